@@ -1,0 +1,131 @@
+"""Cards, seats, strains and calls: numbers and text, and how other programs number them.
+
+Cards: ``card = 4 * rank + suit``; rank 0 = deuce ... 12 = ace, suit C D H S = 0 ... 3 (OpenSpiel's bridge).
+A hand is an ``int64`` with bit ``card`` set. Seats N E S W = 0 ... 3; partners share parity.
+Bridge calls: 0 pass, 1 double, 2 redouble, ``3 + 5 * (level - 1) + strain``, strains C D H S NT = 0 ... 4.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from bidzoo.kernels import I8
+
+RANKS, SUITS, SEATS = "23456789TJQKA", "CDHS", "NESW"
+STRAINS = ("C", "D", "H", "S", "NT")
+SYMBOLS = {"C": "♣", "D": "♦", "H": "♥", "S": "♠"}
+NUM_CARDS, HAND_SIZE = 52, 13
+FULL_DECK = (1 << NUM_CARDS) - 1
+
+PASS, DOUBLE, REDOUBLE, FIRST_BID = 0, 1, 2, 3
+NUM_BIDS = 35
+NUM_CALLS = FIRST_BID + NUM_BIDS
+
+# This numbering -> another one's, by card; invert with ``np.argsort``.
+_RANK, _SUIT = np.divmod(np.arange(NUM_CARDS), 4)
+TO_OPENSPIEL_SPADES = (13 * _SUIT + _RANK).astype(np.int8)  # 13 * suit + rank, suits C D H S
+TO_PGX = (13 * (3 - _SUIT) + (_RANK + 1) % 13).astype(np.int8)  # 13 * suit + rank, suits S H D C, ace first
+TO_JPS = (13 * _SUIT + (12 - _RANK)).astype(np.int8)  # 13 * suit + rank, suits C D H S, ace first
+
+
+def card_text(card: int) -> str:
+    """``"AS"`` for the ace of spades: rank, then suit."""
+    return RANKS[card // 4] + SUITS[card % 4]
+
+
+def card_number(text: str) -> int:
+    """Card of ``"AS"`` or ``"SA"``; ``10`` may stand for ``T``."""
+    letters = text.upper().replace("10", "T")
+    if len(letters) == 2:
+        for rank, suit in (letters, letters[::-1]):
+            if rank in RANKS and suit in SUITS:
+                return 4 * RANKS.index(rank) + SUITS.index(suit)
+    raise ValueError(f"not a card: {text!r} (expected a rank of {RANKS} and a suit of {SUITS})")
+
+
+def hand_cards(hand: int) -> list[int]:
+    """Cards of a hand, lowest number first."""
+    return [card for card in range(NUM_CARDS) if hand >> card & 1]
+
+
+def hand_bits(cards: Iterable[int]) -> int:
+    """Hand holding ``cards``; a card twice is an error."""
+    hand = 0
+    for card in cards:
+        if not 0 <= card < NUM_CARDS:
+            raise ValueError(f"not a card number: {card} (expected 0 ... {NUM_CARDS - 1})")
+        if hand >> int(card) & 1:
+            raise ValueError(f"{card_text(int(card))} appears twice")
+        hand |= 1 << int(card)
+    return hand
+
+
+def hand_text(hand: int) -> str:
+    """PBN form, ``"AK.QJ2..T98"``: spades, hearts, diamonds, clubs, high cards first."""
+    suits = []
+    for suit in (3, 2, 1, 0):
+        suits.append("".join(RANKS[rank] for rank in range(12, -1, -1) if hand >> (4 * rank + suit) & 1))
+    return ".".join(suits)
+
+
+def hand_number(text: str) -> int:
+    """Hand of a PBN text such as ``"AK.QJ2..T98"``; any number of cards."""
+    suits = text.strip().upper().replace("10", "T").split(".")
+    if len(suits) != 4:
+        raise ValueError(f"hand {text!r} has {len(suits)} suits, expected 4 (spades.hearts.diamonds.clubs)")
+    cards = []
+    for suit, ranks in zip((3, 2, 1, 0), suits, strict=True):
+        for rank in ranks.replace("-", ""):
+            if rank not in RANKS:
+                raise ValueError(f"hand {text!r}: {rank!r} is not a rank (expected one of {RANKS})")
+            cards.append(4 * RANKS.index(rank) + suit)
+    return hand_bits(cards)
+
+
+def call_text(call: int) -> str:
+    """``P``, ``X``, ``XX``, ``1C`` ... ``7NT``."""
+    if not 0 <= call < NUM_CALLS:
+        raise ValueError(f"not a call: {call} (expected 0 ... {NUM_CALLS - 1})")
+    if call < FIRST_BID:
+        return ("P", "X", "XX")[call]
+    level, strain = divmod(call - FIRST_BID, 5)
+    return f"{level + 1}{STRAINS[strain]}"
+
+
+def call_number(text: str) -> int:
+    """Call of ``P``/``PASS``, ``X``/``D``/``DBL``, ``XX``/``R``/``RDBL``, ``1C`` ... ``7NT`` (or ``7N``)."""
+    word = text.strip().upper()
+    names = {
+        "P": PASS,
+        "PASS": PASS,
+        "X": DOUBLE,
+        "D": DOUBLE,
+        "DBL": DOUBLE,
+        "XX": REDOUBLE,
+        "R": REDOUBLE,
+        "RDBL": REDOUBLE,
+    }
+    if word in names:
+        return names[word]
+    strain = "NT" if word[1:] == "N" else word[1:]
+    if word[:1] in tuple("1234567") and strain in STRAINS:
+        return FIRST_BID + 5 * (int(word[0]) - 1) + STRAINS.index(strain)
+    raise ValueError(f"not a call: {text!r} (expected P, X, XX or a bid such as 1C or 7NT)")
+
+
+def seat_number(seat: int | str) -> int:
+    """Seat 0 ... 3 of a number or a letter or name (``"N"``, ``"west"``)."""
+    if isinstance(seat, str):
+        if seat[:1].upper() in tuple(SEATS) and seat.upper() in (seat[:1].upper(), "NORTH", "EAST", "SOUTH", "WEST"):
+            return SEATS.index(seat[:1].upper())
+    elif 0 <= int(seat) < 4:
+        return int(seat)
+    raise ValueError(f"not a seat: {seat!r} (expected N, E, S, W or 0 ... 3)")
+
+
+def owners(hands: Iterable[int]) -> I8:
+    """Seat holding each card, ``[52]``, of four hands; -1 where nobody does."""
+    owner = np.full(NUM_CARDS, -1, np.int8)
+    for seat, hand in enumerate(hands):
+        owner[hand_cards(int(hand))] = seat
+    return owner

@@ -1,0 +1,146 @@
+"""What a game is to the faces that show it (AEC, batch, Gymnasium, OpenSpiel).
+
+A game folder holds row kernels on one table record; its ``Game`` gives them these names. The state of
+``B`` tables is a structured array ``[B]``; a *view* is a record of what one player may know. State and
+view share the names of all public fields, so one kernel reads either.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bidzoo.kernels import F32, I8, I64, U64, Bool, Table, Tables, allocate
+from bidzoo.layout import Layout
+
+
+class Buffers(NamedTuple):
+    """What ``B`` tables show after a step, ``P`` players, ``A`` actions, ``F`` features; reused every step."""
+
+    player: I8  # [B]     who acts next
+    observation: I8  # [B, F]  of that player
+    mask: I8  # [B, A]  1 = legal
+    reward: F32  # [B, P]  of the episode that ended in this step, else 0
+    over: Bool  # [B]     an episode ended in this step
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """Turns views into vectors. ``code`` is the branch of the game's ``encode_row``."""
+
+    name: str
+    layout: Layout
+    code: int
+    encode: Callable[[Tables, I8], None]  # views [B] -> out [B, layout.size]
+    explain: Callable[[NDArray[Any]], str]  # one vector -> text
+
+    def __call__(self, views: Tables) -> I8:
+        """Observations ``[B, F]`` of ``views`` ``[B]``, freshly allocated."""
+        out = np.empty((len(views), self.layout.size), np.int8)
+        self.encode(views, out)
+        return out
+
+
+class Game(ABC):
+    """Rules of one configured game, on ``B`` tables at once.
+
+    Boards are addressed by ``(seed, board)``: the same pair is the same deal in any batch.
+    """
+
+    id: str  # "bridge_bidding_v0"
+    num_players: int
+    num_actions: int
+    max_turns: int  # no episode is longer
+    utility: Literal["zero_sum", "identical"]
+    reward_range: tuple[float, float]  # of one player, one episode
+    state: np.dtype[np.void]
+    view: np.dtype[np.void]
+    encoders: Mapping[str, Encoder]  # the first one is the default
+    encoder: Encoder  # the one that fills Buffers.observation
+
+    # ---- what a game provides -------------------------------------------------------------
+
+    @abstractmethod
+    def begin(self, tables: Tables, boards: I64, seed: int, out: Buffers, rows: Bool | None = None) -> None:
+        """Deal ``boards`` ``[B]`` of ``seed`` (only at ``rows`` ``[B]`` if given) and fill their buffers."""
+
+    @abstractmethod
+    def step(self, tables: Tables, actions: I64, seed: int, out: Buffers, stride: int) -> None:
+        """Take legal ``actions`` ``[B]`` (-1: leave that table alone, its reward and over become 0).
+
+        A finished table is dealt ``board + stride`` at once if ``stride`` > 0; with ``stride`` 0 it stays
+        finished: mask all 0, stepping it again changes nothing.
+        """
+
+    @abstractmethod
+    def step_one(self, tables: Tables, action: int, out: Buffers) -> None:
+        """``step`` of table 0 with ``stride`` 0, compiled without threads: the AEC environment's step."""
+
+    @abstractmethod
+    def observe(self, tables: Tables, b: int, player: int, out: I8) -> None:
+        """Observation of any ``player`` at table ``b`` into ``out`` ``[F]``, in any phase."""
+
+    @abstractmethod
+    def views(self, tables: Tables, players: I64, out: Tables) -> None:
+        """Views of ``players`` ``[B]`` into ``out`` ``[B]`` of dtype ``view``."""
+
+    @abstractmethod
+    def determinize(self, views: Tables, keys: U64, out: Tables) -> None:
+        """Random states ``[B]`` consistent with ``views`` ``[B]``, drawn with ``keys`` ``[B]`` (consumed)."""
+
+    @abstractmethod
+    def action_text(self, action: int) -> str:
+        """``"1NT"`` for 7: an action as players write it."""
+
+    @abstractmethod
+    def action_number(self, text: str) -> int:
+        """Inverse of ``action_text``; ValueError that names the text."""
+
+    @abstractmethod
+    def text(self, table: Table) -> str:
+        """The whole table as plain text (all hands, history, result)."""
+
+    def svg(self, table: Table) -> str:
+        """The whole table as an SVG picture."""
+        raise ValueError(f"{self.id} has no picture")
+
+    def options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Checked ``reset`` options of this game; unknown names are ignored as PettingZoo asks."""
+        return {}
+
+    def fix(self, tables: Tables, options: Mapping[str, Any], out: Buffers) -> None:
+        """Change the fresh deal of table 0 as checked ``options`` say, and refill its buffers."""
+
+    # ---- what follows from it -------------------------------------------------------------
+
+    def new(self, tables: int) -> Tables:
+        """Records of ``tables`` tables, not yet dealt."""
+        return allocate(self.state, tables)
+
+    def buffers(self, tables: int) -> Buffers:
+        """Buffers of ``tables`` tables."""
+        return Buffers(
+            player=np.zeros(tables, np.int8),
+            observation=np.zeros((tables, self.encoder.layout.size), np.int8),
+            mask=np.zeros((tables, self.num_actions), np.int8),
+            reward=np.zeros((tables, self.num_players), np.float32),
+            over=np.zeros(tables, np.bool_),
+        )
+
+    def view_of(self, tables: Tables, players: I64) -> Tables:
+        """Views of ``players`` ``[B]``, freshly allocated."""
+        out = allocate(self.view, len(tables))
+        self.views(tables, np.ascontiguousarray(players, np.int64), out)
+        return out
+
+
+def choose_encoder(encoders: Mapping[str, Encoder], name: str | None) -> Encoder:
+    """The encoder called ``name``, or the first."""
+    if name is None:
+        return next(iter(encoders.values()))
+    if name not in encoders:
+        raise ValueError(f"unknown observation {name!r}; choose from {', '.join(encoders)}")
+    return encoders[name]

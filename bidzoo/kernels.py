@@ -1,0 +1,93 @@
+"""Numba conventions, stated once.
+
+A **table** is one record of a structured array; the state of ``B`` tables is that array, ``[B]``.
+
+``@row``      one table: a plain function of records, numbers and arrays; called from other kernels.
+``@batched``  all tables: a ``prange`` over rows, no other logic.
+
+Kernels write into what they are given; they never allocate results, print or raise.
+Randomness is addressed, not consumed: ``key_row(seed, board, stream)`` is the same number whatever
+the batch, the thread count or the order of play.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numba import config, njit, prange
+from numpy.typing import NDArray
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+I8 = NDArray[np.int8]
+I16 = NDArray[np.int16]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+U64 = NDArray[np.uint64]
+F32 = NDArray[np.float32]
+F64 = NDArray[np.float64]
+Bool = NDArray[np.bool_]
+Table = Any  # one record: ``table.field`` reads and writes, compiled or not
+Tables = NDArray[np.void]  # [B] records
+
+__all__ = [
+    "F32",
+    "F64",
+    "I8",
+    "I16",
+    "I32",
+    "I64",
+    "U64",
+    "Bool",
+    "Table",
+    "Tables",
+    "allocate",
+    "batched",
+    "below_row",
+    "key_row",
+    "next_row",
+    "prange",
+    "row",
+]
+
+if TYPE_CHECKING:  # numba is untyped: checkers see the plain signatures
+
+    def row(function: F) -> F: ...
+    def batched(function: F) -> F: ...
+
+else:
+    row = njit(cache=True, nogil=True, error_model="numpy")
+    batched = njit(cache=True, nogil=True, error_model="numpy", parallel=True)
+
+
+def allocate(dtype: np.dtype[np.void], tables: int) -> Tables:
+    """Zeroed records ``[tables]``; attribute access also works uncompiled (NUMBA_DISABLE_JIT=1)."""
+    records: Tables = np.zeros(tables, dtype)
+    return records.view(np.recarray) if config.DISABLE_JIT else records
+
+
+# SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators").
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_27, _30, _31, _32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
+
+
+@row
+def next_row(key: np.uint64) -> np.uint64:
+    """The random 64-bit number after ``key``; iterate it for a stream."""
+    z = key + _GAMMA
+    z = (z ^ (z >> _30)) * _MIX_1
+    z = (z ^ (z >> _27)) * _MIX_2
+    return z ^ (z >> _31)
+
+
+@row
+def key_row(seed: int, board: int, stream: int) -> np.uint64:
+    """First random number of the stream addressed by three integers."""
+    return next_row(next_row(next_row(np.uint64(seed)) ^ np.uint64(board)) ^ np.uint64(stream))
+
+
+@row
+def below_row(key: np.uint64, n: int) -> int:
+    """``key`` as an integer in ``[0, n)``, ``n`` < 2**32 (multiply-shift)."""
+    return int(((key >> _32) * np.uint64(n)) >> _32)

@@ -1,0 +1,56 @@
+"""Random numbers for a batch of tables, one independent stream a row.
+
+A policy that draws from ``Streams`` gives each table the same numbers whichever tables stand beside it.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bidzoo.kernels import F64, I64, U64, batched, key_row, next_row, prange
+
+
+@batched
+def _keys(seed: int, boards: I64, stream: I64, out: U64) -> None:
+    for b in prange(len(boards)):
+        out[b] = key_row(seed, boards[b], stream[b])
+
+
+@batched
+def _uniform(keys: U64, out: F64) -> None:
+    for b in prange(len(keys)):
+        for k in range(out.shape[1]):
+            keys[b] = next_row(keys[b])
+            out[b, k] = (keys[b] >> np.uint64(11)) * (1.0 / 9007199254740992.0)  # 53 bits
+
+
+class Streams:
+    """``B`` random streams, addressed by seed, board and a third number (turn, table, seat ...)."""
+
+    def __init__(self, keys: U64) -> None:
+        self.keys = keys
+
+    @classmethod
+    def at(cls, seed: int, boards: I64, stream: I64 | int = 0) -> "Streams":
+        """Streams of ``boards`` ``[B]``; ``stream`` ``[B]`` or one number."""
+        boards = np.ascontiguousarray(boards, np.int64)
+        keys = np.empty(len(boards), np.uint64)
+        _keys(seed, boards, np.ascontiguousarray(np.broadcast_to(stream, boards.shape), np.int64), keys)
+        return cls(keys)
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __getitem__(self, rows: slice | Sequence[int] | I64) -> "Streams":
+        """Streams of some rows; numbers drawn there are not consumed here."""
+        return Streams(self.keys[rows].copy())
+
+    def random(self, k: int = 1) -> F64:
+        """``k`` numbers a row, uniform in [0, 1): ``[B, k]``."""
+        out = np.empty((len(self.keys), k))
+        _uniform(self.keys, out)
+        return out
+
+    def generator(self, b: int) -> np.random.Generator:
+        """A NumPy generator for row ``b``, for code that needs more than uniforms."""
+        return np.random.Generator(np.random.Philox(key=int(self.keys[b])))
