@@ -107,14 +107,36 @@ class Game(ABC):
         """The whole table as an SVG picture."""
         raise ValueError(f"{self.id} has no picture")
 
+    def image(self, table: Table) -> NDArray[np.uint8]:
+        """The same picture as pixels ``[H, W, 3]`` (needs Pillow)."""
+        raise ValueError(f"{self.id} has no picture")
+
     def options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         """Checked ``reset`` options of this game; unknown names are ignored as PettingZoo asks."""
         return {}
 
-    def fix(self, tables: Tables, options: Mapping[str, Any], out: Buffers) -> None:
+    def fix(self, tables: Tables, options: Mapping[str, Any], out: Buffers) -> None:  # noqa: B027  most games fix nothing
         """Change the fresh deal of table 0 as checked ``options`` say, and refill its buffers."""
 
+    def clock(self, tables: Tables) -> I64:
+        """Actions taken so far in each episode ``[B]``; with the board it addresses a policy's random stream."""
+        turns: I64 = tables["length"].astype(np.int64)
+        return turns
+
+    def allies(self, player: int) -> tuple[int, ...]:
+        """Players whose reward is always that of ``player``, itself included."""
+        if self.utility == "identical":
+            return tuple(range(self.num_players))
+        return tuple(range(player % 2, self.num_players, 2))
+
     # ---- what follows from it -------------------------------------------------------------
+
+    def render(self, table: Table, mode: str | None) -> Any:
+        """Text (``ansi``, printed by ``human``), an SVG document (``svg``), pixels ``[H, W, 3]`` uint8 (``rgb_array``)."""
+        if mode == "human":
+            print(self.text(table))  # the one place that prints: it is what the mode is for
+            return None
+        return {"ansi": self.text, "svg": self.svg, "rgb_array": self.image}[mode](table) if mode else None
 
     def new(self, tables: int) -> Tables:
         """Records of ``tables`` tables, not yet dealt."""

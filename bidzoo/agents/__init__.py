@@ -1,0 +1,33 @@
+"""Agents by name. Entries are strings: an agent is imported when it is made."""
+
+from importlib import import_module
+from typing import Any
+
+from bidzoo.agents.policy import Policy
+
+AGENTS: dict[str, str] = {
+    "random": "bidzoo.agents.uniform:Uniform",
+}
+
+
+def available() -> tuple[str, ...]:
+    """Every name ``make`` accepts."""
+    return tuple(AGENTS)
+
+
+def make(name: str, **options: Any) -> Policy:
+    """The agent called ``name`` with its ``options``; KeyError names the choices."""
+    if name not in AGENTS:
+        raise KeyError(f"unknown agent {name!r}; choose from {', '.join(AGENTS)}")
+    module, attribute = AGENTS[name].split(":")
+    policy: Policy = getattr(import_module(module), attribute)(**options)
+    return policy
+
+
+def resolve(policy: str | Policy) -> Policy:
+    """A policy as it is, or the agent of that name."""
+    if isinstance(policy, str):
+        return make(policy)
+    if not isinstance(policy, Policy):
+        raise TypeError(f"not a policy: {policy!r} (expected an agent's name or an object with name and act())")
+    return policy

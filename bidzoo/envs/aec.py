@@ -1,0 +1,170 @@
+"""Any game as a PettingZoo AEC environment: table 0 of a batch of one, with every check fused in.
+
+PettingZoo's three standard wrappers (illegal actions, bounds, call order) cost more than the games do;
+their checks are made here, in place, so ``env`` and ``raw_env`` are the same class.
+"""
+
+from typing import Any, Literal
+
+import numpy as np
+from gymnasium import spaces
+from pettingzoo import AECEnv
+
+from bidzoo.envs.game import Game
+from bidzoo.kernels import Tables
+
+_AFTER_RESET = frozenset({"rewards", "terminations", "truncations", "agent_selection", "agents", "_cumulative_rewards"})
+
+
+class TableEnv(AECEnv[str, dict[str, Any], int | None]):
+    """One table of ``game``; agents ``player_0`` ... act one at a time.
+
+    Args:
+        game: the configured rules.
+        render_mode: one of ``metadata["render_modes"]`` or None.
+        illegal_action: ``"terminate"`` ends the episode (the offender and its allies get the game's lowest
+            reward, the others 0, with PettingZoo's warning), ``"raise"`` raises ValueError and changes nothing.
+
+    ``reset(seed)`` starts at board 0 of that seed; each further ``reset()`` takes the next board. Option
+    ``board`` jumps to a board; a game may know more options. Names it does not know are ignored.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": [], "is_parallelizable": False, "render_fps": 2}
+
+    def __init__(
+        self, game: Game, render_mode: str | None = None, illegal_action: Literal["terminate", "raise"] = "terminate"
+    ) -> None:
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise ValueError(f"unknown render_mode {render_mode!r}; choose from {self.metadata['render_modes']}")
+        if illegal_action not in ("terminate", "raise"):
+            raise ValueError(f"unknown illegal_action {illegal_action!r}; choose from 'terminate', 'raise'")
+        self.game, self.render_mode, self.illegal_action = game, render_mode, illegal_action
+        self.possible_agents = [f"player_{p}" for p in range(game.num_players)]
+        self._number = {agent: p for p, agent in enumerate(self.possible_agents)}
+        self._seed = int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
+        self._board = -1
+        # one space per agent: a shared Discrete would share its random generator
+        self.action_spaces = {agent: spaces.Discrete(game.num_actions) for agent in self.possible_agents}
+        self.observation_spaces = {
+            agent: spaces.Dict(
+                observation=spaces.Box(0, 1, (game.encoder.layout.size,), np.int8),
+                action_mask=spaces.Box(0, 1, (game.num_actions,), np.int8),
+            )
+            for agent in self.possible_agents
+        }
+        self._tables, self._out = game.new(1), game.buffers(1)
+        self._one_mask, self._one_observation = self._out.mask[0], self._out.observation[0]
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _AFTER_RESET:
+            raise AttributeError(f"{name} cannot be accessed before reset()")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def observation_space(self, agent: str) -> spaces.Dict:
+        """The same object every call."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Discrete:
+        """The same object every call."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deal the next board (see the class); bad option values raise ValueError and leave the table as it was."""
+        fixed = dict(self.game.options(options or {}))
+        board = int(fixed.pop("board", self._board + 1 if seed is None else 0))
+        tables, out = self.game.new(1), self.game.buffers(1)
+        new_seed = self._seed if seed is None else int(seed)
+        self.game.begin(tables, np.array([board], np.int64), new_seed, out)
+        if fixed:
+            self.game.fix(tables, fixed, out)
+        self._seed, self._board, self._tables, self._out = new_seed, board, tables, out
+        self._one_mask, self._one_observation = out.mask[0], out.observation[0]
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.agent_selection = self.possible_agents[out.player[0]]
+
+    def step(self, action: int | None) -> None:
+        """Take the action of ``agent_selection``; agents of a finished episode step with None, once each."""
+        agent = self.agent_selection
+        if not self.agents:
+            raise ValueError("the episode is over and every agent has left: call reset()")
+        if self.terminations[agent]:
+            self._was_dead_step(action)
+            return
+        if action is None or not 0 <= action < self.game.num_actions or action != int(action):
+            raise ValueError(f"{agent}: {action!r} is not an action (expected 0 ... {self.game.num_actions - 1})")
+        if not self._one_mask[action]:
+            self._illegal(agent, int(action))
+            return
+        self._cumulative_rewards[agent] = 0.0
+        out = self._out
+        self.game.step_one(self._tables, int(action), out)
+        if out.over[0]:
+            self._finish({a: float(out.reward[0, p]) for a, p in self._number.items()})
+        else:
+            self.agent_selection = self.possible_agents[out.player[0]]
+
+    def _illegal(self, agent: str, action: int) -> None:
+        legal = " ".join(self.game.action_text(int(a)) for a in np.flatnonzero(self._one_mask))
+        text = f"illegal action {action} ({self.game.action_text(action)}) by {agent}; legal: {legal}"
+        if self.illegal_action == "raise":
+            raise ValueError(text)
+        from pettingzoo.utils.env_logger import EnvLogger
+
+        EnvLogger.warn_on_illegal_move()
+        self._cumulative_rewards[agent] = 0.0
+        lost = self.game.allies(self._number[agent])
+        worst = float(self.game.reward_range[0])
+        self._one_mask[:] = 0
+        self._finish({a: worst if p in lost else 0.0 for a, p in self._number.items()})
+
+    def _finish(self, rewards: dict[str, float]) -> None:
+        self.rewards = rewards
+        self.terminations = dict.fromkeys(self.agents, True)
+        self._accumulate_rewards()
+        self._deads_step_first()
+
+    def observe(self, agent: str) -> dict[str, Any]:
+        """Fresh ``observation`` int8 ``[F]`` and ``action_mask`` int8 ``[A]``, all 0 if ``agent`` is not to act."""
+        if agent == self.agent_selection and not self.terminations.get(agent, True):
+            return {"observation": self._one_observation.copy(), "action_mask": self._one_mask.copy()}
+        out = np.empty_like(self._one_observation)
+        self.game.observe(self._tables, 0, self._number[agent], out)
+        return {"observation": out, "action_mask": np.zeros_like(self._one_mask)}
+
+    @property
+    def infos(self) -> dict[str, dict[str, Any]]:
+        """The action mask again, as some libraries look for it here; built afresh at every look."""
+        return {agent: {"action_mask": self._mask(agent)} for agent in self.agents}
+
+    def _mask(self, agent: str) -> Any:
+        to_act = agent == self.agent_selection and not self.terminations[agent]
+        return self._one_mask.copy() if to_act else np.zeros_like(self._one_mask)
+
+    def last(self, observe: bool = True) -> tuple[dict[str, Any] | None, float, bool, bool, dict[str, Any]]:
+        """Observation, reward since its last turn, termination, truncation and info of ``agent_selection``."""
+        agent = self.agent_selection
+        return (
+            self.observe(agent) if observe else None,
+            self._cumulative_rewards[agent],
+            self.terminations[agent],
+            self.truncations[agent],
+            {"action_mask": self._mask(agent)},
+        )
+
+    def view(self, agent: str) -> Tables:
+        """What ``agent`` knows, as the views ``[1]`` that a policy takes."""
+        return self.game.view_of(self._tables, np.array([self._number[agent]]))
+
+    def render(self) -> Any:
+        """The whole table as ``render_mode`` says (see ``Game.render``)."""
+        return self.game.render(self._tables[0], self.render_mode)
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def __str__(self) -> str:
+        return str(self.metadata["name"])

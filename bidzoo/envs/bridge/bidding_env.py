@@ -1,0 +1,74 @@
+"""# Bridge bidding
+
+The auction of contract bridge for four players, scored from double-dummy tables.
+
+| | |
+|---|---|
+| Import | `from bidzoo.envs import bridge_bidding_v0` |
+| Creation | `bidzoo.make("bridge_bidding_v0")` |
+| PettingZoo id | `bidzoo/bridge_bidding-v0` |
+| Gymnasium id | `bidzoo/BridgeBidding-v0` |
+| Agents | `player_0` … `player_3`: North, East, South, West; `player_0` and `player_2` are partners |
+| Actions | `Discrete(38)`: 0 pass, 1 double, 2 redouble, 3 + 5 × (level − 1) + strain (C D H S NT) |
+| Observation | `{"observation": int8 [480], "action_mask": int8 [38]}`; other encoders by option |
+| Rewards | at the end of the board only; zero-sum between the sides |
+
+The dealer calls first and the turn passes clockwise. The auction ends after three passes behind a bid, or four
+passes. Declarer is the first player of the side with the last bid who named its strain (Law 22). The tricks are
+those of the deal's double-dummy table; nothing is solved while an episode runs.
+
+### Options
+
+| option | values | meaning |
+|---|---|---|
+| `observation` | `openspiel480`, `bmcs480`, `openspiel571`, `jps267` | the encoder, see the observations page |
+| `reward` | `"score"`, `"par"`, `"duplicate"` | duplicate points; IMPs against par; IMPs between two tables |
+| `reward_scale` | number | rewards are divided by it (24 in Joint Policy Search) |
+| `deals` | `"train"`, `"validation"`, `"test"`, a file, a `DealSet` | where boards come from |
+| `augment` | bool | relabel suits and rotate seats (96 exact variants of every deal), chosen by board |
+| `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | |
+| `illegal_action` | `"terminate"`, `"raise"` | |
+
+With `reward="duplicate"` an episode is two auctions of the same deal: at the second table every player sits one
+seat further clockwise, so the sides are exchanged and the same pair holds both directions, as in both papers.
+
+`reset(options=...)` takes `board` (0-based; dealer and vulnerability follow the 16-board cycle), `deal` (PBN text,
+or four hands as card lists or bit masks), `dealer` (number or letter), `vulnerability`
+(`"none" | "ns" | "ew" | "both"`) and `tricks` (a double-dummy table `[20]`, declarer N E S W × strain C D H S NT).
+
+### Version history
+
+- v0: first release
+"""
+
+from typing import Any, Literal
+
+from bidzoo.envs.aec import TableEnv
+from bidzoo.envs.bridge.game import Bridge
+
+
+def make_game(**options: Any) -> Bridge:
+    """Rules of the auction alone; ``options`` as in the table above."""
+    return Bridge(play=False, **options)
+
+
+class raw_env(TableEnv):
+    """The auction at one table; see the module's page for actions, observations and options."""
+
+    metadata = {
+        "name": "bridge_bidding_v0",
+        "render_modes": ["ansi", "svg", "rgb_array", "human"],
+        "is_parallelizable": False,
+        "render_fps": 2,
+    }
+
+    def __init__(
+        self,
+        render_mode: str | None = None,
+        illegal_action: Literal["terminate", "raise"] = "terminate",
+        **options: Any,
+    ) -> None:
+        super().__init__(make_game(**options), render_mode, illegal_action)
+
+
+env = raw_env

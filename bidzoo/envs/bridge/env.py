@@ -1,0 +1,56 @@
+"""# Bridge
+
+Contract bridge for four players: the auction, then thirteen tricks.
+
+| | |
+|---|---|
+| Import | `from bidzoo.envs import bridge_v0` |
+| Creation | `bidzoo.make("bridge_v0")` |
+| PettingZoo id | `bidzoo/bridge-v0` |
+| Gymnasium id | `bidzoo/Bridge-v0` |
+| Agents | `player_0` … `player_3`: North, East, South, West; `player_0` and `player_2` are partners |
+| Actions | `Discrete(90)`: calls 0 … 37 as in bridge bidding, 38 + card (4 × rank + suit) |
+| Observation | `{"observation": int8 [571], "action_mask": int8 [90]}`; other encoders by option |
+| Rewards | at the end of the board only; zero-sum between the sides |
+
+After the auction the player left of declarer leads, dummy's cards are seen by all, and declarer plays both hands:
+the declaring agent acts on dummy's turns and dummy's own agent does not act. The contract is scored on the tricks
+taken. Options are those of bridge bidding; deals are random unless `deals` names a set (rewards against `par`
+need one with double-dummy tables).
+
+### Version history
+
+- v0: first release
+"""
+
+from typing import Any, Literal
+
+from bidzoo.envs.aec import TableEnv
+from bidzoo.envs.bridge.game import Bridge
+
+
+def make_game(**options: Any) -> Bridge:
+    """Rules of auction and play; ``options`` as in bridge bidding."""
+    return Bridge(play=True, **options)
+
+
+class raw_env(TableEnv):
+    """Auction and play at one table; see the module's page for actions, observations and options."""
+
+    metadata = {
+        "name": "bridge_v0",
+        "render_modes": ["ansi", "svg", "rgb_array", "human"],
+        "is_parallelizable": False,
+        "render_fps": 2,
+    }
+
+    def __init__(
+        self,
+        render_mode: str | None = None,
+        illegal_action: Literal["terminate", "raise"] = "terminate",
+        **options: Any,
+    ) -> None:
+        super().__init__(make_game(**options), render_mode, illegal_action)
+
+
+env = raw_env

@@ -1,0 +1,5 @@
+"""``from bidzoo.envs import bridge_bidding_v0``, as PettingZoo names its environments."""
+
+from bidzoo.envs.bridge.bidding_env import env, make_game, raw_env
+
+__all__ = ["env", "make_game", "raw_env"]

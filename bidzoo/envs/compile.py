@@ -1,0 +1,115 @@
+"""From the kernels of a small game to its ``Compiled`` form, by playing every history."""
+
+import numpy as np
+
+from bidzoo.envs.compiled import Compiled
+from bidzoo.envs.signals.game import SignalGame
+from bidzoo.envs.signals.rules import blank_row, legal_row, over_row, payoff_row, step_row
+from bidzoo.kernels import F64, I8, I32, Tables, allocate, row
+
+MAX_BYTES = 1 << 30  # of the compiled arrays and of the records they are grown from
+
+
+def compile_game(game: SignalGame, max_bytes: int = MAX_BYTES) -> Compiled:
+    """The tree of ``game``, grown level by level.
+
+    Raises:
+        ValueError: the tree needs more than ``max_bytes``; nothing that large is allocated.
+    """
+    root = allocate(game.state, 1)
+    blank_row(root[0], game.code, game.size, 0)
+    levels, parents, actions, firsts, counts = [root], [np.array([-1], np.int32)], [np.array([-1], np.int32)], [], []
+    nodes = 1
+    while True:
+        level = levels[-1]
+        count = np.empty(len(level), np.int32)
+        _count(level, np.empty(game.num_actions, np.int8), count)
+        below = int(count.sum(dtype=np.int64))
+        _check(game, nodes + below, sum(int((c == 0).sum()) for c in (*counts, count)), max_bytes)
+        counts.append(count)
+        firsts.append(np.where(count > 0, nodes + np.cumsum(count, dtype=np.int32) - count, -1).astype(np.int32))
+        if below == 0:
+            break
+        grown, parent, action = allocate(game.state, below), np.empty(below, np.int32), np.empty(below, np.int32)
+        _grow(level, np.int32(nodes - len(level)), np.empty(game.num_actions, np.int8), grown, parent, action)
+        levels.append(grown)
+        parents.append(parent)
+        actions.append(action)
+        nodes += below
+    return _assemble(game, levels, parents, actions, firsts, counts)
+
+
+def _check(game: SignalGame, nodes: int, leaves: int, max_bytes: int) -> None:
+    """The budget, from what is known so far: ``nodes`` and ``leaves`` can only grow."""
+    x, y = game.num_types
+    node = game.state.itemsize + 4 * game.num_actions + 4 * 6 + 1
+    need = nodes * node + leaves * x * y * 8
+    if need > max_bytes:
+        raise ValueError(
+            f"{game} is too large to compile: at least {nodes} nodes and {leaves} leaves with {x} x {y} deals need "
+            f"{need / 2**30:.2f} GiB, more than the limit of {max_bytes / 2**30:.2f} GiB"
+        )
+
+
+def _assemble(
+    game: SignalGame, levels: list[Tables], parents: list[I32], actions: list[I32], firsts: list[I32], counts: list[I32]
+) -> Compiled:
+    parent, action, first, count = (np.concatenate(parts) for parts in (parents, actions, firsts, counts))
+    depth = np.repeat(np.arange(len(levels), dtype=np.int32), [len(level) for level in levels])
+    child = np.full((len(parent), game.num_actions), -1, np.int32)
+    child[parent[1:], action[1:]] = np.arange(1, len(parent), dtype=np.int32)
+    is_leaf = count == 0
+    leaf = np.where(is_leaf, np.cumsum(is_leaf) - 1, -1).astype(np.int32)
+    x, y = game.num_types
+    payoff = np.empty((int(is_leaf.sum()), x, y))
+    at = 0
+    for level in levels:
+        at += _pay(level, payoff[at:])
+    return Compiled(
+        id=str(game),
+        prior=np.full((x, y), 1.0 / (x * y)),
+        player=np.concatenate([level["turn"] for level in levels]).astype(np.int8),
+        parent=parent,
+        action=action,
+        depth=depth,
+        child=child,
+        first=first,
+        count=count,
+        leaf=leaf,
+        payoff=payoff,
+    )
+
+
+@row
+def _count(level: Tables, mask: I8, count: I32) -> None:
+    """Number of legal actions at each table."""
+    for m in range(len(level)):
+        legal_row(level[m], mask)
+        count[m] = mask.sum()
+
+
+@row
+def _grow(level: Tables, start: int, mask: I8, grown: Tables, parent: I32, action: I32) -> None:
+    """Every legal successor of every table of ``level``, whose first node is ``start``."""
+    n = 0
+    for m in range(len(level)):
+        legal_row(level[m], mask)
+        for a in range(len(mask)):
+            if mask[a]:
+                grown[n] = level[m]
+                step_row(grown[n], a)
+                parent[n], action[n] = start + m, a
+                n += 1
+
+
+@row
+def _pay(level: Tables, payoff: F64) -> int:
+    """Payoffs of the finished tables of ``level``, in order; returns how many there are."""
+    n = 0
+    for m in range(len(level)):
+        if over_row(level[m]):
+            for x in range(payoff.shape[1]):
+                for y in range(payoff.shape[2]):
+                    payoff[n, x, y] = payoff_row(level[m], x, y)
+            n += 1
+    return n
