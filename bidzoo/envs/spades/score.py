@@ -1,0 +1,102 @@
+"""Points of a round, bags, and when the game is over.
+
+Source: "Bidding in Spades", section 2. A side that takes its contract (the sum of its bids) gets 10 points a
+trick bid and 1 a bag (trick beyond), else it loses 10 a trick bid. A nil is scored for its bidder alone:
++100 without a trick, -100 with one (blind: 200). Ten bags cost ``bag_penalty`` points: 110 in the paper, whose
+example says that the ten points go with the bags (288 and then 63 make 241); 100 by the common rule (251).
+
+What the tricks of a failed nil are is the rule ``failed_nil``: "bags" (the paper scores the partners
+separately, and so do the common rules, where the tricks are bags), "partner" (they count for the partner's bid,
+as in OpenSpiel) or "nothing". Every bag is a point and all else is tens, so a side's bags are always its score
+modulo 10 (never negative).
+"""
+
+from bidzoo.envs.spades.deal import deal_row
+from bidzoo.envs.spades.state import BAGS, NIL, NO_GOAL, OVER, PARTNER
+from bidzoo.kernels import Table, row
+
+TRICK_POINTS, NIL_POINTS, BAG_LIMIT = 10, 100, 10
+
+
+@row
+def side_points_row(table: Table, side: int) -> tuple[int, int]:
+    """Points and bags of ``side`` for the 13 tricks just played, before the bag penalty."""
+    points, contract, tricks, spoiled = 0, 0, 0, 0
+    for seat in range(side, 4, table.sides):
+        bid, won = int(table.bids[seat]), int(table.won[seat])
+        if bid == NIL:
+            worth = NIL_POINTS * (2 if table.blind >> seat & 1 else 1)
+            points += worth if won == 0 else -worth
+            spoiled += won
+        else:
+            contract += bid
+            tricks += won
+    if table.failed_nil == PARTNER:
+        tricks += spoiled
+    bags = 0
+    if tricks >= contract:
+        bags = tricks - contract
+        points += TRICK_POINTS * contract
+    else:
+        points -= TRICK_POINTS * contract
+    if table.failed_nil == BAGS:
+        bags += spoiled
+    return points + bags, bags
+
+
+@row
+def score_row(table: Table) -> None:
+    """Gains, scores and bags of every side after 13 tricks; the round becomes the last one."""
+    for side in range(table.sides):
+        points, bags = side_points_row(table, side)
+        bags += int(table.bags[side])
+        points -= int(table.bag_penalty) * (bags // BAG_LIMIT)
+        table.bags[side] = bags % BAG_LIMIT
+        table.gains[side] = points
+        table.scores[side] += points
+    for seat in range(4):
+        table.last_bids[seat] = table.bids[seat]
+        table.last_won[seat] = table.won[seat]
+    table.last_blind = table.blind
+    table.round += 1
+
+
+@row
+def leader_row(points: Table, sides: int) -> int:
+    """The side with most ``points``; -1 if two share them."""
+    best, shared = 0, False
+    for side in range(1, sides):
+        if points[side] > points[best]:
+            best, shared = side, False
+        elif points[side] == points[best]:
+            shared = True
+    return -1 if shared else best
+
+
+@row
+def goal_reached_row(table: Table) -> bool:
+    """Whether some side is at the winning goal or above it, or at the losing goal or below it."""
+    for side in range(table.sides):
+        if table.scores[side] >= table.win_goal:
+            return True
+        if table.lose_goal > NO_GOAL and table.scores[side] <= table.lose_goal:
+            return True
+    return False
+
+
+@row
+def end_round_row(table: Table) -> None:
+    """The round scored, then either the game over or the next round dealt by the next dealer.
+
+    At a goal the highest score wins; if two share it, another round is played. After ``max_rounds`` rounds the
+    game is over in any case, a shared lead being a draw. An episode of one round is won by its gains.
+    """
+    score_row(table)
+    ahead = leader_row(table.gains if table.max_rounds == 1 else table.scores, table.sides)
+    if table.round >= table.max_rounds or (ahead >= 0 and goal_reached_row(table)):
+        table.phase = OVER
+        table.turn = -1
+        table.winner = ahead
+    else:
+        table.dealer = (table.dealer + 1) % 4
+        deal_row(table)
