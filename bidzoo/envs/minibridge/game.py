@@ -1,0 +1,19 @@
+"""MiniBridge as a ``Game``."""
+
+from bidzoo.envs.signals.auction_game import AuctionGame
+from bidzoo.envs.signals.game import whole
+from bidzoo.envs.signals.state import MAX_TURNS, MINIBRIDGE
+
+MAX_SIZE = (MAX_TURNS - 2) // 2  # two passes and every bid fit the history
+
+
+class Minibridge(AuctionGame):
+    """Hearts in ``[0, size]``, bids 1H, 1S ... up to level ``size``."""
+
+    id = "minibridge_v0"
+    type_word = "hearts"
+
+    def __init__(self, size: int = 4) -> None:
+        size = whole("minibridge_v0: size", size, 1, MAX_SIZE)
+        bids = [f"{level}{suit}" for level in range(1, size + 1) for suit in "HS"]
+        super().__init__(MINIBRIDGE, size, bids, ("opening", "closing"), (-1.0, float(1 << (size - 1))))

@@ -1,0 +1,33 @@
+"""The record of one table of a small collaborative game, and what one player may know of it.
+
+Comm, Simple Bidding, MiniBridge and Mini-Hanabi are signalling games of two partners: each is dealt a private
+*type* (a number), every action is public, and both receive the same reward at the end. One record serves all
+four games and every size, so their kernels are compiled once.
+"""
+
+import numpy as np
+
+COMM, SIMPLE_BIDDING, MINIBRIDGE, MINI_HANABI = 0, 1, 2, 3  # ``table.game``
+MAX_TURNS = 64  # capacity of ``history``; it bounds the sizes a game accepts
+OVER = -1  # ``table.turn`` of a finished table
+
+PUBLIC = [
+    ("board", "i8"),  # number of the board; (seed, board) addresses the deal
+    ("game", "i4"),  # COMM, SIMPLE_BIDDING, MINIBRIDGE, MINI_HANABI
+    ("size", "i4"),  # length or size of the game; 0 where it has none
+    ("turn", "i4"),  # player who acts next, 0 or 1; OVER at the end
+    ("length", "i4"),  # actions taken
+    ("bid", "i4"),  # highest bid so far, as an action; 0 = none (bidding games)
+    ("history", "i2", (MAX_TURNS,)),  # action taken at each turn; 0 beyond ``length``
+]
+
+STATE = np.dtype([*PUBLIC, ("types", "i4", (2,))], align=True)  # types of player_0 and player_1
+
+VIEW = np.dtype(
+    [
+        *PUBLIC,
+        ("player", "i4"),  # whose view this is
+        ("type", "i4"),  # its type
+    ],
+    align=True,
+)
