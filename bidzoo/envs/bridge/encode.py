@@ -14,8 +14,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from bidzoo.cards import DOUBLE, FIRST_BID, NUM_BIDS, NUM_CALLS, PASS, REDOUBLE
+from bidzoo.cards import FIRST_BID, NUM_BIDS, PASS
 from bidzoo.envs.bridge import explain
+from bidzoo.envs.bridge.auction import legal_row
 from bidzoo.envs.bridge.encode_play import cards_row, play_row
 from bidzoo.envs.bridge.features import AUCTION571, BMCS480, BMCS636, JPS267, OPENSPIEL480, OPENSPIEL571
 from bidzoo.envs.bridge.state import AUCTION, PLAY
@@ -75,18 +76,7 @@ def _jps_row(record: Table, hand: int, seat: int, out: I8) -> None:
     out[_VULNERABLE267] = (vulnerable >> (seat & 1)) & 1
     out[_VULNERABLE267 + 1] = (vulnerable >> (1 - (seat & 1))) & 1
     if record.phase == AUCTION and record.turn == seat:
-        _legal_row(record, seat, out)
-
-
-@row
-def _legal_row(record: Table, seat: int, out: I8) -> None:
-    out[_LEGAL + PASS] = 1
-    ours = (int(record.bidder) - seat) & 1 == 0
-    if record.bid >= 0:
-        out[_LEGAL + DOUBLE] = record.stake == 1 and not ours
-        out[_LEGAL + REDOUBLE] = record.stake == 2 and ours
-    for call in range(FIRST_BID + int(record.bid) + 1, NUM_CALLS):
-        out[_LEGAL + call] = 1
+        legal_row(record, out[_LEGAL:])
 
 
 @row

@@ -128,7 +128,7 @@ def jps267(vector: Vector) -> str:
 
 def _trick(name: str, entries: Vector) -> str:
     cards = entries.reshape(4, -1)
-    shown = [f"{WHO[who]} {_card(card)}" for who in range(4) for card in np.flatnonzero(cards[who])]
+    shown = [f"{WHO[who]} {_card(int(card))}" for who in range(4) for card in np.flatnonzero(cards[who])]
     return f"{name}: {', '.join(shown) or 'no card'}"
 
 
