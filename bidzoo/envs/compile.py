@@ -1,5 +1,7 @@
 """From the kernels of a small game to its ``Compiled`` form, by playing every history."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from bidzoo.envs.compiled import Compiled
@@ -10,39 +12,47 @@ from bidzoo.kernels import F64, I8, I32, Tables, allocate, row
 MAX_BYTES = 1 << 30  # of the compiled arrays and of the records they are grown from
 
 
+class Level(NamedTuple):
+    """All ``W`` nodes of one depth, in order."""
+
+    tables: Tables  # [W]
+    parent: I32  # [W]
+    action: I32  # [W]
+    count: I32  # [W]  legal actions
+
+
 def compile_game(game: SignalGame, max_bytes: int = MAX_BYTES) -> Compiled:
     """The tree of ``game``, grown level by level.
 
     Raises:
         ValueError: the tree needs more than ``max_bytes``; nothing that large is allocated.
     """
+    mask = np.empty(game.num_actions, np.int8)
     root = allocate(game.state, 1)
     blank_row(root[0], game.code, game.size, 0)
-    levels, parents, actions, firsts, counts = [root], [np.array([-1], np.int32)], [np.array([-1], np.int32)], [], []
-    nodes = 1
-    while True:
-        level = levels[-1]
-        count = np.empty(len(level), np.int32)
-        _count(level, np.empty(game.num_actions, np.int8), count)
-        below = int(count.sum(dtype=np.int64))
-        _check(game, nodes + below, sum(int((c == 0).sum()) for c in (*counts, count)), max_bytes)
-        counts.append(count)
-        firsts.append(np.where(count > 0, nodes + np.cumsum(count, dtype=np.int32) - count, -1).astype(np.int32))
-        if below == 0:
-            break
-        grown, parent, action = allocate(game.state, below), np.empty(below, np.int32), np.empty(below, np.int32)
-        _grow(level, np.int32(nodes - len(level)), np.empty(game.num_actions, np.int8), grown, parent, action)
-        levels.append(grown)
-        parents.append(parent)
-        actions.append(action)
+    levels = [_level(root, np.array([-1], np.int32), np.array([-1], np.int32), mask)]
+    nodes, leaves = 1, 0
+    while below := int(levels[-1].count.sum(dtype=np.int64)):
+        leaves += int(np.count_nonzero(levels[-1].count == 0))
+        _check(game, nodes + below, leaves, max_bytes)
+        tables, parent, action = allocate(game.state, below), np.empty(below, np.int32), np.empty(below, np.int32)
+        _grow(levels[-1].tables, nodes - len(levels[-1].tables), mask, tables, parent, action)
+        levels.append(_level(tables, parent, action, mask))
         nodes += below
-    return _assemble(game, levels, parents, actions, firsts, counts)
+    _check(game, nodes, leaves + len(levels[-1].tables), max_bytes)
+    return _assemble(game, levels)
+
+
+def _level(tables: Tables, parent: I32, action: I32, mask: I8) -> Level:
+    count = np.empty(len(tables), np.int32)
+    _count(tables, mask, count)
+    return Level(tables, parent, action, count)
 
 
 def _check(game: SignalGame, nodes: int, leaves: int, max_bytes: int) -> None:
     """The budget, from what is known so far: ``nodes`` and ``leaves`` can only grow."""
     x, y = game.num_types
-    node = game.state.itemsize + 4 * game.num_actions + 4 * 6 + 1
+    node = game.state.itemsize + 4 * game.num_actions + 6 * 4 + 1  # record, child, six int32 fields, player
     need = nodes * node + leaves * x * y * 8
     if need > max_bytes:
         raise ValueError(
@@ -51,31 +61,30 @@ def _check(game: SignalGame, nodes: int, leaves: int, max_bytes: int) -> None:
         )
 
 
-def _assemble(
-    game: SignalGame, levels: list[Tables], parents: list[I32], actions: list[I32], firsts: list[I32], counts: list[I32]
-) -> Compiled:
-    parent, action, first, count = (np.concatenate(parts) for parts in (parents, actions, firsts, counts))
-    depth = np.repeat(np.arange(len(levels), dtype=np.int32), [len(level) for level in levels])
+def _assemble(game: SignalGame, levels: list[Level]) -> Compiled:
+    parent = np.concatenate([level.parent for level in levels])
+    action = np.concatenate([level.action for level in levels])
+    count = np.concatenate([level.count for level in levels])
+    widths = [len(level.tables) for level in levels]
     child = np.full((len(parent), game.num_actions), -1, np.int32)
     child[parent[1:], action[1:]] = np.arange(1, len(parent), dtype=np.int32)
     is_leaf = count == 0
-    leaf = np.where(is_leaf, np.cumsum(is_leaf) - 1, -1).astype(np.int32)
     x, y = game.num_types
     payoff = np.empty((int(is_leaf.sum()), x, y))
-    at = 0
+    paid = 0
     for level in levels:
-        at += _pay(level, payoff[at:])
+        paid += _pay(level.tables, payoff[paid:])
     return Compiled(
         id=str(game),
         prior=np.full((x, y), 1.0 / (x * y)),
-        player=np.concatenate([level["turn"] for level in levels]).astype(np.int8),
+        player=np.concatenate([level.tables["turn"] for level in levels]).astype(np.int8),
         parent=parent,
         action=action,
-        depth=depth,
+        depth=np.repeat(np.arange(len(levels), dtype=np.int32), widths),
         child=child,
-        first=first,
+        first=np.where(is_leaf, -1, 1 + np.cumsum(count) - count).astype(np.int32),
         count=count,
-        leaf=leaf,
+        leaf=np.where(is_leaf, np.cumsum(is_leaf) - 1, -1).astype(np.int32),
         payoff=payoff,
     )
 

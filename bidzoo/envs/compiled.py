@@ -7,8 +7,8 @@ the pair ``(m, x)``.
 
 A **joint strategy** is a float64 array ``[M, T]``, ``T`` the larger number of types: ``strategy[c, x]`` is the
 probability that the player who moves at ``parent[c]``, when his type is ``x``, chooses the action that leads to node
-``c``. So the distribution of infoset ``(m, x)`` is ``strategy[first[m] : first[m] + count[m], x]``, illegal actions take
-no room, and reach probabilities are one product a node. Row 0 and columns beyond the mover's types are never read.
+``c``. So the distribution of infoset ``(m, x)`` is ``strategy[first[m] : first[m] + count[m], x]``, illegal actions
+take no room, and reach probabilities are one product a node. Row 0 and columns beyond the mover's types are not read.
 """
 
 from dataclasses import dataclass

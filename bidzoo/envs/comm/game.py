@@ -14,7 +14,7 @@ class Comm(SignalGame):
     id = "comm_v0"
     type_word = "secret"
 
-    def __init__(self, length: int = 3) -> None:
+    def __init__(self, length: int = 3, observation: str | None = None) -> None:
         length = whole("comm_v0: length", length, 1, MAX_LENGTH)
         digits = tuple(f"{place}={bit}" for place in range(1, length + 1) for bit in (0, 1))
         super().__init__(
@@ -28,6 +28,7 @@ class Comm(SignalGame):
                 Field("message", 2 * length, "each bit sent so far, in order: was it 0, was it 1", digits),
                 Field("guess", 2 * length, "the guess in binary, high digit first, once it is made", digits),
             ),
+            observation=observation,
         )
 
     def action_text(self, action: int) -> str:

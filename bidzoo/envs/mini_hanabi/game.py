@@ -13,7 +13,7 @@ class MiniHanabi(SignalGame):
     id = "mini_hanabi_v0"
     type_word = "cards"
 
-    def __init__(self) -> None:
+    def __init__(self, observation: str | None = None) -> None:
         names = tuple(str(action) for action in range(ACTIONS))
         super().__init__(
             MINI_HANABI,
@@ -26,6 +26,7 @@ class MiniHanabi(SignalGame):
                 Field("first", ACTIONS, "the action of player_0, once taken", names),
                 Field("second", ACTIONS, "the action of player_1, once taken", names),
             ),
+            observation=observation,
         )
 
     def action_text(self, action: int) -> str:

@@ -13,7 +13,7 @@ class Minibridge(AuctionGame):
     id = "minibridge_v0"
     type_word = "hearts"
 
-    def __init__(self, size: int = 4) -> None:
+    def __init__(self, size: int = 4, observation: str | None = None) -> None:
         size = whole("minibridge_v0: size", size, 1, MAX_SIZE)
         bids = [f"{level}{suit}" for level in range(1, size + 1) for suit in "HS"]
-        super().__init__(MINIBRIDGE, size, bids, ("opening", "closing"), (-1.0, float(1 << (size - 1))))
+        super().__init__(MINIBRIDGE, size, bids, ("opening", "closing"), (-1.0, float(1 << (size - 1))), observation)

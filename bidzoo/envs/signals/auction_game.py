@@ -18,6 +18,7 @@ class AuctionGame(SignalGame):
         bid_names: Sequence[str],
         passes: Sequence[str],
         reward_range: tuple[float, float],
+        observation: str | None,
     ) -> None:
         self.call_names = ("P", *bid_names)
         who = tuple(f"{name} {side}" for name in bid_names for side in ("ours", "partner's"))
@@ -32,6 +33,7 @@ class AuctionGame(SignalGame):
                 Field("pass", len(passes), f"passes made: {', '.join(passes)}", tuple(passes)),
                 Field("bids", 2 * len(bid_names), "each bid, lowest first: made by us, made by our partner", who),
             ),
+            observation=observation,
         )
 
     def action_text(self, action: int) -> str:

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bidzoo.envs.game import Buffers, Encoder, Game
+from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder
 from bidzoo.envs.signals import engine
+from bidzoo.envs.signals.rules import payoff_row
 from bidzoo.envs.signals.state import OVER, STATE, VIEW
 from bidzoo.kernels import I8, I64, U64, Bool, Table, Tables
 from bidzoo.layout import Field, Layout
@@ -43,6 +43,7 @@ class SignalGame(Game):
         max_turns: int,
         reward_range: tuple[float, float],
         history: Sequence[Field],  # what the encoder writes after player and type
+        observation: str | None,  # name of an encoder, or None for the first
     ) -> None:
         self.code, self.size, self.arguments = code, size, arguments
         self.num_actions, self.max_turns, self.reward_range = num_actions, max_turns, reward_range
@@ -55,8 +56,8 @@ class SignalGame(Game):
                 *history,
             )
         )
-        self.encoder = Encoder("default", layout, 0, self._encode, layout.describe)
-        self.encoders = {self.encoder.name: self.encoder}
+        self.encoders = {"history": Encoder("history", layout, 0, self._encode, layout.describe)}
+        self.encoder = choose_encoder(self.encoders, observation)
 
     def __str__(self) -> str:
         return f"{self.id}({self.arguments})"
@@ -94,9 +95,7 @@ class SignalGame(Game):
             types = options["types"]
             if isinstance(types, str) or not isinstance(types, Sequence | np.ndarray) or len(types) != 2:
                 raise ValueError(f"option 'types' must be two numbers, one a player, got {types!r}")
-            checked["types"] = tuple(
-                whole(f"type of player_{p}", types[p], 0, self.num_types[p] - 1) for p in range(2)
-            )
+            checked["types"] = tuple(whole(f"type of player_{p}", types[p], 0, self.num_types[p] - 1) for p in range(2))
         if "board" in options:
             checked["board"] = whole("option 'board'", options["board"], 0, 2**63 - 1)
         return checked
@@ -128,10 +127,6 @@ class SignalGame(Game):
         if history:
             parts.append(history)
         if int(table["turn"]) == OVER:
-            reward = engine.payoff_row(table, x, y)
+            reward = payoff_row(table, x, y)
             parts.append(f"{self.result_text(table, reward)}: {reward:+g}")
         return "   ".join(parts)
-
-    def explain(self, vector: NDArray[Any]) -> str:
-        """The non-zero entries of an observation ``[F]`` by name."""
-        return self.encoder.explain(vector)

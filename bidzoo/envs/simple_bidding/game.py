@@ -14,8 +14,10 @@ class SimpleBidding(AuctionGame):
     id = "simple_bidding_v0"
     type_word = "number"
 
-    def __init__(self, size: int = 4) -> None:
+    def __init__(self, size: int = 4, observation: str | None = None) -> None:
         size = whole("simple_bidding_v0: size", size, 2, MAX_SIZE)
         bids = [1 << k for k in range(bids_row(size))]
         best = max(bid for bid in bids if bid <= 2 * (size - 1))
-        super().__init__(SIMPLE_BIDDING, size, [str(bid) for bid in bids], ("closing",), (0.0, float(best)))
+        super().__init__(
+            SIMPLE_BIDDING, size, [str(bid) for bid in bids], ("closing",), (0.0, float(best)), observation
+        )

@@ -1,0 +1,77 @@
+"""# MiniBridge
+
+Bridge bidding with two suits: partners look for the right suit and level, and every word they say is a bid.
+
+| | |
+|---|---|
+| Import | `from bidzoo.envs import minibridge_v0` |
+| Creation | `bidzoo.make("minibridge_v0", size=4)` |
+| PettingZoo id | `bidzoo/minibridge-v0` |
+| Gymnasium id | `bidzoo/MiniBridge-v0` |
+| Agents | `player_0` (opens), `player_1`; partners |
+| Actions | `Discrete(1 + 2 * size)`: 0 pass, then 1H, 1S, 2H, 2S … |
+| Observation | `{"observation": int8 [5 + 5 * size], "action_mask": int8 [1 + 2 * size]}` |
+| Rewards | to both: 2^(level − 1) if the contract makes, −1 if it fails, 0 if passed out; at the end only |
+
+A hand has `size` cards, hearts and spades; each player's number of hearts is independent and uniform in 0 … size.
+Bids must rise and the players alternate. An opening pass is legal and the auction goes on; any later pass ends it. kH
+makes if the partners hold at least size + k hearts together, kS if they hold at most size − k. This is Definition 3 of
+Tian, Gong and Jiang 2020, *Joint Policy Search* (arXiv 2008.06495), with the suits as in its Table 4.
+
+### Observation
+
+| field | entries | meaning |
+|---|---|---|
+| `player` | 2 | which agent this is |
+| `type` | size + 1 | our number of hearts |
+| `pass` | 2 | `player_0` opened with a pass; the auction was closed by a pass |
+| `bids` | 4 × size | for each bid, lowest first: made by us, made by our partner |
+
+### Options
+
+| option | values | meaning |
+|---|---|---|
+| `size` | 1 … 31, default 4 | cards a hand; the paper uses 3, 4 and 5 |
+| `observation` | `"history"` | the encoder above |
+| `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | |
+| `illegal_action` | `"terminate"`, `"raise"` | |
+
+`reset(options=...)` takes `board` (which deal of the seed) and `types` (the hearts of both players, as `(3, 2)`).
+
+### Version history
+
+- v0: first release
+"""
+
+from typing import Literal
+
+from bidzoo.envs.aec import TableEnv
+from bidzoo.envs.minibridge.game import Minibridge
+
+
+def make_game(size: int = 4, observation: str | None = None) -> Minibridge:
+    """Rules of the game; options as in the table above."""
+    return Minibridge(size, observation)
+
+
+class raw_env(TableEnv):
+    """One table; see the module's page for actions, observations and options."""
+
+    metadata = {
+        "name": "minibridge_v0",
+        "render_modes": ["ansi", "svg", "rgb_array", "human"],
+        "is_parallelizable": False,
+        "render_fps": 2,
+    }
+
+    def __init__(
+        self,
+        size: int = 4,
+        observation: str | None = None,
+        render_mode: str | None = None,
+        illegal_action: Literal["terminate", "raise"] = "terminate",
+    ) -> None:
+        super().__init__(make_game(size, observation), render_mode, illegal_action)
+
+
+env = raw_env

@@ -1,0 +1,76 @@
+"""# Simple Bidding
+
+Two partners bid powers of two and want the last bid as high as their numbers allow.
+
+| | |
+|---|---|
+| Import | `from bidzoo.envs import simple_bidding_v0` |
+| Creation | `bidzoo.make("simple_bidding_v0", size=4)` |
+| PettingZoo id | `bidzoo/simple_bidding-v0` |
+| Gymnasium id | `bidzoo/SimpleBidding-v0` |
+| Agents | `player_0` (opens), `player_1`; partners |
+| Actions | `Discrete(1 + bids)`: 0 pass, k ≥ 1 bids 2^(k − 1); `bids` = bit_length(size − 1) + 1 |
+| Observation | `{"observation": int8 [3 + size + 2 * bids], "action_mask": int8 [1 + bids]}` |
+| Rewards | the last bid to both if their numbers add up to at least that, else 0; at the end only |
+
+Each player is dealt a number, independent and uniform in 0 … size − 1. Bids must rise, the players alternate, and
+a pass ends the auction. The opening pass is illegal: Definition 2 of Tian, Gong and Jiang 2020, *Joint Policy
+Search* (arXiv 2008.06495) does not say so, but only then are the counts of states those of its Table 1.
+
+### Observation
+
+| field | entries | meaning |
+|---|---|---|
+| `player` | 2 | which agent this is |
+| `type` | size | our number |
+| `pass` | 1 | the auction was closed by a pass |
+| `bids` | 2 × bids | for each bid, lowest first: made by us, made by our partner |
+
+### Options
+
+| option | values | meaning |
+|---|---|---|
+| `size` | 2 … 65536, default 4 | how many numbers; the paper uses 4, 8 and 16 |
+| `observation` | `"history"` | the encoder above |
+| `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | |
+| `illegal_action` | `"terminate"`, `"raise"` | |
+
+`reset(options=...)` takes `board` (which deal of the seed) and `types` (the numbers of both players, as `(3, 1)`).
+
+### Version history
+
+- v0: first release
+"""
+
+from typing import Literal
+
+from bidzoo.envs.aec import TableEnv
+from bidzoo.envs.simple_bidding.game import SimpleBidding
+
+
+def make_game(size: int = 4, observation: str | None = None) -> SimpleBidding:
+    """Rules of the game; options as in the table above."""
+    return SimpleBidding(size, observation)
+
+
+class raw_env(TableEnv):
+    """One table; see the module's page for actions, observations and options."""
+
+    metadata = {
+        "name": "simple_bidding_v0",
+        "render_modes": ["ansi", "svg", "rgb_array", "human"],
+        "is_parallelizable": False,
+        "render_fps": 2,
+    }
+
+    def __init__(
+        self,
+        size: int = 4,
+        observation: str | None = None,
+        render_mode: str | None = None,
+        illegal_action: Literal["terminate", "raise"] = "terminate",
+    ) -> None:
+        super().__init__(make_game(size, observation), render_mode, illegal_action)
+
+
+env = raw_env
