@@ -31,23 +31,32 @@ _NIBBLES = ((_SEAT_OF[:, None] == np.arange(4)[:, None]) << np.arange(4)).sum(2)
 _SPREAD = ((np.arange(16)[:, None] >> np.arange(4) & 1) << 2 * np.arange(4)).sum(1)  # [16]  bit s at bit 2s
 
 
-def pack(hands: I64, tricks: I8) -> tuple[U8, U8]:
-    """``owner`` ``[n, 13]`` and ``tricks`` ``[n, 10]`` bytes of deals ``[n, 4]`` and tables ``[n, 20]``."""
+def pack_hands(hands: I64) -> U8:
+    """``owner`` bytes ``[n, 13]`` of deals ``[n, 4]``."""
     suits = hands[:, None, :] >> 4 * np.arange(OWNER_BYTES)[:, None] & 15  # [n, rank, seat]
-    owner = (_SPREAD[suits] * np.arange(4)).sum(2).astype(np.uint8)
-    numbers = np.where(tricks < 0, _UNKNOWN_IN_FILE, tricks).astype(np.uint8)
-    return owner, numbers[:, ::2] | numbers[:, 1::2] << 4
+    return (_SPREAD[suits] * np.arange(4)).sum(2).astype(np.uint8)
 
 
-def unpack(owner: U8, tricks: U8) -> tuple[I64, I8]:
-    """Deals ``[n, 4]`` and tables ``[n, 20]`` of their bytes; 15 tricks stay 15, for the check to find."""
+def unpack_hands(owner: U8) -> I64:
+    """Deals ``[n, 4]`` of bytes ``[n, 13]``."""
     hands = np.zeros((len(owner), 4), np.int64)
     for rank in range(OWNER_BYTES):
         hands |= _NIBBLES[owner[:, rank]] << 4 * rank
-    numbers = np.empty((len(tricks), 20), np.int8)
-    numbers[:, ::2], numbers[:, 1::2] = tricks & 15, tricks >> 4
-    numbers[numbers == _UNKNOWN_IN_FILE] = -1
-    return hands, numbers
+    return hands
+
+
+def pack_tricks(tricks: I8) -> U8:
+    """Bytes ``[n, 10]`` of tables ``[n, 20]``."""
+    numbers = np.where(tricks < 0, _UNKNOWN_IN_FILE, tricks).astype(np.uint8)
+    return (numbers[:, ::2] | numbers[:, 1::2] << 4).astype(np.uint8)
+
+
+def unpack_tricks(numbers: U8) -> I8:
+    """Tables ``[n, 20]`` of bytes ``[n, 10]``; 15 tricks stay 15, for the check to find."""
+    tricks = np.empty((len(numbers), 20), np.int8)
+    tricks[:, ::2], tricks[:, 1::2] = numbers & 15, numbers >> 4
+    tricks[tricks == _UNKNOWN_IN_FILE] = -1
+    return tricks
 
 
 def replace_file(path: Path, content: bytes) -> None:
@@ -75,10 +84,11 @@ def _umask() -> int:
 
 def write(path: Path, hands: I64, tricks: I8, provenance: dict[str, Any]) -> None:
     """Same deals, same provenance: same bytes."""
-    owner, numbers = pack(hands, tricks)
     text = np.array(json.dumps(provenance, sort_keys=True))
     content = io.BytesIO()
-    np.savez_compressed(content, format=np.array(FORMAT), provenance=text, owner=owner, tricks=numbers)
+    np.savez_compressed(
+        content, format=np.array(FORMAT), provenance=text, owner=pack_hands(hands), tricks=pack_tricks(tricks)
+    )
     replace_file(path, content.getvalue())
 
 
@@ -97,7 +107,7 @@ def read(path: Path) -> tuple[I64, I8, dict[str, Any]]:
     owner, tricks = fields["owner"], fields["tricks"]
     if len(owner) != len(tricks):
         raise ValueError(f"{path}: tricks: {len(tricks)} tables, expected {len(owner)}, one for each deal of owner")
-    return *unpack(owner, tricks), _provenance(path, fields.get("provenance"))
+    return unpack_hands(owner), unpack_tricks(tricks), _provenance(path, fields.get("provenance"))
 
 
 def _fields(path: Path) -> dict[str, NDArray[Any]]:

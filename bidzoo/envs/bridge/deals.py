@@ -175,11 +175,16 @@ def _augment(hands: I64, tricks: I8, relabelling: I64, rotation: I64, hands_out:
 
 def augment(deals: DealSet, relabelling: I64 | int, rotation: I64 | int) -> DealSet:
     """``augment_row`` of every deal; ``relabelling`` and ``rotation`` ``[n]`` or one number for all."""
-    n = len(deals.hands)
-    turns = [np.ascontiguousarray(np.broadcast_to(x, n), np.int64) for x in (relabelling, rotation)]
-    for name, values, end in zip(("relabelling", "rotation"), turns, (NUM_RELABELLINGS, NUM_ROTATIONS), strict=True):
-        for bad in values[(values < 0) | (values >= end)][:1]:
-            raise ValueError(f"{name} {bad} does not exist (expected 0 ... {end - 1})")
-    out = DealSet(np.empty((n, 4), np.int64), np.empty((n, 20), np.int8))
-    _augment(deals.hands, deals.tricks, *turns, *out)
+    suits = _choices("relabelling", relabelling, NUM_RELABELLINGS, len(deals.hands))
+    turns = _choices("rotation", rotation, NUM_ROTATIONS, len(deals.hands))
+    out = DealSet(np.empty_like(deals.hands), np.empty_like(deals.tricks))
+    _augment(deals.hands, deals.tricks, suits, turns, out.hands, out.tricks)
     return out
+
+
+def _choices(name: str, chosen: I64 | int, end: int, n: int) -> I64:
+    """``chosen`` for each of ``n`` deals; ValueError outside ``0 ... end - 1``."""
+    values = np.ascontiguousarray(np.broadcast_to(chosen, n), np.int64)
+    for bad in values[(values < 0) | (values >= end)][:1]:
+        raise ValueError(f"{name} {bad} does not exist (expected 0 ... {end - 1})")
+    return values
