@@ -18,7 +18,7 @@ class Level(NamedTuple):
     tables: Tables  # [W]
     parent: I32  # [W]
     action: I32  # [W]
-    count: I32  # [W]  legal actions
+    choices: I32  # [W]  how many legal actions
 
 
 def compile_game(game: SignalGame, max_bytes: int = MAX_BYTES) -> Compiled:
@@ -32,8 +32,8 @@ def compile_game(game: SignalGame, max_bytes: int = MAX_BYTES) -> Compiled:
     blank_row(root[0], game.code, game.size, 0)
     levels = [_level(root, np.array([-1], np.int32), np.array([-1], np.int32), mask)]
     nodes, leaves = 1, 0
-    while below := int(levels[-1].count.sum(dtype=np.int64)):
-        leaves += int(np.count_nonzero(levels[-1].count == 0))
+    while below := int(levels[-1].choices.sum(dtype=np.int64)):
+        leaves += int(np.count_nonzero(levels[-1].choices == 0))
         _check(game, nodes + below, leaves, max_bytes)
         tables, parent, action = allocate(game.state, below), np.empty(below, np.int32), np.empty(below, np.int32)
         _grow(levels[-1].tables, nodes - len(levels[-1].tables), mask, tables, parent, action)
@@ -64,7 +64,7 @@ def _check(game: SignalGame, nodes: int, leaves: int, max_bytes: int) -> None:
 def _assemble(game: SignalGame, levels: list[Level]) -> Compiled:
     parent = np.concatenate([level.parent for level in levels])
     action = np.concatenate([level.action for level in levels])
-    count = np.concatenate([level.count for level in levels])
+    count = np.concatenate([level.choices for level in levels])
     widths = [len(level.tables) for level in levels]
     child = np.full((len(parent), game.num_actions), -1, np.int32)
     child[parent[1:], action[1:]] = np.arange(1, len(parent), dtype=np.int32)
