@@ -111,10 +111,11 @@ def encode(views: Tables, code: int, out: I8) -> None:
 def encode_value(states: Tables, players: I64, out: I8) -> None:
     """``BMCS636`` for ``players`` ``[B]`` at ``states`` ``[B]`` into ``out`` ``[B, 636]``.
 
-    After the 480 entries of ``bmcs480`` come the hands dealt to LHO, partner and RHO, in this order.
+    After the 480 entries of ``bmcs480`` come the hands dealt to LHO, partner and RHO, in this order. Players
+    move on a seat at the second table of a duplicate pair, as in ``engine``.
     """
     for b in prange(len(states)):
-        seat = int(players[b])
+        seat = (int(players[b]) + int(states[b].table)) & 3
         out[b, :] = 0
         _auction_row(states[b], states[b].hands[seat], seat, 0, _BMCS_STEP, _BMCS_BLOCK, out[b])
         for who in range(1, 4):
