@@ -8,6 +8,7 @@ import numpy as np
 
 MAX_CALLS = 319  # 3 passes, then 35 x (bid, 2 passes, X, 2 passes, XX, 2 passes) + 1 pass
 AUCTION, PLAY, OVER = 0, 1, 2  # phases
+UNKNOWN_POINTS = -1_000_000  # of a contract whose double-dummy tricks are not known
 
 PUBLIC = [
     ("board", "i8"),  # number of the board; (seed, board) addresses the deal
