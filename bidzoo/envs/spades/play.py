@@ -7,6 +7,8 @@ from bidzoo.envs.spades.deck import SUIT_CARDS, SUITS, beats_row
 from bidzoo.envs.spades.state import SPADES
 from bidzoo.kernels import Table, row
 
+SIDE_SUITS = (1 << SPADES) - 1  # bits of C D H
+
 
 @row
 def legal_cards_row(table: Table, held: int) -> int:
@@ -31,6 +33,8 @@ def play_row(table: Table, card: int) -> None:
     table.players[table.plays] = seat
     table.plays += 1
     if suit == SPADES:
+        if table.led < 0 and not table.broken:
+            table.voids[seat] = SIDE_SUITS  # spade tight, or the lead were illegal
         table.broken = 1
     if table.led < 0:
         table.led = suit

@@ -35,6 +35,7 @@ PUBLIC = [
     ("lose_goal", "i4"),  # ... or this few or fewer; NO_GOAL: never
     ("max_rounds", "i4"),  # ... or after this many rounds
     # game
+    ("length", "i4"),  # actions taken so far, in all rounds
     ("scores", "i4", (4,)),  # by side, before this round
     ("bags", "i4", (4,)),  # by side: 0 ... 9, the units digit of the score
     ("gains", "i4", (4,)),  # by side: points of the last round that ended
@@ -58,7 +59,7 @@ PUBLIC = [
     ("taker", "i2"),  # seat that played it
     ("broken", "i2"),  # 1: a spade has been played this round
     ("won", "i2", (4,)),  # tricks won, by seat
-    ("voids", "i2", (4,)),  # by seat: bit of a suit it did not follow
+    ("voids", "i2", (4,)),  # by seat: bit of a suit it is known not to hold
     ("gone", "i8"),  # cards played this round
     ("played", "i1", (52,)),  # cards in the order played; the current trick starts at 4 * (plays // 4)
     ("players", "i1", (52,)),  # seat whose card each was
@@ -99,6 +100,7 @@ def copy_public_row(source: Table, target: Table) -> None:
     target.win_goal = source.win_goal
     target.lose_goal = source.lose_goal
     target.max_rounds = source.max_rounds
+    target.length = source.length
     target.last_blind = source.last_blind
     target.round = source.round
     target.winner = source.winner
