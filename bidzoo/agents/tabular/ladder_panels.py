@@ -1,0 +1,219 @@
+"""Optimum of Simple Bidding with five bids, in panels: types up to 16 in one gigabyte where the tables need 24.
+
+Notation of ``ladder_tables``; the bids 1, 2, 4, 8, 16 are numbered 1 ... 5. Two facts shorten the ladder.
+
+1. After bid 5 all pass, so ``W_5`` is additive in both sets, and so is ``W_4`` in the mover's: each type takes the
+   better of passing and bidding 16. Hence below bid 4 the types that do not make the bids 2, 3 or 4 each take the
+   better of passing and bidding 16, ``c_b(x, Y) = max(pass_b(x, Y), pass_5(x, Y))``, and with
+
+       V_b(X, Y) = max over S in X of  W_4(Y, S) + sum of c_b(x, Y) over x in X - S      (``choose``)
+
+   ``W_3 = V_3`` and ``W_2(X, Y) = max over S in X of W_3(Y, S) + V_2(X - S, Y)``.
+2. Before bid 2 the second player has all types ``F``: only ``f_b(Y) = W_b(F, Y)`` matters, and
+
+       f_1(Y) = max over S of  W_2(Y, S) + T(F - S, Y),    T(R, Y) = max over S in R of W_3(Y, S) + V_1(R - S, Y)
+
+   after which the root is the best partition of ``F`` into ``f_1 ... f_5``.
+
+``W_2`` and ``T`` are two convolutions of ``3**16`` additions for each of ``2**16`` sets. The sets of the player whose
+turn follows bid 1 are cut into panels by their highest types; a panel needs one slice of ``T`` and one of ``W_3`` at a
+time, everything else is computed again when it is needed. The panels are independent, so a run can be interrupted.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from bidzoo.agents.tabular.folding import ONE, U, choose, fold, pass_rows
+from bidzoo.agents.tabular.ladder import Ladder
+from bidzoo.kernels import I16, I64, row
+
+LANES = 64
+BITS = 6  # LANES == 2**BITS
+WORST = -30000  # less than any total, and far from overflow
+FIVE = 5
+
+
+@row
+def last_rows(each: I16, first: int, bits: int, out: I16) -> None:
+    """``W_4(Y, S)`` for sets ``Y = first ... first + 2**bits - 1`` of the mover: sums over ``Y`` of ``each[S, y]``."""
+    for s in range(out.shape[0]):
+        base = 0
+        for y in range(bits, each.shape[1]):
+            if first >> y & 1:
+                base += each[s, y]
+        out[s, 0] = np.int16(base)
+        for y in range(bits):
+            for k in range(1 << y):
+                out[s, (1 << y) + k] = np.int16(out[s, k] + each[s, y])
+
+
+@row
+def raise_rows(line: I16, extra: I16, out: I16) -> None:
+    """``out[s] = max(out[s], line[s] + extra)`` for lines of lanes."""
+    for s in range(out.shape[0]):
+        for lane in range(out.shape[1]):
+            k = U(lane)
+            out[U(s), k] = max(out[U(s), k], np.int16(line[U(s), k] + extra[k]))
+
+
+@row
+def split_row(each: I16, calm: I16, top: int, first: int, line: I16, extra: I16, out: I16) -> None:
+    """``V(X, Y)`` into ``out`` ``[2**low, K]`` for the sets ``X`` of panel ``top``, ``Y = first ...``.
+
+    ``calm`` ``[n, K]`` is ``c(x, Y)``; ``each`` ``[Z, n]`` gives ``W_4`` (``last_rows``); ``line``, ``extra`` are scratch.
+    """
+    size = out.shape[0]
+    low = 0
+    while 1 << low < size:
+        low += 1
+    out[:] = WORST
+    part = top
+    while True:
+        last_rows(each[part * size : (part + 1) * size], first, BITS, line)
+        extra[:] = 0
+        for z in range(low, calm.shape[0]):
+            if (top ^ part) >> (z - low) & 1:
+                extra += calm[z]
+        raise_rows(line, extra, out)
+        if part == 0:
+            break
+        part = (part - 1) & top
+    choose(calm[:low], out)
+
+
+@row
+def store_turned(block: I16, start: int, out: I16) -> None:
+    """``block[X, k]`` into ``out[X // K, start + k, X % K]``."""
+    lanes = block.shape[1]
+    for p in range(block.shape[0] // lanes):
+        for k in range(lanes):
+            for lane in range(lanes):
+                out[p, start + k, lane] = block[p * lanes + lane, k]
+
+
+@row
+def store_lines(block: I16, start: int, out: I16) -> None:
+    """``block[R, k]`` into ``out[start + k, Z - 1 - R]``: one line for each set ``k``, in order of the complement."""
+    for r in range(block.shape[0]):
+        for k in range(block.shape[1]):
+            out[start + k, block.shape[0] - 1 - r] = block[r, k]
+
+
+@row
+def meet_rows(block: I16, lines: I16, start: int, best: I16) -> None:
+    """``best[X] = max(best[X], max over k of block[X, k] + lines[X, start + k])``."""
+    lanes = block.shape[1]
+    for x in range(block.shape[0]):
+        top = best[x]
+        for lane in range(lanes):
+            top = max(top, np.int16(block[U(x), U(lane)] + lines[U(x), U(start + lane)]))
+        best[x] = top
+
+
+class Panels:
+    """``f_1 ... f_5`` of a Simple Bidding game with five bids; ``high`` types number the panels."""
+
+    def __init__(self, ladder: Ladder, high: int = 4) -> None:
+        if ladder.bids != FIVE or ladder.opening_pass:
+            raise ValueError(f"{ladder.id}: panels are for Simple Bidding with five bids")
+        if ladder.types - high < BITS:
+            raise ValueError(f"{ladder.id}: {high} high types leave fewer than {BITS} for a panel")
+        self.ladder, self.high, self.low = ladder, high, ladder.types - high
+        self.sets, self.size, self.panels = 1 << ladder.types, 1 << self.low, 1 << high
+        self.each = self._each()
+        self.line = np.empty((self.size, LANES), np.int16)
+        self.extra = np.empty(LANES, np.int16)
+
+    def passes(self, bid: int, first: int) -> I16:
+        """``pass_bid(x, Y)`` ``[n, 64]`` for ``Y = first ... first + 63``."""
+        out = np.empty((self.ladder.types, LANES), np.int16)
+        pass_rows(self.ladder.payoff[bid], self.ladder.types, first, out)
+        return out
+
+    def calm(self, bid: int, first: int) -> I16:
+        """``c_bid(x, Y)``, likewise."""
+        return np.maximum(self.passes(bid, first), self.passes(FIVE, first))
+
+    def _each(self) -> I16:
+        """``c_4(y, S)`` as ``[Z, n]``."""
+        return np.concatenate([self.calm(4, first).T for first in range(0, self.sets, LANES)])
+
+    def split(self, bid: int, top: int, first: int, out: I16) -> None:
+        """``V_bid(X, Y)`` for ``X`` in panel ``top`` into ``out`` ``[2**low, 64]``."""
+        split_row(self.each, self.calm(bid, first), top, first, self.line, self.extra, out)
+
+    def easy(self) -> I64:
+        """``f_3, f_4, f_5`` ``[3, Z]``."""
+        out = np.zeros((3, self.sets), np.int64)
+        block = np.empty((self.size, LANES), np.int16)
+        for first in range(0, self.sets, LANES):
+            at = slice(first, first + LANES)
+            self.split(3, self.panels - 1, first, block)
+            out[0, at] = block[-1]
+            out[1, at] = self.calm(4, first).sum(axis=0)
+            out[2, at] = self.passes(FIVE, first).sum(axis=0)
+        return out
+
+    def panel(self, top: int) -> tuple[I64, I64]:
+        """``f_1`` of the sets of panel ``top`` ``[2**low]``, and, if it is the last panel, ``f_2`` ``[Z]`` (else empty)."""
+        lines = self._rest(top)
+        best = np.full(self.size, WORST, np.int16)
+        second = np.full(self.sets, WORST, np.int16)
+        rows = np.empty((self.sets // LANES, self.size, LANES), np.int16)
+        block, calm, out = (np.empty((self.size, LANES), np.int16) for _ in range(3))
+        part = top
+        while True:
+            for first in range(part * self.size, (part + 1) * self.size, LANES):  # W_3(Y, S), S in panel ``part``
+                for panel in range(self.panels):
+                    self.split(3, panel, first, block)
+                    start = panel * self.size // LANES
+                    store_turned(block, first - part * self.size, rows[start : start + self.size // LANES])
+            for first in range(0, self.sets, LANES):  # W_2(X, Y), X in panel ``top``, where bid 3 gets S
+                self.split(2, top ^ part, first, calm)
+                out[:] = WORST
+                fold(rows[first // LANES], calm, out)
+                meet_rows(out, lines, first, best)
+                at = slice(first, first + LANES)
+                second[at] = np.maximum(second[at], out[-1])
+            if part == 0:
+                break
+            part = (part - 1) & top
+        last = top == self.panels - 1
+        return best.astype(np.int64), second.astype(np.int64) if last else np.empty(0, np.int64)
+
+    def _rest(self, top: int) -> I16:
+        """``T(F - S, Y)`` as ``[Y, S]`` for ``Y`` in panel ``top``."""
+        rows = np.empty((self.size // LANES, self.sets, LANES), np.int16)
+        block = np.empty((self.size, LANES), np.int16)
+        for first in range(0, self.sets, LANES):  # W_3(Y, S)
+            self.split(3, top, first, block)
+            store_turned(block, first, rows)
+        calm = np.empty((self.panels, self.size, LANES), np.int16)
+        out = np.empty((self.panels, self.size, LANES), np.int16)
+        lines = np.empty((self.size, self.sets), np.int16)
+        for q in range(len(rows)):
+            first = top * self.size + q * LANES
+            out[:] = WORST
+            for panel in range(self.panels):
+                self.split(1, panel, first, calm[panel])
+            given = rows[q].reshape(self.panels, self.size, LANES)
+            for panel in range(self.panels):
+                part = panel
+                while True:
+                    fold(given[part], calm[panel ^ part], out[panel])
+                    if part == 0:
+                        break
+                    part = (part - 1) & panel
+            store_lines(out.reshape(self.sets, LANES), q * LANES, lines)
+        return lines
+
+
+def openings(panels: Panels, report: Callable[[str], None] = lambda line: None) -> I64:
+    """``f_1 ... f_5`` ``[5, Z]``."""
+    firsts, second = [], np.empty(0, np.int64)
+    for top in range(panels.panels):
+        first, second = panels.panel(top)
+        firsts.append(first)
+        report(f"{panels.ladder.id}: panel {top + 1} of {panels.panels} done")
+    return np.concatenate([np.concatenate(firsts)[None], second[None], panels.easy()])
