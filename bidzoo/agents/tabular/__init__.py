@@ -1,0 +1,1 @@
+"""Solvers of compiled small games; every one of them ends in a table that plays."""

@@ -1,0 +1,119 @@
+"""CFR1k: counterfactual regret minimisation from a random start, and its last iterate.
+
+Source: Zinkevich et al. 2007, as Tian, Gong and Jiang 2020 use it for Table 1: vanilla CFR, both players
+updated at once, 1000 iterations, a random initial strategy as the only source of variety. The paper reports
+the last iterate (not the average) after purification.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from bidzoo.agents.tabular.strategy import (
+    Tree,
+    normal_row,
+    random,
+    reach_row,
+    tree_of,
+    types_row,
+)
+from bidzoo.envs.compiled import Compiled
+from bidzoo.kernels import F64, I64, key_row, next_row, row
+
+
+@dataclass(frozen=True)
+class Config:
+    """Numbers of the algorithm."""
+
+    iterations: int = 1000  # Table 1: "CFR1k"
+    noise: float = 0.01  # deviation of the strategy from uniform where no regret is positive
+    seed: int = 0
+
+
+class Terms(NamedTuple):
+    """The leaf states that pay, ``[S]`` each: most are zero in some games."""
+
+    node: I64
+    x: I64
+    y: I64
+    worth: F64  # prior times payoff
+
+
+def terms_of(game: Compiled) -> Terms:
+    """All ``(leaf, x, y)`` with a reward other than 0."""
+    weighted = game.prior * game.payoff
+    leaf, x, y = np.nonzero(weighted)
+    nodes = np.flatnonzero(game.leaf >= 0)[np.argsort(game.leaf[game.leaf >= 0])]
+    return Terms(nodes[leaf], x, y, weighted[leaf, x, y])
+
+
+@row
+def worth_row(tree: Tree, terms: Terms, strategy: F64, reach: F64, worth: F64) -> None:
+    """Counterfactual value of each node for each player and type, ``worth`` ``[2, M, T]``.
+
+    It weighs chance and the other player's reach, not one's own (Zinkevich et al., Eq. 6).
+    """
+    worth[:] = 0.0
+    for s in range(len(terms.node)):
+        m, x, y = terms.node[s], terms.x[s], terms.y[s]
+        worth[0, m, x] += terms.worth[s] * reach[1, m, y]
+        worth[1, m, y] += terms.worth[s] * reach[0, m, x]
+    for m in range(len(tree.parent) - 1, 0, -1):
+        parent = tree.parent[m]
+        mover = tree.player[parent]
+        for z in range(tree.prior.shape[mover]):
+            worth[mover, parent, z] += worth[mover, m, z] * strategy[m, z]
+        for z in range(tree.prior.shape[1 - mover]):
+            worth[1 - mover, parent, z] += worth[1 - mover, m, z]
+
+
+@row
+def match_row(tree: Tree, regret: F64, noise: float, key: np.uint64, total: F64, strategy: F64) -> None:
+    """Regret matching into ``strategy``: probabilities in proportion to positive regrets.
+
+    Where no regret is positive it is uniform plus normal noise, which continues from ``key``; ``total`` ``[T]`` is
+    scratch.
+    """
+    for m in range(len(tree.player)):
+        first, count = tree.first[m], tree.count[m]
+        if count == 0:
+            continue
+        types = types_row(tree, m)
+        total[:types] = 0.0
+        for c in range(first, first + count):
+            for z in range(types):
+                strategy[c, z] = max(regret[c, z], 0.0)
+                total[z] += strategy[c, z]
+        for z in range(types):
+            if total[z] <= 0.0:
+                for c in range(first, first + count):
+                    key = next_row(next_row(key))
+                    strategy[c, z] = max(1.0 / count + noise * normal_row(key), 0.0)
+                    total[z] += strategy[c, z]
+        for c in range(first, first + count):
+            for z in range(types):
+                strategy[c, z] /= total[z]
+
+
+@row
+def _iterate(tree: Tree, terms: Terms, iterations: int, noise: float, seed: int, strategy: F64) -> None:
+    shape = (2, strategy.shape[0], strategy.shape[1])
+    regret, total = np.zeros(strategy.shape), np.empty(strategy.shape[1])
+    reach, worth = np.empty(shape), np.empty(shape)
+    for iteration in range(iterations):
+        reach_row(tree, strategy, reach)
+        worth_row(tree, terms, strategy, reach, worth)
+        for m in range(1, len(tree.parent)):
+            parent = tree.parent[m]
+            mover = tree.player[parent]
+            for z in range(tree.prior.shape[mover]):
+                regret[m, z] += worth[mover, m, z] - worth[mover, parent, z]
+        match_row(tree, regret, noise, key_row(seed, iteration, 1), total, strategy)
+
+
+def cfr(game: Compiled, config: Config, initial: F64 | None = None) -> F64:
+    """The last iterate ``[M, K]`` of CFR from ``initial``, or from the random strategy of ``config.seed``."""
+    strategy = random(game, config.seed) if initial is None else initial.copy()
+    _iterate(tree_of(game), terms_of(game), config.iterations, config.noise, config.seed, strategy)
+    return strategy
