@@ -1,8 +1,7 @@
 """Deals: every partition of the deck is equally likely, and ``(seed, board, round)`` names one."""
 
-from bidzoo.envs.spades.deck import SPADES, SUIT_CARDS, count_row
-from bidzoo.envs.spades.state import BIDDING, CUTTHROAT, Table
-from bidzoo.kernels import below_row, key_row, next_row, row
+from bidzoo.envs.spades.state import BIDDING
+from bidzoo.kernels import Table, below_row, key_row, next_row, row
 
 
 @row

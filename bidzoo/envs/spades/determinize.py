@@ -26,7 +26,7 @@ def _choose_row(n: int, k: int) -> float:
 
 
 @row
-def _split_row(cards: int, first: int, second: int, third: int, key: U64) -> tuple[int, int, int, U64]:
+def _split_row(cards: int, first: int, second: int, third: int, key: np.uint64) -> tuple[int, int, int, np.uint64]:
     """``cards`` split at random into ``first``, ``second`` and ``third`` many, and the next key."""
     left = first + second + third
     hand_0, hand_1, hand_2 = 0, 0, 0
@@ -72,7 +72,9 @@ def _ways_row(a: int, b: int, n_ab: int, n_ac: int, n_bc: int, n_abc: int, x: in
 
 
 @row
-def _three_hands_row(view: Table, unseen: int, a: int, b: int, c: int, key: U64) -> tuple[int, int, int, U64]:
+def _three_hands_row(
+    view: Table, unseen: int, a: int, b: int, c: int, key: np.uint64
+) -> tuple[int, int, int, np.uint64]:
     """``unseen`` dealt to the three seats clockwise from the viewer, who still need ``a``, ``b``, ``c`` cards."""
     hand_a, hand_b, hand_c = _group_row(view, unseen, 1), _group_row(view, unseen, 2), _group_row(view, unseen, 4)
     ab, ac = _group_row(view, unseen, 3), _group_row(view, unseen, 5)
@@ -106,7 +108,7 @@ def _three_hands_row(view: Table, unseen: int, a: int, b: int, c: int, key: U64)
 
 
 @row
-def determinize_row(view: Table, key: U64, out: Table) -> U64:
+def determinize_row(view: Table, key: np.uint64, out: Table) -> np.uint64:
     """A random state ``out`` that ``view`` may be a view of; the next key."""
     copy_public_row(view, out)
     seat = int(view.seat)

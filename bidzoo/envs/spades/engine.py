@@ -6,6 +6,8 @@ Player ``p`` sits at seat ``p``. ``(seed, board)`` is the same game wherever it 
 
 from typing import NamedTuple
 
+import numpy as np
+
 from bidzoo.envs.game import Buffers
 from bidzoo.envs.spades.bidding import bid_row, legal_bids_row
 from bidzoo.envs.spades.deal import deal_row, open_row
@@ -13,7 +15,7 @@ from bidzoo.envs.spades.encode import encode_row
 from bidzoo.envs.spades.play import legal_cards_row, play_row
 from bidzoo.envs.spades.score import BAG_LIMIT, end_round_row
 from bidzoo.envs.spades.state import BIDDING, FIRST_CARD, OVER, PLAY, copy_public_row, view_row
-from bidzoo.kernels import F32, I8, I64, U64, Bool, Table, Tables, batched, key_row, prange, row
+from bidzoo.kernels import F32, I8, I64, Bool, Table, Tables, batched, key_row, prange, row
 
 WIN, POINTS = range(2)  # reward modes
 _CARDS = 1 << 32  # streams of a playing module's cards, above those of the deals
@@ -52,7 +54,7 @@ def act_row(table: Table, action: int) -> None:
 
 
 @row
-def card_key_row(table: Table) -> U64:
+def card_key_row(table: Table) -> np.uint64:
     """The random number with which a playing module chooses the next card of a table."""
     return key_row(table.seed, table.board, _CARDS + 64 * int(table.round) + int(table.plays))
 
@@ -158,7 +160,9 @@ def take(tables: Tables, actions: I64, acted: Bool) -> None:
 
 
 @row
-def _go_on_row(table: Table, b: int, acted: bool, seed: int, stride: int, blank: Table, faces: Faces, out: Buffers) -> None:
+def _go_on_row(
+    table: Table, b: int, acted: bool, seed: int, stride: int, blank: Table, faces: Faces, out: Buffers
+) -> None:
     """``settle_row`` into row ``b``; a finished table is dealt ``board + stride`` if that is positive."""
     shown = out.player[b : b + 1]
     out.over[b] = settle_row(table, acted, faces, shown, out.observation[b], out.mask[b], out.reward[b])
@@ -168,9 +172,7 @@ def _go_on_row(table: Table, b: int, acted: bool, seed: int, stride: int, blank:
 
 
 @batched
-def settle(
-    tables: Tables, acted: Bool, seed: int, stride: int, blank: Tables, faces: Faces, out: Buffers
-) -> None:
+def settle(tables: Tables, acted: Bool, seed: int, stride: int, blank: Tables, faces: Faces, out: Buffers) -> None:
     """The second half of a step, after ``take`` and a playing module; ``acted`` may be ``out.over``."""
     for b in prange(len(tables)):
         _go_on_row(tables[b], b, acted[b], seed, stride, blank[0], faces, out)

@@ -30,13 +30,13 @@ def _score(sides: int) -> tuple[Field, ...]:
         Field(
             "short",
             sides * SHORT,
-            f"by side, one-hot of {SHORT}: tens of points, begun ones counted, short of the winning goal; the last is more",
+            f"by side, one-hot of {SHORT}: tens of points short of the winning goal, rounded up; the last is more",
             tuple(f"{name} {10 * k}" for name, k in product(names, range(SHORT))),
         ),
         Field(
             "above",
             sides * ABOVE,
-            f"by side, one-hot of {ABOVE}: whole tens of points above the losing goal; all 0 without one; the last is more",
+            f"by side, one-hot of {ABOVE}: tens of points above the losing goal, all 0 without one; the last is more",
             tuple(f"{name} {10 * k}" for name, k in product(names, range(ABOVE))),
         ),
         Field(

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bidzoo.cards import NUM_CARDS
 from bidzoo.envs.game import Buffers, Game, choose_encoder
@@ -93,7 +94,9 @@ class Spades(Game):
         self.num_actions = NUM_BIDDING_ACTIONS if phase == "bidding" else NUM_ACTIONS
         self.max_turns = rounds * (8 + (0 if phase == "bidding" else NUM_CARDS))
         found = encoders(self._sides, self._deck)
-        self.encoders = {name: found[name] for name in (("bidding", "full") if phase == "bidding" else ("full", "bidding"))}
+        self.encoders = {
+            name: found[name] for name in (("bidding", "full") if phase == "bidding" else ("full", "bidding"))
+        }
         self.encoder = choose_encoder(self.encoders, observation)
         self._faces = engine.Faces(reward=index_of("reward", reward, REWARDS), code=self.encoder.code)
         self.reward_range = (-1.0, 1.0) if reward == "win" else self._points_range(rounds, bag_penalty)
@@ -158,7 +161,14 @@ class Spades(Game):
         return render.text(table)
 
     def svg(self, table: Table) -> str:
-        return render.svg(table)
+        from bidzoo.envs.spades.draw import picture
+
+        return picture(table).svg()
+
+    def image(self, table: Table) -> NDArray[np.uint8]:
+        from bidzoo.envs.spades.draw import picture
+
+        return picture(table).pixels()
 
     def allies(self, player: int) -> tuple[int, ...]:
         """The partners; in cutthroat ``player`` alone."""

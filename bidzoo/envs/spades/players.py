@@ -43,7 +43,7 @@ class PlayingModule(Protocol):
 
 
 @row
-def random_row(view: Table, key: U64) -> int:
+def random_row(view: Table, key: np.uint64) -> int:
     """A legal card, all equally likely."""
     cards = legal_cards_row(view, view.held_here)
     nth = below_row(key, count_row(cards))

@@ -22,12 +22,11 @@ def text(table: Table) -> str:
     """Scores, hands, bids and tricks of a table (all hands shown)."""
     sides, deck = int(table["sides"]), int(table["deck"])
     names = side_names(sides)
+    rules = f"Spades ({VARIANTS[table['variant']]}, {DECKS[deck]} deck), board {table['board']}"
+    rounds = f"over after {table['round']} round{'s' * int(table['round'] != 1)}"
+    now = f"round {table['round'] + 1}, dealer {SEATS[table['dealer']]}"
     lines = [
-        f"Spades ({VARIANTS[table['variant']]}, {DECKS[deck]} deck), board {table['board']}, round {table['round'] + 1}, "
-        f"dealer {SEATS[table['dealer']]}"
-        if table["phase"] != OVER
-        else f"Spades ({VARIANTS[table['variant']]}, {DECKS[deck]} deck), board {table['board']}, "
-        f"over after {table['round']} round{'s' * (table['round'] != 1)}",
+        f"{rules}, {rounds if table['phase'] == OVER else now}",
         "score: " + ", ".join(f"{names[s]} {table['scores'][s]} ({table['bags'][s]} bags)" for s in range(sides)),
     ]
     if table["round"]:
@@ -35,7 +34,9 @@ def text(table: Table) -> str:
     for seat in range(4):
         bid = bid_text(int(table["bids"][seat]), bool(table["blind"] >> seat & 1))
         hand = deck_hand_text(deck, int(table["held"][seat]))
-        lines.append(f"{SEATS[seat]}{'*' if table['turn'] == seat else ' '} {hand:<20} bid {bid:<9} won {table['won'][seat]}")
+        lines.append(
+            f"{SEATS[seat]}{'*' if table['turn'] == seat else ' '} {hand:<20} bid {bid:<9} won {table['won'][seat]}"
+        )
     lines += tricks(table)
     if table["phase"] == OVER:
         winner = int(table["winner"])
@@ -56,8 +57,3 @@ def tricks(table: Table) -> list[str]:
     if table["phase"] == PLAY and not table["broken"]:
         lines.append("spades are not broken")
     return lines
-
-
-def svg(table: Table) -> str:
-    """The table as a drawing."""
-    raise ValueError("spades_v0 has no picture")

@@ -1,0 +1,78 @@
+"""A Spades table as a picture: the four hands with their bids, the current trick, scores and bags."""
+
+from bidzoo.cards import SEATS
+from bidzoo.envs.picture import ACCENT, EDGE, FELT, INK, PALE, PANEL, Picture
+from bidzoo.envs.spades.deck import STRENGTHS, SUITS, deck_card_text
+from bidzoo.envs.spades.render import bid_text, side_names
+from bidzoo.envs.spades.state import DECKS, OVER, VARIANTS
+from bidzoo.kernels import Table
+
+_WIDTH, _HEIGHT = 760, 560
+_HANDS = {0: (290, 60), 1: (520, 215), 2: (290, 400), 3: (60, 215)}  # upper left corner of each seat's panel
+_CENTRE = {0: (380, 240), 1: (440, 287), 2: (380, 335), 3: (320, 287)}  # middle of each seat's card in the trick
+_PANEL = (180, 135)
+
+
+def picture(table: Table) -> Picture:
+    """The table as everybody's cards are seen from above."""
+    drawing = Picture(_WIDTH, _HEIGHT)
+    _head(drawing, table)
+    drawing.box(270, 200, 220, 175, FELT, radius=14)
+    for seat in range(4):
+        _seat(drawing, table, seat)
+    plays = int(table["plays"])
+    for t in range(plays - plays % 4, plays):
+        x, y = _CENTRE[int(table["players"][t])]
+        _card(drawing, x, y, int(table["deck"]), int(table["played"][t]))
+    return drawing
+
+
+def _head(drawing: Picture, table: Table) -> None:
+    sides = int(table["sides"])
+    names = side_names(sides)
+    rule = f"{VARIANTS[table['variant']]}, {DECKS[table['deck']]} deck"
+    when = f"over after {table['round']} rounds" if table["phase"] == OVER else f"round {table['round'] + 1}"
+    drawing.text(20, 22, f"Spades \u00b7 {rule} \u00b7 board {table['board']} \u00b7 {when}", 14, bold=True)
+    scores = [f"{names[s]} {table['scores'][s]} ({table['bags'][s]} bags)" for s in range(sides)]
+    drawing.text(20, 44, " \u00b7 ".join(scores), 13)
+    if table["round"]:
+        gains = [f"{names[s]} {table['gains'][s]:+d}" for s in range(sides)]
+        drawing.text(_WIDTH - 20, 44, f"last round: {', '.join(gains)}", 12, PALE, "end")
+    if table["phase"] == OVER:
+        winner = int(table["winner"])
+        drawing.text(_WIDTH - 20, 22, f"{names[winner]} won" if winner >= 0 else "a draw", 14, ACCENT, "end", bold=True)
+
+
+def _seat(drawing: Picture, table: Table, seat: int) -> None:
+    left, top = _HANDS[seat]
+    turn = table["turn"] == seat
+    drawing.box(left, top, *_PANEL, PANEL, ACCENT if turn else EDGE, 8, 2 if turn else 1)
+    bid = bid_text(int(table["bids"][seat]), bool(int(table["blind"]) >> seat & 1))
+    dealer = " (dealer)" if table["dealer"] == seat and table["phase"] != OVER else ""
+    drawing.text(left + 12, top + 17, SEATS[seat], 15, bold=True)
+    drawing.text(left + 28, top + 17, dealer, 11, PALE)
+    drawing.text(left + _PANEL[0] - 12, top + 17, f"bid {bid}, won {table['won'][seat]}", 12, anchor="end")
+    deck, held, hand = int(table["deck"]), int(table["held"][seat]), int(table["hands"][seat])
+    for i, suit in enumerate((3, 2, 1, 0)):
+        line = top + 42 + 23 * i
+        drawing.suit(left + 20, line, suit, 14)
+        x = left + 36.0
+        cards = [card for card in range(52) if hand >> card & 1 and SUITS[deck, card] == suit]
+        for card in sorted(cards, key=lambda card: -int(STRENGTHS[deck, card])):
+            text = _rank(deck, card, suit)
+            drawing.text(x, line, text, 15, INK if held >> card & 1 else PALE, bold=bool(held >> card & 1))
+            x += 11 * len(text)
+
+
+def _rank(deck: int, card: int, suit: int) -> str:
+    text = deck_card_text(deck, card)
+    return text if text in ("BJ", "LJ") else text[0] if card % 4 == suit else "2d"
+
+
+def _card(drawing: Picture, x: float, y: float, deck: int, card: int) -> None:
+    text = deck_card_text(deck, card)
+    if text in ("BJ", "LJ"):
+        drawing.box(x - 20, y - 28, 40, 56, PANEL, EDGE, 5)
+        drawing.text(x, y, text, 18, anchor="middle", bold=True)
+    else:
+        drawing.card(x, y, card)
