@@ -3,7 +3,7 @@
 A **table** is one record of a structured array; the state of ``B`` tables is that array, ``[B]``.
 
 ``@row``      one table: a plain function of records, numbers and arrays; called from other kernels.
-``@batched``  all tables: a ``prange`` over rows, no other logic.
+``@batched``  all tables: a ``prange`` over rows, no other logic; its first array has one entry a row.
 
 Kernels write into what they are given; they never allocate results, print or raise.
 Randomness is addressed, not consumed: ``key_row(seed, board, stream)`` is the same number whatever
@@ -11,6 +11,8 @@ the batch, the thread count or the order of play.
 """
 
 from collections.abc import Callable
+from functools import wraps
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -29,6 +31,8 @@ F64 = NDArray[np.float64]
 Bool = NDArray[np.bool_]
 Table = Any  # one record: ``table.field`` reads and writes, compiled or not
 Tables = NDArray[np.void]  # [B] records
+
+FEW = 256  # rows
 
 __all__ = [
     "F32",
@@ -57,7 +61,20 @@ if TYPE_CHECKING:  # numba is untyped: checkers see the plain signatures
 
 else:
     row = njit(cache=True, nogil=True, error_model="numpy")
-    batched = njit(cache=True, nogil=True, error_model="numpy", parallel=True)
+
+    def batched(function: F) -> F:
+        """``function`` on all cores, or on this one where fewer than ``FEW`` rows would not repay the threads."""
+        alone = FunctionType(function.__code__, function.__globals__, function.__name__)
+        alone.__qualname__ = f"{function.__qualname__}_alone"  # numba's cache goes by this name, not by options
+        parallel = njit(cache=True, nogil=True, error_model="numpy", parallel=True)(function)
+        serial = njit(cache=True, nogil=True, error_model="numpy")(alone)
+
+        @wraps(function)
+        def dispatch(*arguments: Any) -> None:
+            rows = next(len(a) for a in arguments if isinstance(a, np.ndarray))
+            (parallel if rows >= FEW else serial)(*arguments)
+
+        return dispatch  # type: ignore[return-value]
 
 
 def allocate(dtype: np.dtype[np.void], tables: int) -> Tables:
@@ -79,6 +96,10 @@ def next_row(key: np.uint64) -> np.uint64:
     z = (z ^ (z >> _30)) * _MIX_1
     z = (z ^ (z >> _27)) * _MIX_2
     return z ^ (z >> _31)
+
+
+if config.DISABLE_JIT:  # NumPy reports the wrap-around that the generator is made of
+    next_row = np.errstate(over="ignore")(next_row)
 
 
 @row

@@ -3,7 +3,7 @@
 Source: Definition 3 of Tian, Gong and Jiang 2020, "Joint Policy Search for Multi-agent Collaboration with Imperfect
 Information" (arXiv 2008.06495).
 
-With ``N = table.size``: a hand has ``N`` cards of two suits, so a type in ``[0, N]``, the number of hearts, says
+With ``N = table.extent``: a hand has ``N`` cards of two suits, so a type in ``[0, N]``, the number of hearts, says
 everything. Actions: 0 pass, then 1H, 1S, 2H, 2S ... NH, NS = ``1 ... 2 * N``. Bids rise. **An opening pass is legal**
 and the auction goes on; any later pass ends it. ``kH`` makes if the partners hold at least ``N + k`` hearts together,
 ``kS`` if they hold at most ``N - k``. Both receive ``2**(k - 1)`` if it makes, -1 if it fails, 0 after two passes.
@@ -25,7 +25,7 @@ def legal_row(table: Table, out: I8) -> None:
 @row
 def payoff_row(table: Table, x: int, y: int) -> float:
     """Common reward of a finished table with ``x`` and ``y`` hearts."""
-    bid, size, hearts = int(table.bid), int(table.size), x + y
+    bid, size, hearts = int(table.bid), int(table.extent), x + y
     if bid == 0:
         return 0.0
     level = (bid + 1) // 2

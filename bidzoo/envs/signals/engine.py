@@ -99,7 +99,7 @@ def step(
         act_row(tables[b], b, actions[b], reward, over)
         if stride > 0 and over_row(tables[b]):
             board = int(tables[b].board) + stride
-            deal_row(tables[b], int(tables[b].game), int(tables[b].size), seed, board)
+            deal_row(tables[b], int(tables[b].game), int(tables[b].extent), seed, board)
         show_row(tables[b], b, types, player, observation, mask)
 
 
@@ -127,7 +127,7 @@ def observe(tables: Tables, b: int, player: int, types: int, out: I8) -> None:
 @row
 def copy_row(source: Table, target: Table) -> None:
     """Every public field of ``source`` into ``target``."""
-    target.board, target.game, target.size = source.board, source.game, source.size
+    target.board, target.game, target.extent = source.board, source.game, source.extent
     target.turn, target.length, target.bid = source.turn, source.length, source.bid
     target.history[:] = source.history
 
@@ -149,7 +149,7 @@ def determinize(views: Tables, keys: U64, out: Tables) -> None:
         me = int(views[b].player)
         out[b].types[me] = views[b].type
         keys[b] = next_row(keys[b])
-        out[b].types[1 - me] = below_row(keys[b], types_row(int(views[b].game), int(views[b].size), 1 - me))
+        out[b].types[1 - me] = below_row(keys[b], types_row(int(views[b].game), int(views[b].extent), 1 - me))
 
 
 @batched

@@ -12,7 +12,7 @@ from bidzoo.kernels import I8, Table, row
 @row
 def blank_row(table: Table, game: int, size: int, board: int) -> None:
     """A table of ``game`` before its first action; nobody has a type yet."""
-    table.board, table.game, table.size = board, game, size
+    table.board, table.game, table.extent = board, game, size
     table.turn, table.length, table.bid = 0, 0, 0
     table.history[:] = 0
 

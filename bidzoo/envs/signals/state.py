@@ -14,7 +14,7 @@ OVER = -1  # ``table.turn`` of a finished table
 PUBLIC = [
     ("board", "i8"),  # number of the board; (seed, board) addresses the deal
     ("game", "i4"),  # COMM, SIMPLE_BIDDING, MINIBRIDGE, MINI_HANABI
-    ("size", "i4"),  # length or size of the game; 0 where it has none
+    ("extent", "i4"),  # length or size of the game, 0 where it has none (NumPy records have a ``size`` already)
     ("turn", "i4"),  # player who acts next, 0 or 1; OVER at the end
     ("length", "i4"),  # actions taken
     ("bid", "i4"),  # highest bid so far, as an action; 0 = none (bidding games)

@@ -3,7 +3,7 @@
 Source: Definition 2 of Tian, Gong and Jiang 2020, "Joint Policy Search for Multi-agent Collaboration with Imperfect
 Information" (arXiv 2008.06495).
 
-With ``N = table.size``: each player has a type in ``[0, N)``. Actions: 0 pass, ``k >= 1`` bids ``2**(k - 1)``; there
+With ``N = table.extent``: each player has a type in ``[0, N)``. Actions: 0 pass, ``k >= 1`` bids ``2**(k - 1)``; there
 are ``bit_length(N - 1) + 1`` bids, so the highest is the first power of two that is at least ``N``. Bids rise, a pass
 ends the auction, and **the opening pass is illegal**: Definition 2 does not say so, but only then does the game have
 the states and information sets of the paper's Table 1. Both receive the last bid if the types add up to at least
