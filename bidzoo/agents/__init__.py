@@ -1,12 +1,22 @@
 """Agents by name. Entries are strings: an agent is imported when it is made."""
 
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 from bidzoo.agents.policy import Policy
 
-AGENTS: dict[str, str] = {
-    "random": "bidzoo.agents.uniform:Uniform",
+
+@dataclass(frozen=True)
+class Entry:
+    """Where an agent lives and what it is."""
+
+    factory: str  # "module:callable"; called with the options of ``make``
+    summary: str
+
+
+AGENTS: dict[str, Entry] = {
+    "random": Entry("bidzoo.agents.uniform:Uniform", "uniform legal actions; plays any game"),
 }
 
 
@@ -19,7 +29,7 @@ def make(name: str, **options: Any) -> Policy:
     """The agent called ``name`` with its ``options``; KeyError names the choices."""
     if name not in AGENTS:
         raise KeyError(f"unknown agent {name!r}; choose from {', '.join(AGENTS)}")
-    module, attribute = AGENTS[name].split(":")
+    module, attribute = AGENTS[name].factory.split(":")
     policy: Policy = getattr(import_module(module), attribute)(**options)
     return policy
 

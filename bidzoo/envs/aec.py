@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
-from bidzoo.envs.game import Game
+from bidzoo.envs.game import Buffers, Game
 from bidzoo.kernels import Tables
 
 _AFTER_RESET = frozenset({"rewards", "terminations", "truncations", "agent_selection", "agents", "_cumulative_rewards"})
@@ -52,8 +52,15 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
             )
             for agent in self.possible_agents
         }
-        self._tables, self._out = game.new(1), game.buffers(1)
-        self._one_mask, self._one_observation = self._out.mask[0], self._out.observation[0]
+        self._show(game.new(1), game.buffers(1))
+
+    def _show(self, tables: Tables, out: Buffers) -> None:
+        self._tables, self._out = tables, out
+        self._one_mask, self._one_observation = out.mask[0], out.observation[0]  # parts of the buffers, not copies
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._show(self._tables, self._out)
 
     def __getattr__(self, name: str) -> Any:
         if name in _AFTER_RESET:
@@ -77,8 +84,8 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         self.game.begin(tables, np.array([board], np.int64), new_seed, out)
         if fixed:
             self.game.fix(tables, fixed, out)
-        self._seed, self._board, self._tables, self._out = new_seed, board, tables, out
-        self._one_mask, self._one_observation = out.mask[0], out.observation[0]
+        self._seed, self._board = new_seed, board
+        self._show(tables, out)
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -141,7 +148,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         return {agent: {"action_mask": self._mask(agent)} for agent in self.agents}
 
     def _mask(self, agent: str) -> Any:
-        to_act = agent == self.agent_selection and not self.terminations[agent]
+        to_act = agent == self.agent_selection and not self.terminations.get(agent, True)
         return self._one_mask.copy() if to_act else np.zeros_like(self._one_mask)
 
     def last(self, observe: bool = True) -> tuple[dict[str, Any] | None, float, bool, bool, dict[str, Any]]:

@@ -3,7 +3,17 @@
 import numpy as np
 
 from bidzoo.envs.game import Game
-from bidzoo.kernels import F32, I8, I64, Bool, Tables
+from bidzoo.kernels import F32, I8, I64, Bool, Tables, row
+
+
+@row
+def _first_illegal(mask: I8, actions: I64) -> int:
+    """First row whose action is neither -1 nor legal, or -1."""
+    for b in range(len(actions)):
+        action = actions[b]
+        if action != -1 and (action < 0 or action >= mask.shape[1] or mask[b, action] == 0):
+            return b
+    return -1
 
 
 class Batch:
@@ -78,10 +88,8 @@ class Batch:
         chosen = np.ascontiguousarray(actions, np.int64)
         if chosen.shape != (self.num_envs,):
             raise ValueError(f"actions must have shape ({self.num_envs},), got {chosen.shape}")
-        legal = np.take_along_axis(self.buffers.mask, np.clip(chosen, 0, self.game.num_actions - 1)[:, None], 1)[:, 0]
-        wrong = (chosen != -1) & ((legal == 0) | (chosen < 0) | (chosen >= self.game.num_actions))
-        if wrong.any():
-            b = int(np.argmax(wrong))
+        b = _first_illegal(self.buffers.mask, chosen)
+        if b >= 0:
             raise ValueError(
                 f"illegal action {chosen[b]} at table {b} (board {self.boards[b]}) by player_{self.player[b]}; "
                 f"legal: {np.flatnonzero(self.buffers.mask[b]).tolist()}"

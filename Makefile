@@ -1,0 +1,36 @@
+# Everything sets itself up: `make bench` and `make test` on a fresh clone need only Python >= 3.11.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+
+.PHONY: bench test test-slow check docs clean
+
+bench: $(READY)
+	$(BIN)/bidzoo bench $(BENCH)
+
+test: $(READY) check
+	$(BIN)/python -m pytest
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m uncompiled
+	$(MAKE) docs
+
+test-slow: $(READY)
+	$(BIN)/python -m pytest -m slow
+
+check: $(READY)
+	$(BIN)/ruff format --check bidzoo tests
+	$(BIN)/ruff check bidzoo tests
+	$(BIN)/mypy bidzoo
+
+docs: $(READY)
+	$(BIN)/python -m sphinx -W -q -b html docs docs/_build/html
+
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q --upgrade pip
+	$(BIN)/pip install -q -c constraints.txt torch
+	$(BIN)/pip install -q -c constraints.txt -e ".[dev,train,sb3,docs]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache

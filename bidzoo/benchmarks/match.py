@@ -1,0 +1,82 @@
+"""Play any policies against each other: boards in batches, duplicate matches in IMPs."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bidzoo.agents.policy import Policy
+from bidzoo.benchmarks.results import Estimate
+from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.imps import imps
+from bidzoo.envs.game import Game
+from bidzoo.kernels import F32, I64, Tables
+from bidzoo.wrappers.batch import Batch
+from bidzoo.wrappers.seating import Seating
+
+CHUNK = 4096  # tables in step; bounds memory, changes no result
+
+
+class Episodes(NamedTuple):
+    """Finished episodes in board order."""
+
+    boards: I64  # [N]
+    reward: F32  # [N, P]
+    tables: Tables  # [N]  final states
+
+
+def play(game: Game, policies: Sequence[Policy], boards: I64, seed: int = 0, policy_seed: int = 0) -> Episodes:
+    """Every board once with ``policies[p]`` at player ``p``; the result does not depend on the batching."""
+    numbers = np.ascontiguousarray(boards, np.int64)
+    tables = game.new(len(numbers))
+    reward = np.zeros((len(numbers), game.num_players), np.float32)
+    seating = Seating(policies, policy_seed)
+    for start in range(0, len(numbers), CHUNK):
+        rows = slice(start, min(start + CHUNK, len(numbers)))
+        batch = Batch(game, rows.stop - rows.start, autoreset=False)
+        batch.reset(seed, numbers[rows])
+        actions = seating.choose(batch)
+        while (actions >= 0).any():
+            batch.step(actions)
+            reward[rows] += batch.reward
+            actions = seating.choose(batch)
+        tables[rows] = batch.tables
+    return Episodes(numbers, reward, tables)
+
+
+class Match(NamedTuple):
+    """Two pairs over ``N`` boards, each played at two tables with the sides exchanged."""
+
+    boards: I64  # [N]
+    imps: I64  # [N]  won by the first pair, summed over nothing: one number a board
+    first: Tables  # [N]  final states where the first pair sat North/South
+    second: Tables  # [N]  where it sat East/West
+
+    @property
+    def estimate(self) -> Estimate:
+        """IMPs a board of the first pair."""
+        return Estimate.of(self.imps)
+
+
+Pair = Policy | tuple[Policy, Policy]  # one policy at both seats, or (North or East, South or West)
+
+
+def duplicate(game: Bridge, ours: Pair, theirs: Pair, boards: I64, seed: int = 0, policy_seed: int = 0) -> Match:
+    """A duplicate match (Law 78B): the IMPs of the difference between the two tables on every board.
+
+    Args:
+        game: ``Bridge(reward="score", ...)``.
+        ours: the first pair.
+        theirs: the second pair.
+        boards: numbers ``[N]``; with ``seed`` they address deal, dealer and vulnerability.
+        seed: of the deals.
+        policy_seed: of the policies' random numbers.
+    """
+    if game.reward != "score":
+        raise ValueError(f"a duplicate match compares scores; make the game with reward='score', not {game.reward!r}")
+    a, c = ours if isinstance(ours, tuple) else (ours, ours)
+    b, d = theirs if isinstance(theirs, tuple) else (theirs, theirs)
+    first = play(game, (a, b, c, d), boards, seed, 2 * policy_seed)
+    second = play(game, (b, a, d, c), boards, seed, 2 * policy_seed + 1)
+    difference = np.round(game.reward_scale * (first.reward[:, 0] - second.reward[:, 0])).astype(np.int32)
+    return Match(first.boards, np.asarray(imps(difference), np.int64), first.tables, second.tables)

@@ -1,0 +1,126 @@
+"""Result tables: printed with rich, saved as JSON with command, seed and version, read back by the report."""
+
+import json
+import os
+import platform
+import shlex
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import bidzoo
+
+
+class Estimate(NamedTuple):
+    """A mean with its standard error over ``n`` independent samples, and the published figure if there is one."""
+
+    mean: float
+    error: float
+    n: int
+    paper: float | None = None
+
+    @classmethod
+    def of(cls, samples: Any, paper: float | None = None) -> "Estimate":
+        """From samples ``[n]``; the error of a single sample is unknown and given as nan."""
+        import numpy as np
+
+        values = np.asarray(samples, np.float64)
+        error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+        return cls(float(values.mean()), error, len(values), paper)
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3f} ± {self.error:.3f}"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of named cells: text, numbers or ``Estimate``."""
+
+    title: str
+    columns: Sequence[str]
+    rows: list[Mapping[str, Any]] = field(default_factory=list)
+    note: str = ""
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, Estimate) or not isinstance(value, float):
+        return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    return f"{value:,.3f}" if abs(value) < 100 else f"{value:,.0f}"
+
+
+def show(tables: Sequence[Table]) -> None:
+    """Print the tables with rich."""
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+    console = Console()
+    for table in tables:
+        pretty = RichTable(title=table.title, title_justify="left", caption=table.note or None, caption_justify="left")
+        for column in table.columns:
+            numeric = any(isinstance(row.get(column), int | float | Estimate) for row in table.rows)
+            pretty.add_column(column, justify="right" if numeric else "left")
+        for row in table.rows:
+            pretty.add_row(*(_cell(row.get(column)) for column in table.columns))
+        console.print(pretty)
+
+
+def _plain(value: Any) -> Any:
+    return value._asdict() if isinstance(value, Estimate) else value
+
+
+def save(path: str | Path, suite: str, tables: Sequence[Table], *, seed: int, seconds: float) -> None:
+    """Write a result file whole or not at all (temporary file, then rename)."""
+    document = {
+        "suite": suite,
+        "command": shlex.join(["bidzoo", *sys.argv[1:]]),
+        "seed": seed,
+        "version": bidzoo.__version__,
+        "python": platform.python_version(),
+        "machine": f"{os.cpu_count()} cores, {platform.machine()}",
+        "seconds": round(seconds, 1),
+        "tables": [
+            {
+                "title": table.title,
+                "columns": list(table.columns),
+                "rows": [{key: _plain(value) for key, value in row.items()} for row in table.rows],
+                "note": table.note,
+            }
+            for table in tables
+        ],
+    }
+    write_text(Path(path), json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """``path`` holds all of ``text`` or what it held before."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as part:
+        part.write(text)
+    os.replace(part.name, path)
+
+
+def load(path: str | Path) -> dict[str, Any]:
+    """A result file's document; ValueError that names the file if it is none."""
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        tables = [
+            Table(
+                table["title"],
+                table["columns"],
+                [{key: _estimate(value) for key, value in row.items()} for row in table["rows"]],
+                table["note"],
+            )
+            for table in document["tables"]
+        ]
+    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as problem:
+        raise ValueError(f"{path}: not a bidzoo result file ({problem})") from problem
+    return {**document, "tables": tables}
+
+
+def _estimate(value: Any) -> Any:
+    return Estimate(**value) if isinstance(value, dict) else value
