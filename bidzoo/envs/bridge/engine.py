@@ -10,67 +10,25 @@ import numpy as np
 
 from bidzoo.cards import FIRST_BID, NUM_CALLS, PASS
 from bidzoo.envs.bridge import auction, play
-from bidzoo.envs.bridge.deals import DealSet, augment_row, random_deal_row
+from bidzoo.envs.bridge.boards import Source, begin_row, seat_row
 from bidzoo.envs.bridge.encode import encode_row
 from bidzoo.envs.bridge.imps import imps_row
 from bidzoo.envs.bridge.par import par_row
 from bidzoo.envs.bridge.score import score_row
 from bidzoo.envs.bridge.state import AUCTION, OVER, PLAY, UNKNOWN_POINTS
 from bidzoo.envs.game import Buffers
-from bidzoo.kernels import F32, I8, I64, Bool, Table, Tables, batched, below_row, key_row, next_row, prange, row
+from bidzoo.kernels import F32, I8, I64, Bool, Table, Tables, batched, prange, row
 
 SCORE, PAR, DUPLICATE = range(3)  # reward modes
-_STREAM = 0xB71D6E  # of the choice of a deal, in ``key_row(seed, board, _STREAM)``
 
 
 class Rules(NamedTuple):
-    """A configured game, as kernels see it; plain numbers, so that numba unpacks it fast."""
+    """How a table is played and shown."""
 
     play: bool  # cards are played; else double-dummy tricks score the contract
     reward: int  # SCORE, PAR, DUPLICATE
     divisor: float  # points or IMPs per unit of reward
     code: int  # observation
-    augment: bool  # rename suits and turn seats at random
-    shuffle: bool  # deals of the set at random, else in order
-
-
-# ---- dealing -----------------------------------------------------------------------------
-
-
-@row
-def deal_row(table: Table, board: int, seed: int, rules: Rules, deals: DealSet) -> None:
-    """Cards and double-dummy table of ``(seed, board)``, from the set if it has any deals, else random cards."""
-    n = len(deals.hands)
-    if n == 0:
-        random_deal_row(seed, board, table.hands)
-        table.tricks[:] = -1
-        return
-    key = key_row(seed, board, _STREAM)
-    index = below_row(key, n) if rules.shuffle else board % n
-    if rules.augment:
-        key = next_row(key)
-        relabelling = below_row(key, 24)
-        rotation = below_row(next_row(key), 4)
-        augment_row(deals.hands[index], deals.tricks[index], relabelling, rotation, table.hands, table.tricks)
-    else:
-        table.hands[:] = deals.hands[index]
-        table.tricks[:] = deals.tricks[index]
-
-
-@row
-def seat_row(table: Table, dealer: int, vulnerable: int) -> None:
-    """Put the dealt cards into the players' hands and open the auction."""
-    table.held[:] = table.hands
-    auction.open_row(table, dealer, vulnerable)
-
-
-@row
-def begin_row(table: Table, board: int, seed: int, rules: Rules, deals: DealSet) -> None:
-    """A new episode: ``board`` of ``seed`` at its first table."""
-    table.board, table.table = board, 0
-    table.points[:] = 0
-    deal_row(table, board, seed, rules, deals)
-    seat_row(table, auction.dealer_row(board), auction.vulnerable_row(board))
 
 
 # ---- acting ------------------------------------------------------------------------------
@@ -162,11 +120,11 @@ def pay_row(table: Table, rules: Rules, reward: F32) -> None:
 
 
 @batched
-def begin(tables: Tables, boards: I64, seed: int, rows: Bool, rules: Rules, deals: DealSet, out: Buffers) -> None:
+def begin(tables: Tables, boards: I64, seed: int, rows: Bool, rules: Rules, source: Source, out: Buffers) -> None:
     """``begin_row`` where ``rows`` ``[B]`` is set."""
     for b in prange(len(tables)):
         if rows[b]:
-            begin_row(tables[b], boards[b], seed, rules, deals)
+            begin_row(tables[b], boards[b], seed, source)
             out.reward[b, :] = 0
             out.over[b] = False
             show_row(tables[b], rules.code, out.player[b : b + 1], out.observation[b], out.mask[b])
@@ -174,9 +132,9 @@ def begin(tables: Tables, boards: I64, seed: int, rows: Bool, rules: Rules, deal
 
 @row
 def step_row(
-    tables: Tables, b: int, action: int, seed: int, stride: int, rules: Rules, deals: DealSet, out: Buffers
+    tables: Tables, b: int, action: int, seed: int, stride: int, rules: Rules, source: Source, out: Buffers
 ) -> None:
-    """Take a legal action at table ``b`` (-1 none); a finished table is dealt ``board + stride`` if that is positive."""
+    """Take a legal action at table ``b`` (-1 none); a finished one is dealt ``board + stride`` if that is positive."""
     table = tables[b]
     out.reward[b, :] = 0
     out.over[b] = False
@@ -187,15 +145,15 @@ def step_row(
         out.over[b] = True
         pay_row(table, rules, out.reward[b])
         if stride > 0:
-            begin_row(table, table.board + stride, seed, rules, deals)
+            begin_row(table, table.board + stride, seed, source)
     show_row(table, rules.code, out.player[b : b + 1], out.observation[b], out.mask[b])
 
 
 @batched
-def step(tables: Tables, actions: I64, seed: int, stride: int, rules: Rules, deals: DealSet, out: Buffers) -> None:
+def step(tables: Tables, actions: I64, seed: int, stride: int, rules: Rules, source: Source, out: Buffers) -> None:
     """``step_row`` at every table."""
     for b in prange(len(tables)):
-        step_row(tables, b, actions[b], seed, stride, rules, deals, out)
+        step_row(tables, b, actions[b], seed, stride, rules, source, out)
 
 
 # ---- one table, from Python: few and plain arguments, since each costs as much as a rule --------
@@ -203,9 +161,20 @@ def step(tables: Tables, actions: I64, seed: int, stride: int, rules: Rules, dea
 
 @row
 def step_one(
-    tables: Tables, action: int, rules: Rules, player: I8, observation: I8, mask: I8, reward: F32, over: Bool
+    tables: Tables,
+    action: int,
+    cards: bool,
+    mode: int,
+    divisor: float,
+    code: int,
+    player: I8,
+    observation: I8,
+    mask: I8,
+    reward: F32,
+    over: Bool,
 ) -> None:
-    """``step_row`` of table 0 with no deal to follow; the arrays are those of ``Buffers``."""
+    """``step_row`` of table 0 with no deal to follow: the fields of ``Rules``, then the arrays of ``Buffers``."""
+    rules = Rules(cards, mode, divisor, code)
     table = tables[0]
     reward[0, :] = 0
     over[0] = False

@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bidzoo.cards import NUM_CALLS, NUM_CARDS, RANKS, SUITS, call_number, call_text, card_number, card_text
 from bidzoo.envs.bridge import engine, knowledge
+from bidzoo.envs.bridge.boards import Source
 from bidzoo.envs.bridge.deals import SPLITS, UNKNOWN, DealSet, packaged
 from bidzoo.envs.bridge.determinize import determinize
 from bidzoo.envs.bridge.encode import ENCODERS
@@ -73,9 +75,8 @@ class Bridge(Game):
             reward=REWARDS[reward],
             divisor=float(reward_scale),
             code=self.encoder.code,
-            augment=bool(augment),
-            shuffle=bool(shuffle),
         )
+        self._source = Source(*self.deals, augment=bool(augment), shuffle=bool(shuffle))
 
     def _deals(self, deals: DealSet | str | Path | None, play: bool) -> DealSet:
         if deals is None:
@@ -83,8 +84,8 @@ class Bridge(Game):
         if isinstance(deals, DealSet):
             found, source = DealSet.of(*deals), "deals"
         else:
-            found = packaged(deals) if deals in SPLITS else DealSet.load(deals)  # type: ignore[arg-type]
             source = str(deals)
+            found = packaged(source) if source in SPLITS else DealSet.load(deals)
         if self.needs_tables:
             if len(found.hands) == 0:
                 raise ValueError(f"{self.id}: {source} holds no deals, and random cards have no double-dummy table")
@@ -94,13 +95,13 @@ class Bridge(Game):
 
     def begin(self, tables: Tables, boards: I64, seed: int, out: Buffers, rows: Bool | None = None) -> None:
         rows = np.ones(len(tables), np.bool_) if rows is None else rows
-        engine.begin(tables, boards, seed, rows, self._rules, self.deals, out)
+        engine.begin(tables, boards, seed, rows, self._rules, self._source, out)
 
     def step(self, tables: Tables, actions: I64, seed: int, out: Buffers, stride: int) -> None:
-        engine.step(tables, actions, seed, stride, self._rules, self.deals, out)
+        engine.step(tables, actions, seed, stride, self._rules, self._source, out)
 
     def step_one(self, tables: Tables, action: int, out: Buffers) -> None:
-        engine.step_one(tables, action, self._rules, out.player, out.observation, out.mask, out.reward, out.over)
+        engine.step_one(tables, action, *self._rules, out.player, out.observation, out.mask, out.reward, out.over)
 
     def observe(self, tables: Tables, b: int, player: int, out: I8) -> None:
         engine.observe_one(tables, b, player, self._rules.code, out)
@@ -132,13 +133,17 @@ class Bridge(Game):
 
         return render.svg(table)
 
+    def image(self, table: Table) -> NDArray[np.uint8]:
+        from bidzoo.envs.bridge import render
+
+        return render.image(table)
+
     def clock(self, tables: Tables) -> I64:
         """Calls and cards so far; the second table of a duplicate pair counts on from a whole board."""
-        turns = tables["length"].astype(np.int64) + tables["plays"] + _TURNS_A_TABLE * tables["table"].astype(np.int64)
-        return turns
+        return tables["length"].astype(np.int64) + tables["plays"] + _TURNS_A_TABLE * tables["table"].astype(np.int64)
 
     def options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        """``board``, ``deal``, ``tricks``, ``dealer``, ``vulnerability``; a deal whose table is needed gets it solved."""
+        """``board``, ``deal``, ``tricks``, ``dealer``, ``vulnerability``; solves a deal if its table is needed."""
         found = checked(options)
         if "deal" in found and "tricks" not in found:
             found["tricks"] = np.full(20, UNKNOWN, np.int8)
@@ -149,7 +154,7 @@ class Bridge(Game):
         return found
 
     def fix(self, tables: Tables, options: Mapping[str, Any], out: Buffers) -> None:
-        """Put table 0 as ``options`` (checked) say, before the first call; its dealer and vulnerability stay otherwise."""
+        """Put table 0 as ``options`` (checked) say, before the first call; what they do not name stays."""
         table = tables[0]
         hands, tricks = options.get("deal", table["hands"]), options.get("tricks", table["tricks"])
         dealer = options.get("dealer", int(table["dealer"]))

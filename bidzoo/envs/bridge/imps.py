@@ -6,8 +6,9 @@ from numpy.typing import ArrayLike
 from bidzoo.kernels import I8, row
 
 # The smallest difference in points worth 1, 2, ... 24 IMPs.
-SCALE = (20, 50, 90, 130, 170, 220, 270, 320, 370, 430, 500, 600, 750, 900)
-SCALE += (1100, 1300, 1500, 1750, 2000, 2250, 2500, 3000, 3500, 4000)
+_SMALL = (20, 50, 90, 130, 170, 220, 270, 320, 370, 430, 500, 600, 750, 900)
+_LARGE = (1100, 1300, 1500, 1750, 2000, 2250, 2500, 3000, 3500, 4000)
+SCALE = _SMALL + _LARGE
 MAX_IMPS = len(SCALE)
 
 

@@ -25,7 +25,8 @@ VULNERABILITIES = ("none", "ns", "ew", "both")  # bit 0 N/S, bit 1 E/W
 def checked(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options of bridge among ``options``, converted; other names are left out.
 
-    ``board`` int from 0, ``deal`` int64 ``[4]``, ``tricks`` int8 ``[20]``, ``dealer`` 0 ... 3, ``vulnerability`` 0 ... 3.
+    ``board`` int from 0, ``deal`` int64 ``[4]``, ``tricks`` int8 ``[20]``, ``dealer`` and
+    ``vulnerability`` 0 ... 3.
     """
     readers = {
         "board": _board,

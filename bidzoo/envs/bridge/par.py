@@ -8,6 +8,7 @@ open first. One pass over 35 bids, exact; equal to DDS's ``DealerPar`` (Hein 201
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bidzoo.cards import NUM_BIDS
 from bidzoo.envs.bridge.score import MAX_POINTS, score_row
@@ -41,12 +42,12 @@ def _pars(tricks: I8, dealer: I64, vulnerable: I64, out: I32) -> None:
         out[b] = par_row(tricks[b], dealer[b], vulnerable[b])
 
 
-def par(tricks: I8, dealer: I64, vulnerable: I64) -> I32:
+def par(tricks: I8, dealer: ArrayLike, vulnerable: ArrayLike) -> I32:
     """``par_row`` of every deal: ``tricks`` ``[B, 20]``, ``dealer`` and ``vulnerable`` ``[B]`` -> ``[B]``."""
     tricks = np.ascontiguousarray(tricks, np.int8)
     if tricks.ndim != 2 or tricks.shape[1] != 20 or tricks.min(initial=0) < 0 or tricks.max(initial=0) > 13:
         raise ValueError(f"tricks of shape {tricks.shape}: expected [B, 20] of 0 ... 13, every contract known")
     out = np.empty(len(tricks), np.int32)
-    columns = (np.ascontiguousarray(np.broadcast_to(x, len(tricks)), np.int64) for x in (dealer, vulnerable))
-    _pars(tricks, *columns, out)
+    dealers, sides = (np.ascontiguousarray(np.broadcast_to(x, len(tricks)), np.int64) for x in (dealer, vulnerable))
+    _pars(tricks, dealers, sides, out)
     return out

@@ -56,16 +56,22 @@ def score(level: ArrayLike, strain: ArrayLike, stake: ArrayLike, tricks: ArrayLi
     >>> score(4, 3, 1, [10, 9], True)
     array([ 620, -100], dtype=int32)
     """
-    given = [np.asarray(x, np.int64) for x in (level, strain, stake, tricks, vulnerable)]
-    for name, x, lowest, highest in zip(_NAMES, given, (1, 0, 1, 0, 0), (7, 4, 4, 13, 1), strict=True):
-        wrong = (x < lowest) | (x > highest) | ((x == 3) if name == "stake" else False)
-        if wrong.any():
-            expected = "1, 2 or 4" if name == "stake" else f"{lowest} ... {highest}"
-            raise ValueError(f"{name} {int(x[wrong][0])}: expected {expected}")
-    columns = np.broadcast_arrays(*given)
-    out = np.empty(columns[0].shape, np.int32)
-    _scores(*(np.ascontiguousarray(x).ravel() for x in columns), out.ravel())
+    given = {"level": level, "strain": strain, "stake": stake, "tricks": tricks, "vulnerable": vulnerable}
+    columns = [_within(name, np.asarray(x, np.int64), *_LIMITS[name]) for name, x in given.items()]
+    shape = np.broadcast_shapes(*(x.shape for x in columns))
+    a, b, c, d, e = (np.ascontiguousarray(np.broadcast_to(x, shape)).ravel() for x in columns)
+    out = np.empty(shape, np.int32)
+    _scores(a, b, c, d, e, out.ravel())
     return out
 
 
-_NAMES = ("level", "strain", "stake", "tricks", "vulnerable")
+_LIMITS = {"level": (1, 7), "strain": (0, 4), "stake": (1, 4), "tricks": (0, 13), "vulnerable": (0, 1)}
+
+
+def _within(name: str, x: I64, lowest: int, highest: int) -> I64:
+    wrong = (x < lowest) | (x > highest)
+    if name == "stake":
+        wrong |= x == 3
+    for value in x[wrong][:1]:
+        raise ValueError(f"{name} {value}: expected {'1, 2 or 4' if name == 'stake' else f'{lowest} ... {highest}'}")
+    return x
