@@ -230,7 +230,7 @@ def test_large_sizes_play(game: SignalGame) -> None:
         (SimpleBidding(8), (5, 4), "1 8 P", "number 5 | 4   1 8 P   8 makes: +8"),
         (Comm(3), (5, 0), "1 0 1 5", "secret 5   101 -> 5   right: +1"),
         (Comm(3), (5, 0), "1 0", "secret 5   10"),
-        (MiniHanabi(), (0, 1), "0 2", "cards 0 | 1   0 2   reward: +10"),
+        (MiniHanabi(), (0, 1), "0 2", "card 0 | 1   0 2   reward: +10"),
     ],
 )
 def test_text(game: SignalGame, types: tuple[int, int], actions: str, text: str) -> None:
@@ -240,6 +240,21 @@ def test_text(game: SignalGame, types: tuple[int, int], actions: str, text: str)
         assert out.mask[0, game.action_number(word)]
         game.step_one(tables, game.action_number(word), out)
     assert game.text(tables[0]) == text
+
+
+@pytest.mark.parametrize("game", [*SMALL, Minibridge(31)], ids=str)
+def test_picture(game: SignalGame) -> None:
+    """Both outputs show every action, who acts or the result, in one size from deal to end."""
+    tables, out = start(game, [0], 0)
+    first = game.image(tables[0])
+    assert "player_0 to act" in game.svg(tables[0])
+    while not out.over[0]:
+        game.step_one(tables, int(np.flatnonzero(out.mask[0])[-1]), out)
+    last = game.image(tables[0])
+    assert last.dtype == np.uint8 and last.shape == first.shape and (last != first).any()
+    svg = game.svg(tables[0])
+    assert "to act" not in svg and f"{out.reward[0, 0]:+g}" in svg
+    assert svg.count("<rect") == 5 + tables["length"][0]
 
 
 def test_explain() -> None:

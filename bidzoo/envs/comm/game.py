@@ -40,6 +40,9 @@ class Comm(SignalGame):
             raise ValueError(f"not an action of {self}: {text!r} (expected 0 ... {self.num_actions - 1})")
         return int(text)
 
+    def mover(self, turn: int) -> int:
+        return 0 if turn < self.size else 1
+
     def history_text(self, table: Table) -> str:
         """``"101 -> 5"``: the message, then the guess."""
         actions = [int(action) for action in table["history"][: int(table["length"])]]

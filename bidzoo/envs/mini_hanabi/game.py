@@ -11,7 +11,7 @@ class MiniHanabi(SignalGame):
     """Two cards, one action each."""
 
     id = "mini_hanabi_v0"
-    type_word = "cards"
+    type_word = "card"
 
     def __init__(self, observation: str | None = None) -> None:
         names = tuple(str(action) for action in range(ACTIONS))

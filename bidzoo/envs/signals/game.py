@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder
 from bidzoo.envs.signals import engine
@@ -115,6 +116,10 @@ class SignalGame(Game):
     def result_text(self, table: Table, reward: float) -> str:
         """How a finished table came out, without the reward."""
 
+    def mover(self, turn: int) -> int:
+        """Player who acts at ``turn``."""
+        return turn % 2
+
     def history_text(self, table: Table) -> str:
         """The actions so far, ``"1H 1S P"``."""
         return " ".join(self.action_text(int(action)) for action in table["history"][: int(table["length"])])
@@ -130,3 +135,23 @@ class SignalGame(Game):
             reward = payoff_row(table, x, y)
             parts.append(f"{self.result_text(table, reward)}: {reward:+g}")
         return "   ".join(parts)
+
+    # ---- pictures ---------------------------------------------------------------------------------
+
+    def drawn_text(self, action: int) -> str:
+        """An action as the picture writes it."""
+        return self.action_text(action)
+
+    def drawn_result(self, table: Table, reward: float) -> str:
+        """The result as the picture writes it."""
+        return self.result_text(table, reward)
+
+    def svg(self, table: Table) -> str:
+        from bidzoo.envs.signals.draw import picture
+
+        return picture(self, table).svg()
+
+    def image(self, table: Table) -> NDArray[np.uint8]:
+        from bidzoo.envs.signals.draw import picture
+
+        return picture(self, table).pixels()
