@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from PIL.ImageFont import FreeTypeFont, ImageFont
 
 INK, PALE, PAPER, PANEL, EDGE, FELT = "#1d2430", "#a9b0bc", "#eef0f3", "#ffffff", "#cfd4dc", "#2f6b5c"
-ACCENT, ALARM, SAFE = "#e69f00", "#b3261e", "#3f7d4e"
+ACCENT, ALARM, SAFE = "#e69f00", "#b3261e", "#64707f"
 SUIT_COLORS = ("#00795a", "#0063a6", "#c94f00", INK)  # C D H S: Okabe and Ito's hues, told apart by all eyes
 _SUIT_OF = {SYMBOLS[letter]: suit for suit, letter in enumerate(SUITS)}
-_SYMBOL = 0.82  # width of a suit symbol, in sizes
+_SYMBOL = 0.88  # width of a suit symbol, in sizes
 _CAPITAL = 0.36  # half the height of a capital letter, in sizes
 
 # Widths of Helvetica's letters in thousandths of the size; 556 for all others.
@@ -144,16 +144,18 @@ class Picture:
                 left += wide
 
     def hand(self, x: float, y: float, cards: int, played: int = 0, size: float = 16) -> None:
-        """Four rows of ranks, spades first, the first at ``y``; ``played`` cards are shown pale among ``cards``."""
+        """Four rows of ranks, spades first, the first at ``y``; those of ``cards`` in ``played`` are pale."""
         for i, suit in enumerate((3, 2, 1, 0)):
             line = y + i * size * 1.35
             self.suit(x + size * 0.45, line, suit, size * 0.85)
             left = x + size * 1.25
             for rank in range(12, -1, -1):
-                if (cards | played) >> (4 * rank + suit) & 1:
+                if cards >> (4 * rank + suit) & 1:
                     pale = played >> (4 * rank + suit) & 1
                     self.text(left, line, RANKS[rank], size, PALE if pale else INK, "start", bold=not pale)
                     left += width(RANKS[rank], size, bold=True) + size * 0.1
+            if left == x + size * 1.25:
+                self.text(left, line, "-", size, PALE)
 
     def card(self, x: float, y: float, card: int, height: float = 56) -> None:
         """A playing card centred on ``(x, y)``."""
@@ -218,7 +220,7 @@ def _paint(draw: "ImageDraw", shape: _Box | _Suit | _Words, scale: float) -> Non
             at = (np.array([shape.x, shape.y]) + points * shape.size) * scale
             draw.polygon([(float(x), float(y)) for x, y in at], shape.color)
     else:
-        font, bold = _font(shape.size * scale), shape.size * scale * 0.025 if shape.bold else 0
+        font, bold = _font(shape.size * scale), max(round(shape.size * scale * 0.025), 1) if shape.bold else 0
         for i, letter in enumerate(shape.text):  # each in its reckoned place, as textLength does in SVG
             middle = width(shape.text[:i], shape.size, shape.bold) + width(letter, shape.size, shape.bold) / 2
             place = ((shape.x + middle) * scale, shape.y * scale)
