@@ -9,12 +9,13 @@ states at its end is one vector for each player, and the density of an informati
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from bidzoo.agents.tabular.strategy import Tree, reach_row, tree_of, types_row, values_row
 from bidzoo.envs.compiled import Compiled, evaluate
-from bidzoo.kernels import F64, I32, I64, below_row, key_row, next_row, row
+from bidzoo.kernels import F64, I32, I64, Bool, below_row, key_row, next_row, row
 
 NEVER = 1e-9  # smaller gains are rounding
 
@@ -56,80 +57,126 @@ def densities_row(tree: Tree, values: F64, weights: F64, start: I32, density: F6
                 density[c, x * y_types + y if first_moves else y * x_types + x] = gain
 
 
-@row
-def search_row(
-    tree: Tree, strategy: F64, density: F64, reach: F64, alive: I64, plan: I64, m: int, d: int, last: int, z_last: int
-) -> float:
-    """Best gain of a chain that goes on at node ``m`` as its ``d``-th link, 0 if it had better stop (Alg. 1, JPS).
+class Chain(NamedTuple):
+    """The chain under construction, link by link, at most ``D`` of them; chain[d] moves from ``node[d]`` to ``edge[d]``."""
 
-    ``reach`` ``[D + 1, 2, T]`` holds the altered reach at ``d``; ``alive`` ``[D + 1, T]`` is scratch. ``plan`` ``[D + 1, 2, D + 1]``: the best chain from the
-    ``d``-th link on is left in ``plan[d, :, d:]`` (edges; types), ended by -1. The link before moved player ``last`` of
-    type ``z_last``: if the same player moves again, he still has that type.
-    """
-    plan[d, 0, d] = -1
-    best = 0.0
-    if d == len(plan) - 1 or tree.count[m] == 0:
-        return best
+    node: I64  # [D]
+    edge: I64  # [D]
+    type: I64  # [D]           of the mover
+    end: I64  # [D]           no type from here on is tried
+    idle: Bool  # [D]           a link along this edge that changes nothing was tried: all such are alike
+    arrivals: I64  # [D]           how many types of the other player get here
+    arriving: I64  # [D, T]        which
+    gain: F64  # [D + 1]       of the first d links
+    reach: F64  # [D + 1, 2, T] altered reach of the node after d links
+
+
+def chain_of(links: int, types: int) -> Chain:
+    """Room for ``links`` links."""
+    index, number = (lambda *shape: np.zeros(shape, np.int64)), (lambda *shape: np.zeros(shape))
+    return Chain(
+        *(index(links) for _ in range(4)),
+        np.zeros(links, np.bool_),
+        index(links),
+        index(links, types),
+        number(links + 1),
+        number(links + 1, 2, types),
+    )
+
+
+@row
+def enter_row(tree: Tree, chain: Chain, m: int, d: int) -> None:
+    """Make node ``m`` the place of the ``d``-th link."""
     mover = tree.player[m]
     other = 1 - mover
-    types, others = tree.prior.shape[mover], tree.prior.shape[other]
-    low, high = (z_last, z_last + 1) if last == mover else (0, types)
-    count = 0  # types of the other player that get here
-    for o in range(others):
-        reach[d + 1, other, o] = reach[d, other, o]
-        if reach[d, other, o] > 0.0:
-            alive[d, count] = o
-            count += 1
-    for c in range(tree.first[m], tree.first[m] + tree.count[m]):
-        idle = False  # links that change nothing are all alike, unless the same player moves again
-        for z in range(types):
-            reach[d + 1, mover, z] = reach[d, mover, z] * strategy[c, z]
-        for z in range(low, high):
-            own = reach[d, mover, z]
-            follows = reach[d + 1, mover, z]
-            if own == follows and tree.player[c] == other:
-                if idle:
-                    continue
-                idle = True
-            gain = 0.0
-            for i in range(count):
-                gain += reach[d, other, alive[d, i]] * density[c, z * others + alive[d, i]]
-            gain *= own
-            reach[d + 1, mover, z] = own
-            gain += search_row(tree, strategy, density, reach, alive, plan, c, d + 1, mover, z)
-            reach[d + 1, mover, z] = follows
-            if gain > best:
-                best = gain
-                plan[d, 0, d], plan[d, 1, d] = c, z
-                for i in range(d + 1, len(plan)):
-                    plan[d, 0, i], plan[d, 1, i] = plan[d + 1, 0, i], plan[d + 1, 1, i]
-                    if plan[d, 0, i] < 0:
-                        break
+    chain.node[d], chain.edge[d] = m, tree.first[m] - 1
+    chain.type[d], chain.end[d] = 0, 0
+    chain.arrivals[d] = 0
+    for o in range(tree.prior.shape[other]):
+        chain.reach[d + 1, other, o] = chain.reach[d, other, o]
+        if chain.reach[d, other, o] > 0.0:
+            chain.arriving[d, chain.arrivals[d]] = o
+            chain.arrivals[d] += 1
+
+
+@row
+def advance_row(tree: Tree, strategy: F64, chain: Chain, d: int) -> bool:
+    """Next type, or else next edge, of the ``d``-th link; False if there is none.
+
+    The type is free, unless the same player made the link before: he still has that type.
+    """
+    m = chain.node[d]
+    mover = tree.player[m]
+    if chain.type[d] < chain.end[d]:
+        chain.reach[d + 1, mover, chain.type[d]] *= strategy[chain.edge[d], chain.type[d]]
+        chain.type[d] += 1
+    if chain.type[d] < chain.end[d]:
+        return True
+    chain.edge[d] += 1
+    if chain.edge[d] == tree.first[m] + tree.count[m]:
+        return False
+    chain.type[d], chain.end[d] = 0, types_row(tree, m)
+    for z in range(chain.end[d]):
+        chain.reach[d + 1, mover, z] = chain.reach[d, mover, z] * strategy[chain.edge[d], z]
+    if d > 0 and tree.player[chain.node[d - 1]] == mover:
+        chain.type[d], chain.end[d] = chain.type[d - 1], chain.type[d - 1] + 1
+    chain.idle[d] = False
+    return True
+
+
+@row
+def search_row(tree: Tree, strategy: F64, density: F64, chain: Chain, m: int, edges: I64, types: I64) -> float:
+    """Gain of the best chain from node ``m``, whose reach is ``chain.reach[0]`` (Alg. 1, JPS, as a loop).
+
+    The chain goes to ``edges`` and ``types`` ``[D + 1]``, ended by -1; it is empty if nothing gains.
+    """
+    best = 0.0
+    edges[0] = -1
+    d = 0
+    enter_row(tree, chain, m, d)
+    while d >= 0:
+        if not advance_row(tree, strategy, chain, d):
+            d -= 1
+            continue
+        c, z = chain.edge[d], chain.type[d]
+        mover = tree.player[chain.node[d]]
+        other = 1 - mover
+        own = chain.reach[d, mover, z]
+        if own == chain.reach[d + 1, mover, z] and tree.player[c] == other:
+            if chain.idle[d]:
+                continue
+            chain.idle[d] = True
+        gain = 0.0
+        for i in range(chain.arrivals[d]):
+            o = chain.arriving[d, i]
+            gain += chain.reach[d, other, o] * density[c, z * tree.prior.shape[other] + o]
+        chain.gain[d + 1] = chain.gain[d] + own * gain
+        chain.reach[d + 1, mover, z] = own
+        if chain.gain[d + 1] > best:
+            best = chain.gain[d + 1]
+            edges[: d + 1], types[: d + 1] = chain.edge[: d + 1], chain.type[: d + 1]
+            edges[d + 1] = -1
+        if d + 1 < len(chain.node) and tree.count[c] > 0:
+            d += 1
+            enter_row(tree, chain, c, d)
     return best
 
 
 @row
-def _best_start(
-    tree: Tree,
-    strategy: F64,
-    density: F64,
-    reach: F64,
-    altered: F64,
-    alive: I64,
-    plan: I64,
-    begin: int,
-    end: int,
-    best: I64,
+def _search_level(
+    tree: Tree, strategy: F64, density: F64, reach: F64, chain: Chain, begin: int, end: int, best: I64
 ) -> float:
-    """Best chain that starts at a node in ``[begin, end)``, into ``best`` ``[2, D + 1]``; its gain."""
+    """Gain of the best chain from a node in ``[begin, end)``, which goes to ``best`` ``[2, D + 1]``."""
     most = 0.0
     best[0, 0] = -1
+    found = np.empty_like(best)
     for m in range(begin, end):
-        altered[0] = reach[:, m]
-        gain = search_row(tree, strategy, density, altered, alive, plan, m, 0, -1, -1)
-        if gain > most:
-            most = gain
-            best[:] = plan[0]
+        if tree.count[m] > 0:
+            chain.reach[0] = reach[:, m]
+            gain = search_row(tree, strategy, density, chain, m, found[0], found[1])
+            if gain > most:
+                most = gain
+                best[:] = found
     return most
 
 
@@ -154,14 +201,11 @@ class Search:
         self.game, self.config = game, config
         self.tree = tree_of(game)
         self.height = int(game.depth.max())
-        links = config.depth or self.height
         self.levels = np.searchsorted(game.depth, np.arange(self.height + 2))
         self.values = np.empty((len(game.player), *game.num_types))
         self.density = np.empty((len(game.player), game.prior.size))
         self.reach = np.empty((2, *game.shape))
-        self.altered = np.empty((links + 1, 2, game.shape[1]))
-        self.alive = np.empty((links + 1, game.shape[1]), np.int64)
-        self.plan = np.empty((links + 1, 2, links + 1), np.int64)
+        self.chain = chain_of(config.depth or self.height, game.shape[1])
         self.everything = np.ones((1, *game.num_types)), np.zeros(len(game.player), np.int32)
 
     def propose(self, strategy: F64, depth: int, iteration: int) -> tuple[float, I64, I64]:
@@ -171,10 +215,8 @@ class Search:
         reach_row(self.tree, strategy, self.reach)
         values_row(self.tree, strategy, self.values)
         densities_row(self.tree, self.values, weights, start, self.density)
-        best = np.empty_like(self.plan[0])
-        gain = _best_start(
-            self.tree, strategy, self.density, self.reach, self.altered, self.alive, self.plan, begin, end, best
-        )
+        best = np.empty((2, len(self.chain.gain)), np.int64)
+        gain = _search_level(self.tree, strategy, self.density, self.reach, self.chain, begin, end, best)
         length = int(np.argmax(best[0] < 0))
         return gain, best[0, :length], best[1, :length]
 
