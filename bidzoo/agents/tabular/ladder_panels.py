@@ -20,11 +20,12 @@ turn follows bid 1 are cut into panels by their highest types; a panel needs one
 time, everything else is computed again when it is needed. The panels are independent, so a run can be interrupted.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 
-from bidzoo.agents.tabular.folding import ONE, U, choose, fold, pass_rows
+from bidzoo.agents.tabular.folding import U, choose, fold, fold_line, members, pass_rows
 from bidzoo.agents.tabular.ladder import Ladder
 from bidzoo.kernels import I16, I64, row
 
@@ -61,7 +62,8 @@ def raise_rows(line: I16, extra: I16, out: I16) -> None:
 def split_row(each: I16, calm: I16, top: int, first: int, line: I16, extra: I16, out: I16) -> None:
     """``V(X, Y)`` into ``out`` ``[2**low, K]`` for the sets ``X`` of panel ``top``, ``Y = first ...``.
 
-    ``calm`` ``[n, K]`` is ``c(x, Y)``; ``each`` ``[Z, n]`` gives ``W_4`` (``last_rows``); ``line``, ``extra`` are scratch.
+    ``calm`` ``[n, K]`` is ``c(x, Y)``; ``each`` ``[Z, n]`` gives ``W_4`` (``last_rows``).
+    ``line`` ``[2**low, K]`` and ``extra`` ``[K]`` are scratch.
     """
     size = out.shape[0]
     low = 0
@@ -156,10 +158,22 @@ class Panels:
         return out
 
     def panel(self, top: int) -> tuple[I64, I64]:
-        """``f_1`` of the sets of panel ``top`` ``[2**low]``, and, if it is the last panel, ``f_2`` ``[Z]`` (else empty)."""
+        """``f_1`` of the sets of panel ``top`` ``[2**low]``; and ``f_2`` ``[Z]`` if it is the last panel, else empty."""
         lines = self._rest(top)
         best = np.full(self.size, WORST, np.int16)
         second = np.full(self.sets, WORST, np.int16)
+        for first, block in self.second(top):
+            meet_rows(block, lines, first, best)
+            at = slice(first, first + LANES)
+            second[at] = np.maximum(second[at], block[-1])
+        last = top == self.panels - 1
+        return best.astype(np.int64), second.astype(np.int64) if last else np.empty(0, np.int64)
+
+    def second(self, top: int) -> Iterator[tuple[int, I16]]:
+        """Blocks of ``Y = first ...``, several times each: ``W_2(X, Y)`` is the largest ``block[X, Y - first]``.
+
+        ``X`` is in panel ``top``. ``block`` ``[2**low, 64]`` is written over by the next one.
+        """
         rows = np.empty((self.sets // LANES, self.size, LANES), np.int16)
         block, calm, out = (np.empty((self.size, LANES), np.int16) for _ in range(3))
         part = top
@@ -169,18 +183,14 @@ class Panels:
                     self.split(3, panel, first, block)
                     start = panel * self.size // LANES
                     store_turned(block, first - part * self.size, rows[start : start + self.size // LANES])
-            for first in range(0, self.sets, LANES):  # W_2(X, Y), X in panel ``top``, where bid 3 gets S
+            for first in range(0, self.sets, LANES):  # bid 3 gets a set of panel ``part``
                 self.split(2, top ^ part, first, calm)
                 out[:] = WORST
                 fold(rows[first // LANES], calm, out)
-                meet_rows(out, lines, first, best)
-                at = slice(first, first + LANES)
-                second[at] = np.maximum(second[at], out[-1])
+                yield first, out
             if part == 0:
                 break
             part = (part - 1) & top
-        last = top == self.panels - 1
-        return best.astype(np.int64), second.astype(np.int64) if last else np.empty(0, np.int64)
 
     def _rest(self, top: int) -> I16:
         """``T(F - S, Y)`` as ``[Y, S]`` for ``Y`` in panel ``top``."""
@@ -209,11 +219,77 @@ class Panels:
         return lines
 
 
-def openings(panels: Panels, report: Callable[[str], None] = lambda line: None) -> I64:
-    """``f_1 ... f_5`` ``[5, Z]``."""
-    firsts, second = [], np.empty(0, np.int64)
+def openings(panels: Panels, directory: Path | None = None, report: Callable[[str], None] = lambda line: None) -> I64:
+    """``f_1 ... f_5`` ``[5, Z]``; finished panels are kept in ``directory`` and not computed again.
+
+    Raises:
+        ValueError: a file in ``directory`` is not such a panel.
+    """
+    parts = []
     for top in range(panels.panels):
-        first, second = panels.panel(top)
-        firsts.append(first)
+        parts.append(_panel(panels, top, directory))
         report(f"{panels.ladder.id}: panel {top + 1} of {panels.panels} done")
-    return np.concatenate([np.concatenate(firsts)[None], second[None], panels.easy()])
+    first = np.concatenate([part[: panels.size] for part in parts])
+    second = parts[-1][panels.size :]
+    return np.concatenate([first[None], second[None], panels.easy()])
+
+
+def _panel(panels: Panels, top: int, directory: Path | None) -> I64:
+    """``f_1`` of panel ``top``, followed by ``f_2`` if it is the last."""
+    if directory is None:
+        return np.concatenate(panels.panel(top))
+    path = directory / f"simple_bidding_{panels.ladder.types}_panel_{top:02d}_of_{panels.panels}.npy"
+    length = panels.size + panels.sets * (top == panels.panels - 1)
+    if path.exists():
+        line = np.load(path, allow_pickle=False)
+        if line.shape != (length,) or line.dtype != np.int64:
+            raise ValueError(f"{path}: expected {length} int64 totals, found {line.dtype} {line.shape}")
+        return line
+    directory.mkdir(parents=True, exist_ok=True)
+    line = np.concatenate(panels.panel(top))
+    partial = path.with_suffix(".partial.npy")
+    np.save(partial, line)
+    partial.replace(path)
+    return line
+
+
+def best_total(firsts: I64) -> int:
+    """Total of the best partition of all types into ``f_1 ... f_5``."""
+    full = firsts.shape[1] - 1
+    best = firsts[-1]
+    for line in firsts[-2::-1]:
+        out = np.full(full + 1, WORST, np.int64)
+        fold_line(line, best, full, out)
+        best = out
+    return int(best[full])
+
+
+class PanelRows:
+    """``Rows`` of ``ladder_plan``: what is not kept is computed again, for one set of the mover at a time."""
+
+    def __init__(self, panels: Panels, firsts: I64) -> None:
+        self.panels, self.firsts = panels, firsts
+        self.ladder, self.payoff = panels.ladder, panels.ladder.payoff
+
+    def row(self, bid: int, mover: int) -> I64:
+        """``W_bid(mover, S)`` for every set ``S`` ``[2**n]`` of the other player; ``bid`` 1 only for all types."""
+        panels = self.panels
+        if mover == panels.sets - 1:
+            return self.firsts[bid - 1]
+        top, at = divmod(mover, panels.size)
+        out = np.full(panels.sets, WORST, np.int64)
+        if bid == 2:
+            for first, block in panels.second(top):
+                out[first : first + LANES] = np.maximum(out[first : first + LANES], block[at])
+            return out
+        types = members(mover)
+        block = np.empty((panels.size, LANES), np.int16)
+        for first in range(0, panels.sets, LANES):
+            here = slice(first, first + LANES)
+            if bid == 3:
+                panels.split(3, top, first, block)
+                out[here] = block[at]
+            else:
+                each = panels.calm(4, first) if bid == 4 else panels.passes(FIVE, first)
+                out[here] = each[types].sum(axis=0)
+        return out

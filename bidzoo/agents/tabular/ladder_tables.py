@@ -14,6 +14,7 @@ The paper's Table 1 has no such row; its "Best Known" values are proved optimal 
 """
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
@@ -55,12 +56,19 @@ class Tables:
     ``tables[b]`` ``[Z / 32, Z, 32]``: the other player's set is the middle index, the mover's the other two.
     """
 
-    def __init__(self, ladder: Ladder, keep: bool = True, report: Report = lambda line: None) -> None:
+    def __init__(
+        self,
+        ladder: Ladder,
+        keep: bool = True,
+        directory: Path | None = None,  # checkpoints, if the tables are not kept
+        report: Report = lambda line: None,
+    ) -> None:
         self.ladder = ladder
         self.payoff, self.shift = shifted(ladder)
         self.width = max(ladder.types, 5)  # so that a block of lanes is full; the types beyond never score
         self.full = (1 << ladder.types) - 1
         self.tables: list[I16 | None] = [None] * (ladder.bids + 1)
+        self.checkpoint = None if keep or directory is None else directory / f"{ladder.id}.npy"
         self.value = self._solve(keep, report) + self.shift * ladder.deals
 
     def passes(self, bid: int, block: int) -> I16:
@@ -81,7 +89,7 @@ class Tables:
         split[:] = after  # one bid is left above the last but one, and all of X makes it
         self.tables[top] = after.copy() if keep else None
         lowest = 0 if self.ladder.opening_pass else 1
-        for bid in range(top - 1, lowest - 1, -1):
+        for bid in range(self._resume(top, after, split) - 1, lowest - 1, -1):
             for block in range(len(split)):
                 if bid < top - 1:
                     out[:] = WORST
@@ -92,8 +100,33 @@ class Tables:
                 turn(line, block, before)
             after, before = before, after
             self.tables[bid] = after.copy() if keep else None
+            self._save(bid, after, split)
             report(f"{self.ladder.id}: last bid {bid} of {top} done")
         return self._root(after, split)
+
+    def _resume(self, top: int, after: I16, split: I16) -> int:
+        """The last bid that the checkpoint has done, its tables filled in; ``top`` without one."""
+        if self.checkpoint is None or not self.checkpoint.exists():
+            return top
+        with self.checkpoint.open("rb") as file:
+            bid = int(np.load(file, allow_pickle=False))
+            for table in (after, split):
+                saved = np.load(file, allow_pickle=False)
+                if saved.shape != table.shape or saved.dtype != table.dtype:
+                    raise ValueError(f"{self.checkpoint}: expected {table.shape} {table.dtype}, found {saved.shape}")
+                table[:] = saved
+        return bid
+
+    def _save(self, bid: int, after: I16, split: I16) -> None:
+        """Tables after ``bid``, in place of those of the bid before."""
+        if self.checkpoint is None:
+            return
+        self.checkpoint.parent.mkdir(parents=True, exist_ok=True)
+        partial = self.checkpoint.with_suffix(".partial")
+        with partial.open("wb") as file:
+            for table in (np.array(bid), after, split):
+                np.save(file, table)
+        partial.replace(self.checkpoint)
 
     def _root(self, lowest: I16, split: I16) -> int:
         """Best split of all types among the opening calls."""
