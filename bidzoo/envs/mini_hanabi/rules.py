@@ -1,7 +1,7 @@
 """Mini-Hanabi: one action each, which must both score and tell.
 
-Source: Foerster et al. 2019, "Bayesian Action Decoder for Deep Multi-Agent Reinforcement Learning" (arXiv 1811.01458),
-section 4.1; the game "Mini-Hanabi" of Table 1 in Tian, Gong and Jiang 2020 (arXiv 2008.06495), and OpenSpiel's
+Source: Foerster et al. 2019, "Bayesian Action Decoder for Deep Multi-Agent Reinforcement Learning" (arXiv 1811.01458);
+the game "Mini-Hanabi" of Table 1 in Tian, Gong and Jiang 2020 (arXiv 2008.06495), and OpenSpiel's
 ``tiny_hanabi``.
 
 Each player has a card, 0 or 1 (its type). player_0 takes one of three actions, player_1 sees it and takes one of three.
