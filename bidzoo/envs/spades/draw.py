@@ -48,9 +48,8 @@ def _seat(drawing: Picture, table: Table, seat: int) -> None:
     turn = table["turn"] == seat
     drawing.box(left, top, *_PANEL, PANEL, ACCENT if turn else EDGE, 8, 2 if turn else 1)
     bid = bid_text(int(table["bids"][seat]), bool(int(table["blind"]) >> seat & 1))
-    dealer = " (dealer)" if table["dealer"] == seat and table["phase"] != OVER else ""
-    drawing.text(left + 12, top + 17, SEATS[seat], 15, bold=True)
-    drawing.text(left + 28, top + 17, dealer, 11, PALE)
+    dealer = " \u00b7 D" if table["dealer"] == seat and table["phase"] != OVER else ""
+    drawing.text(left + 12, top + 17, SEATS[seat] + dealer, 15, bold=True)
     drawing.text(left + _PANEL[0] - 12, top + 17, f"bid {bid}, won {table['won'][seat]}", 12, anchor="end")
     deck, held, hand = int(table["deck"]), int(table["held"][seat]), int(table["hands"][seat])
     for i, suit in enumerate((3, 2, 1, 0)):
