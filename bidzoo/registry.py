@@ -40,6 +40,7 @@ GAMES: dict[str, Entry] = {
     "simple_bidding_v0": Entry(
         "bidzoo.envs.simple_bidding.env", "bidzoo/SimpleBidding-v0", "bids in powers of two (JPS, Definition 2)"
     ),
+    "spades_v0": Entry("bidzoo.envs.spades.env", "bidzoo/Spades-v0", "Spades and its variants, whole games or rounds"),
 }
 
 

@@ -43,6 +43,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         self._number = {agent: p for p, agent in enumerate(self.possible_agents)}
         self._seed = int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
         self._board = -1
+        self._infos: dict[str, dict[str, Any]] | None = None
         # one space per agent: a shared Discrete would share its random generator
         self.action_spaces = {agent: spaces.Discrete(game.num_actions) for agent in self.possible_agents}
         self.observation_spaces = {
@@ -92,10 +93,12 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self.agent_selection = self.possible_agents[out.player[0]]
+        self._infos = None
 
     def step(self, action: int | None) -> None:
         """Take the action of ``agent_selection``; agents of a finished episode step with None, once each."""
         agent = self.agent_selection
+        self._infos = None
         if not self.agents:
             raise ValueError("the episode is over and every agent has left: call reset()")
         if self.terminations[agent]:
@@ -144,12 +147,12 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
 
     @property
     def infos(self) -> dict[str, dict[str, Any]]:
-        """The action mask again, as some libraries look for it here; built afresh at every look."""
-        return {agent: {"action_mask": self._mask(agent)} for agent in self.agents}
-
-    def _mask(self, agent: str) -> Any:
-        to_act = agent == self.agent_selection and not self.terminations.get(agent, True)
-        return self._one_mask.copy() if to_act else np.zeros_like(self._one_mask)
+        """The action mask again, where some libraries look for it; made afresh after every step."""
+        if self._infos is None:
+            self._infos = {agent: {"action_mask": np.zeros_like(self._one_mask)} for agent in self.agents}
+            if not self.terminations.get(self.agent_selection, True):
+                self._infos[self.agent_selection]["action_mask"][:] = self._one_mask
+        return self._infos
 
     def last(self, observe: bool = True) -> tuple[dict[str, Any] | None, float, bool, bool, dict[str, Any]]:
         """Observation, reward since its last turn, termination, truncation and info of ``agent_selection``."""
@@ -159,7 +162,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
             self._cumulative_rewards[agent],
             self.terminations[agent],
             self.truncations[agent],
-            {"action_mask": self._mask(agent)},
+            self.infos[agent],
         )
 
     def view(self, agent: str) -> Tables:
