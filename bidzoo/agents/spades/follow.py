@@ -1,0 +1,159 @@
+"""The card a Spades player adds to a trick, by goal (appendix D). Cards come back as ``(suit, rank)``."""
+
+from bidzoo.agents.spades.discard import discard_row, throw_row
+from bidzoo.agents.spades.sight import ALLY, LEFT, Sight, losers_row, partner_wins_row, winners_row
+from bidzoo.agents.spades.suits import count_row, high_row, low_row
+from bidzoo.envs.spades.state import SPADES
+from bidzoo.kernels import row
+
+
+@row
+def equal_row(mask: int, unseen: int, rank: int) -> int:
+    """The lowest card of ``mask`` that is as good as ``rank``: no unseen card lies between."""
+    lowest = rank
+    for k in range(rank - 1, -1, -1):
+        if unseen >> k & 1:
+            break
+        if mask >> k & 1:
+            lowest = k
+    return lowest
+
+
+@row
+def boss_row(sight: Sight, suit: int, rank: int) -> bool:
+    """No unseen card of the suit is higher."""
+    return sight.unseen[suit] >> (rank + 1) == 0
+
+
+@row
+def may_cut_row(sight: Sight, who: int, suit: int) -> bool:
+    """``who`` is known to be void in ``suit`` and may hold a spade."""
+    voids = sight.voids[who]
+    return suit != SPADES and voids >> suit & 1 and not voids >> SPADES & 1 and sight.unseen[SPADES] != 0
+
+
+@row
+def low_follow_row(sight: Sight) -> tuple[int, int]:
+    """The lowest card of the suit led; from a low doubleton under a boss the higher one first (D.3)."""
+    mask = sight.own[sight.led]
+    low = low_row(mask)
+    if count_row(mask) == 2 and sight.led != SPADES and sight.teams and sight.own[SPADES]:
+        high = high_row(mask)
+        if high <= 8 and high < sight.best and sight.best_suit == sight.led and boss_row(sight, sight.led, sight.best):
+            return sight.led, high
+    return sight.led, low
+
+
+@row
+def take_follow_row(sight: Sight) -> tuple[int, int]:
+    """Follow suit to win the trick where that is cheap or sure."""
+    suit = sight.led
+    unseen = sight.unseen[suit]
+    winners = winners_row(sight, suit)
+    if winners == 0:
+        return low_follow_row(sight)
+    top = high_row(winners)
+    if partner_wins_row(sight):
+        if sight.after == 0 or sight.best_suit == SPADES != suit:
+            return low_follow_row(sight)
+        threats = unseen >> (sight.best + 1)
+        between = threats & ((1 << (top - sight.best)) - 1)
+        if between == 0 or may_cut_row(sight, LEFT, suit):
+            return low_follow_row(sight)
+        return suit, equal_row(winners, unseen, top)
+    if sight.after == 0:
+        return suit, low_row(winners)
+    if may_cut_row(sight, LEFT, suit):
+        return low_follow_row(sight)
+    boss = boss_row(sight, suit, top)
+    if sight.after == 2 and (suit == SPADES or not boss):
+        return low_follow_row(sight)
+    return suit, equal_row(winners, unseen, top)
+
+
+@row
+def take_void_row(sight: Sight) -> tuple[int, int]:
+    """Cut with the cheapest spade that wins unless partner's card is good, else throw a card away."""
+    winners = winners_row(sight, SPADES)
+    if winners == 0:
+        return throw_row(sight)
+    if partner_wins_row(sight):
+        good = sight.best_suit == SPADES or boss_row(sight, sight.led, sight.best)
+        if sight.after == 0 or (good and not may_cut_row(sight, LEFT, sight.led)):
+            return throw_row(sight)
+    if sight.after and may_cut_row(sight, LEFT, sight.led):
+        top = high_row(winners)
+        if boss_row(sight, SPADES, top):
+            return SPADES, equal_row(winners, sight.unseen[SPADES], top)
+    return SPADES, low_row(winners)
+
+
+@row
+def take_row(sight: Sight) -> tuple[int, int]:
+    """Any card but the lead, when we want the trick."""
+    return take_follow_row(sight) if sight.own[sight.led] else take_void_row(sight)
+
+
+@row
+def avoid_row(sight: Sight) -> tuple[int, int]:
+    """Any card but the lead, when we want no trick: the highest that loses, else the lowest or a forced high one."""
+    suit = sight.led
+    if sight.own[suit] == 0:
+        return discard_row(sight)
+    losers = losers_row(sight, suit)
+    if losers:
+        return suit, high_row(losers)
+    low = low_row(sight.own[suit])
+    if sight.after == 0 or boss_row(sight, suit, low):
+        return suit, high_row(sight.own[suit])
+    return suit, low
+
+
+@row
+def cover_row(sight: Sight) -> tuple[int, int]:
+    """Play over partner who bid nil: high before partner plays, over partner's card after."""
+    suit = sight.led
+    follows = sight.own[suit] != 0
+    trump = suit if follows else SPADES
+    winners = winners_row(sight, trump)
+    if sight.after >= 2:  # partner plays after us
+        safe = sight.voids[ALLY] >> suit & 1 or boss_row(sight, sight.best_suit, sight.best)
+        if winners == 0 or safe:
+            return take_row(sight) if winners and sight.need > 0 else _save_row(sight)
+        if follows:
+            return suit, equal_row(winners, sight.unseen[suit], high_row(winners))
+        return (SPADES, low_row(winners)) if count_row(sight.unseen[suit] >> (sight.best + 1)) < 6 else throw_row(sight)
+    if sight.taker == ALLY:
+        if winners == 0:
+            return _save_row(sight)
+        if follows and sight.after:
+            return suit, equal_row(winners, sight.unseen[suit], high_row(winners))
+        return trump, low_row(winners)
+    return take_row(sight) if sight.need > 0 else _save_row(sight)
+
+
+@row
+def _save_row(sight: Sight) -> tuple[int, int]:
+    """The lowest card: high ones will be needed to cover."""
+    if sight.own[sight.led]:
+        return sight.led, low_row(sight.own[sight.led])
+    return throw_row(sight)
+
+
+@row
+def hunt_row(sight: Sight, target: int) -> tuple[int, int]:
+    """Any card but the lead, against the nil of ``target``: under the niler who is winning, low before the niler plays."""
+    suit = sight.led
+    if sight.taker == target:
+        if sight.own[suit] == 0:
+            return discard_row(sight) if sight.best_suit != SPADES else throw_row(sight)
+        losers = losers_row(sight, suit)
+        if losers:
+            return suit, high_row(losers)
+    elif target == LEFT and sight.after and sight.own[suit] and not sight.voids[LEFT] >> suit & 1:
+        losers = losers_row(sight, suit)
+        if partner_wins_row(sight) and losers:
+            return suit, high_row(losers)
+        if sight.best_suit == suit and sight.best <= 6:
+            return suit, low_row(sight.own[suit])
+    return take_row(sight)

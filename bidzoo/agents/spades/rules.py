@@ -1,0 +1,128 @@
+"""The three rule-based bidders BIS is measured against: RB, MS and IO (section 5.1, appendix F)."""
+
+import numpy as np
+
+from bidzoo.agents.spades.bis import factor_row, nearest_row
+from bidzoo.agents.spades.hand import lowest_rank_row
+from bidzoo.agents.spades.suits import SUIT_SIZE, Suits, count_row, high_row, suits_row
+from bidzoo.envs.spades.bidding import legal_bids_row
+from bidzoo.envs.spades.state import LOOK, NIL, SPADES, SUICIDE
+from bidzoo.kernels import Table, row
+
+NIL_LIMITS = (5 - 2, 8 - 2, 10 - 2)  # ranks of the 5, 8 and ten (F.2)
+
+# The paper gives neither RB's card values nor its rounding; these are calibrated (docs/agents/rb.md).
+# Value of the A, K, Q of a side suit by its length, 0 ... 13.
+SIDE_VALUES = np.array(
+    [
+        [0, 1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.6, 0.5, 0.4, 0.3, 0.1, 0, 0],
+        [0, 0.2, 0.7, 0.8, 0.7, 0.6, 0.4, 0.2, 0.1, 0, 0, 0, 0, 0],
+        [0, 0, 0.1, 0.4, 0.3, 0.2, 0.1, 0, 0, 0, 0, 0, 0, 0],
+    ]
+)
+# Value of the A, K, Q, J and of every lower spade by the number of spades.
+SPADE_VALUES = np.array(
+    [
+        [0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0],
+        [0, 0.4, 0.9, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0],
+        [0, 0.1, 0.4, 0.8, 0.9, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0],
+        [0, 0.1, 0.2, 0.4, 0.7, 0.8, 0.9, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0],
+        [0, 0.1, 0.2, 0.25, 0.35, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 1.0],
+    ]
+)
+
+
+@row
+def naive_nil_row(table: Table, suits: Suits) -> bool:
+    """Nil if the three lowest cards of each suit are at most 5, 8 and ten, with three spades at most (F.2)."""
+    if table.sides == 2 and table.bids[(int(table.turn) + 2) % 4] == NIL:
+        return False
+    if count_row(suits[SPADES]) > 3:
+        return False
+    for suit in range(4):
+        weakest = 13 - SUIT_SIZE[table.deck, suit] if suit != SPADES else 0  # decks without the deuce
+        for k in range(3):
+            if lowest_rank_row(suits[suit], k) + weakest > NIL_LIMITS[k]:
+                return False
+    return True
+
+
+@row
+def finish_row(table: Table, hand: int, nil: bool, takes: float) -> int:
+    """Nil or ``takes`` rounded, as the variant allows."""
+    if table.variant == SUICIDE and table.bids[(int(table.turn) + 2) % 4] < 0 and not nil:
+        takes = max(takes, 4.0)
+    bid = NIL if nil else max(1, int(np.floor(takes + 0.5)))
+    return nearest_row(legal_bids_row(table, hand), bid)
+
+
+@row
+def unseen_hand_row(table: Table) -> bool:
+    """The seat to bid has yet to look; these bidders always do."""
+    return not table.looked >> int(table.turn) & 1
+
+
+@row
+def rb_row(table: Table, hand: int, bidder: Table) -> int:
+    """RB: the sum of the cards' values by the length of their suit, and the naive nil classifier."""
+    if unseen_hand_row(table):
+        return LOOK
+    suits = suits_row(table.deck, hand)
+    takes = factor_row(table, bidder)
+    for suit in range(3):
+        length, size = count_row(suits[suit]), SUIT_SIZE[table.deck, suit]
+        for k in range(3):
+            takes += (suits[suit] >> (size - 1 - k) & 1) * SIDE_VALUES[k, length]
+    spades, size = suits[SPADES], SUIT_SIZE[table.deck, SPADES]
+    length, high = count_row(spades), 0
+    for k in range(4):
+        if spades >> (size - 1 - k) & 1:
+            takes += SPADE_VALUES[k, length]
+            high += 1
+    takes += (length - high) * SPADE_VALUES[4, length]
+    return finish_row(table, hand, naive_nil_row(table, suits), takes)
+
+
+@row
+def ms_row(table: Table, hand: int) -> int:
+    """MS, "simple bidding" of Master Spades: nine sure cards, long spades, short suits (5.1, F.1)."""
+    if unseen_hand_row(table):
+        return LOOK
+    suits = suits_row(table.deck, hand)
+    takes, short = 0, False
+    for suit in range(4):
+        mask, size = suits[suit], SUIT_SIZE[table.deck, suit]
+        length = count_row(mask)
+        takes += (mask >> (size - 1) & 1) + ((mask >> (size - 2) & 1) & (length > 1))
+        short |= suit != SPADES and length <= 1
+    spades, size = suits[SPADES], SUIT_SIZE[table.deck, SPADES]
+    length = count_row(spades)
+    if spades >> (size - 3) & 1 and (length > 2 or (length == 2 and spades >> (size - 1) & 1)):
+        takes += 1
+    takes += max(0, length - 3)
+    if length <= 1:
+        takes -= 1
+    if short and length == 3:
+        takes += 1
+    return finish_row(table, hand, naive_nil_row(table, suits), float(takes))
+
+
+@row
+def io_row(table: Table, hand: int) -> int:
+    """IO, the bidder of cardgames.io (5.1): high spades 1, low ones 0.4, A 1, AK 2, guarded K 0.5."""
+    if unseen_hand_row(table):
+        return LOOK
+    suits = suits_row(table.deck, hand)
+    spades, size = suits[SPADES], SUIT_SIZE[table.deck, SPADES]
+    high = count_row(spades >> (size - 5))  # A ... T
+    takes, top = high + 0.4 * (count_row(spades) - high), high > 0
+    for suit in range(3):
+        mask, size = suits[suit], SUIT_SIZE[table.deck, suit]
+        ace, king = mask >> (size - 1) & 1, mask >> (size - 2) & 1
+        top |= high_row(mask) >= size - 2
+        takes += ace
+        if king:
+            takes += 1.0 if ace else (0.5 if count_row(mask) > 1 else 0.0)
+    partner = int(table.bids[(int(table.turn) + 2) % 4]) if table.sides == 2 else -1
+    nil = takes <= 3 and partner >= 4 and not top and count_row(spades) <= 3
+    return finish_row(table, hand, nil, takes)
