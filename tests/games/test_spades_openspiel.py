@@ -89,7 +89,7 @@ def test_s1_spades_are_broken_by_a_cut():
     game = Spades(phase="round")
     tables, out = begin(game, deal=deal)
     theirs = their_state(tables[0]["hands"])
-    for text in "3 3 3 3 2H AH 3H TH KH 4H KC 5S".split():
+    for text in ["3"] * 4 + ["2H", "AH", "3H", "TH", "KH", "4H", "KC", "5S"]:
         action = game.action_number(text)
         game.step_one(tables, action, out)
         theirs.apply_action(their_action(action))

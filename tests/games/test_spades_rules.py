@@ -265,7 +265,7 @@ def test_goals(scores, rules, winner):
 
 def test_the_next_round():
     table = ended((100, 0), BIDS, WON)
-    assert (table["phase"], table["round"], table["dealer"], table["turn"]) == (BIDDING, 1, 0, 1)
+    assert (table["phase"], table["rounds"], table["dealer"], table["turn"]) == (BIDDING, 1, 0, 1)
     assert list(table["scores"][:2]) == [160, 61]
     assert list(table["bags"][:2]) == [0, 1]
     assert list(table["last_bids"]) == list(BIDS) and list(table["last_won"]) == list(WON)

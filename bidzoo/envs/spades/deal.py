@@ -9,7 +9,7 @@ def deal_row(table: Table) -> None:
     """Four random hands of 13 to a table, and an empty bidding."""
     for seat in range(4):
         table.hands[seat] = 0
-    key = key_row(table.seed, table.board, table.round)
+    key = key_row(table.seed, table.board, table.rounds)
     n0, n1, n2 = 13, 13, 13  # cards the first three seats still need
     for card in range(52):
         left = 52 - card

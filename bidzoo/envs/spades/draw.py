@@ -31,11 +31,11 @@ def _head(drawing: Picture, table: Table) -> None:
     sides = int(table["sides"])
     names = side_names(sides)
     rule = f"{VARIANTS[table['variant']]}, {DECKS[table['deck']]} deck"
-    when = f"over after {table['round']} rounds" if table["phase"] == OVER else f"round {table['round'] + 1}"
+    when = f"over after {table['rounds']} rounds" if table["phase"] == OVER else f"round {table['rounds'] + 1}"
     drawing.text(20, 22, f"Spades \u00b7 {rule} \u00b7 board {table['board']} \u00b7 {when}", 14, bold=True)
     scores = [f"{names[s]} {table['scores'][s]} ({table['bags'][s]} bags)" for s in range(sides)]
     drawing.text(20, 44, " \u00b7 ".join(scores), 13)
-    if table["round"]:
+    if table["rounds"]:
         gains = [f"{names[s]} {table['gains'][s]:+d}" for s in range(sides)]
         drawing.text(_WIDTH - 20, 44, f"last round: {', '.join(gains)}", 12, PALE, "end")
     if table["phase"] == OVER:

@@ -56,7 +56,7 @@ def act_row(table: Table, action: int) -> None:
 @row
 def card_key_row(table: Table) -> np.uint64:
     """The random number with which a playing module chooses the next card of a table."""
-    return key_row(table.seed, table.board, _CARDS + 64 * int(table.round) + int(table.plays))
+    return key_row(table.seed, table.board, _CARDS + 64 * int(table.rounds) + int(table.plays))
 
 
 @row

@@ -23,13 +23,13 @@ def text(table: Table) -> str:
     sides, deck = int(table["sides"]), int(table["deck"])
     names = side_names(sides)
     rules = f"Spades ({VARIANTS[table['variant']]}, {DECKS[deck]} deck), board {table['board']}"
-    rounds = f"over after {table['round']} round{'s' * int(table['round'] != 1)}"
-    now = f"round {table['round'] + 1}, dealer {SEATS[table['dealer']]}"
+    rounds = f"over after {table['rounds']} round{'s' * int(table['rounds'] != 1)}"
+    now = f"round {table['rounds'] + 1}, dealer {SEATS[table['dealer']]}"
     lines = [
         f"{rules}, {rounds if table['phase'] == OVER else now}",
         "score: " + ", ".join(f"{names[s]} {table['scores'][s]} ({table['bags'][s]} bags)" for s in range(sides)),
     ]
-    if table["round"]:
+    if table["rounds"]:
         lines.append("last round: " + ", ".join(f"{names[s]} {table['gains'][s]:+d}" for s in range(sides)))
     for seat in range(4):
         bid = bid_text(int(table["bids"][seat]), bool(table["blind"] >> seat & 1))

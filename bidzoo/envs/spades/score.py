@@ -58,7 +58,7 @@ def score_row(table: Table) -> None:
         table.last_bids[seat] = table.bids[seat]
         table.last_won[seat] = table.won[seat]
     table.last_blind = table.blind
-    table.round += 1
+    table.rounds += 1
 
 
 @row
@@ -93,7 +93,7 @@ def end_round_row(table: Table) -> None:
     """
     score_row(table)
     ahead = leader_row(table.gains if table.max_rounds == 1 else table.scores, table.sides)
-    if table.round >= table.max_rounds or (ahead >= 0 and goal_reached_row(table)):
+    if table.rounds >= table.max_rounds or (ahead >= 0 and goal_reached_row(table)):
         table.phase = OVER
         table.turn = -1
         table.winner = ahead

@@ -42,7 +42,7 @@ PUBLIC = [
     ("last_bids", "i2", (4,)),  # by seat: bids and tricks of that round
     ("last_won", "i2", (4,)),
     ("last_blind", "i2"),
-    ("round", "i2"),  # rounds that ended
+    ("rounds", "i2"),  # rounds that ended
     ("winner", "i2"),  # side that won; -1 before the end and after a draw
     ("phase", "i2"),  # BIDDING, PLAY, OVER
     ("dealer", "i2"),  # the seat left of it bids first and leads first
@@ -102,7 +102,7 @@ def copy_public_row(source: Table, target: Table) -> None:
     target.max_rounds = source.max_rounds
     target.length = source.length
     target.last_blind = source.last_blind
-    target.round = source.round
+    target.rounds = source.rounds
     target.winner = source.winner
     target.phase = source.phase
     target.dealer = source.dealer
