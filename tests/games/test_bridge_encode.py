@@ -50,7 +50,8 @@ def act(game: Bridge, tables: Tables, out: Buffers, text: str) -> None:
 
 
 def vector(name: str, tables: Tables, seat: int) -> I8:
-    return ENCODERS[name](GAME.view_of(tables, np.full(len(tables), seat)))[0]
+    found: I8 = ENCODERS[name](GAME.view_of(tables, np.full(len(tables), seat)))[0]
+    return found
 
 
 def random_board(seed: int, deal: Any = None, passing: float = 0.6, **kinds: Any) -> tuple[Tables, np.random.Generator]:
@@ -162,7 +163,10 @@ def test_hidden_cards_leave_no_trace_and_own_cards_do(seed: int) -> None:
 def test_rows_of_a_batch_do_not_touch() -> None:
     boards = [random_board(seed)[0] for seed in range(24)]
     players = np.arange(24) % 4
-    views = GAME.view_of(np.concatenate(boards), players)
+    tables = GAME.new(24)
+    for b, board in enumerate(boards):
+        tables[b] = board[0]
+    views = GAME.view_of(tables, players)
     for name, encoder in ENCODERS.items():
         together = encoder(views)
         for b, (board, player) in enumerate(zip(boards, players, strict=True)):

@@ -1,5 +1,7 @@
 """OpenSpiel's observation tensors, bit for bit, in auctions and plays with dealer North (it ignores other dealers)."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ GAME = Bridge(play=True, observation="openspiel571")
 PLAYERS = np.arange(4)
 
 
-def theirs(vulnerable: int) -> "pyspiel.Game":
+def theirs(vulnerable: int) -> Any:
     """OpenSpiel's bridge, cards played, nothing solved; ``vulnerable`` bit 0 N/S, bit 1 E/W."""
     return pyspiel.load_game(
         "bridge",
@@ -25,7 +27,7 @@ def theirs(vulnerable: int) -> "pyspiel.Game":
     )
 
 
-def compare(game: "pyspiel.Game", vulnerable: int, rng: np.random.Generator, cards: bool) -> int:
+def compare(game: Any, vulnerable: int, rng: np.random.Generator, cards: bool) -> int:
     """Play one random board on both sides; positions compared, each from all four seats."""
     state, deal = game.new_initial_state(), rng.permutation(NUM_CARDS)
     for card in deal:
