@@ -4,17 +4,22 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
+KERNELS := $(VENV)/kernels
+
+# waiting numba threads sleep instead of spinning: these machines are shared
+export OMP_WAIT_POLICY ?= PASSIVE
+
 .PHONY: bench test test-slow check docs clean
 
-bench: $(READY)
+bench: $(READY) $(KERNELS)
 	$(BIN)/bidzoo bench $(BENCH)
 
-test: $(READY) check
+test: $(READY) $(KERNELS) check
 	$(BIN)/python -m pytest
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m uncompiled
 	$(MAKE) docs
 
-test-slow: $(READY)
+test-slow: $(READY) $(KERNELS)
 	$(BIN)/python -m pytest -m slow
 
 check: $(READY)
@@ -30,6 +35,11 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/pip install -q --upgrade pip
 	$(BIN)/pip install -q -c constraints.txt torch
 	$(BIN)/pip install -q -c constraints.txt -e ".[dev,train,sb3,docs]"
+	touch $@
+
+# numba's cache sees a change in a kernel's own file but not in the files it calls
+$(KERNELS): $(READY) $(shell find bidzoo -name '*.py')
+	find bidzoo -name '*.nb[ic]' -delete
 	touch $@
 
 clean:
