@@ -25,7 +25,10 @@ import numpy as np
 from bidzoo.agents.tabular import ladder_panels, ladder_tables, messages, tree_sets
 from bidzoo.agents.tabular.ladder import GAMES, Ladder, Plan, play
 from bidzoo.agents.tabular.ladder_plan import best_plan
+from bidzoo.agents.tabular.policy import TablePolicy, game_of
+from bidzoo.envs.compile import compile_game
 from bidzoo.envs.compiled import Compiled, evaluate
+from bidzoo.envs.signals.game import SignalGame
 from bidzoo.kernels import F64
 
 MAX_BYTES = 8 << 30  # of tables
@@ -119,6 +122,13 @@ def solve(game: Compiled, directory: Path | None = None, report: Report = silent
     if not np.isclose(evaluate(game, strategy), float(optimum.value), rtol=0, atol=1e-9):
         raise ValueError(f"{game.id}: the strategy scores {evaluate(game, strategy)}, not {optimum.value}")
     return optimum, strategy
+
+
+def agent(game: str | SignalGame) -> TablePolicy:
+    """The optimal policy of a small game, given as ``str(game)`` writes it, e.g. ``"minibridge_v0(size=4)"``."""
+    game = game_of(game) if isinstance(game, str) else game
+    compiled = compile_game(game)
+    return TablePolicy(game, solve(compiled)[1], "exact", compiled)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -158,7 +158,7 @@ class Panels:
         return out
 
     def panel(self, top: int) -> tuple[I64, I64]:
-        """``f_1`` of the sets of panel ``top`` ``[2**low]``; and ``f_2`` ``[Z]`` if it is the last panel, else empty."""
+        """``f_1`` of the sets of panel ``top`` ``[2**low]``; in the last panel ``f_2`` ``[Z]``, else empty."""
         lines = self._rest(top)
         best = np.full(self.size, WORST, np.int16)
         second = np.full(self.sets, WORST, np.int16)

@@ -42,7 +42,7 @@ def shifted(ladder: Ladder) -> tuple[I64, int]:
         ValueError: no constant does.
     """
     best = ladder.rewards().max(axis=0)
-    for shift in range(int(ladder.payoff.max()) + 1):
+    for shift in sorted(range(min(0, int(ladder.payoff.min())), max(0, int(ladder.payoff.max())) + 1), key=abs):
         high = np.maximum(best - shift, 0).sum()
         low = min(0, int(ladder.payoff.min()) - shift) * ladder.deals
         if high <= RANGE and low > -RANGE:
