@@ -116,7 +116,7 @@ def generate(
         raise ValueError(f"deals: {deals}, expected 1 or more")
     if not 0 <= seed < 2**63:
         raise ValueError(f"seed: {seed}, expected 0 ... 2**63 - 1")
-    provenance = {"deals": "random_deals(seed, index)", "seed": seed, "count": deals, "tables": "endplay"}
+    provenance = {"deals": "random_deals(seed, index)", "seed": seed, "count": deals}
     if out.exists():
         return _finished(out, provenance)
     hands = random_deals(seed, np.arange(deals))
@@ -134,7 +134,7 @@ def generate(
             done += len(found)
             report(done)
         result = DealSet.of(hands, np.concatenate(tables), str(path))
-        result.save(out, {**provenance, "solver": f"endplay {version('endplay')}"})
+        result.save(out, {**provenance, "tables": f"endplay {version('endplay')}"})
     path.unlink()
     return result
 

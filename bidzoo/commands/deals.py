@@ -1,0 +1,94 @@
+"""``bidzoo deals``: make, import and look at files of deals with double-dummy tables."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(no_args_is_help=True, help="Deals with double-dummy tables: generate, import, look at.")
+
+Out = Annotated[Path, typer.Option("--out", help="Deal file to write (.npz).")]
+Workers = Annotated[int, typer.Option(min=1, help="Processes; the file does not depend on it.")]
+
+
+@app.command()
+def generate(
+    count: Annotated[int, typer.Argument(min=1, metavar="N", help="Number of deals.")],
+    out: Out,
+    seed: Annotated[int, typer.Option(min=0, help="Deal i is a function of (seed, i).")] = 0,
+    workers: Workers = 1,
+) -> None:
+    """Deal N random hands and solve them; stopped at any moment, the same command goes on where it was."""
+    from bidzoo.envs.bridge.generate import generate as solve
+
+    with _progress(count) as report:
+        solve(count, seed, out, workers, report)
+    _show(out)
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="A .pbn or .lin file.")],
+    out: Out,
+    solve: Annotated[bool, typer.Option("--solve", help="Solve what the file does not know.")] = False,
+    workers: Workers = 1,
+) -> None:
+    """Take the deals, and the double-dummy tables if tagged, from a PBN or LIN file."""
+    from bidzoo.envs.bridge.deals import DealSet
+    from bidzoo.envs.bridge.gather import deals_of, read_boards
+    from bidzoo.envs.bridge.generate import solve_tables
+
+    deals = deals_of(read_boards(file), str(file))
+    if solve:
+        missing = (deals.tricks < 0).any(1)
+        tricks = deals.tricks.copy()
+        tricks[missing] = solve_tables(deals.hands[missing], workers)
+        deals = DealSet.of(deals.hands, tricks, str(file))
+    deals.save(out, {"deals": f"imported from {file.name}", "solved": solve})
+    _show(out)
+
+
+@app.command()
+def info(
+    file: Annotated[str, typer.Argument(metavar="FILE|packaged", help="A deal file, or the packaged sets.")],
+) -> None:
+    """Say what a deal file holds: counts, provenance, checksum, mean points and tricks."""
+    from bidzoo.envs.bridge.deals import DATA, SPLITS
+
+    for path in [DATA / f"deals-{split}.npz" for split in SPLITS] if file == "packaged" else [Path(file)]:
+        _show(path)
+
+
+def _show(path: Path) -> None:
+    from bidzoo.cards import SEATS, STRAINS
+    from bidzoo.envs.bridge import deal_file
+    from bidzoo.envs.bridge.deals import DealSet
+    from bidzoo.envs.bridge.gather import summary
+
+    hands, tricks, provenance = deal_file.read(path)
+    deals = DealSet.of(hands, tricks, str(path))
+    numbers = summary(deals)
+    lines = {
+        "deals": f"{numbers.deals} ({numbers.different} different, {numbers.solved} solved)",
+        **{f"provenance: {name}": value for name, value in provenance.items()},
+        "SHA-256 of the deals": deals.checksum(),
+        "mean points": "  ".join(f"{seat} {x:.2f}" for seat, x in zip(SEATS, numbers.points)),
+        "mean tricks": "  ".join(f"{strain} {x:.2f}" for strain, x in zip(STRAINS, numbers.tricks)),
+    }
+    typer.echo(path)
+    for name, value in lines.items():
+        typer.echo(f"  {name + ':':22} {value}")
+
+
+@contextmanager
+def _progress(count: int) -> Iterator[Any]:
+    """A function to call with the number of deals done; it moves a bar with the time that is left."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("solving"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("solving", total=count)
+        yield lambda done: bar.update(task, completed=done)

@@ -1,0 +1,64 @@
+"""Deals and tables of boards read from files, and what a set of deals looks like."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from bidzoo.envs.bridge import lin, pbn
+from bidzoo.envs.bridge.board import Board
+from bidzoo.envs.bridge.deals import UNKNOWN, DealSet
+from bidzoo.kernels import F64, I64
+
+READERS = {".pbn": pbn.read, ".lin": lin.read}
+
+
+def read_boards(path: str | Path) -> list[Board]:
+    """Boards of a PBN or LIN file, by its name's ending."""
+    ending = Path(path).suffix.lower()
+    if ending not in READERS:
+        raise ValueError(f"{path}: ending {ending!r}, expected {' or '.join(READERS)}")
+    return READERS[ending](path)
+
+
+def deals_of(boards: list[Board], source: str) -> DealSet:
+    """The different deals of ``boards``, in their order, each with all that is tagged of its table.
+
+    Raises:
+        ValueError: a board without its four hands, or two boards that give one deal different tricks.
+    """
+    tables: dict[tuple[int, ...], I64] = {}
+    for place, board in enumerate(boards, 1):
+        name = f"{source}: board {board.number or place}"
+        if board.hands is None or not board.complete:
+            raise ValueError(f"{name}: Deal: hands are missing, expected all four")
+        said = np.array(board.tricks or [UNKNOWN] * 20)
+        known = tables.setdefault(board.hands, np.full(20, UNKNOWN))
+        if ((said != known) & (said != UNKNOWN) & (known != UNKNOWN)).any():
+            raise ValueError(f"{name}: double-dummy table: {said.tolist()}, expected {known.tolist()} as given before")
+        tables[board.hands] = np.where(said == UNKNOWN, known, said)
+    if not tables:
+        raise ValueError(f"{source}: no deals, expected at least one board")
+    return DealSet.of(np.array(list(tables)), np.array(list(tables.values()), np.int8), source)
+
+
+class Summary(NamedTuple):
+    """A set of deals in numbers, to see whether it looks random."""
+
+    deals: int
+    different: int  # deals, no two equal
+    solved: int  # tables fully known
+    points: F64  # [4]  mean high-card points of N E S W; 10 in random deals
+    tricks: F64  # [5]  mean double-dummy tricks in C D H S NT, over declarers and known results; nan if none
+
+
+def summary(deals: DealSet) -> Summary:
+    """Numbers of ``deals``."""
+    counts = np.array([int(nibble).bit_count() for nibble in range(16)])
+    points = sum(worth * counts[deals.hands >> 4 * rank & 15] for worth, rank in zip((1, 2, 3, 4), (9, 10, 11, 12)))
+    cells = deals.tricks.reshape(-1, 4, 5).astype(np.float64)
+    known = cells != UNKNOWN
+    with np.errstate(invalid="ignore"):
+        tricks = np.where(known, cells, 0).sum((0, 1)) / known.sum((0, 1))
+    different = len(np.unique(deals.hands, axis=0))
+    return Summary(len(deals.hands), different, deals.solved, np.asarray(points).mean(0), tricks)
