@@ -116,7 +116,7 @@ def pay_row(table: Table, rules: Rules, reward: F32) -> None:
     """Rewards of the four players of a finished episode into ``reward`` ``[4]``."""
     gain = gain_row(table, rules)
     for player in range(4):
-        reward[player] = gain if player % 2 == 0 else -gain
+        reward[player] = gain if player % 2 == 0 else 0.0 - gain  # never -0
 
 
 @batched
