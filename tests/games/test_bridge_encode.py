@@ -1,6 +1,7 @@
 """What a vector holds is what the viewer may know, no more and no less; and ``explain`` says so."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -309,3 +310,15 @@ def test_hands_are_shown_in_suits() -> None:
     assert hand_text(int(tables["hands"][0, 3])) == ".AK87.654.AT9432"
     assert tables["hands"][0, 3] >> card_number("AH") & 1
     assert call_number("1NT") == FIRST_BID + 4
+
+
+def test_the_page_shows_the_layouts_and_what_explain_says() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "observations" / "bridge.md").read_text(encoding="utf-8")
+    for layout in (OPENSPIEL480, BMCS480, BMCS636, AUCTION571, PLAY571, ENCODERS["jps267"].layout):
+        assert layout.markdown() in page
+    game, tables, out = start("N", "ns")
+    act(game, tables, out, "1C X 1H 1S 2C P")
+    for name in ("openspiel480", "jps267"):
+        assert ENCODERS[name].explain(vector(name, tables, SEATS.index("S"))) in page
+    act(game, tables, out, "P P P SA S5 D4 S4 SK")
+    assert ENCODERS["openspiel571"].explain(vector("openspiel571", tables, SEATS.index("W"))) in page
