@@ -156,7 +156,7 @@ def test_panels_resume(tmp_path):
         openings(Panels(ladder, 2), tmp_path)
 
 
-def test_tables_resume(tmp_path, monkeypatch):
+def test_tables_resume(tmp_path):
     ladder = minibridge(4)
 
     def stop(line):
@@ -164,10 +164,15 @@ def test_tables_resume(tmp_path, monkeypatch):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Tables(ladder, False, tmp_path, stop)
+        exact.solve_ladder(ladder, tmp_path, stop)
     lines = []
-    assert Tables(ladder, False, tmp_path, lines.append).value == 46
+    resumed = exact.solve_ladder(ladder, tmp_path, lines.append)
+    assert resumed.total == 46 == play(ladder, resumed.plan)
     assert len(lines) == 4
+    path = tmp_path / "minibridge_v0_4_after_03.npy"
+    np.save(path, np.zeros(3))
+    with pytest.raises(ValueError, match=r"after_03\.npy: expected int16 totals \(1, 32, 32\), found float64 \(3,\)"):
+        exact.solve_ladder(ladder, tmp_path)
 
 
 @settings(max_examples=20, deadline=None)
@@ -229,9 +234,11 @@ def test_illegal_plans_are_refused():
 
 
 def test_command_line(tmp_path, capsys):
-    lines, plan = tmp_path / "exact.jsonl", tmp_path / "plan.json"
+    lines, plan = tmp_path / "exact.json", tmp_path / "plan.json"
     exact.main(["minibridge_v0", "--size", "4", "--json", str(lines), "--plan", str(plan)])
     assert "minibridge_v0(size=4): 46/25 = 1.840000" in capsys.readouterr().out
-    assert json.loads(lines.read_text())["total"] == 46
+    exact.main(["simple_bidding_v0", "--size", "8", "--json", str(lines)])
+    exact.main(["minibridge_v0", "--size", "4", "--json", str(lines)])
+    assert [line["total"] for line in json.loads(lines.read_text())] == [46, 324]
     calls = json.loads(plan.read_text())["calls"]
     assert play(minibridge(4), {tuple(map(int, h.split())): np.array(c) for h, c in calls.items()}) == 46

@@ -76,7 +76,7 @@ def solve_ladder(ladder: Ladder, directory: Path | None = None, report: Report =
     tables = ladder_tables.need(ladder.types)
     if tables > MAX_BYTES:
         raise ValueError(f"{ladder.id}: three tables over pairs of sets need {tables / 2**30:.0f} GiB")
-    keep = tables // 3 * (ladder.bids + 4) <= MAX_BYTES
+    keep = directory is not None or tables // 3 * (ladder.bids + 4) <= MAX_BYTES
     solved = ladder_tables.Tables(ladder, keep, directory, report)
     return _certified(ladder, solved.value, best_plan(solved) if keep else None)
 
@@ -136,8 +136,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bidzoo.agents.tabular.exact", description=main.__doc__)
     parser.add_argument("game", choices=sorted(GAMES))
     parser.add_argument("--size", type=int, required=True, help="N of the game")
-    parser.add_argument("--directory", type=Path, help="where a long run keeps its checkpoints, and resumes from")
-    parser.add_argument("--json", type=Path, help="append the result to this file of JSON lines")
+    parser.add_argument("--directory", type=Path, help="where a long run keeps its tables, and resumes from")
+    parser.add_argument("--json", type=Path, help="add the result to this JSON list")
     parser.add_argument("--plan", type=Path, help="write the optimal plan to this JSON file")
     given = parser.parse_args(arguments)
     started = time.perf_counter()
@@ -149,11 +149,20 @@ def main(arguments: list[str] | None = None) -> None:
         command = f"python -m bidzoo.agents.tabular.exact {given.game} --size {given.size}"
         line = {"id": optimum.id, "total": optimum.total, "deals": optimum.deals, "value": float(optimum.value)}
         line |= {"certified": optimum.plan is not None, "seconds": round(seconds, 2), "command": command}
-        with given.json.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        _add(given.json, line)
     if given.plan and optimum.plan:
         calls = {" ".join(map(str, history)): [int(call) for call in row] for history, row in optimum.plan.items()}
         given.plan.write_text(json.dumps({"id": optimum.id, "total": optimum.total, "calls": calls}) + "\n", "utf-8")
+
+
+def _add(path: Path, line: dict[str, object]) -> None:
+    """``line`` into the JSON list at ``path``, in place of the one of the same ``id``."""
+    lines = json.loads(path.read_text("utf-8")) if path.exists() else []
+    lines = [*(other for other in lines if other["id"] != line["id"]), line]
+    lines.sort(key=lambda one: (one["id"].split("(")[0], one["deals"]))
+    partial = path.with_suffix(".partial")
+    partial.write_text("[\n" + ",\n".join(json.dumps(one) for one in lines) + "\n]\n", "utf-8")
+    partial.replace(path)
 
 
 def _say(line: str) -> None:

@@ -51,25 +51,22 @@ def shifted(ladder: Ladder) -> tuple[I64, int]:
 
 
 class Tables:
-    """``W_b`` for every last bid ``b`` (0: no bid yet), or the value alone if ``keep`` is false.
+    """``W_b`` for every last bid ``b`` (0: no bid yet).
 
     ``tables[b]`` ``[Z / 32, Z, 32]``: the other player's set is the middle index, the mover's the other two.
+    With ``directory`` they are kept there, a run that was interrupted resumes from them, and memory holds three tables
+    at a time. Without it they are in memory; if ``keep`` is false they are given up, and only ``value`` is left.
     """
 
     def __init__(
-        self,
-        ladder: Ladder,
-        keep: bool = True,
-        directory: Path | None = None,  # checkpoints, if the tables are not kept
-        report: Report = lambda line: None,
+        self, ladder: Ladder, keep: bool = True, directory: Path | None = None, report: Report = lambda line: None
     ) -> None:
-        self.ladder = ladder
+        self.ladder, self.keep, self.directory = ladder, keep, directory
         self.payoff, self.shift = shifted(ladder)
         self.width = max(ladder.types, 5)  # so that a block of lanes is full; the types beyond never score
         self.full = (1 << ladder.types) - 1
         self.tables: list[I16 | None] = [None] * (ladder.bids + 1)
-        self.checkpoint = None if keep or directory is None else directory / f"{ladder.id}.npy"
-        self.value = self._solve(keep, report) + self.shift * ladder.deals
+        self.value = self._solve(report) + self.shift * ladder.deals
 
     def passes(self, bid: int, block: int) -> I16:
         """Totals ``[n, 32]`` of passing over ``bid`` for the other player's sets of ``block``."""
@@ -77,19 +74,22 @@ class Tables:
         pass_rows(self.payoff[bid], self.ladder.types, block * LANES, out)
         return out
 
-    def _solve(self, keep: bool, report: Report) -> int:
+    def _solve(self, report: Report) -> int:
         sets, top = 1 << self.width, self.ladder.bids
         shape = (sets // LANES, sets, LANES)
         after, before = np.empty(shape, np.int16), np.empty(shape, np.int16)
         split = np.empty(shape, np.int16)
         line, out = np.empty(shape[1:], np.int16), np.empty(shape[1:], np.int16)
-        for block in range(len(split)):
-            sum_rows(self.passes(top, block), line)
-            turn(line, block, after)
-        split[:] = after  # one bid is left above the last but one, and all of X makes it
-        self.tables[top] = after.copy() if keep else None
-        lowest = 0 if self.ladder.opening_pass else 1
-        for bid in range(self._resume(top, after, split) - 1, lowest - 1, -1):
+        bid = self._resume(after, split)
+        if bid > top:
+            bid = top
+            for block in range(len(split)):
+                sum_rows(self.passes(top, block), line)
+                turn(line, block, after)
+            split[:] = after  # one bid is left above the last but one, and all of X makes it
+            self._store(top, after, split)
+        while bid > (0 if self.ladder.opening_pass else 1):
+            bid -= 1
             for block in range(len(split)):
                 if bid < top - 1:
                     out[:] = WORST
@@ -99,34 +99,48 @@ class Tables:
                 choose(self.passes(bid, block), line)
                 turn(line, block, before)
             after, before = before, after
-            self.tables[bid] = after.copy() if keep else None
-            self._save(bid, after, split)
+            self._store(bid, after, split)
             report(f"{self.ladder.id}: last bid {bid} of {top} done")
         return self._root(after, split)
 
-    def _resume(self, top: int, after: I16, split: I16) -> int:
-        """The last bid that the checkpoint has done, its tables filled in; ``top`` without one."""
-        if self.checkpoint is None or not self.checkpoint.exists():
-            return top
-        with self.checkpoint.open("rb") as file:
-            bid = int(np.load(file, allow_pickle=False))
-            for table in (after, split):
-                saved = np.load(file, allow_pickle=False)
-                if saved.shape != table.shape or saved.dtype != table.dtype:
-                    raise ValueError(f"{self.checkpoint}: expected {table.shape} {table.dtype}, found {saved.shape}")
-                table[:] = saved
-        return bid
+    def _path(self, directory: Path, kind: str, bid: int) -> Path:
+        return directory / f"{self.ladder.id.replace('(size=', '_').rstrip(')')}_{kind}_{bid:02d}.npy"
 
-    def _save(self, bid: int, after: I16, split: I16) -> None:
-        """Tables after ``bid``, in place of those of the bid before."""
-        if self.checkpoint is None:
+    def _store(self, bid: int, after: I16, split: I16) -> None:
+        """Keep ``W_bid``, in memory or on disk; there also ``G_bid``, which a resumed run goes on from."""
+        if self.directory is None:
+            self.tables[bid] = after.copy() if self.keep else None
             return
-        self.checkpoint.parent.mkdir(parents=True, exist_ok=True)
-        partial = self.checkpoint.with_suffix(".partial")
-        with partial.open("wb") as file:
-            for table in (np.array(bid), after, split):
-                np.save(file, table)
-        partial.replace(self.checkpoint)
+        self.directory.mkdir(parents=True, exist_ok=True)
+        for kind, table in (("split", split), ("after", after)):
+            path = self._path(self.directory, kind, bid)
+            np.save(path.with_suffix(".partial.npy"), table)
+            path.with_suffix(".partial.npy").replace(path)
+        self._path(self.directory, "split", bid + 1).unlink(missing_ok=True)
+        self.tables[bid] = self._load(bid)
+
+    def _load(self, bid: int, kind: str = "after") -> I16:
+        """A stored table, mapped; ValueError names the file if it is no such table."""
+        assert self.directory is not None
+        path = self._path(self.directory, kind, bid)
+        table: I16 = np.load(path, mmap_mode="r", allow_pickle=False)
+        shape = ((1 << self.width) // LANES, 1 << self.width, LANES)
+        if table.shape != shape or table.dtype != np.int16:
+            raise ValueError(f"{path}: expected int16 totals {shape}, found {table.dtype} {table.shape}")
+        return table
+
+    def _resume(self, after: I16, split: I16) -> int:
+        """The last bid that was stored, its tables filled in; ``B + 1`` if there is none."""
+        top = self.ladder.bids
+        if self.directory is None:
+            return top + 1
+        stored = [bid for bid in range(top + 1) if self._path(self.directory, "after", bid).exists()]
+        for bid in stored:
+            self.tables[bid] = self._load(bid)
+        if not stored:
+            return top + 1
+        after[:], split[:] = self._load(stored[0]), self._load(stored[0], "split")
+        return stored[0]
 
     def _root(self, lowest: I16, split: I16) -> int:
         """Best split of all types among the opening calls."""
