@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 INK, PALE, PAPER, PANEL, EDGE, FELT = "#1d2430", "#a9b0bc", "#eef0f3", "#ffffff", "#cfd4dc", "#2f6b5c"
 ACCENT, ALARM, SAFE = "#e69f00", "#b3261e", "#64707f"
-SUIT_COLORS = ("#00795a", "#0063a6", "#c94f00", INK)  # C D H S: Okabe and Ito's hues, told apart by all eyes
+SUIT_COLORS = ("#00805a", "#3a45c4", "#c94f00", INK)  # C D H S; a test sees them with colour-blind eyes
 _SUIT_OF = {SYMBOLS[letter]: suit for suit, letter in enumerate(SUITS)}
 _SYMBOL = 0.88  # width of a suit symbol, in sizes
 _CAPITAL = 0.36  # half the height of a capital letter, in sizes

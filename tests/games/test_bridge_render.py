@@ -1,7 +1,6 @@
 """Bridge tables as text and pictures: what they show is what the table holds."""
 
 import re
-import sys
 import xml.etree.ElementTree as ElementTree
 from typing import Any
 
@@ -15,7 +14,7 @@ from bidzoo.envs.bridge import render, wording
 from bidzoo.envs.bridge.drawing import draw
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.state import AUCTION, PLAY
-from bidzoo.envs.picture import INK, SUIT_COLORS, Picture, width
+from bidzoo.envs.picture import INK, SUIT_COLORS
 from bidzoo.kernels import Tables
 
 PBN = "N:964.QJ.KJ87.KQJ5 AKQJ32.9652.93.6 T875.T43.AQT2.87 .AK87.654.AT9432"
@@ -198,21 +197,6 @@ def test_pixels_show_the_same_picture(name: str) -> None:
     colors = {"#" + bytes(color).hex() for color in np.unique(pixels.reshape(-1, 3), axis=0)}
     assert {*SUIT_COLORS, INK} <= colors
     assert (Bridge(play=True).render(table, "rgb_array") == pixels).all()
-
-
-def test_pixels_without_pillow_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(ImportError, match=r"pip install 'bidzoo\[picture\]'"):
-        Picture(10, 10).pixels()
-
-
-def test_suits_in_a_text_become_shapes() -> None:
-    picture = Picture(300, 40)
-    picture.text(150, 20, "4♥ & 3♠", size=20, anchor="middle")
-    root = ElementTree.fromstring(picture.svg())
-    assert [element.get("fill") for element in root if element.tag.endswith("path")] == [SUIT_COLORS[2], SUIT_COLORS[3]]
-    assert [element.text for element in root if element.tag.endswith("text")] == ["4", " & 3"]
-    assert width("4♥", 20) == pytest.approx(width("4", 20) + width("♥", 20))
 
 
 def test_the_seat_to_act_stands_out() -> None:
