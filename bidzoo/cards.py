@@ -37,9 +37,9 @@ def card_number(text: str) -> int:
     """Card of ``"AS"`` or ``"SA"``; ``10`` may stand for ``T``."""
     letters = text.upper().replace("10", "T")
     if len(letters) == 2:
-        for rank, suit in (letters, letters[::-1]):
-            if rank in RANKS and suit in SUITS:
-                return 4 * RANKS.index(rank) + SUITS.index(suit)
+        for word in (letters, letters[::-1]):
+            if word[0] in RANKS and word[1] in SUITS:
+                return 4 * RANKS.index(word[0]) + SUITS.index(word[1])
     raise ValueError(f"not a card: {text!r} (expected a rank of {RANKS} and a suit of {SUITS})")
 
 

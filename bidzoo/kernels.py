@@ -111,4 +111,4 @@ def key_row(seed: int, board: int, stream: int) -> np.uint64:
 @row
 def below_row(key: np.uint64, n: int) -> int:
     """``key`` as an integer in ``[0, n)``, ``n`` < 2**32 (multiply-shift)."""
-    return np.int64(((key >> _32) * np.uint64(n)) >> _32)  # signed: uint64 and int64 would mix to float64
+    return int(np.int64(((key >> _32) * np.uint64(n)) >> _32))  # signed: uint64 and int64 would mix to float64

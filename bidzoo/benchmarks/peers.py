@@ -105,7 +105,6 @@ def _pgx(tables: int = 4096) -> Work | None:
 
     step = jax.vmap(auto_reset(env.step, env.init))
 
-    @jax.jit
     def turns(state: Any, key: Any) -> Any:
         def turn(state: Any, key: Any) -> Any:
             choose, deal = jax.random.split(key)
@@ -114,11 +113,12 @@ def _pgx(tables: int = 4096) -> Work | None:
 
         return jax.lax.scan(turn, state, jax.random.split(key, 16))[0]
 
+    compiled = jax.jit(turns)
     held = [jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.PRNGKey(0), tables)), jax.random.PRNGKey(1)]
 
     def work() -> int:
         held[1], key = jax.random.split(held[1])
-        held[0] = jax.block_until_ready(turns(held[0], key))
+        held[0] = jax.block_until_ready(compiled(held[0], key))
         return 16 * tables
 
     return work

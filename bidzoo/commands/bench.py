@@ -11,9 +11,10 @@ Json = Annotated[Path | None, typer.Option("--json", help="Where the result file
 Seed = Annotated[int, typer.Option(help="Of deals and policies.")]
 
 
-def _finish(suite: str, tables: Any, seconds: float, seed: int, json: Path | None) -> None:
+def _finish(suite: str, result: tuple[Any, float], seed: int, json: Path | None) -> None:
     from bidzoo.benchmarks import results
 
+    tables, seconds = result
     results.show(tables)
     path = json or Path("runs") / f"{suite}.json"
     results.save(path, suite, tables, seed=seed, seconds=seconds)
@@ -33,7 +34,7 @@ def main_job(
         return
     from bidzoo.benchmarks import tour
 
-    _finish("bench", *tour.main(pbn, boards, seed), seed, json)
+    _finish("bench", tour.main(pbn, boards, seed), seed, json)
 
 
 @app.command()
@@ -47,4 +48,4 @@ def throughput(
     """Decisions a second of every environment, beside other suites, all in one run."""
     from bidzoo.benchmarks import throughput
 
-    _finish("throughput", *throughput.main(seconds, rounds, game, peers), 1, json)
+    _finish("throughput", throughput.main(seconds, rounds, game, peers), 1, json)

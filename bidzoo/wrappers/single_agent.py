@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
 
 
-class SingleAgent(gymnasium.Env[I8, int]):
+class SingleAgent(gymnasium.Env[I8, Any]):
     """One table at which player ``learner`` is ours and ``policies`` hold the other seats.
 
     Observations int8 ``[F]``; the reward is the learner's, at the end. ``infos["action_mask"]`` int8 ``[A]`` and

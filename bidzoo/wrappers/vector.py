@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
 
 
-class SingleAgentVector(VectorEnv[I8, I64, I8]):
+class SingleAgentVector(VectorEnv[Any, Any, Any]):
     """``num_envs`` tables at which player ``learner`` is ours and ``policies`` hold the other seats.
 
     Observations int8 ``[B, F]``; rewards float64 ``[B]`` of the learner, at the end of an episode. Masks are in

@@ -1,0 +1,79 @@
+"""``bidzoo bench``: one run through the house - real deals, the small games, the speed of everything."""
+
+import time
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from bidzoo import agents
+from bidzoo.benchmarks import match, throughput
+from bidzoo.benchmarks.results import Estimate, Table
+from bidzoo.envs.bridge.deals import DATA, packaged
+from bidzoo.envs.bridge.game import Bridge
+from bidzoo.registry import make_game
+
+BRIDGE_AGENTS = ("random", "pass", "sayc")
+SMALL_GAMES = ("comm_v0", "mini_hanabi_v0", "simple_bidding_v0", "minibridge_v0")
+SMALL_EPISODES = 20_000
+
+
+def duplicate_table(title: str, game: Bridge, boards: int, seed: int, names: tuple[str, ...] = BRIDGE_AGENTS) -> Table:
+    """Every pair of bridge agents against every other over the same boards, IMPs a board."""
+    table = Table(
+        title,
+        ["North/South and East/West", "against", "IMPs a board", "boards"],
+        note="duplicate: every board at two tables with the sides exchanged; ± standard error",
+    )
+    for ours, theirs in combinations(reversed(names), 2):
+        played = match.duplicate(game, agents.make(ours), agents.make(theirs), np.arange(boards), seed)
+        row = {"North/South and East/West": ours, "against": theirs, "IMPs a board": played.estimate, "boards": boards}
+        table.rows.append(row)
+    return table
+
+
+def small_games_table(seed: int, episodes: int = SMALL_EPISODES) -> Table:
+    """Mean reward of uniformly random play beside its exact value and the bound of full information."""
+    from bidzoo.envs.compile import compile_game
+    from bidzoo.envs.compiled import evaluate, full_information, uniform
+
+    table = Table(
+        "Small games: uniformly random play",
+        ["game", "played", "exact", "full information"],
+        note=f"{episodes} episodes each; full information: both players see both types",
+    )
+    player = agents.make("random")
+    for env_id in SMALL_GAMES:
+        game = make_game(env_id)
+        compiled = compile_game(game)
+        reward = match.play(game, [player] * 2, np.arange(episodes), seed, policy_seed=seed).reward[:, 0]
+        table.rows.append(
+            {
+                "game": compiled.id,
+                "played": Estimate.of(reward),
+                "exact": float(evaluate(compiled, uniform(compiled))),
+                "full information": float(full_information(compiled)),
+            }
+        )
+    return table
+
+
+def main(pbn: Path | None, boards: int, seed: int) -> tuple[list[Table], float]:
+    """The tables and the seconds they took.
+
+    Args:
+        pbn: boards to play, with double-dummy tables; default the packaged sample.
+        boards: boards of the test split.
+        seed: of deals and policies.
+    """
+    began = time.perf_counter()
+    path = pbn or DATA / "sample.pbn"
+    game = Bridge(play=False, deals=path, shuffle=False, augment=False)
+    count = len(game.deals.hands)
+    tables = [duplicate_table(f"Duplicate match: the {count} boards of {path.name}", game, count, seed)]
+    game = Bridge(play=False, deals="test", shuffle=False, augment=False)
+    count = min(boards, len(packaged("test").hands))
+    tables.append(duplicate_table(f"Duplicate match: {count} boards of the test split", game, count, seed))
+    tables.append(small_games_table(seed))
+    tables += throughput.main(seconds=0.2, rounds=3)[0]
+    return tables, time.perf_counter() - began
