@@ -1,0 +1,169 @@
+"""Double-dummy solving: the packaged tables, augmented tables, single contracts, processes, and the cache file."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bidzoo.envs.bridge import double_dummy
+from bidzoo.envs.bridge.deals import SPLITS, DealSet, Split, augment, packaged
+from bidzoo.envs.bridge.generate import solve_contracts, solve_tables
+from bidzoo.envs.bridge.trick_cache import TrickCache
+from bidzoo.kernels import I8, I64
+
+
+def some(split: Split, *deals: int) -> DealSet:
+    hands, tricks = packaged(split)
+    return DealSet(hands[list(deals)], tricks[list(deals)])
+
+
+def test_packaged_tables_are_the_solver_s() -> None:
+    for split in SPLITS:
+        last = len(packaged(split).hands) - 1
+        deals = some(split, 0, last // 2, last)
+        assert np.array_equal(solve_tables(deals.hands), deals.tricks), split
+
+
+@pytest.mark.slow
+def test_sixty_packaged_tables_are_the_solver_s() -> None:
+    rng = np.random.default_rng(1)
+    for split in SPLITS:
+        n = len(packaged(split).hands)
+        deals = some(split, *rng.choice(n, 20, replace=False))
+        assert np.array_equal(solve_tables(deals.hands), deals.tricks), split
+
+
+def test_augmented_deals_have_the_augmented_tables() -> None:
+    deals = some("test", 11, 12, 13, 14, 15, 16)
+    moved = augment(deals, np.array([23, 9, 14, 18, 7, 4]), np.array([1, 2, 3, 0, 1, 3]))
+    assert not np.array_equal(moved.tricks, deals.tricks)
+    assert np.array_equal(solve_tables(moved.hands), moved.tricks)
+
+
+def requests(n: int) -> tuple[DealSet, I64, I64, I8]:
+    """``n`` deals, a declarer (or none) and a strain for each, and the tricks they take by the packaged tables."""
+    deals = some("validation", *range(n))
+    rng = np.random.default_rng(2)
+    declarer, strain = rng.integers(-1, 4, n), rng.integers(0, 5, n)
+    tricks = deals.tricks[np.arange(n), np.maximum(5 * declarer + strain, 0)]
+    return deals, declarer, strain, np.where(declarer < 0, -1, tricks).astype(np.int8)
+
+
+def test_single_contracts_agree_with_whole_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(double_dummy, "BOARDS_A_CALL", 15)
+    deals, declarer, strain, expected = requests(50)
+    assert np.array_equal(solve_contracts(deals.hands, declarer, strain), expected)
+
+
+@pytest.mark.slow
+def test_more_contracts_than_the_solver_takes_in_one_call() -> None:
+    deals, declarer, strain, expected = requests(450)
+    assert np.array_equal(solve_contracts(deals.hands, declarer, strain, workers=2), expected)
+    assert np.array_equal(double_dummy.contracts(deals.hands, np.full(450, 2), np.full(450, 4)), deals.tricks[:, 14])
+
+
+def test_no_deals_are_no_work() -> None:
+    none = np.empty((0, 4), np.int64)
+    assert solve_tables(none).shape == (0, 20)
+    assert solve_contracts(none, np.empty(0, np.int64), np.empty(0, np.int64)).shape == (0,)
+
+
+def test_bad_requests_are_named() -> None:
+    hands = some("test", 0, 1).hands
+    zero, one = np.zeros(2, np.int64), np.ones(2, np.int64)
+    with pytest.raises(ValueError, match=r"declarer: deal 1: 4, expected -1 \.\.\. 3"):
+        solve_contracts(hands, np.array([0, 4]), zero)
+    with pytest.raises(ValueError, match=r"strain: deal 0: 5, expected 0 \.\.\. 4"):
+        solve_contracts(hands, zero, 5 * one)
+    with pytest.raises(ValueError, match=r"strain has shape \(1,\), expected \[2\]"):
+        solve_contracts(hands, zero, zero[:1])
+    with pytest.raises(ValueError, match="hands: deal 0: N holds 0 cards, expected 13"):
+        solve_tables(np.zeros((1, 4), np.int64))
+    with pytest.raises(ValueError, match="workers: 0, expected 1 or more"):
+        solve_tables(hands, workers=0)
+
+
+# ---- cache -------------------------------------------------------------------------------
+
+
+class Counting:
+    """Stands in for the solver: the packaged tables, and how many deals were asked for."""
+
+    def __init__(self, deals: DealSet) -> None:
+        self.known = {tuple(hand): table for hand, table in zip(deals.hands.tolist(), deals.tricks, strict=True)}
+        self.asked = 0
+
+    def tables(self, hands: I64) -> I8:
+        self.asked += len(hands)
+        return np.array([self.known[tuple(hand)] for hand in hands.tolist()], np.int8).reshape(-1, 20)
+
+    def contracts(self, hands: I64, declarer: I64, strain: I64) -> I8:
+        tables: I8 = self.tables(hands)[np.arange(len(hands)), 5 * declarer + strain]
+        return tables
+
+
+@pytest.fixture
+def solver(monkeypatch: pytest.MonkeyPatch) -> Counting:
+    counting = Counting(packaged("test"))
+    monkeypatch.setattr(double_dummy, "tables", counting.tables)
+    monkeypatch.setattr(double_dummy, "contracts", counting.contracts)
+    return counting
+
+
+def test_a_contract_is_solved_once_across_sessions(tmp_path: Path, solver: Counting) -> None:
+    hands, tricks = some("test", *range(30))
+    declarer, strain = np.arange(30) % 4, np.arange(30) % 5
+    expected = tricks[np.arange(30), 5 * declarer + strain]
+    for asked in (30, 30):  # the second session solves nothing
+        cache = TrickCache(tmp_path / "cache")
+        assert np.array_equal(solve_contracts(hands, declarer, strain, cache=cache), expected)
+        assert solver.asked == asked
+        assert len(cache) == 30
+        cache.close()
+    cache = TrickCache(tmp_path / "cache")
+    solve_contracts(hands, declarer, (strain + 1) % 5, cache=cache)  # same deals, other contracts
+    assert solver.asked == 60
+    assert np.array_equal(solve_tables(hands, cache=cache), tricks)
+    assert solver.asked == 90
+    assert np.array_equal(solve_tables(hands, cache=cache), tricks)
+    assert solver.asked == 90
+    cache.close()
+
+
+def test_a_torn_cache_keeps_its_whole_records(tmp_path: Path, solver: Counting) -> None:
+    hands, tricks = some("test", *range(5))
+    cache = TrickCache(tmp_path / "cache")
+    solve_tables(hands, cache=cache)
+    cache.close()
+    whole = (tmp_path / "cache").read_bytes()
+    start, record = whole.index(b"\n") + 1, 27
+    assert len(whole) == start + 5 * record
+    for length in range(len(whole)):
+        (tmp_path / "cache").write_bytes(whole[:length])
+        cache = TrickCache(tmp_path / "cache")
+        assert len(cache) == max(0, (length - start) // record)
+        assert np.array_equal(solve_tables(hands, cache=cache), tricks)
+        cache.close()
+        assert (tmp_path / "cache").read_bytes() == whole
+
+
+def test_two_sessions_share_a_cache_file(tmp_path: Path, solver: Counting) -> None:
+    hands, tricks = some("test", *range(6))
+    first, second = TrickCache(tmp_path / "cache"), TrickCache(tmp_path / "cache")
+    first.add(hands[:2], tricks[:2])
+    second.add(hands[2:4], tricks[2:4])
+    with open(tmp_path / "cache", "ab") as file:
+        file.write(b"torn")  # a third one was killed while it wrote
+    first.add(hands[4:], tricks[4:])
+    first.close()
+    second.close()
+    cache = TrickCache(tmp_path / "cache")
+    assert np.array_equal(cache.lookup(hands), tricks)
+    cache.close()
+
+
+def test_another_file_is_not_taken_for_a_cache(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("my notes\n")
+    with pytest.raises(ValueError, match=r"notes\.txt: header: b'my notes', expected .*double-dummy cache"):
+        TrickCache(tmp_path / "notes.txt")
+    assert (tmp_path / "notes.txt").read_text() == "my notes\n"
