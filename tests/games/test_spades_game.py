@@ -94,7 +94,7 @@ def test_golden_round():
 @pytest.mark.parametrize("deck", ["standard", "jokers", "jokers_deuces"])
 def test_whole_games_end_in_time_and_in_balance(variant, deck):
     game = Spades(variant=variant, deck=deck, win_goal=150, lose_goal=-300, max_rounds=5)
-    tables, out = start(game, 64)
+    tables, out = start(game, 24)
     turns = play_random(game, tables, out)
     assert turns <= game.max_turns and (tables["phase"] == OVER).all()
     sides = 4 if variant == "cutthroat" else 2
@@ -182,11 +182,11 @@ def test_bidding_phase_is_the_game_with_the_module_playing():
     alone = Spades(phase="bidding", player="random", win_goal=200, lose_goal=-100, max_rounds=4)
     whole = Spades(win_goal=200, lose_goal=-100, max_rounds=4)
     module = playing_module("random")
-    tables, out = start(alone, 300)
-    others, shown = start(whole, 300)
+    tables, out = start(alone, 12)
+    others, shown = start(whole, 12)
     rng = np.random.default_rng(0)
     while out.mask.any():
-        bids = np.where(out.mask.any(1), rng.integers(0, 6, 300), -1)
+        bids = np.where(out.mask.any(1), rng.integers(0, 6, 12), -1)
         alone.step(tables, bids, 1, out, 0)
         whole.step(others, bids, 1, shown, 0)
         module.finish(others)

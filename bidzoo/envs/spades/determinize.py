@@ -111,6 +111,7 @@ def _three_hands_row(
 def determinize_row(view: Table, key: np.uint64, out: Table) -> np.uint64:
     """A random state ``out`` that ``view`` may be a view of; the next key."""
     copy_public_row(view, out)
+    key = next_row(key)
     seat = int(view.seat)
     for other in range(4):
         out.hands[other] = 0
