@@ -2,8 +2,9 @@
 
 A file is pairs ``key|value|``. Read here: ``pn`` names S W N E, ``md`` dealer (1-4 = S W N E) and hands S W N E,
 ``ah`` or ``qx`` board number, ``sv`` vulnerability, ``mb`` call (``!`` alerts), ``an`` its explanation, ``pc``
-card, ``mc`` declarer's tricks after a claim; the other keys lay out a page and are skipped. There is no standard;
-endplay's reader, the judge in the tests, wants ``pn`` on every board and lets illegal calls and cards pass.
+card, ``mc`` declarer's tricks after a claim; the other keys lay out a page and are skipped. There is no standard.
+endplay's reader (0.5.12), the judge in the tests, wants ``pn`` on every board, lets illegal calls and cards pass and
+miscounts the tricks of a whole play.
 """
 
 import re
@@ -53,15 +54,17 @@ def _pairs(text: str, source: str) -> list[_Pair]:
     """Keys with their values; line breaks between pairs mean nothing."""
     parts = text.split("|")
     pairs, line = [], 1
-    for i in range(0, len(parts) - 1, 2):
+    for i in range(0, len(parts) - 2, 2):
         key = parts[i].strip().lower()
         line += parts[i].count("\n")
         if not re.fullmatch(r"\w+", key):
             raise ValueError(f"{source}:{line}: {key[:40]!r} is not a key, expected key|value| such as sv|o|")
         pairs.append(_Pair(key, parts[i + 1], line))
         line += parts[i + 1].count("\n")
-    if len(parts) % 2 == 0 or parts[-1].strip():
-        raise ValueError(f"{source}:{line}: {parts[-1].strip()[-40:]!r} at the end, expected key|value|")
+    rest = parts[-1].strip()
+    if len(parts) % 2 == 0 or rest:
+        line = 1 + text[: len(text) - len(parts[-1].lstrip())].count("\n")
+        raise ValueError(f"{source}:{line}: {rest[-40:]!r} at the end, expected key|value|")
     return pairs
 
 

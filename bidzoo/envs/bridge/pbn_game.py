@@ -164,7 +164,7 @@ class Game:
         columns, claimed = self._columns(tag)
         if not columns:
             return (), claimed, None
-        if contract is None or declarer is None or hands is None or 0 in hands:
+        if contract is None or contract == "Pass" or declarer is None or hands is None or 0 in hands:
             raise self.error(tag, "Play", "cards are played, expected four hands, a contract and its declarer")
         if replay is None or not replay.bid_over:
             replay = Replay(0, None, hands)
