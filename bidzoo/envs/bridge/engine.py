@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bidzoo.cards import FIRST_BID, NUM_CALLS, PASS
+from bidzoo.cards import NUM_CALLS
 from bidzoo.envs.bridge import auction, play
 from bidzoo.envs.bridge.boards import Source, begin_row, seat_row
 from bidzoo.envs.bridge.encode import encode_row
@@ -85,9 +85,6 @@ def gain_row(table: Table, rules: Rules) -> float:
 def legal_row(table: Table, out: I8) -> None:
     """Legal actions into ``out`` ``[38]``, or ``[90]`` with the cards; none once over."""
     auction.legal_row(table, out)
-    if table.phase != AUCTION:
-        out[PASS] = 0
-        out[FIRST_BID:NUM_CALLS] = 0
     if len(out) > NUM_CALLS:
         play.legal_cards_row(table, out[NUM_CALLS:])
 
