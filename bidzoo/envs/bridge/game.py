@@ -61,6 +61,7 @@ class Bridge(Game):
             raise ValueError(f"unknown reward {reward!r}; choose from {', '.join(REWARDS)}")
         if not (np.isfinite(reward_scale) and reward_scale > 0):
             raise ValueError(f"reward_scale {reward_scale!r}: expected a positive number")
+        self.reward, self.reward_scale = reward, float(reward_scale)
         self.id = "bridge_v0" if play else "bridge_bidding_v0"
         self.encoders = {"openspiel571": ENCODERS["openspiel571"], **ENCODERS} if play else ENCODERS
         self.encoder = choose_encoder(self.encoders, observation)
