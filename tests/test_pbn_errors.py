@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bidzoo.envs.bridge import lin, pbn
 from bidzoo.envs.bridge.board import contract_numbers
@@ -187,6 +189,20 @@ def test_what_cannot_be_written_is_named_and_leaves_no_file(tmp_path: Path) -> N
     lin.write(tmp_path / "x.lin", [board])
     assert pbn.read(tmp_path / "x.pbn") == [board]
     assert lin.read(tmp_path / "x.lin")[0].hands == board.hands
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data(), st.sampled_from(["club.pbn", "match.lin"]))
+def test_any_damage_gives_boards_or_a_located_error(data: st.DataObject, name: str) -> None:
+    text = (DATA / name).read_text(encoding="utf-8-sig")
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(text) - 1))
+        piece = data.draw(st.sampled_from(list('[]{}"\\|;%=#!?-*+^$ \nNSHX0159AT.,:\u00b2\u0663') + [""]))
+        text = text[:at] + piece + text[at + data.draw(st.integers(0, 1)) :]
+    try:
+        (pbn if name.endswith("pbn") else lin).loads(text, "hurt")
+    except ValueError as error:
+        assert re.match(r"hurt:\d+: ", str(error))
 
 
 @pytest.mark.parametrize("text", ["", "1", "0C", "4", "4HXXX", "XX", "NT"])
