@@ -1,6 +1,7 @@
 """Spades as a game: a whole round written down, episodes and rewards, options, playing modules, text and picture."""
 
 import pickle
+import sys
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -365,3 +366,10 @@ def test_games_and_environments_pickle():
     for one in (env, twin):
         one.step(4)
     assert env._tables.tobytes() == twin._tables.tobytes()
+
+
+def test_the_environment_page_has_the_sizes():
+    text, game = sys.modules[spades_v0.env.__module__].__doc__, spades_v0.make_game()
+    assert f"Discrete({game.num_actions})" in text
+    assert f'"observation": int8 [{game.encoder.layout.size}], "action_mask": int8 [{game.num_actions}]' in text
+    assert Spades(phase="bidding", player="random").num_actions == 16

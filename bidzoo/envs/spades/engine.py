@@ -33,7 +33,7 @@ class Faces(NamedTuple):
 
 @row
 def begin_row(table: Table, board: int, seed: int, blank: Table) -> None:
-    """A new game: ``board`` of ``seed`` by the rules of ``blank``, nil all."""
+    """A new game: ``board`` of ``seed`` by the rules of ``blank``, nobody with a point."""
     copy_public_row(blank, table)
     table.board = board
     table.seed = seed

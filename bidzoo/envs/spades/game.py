@@ -29,8 +29,7 @@ from bidzoo.kernels import I8, I64, U64, Bool, Table, Tables
 
 PHASES, EPISODES, REWARDS = ("game", "round", "bidding"), ("game", "round"), ("win", "points")
 _NAMES = {NIL: "nil", BLIND_NIL: "blind nil", LOOK: "look"}
-# A side's round at its extremes: two bids of 13 lost with two failed blind nils instead, or made.
-_WORST_ROUND, _BEST_ROUND = -2 * 260, 2 * 260
+_MOST_A_ROUND = 2 * 200 + 13  # two blind nils and every trick a bag; no other round moves a side further
 
 
 class Spades(Game):
@@ -102,8 +101,8 @@ class Spades(Game):
         self.reward_range = (-1.0, 1.0) if reward == "win" else self._points_range(rounds, bag_penalty)
 
     def _points_range(self, rounds: int, bag_penalty: int) -> tuple[float, float]:
-        """Bounds, not reached, of a difference of points: 13 bags in a round cost a side at most two penalties."""
-        most = rounds * float(_BEST_ROUND - _WORST_ROUND + 2 * bag_penalty)
+        """Bounds, not reached, of a difference of points from 0:0; the bags of a round cost at most two penalties."""
+        most = rounds * 2.0 * (_MOST_A_ROUND + bag_penalty)
         return (-most, most)
 
     def begin(self, tables: Tables, boards: I64, seed: int, out: Buffers, rows: Bool | None = None) -> None:

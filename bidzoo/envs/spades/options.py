@@ -45,7 +45,7 @@ def blank_table(
     blind_nil: bool,
     blind_deficit: int,
 ) -> Tables:
-    """A table ``[1]`` with these rules, nil all, before its first deal."""
+    """A table ``[1]`` with these rules, nobody with a point, before its first deal."""
     blank = allocate(STATE, 1)
     table = blank[0]
     table["variant"] = index_of("variant", variant, VARIANTS)
