@@ -197,7 +197,7 @@ def test_any_damage_gives_boards_or_a_located_error(data: st.DataObject, name: s
     text = (DATA / name).read_text(encoding="utf-8-sig")
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(text) - 1))
-        piece = data.draw(st.sampled_from(list('[]{}"\\|;%=#!?-*+^$ \nNSHX0159AT.,:\u00b2\u0663') + [""]))
+        piece = data.draw(st.sampled_from([*list('[]{}"\\|;%=#!?-*+^$ \nNSHX0159AT.,:\u00b2\u0663'), ""]))
         text = text[:at] + piece + text[at + data.draw(st.integers(0, 1)) :]
     try:
         (pbn if name.endswith("pbn") else lin).loads(text, "hurt")
