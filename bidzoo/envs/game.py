@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bidzoo.cards import SEATS, hand_text
 from bidzoo.kernels import F32, I8, I64, U64, Bool, Table, Tables, allocate
 from bidzoo.layout import Layout
 
@@ -102,6 +103,10 @@ class Game(ABC):
     @abstractmethod
     def text(self, table: Table) -> str:
         """The whole table as plain text (all hands, history, result)."""
+
+    def private_text(self, view: Table) -> str:
+        """What the player of ``view`` knew before the first action, as text; in card games its hand and the dealer."""
+        return f"{hand_text(int(view['hand']))} dealer {SEATS[int(view['dealer'])]}"
 
     def svg(self, table: Table) -> str:
         """The whole table as an SVG picture."""

@@ -14,7 +14,7 @@ from bidzoo.envs.bridge.deals import SPLITS, UNKNOWN, DealSet, packaged
 from bidzoo.envs.bridge.determinize import determinize
 from bidzoo.envs.bridge.encode import ENCODERS
 from bidzoo.envs.bridge.imps import MAX_IMPS
-from bidzoo.envs.bridge.options import checked
+from bidzoo.envs.bridge.options import VULNERABILITIES, checked
 from bidzoo.envs.bridge.score import MAX_POINTS
 from bidzoo.envs.bridge.state import MAX_CALLS, STATE, VIEW
 from bidzoo.envs.game import Buffers, Game, choose_encoder
@@ -138,6 +138,9 @@ class Bridge(Game):
         from bidzoo.envs.bridge import render
 
         return render.image(table)
+
+    def private_text(self, view: Table) -> str:
+        return f"{super().private_text(view)} vulnerable {VULNERABILITIES[int(view['vulnerable'])]}"
 
     def clock(self, tables: Tables) -> I64:
         """Calls and cards so far; the second table of a duplicate pair counts on from a whole board."""

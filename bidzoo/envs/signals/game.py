@@ -120,6 +120,9 @@ class SignalGame(Game):
         """Player who acts at ``turn``."""
         return turn % 2
 
+    def private_text(self, view: Table) -> str:
+        return f"{self.type_word} {int(view['type'])}"
+
     def history_text(self, table: Table) -> str:
         """The actions so far, ``"1H 1S P"``."""
         return " ".join(self.action_text(int(action)) for action in table["history"][: int(table["length"])])

@@ -1,0 +1,149 @@
+"""bidzoo's games inside OpenSpiel: its own shared tests, its algorithms, its counts."""
+
+import numpy as np
+import pyspiel
+import pytest
+from absl import flags
+
+from bidzoo.envs.compile import compile_game
+from bidzoo.envs.compiled import evaluate, uniform
+from bidzoo.registry import make_game
+from bidzoo.wrappers import openspiel
+
+flags.FLAGS(["tests"], known_only=True)
+from open_spiel.integration_tests import api_test  # noqa: E402
+from open_spiel.python import policy  # noqa: E402
+from open_spiel.python.algorithms import exploitability, generate_playthrough, get_all_states  # noqa: E402
+from open_spiel.python.algorithms.external_sampling_mccfr import ExternalSamplingSolver  # noqa: E402
+from open_spiel.python.tests import games_sim_test  # noqa: E402
+
+SMALL = {
+    "python_bidzoo_comm(length=2)": (1, 4 * 3 + 4 * 4, 4 * 4 * 4, 4 + 8 + 4),
+    "python_bidzoo_mini_hanabi": (1, 4 + 12, 36, 8),
+    "python_bidzoo_simple_bidding(size=4)": (1, 16 * 8, 16 * 7, 32),
+    "python_bidzoo_minibridge(size=2)": (1, 9 * 32, 9 * 31, 96),
+}
+"""Chance, decision and terminal states, and information sets of deciding players."""
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_counts(name):
+    game = pyspiel.load_game(name)
+    states = get_all_states.get_all_states(game, include_terminals=True, include_chance_states=True).values()
+    chance = sum(state.is_chance_node() for state in states)
+    terminal = sum(state.is_terminal() for state in states)
+    assert (chance, len(states) - chance - terminal, terminal) == SMALL[name][:3]
+    assert len(policy.TabularPolicy(game).states) == SMALL[name][3]
+
+
+def shared_test(base, name):
+    """OpenSpiel's shared test class for one game, run test by test."""
+    case = type("Case", (base,), {"game_name": name, "game": pyspiel.load_game(name)})
+    api_test.TOTAL_NUM_STATES[name], api_test.PERFECT_RECALL_NUM_STATES[name] = SMALL.get(name, ((), ()))[:3], 0
+    if name in SMALL:
+        api_test.PERFECT_RECALL_NUM_STATES[name] = SMALL[name][3]
+    case.setUpClass()
+    ran = 0
+    for test in sorted(vars(base)):
+        if test.startswith("test_"):
+            getattr(case(test), test)()
+            ran += 1
+    return ran
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_shared_api_on_the_full_tree(name):
+    assert shared_test(api_test.EnforceAPIOnFullTreeBase, name) >= 5
+
+
+@pytest.mark.parametrize(
+    "name", [*SMALL, "python_bidzoo_bridge_bidding", "python_bidzoo_bridge", "python_bidzoo_spades"]
+)
+def test_shared_api_on_a_partial_tree(name):
+    assert shared_test(api_test.EnforceAPIOnPartialTreeBase, name) >= 5
+
+
+@pytest.mark.parametrize("env_id", openspiel.PARAMETERS)
+def test_shared_simulation(env_id):
+    games_sim_test.GamesSimTest().sim_game(pyspiel.load_game(openspiel.NAMES[env_id]))
+
+
+@pytest.mark.parametrize("env_id", ["bridge_bidding_v0", "bridge_v0", "spades_v0"])
+def test_resampling_keeps_the_information_state(env_id):
+    game = pyspiel.load_game(openspiel.NAMES[env_id])
+    rng = np.random.default_rng(3)
+    state = game.new_initial_state()
+    state.apply_action(5)
+    hidden = set()
+    while not state.is_terminal():
+        player = state.current_player()
+        twin = state.resample_from_infostate(player, rng.random)
+        assert twin.information_state_string(player) == state.information_state_string(player)
+        assert twin.legal_actions() == state.legal_actions()
+        hidden.add(str(twin) != str(state))
+        if len(state.history()) > 12:
+            break
+        state.apply_action(int(rng.choice(state.legal_actions())))
+    assert True in hidden
+
+
+def test_an_auction_on_a_resampled_deal_is_scored():
+    state = pyspiel.load_game("python_bidzoo_bridge_bidding").new_initial_state()
+    state.apply_action(3)
+    twin = state.resample_from_infostate(state.current_player(), np.random.default_rng(0).random)
+    for call in (7, 0, 0, 0):
+        twin.apply_action(call)
+    assert twin.is_terminal()
+    assert sum(twin.returns()) == 0
+    assert twin.returns()[0] != 0
+
+
+def test_cfr_nash_conv_and_the_value_of_uniform_play():
+    game = pyspiel.load_game("python_bidzoo_simple_bidding(size=4)")
+    plain = policy.UniformRandomPolicy(game)
+    value = pyspiel_value(game.new_initial_state(), plain)
+    compiled = compile_game(make_game("simple_bidding_v0", size=4))
+    assert value == pytest.approx(evaluate(compiled, uniform(compiled)), abs=1e-12)
+    assert value == pytest.approx(1.465278, abs=1e-6)  # reference 2.3
+    assert exploitability.nash_conv(game, plain) == pytest.approx(0.486111, abs=1e-6)
+    solver = pyspiel.CFRSolver(game)
+    for _ in range(20):
+        solver.evaluate_and_update_policy()
+    average = solver.average_policy()  # keep it: the next call holds a bare pointer
+    assert pyspiel.nash_conv(game, average, True) < 0.2
+
+
+def pyspiel_value(state, tabular):
+    """Expected common return of a joint policy, by OpenSpiel's own tree."""
+    if state.is_terminal():
+        return state.returns()[0]
+    chances = state.chance_outcomes() if state.is_chance_node() else tabular.action_probabilities(state).items()
+    return sum(chance * pyspiel_value(state.child(action), tabular) for action, chance in chances)
+
+
+def test_sampling_cfr_runs():
+    game = pyspiel.load_game("python_bidzoo_minibridge(size=2)")
+    np.random.seed(0)  # OpenSpiel's solver draws from NumPy's global generator
+    solver = ExternalSamplingSolver(game)
+    for _ in range(30):
+        solver.iteration()
+    assert pyspiel_value(game.new_initial_state(), solver.average_policy()) > pyspiel_value(
+        game.new_initial_state(), policy.UniformRandomPolicy(game)
+    )
+
+
+@pytest.mark.parametrize("env_id", ["minibridge_v0", "bridge_bidding_v0"])
+def test_a_playthrough_is_written_and_replayed(env_id, tmp_path):
+    text = generate_playthrough.playthrough(openspiel.NAMES[env_id], action_sequence=None, seed=7)
+    path = tmp_path / "playthrough.txt"
+    path.write_text(text, encoding="utf-8")
+    original, again = generate_playthrough.replay(str(path))
+    assert original.splitlines() == again.splitlines()
+    assert "IsTerminal() = True" in again
+
+
+def test_parameters_are_refused():
+    with pytest.raises(Exception, match="duplicate"):
+        pyspiel.load_game("python_bidzoo_bridge_bidding(reward=duplicate)")
+    with pytest.raises(Exception, match="size"):
+        pyspiel.load_game("python_bidzoo_minibridge(size=-1)")
