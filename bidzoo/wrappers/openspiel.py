@@ -57,7 +57,7 @@ class _Shared:
         return tables
 
 
-class State(pyspiel.State):  # type: ignore[misc]
+class State(pyspiel.State):
     """A table, or the chance node before it."""
 
     def __init__(self, game: Any, shared: _Shared) -> None:
@@ -193,7 +193,7 @@ def _register(env_id: str) -> type:
         parameter_specification=defaults,
     )
 
-    class Registered(pyspiel.Game):  # type: ignore[misc]
+    class Registered(pyspiel.Game):
         """The game with its parameters."""
 
         def __init__(self, params: dict[str, Any] | None = None) -> None:

@@ -1,0 +1,92 @@
+"""Policies as bots, bots as policies, and OpenSpiel's bridge against ours board for board."""
+
+import numpy as np
+import pyspiel
+import pytest
+
+import bidzoo
+from bidzoo.agents.uniform import Uniform
+from bidzoo.benchmarks.match import play
+from bidzoo.cards import NUM_CALLS
+from bidzoo.wrappers import openspiel
+from bidzoo.wrappers.openspiel_bots import BotPolicy, PolicyBot, from_openspiel, to_openspiel
+
+
+def test_bridge_board_for_board_with_the_same_scores():
+    game = bidzoo.make_game("bridge_v0")
+    rng = np.random.default_rng(0)
+    for board in range(48):  # three rounds of the dealer and vulnerability cycle
+        tables, out = game.new(1), game.buffers(1)
+        game.begin(tables, np.array([board]), 5, out)
+        theirs = to_openspiel(tables[0])
+        while not out.over[0]:
+            legal = np.flatnonzero(out.mask[0])
+            assert sorted(a + 52 if a < NUM_CALLS else a - NUM_CALLS for a in legal) == theirs.legal_actions()
+            assert out.player[0] == theirs.current_player()
+            bids = legal[legal < 14]  # low contracts, so that auctions end and cards are played
+            action = int(rng.choice(bids if len(bids) else legal))
+            game.step_one(tables, action, out)
+            theirs.apply_action(action + 52 if action < NUM_CALLS else action - NUM_CALLS)
+        assert theirs.is_terminal()
+        assert list(out.reward[0]) == theirs.returns()
+
+
+def test_translation_there_and_back():
+    game = bidzoo.make_game("bridge_v0")
+    rng = np.random.default_rng(1)
+    for board in range(16):
+        tables, out = game.new(1), game.buffers(1)
+        game.begin(tables, np.array([board]), 5, out)
+        for _ in range(int(rng.integers(40))):
+            if not out.over[0]:
+                game.step_one(tables, int(rng.choice(np.flatnonzero(out.mask[0]))), out)
+        twin = from_openspiel(to_openspiel(tables[0]))
+        for field in ("hands", "held", "dealer", "vulnerable", "calls", "length", "played", "won", "turn", "dummy"):
+            assert np.array_equal(twin[field], tables[field]), field
+
+
+@pytest.mark.parametrize("name", ["python_bidzoo_minibridge", "python_bidzoo_spades", "bridge"])
+def test_policy_as_bot(name):
+    options = {"use_double_dummy_result": False} if name == "bridge" else {}
+    game = pyspiel.load_game(name, options)
+    bots = [PolicyBot(Uniform(), player) for player in range(game.num_players())]
+    state = game.new_initial_state()
+    rng = np.random.default_rng(2)
+    while not state.is_terminal():
+        if state.is_chance_node():
+            actions, chances = zip(*state.chance_outcomes(), strict=True)
+            state.apply_action(int(rng.choice(actions, p=np.array(chances))))
+        else:
+            action = bots[state.current_player()].step(state)
+            assert action in state.legal_actions()
+            state.apply_action(action)
+    assert len(state.returns()) == game.num_players()
+
+
+def test_bot_as_policy_passes_and_the_board_is_passed_out():
+    class Passes(pyspiel.Bot):
+        def __init__(self):
+            super().__init__()
+
+        def restart_at(self, state):
+            pass
+
+        def step(self, state):
+            assert state.current_player() >= 0
+            return 52
+
+    policy = BotPolicy(lambda game, player: Passes())
+    result = play(bidzoo.make_game("bridge_bidding_v0"), [policy] * 4, np.arange(3))
+    assert (result.reward == 0).all()
+    assert (result.tables["length"] == 4).all()
+
+
+def test_uniform_bot_of_openspiel_plays_a_whole_board():
+    policy = BotPolicy(lambda game, player: pyspiel.make_uniform_random_bot(player, 7))
+    result = play(bidzoo.make_game("bridge_v0"), [policy] * 4, np.arange(2))
+    assert (result.reward.sum(1) == 0).all()
+    assert (result.tables["turn"] == -1).all()
+
+
+def test_names():
+    assert openspiel.NAMES["minibridge_v0"] == "python_bidzoo_minibridge"
