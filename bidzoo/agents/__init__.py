@@ -17,6 +17,8 @@ class Entry:
 
 AGENTS: dict[str, Entry] = {
     "random": Entry("bidzoo.agents.uniform:Uniform", "uniform legal actions; plays any game"),
+    "pass": Entry("bidzoo.agents.bridge.always_pass:Pass", "bridge: never bids"),
+    "sayc": Entry("bidzoo.agents.bridge.sayc:Sayc", "bridge: natural rules, Standard American Yellow Card"),
 }
 
 

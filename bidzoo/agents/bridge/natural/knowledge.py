@@ -1,0 +1,119 @@
+"""What the auction has shown so far: every call narrows the caller's ranges."""
+
+from bidzoo.agents.bridge.natural.promise import NOTRUMP
+from bidzoo.agents.bridge.natural.records import MOST_HCP, MOST_POINTS, NO_SUIT, R_ACES
+from bidzoo.cards import DOUBLE, FIRST_BID, PASS
+from bidzoo.kernels import Table, row
+
+GAME_BID = 14  # 3NT
+
+
+@row
+def begin_row(k: Table, dealer: int, vulnerable: int) -> None:
+    """Before the first call."""
+    turn_row(k, dealer)
+    k.bid, k.bidder, k.stake, k.passes, k.vulnerable = -1, -1, 1, 0, vulnerable
+    k.opener, k.opening = -1, -1
+    k.agreed[:] = NO_SUIT
+    k.must[:] = -1
+    k.game[:] = 0
+    k.hcp_low[:] = 0
+    k.hcp_high[:] = MOST_HCP
+    k.points_low[:] = 0
+    k.points_high[:] = MOST_POINTS
+    k.low[:] = 0
+    k.high[:] = 13
+    k.named[:] = 0
+    k.balanced[:] = 0
+    k.actions[:] = 0
+    k.turns[:] = 0
+    k.last[:] = -1
+    k.rule[:] = 0
+    k.aces[:] = -1
+
+
+@row
+def turn_row(k: Table, seat: int) -> None:
+    """``seat`` is to call."""
+    k.seat, k.left, k.partner, k.right = seat, (seat + 1) % 4, (seat + 2) % 4, (seat + 3) % 4
+
+
+@row
+def named_row(k: Table) -> int:
+    """Bit mask of the suits that the opponents of the seat to call have named."""
+    suits = 0
+    for suit in range(4):
+        if k.named[k.left][suit] or k.named[k.right][suit]:
+            suits |= 1 << suit
+    return suits
+
+
+@row
+def learn_row(k: Table, call: int, m: Table) -> None:
+    """Record ``call`` of ``k.seat`` with its meaning ``m``; the turn passes on."""
+    seat, side = k.seat, k.seat % 2
+    _hand_row(k, seat, m)
+    _auction_row(k, call, m)
+    k.last[seat], k.rule[seat] = call, m.rule
+    if k.opener >= 0:
+        k.turns[seat] += 1
+    if k.must[side] == seat:
+        k.must[side] = -1
+    if call != PASS:
+        k.actions[seat] += 1
+        k.must[1 - side] = -1
+    if m.force > 0:
+        k.must[side] = k.partner
+    if m.force == 2:
+        k.game[side] = 1
+    if k.game[side] and call >= FIRST_BID and k.bid < GAME_BID:
+        k.must[side] = k.partner
+    if m.agrees != NO_SUIT:
+        k.agreed[side] = m.agrees
+    if m.rule == R_ACES:
+        k.aces[seat] = max((call - FIRST_BID) % 5, 0)
+        if k.agreed[side] != (call - FIRST_BID) % 5:
+            k.must[side] = k.partner
+    turn_row(k, (seat + 1) % 4)
+
+
+@row
+def _hand_row(k: Table, seat: int, m: Table) -> None:
+    """Narrow the ranges of ``seat``; a promise that contradicts earlier ones replaces them."""
+    hcp_low, hcp_high, points_low, points_high = m.hcp_low, m.hcp_high, m.points_low, m.points_high
+    spread = 2 if m.balanced or k.balanced[seat] else 5
+    hcp_low, hcp_high = max(hcp_low, points_low - spread), min(hcp_high, points_high)
+    points_low, points_high = max(points_low, hcp_low), min(points_high, hcp_high + spread)
+    k.hcp_low[seat], k.hcp_high[seat] = _narrow(k.hcp_low[seat], k.hcp_high[seat], hcp_low, hcp_high)
+    k.points_low[seat], k.points_high[seat] = _narrow(k.points_low[seat], k.points_high[seat], points_low, points_high)
+    for suit in range(4):
+        low, high = m.low[suit], m.high[suit]
+        if m.balanced:
+            low, high = max(low, 2), min(high, 6)
+        k.low[seat, suit], k.high[seat, suit] = _narrow(k.low[seat, suit], k.high[seat, suit], low, high)
+    total = k.low[seat, 0] + k.low[seat, 1] + k.low[seat, 2] + k.low[seat, 3]
+    for suit in range(4):
+        k.high[seat, suit] = max(min(k.high[seat, suit], 13 - total + k.low[seat, suit]), k.low[seat, suit])
+    if m.balanced:
+        k.balanced[seat] = 1
+
+
+@row
+def _narrow(low: int, high: int, new_low: int, new_high: int) -> tuple[int, int]:
+    """What two ranges share; the new one if they share nothing."""
+    both_low, both_high = max(low, new_low), min(high, new_high)
+    return (both_low, both_high) if both_low <= both_high else (new_low, max(new_low, new_high))
+
+
+@row
+def _auction_row(k: Table, call: int, m: Table) -> None:
+    if call >= FIRST_BID:
+        k.bid, k.bidder, k.stake, k.passes = call - FIRST_BID, k.seat, 1, 0
+        if k.opener < 0:
+            k.opener, k.opening = k.seat, call
+        if m.natural and m.strain < NOTRUMP:
+            k.named[k.seat, m.strain] = 1
+    elif call == PASS:
+        k.passes += 1
+    else:
+        k.stake, k.passes = 2 if call == DOUBLE else 4, 0

@@ -1,0 +1,110 @@
+"""Opener's second bid after one of a suit and a response, the opponents silent.
+
+A minimum is 12-15 points, an intermediate hand 16-18, a maximum 19-21.
+"""
+
+from bidzoo.agents.bridge.natural.opening import HEARTS
+from bidzoo.agents.bridge.natural.promise import NOTRUMP, notrump_row, points_row, suit_row, support_points_row
+from bidzoo.agents.bridge.natural.records import (
+    R_JUMP_SHIFT,
+    R_NEW_SUIT,
+    R_NOTRUMP,
+    R_RAISE,
+    R_REBID,
+    R_REVERSE,
+)
+from bidzoo.cards import FIRST_BID
+from bidzoo.kernels import Table, row
+
+
+@row
+def rebid_row(k: Table, level: int, strain: int, m: Table) -> None:
+    """The promise of opener's bid over partner's new suit or 1NT."""
+    opened = (k.opening - FIRST_BID) % 5
+    response, responded = k.bid % 5, k.bid // 5 + 1
+    cheapest = responded + (1 if strain <= response else 0)
+    if strain == NOTRUMP:
+        _notrump_row(level, responded, response, m)
+    elif strain == opened:
+        _own_row(k, level - cheapest, level, opened, responded, response, m)
+    elif strain == response:
+        _raise_row(k, level, cheapest, strain, m)
+    else:
+        _second_suit_row(level, cheapest, strain, opened, responded, m)
+
+
+@row
+def _notrump_row(level: int, responded: int, response: int, m: Table) -> None:
+    if response == NOTRUMP:
+        if level == 2:
+            notrump_row(m, R_NOTRUMP, 40, 17, 18, 0)
+        elif level == 3:
+            notrump_row(m, R_NOTRUMP, 41, 19, 21, 0)
+    elif level == 1:
+        notrump_row(m, R_NOTRUMP, 35, 12, 14, 0)
+        m.balanced = 1
+    elif level == 2:
+        low, high = (18, 19) if responded == 1 else (12, 14)
+        notrump_row(m, R_NOTRUMP, 45 if responded == 1 else 25, low, high, 0)
+        m.balanced = 1
+    elif level == 3 and responded == 2:
+        notrump_row(m, R_NOTRUMP, 45, 15, 19, 0)
+        m.balanced = 1
+
+
+@row
+def _own_row(k: Table, jump: int, level: int, opened: int, responded: int, response: int, m: Table) -> None:
+    if jump == 0:
+        points_row(m, R_REBID, 38, 12, 16)
+        suit_row(m, opened, 6, 13)
+        if responded == 2 and response != NOTRUMP:
+            m.priority = 20
+            m.points_high = 40
+            suit_row(m, opened, 5, 13)
+    elif jump == 1 and level == 3:
+        points_row(m, R_REBID, 39, 17, 19)
+        suit_row(m, opened, 6, 13)
+    elif level == 4 and opened >= HEARTS:
+        points_row(m, R_REBID, 40, 20, 40)
+        suit_row(m, opened, 6, 13)
+    m.natural = 1
+
+
+@row
+def _raise_row(k: Table, level: int, cheapest: int, strain: int, m: Table) -> None:
+    trumps = 8 - k.low[k.partner][strain]
+    if level == cheapest:
+        support_points_row(m, R_RAISE, 50, 12, 15, strain)
+        if cheapest == 3:
+            m.points_high = 40
+    elif level == cheapest + 1 and level == 3:
+        support_points_row(m, R_RAISE, 51, 16, 18, strain)
+    elif level == 4 and strain >= HEARTS:
+        support_points_row(m, R_RAISE, 52, 19 if cheapest == 2 else 15, 40, strain)
+    suit_row(m, strain, trumps, 13)
+    if level == cheapest and cheapest == 2 and strain >= HEARTS:
+        m.low[strain] = 4
+
+
+@row
+def _second_suit_row(level: int, cheapest: int, strain: int, opened: int, responded: int, m: Table) -> None:
+    if level == cheapest + 1 and level <= 3:
+        points_row(m, R_JUMP_SHIFT, 44, 19, 40)
+        m.force = 2
+    elif level != cheapest or level > 3:
+        return
+    elif level == 1:
+        points_row(m, R_NEW_SUIT, 42 - strain // 3, 12, 18)
+    elif level == 2 and strain < opened:
+        points_row(m, R_NEW_SUIT, 34 if responded == 1 else 36, 12, 18)
+        if responded == 2:
+            m.points_high = 40
+            m.force = 1
+    else:
+        points_row(m, R_REVERSE, 43, 17 if level == 2 else 15, 40)
+        m.force = 1
+        m.better, m.worse, m.by = opened, strain, 1 if level == 2 else 0
+    suit_row(m, strain, 4, 13)
+    m.natural = 1
+    if level == 2 and strain < opened:
+        m.low[opened] = 5 if opened >= HEARTS else 4

@@ -1,0 +1,73 @@
+"""After partner's strong 2C, weak two or preempt."""
+
+from bidzoo.agents.bridge.natural.opening import DIAMONDS, HEARTS
+from bidzoo.agents.bridge.natural.promise import NOTRUMP, hcp_row, notrump_row, points_row, suit_row, support_points_row
+from bidzoo.agents.bridge.natural.records import (
+    R_GAME,
+    R_NATURAL,
+    R_NEW_SUIT,
+    R_NOTRUMP_OPENING,
+    R_PREEMPTIVE_RAISE,
+    R_WAITING,
+)
+from bidzoo.cards import FIRST_BID
+from bidzoo.kernels import Table, row
+
+
+@row
+def answer_strong_row(k: Table, level: int, strain: int, m: Table) -> None:
+    """Responses to 2C: 2D waits, a suit shows five cards and 8 points, 2NT is balanced with 8."""
+    if level == 2 and strain == DIAMONDS:
+        hcp_row(m, R_WAITING, 10, 0, 40)
+        m.force = 1
+    elif strain == NOTRUMP and level == 2:
+        notrump_row(m, R_NATURAL, 40, 8, 40, 0)
+        m.balanced, m.force = 1, 2
+    elif strain != NOTRUMP and level == (2 if strain >= HEARTS else 3):
+        hcp_row(m, R_NEW_SUIT, 50 + strain, 8, 40)
+        suit_row(m, strain, 5, 13)
+        m.quality, m.natural, m.force, m.longest = 4, 1, 2, strain
+
+
+@row
+def rebid_strong_row(k: Table, level: int, strain: int, m: Table) -> None:
+    """The 2C opener's second bid: 2NT 22-24 and 3NT 25-27 balanced, else the longest suit."""
+    if strain == NOTRUMP and level in (2, 3):
+        low, high = (22, 24) if level == 2 else (25, 27)
+        notrump_row(m, R_NOTRUMP_OPENING, 60, low, high, 0)
+        m.balanced = 1
+        if level == 3 and k.bid // 5 + 1 == 2 and k.game[k.seat % 2]:
+            m.hcp_low = 22
+    elif strain != NOTRUMP and level == k.bid // 5 + 1 + (1 if strain <= k.bid % 5 else 0):
+        hcp_row(m, R_NATURAL, 50 + strain, 22, 40)
+        suit_row(m, strain, 4 if strain < HEARTS else 5, 13)
+        m.longest, m.natural, m.force = strain, 1, 2
+
+
+@row
+def answer_preempt_row(k: Table, level: int, strain: int, m: Table) -> None:
+    """Raise partner's preempt to the level of the trumps, or to game on strength; a new suit is forcing."""
+    opened, bid = (k.opening - FIRST_BID) % 5, k.opening - FIRST_BID
+    length = k.low[k.partner][opened]
+    game = 4 if opened >= HEARTS else 5
+    if strain == opened:
+        if level == game:
+            support_points_row(m, R_GAME, 60, 16 if bid < 10 else 14, 40, opened)
+            suit_row(m, opened, 9 - length if length < 8 else 1, 13)
+        elif level + 6 > length:
+            support_points_row(m, R_PREEMPTIVE_RAISE, 40, 5, 15, opened)
+            suit_row(m, opened, level + 6 - length, 13)
+    elif strain == NOTRUMP and level == 3:
+        notrump_row(m, R_GAME, 50, 16, 22, 0)
+        for suit in range(4):
+            if suit != opened:
+                m.stops |= 1 << suit
+        m.low[opened] = 2
+    elif strain != NOTRUMP and level <= 3 and level == k.bid // 5 + 1 + (1 if strain <= k.bid % 5 else 0):
+        points_row(m, R_NEW_SUIT, 45, 15, 40)
+        suit_row(m, strain, 5 if level == 2 else 6, 13)
+        m.natural, m.force, m.high[opened] = 1, 1, 2
+    elif strain >= HEARTS and strain != NOTRUMP and level == 4:
+        points_row(m, R_GAME, 48, 15, 40)
+        suit_row(m, strain, 7, 13)
+        m.natural = 1
