@@ -203,7 +203,8 @@ def test_tricks_of_a_failed_nil_that_the_partner_would_need(rule, points, bags):
 
 
 def test_two_failed_nils_take_thirteen_bags():
-    assert list(scored(("nil", 3, "nil", 3), (7, 0, 6, 0), (9, 0))["gains"][:2]) == [13 - 200 - 2 * 110, -60]
+    table = scored(("nil", 3, "nil", 3), (7, 0, 6, 0), (9, 0))
+    assert list(table["gains"][:2]) == [13 - 200 - 2 * 110, -60] and table["bags"][0] == 2
 
 
 def test_ten_bags_in_the_papers_example():
@@ -252,6 +253,7 @@ BIDS, WON = (4, 3, 2, 3), (4, 3, 2, 4)  # N/S +60, E/W +61
         ((450, 0), {"win_goal": 200}, 0),
         ((-170, 0), {"lose_goal": -100}, 1),  # -110
         ((-161, 0), {"lose_goal": -100}, 1),  # -101
+        ((-160, 0), {"lose_goal": -100}, 1),  # exactly
         ((-159, 0), {"lose_goal": -100}, None),
         ((-1000, 0), {}, None),  # no losing goal
         ((-60, -70), {"win_goal": 1}, None),  # 0 and -9
