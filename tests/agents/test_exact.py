@@ -1,5 +1,6 @@
 """The exact solver: published optima, two engines and brute force against each other, and policies that play."""
 
+import functools
 import itertools
 import json
 from fractions import Fraction
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from bidzoo import make
 from bidzoo.agents.tabular import exact, ladder_tables
+from bidzoo.agents.tabular.folding import fold_line
 from bidzoo.agents.tabular.ladder import Ladder, minibridge, play, simple_bidding
 from bidzoo.agents.tabular.ladder_panels import PanelRows, Panels, best_total, openings
 from bidzoo.agents.tabular.ladder_plan import best_plan
@@ -80,6 +82,38 @@ def tree_of(ladder: Ladder) -> Compiled:
     )
 
 
+def by_definition(size: int, others: frozenset[int]) -> int:
+    """``f_1``: best total after the opening 1 of the types ``others`` in Simple Bidding with five bids."""
+    inside = np.arange(1 << size)[:, None] >> np.arange(size) & 1  # [Z, n]
+    sums = np.add.outer(np.arange(size), np.arange(size))
+    # pays[b][S, y]: all partners of y are in S, and bid b stands
+    pays = [None, *(bid * (inside @ (sums >= bid)) for bid in (1, 2, 4, 8, 16))]
+
+    @functools.cache
+    def large(bid: int, part: frozenset[int]):
+        """W_bid(S, part) for all S ``[Z]``."""
+        line = inside @ pays[bid][sum(1 << y for y in part)]
+        for higher in range(bid + 1, 6):
+            out = np.empty(1 << size, np.int64)
+            fold_line(small(higher, part), line, (1 << size) - 1, out)
+            line = out
+        return line
+
+    @functools.cache
+    def small(bid: int, part: frozenset[int]):
+        """W_bid(part, S) for all S ``[Z]``."""
+        best = np.full(1 << size, -1)
+        for calls in itertools.product(range(bid, 6), repeat=len(part)):
+            groups = {c: frozenset(y for y, call in zip(sorted(part), calls) if call == c) for c in set(calls)}
+            total = pays[bid][:, sorted(groups.pop(bid, ()))].sum(axis=1)
+            for call, group in groups.items():
+                total = total + large(call, group)
+            best = np.maximum(best, total)
+        return best
+
+    return int(large(1, others)[-1])
+
+
 @st.composite
 def ladders(draw, types=(1, 4), bids=(1, 3)):
     n, b = draw(st.integers(*types)), draw(st.integers(*bids))
@@ -97,6 +131,35 @@ def test_known_optimum(game_id):
     assert evaluate(game, strategy) == pytest.approx(float(optimum.value), abs=1e-9)
     assert set(np.unique(strategy[1:])) <= {0.0, 1.0}
     assert evaluate(game, strategy) <= full_information(game) + 1e-9
+
+
+def test_simple_bidding_16_is_solved():
+    """Its plan; and that no plan is better, from the openings of the run that found it."""
+    game = compiled("simple_bidding_v0(size=16)")
+    optimum, strategy = exact.solve(game)
+    assert optimum.value == Fraction(2752, 256)
+    assert evaluate(game, strategy) == 10.75
+    with np.load(RESULTS / "simple_bidding_16_openings.npz", allow_pickle=False) as file:
+        firsts = file["first_and_second"].astype(np.int64)
+    assert best_total(np.concatenate([firsts, Panels(simple_bidding(16)).easy()])) == 2752
+
+
+@pytest.mark.parametrize("others", [{3}, {0, 8}, {1, 4, 6}, {0, 2, 5, 7}])
+def test_openings_by_definition(others):
+    tables = Tables(simple_bidding(9))
+    assert by_definition(9, frozenset(others)) == tables.row(1, tables.full)[sum(1 << y for y in others)]
+
+
+@pytest.mark.slow
+def test_simple_bidding_16_openings_by_definition():
+    """A panel of the run, computed again, and some of its sets without any of its short cuts."""
+    with np.load(RESULTS / "simple_bidding_16_openings.npz", allow_pickle=False) as file:
+        firsts = file["first_and_second"].astype(np.int64)
+    np.testing.assert_array_equal(Panels(simple_bidding(16)).panel(0)[0], firsts[0, :4096])
+    rng = np.random.default_rng(0)
+    for size in (1, 2, 3, 4, 4):
+        types = rng.choice(16, size, replace=False)
+        assert by_definition(16, frozenset(map(int, types))) == firsts[0, (1 << types).sum()]
 
 
 @pytest.mark.parametrize(
@@ -194,8 +257,7 @@ def test_large_rewards_are_shifted_into_range():
 
 @pytest.mark.parametrize("game_id", ["simple_bidding_v0(size=4)", "minibridge_v0(size=2)", "mini_hanabi_v0()"])
 def test_the_agent_plays_as_well_in_the_environment(game_id):
-    agent = exact.agent(game_id)
-    game = agent.game
+    agent, game = exact.agent(), game_of(game_id)
     options = {} if game.id == "mini_hanabi_v0" else {"size": game.size}
     env = make(game.id, **options)
     rewards: dict[tuple[int, ...], float] = {}
@@ -240,5 +302,9 @@ def test_command_line(tmp_path, capsys):
     exact.main(["simple_bidding_v0", "--size", "8", "--json", str(lines)])
     exact.main(["minibridge_v0", "--size", "4", "--json", str(lines)])
     assert [line["total"] for line in json.loads(lines.read_text())] == [46, 324]
-    calls = json.loads(plan.read_text())["calls"]
-    assert play(minibridge(4), {tuple(map(int, h.split())): np.array(c) for h, c in calls.items()}) == 46
+    assert exact.read_plan(plan, minibridge(4)).total == 46
+    with pytest.raises(ValueError, match=r"plan\.json: not a plan of minibridge_v0\(size=5\)"):
+        exact.read_plan(plan, minibridge(5))
+    plan.write_text(plan.read_text().replace("46", "47"))
+    with pytest.raises(ValueError, match="the plan scores 46, the tables say 47"):
+        exact.read_plan(plan, minibridge(4))
