@@ -1,0 +1,85 @@
+"""Value networks that teach: they may see what no player sees, since they never play.
+
+``bmcs636``      all four hands (belief Monte Carlo search, section IV)
+``scores778``    and what every contract would score on the double-dummy table
+any encoder      what the player sees
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bidzoo.agents.bridge import network, scores
+from bidzoo.agents.bridge.network import Architecture
+from bidzoo.agents.bridge.selfplay import Decisions
+from bidzoo.envs.bridge.encode import encode_value
+from bidzoo.kernels import F32, I64, row
+
+_CHUNK = 16384
+
+
+class Critic:
+    """Predicts what the side to call will have won at the end of the board."""
+
+    def __init__(self, architecture: Architecture, learning_rate: float, seed: int, device: str) -> None:
+        import torch
+
+        self.architecture, self.device = architecture, device
+        self.model = network.module(architecture, seed, last_scale=0.1).to(device)
+        self.adam = torch.optim.Adam(self.model.parameters(), learning_rate, fused=True)
+
+    def inputs(self, decisions: Decisions, reference: I64) -> Any:
+        """Torch tensor ``[n, inputs]``, bfloat16; ``reference`` ``[n]``: N/S points that scores are compared with."""
+        import torch
+
+        name = self.architecture.observation
+        if name not in network.TEACHERS:
+            return torch.from_numpy(decisions.observation).to(self.device, torch.bfloat16)
+        cards = np.empty((len(decisions.call), 636), np.int8)
+        encode_value(decisions.tables, decisions.player, cards)
+        x = torch.from_numpy(cards).to(self.device, torch.bfloat16)
+        if name == "bmcs636":
+            return x
+        sheets = torch.from_numpy(scores.sheets(decisions.tables, decisions.side, reference))
+        return torch.cat([x, sheets.to(self.device, torch.bfloat16)], 1)
+
+    def value(self, x: Any) -> Any:
+        """Predictions ``[n]``; with scores, a correction to what the standing contract would score."""
+        import torch
+
+        with torch.autocast(self.device, torch.bfloat16):
+            out = self.model(x)[:, 0].float()
+        return out + x[:, -1].float() if self.architecture.observation == "scores778" else out
+
+    def values(self, x: Any) -> F32:
+        """``value`` as an array, without gradients."""
+        import torch
+
+        with torch.no_grad():
+            found: F32 = torch.cat([self.value(part) for part in x.split(_CHUNK)]).cpu().numpy()
+        return found
+
+    def learn(self, x: Any, target: Any, weight: Any = None) -> None:
+        """One step of Adam on the mean squared error, weighted by row if ``weight`` is given."""
+        error = (self.value(x) - target) ** 2
+        loss = (error if weight is None else error * weight).mean()
+        self.adam.zero_grad(set_to_none=True)
+        loss.backward()
+        self.adam.step()
+
+
+@row
+def advantages(board: I64, side: I64, value: F32, outcome: F32, decay: float, last: I64, out: F32) -> None:
+    """Generalised advantage estimates (Schulman et al. 2016) without discount into ``out`` ``[n]``.
+
+    A side's decisions on a board form one chain, at whose end it gets ``outcome``. ``last`` ``[B, 2]`` starts at -1.
+    """
+    for i in range(len(board) - 1, -1, -1):
+        following = last[board[i], side[i]]
+        if following < 0:
+            out[i] = outcome[i] - value[i]
+        else:
+            out[i] = value[following] - value[i] + decay * out[following]
+        last[board[i], side[i]] = i

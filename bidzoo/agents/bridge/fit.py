@@ -1,0 +1,103 @@
+"""Fitting a network to recorded positions: what supervised policy and belief have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bidzoo.agents.bridge import network, weights
+from bidzoo.agents.bridge.checkpoint import Run, torch_threads
+from bidzoo.agents.bridge.network import Architecture, Network
+from bidzoo.envs.bridge.auctions import Positions
+from bidzoo.kernels import I64
+from bidzoo.streams import Streams
+
+Report = Callable[[int, dict[str, float]], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a run depends on, beside the data."""
+
+    architecture: Architecture
+    steps: int = 18_000
+    batch: int = 1024
+    learning_rate: float = 1e-3  # falls linearly to 0
+    warm_up: int = 200  # steps
+    seed: int = 0
+
+    def rate(self, step: int) -> float:
+        """Learning rate of a step."""
+        return self.learning_rate * min(1.0, (step + 1) / max(1, self.warm_up)) * (1 - step / self.steps)
+
+
+def draw(seed: int, step: int, batch: int, count: int) -> I64:
+    """Positions of one step: ``batch`` numbers below ``count``, a function of seed and step alone."""
+    rows = np.arange(batch, dtype=np.int64)
+    return np.asarray(Streams.at(seed, rows, step).random(1)[:, 0] * count, np.int64)
+
+
+def fit(
+    algorithm: str,
+    options: Options,
+    positions: Positions,
+    loss: Callable[[Any, Positions, I64], Any],
+    measure: Callable[[Network], dict[str, float]],
+    out: str | Path,
+    provenance: dict[str, Any] | None = None,
+    report: Report | None = None,
+    *,
+    every: int = 1500,
+    device: str = "cpu",
+    threads: int = 1,
+    stop: int | None = None,
+) -> Network:
+    """Fit with Adam to the end (or to step ``stop``) from where folder ``out`` stands.
+
+    ``out`` gets the checkpoint, the curves and ``network.safetensors``.
+
+    Args:
+        algorithm: its name, checked when a run goes on.
+        options: of the run.
+        positions: to learn from; each step draws some, uniformly with replacement.
+        loss: of (torch model, positions, their numbers), a torch scalar.
+        measure: figures of the network, on other positions.
+        out: folder.
+        provenance: stored with the weights, beside options and figures.
+        report: called with the step and the figures of each measurement.
+        every: steps between measurements and checkpoints.
+        device: of torch.
+        threads: of torch on the CPU; the same seed gives the same bytes with 1.
+        stop: leave after this step, as if interrupted.
+    """
+    import torch
+
+    run = Run(out, algorithm, asdict(options))
+    with torch_threads(threads):
+        model = network.module(options.architecture, options.seed, last_scale=0.1).to(device)
+        adam = torch.optim.Adam(model.parameters(), lr=options.learning_rate, fused=True)
+        done, _ = run.restore({"network": model, "adam": adam})
+        losses: list[float] = []
+        for step in range(done, min(options.steps, stop or options.steps)):
+            for group in adam.param_groups:
+                group["lr"] = options.rate(step)
+            value = loss(model, positions, draw(options.seed, step, options.batch, len(positions)))
+            adam.zero_grad(set_to_none=True)
+            value.backward()
+            adam.step()
+            losses.append(float(value.item()))
+            if (step + 1) % every == 0 or step + 1 == options.steps:
+                player = network.network_of(options.architecture, model)
+                row = {"step": step + 1.0, "train_loss": float(np.mean(losses)), **measure(player)}
+                losses.clear()
+                run.rows.append(row)
+                run.save(step + 1, {"network": model, "adam": adam})
+                about = {**(provenance or {}), "algorithm": algorithm, "options": asdict(options), "measured": row}
+                weights.save(run.path / "network.safetensors", options.architecture, player.tensors, about)
+                if report:
+                    report(step + 1, row)
+        return network.network_of(options.architecture, model)

@@ -1,0 +1,72 @@
+"""Weight files: safetensors with the architecture and where the weights come from; checked before use."""
+
+import json
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as to_bytes
+
+from bidzoo.agents.bridge.network import Architecture, Network, shapes
+from bidzoo.envs.bridge.deal_file import replace_file
+from bidzoo.kernels import F32
+
+FORMAT = "bidzoo bridge network 1"
+PACKAGED = Path(__file__).parents[2] / "data" / "bridge"
+
+
+def save(path: str | Path, architecture: Architecture, tensors: dict[str, F32], provenance: dict[str, Any]) -> None:
+    """Write the network in half precision, whole or not at all."""
+    metadata = {
+        "format": FORMAT,
+        "architecture": json.dumps(asdict(architecture), sort_keys=True),
+        "provenance": json.dumps(provenance, sort_keys=True),
+    }
+    half = {name: np.ascontiguousarray(array, np.float16) for name, array in tensors.items()}
+    replace_file(Path(path), to_bytes(half, metadata))
+
+
+def load(path: str | Path) -> tuple[Network, dict[str, Any]]:
+    """A network and its provenance; ValueError names file and tensor and what was expected of them."""
+    path = Path(path)
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            found = {name: np.asarray(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as problem:
+        raise ValueError(f"{path}: not a safetensors file, or a truncated one ({problem})") from problem
+    if metadata.get("format") != FORMAT:
+        raise ValueError(f"{path}: format {metadata.get('format')!r}, expected {FORMAT!r}")
+    architecture = _architecture(path, metadata)
+    expected = shapes(architecture)
+    for name in sorted(expected.keys() ^ found.keys()):
+        state = "missing" if name in expected else "not part of this architecture"
+        raise ValueError(f"{path}: tensor {name!r} is {state}; expected {', '.join(expected)}")
+    for name, shape in expected.items():
+        if found[name].shape != shape or found[name].dtype.kind != "f":
+            got = f"{found[name].dtype} {list(found[name].shape)}"
+            raise ValueError(f"{path}: tensor {name!r} is {got}, expected floats {list(shape)}")
+        if not np.isfinite(found[name]).all():
+            raise ValueError(f"{path}: tensor {name!r} holds numbers that are not finite")
+    tensors = {name: array.astype(np.float32) for name, array in found.items()}
+    return Network(architecture, tensors), json.loads(metadata.get("provenance", "{}"))
+
+
+def _architecture(path: Path, metadata: dict[str, str]) -> Architecture:
+    try:
+        return Architecture(**json.loads(metadata["architecture"]))
+    except (KeyError, TypeError, json.JSONDecodeError, ValueError) as problem:
+        raise ValueError(f"{path}: architecture: {problem}; expected that of {Architecture.__name__}") from problem
+
+
+@cache
+def packaged(name: str) -> Network:
+    """The network that comes with bidzoo as ``data/bridge/<name>.safetensors``, read once."""
+    path = PACKAGED / f"{name}.safetensors"
+    if not path.exists():
+        names = ", ".join(sorted(p.stem for p in PACKAGED.glob("*.safetensors")))
+        raise ValueError(f"{path}: no such weights; packaged are: {names or 'none'}")
+    return load(path)[0]
