@@ -16,7 +16,7 @@ def _respond(tree: Tree, terms: Terms, reach: F64, player: int, worth: F64) -> f
     """Value of the best response of ``player``, by backward induction on ``worth`` ``[M, T]``."""
     types = tree.prior.shape[player]
     for m in range(len(tree.parent)):
-        worth[m] = -np.inf if tree.count[m] > 0 and tree.player[m] == player else 0.0
+        worth[m] = -np.inf if tree.moves[m] > 0 and tree.player[m] == player else 0.0
     for s in range(len(terms.node)):
         if player == 0:
             worth[terms.node[s], terms.x[s]] += terms.worth[s] * reach[1, terms.node[s], terms.y[s]]

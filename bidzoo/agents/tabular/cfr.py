@@ -76,7 +76,7 @@ def match_row(tree: Tree, regret: F64, noise: float, key: np.uint64, total: F64,
     scratch.
     """
     for m in range(len(tree.player)):
-        first, count = tree.first[m], tree.count[m]
+        first, count = tree.first[m], tree.moves[m]
         if count == 0:
             continue
         types = types_row(tree, m)

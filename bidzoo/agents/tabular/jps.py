@@ -9,13 +9,13 @@ states at its end is one vector for each player, and the density of an informati
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
+from bidzoo.agents.tabular.chain import Chain, advance_row, chain_of, enter_row
 from bidzoo.agents.tabular.strategy import Tree, reach_row, tree_of, types_row, values_row
 from bidzoo.envs.compiled import Compiled, evaluate
-from bidzoo.kernels import F64, I32, I64, Bool, below_row, key_row, next_row, row
+from bidzoo.kernels import F64, I32, I64, below_row, key_row, next_row, row
 
 NEVER = 1e-9  # smaller gains are rounding
 
@@ -57,73 +57,6 @@ def densities_row(tree: Tree, values: F64, weights: F64, start: I32, density: F6
                 density[c, x * y_types + y if first_moves else y * x_types + x] = gain
 
 
-class Chain(NamedTuple):
-    """The chain under construction, link by link, at most ``D`` of them; chain[d] moves from ``node[d]`` to ``edge[d]``."""
-
-    node: I64  # [D]
-    edge: I64  # [D]
-    type: I64  # [D]           of the mover
-    end: I64  # [D]           no type from here on is tried
-    idle: Bool  # [D]           a link along this edge that changes nothing was tried: all such are alike
-    arrivals: I64  # [D]           how many types of the other player get here
-    arriving: I64  # [D, T]        which
-    gain: F64  # [D + 1]       of the first d links
-    reach: F64  # [D + 1, 2, T] altered reach of the node after d links
-
-
-def chain_of(links: int, types: int) -> Chain:
-    """Room for ``links`` links."""
-    index, number = (lambda *shape: np.zeros(shape, np.int64)), (lambda *shape: np.zeros(shape))
-    return Chain(
-        *(index(links) for _ in range(4)),
-        np.zeros(links, np.bool_),
-        index(links),
-        index(links, types),
-        number(links + 1),
-        number(links + 1, 2, types),
-    )
-
-
-@row
-def enter_row(tree: Tree, chain: Chain, m: int, d: int) -> None:
-    """Make node ``m`` the place of the ``d``-th link."""
-    mover = tree.player[m]
-    other = 1 - mover
-    chain.node[d], chain.edge[d] = m, tree.first[m] - 1
-    chain.type[d], chain.end[d] = 0, 0
-    chain.arrivals[d] = 0
-    for o in range(tree.prior.shape[other]):
-        chain.reach[d + 1, other, o] = chain.reach[d, other, o]
-        if chain.reach[d, other, o] > 0.0:
-            chain.arriving[d, chain.arrivals[d]] = o
-            chain.arrivals[d] += 1
-
-
-@row
-def advance_row(tree: Tree, strategy: F64, chain: Chain, d: int) -> bool:
-    """Next type, or else next edge, of the ``d``-th link; False if there is none.
-
-    The type is free, unless the same player made the link before: he still has that type.
-    """
-    m = chain.node[d]
-    mover = tree.player[m]
-    if chain.type[d] < chain.end[d]:
-        chain.reach[d + 1, mover, chain.type[d]] *= strategy[chain.edge[d], chain.type[d]]
-        chain.type[d] += 1
-    if chain.type[d] < chain.end[d]:
-        return True
-    chain.edge[d] += 1
-    if chain.edge[d] == tree.first[m] + tree.count[m]:
-        return False
-    chain.type[d], chain.end[d] = 0, types_row(tree, m)
-    for z in range(chain.end[d]):
-        chain.reach[d + 1, mover, z] = chain.reach[d, mover, z] * strategy[chain.edge[d], z]
-    if d > 0 and tree.player[chain.node[d - 1]] == mover:
-        chain.type[d], chain.end[d] = chain.type[d - 1], chain.type[d - 1] + 1
-    chain.idle[d] = False
-    return True
-
-
 @row
 def search_row(tree: Tree, strategy: F64, density: F64, chain: Chain, m: int, edges: I64, types: I64) -> float:
     """Gain of the best chain from node ``m``, whose reach is ``chain.reach[0]`` (Alg. 1, JPS, as a loop).
@@ -156,7 +89,7 @@ def search_row(tree: Tree, strategy: F64, density: F64, chain: Chain, m: int, ed
             best = chain.gain[d + 1]
             edges[: d + 1], types[: d + 1] = chain.edge[: d + 1], chain.type[: d + 1]
             edges[d + 1] = -1
-        if d + 1 < len(chain.node) and tree.count[c] > 0:
+        if d + 1 < len(chain.node) and tree.moves[c] > 0:
             d += 1
             enter_row(tree, chain, c, d)
     return best
@@ -171,7 +104,7 @@ def _search_level(
     best[0, 0] = -1
     found = np.empty_like(best)
     for m in range(begin, end):
-        if tree.count[m] > 0:
+        if tree.moves[m] > 0:
             chain.reach[0] = reach[:, m]
             gain = search_row(tree, strategy, density, chain, m, found[0], found[1])
             if gain > most:
@@ -181,9 +114,10 @@ def _search_level(
 
 
 @row
-def _sample(tree: Tree, samples: int, begin: int, key: np.uint64, weights: F64) -> None:
+def _sample(tree: Tree, samples: int, begin: int, seed: int, iteration: int, weights: F64) -> None:
     """``samples`` types of the partner, with replacement, at each information set of the nodes from ``begin`` on."""
     weights[:] = 0.0
+    key = key_row(seed, iteration, 3)
     for n in range(len(weights)):
         first_moves = tree.player[begin + n] == 0
         others = tree.prior.shape[1] if first_moves else tree.prior.shape[0]
@@ -224,7 +158,7 @@ class Search:
         """Weights of states by starting node, and the starting node (from 0) above each edge."""
         begin, end = int(self.levels[depth]), int(self.levels[depth + 1])
         weights = np.empty((end - begin, *self.game.num_types))
-        _sample(self.tree, self.config.samples, begin, key_row(self.config.seed, iteration, 3), weights)
+        _sample(self.tree, self.config.samples, begin, self.config.seed, iteration, weights)
         above = np.arange(len(self.game.player), dtype=np.int32) - begin
         for first, last in zip(self.levels[depth + 1 : -1], self.levels[depth + 2 :]):
             above[first:last] = above[self.game.parent[first:last]]

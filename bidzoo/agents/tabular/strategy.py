@@ -13,13 +13,13 @@ from bidzoo.kernels import F64, I8, I32, key_row, next_row, row
 
 
 class Tree(NamedTuple):
-    """The arrays of ``Compiled`` that kernels read; shapes as there."""
+    """The arrays of ``Compiled`` that kernels read; shapes as there. ``moves`` is its ``count``."""
 
     prior: F64
     player: I8
     parent: I32
     first: I32
-    count: I32
+    moves: I32
     leaf: I32
     payoff: F64
 
@@ -52,24 +52,24 @@ def types_row(tree: Tree, m: int) -> int:
 def _random(tree: Tree, seed: int, strategy: F64) -> None:
     key = key_row(seed, 0, 0)
     for m in range(len(tree.player)):
-        if tree.count[m] > 0:
+        if tree.moves[m] > 0:
             for z in range(types_row(tree, m)):
                 total = 0.0
-                for c in range(tree.first[m], tree.first[m] + tree.count[m]):
+                for c in range(tree.first[m], tree.first[m] + tree.moves[m]):
                     key = next_row(key)
                     strategy[c, z] = unit_row(key)
                     total += strategy[c, z]
-                for c in range(tree.first[m], tree.first[m] + tree.count[m]):
+                for c in range(tree.first[m], tree.first[m] + tree.moves[m]):
                     strategy[c, z] /= total
 
 
 @row
 def _purify(tree: Tree, strategy: F64, pure: F64) -> None:
     for m in range(len(tree.player)):
-        if tree.count[m] > 0:
+        if tree.moves[m] > 0:
             for z in range(types_row(tree, m)):
                 best = tree.first[m]
-                for c in range(tree.first[m], tree.first[m] + tree.count[m]):
+                for c in range(tree.first[m], tree.first[m] + tree.moves[m]):
                     if strategy[c, z] > strategy[best, z]:
                         best = c
                 pure[best, z] = 1.0

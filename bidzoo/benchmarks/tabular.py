@@ -1,0 +1,218 @@
+"""Table 1, Table 2, Figure 2 and appendix C of the JPS paper, ours beside theirs, and the proved optima.
+
+    bidzoo bench tabular --seeds 20 --json docs/results/tabular.json
+
+CFR1k and CFR1k+JPS run ``seeds`` seeds (the paper: 1000), A2C and BAD ``network_seeds`` (the paper: 10 and 50).
+"""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bidzoo.agents.tabular import exact, solver
+from bidzoo.benchmarks.results import Estimate, Table
+from bidzoo.benchmarks.tabular_jobs import Job, Ledger, Outcome, compiled_of, finish
+from bidzoo.benchmarks.tabular_pages import auctions, grid_table, paper_grid, speed_table
+from bidzoo.benchmarks.tabular_paper import BAD_JPS, GAMES, INFOSETS, ROWS, SAMPLES, STATES, TABLE_1, TABLE_2
+from bidzoo.envs.compiled import count_infosets, count_states
+
+NETWORKS = ("A2C", "BAD")
+LONG = "simple_bidding_v0(size=16)"  # its proof takes too long for a benchmark: docs/results/exact.json
+GRID = "minibridge_v0(size=4)"
+
+
+def main(
+    seeds: int = 20,
+    network_seeds: int = 2,
+    rows: Sequence[str] | None = None,
+    games: Sequence[str] | None = None,
+    workers: int = 2,
+    ledger: Path | None = None,
+) -> tuple[list[Table], float]:
+    """All tables, and the seconds they took.
+
+    Args:
+        seeds: of CFR1k, CFR1k+JPS and random+JPS.
+        network_seeds: of A2C and BAD; 0 leaves them out, and nothing then needs torch.
+        rows: of Table 1, from ``ROWS``; default all.
+        games: as in ``GAMES``; default all.
+        workers: processes; they change no result.
+        ledger: file of finished jobs, from which an interrupted run goes on.
+
+    Raises:
+        ValueError: an unknown row or game, or a number that is too small.
+    """
+    began = time.perf_counter()
+    chosen_rows, chosen_games = _chosen("row", rows, ROWS), _chosen("game", games, GAMES)
+    if seeds < 1 or network_seeds < 0 or workers < 1:
+        raise ValueError(
+            f"seeds and workers must be at least 1, network_seeds 0: got {seeds}, {workers}, {network_seeds}"
+        )
+    done = _done(_jobs(chosen_rows, chosen_games, seeds, network_seeds), Ledger(ledger), workers)
+    tables = [table_1_games(chosen_games)]
+    for pair in (ROWS[:2], ROWS[2:]):
+        shown = [row for row in pair if row in chosen_rows]
+        if any(job.row + suffix in shown for job in done for suffix in ("", "+JPS")):
+            tables.append(table_1(done, shown, chosen_games))
+    tables.append(boosts(done, chosen_games))
+    if sampled := [key for key in TABLE_2 if any((job.game, job.row) == key for job in done)]:
+        tables += [table_2(done, sampled), figure_2(done)]
+    if GRID in chosen_games:
+        tables += grids(done)
+    if len(chosen_games) == len(GAMES):
+        tables.append(speed_table())
+    return [table for table in tables if table.rows], time.perf_counter() - began
+
+
+def _chosen(kind: str, names: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...]:
+    for name in names or ():
+        if name not in known:
+            raise ValueError(f"unknown {kind} {name!r}; choose from {', '.join(known)}")
+    return tuple(known) if not names else tuple(name for name in known if name in names)
+
+
+def _jobs(rows: Sequence[str], games: Sequence[str], seeds: int, network_seeds: int) -> list[Job]:
+    starts = ["CFR1k", "random"] if {"CFR1k", "CFR1k+JPS"} & set(rows) else []
+    jobs = [Job(row, game, seed) for game in games for row in starts for seed in range(seeds)]
+    networks = [row for row in NETWORKS if row in rows]
+    return jobs + [Job(row, game, seed) for game in games for row in networks for seed in range(network_seeds)]
+
+
+def _done(jobs: list[Job], ledger: Ledger, workers: int) -> dict[Job, Outcome]:
+    from rich.progress import Progress
+
+    with Progress(transient=True) as progress:
+        task = progress.add_task("tabular", total=len(jobs), completed=sum(job in ledger.done for job in jobs))
+        for job in finish(jobs, ledger, workers):
+            progress.update(task, advance=1, description=f"{job.row} {job.game}")
+    return {job: ledger.done[job] for job in jobs}
+
+
+def _of(done: dict[Job, Outcome], row: str, game: str) -> list[Outcome]:
+    return [outcome for job, outcome in done.items() if (job.row, job.game) == (row, game)]
+
+
+def _estimate(samples: Sequence[float], paper: float | None = None) -> Estimate | None:
+    return Estimate.of(samples, paper) if samples else None
+
+
+def exact_text(game: str) -> str:
+    """The proved optimum as a fraction and a number."""
+    if game == LONG:
+        return "see exact.json"
+    optimum, _ = exact.solve(compiled_of(game))
+    return f"{optimum.value} = {float(optimum.value):.4f}"
+
+
+def table_1_games(games: Sequence[str]) -> Table:
+    """The last lines of Table 1, and the proved optimum."""
+    table = Table(
+        "Table 1: games",
+        ["game", "states", "infosets", "best known (paper)", "exact optimum"],
+        note="states and infosets as the paper counts them, equal to its figures; exact optimum: proved here",
+    )
+    for game in games:
+        g, form = GAMES.index(game), compiled_of(game)
+        counted = count_states(form), count_infosets(form, "deal" if game.startswith("mini_hanabi") else "mover")
+        if counted != (STATES[g], INFOSETS[g]):
+            raise ValueError(f"{game}: {counted} states and infosets; the paper has {STATES[g], INFOSETS[g]}")
+        best = TABLE_1["Best known"][g]
+        line = {"game": game, "states": counted[0], "infosets": counted[1], "best known (paper)": best}
+        table.rows.append({**line, "exact optimum": exact_text(game)})
+    return table
+
+
+def table_1(done: dict[Job, Outcome], rows: Sequence[str], games: Sequence[str]) -> Table:
+    """``rows`` of Table 1 across, games down: ours, the paper's, the best of our seeds."""
+    columns = [column for row in rows for column in (row, f"{row} paper", f"{row} best")]
+    table = Table(
+        f"Table 1: {' and '.join(rows)}",
+        ["game", *columns, "n"],
+        note="average reward ± standard error over n seeds; best: the best seed",
+    )
+    for game in games:
+        line: dict[str, Any] = {"game": game}
+        for row in rows:
+            outcomes = _of(done, row.removesuffix("+JPS"), game)
+            samples = [outcome.boosted if row.endswith("+JPS") else outcome.value for outcome in outcomes]
+            paper = TABLE_1[row][GAMES.index(game)]
+            line |= {row: _estimate(samples, paper), f"{row} paper": paper, f"{row} best": max(samples, default=None)}
+            line["n"] = len(samples)
+        table.rows.append(line)
+    return table
+
+
+def boosts(done: dict[Job, Outcome], games: Sequence[str]) -> Table:
+    """What JPS adds to each start, and what a seed costs."""
+    table = Table(
+        "JPS as a booster",
+        ["game", "start", "before", "after JPS", "paper after", "n", "JPS steps", "start s", "JPS s"],
+        note="mean processor seconds a seed; D is 'all' or 3 as in the paper",
+    )
+    for game in games:
+        for start in ("random", "CFR1k", *NETWORKS):
+            outcomes = _of(done, start, game)
+            if not outcomes:
+                continue
+            paper = {"CFR1k": TABLE_1["CFR1k+JPS"][GAMES.index(game)], "BAD": BAD_JPS.get(game)}.get(start)
+            n = len(outcomes)
+            line = {"game": game, "start": start, "n": n, "paper after": paper}
+            line["before"] = _estimate([outcome.value for outcome in outcomes])
+            line["after JPS"] = _estimate([outcome.boosted for outcome in outcomes], paper)
+            line["JPS steps"] = f"{sum(outcome.steps for outcome in outcomes) / n:.1f}"
+            line["start s"] = f"{sum(outcome.seconds for outcome in outcomes) / n:.2g}"
+            line["JPS s"] = f"{sum(outcome.jps_seconds for outcome in outcomes) / n:.2g}"
+            table.rows.append(line)
+    return table
+
+
+def table_2(done: dict[Job, Outcome], keys: Sequence[tuple[str, str]]) -> Table:
+    """Table 2: sampled JPS; a line of ours above a line of the paper's."""
+    table = Table(
+        "Table 2: sampled JPS",
+        ["game", "start", "all states", *(str(n) for n in SAMPLES)],
+        note="columns: states drawn at each information set, with replacement; the best of 100 iterations",
+    )
+    for game, start in keys:
+        every, by_samples = TABLE_2[game, start]
+        outcomes = _of(done, start, game)
+        ours: dict[str, Any] = {"game": game, "start": start}
+        ours["all states"] = _estimate([outcome.boosted for outcome in outcomes], every)
+        for n, figure in zip(SAMPLES, by_samples):
+            ours[str(n)] = _estimate([outcome.sampled[str(n)] for outcome in outcomes], figure)
+        paper = {str(n): f"{figure:.2f}" for n, figure in zip(SAMPLES, by_samples)}
+        table.rows.extend([ours, {"game": "", "start": "paper", "all states": f"{every:.2f}", **paper}])
+    return table
+
+
+def figure_2(done: dict[Job, Outcome]) -> Table:
+    """Figure 2 in numbers: the gain of sampled JPS over its baseline in Simple Bidding 16, seed by seed."""
+    table = Table(
+        "Figure 2: gain of sampled JPS, Simple Bidding N = 16",
+        ["start", "baseline", "all states", *(str(n) for n in SAMPLES)],
+        note="mean over seeds of value after minus value before, ± standard error",
+    )
+    for start in ("CFR1k", "BAD"):
+        outcomes = _of(done, start, LONG)
+        if outcomes:
+            line: dict[str, Any] = {"start": start, "baseline": _estimate([outcome.value for outcome in outcomes])}
+            line["all states"] = _estimate([outcome.boosted - outcome.value for outcome in outcomes])
+            for n in SAMPLES:
+                line[str(n)] = _estimate([outcome.sampled[str(n)] - outcome.value for outcome in outcomes])
+            table.rows.append(line)
+    return table
+
+
+def grids(done: dict[Job, Outcome]) -> list[Table]:
+    """Appendix C: the paper's policy, our best learned one, and a proved optimal one as grids of auctions."""
+    tables = [paper_grid()]
+    learned = {job: outcome for job, outcome in done.items() if job.row == "CFR1k" and job.game == GRID}
+    if learned:
+        job = max(learned, key=lambda job: (learned[job].boosted, -job.seed))
+        strategy = solver.solve_jps(compiled_of(GRID), job.seed)
+        note = f"seed {job.seed} of CFR1k+JPS, worth {learned[job].boosted:.4f}"
+        tables.append(grid_table("MiniBridge N = 4: our best learned policy", auctions(GRID, strategy), note))
+    optimum, strategy = exact.solve(compiled_of(GRID))
+    note = f"worth {optimum.value} = {float(optimum.value):.4f}, proved"
+    return [*tables, grid_table("MiniBridge N = 4: an optimal policy", auctions(GRID, strategy), note)]
