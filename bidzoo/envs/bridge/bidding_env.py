@@ -24,8 +24,9 @@ those of the deal's double-dummy table; nothing is solved while an episode runs.
 | `observation` | `openspiel480`, `bmcs480`, `openspiel571`, `jps267` | the encoder, see the observations page |
 | `reward` | `"score"`, `"par"`, `"duplicate"` | duplicate points; IMPs against par; IMPs between two tables |
 | `reward_scale` | number | rewards are divided by it (24 in Joint Policy Search) |
-| `deals` | `"train"`, `"validation"`, `"test"`, a file, a `DealSet` | where boards come from |
-| `augment` | bool | relabel suits and rotate seats (96 exact variants of every deal), chosen by board |
+| `deals` | `"train"`, `"validation"`, `"test"`, a file, a `DealSet` | a PBN or LIN file also gives the dealers |
+| `augment` | bool | rename suits and turn seats (96 exact variants of every deal), chosen by board |
+| `shuffle` | bool | a deal of the set chosen by board; else deals in order |
 | `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | |
 | `illegal_action` | `"terminate"`, `"raise"` | |
 

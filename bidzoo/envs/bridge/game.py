@@ -13,6 +13,7 @@ from bidzoo.envs.bridge.boards import Source
 from bidzoo.envs.bridge.deals import SPLITS, UNKNOWN, DealSet, packaged
 from bidzoo.envs.bridge.determinize import determinize
 from bidzoo.envs.bridge.encode import ENCODERS
+from bidzoo.envs.bridge.gather import READERS, BoardSet, board_set
 from bidzoo.envs.bridge.imps import MAX_IMPS
 from bidzoo.envs.bridge.options import VULNERABILITIES, checked
 from bidzoo.envs.bridge.score import MAX_POINTS
@@ -22,6 +23,7 @@ from bidzoo.kernels import I8, I64, U64, Bool, Table, Tables
 
 REWARDS = {"score": engine.SCORE, "par": engine.PAR, "duplicate": engine.DUPLICATE}
 _NO_DEALS = DealSet.of(np.empty((0, 4), np.int64))
+_BY_THE_CYCLE = (np.empty(0, np.int8), np.empty(0, np.int8))  # dealers, vulnerabilities
 _TURNS_A_TABLE = MAX_CALLS + NUM_CARDS
 
 
@@ -35,7 +37,8 @@ class Bridge(Game):
             the deal's par; ``"duplicate"``: the deal is played at two tables in succession, the sides exchanged,
             and everybody gets the IMPs between the two results.
         reward_scale: rewards are divided by it.
-        deals: a packaged split, a file, or deals; None is ``"train"``, and with ``play`` random cards.
+        deals: a packaged split, a file of deals (``.npz``) or of boards (``.pbn``, ``.lin``, with their dealers and
+            vulnerabilities), or deals; None is ``"train"``, and with ``play`` random cards.
         augment: rename suits and turn the seats of a deal of the set, as ``(seed, board)`` says.
         shuffle: ``(seed, board)`` picks the deal; else board ``b`` is deal ``b % n`` of the set.
 
@@ -70,27 +73,32 @@ class Bridge(Game):
         most = (MAX_POINTS if reward == "score" else MAX_IMPS) / reward_scale
         self.reward_range = (-most, most)
         self.needs_tables = not play or reward == "par"
-        self.deals = self._deals(deals, play)
+        boards = self._boards(deals, play)
+        self.deals = boards.deals
         self._rules = engine.Rules(
             play=play,
             reward=REWARDS[reward],
             divisor=float(reward_scale),
             code=self.encoder.code,
         )
-        self._source = Source(*self.deals, augment=bool(augment), shuffle=bool(shuffle))
+        self._source = Source(
+            *self.deals, boards.dealer, boards.vulnerable, augment=bool(augment), shuffle=bool(shuffle)
+        )
 
-    def _deals(self, deals: DealSet | str | Path | None, play: bool) -> DealSet:
+    def _boards(self, deals: DealSet | str | Path | None, play: bool) -> BoardSet:
         if deals is None:
             deals = _NO_DEALS if play else "train"
+        source = "deals" if isinstance(deals, DealSet) else str(deals)
         if isinstance(deals, DealSet):
-            found, source = DealSet.of(*deals), "deals"
+            found = BoardSet(DealSet.of(*deals), *_BY_THE_CYCLE)
+        elif Path(source).suffix.lower() in READERS:
+            found = board_set(source)
         else:
-            source = str(deals)
-            found = packaged(source) if source in SPLITS else DealSet.load(deals)
+            found = BoardSet(packaged(source) if source in SPLITS else DealSet.load(source), *_BY_THE_CYCLE)
         if self.needs_tables:
-            if len(found.hands) == 0:
+            if len(found.deals.hands) == 0:
                 raise ValueError(f"{self.id}: {source} holds no deals, and random cards have no double-dummy table")
-            for deal in np.flatnonzero((found.tricks == UNKNOWN).any(1))[:1]:
+            for deal in np.flatnonzero((found.deals.tricks == UNKNOWN).any(1))[:1]:
                 raise ValueError(f"{self.id}: deal {deal} of {source} has no complete double-dummy table")
         return found
 

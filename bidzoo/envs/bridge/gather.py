@@ -8,7 +8,7 @@ import numpy as np
 from bidzoo.envs.bridge import lin, pbn
 from bidzoo.envs.bridge.board import Board
 from bidzoo.envs.bridge.deals import UNKNOWN, DealSet
-from bidzoo.kernels import F64, I64
+from bidzoo.kernels import F64, I8, I64
 
 READERS = {".pbn": pbn.read, ".lin": lin.read}
 
@@ -40,6 +40,31 @@ def deals_of(boards: list[Board], source: str) -> DealSet:
     if not tables:
         raise ValueError(f"{source}: no deals, expected at least one board")
     return DealSet.of(np.array(list(tables)), np.array(list(tables.values()), np.int8), source)
+
+
+class BoardSet(NamedTuple):
+    """Boards in the order of a file, to be played again."""
+
+    deals: DealSet
+    dealer: I8  # [n]  -1 where the file does not say
+    vulnerable: I8  # [n]  bit 0 N/S, bit 1 E/W; -1 where the file does not say
+
+
+def board_set(path: str | Path) -> BoardSet:
+    """The boards of a PBN or LIN file, each with all that any board says of its deal's table.
+
+    Raises:
+        ValueError: a malformed file, or a board without its four hands; names file, board and field.
+    """
+    boards = read_boards(path)
+    known = deals_of(boards, str(path))
+    place = {tuple(hands): deal for deal, hands in enumerate(known.hands.tolist())}
+    rows = [place[board.hands] for board in boards if board.hands is not None]
+    return BoardSet(
+        DealSet.of(known.hands[rows], known.tricks[rows], str(path)),
+        np.array([-1 if board.dealer is None else board.dealer for board in boards], np.int8),
+        np.array([-1 if board.vulnerable is None else board.vulnerable for board in boards], np.int8),
+    )
 
 
 class Summary(NamedTuple):
