@@ -1,7 +1,6 @@
 """The numbers of a bidder as one record, so that a kernel can bid for any of them."""
 
 from dataclasses import dataclass
-
 from typing import Any
 
 import numpy as np

@@ -76,6 +76,12 @@ def signal_row(table: Table) -> int:
 
 
 @row
+def offered_row(table: Table) -> bool:
+    """Partner, bidding before us as the first of the side, has offered to cover our nil by Big 5 (G.2)."""
+    return signal_row(table) == BIG_FIVE and table.bids[(int(table.turn) + 2) % 4] == BIG_FIVE
+
+
+@row
 def threshold_row(table: Table, bidder: Table, takes: float, covered: bool) -> float:
     """``CalcNilThreshold`` in points: a constant, or for BIS* the expected score of the regular bid (5.3.3)."""
     if table.variant == SUICIDE:
@@ -98,7 +104,7 @@ def bis_row(table: Table, hand: int, bidder: Table, book: Table, key: np.uint64)
         return BLIND_NIL if bidder.blind and blind_row(table, bidder) else LOOK
     partner = int(table.bids[(seat + 2) % 4]) if table.sides == 2 else -1
     signal = signal_row(table) if bidder.conventions else 0
-    covered = signal == BIG_FIVE and partner == signal and table.bids[(seat + 1) % 4] >= 0
+    covered = bidder.conventions == 1 and offered_row(table)
     raw = hand_takes_row(table, hand, book)
     takes = raw + factor_row(table, bidder)
     value = hand_nil_value_row(table, hand, book, covered)
@@ -108,8 +114,8 @@ def bis_row(table: Table, hand: int, bidder: Table, book: Table, key: np.uint64)
     if table.variant == WHIZ:  # the regular bid is the number of spades: dearer where the hand takes fewer
         threshold -= 20 * max(0.0, count_row(hand & SUIT_CARDS[table.deck, SPADES]) - takes)
     bid = NIL if partner != NIL and 200 * chance - 100 > threshold else regular
-    if bidder.noise > 0:
-        return nearest_row(legal_bids_row(table, hand), noisy_row(bid, regular, bidder.noise, key))
+    if below_row(key, 1 << 20) < bidder.noise * (1 << 20):
+        return nearest_row(legal_bids_row(table, hand), noisy_row(regular, key))
     if bidder.endgame and table.sides == 2 and table.variant == 0:
         bid = endgame_row(table, bid, regular, takes, chance)
     if signal and partner < 0 and bid != NIL:
@@ -148,10 +154,8 @@ def blind_row(table: Table, bidder: Table) -> bool:
 
 
 @row
-def noisy_row(bid: int, regular: int, noise: float, key: np.uint64) -> int:
-    """An exploring bid with chance ``noise``: half the time nil, else the regular bid moved by -2 ... 3 tricks."""
-    if below_row(key, 1 << 20) >= noise * (1 << 20):
-        return bid
+def noisy_row(regular: int, key: np.uint64) -> int:
+    """An exploring bid: half the time nil, else the regular bid moved by -2 ... 3 tricks."""
     key = next_row(key)
     if below_row(key, 2):
         return NIL

@@ -1,7 +1,8 @@
 """The card a Spades player adds to a trick, by goal (appendix D). Cards come back as ``(suit, rank)``."""
 
 from bidzoo.agents.spades.discard import discard_row, throw_row
-from bidzoo.agents.spades.sight import ALLY, LEFT, Sight, losers_row, partner_wins_row, winners_row
+from bidzoo.agents.spades.goal import sure_takes_row
+from bidzoo.agents.spades.sight import ALLY, LEFT, RIGHT, Sight, losers_row, partner_wins_row, winners_row
 from bidzoo.agents.spades.suits import count_row, high_row, low_row
 from bidzoo.envs.spades.state import SPADES
 from bidzoo.kernels import row
@@ -117,19 +118,20 @@ def cover_row(sight: Sight) -> tuple[int, int]:
     trump = suit if follows else SPADES
     winners = winners_row(sight, trump)
     if sight.after >= 2:  # partner plays after us
-        safe = sight.voids[ALLY] >> suit & 1 or boss_row(sight, sight.best_suit, sight.best)
+        safe = sight.voids[ALLY] >> suit & 1 or count_row(sight.unseen[sight.best_suit] >> (sight.best + 1)) <= 1
         if winners == 0 or safe:
             return take_row(sight) if winners and sight.need > 0 else _save_row(sight)
         if follows:
             return suit, equal_row(winners, sight.unseen[suit], high_row(winners))
-        return (SPADES, low_row(winners)) if count_row(sight.unseen[suit] >> (sight.best + 1)) < 6 else throw_row(sight)
+        return SPADES, low_row(winners)
     if sight.taker == ALLY:
         if winners == 0:
             return _save_row(sight)
         if follows and sight.after:
             return suit, equal_row(winners, sight.unseen[suit], high_row(winners))
         return trump, low_row(winners)
-    return take_row(sight) if sight.need > 0 else _save_row(sight)
+    sure = sure_takes_row(sight.own[SPADES], sight.unseen[SPADES])
+    return take_row(sight) if sight.need > sure else _save_row(sight)
 
 
 @row
@@ -141,19 +143,28 @@ def _save_row(sight: Sight) -> tuple[int, int]:
 
 
 @row
+def _coverer_will_win_row(sight: Sight, target: int) -> bool:
+    """The niler on our right wins so far, but the coverer on our left is next and has higher cards to cover with."""
+    return target == RIGHT and sight.after == 1 and sight.teams and not boss_row(sight, sight.best_suit, sight.best)
+
+
+@row
 def hunt_row(sight: Sight, target: int) -> tuple[int, int]:
-    """Any card but the lead, against the nil of ``target``: under the niler who is winning, low before the niler plays."""
+    """Any card but the lead, against the nil of ``target``: never over a niler who wins, low before the niler plays."""
     suit = sight.led
-    if sight.taker == target:
-        if sight.own[suit] == 0:
-            return discard_row(sight) if sight.best_suit != SPADES else throw_row(sight)
-        losers = losers_row(sight, suit)
+    follows = sight.own[suit] != 0
+    losers = losers_row(sight, suit)
+    if sight.taker == target and not _coverer_will_win_row(sight, target):
+        if not follows:
+            return discard_row(sight)
         if losers:
             return suit, high_row(losers)
-    elif target == LEFT and sight.after and sight.own[suit] and not sight.voids[LEFT] >> suit & 1:
-        losers = losers_row(sight, suit)
-        if partner_wins_row(sight) and losers:
-            return suit, high_row(losers)
-        if sight.best_suit == suit and sight.best <= 6:
-            return suit, low_row(sight.own[suit])
+        return suit, high_row(sight.own[suit])
+    to_come = sight.after > 0 and target == LEFT
+    if to_come and not sight.voids[LEFT] >> suit & 1:
+        beatable = sight.best_suit == suit and not boss_row(sight, suit, sight.best)
+        if beatable or partner_wins_row(sight):
+            if not follows:
+                return discard_row(sight)
+            return suit, high_row(losers) if losers else low_row(sight.own[suit])
     return take_row(sight)

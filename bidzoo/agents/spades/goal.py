@@ -100,4 +100,4 @@ def goal_row(sight: Sight) -> int:
 def may_hunt_row(sight: Sight) -> bool:
     """Our contract leaves room to go for an opponent's nil."""
     sure = sure_takes_row(sight.own[SPADES], sight.unseen[SPADES])
-    return sight.need - sure <= sight.left - 3 - count_row(sight.own[SPADES]) // 4
+    return sight.need - sure <= sight.left - 1

@@ -2,7 +2,7 @@
 
 from bidzoo.agents.spades.suits import SUIT_SIZE, Suits, count_row, high_row, low_row
 from bidzoo.envs.spades.state import SPADES
-from bidzoo.kernels import F64, Table, row
+from bidzoo.kernels import F64, row
 
 HONOURS = 4  # spades A K Q J
 FREE_SPADES = 4  # a spade beyond the fourth is a take (4.1.3)

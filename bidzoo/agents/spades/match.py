@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from bidzoo.agents.spades.bidder import Bidder
+from bidzoo.agents.spades.bis import hand_nil_value_row, offered_row
 from bidzoo.agents.spades.book import book as shipped_book
 from bidzoo.agents.spades.choose import Player, bid_choice_row, card_choice_row
 from bidzoo.agents.spades.curves import sequence_row
-from bidzoo.agents.spades.bis import hand_nil_value_row
 from bidzoo.agents.spades.uct import Desk
 from bidzoo.envs.spades.bidding import bid_row
 from bidzoo.envs.spades.deck import count_row
@@ -56,12 +56,12 @@ def _note_row(table: Table, entry: Table, book: Table) -> None:
     """The bid about to be made: its sequence and, in case it is nil, the nil value of the hand."""
     seat = int(table.turn)
     entry.sequence[seat] = sequence_row(table)
-    entry.nil_value[seat] = hand_nil_value_row(table, table.hands[seat], book, False)
+    entry.nil_value[seat] = hand_nil_value_row(table, table.hands[seat], book, offered_row(table))
 
 
 @row
 def _key_row(table: Table, stream: int, game: int) -> U64:
-    return key_row(table.seed, game, stream + 64 * int(table.round) + int(table.plays) + 16 * int(table.turn))
+    return key_row(table.seed, game, stream + 64 * int(table.rounds) + int(table.plays) + 16 * int(table.turn))
 
 
 @row
@@ -79,7 +79,7 @@ def game_row(
     """Plays a begun game to its end; ``sides`` and ``players`` ``[2]`` bid and play for the two partnerships."""
     swap = game % 2
     while table.phase != OVER:
-        entry = log[table.round]
+        entry = log[table.rounds]
         seat = int(table.turn)
         who = (seat + swap) % 2
         if table.phase == BIDDING:
@@ -146,15 +146,18 @@ def play_games(
     blank: Tables | None = None,
     book: Table | None = None,
     note: bool = False,
+    log_rounds: int = MOST_ROUNDS,
 ) -> Games:
-    """Games ``first`` ... ``first + games - 1`` of ``seed`` between two partnerships; ``note`` logs nil values."""
+    """Games ``first`` ... ``first + games - 1`` of ``seed`` between two partnerships;
+    ``note`` logs nil values, ``log_rounds`` is the most rounds a game of ``blank`` can have.
+    """
     tables = allocate(STATE, games)
     sides, hands = allocate(bidders[0].record().dtype, 2), allocate(players[0].record().dtype, 2)
     for k in range(2):
         sides[k], hands[k] = bidders[k].record(), players[k].record()
     books = allocate((shipped_book() if book is None else book).dtype, 1)
     books[0] = shipped_book() if book is None else book
-    log = allocate(ROUND, games * MOST_ROUNDS).reshape(games, MOST_ROUNDS)
+    log = allocate(ROUND, games * log_rounds).reshape(games, log_rounds)
     out = Games(
         np.zeros(games, np.int64),
         np.zeros((games, 2), np.int32),
@@ -166,7 +169,7 @@ def play_games(
     _games(first, seed, rules() if blank is None else blank, tables, states, views, sides, hands, books, note, out)
     swap = (first + np.arange(games)) % 2
     out.winner[:] = np.where(tables["winner"] < 0, -1, (tables["winner"] + swap) % 2)
-    out.rounds[:] = tables["round"]
+    out.rounds[:] = tables["rounds"]
     both = tables["scores"][:, :2]
     out.scores[:] = np.where(swap[:, None] == 1, both[:, ::-1], both)
     return out

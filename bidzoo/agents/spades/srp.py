@@ -8,12 +8,12 @@ import numpy as np
 
 from bidzoo.agents.spades.follow import avoid_row, cover_row, hunt_row, take_row
 from bidzoo.agents.spades.goal import goal_row, may_hunt_row, target_row
-from bidzoo.agents.spades.lead import cover_lead_row, hunt_lead_row, low_lead_row, take_lead_row
+from bidzoo.agents.spades.lead import FOR_NIL, FOR_NOTHING, FOR_TRICKS, cover_lead_row, low_lead_row, weighed_lead_row
 from bidzoo.agents.spades.sight import ALLY, AVOID, COVER, KEEP_NIL, TAKE, Sight, card_row, sight_row
 from bidzoo.agents.spades.suits import RANK, only_row
 from bidzoo.envs.spades.deck import SUITS
-from bidzoo.envs.spades.play import legal_cards_row
 from bidzoo.envs.spades.engine import act_row
+from bidzoo.envs.spades.play import legal_cards_row
 from bidzoo.envs.spades.state import FIRST_CARD, PLAY, SPADES
 from bidzoo.kernels import Table, Tables, batched, prange, row
 
@@ -45,13 +45,12 @@ def short_suits_row(table: Table) -> int:
 @row
 def lead_choice_row(sight: Sight, goal: int, target: int, ally_short: int) -> tuple[int, int]:
     """Suit and rank to lead."""
-    if goal == KEEP_NIL or (goal == AVOID and target < 0):
+    if goal == KEEP_NIL:
         return low_lead_row(sight)
     if goal == COVER:
         return cover_lead_row(sight)
-    if target >= 0:
-        return hunt_lead_row(sight, target, ally_short)
-    return take_lead_row(sight, ally_short)
+    purpose = FOR_NIL if target >= 0 else (FOR_NOTHING if goal == AVOID else FOR_TRICKS)
+    return weighed_lead_row(sight, purpose, ally_short)
 
 
 @row
