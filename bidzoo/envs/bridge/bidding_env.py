@@ -17,7 +17,7 @@ The dealer calls first and the turn passes clockwise. The auction ends after thr
 passes. Declarer is the first player of the side with the last bid who named its strain (Law 22). The tricks are
 those of the deal's double-dummy table; nothing is solved while an episode runs.
 
-### Options
+## Options
 
 | option | values | meaning |
 |---|---|---|
@@ -37,7 +37,7 @@ seat further clockwise, so the sides are exchanged and the same pair holds both 
 or four hands as card lists or bit masks), `dealer` (number or letter), `vulnerability`
 (`"none" | "ns" | "ew" | "both"`) and `tricks` (a double-dummy table `[20]`, declarer N E S W × strain C D H S NT).
 
-### Version history
+## Version history
 
 - v0: first release
 """

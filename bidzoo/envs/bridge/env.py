@@ -18,7 +18,7 @@ the declaring agent acts on dummy's turns and dummy's own agent does not act. Th
 taken. Options are those of bridge bidding; deals are random unless `deals` names a set (rewards against `par`
 need one with double-dummy tables).
 
-### Version history
+## Version history
 
 - v0: first release
 """

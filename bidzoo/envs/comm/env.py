@@ -17,7 +17,7 @@ A secret number is sent bit by bit over a public channel: the smallest game in w
 time. Then `player_1`, who has no secret, guesses it. Any binary code is worth 1; uniform play is worth 2^−length.
 This is Definition 1 of Tian, Gong and Jiang 2020, *Joint Policy Search* (arXiv 2008.06495).
 
-### Observation
+## Observation
 
 | field | entries | meaning |
 |---|---|---|
@@ -26,7 +26,7 @@ This is Definition 1 of Tian, Gong and Jiang 2020, *Joint Policy Search* (arXiv 
 | `message` | 2 × length | for each bit sent so far, in order: was it 0, was it 1 |
 | `guess` | 2 × length | the guess in binary, high digit first, once it is made |
 
-### Options
+## Options
 
 | option | values | meaning |
 |---|---|---|
@@ -37,7 +37,7 @@ This is Definition 1 of Tian, Gong and Jiang 2020, *Joint Policy Search* (arXiv 
 
 `reset(options=...)` takes `board` (which deal of the seed) and `types` (the secret, then 0: `(5, 0)`).
 
-### Version history
+## Version history
 
 - v0: first release
 """

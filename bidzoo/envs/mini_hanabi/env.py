@@ -23,7 +23,7 @@ et al. 2019, *Bayesian Action Decoder* (arXiv 1811.01458), and of OpenSpiel's `t
 | 1, 0 | 0 0 10 / 4 8 4 / 0 0 0 |
 | 1, 1 | 10 0 0 / 4 8 4 / 10 0 0 |
 
-### Observation
+## Observation
 
 | field | entries | meaning |
 |---|---|---|
@@ -32,7 +32,7 @@ et al. 2019, *Bayesian Action Decoder* (arXiv 1811.01458), and of OpenSpiel's `t
 | `first` | 3 | the action of `player_0`, once taken |
 | `second` | 3 | the action of `player_1`, once taken |
 
-### Options
+## Options
 
 | option | values | meaning |
 |---|---|---|
@@ -42,7 +42,7 @@ et al. 2019, *Bayesian Action Decoder* (arXiv 1811.01458), and of OpenSpiel's `t
 
 `reset(options=...)` takes `board` (which deal of the seed) and `types` (the cards of both players, as `(1, 0)`).
 
-### Version history
+## Version history
 
 - v0: first release
 """

@@ -18,7 +18,7 @@ Bids must rise and the players alternate. An opening pass is legal and the aucti
 makes if the partners hold at least size + k hearts together, kS if they hold at most size − k. This is Definition 3 of
 Tian, Gong and Jiang 2020, *Joint Policy Search* (arXiv 2008.06495), with the suits as in its Table 4.
 
-### Observation
+## Observation
 
 | field | entries | meaning |
 |---|---|---|
@@ -27,7 +27,7 @@ Tian, Gong and Jiang 2020, *Joint Policy Search* (arXiv 2008.06495), with the su
 | `pass` | 2 | `player_0` opened with a pass; the auction was closed by a pass |
 | `bids` | 4 × size | for each bid, lowest first: made by us, made by our partner |
 
-### Options
+## Options
 
 | option | values | meaning |
 |---|---|---|
@@ -38,7 +38,7 @@ Tian, Gong and Jiang 2020, *Joint Policy Search* (arXiv 2008.06495), with the su
 
 `reset(options=...)` takes `board` (which deal of the seed) and `types` (the hearts of both players, as `(3, 2)`).
 
-### Version history
+## Version history
 
 - v0: first release
 """

@@ -17,7 +17,7 @@ Each player is dealt a number, independent and uniform in 0 … size − 1. Bids
 a pass ends the auction. The opening pass is illegal: Definition 2 of Tian, Gong and Jiang 2020, *Joint Policy
 Search* (arXiv 2008.06495) does not say so, but only then are the counts of states those of its Table 1.
 
-### Observation
+## Observation
 
 | field | entries | meaning |
 |---|---|---|
@@ -26,7 +26,7 @@ Search* (arXiv 2008.06495) does not say so, but only then are the counts of stat
 | `pass` | 1 | the auction was closed by a pass |
 | `bids` | 2 × bids | for each bid, lowest first: made by us, made by our partner |
 
-### Options
+## Options
 
 | option | values | meaning |
 |---|---|---|
@@ -37,7 +37,7 @@ Search* (arXiv 2008.06495) does not say so, but only then are the counts of stat
 
 `reset(options=...)` takes `board` (which deal of the seed) and `types` (the numbers of both players, as `(3, 1)`).
 
-### Version history
+## Version history
 
 - v0: first release
 """

@@ -18,7 +18,7 @@ than 13 together. Suit must be followed; spades may not be led before one has be
 nothing else. The deal passes clockwise from round to round; the first dealer is `board % 4`. A game is over when a
 round ends with a side at a goal: the highest score wins, and if two sides share it another round is played.
 
-### Options
+## Options
 
 | option | values (default first) | meaning |
 |---|---|---|
@@ -53,7 +53,7 @@ its hand is hidden in its views and observations. After 15 it bids as usual.
 a joker is written as the card it replaces), `dealer` (number or letter) and `scores` (one for each side); hands are
 those of the first round.
 
-### Version history
+## Version history
 
 - v0: first release
 """
