@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bidzoo import make
-from bidzoo.agents.tabular import exact, ladder_tables
+from bidzoo.agents.tabular import exact
 from bidzoo.agents.tabular.folding import fold_line
 from bidzoo.agents.tabular.ladder import Ladder, minibridge, play, simple_bidding
 from bidzoo.agents.tabular.ladder_panels import PanelRows, Panels, best_total, openings
@@ -281,10 +281,10 @@ def test_messages_refuse_what_they_cannot_prove():
         solve_messages(compiled("simple_bidding_v0(size=4)"))
 
 
-def test_too_large_is_refused():
-    with pytest.raises(ValueError, match="three tables over pairs of sets need 24 GiB"):
-        exact.solve_ladder(minibridge(15))
-    assert ladder_tables.need(16) == 3 * 2 * 4**16
+@pytest.mark.parametrize("ladder", [minibridge(15), simple_bidding(5000)], ids=lambda ladder: ladder.id)
+def test_too_large_is_refused(ladder):
+    with pytest.raises(ValueError, match=r"three tables of 4\*\*\d+ totals need more than 8 GiB"):
+        exact.solve_ladder(ladder)
 
 
 def test_illegal_plans_are_refused():
@@ -308,3 +308,9 @@ def test_command_line(tmp_path, capsys):
     plan.write_text(plan.read_text().replace("46", "47"))
     with pytest.raises(ValueError, match="the plan scores 46, the tables say 47"):
         exact.read_plan(plan, minibridge(4))
+
+
+def test_the_page_shows_the_results():
+    page = (RESULTS.parent / "agents" / "exact.md").read_text(encoding="utf-8")
+    for line in json.loads((RESULTS / "exact.json").read_text(encoding="utf-8")):
+        assert f"| `{line['id']}` | {line['total']}/{line['deals']} | {line['value']:.6g} |" in page

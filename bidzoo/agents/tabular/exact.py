@@ -99,7 +99,7 @@ def solve_ladder(ladder: Ladder, directory: Path | None = None, report: Report =
         return _certified(ladder, ladder_panels.best_total(firsts), best_plan(ladder_panels.PanelRows(panels, firsts)))
     tables = ladder_tables.need(ladder.types)
     if tables > MAX_BYTES:
-        raise ValueError(f"{ladder.id}: three tables over pairs of sets need {tables / 2**30:.0f} GiB")
+        raise ValueError(f"{ladder.id}: three tables of 4**{ladder.types} totals need more than {MAX_BYTES >> 30} GiB")
     keep = directory is not None or tables // 3 * (ladder.bids + 4) <= MAX_BYTES
     solved = ladder_tables.Tables(ladder, keep, directory, report)
     return _certified(ladder, solved.value, best_plan(solved) if keep else None)
