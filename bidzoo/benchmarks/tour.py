@@ -11,6 +11,7 @@ from bidzoo.benchmarks import match, throughput
 from bidzoo.benchmarks.results import Estimate, Table
 from bidzoo.envs.bridge.deals import DATA, packaged
 from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.signals.game import SignalGame
 from bidzoo.registry import make_game
 
 BRIDGE_AGENTS = ("random", "pass", "sayc")
@@ -45,6 +46,7 @@ def small_games_table(seed: int, episodes: int = SMALL_EPISODES) -> Table:
     player = agents.make("random")
     for env_id in SMALL_GAMES:
         game = make_game(env_id)
+        assert isinstance(game, SignalGame)
         compiled = compile_game(game)
         reward = match.play(game, [player] * 2, np.arange(episodes), seed, policy_seed=seed).reward[:, 0]
         table.rows.append(

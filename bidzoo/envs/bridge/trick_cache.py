@@ -38,6 +38,12 @@ class TrickCache:
         self._journal.append(np.hstack([owner, deal_file.pack_tricks(tricks)]))
         self._merge(owner, tricks)
 
+    def __enter__(self) -> "TrickCache":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """Close the file."""
         self._journal.close()
