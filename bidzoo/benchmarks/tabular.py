@@ -73,8 +73,13 @@ def _chosen(kind: str, names: Sequence[str] | None, known: Sequence[str]) -> tup
 
 
 def _jobs(rows: Sequence[str], games: Sequence[str], seeds: int, network_seeds: int) -> list[Job]:
+    """Starts that JPS boosts, game by game; a game of over a million states gets one seed in 25, but 2 at least."""
     starts = ["CFR1k", "random"] if {"CFR1k", "CFR1k+JPS"} & set(rows) else []
-    jobs = [Job(row, game, seed) for game in games for row in starts for seed in range(seeds)]
+    jobs = []
+    for game in games:
+        large = STATES[GAMES.index(game)] > 1_000_000
+        count = min(seeds, max(2, seeds // 25)) if large else seeds
+        jobs += [Job(row, game, seed) for row in starts for seed in range(count)]
     networks = [row for row in NETWORKS if row in rows]
     return jobs + [Job(row, game, seed) for game in games for row in networks for seed in range(network_seeds)]
 

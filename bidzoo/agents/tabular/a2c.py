@@ -21,11 +21,11 @@ from bidzoo.kernels import F32, F64, I64
 class Config:
     """Numbers of the algorithm; the paper gives none but the 100 epochs of 1000 updates."""
 
-    epochs: int = 30
+    epochs: int = 25
     updates: int = 200  # an epoch
-    episodes: int = 128  # an update
+    episodes: int = 256  # an update
     hidden: tuple[int, ...] = (80, 80)  # the trunk of BAD
-    rate: float = 2e-3  # Adam, falling to 0
+    rate: float = 3e-3  # Adam, falling to 0
     entropy: float = 0.05  # of the reward's range, falling to 0
     value: float = 0.5
     seed: int = 0

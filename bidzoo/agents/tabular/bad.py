@@ -25,12 +25,12 @@ from bidzoo.kernels import F32, F64, I64, Bool
 class Config:
     """Numbers of the algorithm; the paper gives the network, 100 epochs of 1000 updates, and the best epoch kept."""
 
-    epochs: int = 30
+    epochs: int = 25
     updates: int = 200  # an epoch
-    episodes: int = 32  # an update
+    episodes: int = 64  # an update
     hidden: tuple[int, ...] = (80, 80)
-    rate: float = 2e-3  # Adam, falling to 0
-    entropy: float = 0.05  # of the reward's range, falling to 0
+    rate: float = 3e-3  # Adam, falling to 0
+    entropy: float = 0.01  # of the reward's range, falling to 0
     value: float = 0.5
     seed: int = 0
 

@@ -18,7 +18,7 @@ from bidzoo.agents.tabular.strategy import (
     tree_of,
     types_row,
 )
-from bidzoo.envs.compiled import Compiled
+from bidzoo.envs.compiled import Compiled, uniform
 from bidzoo.kernels import F64, I64, key_row, next_row, row
 
 
@@ -27,6 +27,7 @@ class Config:
     """Numbers of the algorithm."""
 
     iterations: int = 1000  # Table 1: "CFR1k"
+    average: bool = False  # return the average strategy, which CFR proves things about, not the last iterate
     noise: float = 0.01  # deviation of the strategy from uniform where no regret is positive
     seed: int = 0
 
@@ -97,7 +98,7 @@ def match_row(tree: Tree, regret: F64, noise: float, key: np.uint64, total: F64,
 
 
 @row
-def _iterate(tree: Tree, terms: Terms, iterations: int, noise: float, seed: int, strategy: F64) -> None:
+def _iterate(tree: Tree, terms: Terms, iterations: int, noise: float, seed: int, strategy: F64, sums: F64) -> None:
     shape = (2, strategy.shape[0], strategy.shape[1])
     regret, total = np.zeros(strategy.shape), np.empty(strategy.shape[1])
     reach, worth = np.empty(shape), np.empty(shape)
@@ -109,11 +110,22 @@ def _iterate(tree: Tree, terms: Terms, iterations: int, noise: float, seed: int,
             mover = tree.player[parent]
             for z in range(tree.prior.shape[mover]):
                 regret[m, z] += worth[mover, m, z] - worth[mover, parent, z]
+                sums[m, z] += reach[mover, m, z]
         match_row(tree, regret, noise, key_row(seed, iteration, 1), total, strategy)
 
 
-def cfr(game: Compiled, config: Config, initial: F64 | None = None) -> F64:
-    """The last iterate ``[M, K]`` of CFR from ``initial``, or from the random strategy of ``config.seed``."""
-    strategy = random(game, config.seed) if initial is None else initial.copy()
-    _iterate(tree_of(game), terms_of(game), config.iterations, config.noise, config.seed, strategy)
+def _average(game: Compiled, sums: F64) -> F64:
+    """Sums of own reach ``[M, T]`` as probabilities; uniform where a player never was."""
+    totals = np.zeros_like(sums)
+    np.add.at(totals, game.parent[1:], sums[1:])
+    above, strategy = totals[game.parent], uniform(game)
+    np.divide(sums, above, out=strategy, where=above > 0.0)
     return strategy
+
+
+def cfr(game: Compiled, config: Config, initial: F64 | None = None) -> F64:
+    """The strategy ``[M, T]`` of CFR from ``initial``, or from the random strategy of ``config.seed``."""
+    strategy = random(game, config.seed) if initial is None else initial.copy()
+    sums = np.zeros(game.shape)
+    _iterate(tree_of(game), terms_of(game), config.iterations, config.noise, config.seed, strategy, sums)
+    return _average(game, sums) if config.average else strategy

@@ -54,8 +54,6 @@ class Network:
             torch.nn.init.orthogonal_(layer.weight, 2**0.5, generator=generator)
             torch.nn.init.zeros_(layer.bias)
             layers += [layer, torch.nn.ReLU()]
-        with torch.no_grad():
-            layers[-2].weight.mul_(0.01)  # a start close to uniform play
         self.torch = torch.nn.Sequential(*layers[:-1])
         self.weights = [(layer.weight.detach().numpy(), layer.bias.detach().numpy()) for layer in layers[::2]]
 

@@ -1,0 +1,89 @@
+"""``bidzoo bench tabular``: the same for any number of workers, resumable, and honest about the paper's figures."""
+
+import json
+
+import pytest
+
+pytest.importorskip("joblib")
+
+from bidzoo.benchmarks import tabular, tabular_paper
+from bidzoo.benchmarks.tabular_jobs import Job, Ledger, Outcome, run
+from bidzoo.benchmarks.tabular_pages import auctions
+
+TINY = ["mini_hanabi_v0()", "simple_bidding_v0(size=4)"]
+
+
+def numbers(tables):
+    """Cells that do not measure time."""
+    return [
+        {key: value for key, value in row.items() if not key.endswith(" s")} for table in tables for row in table.rows
+    ]
+
+
+def test_workers_change_no_result(tmp_path):
+    ledger = tmp_path / "ledger.jsonl"
+    one, _ = tabular.main(seeds=3, network_seeds=0, games=TINY, workers=1, ledger=ledger)
+    two, _ = tabular.main(seeds=3, network_seeds=0, games=TINY, workers=2)
+    assert numbers(one) == numbers(two)
+    lines = ledger.read_text("utf-8").splitlines()
+    assert len(lines) == 2 * 2 * 3
+    ledger.write_text("\n".join(lines[:5]) + "\n", "utf-8")  # interrupted
+    again, _ = tabular.main(seeds=3, network_seeds=0, games=TINY, workers=1, ledger=ledger)
+    assert numbers(again) == numbers(one)
+    assert len(ledger.read_text("utf-8").splitlines()) == len(lines)
+
+
+def test_a_job_is_what_it_says():
+    outcome = run(Job("CFR1k", "mini_hanabi_v0()", 2))
+    assert outcome.boosted >= outcome.value
+    assert set(outcome.sampled) == {str(n) for n in tabular_paper.SAMPLES}
+    assert all(value >= outcome.value - 1e-9 for value in outcome.sampled.values())
+
+
+@pytest.mark.parametrize("line", ["nonsense", json.dumps({"job": {}}), json.dumps({"job": {"row": "CFR1k"}})])
+def test_broken_ledgers_are_named(line, tmp_path):
+    path = tmp_path / "ledger.jsonl"
+    ledger = Ledger(path)
+    ledger.add(Job("CFR1k", "mini_hanabi_v0()", 0), Outcome(8.0, 9.0, {}, 0.1, 0.1, 1))
+    assert Ledger(path).done == ledger.done
+    path.write_text(path.read_text("utf-8") + line + "\n", "utf-8")
+    with pytest.raises(ValueError, match=r"ledger\.jsonl, line 2"):
+        Ledger(path)
+
+
+def test_unknown_rows_and_games_are_named():
+    with pytest.raises(ValueError, match="unknown game 'chess'"):
+        tabular.main(games=["chess"])
+    with pytest.raises(ValueError, match="unknown row 'DQN'"):
+        tabular.main(rows=["DQN"])
+    with pytest.raises(ValueError, match="at least 1"):
+        tabular.main(seeds=0)
+
+
+def test_the_papers_tables_are_whole():
+    assert all(len(figures) == len(tabular_paper.GAMES) for figures in tabular_paper.TABLE_1.values())
+    assert all(len(figures) == len(tabular_paper.SAMPLES) for _, figures in tabular_paper.TABLE_2.values())
+    for game, figure in tabular_paper.BAD_JPS.items():
+        assert tabular_paper.TABLE_2[game, "BAD"][0] == figure
+
+
+def test_the_papers_grid_is_worth_1_84_in_our_game():
+    """Table 4, replayed as a strategy: every auction of ours is the one printed."""
+    from bidzoo.agents.tabular.policy import game_of
+    from bidzoo.benchmarks.tabular_jobs import compiled_of
+    from bidzoo.envs.compiled import evaluate, uniform
+
+    name = "minibridge_v0(size=4)"
+    game, form = game_of(name), compiled_of(name)
+    strategy = uniform(form)
+    for x, row in enumerate(tabular_paper.TABLE_4):
+        for y, auction in enumerate(row):
+            m = 0
+            for call in auction.split("-"):
+                c, own = form.child[m, game.action_number(call)], (x, y)[form.player[m]]
+                strategy[form.first[m] : form.first[m] + form.count[m], own] = 0.0
+                strategy[c, own] = 1.0
+                m = c
+            assert form.leaf[m] >= 0
+    assert auctions(name, strategy) == [list(row) for row in tabular_paper.TABLE_4]
+    assert evaluate(form, strategy) == pytest.approx(1.84)
