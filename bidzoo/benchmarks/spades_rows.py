@@ -34,7 +34,9 @@ def _against(bidder: str, player: Player, name: str, win: float, points: tuple[f
     return Comparison(f"BIS : {bidder.upper()}, {name}", group, bidders, (player, player), win, points)
 
 
-def _without(name: str, win: float | None, points: tuple[float, float] | None, goal: int = 200, **off: object) -> Comparison:
+def _without(
+    name: str, win: float | None, points: tuple[float, float] | None, goal: int = 200, **off: object
+) -> Comparison:
     bidders = (Bidder.named("bis"), Bidder.named("bis", **off))
     return Comparison(name, "ablation", bidders, (SRP, SRP), win, points, goal)
 

@@ -30,7 +30,11 @@ BIDDER = np.dtype(
 )
 
 # docs/agents/bis.md and rb.md say how these were found.
-CALIBRATED: dict[str, dict[str, Any]] = {}
+CALIBRATED: dict[str, dict[str, Any]] = {
+    "bis": {"bias": (-0.4, -0.4, -0.4, -0.4), "slope": -0.1},
+    "rb": {"bias": (-0.38, -0.38, -0.38, -0.38)},
+    "uct": {"bias": (-0.4, -0.4, -0.4, -0.4), "slope": -0.1},
+}
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from bidzoo.agents.spades.follow import boss_row, may_cut_row
 from bidzoo.agents.spades.sight import ALLY, LEFT, RIGHT, Sight
 from bidzoo.agents.spades.suits import count_row, high_row, low_row
 from bidzoo.envs.spades.state import SPADES
-from bidzoo.kernels import Table, row
+from bidzoo.kernels import Table, allocate, row
 
 FOR_TRICKS, FOR_NIL, FOR_NOTHING = range(3)
 WEIGHT = np.dtype(
@@ -50,7 +50,9 @@ _FITTED = """
 -10.5 0.3 8.5 1.6 0.9 -0.2 -1.0 -0.1 1.8 1.0 -6.7 1.8 2.7 -0.5  -2.4 -2.0 -3.3 -0.1 2.5 -1.6 0.6 -0.2 1.1
 -2.6 -0.1 -1.5 -0.1 0.3 -0.5 -0.3 -0.1 -0.5 0.1 -0.1 -0.1 -0.2 0.5  1.0 -2.4 -1.1 0.8 1.2 -0.8 -0.4 -0.3 -0.1
 """
-WEIGHTS = np.array([tuple(float(word) for word in line.split()) for line in _FITTED.split("\n") if line], WEIGHT)
+WEIGHTS = allocate(WEIGHT, 3)
+for _purpose, _line in enumerate(_FITTED.strip().split("\n")):
+    WEIGHTS[_purpose] = tuple(float(word) for word in _line.split())
 _TIGHTEST = 1.5
 
 

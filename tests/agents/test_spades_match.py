@@ -1,0 +1,100 @@
+"""Whole games: repeatable, in any batch, and won by whom they should be."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bidzoo.agents.spades.bidder import Bidder
+from bidzoo.agents.spades.choose import Player
+from bidzoo.agents.spades.curves import SEQUENCES
+from bidzoo.agents.spades.curves_training import CurvesConfig, collect_nils, fit_curves, train_success_curves
+from bidzoo.agents.spades.match import Games, play_games, rules
+from bidzoo.benchmarks import spades as bench
+from bidzoo.benchmarks.spades_rows import gains_by_partnership, rounds_log, won_by_first
+
+SRP, WRP = Player("srp"), Player("wrp")
+BIS, RB, MS, IO = (Bidder.named(name) for name in ("bis", "rb", "ms", "io"))
+
+
+def won(games: Games) -> float:
+    return float(won_by_first(games).mean())
+
+
+def test_games_do_not_depend_on_the_batch() -> None:
+    whole = play_games(40, (BIS, RB), (SRP, WRP), seed=3)
+    parts = [play_games(n, (BIS, RB), (SRP, WRP), 3, first) for first, n in ((0, 13), (13, 27))]
+    for name in ("winner", "scores", "rounds", "branches"):
+        np.testing.assert_array_equal(getattr(whole, name), np.concatenate([getattr(p, name) for p in parts]))
+    assert not np.array_equal(whole.scores, play_games(40, (BIS, RB), (SRP, WRP), seed=4).scores)
+
+
+def test_equal_partnerships_win_each_board_once() -> None:
+    games = play_games(200, (RB, RB), (SRP, SRP), seed=1)
+    np.testing.assert_array_equal(won_by_first(games), 0.5)
+
+
+def test_games_end_at_a_goal_and_the_log_adds_up() -> None:
+    games = play_games(100, (BIS, MS), (SRP, SRP), seed=2)
+    assert ((games.scores.max(axis=1) >= 200) | (games.scores.min(axis=1) <= -100)).all()
+    np.testing.assert_array_equal(games.winner, games.scores.argmax(axis=1))
+    log = rounds_log(games)
+    assert (log["won"].sum(axis=1) == 13).all()
+    ends = np.cumsum(games.rounds)
+    np.testing.assert_array_equal(np.add.reduceat(gains_by_partnership(log), np.r_[0, ends[:-1]]), games.scores)
+    assert games.branches.sum() == 52 * games.rounds.sum()
+
+
+@pytest.mark.parametrize(("other", "player", "least"), [(IO, SRP, 0.65), (MS, SRP, 0.56), (RB, SRP, 0.55), (IO, WRP, 0.6)])
+def test_bis_beats_the_rule_based_bidders(other: Bidder, player: Player, least: float) -> None:
+    assert won(play_games(1500, (BIS, other), (player, player), seed=8)) > least
+
+
+def test_srp_beats_wrp_and_random_beats_nobody() -> None:
+    assert won(play_games(1500, (RB, RB), (SRP, WRP), seed=8)) > 0.54
+    assert won(play_games(200, (RB, RB), (WRP, Player("random")), seed=8)) > 0.65
+    assert won(play_games(200, (RB, RB), (SRP, Player("random")), seed=8)) > 0.85
+    assert won(play_games(200, (RB, Bidder("random")), (SRP, SRP), seed=8)) > 0.9
+
+
+def test_the_end_game_conditions_win_single_rounds() -> None:
+    """Table 4's third row: 52.8 % in the paper."""
+    blank = rules(win_goal=1)
+    assert won(play_games(6000, (BIS, Bidder.named("bis", endgame=False)), (SRP, SRP), 8, 0, blank)) > 0.515
+
+
+@pytest.mark.slow
+def test_uct_that_infers_beats_naive_uct() -> None:
+    players = Player("uct", 4, 150, "bids"), Player("uct", 4, 150, "none")
+    assert won(play_games(600, (RB, RB), players, seed=8)) > 0.5
+
+
+def test_training_makes_rising_curves_and_repeats_itself(tmp_path: Path) -> None:
+    config = CurvesConfig(rounds=3000, passes=1, out=str(tmp_path / "curves.npz"))
+    seen: list[dict[str, object]] = []
+    curves = train_success_curves(config, seen.append)
+    assert curves.shape == (2, SEQUENCES, 2)
+    assert (curves[..., 1] > 0).all()
+    assert len(seen) == 1
+    np.testing.assert_array_equal(train_success_curves(config), curves)
+    with np.load(config.out) as archive:
+        np.testing.assert_array_equal(archive["curves"], curves)
+        assert json.loads(str(archive["provenance"]))["config"]["rounds"] == 3000
+
+
+def test_earlier_bids_tell_something_about_a_nil() -> None:
+    nils = collect_nils(20_000, 0.25, np.zeros((2, SEQUENCES, 2), np.float32), "srp", seed=9)
+    _, report = fit_curves(nils, 1.0)
+    assert report["all curves"]["log_loss"] < report["single curve"]["log_loss"] - 0.005
+
+
+def test_the_benchmark_writes_what_it_measured(tmp_path: Path) -> None:
+    file = tmp_path / "spades.json"
+    report = bench.main(games=40, rows="rule-based", json=file, seed=1)
+    assert json.loads(file.read_text())["rows"][0]["row"] == "BIS : RB, WRP"
+    assert len(report["rows"]) == 8
+    assert report["self_play"]["figure_5"][0] >= 0
+    assert {"win", "win_se", "points", "paper_win", "standard_errors_apart"} <= report["rows"][0].keys()
+    with pytest.raises(ValueError, match="unknown rows 'some'"):
+        bench.main(rows="some")  # type: ignore[arg-type]
