@@ -5,11 +5,12 @@ import sys
 
 import typer
 
-from bidzoo.commands import bench, deals
+from bidzoo.commands import bench, deals, report
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__, pretty_exceptions_enable=False)
 app.add_typer(bench.app, name="bench")
 app.add_typer(deals.app, name="deals")
+app.command("report")(report.report)
 
 
 @app.command("list")

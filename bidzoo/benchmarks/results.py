@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import bidzoo
 
@@ -45,6 +45,23 @@ class Table:
     note: str = ""
 
 
+@dataclass(frozen=True)
+class Figure:
+    """A picture as numbers; ``report`` draws it.
+
+    ``line`` and ``bars``: ``series`` maps a name to values ``[X]`` over ``x``. ``heat``: to rows of values over ``x``,
+    one name a row.
+    """
+
+    title: str
+    kind: Literal["line", "bars", "heat"]
+    x: Sequence[Any]
+    series: Mapping[str, Sequence[float]]
+    x_label: str = ""
+    y_label: str = ""
+    note: str = ""
+
+
 def _cell(value: Any) -> str:
     if value is None:
         return ""
@@ -73,7 +90,15 @@ def _plain(value: Any) -> Any:
     return value._asdict() if isinstance(value, Estimate) else value
 
 
-def save(path: str | Path, suite: str, tables: Sequence[Table], *, seed: int, seconds: float) -> None:
+def save(
+    path: str | Path,
+    suite: str,
+    tables: Sequence[Table],
+    *,
+    seed: int,
+    seconds: float,
+    figures: Sequence[Figure] = (),
+) -> None:
     """Write a result file whole or not at all (temporary file, then rename)."""
     document = {
         "suite": suite,
@@ -92,6 +117,7 @@ def save(path: str | Path, suite: str, tables: Sequence[Table], *, seed: int, se
             }
             for table in tables
         ],
+        "figures": [vars(figure) for figure in figures],
     }
     write_text(Path(path), json.dumps(document, indent=1, ensure_ascii=False) + "\n")
 
@@ -117,9 +143,12 @@ def load(path: str | Path) -> dict[str, Any]:
             )
             for table in document["tables"]
         ]
+        figures = [Figure(**figure) for figure in document.get("figures", [])]
+        for key in ("suite", "command", "seed", "version", "python", "machine", "seconds"):
+            document[key]
     except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as problem:
         raise ValueError(f"{path}: not a bidzoo result file ({problem})") from problem
-    return {**document, "tables": tables}
+    return {**document, "tables": tables, "figures": figures}
 
 
 def _estimate(value: Any) -> Any:
