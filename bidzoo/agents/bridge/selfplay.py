@@ -5,17 +5,18 @@ Boards are played to the end in one batch. Random numbers are addressed by ``(se
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bidzoo.cards import NUM_CALLS
+from bidzoo.envs.bridge.auction import legal_row
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.state import AUCTION
-from bidzoo.kernels import F32, F64, I8, I64, Bool, Tables
+from bidzoo.kernels import F32, F64, I8, I64, Bool, Tables, batched, prange
 from bidzoo.streams import Streams
-from bidzoo.wrappers.batch import Batch
 
 NORTH_SOUTH, EAST_WEST, BOTH = 0, 1, 2  # whose decisions are learned from
 
@@ -38,6 +39,10 @@ class Decisions(NamedTuple):
     def side(self) -> I64:
         """0 N/S, 1 E/W: ``[n]``."""
         return self.player % 2
+
+    def some(self, which: NDArray[Any]) -> Decisions:
+        """The decisions at ``which`` (numbers or a mask)."""
+        return Decisions._make(field[which] for field in self)
 
     def outcome(self, reward: F32) -> F32:
         """What each decision's side won in the end, ``[n]``, of N/S rewards ``[B]``."""
@@ -70,7 +75,7 @@ def actor(model: Any, device: str = "cpu", greedy: bool = False) -> Actor:
     return act
 
 
-def by_side(sides: I64, players: I8) -> Bool:
+def by_side(sides: I64, players: NDArray[Any]) -> Bool:
     """Where a learner at ``sides`` is the one to call."""
     mine: Bool = (sides == BOTH) | (sides == players % 2)
     return mine
@@ -88,52 +93,82 @@ def play(
         learner: at ``sides``.
         opponent: at the other side.
         sides: ``[B]`` of NORTH_SOUTH, EAST_WEST, BOTH.
-        stream: of the players' random numbers, with the boards.
+        stream: of the players' random numbers, with seed and boards.
     """
-    batch = Batch(game, len(boards), autoreset=False)
-    batch.reset(seed, boards)
-    parts: list[Decisions] = []
-    while True:
-        active = np.flatnonzero(batch.tables["phase"] == AUCTION)
-        if len(active) == 0:
-            return batch.tables, Decisions(*(np.concatenate(field) for field in zip(*parts)))
-        calls = np.full(len(boards), -1, np.int64)
-        mine = by_side(sides[active], batch.player[active])
-        for who, rows in ((learner, active[mine]), (opponent, active[~mine])):
-            if len(rows) == 0:
-                continue
-            observation, legal = batch.observation[rows], batch.action_mask[rows]
-            turn = batch.tables["length"][rows].astype(np.int64)
-            numbers = Streams.at(seed ^ (stream << 32), boards[rows], turn).random(1)[:, 0]
-            calls[rows], chances = who(observation, legal, numbers)
-            if who is learner:
-                players = batch.player[rows].astype(np.int64)
-                parts.append(Decisions(batch.tables[rows], observation, legal, calls[rows], chances, rows, players))
-        batch.step(calls)
+    tables = deal(game, boards, seed)
+    decisions = play_on(game, tables, learner, opponent, sides, seed ^ (stream << 32))
+    return tables, join(decisions)
 
 
-def finish(game: Bridge, tables: Tables, calls: I64, learner: Actor, opponent: Actor, sides: I64) -> I64:
-    """Make ``calls`` ``[n]`` at copies of ``tables`` ``[n]`` and play on; N/S points ``[n]``.
+def deal(game: Bridge, boards: I64, seed: int) -> Tables:
+    """Tables ``[B]`` before the first call."""
+    tables = game.new(len(boards))
+    game.begin(tables, np.ascontiguousarray(boards, np.int64), seed, game.buffers(len(boards)))
+    return tables
 
-    ``learner`` and ``opponent`` sit as in ``play``; their numbers are all 0.5, so that greedy ones fit best.
+
+def play_on(
+    game: Bridge, tables: Tables, learner: Actor, opponent: Actor, sides: I64, key: int, record: bool = True
+) -> list[Decisions]:
+    """``tables`` ``[B]`` from where they stand to the end, in place; the learner's decisions, turn by turn.
+
+    The random numbers are those of ``key``, the number of the board and the turn.
     """
-    tables, out = tables.copy(), game.buffers(len(tables))
-    game.step(tables, calls, 0, out, 0)
+    out = game.buffers(len(tables))
+    found: list[Decisions] = []
     while True:
         active = np.flatnonzero(tables["phase"] == AUCTION)
         if len(active) == 0:
-            return np.asarray(tables["points"][:, 0], np.int64)
+            return found
         calls = np.full(len(tables), -1, np.int64)
-        mine = by_side(sides[active], out.player[active])
+        mine = by_side(sides[active], tables["turn"][active])
         for who, rows in ((learner, active[mine]), (opponent, active[~mine])):
             if len(rows):
-                calls[rows], _ = who(out.observation[rows], out.mask[rows], np.full(len(rows), 0.5))
+                decisions = decide(game, tables[rows], rows, who, key)
+                calls[rows] = decisions.call
+                if record and who is learner:
+                    found.append(decisions)
         game.step(tables, calls, 0, out, 0)
+
+
+def decide(game: Bridge, tables: Tables, rows: I64, who: Actor, key: int) -> Decisions:
+    """What ``who`` calls at ``tables`` ``[n]``, which are ``rows`` ``[n]`` of a batch."""
+    players = tables["turn"].astype(np.int64)
+    observation = game.encoder(game.view_of(tables, players))
+    legal = legal_calls(tables)
+    numbers = Streams.at(key, tables["board"], tables["length"].astype(np.int64)).random(1)[:, 0]
+    call, log_chances = who(observation, legal, numbers)
+    return Decisions(tables, observation, legal, call, log_chances, rows, players)
+
+
+def join(parts: Sequence[Decisions]) -> Decisions:
+    """One after the other."""
+    return Decisions._make(np.concatenate(field) for field in zip(*parts))
+
+
+@batched
+def _legal(tables: Tables, out: I8) -> None:
+    for b in prange(len(tables)):
+        legal_row(tables[b], out[b])
+
+
+def legal_calls(tables: Tables) -> I8:
+    """Legal calls ``[B, 38]``."""
+    out = np.empty((len(tables), NUM_CALLS), np.int8)
+    _legal(tables, out)
+    return out
+
+
+def finish(game: Bridge, tables: Tables, calls: I64, learner: Actor, opponent: Actor, sides: I64, key: int = 0) -> I64:
+    """Make ``calls`` ``[n]`` at copies of ``tables`` ``[n]`` and play on as ``play_on``; N/S points ``[n]``."""
+    tables = tables.copy()
+    game.step(tables, calls, 0, game.buffers(len(tables)), 0)
+    play_on(game, tables, learner, opponent, sides, key, record=False)
+    return np.asarray(tables["points"][:, 0], np.int64)
 
 
 def datum(game: Bridge, boards: I64, seed: int, player: Actor) -> I64:
     """Points of N/S with ``player`` in all four seats: ``[B]``."""
-    batch = Batch(game, len(boards), autoreset=False)
-    batch.reset(seed, boards)
-    first, _ = player(batch.observation, batch.action_mask, np.full(len(boards), 0.5))
-    return finish(game, batch.tables, first, player, player, np.full(len(boards), BOTH))
+    tables = deal(game, boards, seed)
+    play_on(game, tables, player, player, np.full(len(boards), BOTH), 0, record=False)
+    return np.asarray(tables["points"][:, 0], np.int64)

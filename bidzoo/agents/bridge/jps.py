@@ -1,0 +1,214 @@
+"""``jps``: actor-critic whose games are now and then decided by a joint search. Joint policy search, 5.2 and 7.3.
+
+Training goes on from an actor-critic model (``a2c.py``). In a share of the games one decision is searched, all four
+hands being known: for each candidate call of the player (P1), sample the opponent's next call 5 times; for each of
+these and each candidate call of the partner (P2), play out 5 times with the current policy. P2's best call is taken
+for each of the opponent's, P1's best call given that: D = 3. The game goes on from there, and all its calls go to the
+replay buffer with the policy's own chances, as if the policy had drawn them.
+
+``depth=1`` is the paper's *1-search* (only P1's call is searched, 25 games played out for each); ``share=0`` is its
+*non-search*. The paper leaves open which calls are candidates: ours are the ``most`` likeliest of chance ``least``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bidzoo.agents.bridge import a2c, selfplay
+from bidzoo.agents.bridge.a2c import Judge, loop, require
+from bidzoo.agents.bridge.branches import candidates
+from bidzoo.agents.bridge.checkpoint import Run, torch_threads
+from bidzoo.agents.bridge.fit import Report
+from bidzoo.agents.bridge.network import Network
+from bidzoo.agents.bridge.neural import NetworkPolicy
+from bidzoo.agents.bridge.selfplay import BOTH, Actor, Decisions
+from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.imps import MAX_IMPS, imps
+from bidzoo.envs.bridge.state import AUCTION
+from bidzoo.kernels import F64, I64, Tables
+from bidzoo.streams import Streams
+
+_COPY = 1 << 40  # added to board numbers, so that copies of a board have numbers of their own
+
+
+class Jps(NetworkPolicy):
+    """The policy of joint policy search."""
+
+    name = "jps"
+    weights_name = "jps"
+
+
+@dataclass(frozen=True)
+class Options(a2c.Options):
+    """What a run depends on, beside the model it starts from."""
+
+    share: float = 0.05  # of games that are searched; 0: non-search
+    depth: int = 3  # 1: 1-search
+    responses: int = 5  # of the opponent, sampled
+    rollouts: int = 5
+    most: int = 4  # candidates
+    least: float = 0.01
+
+
+class Found(NamedTuple):
+    """What a search of ``n`` decisions chose."""
+
+    call: I64  # [n]  of P1
+    reply: I64  # [n, responses]  the opponent's sampled calls; -1 when the auction was over
+    answer: I64  # [n, responses]  P2's call after each; -1 when it was over, or not searched
+    value: F64  # [n]  mean reward of P1's side
+
+
+class Search:
+    """Joint search with one policy in all seats."""
+
+    def __init__(self, game: Bridge, player: Actor, options: Options, reference: I64) -> None:
+        """``reference`` ``[B]``: N/S points that results are compared with, by row of the board."""
+        self.game, self.player, self.options, self.reference = game, player, options, reference
+
+    def __call__(self, decisions: Decisions, key: int) -> Found:
+        """Search every decision ``[n]``."""
+        options = self.options
+        first, _ = candidates(decisions.log_chances, options.most, options.least)
+        row, place = np.nonzero(first >= 0)
+        call, board = first[row, place], decisions.board[row]
+        reply = answer = np.full((len(row), options.responses), -1, np.int64)
+        if options.depth == 1:
+            times = options.responses * options.rollouts
+            value = self._play_out(decisions.tables[row], call, board, times, key)
+        else:
+            times = options.responses
+            after = _made(self.game, np.repeat(decisions.tables[row], times), call.repeat(times))
+            after["board"] += _COPY * (1 + np.tile(np.arange(times), len(row)))
+            reply, answer, values = self._answers(after, board.repeat(times), key)
+            reply, answer = reply.reshape(-1, times), answer.reshape(-1, times)
+            value = values.reshape(-1, times).mean(1)
+        sign = np.where(decisions.side == 0, 1, -1)
+        table, which = np.full(first.shape, -np.inf), np.zeros(first.shape, np.int64)
+        table[row, place], which[row, place] = sign[row] * value, np.arange(len(row))
+        rows, best = np.arange(len(first)), table.argmax(1)
+        chosen = which[rows, best]
+        return Found(first[rows, best], reply[chosen], answer[chosen], table[rows, best])
+
+    def _answers(self, after: Tables, board: I64, key: int) -> tuple[I64, I64, F64]:
+        """Opponent's call, P2's best call and N/S's mean reward at tables where P1 has called."""
+        n = len(after)
+        reply, answer, value = np.full(n, -1), np.full(n, -1), np.zeros(n)
+        going = np.flatnonzero(after["phase"] == AUCTION)
+        reply[going] = selfplay.decide(self.game, after[going], going, self.player, key).call
+        then = _made(self.game, after, reply)
+        going = np.flatnonzero(then["phase"] == AUCTION)
+        over = np.flatnonzero(then["phase"] != AUCTION)
+        value[over] = self._reward(then["points"][over, 0], board[over])
+        if len(going) == 0:
+            return reply, answer, value
+        second = selfplay.decide(self.game, then[going], going, self.player, key)
+        call, _ = candidates(second.log_chances, self.options.most, self.options.least)
+        row, place = np.nonzero(call >= 0)
+        table = np.full(call.shape, -np.inf)
+        sign = np.where(second.side == 0, 1, -1)
+        means = self._play_out(then[going][row], call[row, place], board[going][row], self.options.rollouts, key)
+        table[row, place] = sign[row] * means
+        best = table.argmax(1)
+        answer[going] = call[np.arange(len(going)), best]
+        value[going] = sign * table[np.arange(len(going)), best]
+        return reply, answer, value
+
+    def _play_out(self, tables: Tables, calls: I64, board: I64, times: int, key: int) -> F64:
+        """N/S's mean reward over ``times`` games after each call."""
+        many = np.repeat(tables, times)
+        many["board"] += 64 * _COPY * (1 + np.tile(np.arange(times), len(tables)))
+        sides = np.full(len(many), BOTH)
+        points = selfplay.finish(self.game, many, calls.repeat(times), self.player, self.player, sides, key)
+        return self._reward(points, board.repeat(times)).reshape(-1, times).mean(1)
+
+    def _reward(self, points: I64, board: I64) -> F64:
+        return np.asarray(imps(points - self.reference[board]) / MAX_IMPS, np.float64)
+
+
+def _made(game: Bridge, tables: Tables, calls: I64) -> Tables:
+    """Copies of ``tables`` after ``calls`` (-1: none)."""
+    after = tables.copy()
+    game.step(after, calls, 0, game.buffers(len(after)), 0)
+    return after
+
+
+class Trainer(a2c.Trainer):
+    """Actor-critic with searched games."""
+
+    options: Options
+
+    def gather(self, stream: int) -> None:
+        """Duplicate pairs into the buffer; in a share of them the first table's game is searched once."""
+        options, n = self.options, self.options.boards
+        boards = stream * n + np.arange(n, dtype=np.int64)
+        player, sides = selfplay.actor(self.model, self.device), np.full(n, BOTH)
+        keys = [options.seed ^ ((3 * stream + k) << 32) for k in range(3)]
+        first, at_first = selfplay.play(self.game, boards, options.seed, player, player, sides, 3 * stream)
+        second, at_second = selfplay.play(self.game, boards, options.seed, player, player, sides, 3 * stream + 1)
+        points, reference = (t["points"][:, 0].astype(np.int64) for t in (first, second))
+        searched = np.flatnonzero(Streams.at(keys[2], boards).random(1)[:, 0] < options.share)
+        if len(searched):
+            at_first, points = self._search(at_first, searched, points, reference, player, keys[2])
+        difference = imps(points - reference).astype(np.float32) / np.float32(MAX_IMPS)
+        for decisions, reward in ((at_first, difference), (at_second, -difference)):
+            self.store(decisions, decisions.outcome(reward))
+
+    def _search(
+        self, played: Decisions, searched: I64, points: I64, reference: I64, player: Actor, key: int
+    ) -> tuple[Decisions, I64]:
+        """The games ``searched`` go another way from one of their decisions on; decisions and points of all games."""
+        chosen = _one_each(played, searched, key)
+        start = played.some(chosen)
+        found = Search(self.game, player, self.options, reference)(start, key)
+        parts = [start._replace(call=found.call)]
+        tables = _made(self.game, start.tables, found.call)
+        for calls in (found.reply[:, 0], found.answer[:, 0]):
+            going = np.flatnonzero((calls >= 0) & (tables["phase"] == AUCTION))
+            if len(going):
+                here = selfplay.decide(self.game, tables[going], start.board[going], player, key)
+                parts.append(here._replace(call=calls[going]))
+                tables = _made(self.game, tables, np.where(tables["phase"] == AUCTION, calls, -1))
+        rest = selfplay.play_on(self.game, tables, player, player, np.full(len(tables), BOTH), key)
+        parts += [part._replace(board=start.board[part.board]) for part in rest]
+        turn = np.full(len(points), np.iinfo(np.int64).max)
+        turn[start.board] = start.tables["length"]
+        before = played.tables["length"] < turn[played.board]
+        kept = played.some(before)
+        points = points.copy()
+        points[start.board] = tables["points"][:, 0]
+        return selfplay.join([kept, *parts]), points
+
+
+def _one_each(decisions: Decisions, boards: I64, key: int) -> I64:
+    """A random decision of every one of ``boards`` (rows)."""
+    numbers = Streams.at(key, np.arange(len(decisions.call)), 1).random(1)[:, 0]
+    order = np.lexsort((numbers, decisions.board))
+    _, first = np.unique(decisions.board[order], return_index=True)
+    return np.asarray(order[first][boards], np.int64)
+
+
+def train(
+    start: Network,
+    game: Bridge,
+    options: Options,
+    out: str | Path,
+    provenance: dict[str, Any] | None = None,
+    report: Report | None = None,
+    judge: Judge | None = None,
+    *,
+    every: int = 20,
+    device: str = "cpu",
+    threads: int = 1,
+    stop: int | None = None,
+) -> Network:
+    """Go on with actor-critic training from ``start``; arguments as in ``ppo``."""
+    require(game)
+    with torch_threads(threads):
+        trainer = Trainer(game, options, device, start)
+        run = Run(out, "jps", asdict(options))
+        return loop(trainer, run, options.syncs, provenance, report, judge, every, stop)
