@@ -1,6 +1,6 @@
 """First action of the side that did not open: overcalls, jump overcalls, takeout doubles."""
 
-from bidzoo.agents.bridge.natural.opening import HEARTS
+from bidzoo.agents.bridge.natural.opening import HEARTS, SPADES
 from bidzoo.agents.bridge.natural.promise import NOTRUMP, hcp_row, notrump_row, points_row, suit_row
 from bidzoo.agents.bridge.natural.records import (
     R_JUMP_OVERCALL,
@@ -8,8 +8,9 @@ from bidzoo.agents.bridge.natural.records import (
     R_OVERCALL,
     R_PENALTY,
     R_TAKEOUT,
+    R_TWO_SUITS,
 )
-from bidzoo.cards import DOUBLE
+from bidzoo.cards import DOUBLE, FIRST_BID
 from bidzoo.kernels import Table, row
 
 
@@ -28,8 +29,12 @@ def overcall_row(k: Table, call: int, level: int, strain: int, stops: int, m: Ta
             m.balanced = 1
         elif level == 3 and k.bid >= 10:
             notrump_row(m, R_NOTRUMP_OVERCALL, 60, 17, 22, stops)
+        elif level == 2:
+            _two_suits_row(k, level, strain, m)
     elif (stops >> strain) & 1 == 0:
         _suit_row(k, level, strain, less, m)
+    elif level == 2 and k.bid < 5 and k.opening - FIRST_BID == k.bid:
+        _two_suits_row(k, level, strain, m)
 
 
 @row
@@ -60,14 +65,33 @@ def _suit_row(k: Table, level: int, strain: int, less: int, m: Table) -> None:
             m.quality = 4
         m.longest = strain
     elif level == cheapest + 1 and level <= 3 and less == 0:
-        hcp_row(m, R_JUMP_OVERCALL, 49, 5 + vulnerable, 10)
+        hcp_row(m, R_JUMP_OVERCALL, 62, 5 + vulnerable, 10)
         suit_row(m, strain, 6 if level == 2 else 7, 7)
-        m.quality = 4
+        m.quality = 2
     elif level == 4 and strain >= HEARTS and less == 0:
         hcp_row(m, R_JUMP_OVERCALL, 60, 6, 13)
         suit_row(m, strain, 8 if vulnerable else 7, 13)
         m.quality = 5
     m.natural = 1
+
+
+@row
+def _two_suits_row(k: Table, level: int, strain: int, m: Table) -> None:
+    """Michaels cue bid: both majors, or the other major and a minor; unusual 2NT: the two lowest unbid suits."""
+    opened = k.bid % 5
+    if k.bid >= 5 or k.opening - FIRST_BID != k.bid:
+        return
+    points_row(m, R_TWO_SUITS, 66, 9, 40)
+    m.hcp_low, m.force = 7, 1
+    if strain == NOTRUMP:
+        suit_row(m, 1 if opened == 0 else 0, 5, 13)
+        suit_row(m, HEARTS if opened < HEARTS else 1, 5, 13)
+    elif opened < HEARTS:
+        suit_row(m, HEARTS, 5, 13)
+        suit_row(m, SPADES, 5, 13)
+    else:
+        suit_row(m, HEARTS + SPADES - opened, 5, 13)
+        m.either, m.either_low = 3, 5
 
 
 @row
@@ -81,7 +105,7 @@ def _double_row(k: Table, less: int, stops: int, m: Table) -> None:
         hcp_row(m, R_PENALTY, 20, 17, 40)
         return
     points_row(m, R_TAKEOUT, 45, 12 - less + (level - 1), 40)
-    m.hcp_low = 11 - less + (level - 1)
+    m.hcp_low, m.strong = 11 - less + (level - 1), 17 if level <= 2 else 18
     m.force = 1
     unbid = 0
     for suit in range(4):
@@ -94,13 +118,3 @@ def _double_row(k: Table, less: int, stops: int, m: Table) -> None:
         for suit in range(4):
             if (stops >> suit) & 1 == 0:
                 m.low[suit] = 4
-
-
-@row
-def strong_double_row(k: Table, m: Table) -> bool:
-    """A hand too good for an overcall doubles first, whatever its shape."""
-    if k.bid % 5 != NOTRUMP and k.bid < 15:
-        hcp_row(m, R_TAKEOUT, 64, 18, 40)
-        m.force = 1
-        return True
-    return False

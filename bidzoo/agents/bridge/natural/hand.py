@@ -44,6 +44,8 @@ def support_row(hand: Table, trump: int) -> int:
 @row
 def keeps_row(hand: Table, meaning: Table) -> bool:
     """The hand is one that ``meaning`` promises."""
+    if hand.hcp >= meaning.strong:
+        return True
     if hand.hcp < meaning.hcp_low or hand.hcp > meaning.hcp_high:
         return False
     points = hand.points if meaning.trump == NO_SUIT else support_row(hand, meaning.trump)
@@ -66,7 +68,7 @@ def keeps_row(hand: Table, meaning: Table) -> bool:
     if meaning.either != 0:
         found = False
         for suit in range(4):
-            found = found or ((meaning.either >> suit) & 1 == 1 and hand.length[suit] >= 4)
+            found = found or ((meaning.either >> suit) & 1 == 1 and hand.length[suit] >= meaning.either_low)
         if not found:
             return False
     if meaning.quality > 0 and hand.honours[meaning.strain] < meaning.quality:

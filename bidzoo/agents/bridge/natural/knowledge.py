@@ -1,7 +1,7 @@
 """What the auction has shown so far: every call narrows the caller's ranges."""
 
 from bidzoo.agents.bridge.natural.promise import NOTRUMP
-from bidzoo.agents.bridge.natural.records import MOST_HCP, MOST_POINTS, NO_SUIT, R_ACES
+from bidzoo.agents.bridge.natural.records import MOST_HCP, MOST_POINTS, NO_SUIT, R_ACES, R_TRANSFER, R_TWO_SUITS
 from bidzoo.cards import DOUBLE, FIRST_BID, PASS
 from bidzoo.kernels import Table, row
 
@@ -57,6 +57,12 @@ def learn_row(k: Table, call: int, m: Table) -> None:
     k.last[seat], k.rule[seat] = call, m.rule
     if k.opener >= 0:
         k.turns[seat] += 1
+    if m.rule == R_TRANSFER:
+        k.named[seat, m.strain + 1] = 1
+    elif m.rule == R_TWO_SUITS:
+        for suit in range(4):
+            if m.low[suit] >= 5:
+                k.named[seat, suit] = 1
     if k.must[side] == seat:
         k.must[side] = -1
     if call != PASS:

@@ -12,6 +12,7 @@ from bidzoo.agents.bridge.natural.records import (
     NEVER,
     R_ACES,
     R_BLACKWOOD,
+    R_FEATURE_ASK,
     R_NEW_SUIT,
     R_NOTRUMP,
     R_NOTRUMP_OPENING,
@@ -28,7 +29,12 @@ from bidzoo.agents.bridge.natural.records import (
 )
 from bidzoo.agents.bridge.natural.respond import respond_row
 from bidzoo.agents.bridge.natural.slam import after_blackwood_row, answer_blackwood_row
-from bidzoo.agents.bridge.natural.strong import answer_preempt_row, answer_strong_row, rebid_strong_row
+from bidzoo.agents.bridge.natural.strong import (
+    answer_feature_row,
+    answer_preempt_row,
+    answer_strong_row,
+    rebid_strong_row,
+)
 from bidzoo.cards import FIRST_BID, PASS
 from bidzoo.kernels import Table, row
 
@@ -79,6 +85,8 @@ def _answer_row(k: Table, level: int, strain: int, m: Table) -> bool:
         after_blackwood_row(k, level, strain, m)
     elif asked == R_STRONG:
         answer_strong_row(k, level, strain, m)
+    elif asked == R_FEATURE_ASK:
+        answer_feature_row(k, level, strain, m)
     elif asked in (R_WEAK_TWO, R_PREEMPT):
         answer_preempt_row(k, level, strain, m)
     elif asked in (R_NOTRUMP_OPENING, R_NOTRUMP_OVERCALL):

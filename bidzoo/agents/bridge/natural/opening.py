@@ -49,7 +49,7 @@ def _preempt_row(level: int, suit: int, m: Table) -> None:
     if level == 2:
         hcp_row(m, R_WEAK_TWO, 60, 5, 11)
         suit_row(m, suit, 6, 6)
-        m.quality = 3
+        m.quality = 1
     elif level == 3:
         hcp_row(m, R_PREEMPT, 61, 5, 11)
         suit_row(m, suit, 7, 7)

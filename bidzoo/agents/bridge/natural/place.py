@@ -88,7 +88,9 @@ def _support_row(k: Table, level: int, strain: int, contested: bool, m: Table) -
     fit = max(8 - partners, 2)
     target = MAJOR_GAME if strain >= HEARTS else MINOR_GAME
     game = 4 if strain >= HEARTS else 5
-    if level == game:
+    if level == game and k.bid == 14 and strain >= HEARTS and k.bidder == k.partner:
+        support_points_row(m, R_GAME, 66, 0, 50, strain)
+    elif level == game:
         support_points_row(m, R_GAME, 70 if strain >= HEARTS else 45, target - least - _edge(k), 50, strain)
     elif level == 6:
         support_points_row(m, R_SLAM, 80, SLAM + 1 - least, 50, strain)

@@ -14,7 +14,7 @@ def clear_row(m: Table, strain: int) -> None:
     m.low[:] = 0
     m.high[:] = 13
     m.trump, m.balanced, m.longest, m.better, m.worse = NO_SUIT, 0, NO_SUIT, NO_SUIT, NO_SUIT
-    m.by, m.tie, m.either = 0, 0, 0
+    m.by, m.tie, m.either, m.either_low, m.strong = 0, 0, 0, 4, MOST_HCP + 1
     m.quality, m.strain, m.stops, m.aces = 0, strain, 0, 0
     m.natural, m.force, m.agrees = 0, 0, NO_SUIT
 

@@ -41,8 +41,9 @@ def _notrump_row(level: int, responded: int, response: int, m: Table) -> None:
         elif level == 3:
             notrump_row(m, R_NOTRUMP, 41, 19, 21, 0)
     elif level == 1:
-        notrump_row(m, R_NOTRUMP, 35, 12, 14, 0)
-        m.balanced = 1
+        notrump_row(m, R_NOTRUMP, 35, 12, 15, 0)
+        m.low[:] = 2
+        m.low[response] = 1
     elif level == 2:
         low, high = (18, 19) if responded == 1 else (12, 14)
         notrump_row(m, R_NOTRUMP, 45 if responded == 1 else 25, low, high, 0)

@@ -77,7 +77,9 @@ MEANING = np.dtype(
         ("worse", "i8"),
         ("by", "i8"),
         ("tie", "i8"),  # equal lengths of the two must be at least this
-        ("either", "i8"),  # bit mask of suits one of which has four cards
+        ("either", "i8"),  # bit mask of suits one of which has ``either_low`` cards
+        ("either_low", "i8"),
+        ("strong", "i8"),  # with as many high-card points the other requirements do not matter
         ("quality", "i8"),  # high-card points in the suit ``strain``, at least
         ("strain", "i8"),  # strain of the call, -1 if it is no bid
         ("stops", "i8"),  # bit mask of suits that must be stopped
@@ -132,6 +134,9 @@ RULES = (
     "penalty pass",
     "last resort",
     "correction",
+    "asks for a feature",
+    "feature",
+    "two suits",
 )
 (
     R_PASS,
@@ -176,4 +181,7 @@ RULES = (
     R_PENALTY_PASS,
     R_LAST_RESORT,
     R_CORRECTION,
+    R_FEATURE_ASK,
+    R_FEATURE,
+    R_TWO_SUITS,
 ) = range(len(RULES))

@@ -74,7 +74,7 @@ def _notrump_row(k: Table, level: int, opened: int, stops: int, m: Table) -> Non
             notrump_row(m, R_NOTRUMP, 30, low, high, stops)
         return
     if level == 1:
-        notrump_row(m, R_NOTRUMP, 20, 6, 10, 0)
+        notrump_row(m, R_NOTRUMP, 20, 6, 11, 0)
         if opened <= DIAMONDS:
             m.high[HEARTS], m.high[SPADES] = 3, 3
     elif opened >= HEARTS and level == 3:
@@ -105,14 +105,17 @@ def _new_suit_row(k: Table, level: int, strain: int, opened: int, overcalled: bo
         low = 5
     points_row(m, R_NEW_SUIT, 44 + strain if level == 1 else 43, 6 if level == 1 else 10 if level == 2 else 12, 40)
     if level == 1 and opened == HEARTS:
-        m.priority = 41
+        m.priority = 46
     if level == 2 and opened >= HEARTS:
-        m.hcp_low = 9
+        m.hcp_low, m.points_low = 10, 11
         m.longest = strain
         m.priority = 43 + (1 if strain == HEARTS else 0)
         if strain != HEARTS:
             m.longest = -1
             m.better, m.worse, m.tie = strain, CLUBS + DIAMONDS - strain, 5 if strain == DIAMONDS else 0
+    if level >= 2:
+        m.points_low = max(m.points_low, 11)
+        m.priority = 46 if overcalled else m.priority
     suit_row(m, strain, low, 13)
     m.natural, m.force = 1, 1
     if level == 1 and strain == SPADES and opened <= DIAMONDS and not overcalled:

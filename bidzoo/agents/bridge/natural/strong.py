@@ -3,11 +3,15 @@
 from bidzoo.agents.bridge.natural.opening import DIAMONDS, HEARTS
 from bidzoo.agents.bridge.natural.promise import NOTRUMP, hcp_row, notrump_row, points_row, suit_row, support_points_row
 from bidzoo.agents.bridge.natural.records import (
+    R_FEATURE,
+    R_FEATURE_ASK,
     R_GAME,
     R_NATURAL,
     R_NEW_SUIT,
+    R_NOTRUMP,
     R_NOTRUMP_OPENING,
     R_PREEMPTIVE_RAISE,
+    R_REBID,
     R_WAITING,
 )
 from bidzoo.cards import FIRST_BID
@@ -45,6 +49,22 @@ def rebid_strong_row(k: Table, level: int, strain: int, m: Table) -> None:
 
 
 @row
+def answer_feature_row(k: Table, level: int, strain: int, m: Table) -> None:
+    """The weak two opener after 2NT: the suit again with 5-8, else a side suit with a stopper, or 3NT."""
+    opened = (k.opening - FIRST_BID) % 5
+    if level != 3:
+        return
+    if strain == opened:
+        hcp_row(m, R_REBID, 60, 0, 8)
+        m.natural = 1
+    elif strain == NOTRUMP:
+        notrump_row(m, R_NOTRUMP, 40, 9, 11, 0)
+    else:
+        hcp_row(m, R_FEATURE, 50, 9, 11)
+        m.stops, m.force = 1 << strain, 1
+
+
+@row
 def answer_preempt_row(k: Table, level: int, strain: int, m: Table) -> None:
     """Raise partner's preempt to the level of the trumps, or to game on strength; a new suit is forcing."""
     opened, bid = (k.opening - FIRST_BID) % 5, k.opening - FIRST_BID
@@ -57,8 +77,11 @@ def answer_preempt_row(k: Table, level: int, strain: int, m: Table) -> None:
         elif level + 6 > length:
             support_points_row(m, R_PREEMPTIVE_RAISE, 40, 5, 15, opened)
             suit_row(m, opened, level + 6 - length, 13)
+    elif strain == NOTRUMP and level == 2:
+        hcp_row(m, R_FEATURE_ASK, 55, 15, 40)
+        m.force = 1
     elif strain == NOTRUMP and level == 3:
-        notrump_row(m, R_GAME, 50, 16, 22, 0)
+        notrump_row(m, R_GAME, 57, 16, 22, 0)
         for suit in range(4):
             if suit != opened:
                 m.stops |= 1 << suit
