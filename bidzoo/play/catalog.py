@@ -1,0 +1,178 @@
+"""What can be played: the games with the options offered, their seats, and the agents that know them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from bidzoo import agents, registry
+from bidzoo.agents.policy import Policy
+
+HUMAN = "human"
+BRIDGE = ("bridge_bidding_v0", "bridge_v0")
+SMALL = ("minibridge_v0", "simple_bidding_v0", "comm_v0", "mini_hanabi_v0")
+
+# An agent lives in the folder of its game; ``Entry.games`` says otherwise where it has one.
+FOLDERS = {
+    "bidzoo.agents.bridge": BRIDGE,
+    "bidzoo.agents.spades": ("spades_v0",),
+    "bidzoo.agents.tabular": SMALL,
+}
+USUAL = ("sayc", "sl", "bis", "jps", "exact")  # the first of these that plays the game
+
+
+@dataclass(frozen=True)
+class Option:
+    """One choice before the deal: the option's name in ``make_game``, what to call it, and its values."""
+
+    name: str
+    label: str
+    values: tuple[Any, ...]  # the first one is the default
+    words: tuple[str, ...] = ()  # what to call the values; default: themselves
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One game as the table offers it."""
+
+    id: str
+    title: str
+    summary: str
+    seats: tuple[str, ...]
+    options: tuple[Option, ...] = ()
+
+
+_COMPASS = ("North", "East", "South", "West")
+_PAIR = ("Player 1", "Player 2")
+
+OFFERS = {
+    offer.id: offer
+    for offer in (
+        Offer(
+            "bridge_bidding_v0",
+            "Bridge bidding",
+            "Reach the best contract with your partner; it is scored double dummy.",
+            _COMPASS,
+            (Option("deals", "Deals", ("train", "validation", "test")),),
+        ),
+        Offer("bridge_v0", "Bridge", "The whole board: auction, then thirteen tricks.", _COMPASS),
+        Offer(
+            "spades_v0",
+            "Spades",
+            "Bid your tricks, or nil; then take exactly those.",
+            _COMPASS,
+            (
+                Option("phase", "Length", ("round", "game"), ("one round", "a game")),
+                Option("variant", "Variant", ("partnership", "cutthroat", "mirror", "whiz", "suicide")),
+                Option("deck", "Deck", ("standard", "jokers", "jokers_deuces"), ("standard", "jokers", "deuces high")),
+                Option("win_goal", "Game ends at", (500, 200, 100)),
+            ),
+        ),
+        Offer(
+            "minibridge_v0",
+            "MiniBridge",
+            "Two suits, two partners: tell each other how many hearts you hold.",
+            _PAIR,
+            (Option("size", "Cards a hand", (4, 2, 3, 5, 6)),),
+        ),
+        Offer(
+            "simple_bidding_v0",
+            "Simple Bidding",
+            "Bid powers of two up to what both numbers add up to.",
+            _PAIR,
+            (Option("size", "Numbers below", (4, 8, 16)),),
+        ),
+        Offer(
+            "comm_v0",
+            "Comm",
+            "Send a secret bit by bit; your partner guesses it.",
+            _PAIR,
+            (Option("length", "Bits", (3, 2, 4)),),
+        ),
+        Offer("mini_hanabi_v0", "Mini-Hanabi", "One action each, which must both score and tell.", _PAIR),
+    )
+}
+
+
+def offer(game_id: str) -> Offer:
+    """The offer of ``game_id``; ValueError names the choices."""
+    if not isinstance(game_id, str) or game_id not in OFFERS:
+        raise ValueError(f"unknown game {game_id!r}; choose from {', '.join(OFFERS)}")
+    return OFFERS[game_id]
+
+
+def checked_options(game_id: str, options: Any) -> dict[str, Any]:
+    """``options`` and the defaults of the others; ValueError names one whose value is not offered."""
+    known = {option.name: option for option in offer(game_id).options}
+    if not isinstance(options, dict):
+        raise ValueError(f"options {options!r}: expected names and values")
+    for name, value in options.items():
+        if name not in known:
+            raise ValueError(f"{game_id} has no option {name!r} here; choose from {', '.join(known) or 'none'}")
+        if value not in known[name].values or isinstance(value, bool):
+            raise ValueError(f"option {name!r}: {value!r} is not one of {', '.join(map(str, known[name].values))}")
+    return {name: option.values[0] for name, option in known.items()} | options
+
+
+def agents_for(game_id: str) -> dict[str, str]:
+    """Name and summary of every agent that plays ``game_id``."""
+    return {name: entry.summary for name, entry in agents.AGENTS.items() if game_id in games_of(entry)}
+
+
+def games_of(entry: agents.Entry) -> tuple[str, ...]:
+    """Games of an agent: what its entry says, else those of its folder, else all."""
+    declared: tuple[str, ...] = tuple(getattr(entry, "games", ()))
+    if declared:
+        return declared
+    module = entry.factory.partition(":")[0]
+    return next((games for folder, games in FOLDERS.items() if module.startswith(f"{folder}.")), tuple(OFFERS))
+
+
+def usual(game_id: str) -> str:
+    """The agent that sits down if nobody is named."""
+    known = agents_for(game_id)
+    return next((name for name in USUAL if name in known), next(iter(known)))
+
+
+def usual_seats(game_id: str) -> list[str]:
+    """A human (South of four) among usual agents."""
+    players = len(offer(game_id).seats)
+    return [HUMAN if p == (2 if players == 4 else 0) else usual(game_id) for p in range(players)]
+
+
+def make_agent(game_id: str, name: str) -> Policy:
+    """The agent ``name`` for ``game_id``; ValueError if it does not play it or lacks what it needs."""
+    if name not in agents_for(game_id):
+        raise ValueError(f"{name!r} does not play {game_id}; choose from {HUMAN}, {', '.join(agents_for(game_id))}")
+    try:
+        policy = agents.make(name)
+    except ImportError as problem:
+        raise ValueError(f"agent {name!r} cannot be made: {problem}") from problem
+    if game_id == "bridge_v0":
+        from bidzoo.agents.bridge.card_play import WithCards
+
+        return policy if name == "random" else WithCards(policy)
+    return policy
+
+
+def menu() -> list[dict[str, Any]]:
+    """The offers as plain data, with the agents of each."""
+    return [
+        {
+            "id": one.id,
+            "title": one.title,
+            "summary": one.summary,
+            "about": registry.GAMES[one.id].summary,
+            "seats": list(one.seats),
+            "usual": usual_seats(one.id),
+            "options": [
+                {
+                    "name": option.name,
+                    "label": option.label,
+                    "values": list(option.values),
+                    "words": [str(word) for word in option.words or option.values],
+                }
+                for option in one.options
+            ],
+            "agents": [{"name": name, "summary": summary} for name, summary in agents_for(one.id).items()],
+        }
+        for one in OFFERS.values()
+    ]

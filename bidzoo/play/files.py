@@ -1,0 +1,130 @@
+"""Boards from PBN and LIN texts to the table and back."""
+
+import datetime
+from pathlib import PurePath
+
+from bidzoo.cards import NUM_CALLS
+from bidzoo.envs.bridge import lin, pbn
+from bidzoo.envs.bridge.board import VULNERABLE, Board, Call, contract_text
+from bidzoo.envs.bridge.options import VULNERABILITIES
+from bidzoo.envs.bridge.state import AUCTION, OVER
+from bidzoo.kernels import Table
+from bidzoo.play.catalog import BRIDGE, HUMAN, offer
+from bidzoo.play.session import Session
+
+READERS = {".pbn": pbn.loads, ".lin": lin.loads}
+MOST_BOARDS = 2000
+REPLAY, REBID, PLAY_AGAIN = "replay", "rebid", "play"  # ways to open a board
+
+
+def load(session: Session, name: str, text: str) -> None:
+    """Take the boards of a file's ``text``; ``name`` is only what it is called. The table stays as it is.
+
+    Raises:
+        ValueError: names file, line and what was expected.
+    """
+    if not isinstance(name, str) or not isinstance(text, str):
+        raise ValueError("a file: expected its name and its text")
+    ending = PurePath(name).suffix.lower()
+    if ending not in READERS:
+        raise ValueError(f"{name[:80]!r}: ending {ending[:20]!r}, expected {' or '.join(READERS)}")
+    boards = READERS[ending](text.removeprefix("\ufeff"), name[:80])
+    if not boards:
+        raise ValueError(f"{name[:80]!r}: no boards")
+    if len(boards) > MOST_BOARDS:
+        raise ValueError(f"{name[:80]!r}: {len(boards)} boards, expected at most {MOST_BOARDS}")
+    with session.lock:
+        session.boards, session.source, session.at_board = boards, name[:80], -1
+
+
+def open_board(session: Session, index: int, way: str) -> None:
+    """Put a board of the file on the table.
+
+    Args:
+        session: with a file loaded.
+        index: of the board in the file.
+        way: ``"replay"`` its auction and play as recorded, ``"rebid"`` it, or bid and ``"play"`` it afresh.
+    """
+    if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < len(session.boards):
+        raise ValueError(f"board {index!r}: the file has {len(session.boards)}")
+    if way not in (REPLAY, REBID, PLAY_AGAIN):
+        raise ValueError(f"way {way!r}: expected {REPLAY}, {REBID} or {PLAY_AGAIN}")
+    board: Board = session.boards[index]
+    if not board.complete or board.hands is None:
+        raise ValueError(f"board {board.number or index + 1}: hands are missing, expected all four")
+    fixed: dict[str, object] = {"deal": [int(hand) for hand in board.hands]}
+    if board.dealer is not None:
+        fixed["dealer"] = board.dealer
+    if board.vulnerable is not None:
+        fixed["vulnerability"] = VULNERABILITIES[board.vulnerable]
+    if board.tricks is not None and min(board.tricks) >= 0:
+        fixed["tricks"] = list(board.tricks)
+    game_id = "bridge_bidding_v0" if way == REBID else "bridge_v0"
+    actions = [call.call for call in board.auction] + [NUM_CALLS + card for card in board.play]
+    with session.lock:
+        seats = session.seats if session.setup.game == game_id or len(session.seats) == 4 else None
+        known = [
+            seat if _plays(game_id, seat) else "random" for seat in seats or ["human", "random", "random", "random"]
+        ]
+        number = max((board.number or index + 1) - 1, 0)
+        record = actions if way == REPLAY and board.auction else []
+        session.start(game_id, {}, known, 0, number, fixed, record)
+        session.at_board = index
+
+
+def _plays(game_id: str, seat: str) -> bool:
+    from bidzoo.play.catalog import agents_for
+
+    return seat == HUMAN or seat in agents_for(game_id)
+
+
+# ---- saving ----------------------------------------------------------------------------------
+
+
+def save(session: Session) -> tuple[str, str]:
+    """Name and text of a file with the board up to the cursor: PBN for bridge, plain text for other games."""
+    with session.lock:
+        table, seats, game_id = session.position().tables[0].copy(), list(session.seats), session.setup.game
+        if game_id not in BRIDGE:
+            return f"{game_id}-board-{session.setup.board + 1}.txt", session.game.text(table) + "\n"
+    return f"board-{int(table['board']) + 1}.pbn", pbn.dumps([board_of(table, seats)])
+
+
+def board_of(table: Table, seats: list[str]) -> Board:
+    """A bridge table as a board of a file; ``seats`` are the names of the players N E S W."""
+    phase, declarer = int(table["phase"]), int(table["declarer"])
+    done, made = phase != AUCTION, int(table["bid"]) >= 0
+    plays = int(table["plays"])
+    result = None
+    if phase == OVER and made:
+        result = int(table["won"][declarer % 2] if plays else table["tricks"][5 * declarer + int(table["bid"]) % 5])
+    tricks = tuple(int(n) for n in table["tricks"])
+    north, east, south, west = (int(hand) for hand in table["hands"])
+    return Board(
+        number=int(table["board"]) + 1,
+        dealer=int(table["dealer"]),
+        vulnerable=int(table["vulnerable"]),
+        hands=(north, east, south, west),
+        auction=tuple(Call(int(call)) for call in table["calls"][: int(table["length"])]),
+        contract=contract_text(int(table["bid"]), int(table["stake"])) if done else None,
+        declarer=declarer if done and made else None,
+        play=tuple(int(card) for card in table["played"][:plays]),
+        result=result if result is None or result >= 0 else None,
+        tricks=tricks if min(tricks) >= 0 else None,
+        names=(seats[0], seats[1], seats[2], seats[3]),
+        tags={"Event": "bidzoo play", "Date": datetime.date.today().strftime("%Y.%m.%d")},
+    )
+
+
+def headline(board: Board) -> str:
+    """One line about a board of a file."""
+    names = offer("bridge_v0").seats
+    parts = [f"board {board.number or '?'}"]
+    if board.dealer is not None:
+        parts.append(f"dealer {names[board.dealer]}")
+    if board.vulnerable is not None:
+        parts.append(f"vulnerable {VULNERABLE[board.vulnerable]}")
+    if board.contract:
+        by = f" by {names[board.declarer]}" if board.declarer is not None else ""
+        parts.append(f"{board.contract}{by}")
+    return ", ".join(parts)

@@ -1,0 +1,267 @@
+"""One table: a game, a board and the actions so far. Every position is replayed through the game's own kernels."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from threading import RLock
+from typing import Any
+
+import numpy as np
+
+from bidzoo import registry
+from bidzoo.agents.policy import Policy
+from bidzoo.agents.thoughts import Thoughts, thoughts_of
+from bidzoo.envs.game import Buffers, Game
+from bidzoo.kernels import I64, Tables
+from bidzoo.play.catalog import HUMAN, agents_for, checked_options, make_agent, offer, usual_seats
+from bidzoo.streams import Streams
+
+MOST = 2**53 - 1  # of seeds and boards: what a page's numbers hold exactly
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Where a table starts: with its actions it is the whole state of a session."""
+
+    game: str
+    options: Mapping[str, Any]  # of ``make_game``
+    seed: int
+    board: int
+    fixed: Mapping[str, Any]  # of ``Game.fix``: a deal from a file
+
+
+@dataclass(frozen=True)
+class Position:
+    """A replayed table ``[1]`` and what it shows."""
+
+    tables: Tables
+    out: Buffers
+
+    @property
+    def over(self) -> bool:
+        """Nobody can act any more."""
+        return not self.out.mask.any()
+
+    @property
+    def player(self) -> int:
+        """Who acts next; -1 once over."""
+        return -1 if self.over else int(self.out.player[0])
+
+    @property
+    def legal(self) -> list[int]:
+        """Legal actions."""
+        return [int(action) for action in np.flatnonzero(self.out.mask[0])]
+
+
+class StaleError(ValueError):
+    """The table has moved on since the request was thought of."""
+
+
+def whole(name: str, value: Any, low: int, high: int) -> int:
+    """``value`` as an integer in ``[low, high]``; ValueError names it."""
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise ValueError(f"{name} {value!r}: expected a whole number from {low} to {high}")
+    return value
+
+
+class Session:
+    """A table, who sits at it, and where we are in the record of its actions.
+
+    Methods may be called from several threads; an agent thinks outside the lock.
+    """
+
+    def __init__(self, make: Callable[[str, str], Policy] = make_agent) -> None:
+        """``make``: an agent from game id and name."""
+        self.lock = RLock()
+        self._make = make
+        self._policies: dict[tuple[str, str], Policy] = {}
+        self.reveal = False
+        self.boards: list[Any] = []  # of the file that is open
+        self.source = ""
+        self.at_board = -1  # index into ``boards``; -1: a deal of our own
+        self.replaying = False  # the record at the start came from the file
+        self.start("bridge_bidding_v0")
+        self.fresh = True  # nobody has chosen anything yet
+
+    # ---- sitting down ---------------------------------------------------------------------------
+
+    def start(
+        self,
+        game_id: str,
+        options: Mapping[str, Any] | None = None,
+        seats: Sequence[str] | None = None,
+        seed: int = 0,
+        board: int = 0,
+        fixed: Mapping[str, Any] | None = None,
+        actions: Sequence[int] = (),
+    ) -> None:
+        """A new table before its first action; ``actions`` is a record to step through. Nothing changes if one is bad.
+
+        Raises:
+            ValueError: an unknown game, option, agent or number; an action that is not legal in its place.
+        """
+        chosen = checked_options(game_id, dict(options or {}))
+        setup = Setup(game_id, chosen, whole("seed", seed, 0, MOST), whole("board", board, 0, MOST), dict(fixed or {}))
+        game = registry.make_game(game_id, **chosen)
+        table = Record(game, setup)
+        table.replay(actions)
+        sitting = self._seats(game_id, usual_seats(game_id) if seats is None else seats)
+        with self.lock:
+            self.setup, self.game, self.record = setup, game, table
+            self.seats, self.actions, self.cursor = sitting, [int(action) for action in actions], 0
+            self.at_board, self.replaying, self.fresh = -1, len(actions) > 0, False
+
+    def sit(self, seats: Sequence[str]) -> None:
+        """Change who sits where: names of agents or ``human``."""
+        with self.lock:
+            self.seats = self._seats(self.setup.game, seats)
+
+    @staticmethod
+    def _seats(game_id: str, seats: Any) -> list[str]:
+        names, known = offer(game_id).seats, agents_for(game_id)
+        if not isinstance(seats, Sequence) or isinstance(seats, str) or len(seats) != len(names):
+            raise ValueError(f"seats {seats!r}: expected {len(names)} names, one a seat ({', '.join(names)})")
+        for place, name in zip(names, seats, strict=True):
+            if name != HUMAN and (not isinstance(name, str) or name not in known):
+                raise ValueError(f"{place}: {name!r} does not play {game_id}; choose from {HUMAN}, {', '.join(known)}")
+        return list(seats)
+
+    # ---- where we are ---------------------------------------------------------------------------
+
+    def position(self) -> Position:
+        """The table at the cursor."""
+        with self.lock:
+            return self.record.replay(self.actions[: self.cursor])
+
+    def go(self, cursor: int) -> None:
+        """Step to after the ``cursor``-th action of the record."""
+        with self.lock:
+            self.cursor = whole("step", cursor, 0, len(self.actions))
+
+    def undo(self) -> None:
+        """Back to the last turn of a human before here, or to the start; a single step where no human sits."""
+        with self.lock:
+            before = range(self.cursor - 1, -1, -1)
+            turns = (at for at in before if self.seats[self.record.replay(self.actions[:at]).player] == HUMAN)
+            self.cursor = next(turns, max(self.cursor - 1, 0) if HUMAN not in self.seats else 0)
+
+    # ---- acting ---------------------------------------------------------------------------------
+
+    def act(self, action: int, at: int) -> None:
+        """Take ``action`` after the first ``at``; a different record from there on is dropped.
+
+        Raises:
+            StaleError: the cursor is not ``at``.
+            ValueError: the action is not legal here.
+        """
+        with self.lock:
+            self._expect(at)
+            here = self.position()
+            if here.over:
+                raise ValueError("the board is over: nobody can act")
+            number = whole("action", action, 0, self.game.num_actions - 1)
+            if number not in here.legal:
+                legal = " ".join(self.game.action_text(a) for a in here.legal)
+                raise ValueError(f"{self.game.action_text(number)} is not legal here, expected one of {legal}")
+            if self.actions[at : at + 1] != [number]:
+                self.actions[at:] = [number]
+            self.cursor = at + 1
+
+    def _expect(self, at: Any) -> None:
+        if whole("step", at, 0, MOST) != self.cursor:
+            raise StaleError(f"the table is at step {self.cursor}, not {at}")
+
+    def agent_turn(self, at: int) -> None:
+        """The agent whose turn it is acts after the first ``at`` actions.
+
+        Raises:
+            StaleError: the cursor is not ``at``, or the table changed while the agent was thinking.
+            ValueError: a human is to act, or nobody.
+        """
+        with self.lock:
+            self._expect(at)
+            here, policy, record = self.position(), self.policy(), self.record
+            views, rng = self._asked(here)
+        if policy is None:
+            raise ValueError("no agent is to act here")
+        action = int(policy.act(views, here.out.mask.copy(), rng)[0])
+        with self.lock:
+            if self.record is not record:
+                raise StaleError("another board was opened while the agent was thinking")
+            self.act(action, at)
+
+    def policy(self, name: str | None = None) -> Policy | None:
+        """The agent called ``name``, or the one to act; None for a human."""
+        with self.lock:
+            game_id = self.setup.game
+            if name is None:
+                player = self.position().player
+                name = HUMAN if player < 0 else self.seats[player]
+            if name == HUMAN:
+                return None
+            if (game_id, name) not in self._policies:
+                self._policies[game_id, name] = self._make(game_id, name)
+            return self._policies[game_id, name]
+
+    def thoughts(self, name: str | None = None) -> Thoughts:
+        """What the agent ``name`` (default: the one to act) would think in the place of the player to act."""
+        with self.lock:
+            here, policy, game = self.position(), self.policy(name), self.game
+            views, rng = self._asked(here)
+        if here.over or policy is None:
+            raise ValueError("there is nobody to ask: choose an agent, and a board that is not over")
+        return thoughts_of(policy, game, views, here.out.mask.copy(), rng)
+
+    def _asked(self, here: Position) -> tuple[Tables, Streams]:
+        """What the player to act knows, and its random numbers: the same whenever this turn is thought about."""
+        boards: I64 = np.array([self.setup.board])
+        rng = Streams.at(self.setup.seed, boards, self.game.clock(here.tables))
+        return self.game.view_of(here.tables, np.array([max(here.player, 0)])), rng
+
+    # ---- who sees what --------------------------------------------------------------------------
+
+    @property
+    def open(self) -> bool:
+        """Everything may be seen: asked for, or nobody here has anything to guess, or the board is over."""
+        return self.reveal or HUMAN not in self.seats or self.position().over
+
+    @property
+    def viewer(self) -> int:
+        """The human whose cards are shown: the one to act, else the next to come; -1 if there is none."""
+        order = [(max(self.position().player, 0) + k) % len(self.seats) for k in range(len(self.seats))]
+        return next((seat for seat in order if self.seats[seat] == HUMAN), -1)
+
+
+class Record:
+    """Replays actions of one setup."""
+
+    def __init__(self, game: Game, setup: Setup) -> None:
+        self.game, self.setup = game, setup
+        fixed = dict(game.options(setup.fixed))
+        fixed.pop("board", None)
+        self._fixed = fixed
+        self._cached: tuple[tuple[int, ...], Position] | None = None
+
+    def replay(self, actions: Sequence[int]) -> Position:
+        """The table after ``actions``; ValueError names the first that is not legal in its place."""
+        asked = tuple(actions)
+        if self._cached is None or self._cached[0] != asked:
+            self._cached = (asked, self._walk(asked)[0])
+        return self._cached[1]
+
+    def players(self, actions: Sequence[int]) -> list[int]:
+        """Who took each of ``actions``."""
+        return self._walk(tuple(actions))[1]
+
+    def _walk(self, actions: tuple[int, ...]) -> tuple[Position, list[int]]:
+        game = self.game
+        tables, out, players = game.new(1), game.buffers(1), []
+        game.begin(tables, np.array([self.setup.board], np.int64), self.setup.seed, out)
+        if self._fixed:
+            game.fix(tables, self._fixed, out)
+        for step, action in enumerate(actions):
+            if not (0 <= action < game.num_actions and out.mask[0, action]):
+                text = game.action_text(action) if 0 <= action < game.num_actions else repr(action)
+                raise ValueError(f"action {step + 1} of the record, {text}, is not legal there")
+            players.append(int(out.player[0]))
+            game.step_one(tables, int(action), out)
+        return Position(tables, out), players
