@@ -11,6 +11,7 @@ on a processor what took them days on accelerators:
   advantage estimates from a value network that sees all hands and what every contract would score (``critic.py``).
 - *self-play share*: on some boards the opponent is the learner itself, and both sides' decisions are learned from.
 - *anchor*: a KL penalty towards the supervised policy keeps the calls what a partner can understand.
+- *average*: what is measured and kept is a moving average of the policy's weights, which forgets the noise of steps.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Ppo(NetworkPolicy):
 class Options:
     """What a run depends on, beside the policy it starts from."""
 
-    iterations: int = 400
+    iterations: int = 240
     boards: int = 4096  # an iteration
     reward: Literal["datum", "score"] = "datum"
     advantage: Literal["rollouts", "critic"] = "rollouts"
@@ -55,12 +56,13 @@ class Options:
     least: float = 0.02  # chance of a call that is tried
     self_play: float = 0.5  # share of boards against the learner itself; the others against a past snapshot
     snapshot_every: int = 10  # iterations
-    epochs: int = 2
+    epochs: int = 4
     minibatch: int = 2048  # decisions
     learning_rate: float = 1e-4  # falls linearly to a tenth
     clip: float = 0.2
-    entropy: float = 0.001
-    anchor: float = 0.0  # weight of KL(policy, supervised policy)
+    entropy: float = 0.0
+    anchor: float = 0.05  # weight of KL(policy, supervised policy)
+    average: float = 0.9  # of the averaged weights that stay, an iteration
     critic_width: int = 384
     critic_learning_rate: float = 1e-3
     critic_warm_up: int = 10  # iterations in which only the critic learns
@@ -87,9 +89,9 @@ class Trainer:
 
         self.options, self.game, self.device = options, game, device
         self.architecture = start.architecture
-        self.policy, self.anchor, self.past = (self._copy(start) for _ in range(3))
+        self.policy, self.average, self.anchor, self.past = (self._copy(start) for _ in range(4))
         self.adam = torch.optim.Adam(self.policy.parameters(), options.learning_rate, fused=True)
-        self.modules = {"policy": self.policy, "adam": self.adam}
+        self.modules = {"policy": self.policy, "average": self.average, "adam": self.adam}
         if options.advantage == "critic":
             sees = Architecture("scores778", 1, width=options.critic_width, depth=2)
             self.critic = Critic(sees, options.critic_learning_rate, options.seed, device)
@@ -192,12 +194,17 @@ class Trainer:
             yield from torch.from_numpy(np.argsort(keys, kind="stable")).to(self.device).split(self.options.minibatch)
 
     def _learn(self, lesson: Lesson, iteration: int) -> dict[str, float]:
+        import torch
+
         for group in self.adam.param_groups:
             group["lr"] = self.options.learning_rate * (1 - 0.9 * iteration / self.options.iterations)
         steps = [
             self._step(Lesson(*(column[rows] for column in lesson)))
             for rows in self._minibatches(len(lesson.call), iteration, 1)
         ]
+        with torch.no_grad():
+            for kept, new in zip(self.average.parameters(), self.policy.parameters()):
+                kept.lerp_(new, 1 - self.options.average)
         return {name: float(np.mean([step[name] for step in steps])) for name in steps[0]}
 
     def _step(self, lesson: Lesson) -> dict[str, float]:
@@ -240,7 +247,7 @@ def train(
 ) -> Network:
     """Train to the end (or to iteration ``stop``) from where folder ``out`` stands.
 
-    ``out/network.safetensors`` is the last policy, ``out/best.safetensors`` the one ``judge`` liked best.
+    ``out/network.safetensors`` is the last averaged policy, ``out/best.safetensors`` the one ``judge`` liked best.
 
     Args:
         start: the supervised policy; opponents, anchor and datum begin with it.
@@ -269,7 +276,7 @@ def train(
             if step % options.snapshot_every == 0:
                 trainer.snapshots.append(network.arrays(trainer.policy))
             if step % every == 0 or step == options.iterations:
-                player = network.network_of(trainer.architecture, trainer.policy)
+                player = network.network_of(trainer.architecture, trainer.average)
                 means = {name: float(np.mean([row[name] for row in seen if name in row])) for name in seen[-1]}
                 row = {"iteration": float(step), **means, **(judge(player) if judge else {})}
                 seen.clear()
@@ -281,7 +288,7 @@ def train(
                     weights.save(run.path / f"{name}.safetensors", trainer.architecture, player.tensors, about)
                 if report:
                     report(step, row)
-        return network.network_of(trainer.architecture, trainer.policy)
+        return network.network_of(trainer.architecture, trainer.average)
 
 
 def _pack(snapshots: list[dict[str, F32]]) -> dict[str, F32]:

@@ -7,6 +7,7 @@ other     OpenSpiel's text form of the WBridge5 data set: ``auction_text``.
 A *position* is one call of one auction: what its caller knew, and the call.
 """
 
+import io
 import zipfile
 import zlib
 from pathlib import Path
@@ -51,6 +52,19 @@ class Auctions(NamedTuple):
         found = cls(hands, dealer.astype(np.int8), vulnerable.astype(np.int8), start, calls)
         _check(found, source)
         return found
+
+    def save(self, path: str | Path) -> None:
+        """Write the ``.npz`` form, whole or not at all."""
+        content = io.BytesIO()
+        np.savez_compressed(
+            content,
+            owner=deal_file.pack_hands(self.hands),
+            dealer=self.dealer.astype(np.uint8),
+            vulnerable=(self.vulnerable[:, None] >> np.arange(2) & 1).astype(np.uint8),
+            length=np.diff(self.start).astype(np.uint16),
+            calls=self.calls.astype(np.uint8),
+        )
+        deal_file.replace_file(Path(path), content.getvalue())
 
     def split(self, which: Split) -> I64:
         """Numbers of the auctions of one part; a deal is in the same part wherever it occurs."""

@@ -1,0 +1,251 @@
+"""``bidzoo train``: one command a stage. Stopped at any moment, the same command goes on where it was."""
+
+import time
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(no_args_is_help=True, help="Train the networks of the bridge agents.")
+
+Data = Annotated[Path, typer.Argument(help="Recorded auctions: .npz, or OpenSpiel's text form of WBridge5's.")]
+Out = Annotated[Path, typer.Option(help="Folder of checkpoint, curves and weights.")]
+Start = Annotated[str, typer.Option(help="Weights to start from: a packaged name or a file.")]
+Device = Annotated[str, typer.Option(help="Of torch: cpu, cuda.")]
+Threads = Annotated[int, typer.Option(min=1, help="Of torch on the CPU; the same seed gives the same bytes with 1.")]
+Every = Annotated[int, typer.Option(min=1, help="Steps between measurements and checkpoints.")]
+Boards = Annotated[int, typer.Option(min=0, help="Validation boards of the match against --against; 0: none.")]
+Against = Annotated[str, typer.Option(help="Whom the match is against: packaged name or file.")]
+Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the algorithm.")]
+
+
+def parse(options: type, given: list[str] | None, **fixed: Any) -> Any:
+    """``options(...)`` with ``NAME=VALUE`` texts; ValueError names the option and the choices."""
+    known = {field.name: field for field in fields(options) if field.name not in fixed}
+    chosen: dict[str, Any] = dict(fixed)
+    for text in given or []:
+        name, _, value = text.partition("=")
+        if name not in known:
+            raise ValueError(f"--set {text}: no option {name!r}; choose from {', '.join(known)}")
+        default = known[name].default
+        try:
+            chosen[name] = _value(value, default)
+        except ValueError as problem:
+            raise ValueError(f"--set {text}: expected a value like {default!r}") from problem
+    return options(**chosen)
+
+
+def _value(text: str, default: Any) -> Any:
+    if isinstance(default, bool):
+        if text.lower() not in ("true", "false"):
+            raise ValueError(text)
+        return text.lower() == "true"
+    return type(default)(text)
+
+
+@app.command()
+def sl(
+    data: Data,
+    out: Out = Path("runs/sl"),
+    kind: Annotated[str, typer.Option(help="mlp, or jps: 200 wide with skip connections.")] = "mlp",
+    width: Annotated[int, typer.Option(help="Neurons a layer.")] = 512,
+    depth: Annotated[int, typer.Option(help="Hidden layers of an mlp.")] = 3,
+    activation: Annotated[str, typer.Option(help="relu or gelu.")] = "relu",
+    options: Set = None,
+    every: Every = 1500,
+    device: Device = "cpu",
+    threads: Threads = 1,
+) -> None:
+    """The expert's calls (``--kind mlp --width 2048 --depth 4 --activation gelu``: belief Monte Carlo search's)."""
+    from bidzoo.agents.bridge import supervised
+
+    _fit(supervised.train, data, out, supervised.POLICY.outputs, (kind, width, depth, activation), options)(
+        every=every, device=device, threads=threads
+    )
+
+
+@app.command()
+def belief(
+    data: Data,
+    out: Out = Path("runs/belief"),
+    width: Annotated[int, typer.Option(help="Neurons a layer.")] = 512,
+    depth: Annotated[int, typer.Option(help="Hidden layers.")] = 3,
+    options: Set = None,
+    every: Every = 1000,
+    device: Device = "cpu",
+    threads: Threads = 1,
+) -> None:
+    """Who holds which card, from recorded auctions (``bidzoo train record`` makes those of a policy)."""
+    from bidzoo.agents.bridge import belief
+
+    _fit(belief.train, data, out, belief.BELIEF.outputs, ("mlp", width, depth, "relu"), options)(
+        every=every, device=device, threads=threads
+    )
+
+
+def _fit(
+    train: Callable[..., Any], data: Path, out: Path, outputs: int, shape: tuple[Any, ...], options: list[str] | None
+) -> Callable[..., Any]:
+    from bidzoo.agents.bridge.fit import Options
+    from bidzoo.agents.bridge.network import Architecture
+    from bidzoo.envs.bridge.auctions import Auctions
+
+    kind, width, depth, activation = shape
+    architecture = Architecture("openspiel480", outputs, kind, width, depth, activation)
+    chosen = parse(Options, options, architecture=architecture)
+    auctions = Auctions.load(data)
+    about = {"data": f"{data.name}, {len(auctions.hands)} auctions"}
+    return lambda **keywords: train(auctions, chosen, out, _about(about), _report(), **keywords)
+
+
+@app.command()
+def record(
+    count: Annotated[int, typer.Argument(min=1, metavar="N", help="Random boards, without double-dummy tables.")],
+    out: Annotated[Path, typer.Option(help="File of auctions to write (.npz).")],
+    policy: Annotated[str, typer.Option(help="Agent that bids all four hands.")] = "ppo",
+    seed: Annotated[int, typer.Option(help="Of the deals.")] = 0,
+) -> None:
+    """Auctions of an agent on random boards, in the format that ``sl`` and ``belief`` read."""
+    from bidzoo.agents.bridge.record import record as bid
+
+    bid(_player(policy), count, seed).save(out)
+    typer.echo(f"{count} auctions of {policy}, written to {out}")
+
+
+@app.command()
+def ppo(
+    out: Out = Path("runs/ppo"),
+    start: Start = "sl",
+    options: Set = None,
+    every: Every = 10,
+    boards: Boards = 4000,
+    against: Against = "sl",
+    device: Device = "cpu",
+    threads: Threads = 1,
+) -> None:
+    """PPO with fictitious self-play from a supervised policy."""
+    from bidzoo.agents.bridge import ppo
+
+    _play("openspiel480", ppo, parse(ppo.Options, options), out, start, boards, against)(
+        every=every, device=device, threads=threads
+    )
+
+
+@app.command()
+def rl(
+    out: Out = Path("runs/rl"),
+    start: Start = "sl",
+    options: Set = None,
+    every: Every = 50,
+    boards: Boards = 4000,
+    against: Against = "sl",
+    device: Device = "cpu",
+    threads: Threads = 1,
+) -> None:
+    """RL of belief Monte Carlo search; ``--set prioritised=false`` (No PR), ``--set hidden=false`` (No HI)."""
+    from bidzoo.agents.bridge import rl
+
+    _play("openspiel480", rl, parse(rl.Options, options), out, start, boards, against)(
+        every=every, device=device, threads=threads
+    )
+
+
+@app.command()
+def a2c(
+    out: Out = Path("runs/a2c"),
+    options: Set = None,
+    every: Every = 20,
+    boards: Boards = 4000,
+    against: Against = "sl",
+    device: Device = "cpu",
+    threads: Threads = 1,
+) -> None:
+    """Actor-critic self-play from nothing, 267 bits (joint policy search, section 7.2)."""
+    from bidzoo.agents.bridge import a2c
+
+    _play("jps267", a2c, parse(a2c.Options, options), out, None, boards, against)(
+        every=every, device=device, threads=threads
+    )
+
+
+@app.command()
+def jps(
+    out: Out = Path("runs/jps"),
+    start: Start = "a2c",
+    options: Set = None,
+    every: Every = 20,
+    boards: Boards = 4000,
+    against: Against = "a2c",
+    device: Device = "cpu",
+    threads: Threads = 1,
+) -> None:
+    """Actor-critic with searched games; ``--set share=0`` (non-search), ``--set depth=1`` (1-search)."""
+    from bidzoo.agents.bridge import jps
+
+    _play("jps267", jps, parse(jps.Options, options), out, start, boards, against)(
+        every=every, device=device, threads=threads
+    )
+
+
+def _play(
+    observation: str, algorithm: Any, options: Any, out: Path, start: str | None, boards: int, against: str
+) -> Callable[..., Any]:
+    from bidzoo.envs.bridge.game import Bridge
+
+    game = Bridge(False, observation=observation, deals="train")
+    first = () if start is None else (_network(start),)
+    about = _about({"start": start, "deals": "packaged train split, augmented", "judged_against": against})
+    judge = _judge(against, boards) if boards else None
+    return lambda **keywords: algorithm.train(*first, game, options, out, about, _report(), judge, **keywords)
+
+
+def _network(name: str) -> Any:
+    from bidzoo.agents.bridge import weights
+
+    return weights.load(name)[0] if Path(name).suffix else weights.packaged(name)
+
+
+def _player(name: str) -> Any:
+    from bidzoo import agents
+    from bidzoo.agents.bridge.neural import NetworkPolicy
+
+    return NetworkPolicy(name, name=Path(name).stem) if Path(name).suffix else agents.make(name)
+
+
+def _judge(against: str, boards: int) -> Callable[[Any], dict[str, float]]:
+    """IMPs a board of a network over ``against`` on validation deals."""
+    import numpy as np
+
+    from bidzoo.agents.bridge.neural import NetworkPolicy
+    from bidzoo.benchmarks.match import duplicate
+    from bidzoo.envs.bridge.game import Bridge
+
+    other, game = NetworkPolicy(_network(against), name=against), Bridge(False, deals="validation")
+
+    def judge(network: Any) -> dict[str, float]:
+        estimate = duplicate(game, NetworkPolicy(network), other, np.arange(boards), seed=1).estimate
+        return {"imps": estimate.mean, "imps_error": estimate.error}
+
+    return judge
+
+
+def _report() -> Callable[[int, dict[str, float]], None]:
+    """One line a measurement."""
+    begin = time.monotonic()
+
+    def report(step: int, row: dict[str, float]) -> None:
+        figures = "  ".join(f"{name} {value:.4g}" for name, value in list(row.items())[1:])
+        typer.echo(f"{step:7d}  {time.monotonic() - begin:6.0f} s  {figures}")
+
+    return report
+
+
+def _about(known: dict[str, Any]) -> dict[str, Any]:
+    import shlex
+    import sys
+
+    import bidzoo
+
+    return {**known, "command": shlex.join(["bidzoo", *sys.argv[1:]]), "version": bidzoo.__version__}
