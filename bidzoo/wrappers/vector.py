@@ -86,10 +86,13 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
             todo = self._seating.choose(self.batch, ~ended & (self.batch.player != self.learner))
         infos: dict[str, Any] = {}
         if ended.any():
-            for b in np.flatnonzero(ended & ~illegal):
-                self.game.observe(self.batch.tables, int(b), self.learner, final[b])
+            last = np.full(self.num_envs, None)  # of objects, as Gymnasium's own vectors have it
+            for b in np.flatnonzero(ended):
+                if not illegal[b]:
+                    self.game.observe(self.batch.tables, int(b), self.learner, final[b])
+                last[b] = final[b]
             self._redeal(ended)
-            infos["final_obs"] = np.array([final[b] if ended[b] else None for b in rows], dtype=object)
+            infos["final_obs"] = last
             infos["_final_obs"] = ended.copy()
             infos["final_info"] = {"action_mask": np.zeros_like(self.batch.action_mask), "_action_mask": ended.copy()}
             infos["_final_info"] = ended.copy()

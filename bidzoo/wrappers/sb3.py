@@ -1,0 +1,148 @@
+"""Stable-Baselines3 and sb3-contrib: its models as policies at our tables, our batched engine as its ``VecEnv``."""
+
+from __future__ import annotations
+
+import copy
+import io
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import torch
+from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.dqn.policies import DQNPolicy
+
+from bidzoo.envs.game import Game
+from bidzoo.kernels import F64, I8, I64, Tables
+from bidzoo.streams import Streams
+from bidzoo.wrappers.vector import SingleAgentVector
+
+_LEAST = 1e-9  # chance of a legal action at least: a network without masks may put none on any of them
+
+
+class SB3Policy:
+    """A PPO, A2C, MaskablePPO or DQN model as a policy of ``game``; it follows the model while that learns.
+
+    Args:
+        model: trained on observations of ``game``'s encoder.
+        game: the game it plays.
+        greedy: take the likeliest legal action; else draw from the legal ones by the model's chances. A DQN has
+            none and is always greedy.
+        name: shown in results.
+
+    Raises:
+        ValueError: the model takes other observations or actions than ``game`` has.
+    """
+
+    def __init__(self, model: Any, game: Game, greedy: bool = False, name: str = "sb3") -> None:
+        self.game, self.greedy, self.name = game, greedy, name
+        self.network: Any = model.policy
+        made_for = (*self.network.observation_space.shape, int(self.network.action_space.n))
+        if made_for != (game.encoder.layout.size, game.num_actions):
+            raise ValueError(
+                f"the model takes {made_for[0]} observations and {made_for[-1]} actions; "
+                f"{game.id} has {game.encoder.layout.size} and {game.num_actions}"
+            )
+
+    def freeze(self, name: str | None = None) -> SB3Policy:
+        """A copy that stays as the model is now."""
+        past = copy.copy(self)
+        weights = io.BytesIO()  # a network that has learned holds parts of its graph, which deepcopy refuses
+        self.network.save(weights)
+        weights.seek(0)
+        past.network = type(self.network).load(weights, device=self.network.device)
+        past.network.set_training_mode(False)
+        past.name = self.name if name is None else name
+        return past
+
+    def chances(self, views: Tables, legal: I8) -> F64:
+        """Probability of each action ``[B, A]``, 0 where illegal; rows sum to 1 as nearly as the network's do.
+
+        For a DQN: 1 at the legal action of highest value.
+        """
+        with torch.no_grad():
+            observation = torch.as_tensor(self.game.encoder(views), device=self.network.device)
+            if isinstance(self.network, DQNPolicy):
+                values = self.network.q_net(observation).double().cpu().numpy()
+                best = np.where(legal > 0, values, -np.inf).argmax(1)
+                return np.eye(self.game.num_actions)[best]
+            chances = self.network.get_distribution(observation).distribution.probs.double().cpu().numpy()
+        return np.where(legal > 0, np.maximum(chances, _LEAST), 0.0)
+
+    def act(self, views: Tables, legal: I8, rng: Streams) -> I64:
+        """Actions ``[B]``."""
+        chances = self.chances(views, legal)
+        if self.greedy:
+            return chances.argmax(1)
+        sums = chances.cumsum(1)
+        return (sums > rng.random() * sums[:, -1:]).argmax(1)
+
+
+class SB3VecEnv(VecEnv):
+    """``SingleAgentVector``s side by side as one ``VecEnv``: thousands of tables in one process.
+
+    Several of them, one for each seat that learns, train one model at all of those seats. MaskablePPO finds the
+    masks by itself; wrap in ``VecMonitor`` for logged returns.
+
+    Args:
+        parts: with the same game.
+    """
+
+    def __init__(self, parts: Iterable[SingleAgentVector]) -> None:
+        self.parts = list(parts)
+        if len({(str(part.game), part.single_observation_space.shape) for part in self.parts}) != 1:
+            raise ValueError(f"expected parts with one game, got {[part.game.id for part in self.parts]}")
+        self._ends = np.cumsum([part.num_envs for part in self.parts])
+        first = self.parts[0]
+        super().__init__(int(self._ends[-1]), first.single_observation_space, first.single_action_space)
+        self._actions: list[I64] = []
+
+    def reset(self) -> I8:
+        """First observations ``[B, F]``; after ``seed(s)`` a part plays the boards of seed ``s`` + its first row."""
+        starts = self._ends - [part.num_envs for part in self.parts]
+        shown = [part.reset(seed=self._seeds[start])[0] for part, start in zip(self.parts, starts)]
+        self._reset_seeds()
+        self._reset_options()
+        return np.concatenate(shown)
+
+    def step_async(self, actions: I64) -> None:
+        """Keep ``actions`` ``[B]`` for ``step_wait``."""
+        self._actions = np.split(np.asarray(actions, np.int64), self._ends[:-1])
+
+    def step_wait(self) -> tuple[I8, Any, Any, list[dict[str, Any]]]:
+        """Observations ``[B, F]``, rewards float32 ``[B]``, ends bool ``[B]``; infos hold the last observations."""
+        observations, rewards, ends, infos = [], [], [], []
+        for part, actions in zip(self.parts, self._actions):
+            observation, reward, ended, _, info = part.step(actions)
+            observations.append(observation)
+            rewards.append(reward.astype(np.float32))
+            ends.append(ended)
+            last = info.get("final_obs", ())
+            infos += [
+                {"terminal_observation": last[b], "TimeLimit.truncated": False} if ended[b] else {}
+                for b in range(part.num_envs)
+            ]
+        return np.concatenate(observations), np.concatenate(rewards), np.concatenate(ends), infos
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+        """``action_masks()`` of each table, which is all that a table can do for itself."""
+        if method_name != "action_masks":
+            raise AttributeError(f"{method_name}: a table of SB3VecEnv has action_masks() only")
+        masks = np.concatenate([part.action_masks() for part in self.parts])
+        return list(masks[list(self._get_indices(indices))])
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """An attribute of the part that each table is in."""
+        values = [getattr(part, attr_name) for part in self.parts for _ in range(part.num_envs)]
+        return [values[b] for b in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Refused: tables share their part's attributes."""
+        raise AttributeError(f"{attr_name}: tables of SB3VecEnv have no attributes of their own")
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+        """Tables are never wrapped one by one."""
+        return [False] * len(list(self._get_indices(indices)))
+
+    def close(self) -> None:
+        """Nothing to release."""

@@ -1,0 +1,150 @@
+"""PPO in one file on the batched engine: all seats share one network and learn from self-play.
+
+python docs/training/scripts/ppo_batched.py
+
+After CleanRL's ppo.py (Huang et al. 2022). What bidding games add: actions are masked; the next observation belongs to
+another player, so values change sign where the other side is to act; rewards come at the end of an episode only.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import nn
+
+import bidzoo
+from bidzoo import agents
+from bidzoo.benchmarks.match import play
+
+
+@dataclass(frozen=True)
+class Config:
+    """Every number of the run."""
+
+    tables: int = 256
+    turns: int = 16  # of every table between updates
+    updates: int = 60
+    epochs: int = 4
+    minibatches: int = 8
+    learning_rate: float = 3e-3  # falls to 0
+    gae_lambda: float = 0.95  # Schulman et al. 2016; no discount: episodes are short
+    clip: float = 0.2  # Schulman et al. 2017, section 6.1
+    entropy: float = 0.03  # falls to 0
+    value: float = 0.5
+    hidden: int = 128
+    seed: int = 0
+
+
+class Network(nn.Module):
+    """Observation ``[B, F]`` and mask ``[B, A]`` to log chances ``[B, A]`` and the mover's value ``[B]``."""
+
+    def __init__(self, features: int, actions: int, hidden: int) -> None:
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(features, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU())
+        self.actor, self.critic = nn.Linear(hidden, actions), nn.Linear(hidden, 1)
+        for layer, gain in ((self.actor, 0.01), (self.critic, 1.0)):
+            nn.init.orthogonal_(layer.weight, gain)
+
+    def forward(self, observation, mask):
+        """Illegal actions have chance 0."""
+        h = self.body(observation.float())
+        logits = self.actor(h).masked_fill(mask == 0, -1e9)
+        return logits.log_softmax(1), self.critic(h)[:, 0]
+
+
+class Greedy:
+    """The network as a policy: its likeliest legal action."""
+
+    name = "ppo"
+
+    def __init__(self, game, network: Network) -> None:
+        self.game, self.network = game, network
+
+    def act(self, views, legal, rng):
+        """Actions ``[B]``."""
+        with torch.no_grad():
+            chances, _ = self.network(torch.from_numpy(self.game.encoder(views)), torch.from_numpy(legal))
+        return chances.argmax(1).numpy()
+
+
+def collect(batch, network: Network, config: Config, noise):
+    """``turns`` steps of every table: what was seen, done, paid and by whom, each ``[T, B, ...]``."""
+    game, rows = batch.game, np.arange(config.tables)
+    kept = {name: [] for name in ("observation", "mask", "action", "chance", "value", "side", "reward", "over")}
+    side = np.array([game.allies(p)[0] for p in range(game.num_players)])
+    for _ in range(config.turns):
+        observation, mask = torch.from_numpy(batch.observation.copy()), torch.from_numpy(batch.action_mask.copy())
+        with torch.no_grad():
+            chances, value = network(observation, mask)
+        gumbel = -torch.empty_like(chances).exponential_(generator=noise).log()
+        action, player = (chances + gumbel).argmax(1), batch.player.astype(np.int64)
+        batch.step(action.numpy())
+        reward = batch.reward[rows, player] / game.reward_range[1]
+        chance = chances.gather(1, action[:, None])[:, 0]
+        new = (observation, mask, action, chance, value, side[player], reward, batch.terminated.copy())
+        for name, array in zip(kept, new):
+            kept[name].append(torch.as_tensor(array))
+    return {name: torch.stack(arrays) for name, arrays in kept.items()}, side[batch.player.astype(np.int64)]
+
+
+def advantages(kept, last_value, last_side, config: Config):
+    """Generalised advantages ``[T, B]`` in the eyes of each turn's mover."""
+    found = torch.zeros_like(kept["value"])
+    value, side, ahead = last_value, torch.from_numpy(last_side), torch.zeros(config.tables)
+    for t in reversed(range(config.turns)):
+        sign = torch.where(kept["side"][t] == side, 1.0, -1.0) * (~kept["over"][t])
+        error = kept["reward"][t] + sign * value - kept["value"][t]
+        ahead = error + config.gae_lambda * sign * ahead
+        found[t], value, side = ahead, kept["value"][t], kept["side"][t]
+    return found
+
+
+def update(network: Network, optimizer, kept, gain, config: Config, left: float, noise) -> None:
+    """``epochs`` passes of clipped PPO over the turns collected."""
+    size = config.tables * config.turns
+    flat = {name: array.reshape(size, *array.shape[2:]) for name, array in kept.items()}
+    gain = gain.reshape(size)
+    target = gain + flat["value"]
+    for _ in range(config.epochs):
+        for rows in torch.randperm(size, generator=noise).chunk(config.minibatches):
+            chances, value = network(flat["observation"][rows], flat["mask"][rows])
+            ratio = (chances.gather(1, flat["action"][rows, None])[:, 0] - flat["chance"][rows]).exp()
+            a = (gain[rows] - gain[rows].mean()) / (gain[rows].std() + 1e-8)
+            policy_loss = -torch.min(ratio * a, ratio.clamp(1 - config.clip, 1 + config.clip) * a).mean()
+            value_loss = (value - target[rows]).square().mean()
+            entropy = -(chances.exp() * chances).sum(1).mean()
+            loss = policy_loss + config.value * value_loss - config.entropy * left * entropy
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(network.parameters(), 0.5)
+            optimizer.step()
+
+
+def train(env_id: str, config: Config, **options) -> Greedy:
+    """The policy after ``updates`` updates; the same for the same config."""
+    torch.manual_seed(config.seed)
+    noise = torch.Generator().manual_seed(config.seed)
+    batch = bidzoo.make_vec(env_id, config.tables, **options)
+    batch.reset(config.seed)
+    network = Network(batch.observation.shape[1], batch.action_mask.shape[1], config.hidden)
+    optimizer = torch.optim.Adam(network.parameters(), eps=1e-5)
+    for number in range(config.updates):
+        left = 1 - number / config.updates
+        optimizer.param_groups[0]["lr"] = config.learning_rate * left
+        kept, last_side = collect(batch, network, config, noise)
+        with torch.no_grad():
+            _, last_value = network(torch.from_numpy(batch.observation), torch.from_numpy(batch.action_mask))
+        update(network, optimizer, kept, advantages(kept, last_value, last_side, config), config, left, noise)
+    return Greedy(batch.game, network)
+
+
+def main() -> None:
+    """MiniBridge with 3 cards a hand, beside random play."""
+    policy, random = train("minibridge_v0", Config(), size=3), agents.make("random")
+    for name, player in (("random", random), ("PPO", policy)):
+        reward = play(policy.game, (player, player), np.arange(10_000), seed=1_000_000).reward[:, 0]
+        print(f"{name:8} {reward.mean():.3f}")
+
+
+if __name__ == "__main__":
+    main()

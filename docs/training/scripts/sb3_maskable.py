@@ -1,0 +1,67 @@
+"""MaskablePPO of sb3-contrib on MiniBridge, first beside a given partner, then in self-play with past selves.
+
+python docs/training/scripts/sb3_maskable.py
+"""
+
+import gymnasium
+import numpy as np
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.vec_env import VecMonitor
+
+import bidzoo
+from bidzoo import agents
+from bidzoo.agents.tabular.solver import jps
+from bidzoo.benchmarks.match import play
+from bidzoo.wrappers.pool import Pool
+from bidzoo.wrappers.sb3 import SB3Policy, SB3VecEnv
+
+GAME = "minibridge_v0"
+SIZE = 2  # cards a hand
+BOARDS = np.arange(10_000)  # of the evaluation; training sees another seed
+
+
+def score(first, second) -> float:
+    """Mean reward of the two policies together."""
+    return float(play(bidzoo.make_game(GAME, size=SIZE), (first, second), BOARDS, seed=1_000_000).reward[:, 0].mean())
+
+
+def with_partner(steps: int, seed: int = 0) -> SB3Policy:
+    """Learns player_0's part beside a partner that is given: any agent by name, or any policy."""
+    env = gymnasium.make("bidzoo/MiniBridge-v0", size=SIZE, partner=jps(), learner=0)
+    model = MaskablePPO("MlpPolicy", env, n_steps=512, batch_size=128, gamma=1.0, learning_rate=1e-3, seed=seed)
+    model.learn(steps)
+    return SB3Policy(model, bidzoo.make_game(GAME, size=SIZE), greedy=True, name="learner")
+
+
+def self_play(steps: int, rounds: int, seed: int = 0, tables: int = 64) -> SB3Policy:
+    """Learns both parts; the partner at each board is drawn from the present self and the last three."""
+    partners = Pool([agents.make("random")], seed, size=4)
+    seats = [
+        bidzoo.registry.single_agent_vector(GAME, tables // 2, size=SIZE, partner=partners, learner=seat)
+        for seat in (0, 1)
+    ]
+    env = VecMonitor(SB3VecEnv(seats))  # the batched engine; masks come along
+    options = {"n_steps": 16, "batch_size": 256, "n_epochs": 4, "ent_coef": 0.02}
+    model = MaskablePPO("MlpPolicy", env, gamma=1.0, learning_rate=2e-3, seed=seed, **options)
+    self = SB3Policy(model, bidzoo.make_game(GAME, size=SIZE), name="self")
+    for number in range(rounds):
+        model.learn(steps // rounds, reset_num_timesteps=number == 0)
+        partners.add(self.freeze(f"self {number}"))
+    self.greedy = True
+    return self
+
+
+def main() -> None:
+    """Both, beside random play."""
+    random = agents.make("random")
+    print(f"random with random        {score(random, random):.3f}")
+    learner, partner = with_partner(steps=8_000), jps()
+    print(f"random with jps           {score(random, partner):.3f}")
+    print(f"MaskablePPO with jps      {score(learner, partner):.3f}")
+    both = self_play(steps=40_000, rounds=10)
+    print(f"MaskablePPO in self-play  {score(both, both):.3f}")
+    print(f"jps with jps              {score(partner, partner):.3f}")
+
+
+if __name__ == "__main__":
+    main()
