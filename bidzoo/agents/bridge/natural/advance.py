@@ -32,7 +32,7 @@ def advance_overcall_row(k: Table, level: int, strain: int, stops: int, m: Table
             suit_row(m, suit, 8 - length, 13)
         elif level == cheapest:
             support_points_row(m, R_RAISE, 50, 6 if level == 2 else 8, 11, suit)
-            suit_row(m, suit, max(8 - length, level + 6 - length if level < 3 else 8 - length), 13)
+            suit_row(m, suit, 8 - length if level == 2 or length == 5 else 10 - length, 13)
         elif level == cheapest + 1 and level <= 4:
             support_points_row(m, R_PREEMPTIVE_RAISE, 51, 3, 9, suit)
             suit_row(m, suit, level + 6 - length, 13)
@@ -48,7 +48,7 @@ def advance_overcall_row(k: Table, level: int, strain: int, stops: int, m: Table
             suit_row(m, suit, 8 - length, 13)
             m.force, m.natural = 1, 0
     elif level == cheapest and level <= 3:
-        points_row(m, R_NEW_SUIT, 40, (8, 10, 12)[level - 1], 40)
+        points_row(m, R_NEW_SUIT, 40, (8, 10, 15)[level - 1], 40)
         suit_row(m, strain, 5, 13)
         m.quality, m.natural, m.high[suit] = 3, 1, 2
     elif level == 4 and strain >= HEARTS:
@@ -79,7 +79,6 @@ def answer_double_row(k: Table, level: int, strain: int, stops: int, free: bool,
         m.points_high = 9 if level <= 2 else 40
         suit_row(m, strain, 4, 13)
         m.natural = 1
-        m.longest = -1 if strain >= HEARTS else -1
     elif level == cheapest + 1 and level <= 3:
         points_row(m, R_DOUBLE_ANSWER, 45 + strain, 9, 11)
         suit_row(m, strain, 4 if strain >= HEARTS else 5, 13)

@@ -45,20 +45,17 @@ def _suit_row(k: Table, level: int, strain: int, less: int, m: Table) -> None:
         if level == 1:
             points_row(m, R_OVERCALL, 50 + strain, 9 - less, 18)
             suit_row(m, strain, 5, 13)
-            m.quality, m.hcp_low, m.hcp_high = 3, 8 - less, 16
+            m.quality, m.hcp_low, m.hcp_high = 1, 8 - less, 16
         elif level == 2:
-            points_row(m, R_OVERCALL, 50, 12 - less // 2, 18)
+            points_row(m, R_OVERCALL, 50, 13 - less, 18)
             suit_row(m, strain, 5, 13)
             m.quality, m.hcp_low, m.hcp_high = 4, 10 - less, 16
             if k.bid >= 5 and strain < HEARTS:
                 m.low[strain] = 6
         elif level == 3:
             points_row(m, R_OVERCALL, 50, 14, 19)
-            suit_row(m, strain, 6, 13)
-            m.hcp_low, m.hcp_high, m.quality = 11, 17, 4
-            if strain >= HEARTS:
-                m.low[strain] = 5
-                m.hcp_low = 13
+            suit_row(m, strain, 5, 13)
+            m.hcp_low, m.hcp_high, m.quality = 12, 17, 4
         elif level == 4:
             points_row(m, R_OVERCALL, 50, 17, 40)
             suit_row(m, strain, 6, 13)
@@ -67,7 +64,7 @@ def _suit_row(k: Table, level: int, strain: int, less: int, m: Table) -> None:
     elif level == cheapest + 1 and level <= 3 and less == 0:
         hcp_row(m, R_JUMP_OVERCALL, 62, 5 + vulnerable, 10)
         suit_row(m, strain, 6 if level == 2 else 7, 7)
-        m.quality = 2
+        m.quality = 1
     elif level == 4 and strain >= HEARTS and less == 0:
         hcp_row(m, R_JUMP_OVERCALL, 60, 6, 13)
         suit_row(m, strain, 8 if vulnerable else 7, 13)

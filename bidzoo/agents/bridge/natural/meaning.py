@@ -3,16 +3,17 @@
 from bidzoo.agents.bridge.natural.advance import advance_overcall_row, answer_double_row, convert_row
 from bidzoo.agents.bridge.natural.defend import overcall_row
 from bidzoo.agents.bridge.natural.knowledge import named_row
-from bidzoo.agents.bridge.natural.notrump import answer_notrump_row, complete_row
+from bidzoo.agents.bridge.natural.notrump import answer_notrump_row, complete_row, relayed_row
 from bidzoo.agents.bridge.natural.opening import opening_row
 from bidzoo.agents.bridge.natural.place import place_row
 from bidzoo.agents.bridge.natural.promise import NOTRUMP, clear_row, suit_row
-from bidzoo.agents.bridge.natural.rebid import rebid_row
+from bidzoo.agents.bridge.natural.rebid import answer_jacoby_row, rebid_row
 from bidzoo.agents.bridge.natural.records import (
     NEVER,
     R_ACES,
     R_BLACKWOOD,
     R_FEATURE_ASK,
+    R_JACOBY,
     R_NEW_SUIT,
     R_NOTRUMP,
     R_NOTRUMP_OPENING,
@@ -20,6 +21,8 @@ from bidzoo.agents.bridge.natural.records import (
     R_PASS,
     R_PENALTY,
     R_PREEMPT,
+    R_RELAY,
+    R_RELAYED,
     R_STAYMAN,
     R_STRONG,
     R_SUIT_OPENING,
@@ -77,10 +80,14 @@ def _answer_row(k: Table, level: int, strain: int, m: Table) -> bool:
     if k.bidder != k.partner or k.stake != 1 or strain < 0:
         return False
     asked = k.rule[k.partner]
-    if asked in (R_STAYMAN, R_TRANSFER):
+    if asked in (R_STAYMAN, R_TRANSFER, R_RELAY):
         complete_row(k, level, strain, m)
     elif asked == R_BLACKWOOD:
         answer_blackwood_row(level, strain, m)
+    elif asked == R_RELAYED:
+        relayed_row(level, strain, m)
+    elif asked == R_JACOBY and k.stake == 1 and k.game[k.seat % 2]:
+        answer_jacoby_row(k, level, strain, m)
     elif asked == R_ACES:
         after_blackwood_row(k, level, strain, m)
     elif asked == R_STRONG:

@@ -3,9 +3,12 @@
 from bidzoo.agents.bridge.natural.opening import CLUBS, DIAMONDS, HEARTS, SPADES
 from bidzoo.agents.bridge.natural.promise import NOTRUMP, hcp_row, notrump_row, suit_row
 from bidzoo.agents.bridge.natural.records import (
+    R_CORRECTION,
     R_GAME,
     R_INVITE,
     R_QUANTITATIVE,
+    R_RELAY,
+    R_RELAYED,
     R_SLAM,
     R_STAYMAN,
     R_STAYMAN_ANSWER,
@@ -19,7 +22,7 @@ from bidzoo.kernels import Table, row
 def answer_notrump_row(k: Table, level: int, strain: int, m: Table) -> None:
     """Responder's first bid over partner's natural notrump, the opponents silent."""
     low, high, shown = k.hcp_low[k.partner], k.hcp_high[k.partner], k.bid // 5 + 1
-    game, invite = max(25 - low, 0), max(25 - high, 0)
+    game, invite = max((24 if high > low + 1 else 25) - low, 0), max(25 - high, 0)
     if strain == NOTRUMP:
         if level == 2:
             notrump_row(m, R_INVITE, 40, invite, game - 1, 0)
@@ -39,8 +42,18 @@ def answer_notrump_row(k: Table, level: int, strain: int, m: Table) -> None:
         hcp_row(m, R_TRANSFER, 60, 0, 40)
         suit_row(m, major, 5, 13)
         m.better, m.worse, m.tie, m.force = major, other, 5 if major == SPADES else 14, 1
-    elif level == 4 and strain >= HEARTS and shown == 1:
-        pass
+    elif level == 2 and strain == SPADES:
+        hcp_row(m, R_RELAY, 30, 0, invite - 1)
+        m.either, m.either_low, m.force = 3, 6, 1
+
+
+@row
+def relayed_row(level: int, strain: int, m: Table) -> None:
+    """Responder's minor after 2S and 3C."""
+    if level == 3 and strain == DIAMONDS:
+        hcp_row(m, R_CORRECTION, 90, 0, 8)
+        suit_row(m, DIAMONDS, 6, 13)
+        m.natural = 1
 
 
 @row
@@ -58,6 +71,9 @@ def complete_row(k: Table, level: int, strain: int, m: Table) -> None:
                 suit_row(m, strain, 4, 5)
                 m.natural = 1
                 m.high[HEARTS] = 3 if strain == SPADES else 5
+    elif k.rule[k.partner] == R_RELAY:
+        if strain == CLUBS and level == 3:
+            hcp_row(m, R_RELAYED, 90, 0, 40)
     elif strain == asked + 1 and level == k.bid // 5 + 1:
         hcp_row(m, R_TRANSFERRED, 90, 0, 40)
     elif strain == asked + 1 and level == 3 and k.hcp_high[k.seat] <= 17:

@@ -55,13 +55,14 @@ def _upper(k: Table) -> int:
 @row
 def _edge(k: Table) -> int:
     """A point for partner's chance of more than the least shown."""
-    return 1 if k.points_high[k.partner] > k.points_low[k.partner] else 0
+    low, high = k.points_low[k.partner], k.points_high[k.partner]
+    return 4 if low <= 1 and high >= 9 else 1 if high > low else 0
 
 
 @row
 def _notrump_row(k: Table, level: int, stops: int, contested: bool, m: Table) -> None:
     partner, side = k.hcp_low[k.partner], k.seat % 2
-    upper = min(k.hcp_high[k.partner], partner + SPREAD)
+    upper = min(k.hcp_high[k.partner], partner + 2)
     agreed = k.agreed[side]
     if level == 4 and agreed >= 0 and not contested:
         support_points_row(m, R_BLACKWOOD, 85, SLAM - k.points_low[k.partner], 50, agreed)
@@ -83,7 +84,7 @@ def _notrump_row(k: Table, level: int, stops: int, contested: bool, m: Table) ->
 
 @row
 def _support_row(k: Table, level: int, strain: int, contested: bool, m: Table) -> None:
-    partners, own, side = k.low[k.partner][strain], k.low[k.seat][strain], k.seat % 2
+    partners, side = k.low[k.partner][strain], k.seat % 2
     least = k.points_low[k.partner]
     fit = max(8 - partners, 2)
     target = MAJOR_GAME if strain >= HEARTS else MINOR_GAME
@@ -127,7 +128,7 @@ def _compete_row(k: Table, level: int, strain: int, partners: int, m: Table) -> 
 
 @row
 def _rebid_row(k: Table, level: int, strain: int, contested: bool, m: Table) -> None:
-    own, partners, least = k.low[k.seat][strain], k.low[k.partner][strain], k.points_low[k.partner]
+    own, least = k.low[k.seat][strain], k.points_low[k.partner]
     target = MAJOR_GAME if strain >= HEARTS else MINOR_GAME
     game = 4 if strain >= HEARTS else 5
     length = max(own + 1, 6)
@@ -174,7 +175,7 @@ def _cue_row(k: Table, level: int, strain: int, m: Table) -> None:
 @row
 def _double_row(k: Table, stops: int, m: Table) -> None:
     """For penalties with the balance of strength and trumps; for takeout while partner has not spoken."""
-    suit, level, side = k.bid % 5, k.bid // 5 + 1, k.seat % 2
+    suit, level = k.bid % 5, k.bid // 5 + 1
     least = k.hcp_low[k.partner]
     if k.actions[k.partner] == 0 and suit < NOTRUMP and level <= 3 and k.actions[k.seat] <= 1:
         points_row(m, R_TAKEOUT, 34, 14 + level, 40)

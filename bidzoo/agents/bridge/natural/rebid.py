@@ -12,6 +12,7 @@ from bidzoo.agents.bridge.natural.records import (
     R_RAISE,
     R_REBID,
     R_REVERSE,
+    R_SHORT,
 )
 from bidzoo.cards import FIRST_BID
 from bidzoo.kernels import Table, row
@@ -34,6 +35,24 @@ def rebid_row(k: Table, level: int, strain: int, m: Table) -> None:
 
 
 @row
+def answer_jacoby_row(k: Table, level: int, strain: int, m: Table) -> None:
+    """After 2NT: a short suit at the three level, else four of the major 12-14, 3NT 15-17, the major 18."""
+    opened = (k.opening - FIRST_BID) % 5
+    if level == 3 and strain == NOTRUMP:
+        notrump_row(m, R_NOTRUMP, 60, 15, 17, 0)
+        m.natural = 0
+    elif strain == opened and level == 3:
+        points_row(m, R_REBID, 62, 18, 40)
+        m.natural = 1
+    elif strain == opened and level == 4:
+        points_row(m, R_REBID, 50, 12, 15)
+        m.natural = 1
+    elif level == 3:
+        points_row(m, R_SHORT, 70 + strain, 12, 40)
+        m.high[strain] = 1
+
+
+@row
 def _notrump_row(level: int, responded: int, response: int, m: Table) -> None:
     if response == NOTRUMP:
         if level == 2:
@@ -41,7 +60,7 @@ def _notrump_row(level: int, responded: int, response: int, m: Table) -> None:
         elif level == 3:
             notrump_row(m, R_NOTRUMP, 41, 19, 21, 0)
     elif level == 1:
-        notrump_row(m, R_NOTRUMP, 35, 12, 15, 0)
+        notrump_row(m, R_NOTRUMP, 35, 12, 14, 0)
         m.low[:] = 2
         m.low[response] = 1
     elif level == 2:
@@ -97,7 +116,7 @@ def _second_suit_row(level: int, cheapest: int, strain: int, opened: int, respon
     elif level == 1:
         points_row(m, R_NEW_SUIT, 42 - strain // 3, 12, 18)
     elif level == 2 and strain < opened:
-        points_row(m, R_NEW_SUIT, 34 if responded == 1 else 36, 12, 18)
+        points_row(m, R_NEW_SUIT, 36, 12, 18)
         if responded == 2:
             m.points_high = 40
             m.force = 1

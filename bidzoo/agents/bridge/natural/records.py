@@ -137,6 +137,7 @@ RULES = (
     "asks for a feature",
     "feature",
     "two suits",
+    "short suit",
 )
 (
     R_PASS,
@@ -184,4 +185,5 @@ RULES = (
     R_FEATURE_ASK,
     R_FEATURE,
     R_TWO_SUITS,
+    R_SHORT,
 ) = range(len(RULES))

@@ -34,7 +34,7 @@ def respond_row(k: Table, call: int, level: int, strain: int, stops: int, m: Tab
         _notrump_row(k, level, opened, stops, m)
     elif (stops >> strain) & 1:
         if level <= 3 and level == k.bid // 5 + 1 + (1 if strain <= k.bid % 5 else 0):
-            support_points_row(m, R_CUE, 62, 13 if overcalled else 11, 40, opened)
+            support_points_row(m, R_CUE, 44, 13 if overcalled else 11, 40, opened)
             suit_row(m, opened, 3 if opened >= HEARTS else 4, 13)
             m.force, m.natural = 2, 0
     else:
@@ -45,14 +45,15 @@ def respond_row(k: Table, call: int, level: int, strain: int, stops: int, m: Tab
 def _raise_row(k: Table, level: int, opened: int, m: Table) -> None:
     trumps = 3 if opened >= HEARTS else 4 if opened == DIAMONDS else 5
     if level == 2:
-        support_points_row(m, R_RAISE, 42 if opened >= HEARTS else 22, 6, 9, opened)
+        support_points_row(m, R_RAISE, 48 if opened >= HEARTS else 22, 6, 9, opened)
         suit_row(m, opened, trumps, 13)
     elif level == 3 and k.stake == 2:
         support_points_row(m, R_PREEMPTIVE_RAISE, 43, 3, 9, opened)
         suit_row(m, opened, 4 if opened >= HEARTS else 5, 13)
     elif level == 3:
-        support_points_row(m, R_RAISE, 47 if opened >= HEARTS else 24, 10, 12, opened)
-        suit_row(m, opened, 3 if opened >= HEARTS else 4, 13)
+        crowded = k.bidder == k.right and k.bid >= 5 + opened
+        support_points_row(m, R_RAISE, 47 if opened >= HEARTS else 24, 8 if crowded else 10, 12, opened)
+        suit_row(m, opened, 3 if opened >= HEARTS else 5, 13)
     elif level == 4 and opened >= HEARTS:
         support_points_row(m, R_PREEMPTIVE_RAISE, 48, 7, 13, opened)
         suit_row(m, opened, 5, 13)
@@ -133,13 +134,13 @@ def _negative_row(k: Table, opened: int, m: Table) -> None:
     level = k.bid // 5 + 1
     if level > 3:
         return
-    points_row(m, R_NEGATIVE, 45 if level == 1 else 38, 6 if level == 1 else 8 if level == 2 else 10, 40)
+    points_row(m, R_NEGATIVE, 45 if level == 1 else 38, 7 if level == 1 else 9 if k.bid < 7 else 10, 40)
     m.force = 1
     for major in range(HEARTS, SPADES + 1):
         if major != opened and major != overcall:
             m.low[major] = 4
     if opened >= HEARTS and overcall >= HEARTS:
-        m.low[CLUBS], m.low[DIAMONDS], m.points_low = 3, 3, 8
+        m.low[CLUBS], m.low[DIAMONDS], m.points_low = 3, 3, 9
         m.high[opened] = 2
     if opened <= DIAMONDS and overcall == HEARTS and level == 1:
         m.high[SPADES] = 4

@@ -28,9 +28,9 @@ def answer_strong_row(k: Table, level: int, strain: int, m: Table) -> None:
         notrump_row(m, R_NATURAL, 40, 8, 40, 0)
         m.balanced, m.force = 1, 2
     elif strain != NOTRUMP and level == (2 if strain >= HEARTS else 3):
-        hcp_row(m, R_NEW_SUIT, 50 + strain, 8, 40)
+        hcp_row(m, R_NEW_SUIT, 50 + strain, 7, 40)
         suit_row(m, strain, 5, 13)
-        m.quality, m.natural, m.force, m.longest = 4, 1, 2, strain
+        m.quality, m.natural, m.force, m.longest = 3, 1, 2, strain
 
 
 @row
@@ -67,21 +67,21 @@ def answer_feature_row(k: Table, level: int, strain: int, m: Table) -> None:
 @row
 def answer_preempt_row(k: Table, level: int, strain: int, m: Table) -> None:
     """Raise partner's preempt to the level of the trumps, or to game on strength; a new suit is forcing."""
-    opened, bid = (k.opening - FIRST_BID) % 5, k.opening - FIRST_BID
+    opened = (k.opening - FIRST_BID) % 5
     length = k.low[k.partner][opened]
     game = 4 if opened >= HEARTS else 5
     if strain == opened:
         if level == game:
-            support_points_row(m, R_GAME, 60, 16 if bid < 10 else 14, 40, opened)
-            suit_row(m, opened, 9 - length if length < 8 else 1, 13)
+            support_points_row(m, R_GAME, 60, 8, 40, opened)
+            suit_row(m, opened, max(10 - length, 2), 13)
         elif level + 6 > length:
-            support_points_row(m, R_PREEMPTIVE_RAISE, 40, 5, 15, opened)
+            support_points_row(m, R_PREEMPTIVE_RAISE, 40, 9 if level == 3 else 5, 15, opened)
             suit_row(m, opened, level + 6 - length, 13)
     elif strain == NOTRUMP and level == 2:
         hcp_row(m, R_FEATURE_ASK, 55, 15, 40)
         m.force = 1
     elif strain == NOTRUMP and level == 3:
-        notrump_row(m, R_GAME, 57, 16, 22, 0)
+        notrump_row(m, R_GAME, 50, 16, 22, 0)
         for suit in range(4):
             if suit != opened:
                 m.stops |= 1 << suit
