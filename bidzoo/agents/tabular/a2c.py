@@ -26,7 +26,7 @@ class Config:
     episodes: int = 256  # an update
     hidden: tuple[int, ...] = (80, 80)  # the trunk of BAD
     rate: float = 3e-3  # Adam, falling to 0
-    entropy: float = 0.05  # of the reward's range, falling to 0
+    entropy: float = 0.01  # of the reward's range, falling to 0
     value: float = 0.5
     seed: int = 0
 

@@ -30,7 +30,7 @@ class Config:
     episodes: int = 64  # an update
     hidden: tuple[int, ...] = (80, 80)
     rate: float = 3e-3  # Adam, falling to 0
-    entropy: float = 0.01  # of the reward's range, falling to 0
+    entropy: float = 0.03  # of the reward's range, falling to 0
     value: float = 0.5
     seed: int = 0
 

@@ -53,8 +53,17 @@ def enter_row(tree: Tree, chain: Chain, m: int, d: int) -> None:
 
 
 @row
-def advance_row(tree: Tree, strategy: F64, chain: Chain, d: int) -> bool:
-    """Next type, or else next edge, of the ``d``-th link; False if there is none.
+def free_row(tree: Tree, chain: Chain, d: int) -> tuple[int, int]:
+    """Types ``[begin, end)`` that the mover of the ``d``-th link can have."""
+    mover = tree.player[chain.node[d]]
+    if d > 0 and tree.player[chain.node[d - 1]] == mover:
+        return chain.type[d - 1], chain.type[d - 1] + 1
+    return 0, tree.prior.shape[mover]
+
+
+@row
+def advance_row(tree: Tree, strategy: F64, chain: Chain, d: int, leaves: bool) -> bool:
+    """Next type, or else next edge (with ``leaves`` also one to a leaf), of the ``d``-th link; False if there is none.
 
     The type is free, unless the same player made the link before: he still has that type.
     """
@@ -65,13 +74,14 @@ def advance_row(tree: Tree, strategy: F64, chain: Chain, d: int) -> bool:
         chain.type[d] += 1
     if chain.type[d] < chain.end[d]:
         return True
+    end = tree.first[m] + tree.moves[m]
     chain.edge[d] += 1
-    if chain.edge[d] == tree.first[m] + tree.moves[m]:
+    while not leaves and chain.edge[d] < end and tree.moves[chain.edge[d]] == 0:
+        chain.edge[d] += 1
+    if chain.edge[d] == end:
         return False
-    chain.type[d], chain.end[d] = 0, types_row(tree, m)
-    for z in range(chain.end[d]):
+    for z in range(types_row(tree, m)):
         chain.reach[d + 1, mover, z] = chain.reach[d, mover, z] * strategy[chain.edge[d], z]
-    if d > 0 and tree.player[chain.node[d - 1]] == mover:
-        chain.type[d], chain.end[d] = chain.type[d - 1], chain.type[d - 1] + 1
+    chain.type[d], chain.end[d] = free_row(tree, chain, d)
     chain.idle[d] = False
     return True

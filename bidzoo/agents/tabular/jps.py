@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bidzoo.agents.tabular.chain import Chain, advance_row, chain_of, enter_row
+from bidzoo.agents.tabular.chain import Chain, advance_row, chain_of, enter_row, free_row
 from bidzoo.agents.tabular.strategy import Tree, reach_row, tree_of, types_row, values_row
 from bidzoo.envs.compiled import Compiled, evaluate
 from bidzoo.kernels import F64, I32, I64, below_row, key_row, next_row, row
@@ -58,40 +58,60 @@ def densities_row(tree: Tree, values: F64, weights: F64, start: I32, density: F6
 
 
 @row
+def density_row(tree: Tree, density: F64, chain: Chain, d: int, c: int, z: int) -> float:
+    """Density of the information set of type ``z`` at the ``d``-th link, if it moves to ``c`` (Eq. 5)."""
+    mover = tree.player[chain.node[d]]
+    reach, arriving, states = chain.reach[d, 1 - mover], chain.arriving[d], density[c]
+    begin = z * tree.prior.shape[1 - mover]
+    total = 0.0
+    for i in range(chain.arrivals[d]):
+        total += reach[arriving[i]] * states[begin + arriving[i]]
+    return float(chain.reach[d, mover, z] * total)
+
+
+@row
+def end_row(tree: Tree, density: F64, chain: Chain, d: int, best: float, edges: I64, types: I64) -> float:
+    """Gain of the best chain that ends with link ``d``, if above ``best``; it goes to ``edges`` and ``types``."""
+    m = chain.node[d]
+    low, high = free_row(tree, chain, d)
+    for c in range(tree.first[m], tree.first[m] + tree.moves[m]):
+        for z in range(low, high):
+            if chain.reach[d, tree.player[m], z] > 0.0:
+                gain = chain.gain[d] + density_row(tree, density, chain, d, c, z)
+                if gain > best:
+                    best = gain
+                    edges[:d], types[:d] = chain.edge[:d], chain.type[:d]
+                    edges[d], types[d] = c, z
+                    edges[d + 1] = -1
+    return best
+
+
+@row
 def search_row(tree: Tree, strategy: F64, density: F64, chain: Chain, m: int, edges: I64, types: I64) -> float:
     """Gain of the best chain from node ``m``, whose reach is ``chain.reach[0]`` (Alg. 1, JPS, as a loop).
 
     The chain goes to ``edges`` and ``types`` ``[D + 1]``, ended by -1; it is empty if nothing gains.
     """
-    best = 0.0
     edges[0] = -1
     d = 0
     enter_row(tree, chain, m, d)
+    best = end_row(tree, density, chain, d, 0.0, edges, types)
     while d >= 0:
-        if not advance_row(tree, strategy, chain, d):
+        if d + 1 == len(chain.node) or not advance_row(tree, strategy, chain, d, False):
             d -= 1
             continue
         c, z = chain.edge[d], chain.type[d]
         mover = tree.player[chain.node[d]]
-        other = 1 - mover
         own = chain.reach[d, mover, z]
-        if own == chain.reach[d + 1, mover, z] and tree.player[c] == other:
+        if own == chain.reach[d + 1, mover, z] and tree.player[c] != mover:
             if chain.idle[d]:
                 continue
             chain.idle[d] = True
-        gain = 0.0
-        for i in range(chain.arrivals[d]):
-            o = chain.arriving[d, i]
-            gain += chain.reach[d, other, o] * density[c, z * tree.prior.shape[other] + o]
-        chain.gain[d + 1] = chain.gain[d] + own * gain
+        chain.gain[d + 1] = chain.gain[d] + density_row(tree, density, chain, d, c, z)
         chain.reach[d + 1, mover, z] = own
-        if chain.gain[d + 1] > best:
-            best = chain.gain[d + 1]
-            edges[: d + 1], types[: d + 1] = chain.edge[: d + 1], chain.type[: d + 1]
-            edges[d + 1] = -1
-        if d + 1 < len(chain.node) and tree.moves[c] > 0:
-            d += 1
-            enter_row(tree, chain, c, d)
+        d += 1
+        enter_row(tree, chain, c, d)
+        best = end_row(tree, density, chain, d, best, edges, types)
     return best
 
 
