@@ -1,0 +1,147 @@
+"""``bidzoo bluechip``: play against WBridge5, Jack and others over the Blue Chip Bridge protocol."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from bidzoo.agents.policy import Policy
+    from bidzoo.wrappers.bluechip.record import Record
+
+app = typer.Typer(no_args_is_help=True, help="Matches with other bridge programs (Blue Chip protocol, version 18).")
+
+PROGRAM = "remote"
+Player = Annotated[str, typer.Option(help="Agent that plays the cards for our bidders; 'self': the bidder does.")]
+Patience = Annotated[float, typer.Option(min=0.1, help="Seconds to wait for one message.")]
+
+
+@app.command()
+def serve(
+    first: Annotated[str, typer.Option(help=f"N/S in the open room: '{PROGRAM}', an agent, or two of them by comma.")],
+    second: Annotated[str, typer.Option(help="E/W in the open room.")] = PROGRAM,
+    boards: Annotated[int, typer.Option(min=1, help="Boards of the seed.")] = 16,
+    start: Annotated[int, typer.Option(min=1, help="Number of the first one.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Of the deals.")] = 0,
+    policy_seed: Annotated[int, typer.Option(min=0, help="Of our agents.")] = 0,
+    deals: Annotated[
+        str, typer.Option(help="Where the boards come from: train, validation, test, or a deal file.")
+    ] = "test",
+    file: Annotated[Path | None, typer.Option(help="Play the boards of this .pbn or .lin file instead.")] = None,
+    play: Annotated[bool, typer.Option(help="Play the cards, or score the auction double dummy.")] = True,
+    player: Player = "random",
+    out: Annotated[Path, typer.Option(help="Results (.jsonl, and .pbn beside it); continued if it exists.")] = Path(
+        "runs/bluechip.jsonl"
+    ),
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Of the open room.")] = 2000,
+    closed_port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Of the closed room; default: the next.")
+    ] = None,
+    room: Annotated[list[str] | None, typer.Option(help="Only this room: open or closed.")] = None,
+    in_turn: Annotated[bool, typer.Option("--in-turn", help="Closed room after the open one, on one port.")] = False,
+    patience: Patience = 300.0,
+    pause: Annotated[float, typer.Option(min=0, help="Seconds before each line, for programs that lose lines.")] = 0.0,
+    grace: Annotated[float, typer.Option(min=0, help="Seconds a lost program has to come back.")] = 60.0,
+    seating: Annotated[float, typer.Option(min=0, help="Seconds programs have to come at all.")] = 600.0,
+) -> None:
+    """Be the table manager of a duplicate match; boards already in the result file are not played again."""
+    from bidzoo.envs.bridge.game import Bridge
+    from bidzoo.wrappers.bluechip.boards import from_file, seeded
+    from bidzoo.wrappers.bluechip.record import ROOMS, Record
+    from bidzoo.wrappers.bluechip.server import Settings, TableManager
+    from bidzoo.wrappers.bluechip.wire import Limits
+
+    game = Bridge(play=play, deals=deals)
+    found = from_file(game, file) if file else seeded(game, range(start - 1, start - 1 + boards), seed)
+    source = file.name if file else f"{deals}, seed {seed}"
+    record = Record(
+        out,
+        {
+            "first": first,
+            "second": second,
+            "boards": source,
+            "play": play,
+            "player": player if play else "",
+            "policy_seed": policy_seed,
+        },
+    )
+    manager = TableManager(
+        game,
+        _pair(first, player if play else "self"),
+        _pair(second, player if play else "self"),
+        Settings(
+            host,
+            port,
+            closed_port,
+            room or ROOMS,
+            in_turn,
+            Limits(patience, pause),
+            grace,
+            seating,
+        ),
+        report=lambda line: typer.echo(line, err=True),
+        policy_seed=policy_seed,
+    )
+    for name, number in manager.ports.items():
+        typer.echo(f"{name} room: {host}:{number}", err=True)
+    try:
+        manager.run(found, record)
+    finally:
+        _show(record, len(found) * len(room or ROOMS))
+
+
+@app.command()
+def join(
+    agent: Annotated[str, typer.Argument(help="Agent that bids.")],
+    seat: Annotated[str, typer.Option(help="North, East, South, West, or any.")] = "any",
+    team: Annotated[str, typer.Option(help="Name of the team; partners give the same.")] = "bidzoo",
+    host: Annotated[str, typer.Option(help="The table manager's machine.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Its port.")] = 2000,
+    player: Player = "random",
+    seed: Annotated[int, typer.Option(min=0, help="Of the agent's random numbers.")] = 0,
+    patience: Patience = 3600.0,
+) -> None:
+    """Sit down at somebody else's table and play until the session ends."""
+    from bidzoo.cards import seat_number
+    from bidzoo.wrappers.bluechip.client import Client
+    from bidzoo.wrappers.bluechip.wire import Limits
+
+    place = None if seat.lower() == "any" else seat_number(seat)
+    client = Client(_policy(agent, player), place, team, seed, Limits(patience))
+    try:
+        client.run(host, port)
+    finally:
+        for heard in client.heard:
+            typer.echo(f"board {heard.number}: {heard.contract or 'not finished'}")
+
+
+def _policy(name: str, player: str) -> Policy:
+    from bidzoo import agents
+    from bidzoo.wrappers.bluechip.players import Pair
+
+    bidder = agents.make(name)
+    return bidder if player == "self" else Pair(bidder, agents.make(player))
+
+
+def _pair(names: str, player: str) -> tuple[Policy | None, Policy | None]:
+    """Policies of ``"sayc"`` or ``"remote,sayc"``."""
+    words = [name.strip() for name in names.split(",")]
+    if len(words) > 2:
+        raise ValueError(f"pair {names!r}: expected one name, or two with a comma between them")
+    one = None if words[0] == PROGRAM else _policy(words[0], player)
+    if len(words) == 1:
+        return one, one
+    return one, None if words[1] == PROGRAM else _policy(words[1], player)
+
+
+def _show(record: Record, expected: int) -> None:
+    from bidzoo.benchmarks.results import Estimate
+
+    played = [result for result in record.results.values() if result.points is not None]
+    typer.echo(f"{len(played)} of {expected} boards at tables played, saved in {record.path}")
+    imps = list(record.imps().values())
+    if imps:
+        typer.echo(f"first pair: {sum(imps):+d} IMPs on {len(imps)} boards, {Estimate.of(imps)} a board")

@@ -1,0 +1,169 @@
+"""The table manager: a duplicate match between two pairs, each of them programs, policies of ours, or one of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from bidzoo.envs.bridge.game import Bridge
+from bidzoo.wrappers.bluechip.boards import Board
+from bidzoo.wrappers.bluechip.door import Door, Names, Report
+from bidzoo.wrappers.bluechip.message import team_name
+from bidzoo.wrappers.bluechip.record import ROOMS, Record
+from bidzoo.wrappers.bluechip.room import Room
+from bidzoo.wrappers.bluechip.wire import Limits
+
+if TYPE_CHECKING:
+    from bidzoo.agents.policy import Policy
+
+    Pair = tuple[Policy | None, Policy | None]  # at North or East, at South or West; None: a program
+
+
+def _silent(line: str) -> None:
+    """Nobody listens."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a match is run."""
+
+    host: str = "127.0.0.1"  # who may connect: programs on this machine only
+    port: int = 2000  # of the open room; 0: any free one
+    closed_port: int | None = None  # of the closed room; None: the next one, or the same if in turn
+    rooms: Sequence[str] = ROOMS  # "open", "closed"
+    in_turn: bool = False  # the closed room opens when the open room is done, so two programs serve for eight seats
+    limits: Limits = field(default_factory=Limits)
+    grace: float = 60.0  # s that a lost program has to come back
+    seating: float = 600.0  # s that programs have to come at all
+
+
+class TableManager:
+    """A match of ``first`` (N/S in the open room, E/W in the closed room) against ``second``.
+
+    Args:
+        game: ``Bridge(play=True)`` to play the cards, ``Bridge(play=False)`` to score auctions double dummy;
+            ``reward="score"``.
+        first: the first pair.
+        second: the second pair.
+        settings: ports and patience.
+        report: gets a line on every fault and refusal.
+        policy_seed: of the local policies. They act as in ``bidzoo.benchmarks.match.duplicate``.
+    """
+
+    def __init__(
+        self,
+        game: Bridge,
+        first: Pair,
+        second: Pair,
+        settings: Settings | None = None,
+        report: Report = _silent,
+        policy_seed: int = 0,
+    ) -> None:
+        if game.reward != "score":
+            raise ValueError(f"a match compares scores; make the game with reward='score', not {game.reward!r}")
+        self.game, self.pairs, self.settings = game, (first, second), settings or Settings()
+        self._report, self._policy_seed = report, policy_seed
+        unknown = [room for room in self.settings.rooms if room not in ROOMS]
+        if unknown or not self.settings.rooms:
+            raise ValueError(f"rooms {list(self.settings.rooms)}: expected one or both of {', '.join(ROOMS)}")
+        self.names = Names(*(_local_name(pair) for pair in self.pairs))
+        self._rooms: dict[str, Room] = {}
+        self._stopped = False
+        if not self.settings.in_turn:
+            self._open_rooms(self.settings.rooms)
+
+    @property
+    def ports(self) -> dict[str, int]:
+        """Where the open rooms listen."""
+        return {name: room.door.port for name, room in self._rooms.items()}
+
+    def run(self, boards: Sequence[Board], record: Record | None = None) -> Record:
+        """Play all ``boards`` that ``record`` does not hold yet; returns when both rooms are done.
+
+        Raises:
+            PeerError: a room was not complete in time.
+            ValueError: a local policy made an illegal call.
+        """
+        record = record or Record(None, {})
+        names = list(self.settings.rooms)
+        if self.settings.in_turn:
+            for name in names:
+                if not self._stopped and self._left(name, boards, record):
+                    self._open_rooms([name])
+                    self._run([name], boards, record)
+        else:
+            self._run(names, boards, record)
+        record.write_pbn()
+        return record
+
+    def stop(self) -> None:
+        """End the match after the words that are being spoken; what is finished stays on record."""
+        self._stopped = True
+        for room in list(self._rooms.values()):
+            room.door.close()
+
+    # ---- rooms -----------------------------------------------------------------------------
+
+    def _left(self, name: str, boards: Sequence[Board], record: Record) -> list[Board]:
+        return [board for board in boards if not record.played(name, board.number)]
+
+    def _run(self, names: Sequence[str], boards: Sequence[Board], record: Record) -> None:
+        problems: list[Exception] = []
+
+        def work(name: str) -> None:
+            try:
+                self._rooms[name].run(self._left(name, boards, record), record.add)
+            except Exception as problem:
+                problems.append(problem)
+
+        threads = [Thread(target=work, args=(name,), name=f"{name} room") for name in names]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                thread.join()
+        finally:  # an interrupt
+            self.stop()
+            for thread in threads:
+                thread.join()
+        for problem in problems:
+            raise problem
+
+    def _open_rooms(self, names: Sequence[str]) -> None:
+        settings = self.settings
+        for name in names:
+            closed = name == "closed"
+            port = settings.port
+            if closed and settings.closed_port is not None:
+                port = settings.closed_port
+            elif closed and not settings.in_turn and port:
+                port += 1
+            sides = (1, 0) if closed else (0, 1)  # pair at N/S, pair at E/W
+            policies = [self.pairs[sides[seat % 2]][seat // 2] for seat in range(4)]
+            kept = [None if policy else sides[seat % 2] for seat, policy in enumerate(policies)]
+            try:
+                door = Door(settings.host, port, kept, self.names, settings.limits, name, self._report)
+            except ValueError:
+                self.stop()
+                raise
+            self._rooms[name] = Room(
+                self.game,
+                policies,
+                sides,
+                self.names,
+                door,
+                self._report,
+                seed=2 * self._policy_seed + closed,
+                grace=settings.grace,
+                seating=settings.seating,
+            )
+
+
+def _local_name(pair: Pair) -> str | None:
+    """Name of a pair of ours; None if a program will name it."""
+    names = [policy.name for policy in pair if policy is not None]
+    if len(names) < 2:
+        return None
+    return team_name(names[0] if names[0] == names[1] else " and ".join(names))
