@@ -20,11 +20,8 @@ PACKAGED = Path(__file__).parents[2] / "data" / "bridge"
 
 def save(path: str | Path, architecture: Architecture, tensors: dict[str, F32], provenance: dict[str, Any]) -> None:
     """Write the network in half precision, whole or not at all."""
-    metadata = {
-        "format": FORMAT,
-        "architecture": json.dumps(asdict(architecture), sort_keys=True),
-        "provenance": json.dumps(provenance, sort_keys=True),
-    }
+    about = {"format": FORMAT, "architecture": asdict(architecture), "provenance": provenance}
+    metadata = {"bidzoo": json.dumps(about, sort_keys=True)}  # one entry: safetensors writes several in any order
     half = {name: np.ascontiguousarray(array, np.float16) for name, array in tensors.items()}
     replace_file(Path(path), to_bytes(half, metadata))
 
@@ -34,13 +31,11 @@ def load(path: str | Path) -> tuple[Network, dict[str, Any]]:
     path = Path(path)
     try:
         with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
+            text = (file.metadata() or {}).get("bidzoo")
             found = {name: np.asarray(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118
     except SafetensorError as problem:
         raise ValueError(f"{path}: not a safetensors file, or a truncated one ({problem})") from problem
-    if metadata.get("format") != FORMAT:
-        raise ValueError(f"{path}: format {metadata.get('format')!r}, expected {FORMAT!r}")
-    architecture = _architecture(path, metadata)
+    architecture, provenance = _metadata(path, text)
     expected = shapes(architecture)
     for name in sorted(expected.keys() ^ found.keys()):
         state = "missing" if name in expected else "not part of this architecture"
@@ -52,14 +47,19 @@ def load(path: str | Path) -> tuple[Network, dict[str, Any]]:
         if not np.isfinite(found[name]).all():
             raise ValueError(f"{path}: tensor {name!r} holds numbers that are not finite")
     tensors = {name: array.astype(np.float32) for name, array in found.items()}
-    return Network(architecture, tensors), json.loads(metadata.get("provenance", "{}"))
+    return Network(architecture, tensors), provenance
 
 
-def _architecture(path: Path, metadata: dict[str, str]) -> Architecture:
+def _metadata(path: Path, text: str | None) -> tuple[Architecture, dict[str, Any]]:
+    if text is None:
+        raise ValueError(f"{path}: weights of another program; expected {FORMAT!r} in its metadata")
     try:
-        return Architecture(**json.loads(metadata["architecture"]))
-    except (KeyError, TypeError, json.JSONDecodeError, ValueError) as problem:
-        raise ValueError(f"{path}: architecture: {problem}; expected that of {Architecture.__name__}") from problem
+        about = json.loads(text)
+        if about["format"] != FORMAT:
+            raise ValueError(f"{path}: format {about['format']!r}, expected {FORMAT!r}")
+        return Architecture(**about["architecture"]), about["provenance"]
+    except (KeyError, TypeError, json.JSONDecodeError) as problem:
+        raise ValueError(f"{path}: metadata: {problem!r}; expected format, architecture and provenance") from problem
 
 
 @cache

@@ -204,7 +204,7 @@ def _read_npz(path: Path) -> Auctions:
 
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError) as problem:
         raise ValueError(f"{path}: not a file of auctions ({problem}); expected an .npz") from problem

@@ -1,0 +1,196 @@
+"""Networks without torch: equal to torch's, independent of the batch, exact about their files."""
+
+import json
+
+import numpy as np
+import pytest
+from safetensors.numpy import load as from_bytes
+from safetensors.numpy import save as to_bytes
+
+from bidzoo.agents.bridge import weights
+from bidzoo.agents.bridge.network import Architecture, Network, shapes
+from bidzoo.agents.bridge.neural import NetworkPolicy
+from bidzoo.envs.bridge.game import Bridge
+from bidzoo.streams import Streams
+from bidzoo.wrappers.batch import Batch
+
+KINDS = [
+    Architecture("openspiel480", 38, width=48, depth=3),
+    Architecture("openspiel480", 156, width=32, depth=2, activation="gelu"),
+    Architecture("jps267", 39, kind="jps", width=40),
+    Architecture("bmcs480", 38, kind="jps", width=24, activation="gelu"),
+]
+
+
+def random_network(architecture, seed=0, scale=0.1):
+    rng = np.random.default_rng(seed)
+    tensors = {name: rng.normal(0, scale, shape).astype(np.float32) for name, shape in shapes(architecture).items()}
+    return Network(architecture, tensors)
+
+
+def bits(architecture, n=300, seed=0):
+    return (np.random.default_rng(seed).random((n, architecture.inputs)) < 0.06).astype(np.int8)
+
+
+@pytest.mark.parametrize("architecture", KINDS, ids=str)
+def test_numpy_is_torch(architecture):
+    torch = pytest.importorskip("torch")
+    from bidzoo.agents.bridge.network import arrays, module, network_of
+
+    twin, x = module(architecture, seed=3), bits(architecture)
+    with torch.no_grad():
+        expected = twin(torch.from_numpy(x).float()).numpy()
+    np.testing.assert_allclose(network_of(architecture, twin)(x), expected, atol=2e-5)
+    assert {name: a.shape for name, a in arrays(twin).items()} == shapes(architecture)
+
+
+@pytest.mark.parametrize("architecture", KINDS[:3], ids=str)
+def test_a_row_is_the_same_bytes_in_any_batch(architecture):
+    network, x = random_network(architecture), bits(architecture, 700)
+    together = network(x)
+    np.testing.assert_array_equal(together[:3], network(x[:3]))
+    np.testing.assert_array_equal(together[400:401], network(x[400:401]))
+    np.testing.assert_array_equal(together, network(x.astype(np.float32)))
+
+
+def test_wrong_width_of_input():
+    with pytest.raises(ValueError, match=r"shape \(3, 5\), expected \(B, 480\)"):
+        random_network(KINDS[0])(np.zeros((3, 5), np.int8))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"observation": "x"}, "observation 'x'; choose from openspiel480"),
+        ({"kind": "cnn"}, "kind 'cnn'"),
+        ({"activation": "tanh"}, "activation 'tanh'"),
+        ({"width": 0}, "must be positive"),
+    ],
+)
+def test_architectures_that_do_not_exist(change, words):
+    with pytest.raises(ValueError, match=words):
+        Architecture(**{"observation": "openspiel480", "outputs": 38, **change})
+
+
+def test_file_holds_network_and_provenance(tmp_path):
+    network, path = random_network(KINDS[0]), tmp_path / "w.safetensors"
+    weights.save(path, network.architecture, network.tensors, {"command": "x"})
+    found, about = weights.load(path)
+    assert found.architecture == network.architecture and about == {"command": "x"}
+    np.testing.assert_allclose(found(bits(KINDS[0])), network(bits(KINDS[0])), atol=5e-3)  # half precision
+    again = tmp_path / "again.safetensors"
+    weights.save(again, found.architecture, found.tensors, about)
+    assert again.read_bytes() == path.read_bytes()
+
+
+def spoil(path, out, tensors=None, **about):
+    """The file at ``path`` with other tensors or metadata."""
+    from safetensors import safe_open
+
+    held = from_bytes(path.read_bytes())
+    with safe_open(path, framework="numpy") as file:
+        metadata = {**json.loads(file.metadata()["bidzoo"]), **about}
+    out.write_bytes(to_bytes({**held, **(tensors or {})}, {"bidzoo": json.dumps(metadata)}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"tensors": {"layers.1.bias": np.zeros(7, np.float16)}}, r"'layers.1.bias' is float16 \[7\].*floats \[48\]"),
+        ({"tensors": {"layers.1.bias": np.zeros(48, np.int8)}}, r"'layers.1.bias' is int8 \[48\], expected floats"),
+        ({"tensors": {"layers.9.bias": np.zeros(7, np.float16)}}, "'layers.9.bias' is not part of this architecture"),
+        ({"tensors": {"layers.0.bias": np.full(48, np.nan, np.float16)}}, "'layers.0.bias' holds numbers that are not"),
+        ({"format": "other"}, "format 'other', expected 'bidzoo bridge network 1'"),
+        ({"architecture": 3}, "metadata: "),
+        ({"architecture": {"observation": "openspiel480", "outputs": 38, "wide": 2}}, "metadata: .*wide"),
+        (
+            {"architecture": {"observation": "openspiel480", "outputs": 38, "width": 48, "depth": 4}},
+            r"s\.4\.bias' is miss",
+        ),
+    ],
+)
+def test_wrong_weights_are_named(tmp_path, changes, words):
+    network = random_network(KINDS[0])
+    weights.save(tmp_path / "w.safetensors", network.architecture, network.tensors, {})
+    out = tmp_path / "spoilt.safetensors"
+    spoil(tmp_path / "w.safetensors", out, **changes)
+    with pytest.raises(ValueError, match=words) as caught:
+        weights.load(out)
+    assert "spoilt.safetensors" in str(caught.value)
+
+
+def test_weights_of_another_program(tmp_path):
+    path = tmp_path / "foreign.safetensors"
+    path.write_bytes(to_bytes({"a": np.zeros(3)}))
+    with pytest.raises(ValueError, match=r"foreign\.safetensors: weights of another program"):
+        weights.load(path)
+
+
+@pytest.mark.parametrize("cut", [0, 5, 100, 5000])
+def test_truncated_weights(tmp_path, cut):
+    network, path = random_network(KINDS[0]), tmp_path / "w.safetensors"
+    weights.save(path, network.architecture, network.tensors, {})
+    path.write_bytes(path.read_bytes()[:cut])
+    with pytest.raises(ValueError, match=r"w\.safetensors: not a safetensors file, or a truncated one"):
+        weights.load(path)
+
+
+def test_unknown_packaged_weights_list_the_known():
+    with pytest.raises(ValueError, match=r"nobody\.safetensors: no such weights; packaged are: .*sl"):
+        weights.packaged("nobody")
+
+
+# ---- as a player -------------------------------------------------------------------------
+
+
+def waiting(n=300, seed=0):
+    batch = Batch(Bridge(False, deals="validation"), n)
+    batch.reset(seed)
+    rng = np.random.default_rng(seed)
+    for _ in range(5):
+        batch.step(np.where(rng.random(n) < 0.5, 0, batch.action_mask.argmax(1) + 3 * (batch.action_mask[:, 3] > 0)))
+    return batch.views(), batch.action_mask.copy(), Streams.at(seed, batch.boards)
+
+
+def test_policy_is_greedy_or_draws_from_its_probabilities():
+    views, legal, rng = waiting()
+    network = random_network(KINDS[0], scale=0.3)
+    policy = NetworkPolicy(network)
+    chance = policy.probabilities(views, legal)
+    np.testing.assert_allclose(chance.sum(1), 1, atol=1e-5)
+    assert not chance[legal == 0].any()
+    np.testing.assert_array_equal(policy.act(views, legal, rng), chance.argmax(1))
+    drawn = np.array([NetworkPolicy(network, temperature=1.0).act(views, legal, rng) for _ in range(200)])
+    assert legal[np.arange(len(legal)), drawn].all()
+    row = chance.max(1).argmin()  # the least certain
+    share = np.bincount(drawn[:, row], minlength=38) / 200
+    assert np.abs(share - chance[row]).max() < 4 * np.sqrt(0.25 / 200)
+    cold = NetworkPolicy(network, temperature=1e-3).act(views, legal, rng)
+    assert (cold == chance.argmax(1)).mean() > 0.98
+
+
+def test_policy_needs_an_output_for_every_call():
+    views, legal, rng = waiting(4)
+    small = random_network(Architecture("openspiel480", 37, width=8, depth=1))
+    with pytest.raises(ValueError, match="37 outputs, expected 38"):
+        NetworkPolicy(small).act(views, legal, rng)
+    with pytest.raises(ValueError, match="temperature -1"):
+        NetworkPolicy(small, temperature=-1)
+
+
+@pytest.mark.parametrize("name", ["sl", "ppo"])
+def test_packaged_policies_bid(name):
+    """A hand with 16 balanced points opens one notrump; with nothing it passes."""
+    from bidzoo.cards import call_number, hand_number
+    from bidzoo.envs.bridge.auction import open_row
+    from bidzoo.envs.bridge.state import VIEW
+    from bidzoo.kernels import allocate
+
+    policy = NetworkPolicy(weights.packaged(name), name=name)
+    views = allocate(VIEW, 2)
+    for view, hand in zip(views, ("AQ4.KJ5.A832.Q97", "843.9752.T63.854"), strict=True):
+        open_row(view, 0, 0)
+        view["seat"], view["hand"] = 0, hand_number(hand)
+    legal = np.ones((2, 38), np.int8)
+    legal[:, 1:3] = 0
+    assert policy.act(views, legal, Streams.at(0, np.arange(2))).tolist() == [call_number("1NT"), 0]
