@@ -81,7 +81,7 @@ def _jobs(rows: Sequence[str], games: Sequence[str], seeds: int, network_seeds: 
         count = min(seeds, max(2, seeds // 25)) if large else seeds
         jobs += [Job(row, game, seed) for row in starts for seed in range(count)]
     networks = [row for row in NETWORKS if row in rows]
-    return jobs + [Job(row, game, seed) for game in games for row in networks for seed in range(network_seeds)]
+    return jobs + [Job(row, game, seed) for seed in range(network_seeds) for row in networks for game in games]
 
 
 def _done(jobs: list[Job], ledger: Ledger, workers: int) -> dict[Job, Outcome]:

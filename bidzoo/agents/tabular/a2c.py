@@ -21,7 +21,7 @@ from bidzoo.kernels import F32, F64, I64
 class Config:
     """Numbers of the algorithm; the paper gives none but the 100 epochs of 1000 updates."""
 
-    epochs: int = 25
+    epochs: int = 20
     updates: int = 200  # an epoch
     episodes: int = 256  # an update
     hidden: tuple[int, ...] = (80, 80)  # the trunk of BAD

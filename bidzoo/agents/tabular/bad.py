@@ -25,7 +25,7 @@ from bidzoo.kernels import F32, F64, I64, Bool
 class Config:
     """Numbers of the algorithm; the paper gives the network, 100 epochs of 1000 updates, and the best epoch kept."""
 
-    epochs: int = 25
+    epochs: int = 15
     updates: int = 200  # an epoch
     episodes: int = 64  # an update
     hidden: tuple[int, ...] = (80, 80)

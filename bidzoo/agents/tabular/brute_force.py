@@ -33,7 +33,7 @@ def _search(tree: Tree, strategy: F64, chain: Chain, m: int, value: float, best:
         if active[d]:
             for i in range(count):
                 strategy[first + i, chain.type[d]] = saved[d, i]
-        active[d] = advance_row(tree, strategy, chain, d, True)
+        active[d] = advance_row(tree, strategy, chain, d)
         if not active[d]:
             d -= 1
             continue

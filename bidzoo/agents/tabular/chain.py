@@ -15,6 +15,7 @@ class Chain(NamedTuple):
     edge: I64  # [D]
     type: I64  # [D]
     end: I64  # [D]  no type from here on is tried
+    final: Bool  # [D]  no link can follow
     idle: Bool  # [D]  a link along this edge that changes nothing was tried: all such are alike
     arrivals: I64  # [D]  how many types of the other player get here
     arriving: I64  # [D, T]  which
@@ -29,6 +30,7 @@ def chain_of(links: int, types: int) -> Chain:
         edge=np.zeros(links, np.int64),
         type=np.zeros(links, np.int64),
         end=np.zeros(links, np.int64),
+        final=np.zeros(links, np.bool_),
         idle=np.zeros(links, np.bool_),
         arrivals=np.zeros(links, np.int64),
         arriving=np.zeros((links, types), np.int64),
@@ -45,6 +47,10 @@ def enter_row(tree: Tree, chain: Chain, m: int, d: int) -> None:
     chain.node[d], chain.edge[d] = m, tree.first[m] - 1
     chain.type[d], chain.end[d] = 0, 0
     chain.arrivals[d] = 0
+    chain.final[d] = True
+    if d + 1 < len(chain.node):
+        for c in range(tree.first[m], tree.first[m] + tree.moves[m]):
+            chain.final[d] &= tree.moves[c] == 0
     for o in range(tree.prior.shape[other]):
         chain.reach[d + 1, other, o] = chain.reach[d, other, o]
         if chain.reach[d, other, o] > 0.0:
@@ -62,8 +68,8 @@ def free_row(tree: Tree, chain: Chain, d: int) -> tuple[int, int]:
 
 
 @row
-def advance_row(tree: Tree, strategy: F64, chain: Chain, d: int, leaves: bool) -> bool:
-    """Next type, or else next edge (with ``leaves`` also one to a leaf), of the ``d``-th link; False if there is none.
+def advance_row(tree: Tree, strategy: F64, chain: Chain, d: int) -> bool:
+    """Next type, or else next edge, of the ``d``-th link; False if there is none.
 
     The type is free, unless the same player made the link before: he still has that type.
     """
@@ -74,11 +80,8 @@ def advance_row(tree: Tree, strategy: F64, chain: Chain, d: int, leaves: bool) -
         chain.type[d] += 1
     if chain.type[d] < chain.end[d]:
         return True
-    end = tree.first[m] + tree.moves[m]
     chain.edge[d] += 1
-    while not leaves and chain.edge[d] < end and tree.moves[chain.edge[d]] == 0:
-        chain.edge[d] += 1
-    if chain.edge[d] == end:
+    if chain.edge[d] == tree.first[m] + tree.moves[m]:
         return False
     for z in range(types_row(tree, m)):
         chain.reach[d + 1, mover, z] = chain.reach[d, mover, z] * strategy[chain.edge[d], z]

@@ -70,6 +70,13 @@ def density_row(tree: Tree, density: F64, chain: Chain, d: int, c: int, z: int) 
 
 
 @row
+def keep_row(chain: Chain, d: int, c: int, z: int, edges: I64, types: I64) -> None:
+    """The first ``d`` links of ``chain`` and one to ``c`` by type ``z``, into ``edges`` and ``types``, ended by -1."""
+    edges[:d], types[:d] = chain.edge[:d], chain.type[:d]
+    edges[d], types[d], edges[d + 1] = c, z, -1
+
+
+@row
 def end_row(tree: Tree, density: F64, chain: Chain, d: int, best: float, edges: I64, types: I64) -> float:
     """Gain of the best chain that ends with link ``d``, if above ``best``; it goes to ``edges`` and ``types``."""
     m = chain.node[d]
@@ -80,9 +87,7 @@ def end_row(tree: Tree, density: F64, chain: Chain, d: int, best: float, edges: 
                 gain = chain.gain[d] + density_row(tree, density, chain, d, c, z)
                 if gain > best:
                     best = gain
-                    edges[:d], types[:d] = chain.edge[:d], chain.type[:d]
-                    edges[d], types[d] = c, z
-                    edges[d + 1] = -1
+                    keep_row(chain, d, c, z, edges, types)
     return best
 
 
@@ -90,28 +95,36 @@ def end_row(tree: Tree, density: F64, chain: Chain, d: int, best: float, edges: 
 def search_row(tree: Tree, strategy: F64, density: F64, chain: Chain, m: int, edges: I64, types: I64) -> float:
     """Gain of the best chain from node ``m``, whose reach is ``chain.reach[0]`` (Alg. 1, JPS, as a loop).
 
-    The chain goes to ``edges`` and ``types`` ``[D + 1]``, ended by -1; it is empty if nothing gains.
+    The chain goes to ``edges`` and ``types`` ``[D + 1]``; it is empty if nothing gains. Among equals the first counts,
+    depth first.
     """
+    best = 0.0
     edges[0] = -1
     d = 0
     enter_row(tree, chain, m, d)
-    best = end_row(tree, density, chain, d, 0.0, edges, types)
     while d >= 0:
-        if d + 1 == len(chain.node) or not advance_row(tree, strategy, chain, d, False):
+        if chain.final[d]:
+            best = end_row(tree, density, chain, d, best, edges, types)
+            d -= 1
+            continue
+        if not advance_row(tree, strategy, chain, d):
             d -= 1
             continue
         c, z = chain.edge[d], chain.type[d]
         mover = tree.player[chain.node[d]]
         own = chain.reach[d, mover, z]
-        if own == chain.reach[d + 1, mover, z] and tree.player[c] != mover:
+        if own == chain.reach[d + 1, mover, z] and tree.player[c] == 1 - mover:
             if chain.idle[d]:
                 continue
             chain.idle[d] = True
         chain.gain[d + 1] = chain.gain[d] + density_row(tree, density, chain, d, c, z)
         chain.reach[d + 1, mover, z] = own
-        d += 1
-        enter_row(tree, chain, c, d)
-        best = end_row(tree, density, chain, d, best, edges, types)
+        if chain.gain[d + 1] > best:
+            best = chain.gain[d + 1]
+            keep_row(chain, d, c, z, edges, types)
+        if tree.moves[c] > 0:
+            d += 1
+            enter_row(tree, chain, c, d)
     return best
 
 
