@@ -149,9 +149,10 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
     def infos(self) -> dict[str, dict[str, Any]]:
         """The action mask again, where some libraries look for it; made afresh after every step."""
         if self._infos is None:
-            self._infos = {agent: {"action_mask": np.zeros_like(self._one_mask)} for agent in self.agents}
+            masks = np.zeros((len(self.possible_agents), len(self._one_mask)), np.int8)
             if not self.terminations.get(self.agent_selection, True):
-                self._infos[self.agent_selection]["action_mask"][:] = self._one_mask
+                masks[self._number[self.agent_selection]] = self._one_mask
+            self._infos = {agent: {"action_mask": masks[self._number[agent]]} for agent in self.agents}
         return self._infos
 
     def last(self, observe: bool = True) -> tuple[dict[str, Any] | None, float, bool, bool, dict[str, Any]]:
