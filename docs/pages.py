@@ -1,9 +1,24 @@
-"""Generated pages: one per environment, from its module docstring and the layouts of its encoders."""
+"""Generated parts: a page an environment, and the tables of results in pages and README.
 
+A page asks for a table with a pair of comments, and what stands between them is rewritten by
+``python docs/pages.py``:
+
+    <!-- results: throughput.json, 1 -->
+    <!-- end -->
+
+The number counts the tables of the file from 1. Numbers are never typed.
+"""
+
+import re
 from importlib import import_module
 from pathlib import Path
 
+from bidzoo.benchmarks import results
 from bidzoo.registry import GAMES
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "docs" / "results"
+WANTED = re.compile(r"(<!-- results: ([\w.-]+), (\d+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def environment(env_id: str) -> str:
@@ -26,3 +41,38 @@ def write(docs: Path) -> None:
         path = folder / f"{name}.md"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
+
+
+def table(name: str, number: int) -> str:
+    """Table ``number`` (from 1) of a result file as Markdown, with its origin."""
+    document = results.load(RESULTS / name)
+    if not 1 <= number <= len(document["tables"]):
+        raise ValueError(f"{name} has {len(document['tables'])} tables, asked for number {number}")
+    chosen = document["tables"][number - 1]
+    lines = ["| " + " | ".join(chosen.columns) + " |", "|" + "---|" * len(chosen.columns)]
+    for row in chosen.rows:
+        cells = (results.text(row.get(column)).replace("|", "\\|") for column in chosen.columns)
+        lines.append("| " + " | ".join(cells) + " |")
+    origin = f"`{document['command']}`, seed {document['seed']}, bidzoo {document['version']}, {document['machine']}"
+    note = f"{chosen.note}. " if chosen.note else ""
+    return f"**{chosen.title}**\n\n" + "\n".join(lines) + f"\n\n{note}({origin})\n"
+
+
+def filled(text: str) -> str:
+    """``text`` with every table it asks for."""
+    return WANTED.sub(lambda ask: f"{ask[1]}\n{table(ask[2], int(ask[3]))}\n{ask[4]}", text)
+
+
+def with_tables() -> list[Path]:
+    """Pages that ask for tables."""
+    pages = [
+        ROOT / "README.md",
+        *sorted((ROOT / "docs").glob("*.md")),
+        *sorted((ROOT / "docs" / "agents").glob("*.md")),
+    ]
+    return [page for page in pages if WANTED.search(page.read_text(encoding="utf-8"))]
+
+
+if __name__ == "__main__":
+    for page in with_tables():
+        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")

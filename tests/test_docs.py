@@ -1,11 +1,14 @@
-"""Every Python block of README and docs runs, and the generated pages can be generated."""
+"""Every Python block of README and docs runs, and what is generated is fresh."""
 
+import importlib
 import re
 import shutil
 import sys
 from pathlib import Path
 
 import pytest
+
+from bidzoo.registry import GAMES
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts)]
@@ -24,14 +27,21 @@ def test_block_runs(path, block, tmp_path, monkeypatch):
     exec(compile(block, str(path), "exec"), {"__name__": "docs"})
 
 
-def test_environment_pages_are_made(tmp_path, monkeypatch):
+@pytest.fixture
+def pages(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
-    import pages
+    yield importlib.import_module("pages")
+    sys.modules.pop("pages")
 
+
+def test_tables_are_the_result_files(pages):
+    for page in pages.with_tables():
+        text = page.read_text(encoding="utf-8")
+        assert text == pages.filled(text), f"{page.name} is stale: run python docs/pages.py"
+
+
+def test_environment_pages_are_made(pages, tmp_path):
     pages.write(tmp_path)
     made = {path.stem for path in (tmp_path / "environments").iterdir()}
-    from bidzoo.registry import GAMES
-
     assert made == {"index", *GAMES}
     assert "| `0:" in (tmp_path / "environments" / "bridge_bidding_v0.md").read_text()
-    sys.modules.pop("pages")

@@ -32,7 +32,8 @@ class Estimate(NamedTuple):
         return cls(float(values.mean()), error, len(values), paper)
 
     def __str__(self) -> str:
-        return f"{self.mean:.3f} ± {self.error:.3f}"
+        paper = "" if self.paper is None else f" (paper {self.paper:.3g})"
+        return f"{self.mean:.3f} ± {self.error:.3f}{paper}"
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,8 @@ class Figure:
     note: str = ""
 
 
-def _cell(value: Any) -> str:
+def text(value: Any) -> str:
+    """A cell as text; an estimate shows its error and the paper's figure."""
     if value is None:
         return ""
     if isinstance(value, Estimate) or not isinstance(value, float):
@@ -82,7 +84,7 @@ def show(tables: Sequence[Table]) -> None:
             numeric = any(isinstance(row.get(column), int | float | Estimate) for row in table.rows)
             pretty.add_column(column, justify="right" if numeric else "left")
         for row in table.rows:
-            pretty.add_row(*(_cell(row.get(column)) for column in table.columns))
+            pretty.add_row(*(text(row.get(column)) for column in table.columns))
         console.print(pretty)
 
 
