@@ -1,6 +1,7 @@
 """The tabular agents by name: each solves any small game when it first sees it."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -53,17 +54,24 @@ def solve_jps(game: Compiled, seed: int, **options: Any) -> F64:
     return jps_file.jps(game, strategy, jps_file.Config(**{"depth": search_depth(game), "seed": seed, **options}))
 
 
+def _need_torch(name: str) -> None:
+    if find_spec("torch") is None:
+        raise ImportError(f"{name} trains with torch, which is not installed: pip install 'bidzoo[train]'")
+
+
 def solve_a2c(game: Compiled, seed: int, **options: Any) -> F64:
-    """A2C self-play; needs torch."""
+    """A2C self-play; ImportError without torch."""
     from bidzoo.agents.tabular import a2c as file
 
+    _need_torch("A2C")
     return file.train(game, file.Config(seed=seed, **options))
 
 
 def solve_bad(game: Compiled, seed: int, **options: Any) -> F64:
-    """The Bayesian action decoder; needs torch."""
+    """The Bayesian action decoder; ImportError without torch."""
     from bidzoo.agents.tabular import bad as file
 
+    _need_torch("BAD")
     return file.train(game, file.Config(seed=seed, **options))
 
 
