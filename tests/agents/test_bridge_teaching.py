@@ -1,0 +1,171 @@
+"""What learners are taught from: score sheets, advantages, branches, joint search, the replay buffer."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from bidzoo.agents.bridge import network, scores, selfplay
+from bidzoo.agents.bridge.branches import candidates, explore
+from bidzoo.agents.bridge.critic import advantages
+from bidzoo.agents.bridge.jps import Options, Search
+from bidzoo.agents.bridge.network import Architecture
+from bidzoo.agents.bridge.replay import Replay
+from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.imps import imps
+from bidzoo.envs.bridge.state import AUCTION
+
+POLICY = Architecture("openspiel480", 38, width=32, depth=2)
+
+
+def decisions_of(n=40, seed=2, greedy=False):
+    model = network.module(POLICY, 5, last_scale=1.0)
+    game, actor = Bridge(False), selfplay.actor(model)
+    sides = np.full(n, selfplay.BOTH)
+    tables, decisions = selfplay.play(game, np.arange(n), seed, actor, actor, sides, 0)
+    return game, selfplay.actor(model, greedy=True) if greedy else actor, tables, decisions
+
+
+def test_standing_score_is_what_passing_out_pays():
+    """The sheet's last entry before the last pass is the result in IMPs, where both declarers take as many tricks."""
+    _, _, tables, decisions = decisions_of(150)
+    reference = np.random.default_rng(0).integers(-500, 500, 150)
+    last = np.array([np.flatnonzero(decisions.board == b)[-1] for b in range(150)])
+    end = decisions.some(last)
+    sheet = scores.sheets(end.tables, end.side, reference[end.board])
+    sign = np.where(end.side == 0, 1, -1)
+    paid = sign * imps(tables["points"][end.board, 0] - reference[end.board]) / 10
+    partner = (tables["declarer"] + 2) % 4
+    rows, strain = np.arange(150), tables["bid"] % 5
+    tricks = tables["tricks"][rows, 5 * partner + strain] == tables["tricks"][rows, 5 * tables["declarer"] + strain]
+    sure = tricks & (tables["stake"] < 4)  # redoubled contracts count as doubled
+    assert sure.sum() > 40
+    np.testing.assert_allclose(sheet[sure, -1], paid[sure], atol=1e-6)
+
+
+def test_score_sheet_is_mirrored():
+    _, _, _, decisions = decisions_of(20)
+    zero = np.zeros(len(decisions.call), np.int64)
+    ours, theirs = (scores.sheets(decisions.tables, side, zero) for side in (zero, zero + 1))
+    np.testing.assert_allclose(ours[:, :70], -theirs[:, 70:140])
+    np.testing.assert_allclose(ours[:, 140:], -theirs[:, 140:])
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.7, 1.0])
+def test_advantages_by_hand(decay):
+    """Chains 0, 2, 3 and 1, 4 of one board: sums of later errors, weighted by powers of the decay."""
+    side = np.array([0, 1, 0, 0, 1])
+    value = np.array([0.1, 0.2, -0.3, 0.5, 0.4], np.float32)
+    outcome = np.where(side == 0, 1.0, -1.0).astype(np.float32)
+    out = np.empty(5, np.float32)
+    advantages(np.zeros(5, np.int64), side, value, outcome, decay, np.full((1, 2), -1), out)
+    d3, d4 = 1.0 - 0.5, -1.0 - 0.4
+    d2, d0, d1 = 0.5 + 0.3, -0.3 - 0.1, 0.4 - 0.2
+    expected = [d0 + decay * (d2 + decay * d3), d1 + decay * d4, d2 + decay * d3, d3, d4]
+    np.testing.assert_allclose(out, expected, atol=1e-6)
+
+
+def test_candidates_are_the_likeliest():
+    chance = np.array([[0.5, 0.3, 0.15, 0.05], [0.97, 0.01, 0.01, 0.01]], np.float32)
+    call, weight = candidates(np.log(chance), 3, 0.1)
+    assert call.tolist() == [[0, 1, 2], [0, -1, -1]]
+    np.testing.assert_allclose(weight, [[0.5, 0.3, 0.15], [0.97, 0, 0]], atol=1e-6)
+    assert candidates(np.log(chance[1:]), 2, 0.99)[0].tolist() == [[0, -1]]  # the likeliest is always one
+
+
+def test_branches_are_games_played_out():
+    game, actor, _, decisions = decisions_of(12, greedy=True)
+    some = decisions.some(np.arange(10))
+    call, chance = candidates(some.log_chances, 3, 0.01)
+    found = explore(game, some.tables, call, chance, actor, actor, np.full(10, selfplay.BOTH))
+    before = some.tables.copy()
+    for i in range(10):
+        for k in np.flatnonzero(call[i] >= 0):
+            points = selfplay.finish(game, some.tables[i : i + 1], call[i, k : k + 1], actor, actor, np.full(1, 2))
+            assert found.points[i, k] == points[0]
+    np.testing.assert_array_equal(before, some.tables)  # explored on copies
+
+
+def brute_force(game, actor, decision, options, reference):
+    """Best joint gain of P1's and P2's calls when nobody plays by chance."""
+    sign = 1 if decision.side[0] == 0 else -1
+    first = [c for c in candidates(decision.log_chances, options.most, options.least)[0][0] if c >= 0]
+    values = {}
+    for call in first:
+        table = decision.tables.copy()
+        game.step(table, np.array([call]), 0, game.buffers(1), 0)
+        if table["phase"][0] == AUCTION and options.depth > 1:
+            reply = selfplay.decide(game, table, np.zeros(1, np.int64), actor, 0).call
+            game.step(table, reply, 0, game.buffers(1), 0)
+        if table["phase"][0] != AUCTION:
+            ends = [table["points"][0, 0]]
+        elif options.depth == 1:
+            ends = selfplay.finish(game, decision.tables, np.array([call]), actor, actor, np.full(1, 2))
+        else:
+            second = selfplay.decide(game, table, np.zeros(1, np.int64), actor, 0)
+            answers = [c for c in candidates(second.log_chances, options.most, options.least)[0][0] if c >= 0]
+            ends = [selfplay.finish(game, table, np.array([c]), actor, actor, np.full(1, 2))[0] for c in answers]
+        values[call] = max(sign * int(imps(end - reference)) / 24 for end in ends)
+    return values
+
+
+@pytest.mark.parametrize(("depth", "seed"), [*product((1, 3), (2, 3))])
+def test_joint_search_is_brute_force(depth, seed):
+    game, actor, _, decisions = decisions_of(16, seed, greedy=True)
+    options = Options(depth=depth, responses=2, rollouts=1, most=3, least=0.005)
+    chosen = np.arange(0, len(decisions.call), 9)
+    reference = np.random.default_rng(1).integers(-300, 300, 16)
+    some = decisions.some(chosen)
+    found = Search(game, actor, options, reference)(some, 1)
+    for i in range(len(chosen)):
+        one = some.some(np.array([i]))
+        values = brute_force(game, actor, one, options, reference[one.board[0]])
+        assert found.value[i] == pytest.approx(max(values.values()))
+        assert values[found.call[i]] == pytest.approx(max(values.values()))
+
+
+# ---- replay ------------------------------------------------------------------------------
+
+
+def filled(capacity=50, n=80):
+    rng, replay = np.random.default_rng(0), Replay(capacity, 20, 9)
+    data = {
+        "observation": rng.integers(0, 2, (n, 20), np.int8),
+        "hidden": rng.integers(0, 2, (n, 9), np.int8),
+        "legal": rng.integers(0, 2, (n, 38), np.int8),
+        "call": rng.integers(0, 38, n),
+        "log_probability": rng.normal(size=n).astype(np.float32),
+        "outcome": np.arange(n, dtype=np.float32),
+        "priority": np.zeros(n, np.float32),
+    }
+    for rows in (slice(0, 30), slice(30, n)):
+        replay.add(*(column[rows] for column in data.values()))
+    return replay, data
+
+
+def test_replay_keeps_the_last_and_gives_back_what_went_in():
+    replay, data = filled()
+    assert len(replay) == 50 and replay.added == 80
+    sample = replay.sample(500, 1, 1)
+    assert set(sample.outcome.astype(int)) <= set(range(30, 80)) and len(set(sample.outcome)) > 45
+    for name in ("observation", "hidden", "legal", "call", "log_probability"):
+        np.testing.assert_array_equal(getattr(sample, name), data[name][sample.outcome.astype(int)])
+    again = Replay(50, 20, 9)
+    again.restore(replay.arrays())
+    for one, other in zip(sample, again.sample(500, 1, 1), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_replay_prefers_and_weighs():
+    """Drawn in proportion to priority ** exponent; importance weights undo it at exponent 1."""
+    replay, _ = filled(n=50)
+    priority = np.linspace(0.1, 2, 50).astype(np.float32)
+    replay.update(np.arange(50), priority)
+    sample = replay.sample(200_000, 3, 0, priority=1.0, importance=1.0)
+    share = np.bincount(sample.rows, minlength=50) / 200_000
+    np.testing.assert_allclose(share, priority / priority.sum(), atol=0.003)
+    evened = np.bincount(sample.rows, sample.weight, minlength=50)
+    np.testing.assert_allclose(evened / evened.sum(), 1 / 50, atol=0.002)
+    assert sample.weight.max() == 1
