@@ -1,0 +1,118 @@
+"""Programs for the tests of the Blue Chip protocol: each client runs in a thread of its own."""
+
+from threading import Thread
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from bidzoo.envs.bridge.game import Bridge
+from bidzoo.wrappers.bluechip.client import Client
+from bidzoo.wrappers.bluechip.server import Settings, TableManager
+from bidzoo.wrappers.bluechip.wire import Limits, PeerError
+
+WAIT = 20.0  # s; nothing takes that long unless it hangs
+
+
+def settings(**changes):
+    """On free ports, with little patience."""
+    usual = {"port": 0, "closed_port": 0, "limits": Limits(patience=5.0), "grace": 0.3, "seating": 5.0}
+    return Settings(**{**usual, **changes})
+
+
+class Guest(Thread):
+    """A client in a thread; ``problem`` is what it ended with, if anything."""
+
+    def __init__(self, client, port):
+        super().__init__(daemon=True)
+        self.client, self.port, self.problem = client, port, None
+        self.start()
+
+    def run(self):
+        try:
+            self.client.run(port=self.port)
+        except PeerError as problem:
+            self.problem = str(problem)
+
+    def done(self):
+        """Wait until it has left."""
+        self.join(WAIT)
+        assert not self.is_alive()
+        return self
+
+
+class Match(Thread):
+    """A table manager in a thread, with what it reported."""
+
+    def __init__(self, game, first, second, boards, record=None, policy_seed=0, **changes):
+        super().__init__(daemon=True)
+        self.reports, self.problem = [], None
+        self.manager = TableManager(game, first, second, settings(**changes), self.reports.append, policy_seed)
+        self.boards, self.record = boards, record
+        self.start()
+
+    def run(self):
+        try:
+            self.record = self.manager.run(self.boards, self.record)
+        except ValueError as problem:
+            self.problem = str(problem)
+
+    def done(self):
+        """Wait for the end; the record."""
+        self.join(WAIT)
+        assert not self.is_alive(), "the match hangs"
+        return self.record
+
+    def port(self, room="open"):
+        """Where that room listens."""
+        return self.manager.ports[room]
+
+
+class Fragile(Client):
+    """A client that does ``harm(client)`` instead of saying its ``at``-th message."""
+
+    def __init__(self, *arguments, at, harm, **options):
+        super().__init__(*arguments, **options)
+        self.left, self.harm = at, harm
+
+    def _say(self, message):
+        self.left -= 1
+        if self.left == 0:
+            self.harm(self)
+        else:
+            super()._say(message)
+
+
+class Listed:
+    """Calls and cards from a list of action numbers, by turn."""
+
+    name = "listed"
+
+    def __init__(self, actions):
+        self.actions = actions
+
+    def act(self, views, legal, rng):
+        """The action of each row's turn."""
+        return np.array([self.actions[view["length"] + view["plays"]] for view in views], np.int64)
+
+
+class Alerting(Listed):
+    """Alerts every bid."""
+
+    def alert(self, view, call):
+        """``"says 7"`` for 1NT."""
+        return f"says {call}" if call > 2 else None
+
+
+@pytest.fixture(scope="session")
+def tm():
+    """The classes above, and a game of auctions and one with cards."""
+    return SimpleNamespace(
+        Match=Match,
+        Guest=Guest,
+        Fragile=Fragile,
+        Listed=Listed,
+        Alerting=Alerting,
+        auction=Bridge(play=False, deals="test"),
+        cards=Bridge(play=True, deals="test"),
+    )
