@@ -1,0 +1,52 @@
+"""``bidzoo train`` from the command line."""
+
+import pytest
+from typer.testing import CliRunner
+
+pytest.importorskip("torch")
+
+from bidzoo.agents.bridge import weights
+from bidzoo.commands.train import app, parse
+
+
+def run(*words):
+    result = CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_record_then_fit_then_play(tmp_path):
+    data, small = tmp_path / "auctions.npz", ["--width", 16, "--depth", 1, "--every", 2]
+    assert "200 auctions of sayc" in run("record", 200, "--policy", "sayc", "--out", data)
+    for stage in ("sl", "belief"):
+        out = tmp_path / stage
+        text = run(stage, data, "--out", out, *small, "--set", "steps=4", "--set", "batch=32")
+        assert "cross_entropy" in text and len(text.splitlines()) == 2
+        network, about = weights.load(out / "network.safetensors")
+        assert network.architecture.width == 16 and about["options"]["batch"] == 32
+        assert about["data"] == "auctions.npz, 200 auctions" and about["command"].startswith("bidzoo ")
+    start = tmp_path / "sl" / "network.safetensors"
+    tiny = ["--set", "iterations=1", "--set", "boards=8", "--every", 1, "--boards", 10]
+    assert "imps" in run("ppo", "--start", start, "--against", start, "--out", tmp_path / "ppo", *tiny)
+
+
+def test_options_are_parsed_by_kind():
+    from bidzoo.agents.bridge import rl
+
+    options = parse(rl.Options, ["syncs=3", "policy_rate=1e-3", "hidden=false"])
+    assert (options.syncs, options.policy_rate, options.hidden, options.prioritised) == (3, 1e-3, False, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("synks=3", "no option 'synks'; choose from syncs"),
+        ("syncs=many", "expected a value like 2000"),
+        ("hidden=2", "expected a value like True"),
+    ],
+)
+def test_wrong_options_are_named(text, words):
+    from bidzoo.agents.bridge import rl
+
+    with pytest.raises(ValueError, match=words):
+        parse(rl.Options, [text])
