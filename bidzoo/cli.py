@@ -24,9 +24,9 @@ def list_all() -> None:
     games = Table("environment", "Gymnasium id", "what it is", title="Environments", title_justify="left")
     for env_id, entry in registry.GAMES.items():
         games.add_row(env_id, entry.gymnasium_id, entry.summary)
-    names = Table("agent", "what it is", title="Agents", title_justify="left")
+    names = Table("agent", "what it is", "plays", title="Agents", title_justify="left")
     for name, agent in agents.AGENTS.items():
-        names.add_row(name, agent.summary)
+        names.add_row(name, agent.summary, ", ".join(agent.games))
     Console().print(games, names)
 
 

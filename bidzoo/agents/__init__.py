@@ -1,24 +1,44 @@
 """Agents by name. Entries are strings: an agent is imported when it is made."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bidzoo.agents.policy import Policy
+if TYPE_CHECKING:
+    from bidzoo.agents.policy import Policy
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Where an agent lives and what it is."""
+    """Where an agent lives, what it is and what it plays."""
 
     factory: str  # "module:callable"; called with the options of ``make``
     summary: str
+    games: tuple[str, ...]  # ids
 
+
+BRIDGE = ("bridge_bidding_v0", "bridge_v0")
+SPADES = ("spades_v0",)
+SMALL = ("comm_v0", "mini_hanabi_v0", "minibridge_v0", "simple_bidding_v0")
 
 AGENTS: dict[str, Entry] = {
-    "random": Entry("bidzoo.agents.uniform:Uniform", "uniform legal actions; plays any game"),
-    "pass": Entry("bidzoo.agents.bridge.always_pass:Pass", "bridge: never bids"),
-    "sayc": Entry("bidzoo.agents.bridge.sayc:Sayc", "bridge: natural rules, Standard American Yellow Card"),
+    "random": Entry("bidzoo.agents.uniform:Uniform", "uniform legal actions", (*BRIDGE, *SPADES, *SMALL)),
+    "pass": Entry("bidzoo.agents.bridge.always_pass:Pass", "never bids", BRIDGE[:1]),
+    "sayc": Entry("bidzoo.agents.bridge.sayc:Sayc", "natural rules, Standard American Yellow Card", BRIDGE[:1]),
+    "bis": Entry("bidzoo.agents.spades.policy:bis", "Bidding in Spades: BIS bids, SRP plays", SPADES),
+    "rb": Entry("bidzoo.agents.spades.policy:rb", "rule-based bids, SRP plays", SPADES),
+    "ms": Entry("bidzoo.agents.spades.policy:ms", "the bids of the book Master Spades, SRP plays", SPADES),
+    "io": Entry("bidzoo.agents.spades.policy:io", "the bids of cardgames.io, SRP plays", SPADES),
+    "srp": Entry("bidzoo.agents.spades.policy:srp", "BIS bids, the strong rule-based player plays", SPADES),
+    "wrp": Entry("bidzoo.agents.spades.policy:wrp", "BIS bids, the weak rule-based player plays", SPADES),
+    "uct": Entry("bidzoo.agents.spades.policy:uct", "BIS bids, tree search plays", SPADES),
+    "cfr": Entry("bidzoo.agents.tabular.solver:cfr", "counterfactual regret minimisation, 1000 iterations", SMALL),
+    "jps": Entry("bidzoo.agents.tabular.solver:jps", "joint policy search from CFR", SMALL),
+    "bad": Entry("bidzoo.agents.tabular.solver:bad", "Bayesian action decoder", SMALL),
+    "a2c": Entry("bidzoo.agents.tabular.solver:a2c", "advantage actor-critic self-play", SMALL),
+    "exact": Entry("bidzoo.agents.tabular.exact:agent", "the proved optimum", SMALL),
 }
 
 
@@ -40,6 +60,8 @@ def resolve(policy: str | Policy) -> Policy:
     """A policy as it is, or the agent of that name."""
     if isinstance(policy, str):
         return make(policy)
+    from bidzoo.agents.policy import Policy
+
     if not isinstance(policy, Policy):
         raise TypeError(f"not a policy: {policy!r} (expected an agent's name or an object with name and act())")
     return policy
