@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bidzoo.agents.tabular import exact, solver
-from bidzoo.benchmarks.results import Estimate, Table
+from bidzoo.benchmarks.results import Estimate, Figure, Table, save, show
 from bidzoo.benchmarks.tabular_jobs import Job, Ledger, Outcome, compiled_of, finish
 from bidzoo.benchmarks.tabular_pages import auctions, grid_table, paper_grid, speed_table
 from bidzoo.benchmarks.tabular_paper import BAD_JPS, GAMES, INFOSETS, ROWS, SAMPLES, STATES, TABLE_1, TABLE_2
@@ -27,16 +29,18 @@ def main(
     network_seeds: int = 2,
     rows: Sequence[str] | None = None,
     games: Sequence[str] | None = None,
+    json: str | Path | None = None,
     workers: int = 2,
-    ledger: Path | None = None,
-) -> tuple[list[Table], float]:
-    """All tables, and the seconds they took.
+    ledger: str | Path | None = None,
+) -> list[Table]:
+    """The tables, shown and, with ``json``, saved.
 
     Args:
         seeds: of CFR1k, CFR1k+JPS and random+JPS.
         network_seeds: of A2C and BAD; 0 leaves them out, and nothing then needs torch.
         rows: of Table 1, from ``ROWS``; default all.
         games: as in ``GAMES``; default all.
+        json: result file.
         workers: processes; they change no result.
         ledger: file of finished jobs, from which an interrupted run goes on.
 
@@ -49,7 +53,8 @@ def main(
         raise ValueError(
             f"seeds and workers must be at least 1, network_seeds 0: got {seeds}, {workers}, {network_seeds}"
         )
-    done = _done(_jobs(chosen_rows, chosen_games, seeds, network_seeds), Ledger(ledger), workers)
+    kept = Ledger(None if ledger is None else Path(ledger))
+    done = _done(_jobs(chosen_rows, chosen_games, seeds, network_seeds), kept, workers)
     tables = [table_1_games(chosen_games)]
     for pair in (ROWS[:2], ROWS[2:]):
         shown = [row for row in pair if row in chosen_rows]
@@ -57,12 +62,16 @@ def main(
             tables.append(table_1(done, shown, chosen_games))
     tables.append(boosts(done, chosen_games))
     if sampled := [key for key in TABLE_2 if any((job.game, job.row) == key for job in done)]:
-        tables += [table_2(done, sampled), figure_2(done)]
+        tables.append(table_2(done, sampled))
     if GRID in chosen_games:
         tables += grids(done)
     if len(chosen_games) == len(GAMES):
         tables.append(speed_table())
-    return [table for table in tables if table.rows], time.perf_counter() - began
+    tables = [table for table in tables if table.rows]
+    show(tables)
+    if json is not None:
+        save(json, "tabular", tables, seed=0, seconds=time.perf_counter() - began, figures=figure_2(done))
+    return tables
 
 
 def _chosen(kind: str, names: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...]:
@@ -73,15 +82,20 @@ def _chosen(kind: str, names: Sequence[str] | None, known: Sequence[str]) -> tup
 
 
 def _jobs(rows: Sequence[str], games: Sequence[str], seeds: int, network_seeds: int) -> list[Job]:
-    """Starts that JPS boosts, game by game; a game of over a million states gets one seed in 25, but 2 at least."""
+    """Starts that JPS boosts, game by game, then networks, seed by seed.
+
+    A game of over a million states gets one seed in 25, but 2 at least, and one seed of each network.
+    """
     starts = ["CFR1k", "random"] if {"CFR1k", "CFR1k+JPS"} & set(rows) else []
+    networks = [row for row in NETWORKS if row in rows]
+    large = {game for game, states in zip(GAMES, STATES) if states > 1_000_000}
     jobs = []
     for game in games:
-        large = STATES[GAMES.index(game)] > 1_000_000
-        count = min(seeds, max(2, seeds // 25)) if large else seeds
+        count = min(seeds, max(2, seeds // 25)) if game in large else seeds
         jobs += [Job(row, game, seed) for row in starts for seed in range(count)]
-    networks = [row for row in NETWORKS if row in rows]
-    return jobs + [Job(row, game, seed) for seed in range(network_seeds) for row in networks for game in games]
+    for seed in range(network_seeds):
+        jobs += [Job(row, game, seed) for row in networks for game in games if seed == 0 or game not in large]
+    return jobs
 
 
 def _done(jobs: list[Job], ledger: Ledger, workers: int) -> dict[Job, Outcome]:
@@ -129,8 +143,8 @@ def table_1_games(games: Sequence[str]) -> Table:
 
 
 def table_1(done: dict[Job, Outcome], rows: Sequence[str], games: Sequence[str]) -> Table:
-    """``rows`` of Table 1 across, games down: ours, the paper's, the best of our seeds."""
-    columns = [column for row in rows for column in (row, f"{row} paper", f"{row} best")]
+    """``rows`` of Table 1 across, games down, each with the best of our seeds."""
+    columns = [column for row in rows for column in (row, f"{row} best")]
     table = Table(
         f"Table 1: {' and '.join(rows)}",
         ["game", *columns, "n"],
@@ -141,8 +155,8 @@ def table_1(done: dict[Job, Outcome], rows: Sequence[str], games: Sequence[str])
         for row in rows:
             outcomes = _of(done, row.removesuffix("+JPS"), game)
             samples = [outcome.boosted if row.endswith("+JPS") else outcome.value for outcome in outcomes]
-            paper = TABLE_1[row][GAMES.index(game)]
-            line |= {row: _estimate(samples, paper), f"{row} paper": paper, f"{row} best": max(samples, default=None)}
+            line[row] = _estimate(samples, TABLE_1[row][GAMES.index(game)])
+            line[f"{row} best"] = max(samples, default=None)
             line["n"] = len(samples)
         table.rows.append(line)
     return table
@@ -152,7 +166,7 @@ def boosts(done: dict[Job, Outcome], games: Sequence[str]) -> Table:
     """What JPS adds to each start, and what a seed costs."""
     table = Table(
         "JPS as a booster",
-        ["game", "start", "before", "after JPS", "paper after", "n", "JPS steps", "start s", "JPS s"],
+        ["game", "start", "before", "after JPS", "n", "JPS steps", "start s", "JPS s"],
         note="mean processor seconds a seed; D is 'all' or 3 as in the paper",
     )
     for game in games:
@@ -162,7 +176,7 @@ def boosts(done: dict[Job, Outcome], games: Sequence[str]) -> Table:
                 continue
             paper = {"CFR1k": TABLE_1["CFR1k+JPS"][GAMES.index(game)], "BAD": BAD_JPS.get(game)}.get(start)
             n = len(outcomes)
-            line = {"game": game, "start": start, "n": n, "paper after": paper}
+            line = {"game": game, "start": start, "n": n}
             line["before"] = _estimate([outcome.value for outcome in outcomes])
             line["after JPS"] = _estimate([outcome.boosted for outcome in outcomes], paper)
             line["JPS steps"] = f"{sum(outcome.steps for outcome in outcomes) / n:.1f}"
@@ -173,40 +187,36 @@ def boosts(done: dict[Job, Outcome], games: Sequence[str]) -> Table:
 
 
 def table_2(done: dict[Job, Outcome], keys: Sequence[tuple[str, str]]) -> Table:
-    """Table 2: sampled JPS; a line of ours above a line of the paper's."""
+    """Table 2, one line a cell; its gains over the start are Figure 2's."""
     table = Table(
         "Table 2: sampled JPS",
-        ["game", "start", "all states", *(str(n) for n in SAMPLES)],
-        note="columns: states drawn at each information set, with replacement; the best of 100 iterations",
+        ["game", "start", "samples", "reward", "gain over start"],
+        note="states drawn at each information set, with replacement; the best of 100 iterations; gains seed by seed",
     )
     for game, start in keys:
         every, by_samples = TABLE_2[game, start]
         outcomes = _of(done, start, game)
-        ours: dict[str, Any] = {"game": game, "start": start}
-        ours["all states"] = _estimate([outcome.boosted for outcome in outcomes], every)
-        for n, figure in zip(SAMPLES, by_samples):
-            ours[str(n)] = _estimate([outcome.sampled[str(n)] for outcome in outcomes], figure)
-        paper = {str(n): f"{figure:.2f}" for n, figure in zip(SAMPLES, by_samples)}
-        table.rows.extend([ours, {"game": "", "start": "paper", "all states": f"{every:.2f}", **paper}])
+        before = np.array([outcome.value for outcome in outcomes])
+        for samples, paper in (("all", every), *zip(SAMPLES, by_samples)):
+            after = [outcome.boosted if samples == "all" else outcome.sampled[str(samples)] for outcome in outcomes]
+            line = {"game": game, "start": start, "samples": str(samples), "reward": _estimate(after, paper)}
+            table.rows.append({**line, "gain over start": _estimate(list(after - before))})
     return table
 
 
-def figure_2(done: dict[Job, Outcome]) -> Table:
-    """Figure 2 in numbers: the gain of sampled JPS over its baseline in Simple Bidding 16, seed by seed."""
-    table = Table(
-        "Figure 2: gain of sampled JPS, Simple Bidding N = 16",
-        ["start", "baseline", "all states", *(str(n) for n in SAMPLES)],
-        note="mean over seeds of value after minus value before, ± standard error",
-    )
+def figure_2(done: dict[Job, Outcome]) -> list[Figure]:
+    """Figure 2 as lines over the number of samples, ours and the paper's Table 2, with baselines."""
+    series: dict[str, list[float]] = {}
     for start in ("CFR1k", "BAD"):
         outcomes = _of(done, start, LONG)
         if outcomes:
-            line: dict[str, Any] = {"start": start, "baseline": _estimate([outcome.value for outcome in outcomes])}
-            line["all states"] = _estimate([outcome.boosted - outcome.value for outcome in outcomes])
-            for n in SAMPLES:
-                line[str(n)] = _estimate([outcome.sampled[str(n)] - outcome.value for outcome in outcomes])
-            table.rows.append(line)
-    return table
+            series[f"{start} + sampled JPS"] = [
+                float(np.mean([outcome.sampled[str(n)] for outcome in outcomes])) for n in SAMPLES
+            ]
+            series[f"{start} + sampled JPS (paper)"] = list(TABLE_2[LONG, start][1])
+            series[start] = [float(np.mean([outcome.value for outcome in outcomes]))] * len(SAMPLES)
+    title = "Figure 2: sampled JPS in Simple Bidding N = 16"
+    return [Figure(title, "line", SAMPLES, series, "samples per information set", "reward")] if series else []
 
 
 def grids(done: dict[Job, Outcome]) -> list[Table]:

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("joblib")
 
-from bidzoo.benchmarks import tabular, tabular_paper
+from bidzoo.benchmarks import results, tabular, tabular_paper
 from bidzoo.benchmarks.tabular_jobs import Job, Ledger, Outcome, run
 from bidzoo.benchmarks.tabular_pages import auctions
 
@@ -22,13 +22,13 @@ def numbers(tables):
 
 def test_workers_change_no_result(tmp_path):
     ledger = tmp_path / "ledger.jsonl"
-    one, _ = tabular.main(seeds=3, network_seeds=0, games=TINY, workers=1, ledger=ledger)
-    two, _ = tabular.main(seeds=3, network_seeds=0, games=TINY, workers=2)
-    assert numbers(one) == numbers(two)
+    one = tabular.main(seeds=3, network_seeds=0, games=TINY, workers=1, ledger=ledger)
+    two = tabular.main(seeds=3, network_seeds=0, games=TINY, json=tmp_path / "two.json", workers=2)
+    assert numbers(one) == numbers(two) == numbers(results.load(tmp_path / "two.json")["tables"])
     lines = ledger.read_text("utf-8").splitlines()
     assert len(lines) == 2 * 2 * 3
     ledger.write_text("\n".join(lines[:5]) + "\n", "utf-8")  # interrupted
-    again, _ = tabular.main(seeds=3, network_seeds=0, games=TINY, workers=1, ledger=ledger)
+    again = tabular.main(seeds=3, network_seeds=0, games=TINY, workers=1, ledger=ledger)
     assert numbers(again) == numbers(one)
     assert len(ledger.read_text("utf-8").splitlines()) == len(lines)
 
