@@ -78,6 +78,8 @@ def show(tables: Sequence[Table]) -> None:
     from rich.table import Table as RichTable
 
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=120)  # a log or a pipe: wide enough for every table
     for table in tables:
         pretty = RichTable(title=table.title, title_justify="left", caption=table.note or None, caption_justify="left")
         for column in table.columns:

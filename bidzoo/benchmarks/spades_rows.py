@@ -1,6 +1,6 @@
 """The comparisons of "Bidding in Spades": who meets whom, and what the paper measured (Tables 2 and 4)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,7 +9,6 @@ from bidzoo.agents.spades.choose import Player
 from bidzoo.agents.spades.match import MOST_ROUNDS, Games, play_games, rules
 from bidzoo.kernels import F64, Bool, Tables
 
-PAPER_GAMES = 10_000
 CHUNK = 1_000  # games between two signs of progress
 SRP, WRP = Player("srp"), Player("wrp")
 
@@ -25,7 +24,6 @@ class Comparison:
     paper_win: float | None = None  # per cent
     paper_points: tuple[float, float] | None = None  # a round
     win_goal: int = 200
-    log: bool = field(default=False)
 
 
 def _against(bidder: str, player: Player, name: str, win: float, points: tuple[float, float]) -> Comparison:
@@ -89,17 +87,11 @@ def gains_by_partnership(log: Tables) -> F64:
     return np.where(log["swapped"][:, None] == 1, gains[:, ::-1], gains)
 
 
-def mean_error(values: F64) -> tuple[float, float]:
-    """Mean and its standard error."""
-    return float(values.mean()), float(values.std() / max(1, len(values)) ** 0.5)
-
-
-def nil_record(log: Tables, mine: Bool) -> dict[str, float]:
-    """Nil bids of the seats ``mine`` ``[rounds, 4]``: per bid, successes per nil, and the number of nils."""
+def nil_shares(log: Tables, mine: Bool) -> tuple[float, float]:
+    """Per cent of the bids of the seats ``mine`` ``[rounds, 4]`` that are nil, and of these that succeed."""
     nil = (log["bids"] == 0) & mine
-    tried = int(nil.sum())
-    kept = int(((log["won"] == 0) & nil).sum())
-    return {"nil_rate": tried / max(1, int(mine.sum())), "nil_success": kept / max(1, tried), "nils": tried}
+    tried, kept = int(nil.sum()), int(((log["won"] == 0) & nil).sum())
+    return 100 * tried / max(1, int(mine.sum())), 100 * kept / max(1, tried)
 
 
 def measure(row: Comparison, games: int, seed: int, first: int = 0) -> Games:
@@ -109,44 +101,26 @@ def measure(row: Comparison, games: int, seed: int, first: int = 0) -> Games:
 
 
 class Tally:
-    """Sums a row's chunks of games."""
+    """Gathers a row's chunks of games."""
 
     def __init__(self) -> None:
         self.shares: list[F64] = []
-        self.points: list[F64] = []
         self.logs: list[Tables] = []
-        self.rounds = 0
 
     def add(self, games: Games) -> None:
         """Count some more games."""
-        log = rounds_log(games)
         self.shares.append(won_by_first(games))
-        self.points.append(gains_by_partnership(log))
-        self.logs.append(log)
-        self.rounds += len(log)
+        self.logs.append(rounds_log(games))
 
-    def result(self, row: Comparison, seed: int) -> dict[str, object]:
-        """The row as JSON: ours, the paper's, and how many standard errors lie between."""
-        shares, points, log = np.concatenate(self.shares), np.concatenate(self.points), np.concatenate(self.logs)
-        win, error = mean_error(100 * shares)
-        mine = seats_of_first(log)
-        means = [mean_error(points[:, k]) for k in range(2)]
-        out: dict[str, object] = {
-            "row": row.name,
-            "group": row.group,
-            "games": 2 * len(shares),
-            "rounds": self.rounds,
-            "seed": seed,
-            "win": win,
-            "win_se": error,
-            "points": [mean for mean, _ in means],
-            "points_se": [se for _, se in means],
-            "paper_win": row.paper_win,
-            "paper_points": row.paper_points,
-            "first": nil_record(log, mine),
-            "second": nil_record(log, ~mine),
-        }
-        if row.paper_win is not None:
-            paper_error = (row.paper_win * (100 - row.paper_win) / PAPER_GAMES) ** 0.5
-            out["standard_errors_apart"] = (win - row.paper_win) / (error**2 + paper_error**2) ** 0.5
-        return out
+    def won(self) -> F64:
+        """Per cent of each pair of games won by the first partnership: ``[pairs]``."""
+        return 100 * np.concatenate(self.shares)
+
+    def points(self, partnership: int) -> F64:
+        """Points of every round: ``[rounds]``."""
+        return gains_by_partnership(np.concatenate(self.logs))[:, partnership]
+
+    def nils(self, first: bool) -> tuple[float, float]:
+        """``nil_shares`` of the first or the second partnership."""
+        log = np.concatenate(self.logs)
+        return nil_shares(log, seats_of_first(log) == first)

@@ -7,15 +7,18 @@ from pathlib import Path
 import numpy as np
 
 from bidzoo import agents
+from bidzoo.agents.tabular import exact
 from bidzoo.benchmarks import match, throughput
 from bidzoo.benchmarks.results import Estimate, Table
 from bidzoo.envs.bridge.deals import DATA, packaged
 from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.compile import compile_game
 from bidzoo.envs.signals.game import SignalGame
 from bidzoo.registry import make_game
 
 BRIDGE_AGENTS = ("random", "pass", "sayc")
 SMALL_GAMES = ("comm_v0", "mini_hanabi_v0", "simple_bidding_v0", "minibridge_v0")
+SMALL_AGENTS = ("random", "cfr", "jps", "exact")
 SMALL_EPISODES = 20_000
 
 
@@ -34,29 +37,22 @@ def duplicate_table(title: str, game: Bridge, boards: int, seed: int, names: tup
 
 
 def small_games_table(seed: int, episodes: int = SMALL_EPISODES) -> Table:
-    """Mean reward of uniformly random play beside its exact value and the bound of full information."""
-    from bidzoo.envs.compile import compile_game
-    from bidzoo.envs.compiled import evaluate, full_information, uniform
-
+    """Mean reward of each tabular agent beside the proved optimum."""
     table = Table(
-        "Small games: uniformly random play",
-        ["game", "played", "exact", "full information"],
-        note=f"{episodes} episodes each; full information: both players see both types",
+        "Small games: reward an episode",
+        ["game", *SMALL_AGENTS, "proved optimum"],
+        note=f"{episodes} episodes each, ± standard error",
     )
-    player = agents.make("random")
+    players = {name: agents.make(name) for name in SMALL_AGENTS}
     for env_id in SMALL_GAMES:
         game = make_game(env_id)
         assert isinstance(game, SignalGame)
-        compiled = compile_game(game)
-        reward = match.play(game, [player] * 2, np.arange(episodes), seed, policy_seed=seed).reward[:, 0]
-        table.rows.append(
-            {
-                "game": compiled.id,
-                "played": Estimate.of(reward),
-                "exact": float(evaluate(compiled, uniform(compiled))),
-                "full information": float(full_information(compiled)),
-            }
-        )
+        row: dict[str, object] = {"game": str(game)}
+        for name, player in players.items():
+            episodes_of = match.play(game, [player] * 2, np.arange(episodes), seed, policy_seed=seed)
+            row[name] = Estimate.of(episodes_of.reward[:, 0])
+        row["proved optimum"] = str(exact.solve(compile_game(game))[0].value)
+        table.rows.append(row)
     return table
 
 
