@@ -32,7 +32,7 @@ class Estimate(NamedTuple):
         return cls(float(values.mean()), error, len(values), paper)
 
     def __str__(self) -> str:
-        paper = "" if self.paper is None else f" (paper {self.paper:.3g})"
+        paper = "" if self.paper is None else f" (paper {self.paper:.4g})"
         return f"{self.mean:.3f} ± {self.error:.3f}{paper}"
 
 
