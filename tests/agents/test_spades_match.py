@@ -12,6 +12,7 @@ from bidzoo.agents.spades.curves import SEQUENCES
 from bidzoo.agents.spades.curves_training import CurvesConfig, collect_nils, fit_curves, train_success_curves
 from bidzoo.agents.spades.match import Games, play_games, rules
 from bidzoo.benchmarks import spades as bench
+from bidzoo.benchmarks.results import load
 from bidzoo.benchmarks.spades_rows import gains_by_partnership, rounds_log, won_by_first
 
 SRP, WRP = Player("srp"), Player("wrp")
@@ -46,7 +47,9 @@ def test_games_end_at_a_goal_and_the_log_adds_up() -> None:
     assert games.branches.sum() == 52 * games.rounds.sum()
 
 
-@pytest.mark.parametrize(("other", "player", "least"), [(IO, SRP, 0.65), (MS, SRP, 0.56), (RB, SRP, 0.55), (IO, WRP, 0.6)])
+@pytest.mark.parametrize(
+    ("other", "player", "least"), [(IO, SRP, 0.65), (MS, SRP, 0.56), (RB, SRP, 0.55), (IO, WRP, 0.6)]
+)
 def test_bis_beats_the_rule_based_bidders(other: Bidder, player: Player, least: float) -> None:
     assert won(play_games(1500, (BIS, other), (player, player), seed=8)) > least
 
@@ -89,12 +92,13 @@ def test_earlier_bids_tell_something_about_a_nil() -> None:
     assert report["all curves"]["log_loss"] < report["single curve"]["log_loss"] - 0.005
 
 
-def test_the_benchmark_writes_what_it_measured(tmp_path: Path) -> None:
+def test_the_benchmark_saves_what_it_shows(tmp_path: Path) -> None:
     file = tmp_path / "spades.json"
-    report = bench.main(games=40, rows="rule-based", json=file, seed=1)
-    assert json.loads(file.read_text())["rows"][0]["row"] == "BIS : RB, WRP"
-    assert len(report["rows"]) == 8
-    assert report["self_play"]["figure_5"][0] >= 0
-    assert {"win", "win_se", "points", "paper_win", "standard_errors_apart"} <= report["rows"][0].keys()
+    tables = bench.main(games=40, rows="rule-based", json=file, seed=1)
+    saved = load(file)
+    assert saved["tables"][0].rows == tables[0].rows
+    assert tables[0].rows[0]["win %"].paper == 51.9
+    assert len(tables[0].rows) == 9
+    assert [figure.title.split(":")[0] for figure in saved["figures"]] == [f"Figure {k}" for k in range(2, 8)]
     with pytest.raises(ValueError, match="unknown rows 'some'"):
         bench.main(rows="some")  # type: ignore[arg-type]

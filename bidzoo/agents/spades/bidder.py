@@ -22,6 +22,7 @@ BIDDER = np.dtype(
         ("bias", "f8", (4,)),
         ("slope", "f8"),
         ("noise", "f8"),
+        ("nil_limits", "i8", (3,)),
         ("iterations", "i8"),
         ("infer", "i8"),
         ("exploration", "f8"),
@@ -39,7 +40,7 @@ CALIBRATED: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Bidder:
-    """A bidding algorithm. Only ``kind`` matters to MS, IO and random; RB reads ``bias`` and ``slope`` too."""
+    """A bidding algorithm. Only ``kind`` matters to IO and random, RB reads ``bias``, ``slope`` and ``nil_limits``."""
 
     kind: str = "bis"
     nil_threshold: float = 25.0  # points (section 4)
@@ -50,6 +51,7 @@ class Bidder:
     bid_sensitive: bool = False  # BIS*, 5.3.3
     bias: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)  # added to the takes of the 1st ... 4th bidder
     slope: float = 0.0  # ... and this for each trick the earlier bids are above their mean
+    nil_limits: tuple[int, int, int] = (5, 8, 10)  # RB, MS: highest ranks of the three lowest cards of a suit (F.2)
     noise: float = 0.0  # chance of an exploring bid (4.3)
     iterations: int = 200  # rollouts a bid of UCT
     infer: bool = False  # UCT weights deals by the bids already made

@@ -75,7 +75,7 @@ def bid_choice_row(table: Table, hand: int, bidder: Table, book: Table, key: np.
     if bidder.kind == RB:
         return rb_row(table, hand, bidder)
     if bidder.kind == MS:
-        return ms_row(table, hand)
+        return ms_row(table, hand, bidder)
     if bidder.kind == IO:
         return io_row(table, hand)
     if bidder.kind == UNIFORM:

@@ -53,7 +53,9 @@ def _exposed(low: int, left: F64, right: F64, partner: F64, trump: bool, alone: 
 
 @row
 def covered_row(bands: F64, low: int, trump: bool, alone: bool, factorial: F64, hands: F64) -> float:
-    """Chance that none of our ``low`` lowest cards is set; ``bands`` ``[4]`` unseen cards, ``hands`` ``[3, 4]`` scratch."""
+    """Chance that none of our ``low`` lowest cards is set; ``bands`` ``[4]`` unseen cards, ``hands`` ``[3, 4]``
+    scratch.
+    """
     unseen = bands.sum()
     size = UNSEEN - unseen
     ways, total = 0.0, 0.0

@@ -7,6 +7,8 @@ from bidzoo.agents.spades.suits import count_row, high_row, low_row
 from bidzoo.envs.spades.state import SPADES
 from bidzoo.kernels import row
 
+COVERS_UNSEEN = 3  # higher unseen cards that make a cover likely
+
 
 @row
 def equal_row(mask: int, unseen: int, rank: int) -> int:
@@ -30,7 +32,7 @@ def boss_row(sight: Sight, suit: int, rank: int) -> bool:
 def may_cut_row(sight: Sight, who: int, suit: int) -> bool:
     """``who`` is known to be void in ``suit`` and may hold a spade."""
     voids = sight.voids[who]
-    return suit != SPADES and voids >> suit & 1 and not voids >> SPADES & 1 and sight.unseen[SPADES] != 0
+    return suit != SPADES and voids >> suit & 1 == 1 and voids >> SPADES & 1 == 0 and sight.unseen[SPADES] != 0
 
 
 @row
@@ -111,6 +113,23 @@ def avoid_row(sight: Sight) -> tuple[int, int]:
 
 
 @row
+def keep_nil_row(sight: Sight) -> tuple[int, int]:
+    """Any card but the lead, to keep our nil: as to avoid tricks, but the partner who plays last may cover us.
+
+    Forced over the card led in second seat, we part with a high card that several unseen ones can still beat.
+    """
+    suit = sight.led
+    if sight.teams and sight.after == 2 and sight.own[suit] and losers_row(sight, suit) == 0:
+        mask = sight.own[suit]
+        while mask:
+            high = high_row(mask)
+            if count_row(sight.unseen[suit] >> (high + 1)) >= COVERS_UNSEEN:
+                return suit, high
+            mask ^= 1 << high
+    return avoid_row(sight)
+
+
+@row
 def cover_row(sight: Sight) -> tuple[int, int]:
     """Play over partner who bid nil: high before partner plays, over partner's card after."""
     suit = sight.led
@@ -167,4 +186,6 @@ def hunt_row(sight: Sight, target: int) -> tuple[int, int]:
             if not follows:
                 return discard_row(sight)
             return suit, high_row(losers) if losers else low_row(sight.own[suit])
+    if follows and winners_row(sight, suit) == 0:
+        return suit, high_row(losers)  # low cards are for leading at the niler
     return take_row(sight)

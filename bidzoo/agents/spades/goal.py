@@ -1,7 +1,6 @@
 """What a Spades player wants of the tricks to come (appendices D.1, D.2 and E)."""
 
 from bidzoo.agents.spades.sight import ALLY, AVOID, COVER, KEEP_NIL, LEFT, RIGHT, TAKE, Sight
-from bidzoo.agents.spades.suits import count_row
 from bidzoo.envs.spades.state import NIL, SPADES
 from bidzoo.kernels import Table, row
 

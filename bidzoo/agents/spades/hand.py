@@ -95,10 +95,10 @@ def covers_row(deck: int, suits: Suits, ten: int, king: bool) -> bool:
     top = suits[SPADES] >> (size - 2)
     if not (top & 2 or (king and top & 1)):
         return False
+    low = False
     for suit in range(3):
-        if suits[suit] and high_row(suits[suit]) < SUIT_SIZE[deck, suit] - ten:
-            return False
-    return True
+        low |= suits[suit] != 0 and high_row(suits[suit]) < SUIT_SIZE[deck, suit] - ten
+    return not low
 
 
 @row

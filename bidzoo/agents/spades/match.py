@@ -20,7 +20,7 @@ from bidzoo.envs.spades.engine import begin_row
 from bidzoo.envs.spades.play import legal_cards_row, play_row
 from bidzoo.envs.spades.score import end_round_row
 from bidzoo.envs.spades.state import BIDDING, NIL, OVER, STATE, VIEW
-from bidzoo.kernels import I32, I64, U64, Table, Tables, allocate, batched, key_row, prange, row
+from bidzoo.kernels import I32, I64, Table, Tables, allocate, batched, key_row, prange, row
 
 MOST_ROUNDS = 60  # a longer game is a draw
 BRANCHES = 14  # numbers of legal cards counted
@@ -60,7 +60,7 @@ def _note_row(table: Table, entry: Table, book: Table) -> None:
 
 
 @row
-def _key_row(table: Table, stream: int, game: int) -> U64:
+def _key_row(table: Table, stream: int, game: int) -> np.uint64:
     return key_row(table.seed, game, stream + 64 * int(table.rounds) + int(table.plays) + 16 * int(table.turn))
 
 

@@ -9,8 +9,6 @@ from bidzoo.envs.spades.bidding import legal_bids_row
 from bidzoo.envs.spades.state import LOOK, NIL, SPADES, SUICIDE
 from bidzoo.kernels import Table, row
 
-NIL_LIMITS = (5 - 2, 8 - 2, 10 - 2)  # ranks of the 5, 8 and ten (F.2)
-
 # The paper gives neither RB's card values nor its rounding; these are calibrated (docs/agents/rb.md).
 # Value of the A, K, Q of a side suit by its length, 0 ... 13.
 SIDE_VALUES = np.array(
@@ -33,7 +31,7 @@ SPADE_VALUES = np.array(
 
 
 @row
-def naive_nil_row(table: Table, suits: Suits) -> bool:
+def naive_nil_row(table: Table, suits: Suits, bidder: Table) -> bool:
     """Nil if the three lowest cards of each suit are at most 5, 8 and ten, with three spades at most (F.2)."""
     if table.sides == 2 and table.bids[(int(table.turn) + 2) % 4] == NIL:
         return False
@@ -42,7 +40,7 @@ def naive_nil_row(table: Table, suits: Suits) -> bool:
     for suit in range(4):
         weakest = 13 - SUIT_SIZE[table.deck, suit] if suit != SPADES else 0  # decks without the deuce
         for k in range(3):
-            if lowest_rank_row(suits[suit], k) + weakest > NIL_LIMITS[k]:
+            if lowest_rank_row(suits[suit], k) + weakest > bidder.nil_limits[k] - 2:  # rank 0 is the deuce
                 return False
     return True
 
@@ -80,11 +78,11 @@ def rb_row(table: Table, hand: int, bidder: Table) -> int:
             takes += SPADE_VALUES[k, length]
             high += 1
     takes += (length - high) * SPADE_VALUES[4, length]
-    return finish_row(table, hand, naive_nil_row(table, suits), takes)
+    return finish_row(table, hand, naive_nil_row(table, suits, bidder), takes)
 
 
 @row
-def ms_row(table: Table, hand: int) -> int:
+def ms_row(table: Table, hand: int, bidder: Table) -> int:
     """MS, "simple bidding" of Master Spades: nine sure cards, long spades, short suits (5.1, F.1)."""
     if unseen_hand_row(table):
         return LOOK
@@ -104,7 +102,7 @@ def ms_row(table: Table, hand: int) -> int:
         takes -= 1
     if short and length == 3:
         takes += 1
-    return finish_row(table, hand, naive_nil_row(table, suits), float(takes))
+    return finish_row(table, hand, naive_nil_row(table, suits, bidder), float(takes))
 
 
 @row

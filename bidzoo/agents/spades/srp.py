@@ -6,7 +6,7 @@ doubleton) but not its rules; these are ours.
 
 import numpy as np
 
-from bidzoo.agents.spades.follow import avoid_row, cover_row, hunt_row, take_row
+from bidzoo.agents.spades.follow import avoid_row, cover_row, hunt_row, keep_nil_row, take_row
 from bidzoo.agents.spades.goal import goal_row, may_hunt_row, target_row
 from bidzoo.agents.spades.lead import FOR_NIL, FOR_NOTHING, FOR_TRICKS, cover_lead_row, low_lead_row, weighed_lead_row
 from bidzoo.agents.spades.sight import ALLY, AVOID, COVER, KEEP_NIL, TAKE, Sight, card_row, sight_row
@@ -57,7 +57,7 @@ def lead_choice_row(sight: Sight, goal: int, target: int, ally_short: int) -> tu
 def follow_choice_row(sight: Sight, goal: int, target: int) -> tuple[int, int]:
     """Suit and rank to add to the trick."""
     if goal == KEEP_NIL:
-        return avoid_row(sight)
+        return keep_nil_row(sight)
     if goal == COVER:
         return cover_row(sight)
     if target >= 0:
