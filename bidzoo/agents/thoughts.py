@@ -2,9 +2,10 @@
 
 An agent that has something to say has a method ``thoughts(views, legal, rng) -> Thoughts`` for views ``[1]``. For
 the others ``thoughts_of`` reads what they are made of: ``probabilities(views, legal)`` (a chance for each action
-``[1, A]``), ``explain(views)`` (text, or a list of one), a tabular strategy with the belief that follows from it,
-the numbers behind a Spades bid. Where nobody offers a belief about the hidden cards, that of the rules alone is shown:
-deals that fit the public history, all equally likely.
+``[1, A]``), ``explain(view)`` (text about one record), a tabular strategy with the belief that follows from it, the
+numbers behind a Spades bid. Where the agent itself has no belief about the hidden cards, that of the ``belief`` network
+stands in during a bridge auction, and elsewhere that of the rules alone: deals that fit the public history, all equally
+likely.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,6 +16,8 @@ import numpy as np
 
 from bidzoo.agents.policy import Policy
 from bidzoo.cards import NUM_CARDS
+from bidzoo.envs.bridge.state import AUCTION
+from bidzoo.envs.bridge.state import VIEW as BRIDGE_VIEW
 from bidzoo.envs.game import Game
 from bidzoo.kernels import F64, I8, U64, Tables
 from bidzoo.streams import Streams
@@ -63,9 +66,11 @@ def thoughts_of(policy: Policy, game: Game, views: Tables, legal: I8, rng: Strea
     """Thoughts of ``policy`` about views ``[1]`` with ``legal`` ``[1, A]``; ``rng`` is copied, not consumed."""
     own: Callable[..., Thoughts] | None = getattr(policy, "thoughts", None)
     found = own(views, legal, rng[:]) if own is not None else _read(policy, views, legal)
-    if not found.belief and "hand" in (views.dtype.names or ()) and views["hand"][0]:
-        found = _with_belief(found, game, views, rng[:])
-    return found
+    if found.belief or "hand" not in (views.dtype.names or ()) or not views["hand"][0]:
+        return found
+    if views.dtype == BRIDGE_VIEW and int(views["phase"][0]) == AUCTION and (belief := _learned_belief(views)):
+        return replace(found, belief=belief, belief_source="the belief network, from the hand and the calls")
+    return _with_belief(found, game, views, rng[:])
 
 
 def _read(policy: Policy, views: Tables, legal: I8) -> Thoughts:
@@ -102,11 +107,22 @@ def _explained(policy: Policy, views: Tables) -> str:
     explain = getattr(policy, "explain", None)
     if explain is None:
         return ""
-    said = explain(views)
-    return str(said if isinstance(said, str) else said[0])
+    return str(explain(views[0]))
 
 
 # ---- beliefs about cards ---------------------------------------------------------------------
+
+
+def _learned_belief(views: Tables) -> dict[int, F64]:
+    """Chances by seat of the packaged belief network; nothing where it is not packaged."""
+    from bidzoo.agents.bridge import weights
+    from bidzoo.agents.bridge.belief import WHO, Belief
+
+    if not (weights.PACKAGED / "belief.safetensors").exists():
+        return {}
+    chances = Belief().probabilities(views)[0]
+    me = int(views["seat"][0])
+    return {(me + who) % 4: np.asarray(chances[k], np.float64) for k, who in enumerate(WHO)}
 
 
 def _with_belief(found: Thoughts, game: Game, views: Tables, rng: Streams) -> Thoughts:

@@ -8,14 +8,6 @@ from bidzoo.agents.policy import Policy
 
 HUMAN = "human"
 BRIDGE = ("bridge_bidding_v0", "bridge_v0")
-SMALL = ("minibridge_v0", "simple_bidding_v0", "comm_v0", "mini_hanabi_v0")
-
-# An agent lives in the folder of its game; ``Entry.games`` says otherwise where it has one.
-FOLDERS = {
-    "bidzoo.agents.bridge": BRIDGE,
-    "bidzoo.agents.spades": ("spades_v0",),
-    "bidzoo.agents.tabular": SMALL,
-}
 USUAL = ("sayc", "sl", "bis", "jps", "exact")  # the first of these that plays the game
 
 
@@ -113,17 +105,9 @@ def checked_options(game_id: str, options: Any) -> dict[str, Any]:
 
 
 def agents_for(game_id: str) -> dict[str, str]:
-    """Name and summary of every agent that plays ``game_id``."""
-    return {name: entry.summary for name, entry in agents.AGENTS.items() if game_id in games_of(entry)}
-
-
-def games_of(entry: agents.Entry) -> tuple[str, ...]:
-    """Games of an agent: what its entry says, else those of its folder, else all."""
-    declared: tuple[str, ...] = tuple(getattr(entry, "games", ()))
-    if declared:
-        return declared
-    module = entry.factory.partition(":")[0]
-    return next((games for folder, games in FOLDERS.items() if module.startswith(f"{folder}.")), tuple(OFFERS))
+    """Name and summary of every agent that plays ``game_id``; in ``bridge_v0`` bidders do, see ``make_agent``."""
+    played = BRIDGE if game_id == "bridge_v0" else (game_id,)
+    return {name: entry.summary for name, entry in agents.AGENTS.items() if set(played) & set(entry.games)}
 
 
 def usual(game_id: str) -> str:
@@ -139,17 +123,21 @@ def usual_seats(game_id: str) -> list[str]:
 
 
 def make_agent(game_id: str, name: str) -> Policy:
-    """The agent ``name`` for ``game_id``; ValueError if it does not play it or lacks what it needs."""
+    """The agent ``name`` for ``game_id``; in ``bridge_v0`` a bidder gets a card player.
+
+    Raises:
+        ValueError: it does not play that game, or lacks what it needs.
+    """
     if name not in agents_for(game_id):
         raise ValueError(f"{name!r} does not play {game_id}; choose from {HUMAN}, {', '.join(agents_for(game_id))}")
     try:
         policy = agents.make(name)
     except ImportError as problem:
         raise ValueError(f"agent {name!r} cannot be made: {problem}") from problem
-    if game_id == "bridge_v0":
+    if game_id not in agents.AGENTS[name].games:
         from bidzoo.agents.bridge.card_play import WithCards
 
-        return policy if name == "random" else WithCards(policy)
+        return WithCards(policy)
     return policy
 
 

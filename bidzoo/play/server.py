@@ -15,6 +15,8 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from bidzoo.envs.picture import SUIT_COLORS
+from bidzoo.envs.picture_suits import outline_path
 from bidzoo.play import routes
 from bidzoo.play.session import Session, StaleError
 
@@ -114,6 +116,9 @@ class Handler(BaseHTTPRequestHandler):
             name, kind = PAGE[url.path]
             self._send(HTTPStatus.OK, (files("bidzoo.play") / "page" / name).read_bytes(), kind)
             return
+        if url.path == "/icon.svg":
+            self._send(HTTPStatus.OK, _icon().encode(), "image/svg+xml")
+            return
         self._run(routes.GET, url.path, {})
 
     def _post(self) -> None:
@@ -209,6 +214,12 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+
+def _icon() -> str:
+    """A spade, as our pictures draw it."""
+    path = f'<path fill="{SUIT_COLORS[3]}" d="{outline_path(3)}"/>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-0.55 -0.55 1.1 1.1">{path}</svg>'
 
 
 def _words(problem: Exception) -> str:

@@ -82,10 +82,15 @@ def action_data(session: Session, action: int) -> Plain:
 def _record(session: Session) -> list[Plain]:
     """Player and text of every action of the record, up to the cursor; those to come only if all may be seen."""
     until = len(session.actions) if session.open or session.at_board >= 0 else session.cursor
-    players = session.record.players(session.actions[:until])
+    actions = session.actions[:until]
+    players = session.record.players(actions)
+    seats = list(players)
+    if session.setup.game in BRIDGE:  # declarer plays dummy's cards: the card is dummy's all the same
+        table = session.record.replay(actions).tables[0]
+        seats[int(table["length"]) :] = [int(seat) for seat in table["players"][: int(table["plays"])]]
     return [
-        {"player": player, **action_data(session, action)}
-        for player, action in zip(players, session.actions[:until], strict=True)
+        {"player": player, "seat": seat, **action_data(session, action)}
+        for player, seat, action in zip(players, seats, actions, strict=True)
     ]
 
 
