@@ -115,9 +115,30 @@ def record(
 
 
 @app.command()
+def measure(
+    data: Data,
+    played: Annotated[Path | None, typer.Option(help="Auctions of the policy the belief is about.")] = None,
+    policy: Annotated[list[str] | None, typer.Option(help="Packaged network; may be repeated.")] = None,
+    boards: Annotated[int, typer.Option(min=2, help="Test boards of each match.")] = 10_000,
+    seed: Annotated[int, typer.Option(help="Of the boards.")] = 0,
+    json: Annotated[Path, typer.Option(help="Where the result file goes.")] = Path("runs/bridge-training.json"),
+) -> None:
+    """What training reached, on test auctions and test deals."""
+    from bidzoo.benchmarks import bridge_training, results
+    from bidzoo.envs.bridge.auctions import Auctions
+
+    own = Auctions.load(played) if played else None
+    tables, seconds = bridge_training.main(Auctions.load(data), policy or ["sl", "ppo"], boards, seed, own)
+    results.show(tables)
+    results.save(json, "bridge-training", tables, seed=seed, seconds=seconds)
+    typer.echo(f"written to {json}")
+
+
+@app.command()
 def ppo(
     out: Out = Path("runs/ppo"),
     start: Start = "sl",
+    reference: Annotated[str, typer.Option(help="Supervised policy of datum and anchor.")] = "sl",
     options: Set = None,
     every: Every = 10,
     boards: Boards = 4000,
@@ -125,12 +146,12 @@ def ppo(
     device: Device = "cpu",
     threads: Threads = 1,
 ) -> None:
-    """PPO with fictitious self-play from a supervised policy."""
+    """PPO with fictitious self-play from a supervised policy (or from where an earlier run came)."""
     from bidzoo.agents.bridge import ppo
 
-    _play("openspiel480", ppo, parse(ppo.Options, options), out, start, boards, against)(
-        every=every, device=device, threads=threads
-    )
+    go = _play("openspiel480", ppo, parse(ppo.Options, options), out, start, boards, against)
+    known = None if reference == start else _network(reference)
+    go(reference=known, every=every, device=device, threads=threads)
 
 
 @app.command()

@@ -34,7 +34,7 @@ Judge = Callable[[Network], dict[str, float]]
 class A2c(NetworkPolicy):
     """The actor-critic baseline of joint policy search."""
 
-    name = "a2c"
+    name = "a2c-bridge"
     weights_name = "a2c"
 
 

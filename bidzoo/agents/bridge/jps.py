@@ -38,7 +38,7 @@ _COPY = 1 << 40  # added to board numbers, so that copies of a board have number
 class Jps(NetworkPolicy):
     """The policy of joint policy search."""
 
-    name = "jps"
+    name = "jps-bridge"
     weights_name = "jps"
 
 

@@ -84,12 +84,15 @@ class Lesson(NamedTuple):
 class Trainer:
     """One run: ``iterate`` plays and learns once."""
 
-    def __init__(self, start: Network, game: Bridge, options: Options, device: str) -> None:
+    def __init__(
+        self, start: Network, game: Bridge, options: Options, device: str, reference: Network | None = None
+    ) -> None:
         import torch
 
         self.options, self.game, self.device = options, game, device
         self.architecture = start.architecture
-        self.policy, self.average, self.anchor, self.past = (self._copy(start) for _ in range(4))
+        self.policy, self.average, self.past = (self._copy(start) for _ in range(3))
+        self.anchor = self._copy(reference or start)
         self.adam = torch.optim.Adam(self.policy.parameters(), options.learning_rate, fused=True)
         self.modules = {"policy": self.policy, "average": self.average, "adam": self.adam}
         if options.advantage == "critic":
@@ -97,6 +100,8 @@ class Trainer:
             self.critic = Critic(sees, options.critic_learning_rate, options.seed, device)
             self.modules.update(critic=self.critic.model, critic_adam=self.critic.adam)
         self.snapshots: list[dict[str, F32]] = [network.arrays(self.policy)]
+        if reference:
+            self.snapshots.append(network.arrays(self.anchor))
 
     def _copy(self, start: Network) -> Any:
         model = network.module(start.architecture)
@@ -239,6 +244,7 @@ def train(
     provenance: dict[str, Any] | None = None,
     report: Report | None = None,
     judge: Callable[[Network], dict[str, float]] | None = None,
+    reference: Network | None = None,
     *,
     every: int = 10,
     device: str = "cpu",
@@ -250,13 +256,14 @@ def train(
     ``out/network.safetensors`` is the last averaged policy, ``out/best.safetensors`` the one ``judge`` liked best.
 
     Args:
-        start: the supervised policy; opponents, anchor and datum begin with it.
+        start: the policy to improve, and the first opponent.
         game: ``Bridge(reward="score")`` on training deals.
         options: of the run.
         out: folder of checkpoint, curves and weights.
         provenance: stored with the weights, beside options and figures.
         report: called with the iteration and the figures of each measurement.
         judge: figures of a policy; ``imps`` decides which one is kept.
+        reference: the supervised policy of datum and anchor, and an opponent; None if that is ``start``.
         every: iterations between measurements and checkpoints.
         device: of torch.
         threads: of torch on the CPU; the same seed gives the same bytes with 1.
@@ -266,7 +273,7 @@ def train(
         raise ValueError(f"PPO compares scores itself; make the game with reward='score', not {game.reward!r}")
     run = Run(out, "ppo", asdict(options))
     with torch_threads(threads):
-        trainer = Trainer(start, game, options, device)
+        trainer = Trainer(start, game, options, device, reference)
         done, held = run.restore(trainer.modules)
         trainer.snapshots = _unpack(held) or trainer.snapshots
         seen: list[dict[str, float]] = []
