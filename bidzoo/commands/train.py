@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -72,6 +73,7 @@ def belief(
     out: Out = Path("runs/belief"),
     width: Annotated[int, typer.Option(help="Neurons a layer.")] = 512,
     depth: Annotated[int, typer.Option(help="Hidden layers.")] = 3,
+    start: Annotated[str | None, typer.Option(help="Packaged name or file to begin with; default: nothing.")] = None,
     options: Set = None,
     every: Every = 1000,
     device: Device = "cpu",
@@ -80,8 +82,9 @@ def belief(
     """Who holds which card, from recorded auctions (``bidzoo train record`` makes those of a policy)."""
     from bidzoo.agents.bridge import belief
 
+    known = _network(start) if start else None
     _fit(belief.train, data, out, belief.BELIEF.outputs, ("mlp", width, depth, "relu"), options)(
-        every=every, device=device, threads=threads
+        start=known, every=every, device=device, threads=threads
     )
 
 
@@ -97,7 +100,7 @@ def _fit(
     chosen = parse(Options, options, architecture=architecture)
     auctions = Auctions.load(data)
     about = {"data": f"{data.name}, {len(auctions.hands)} auctions"}
-    return lambda **keywords: train(auctions, chosen, out, _about(about), _report(), **keywords)
+    return lambda **keywords: train(auctions, chosen, out, _about(about), _report(out), **keywords)
 
 
 @app.command()
@@ -219,7 +222,7 @@ def _play(
     first = () if start is None else (_network(start),)
     about = _about({"start": start, "deals": "packaged train split, augmented", "judged_against": against})
     judge = _judge(against, boards) if boards else None
-    return lambda **keywords: algorithm.train(*first, game, options, out, about, _report(), judge, **keywords)
+    return lambda **keywords: algorithm.train(*first, game, options, out, about, _report(out), judge, **keywords)
 
 
 def _network(name: str) -> Any:
@@ -252,13 +255,17 @@ def _judge(against: str, boards: int) -> Callable[[Any], dict[str, float]]:
     return judge
 
 
-def _report() -> Callable[[int, dict[str, float]], None]:
-    """One line a measurement."""
-    begin = time.monotonic()
+def _report(out: Path) -> Callable[[int, dict[str, float]], None]:
+    """One line a measurement, and the curves drawn again where matplotlib is installed."""
+    begin, pictures = time.monotonic(), find_spec("matplotlib") is not None
 
     def report(step: int, row: dict[str, float]) -> None:
         figures = "  ".join(f"{name} {value:.4g}" for name, value in list(row.items())[1:])
         typer.echo(f"{step:7d}  {time.monotonic() - begin:6.0f} s  {figures}")
+        if pictures:
+            from bidzoo.agents.bridge.curves import draw
+
+            draw(out / "curves.csv")
 
     return report
 

@@ -101,6 +101,14 @@ def test_belief_knows_its_own_cards_and_the_uniform_one_is_a_third(auctions):
     assert n.sum() == len(positions) and (mean[n > 0] > 0).all() and (error >= 0).all()
 
 
+def test_fitting_from_a_start(tmp_path, auctions, beginner):
+    options = FitOptions(POLICY, steps=1, batch=16, learning_rate=0.0)
+    same(beginner, supervised.train(auctions, options, tmp_path / "a", start=beginner))
+    other = FitOptions(Architecture("openspiel480", 38, width=16), steps=1, batch=16)
+    with pytest.raises(ValueError, match="start is .*width=48.*, expected .*width=16"):
+        supervised.train(auctions, other, tmp_path / "b", start=beginner)
+
+
 def test_checkpoint_of_other_options_is_refused(tmp_path, auctions):
     def train(**changes):
         supervised.train(auctions, FitOptions(POLICY, 4, 16, **changes), tmp_path, stop=2, every=2)

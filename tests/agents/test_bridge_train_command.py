@@ -4,6 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 pytest.importorskip("torch")
+pytest.importorskip("matplotlib")
 
 from bidzoo.agents.bridge import weights
 from bidzoo.commands.train import app, parse
@@ -25,6 +26,7 @@ def test_record_then_fit_then_play(tmp_path):
         network, about = weights.load(out / "network.safetensors")
         assert network.architecture.width == 16 and about["options"]["batch"] == 32
         assert about["data"] == "auctions.npz, 200 auctions" and about["command"].startswith("bidzoo ")
+        assert (out / "curves.png").read_bytes().startswith(b"\x89PNG")
     start = tmp_path / "sl" / "network.safetensors"
     tiny = ["--set", "iterations=1", "--set", "boards=8", "--every", 1, "--boards", 10]
     assert "imps" in run("ppo", "--start", start, "--against", start, "--out", tmp_path / "ppo", *tiny)

@@ -1,4 +1,4 @@
-"""A training run on disk: one file to go on from, the curves as CSV and PNG, the weights to play with.
+"""A training run on disk: one file to go on from, and the curves as CSV.
 
 The checkpoint is a safetensors file (weights, optimiser moments, buffers) whose metadata hold the step, the options
 and the curves. It is replaced whole, so a run that is stopped at any moment goes on from its last one, and gives the
@@ -96,24 +96,6 @@ class Run:
         writer.writeheader()
         writer.writerows({k: f"{v:.6g}" for k, v in row.items()} for row in self.rows)
         replace_file(self.path / "curves.csv", text.getvalue().encode())
-
-    def draw_curves(self) -> None:
-        """``curves.png``: every column against the first one (needs matplotlib)."""
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        if not self.rows:
-            return
-        x, *names = list(dict.fromkeys(name for row in self.rows for name in row))
-        figure = Figure(figsize=(5, 2.2 * len(names)), layout="constrained")
-        for axis, name in zip(np.atleast_1d(np.asarray(figure.subplots(len(names), sharex=True))), names):
-            points = [(row[x], row[name]) for row in self.rows if name in row]
-            axis.plot(*zip(*points), marker=".")
-            axis.set_ylabel(name)
-        axis.set_xlabel(x)
-        content = io.BytesIO()
-        FigureCanvasAgg(figure).print_png(content)
-        replace_file(self.path / "curves.png", content.getvalue())
 
 
 def _moments(name: str, optimiser: Any) -> dict[str, Any]:

@@ -51,6 +51,7 @@ def fit(
     provenance: dict[str, Any] | None = None,
     report: Report | None = None,
     *,
+    start: Network | None = None,
     every: int = 1500,
     device: str = "cpu",
     threads: int = 1,
@@ -69,6 +70,7 @@ def fit(
         out: folder.
         provenance: stored with the weights, beside options and figures.
         report: called with the step and the figures of each measurement.
+        start: weights to begin with, of the same architecture; None: random ones.
         every: steps between measurements and checkpoints.
         device: of torch.
         threads: of torch on the CPU; the same seed gives the same bytes with 1.
@@ -78,7 +80,12 @@ def fit(
 
     run = Run(out, algorithm, asdict(options))
     with torch_threads(threads):
-        model = network.module(options.architecture, options.seed, last_scale=0.1).to(device)
+        model = network.module(options.architecture, options.seed, last_scale=0.1)
+        if start:
+            if start.architecture != options.architecture:
+                raise ValueError(f"start is {start.architecture}, expected {options.architecture}")
+            network.load_arrays(model, start.tensors)
+        model.to(device)
         adam = torch.optim.Adam(model.parameters(), lr=options.learning_rate, fused=True)
         done, _ = run.restore({"network": model, "adam": adam})
         losses: list[float] = []
