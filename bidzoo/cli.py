@@ -5,11 +5,19 @@ import sys
 
 import typer
 
-from bidzoo.commands import bench, deals, report
+from bidzoo.commands import bench, bluechip, deals, play, report, train
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__, pretty_exceptions_enable=False)
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    help="Bidding games and their agents: bench, train, play.",
+    pretty_exceptions_enable=False,
+)
 app.add_typer(bench.app, name="bench")
 app.add_typer(deals.app, name="deals")
+app.add_typer(train.app, name="train")
+app.add_typer(play.app, name="play")
+app.add_typer(bluechip.app, name="bluechip")
 app.command("report")(report.report)
 
 

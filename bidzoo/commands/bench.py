@@ -49,3 +49,33 @@ def throughput(
     from bidzoo.benchmarks import throughput
 
     _finish("throughput", throughput.main(seconds, rounds, game, peers), 1, json)
+
+
+@app.command()
+def tabular(
+    seeds: Annotated[int, typer.Option(help="Of CFR1k, CFR1k+JPS and random+JPS (the paper: 1000).")] = 20,
+    network_seeds: Annotated[int, typer.Option(help="Of A2C and BAD (the paper: 10 and 50); 0 leaves them out.")] = 2,
+    row: Annotated[list[str] | None, typer.Option(help="Only this row of Table 1; may be repeated.")] = None,
+    game: Annotated[list[str] | None, typer.Option(help="Only this game; may be repeated.")] = None,
+    workers: Annotated[int, typer.Option(help="Processes; they change no result.")] = 2,
+    ledger: Annotated[Path | None, typer.Option(help="Finished jobs; an interrupted run goes on from it.")] = None,
+    json: Json = None,
+) -> None:
+    """Table 1, Table 2, Figure 2 and appendix C of Joint Policy Search, ours beside the paper's."""
+    from bidzoo.benchmarks import tabular
+
+    tabular.main(seeds, network_seeds, row, game, json or Path("runs/tabular.json"), workers, ledger)
+
+
+@app.command()
+def spades(
+    games: Annotated[int, typer.Option(help="Games a row.")] = 10_000,
+    rows: Annotated[str, typer.Option(help="rule-based, uct, ablation, learned or all.")] = "rule-based",
+    seed: Seed = 0,
+    workers: Annotated[int | None, typer.Option(help="Threads; they change no result.")] = None,
+    json: Json = None,
+) -> None:
+    """The tables and figures of Bidding in Spades, ours beside the paper's."""
+    from bidzoo.benchmarks import spades
+
+    spades.main(games, rows, json or Path("runs/spades.json"), seed, workers)  # type: ignore[arg-type]
