@@ -9,7 +9,6 @@ import numpy as np
 
 from bidzoo.kernels import F64, I64, U64, batched, key_row, next_row, prange
 
-
 _POLICIES = np.uint64(0xA07C1E5B0A2D)  # keeps these numbers apart from those that the kernels deal with
 
 
