@@ -110,3 +110,24 @@ def test_table_1(name, seeds, paper):
     game = compile_game(game_of(name))
     values = [evaluate(game, purify(game, cfr(game, Config(seed=seed)))) for seed in range(seeds)]
     assert np.mean(values) == pytest.approx(paper, abs=4 * np.std(values) / seeds**0.5 + 0.005)
+
+
+@pytest.mark.parametrize(("name", "size"), [("simple_bidding", 4), ("minibridge", 2)])
+def test_registered_games_agree(name, size):
+    """OpenSpiel's CFR and ``nash_conv`` on our games as registered there, ours on their compiled form."""
+    pytest.importorskip("bidzoo.wrappers.openspiel")
+    cfr_file = pytest.importorskip("open_spiel.python.algorithms.cfr")
+    exploit = pytest.importorskip("open_spiel.python.algorithms.exploitability")
+    score = pytest.importorskip("open_spiel.python.algorithms.expected_game_score")
+    policy = pytest.importorskip("open_spiel.python.policy")
+    theirs = pyspiel.load_game(f"python_bidzoo_{name}(size={size})")
+    ours = compile_game(game_of(f"{name}_v0(size={size})"))
+    rival = policy.UniformRandomPolicy(theirs)
+    assert nash_conv(ours, uniform(ours)) == pytest.approx(exploit.nash_conv(theirs, rival), abs=1e-9)
+    solver = cfr_file._CFRSolver(theirs, alternating_updates=False, linear_averaging=False, regret_matching_plus=False)
+    for iterations in (1, 2, 10):
+        while solver._iteration < iterations:
+            solver.evaluate_and_update_policy()
+        value = score.policy_value(theirs.new_initial_state(), [solver.current_policy()] * 2)[0]
+        last = cfr(ours, Config(iterations=iterations, noise=0.0), uniform(ours))
+        assert evaluate(ours, last) == pytest.approx(value, abs=1e-9)
