@@ -14,6 +14,7 @@ from bidzoo.wrappers.bluechip.wire import Limits, PeerError, Wire
 
 _GREETINGS = 16  # at once
 _GREETING = 10.0  # s to say who one is
+_LEAVING = 2.0  # s; who asks for a taken seat waits so long, for whoever sat there may just have broken off
 _EXPECTED = f'Connecting "team" as North using protocol version {VERSION}'
 
 Report = Callable[[str], None]
@@ -63,6 +64,7 @@ class Door:
         self._changed = Condition()
         self._arrived: dict[int, tuple[Wire, bool]] = {}  # not yet at the table
         self._sitting: dict[int, Wire] = {}
+        self._greeted: set[Wire] = set()  # they have not said who they are
         self._open = True
         self._greetings = BoundedSemaphore(_GREETINGS)
         try:
@@ -94,7 +96,7 @@ class Door:
             with suppress(OSError):
                 self._listener.shutdown(socket.SHUT_RDWR)  # wakes accept()
             self._listener.close()
-            for wire in [*self._sitting.values(), *(wire for wire, _ in self._arrived.values())]:
+            for wire in [*self._sitting.values(), *(wire for wire, _ in self._arrived.values()), *self._greeted]:
                 wire.close()
             self._changed.notify_all()
 
@@ -113,6 +115,8 @@ class Door:
 
     def _greet(self, connection: socket.socket, address: str) -> None:
         wire = Wire(connection, f"{self.room} room, somebody from {address}", self._limits)
+        with self._changed:
+            self._greeted.add(wire)
         try:
             line = wire.receive(_EXPECTED, min(_GREETING, self._limits.patience))
             self._seat(wire, line)
@@ -122,6 +126,10 @@ class Door:
                 wire.send(f"Refused: {fault.received}, expected {fault.expected}")
             wire.close()
         finally:
+            with self._changed:
+                self._greeted.discard(wire)
+                if not self._open:
+                    wire.close()
             self._greetings.release()
 
     def _seat(self, wire: Wire, line: str) -> None:
@@ -138,10 +146,15 @@ class Door:
         except ValueError as problem:
             raise PeerError(wire.who, str(problem), _EXPECTED) from None
         with self._changed:
+            deadline = time.monotonic() + _LEAVING
+            while wanted.seat is not None and self._taken(wanted.seat) and time.monotonic() < deadline:
+                self._changed.wait(0.05)
             seat = self._place(wire, wanted)
             wire.who = f'{self.room} room, {NAMES[seat]} ("{wanted.team}")'
             upper = wanted.seat is None or NAMES[seat].upper() in line
             wire.send(text(Seated(seat, wanted.team), upper))
+            if seat in self._arrived:
+                self._arrived[seat][0].close()  # it is gone
             self._arrived[seat] = (wire, upper)
             self._changed.notify_all()
 

@@ -124,10 +124,11 @@ class TableManager:
         try:
             for thread in threads:
                 thread.join()
-        finally:  # an interrupt
+        except BaseException:  # an interrupt
             self.stop()
             for thread in threads:
                 thread.join()
+            raise
         for problem in problems:
             raise problem
 

@@ -1,5 +1,6 @@
 """Programs for the tests of the Blue Chip protocol: each client runs in a thread of its own."""
 
+import socket
 from threading import Thread
 from types import SimpleNamespace
 
@@ -102,6 +103,42 @@ class Alerting(Listed):
     def alert(self, view, call):
         """``"says 7"`` for 1NT."""
         return f"says {call}" if call > 2 else None
+
+
+class Raw:
+    """A program line by line."""
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port), 10)
+        self.file = self.socket.makefile(encoding="latin-1", newline="\r\n")
+
+    def say(self, *lines):
+        """Send lines."""
+        self.socket.sendall("".join(f"{line}\r\n" for line in lines).encode("latin-1"))
+        return self
+
+    def hear(self, count=1):
+        """The last of so many lines; empty at the end."""
+        return [self.file.readline().strip() for _ in range(count)][-1]
+
+    def leave(self):
+        """Break off."""
+        self.file.close()
+        self.socket.close()
+
+
+@pytest.fixture
+def connect():
+    """Makes programs, and closes them."""
+    made = []
+
+    def one(port):
+        made.append(Raw(port))
+        return made[-1]
+
+    yield one
+    for raw in made:
+        raw.leave()
 
 
 @pytest.fixture(scope="session")

@@ -67,6 +67,7 @@ class Controller:
 
     def __init__(self, listener):
         self.connection, _ = listener.accept()
+        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.file = self.connection.makefile(encoding="ascii")
 
     def read_line(self):
