@@ -105,7 +105,7 @@ def test_fitting_from_a_start(tmp_path, auctions, beginner):
     options = FitOptions(POLICY, steps=1, batch=16, learning_rate=0.0)
     same(beginner, supervised.train(auctions, options, tmp_path / "a", start=beginner))
     other = FitOptions(Architecture("openspiel480", 38, width=16), steps=1, batch=16)
-    with pytest.raises(ValueError, match="start is .*width=48.*, expected .*width=16"):
+    with pytest.raises(ValueError, match=r"start is .*width=48.*, expected .*width=16"):
         supervised.train(auctions, other, tmp_path / "b", start=beginner)
 
 

@@ -32,12 +32,13 @@ def bits(architecture, n=300, seed=0):
     return (np.random.default_rng(seed).random((n, architecture.inputs)) < 0.06).astype(np.int8)
 
 
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("architecture", KINDS, ids=str)
 def test_numpy_is_torch(architecture):
     torch = pytest.importorskip("torch")
     from bidzoo.agents.bridge.network import arrays, module, network_of
 
-    twin, x = module(architecture, seed=3), bits(architecture)
+    twin, x = module(architecture, seed=3), bits(architecture, 40)
     with torch.no_grad():
         expected = twin(torch.from_numpy(x).float()).numpy()
     np.testing.assert_allclose(network_of(architecture, twin)(x), expected, atol=2e-5)
