@@ -15,7 +15,7 @@ const ICONS = {
 
 const $ = (id) => document.getElementById(id);
 let menu = [], suits = [], state = null;
-let running = true, busy = false, timer = 0, typed = "", thought = null, thoughtKey = "", tricksKey = "", asked = "", freshest = "";
+let running = true, timer = 0, queue = Promise.resolve(), pending = 0, changes = 0, thinking = false, typed = "", thought = null, thoughtKey = "", tricksKey = "", asked = "", freshest = "";
 
 // ---- building -----------------------------------------------------------------------------
 
@@ -116,21 +116,36 @@ function complain(problem) {
   complain.timer = setTimeout(() => { toast.hidden = true; }, 7000);
 }
 
-// Ask for something that changes the table, then show the table.
-async function change(path, body) {
-  if (busy) return false;
-  busy = true;
+// Ask for something that changes the table, then show the table; requests of the person take turns.
+function change(path, body) {
+  changes += 1;
+  pending += 1;
   clearTimeout(timer);
-  markBusy();
+  queue = queue.then(() => request(path, body)).finally(() => { pending -= 1; schedule(); });
+  return queue;
+}
+
+async function request(path, body) {
   try {
     adopt(await call(path, body));
     return true;
   } catch (problem) {
-    if (problem.status === 409) adopt(await call("/api/state")); else { complain(problem); running = false; }
+    if (problem.status === 409) adopt(await call("/api/state")); else complain(problem);
     return false;
+  }
+}
+
+// The agent to act does so. It may think for long: the person goes on meanwhile, and a late answer is not shown.
+async function agentActs() {
+  const before = changes;
+  thinking = true;
+  try {
+    const data = await call("/api/agent", { at: state.cursor });
+    if (before === changes) adopt(data); else change("/api/state");
+  } catch (problem) {
+    if (before === changes && problem.status !== 409) { running = false; complain(problem); render(); }
   } finally {
-    busy = false;
-    markBusy();
+    thinking = false;
     schedule();
   }
 }
@@ -147,18 +162,17 @@ function adopt(data) {
   }
 }
 
-const markBusy = () => { document.body.classList.toggle("busy", busy); };
 const atEnd = () => state.cursor === state.length;
 const agentTurn = () => !state.over && state.player >= 0 && !state.seats[state.player].human;
 
 // Let the agent to act do so after a while, unless stopped or in the middle of a record.
 function schedule() {
   clearTimeout(timer);
-  if (!state || !running || busy || !agentTurn() || !atEnd() || document.querySelector("dialog[open]")) return;
+  if (!state || !running || pending || thinking || !agentTurn() || !atEnd() || document.querySelector("dialog[open]")) return;
   const trick = state.table.trick;
   let pause = trick && trick.winner >= 0 ? PAUSE.trick : PAUSE.act;
   if ($("switch-think").checked) pause = Math.max(pause, PAUSE.think);
-  timer = setTimeout(() => change("/api/agent", { at: state.cursor }), pause);
+  timer = setTimeout(agentActs, pause);
 }
 
 function act(action) { running = true; thought = null; change("/api/act", { action, at: state.cursor }); }
@@ -256,7 +270,8 @@ function rowsNode(cards, turn) {
 function centreNode() {
   const table = state.table, node = h("div", { class: "centre" });
   if (table.kind === "signals") node.append(storyNode(table));
-  else if (table.trick && !state.over) node.append(trickNode(table.trick));
+  else if (state.over) return node;
+  else if (table.trick) node.append(trickNode(table.trick));
   else if (table.kind === "bridge") node.append(auctionNode(table));
   return node;
 }
@@ -392,7 +407,7 @@ function plainBox(steps) {
 
 // Once the play has begun the auction stands at the side.
 function renderAuction() {
-  const panel = $("panel-auction"), shown = state.table.kind === "bridge" && Boolean(state.table.trick);
+  const panel = $("panel-auction"), shown = state.table.kind === "bridge" && (state.over || Boolean(state.table.trick));
   panel.hidden = !shown;
   if (shown) $("auction").replaceChildren(auctionNode(state.table));
 }

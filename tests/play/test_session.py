@@ -1,0 +1,235 @@
+"""Sessions: records replayed through the kernels, branches, undo, who sees what, agents that do as in a match."""
+
+import numpy as np
+import pytest
+
+from bidzoo import agents, registry
+from bidzoo.benchmarks.match import play
+from bidzoo.play import catalog, show
+from bidzoo.play.catalog import HUMAN, OFFERS
+from bidzoo.play.session import MOST, Session, StaleError
+
+GAMES = tuple(OFFERS)
+
+
+def finish(session: Session) -> None:
+    while not session.position().over:
+        session.agent_turn(session.cursor)
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_agents_play_every_game_to_its_end_and_every_step_can_be_replayed(game_id):
+    session = Session()
+    players = len(OFFERS[game_id].seats)
+    session.start(game_id, seats=["random"] * players, seed=5, board=7)
+    finish(session)
+    last = session.position().tables[0].copy()
+    actions = list(session.actions)
+    for cursor in range(len(actions), -1, -1):
+        session.go(cursor)
+        assert show.state(session)["cursor"] == cursor
+    for step, action in enumerate(actions):
+        session.act(action, step)
+    assert session.actions == actions
+    assert session.position().tables[0] == last
+
+
+@pytest.mark.parametrize("game_id", ["bridge_bidding_v0", "minibridge_v0"])
+def test_agents_act_as_in_the_match_harness(game_id):
+    session = Session()
+    players = len(OFFERS[game_id].seats)
+    session.start(game_id, seats=["random"] * players, seed=3, board=11)
+    finish(session)
+    options = session.setup.options
+    policies = [agents.make("random")] * players
+    found = play(registry.make_game(game_id, **options), policies, np.array([11]), seed=3, policy_seed=3)
+    assert session.position().tables[0] == found.tables[0]
+
+
+def test_every_game_is_offered_with_its_options_and_agents_that_play_it():
+    assert set(OFFERS) == set(registry.GAMES)
+    for one in catalog.menu():
+        game = registry.make_game(one["id"], **catalog.checked_options(one["id"], {}))
+        assert len(one["seats"]) == game.num_players
+        assert {agent["name"] for agent in one["agents"]} >= {"random"}
+        assert set(one["usual"]) <= {HUMAN, *(agent["name"] for agent in one["agents"])}
+        for option in OFFERS[one["id"]].options:
+            for value in option.values:
+                registry.make_game(one["id"], **{option.name: value})
+    assert "bis" not in catalog.agents_for("bridge_v0")
+    assert "sayc" not in catalog.agents_for("spades_v0")
+
+
+def test_another_action_in_the_middle_drops_the_rest_and_the_same_one_keeps_it():
+    session = Session()
+    session.start("minibridge_v0", seats=[HUMAN, HUMAN])
+    for at, action in enumerate((1, 2, 3)):
+        session.act(action, at)
+    session.go(1)
+    session.act(2, 1)
+    assert session.actions == [1, 2, 3]
+    session.go(1)
+    session.act(4, 1)
+    assert session.actions == [1, 4]
+
+
+def test_undo_goes_back_to_the_humans_own_turn():
+    session = Session()
+    session.start("bridge_bidding_v0", seats=[HUMAN, "random", "random", "random"], board=0)
+    session.act(0, 0)
+    for _ in range(3):
+        if not session.position().over:
+            session.agent_turn(session.cursor)
+    session.undo()
+    assert session.cursor == 0
+    session.sit(["random"] * 4)
+    session.go(3)
+    session.undo()
+    assert session.cursor == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"game_id": "chess"}, "unknown game 'chess'"),
+        ({"seats": ["random"]}, "expected 4 names"),
+        ({"seats": "nesw"}, "expected 4 names"),
+        ({"seats": ["bis", "random", "random", "random"]}, "North: 'bis' does not play"),
+        ({"seats": [7, "random", "random", "random"]}, "North: 7 does not play"),
+        ({"options": {"deals": "../../etc/passwd"}}, "option 'deals'"),
+        ({"options": {"observation": "jps267"}}, "no option 'observation'"),
+        ({"seed": -1}, "seed -1"),
+        ({"seed": True}, "seed True"),
+        ({"board": MOST + 1}, "board"),
+        ({"board": 1.5}, "board 1.5"),
+        ({"actions": [0, 1]}, "action 2 of the record, X, is not legal"),
+        ({"actions": [99]}, "action 1 of the record, 99"),
+    ],
+)
+def test_bad_starts_are_named_and_change_nothing(change, words):
+    session = Session()
+    before = show.state(session)
+    with pytest.raises(ValueError, match=words.replace("(", r"\(")):
+        session.start(**{"game_id": "bridge_bidding_v0", **change})
+    assert show.state(session) == before
+
+
+def test_illegal_late_and_misplaced_actions():
+    session = Session()
+    session.start("bridge_bidding_v0", seats=[HUMAN, "random", "random", "random"], board=0)
+    with pytest.raises(ValueError, match="X is not legal here, expected one of P 1C"):
+        session.act(1, 0)
+    with pytest.raises(ValueError, match="action 38"):
+        session.act(38, 0)
+    with pytest.raises(StaleError, match="at step 0, not 3"):
+        session.act(0, 3)
+    with pytest.raises(ValueError, match="no agent is to act"):
+        session.agent_turn(0)
+    with pytest.raises(ValueError, match="step 1"):
+        session.go(1)
+    with pytest.raises(ValueError, match="nobody to ask"):
+        session.thoughts()
+
+
+class Switching:
+    """An agent during whose thinking the board is changed."""
+
+    name = "switching"
+
+    def __init__(self, session):
+        self.session = session
+
+    def act(self, views, legal, rng):
+        self.session.start("bridge_bidding_v0", seats=["random"] * 4, board=1)
+        return np.array([0])
+
+
+def test_an_answer_to_an_old_board_is_dropped():
+    session = Session()
+    session._make = lambda game, name: Switching(session)
+    session.start("bridge_bidding_v0", seats=["random"] * 4, board=0)
+    with pytest.raises(StaleError, match="another board"):
+        session.agent_turn(0)
+    assert session.actions == []
+    assert session.setup.board == 1
+
+
+class Cheat:
+    name = "cheat"
+
+    def act(self, views, legal, rng):
+        return np.array([1])
+
+
+def test_an_agent_that_breaks_the_rules_is_told_so():
+    session = Session(make=lambda game, name: Cheat())
+    session.start("bridge_bidding_v0", seats=["random"] * 4)
+    with pytest.raises(ValueError, match="X is not legal here"):
+        session.agent_turn(0)
+
+
+# ---- who sees what ---------------------------------------------------------------------------
+
+
+def test_hidden_hands_do_not_leave_the_session():
+    session = Session()
+    session.start("bridge_v0", seats=["random", "random", HUMAN, "random"], board=0, seed=1)
+    data = show.state(session)
+    assert [hand is None for hand in data["table"]["hands"]] == [True, True, False, True]
+    assert data["legal"] == []  # North is to act, and its legal calls are its own business
+    session.reveal = True
+    data = show.state(session)
+    assert sorted(card for hand in data["table"]["hands"] for card in hand) == list(range(52))
+
+
+def test_dummy_is_seen_after_the_lead_and_everything_at_the_end():
+    session = Session()
+    session.start("bridge_v0", seats=[HUMAN, "random", "random", "random"], board=0)
+    for at, call in enumerate((3, 0, 0, 0)):  # 1C by North, passed out
+        session.act(call, at)
+    assert [hand is None for hand in show.state(session)["table"]["hands"]] == [False, True, True, True]
+    session.agent_turn(4)
+    table = show.state(session)["table"]
+    assert table["dummy"] == 2
+    assert [hand is None for hand in table["hands"]] == [False, True, False, True]
+    while not session.position().over:
+        here = session.position()
+        if here.player == 0:
+            session.act(here.legal[0], session.cursor)
+        else:
+            session.agent_turn(session.cursor)
+    data = show.state(session)
+    assert all(len(hand) == 13 for hand in data["table"]["hands"])
+    assert [step["seat"] for step in data["record"][4:8]] == [1, 2, 3, 0]
+    assert [step["player"] for step in data["record"][4:8]] == [1, 0, 3, 0]
+
+
+def test_two_humans_see_their_own_cards_in_turn():
+    session = Session()
+    session.start("minibridge_v0", seats=[HUMAN, HUMAN])
+    assert [x is None for x in show.state(session)["table"]["types"]] == [False, True]
+    session.act(1, 0)
+    assert [x is None for x in show.state(session)["table"]["types"]] == [True, False]
+
+
+def test_blind_hands_stay_face_down():
+    session = Session()
+    session.start("spades_v0", seats=[HUMAN] * 4)
+    session.game = registry.make_game("spades_v0", phase="round", blind_nil=True)
+    session.record.game = session.game
+    session.record._cached = None
+    table = show.state(session)["table"]
+    assert all(hand is None for hand in table["hands"])
+    assert {step["text"] for step in show.state(session)["legal"]} == {"blind nil", "look"}
+
+
+def test_whole_spades_games_run_over_rounds():
+    session = Session()
+    session.start("spades_v0", {"phase": "game", "win_goal": 100}, ["random"] * 4, seed=2)
+    for _ in range(70):
+        if session.position().over:
+            break
+        session.agent_turn(session.cursor)
+    data = show.state(session)["table"]
+    assert data["round"] >= 2 or data["phase"] == "over"
+    assert len(data["scores"]) == 2
