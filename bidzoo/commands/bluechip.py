@@ -30,7 +30,10 @@ def serve(
         str, typer.Option(help="Where the boards come from: train, validation, test, or a deal file.")
     ] = "test",
     file: Annotated[Path | None, typer.Option(help="Play the boards of this .pbn or .lin file instead.")] = None,
-    play: Annotated[bool, typer.Option(help="Play the cards, or score the auction double dummy.")] = True,
+    play: Annotated[bool, typer.Option(help="Play the cards; else a board ends with its auction.")] = True,
+    double_dummy: Annotated[
+        bool, typer.Option("--double-dummy", help="Score double dummy, also what is played (always with --no-play).")
+    ] = False,
     player: Player = "random",
     out: Annotated[Path, typer.Option(help="Results (.jsonl, and .pbn beside it); continued if it exists.")] = Path(
         "runs/bluechip.jsonl"
@@ -54,8 +57,9 @@ def serve(
     from bidzoo.wrappers.bluechip.server import Settings, TableManager
     from bidzoo.wrappers.bluechip.wire import Limits
 
+    solved = double_dummy or not play
     game = Bridge(play=play, deals=deals)
-    found = from_file(game, file) if file else seeded(game, range(start - 1, start - 1 + boards), seed)
+    found = from_file(file, solve=solved) if file else seeded(game, range(start - 1, start - 1 + boards), seed)
     source = file.name if file else f"{deals}, seed {seed}"
     record = Record(
         out,
@@ -64,6 +68,7 @@ def serve(
             "second": second,
             "boards": source,
             "play": play,
+            "double_dummy": solved,
             "player": player if play else "",
             "policy_seed": policy_seed,
         },
@@ -83,6 +88,7 @@ def serve(
             seating,
         ),
         report=lambda line: typer.echo(line, err=True),
+        double_dummy=solved,
         policy_seed=policy_seed,
     )
     for name, number in manager.ports.items():

@@ -48,8 +48,8 @@ def seeded(game: Bridge, boards: Iterable[int], seed: int = 0) -> list[Board]:
     ]
 
 
-def from_file(game: Bridge, path: str | Path) -> list[Board]:
-    """The boards of a PBN or LIN file; where ``game`` scores on double-dummy tricks, unknown ones are solved.
+def from_file(path: str | Path, solve: bool) -> list[Board]:
+    """The boards of a PBN or LIN file; ``solve``: double-dummy tables that it does not tag are solved.
 
     Raises:
         ValueError: a board without four hands, or one number twice.
@@ -64,7 +64,7 @@ def from_file(game: Bridge, path: str | Path) -> list[Board]:
         dealer = auction.dealer_row(number - 1) if board.dealer is None else board.dealer
         vulnerable = auction.vulnerable_row(number - 1) if board.vulnerable is None else board.vulnerable
         hands, tricks = np.array(board.hands, np.int64), np.array(board.tricks or [UNKNOWN] * 20, np.int8)
-        if game.needs_tables and (tricks == UNKNOWN).any():
+        if solve and (tricks == UNKNOWN).any():
             from bidzoo.envs.bridge.solve import table_of
 
             tricks = table_of(hands)

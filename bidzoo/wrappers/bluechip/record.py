@@ -37,6 +37,7 @@ class Result:
     declarer: int | None = None
     taken: int | None = None  # tricks of declarer, played or double dummy
     points: int | None = None  # of N/S
+    double_dummy: bool = False  # taken and points are of the solved deal, whatever was played
     faults: tuple[str, ...] = ()
     seconds: float = 0.0
 
@@ -79,7 +80,7 @@ class Result:
         tags = {"Event": "bidzoo", "Room": self.room.capitalize(), "Scoring": "IMP"}
         if self.points is not None:
             tags["Score"] = f"NS {self.points}"
-            if not self.cards and self.contract != "Pass":
+            if self.double_dummy:
                 tags["ResultSource"] = "double dummy"
         elif self.faults:
             tags["Unplayed"] = self.faults[-1]
@@ -91,7 +92,7 @@ class Result:
             auction=self.calls,
             contract=self.contract,
             declarer=self.declarer,
-            play=self.cards,
+            play=() if self.double_dummy else self.cards,  # a game must agree with its result
             result=self.taken,
             names=(ns, ew, ns, ew),
             tags=tags,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from bidzoo.cards import NUM_CALLS
 from bidzoo.envs.bridge import board as files
+from bidzoo.envs.bridge.engine import SCORE, Rules, result_row
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.state import AUCTION
 from bidzoo.envs.game import Buffers
@@ -51,6 +52,7 @@ class Room:
         names: of the pairs.
         door: where programs come in.
         report: gets a line on every fault.
+        double_dummy: the score is that of the double-dummy tricks, also where cards are played.
         seed: of the local policies.
         grace: seconds that a lost program has to come back.
         seating: seconds that programs have to come at all.
@@ -64,11 +66,13 @@ class Room:
         names: Names,
         door: Door,
         report: Report,
+        double_dummy: bool = False,
         seed: int = 0,
         grace: float = 60.0,
         seating: float = 600.0,
     ) -> None:
         self.game, self.door, self._report, self._seed = game, door, report, seed
+        self._double_dummy = double_dummy
         self._names, self._pairs, self._grace, self._seating = names, pairs, grace, seating
         self._chairs = [Chair(seat, policy) for seat, policy in enumerate(policies)]
         self._guests = [chair for chair in self._chairs if chair.policy is None]
@@ -128,7 +132,8 @@ class Room:
         declarer, bid = int(table["declarer"]), int(table["bid"])
         over, called = table["turn"] < 0, table["phase"] != AUCTION
         solved = -1 if declarer < 0 else int(table["tricks"][5 * declarer + bid % 5])
-        won = int(table["won"][declarer % 2]) if table["plays"] else solved
+        won = solved if self._double_dummy else int(table["won"][declarer % 2])
+        points = result_row(table, Rules(not self._double_dummy, SCORE, 1.0, 0)) if over else None
         return Result(
             room=self.door.room,
             number=board.number,
@@ -141,7 +146,8 @@ class Room:
             contract=files.contract_text(bid, int(table["stake"])) if called else None,
             declarer=declarer if declarer >= 0 else None,
             taken=won if over and declarer >= 0 else None,
-            points=int(table["points"][0]) if over else None,
+            points=points,
+            double_dummy=self._double_dummy,
             faults=tuple(self._faults),
             seconds=round(seconds, 3),
         )

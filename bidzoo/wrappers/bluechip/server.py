@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from threading import Thread
 from typing import TYPE_CHECKING
 
+from bidzoo.cards import NUM_CALLS
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.wrappers.bluechip.boards import Board
 from bidzoo.wrappers.bluechip.door import Door, Names, Report
@@ -43,12 +44,14 @@ class TableManager:
     """A match of ``first`` (N/S in the open room, E/W in the closed room) against ``second``.
 
     Args:
-        game: ``Bridge(play=True)`` to play the cards, ``Bridge(play=False)`` to score auctions double dummy;
+        game: ``Bridge(play=True)`` to play the cards, ``Bridge(play=False)`` to stop after the auction;
             ``reward="score"``.
         first: the first pair.
         second: the second pair.
         settings: ports and patience.
         report: gets a line on every fault and refusal.
+        double_dummy: the score is that of the double-dummy tricks, also where cards are played; always so where
+            they are not. The boards must have their tables.
         policy_seed: of the local policies. They act as in ``bidzoo.benchmarks.match.duplicate``.
     """
 
@@ -59,12 +62,14 @@ class TableManager:
         second: Pair,
         settings: Settings | None = None,
         report: Report = _silent,
+        double_dummy: bool = False,
         policy_seed: int = 0,
     ) -> None:
         if game.reward != "score":
             raise ValueError(f"a match compares scores; make the game with reward='score', not {game.reward!r}")
         self.game, self.pairs, self.settings = game, (first, second), settings or Settings()
         self._report, self._policy_seed = report, policy_seed
+        self._double_dummy = double_dummy or game.num_actions == NUM_CALLS
         unknown = [room for room in self.settings.rooms if room not in ROOMS]
         if unknown or not self.settings.rooms:
             raise ValueError(f"rooms {list(self.settings.rooms)}: expected one or both of {', '.join(ROOMS)}")
@@ -80,23 +85,32 @@ class TableManager:
         return {name: room.door.port for name, room in self._rooms.items()}
 
     def run(self, boards: Sequence[Board], record: Record | None = None) -> Record:
-        """Play all ``boards`` that ``record`` does not hold yet; returns when both rooms are done.
+        """Play all ``boards`` that ``record`` does not hold yet, once; returns when both rooms are done.
 
         Raises:
             PeerError: a room was not complete in time.
-            ValueError: a local policy made an illegal call.
+            ValueError: a local policy made an illegal call, or a board lacks the table to score it by.
         """
         record = record or Record(None, {})
-        names = list(self.settings.rooms)
-        if self.settings.in_turn:
-            for name in names:
-                if not self._stopped and self._left(name, boards, record):
-                    self._open_rooms([name])
-                    self._run([name], boards, record)
-        else:
-            self._run(names, boards, record)
+        try:
+            self._check(boards)
+            rooms = self.settings.rooms
+            for names in [[name] for name in rooms] if self.settings.in_turn else [rooms]:
+                busy = [name for name in names if self._left(name, boards, record)]
+                for name in self._rooms.keys() - busy:
+                    self._rooms[name].door.close()
+                if not self._stopped:
+                    self._open_rooms([name for name in busy if name not in self._rooms])
+                    self._run(busy, boards, record)
+        finally:
+            self.stop()
         record.write_pbn()
         return record
+
+    def _check(self, boards: Sequence[Board]) -> None:
+        for board in boards:
+            if self._double_dummy and (board.tricks < 0).any():
+                raise ValueError(f"board {board.number}: no complete double-dummy table, expected one to score it by")
 
     def stop(self) -> None:
         """End the match after the words that are being spoken; what is finished stays on record."""
@@ -143,7 +157,7 @@ class TableManager:
                 port += 1
             sides = (1, 0) if closed else (0, 1)  # pair at N/S, pair at E/W
             policies = [self.pairs[sides[seat % 2]][seat // 2] for seat in range(4)]
-            kept = [None if policy else sides[seat % 2] for seat, policy in enumerate(policies)]
+            kept = [sides[seat % 2] if policy is None else None for seat, policy in enumerate(policies)]
             try:
                 door = Door(settings.host, port, kept, self.names, settings.limits, name, self._report)
             except ValueError:
@@ -156,6 +170,7 @@ class TableManager:
                 self.names,
                 door,
                 self._report,
+                self._double_dummy,
                 seed=2 * self._policy_seed + closed,
                 grace=settings.grace,
                 seating=settings.seating,

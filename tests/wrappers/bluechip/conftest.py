@@ -45,10 +45,12 @@ class Guest(Thread):
 class Match(Thread):
     """A table manager in a thread, with what it reported."""
 
-    def __init__(self, game, first, second, boards, record=None, policy_seed=0, **changes):
+    def __init__(self, game, first, second, boards, record=None, policy_seed=0, double_dummy=False, **changes):
         super().__init__(daemon=True)
         self.reports, self.problem = [], None
-        self.manager = TableManager(game, first, second, settings(**changes), self.reports.append, policy_seed)
+        self.manager = TableManager(
+            game, first, second, settings(**changes), self.reports.append, double_dummy, policy_seed
+        )
         self.boards, self.record = boards, record
         self.start()
 

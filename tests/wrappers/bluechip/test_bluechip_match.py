@@ -151,6 +151,26 @@ def test_a_match_is_taken_up_again_where_it_stopped(tm, tmp_path):
         Record(path, {"seed": SEED})
 
 
+def test_cards_are_played_and_the_score_is_double_dummy(tm, tmp_path):
+    boards, us, them = seeded(tm.auction, range(5), SEED), Uniform(), agents.make("sayc")
+    whole, part = Pair(them, us), Record(tmp_path / "solved.jsonl", {})
+    auctions = tm.Match(tm.auction, (us, us), (them, them), boards).done()
+    match = tm.Match(tm.cards, (us, us), (whole, whole), boards, part, double_dummy=True)
+    assert match.done().imps() == auctions.imps()
+    assert {len(result.cards) for result in part.results.values()} <= {0, 52}
+    for board in pbn.read(tmp_path / "solved.pbn"):
+        result = auctions.results[board.tags["Room"].lower(), board.number]
+        assert (board.contract, board.result, board.tags["ResultSource"]) == (
+            result.contract,
+            result.taken,
+            "double dummy",
+        )
+    unknown = [board._replace(tricks=np.full(20, -1, np.int8)) for board in boards]
+    match = tm.Match(tm.auction, (us, us), (us, us), unknown)
+    match.done()
+    assert match.problem == "board 1: no complete double-dummy table, expected one to score it by"
+
+
 def test_a_line_of_the_record_replays_its_board(tm, tmp_path):
     path = tmp_path / "match.jsonl"
     us = Uniform()
@@ -184,7 +204,7 @@ def test_boards_from_a_file(tm, tmp_path):
             FileBoard(number=9, dealer=1, vulnerable=2, hands=hands, tricks=tricks),
         ],
     )
-    seven, nine = from_file(tm.auction, tmp_path / "two.pbn")
+    seven, nine = from_file(tmp_path / "two.pbn", solve=True)
     assert (seven.number, seven.dealer, seven.vulnerable, nine.number, nine.dealer) == (7, 2, 1, 9, 1)
     assert seven.tricks.tolist() == nine.tricks.tolist() == list(tricks)  # solved, and as tagged
     us = Uniform()
@@ -193,7 +213,7 @@ def test_boards_from_a_file(tm, tmp_path):
     assert hand_text(record.results["open", 7].hands[0]) == hand_text(hands[0])
     pbn.write(tmp_path / "twice.pbn", [FileBoard(number=7, hands=hands)] * 2)
     with pytest.raises(ValueError, match=r"twice.pbn: board 7: expected numbers from 1, each once"):
-        from_file(tm.auction, tmp_path / "twice.pbn")
+        from_file(tmp_path / "twice.pbn", solve=False)
     pbn.write(tmp_path / "no.pbn", [FileBoard(number=7)])
     with pytest.raises(ValueError, match=r"no.pbn: board 7: hands are missing"):
-        from_file(tm.auction, tmp_path / "no.pbn")
+        from_file(tmp_path / "no.pbn", solve=False)
