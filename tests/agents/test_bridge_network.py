@@ -32,7 +32,6 @@ def bits(architecture, n=300, seed=0):
     return (np.random.default_rng(seed).random((n, architecture.inputs)) < 0.06).astype(np.int8)
 
 
-@pytest.mark.uncompiled
 @pytest.mark.parametrize("architecture", KINDS, ids=str)
 def test_numpy_is_torch(architecture):
     torch = pytest.importorskip("torch")

@@ -29,7 +29,6 @@ def write(path, **changes):
     return path
 
 
-@pytest.mark.uncompiled
 def test_npz_is_what_was_written(tmp_path):
     data = Auctions.load(write(tmp_path / "a.npz"))
     np.testing.assert_array_equal(data.hands, random_deals(5, np.arange(3)))
@@ -126,7 +125,6 @@ def test_empty_text(tmp_path):
         Auctions.load(tmp_path / "t.txt")
 
 
-@pytest.mark.uncompiled
 def test_positions_are_what_the_caller_saw(tmp_path):
     data = Auctions.load(write(tmp_path / "a.npz"))
     positions = Positions(data, np.array([2, 0]))
