@@ -2,6 +2,7 @@
 
 import io
 import math
+import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 from bidzoo.benchmarks.results import Estimate, Figure, Table, load, write_text
 
 APART = 2.0  # standard errors beyond which ours and the paper's are marked as different
+MOST_NUMBERS = 80  # cells of a heat map that still have room for their numbers
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --soft: #57606a; --line: #d8dee4; --mark: #b35900;
@@ -79,6 +81,23 @@ def table_html(table: Table) -> str:
 
 def draw(figure: Figure) -> str:
     """The figure as an SVG document, by matplotlib (extra ``[train]``)."""
+    text = io.StringIO()
+    _savefig(figure, text, "svg")
+    return text.getvalue()
+
+
+def pictures(figures: Sequence[Figure], folder: Path) -> list[Path]:
+    """The figures as PNG files in ``folder``, named by their titles."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for figure in figures:
+        name = "-".join(re.findall(r"[a-z0-9]+", figure.title.lower()))
+        paths.append(folder / f"{name}.png")
+        _savefig(figure, paths[-1], "png")
+    return paths
+
+
+def _savefig(figure: Figure, out: Any, kind: str) -> None:
     try:
         import matplotlib
     except ImportError as error:
@@ -89,17 +108,26 @@ def draw(figure: Figure) -> str:
         canvas = Canvas(figsize=(7.5, 3.8), layout="constrained")
         axes = canvas.subplots()
         if figure.kind == "heat":
-            image = axes.imshow([list(row) for row in figure.series.values()], aspect="auto", cmap="cividis")
-            axes.set_yticks(range(len(figure.series)), list(figure.series))
-            axes.set_xticks(range(len(figure.x)), [str(x) for x in figure.x])
-            canvas.colorbar(image)
+            _heat(axes, canvas, figure)
         else:
             _plot(axes, figure)
         axes.set_xlabel(figure.x_label)
         axes.set_ylabel(figure.y_label)
-        text = io.StringIO()
-        canvas.savefig(text, format="svg", metadata={"Date": None})
-    return text.getvalue()
+        canvas.savefig(out, format=kind, metadata={"Date": None} if kind == "svg" else None)
+
+
+def _heat(axes: Any, canvas: Any, figure: Figure) -> None:
+    rows = [list(row) for row in figure.series.values()]
+    image = axes.imshow(rows, aspect="auto", cmap="cividis")
+    axes.set_yticks(range(len(rows)), list(figure.series))
+    axes.set_xticks(range(len(figure.x)), [str(x) for x in figure.x])
+    canvas.colorbar(image)
+    if sum(len(row) for row in rows) <= MOST_NUMBERS:
+        middle = sum(image.get_clim()) / 2
+        for y, row in enumerate(rows):
+            for x, value in enumerate(row):
+                colour = "black" if value > middle else "white"
+                axes.text(x, y, f"{value:.1f}" if value else "", ha="center", va="center", color=colour)
 
 
 def _plot(axes: Any, figure: Figure) -> None:

@@ -1,5 +1,7 @@
 """``bidzoo bench``: measure agents and environments."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +21,33 @@ def _finish(suite: str, result: tuple[Any, float], seed: int, json: Path | None)
     path = json or Path("runs") / f"{suite}.json"
     results.save(path, suite, tables, seed=seed, seconds=seconds)
     typer.echo(f"{suite}: {seconds:.0f} s, written to {path}")
+
+
+def _finish_figures(suite: str, result: tuple[Any, Any, float], seed: int, json: Path | None) -> None:
+    from bidzoo.benchmarks import results
+
+    tables, figures, seconds = result
+    results.show(tables)
+    path = json or Path("runs") / f"{suite}.json"
+    results.save(path, suite, tables, seed=seed, seconds=seconds, figures=figures)
+    typer.echo(f"{suite}: {seconds:.0f} s, written to {path}")
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str, int, int], None]]:
+    """``report(what, done, total)``, shown as one bar for each ``what``."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bars: dict[str, Any] = {}
+    with Progress(*columns, transient=True) as progress:
+
+        def report(what: str, done: int, total: int) -> None:
+            if what not in bars:
+                bars[what] = progress.add_task(what, total=total)
+            progress.update(bars[what], completed=done)
+
+        yield report
 
 
 @app.callback()
@@ -79,3 +108,39 @@ def spades(
     from bidzoo.benchmarks import spades
 
     spades.main(games, rows, json or Path("runs/spades.json"), seed, workers)  # type: ignore[arg-type]
+
+
+@app.command()
+def bridge(
+    agents: Annotated[str, typer.Option(help="Names, or NAME=FILE for own weights; commas between them.")] = "",
+    boards: Annotated[int, typer.Option(help="Boards of every match.")] = 10_000,
+    fresh: Annotated[bool, typer.Option(help="Random deals; contracts are solved when reached, and kept.")] = False,
+    cache: Annotated[Path, typer.Option(help="Double-dummy results of --fresh.")] = Path("runs/double-dummy.cache"),
+    workers: Annotated[int, typer.Option(help="Processes that solve; they change no result.")] = 2,
+    seed: Seed = 0,
+    json: Json = None,
+) -> None:
+    """Every bridge agent against every other, duplicate, in IMPs a board; the papers' relations beside ours."""
+    from bidzoo.benchmarks import bridge
+
+    entries = agents.split(",") if agents else bridge.DEFAULT
+    with _progress() as report:
+        result = bridge.main(entries, boards, seed, fresh, workers, cache, report)
+    _finish_figures("bridge", result, seed, json)
+
+
+@app.command("bridge-analysis")
+def bridge_analysis(
+    agents: Annotated[str, typer.Option(help="Names, or NAME=FILE for own weights; commas between them.")] = "sayc",
+    boards: Annotated[int, typer.Option(help="Auctions between four of each agent.")] = 10_000,
+    pictures: Annotated[Path | None, typer.Option(help="Folder for the figures as PNG.")] = None,
+    seed: Seed = 0,
+    json: Json = None,
+) -> None:
+    """Openings, conformity to SAYC, calls, contracts and length of the auctions of an agent."""
+    from bidzoo.benchmarks import bridge_analysis, report
+
+    result = bridge_analysis.main(agents.split(","), boards, seed)
+    if pictures is not None:
+        report.pictures(result[1], pictures)
+    _finish_figures("bridge-analysis", result, seed, json)
