@@ -15,6 +15,7 @@ from torch import nn
 import bidzoo
 from bidzoo import agents
 from bidzoo.benchmarks.match import play
+from bidzoo.wrappers.scores import ScorePolicy
 
 
 @dataclass(frozen=True)
@@ -50,21 +51,6 @@ class Network(nn.Module):
         h = self.body(observation.float())
         logits = self.actor(h).masked_fill(mask == 0, -1e9)
         return logits.log_softmax(1), self.critic(h)[:, 0]
-
-
-class Greedy:
-    """The network as a policy: its likeliest legal action."""
-
-    name = "ppo"
-
-    def __init__(self, game, network: Network) -> None:
-        self.game, self.network = game, network
-
-    def act(self, views, legal, rng):
-        """Actions ``[B]``."""
-        with torch.no_grad():
-            chances, _ = self.network(torch.from_numpy(self.game.encoder(views)), torch.from_numpy(legal))
-        return chances.argmax(1).numpy()
 
 
 def collect(batch, network: Network, config: Config, noise):
@@ -120,7 +106,7 @@ def update(network: Network, optimizer, kept, gain, config: Config, left: float,
             optimizer.step()
 
 
-def train(env_id: str, config: Config, **options) -> Greedy:
+def train(env_id: str, config: Config, **options) -> ScorePolicy:
     """The policy after ``updates`` updates; the same for the same config."""
     torch.manual_seed(config.seed)
     noise = torch.Generator().manual_seed(config.seed)
@@ -135,7 +121,12 @@ def train(env_id: str, config: Config, **options) -> Greedy:
         with torch.no_grad():
             _, last_value = network(torch.from_numpy(batch.observation), torch.from_numpy(batch.action_mask))
         update(network, optimizer, kept, advantages(kept, last_value, last_side, config), config, left, noise)
-    return Greedy(batch.game, network)
+
+    @torch.no_grad()
+    def scores(seen, legal):
+        return network(torch.from_numpy(seen), torch.from_numpy(legal))[0]
+
+    return ScorePolicy(batch.game, scores, "PPO")
 
 
 def main() -> None:

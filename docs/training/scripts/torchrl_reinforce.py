@@ -1,0 +1,76 @@
+"""TorchRL on the AEC environment: REINFORCE by one network at both seats of MiniBridge.
+
+python docs/training/scripts/torchrl_reinforce.py
+"""
+
+import numpy as np
+import torch
+from tensordict.nn import TensorDictModule
+from torch import nn
+from torchrl.collectors import Collector
+from torchrl.envs.libs.pettingzoo import PettingZooWrapper
+from torchrl.modules import MaskedCategorical, ProbabilisticActor
+from torchrl.objectives.value.functional import reward2go
+
+import bidzoo
+from bidzoo import agents
+from bidzoo.benchmarks.match import play
+from bidzoo.wrappers.scores import ScorePolicy
+
+GAME, SIZE = "minibridge_v0", 2
+SEEN, LEGAL = ("player", "observation", "observation"), ("player", "action_mask")
+
+
+def train(steps: int, batch: int = 512, seed: int = 0) -> ScorePolicy:
+    """A policy that has seen ``steps`` turns."""
+    torch.manual_seed(seed)
+    env = PettingZooWrapper(
+        bidzoo.make(GAME, size=SIZE),
+        use_mask=True,  # of the seats that act; without it TorchRL expects everybody to act at once
+        categorical_actions=True,
+        group_map={"player": ["player_0", "player_1"]},
+        seed=seed,
+    )
+    game = bidzoo.make_game(GAME, size=SIZE)
+    network = nn.Sequential(nn.Linear(game.encoder.layout.size, 64), nn.Tanh(), nn.Linear(64, game.num_actions))
+
+    actor = ProbabilisticActor(
+        TensorDictModule(lambda seen: network(seen.float()), [SEEN], [("player", "logits")]),
+        in_keys={"logits": ("player", "logits"), "mask": LEGAL},
+        out_keys=[("player", "action")],
+        distribution_class=MaskedCategorical,
+    )
+    optimizer = torch.optim.Adam(network.parameters(), 1e-2)
+    for played in Collector(env, actor, frames_per_batch=batch, total_frames=steps):
+        acting = played["player", "mask"]  # [T, 2]  whose turn it was; the other seat's row says nothing
+        paid = played["next", "player", "reward"].sum(1)  # [T, 1]  the partners share it: 2 x each turn's reward
+        future = reward2go(paid, played["next", "done"], gamma=1.0) / 2
+        chances = MaskedCategorical(logits=network(played[SEEN].float()), mask=played[LEGAL])
+        gain = (future - future.mean()) / (future.std() + 1e-6)  # [T, 1]
+        loss = -(gain * chances.log_prob(played["player", "action"]))[acting].mean()
+        loss = loss - 0.02 * chances.entropy()[acting].mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    @torch.no_grad()
+    def scores(seen, legal):
+        return network(torch.from_numpy(seen).float())
+
+    return ScorePolicy(game, scores, "TorchRL")
+
+
+def score(policy) -> float:
+    """Mean reward of ``policy`` with itself on boards of another seed."""
+    game = bidzoo.make_game(GAME, size=SIZE)
+    return float(play(game, (policy, policy), np.arange(10_000), seed=1_000_000).reward[:, 0].mean())
+
+
+def main() -> None:
+    """Beside random play."""
+    print(f"random   {score(agents.make('random')):.3f}")
+    print(f"TorchRL  {score(train(30_000)):.3f}")
+
+
+if __name__ == "__main__":
+    main()
