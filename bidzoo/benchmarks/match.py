@@ -1,10 +1,12 @@
 """Play any policies against each other: boards in batches, duplicate matches in IMPs."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from bidzoo import parallel
 from bidzoo.agents.policy import Policy
 from bidzoo.benchmarks.results import Estimate
 from bidzoo.envs.bridge.game import Bridge
@@ -14,7 +16,9 @@ from bidzoo.kernels import F32, I64, Tables
 from bidzoo.wrappers.batch import Batch
 from bidzoo.wrappers.seating import Seating
 
-CHUNK = 4096  # tables in step; bounds memory, changes no result
+CHUNK = 4096  # most tables in step; bounds memory, changes no result
+SHARES = 4  # tasks a worker, so that the slowest share costs little
+LEAST = 64  # fewest boards a task, to repay sending it
 
 
 class Episodes(NamedTuple):
@@ -25,23 +29,41 @@ class Episodes(NamedTuple):
     tables: Tables  # [N]  final states
 
 
-def play(game: Game, policies: Sequence[Policy], boards: I64, seed: int = 0, policy_seed: int = 0) -> Episodes:
-    """Every board once with ``policies[p]`` at player ``p``; the result does not depend on the batching."""
+def play(
+    game: Game,
+    policies: Sequence[Policy],
+    boards: I64,
+    seed: int = 0,
+    policy_seed: int = 0,
+    workers: int = 1,
+    backend: str = "loky",
+) -> Episodes:
+    """Every board once with ``policies[p]`` at player ``p``; neither batching nor workers change the result.
+
+    ``workers`` and ``backend`` are those of ``bidzoo.parallel.run``.
+    """
     numbers = np.ascontiguousarray(boards, np.int64)
-    tables = game.new(len(numbers))
-    reward = np.zeros((len(numbers), game.num_players), np.float32)
+    shares = max(1, -(-len(numbers) // CHUNK), min(SHARES * workers, len(numbers) // LEAST) if workers > 1 else 1)
+    tasks = [(share,) for share in np.array_split(numbers, shares)]
+    play_share = partial(_play, game, tuple(policies), seed, policy_seed)
+    parts = list(parallel.run(play_share, tasks, workers, backend))
+    return Episodes(numbers, *(np.concatenate(arrays) for arrays in zip(*parts)))
+
+
+def _play(game: Game, policies: Sequence[Policy], seed: int, policy_seed: int, boards: I64) -> tuple[F32, Tables]:
+    """Rewards ``[n, P]`` and final states ``[n]`` of ``boards`` ``[n]``, played in step."""
+    reward = np.zeros((len(boards), game.num_players), np.float32)
+    if len(boards) == 0:
+        return reward, game.new(0)
     seating = Seating(policies, policy_seed)
-    for start in range(0, len(numbers), CHUNK):
-        rows = slice(start, min(start + CHUNK, len(numbers)))
-        batch = Batch(game, rows.stop - rows.start, autoreset=False)
-        batch.reset(seed, numbers[rows])
+    batch = Batch(game, len(boards), autoreset=False)
+    batch.reset(seed, boards)
+    actions = seating.choose(batch)
+    while (actions >= 0).any():
+        batch.step(actions)
+        reward += batch.reward
         actions = seating.choose(batch)
-        while (actions >= 0).any():
-            batch.step(actions)
-            reward[rows] += batch.reward
-            actions = seating.choose(batch)
-        tables[rows] = batch.tables
-    return Episodes(numbers, reward, tables)
+    return reward, batch.tables
 
 
 class Match(NamedTuple):
@@ -61,7 +83,16 @@ class Match(NamedTuple):
 Pair = Policy | tuple[Policy, Policy]  # one policy at both seats, or (North or East, South or West)
 
 
-def duplicate(game: Bridge, ours: Pair, theirs: Pair, boards: I64, seed: int = 0, policy_seed: int = 0) -> Match:
+def duplicate(
+    game: Bridge,
+    ours: Pair,
+    theirs: Pair,
+    boards: I64,
+    seed: int = 0,
+    policy_seed: int = 0,
+    workers: int = 1,
+    backend: str = "loky",
+) -> Match:
     """A duplicate match (Law 78B): the IMPs of the difference between the two tables on every board.
 
     Args:
@@ -71,12 +102,14 @@ def duplicate(game: Bridge, ours: Pair, theirs: Pair, boards: I64, seed: int = 0
         boards: numbers ``[N]``; with ``seed`` they address deal, dealer and vulnerability.
         seed: of the deals.
         policy_seed: of the policies' random numbers.
+        workers: tasks at a time; they change no result.
+        backend: where they run, see ``bidzoo.parallel``.
     """
     if game.reward != "score":
         raise ValueError(f"a duplicate match compares scores; make the game with reward='score', not {game.reward!r}")
     a, c = ours if isinstance(ours, tuple) else (ours, ours)
     b, d = theirs if isinstance(theirs, tuple) else (theirs, theirs)
-    first = play(game, (a, b, c, d), boards, seed, 2 * policy_seed)
-    second = play(game, (b, a, d, c), boards, seed, 2 * policy_seed + 1)
+    first = play(game, (a, b, c, d), boards, seed, 2 * policy_seed, workers, backend)
+    second = play(game, (b, a, d, c), boards, seed, 2 * policy_seed + 1, workers, backend)
     difference = np.round(game.reward_scale * (first.reward[:, 0] - second.reward[:, 0])).astype(np.int32)
     return Match(first.boards, np.asarray(imps(difference), np.int64), first.tables, second.tables)

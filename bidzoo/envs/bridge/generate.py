@@ -4,13 +4,14 @@ Results never depend on the number of workers. Deal ``i`` of a generated file is
 run that was killed goes on where its journal ends and makes the same file as one that was not.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from bidzoo import parallel
 from bidzoo.envs.bridge import deal_file, double_dummy
 from bidzoo.envs.bridge.deals import UNKNOWN, DealSet, random_deals
 from bidzoo.envs.bridge.journal import Journal
@@ -24,20 +25,27 @@ CONTRACTS_A_TASK = 100
 # ---- solving -----------------------------------------------------------------------------
 
 
-def solve_tables(hands: I64, workers: int = 1, cache: TrickCache | None = None) -> I8:
+def solve_tables(hands: I64, workers: int = 1, cache: TrickCache | None = None, backend: str = "loky") -> I8:
     """Double-dummy tables ``[n, 20]`` of deals ``[n, 4]``; about 0.2 s each and core."""
     hands = DealSet.of(hands).hands
     known = cache.lookup(hands) if cache is not None else np.full((len(hands), 20), UNKNOWN, np.int8)
     rows = np.flatnonzero((known == UNKNOWN).any(1))
     tasks = [rows[i : i + TABLES_A_TASK] for i in range(0, len(rows), TABLES_A_TASK)]
-    for task, found in zip(tasks, _in_parallel(double_dummy.tables, [(hands[t],) for t in tasks], workers)):
+    for task, found in zip(tasks, parallel.run(double_dummy.tables, [(hands[t],) for t in tasks], workers, backend)):
         known[task] = found
         if cache is not None:
             cache.add(hands[task], found)
     return known
 
 
-def solve_contracts(hands: I64, declarer: I64, strain: I64, workers: int = 1, cache: TrickCache | None = None) -> I8:
+def solve_contracts(
+    hands: I64,
+    declarer: I64,
+    strain: I64,
+    workers: int = 1,
+    cache: TrickCache | None = None,
+    backend: str = "loky",
+) -> I8:
     """Double-dummy tricks ``[n]`` of the contracts reached; about 0.02 s each and core.
 
     Args:
@@ -46,6 +54,7 @@ def solve_contracts(hands: I64, declarer: I64, strain: I64, workers: int = 1, ca
         strain: ``[n]`` C D H S NT = 0 ... 4; any number where declarer is -1.
         workers: processes.
         cache: consulted first, and told what was found.
+        backend: where the processes are, see ``bidzoo.parallel``.
 
     Raises:
         ValueError: an impossible deal, declarer or strain, with its index.
@@ -63,7 +72,7 @@ def solve_contracts(hands: I64, declarer: I64, strain: I64, workers: int = 1, ca
     rows = np.flatnonzero((known == UNKNOWN) & (declarer >= 0))
     tasks = [rows[i : i + CONTRACTS_A_TASK] for i in range(0, len(rows), CONTRACTS_A_TASK)]
     arguments = [(hands[t], declarer[t], strain[t]) for t in tasks]
-    for task, found in zip(tasks, _in_parallel(double_dummy.contracts, arguments, workers)):
+    for task, found in zip(tasks, parallel.run(double_dummy.contracts, arguments, workers, backend)):
         known[task] = found
         if cache is not None:
             tables = np.full((len(task), 20), UNKNOWN, np.int8)
@@ -80,25 +89,16 @@ def _check_contracts(n: int, declarer: I64, strain: I64) -> None:
             raise ValueError(f"{name}: deal {i}: {values[i]}, expected {low} ... {high}")
 
 
-def _in_parallel(solve: Callable[..., I8], arguments: Sequence[tuple[I64, ...]], workers: int) -> Iterator[I8]:
-    """``solve`` of each task, in their order, as they come."""
-    if workers < 1:
-        raise ValueError(f"workers: {workers}, expected 1 or more")
-    if workers == 1 or len(arguments) < 2:
-        return (solve(*some) for some in arguments)
-    from joblib import Parallel, delayed
-
-    results: Iterator[I8] = Parallel(n_jobs=workers, return_as="generator", batch_size=1)(
-        delayed(solve)(*some) for some in arguments
-    )
-    return results
-
-
 # ---- deal files --------------------------------------------------------------------------
 
 
 def generate(
-    deals: int, seed: int, out: str | Path, workers: int = 1, report: Callable[[int], None] = lambda done: None
+    deals: int,
+    seed: int,
+    out: str | Path,
+    workers: int = 1,
+    report: Callable[[int], None] = lambda done: None,
+    backend: str = "loky",
 ) -> DealSet:
     """Deals ``0 ... deals - 1`` of ``seed`` with their tables, also in the file ``out``.
 
@@ -107,6 +107,7 @@ def generate(
 
     Args:
         report: told how many deals are done, first at the start and then after every few.
+        backend: where the workers are, see ``bidzoo.parallel``.
 
     Raises:
         ValueError: ``out`` or its journal holds something else, or another process is at it.
@@ -128,7 +129,7 @@ def generate(
         report(done)
         starts = range(done, deals, TABLES_A_TASK)
         tasks = [(hands[start : start + TABLES_A_TASK],) for start in starts]
-        for found in _in_parallel(double_dummy.tables, tasks, workers):
+        for found in parallel.run(double_dummy.tables, tasks, workers, backend):
             journal.append(deal_file.pack_tricks(found))
             tables.append(found)
             done += len(found)
