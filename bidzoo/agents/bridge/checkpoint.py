@@ -21,13 +21,14 @@ from numpy.typing import NDArray
 from bidzoo.envs.bridge.deal_file import replace_file
 
 Row = dict[str, float]
+LENGTHS = {"steps", "iterations", "syncs"}  # options that may change when a run goes on
 
 
 class Run:
     """A training run in the folder ``path``."""
 
     def __init__(self, path: str | Path, algorithm: str, options: Mapping[str, Any]) -> None:
-        """``options``: JSON values; a checkpoint of other options is not gone on from."""
+        """``options``: JSON values; a checkpoint of other options (``LENGTHS`` apart) is not gone on from."""
         self.path = Path(path)
         self.identity = json.loads(json.dumps({"algorithm": algorithm, **options}))
         self.rows: list[Row] = []
@@ -83,7 +84,7 @@ class Run:
     def _check(self, state: Any) -> None:
         if not isinstance(state, dict) or state.keys() != {"step", "identity", "rows"}:
             raise ValueError(f"{self.file}: not a checkpoint of a bidzoo training run")
-        for key in state["identity"].keys() | self.identity.keys():
+        for key in sorted((state["identity"].keys() | self.identity.keys()) - LENGTHS):
             before, now = state["identity"].get(key), self.identity.get(key)
             if before != now:
                 raise ValueError(f"{self.file}: {key} was {before!r} and is now {now!r}; choose another folder")
