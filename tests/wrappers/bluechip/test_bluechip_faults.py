@@ -206,3 +206,19 @@ def to_the_auction_of(raw):
     return raw.say(
         "South ready for North's bid", "South ready for East's bid", "South passes", "South ready for West's bid"
     )
+
+
+def test_the_other_room_goes_on_and_the_match_is_completed_later(tm):
+    us, them, boards = Uniform(), Uniform(), seeded(tm.auction, range(3), 6)
+    whole = tm.Match(tm.auction, (us, us), (them, them), boards).done()
+    match = tm.Match(tm.auction, (us, us), (them, None), boards, limits=Limits(patience=5, pause=0.001))
+    steady = tm.Guest(Client(them, 2, "guest", seed=1), match.port("closed"))
+    tm.Guest(tm.Fragile(them, 3, "guest", at=12, harm=vanish), match.port("open")).done()
+    record = match.done()
+    assert steady.done().problem is None
+    assert [room for (room, _), result in record.results.items() if result.points is not None].count("closed") == 3
+    assert len(record.imps()) < 3
+    again = tm.Match(tm.auction, (us, us), (them, None), boards, record)
+    guest = tm.Guest(Client(them, 3, "guest"), again.port("open"))
+    assert again.done().imps() == whole.imps()
+    assert guest.done().problem is None
