@@ -130,7 +130,7 @@ def strategy_of(game: Compiled, plan: Plan) -> F64:
 def solve(game: Compiled, directory: Path | None = None, report: Report = silent) -> tuple[Optimum, F64]:
     """The optimum of ``game`` and a joint strategy ``[M, T]`` that ``evaluate`` certifies.
 
-    Simple Bidding 16 takes ten minutes to solve: the plan found by that run is in the package, and is used here
+    Simple Bidding 16 takes eleven minutes to solve: the plan found by that run is in the package, and is used here
     unless a ``directory`` is given.
 
     Raises:
