@@ -2,6 +2,7 @@
 
 import os
 import sys
+from typing import Annotated
 
 import typer
 
@@ -19,6 +20,16 @@ app.add_typer(train.app, name="train")
 app.add_typer(play.app, name="play")
 app.add_typer(bluechip.app, name="bluechip")
 app.command("report")(report.report)
+
+
+@app.callback()
+def everywhere(
+    backend: Annotated[
+        str, typer.Option(envvar="BIDZOO_BACKEND", help="Where --workers are: loky (this machine), ray or dask.")
+    ] = "loky",
+) -> None:
+    """Bidding games and their agents: bench, train, play."""
+    os.environ["BIDZOO_BACKEND"] = backend
 
 
 @app.command("list")

@@ -7,12 +7,17 @@ worker died (killed, out of memory, its machine gone) is run again; its result i
 ``ray``   the cluster that ``RAY_ADDRESS`` names, else one made here
 ``dask``  the cluster that ``DASK_SCHEDULER_ADDRESS`` names, else one made here
 
+The backend is the argument, or else the environment variable ``BIDZOO_BACKEND``, or else ``loky``; ``bidzoo --backend``
+sets the variable.
+
 Ray's and Dask's own joblib backends are not used: a killed worker comes out of Ray's as a result.
 """
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+VARIABLE = "BIDZOO_BACKEND"
 RETRIES = 3  # of a task whose worker dies
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
@@ -20,7 +25,9 @@ Task = tuple[Any, ...]  # arguments
 Results = Iterator[tuple[int, Any]]  # number of the task, what it returned
 
 
-def run(function: Callable[..., Any], tasks: Sequence[Task], workers: int = 1, backend: str = "loky") -> Iterator[Any]:
+def run(
+    function: Callable[..., Any], tasks: Sequence[Task], workers: int = 1, backend: str | None = None
+) -> Iterator[Any]:
     """``function(*task)`` of each of ``tasks``, in their order, as they come.
 
     Args:
@@ -33,13 +40,26 @@ def run(function: Callable[..., Any], tasks: Sequence[Task], workers: int = 1, b
         ValueError: an unknown backend, or less than one worker.
         RuntimeError: a task's worker died again and again.
     """
-    if backend not in BACKENDS:
-        raise ValueError(f"unknown backend {backend!r}; choose from {', '.join(BACKENDS)}")
-    if workers < 1:
-        raise ValueError(f"workers: {workers}, expected 1 or more")
+    backend = _checked(backend, workers)
     if backend == "loky" and (workers == 1 or len(tasks) < 2):
         return (function(*task) for task in tasks)
     return _in_order(BACKENDS[backend](function, tasks, workers))
+
+
+def as_completed(
+    function: Callable[..., Any], tasks: Sequence[Task], workers: int = 1, backend: str | None = None
+) -> Results:
+    """``(number, function(*tasks[number]))``, as they are done; never in this process. Else as ``run``."""
+    return BACKENDS[_checked(backend, workers)](function, tasks, workers)
+
+
+def _checked(backend: str | None, workers: int) -> str:
+    name = backend or os.environ.get(VARIABLE) or "loky"
+    if name not in BACKENDS:
+        raise ValueError(f"unknown backend {name!r}; choose from {', '.join(BACKENDS)}")
+    if workers < 1:
+        raise ValueError(f"workers: {workers}, expected 1 or more")
+    return name
 
 
 def _in_order(results: Results) -> Iterator[Any]:
@@ -60,7 +80,7 @@ def _alone(function: Callable[..., Any], *task: Any) -> Any:
 
 
 def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> Results:
-    from concurrent.futures import as_completed
+    from concurrent.futures import as_completed as done_first
     from concurrent.futures.process import BrokenProcessPool
 
     from joblib.externals.loky import get_reusable_executor
@@ -71,7 +91,7 @@ def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
         executor = get_reusable_executor(max_workers=workers, env=ONE_THREAD)  # a new one after a death
         futures = {executor.submit(_alone, function, *tasks[number]): number for number in sorted(waiting)}
         try:
-            for future in as_completed(futures):
+            for future in done_first(futures):
                 if isinstance(future.exception(), BrokenProcessPool):
                     continue
                 waiting.remove(futures[future])
@@ -109,14 +129,15 @@ def _ray(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> R
 
 def _dask(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> Results:
     import dask
-    from distributed import Client, KilledWorker, as_completed
+    from distributed import Client, KilledWorker
+    from distributed import as_completed as done_first
 
     here = dask.config.get("scheduler-address", None) is None
     client = Client(n_workers=workers, threads_per_worker=1, dashboard_address=None) if here else Client()
     with client:
         shared = client.scatter(function, broadcast=True, hash=False)
         futures = {client.submit(_alone, shared, *task, pure=False): i for i, task in enumerate(tasks)}
-        for future in as_completed(futures):
+        for future in done_first(futures):
             try:
                 result = future.result()
             except KilledWorker as problem:

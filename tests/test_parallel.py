@@ -73,3 +73,10 @@ def test_matches_do_not_depend_on_workers():
     small, player = bidzoo.make_game("minibridge_v0"), [agents.make("random")] * 2
     same(play(small, player, np.arange(9000)), play(small, player, np.arange(9000), workers=2))
     assert len(play(small, player, np.arange(0)).reward) == 0
+
+
+def test_backend_of_the_command_line(monkeypatch):
+    monkeypatch.setenv(parallel.VARIABLE, "abacus")
+    with pytest.raises(ValueError, match="abacus"):
+        parallel.run(fail, [(0,)])
+    assert dict(parallel.as_completed(pow, [(2, k) for k in range(4)], 2, "loky")) == {k: 2**k for k in range(4)}

@@ -36,7 +36,7 @@ def play(
     seed: int = 0,
     policy_seed: int = 0,
     workers: int = 1,
-    backend: str = "loky",
+    backend: str | None = None,
 ) -> Episodes:
     """Every board once with ``policies[p]`` at player ``p``; neither batching nor workers change the result.
 
@@ -91,7 +91,7 @@ def duplicate(
     seed: int = 0,
     policy_seed: int = 0,
     workers: int = 1,
-    backend: str = "loky",
+    backend: str | None = None,
 ) -> Match:
     """A duplicate match (Law 78B): the IMPs of the difference between the two tables on every board.
 

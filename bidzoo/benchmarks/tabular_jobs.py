@@ -9,8 +9,9 @@ import time
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from bidzoo import parallel
 from bidzoo.agents.tabular import cfr, jps, solver
 from bidzoo.agents.tabular.policy import game_of
 from bidzoo.agents.tabular.strategy import purify, random
@@ -18,9 +19,6 @@ from bidzoo.benchmarks.tabular_paper import SAMPLES, TABLE_2
 from bidzoo.envs.compile import compile_game
 from bidzoo.envs.compiled import Compiled, evaluate
 from bidzoo.kernels import F64
-
-THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
-
 
 SHORT = {  # BAD's partial policies have a row a type: in the large Comm games it gets a fifth of the updates
     ("BAD", "comm_v0(length=6)"): {"updates": 40},
@@ -119,19 +117,8 @@ class Ledger:
 
 
 def finish(jobs: Iterable[Job], ledger: Ledger, workers: int) -> Iterator[Job]:
-    """Run the jobs that the ledger lacks, in ``workers`` processes; yields each as it ends."""
-    from concurrent.futures import as_completed
-
-    from joblib.externals.loky import get_reusable_executor
-
-    waiting = [job for job in jobs if job not in ledger.done]
-    if not waiting:
-        return
-    executor: Any = get_reusable_executor(max_workers=workers, env=THREADS)
-    try:
-        for future in as_completed([executor.submit(_timed, job) for job in waiting]):
-            job, outcome = future.result()
-            ledger.add(job, outcome)
-            yield job
-    finally:
-        executor.shutdown(wait=False, kill_workers=True)
+    """Run the jobs that the ledger lacks, ``workers`` at a time (see ``bidzoo.parallel``); yields each as it ends."""
+    waiting = [(job,) for job in jobs if job not in ledger.done]
+    for _, (job, outcome) in parallel.as_completed(_timed, waiting, workers):
+        ledger.add(job, outcome)
+        yield job

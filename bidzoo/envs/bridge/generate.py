@@ -25,7 +25,7 @@ CONTRACTS_A_TASK = 100
 # ---- solving -----------------------------------------------------------------------------
 
 
-def solve_tables(hands: I64, workers: int = 1, cache: TrickCache | None = None, backend: str = "loky") -> I8:
+def solve_tables(hands: I64, workers: int = 1, cache: TrickCache | None = None, backend: str | None = None) -> I8:
     """Double-dummy tables ``[n, 20]`` of deals ``[n, 4]``; about 0.2 s each and core."""
     hands = DealSet.of(hands).hands
     known = cache.lookup(hands) if cache is not None else np.full((len(hands), 20), UNKNOWN, np.int8)
@@ -44,7 +44,7 @@ def solve_contracts(
     strain: I64,
     workers: int = 1,
     cache: TrickCache | None = None,
-    backend: str = "loky",
+    backend: str | None = None,
 ) -> I8:
     """Double-dummy tricks ``[n]`` of the contracts reached; about 0.02 s each and core.
 
@@ -98,7 +98,7 @@ def generate(
     out: str | Path,
     workers: int = 1,
     report: Callable[[int], None] = lambda done: None,
-    backend: str = "loky",
+    backend: str | None = None,
 ) -> DealSet:
     """Deals ``0 ... deals - 1`` of ``seed`` with their tables, also in the file ``out``.
 
