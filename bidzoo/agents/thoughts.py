@@ -65,7 +65,7 @@ class Thoughts:
 def thoughts_of(policy: Policy, game: Game, views: Tables, legal: I8, rng: Streams) -> Thoughts:
     """Thoughts of ``policy`` about views ``[1]`` with ``legal`` ``[1, A]``; ``rng`` is copied, not consumed."""
     own: Callable[..., Thoughts] | None = getattr(policy, "thoughts", None)
-    found = own(views, legal, rng[:]) if own is not None else _read(policy, views, legal)
+    found = own(views, legal, rng[:]) if own is not None else _read(policy, views, legal, rng[:])
     if found.belief or "hand" not in (views.dtype.names or ()) or not views["hand"][0]:
         return found
     if views.dtype == BRIDGE_VIEW and int(views["phase"][0]) == AUCTION and (belief := _learned_belief(views)):
@@ -73,7 +73,7 @@ def thoughts_of(policy: Policy, game: Game, views: Tables, legal: I8, rng: Strea
     return _with_belief(found, game, views, rng[:])
 
 
-def _read(policy: Policy, views: Tables, legal: I8) -> Thoughts:
+def _read(policy: Policy, views: Tables, legal: I8, rng: Streams) -> Thoughts:
     """What can be read off a policy that does not speak."""
     from bidzoo.agents.spades.policy import SpadesPolicy
     from bidzoo.agents.tabular.policy import TablePolicy
@@ -82,7 +82,7 @@ def _read(policy: Policy, views: Tables, legal: I8) -> Thoughts:
     if isinstance(policy, SpadesPolicy):
         from bidzoo.agents.spades.thoughts import spades_thoughts
 
-        return spades_thoughts(policy, views)
+        return spades_thoughts(policy, views, rng)
     if isinstance(policy, Solved | TablePolicy):
         from bidzoo.agents.tabular.thoughts import table_thoughts
 

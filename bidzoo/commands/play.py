@@ -62,11 +62,11 @@ def _serve(session: "Session", host: str, port: int, show: bool) -> None:
     except OSError as problem:
         raise ValueError(f"cannot listen on {host} port {port}: {problem.strerror or problem}") from problem
     with server:
-        typer.echo(f"bidzoo play: {server.url}")
-        typer.echo("Ctrl-C ends it.")
-        if show:
-            webbrowser.open(server.url)
         try:
+            typer.echo(f"bidzoo play: {server.url}")
+            typer.echo("Ctrl-C ends it.")
+            if show:
+                webbrowser.open(server.url)
             server.serve_forever()
         except KeyboardInterrupt:
             typer.echo("")

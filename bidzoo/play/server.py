@@ -8,10 +8,12 @@ Nothing a client sends is ever used as a path; answers forbid scripts and pictur
 import ipaddress
 import json
 import secrets
+import socket
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
+from socketserver import TCPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -26,6 +28,7 @@ PAGE = {
     "/play.js": ("play.js", "text/javascript; charset=utf-8"),
 }
 MOST_BYTES = 4 << 20  # of a request's body
+EXPECTED = (ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, ImportError, OSError)  # of any agent
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -54,13 +57,20 @@ class PlayServer(ThreadingHTTPServer):
     def __init__(self, host: str = "127.0.0.1", port: int = 0, session: Session | None = None) -> None:
         """Bind now, on a free port if ``port`` is 0; OSError if it is taken."""
         self.host, self.session, self.token = host, session or Session(), secrets.token_urlsafe(24)
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         super().__init__((host, port), Handler)
         self.cookie = f"bidzoo_{self.server_port}"  # cookies are shared by all ports of a host
+
+    def server_bind(self) -> None:
+        """Bind without asking any name server what we are called, as ``http.server`` would."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = self.host, self.server_address[1]
 
     @property
     def url(self) -> str:
         """The address with the token."""
-        shown = "127.0.0.1" if self.host in ("", "0.0.0.0") else self.host
+        shown = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self.host, self.host)
+        shown = f"[{shown}]" if ":" in shown and not shown.startswith("[") else shown
         return f"http://{shown}:{self.server_port}/?token={self.token}"
 
     def knows(self, host: str) -> bool:
@@ -147,7 +157,7 @@ class Handler(BaseHTTPRequestHandler):
             found = table[path](self.server.session, body)
         except StaleError as problem:
             raise RefusedError(HTTPStatus.CONFLICT, str(problem)) from problem
-        except (ValueError, TypeError, KeyError, ImportError) as problem:
+        except EXPECTED as problem:
             raise RefusedError(HTTPStatus.BAD_REQUEST, _words(problem)) from problem
         self._json(HTTPStatus.OK, found)
 

@@ -12,6 +12,7 @@ def signals(session: Session, game: SignalGame, table: Table, reward: F32) -> di
     """Types that may be seen, the actions in order with their player, and the result."""
     over = int(table["turn"]) == OVER
     seen = {0, 1} if session.open else {session.viewer}
+    points = f"{float(reward[0]):+g}" if reward[0] else "0"
     actions = [int(action) for action in table["history"][: int(table["length"])]]
     return {
         "kind": "signals",
@@ -21,5 +22,5 @@ def signals(session: Session, game: SignalGame, table: Table, reward: F32) -> di
         "types": [int(table["types"][p]) if p in seen else None for p in range(2)],
         "sizes": list(game.num_types),
         "history": [{"player": game.mover(i), "text": game.drawn_text(action)} for i, action in enumerate(actions)],
-        "result": f"{game.drawn_result(table, float(reward[0]))}: {float(reward[0]):+g}" if over else "",
+        "result": f"{game.drawn_result(table, float(reward[0]))}: {points}" if over else "",
     }

@@ -1,5 +1,6 @@
 """The same table in the terminal: type an action as players write it, or a command."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from bidzoo.cards import RANKS, SEATS, SYMBOLS
 from bidzoo.envs.bridge import wording
 from bidzoo.envs.bridge.deal_file import replace_file
 from bidzoo.play import files, show
-from bidzoo.play.catalog import agents_for
+from bidzoo.play.catalog import HUMAN, offer, usual
 from bidzoo.play.session import Session
 
 COMMANDS = {
@@ -191,8 +192,8 @@ def _trick(table: dict[str, Any], head: str) -> list[RenderableType]:
 def _hint(session: Session, name: str) -> RenderableType:
     player = session.position().player
     if not name:
-        known = [seat for seat in session.seats if seat in agents_for(session.setup.game)]
-        name = (known or list(agents_for(session.setup.game)))[0]
+        known = [seat for seat in session.seats if seat != HUMAN]
+        name = known[0] if known else usual(session.setup.game)
     found: Thoughts = session.thoughts(name)
     lines: list[RenderableType] = [Text(f"{name} for {_seat(session, player)}: {found.text}".rstrip(": "))]
     lines += [Text(f"  {label}: {value}") for label, value in found.facts]
@@ -200,7 +201,8 @@ def _hint(session: Session, name: str) -> RenderableType:
         lines.append(Text.assemble(f"  {chance:6.1%}  ", _suited(_text(show.action_data(session, action)))))
     for action, (mean, error) in sorted(found.values.items(), key=lambda item: -item[1][0])[:6]:
         words = _suited(_text(show.action_data(session, action)))
-        lines.append(Text.assemble(f"  {mean:6.2f} ± {error:.2f} {found.unit}  ", words))
+        spread = f" ± {error:.2f}" if math.isfinite(error) else ""
+        lines.append(Text.assemble(f"  {mean:6.2f}{spread} {found.unit}  ", words))
     for bars in found.bars:
         lines.append(Text(f"  {bars.title}: " + ", ".join(f"{label} {value:.0%}" for label, value in bars.rows)))
     return Group(*lines)
@@ -225,8 +227,7 @@ def _save(session: Session, path: str) -> None:
 
 
 def _seat(session: Session, player: int) -> str:
-    names = ("North", "East", "South", "West") if len(session.seats) == 4 else ("Player 1", "Player 2")
-    return names[player]
+    return offer(session.setup.game).seats[player]
 
 
 def _text(step: dict[str, Any]) -> str:

@@ -258,6 +258,19 @@ def test_a_file_is_opened_stepped_through_and_bid_again(page):
     page.wait(lambda: page.state("game") == "bridge_bidding_v0")
 
 
+def test_a_board_is_saved_as_a_file(page):
+    page.deal("bridge_v0", ["human"] * 4, seed=1)
+    page.click("[data-key='call-7']")
+    page.wait(lambda: page.state("cursor") == 1)
+    page.js("HTMLAnchorElement.prototype.click = function () { window.saved = [this.download, this.href]; }")
+    page.click("#button-save")
+    page.wait(lambda: page.js("return window.saved !== undefined"))
+    name, address = page.js("return window.saved")
+    assert (name, address[:5]) == ("board-1.pbn", "blob:")
+    text = page.driver.execute_async_script("call('/api/save').then((found) => arguments[0](found.text))")
+    assert "1NT" in text
+
+
 def test_names_are_never_markup(page, tmp_path):
     nasty = "<img src=x onerror=window.hurt=1><script>window.hurt=1</script>"
     path = tmp_path / "<img src=x onerror=window.hurt=1>.pbn"

@@ -2,6 +2,10 @@
 
 import json
 import re
+import signal
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -240,6 +244,36 @@ def test_every_answer_forbids_foreign_scripts(client):
 
 def test_only_this_machine_listens_unless_told(client):
     assert client.server.server_address[0] == "127.0.0.1"
+
+
+def test_other_addresses_are_used_when_told():
+    with PlayServer("0.0.0.0") as server:
+        assert server.url.startswith("http://127.0.0.1:")
+    if socket.has_dualstack_ipv6():
+        with PlayServer("::1") as server:
+            assert server.url.startswith("http://[::1]:")
+
+
+def test_the_command_prints_its_address_and_ends_with_ctrl_c():
+    command = [sys.executable, "-m", "bidzoo", "play", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert re.fullmatch(r"bidzoo play: http://127\.0\.0\.1:\d+/\?token=\S+\n", running.stdout.readline())
+        running.send_signal(signal.SIGINT)
+        _, errors = running.communicate(timeout=30)
+    assert (running.returncode, errors) == (0, "")
+
+
+def test_an_agent_that_fails_is_an_answer_in_words(client):
+    class Broken:
+        name = "broken"
+
+        def act(self, views, legal, rng):
+            raise RuntimeError("out of order")
+
+    client.session._make = lambda game, name: Broken()
+    start(client, seats=["random"] * 4)
+    found = client.post("/api/agent", {"at": 0})
+    assert (found.status, found.data["error"]) == (400, "out of order")
 
 
 def test_a_port_that_is_taken_is_an_error(client):

@@ -170,3 +170,15 @@ def test_a_bidder_with_cards_plays_legally_and_the_same_alone_or_beside_others()
     assert set(found.values) == set(np.flatnonzero(out.mask[0]).tolist())
     with pytest.raises(ValueError, match="deals 0"):
         WithCards(policy, 0)
+
+
+def test_uct_says_what_each_card_is_worth():
+    game = registry.make_game("spades_v0", phase="round")
+    tables, out = begun(game)
+    while int(tables[0]["plays"]) < 41:
+        game.step_one(tables, int(np.flatnonzero(out.mask[0])[-1]), out)
+    found = asked(agents.make("uct"), game, tables, out)
+    assert set(found.values) == set(np.flatnonzero(out.mask[0]).tolist())
+    assert all(np.isfinite(mean) for mean, _ in found.values.values())
+    me = int(out.player[0])
+    assert all(set(deal) == {0, 1, 2, 3} - {me} for deal in found.samples)

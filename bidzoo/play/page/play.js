@@ -7,7 +7,8 @@ const RANK_WORDS = ["2", "3", "4", "5", "6", "7", "8", "9", "10", "jack", "queen
 const SUIT_WORDS = ["clubs", "diamonds", "hearts", "spades"];
 const STRAINS = ["♣", "♦", "♥", "♠", "NT"];
 const PLACES = ["bottom", "left", "top", "right"];
-const PAUSE = { act: 550, trick: 1300, think: 1600 }; // milliseconds before an agent acts
+const PAUSE = { act: 550, trick: 1300, think: 1600, slow: 3000 }; // milliseconds before an agent acts; before we say that it is slow
+const SLOW = "An agent that acts for the first time compiles its code or solves its game: this can take a minute.";
 const ICONS = {
   first: "M2 2h2v12H2zM14 2v12L5 8z", back: "M12 2v12L3 8z", forward: "M4 2v12l9-6z", last: "M12 2h2v12h-2zM2 2v12l9-6z",
   pause: "M3 2h4v12H3zM9 2h4v12H9z",
@@ -138,6 +139,7 @@ async function request(path, body) {
 // The agent to act does so. It may think for long: the person goes on meanwhile, and a late answer is not shown.
 async function agentActs() {
   const before = changes;
+  const patience = setTimeout(() => { $("actions").append(h("p", { class: "prompt" }, SLOW)); }, PAUSE.slow);
   thinking = true;
   try {
     const data = await call("/api/agent", { at: state.cursor });
@@ -145,6 +147,7 @@ async function agentActs() {
   } catch (problem) {
     if (before === changes && problem.status !== 409) { running = false; complain(problem); render(); }
   } finally {
+    clearTimeout(patience);
     thinking = false;
     schedule();
   }
@@ -213,14 +216,14 @@ function renderFelt() {
   const corners = [];
   if (table.kind === "bridge") corners.push(...bridgeCorners(table));
   if (table.kind === "spades") corners.push(...spadesCorners(table));
-  felt.replaceChildren(...corners, ...state.seats.map((_, seat) => seatNode(seat)), centreNode(), ...(state.over ? [resultNode()] : []));
+  felt.replaceChildren(...corners, ...state.seats.map((_, seat) => seatNode(seat)), centreNode(), ...(state.over && table.kind !== "signals" ? [resultNode()] : []));
 }
 
 function bridgeCorners(table) {
   const left = h("div", { class: "badge ne" });
   if (table.contract) left.append(h("div", { class: "contract" }, ...suited(table.contract)));
   left.append(h("div", {}, `Vulnerable: ${["nobody", "N/S", "E/W", "everybody"][table.vulnerable]}`));
-  if (table.phase === "auction") return [left];
+  if (!table.tricks) return [left];
   return [left, h("div", { class: "badge nw" }, "Tricks", h("br"), h("b", {}, `N/S ${table.won[0]} · E/W ${table.won[1]}`))];
 }
 
@@ -269,7 +272,7 @@ function rowsNode(cards, turn) {
 
 function centreNode() {
   const table = state.table, node = h("div", { class: "centre" });
-  if (table.kind === "signals") node.append(storyNode(table));
+  if (table.kind === "signals") node.append(storyNode(table), ...(state.over ? [resultNode()] : []));
   else if (state.over) return node;
   else if (table.trick) node.append(trickNode(table.trick));
   else if (table.kind === "bridge") node.append(auctionNode(table));
@@ -482,6 +485,7 @@ function refreshThoughts() {
 
 async function fetchThoughts(body, key) {
   thoughtKey = key;
+  const patience = setTimeout(() => { $("thinking").replaceChildren(h("p", { class: "note" }, `Thinking … ${SLOW}`)); }, PAUSE.slow);
   try {
     const found = await call("/api/think", body);
     if (thoughtKey !== key) return;
@@ -489,6 +493,9 @@ async function fetchThoughts(body, key) {
     renderThinking();
   } catch (problem) {
     if (problem.status !== 409) complain(problem);
+    renderThinking();
+  } finally {
+    clearTimeout(patience);
   }
 }
 
