@@ -57,6 +57,7 @@ def serve(
     from bidzoo.wrappers.bluechip.server import Settings, TableManager
     from bidzoo.wrappers.bluechip.wire import Limits
 
+    pairs = [_pair(names, player if play else None) for names in (first, second)]
     solved = double_dummy or not play
     game = Bridge(play=play, deals=deals)
     found = from_file(file, solve=solved) if file else seeded(game, range(start - 1, start - 1 + boards), seed)
@@ -75,8 +76,7 @@ def serve(
     )
     manager = TableManager(
         game,
-        _pair(first, player if play else "self"),
-        _pair(second, player if play else "self"),
+        *pairs,
         Settings(
             host,
             port,
@@ -124,15 +124,27 @@ def join(
             typer.echo(f"board {heard.number}: {heard.contract or 'not finished'}")
 
 
-def _policy(name: str, player: str) -> Policy:
-    from bidzoo import agents
+def _policy(name: str, player: str | None) -> Policy:
+    """Agent ``name``; ``player`` plays its cards, with "self" it does; None: there is no play."""
     from bidzoo.wrappers.bluechip.players import Pair
 
-    bidder = agents.make(name)
-    return bidder if player == "self" else Pair(bidder, agents.make(player))
+    if player == "self":
+        return _agent(name, "bridge_v0")
+    bidder = _agent(name, "bridge_bidding_v0")
+    return bidder if player is None else Pair(bidder, _agent(player, "bridge_v0"))
 
 
-def _pair(names: str, player: str) -> tuple[Policy | None, Policy | None]:
+def _agent(name: str, game: str) -> Policy:
+    from bidzoo import agents
+
+    entry = agents.AGENTS.get(name)
+    if entry is not None and game not in entry.games:
+        choices = [known for known, other in agents.AGENTS.items() if game in other.games]
+        raise ValueError(f"agent {name!r} does not play {game}; choose from {', '.join(choices)}")
+    return agents.make(name)
+
+
+def _pair(names: str, player: str | None) -> tuple[Policy | None, Policy | None]:
     """Policies of ``"sayc"`` or ``"remote,sayc"``."""
     words = [name.strip() for name in names.split(",")]
     if len(words) > 2:

@@ -89,11 +89,12 @@ class TableManager:
 
         Raises:
             PeerError: a room was not complete in time.
-            ValueError: a local policy made an illegal call, or a board lacks the table to score it by.
+            ValueError: a local policy made an illegal call, a board lacks the table to score it by, or the record has
+                other cards.
         """
         record = record or Record(None, {})
         try:
-            self._check(boards)
+            self._check(boards, record)
             rooms = self.settings.rooms
             for names in [[name] for name in rooms] if self.settings.in_turn else [rooms]:
                 busy = [name for name in names if self._left(name, boards, record)]
@@ -107,8 +108,11 @@ class TableManager:
         record.write_pbn()
         return record
 
-    def _check(self, boards: Sequence[Board]) -> None:
+    def _check(self, boards: Sequence[Board], record: Record) -> None:
+        cards = {result.number: result.hands for result in record.results.values()}
         for board in boards:
+            if cards.get(board.number, tuple(board.hands)) != tuple(board.hands):
+                raise ValueError(f"board {board.number}: the record has other cards, expected those of this match")
             if self._double_dummy and (board.tricks < 0).any():
                 raise ValueError(f"board {board.number}: no complete double-dummy table, expected one to score it by")
 

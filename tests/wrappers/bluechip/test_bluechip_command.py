@@ -34,6 +34,20 @@ def test_a_match_of_our_agents_and_its_continuation(tmp_path):
         bluechip("serve", "--first", "a,b,c", "--out", tmp_path / "other.jsonl")
 
 
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--first", "exact"], "agent 'exact' does not play bridge_bidding_v0; choose from random"),
+        (["--first", "sayc", "--player", "self"], "agent 'sayc' does not play bridge_v0; choose from random"),
+        (["--first", "sayc", "--player", "pass"], "agent 'pass' does not play bridge_v0; choose from random"),
+    ],
+)
+def test_agents_that_cannot(words, problem, tmp_path):
+    with pytest.raises(ValueError, match=problem):
+        bluechip("serve", *words, "--second", "random", "--out", tmp_path / "match.jsonl", "--port", 0)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_boards_of_a_file_are_played_with_cards(tmp_path):
     out = tmp_path / "match.jsonl"
     bluechip("serve", "--first", "sayc", "--second", "pass", "--out", out, "--boards", 3, "--port", 0, "--room", "open")

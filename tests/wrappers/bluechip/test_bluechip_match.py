@@ -144,6 +144,9 @@ def test_a_match_is_taken_up_again_where_it_stopped(tm, tmp_path):
     for board in read:
         result = whole.results[board.tags["Room"].lower(), board.number]
         assert (board.play, board.result, board.contract) == (result.cards, result.taken, result.contract)
+    other = tm.Match(tm.cards, *pairs, seeded(tm.cards, range(6), SEED + 1), record)
+    other.done()
+    assert other.problem == "board 1: the record has other cards, expected those of this match"
     with pytest.raises(ValueError, match=r"match.jsonl:1: .*expected .*or a new file"):
         Record(path, {"seed": SEED + 1})
     path.write_text(torn[0] + "{}\n" + torn[1])
