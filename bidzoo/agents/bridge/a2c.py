@@ -8,14 +8,13 @@ and learning take turns: each synchronisation plays ``boards`` duplicate pairs a
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bidzoo.agents.bridge import network, selfplay, weights
+from bidzoo.agents.bridge import network, selfplay
 from bidzoo.agents.bridge.checkpoint import Run, torch_threads
 from bidzoo.agents.bridge.fit import Report
 from bidzoo.agents.bridge.network import Architecture, Network
@@ -23,12 +22,12 @@ from bidzoo.agents.bridge.neural import NetworkPolicy
 from bidzoo.agents.bridge.pairs import duplicate_pairs
 from bidzoo.agents.bridge.replay import Replay
 from bidzoo.agents.bridge.selfplay import Decisions
+from bidzoo.agents.bridge.training import Arrays, Judge, loop
 from bidzoo.cards import NUM_CALLS
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.kernels import F32, I8
 
 ACTOR_CRITIC = Architecture("jps267", NUM_CALLS + 1, kind="jps", width=200)
-Judge = Callable[[Network], dict[str, float]]
 
 
 class A2c(NetworkPolicy):
@@ -69,7 +68,19 @@ class Trainer:
         self.adam = torch.optim.Adam(self.model.parameters(), options.learning_rate, fused=True)
         self.modules = {"network": self.model, "adam": self.adam}
         self.replay = Replay(options.capacity, self.architecture.inputs, 0)
-        self.played = 0
+        self.games = 0
+
+    def player(self) -> Network:
+        """The current policy (and value)."""
+        return network.network_of(self.architecture, self.model)
+
+    def arrays(self) -> Arrays:
+        """The buffer."""
+        return self.replay.arrays()
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take back what ``arrays`` gave."""
+        self.replay.restore(arrays)
 
     def gather(self, stream: int) -> None:
         """Play duplicate pairs with the current weights into the buffer."""
@@ -88,11 +99,11 @@ class Trainer:
 
     def iterate(self, iteration: int) -> dict[str, float]:
         """Play, synchronise, learn; figures of the iteration."""
-        self.gather(self.played)
-        self.played += 1
-        while self.replay.added < self.options.burn_in:
-            self.gather(self.played)
-            self.played += 1
+        while True:
+            self.gather(self.games // (2 * self.options.boards))
+            self.games += 2 * self.options.boards
+            if self.replay.added >= self.options.burn_in:
+                break
         steps = [self.learn(iteration * self.options.sync + step) for step in range(self.options.sync)]
         return {name: float(np.mean([step[name] for step in steps])) for name in steps[0]}
 
@@ -151,39 +162,3 @@ def require(game: Bridge) -> None:
             f"the actor-critic needs observation={ACTOR_CRITIC.observation!r} and reward='score', "
             f"not {game.encoder.name!r} and {game.reward!r}"
         )
-
-
-def loop(
-    trainer: Any,
-    run: Run,
-    end: int,
-    provenance: dict[str, Any] | None,
-    report: Report | None,
-    judge: Judge | None,
-    every: int,
-    stop: int | None,
-) -> Network:
-    """Iterate, measure, and keep checkpoint, curves and weights; the last network."""
-    done, held = run.restore(trainer.modules)
-    if held:
-        trainer.played = int(held.pop("played")[0])
-        trainer.replay.restore(held)
-    seen: list[dict[str, float]] = []
-    for iteration in range(done, min(end, stop or end)):
-        seen.append(trainer.iterate(iteration))
-        step = iteration + 1
-        if step % every == 0 or step == end:
-            player = network.network_of(trainer.architecture, trainer.model)
-            means = {name: float(np.mean([row[name] for row in seen])) for name in seen[-1]}
-            row = {"sync": float(step), "games": 2.0 * trainer.played * trainer.options.boards, **means}
-            row.update(judge(player) if judge else {})
-            seen.clear()
-            best = max((r.get("imps", -np.inf) for r in run.rows), default=-np.inf)
-            run.rows.append(row)
-            run.save(step, trainer.modules, {**trainer.replay.arrays(), "played": np.array([trainer.played])})
-            about = {**(provenance or {}), **run.identity, "measured": row}
-            for name in ["network", *["best"] * (row.get("imps", -np.inf) > best)]:
-                weights.save(run.path / f"{name}.safetensors", trainer.architecture, player.tensors, about)
-            if report:
-                report(step, row)
-    return network.network_of(trainer.architecture, trainer.model)

@@ -19,13 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bidzoo.agents.bridge import a2c, selfplay
-from bidzoo.agents.bridge.a2c import Judge, loop, require
+from bidzoo.agents.bridge.a2c import require
 from bidzoo.agents.bridge.branches import candidates
 from bidzoo.agents.bridge.checkpoint import Run, torch_threads
 from bidzoo.agents.bridge.fit import Report
 from bidzoo.agents.bridge.network import Network
 from bidzoo.agents.bridge.neural import NetworkPolicy
 from bidzoo.agents.bridge.selfplay import BOTH, Actor, Decisions
+from bidzoo.agents.bridge.training import Judge, loop
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.imps import MAX_IMPS, imps
 from bidzoo.envs.bridge.state import AUCTION

@@ -16,20 +16,22 @@ on a processor what took them days on accelerators:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
-from bidzoo.agents.bridge import branches, network, selfplay, weights
+from bidzoo.agents.bridge import network, selfplay
 from bidzoo.agents.bridge.checkpoint import Run, torch_threads
-from bidzoo.agents.bridge.critic import Critic, advantages
+from bidzoo.agents.bridge.critic import Critic
 from bidzoo.agents.bridge.fit import Report
+from bidzoo.agents.bridge.lessons import Lesson, from_critic, from_rollouts
 from bidzoo.agents.bridge.network import Architecture, Network
 from bidzoo.agents.bridge.neural import NetworkPolicy
-from bidzoo.agents.bridge.selfplay import BOTH, Actor, Decisions
+from bidzoo.agents.bridge.selfplay import BOTH
+from bidzoo.agents.bridge.training import Arrays, Judge, loop
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.imps import imps
 from bidzoo.envs.bridge.score import MAX_POINTS
@@ -70,17 +72,6 @@ class Options:
     seed: int = 0
 
 
-class Lesson(NamedTuple):
-    """Decisions to learn from, with ``K`` calls each."""
-
-    observation: Any  # [n, F]
-    legal: Any  # [n, 38]
-    call: Any  # [n, K]
-    before: Any  # [n, K]  log-probability when played
-    weight: Any  # [n, K]
-    advantage: Any  # [n, K]
-
-
 class Trainer:
     """One run: ``iterate`` plays and learns once."""
 
@@ -102,11 +93,29 @@ class Trainer:
         self.snapshots: list[dict[str, F32]] = [network.arrays(self.policy)]
         if reference:
             self.snapshots.append(network.arrays(self.anchor))
+        self.games = 0
 
     def _copy(self, start: Network) -> Any:
         model = network.module(start.architecture)
         network.load_arrays(model, start.tensors)
         return model.to(self.device)
+
+    def player(self) -> Network:
+        """The averaged policy."""
+        return network.network_of(self.architecture, self.average)
+
+    def arrays(self) -> Arrays:
+        """The snapshots."""
+        return {f"{n}/{name}": array for n, snapshot in enumerate(self.snapshots) for name, array in snapshot.items()}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take back what ``arrays`` gave."""
+        numbers = sorted({int(key.split("/")[0]) for key in arrays})
+        self.snapshots = [
+            {key.split("/", 1)[1]: array for key, array in arrays.items() if key.startswith(f"{n}/")} for n in numbers
+        ]
+
+    # ---- playing -------------------------------------------------------------------------
 
     def iterate(self, iteration: int) -> dict[str, float]:
         """Play, then learn; figures of the iteration."""
@@ -120,16 +129,33 @@ class Trainer:
         tables, decisions = selfplay.play(self.game, boards, options.seed, mine, theirs, sides, iteration)
         anchor = selfplay.actor(self.anchor, self.device, greedy=True)
         reference = selfplay.datum(self.game, boards, options.seed, anchor)
+        self.games += 2 * options.boards
         reward = self._reward(tables["points"][:, 0].astype(np.int64), reference)
         if options.advantage == "critic":
-            lesson, figures = self._from_critic(decisions, reference, reward, iteration)
+            rows_of = self._minibatches(len(decisions.call), iteration, 2)
+            lesson, figures = from_critic(
+                decisions, self.critic, reference, decisions.outcome(reward), options.boards, options.decay, rows_of
+            )
         else:
-            lesson, figures = self._from_rollouts(decisions, reference, sides)
-        result = self._learn(lesson, iteration) if figures.get("warm", 1.0) else {}
-        one = sides != BOTH
-        won = np.where(sides == 0, reward, -reward)[one]
-        against = float(won.mean()) if one.any() else 0.0
-        return {"decisions": float(len(decisions.call)), "against_past": against, **figures, **result}
+            lesson, figures = from_rollouts(
+                self.game,
+                decisions,
+                lambda points, board: self._reward(points, reference[board]),
+                sides,
+                (
+                    selfplay.actor(self.policy, self.device, greedy=True),
+                    selfplay.actor(self.past, self.device, greedy=True),
+                ),
+                options.most,
+                options.least,
+            )
+        warming = options.advantage == "critic" and iteration < options.critic_warm_up
+        result = {} if warming or len(lesson.call) == 0 else self._learn(lesson, iteration)
+        if (iteration + 1) % options.snapshot_every == 0:
+            self.snapshots.append(network.arrays(self.policy))
+        won = np.where(sides == 0, reward, -reward)[sides != BOTH]
+        against = {"against_past": float(won.mean())} if len(won) else {}
+        return {"decisions": float(len(decisions.call)), **against, **figures, **result}
 
     def _reward(self, points: I64, reference: I64) -> F32:
         """N/S reward, IMPs (or shares of the greatest score)."""
@@ -137,59 +163,9 @@ class Trainer:
             return (points / MAX_POINTS).astype(np.float32)
         return imps(points - reference).astype(np.float32)
 
-    # ---- what to learn -------------------------------------------------------------------
+    # ---- learning ------------------------------------------------------------------------
 
-    def _from_rollouts(self, decisions: Decisions, reference: I64, sides: I64) -> tuple[Lesson, dict[str, float]]:
-        call, chance = branches.candidates(decisions.log_chances, self.options.most, self.options.least)
-        open_ = np.flatnonzero(call[:, 1] >= 0)
-        call, chance, board = call[open_], chance[open_], decisions.board[open_]
-        mine, theirs = self._greedy()
-        found = branches.explore(self.game, decisions.tables[open_], call, chance, mine, theirs, sides[board])
-        sign = np.where(decisions.side[open_] == 0, 1, -1)[:, None]
-        gain = sign * self._reward(found.points, reference[board][:, None])
-        weight = chance / chance.sum(1, keepdims=True)
-        advantage = gain - (weight * gain).sum(1, keepdims=True)
-        advantage = np.where(call >= 0, advantage / (advantage[call >= 0].std() + 1e-6), 0)
-        call = np.maximum(call, 0)
-        before = np.take_along_axis(decisions.log_chances[open_], call, 1)
-        lesson = self._lesson(decisions.observation[open_], decisions.legal[open_], call, before, weight, advantage)
-        return lesson, {"open": len(open_) / len(decisions.call)}
-
-    def _greedy(self) -> tuple[Actor, Actor]:
-        return tuple(selfplay.actor(model, self.device, greedy=True) for model in (self.policy, self.past))  # type: ignore[return-value]
-
-    def _from_critic(
-        self, decisions: Decisions, reference: I64, reward: F32, iteration: int
-    ) -> tuple[Lesson, dict[str, float]]:
-        import torch
-
-        options = self.options
-        x = self.critic.inputs(decisions, reference[decisions.board])
-        outcome = decisions.outcome(reward) / np.float32(10.0)
-        value = self.critic.values(x)
-        advantage = np.empty(len(value), np.float32)
-        last = np.full((options.boards, 2), -1, np.int64)
-        advantages(decisions.board, decisions.side, value, outcome, options.decay, last, advantage)
-        target = torch.from_numpy(outcome).to(self.device)
-        for rows in self._minibatches(len(value), iteration, 2):
-            self.critic.learn(x[rows], target[rows])
-        explained = 1 - float(np.var(outcome - value) / max(1e-9, float(np.var(outcome))))
-        call = decisions.call[:, None]
-        before = np.take_along_axis(decisions.log_chances, call, 1)
-        advantage = (advantage / (advantage.std() + 1e-6))[:, None]
-        lesson = self._lesson(decisions.observation, decisions.legal, call, before, np.ones_like(advantage), advantage)
-        return lesson, {"explained": explained, "warm": float(iteration >= options.critic_warm_up)}
-
-    def _lesson(self, *columns: Any) -> Lesson:
-        import torch
-
-        kinds = (None, None, np.int64, np.float32, np.float32, np.float32)
-        found = (torch.from_numpy(np.ascontiguousarray(a, kind)) for a, kind in zip(columns, kinds))
-        return Lesson(*(tensor.to(self.device) for tensor in found))
-
-    # ---- learning it ---------------------------------------------------------------------
-
-    def _minibatches(self, n: int, iteration: int, use: int) -> Any:
+    def _minibatches(self, n: int, iteration: int, use: int) -> Iterator[Any]:
         """Rows of every minibatch of every epoch."""
         import torch
 
@@ -203,8 +179,9 @@ class Trainer:
 
         for group in self.adam.param_groups:
             group["lr"] = self.options.learning_rate * (1 - 0.9 * iteration / self.options.iterations)
+        columns = [torch.from_numpy(np.ascontiguousarray(column)).to(self.device) for column in lesson]
         steps = [
-            self._step(Lesson(*(column[rows] for column in lesson)))
+            self._step(Lesson._make(column[rows] for column in columns))
             for rows in self._minibatches(len(lesson.call), iteration, 1)
         ]
         with torch.no_grad():
@@ -212,7 +189,8 @@ class Trainer:
                 kept.lerp_(new, 1 - self.options.average)
         return {name: float(np.mean([step[name] for step in steps])) for name in steps[0]}
 
-    def _step(self, lesson: Lesson) -> dict[str, float]:
+    def _step(self, lesson: Any) -> dict[str, float]:
+        """One step on a minibatch, a ``Lesson`` of torch tensors."""
         import torch
 
         options = self.options
@@ -243,7 +221,7 @@ def train(
     out: str | Path,
     provenance: dict[str, Any] | None = None,
     report: Report | None = None,
-    judge: Callable[[Network], dict[str, float]] | None = None,
+    judge: Judge | None = None,
     reference: Network | None = None,
     *,
     every: int = 10,
@@ -251,9 +229,7 @@ def train(
     threads: int = 1,
     stop: int | None = None,
 ) -> Network:
-    """Train to the end (or to iteration ``stop``) from where folder ``out`` stands.
-
-    ``out/network.safetensors`` is the last averaged policy, ``out/best.safetensors`` the one ``judge`` liked best.
+    """Train to the end (or to iteration ``stop``) from where folder ``out`` stands (``training.loop``).
 
     Args:
         start: the policy to improve, and the first opponent.
@@ -271,38 +247,8 @@ def train(
     """
     if game.reward != "score":
         raise ValueError(f"PPO compares scores itself; make the game with reward='score', not {game.reward!r}")
-    run = Run(out, "ppo", asdict(options))
     with torch_threads(threads):
         trainer = Trainer(start, game, options, device, reference)
-        done, held = run.restore(trainer.modules)
-        trainer.snapshots = _unpack(held) or trainer.snapshots
-        seen: list[dict[str, float]] = []
-        for iteration in range(done, min(options.iterations, stop or options.iterations)):
-            seen.append(trainer.iterate(iteration))
-            step = iteration + 1
-            if step % options.snapshot_every == 0:
-                trainer.snapshots.append(network.arrays(trainer.policy))
-            if step % every == 0 or step == options.iterations:
-                player = network.network_of(trainer.architecture, trainer.average)
-                means = {name: float(np.mean([row[name] for row in seen if name in row])) for name in seen[-1]}
-                row = {"iteration": float(step), **means, **(judge(player) if judge else {})}
-                seen.clear()
-                best = max((r.get("imps", -np.inf) for r in run.rows), default=-np.inf)
-                run.rows.append(row)
-                run.save(step, trainer.modules, _pack(trainer.snapshots))
-                about = {**(provenance or {}), "algorithm": "ppo", "options": asdict(options), "measured": row}
-                for name in ["network", *["best"] * (row.get("imps", -np.inf) > best)]:
-                    weights.save(run.path / f"{name}.safetensors", trainer.architecture, player.tensors, about)
-                if report:
-                    report(step, row)
-        return network.network_of(trainer.architecture, trainer.average)
-
-
-def _pack(snapshots: list[dict[str, F32]]) -> dict[str, F32]:
-    """Snapshots as the arrays of a checkpoint."""
-    return {f"{n}/{name}": array for n, snapshot in enumerate(snapshots) for name, array in snapshot.items()}
-
-
-def _unpack(arrays: dict[str, F32]) -> list[dict[str, F32]]:
-    numbers = sorted({int(key.split("/")[0]) for key in arrays})
-    return [{k.split("/", 1)[1]: a for k, a in arrays.items() if k.startswith(f"{n}/")} for n in numbers]
+        return loop(
+            trainer, Run(out, "ppo", asdict(options)), options.iterations, provenance, report, judge, every, stop
+        )

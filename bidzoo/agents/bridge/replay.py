@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -95,7 +96,7 @@ class Replay:
         """Everything, for a checkpoint."""
         return {**{name: a[: len(self)] for name, a in self._fields.items()}, "added": np.array([self.added])}
 
-    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """What ``arrays`` gave."""
         self.added = int(arrays["added"][0])
         for name, field in self._fields.items():

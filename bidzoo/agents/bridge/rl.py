@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from bidzoo.agents.bridge import network, selfplay
-from bidzoo.agents.bridge.a2c import Judge, loop
 from bidzoo.agents.bridge.checkpoint import Run, torch_threads
 from bidzoo.agents.bridge.critic import Critic
 from bidzoo.agents.bridge.fit import Report
@@ -23,6 +22,7 @@ from bidzoo.agents.bridge.network import Architecture, Network
 from bidzoo.agents.bridge.neural import NetworkPolicy
 from bidzoo.agents.bridge.pairs import duplicate_pairs
 from bidzoo.agents.bridge.replay import Replay
+from bidzoo.agents.bridge.training import Arrays, Judge, loop
 from bidzoo.envs.bridge.encode import encode_value
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.kernels import I64
@@ -79,13 +79,26 @@ class Trainer:
             "value_adam": self.critic.adam,
         }
         self.replay = Replay(options.capacity, start.architecture.inputs, 636 if options.hidden else 0)
-        self.played = 0
+        self.games = 0
+
+    def player(self) -> Network:
+        """The current policy."""
+        return network.network_of(self.architecture, self.model)
+
+    def arrays(self) -> Arrays:
+        """The buffer."""
+        return self.replay.arrays()
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take back what ``arrays`` gave."""
+        self.replay.restore(arrays)
 
     def gather(self) -> None:
         """Algorithm 1: play duplicate pairs, store transitions with the priority the value network gives them."""
-        boards = self.played * self.options.boards + np.arange(self.options.boards, dtype=np.int64)
+        stream = self.games // (2 * self.options.boards)
+        boards = stream * self.options.boards + np.arange(self.options.boards, dtype=np.int64)
         player = selfplay.actor(self.model, self.device)
-        decisions, outcome = duplicate_pairs(self.game, boards, self.options.seed, player, self.played)
+        decisions, outcome = duplicate_pairs(self.game, boards, self.options.seed, player, stream)
         nothing: I64 = np.zeros(len(outcome), np.int64)
         value = self.critic.values(self.critic.inputs(decisions, nothing))
         everything = np.zeros((len(outcome), 636 if self.options.hidden else 0), np.int8)
@@ -101,7 +114,7 @@ class Trainer:
             outcome,
             np.abs(outcome - value),
         )
-        self.played += 1
+        self.games += 2 * self.options.boards
 
     def iterate(self, iteration: int) -> dict[str, float]:
         """Play, synchronise, learn; figures of the iteration."""
