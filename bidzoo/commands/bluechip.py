@@ -57,7 +57,8 @@ def serve(
     from bidzoo.wrappers.bluechip.server import Settings, TableManager
     from bidzoo.wrappers.bluechip.wire import Limits
 
-    pairs = [_pair(names, player if play else None) for names in (first, second)]
+    cards = player if play else None
+    pairs = _pair(first, cards), _pair(second, cards)
     solved = double_dummy or not play
     game = Bridge(play=play, deals=deals)
     found = from_file(file, solve=solved) if file else seeded(game, range(start - 1, start - 1 + boards), seed)
