@@ -1,0 +1,98 @@
+"""A Ray cluster of two nodes and a Dask cluster, both on this machine: no board is lost or counted twice."""
+
+import os
+import signal
+import sys
+
+import numpy as np
+import pytest
+
+from bidzoo import agents, parallel
+from bidzoo.benchmarks.match import duplicate, play
+from bidzoo.envs.bridge.game import Bridge
+
+pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore")]
+BOARDS = np.arange(600)
+
+
+class Mortal:
+    """Uniform play; the process that first meets board 300 is killed in the middle of it."""
+
+    name = "mortal"
+
+    def __init__(self, folder):
+        self.player, self.grave = agents.make("random"), folder / "killed"
+
+    def act(self, views, legal, rng):
+        if (views["board"] == 300).any() and (views["length"] >= 2).any() and not self.grave.exists():
+            self.grave.write_text(str(os.getpid()))
+            os.kill(os.getpid(), signal.SIGKILL)
+        return self.player.act(views, legal, rng)
+
+
+def slow(folder, number):
+    """``number`` squared, a little later; leaves the node it ran on."""
+    import time
+
+    import ray
+
+    time.sleep(0.5)
+    (folder / f"{number} {ray.get_runtime_context().get_node_id()}").touch()
+    return number**2
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two nodes of two processors; the driver is on the first."""
+    ray = pytest.importorskip("ray")
+    from ray.cluster_utils import Cluster
+
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2})
+    cluster.second = cluster.add_node(num_cpus=2)
+    ray.init(address=cluster.address, log_to_driver=False)
+    yield cluster
+    ray.shutdown()
+    cluster.shutdown()
+
+
+def check_same(found, expected):
+    for a, b in zip(found, expected):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_killed_worker_loses_no_board(cluster, tmp_path):
+    game, mortal = Bridge(play=False, deals="test"), Mortal(tmp_path)
+    found = play(game, [mortal] * 4, BOARDS, seed=5, workers=4, backend="ray")
+    assert mortal.grave.exists() and int(mortal.grave.read_text()) != os.getpid()
+    np.testing.assert_array_equal(found.tables["board"], BOARDS)
+    check_same(found, play(game, [agents.make("random")] * 4, BOARDS, seed=5))
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_match_on_ray_is_the_match_here(cluster, workers):
+    game, ours, theirs = Bridge(play=False, deals="test"), agents.make("sayc"), agents.make("random")
+    check_same(
+        duplicate(game, ours, theirs, BOARDS, seed=2, workers=workers, backend="ray"),
+        duplicate(game, ours, theirs, BOARDS, seed=2),
+    )
+
+
+def test_a_lost_node_loses_no_task(cluster, tmp_path):
+    from functools import partial
+
+    results = parallel.run(partial(slow, tmp_path), [(k,) for k in range(24)], workers=4, backend="ray")
+    found = [next(results) for _ in range(8)]
+    cluster.remove_node(cluster.second, allow_graceful=False)
+    assert found + list(results) == [k**2 for k in range(24)]
+    nodes = {path.name.split()[1] for path in tmp_path.iterdir()}
+    assert len(nodes) == 2
+
+
+def test_a_match_on_dask_is_the_match_here():
+    pytest.importorskip("distributed")
+    game, ours, theirs = Bridge(play=False, deals="test"), agents.make("sayc"), agents.make("random")
+    check_same(
+        duplicate(game, ours, theirs, BOARDS[:200], seed=2, workers=2, backend="dask"),
+        duplicate(game, ours, theirs, BOARDS[:200], seed=2),
+    )
