@@ -115,7 +115,7 @@ class Trainer:
         sample = self.replay.sample(options.minibatch, options.seed + 1, step)
         x, legal = (torch.from_numpy(a).to(self.device) for a in (sample.observation, sample.legal))
         outcome = torch.from_numpy(sample.outcome).to(self.device)
-        with torch.autocast(self.device, torch.bfloat16):
+        with torch.autocast(x.device.type, torch.bfloat16):
             out = self.model(x.to(torch.bfloat16))
         out = out.float()
         chances = out[:, :NUM_CALLS].masked_fill(legal == 0, -1e9).log_softmax(1)

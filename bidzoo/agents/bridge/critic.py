@@ -49,7 +49,7 @@ class Critic:
         """Predictions ``[n]``; with scores, a correction to what the standing contract would score."""
         import torch
 
-        with torch.autocast(self.device, torch.bfloat16):
+        with torch.autocast(x.device.type, torch.bfloat16):
             out = self.model(x)[:, 0].float()
         return out + x[:, -1].float() if self.architecture.observation == "scores778" else out
 
