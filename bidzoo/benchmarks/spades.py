@@ -12,11 +12,12 @@ from bidzoo.benchmarks.results import Estimate, Figure, Table, save, show
 from bidzoo.benchmarks.spades_figures import figures, nil_table, overview, self_play, type_table
 from bidzoo.benchmarks.spades_rows import CHUNK, Comparison, Tally, comparisons, measure, rounds_log
 
-Rows = Literal["rule-based", "uct", "ablation", "all"]
+Rows = Literal["rule-based", "uct", "ablation", "learned", "all"]
 TITLES = {
     "rule-based": "Table 2: BIS against rule-based bidders, the same player on both sides",
     "uct": "Table 2: UCT in the last tricks",
     "ablation": "Table 4: BIS against itself without a component",
+    "learned": "Beyond the paper: the learned bidder, SRP on both sides",
 }
 UCT_GAMES = 2_000  # most games of a row with UCT
 COLUMNS = (

@@ -19,7 +19,7 @@ class Comparison:
     """One row of a table: the first partnership against the second."""
 
     name: str
-    group: str  # rule-based, uct or ablation
+    group: str  # rule-based, uct, ablation or learned
     bidders: tuple[Bidder, Bidder]
     players: tuple[Player, Player]
     paper_win: float | None = None  # per cent
@@ -42,6 +42,7 @@ def _without(
 
 def comparisons() -> tuple[Comparison, ...]:
     """Every row, in the paper's order; the rows without a number of the paper are ours."""
+    learned, others = Bidder.named("learned"), [Bidder.named(kind) for kind in ("bis", "rb", "ms", "io")]
     rb, loose = Bidder.named("rb"), Bidder.named("rb", nil_limits=LOOSE_LIMITS)
     return (
         _against("rb", WRP, "WRP", 51.9, (53.2, 50.0)),
@@ -64,6 +65,7 @@ def comparisons() -> tuple[Comparison, ...]:
         _without("BIS : no end-game conditions, goal 1", 52.8, (43.5, 52.9), 1, endgame=False),
         _without("BIS : BIS*", None, None, bid_sensitive=True),
         _without("BIS : no conventions", None, None, conventions=False),
+        *(Comparison(f"learned : {other.kind.upper()}", "learned", (learned, other), (SRP, SRP)) for other in others),
     )
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numba import config as numba_config
 
 from bidzoo.agents.spades.bidder import Bidder
 from bidzoo.agents.spades.endgame import endgame_row
@@ -11,6 +12,8 @@ from bidzoo.envs.spades.game import Spades
 from bidzoo.envs.spades.state import BLIND_NIL, LOOK
 from bidzoo.kernels import Tables
 from bidzoo.streams import Streams
+
+pytestmark = pytest.mark.skipif(numba_config.DISABLE_JIT, reason="the exact tables take minutes uncompiled")
 
 PLAIN = Bidder("bis", endgame=False, conventions=False)
 SOLID = "AKQ.AK2.A32.5432"  # spades.hearts.diamonds.clubs

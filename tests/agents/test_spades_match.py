@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba import config as numba_config
 
 from bidzoo.agents.spades.bidder import Bidder
 from bidzoo.agents.spades.choose import Player
@@ -14,6 +15,8 @@ from bidzoo.agents.spades.match import Games, play_games, rules
 from bidzoo.benchmarks import spades as bench
 from bidzoo.benchmarks.results import load
 from bidzoo.benchmarks.spades_rows import gains_by_partnership, rounds_log, won_by_first
+
+pytestmark = pytest.mark.skipif(numba_config.DISABLE_JIT, reason="the exact tables take minutes uncompiled")
 
 SRP, WRP = Player("srp"), Player("wrp")
 BIS, RB, MS, IO = (Bidder.named(name) for name in ("bis", "rb", "ms", "io"))

@@ -2,17 +2,20 @@
 
 import numpy as np
 import pytest
+from numba import config as numba_config
 
 from bidzoo.agents.spades.choose import Player
 from bidzoo.agents.spades.goal import ROUND_TYPES, round_type_row, sure_takes_row
-from bidzoo.agents.spades.policy import SpadesPolicy, bis, io, ms, rb, srp, uct, wrp
+from bidzoo.agents.spades.policy import SpadesPolicy, bis, io, learned, ms, rb, srp, uct, wrp
 from bidzoo.cards import RANKS, card_number, hand_number
 from bidzoo.envs.spades.game import Spades
 from bidzoo.envs.spades.state import FIRST_CARD, PLAY
 from bidzoo.kernels import Tables
 from bidzoo.streams import Streams
 
-FACTORIES = {"bis": bis, "rb": rb, "ms": ms, "io": io, "srp": srp, "wrp": wrp, "uct": uct}
+pytestmark = pytest.mark.skipif(numba_config.DISABLE_JIT, reason="the exact tables take minutes uncompiled")
+
+FACTORIES = {"bis": bis, "rb": rb, "ms": ms, "io": io, "srp": srp, "wrp": wrp, "uct": uct, "learned": learned}
 
 
 def play_some(game: Spades, policy: SpadesPolicy, tables: Tables, turns: int, seed: int) -> None:
@@ -33,7 +36,7 @@ def play_some(game: Spades, policy: SpadesPolicy, tables: Tables, turns: int, se
 @pytest.mark.parametrize("variant", ["partnership", "cutthroat", "mirror", "whiz", "suicide"])
 def test_every_action_is_legal_in_every_variant(variant: str, deck: str) -> None:
     game = Spades(phase="round", variant=variant, deck=deck, blind_nil=variant in ("partnership", "cutthroat"))
-    for policy in (bis(), rb("wrp"), ms(), io()):
+    for policy in (bis(), rb("wrp"), ms(), io(), learned()):
         tables = game.new(12)
         play_some(game, policy, tables, 60, seed=3)
         assert (tables["phase"] > PLAY).all()
@@ -47,7 +50,7 @@ def shuffled_worlds(game: Spades, views: Tables, seed: int) -> Tables:
     return out
 
 
-@pytest.mark.parametrize("policy", [bis(), rb("wrp"), uct(iterations=8, infer="bids"), uct("uct", 3, 8)])
+@pytest.mark.parametrize("policy", [bis(), rb("wrp"), learned(), uct(iterations=8, infer="bids"), uct("uct", 3, 8)])
 def test_hidden_cards_never_change_a_choice(policy: SpadesPolicy) -> None:
     """Views carry no hidden card by construction; here the worlds behind them change and the actions do not."""
     game, boards = Spades(phase="round"), np.arange(24)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numba import config as numba_config
 
 from bidzoo.agents.spades.book import exact_book
 from bidzoo.agents.spades.chances import clear_chance, clear_table
@@ -11,6 +12,8 @@ from bidzoo.agents.spades.hand import nil_value_row, takes_row
 from bidzoo.agents.spades.suits import CARD, RANK, SUIT_SIZE, count_row, high_row, low_row, only_row, suits_row
 from bidzoo.cards import RANKS, hand_cards, hand_number
 from bidzoo.envs.spades.deck import SUITS
+
+pytestmark = pytest.mark.skipif(numba_config.DISABLE_JIT, reason="the exact tables take minutes uncompiled")
 
 # rows: cards held; columns: more than 0, 1, 2 cards with each opponent who may cut
 TABLE_1 = """0 .997 .966 .817 | 1 .994 .942 .733 | 2 .990 .907 .624 | 3 .983 .855 .489 | 4 .970 .779 .350

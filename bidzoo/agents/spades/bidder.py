@@ -7,8 +7,8 @@ import numpy as np
 
 from bidzoo.kernels import Table, allocate
 
-KINDS = ("bis", "rb", "ms", "io", "random", "uct")
-BIS, RB, MS, IO, UNIFORM, UCT = range(6)
+KINDS = ("bis", "rb", "ms", "io", "random", "uct", "learned")
+BIS, RB, MS, IO, UNIFORM, UCT, LEARNED = range(7)
 
 BIDDER = np.dtype(
     [
@@ -34,6 +34,7 @@ BIDDER = np.dtype(
 CALIBRATED: dict[str, dict[str, Any]] = {
     "bis": {"bias": (-0.4, -0.4, -0.4, -0.4), "slope": -0.1},
     "rb": {"bias": (-0.38, -0.38, -0.38, -0.38)},
+    "learned": {"bias": (-0.4, -0.4, -0.4, -0.4), "slope": -0.1},
     "uct": {"bias": (-0.4, -0.4, -0.4, -0.4), "slope": -0.1},
 }
 

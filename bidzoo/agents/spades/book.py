@@ -7,6 +7,7 @@ import numpy as np
 from bidzoo.agents.spades.chances import clear_table
 from bidzoo.agents.spades.cover import covered_table
 from bidzoo.agents.spades.curves import SEQUENCES, load_curves
+from bidzoo.agents.spades.learned import NETWORK, load_network
 from bidzoo.envs.spades.state import DECKS
 from bidzoo.kernels import F32, Table, allocate
 
@@ -18,6 +19,7 @@ BOOK = np.dtype(
         ("spades", "f8", (len(DECKS), 1 << 16)),  # Pr(cnil) of the spades of each deck
         ("spades_alone", "f8", (len(DECKS), 1 << 16)),
         ("curves", "f4", (2, SEQUENCES, 2)),  # success curves: by earlier bids, and a single one for all
+        *((name, field[0].base, field[0].shape) for name, field in (NETWORK.fields or {}).items()),  # learned bidder
     ],
     align=True,
 )
@@ -40,8 +42,11 @@ def exact_book() -> Table:
 
 @cache
 def book() -> Table:
-    """The record with the shipped success curves."""
-    return with_curves(load_curves())
+    """The record with the shipped success curves and network."""
+    record = with_curves(load_curves())
+    for name, weights in load_network().items():
+        record[name] = weights
+    return record
 
 
 def with_curves(curves: F32) -> Table:

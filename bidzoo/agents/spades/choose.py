@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bidzoo.agents.spades.bidder import BIS, IO, MS, RB, UNIFORM
+from bidzoo.agents.spades.bidder import BIS, IO, LEARNED, MS, RB, UNIFORM
 from bidzoo.agents.spades.bis import bis_row
+from bidzoo.agents.spades.learned import learned_row
 from bidzoo.agents.spades.rules import io_row, ms_row, rb_row
 from bidzoo.agents.spades.srp import srp_row
 from bidzoo.agents.spades.uct import Desk, uct_bid_row, uct_card_row
@@ -80,6 +81,8 @@ def bid_choice_row(table: Table, hand: int, bidder: Table, book: Table, key: np.
         return io_row(table, hand)
     if bidder.kind == UNIFORM:
         return nth_row(legal_bids_row(table, hand), key)
+    if bidder.kind == LEARNED:
+        return learned_row(table, hand, bidder, book, key)
     return uct_bid_row(table, hand, bidder, book, key, desk)
 
 

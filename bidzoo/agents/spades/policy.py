@@ -68,6 +68,11 @@ def io(player: str = "srp") -> SpadesPolicy:
     return SpadesPolicy("io", player)
 
 
+def learned(player: str = "srp") -> SpadesPolicy:
+    """The learned bidder: a network that moves BIS's bid (beyond the paper)."""
+    return SpadesPolicy("learned", player)
+
+
 def srp(bidder: str = "bis") -> SpadesPolicy:
     """The strong rule-based player."""
     return SpadesPolicy(bidder, "srp")
