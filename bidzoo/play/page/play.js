@@ -216,7 +216,7 @@ function renderFelt() {
   const corners = [];
   if (table.kind === "bridge") corners.push(...bridgeCorners(table));
   if (table.kind === "spades") corners.push(...spadesCorners(table));
-  felt.replaceChildren(...corners, ...state.seats.map((_, seat) => seatNode(seat)), centreNode(), ...(state.over && table.kind !== "signals" ? [resultNode()] : []));
+  felt.replaceChildren(...corners, ...state.seats.map((_, seat) => seatNode(seat)), centreNode());
 }
 
 function bridgeCorners(table) {
@@ -272,8 +272,8 @@ function rowsNode(cards, turn) {
 
 function centreNode() {
   const table = state.table, node = h("div", { class: "centre" });
-  if (table.kind === "signals") node.append(storyNode(table), ...(state.over ? [resultNode()] : []));
-  else if (state.over) return node;
+  if (table.kind === "signals") node.append(storyNode(table));
+  if (state.over) node.append(resultNode());
   else if (table.trick) node.append(trickNode(table.trick));
   else if (table.kind === "bridge") node.append(auctionNode(table));
   return node;
@@ -697,11 +697,11 @@ async function save() {
 const KEYS = [
   ["1 … 7 then c d h s n", "bid"], ["p  x  r", "pass, double, redouble"], ["s h d c then a k q j t 9 …", "play that card"],
   [",  .", "one step back, forward"], ["Home  End", "first, last step"], ["u", "undo to your last turn"], ["space", "agents go on, or stop"],
-  ["i", "ask for a hint"], ["t", "agents' thinking"], ["a", "show all hands"], ["b", "next board"], ["g", "new game"], ["o", "open a file"], ["?", "this list"],
+  ["i", "ask for a hint"], ["t", "agents' thinking"], ["a", "show all hands"], ["b", "next board, once this one is over"], ["g", "new game"], ["o", "open a file"], ["?", "this list"],
 ];
 const PLAIN = {
   p: () => tryCall(0), x: () => tryCall(1), r: () => tryCall(2), ",": () => go(state.cursor - 1), ".": () => go(state.cursor + 1), Home: () => go(0), End: () => go(state.length),
-  u: () => { running = true; change("/api/undo", {}); }, " ": toggleRunning, i: hint, t: () => $("switch-think").click(), a: () => $("switch-all").click(), b: next, g: openSetup, o: () => $("file").click(), "?": () => $("help").showModal(),
+  u: () => { running = true; change("/api/undo", {}); }, " ": toggleRunning, i: hint, t: () => $("switch-think").click(), a: () => $("switch-all").click(), b: () => { if (state.over) next(); else complain(new Error("This board is not over; New game (g) leaves it.")); }, g: openSetup, o: () => $("file").click(), "?": () => $("help").showModal(),
 };
 
 function tryCall(action) {
