@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from bidzoo.cards import NUM_CALLS, NUM_CARDS, card_text
+from bidzoo.cards import NUM_CALLS, NUM_CARDS, card_text, hand_cards
 from bidzoo.envs.bridge.auctions import Auctions
-from bidzoo.kernels import I64
+from bidzoo.envs.bridge.state import OVER
+from bidzoo.kernels import I64, Tables
 
 
 def read(path: Path) -> Auctions:
@@ -61,3 +62,25 @@ def _pack(cards: I64, where: str) -> None:
     counts = np.bincount(cards, minlength=NUM_CARDS)
     for card in np.flatnonzero(counts != 1)[:1]:
         raise ValueError(f"{where}: {card_text(int(card))} {counts[card]} times, expected once")
+
+
+def write(path: Path, tables: Tables) -> None:
+    """Finished tables ``[n]`` in this form, which OpenSpiel's bridge takes action by action.
+
+    Raises:
+        ValueError: a table is not over, or the form has no place for its dealer or vulnerability; names the board.
+    """
+    lines = []
+    for table in tables:
+        if int(table["phase"]) != OVER:
+            raise ValueError(f"board {table['board']}: not over, expected finished tables")
+        if table["dealer"] or table["vulnerable"]:
+            raise ValueError(
+                f"board {table['board']}: expected North to deal and nobody vulnerable, the form's only case"
+            )
+        hands = [hand_cards(int(hand)) for hand in table["hands"]]
+        dealt = [card for four in zip(*hands, strict=True) for card in four]
+        calls = table["calls"][: table["length"]] + NUM_CARDS
+        played = table["played"][: table["plays"]]
+        lines.append(" ".join(str(int(number)) for number in (*dealt, *calls, *played)))
+    Path(path).write_text("\n".join(lines) + "\n", encoding="ascii")

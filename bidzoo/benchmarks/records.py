@@ -1,0 +1,226 @@
+"""Results of bridge matches as files: JSON lines or Parquet, a record for every board at every table.
+
+A record replays by itself: it holds the cards, the double-dummy tricks, every call and card, and what came of them.
+
+| field | meaning |
+|---|---|
+| `version` | of bidzoo |
+| `seed`, `board` | address of the deal |
+| `room`, `policy_seed` | `open` or `closed`; address of the policies' random numbers there |
+| `players` | names of N E S W |
+| `deal`, `dealer`, `vulnerability` | PBN deal from North; `N` …; `none`, `ns`, `ew`, `both` |
+| `double_dummy` | tricks of declarers N E S W in C D H S NT, -1 where not known |
+| `calls`, `cards` | as text, in order; no cards where the contract was scored double dummy |
+| `contract`, `declarer` | `4SX` or `Pass`; a seat or null |
+| `tricks`, `score` | declarer's tricks; points of North/South; null where not known |
+| `imps` | won on the board by the pair that is North/South in the open room; null without a second table |
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import bidzoo
+from bidzoo.benchmarks.match import Episodes, Match
+from bidzoo.benchmarks.results import write_text
+from bidzoo.cards import SEATS, hand_text
+from bidzoo.envs.bridge.board import contract_numbers, contract_text
+from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.options import VULNERABILITIES, checked
+from bidzoo.envs.bridge.state import OVER, UNKNOWN_POINTS
+from bidzoo.kernels import Table, Tables
+
+Record = dict[str, Any]
+
+TYPES: dict[str, tuple[type, ...]] = {
+    "version": (str,),
+    "seed": (int,),
+    "board": (int,),
+    "room": (str,),
+    "policy_seed": (int,),
+    "players": (list,),
+    "deal": (str,),
+    "dealer": (str,),
+    "vulnerability": (str,),
+    "double_dummy": (list,),
+    "calls": (list,),
+    "cards": (list,),
+    "contract": (str,),
+    "declarer": (str, type(None)),
+    "tricks": (int, type(None)),
+    "score": (int, type(None)),
+    "imps": (int, type(None)),
+}
+
+
+# ---- records of what was played ----------------------------------------------------------
+
+
+def of_match(game: Bridge, match: Match, ours: str, theirs: str, seed: int = 0, policy_seed: int = 0) -> list[Record]:
+    """Both tables of every board of ``duplicate(game, ..., seed, policy_seed)``, board by board."""
+    first = _records(game, match.first, "open", [ours, theirs] * 2, seed, 2 * policy_seed)
+    second = _records(game, match.second, "closed", [theirs, ours] * 2, seed, 2 * policy_seed + 1)
+    pairs = zip(first, second, match.imps.tolist())
+    return [{**record, "imps": imps} for open_room, closed_room, imps in pairs for record in (open_room, closed_room)]
+
+
+def of_episodes(
+    game: Bridge, episodes: Episodes, players: Sequence[str], seed: int = 0, policy_seed: int = 0
+) -> list[Record]:
+    """One table of every board of ``play(game, ..., seed, policy_seed)``; ``players`` are the names of N E S W."""
+    return _records(game, episodes.tables, "open", list(players), seed, policy_seed)
+
+
+def _records(game: Bridge, tables: Tables, room: str, players: list[str], seed: int, policy_seed: int) -> list[Record]:
+    where = {"version": bidzoo.__version__, "seed": seed, "room": room, "policy_seed": policy_seed, "players": players}
+    return [{name: {**where, **_played(game, table)}[name] for name in TYPES} for table in tables]
+
+
+def _played(game: Bridge, table: Table) -> Record:
+    if int(table["phase"]) != OVER or int(table["table"]) != 0:
+        raise ValueError(f"board {table['board']}: expected a finished table of a game with reward='score' or 'par'")
+    declarer = int(table["declarer"])
+    return {
+        "board": int(table["board"]),
+        "deal": "N:" + " ".join(hand_text(int(hand)) for hand in table["hands"]),
+        "dealer": SEATS[int(table["dealer"])],
+        "vulnerability": VULNERABILITIES[int(table["vulnerable"])],
+        "double_dummy": table["tricks"].tolist(),
+        "calls": [game.action_text(int(call)) for call in table["calls"][: table["length"]]],
+        "cards": [game.action_text(38 + int(card)) for card in table["played"][: table["plays"]]],
+        "imps": None,
+        **_outcome(table, declarer),
+    }
+
+
+def _outcome(table: Table, declarer: int) -> Record:
+    points = int(table["points"][0])
+    played = {"contract": contract_text(int(table["bid"]) if declarer >= 0 else -1, int(table["stake"]))}
+    if declarer < 0:
+        return {**played, "declarer": None, "tricks": None, "score": 0}
+    dummy = int(table["tricks"][5 * declarer + int(table["bid"]) % 5])
+    tricks = int(table["won"][declarer % 2]) if table["plays"] else dummy
+    return {
+        **played,
+        "declarer": SEATS[declarer],
+        "tricks": None if tricks < 0 else tricks,
+        "score": None if points == UNKNOWN_POINTS else points,
+    }
+
+
+# ---- and back ----------------------------------------------------------------------------
+
+
+@cache
+def _game(play: bool) -> Bridge:
+    return Bridge(play=play) if play else Bridge(play=False, deals="test")
+
+
+def replay(record: Record) -> Tables:
+    """The finished table ``[1]``, every call and card made again under the laws.
+
+    Raises:
+        ValueError: an illegal action, or another result than the record's; names board and room.
+    """
+    name = f"board {record['board']}, {record['room']} room"
+    game = _game(bool(record["cards"]))
+    tables, out = game.new(1), game.buffers(1)
+    game.begin(tables, np.array([record["board"]]), record["seed"], out)
+    try:
+        options = checked({key: record[key] for key in ("deal", "dealer", "vulnerability")})
+        contract_numbers(record["contract"])
+        game.fix(tables, {**options, "tricks": np.array(record["double_dummy"], np.int8)}, out)
+        for turn, text in enumerate([*record["calls"], *record["cards"]], 1):
+            action = game.action_number(text)
+            if not out.mask[0, action]:
+                raise ValueError(f"action {turn}: {text} is not legal")
+            game.step_one(tables, action, out)
+        found = _played(game, tables[0])
+    except ValueError as problem:
+        raise ValueError(f"{name}: {problem}") from problem
+    for key in ("contract", "declarer", "tricks", "score"):
+        if found[key] != record[key]:
+            raise ValueError(f"{name}: {key} {record[key]!r}, but the replay gives {found[key]!r}")
+    return tables
+
+
+# ---- files -------------------------------------------------------------------------------
+
+
+def write(path: str | Path, records: Iterable[Record]) -> None:
+    """``path`` whole or not at all: ``.parquet`` (needs pyarrow), else JSON lines."""
+    path, records = Path(path), list(records)
+    for number, record in enumerate(records, 1):
+        _check(record, f"record {number}")
+    if path.suffix != ".parquet":
+        write_text(path, "".join(json.dumps(record) + "\n" for record in records))
+        return
+    import os
+
+    import pyarrow.parquet
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f"{path.name}.partial{os.getpid()}")
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(records, _schema()), partial)
+    partial.replace(path)
+
+
+def read(path: str | Path) -> list[Record]:
+    """What ``write`` wrote; ValueError names file, record and field where it is something else."""
+    path = Path(path)
+    records = _rows(path) if path.suffix == ".parquet" else _lines(path)
+    for number, record in enumerate(records, 1):
+        _check(record, f"{path}: record {number}")
+    return records
+
+
+def _lines(path: Path) -> list[Any]:
+    records = []
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        try:
+            records.append(json.loads(line))
+        except (json.JSONDecodeError, UnicodeDecodeError) as problem:
+            raise ValueError(f"{path}: record {number}: not JSON ({problem})") from problem
+    return records
+
+
+def _rows(path: Path) -> list[Any]:
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        rows: list[Any] = pyarrow.parquet.read_table(path).to_pylist()
+    except pyarrow.ArrowInvalid as problem:
+        raise ValueError(f"{path}: not a Parquet file ({problem})") from problem
+    return rows
+
+
+def _schema() -> Any:
+    import pyarrow
+
+    kinds = {"players": str, "double_dummy": int, "calls": str, "cards": str}
+    plain = {str: pyarrow.string(), int: pyarrow.int64()}
+    return pyarrow.schema(
+        [
+            (name, pyarrow.list_(plain[kinds[name]]) if types[0] is list else plain[types[0]])
+            for name, types in TYPES.items()
+        ]
+    )
+
+
+def _check(record: Any, where: str) -> None:
+    if not isinstance(record, dict) or set(record) != set(TYPES):
+        odd = set(record) ^ set(TYPES) if isinstance(record, dict) else {type(record).__name__}
+        raise ValueError(f"{where}: not a record of a match; missing or unknown: {', '.join(sorted(map(str, odd)))}")
+    for name, types in TYPES.items():
+        if isinstance(record[name], bool) or not isinstance(record[name], types):
+            raise ValueError(f"{where}: {name}: {record[name]!r}, expected {' or '.join(t.__name__ for t in types)}")
+    for name, item, length in (("players", str, 4), ("double_dummy", int, 20), ("calls", str, 0), ("cards", str, 0)):
+        values = record[name]
+        if (length and len(values) != length) or not all(isinstance(value, item) for value in values):
+            expected = f"{length or 'a list of'} {item.__name__}"
+            raise ValueError(f"{where}: {name}: {values!r}, expected {expected}")

@@ -1,0 +1,131 @@
+"""Files of match results: round trips, replays, and OpenSpiel reading what we write."""
+
+import json
+
+import numpy as np
+import pytest
+
+from bidzoo import agents
+from bidzoo.benchmarks import records
+from bidzoo.benchmarks.match import duplicate, play
+from bidzoo.envs.bridge import auction_text
+from bidzoo.envs.bridge.auctions import Auctions
+from bidzoo.envs.bridge.game import Bridge
+
+RANDOM = agents.make("random")
+
+
+@pytest.fixture(scope="module")
+def match():
+    game = Bridge(play=False, deals="test")
+    played = duplicate(game, agents.make("sayc"), RANDOM, np.arange(30), seed=4, policy_seed=2)
+    return played, records.of_match(game, played, "sayc", "random", seed=4, policy_seed=2)
+
+
+@pytest.fixture(scope="module")
+def boards():
+    game = Bridge(play=True)
+    played = play(game, [RANDOM] * 4, np.arange(0, 160, 16), seed=3)  # North deals, nobody vulnerable
+    return played, records.of_episodes(game, played, list("abcd"), seed=3)
+
+
+def test_records_say_what_happened(match):
+    played, found = match
+    assert len(found) == 60 and [record["room"] for record in found[:2]] == ["open", "closed"]
+    assert found[0]["players"] == ["sayc", "random"] * 2 and found[1]["players"] == ["random", "sayc"] * 2
+    assert found[1]["policy_seed"] == 5
+    assert [record["imps"] for record in found[::2]] == played.imps.tolist()
+    assert found[0]["deal"] == found[1]["deal"] and found[0]["calls"] != found[1]["calls"]
+    assert {record["vulnerability"] for record in found} == {"none", "ns", "ew", "both"}
+
+
+@pytest.mark.parametrize("kind", ["match", "boards"])
+def test_records_replay(kind, request):
+    played, found = request.getfixturevalue(kind)
+    tables = np.concatenate([records.replay(record) for record in found])
+    expected = played.tables if kind == "boards" else np.stack([played.first, played.second], 1).ravel()
+    for name in tables.dtype.names:
+        np.testing.assert_array_equal(tables[name], expected[name], err_msg=name)
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+@pytest.mark.parametrize("kind", ["match", "boards"])
+def test_files_give_back_what_they_got(kind, suffix, request, tmp_path):
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow")
+    _, found = request.getfixturevalue(kind)
+    path = tmp_path / "sub" / f"match{suffix}"
+    records.write(path, found)
+    assert records.read(path) == found
+    assert [item.name for item in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"score": 5}, "board 3, open room: score 5, but the replay gives"),
+        ({"calls": ["P", "1C", "1C"]}, "board 3, open room: action 3: 1C is not legal"),
+        ({"calls": ["P", "P"]}, "board 3, open room: .*finished table"),
+        ({"calls": ["P", "8C"]}, "board 3, open room: not a call: '8C'"),
+        ({"dealer": "Q"}, "board 3, open room: .*not a seat: 'Q'"),
+    ],
+)
+def test_a_record_that_does_not_replay_is_named(match, change, problem):
+    with pytest.raises(ValueError, match=problem):
+        records.replay({**match[1][6], **change})
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"score": "5"}, "record 2: score: '5', expected int or NoneType"),
+        ({"players": ["a"]}, r"record 2: players: \['a'\], expected 4 str"),
+        ({"double_dummy": [1.5] * 20}, "record 2: double_dummy: "),
+        ({"extra": 1}, "record 2: not a record of a match; missing or unknown: extra"),
+    ],
+)
+def test_a_damaged_file_is_named(match, change, problem, tmp_path):
+    path = tmp_path / "bad.jsonl"
+    path.write_text("\n".join(json.dumps(record) for record in (match[1][0], {**match[1][1], **change})))
+    with pytest.raises(ValueError, match=f"bad.jsonl: {problem}"):
+        records.read(path)
+    path.write_text("{")
+    with pytest.raises(ValueError, match="record 1: not JSON"):
+        records.read(path)
+
+
+# ---- OpenSpiel's trajectories ------------------------------------------------------------
+
+
+def test_openspiel_plays_what_we_write(boards, tmp_path):
+    pyspiel = pytest.importorskip("pyspiel")
+    played, _ = boards
+    path = tmp_path / "boards.txt"
+    auction_text.write(path, played.tables)
+    game = pyspiel.load_game("bridge(use_double_dummy_result=false)")
+    for line, table in zip(path.read_text().splitlines(), played.tables, strict=True):
+        state = game.new_initial_state()
+        for action in map(int, line.split()):
+            assert not state.is_terminal() and action in state.legal_actions()
+            state.apply_action(action)
+        assert state.is_terminal() and state.returns()[0] == table["points"][0]
+
+
+def test_trajectories_come_back(boards, tmp_path):
+    played, _ = boards
+    path = tmp_path / "boards.txt"
+    auction_text.write(path, played.tables)
+    found = Auctions.load(path)
+    np.testing.assert_array_equal(found.hands, played.tables["hands"])
+    calls = [table["calls"][: table["length"]] for table in played.tables]
+    np.testing.assert_array_equal(found.calls, np.concatenate(calls))
+
+
+def test_trajectories_have_one_dealer(tmp_path):
+    game = Bridge(play=False, deals="test")
+    tables = play(game, [RANDOM] * 4, np.arange(2)).tables
+    with pytest.raises(ValueError, match="board 1: expected North to deal"):
+        auction_text.write(tmp_path / "no.txt", tables)
+    with pytest.raises(ValueError, match="board 0: not over"):
+        auction_text.write(tmp_path / "no.txt", game.new(1))
+    assert not list(tmp_path.iterdir())
