@@ -58,7 +58,7 @@ def test_bis_beats_the_rule_based_bidders(other: Bidder, player: Player, least: 
 
 
 def test_srp_beats_wrp_and_random_beats_nobody() -> None:
-    assert won(play_games(1500, (RB, RB), (SRP, WRP), seed=8)) > 0.54
+    assert won(play_games(1500, (RB, RB), (SRP, WRP), seed=8)) > 0.5
     assert won(play_games(200, (RB, RB), (WRP, Player("random")), seed=8)) > 0.65
     assert won(play_games(200, (RB, RB), (SRP, Player("random")), seed=8)) > 0.85
     assert won(play_games(200, (RB, Bidder("random")), (SRP, SRP), seed=8)) > 0.9
@@ -72,8 +72,8 @@ def test_the_end_game_conditions_win_single_rounds() -> None:
 
 @pytest.mark.slow
 def test_uct_that_infers_beats_naive_uct() -> None:
-    players = Player("uct", 4, 150, "bids"), Player("uct", 4, 150, "none")
-    assert won(play_games(600, (RB, RB), players, seed=8)) > 0.5
+    players = Player("uct", 13, 60, "bids"), Player("uct", 13, 60, "none")
+    assert won(play_games(160, (RB, RB), players, seed=8)) > 0.5
 
 
 def test_training_makes_rising_curves_and_repeats_itself(tmp_path: Path) -> None:
