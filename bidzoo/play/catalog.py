@@ -56,6 +56,7 @@ OFFERS = {
                 Option("variant", "Variant", ("partnership", "cutthroat", "mirror", "whiz", "suicide")),
                 Option("deck", "Deck", ("standard", "jokers", "jokers_deuces"), ("standard", "jokers", "deuces high")),
                 Option("win_goal", "Game ends at", (500, 200, 100)),
+                Option("blind_nil", "Blind nil", (False, True), ("no", "yes")),
             ),
         ),
         Offer(
@@ -99,7 +100,7 @@ def checked_options(game_id: str, options: Any) -> dict[str, Any]:
     for name, value in options.items():
         if name not in known:
             raise ValueError(f"{game_id} has no option {name!r} here; choose from {', '.join(known) or 'none'}")
-        if value not in known[name].values or isinstance(value, bool):
+        if not any(type(value) is type(one) and value == one for one in known[name].values):  # 1 is not True here
             raise ValueError(f"option {name!r}: {value!r} is not one of {', '.join(map(str, known[name].values))}")
     return {name: option.values[0] for name, option in known.items()} | options
 

@@ -80,9 +80,8 @@ def action_data(session: Session, action: int) -> Plain:
 
 
 def _record(session: Session) -> list[Plain]:
-    """Player and text of every action of the record, up to the cursor; those to come only if all may be seen."""
-    until = len(session.actions) if session.open or session.at_board >= 0 else session.cursor
-    actions = session.actions[:until]
+    """Player, seat and text of every action of the record; all of them were public when they were taken."""
+    actions = session.actions
     players = session.record.players(actions)
     seats = list(players)
     if session.setup.game in BRIDGE:  # declarer plays dummy's cards: the card is dummy's all the same

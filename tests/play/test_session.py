@@ -97,6 +97,8 @@ def test_undo_goes_back_to_the_humans_own_turn():
         ({"seats": ["bis", "random", "random", "random"]}, "North: 'bis' does not play"),
         ({"seats": [7, "random", "random", "random"]}, "North: 7 does not play"),
         ({"options": {"deals": "../../etc/passwd"}}, "option 'deals'"),
+        ({"game_id": "spades_v0", "options": {"blind_nil": 1}}, "option 'blind_nil'"),
+        ({"game_id": "spades_v0", "options": {"blind_nil": True, "variant": "whiz"}}, "no blind nil in whiz"),
         ({"options": {"observation": "jps267"}}, "no option 'observation'"),
         ({"seed": -1}, "seed -1"),
         ({"seed": True}, "seed True"),
@@ -214,10 +216,7 @@ def test_two_humans_see_their_own_cards_in_turn():
 
 def test_blind_hands_stay_face_down():
     session = Session()
-    session.start("spades_v0", seats=[HUMAN] * 4)
-    session.game = registry.make_game("spades_v0", phase="round", blind_nil=True)
-    session.record.game = session.game
-    session.record._cached = None
+    session.start("spades_v0", {"blind_nil": True}, [HUMAN] * 4)
     table = show.state(session)["table"]
     assert all(hand is None for hand in table["hands"])
     assert {step["text"] for step in show.state(session)["legal"]} == {"blind nil", "look"}

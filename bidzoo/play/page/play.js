@@ -16,7 +16,7 @@ const ICONS = {
 
 const $ = (id) => document.getElementById(id);
 let menu = [], suits = [], state = null;
-let running = true, timer = 0, queue = Promise.resolve(), pending = 0, changes = 0, thinking = false, typed = "", thought = null, thoughtKey = "", tricksKey = "", asked = "", freshest = "";
+let running = true, timer = 0, queue = Promise.resolve(), pending = 0, changes = 0, thinking = false, musing = 0, typed = "", thought = null, thoughtKey = "", tricksKey = "", asked = "", freshest = "";
 
 // ---- building -----------------------------------------------------------------------------
 
@@ -66,14 +66,15 @@ function drawn(text) {
 const callText = (call) => call < 3 ? ["Pass", "X", "XX"][call] : `${Math.floor((call - 3) / 5) + 1}${STRAINS[(call - 3) % 5]}`;
 const isBridge = () => state.game.startsWith("bridge");
 const suitOf = (card) => state.table.suits ? state.table.suits[card] : card % 4;
-const cardText = (card) => (state.table.texts && state.table.texts[card] || "").match(/^[BL]J$/) ? state.table.texts[card] : RANKS[card >> 2].replace("T", "10");
-const cardWords = (card) => cardText(card).endsWith("J") && cardText(card).length === 2 ? (cardText(card) === "BJ" ? "big joker" : "little joker") : `${RANK_WORDS[card >> 2]} of ${SUIT_WORDS[card % 4]}`;
+const joker = (card) => state.table.texts && /^[BL]J$/.test(state.table.texts[card] || "");
+const faceOf = (card) => joker(card) ? suitOf(card) : card % 4; // a deuce of diamonds that counts as a spade looks as it is
+const cardText = (card) => joker(card) ? state.table.texts[card] : RANKS[card >> 2].replace("T", "10");
+const cardWords = (card) => joker(card) ? (cardText(card) === "BJ" ? "big joker" : "little joker") : `${RANK_WORDS[card >> 2]} of ${SUIT_WORDS[card % 4]}`;
 
 // An action as players see it, as nodes.
 function actionNodes(step) {
   if (step.card !== null && step.card !== undefined) {
-    const own = cardText(step.card);
-    return own.length === 2 && own.endsWith("J") ? [own] : [suit(step.card % 4), own];
+    return joker(step.card) ? [cardText(step.card)] : [suit(step.card % 4), cardText(step.card)];
   }
   if (isBridge()) return suited(callText(step.action));
   return state.game === "minibridge_v0" ? suited(step.text.replace("H", "♥").replace("S", "♠")) : [step.text];
@@ -88,9 +89,8 @@ function actionWords(step) {
 
 function cardNode(card, props = {}) {
   const tag = props.onclick ? "button" : "div";
-  const mark = cardText(card).endsWith("J") && cardText(card).length === 2 ? h("span", {}, cardText(card)) : h("span", {}, cardText(card));
-  const node = h(tag, { "aria-label": cardWords(card), role: tag === "div" ? "img" : null, ...props, class: `card ${props.class || ""}` }, mark, suit(suitOf(card)));
-  node.style.color = suits[suitOf(card)].color;
+  const node = h(tag, { "aria-label": cardWords(card), role: tag === "div" ? "img" : null, ...props, class: `card ${props.class || ""}` }, h("span", {}, cardText(card)), suit(faceOf(card)));
+  node.style.color = suits[faceOf(card)].color;
   return node;
 }
 
@@ -171,7 +171,7 @@ const agentTurn = () => !state.over && state.player >= 0 && !state.seats[state.p
 // Let the agent to act do so after a while, unless stopped or in the middle of a record.
 function schedule() {
   clearTimeout(timer);
-  if (!state || !running || pending || thinking || !agentTurn() || !atEnd() || document.querySelector("dialog[open]")) return;
+  if (!state || !running || pending || thinking || musing || !agentTurn() || !atEnd() || document.querySelector("dialog[open]")) return;
   const trick = state.table.trick;
   let pause = trick && trick.winner >= 0 ? PAUSE.trick : PAUSE.act;
   if ($("switch-think").checked) pause = Math.max(pause, PAUSE.think);
@@ -257,14 +257,17 @@ function seatNode(seat) {
   return node;
 }
 
+// The rank, and the suit where it is not that of the row.
+const rankNodes = (card) => faceOf(card) === suitOf(card) ? [cardText(card)] : [cardText(card), suit(faceOf(card))];
+
 // A hand as four rows; cards that may be chosen are buttons.
 function rowsNode(cards, turn) {
   const legal = new Map(state.legal.filter((step) => step.card !== null).map((step) => [step.card, step.action]));
   const rows = [3, 2, 1, 0].map((number) => {
     const held = cards.filter((card) => suitOf(card) === number).reverse();
     const ranks = held.map((card) => turn && legal.has(card) && state.seats[state.player].human
-      ? h("button", { "data-key": `card-${card}`, "aria-label": cardWords(card), onclick: () => act(legal.get(card)) }, cardText(card))
-      : h("span", { "aria-label": cardWords(card), role: "img" }, cardText(card)));
+      ? h("button", { "data-key": `card-${card}`, "aria-label": cardWords(card), onclick: () => act(legal.get(card)) }, ...rankNodes(card))
+      : h("span", { "aria-label": cardWords(card), role: "img" }, ...rankNodes(card)));
     return h("div", {}, suit(number), ...(ranks.length ? ranks : [h("span", { class: "void" }, "–")]));
   });
   return h("div", { class: "rows" }, ...rows);
@@ -485,6 +488,7 @@ function refreshThoughts() {
 
 async function fetchThoughts(body, key) {
   thoughtKey = key;
+  musing += 1; // nobody acts before the thoughts are there to read
   const patience = setTimeout(() => { $("thinking").replaceChildren(h("p", { class: "note" }, `Thinking … ${SLOW}`)); }, PAUSE.slow);
   try {
     const found = await call("/api/think", body);
@@ -496,6 +500,8 @@ async function fetchThoughts(body, key) {
     renderThinking();
   } finally {
     clearTimeout(patience);
+    musing -= 1;
+    schedule();
   }
 }
 
@@ -560,8 +566,8 @@ function heatNode(belief) {
 
 function sampleNode(deal) {
   return h("div", {}, ...deal.map(({ seat, cards }) => h("p", {}, h("b", {}, state.seats[seat].name[0]), ...[3, 2, 1, 0].map((number) => {
-    const held = cards.filter((card) => suitOf(card) === number).sort((a, b) => b - a).map(cardText).join("\u2009");
-    return h("span", {}, suit(number), held || "–");
+    const held = cards.filter((card) => suitOf(card) === number).sort((a, b) => b - a);
+    return h("span", {}, suit(number), ...(held.length ? held.flatMap((card) => [...rankNodes(card), "\u2009"]) : ["–"]));
   }))));
 }
 
