@@ -1,7 +1,11 @@
 """Sessions: records replayed through the kernels, branches, undo, who sees what, agents that do as in a match."""
 
+import threading
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bidzoo import agents, registry
 from bidzoo.benchmarks.match import play
@@ -232,3 +236,44 @@ def test_whole_spades_games_run_over_rounds():
     data = show.state(session)["table"]
     assert data["round"] >= 2 or data["phase"] == "over"
     assert len(data["scores"]) == 2
+
+
+@settings(max_examples=25, deadline=None)
+@given(game_id=st.sampled_from(GAMES), moves=st.lists(st.integers(0, 99), max_size=30))
+def test_any_walk_through_a_record_shows_what_a_fresh_replay_shows(game_id, moves):
+    session = Session()
+    session.start(game_id, seats=[HUMAN] * len(OFFERS[game_id].seats), seed=1)
+    for move in moves:
+        legal = session.position().legal
+        if move < 60 and legal:
+            session.act(legal[move % len(legal)], session.cursor)
+        elif move < 80:
+            session.go(move % (len(session.actions) + 1))
+        else:
+            session.undo()
+    taken = session.actions[: session.cursor]
+    fresh = Session()
+    fresh.start(game_id, seats=[HUMAN] * len(session.seats), seed=1, actions=session.actions)
+    fresh.go(session.cursor)
+    assert show.state(fresh) == show.state(session)
+    assert [step["action"] for step in show.state(session)["record"][: session.cursor]] == taken
+
+
+def test_of_two_at_once_one_is_late():
+    session = Session()
+    session.start("bridge_bidding_v0", seats=[HUMAN] * 4)
+    late = []
+
+    def bid(call):
+        try:
+            session.act(call, 0)
+        except StaleError as problem:
+            late.append(str(problem))
+
+    threads = [threading.Thread(target=bid, args=(call,)) for call in range(3, 23)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert len(late) == 19
+    assert len(session.actions) == 1
