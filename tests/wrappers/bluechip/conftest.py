@@ -12,12 +12,12 @@ from bidzoo.wrappers.bluechip.client import Client
 from bidzoo.wrappers.bluechip.server import Settings, TableManager
 from bidzoo.wrappers.bluechip.wire import Limits, PeerError
 
-WAIT = 20.0  # s; nothing takes that long unless it hangs
+WAIT = 240.0  # s; nothing takes that long unless it hangs: kernels may have to be compiled first
 
 
 def settings(**changes):
-    """On free ports, with little patience."""
-    usual = {"port": 0, "closed_port": 0, "limits": Limits(patience=5.0), "grace": 0.3, "seating": 5.0}
+    """On free ports, patient with compilers."""
+    usual = {"port": 0, "closed_port": 0, "limits": Limits(patience=120.0), "grace": 0.3, "seating": 120.0}
     return Settings(**{**usual, **changes})
 
 

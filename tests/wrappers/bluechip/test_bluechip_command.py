@@ -19,7 +19,7 @@ def bluechip(*words):
 
 def test_a_match_of_our_agents_and_its_continuation(tmp_path):
     out = tmp_path / "runs" / "match.jsonl"
-    serve = ["serve", "--first", "sayc", "--second", "random,pass", "--out", out, "--port", 0, "--closed-port", 0]
+    serve = ["serve", "--first", "random", "--second", "pass,random", "--out", out, "--port", 0, "--closed-port", 0]
     assert "10 of 10 boards at tables played" in bluechip(*serve, "--boards", 5, "--no-play")
     before = out.read_text()
     output = bluechip(*serve, "--boards", 7, "--no-play")
@@ -27,7 +27,7 @@ def test_a_match_of_our_agents_and_its_continuation(tmp_path):
     assert out.read_text().startswith(before)
     assert len(out.read_text().splitlines()) == 1 + 14
     header = json.loads(before.splitlines()[0])["match"]
-    assert (header["first"], header["second"], header["double_dummy"]) == ("sayc", "random,pass", True)
+    assert (header["first"], header["second"], header["double_dummy"]) == ("random", "pass,random", True)
     with pytest.raises(ValueError, match="or a new file"):
         bluechip(*serve, "--boards", 5)
     with pytest.raises(ValueError, match="pair 'a,b,c': expected one name, or two"):
@@ -39,7 +39,7 @@ def test_a_match_of_our_agents_and_its_continuation(tmp_path):
     [
         (["--first", "exact"], "agent 'exact' does not play bridge_bidding_v0; choose from random"),
         (["--first", "sayc", "--player", "self"], "agent 'sayc' does not play bridge_v0; choose from random"),
-        (["--first", "sayc", "--player", "pass"], "agent 'pass' does not play bridge_v0; choose from random"),
+        (["--first", "pass", "--player", "pass"], "agent 'pass' does not play bridge_v0; choose from random"),
     ],
 )
 def test_agents_that_cannot(words, problem, tmp_path):
@@ -50,9 +50,11 @@ def test_agents_that_cannot(words, problem, tmp_path):
 
 def test_boards_of_a_file_are_played_with_cards(tmp_path):
     out = tmp_path / "match.jsonl"
-    bluechip("serve", "--first", "sayc", "--second", "pass", "--out", out, "--boards", 3, "--port", 0, "--room", "open")
+    bluechip(
+        "serve", "--first", "random", "--second", "pass", "--out", out, "--boards", 3, "--port", 0, "--room", "open"
+    )
     again = tmp_path / "again.jsonl"
-    words = ["serve", "--first", "sayc", "--second", "pass", "--port", 0, "--room", "open"]
+    words = ["serve", "--first", "random", "--second", "pass", "--port", 0, "--room", "open"]
     bluechip(*words, "--file", out.with_suffix(".pbn"), "--out", again)
     assert [strip(line) for line in again.read_text().splitlines()[1:]] == [
         strip(line) for line in out.read_text().splitlines()[1:]
@@ -67,7 +69,7 @@ def strip(line):
 def test_an_agent_joins(tm):
     us = Uniform()
     match = tm.Match(tm.cards, (us, None), (us, us), seeded(tm.cards, range(2)), rooms=["open"])
-    output = bluechip("join", "sayc", "--port", match.port(), "--team", "guests", "--seed", 1)
+    output = bluechip("join", "random", "--port", match.port(), "--team", "guests", "--seed", 1)
     assert [line.split(":")[0] for line in output.splitlines()] == ["board 1", "board 2"]
     record = match.done()
     assert [line.split(": ")[1] for line in output.splitlines()] == [r.contract for r in record.results.values()]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bidzoo import agents
+from bidzoo.agents.bridge.always_pass import Pass
 from bidzoo.agents.uniform import Uniform
 from bidzoo.benchmarks.match import duplicate
 from bidzoo.cards import call_number, hand_text
@@ -76,8 +77,8 @@ def test_policies_of_ours_at_the_table_managers_side(tm, play):
 
 def test_two_programs_serve_for_eight_seats_when_the_rooms_take_turns(tm):
     boards = seeded(tm.auction, range(4), SEED)
-    ours, theirs = agents.make("sayc"), Uniform()
-    match = tm.Match(tm.auction, (ours, ours), (None, None), boards, in_turn=True, policy_seed=POLICY_SEED, seating=15)
+    ours, theirs = Pass(), Uniform()
+    match = tm.Match(tm.auction, (ours, ours), (None, None), boards, in_turn=True, policy_seed=POLICY_SEED)
     for room, seats in (("open", (1, 3)), ("closed", (0, 2))):
         while room not in match.manager.ports:
             assert match.is_alive()
@@ -155,7 +156,7 @@ def test_a_match_is_taken_up_again_where_it_stopped(tm, tmp_path):
 
 
 def test_cards_are_played_and_the_score_is_double_dummy(tm, tmp_path):
-    boards, us, them = seeded(tm.auction, range(5), SEED), Uniform(), agents.make("sayc")
+    boards, us, them = seeded(tm.auction, range(5), SEED), Uniform(), Pass()
     whole, part = Pair(them, us), Record(tmp_path / "solved.jsonl", {})
     auctions = tm.Match(tm.auction, (us, us), (them, them), boards).done()
     match = tm.Match(tm.cards, (us, us), (whole, whole), boards, part, double_dummy=True)
