@@ -73,6 +73,22 @@ def with_tables() -> list[Path]:
     return [page for page in pages if WANTED.search(page.read_text(encoding="utf-8"))]
 
 
+def picture(path: Path) -> None:
+    """Draw the board on the README: board 3 of the test split, bid by four ``sayc``."""
+    import numpy as np
+    from PIL import Image
+
+    from bidzoo import agents
+    from bidzoo.benchmarks.match import play
+    from bidzoo.registry import make_game
+
+    game = make_game("bridge_bidding_v0", deals="test", shuffle=False, augment=False)
+    episodes = play(game, [agents.make("sayc")] * 4, np.array([3]))
+    path.parent.mkdir(exist_ok=True)
+    Image.fromarray(game.image(episodes.tables[0])).save(path, optimize=True)
+
+
 if __name__ == "__main__":
+    picture(ROOT / "docs" / "pictures" / "board.png")
     for page in with_tables():
         page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -137,7 +137,7 @@ class Game(ABC):
     # ---- what follows from it -------------------------------------------------------------
 
     def render(self, table: Table, mode: str | None) -> Any:
-        """Text (``ansi``; ``human`` prints it), an SVG document (``svg``), pixels ``[H, W, 3]`` uint8 (``rgb_array``)."""
+        """Text (``ansi``, printed by ``human``), SVG document (``svg``), uint8 pixels ``[H, W, 3]`` (``rgb_array``)."""
         if mode == "human":
             print(self.text(table))  # the one place that prints: it is what the mode is for
             return None
