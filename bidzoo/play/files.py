@@ -5,11 +5,11 @@ from pathlib import PurePath
 
 from bidzoo.cards import NUM_CALLS
 from bidzoo.envs.bridge import lin, pbn
-from bidzoo.envs.bridge.board import VULNERABLE, Board, Call, contract_text
+from bidzoo.envs.bridge.board import Board, Call, contract_text
 from bidzoo.envs.bridge.options import VULNERABILITIES
 from bidzoo.envs.bridge.state import AUCTION, OVER
 from bidzoo.kernels import Table
-from bidzoo.play.catalog import BRIDGE, HUMAN, offer
+from bidzoo.play.catalog import BRIDGE, HUMAN, agents_for
 from bidzoo.play.session import Session
 
 READERS = {".pbn": pbn.loads, ".lin": lin.loads}
@@ -73,8 +73,6 @@ def open_board(session: Session, index: int, way: str) -> None:
 
 
 def _plays(game_id: str, seat: str) -> bool:
-    from bidzoo.play.catalog import agents_for
-
     return seat == HUMAN or seat in agents_for(game_id)
 
 
@@ -114,17 +112,3 @@ def board_of(table: Table, seats: list[str]) -> Board:
         names=(seats[0], seats[1], seats[2], seats[3]),
         tags={"Event": "bidzoo play", "Date": datetime.date.today().strftime("%Y.%m.%d")},
     )
-
-
-def headline(board: Board) -> str:
-    """One line about a board of a file."""
-    names = offer("bridge_v0").seats
-    parts = [f"board {board.number or '?'}"]
-    if board.dealer is not None:
-        parts.append(f"dealer {names[board.dealer]}")
-    if board.vulnerable is not None:
-        parts.append(f"vulnerable {VULNERABLE[board.vulnerable]}")
-    if board.contract:
-        by = f" by {names[board.declarer]}" if board.declarer is not None else ""
-        parts.append(f"{board.contract}{by}")
-    return ", ".join(parts)

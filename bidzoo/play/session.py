@@ -1,7 +1,6 @@
-"""One table: a game, a board and the actions so far. Every position is replayed through the game's own kernels."""
+"""One table: a game, a board, the actions so far, and who sits where."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from threading import RLock
 from typing import Any
 
@@ -10,46 +9,12 @@ import numpy as np
 from bidzoo import registry
 from bidzoo.agents.policy import Policy
 from bidzoo.agents.thoughts import Thoughts, thoughts_of
-from bidzoo.envs.game import Buffers, Game
 from bidzoo.kernels import I64, Tables
 from bidzoo.play.catalog import HUMAN, agents_for, checked_options, make_agent, offer, usual_seats
+from bidzoo.play.record import Position, Record, Setup
 from bidzoo.streams import Streams
 
 MOST = 2**53 - 1  # of seeds and boards: what a page's numbers hold exactly
-
-
-@dataclass(frozen=True)
-class Setup:
-    """Where a table starts: with its actions it is the whole state of a session."""
-
-    game: str
-    options: Mapping[str, Any]  # of ``make_game``
-    seed: int
-    board: int
-    fixed: Mapping[str, Any]  # of ``Game.fix``: a deal from a file
-
-
-@dataclass(frozen=True)
-class Position:
-    """A replayed table ``[1]`` and what it shows."""
-
-    tables: Tables
-    out: Buffers
-
-    @property
-    def over(self) -> bool:
-        """Nobody can act any more."""
-        return not self.out.mask.any()
-
-    @property
-    def player(self) -> int:
-        """Who acts next; -1 once over."""
-        return -1 if self.over else int(self.out.player[0])
-
-    @property
-    def legal(self) -> list[int]:
-        """Legal actions."""
-        return [int(action) for action in np.flatnonzero(self.out.mask[0])]
 
 
 class StaleError(ValueError):
@@ -229,39 +194,3 @@ class Session:
         """The human whose cards are shown: the one to act, else the next to come; -1 if there is none."""
         order = [(max(self.position().player, 0) + k) % len(self.seats) for k in range(len(self.seats))]
         return next((seat for seat in order if self.seats[seat] == HUMAN), -1)
-
-
-class Record:
-    """Replays actions of one setup."""
-
-    def __init__(self, game: Game, setup: Setup) -> None:
-        self.game, self.setup = game, setup
-        fixed = dict(game.options(setup.fixed))
-        fixed.pop("board", None)
-        self._fixed = fixed
-        self._cached: tuple[tuple[int, ...], Position] | None = None
-
-    def replay(self, actions: Sequence[int]) -> Position:
-        """The table after ``actions``; ValueError names the first that is not legal in its place."""
-        asked = tuple(actions)
-        if self._cached is None or self._cached[0] != asked:
-            self._cached = (asked, self._walk(asked)[0])
-        return self._cached[1]
-
-    def players(self, actions: Sequence[int]) -> list[int]:
-        """Who took each of ``actions``."""
-        return self._walk(tuple(actions))[1]
-
-    def _walk(self, actions: tuple[int, ...]) -> tuple[Position, list[int]]:
-        game = self.game
-        tables, out, players = game.new(1), game.buffers(1), []
-        game.begin(tables, np.array([self.setup.board], np.int64), self.setup.seed, out)
-        if self._fixed:
-            game.fix(tables, self._fixed, out)
-        for step, action in enumerate(actions):
-            if not (0 <= action < game.num_actions and out.mask[0, action]):
-                text = game.action_text(action) if 0 <= action < game.num_actions else repr(action)
-                raise ValueError(f"action {step + 1} of the record, {text}, is not legal there")
-            players.append(int(out.player[0]))
-            game.step_one(tables, int(action), out)
-        return Position(tables, out), players

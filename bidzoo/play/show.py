@@ -9,7 +9,8 @@ from bidzoo.cards import NUM_CALLS, hand_cards
 from bidzoo.envs.signals.game import SignalGame
 from bidzoo.envs.spades.state import FIRST_CARD
 from bidzoo.play.catalog import BRIDGE, HUMAN, offer
-from bidzoo.play.session import Position, Session
+from bidzoo.play.record import Position
+from bidzoo.play.session import Session
 from bidzoo.play.show_bridge import bridge
 from bidzoo.play.show_signals import signals
 from bidzoo.play.show_spades import spades
