@@ -96,7 +96,7 @@ def test_master_spades_simple_bidding(hand: str, takes: int) -> None:
     ],
 )
 def test_io_card_values(hand: str, takes: float) -> None:
-    assert bid("io", hand) == int(takes + 0.5)
+    assert bid("io", hand) == int(takes)
 
 
 def test_io_bids_nil_only_behind_a_strong_partner() -> None:

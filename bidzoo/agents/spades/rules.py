@@ -107,7 +107,7 @@ def ms_row(table: Table, hand: int, bidder: Table) -> int:
 
 @row
 def io_row(table: Table, hand: int) -> int:
-    """IO, the bidder of cardgames.io (5.1): high spades 1, low ones 0.4, A 1, AK 2, guarded K 0.5."""
+    """IO, the bidder of cardgames.io (5.1): high spades 1, low ones 0.4, A 1, AK 2, guarded K 0.5, rounded down."""
     if unseen_hand_row(table):
         return LOOK
     suits = suits_row(table.deck, hand)
@@ -123,4 +123,4 @@ def io_row(table: Table, hand: int) -> int:
             takes += 1.0 if ace else (0.5 if count_row(mask) > 1 else 0.0)
     partner = int(table.bids[(int(table.turn) + 2) % 4]) if table.sides == 2 else -1
     nil = takes <= 3 and partner >= 4 and not top and count_row(spades) <= 3
-    return finish_row(table, hand, nil, takes)
+    return finish_row(table, hand, nil, np.floor(takes + 0.01))  # ten times 0.4 is not below 4
