@@ -11,7 +11,7 @@ UNCOMPILED := $(addprefix tests/games/test_,bridge_auction.py bridge_play.py sma
 # waiting numba threads sleep instead of spinning: these machines are shared
 export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: bench test test-slow check docs clean
+.PHONY: bench test test-slow test-integrations test-libraries test-rllib test-floors test-wheel check docs clean
 
 bench: $(READY) $(KERNELS)
 	$(BIN)/bidzoo bench $(BENCH)
@@ -24,9 +24,51 @@ test: $(READY) $(KERNELS) check
 test-slow: $(READY) $(KERNELS)
 	$(BIN)/python -m pytest -m slow
 
+# Every part has a virtual environment of its own and stands alone; `make -k` runs the others after one has failed.
+test-integrations: test-libraries test-rllib test-floors test-wheel
+
+# TorchRL, Tianshou, Pgx, RLCard, and the web page in a browser
+test-libraries: .venv-integrations/ready
+	@command -v chromedriver > /dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get > /dev/null || \
+		(apt-get update -q && apt-get install -y -q --no-install-recommends chromium chromium-driver)
+	$(call in,integrations) -m pytest -m integration -ra tests/training/test_libraries.py tests/integrations
+
+# RLlib pins Gymnasium; Ray and Dask clusters
+test-rllib: .venv-rllib/ready
+	$(call in,rllib) -m pytest -m integration -ra tests/training/test_libraries.py tests/integrations/test_clusters.py
+
+# the oldest versions that pyproject.toml admits
+test-floors: .venv-floors/ready
+	$(call in,floors) -m pytest tests/test_contract.py
+
+# the built wheel in clean environments, without and with the optional parts, away from the checkout
+test-wheel:
+	rm -rf .venv-wheel .venv-wheel-all build/wheel
+	$(PYTHON) -m venv .venv-wheel
+	$(PYTHON) -m venv .venv-wheel-all
+	.venv-wheel/bin/pip wheel -q --no-deps -w build/wheel .
+	.venv-wheel/bin/pip install -q build/wheel/*.whl
+	.venv-wheel-all/bin/pip install -q "$$(ls build/wheel/*.whl)[picture,openspiel,files]"
+	cp tests/smoke.py build/wheel
+	cd build/wheel && ../../.venv-wheel/bin/python smoke.py
+	cd build/wheel && ../../.venv-wheel-all/bin/python smoke.py all
+
+# compiled kernels of one numba are of no use to another
+in = NUMBA_CACHE_DIR=$(CURDIR)/.venv-$(1)/kernels RAY_USAGE_STATS_ENABLED=0 .venv-$(1)/bin/python
+
+.venv-integrations/ready: PACKAGES = torch "-e .[integrations,picture,openspiel,files]" "pytest selenium"
+.venv-rllib/ready: PACKAGES = torch "-e .[rllib,cluster]" pytest
+.venv-floors/ready: PACKAGES = "gymnasium==1.1.* pettingzoo==1.25.* numpy==1.26.* numba==0.61.*" "-e .[picture] pytest"
+
+.venv-%/ready: pyproject.toml constraints.txt
+	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/pip install -q --upgrade pip
+	for packages in $(PACKAGES); do .venv-$*/bin/pip install -q -c constraints.txt $$packages || exit 1; done
+	touch $@
+
 check: $(READY)
-	$(BIN)/ruff format --check bidzoo tests
-	$(BIN)/ruff check bidzoo tests
+	$(BIN)/ruff format --check bidzoo tests docs/training
+	$(BIN)/ruff check bidzoo tests docs/training
 	$(BIN)/mypy bidzoo
 
 docs: $(READY)
@@ -45,4 +87,4 @@ $(KERNELS): $(READY) $(shell find bidzoo -name '*.py')
 	touch $@
 
 clean:
-	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-* build docs/_build .pytest_cache .mypy_cache .ruff_cache

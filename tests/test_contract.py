@@ -62,6 +62,7 @@ class TestPettingZoo:
         assert str(env) == env.metadata["name"] == env_id
         assert env.unwrapped is env
 
+    @pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="the registry came with PettingZoo 1.27")
     def test_registry(self, env_id):
         env = pettingzoo.make("aec", f"bidzoo/{env_id.replace('_v', '-v')}")
         env.reset(seed=1)
@@ -235,7 +236,7 @@ class TestBatch:
             batch.step(chosen)
 
     def test_arrays_are_reused(self, env_id):
-        import torch
+        torch = pytest.importorskip("torch")
 
         batch = bidzoo.make_vec(env_id, 4)
         batch.reset()

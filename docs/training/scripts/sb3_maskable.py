@@ -10,7 +10,6 @@ from stable_baselines3.common.vec_env import VecMonitor
 
 import bidzoo
 from bidzoo import agents
-from bidzoo.agents.tabular.solver import jps
 from bidzoo.benchmarks.match import play
 from bidzoo.wrappers.pool import Pool
 from bidzoo.wrappers.sb3 import SB3Policy, SB3VecEnv
@@ -27,7 +26,7 @@ def score(first, second) -> float:
 
 def with_partner(steps: int, seed: int = 0) -> SB3Policy:
     """Learns player_0's part beside a partner that is given: any agent by name, or any policy."""
-    env = gymnasium.make("bidzoo/MiniBridge-v0", size=SIZE, partner=jps(), learner=0)
+    env = gymnasium.make("bidzoo/MiniBridge-v0", size=SIZE, partner=agents.make("jps"), learner=0)
     model = MaskablePPO("MlpPolicy", env, n_steps=512, batch_size=128, gamma=1.0, learning_rate=1e-3, seed=seed)
     model.learn(steps)
     return SB3Policy(model, bidzoo.make_game(GAME, size=SIZE), greedy=True, name="learner")
@@ -55,7 +54,7 @@ def main() -> None:
     """Both, beside random play."""
     random = agents.make("random")
     print(f"random with random        {score(random, random):.3f}")
-    learner, partner = with_partner(steps=8_000), jps()
+    learner, partner = with_partner(steps=8_000), agents.make("jps")
     print(f"random with jps           {score(random, partner):.3f}")
     print(f"MaskablePPO with jps      {score(learner, partner):.3f}")
     both = self_play(steps=40_000, rounds=10)

@@ -8,7 +8,6 @@ from stable_baselines3 import A2C, DQN, PPO
 
 import bidzoo
 from bidzoo import agents
-from bidzoo.agents.tabular.solver import jps
 from bidzoo.benchmarks.match import play
 from bidzoo.wrappers.sb3 import SB3Policy, SB3VecEnv
 
@@ -44,7 +43,7 @@ def train(task: str, algorithm: str, partner, steps: int, seed: int = 0) -> SB3P
 
 def main() -> None:
     """Each algorithm on each task, beside a random learner and a perfect one."""
-    partner = jps()
+    partner = agents.make("jps")
     for task in TASKS:
         print(f"{task}: random {score(task, agents.make('random'), partner):.2f}", end="")
         for algorithm in MODELS:
