@@ -67,7 +67,7 @@ def main() -> None:
         [Path(sys.executable).with_name("bidzoo"), "list"], capture_output=True, text=True, check=True
     )
     assert all(env_id in listed.stdout for env_id in bidzoo.available())
-    optional = {name: find_spec(name) is not None for name in ("PIL", "pyspiel", "pyarrow")}
+    optional = {name: find_spec(name) is not None for name in ("pyspiel", "pyarrow")}
     if "all" in sys.argv[1:]:
         assert all(optional.values()), optional
         env = bidzoo.make("bridge_bidding_v0", render_mode="rgb_array")
