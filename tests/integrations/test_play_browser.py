@@ -74,7 +74,7 @@ class Page:
     def js(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
 
-    def wait(self, condition, seconds=60):
+    def wait(self, condition, seconds=240):  # an agent may have to be compiled first
         return WebDriverWait(self.driver, seconds, 0.03).until(lambda _: condition())
 
     def find(self, css):
