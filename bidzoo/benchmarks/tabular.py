@@ -21,8 +21,7 @@ from bidzoo.benchmarks.tabular_paper import BAD_JPS, GAMES, INFOSETS, ROWS, SAMP
 from bidzoo.envs.compiled import count_infosets, count_states
 
 NETWORKS = ("A2C", "BAD")
-LONG = "simple_bidding_v0(size=16)"
-LONG_OPTIMUM = Fraction(2752, 256)  # docs/results/exact.json: its proof takes too long for a benchmark
+LONG = "simple_bidding_v0(size=16)"  # of Figure 2
 GRID = "minibridge_v0(size=4)"
 
 
@@ -120,7 +119,7 @@ def _estimate(samples: Sequence[float], paper: float | None = None) -> Estimate 
 
 def exact_text(game: str) -> str:
     """The proved optimum as a fraction and a number."""
-    value = LONG_OPTIMUM if game == LONG else exact.solve(compiled_of(game))[0].value
+    value = exact.solve(compiled_of(game))[0].value
     return f"{value} = {float(value):.4f}"
 
 
