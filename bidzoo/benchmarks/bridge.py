@@ -105,8 +105,8 @@ def quality_row(
     played = contracts.bid >= 0
     distance = np.abs(imps(boards.points(contracts) - par(boards.tricks, dealer, vulnerable)).astype(np.int64))
 
-    def share(of: Bool, among: Bool) -> float:
-        return 100 * float(of[among].mean()) if among.any() else float("nan")
+    def share(of: Bool, among: Bool) -> float | None:
+        return 100 * float(of[among].mean()) if among.any() else None
 
     everywhere = np.ones(len(played), np.bool_)
     return {
@@ -118,7 +118,7 @@ def quality_row(
         "slam %": share(contracts.bid >= 25, everywhere),
         "doubled %": share(contracts.stake > 1, played),
         "makes %": share(made, played),
-        "games that are there, bid %": 100 * float(bid.mean()),
+        "games that are there, bid %": share(bid, np.ones(len(bid), np.bool_)),
         "games bid, make %": share(made, game),
         "slams bid, make %": share(made, contracts.bid >= 25),
     }

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-app = typer.Typer(no_args_is_help=True, help="Train the networks of the bridge agents.")
+app = typer.Typer(no_args_is_help=True, help="Train the agents that learn.")
 
 Data = Annotated[Path, typer.Argument(help="Recorded auctions: .npz, or OpenSpiel's text form of WBridge5's.")]
 Out = Annotated[Path, typer.Option(help="Folder of checkpoint, curves and weights.")]
@@ -197,11 +197,11 @@ def a2c(
 @app.command()
 def jps(
     out: Out = Path("runs/jps"),
-    start: Start = "a2c",
+    start: Start = "a2c-bridge",
     options: Set = None,
     every: Every = 20,
     boards: Boards = 4000,
-    against: Against = "a2c",
+    against: Against = "a2c-bridge",
     device: Device = "cpu",
     threads: Threads = 1,
 ) -> None:
@@ -253,6 +253,26 @@ def _judge(against: str, boards: int) -> Callable[[Any], dict[str, float]]:
         return {"imps": estimate.mean, "imps_error": estimate.error}
 
     return judge
+
+
+@app.command("success-curves")
+def success_curves(
+    rounds: Annotated[int, typer.Option(help="Rounds of self-play a pass.")] = 2_000_000,
+    seed: Annotated[int, typer.Option(help="Of the self-play.")] = 1,
+    out: Annotated[Path, typer.Option(help="Table to write.")] = Path("bidzoo/data/spades/success-curves.npz"),
+) -> None:
+    """BIS's nil success curves for all 2955 sequences of earlier bids, from noisy self-play."""
+    from bidzoo.agents.spades.curves_training import CurvesConfig, train_success_curves
+
+    train_success_curves(CurvesConfig(rounds=rounds, seed=seed, out=str(out)), lambda row: typer.echo(row))
+
+
+@app.command("spades-bidder")
+def spades_bidder(seed: Annotated[int, typer.Option(help="Of games and weights.")] = 1) -> None:
+    """The learned Spades bidder, by self-play on the bidding."""
+    from bidzoo.agents.spades.learned_training import LearnedConfig, train_bidder
+
+    train_bidder(LearnedConfig(seed=seed), lambda row: typer.echo(row))
 
 
 def _report(out: Path) -> Callable[[int, dict[str, float]], None]:
