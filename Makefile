@@ -31,11 +31,13 @@ test-integrations: test-libraries test-rllib test-floors test-wheel
 test-libraries: .venv-integrations/ready
 	@command -v chromedriver > /dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get > /dev/null || \
 		(apt-get update -q && apt-get install -y -q --no-install-recommends chromium chromium-driver)
-	$(call in,integrations) -m pytest -m integration -ra tests/training/test_libraries.py tests/integrations
+	$(call in,integrations) -m pytest -m integration -ra -k "not rllib" tests/training/test_libraries.py \
+		tests/integrations --ignore tests/integrations/test_clusters.py
 
 # RLlib pins Gymnasium; Ray and Dask clusters
 test-rllib: .venv-rllib/ready
-	$(call in,rllib) -m pytest -m integration -ra tests/training/test_libraries.py tests/integrations/test_clusters.py
+	$(call in,rllib) -m pytest -m integration -ra -k "not torchrl and not tianshou" \
+		tests/training/test_libraries.py tests/integrations/test_clusters.py
 
 # the oldest versions that pyproject.toml admits
 test-floors: .venv-floors/ready
