@@ -27,7 +27,8 @@ nav a { margin-right: 1rem; color: inherit; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .7rem; text-align: left; border-bottom: 1px solid var(--line); white-space: nowrap; }
-th { background: var(--band); position: sticky; top: 0; } td.number { text-align: right; }
+th { background: var(--band); vertical-align: bottom; } td { vertical-align: top; } .number { text-align: right; }
+th:first-child, td:first-child { position: sticky; left: 0; background: var(--paper); white-space: normal; }
 .error, .paper, .note, .origin { color: var(--soft); font-size: .85em; }
 .apart { color: var(--mark); font-weight: 600; }
 .origin code { word-break: break-word; }
@@ -56,15 +57,13 @@ def cell(value: Any) -> str:
     if value is None:
         return "<td></td>"
     if isinstance(value, Estimate):
-        parts = [number(value.mean)]
-        if math.isfinite(value.error):
-            parts.append(f'<span class="error">± {number(value.error)}</span>')
-        if value.paper is not None:
-            parts.append(f'<span class="paper">paper {number(value.paper)}</span>')
+        mean, error, paper = value.texts
         distance = apart(value)
+        parts = [mean, f'<span class="error">± {error}</span>' if error else ""]
         if distance is not None and abs(distance) > APART:
             parts.append(f'<span class="apart" title="{abs(distance):.1f} standard errors apart">≠</span>')
-        return f'<td class="number">{" ".join(parts)}</td>'
+        under = f'<br><span class="paper">paper {paper}</span>' if paper else ""
+        return f'<td class="number">{" ".join(filter(None, parts))}{under}</td>'
     if isinstance(value, bool) or not isinstance(value, int | float):
         return f"<td>{escape(str(value))}</td>"
     return f'<td class="number">{f"{value:,}" if isinstance(value, int) else number(value)}</td>'
@@ -72,7 +71,12 @@ def cell(value: Any) -> str:
 
 def table_html(table: Table) -> str:
     """A table with its title and note."""
-    head = "".join(f"<th>{escape(column)}</th>" for column in table.columns)
+    numbers = (int, float, Estimate)
+    right = [any(isinstance(row.get(column), numbers) for row in table.rows) for column in table.columns]
+    head = "".join(
+        f"<th{' class=number' if number else ''}>{escape(column)}</th>"
+        for column, number in zip(table.columns, right, strict=True)
+    )
     rows = "".join("<tr>" + "".join(cell(row.get(column)) for column in table.columns) + "</tr>" for row in table.rows)
     note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
     title = f"<h3>{escape(table.title)}</h3>"

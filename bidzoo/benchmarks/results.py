@@ -1,11 +1,11 @@
 """Result tables: printed with rich, saved as JSON with command, seed and version, read back by the report."""
 
 import json
+import math
 import os
 import platform
 import shlex
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,9 +31,17 @@ class Estimate(NamedTuple):
         error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
         return cls(float(values.mean()), error, len(values), paper)
 
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """Mean and error to two figures of the error, and the paper's figure; empty where there is none."""
+        known = math.isfinite(self.error) and self.error > 0
+        places = min(6, max(0, 1 - math.floor(math.log10(self.error)))) if known else 3
+        paper = "" if self.paper is None else f"{self.paper:.4g}"
+        return f"{self.mean:,.{places}f}", f"{self.error:,.{places}f}" if math.isfinite(self.error) else "", paper
+
     def __str__(self) -> str:
-        paper = "" if self.paper is None else f" (paper {self.paper:.4g})"
-        return f"{self.mean:.3f} ± {self.error:.3f}{paper}"
+        mean, error, paper = self.texts
+        return mean + (f" ± {error}" if error else "") + (f" (paper {paper})" if paper else "")
 
 
 @dataclass(frozen=True)
@@ -129,9 +137,12 @@ def save(
 def write_text(path: Path, text: str) -> None:
     """``path`` holds all of ``text`` or what it held before."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as part:
-        part.write(text)
-    os.replace(part.name, path)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def load(path: str | Path) -> dict[str, Any]:

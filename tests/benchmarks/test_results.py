@@ -95,5 +95,8 @@ def test_estimate():
     estimate = Estimate.of([1.0, 2.0, 3.0])
     assert (estimate.mean, estimate.n) == (2.0, 3)
     assert estimate.error == pytest.approx(1 / 3**0.5)
-    assert str(Estimate(1.5, 0.25, 4)) == "1.500 ± 0.250"
+    assert str(Estimate(1.5, 0.25, 4)) == "1.50 ± 0.25"
+    assert str(Estimate(73.49, 0.401, 4, 51.9)) == "73.49 ± 0.40 (paper 51.9)"
+    assert str(Estimate(1.0, 0.0, 4)) == "1.000 ± 0.000"
+    assert str(Estimate(1234.5, 12.0, 4)) == "1,234 ± 12"
     assert json.loads(json.dumps(estimate._asdict()))["n"] == 3
