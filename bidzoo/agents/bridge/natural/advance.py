@@ -20,11 +20,11 @@ def advance_overcall_row(k: Table, level: int, strain: int, stops: int, m: Table
     """Raises to the level of the trumps, a cue bid with a good raise, new suits and notrump naturally."""
     suit = -1
     for named in range(4):
-        if k.named[k.partner][named]:
+        if k.named[k.partner, named]:
             suit = named
     if suit < 0:
         return
-    length = k.low[k.partner][suit]
+    length = k.low[k.partner, suit]
     cheapest = k.bid // 5 + 1 + (1 if strain <= k.bid % 5 else 0)
     if strain == suit:
         if level == 4 and suit >= HEARTS:
@@ -36,6 +36,8 @@ def advance_overcall_row(k: Table, level: int, strain: int, stops: int, m: Table
         elif level == cheapest + 1 and level <= 4:
             support_points_row(m, R_PREEMPTIVE_RAISE, 51, 3, 9, suit)
             suit_row(m, suit, level + 6 - length, 13)
+    elif length >= 6 and not (strain != NOTRUMP and (stops >> strain) & 1):
+        return
     elif strain == NOTRUMP:
         if level <= 3:
             low = (8, 11, 14)[level - 1]
@@ -96,6 +98,6 @@ def convert_row(k: Table, m: Table) -> None:
     if suit < NOTRUMP:
         hcp_row(m, R_PENALTY_PASS, 58, 6, 40)
         suit_row(m, suit, 5, 13)
-        m.quality = 4
+        m.quality, m.strain = 4, suit
     else:
         hcp_row(m, R_PENALTY_PASS, 58, 8, 40)

@@ -43,9 +43,9 @@ def _suit_row(k: Table, level: int, strain: int, less: int, m: Table) -> None:
     vulnerable = (k.vulnerable >> (k.seat % 2)) & 1
     if level == cheapest:
         if level == 1:
-            points_row(m, R_OVERCALL, 50 + strain, 9 - less, 18)
+            points_row(m, R_OVERCALL, 50 + strain, 8 - less // 2, 18)
             suit_row(m, strain, 5, 13)
-            m.quality, m.hcp_low, m.hcp_high = 1, 8 - less, 16
+            m.quality, m.hcp_low, m.hcp_high = 1, 7 - less // 2, 16
         elif level == 2:
             points_row(m, R_OVERCALL, 50, 13 - less, 18)
             suit_row(m, strain, 5, 13)
@@ -55,7 +55,7 @@ def _suit_row(k: Table, level: int, strain: int, less: int, m: Table) -> None:
         elif level == 3:
             points_row(m, R_OVERCALL, 50, 14, 19)
             suit_row(m, strain, 5, 13)
-            m.hcp_low, m.hcp_high, m.quality = 12, 17, 4
+            m.hcp_low, m.hcp_high, m.quality = 12, 17, 2
         elif level == 4:
             points_row(m, R_OVERCALL, 50, 17, 40)
             suit_row(m, strain, 6, 13)
@@ -63,7 +63,8 @@ def _suit_row(k: Table, level: int, strain: int, less: int, m: Table) -> None:
         m.longest = strain
     elif level == cheapest + 1 and level <= 3 and less == 0:
         hcp_row(m, R_JUMP_OVERCALL, 62, 5 + vulnerable, 10)
-        suit_row(m, strain, 6 if level == 2 else 7, 7)
+        m.high[:] = 4
+        suit_row(m, strain, level + 4, level + 4)
         m.quality = 1
     elif level == 4 and strain >= HEARTS and less == 0:
         hcp_row(m, R_JUMP_OVERCALL, 60, 6, 13)
@@ -107,7 +108,7 @@ def _double_row(k: Table, less: int, stops: int, m: Table) -> None:
     unbid = 0
     for suit in range(4):
         if (stops >> suit) & 1:
-            m.high[suit] = 2
+            m.high[suit] = 3
         else:
             unbid += 1
             m.low[suit] = 3

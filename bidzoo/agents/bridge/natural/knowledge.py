@@ -1,7 +1,17 @@
 """What the auction has shown so far: every call narrows the caller's ranges."""
 
 from bidzoo.agents.bridge.natural.promise import NOTRUMP
-from bidzoo.agents.bridge.natural.records import MOST_HCP, MOST_POINTS, NO_SUIT, R_ACES, R_TRANSFER, R_TWO_SUITS
+from bidzoo.agents.bridge.natural.records import (
+    MOST_HCP,
+    MOST_POINTS,
+    NO_SUIT,
+    R_ACES,
+    R_JUMP_OVERCALL,
+    R_PREEMPT,
+    R_TRANSFER,
+    R_TWO_SUITS,
+    R_WEAK_TWO,
+)
 from bidzoo.cards import DOUBLE, FIRST_BID, PASS
 from bidzoo.kernels import Table, row
 
@@ -30,6 +40,7 @@ def begin_row(k: Table, dealer: int, vulnerable: int) -> None:
     k.last[:] = -1
     k.rule[:] = 0
     k.aces[:] = -1
+    k.preempted[:] = 0
 
 
 @row
@@ -43,7 +54,7 @@ def named_row(k: Table) -> int:
     """Bit mask of the suits that the opponents of the seat to call have named."""
     suits = 0
     for suit in range(4):
-        if k.named[k.left][suit] or k.named[k.right][suit]:
+        if k.named[k.left, suit] or k.named[k.right, suit]:
             suits |= 1 << suit
     return suits
 
@@ -57,6 +68,8 @@ def learn_row(k: Table, call: int, m: Table) -> None:
     k.last[seat], k.rule[seat] = call, m.rule
     if k.opener >= 0:
         k.turns[seat] += 1
+    if m.rule in (R_WEAK_TWO, R_PREEMPT, R_JUMP_OVERCALL):
+        k.preempted[seat] = 1
     if m.rule == R_TRANSFER:
         k.named[seat, m.strain + 1] = 1
     elif m.rule == R_TWO_SUITS:
@@ -76,6 +89,10 @@ def learn_row(k: Table, call: int, m: Table) -> None:
         k.must[side] = k.partner
     if m.agrees != NO_SUIT:
         k.agreed[side] = m.agrees
+    if k.agreed[side] == NO_SUIT:
+        for suit in range(4):
+            if k.low[seat, suit] + k.low[k.partner, suit] >= 8:
+                k.agreed[side] = suit
     if m.rule == R_ACES:
         k.aces[seat] = max((call - FIRST_BID) % 5, 0)
         if k.agreed[side] != (call - FIRST_BID) % 5:

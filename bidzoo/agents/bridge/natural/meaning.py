@@ -86,7 +86,7 @@ def _answer_row(k: Table, level: int, strain: int, m: Table) -> bool:
         answer_blackwood_row(level, strain, m)
     elif asked == R_RELAYED:
         relayed_row(level, strain, m)
-    elif asked == R_JACOBY and k.stake == 1 and k.game[k.seat % 2]:
+    elif asked == R_JACOBY and k.game[k.seat % 2] and level + strain < 8:
         answer_jacoby_row(k, level, strain, m)
     elif asked == R_ACES:
         after_blackwood_row(k, level, strain, m)
@@ -108,6 +108,8 @@ def _answer_row(k: Table, level: int, strain: int, m: Table) -> bool:
 @row
 def _natural_row(k: Table, call: int, level: int, strain: int, m: Table) -> None:
     stops = named_row(k)
+    if k.preempted[k.seat] and k.must[k.seat % 2] != k.seat:
+        return
     if (k.opener - k.seat) % 2 == 0:
         if k.opener == k.partner and k.turns[k.seat] == 0 and k.rule[k.partner] == R_SUIT_OPENING:
             respond_row(k, call, level, strain, stops, m)

@@ -60,10 +60,12 @@ def relayed_row(level: int, strain: int, m: Table) -> None:
 def complete_row(k: Table, level: int, strain: int, m: Table) -> None:
     """The notrump bidder's answer to Stayman or a transfer, cheapest."""
     asked = k.bid % 5
-    if level != k.bid // 5 + 1 and not (level == k.bid // 5 + 2 and asked == HEARTS and strain == SPADES):
+    if k.rule[k.partner] == R_RELAY:
+        if strain == CLUBS and level == 3:
+            hcp_row(m, R_RELAYED, 90, 0, 40)
         return
     if k.rule[k.partner] == R_STAYMAN:
-        if strain in (DIAMONDS, HEARTS, SPADES):
+        if level == k.bid // 5 + 1 and strain in (DIAMONDS, HEARTS, SPADES):
             hcp_row(m, R_STAYMAN_ANSWER, 90 if strain == HEARTS else 80 if strain == SPADES else 70, 0, 40)
             if strain == DIAMONDS:
                 m.high[HEARTS], m.high[SPADES] = 3, 3
@@ -71,9 +73,6 @@ def complete_row(k: Table, level: int, strain: int, m: Table) -> None:
                 suit_row(m, strain, 4, 5)
                 m.natural = 1
                 m.high[HEARTS] = 3 if strain == SPADES else 5
-    elif k.rule[k.partner] == R_RELAY:
-        if strain == CLUBS and level == 3:
-            hcp_row(m, R_RELAYED, 90, 0, 40)
     elif strain == asked + 1 and level == k.bid // 5 + 1:
         hcp_row(m, R_TRANSFERRED, 90, 0, 40)
     elif strain == asked + 1 and level == 3 and k.hcp_high[k.seat] <= 17:

@@ -1,7 +1,7 @@
 """Every later call: where the contract belongs, from what both hands have shown.
 
-Thresholds are for the sum of our points and partner's least: 25 for 3NT, 26 for four of a major, 29 for five of a
-minor, 33 for a small and 37 for a grand slam.
+Thresholds are for the sum of our points and partner's least: 24 for 3NT, 26 for four of a major, 29 for five of a
+minor, 32 for a small and 37 for a grand slam.
 """
 
 from bidzoo.agents.bridge.natural.opening import HEARTS
@@ -22,7 +22,7 @@ from bidzoo.agents.bridge.natural.records import (
 from bidzoo.cards import DOUBLE
 from bidzoo.kernels import Table, row
 
-NOTRUMP_GAME, MAJOR_GAME, MINOR_GAME, SLAM, GRAND = 25, 26, 29, 33, 37
+NOTRUMP_GAME, MAJOR_GAME, MINOR_GAME, SLAM, GRAND = 24, 26, 29, 32, 37
 SPREAD = 4  # points a partner without an upper limit is credited with when we invite
 
 
@@ -35,14 +35,14 @@ def place_row(k: Table, call: int, level: int, strain: int, stops: int, m: Table
     elif strain == NOTRUMP:
         _notrump_row(k, level, stops, contested, m)
     elif strain >= 0:
-        partners, own = k.low[k.partner][strain], k.low[k.seat][strain]
+        partners, own = k.low[k.partner, strain], k.low[k.seat, strain]
         if (stops >> strain) & 1 and partners < 4 and own < 4:
             _cue_row(k, level, strain, m)
-        elif partners >= 3 and (partners >= 4 or k.named[k.partner][strain] or own >= 4):
+        elif partners >= 3 and (partners >= 4 or k.named[k.partner, strain] or own >= 4):
             _support_row(k, level, strain, contested, m)
-        elif own >= 4 and k.named[k.seat][strain]:
+        elif own >= 4 and k.named[k.seat, strain]:
             _rebid_row(k, level, strain, contested, m)
-        elif not k.named[k.seat][strain]:
+        elif not k.named[k.seat, strain]:
             _new_suit_row(k, level, strain, contested, m)
 
 
@@ -84,7 +84,7 @@ def _notrump_row(k: Table, level: int, stops: int, contested: bool, m: Table) ->
 
 @row
 def _support_row(k: Table, level: int, strain: int, contested: bool, m: Table) -> None:
-    partners, side = k.low[k.partner][strain], k.seat % 2
+    partners, side = k.low[k.partner, strain], k.seat % 2
     least = k.points_low[k.partner]
     fit = max(8 - partners, 2)
     target = MAJOR_GAME if strain >= HEARTS else MINOR_GAME
@@ -103,14 +103,14 @@ def _support_row(k: Table, level: int, strain: int, contested: bool, m: Table) -
         _compete_row(k, level, strain, partners, m)
         return
     elif level == 3 and level == game - 1:
-        support_points_row(m, R_INVITE, 55, target - _upper(k), target - 1 - least, strain)
-    elif level == 3 and not k.named[side][strain]:
+        support_points_row(m, R_INVITE, 55, target + 1 - _upper(k), target - 1 - least, strain)
+    elif level == 3 and not k.named[side, strain]:
         support_points_row(m, R_INVITE, 40, 23 - least, MINOR_GAME - 1 - least, strain)
     elif level == 2:
         support_points_row(m, R_PREFERENCE, 25, 0, 50, strain)
         current = k.bid % 5
         if current < NOTRUMP:
-            m.better, m.worse, m.by = strain, current, k.low[k.partner][current] - partners
+            m.better, m.worse, m.by = strain, current, k.low[k.partner, current] - partners
             m.low[strain] = 2
             if k.agreed[side] >= 0:
                 m.priority = -1
@@ -128,7 +128,7 @@ def _compete_row(k: Table, level: int, strain: int, partners: int, m: Table) -> 
 
 @row
 def _rebid_row(k: Table, level: int, strain: int, contested: bool, m: Table) -> None:
-    own, least = k.low[k.seat][strain], k.points_low[k.partner]
+    own, least = k.low[k.seat, strain], k.points_low[k.partner]
     target = MAJOR_GAME if strain >= HEARTS else MINOR_GAME
     game = 4 if strain >= HEARTS else 5
     length = max(own + 1, 6)
@@ -144,6 +144,8 @@ def _rebid_row(k: Table, level: int, strain: int, contested: bool, m: Table) -> 
         length = 6 if contested or own >= 5 else 5
         if length <= own:
             length = own + 1
+    elif level == 6:
+        points_row(m, R_SLAM, 80, SLAM + 1 - least, 50)
     suit_row(m, strain, length, 13)
     m.natural = 1
 
@@ -183,7 +185,7 @@ def _double_row(k: Table, stops: int, m: Table) -> None:
         for other in range(4):
             if (stops >> other) & 1:
                 m.high[other] = 2
-            elif not k.named[k.seat][other]:
+            elif not k.named[k.seat, other]:
                 m.low[other] = 3
         return
     if suit == NOTRUMP:

@@ -24,7 +24,10 @@ def rebid_row(k: Table, level: int, strain: int, m: Table) -> None:
     opened = (k.opening - FIRST_BID) % 5
     response, responded = k.bid % 5, k.bid // 5 + 1
     cheapest = responded + (1 if strain <= response else 0)
-    if strain == NOTRUMP:
+    if strain == NOTRUMP and level == 3 and responded == 1 and opened < HEARTS and response != NOTRUMP:
+        notrump_row(m, R_NOTRUMP, 46, 18, 21, 0)  # on tricks in the minor
+        m.low[opened] = 6
+    elif strain == NOTRUMP:
         _notrump_row(level, responded, response, m)
     elif strain == opened:
         _own_row(k, level - cheapest, level, opened, responded, response, m)
@@ -82,7 +85,7 @@ def _own_row(k: Table, jump: int, level: int, opened: int, responded: int, respo
             m.points_high = 40
             suit_row(m, opened, 5, 13)
     elif jump == 1 and level == 3:
-        points_row(m, R_REBID, 39, 17, 19)
+        points_row(m, R_REBID, 39, 17, 19 if opened >= HEARTS else 40)
         suit_row(m, opened, 6, 13)
     elif level == 4 and opened >= HEARTS:
         points_row(m, R_REBID, 40, 20, 40)
@@ -92,7 +95,7 @@ def _own_row(k: Table, jump: int, level: int, opened: int, responded: int, respo
 
 @row
 def _raise_row(k: Table, level: int, cheapest: int, strain: int, m: Table) -> None:
-    trumps = 8 - k.low[k.partner][strain]
+    trumps = 8 - k.low[k.partner, strain]
     if level == cheapest:
         support_points_row(m, R_RAISE, 50, 12, 15, strain)
         if cheapest == 3:
@@ -108,7 +111,7 @@ def _raise_row(k: Table, level: int, cheapest: int, strain: int, m: Table) -> No
 
 @row
 def _second_suit_row(level: int, cheapest: int, strain: int, opened: int, responded: int, m: Table) -> None:
-    if level == cheapest + 1 and level <= 3:
+    if level == cheapest + 1 and level <= 3 and (cheapest == 1 or strain < opened):
         points_row(m, R_JUMP_SHIFT, 44, 19, 40)
         m.force = 2
     elif level != cheapest or level > 3:

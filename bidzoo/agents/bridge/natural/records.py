@@ -55,6 +55,7 @@ KNOWN = np.dtype(
         ("turns", "i8", (4,)),  # calls since the opening bid, the opening included
         ("last", "i8", (4,)),  # last call, -1 before
         ("rule", "i8", (4,)),  # rule of the last call
+        ("preempted", "i8", (4,)),  # 1: its hand is told, the rest is partner's
         ("aces", "i8", (4,)),  # shown in answer to Blackwood, -1 if not asked
     ],
     align=True,

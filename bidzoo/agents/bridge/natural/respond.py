@@ -25,9 +25,9 @@ def respond_row(k: Table, call: int, level: int, strain: int, stops: int, m: Tab
     if call == DOUBLE:
         _negative_row(k, opened, m)
     elif call == REDOUBLE:
-        points_row(m, R_REDOUBLE, 39, 10, 40)
+        points_row(m, R_REDOUBLE, 47, 10, 40)
         m.hcp_low = 10
-        m.high[opened] = 3
+        m.high[opened] = 2
     elif strain == opened:
         _raise_row(k, level, opened, m)
     elif strain == NOTRUMP:
@@ -82,7 +82,7 @@ def _notrump_row(k: Table, level: int, opened: int, stops: int, m: Table) -> Non
         notrump_row(m, R_NOTRUMP, 40, 13, 17, 0)
         m.balanced, m.high[opened] = 1, 3
     elif opened <= DIAMONDS and level == 2:
-        notrump_row(m, R_NOTRUMP, 40, 13, 15, 0)
+        notrump_row(m, R_NOTRUMP, 48, 13, 15, 0)
         m.balanced, m.high[HEARTS], m.high[SPADES] = 1, 3, 3
     elif opened <= DIAMONDS and level == 3:
         notrump_row(m, R_NOTRUMP, 15, 13, 18, 0)
@@ -93,9 +93,9 @@ def _new_suit_row(k: Table, level: int, strain: int, opened: int, overcalled: bo
     jump = level > k.bid // 5 + 1 + (1 if strain <= k.bid % 5 else 0)
     if jump:
         if level <= 3 and level == k.bid // 5 + 2 + (1 if strain <= k.bid % 5 else 0) and not overcalled:
-            points_row(m, R_JUMP_SHIFT, 70, 18, 40)
+            points_row(m, R_JUMP_SHIFT, 70, 17, 40)
             suit_row(m, strain, 5, 13)
-            m.hcp_low, m.quality, m.force, m.natural = 17, 5, 2, 1
+            m.hcp_low, m.quality, m.force, m.natural = 15, 5, 2, 1
         return
     if level > 3:
         return

@@ -68,15 +68,15 @@ def answer_feature_row(k: Table, level: int, strain: int, m: Table) -> None:
 def answer_preempt_row(k: Table, level: int, strain: int, m: Table) -> None:
     """Raise partner's preempt to the level of the trumps, or to game on strength; a new suit is forcing."""
     opened = (k.opening - FIRST_BID) % 5
-    length = k.low[k.partner][opened]
+    length = k.low[k.partner, opened]
     game = 4 if opened >= HEARTS else 5
     if strain == opened:
         if level == game:
-            support_points_row(m, R_GAME, 60, 8, 40, opened)
+            support_points_row(m, R_GAME, 60, 8 if opened >= HEARTS else 15, 40, opened)
             suit_row(m, opened, max(10 - length, 2), 13)
         elif level + 6 > length:
             support_points_row(m, R_PREEMPTIVE_RAISE, 40, 9 if level == 3 else 5, 15, opened)
-            suit_row(m, opened, level + 6 - length, 13)
+            suit_row(m, opened, level + 7 - length, 13)
     elif strain == NOTRUMP and level == 2:
         hcp_row(m, R_FEATURE_ASK, 55, 15, 40)
         m.force = 1

@@ -1,0 +1,224 @@
+"""``bidzoo bench bridge``: the same IMPs as the match harness, honest errors, contracts solved on demand."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from bidzoo.agents import make
+from bidzoo.benchmarks import bridge, bridge_analysis, bridge_boards, report, results
+from bidzoo.benchmarks.bridge_boards import Boards, Contracts
+from bidzoo.benchmarks.bridge_claims import CLAIMS, relations
+from bidzoo.benchmarks.match import duplicate
+from bidzoo.benchmarks.results import Estimate
+from bidzoo.cards import call_number
+from bidzoo.cli import app
+from bidzoo.envs.bridge import double_dummy
+from bidzoo.envs.bridge.par import par
+
+
+def test_imps_are_those_of_a_duplicate_match():
+    boards, sayc, nobody = Boards(300, 4), make("sayc"), make("pass")
+    first, second = (Contracts.of(boards.play(*pair)) for pair in ((sayc, nobody), (nobody, sayc)))
+    expected = duplicate(boards.game, sayc, nobody, np.arange(300), 4)
+    assert np.array_equal(boards.match(first, second), expected.imps)
+    assert np.array_equal(boards.points(first), expected.first["points"][:, 0])
+    assert np.array_equal(boards.match(second, first), -expected.imps)
+
+
+def test_error_counts_deals_not_boards():
+    """Twice the boards on the same deals with the same results say no more than once."""
+    once, twice = Boards(2000), Boards(4000)
+    samples = np.random.default_rng(0).normal(size=2000)
+    plain = Estimate.of(samples)
+    assert once.estimate(samples).error == pytest.approx(plain.error)
+    assert once.estimate(samples).mean == pytest.approx(plain.mean)
+    again = twice.estimate(np.tile(samples, 2))
+    assert again.error == pytest.approx(plain.error)
+    assert twice.estimate(np.random.default_rng(0).normal(size=4000)).error == pytest.approx(4000**-0.5, rel=0.1)
+
+
+def test_a_board_is_the_same_for_everybody():
+    boards = Boards(64, 3)
+    first, second = boards.play(make("sayc"), make("random")), boards.play(make("random"), make("sayc"))
+    for field in ("hands", "dealer", "vulnerable", "tricks"):
+        assert np.array_equal(first[field], second[field])
+    other = Boards(64, 5).play(make("pass"), make("pass"))
+    assert not np.array_equal(first["hands"], other["hands"])
+
+
+# ---- fresh deals -------------------------------------------------------------------------
+
+
+def test_fresh_contracts_are_solved_on_demand(tmp_path, monkeypatch):
+    boards = Boards(6, 1, fresh=True)
+    tables = boards.play(make("sayc"), make("sayc"))
+    contracts, cache = Contracts.of(tables), tmp_path / "cache" / "tricks"
+    with pytest.raises(ValueError, match="is not solved"):
+        boards.points(contracts)
+    boards.solve([contracts, contracts], cache=cache)
+    truth = double_dummy.tables(np.ascontiguousarray(tables["hands"]))
+    played = contracts.bid >= 0
+    cell = 5 * contracts.declarer[played].astype(int) + contracts.bid[played] % 5
+    rows = np.flatnonzero(played)
+    assert np.array_equal(boards.tricks[rows, cell], truth[rows, cell])
+    assert (boards.tricks != -1).sum() == played.sum()  # nothing else was solved
+
+    again = Boards(6, 1, fresh=True)
+    again.play(make("sayc"), make("sayc"))
+    monkeypatch.setattr(double_dummy, "contracts", lambda *some: pytest.fail("solved what the cache knows"))
+    again.solve([contracts], cache=cache)
+    assert np.array_equal(again.points(contracts), boards.points(contracts))
+
+
+def test_fresh_run_ends_with_a_table(tmp_path):
+    told = []
+    tables, _, _ = bridge.main(
+        ["sayc", "pass"], 10, 2, fresh=True, cache=tmp_path / "c", report=lambda *what: told.append(what)
+    )
+    assert [table.title for table in tables] == ["Cross table, IMPs a board"]
+    assert "10 random deals, seed 2" in tables[0].note
+    assert told[-1][0] == "contracts"
+    assert told[-1][1] == told[-1][2] <= 20
+
+
+# ---- the tables --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def result():
+    return bridge.main(["pass", "sayc", "random", "bis", "nobody", "mine=no/such/file"], 400, 0)
+
+
+def test_cross_table(result):
+    cross = result[0][0]
+    assert cross.columns == ["agent", "sayc", "pass", "random", "mean"]
+    cells = {row["agent"]: row for row in cross.rows}
+    for ours in ("sayc", "pass", "random"):
+        assert ours not in {k for k, v in cells[ours].items() if isinstance(v, Estimate)}
+        for theirs in {"sayc", "pass", "random"} - {ours}:
+            assert cells[ours][theirs].mean == -cells[theirs][ours].mean
+            assert cells[ours][theirs].n == 400
+    assert cells["sayc"]["random"].mean > 10
+
+
+def test_agents_that_cannot_play_are_named(result):
+    note = result[0][0].note
+    assert "bis: bis plays spades_v0, not bridge_bidding_v0" in note
+    assert "nobody: unknown agent 'nobody'" in note
+    assert "mine=no/such/file: " in note
+
+
+def test_quality(result):
+    quality = {row["agent"]: row for row in result[0][-1].rows}
+    assert quality["pass"]["passed out %"] == 100
+    assert quality["pass"]["calls"] == 4
+    assert quality["pass"]["games that are there, bid %"] == 0
+    assert quality["sayc"]["games that are there, bid %"] > 50
+    assert quality["sayc"]["IMPs off par"].mean < quality["pass"]["IMPs off par"].mean < 10
+
+
+def test_par_of_passing(result):
+    boards = Boards(400)
+    tables = boards.play(make("pass"), make("pass"))
+    par_scores = par(boards.tricks, tables["dealer"], tables["vulnerable"])
+    from bidzoo.envs.bridge.imps import imps
+
+    expected = np.abs(imps(-par_scores).astype(int)).mean()
+    assert result[0][-1].rows[0]["IMPs off par"].mean == pytest.approx(expected)
+
+
+def test_results_survive_the_file(result, tmp_path):
+    tables, figures, seconds = result
+    results.save(tmp_path / "bridge.json", "bridge", tables, seed=0, seconds=seconds, figures=figures)
+    again = results.load(tmp_path / "bridge.json")
+    assert [table.rows for table in again["tables"]] == [table.rows for table in tables]
+
+
+@pytest.mark.parametrize(
+    ("agents", "words"),
+    [(["sayc", "nobody"], "1 agents can play.*nobody"), (["sayc", make("sayc")], "'sayc' is there twice")],
+)
+def test_wrong_line_ups(agents, words):
+    with pytest.raises(ValueError, match=words):
+        bridge.main(agents, 10)
+
+
+def test_one_board_is_no_sample():
+    with pytest.raises(ValueError, match="boards 1: expected 2 or more"):
+        Boards(1)
+
+
+def test_relations_appear_when_both_exist():
+    found = relations({("rl", "sl"): Estimate(0.5, 0.03, 1000), ("sl", "rl"): Estimate(-0.5, 0.03, 1000)})
+    assert [row["relation"] for row in found.rows] == ["rl against sl"]
+    assert found.rows[0]["ours"].paper == 0.87
+    assert not relations({}).rows
+    assert all(claim.first != claim.second and claim.imps > 0 for claim in CLAIMS)
+
+
+# ---- analysis ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def analysis():
+    return bridge_analysis.analyse(make("sayc"), 500)
+
+
+def test_openings_are_those_of_the_opener():
+    boards = Boards(200)
+    tables = boards.play(make("sayc"), make("random"))
+    openings = bridge_analysis.Openings.of(tables)
+    first = [next(int(c) for c in table["calls"] if c >= 3) for table in tables if (table["calls"] >= 3).any()]
+    assert (openings.bid + 3).tolist() == first
+    assert set(np.unique(openings.hands["length"].sum(1))) == {13}
+
+
+def test_conformity(analysis):
+    rows = {row["opening"]: row for row in analysis[0][1].rows}
+    assert rows["all of these"]["conform %"] == 100
+    assert rows["2♣"]["WBridge5 %"] == 32.53
+    wild = bridge_analysis.analyse(make("random"), 300)[0][1].rows[-1]
+    assert wild["conform %"] < 40
+
+
+def test_shares_add_up(analysis):
+    tables, figures = analysis
+    assert sum(row["%"] for row in tables[0].rows) == pytest.approx(100)
+    for figure in figures[:2]:
+        assert sum(sum(row) for row in figure.series.values()) == pytest.approx(100)
+    assert sum(figures[2].series["auctions"]) == pytest.approx(100)
+    opening = figures[0].series["1"]
+    assert opening[4] == pytest.approx(next(row["%"] for row in tables[0].rows if row["opening"] == "1NT"))
+
+
+def test_frequencies_name_calls_and_contracts(analysis):
+    rows = analysis[0][2].rows
+    assert rows[0]["call"] == "P"
+    assert rows[0]["calls, paper"] == 57.31
+    assert all(call_number(row["call"]) >= 0 for row in rows)
+    assert {row["contract"] for row in rows} & {"3NT", "4S", "4H"}
+
+
+def test_command_line(tmp_path):
+    pytest.importorskip("matplotlib")
+    runner, out = CliRunner(), tmp_path / "out.json"
+    done = runner.invoke(app, ["bench", "bridge", "--agents", "sayc,pass", "--boards", "20", "--json", str(out)])
+    assert done.exit_code == 0, done.output
+    assert results.load(out)["suite"] == "bridge"
+    pictures = tmp_path / "pictures"
+    call = ["bench", "bridge-analysis", "--boards", "20", "--json", str(out), "--pictures", str(pictures)]
+    assert runner.invoke(app, call).exit_code == 0
+    assert len(list(pictures.glob("*.png"))) == 3
+    assert "Openings that conform" in report.page([results.load(out)])
+
+
+def test_chunks_change_nothing(monkeypatch, tmp_path):
+    monkeypatch.setattr(bridge_boards, "SOLVED_AT_ONCE", 3)
+    boards = Boards(4, 1, fresh=True)
+    contracts = Contracts.of(boards.play(make("sayc"), make("sayc")))
+    boards.solve([contracts])
+    whole = Boards(4, 1, fresh=True)
+    whole.play(make("sayc"), make("sayc"))
+    monkeypatch.setattr(bridge_boards, "SOLVED_AT_ONCE", 1000)
+    whole.solve([contracts])
+    assert np.array_equal(whole.tricks, boards.tricks)
