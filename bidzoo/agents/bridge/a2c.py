@@ -34,7 +34,7 @@ class A2c(NetworkPolicy):
     """The actor-critic baseline of joint policy search."""
 
     name = "a2c-bridge"
-    weights_name = "a2c"
+    weights_name = "a2c-bridge"
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class Jps(NetworkPolicy):
     """The policy of joint policy search."""
 
     name = "jps-bridge"
-    weights_name = "jps"
+    weights_name = "jps-bridge"
 
 
 @dataclass(frozen=True)
