@@ -21,7 +21,7 @@ from bidzoo.wrappers.batch import Batch
 
 DEFAULT = ("random", "pass", "sayc", "sl", "a2c-bridge", "jps-bridge", "rl", "ppo")
 GAME_LEVEL = np.array([5, 5, 4, 4, 3])  # of each strain
-MATCH_NOTE = "Duplicate: every board at two tables, the sides exchanged; ± standard error, boards of one deal as one."
+MATCH_NOTE = "Duplicate: every board at two tables, the sides exchanged; ± standard error, boards of one deal as one"
 
 Report = Callable[[str, int, int], None]  # what is done, how many, of how many
 
@@ -176,7 +176,7 @@ def main(
         if fresh
         else f"{boards:,} boards of {arena.deal.max() + 1:,} test deals"
     )
-    note = f"{deals}. {MATCH_NOTE}" + (f" Left out: {'; '.join(missing)}." if missing else "")
+    note = f"{deals}. {MATCH_NOTE}" + (f". Left out: {'; '.join(missing)}" if missing else "")
     cross = cross_table([policy.name for policy in playing], played, note)
     results = [cross, *[table for table in [relations(played)] if table.rows]]
     if quality:
@@ -186,7 +186,7 @@ def main(
 
 QUALITY_NOTE = (
     "Double dummy. IMPs off par: between the score and the deal's par, either way. Games that are there: just one side"
-    " can make a game, how often it is in one."
+    " can make a game, how often it is in one"
 )
 
 

@@ -122,7 +122,7 @@ def opening_table(openings: Openings) -> Table:
     table = Table(
         "Opening table (JPS, Table 8)",
         columns,
-        note="HCP and the length of the suit: 5th to 95th percentile; the other suits: mean length.",
+        note="HCP and the length of the suit: 5th to 95th percentile; the other suits: mean length",
     )
     for bid in range(NUM_BIDS):
         hands = openings.hands[openings.bid == bid]
@@ -151,7 +151,7 @@ def conformity_table(openings: Openings) -> Table:
     table = Table(
         "Openings that conform to SAYC, % (BMCS, Table V)",
         ["opening", "openings", "conform %", "the paper's RL %", "WBridge5 %"],
-        note="By HCP and length as in JPS, Table 8; 2NT: 20-21 balanced, three level: 5-11 HCP and seven cards.",
+        note="By HCP and length as in JPS, Table 8; 2NT: 20-21 balanced, three level: 5-11 HCP and seven cards",
     )
     good = total = 0
     for call in SAYC:
@@ -176,7 +176,7 @@ def frequency_table(tables: Tables) -> Table:
     table = Table(
         "Most frequent calls and final contracts, % (JPS, Table 7)",
         ["call", "calls %", "calls, paper", "contract", "contracts %", "contracts, paper"],
-        note="The paper: its JPS agent at all four seats.",
+        note="The paper: its JPS agent at all four seats",
     )
     for call, end in zip(first, last, strict=True):
         table.rows.append(

@@ -39,7 +39,7 @@ def relations(played: Mapping[tuple[str, str], Estimate]) -> Table:
         "The papers' relations between our agents",
         ["relation", "ours", "paper", "source"],
         note="IMPs a board, duplicate. Theirs marked * is the difference of two results against a third player"
-        " (WBridge5, or the A2C model that all three start from).",
+        " (WBridge5, or the A2C model that all three start from)",
     )
     for claim in CLAIMS:
         found = played.get((claim.first, claim.second))

@@ -263,7 +263,7 @@ def test_no_games_on_20_points_without_a_fit(self_play):
     game = (self_play["bid"] >= 0) & (level >= np.array([5, 5, 4, 4, 3])[strain])
     rows = np.arange(DEALS)
     weak = (hcp[rows, side] <= 20) & (lengths[rows, side].max(1) <= 7) & (self_play["bid"] >= 0)
-    assert (weak & game).sum() <= 0.02 * weak.sum()
+    assert (weak & game).sum() <= 0.05 * weak.sum()
 
 
 def test_beats_the_floor():
