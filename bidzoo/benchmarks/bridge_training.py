@@ -32,7 +32,7 @@ def main(
 
 def calls(test: Positions, policies: Sequence[str]) -> Table:
     """How many of the expert's calls in auctions never trained on are each policy's likeliest."""
-    columns = ("policy", "accuracy", "cross-entropy", "paper")
+    columns = ("policy", "accuracy", "cross-entropy")
     table = Table("Calls of the expert, test part", columns, note=f"{len(test)} calls; cross-entropy in nats a call")
     for name in policies:
         network = weights.packaged(name)
@@ -47,7 +47,6 @@ def calls(test: Positions, policies: Sequence[str]) -> Table:
                 "policy": name,
                 "accuracy": estimate,
                 "cross-entropy": found["cross_entropy"],
-                "paper": estimate.paper,
             }
         )
     return table
@@ -73,7 +72,7 @@ def beliefs(test: Positions, source: str) -> Table:
 
 def matches(policies: Sequence[str], boards: int, seed: int) -> Table:
     """Duplicate matches against ``sl`` on test deals."""
-    columns = ("policy", "IMPs a board over sl", "paper")
+    columns = ("policy", "IMPs a board over sl")
     note = f"{boards} boards, double-dummy, from the 2000 test deals with suits and seats exchanged"
     table = Table("Against the supervised policy", columns, note=note)
     sl, game = NetworkPolicy(weights.packaged("sl"), name="sl"), Bridge(False, deals="test")
@@ -81,5 +80,5 @@ def matches(policies: Sequence[str], boards: int, seed: int) -> Table:
         if name != "sl":
             match = duplicate(game, NetworkPolicy(weights.packaged(name), name=name), sl, np.arange(boards), seed)
             estimate = Estimate.of(match.imps, PAPER_GAIN.get(name))
-            table.rows.append({"policy": name, "IMPs a board over sl": estimate, "paper": estimate.paper})
+            table.rows.append({"policy": name, "IMPs a board over sl": estimate})
     return table
