@@ -4,7 +4,7 @@ A task is a function of its arguments alone, so where it runs and how often it i
 worker died (killed, out of memory, its machine gone) is run again; its result is handed out once.
 
 ``loky``  processes of this machine, by joblib
-``ray``   the cluster that ``RAY_ADDRESS`` names, else one made here
+``ray``   the cluster that ``RAY_ADDRESS`` names or that runs here, else one made here
 ``dask``  the cluster that ``DASK_SCHEDULER_ADDRESS`` names, else one made here
 
 The backend is the argument, or else the environment variable ``BIDZOO_BACKEND``, or else ``loky``; ``bidzoo --backend``
