@@ -16,7 +16,7 @@ from bidzoo.envs.compile import compile_game
 from bidzoo.envs.signals.game import SignalGame
 from bidzoo.registry import make_game
 
-BRIDGE_AGENTS = ("random", "pass", "sayc")
+BRIDGE_AGENTS = ("random", "pass", "sayc", "sl", "ppo")
 SMALL_GAMES = ("comm_v0", "mini_hanabi_v0", "simple_bidding_v0", "minibridge_v0")
 SMALL_AGENTS = ("random", "cfr", "jps", "exact")
 SMALL_EPISODES = 20_000
