@@ -4,6 +4,7 @@ Each contestant plays uniformly random legal actions and writes the observation 
 take turns in short slices, so a drift of the machine hits all alike; the figure is the median slice.
 """
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -132,7 +133,8 @@ def main(
     table = Table(
         "Throughput: random legal actions, observations written",
         ["game", "form", "decisions/s", "times OpenSpiel"],
-        note=f"median of {rounds} slices of {seconds} s, taken in turn; batched: {TABLES} tables",
+        note=f"median of {rounds} slices of {seconds} s, taken in turn; batched: {TABLES} tables; "
+        f"OMP_WAIT_POLICY={os.environ.get('OMP_WAIT_POLICY', 'not set')}",
     )
     for contestant, speed_of in sorted(zip(rows, middle, strict=True), key=lambda row: (row[0].game, -row[1])):
         base = reference.get(contestant.game)
