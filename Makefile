@@ -58,7 +58,7 @@ test-wheel:
 # compiled kernels of one numba are of no use to another
 in = NUMBA_CACHE_DIR=$(CURDIR)/.venv-$(1)/kernels RAY_USAGE_STATS_ENABLED=0 .venv-$(1)/bin/python
 
-.venv-integrations/ready: PACKAGES = torch "-e .[integrations,picture,openspiel,files]" "pytest selenium"
+.venv-integrations/ready: PACKAGES = torch "-e .[integrations,picture,openspiel,files]" "pytest selenium matplotlib"
 .venv-rllib/ready: PACKAGES = torch "-e .[rllib,cluster]" pytest
 .venv-floors/ready: PACKAGES = "gymnasium==1.1.* pettingzoo==1.25.* numpy==1.26.* numba==0.61.*" "-e .[picture] pytest"
 

@@ -23,7 +23,7 @@ body { margin: 0 auto; max-width: 72rem; padding: 1rem clamp(.75rem, 3vw, 2rem) 
   color: var(--ink); font: 16px/1.55 system-ui, sans-serif; }
 h1 { font-size: 1.9rem; margin: 1rem 0 .25rem; } h2 { margin: 3rem 0 .5rem; border-top: 2px solid var(--ink);
   padding-top: .75rem; } h3 { margin: 1.75rem 0 .5rem; font-size: 1.05rem; }
-nav a { margin-right: 1rem; color: inherit; }
+nav a { display: inline-block; margin-right: 1rem; color: inherit; } h2, h3, p, figcaption { overflow-wrap: anywhere; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .7rem; text-align: left; border-bottom: 1px solid var(--line); white-space: nowrap; }

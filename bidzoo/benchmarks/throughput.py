@@ -4,6 +4,7 @@ Each contestant plays uniformly random legal actions and writes the observation 
 take turns in short slices, so a drift of the machine hits all alike; the figure is the median slice.
 """
 
+import math
 import os
 import time
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from statistics import median
 from typing import Any
 
 from bidzoo.benchmarks.peers import PEERS
-from bidzoo.benchmarks.results import Table
+from bidzoo.benchmarks.results import Figure, Table
 
 TABLES = 4096  # of the batched engine
 Slice = Callable[[float], int]  # plays for about so many seconds, returns the decisions taken
@@ -109,8 +110,8 @@ def contestants(games: list[str] | None = None, peers: bool = True) -> list[Cont
 
 def main(
     seconds: float = 0.4, rounds: int = 5, games: list[str] | None = None, peers: bool = True
-) -> tuple[list[Table], float]:
-    """Measure and return the table and the seconds it took.
+) -> tuple[list[Table], list[Figure], float]:
+    """Measure and return the table, its bars and the seconds it took.
 
     Args:
         seconds: length of a slice.
@@ -146,4 +147,12 @@ def main(
                 "times OpenSpiel": speed_of / base if base else None,
             }
         )
-    return [table], time.perf_counter() - began
+    shown = [row for row in table.rows if row["times OpenSpiel"] is not None]
+    bars = Figure(
+        "Decisions a second beside OpenSpiel driven from Python, as powers of ten",
+        "bars",
+        [f"{row['game'].removesuffix('_v0')}: {row['form']}" for row in shown],
+        {"log10 of decisions/s": [math.log10(row["decisions/s"]) for row in shown]},
+        y_label="log10 of decisions/s",
+    )
+    return [table], [bars] if shown else [], time.perf_counter() - began

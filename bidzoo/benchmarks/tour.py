@@ -9,7 +9,7 @@ import numpy as np
 from bidzoo import agents
 from bidzoo.agents.tabular import exact
 from bidzoo.benchmarks import match, throughput
-from bidzoo.benchmarks.results import Estimate, Table
+from bidzoo.benchmarks.results import Estimate, Figure, Table
 from bidzoo.envs.bridge.deals import DATA, packaged
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.compile import compile_game
@@ -56,8 +56,8 @@ def small_games_table(seed: int, episodes: int = SMALL_EPISODES) -> Table:
     return table
 
 
-def main(pbn: Path | None, boards: int, seed: int) -> tuple[list[Table], float]:
-    """The tables and the seconds they took.
+def main(pbn: Path | None, boards: int, seed: int) -> tuple[list[Table], list[Figure], float]:
+    """The tables, the bars of the throughput, and the seconds it took.
 
     Args:
         pbn: boards to play, with double-dummy tables; default the packaged sample.
@@ -73,5 +73,5 @@ def main(pbn: Path | None, boards: int, seed: int) -> tuple[list[Table], float]:
     count = min(boards, len(packaged("test").hands))
     tables.append(duplicate_table(f"Duplicate match: {count} boards of the test split", game, count, seed))
     tables.append(small_games_table(seed))
-    tables += throughput.main(seconds=0.2, rounds=3)[0]
-    return tables, time.perf_counter() - began
+    speed, bars, _ = throughput.main(seconds=0.2, rounds=3)
+    return tables + speed, bars, time.perf_counter() - began

@@ -13,17 +13,7 @@ Json = Annotated[Path | None, typer.Option("--json", help="Where the result file
 Seed = Annotated[int, typer.Option(help="Of deals and policies.")]
 
 
-def _finish(suite: str, result: tuple[Any, float], seed: int, json: Path | None) -> None:
-    from bidzoo.benchmarks import results
-
-    tables, seconds = result
-    results.show(tables)
-    path = json or Path("runs") / f"{suite}.json"
-    results.save(path, suite, tables, seed=seed, seconds=seconds)
-    typer.echo(f"{suite}: {seconds:.0f} s, written to {path}")
-
-
-def _finish_figures(suite: str, result: tuple[Any, Any, float], seed: int, json: Path | None) -> None:
+def _finish(suite: str, result: tuple[Any, Any, float], seed: int, json: Path | None) -> None:
     from bidzoo.benchmarks import results
 
     tables, figures, seconds = result
@@ -126,7 +116,7 @@ def bridge(
     entries = agents.split(",") if agents else bridge.DEFAULT
     with _progress() as report:
         result = bridge.main(entries, boards, seed, fresh, workers, cache, report)
-    _finish_figures("bridge", result, seed, json)
+    _finish("bridge", result, seed, json)
 
 
 @app.command("bridge-analysis")
@@ -143,4 +133,4 @@ def bridge_analysis(
     result = bridge_analysis.main(agents.split(","), boards, seed)
     if pictures is not None:
         report.pictures(result[1], pictures)
-    _finish_figures("bridge-analysis", result, seed, json)
+    _finish("bridge-analysis", result, seed, json)

@@ -25,7 +25,7 @@ def test_record_then_fit_then_play(tmp_path):
         assert "cross_entropy" in text and len(text.splitlines()) == 2
         network, about = weights.load(out / "network.safetensors")
         assert network.architecture.width == 16 and about["options"]["batch"] == 32
-        assert about["data"] == "auctions.npz, 200 auctions" and about["command"].startswith("bidzoo ")
+        assert about["data"] == "auctions.npz, 200 auctions" and about["command"].startswith("bidzoo")
         assert (out / "curves.png").read_bytes().startswith(b"\x89PNG")
     start = tmp_path / "sl" / "network.safetensors"
     tiny = ["--set", "iterations=1", "--set", "boards=8", "--every", 1, "--boards", 10]

@@ -1,6 +1,5 @@
 """``bidzoo play`` in headless Chromium, from the first click to the result."""
 
-import shutil
 import threading
 from pathlib import Path
 
@@ -10,31 +9,14 @@ from bidzoo.play.server import PlayServer
 
 pytestmark = pytest.mark.integration
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-DRIVER = shutil.which("chromedriver")
-if CHROMIUM is None or DRIVER is None:
-    pytest.skip("no chromium with chromedriver here: apt-get install chromium chromium-driver", allow_module_level=True)
 pytest.importorskip("selenium", reason="no selenium here: pip install selenium")
 
-from selenium import webdriver  # noqa: E402
-from selenium.webdriver.chrome.service import Service  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.select import Select  # noqa: E402
 from selenium.webdriver.support.wait import WebDriverWait  # noqa: E402
 
 CLUB = Path(__file__).parents[1] / "data" / "club.pbn"
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--window-size=1360,900",
-)
 
 
 @pytest.fixture
@@ -45,19 +27,6 @@ def server():
         yield running
         running.shutdown()
         thread.join(10)
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    driver.set_script_timeout(60)
-    yield driver
-    driver.quit()
 
 
 class Page:
