@@ -25,8 +25,8 @@ GRID = "minibridge_v0(size=4)"
 
 
 def main(
-    seeds: int = 20,
-    network_seeds: int = 2,
+    seeds: int = 10,
+    network_seeds: int = 1,
     rows: Sequence[str] | None = None,
     games: Sequence[str] | None = None,
     json: str | Path | None = None,

@@ -72,8 +72,8 @@ def throughput(
 
 @app.command()
 def tabular(
-    seeds: Annotated[int, typer.Option(help="Of CFR1k, CFR1k+JPS and random+JPS (the paper: 1000).")] = 20,
-    network_seeds: Annotated[int, typer.Option(help="Of A2C and BAD (the paper: 10 and 50); 0 leaves them out.")] = 2,
+    seeds: Annotated[int, typer.Option(help="Of CFR1k, CFR1k+JPS and random+JPS (the paper: 1000).")] = 10,
+    network_seeds: Annotated[int, typer.Option(help="Of A2C and BAD (the paper: 10 and 50); 0 leaves them out.")] = 1,
     row: Annotated[list[str] | None, typer.Option(help="Only this row of Table 1; may be repeated.")] = None,
     game: Annotated[list[str] | None, typer.Option(help="Only this game; may be repeated.")] = None,
     workers: Annotated[int, typer.Option(help="Processes; they change no result.")] = 2,
