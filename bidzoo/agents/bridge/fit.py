@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from bidzoo.agents.bridge import network, weights
 from bidzoo.agents.bridge.checkpoint import Run, torch_threads
-from bidzoo.agents.bridge.network import Architecture, Network
-from bidzoo.envs.bridge.auctions import Positions
-from bidzoo.kernels import I64
+from bidzoo.kernels import F32, I64
 from bidzoo.streams import Streams
 
 Report = Callable[[int, dict[str, float]], None]
+D = TypeVar("D", bound=Sized)  # what is learned from, numbered from 0
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is fitted: of an architecture, the torch module and the network that runs without torch."""
+
+    module: Callable[[Any, int], Any]  # architecture, seed
+    network: Callable[[Any, dict[str, F32]], Any]  # architecture, tensors
+    form: str  # of the weight file
+
+
+def _module(architecture: network.Architecture, seed: int) -> Any:
+    return network.module(architecture, seed, last_scale=0.1)
+
+
+LAYERS = Kind(_module, network.Network, weights.FORMAT)
 
 
 @dataclass(frozen=True)
 class Options:
     """What a run depends on, beside the data."""
 
-    architecture: Architecture
+    architecture: Any  # a dataclass
     steps: int = 18_000
     batch: int = 1024
     learning_rate: float = 1e-3  # falls linearly to 0
@@ -44,19 +59,20 @@ def draw(seed: int, step: int, batch: int, count: int) -> I64:
 def fit(
     algorithm: str,
     options: Options,
-    positions: Positions,
-    loss: Callable[[Any, Positions, I64], Any],
-    measure: Callable[[Network], dict[str, float]],
+    positions: D,
+    loss: Callable[[Any, D, I64], Any],
+    measure: Callable[[Any], dict[str, float]],
     out: str | Path,
     provenance: dict[str, Any] | None = None,
     report: Report | None = None,
     *,
-    start: Network | None = None,
+    kind: Kind = LAYERS,
+    start: Any = None,
     every: int = 1500,
     device: str = "cpu",
     threads: int = 1,
     stop: int | None = None,
-) -> Network:
+) -> Any:
     """Fit with Adam to the end (or to step ``stop``) from where folder ``out`` stands.
 
     ``out`` gets the checkpoint, the curves and ``network.safetensors``.
@@ -70,7 +86,8 @@ def fit(
         out: folder.
         provenance: stored with the weights, beside options and figures.
         report: called with the step and the figures of each measurement.
-        start: weights to begin with, of the same architecture; None: random ones.
+        kind: of network.
+        start: network to begin with, of the same architecture; None: random ones.
         every: steps between measurements and checkpoints.
         device: of torch.
         threads: of torch on the CPU; the same seed gives the same bytes with 1.
@@ -80,7 +97,7 @@ def fit(
 
     run = Run(out, algorithm, asdict(options))
     with torch_threads(threads):
-        model = network.module(options.architecture, options.seed, last_scale=0.1)
+        model = kind.module(options.architecture, options.seed)
         if start:
             if start.architecture != options.architecture:
                 raise ValueError(f"start is {start.architecture}, expected {options.architecture}")
@@ -98,13 +115,13 @@ def fit(
             adam.step()
             losses.append(float(value.item()))
             if (step + 1) % every == 0 or step + 1 == options.steps:
-                player = network.network_of(options.architecture, model)
+                player = kind.network(options.architecture, network.arrays(model))
                 row = {"step": step + 1.0, "train_loss": float(np.mean(losses)), **measure(player)}
                 losses.clear()
                 run.rows.append(row)
                 run.save(step + 1, {"network": model, "adam": adam})
                 about = {**(provenance or {}), "algorithm": algorithm, "options": asdict(options), "measured": row}
-                weights.save(run.path / "network.safetensors", options.architecture, player.tensors, about)
+                weights.save(run.path / "network.safetensors", options.architecture, player.tensors, about, kind.form)
                 if report:
                     report(step + 1, row)
-        return network.network_of(options.architecture, model)
+        return kind.network(options.architecture, network.arrays(model))

@@ -1,0 +1,259 @@
+"""How many tricks declarer takes with all cards seen: a network in place of a double-dummy solver.
+
+A cell is a deal, a declarer and a strain. Seats are counted from declarer clockwise and suits have no names: only
+their kind, ``NT`` in a notrump cell, else ``TRUMP`` or ``SIDE``. Weights belong to a kind (Zaheer et al. 2017, "Deep
+sets", section 3.1: shared weights and sums are what the symmetry leaves)::
+
+    h_s = relu(cards[kind] x_s)                     x_s: who holds each of the 13 cards of suit s, 52 bits
+    g_s = relu(own[kind] h_s + sum_r others[kind_r] h_r)
+    out = softmax(last relu(middle relu(sum_s pooled[kind] g_s)))     chances of 0 ... 13 tricks
+
+Suits are put in one order before they are summed, and each sum is taken in a fixed order, so renaming side suits,
+turning seats together with declarer, the batch and the number of threads change no bit of the result.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bidzoo.agents.bridge import weights
+from bidzoo.agents.bridge.network import activate_row, affine_row
+from bidzoo.cards import FULL_DECK, HAND_SIZE, NUM_CARDS
+from bidzoo.kernels import F32, I64, Bool, batched, prange, row
+
+FORMAT = "bidzoo double-dummy evaluator 1"
+CLASSES = HAND_SIZE + 1  # tricks 0 ... 13
+NT, SIDE, TRUMP = 0, 1, 2  # kinds of suits
+NOTRUMP = 4  # the strain
+
+
+@dataclass(frozen=True)
+class Suits:
+    """Widths of the network; stored beside its weights."""
+
+    cards: int = 128  # of h, one a suit
+    suits: int = 128  # of g, one a suit
+    hidden: int = 256  # of the two layers over all suits
+
+    def __post_init__(self) -> None:
+        if min(self.cards, self.suits, self.hidden) < 1:
+            raise ValueError(f"architecture: widths must be positive, got {self}")
+
+
+def shapes(architecture: Suits) -> dict[str, tuple[int, ...]]:
+    """Names and shapes of the tensors, the same for NumPy and torch."""
+    cards, suits, hidden = architecture.cards, architecture.suits, architecture.hidden
+    return {
+        "cards.weight": (3, cards, NUM_CARDS),
+        "cards.bias": (3, cards),
+        "own.weight": (3, suits, cards),
+        "own.bias": (3, suits),
+        "others.weight": (3, suits, cards),
+        "pooled.weight": (3, hidden, suits),
+        "pooled.bias": (hidden,),
+        "middle.weight": (hidden, hidden),
+        "middle.bias": (hidden,),
+        "last.weight": (CLASSES, hidden),
+        "last.bias": (CLASSES,),
+    }
+
+
+class Layers(NamedTuple):
+    """The tensors as the kernel reads them, weights ``[..., inputs, outputs]``."""
+
+    cards: F32
+    cards_bias: F32
+    own: F32
+    own_bias: F32
+    others: F32
+    pooled: F32
+    pooled_bias: F32
+    middle: F32
+    middle_bias: F32
+    last: F32
+    last_bias: F32
+
+
+# ---- cells -------------------------------------------------------------------------------
+
+
+@row
+def suits_row(hands: I64, declarer: int, strain: int, out: I64) -> bool:
+    """Whether this is a deal; its suits into ``out`` ``[4]``, trumps first, the others in the order of their codes.
+
+    A code has two bits a rank, the lowest for the deuce: the holder, 0 declarer, 1 LHO, 2 dummy, 3 RHO.
+    """
+    union = np.int64(0)
+    right = True
+    out[:] = 0
+    for who in range(4):
+        hand = hands[(declarer + who) & 3]
+        union |= hand
+        count = 0
+        for card in range(NUM_CARDS):
+            if hand >> card & 1:
+                count += 1
+                out[card & 3] |= who << 2 * (card >> 2)
+        right = right and count == HAND_SIZE
+    first = 0
+    if strain < NOTRUMP:
+        out[0], out[strain] = out[strain], out[0]
+        first = 1
+    for end in range(3, first, -1):
+        for s in range(first, end):
+            if out[s] > out[s + 1]:
+                out[s], out[s + 1] = out[s + 1], out[s]
+    return right and union == FULL_DECK
+
+
+@batched
+def _suits(hands: I64, declarer: I64, strain: I64, out: I64, right: Bool) -> None:
+    for b in prange(len(hands)):
+        right[b] = suits_row(hands[b], declarer[b], strain[b], out[b])
+
+
+def suits(hands: I64, declarer: I64, strain: I64) -> I64:
+    """Codes ``[n, 4]`` of cells, see ``suits_row``; ValueError names the cell and what was expected of it."""
+    hands = np.ascontiguousarray(hands, np.int64)
+    declarer, strain = np.ascontiguousarray(declarer, np.int64), np.ascontiguousarray(strain, np.int64)
+    n = len(hands)
+    for name, array, shape in (("hands", hands, (n, 4)), ("declarer", declarer, (n,)), ("strain", strain, (n,))):
+        if array.shape != shape:
+            raise ValueError(f"{name} has shape {array.shape}, expected {shape}")
+    for name, array, end in (("declarer", declarer, 4), ("strain", strain, 5)):
+        for cell in np.flatnonzero((array < 0) | (array >= end))[:1]:
+            raise ValueError(f"cell {cell}: {name} {array[cell]}, expected 0 ... {end - 1}")
+    out, right = np.empty((n, 4), np.int64), np.empty(n, np.bool_)
+    _suits(hands, declarer, strain, out, right)
+    for cell in np.flatnonzero(~right)[:1]:
+        raise ValueError(f"cell {cell}: hands {hands[cell].tolist()}, expected four hands of 13 cards, one pack")
+    return out
+
+
+# ---- the network, without torch ----------------------------------------------------------
+
+
+@row
+def _chances_row(codes: I64, notrump: bool, net: Layers, out: F32) -> None:
+    nonzero = np.empty(max(net.own.shape[1], net.own.shape[2], net.middle.shape[0]), np.int64)
+    h = np.empty((4, net.cards.shape[2]), np.float32)
+    total = np.zeros((3, h.shape[1]), np.float32)  # of h, by kind
+    for s in range(4):
+        kind = NT if notrump else (TRUMP if s == 0 else SIDE)
+        h[s] = net.cards_bias[kind]
+        for rank in range(HAND_SIZE):
+            place = HAND_SIZE * (codes[s] >> 2 * rank & 3) + rank
+            for j in range(h.shape[1]):
+                h[s, j] += net.cards[kind, place, j]
+        activate_row(h[s], False)
+        for j in range(h.shape[1]):
+            total[kind, j] += h[s, j]
+    context = np.zeros(net.own.shape[2], np.float32)
+    for kind in range(3):
+        if notrump == (kind == NT):
+            affine_row(total[kind], net.others[kind], context, nonzero, context)
+    g = np.empty(len(context), np.float32)
+    pooled = np.zeros((3, len(context)), np.float32)
+    for s in range(4):
+        kind = NT if notrump else (TRUMP if s == 0 else SIDE)
+        affine_row(h[s], net.own[kind], net.own_bias[kind], nonzero, g)
+        for j in range(len(g)):
+            pooled[kind, j] += max(g[j] + context[j], np.float32(0))
+    first = net.pooled_bias.copy()
+    for kind in range(3):
+        if notrump == (kind == NT):
+            affine_row(pooled[kind], net.pooled[kind], first, nonzero, first)
+    activate_row(first, False)
+    second = np.empty(len(first), np.float32)
+    affine_row(first, net.middle, net.middle_bias, nonzero, second)
+    activate_row(second, False)
+    affine_row(second, net.last, net.last_bias, nonzero, out)
+    _softmax_row(out)
+
+
+@row
+def _softmax_row(x: F32) -> None:
+    most, total = x.max(), 0.0
+    for j in range(len(x)):
+        x[j] = math.exp(x[j] - most)
+        total += x[j]
+    for j in range(len(x)):
+        x[j] = x[j] / total
+
+
+@batched
+def _chances(codes: I64, strain: I64, net: Layers, out: F32) -> None:
+    for b in prange(len(codes)):
+        _chances_row(codes[b], strain[b] == NOTRUMP, net, out[b])
+
+
+class SuitNetwork:
+    """Weights that run on NumPy arrays."""
+
+    def __init__(self, architecture: Suits, tensors: dict[str, F32]) -> None:
+        """``tensors``: as ``shapes`` says."""
+        self.architecture, self.tensors = architecture, tensors
+        turned = {name: array.swapaxes(-1, -2) if name.endswith("weight") else array for name, array in tensors.items()}
+        given = {n.removesuffix(".weight").replace(".", "_"): np.ascontiguousarray(a) for n, a in turned.items()}
+        self._layers = Layers(**given)
+
+    def __call__(self, codes: I64, strain: I64) -> F32:
+        """Chances ``[n, 14]`` of cells with suits ``codes`` ``[n, 4]``, see ``suits``."""
+        out = np.empty((len(codes), CLASSES), np.float32)
+        _chances(codes, np.ascontiguousarray(strain, np.int64), self._layers, out)
+        return out
+
+
+def load(path: str | Path) -> tuple[SuitNetwork, dict[str, Any]]:
+    """A network and its provenance; ValueError names file and tensor and what was expected of them."""
+    architecture, tensors, provenance = weights.read(path, FORMAT, Suits, shapes)
+    return SuitNetwork(architecture, tensors), provenance
+
+
+# ---- what search asks --------------------------------------------------------------------
+
+
+class Evaluator:
+    """Double-dummy tricks without a solver."""
+
+    def __init__(self, source: str | Path | SuitNetwork | None = None) -> None:
+        """``source``: a file, a network, or None for the packaged weights, read when first needed."""
+        self._source = source
+
+    @property
+    def network(self) -> SuitNetwork:
+        """The network; ValueError if the file holds none."""
+        if not isinstance(self._source, SuitNetwork):
+            self._source = load(self._source or weights.PACKAGED / "evaluator.safetensors")[0]
+        return self._source
+
+    def chances(self, hands: I64, declarer: I64, strain: I64) -> F32:
+        """Chance of 0 ... 13 tricks: ``[n, 14]``, each row adding up to 1.
+
+        Args:
+            hands: ``[n, 4]`` card bits of N E S W.
+            declarer: ``[n]`` seats, N E S W = 0 ... 3.
+            strain: ``[n]`` C D H S NT = 0 ... 4.
+
+        Raises:
+            ValueError: a cell that does not exist, with its number.
+        """
+        return self.network(suits(hands, declarer, strain), strain)
+
+    def tricks(self, hands: I64, declarer: I64, strain: I64) -> F32:
+        """Expected tricks ``[n]`` of the cells of ``chances``."""
+        chances = self.chances(hands, declarer, strain)
+        expected = np.zeros(len(chances), np.float32)
+        for tricks in range(1, CLASSES):  # a matrix product would be summed in an order that depends on n
+            expected += np.float32(tricks) * chances[:, tricks]
+        return expected
+
+    def table(self, hands: I64) -> F32:
+        """Expected tricks ``[n, 20]``, ``5 * declarer + strain`` as in ``DealSet.tricks``."""
+        cell = np.tile(np.arange(20), len(hands))
+        return self.tricks(np.repeat(np.asarray(hands, np.int64), 20, axis=0), cell // 5, cell % 5).reshape(-1, 20)
