@@ -29,6 +29,8 @@ AGENTS: dict[str, Entry] = {
     "sayc": Entry("bidzoo.agents.bridge.sayc:Sayc", "natural rules, Standard American Yellow Card", BRIDGE[:1]),
     "sl": Entry("bidzoo.agents.bridge.supervised:Supervised", "network taught by expert auctions", BRIDGE[:1]),
     "ppo": Entry("bidzoo.agents.bridge.ppo:Ppo", "network from sl by self-play against its past", BRIDGE[:1]),
+    "bmcs": Entry("bidzoo.agents.bridge.bmcs:Bmcs", "ppo with belief Monte Carlo search at the table", BRIDGE[:1]),
+    "rl-mcs": Entry("bidzoo.agents.bridge.bmcs:RlMcs", "the same search without the belief network", BRIDGE[:1]),
     "a2c-bridge": Entry("bidzoo.agents.bridge.a2c:A2c", "actor-critic from nothing, early", BRIDGE[:1]),
     "jps-bridge": Entry("bidzoo.agents.bridge.jps:Jps", "a2c-bridge with joint search in training", BRIDGE[:1]),
     "bis": Entry("bidzoo.agents.spades.policy:bis", "Bidding in Spades: BIS bids, SRP plays", SPADES),

@@ -1,0 +1,316 @@
+"""Belief Monte Carlo search against slow and literal forms of its parts."""
+
+import numpy as np
+import pytest
+
+from bidzoo import agents
+from bidzoo.agents.bridge.belief import WHO
+from bidzoo.agents.bridge.bmcs import Bmcs, RlMcs
+from bidzoo.agents.bridge.imagine import Imagined
+from bidzoo.agents.bridge.outcomes import Solver, gains
+from bidzoo.agents.bridge.rollout import before_each_call, seen_by
+from bidzoo.agents.thoughts import thoughts_of
+from bidzoo.cards import FULL_DECK, call_number
+from bidzoo.envs.bridge.double_dummy import tables as solve
+from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.imps import imps
+from bidzoo.envs.bridge.score import score
+from bidzoo.envs.bridge.state import STATE
+from bidzoo.kernels import allocate
+from bidzoo.streams import Streams
+from bidzoo.wrappers.batch import Batch
+
+GAME = Bridge(False, deals="validation")
+SPREAD = np.array([0.05, 0.25, 0.4, 0.25, 0.05], np.float32)
+
+
+class Spread:
+    """A judge that spreads its guess around a number that depends on deal, declarer and strain."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def chances(self, hands, declarer, strain):
+        self.asked += len(hands)
+        middle = 2 + (hands[:, 0] % 7 + declarer + strain) % 9
+        out = np.zeros((len(hands), 14), np.float32)
+        out[np.arange(len(hands))[:, None], middle[:, None] + np.arange(-2, 3)] = SPREAD
+        return out
+
+
+def positions(calls, boards=40, seed=3):
+    """A batch after ``calls`` calls of ppo."""
+    batch = Batch(GAME, boards, autoreset=False)
+    batch.reset(seed)
+    policy = agents.make("ppo")
+    for _ in range(calls):
+        rng = Streams.at(0, np.arange(boards))
+        batch.step(np.where(batch.action_mask.any(1), policy.act(batch.views(), batch.action_mask, rng), -1))
+    return batch
+
+
+def cards(hands):
+    return hands[..., None] >> np.arange(52) & 1
+
+
+# ---- deals -------------------------------------------------------------------------------
+
+
+def test_deals_are_whole_and_hold_the_own_hand():
+    belief = np.random.default_rng(1).random((3, 52)).astype(np.float32)
+    own = int(positions(0).tables["hands"][0, 1])
+    hands = Imagined(1, own, belief).draw(Streams.at(5, np.arange(3000)).keys)
+    assert (hands[:, 1] == own).all()
+    assert (cards(hands).sum(2) == 13).all()
+    assert (np.bitwise_or.reduce(hands, axis=1) == FULL_DECK).all()
+    alone = Imagined(1, own, belief).draw(Streams.at(5, np.arange(2990, 2993)).keys)
+    np.testing.assert_array_equal(alone, hands[2990:2993])
+
+
+def test_deals_are_those_of_rejection():
+    """Cards choose their holders one by one, and only deals of 13 cards each are kept: the same chances."""
+    rng = np.random.default_rng(2)
+    belief = (rng.random((3, 52)) ** 3 + 0.02).astype(np.float32)
+    own = int(positions(0).tables["hands"][1, 2])
+    imagined = Imagined(2, own, belief)
+    free = np.flatnonzero(own >> np.arange(52) & 1 == 0)
+    chance = belief[:, free] / belief[:, free].sum(0)
+    who = (rng.random((600_000, 39)) > chance[0]).astype(np.int8)
+    who += (who > 0) & (rng.random(who.shape) > chance[1] / (chance[1] + chance[2]))
+    kept = who[(who == 0).sum(1) == 13]
+    kept = kept[(kept == 1).sum(1) == 13]
+    rejection = np.stack([(kept == k).mean(0) for k in range(3)])
+    error = 5 / np.sqrt(len(kept)) * 0.5
+    assert len(kept) > 5000
+    np.testing.assert_allclose(imagined.marginals()[:, free], rejection, atol=error)
+    hands = imagined.draw(Streams.at(7, np.arange(20_000)).keys)
+    drawn = np.stack([cards(hands[:, (2 + k) % 4]).mean(0)[free] for k in WHO])
+    np.testing.assert_allclose(drawn, imagined.marginals()[:, free], atol=5 / np.sqrt(20_000) * 0.5)
+    pairs = cards(hands[:, 0])[:, free[:2]].all(1).mean(), ((kept[:, 0] == 0) & (kept[:, 1] == 0)).mean()  # partner
+    assert abs(pairs[0] - pairs[1]) < 2 * error
+
+
+def test_a_certain_belief_is_followed():
+    deal = positions(0).tables["hands"][4]
+    belief = np.stack([cards(deal[(3 + who) % 4]) for who in WHO]).astype(np.float32)
+    hands = Imagined(3, int(deal[3]), belief).draw(Streams.at(0, np.arange(200)).keys)
+    assert (hands == deal).all(1).mean() > 0.9  # no chance is below 0.0001
+
+
+# ---- filter and rollouts -----------------------------------------------------------------
+
+
+def test_replayed_tables_are_those_of_the_game():
+    batch = positions(7)
+    row = int(np.flatnonzero(batch.tables["length"] == 7)[0])
+    game, tables, out = GAME, GAME.new(1), GAME.buffers(1)
+    game.begin(tables, batch.boards[row : row + 1], 3, out)
+    before = before_each_call(batch.views()[row])
+    assert len(before) == 8
+    for t in range(8):
+        for field in ("turn", "length", "bid", "bidder", "stake", "passes", "phase", "dealer", "vulnerable"):
+            assert before[field][t] == tables[field][0], field
+        seat = int(tables["turn"][0])
+        np.testing.assert_array_equal(
+            GAME.encoder(seen_by(before[t : t + 1], seat, tables["hands"][:, seat])), out.observation
+        )
+        game.step_one(tables, int(batch.tables["calls"][row, t]), out)
+
+
+def literal(agent, view, key, wanted, most):
+    """Algorithm 3's loop over deals, one deal at a time: those that pass, and how many were drawn."""
+    belief = agent.belief.probabilities(view)[0]
+    imagined, me = Imagined(int(view["seat"][0]), int(view["hand"][0]), belief), int(view["seat"][0])
+    found, drawn = [], 0
+    while drawn < most and len(found) < wanted:
+        streams = Streams.at(key, np.array([drawn]))
+        deal = imagined.draw(streams.keys)[0]
+        drawn += 1
+        tables, out = GAME.new(1), GAME.buffers(1)
+        GAME.begin(tables, np.array([0]), 0, out)
+        options = {"deal": deal, "dealer": int(view["dealer"][0]), "tricks": np.zeros(20, np.int8)}
+        GAME.fix(tables, {**options, "vulnerability": int(view["vulnerable"][0])}, out)
+        passed = True
+        for t in range(int(view["length"][0])):
+            call, number, seat = int(view["calls"][0, t]), streams.random(1)[0, 0], int(tables["turn"][0])
+            if passed and (seat != me or agent.settings.own_calls):
+                seen = GAME.view_of(tables, np.array([seat]))
+                passed = number < agent.policy.probabilities(seen, out.mask)[0, call]
+            GAME.step_one(tables, call, out)
+        if passed:
+            found.append(deal)
+    return np.array(found).reshape(-1, 4), drawn
+
+
+@pytest.mark.parametrize("own_calls", [False, True])
+def test_the_batched_filter_is_the_loop_of_algorithm_3(own_calls):
+    agent = Bmcs(judge=Spread(), r_max=12, p_max=150, own_calls=own_calls)
+    batch, compared = positions(5), 0
+    for row in np.flatnonzero(batch.tables["length"] == 5)[:4]:
+        view = batch.views(np.array([row]))
+        found = agent.search(view, agent.policy.probabilities(view, batch.action_mask[row : row + 1])[0], 99)
+        hands, drawn = literal(agent, view, 99, 12, 150)
+        np.testing.assert_array_equal(found.hands, hands)
+        assert found.drawn == drawn
+        compared += len(hands)
+    assert compared >= 10
+
+
+def test_rollouts_are_greedy_games():
+    """The contract of every call on every deal, from the game itself, through another door."""
+    batch = positions(3)
+    agent, judge = Bmcs(judge=Spread(), r_max=5, p_min=0.0, top_k=3, reward="points"), Spread()
+    view = batch.views(np.array([0]))
+    found = agent.search(view, agent.policy.probabilities(view, batch.action_mask[:1])[0], 4)
+    side = 1 if int(view["seat"][0]) % 2 == 0 else -1
+    for deal, gained in zip(found.hands, found.gains):
+        points = []
+        for call in found.calls:
+            tables, out = GAME.new(1), GAME.buffers(1)
+            GAME.begin(tables, np.array([0]), 0, out)
+            options = {"deal": deal, "dealer": int(view["dealer"][0]), "tricks": np.zeros(20, np.int8)}
+            GAME.fix(tables, {**options, "vulnerability": int(view["vulnerable"][0])}, out)
+            for earlier in (*view["calls"][0, : int(view["length"][0])], call):
+                GAME.step_one(tables, int(earlier), out)
+            while tables["turn"][0] >= 0:
+                seen = GAME.view_of(tables, tables["turn"].astype(np.int64))
+                GAME.step_one(tables, int(agent.policy.act(seen, out.mask, Streams.at(0, np.array([0])))[0]), out)
+            points.append(expected_points(tables[0], deal, judge))
+        np.testing.assert_allclose(gained, side * (np.array(points) - points[0]), atol=1e-2)
+
+
+def expected_points(table, deal, judge):
+    declarer, bid = int(table["declarer"]), int(table["bid"])
+    if declarer < 0:
+        return 0.0
+    chance = judge.chances(deal[None], np.array([declarer]), np.array([bid % 5]))[0]
+    vulnerable = int(table["vulnerable"]) >> declarer % 2 & 1
+    points = score(bid // 5 + 1, bid % 5, int(table["stake"]), np.arange(14), vulnerable)
+    return float(chance @ points) * (1 if declarer % 2 == 0 else -1)
+
+
+# ---- what contracts are worth ------------------------------------------------------------
+
+
+def contracts(*texts, dealer=0):
+    """Finished tables, one a contract: ``("4S", declarer, stake)`` or None."""
+    tables = allocate(STATE, len(texts))
+    tables["bid"], tables["stake"], tables["declarer"] = -1, 1, -1
+    for table, text in zip(tables, texts):
+        if text is not None:
+            table["bid"], table["declarer"], table["stake"] = call_number(text[0]) - 3, *text[1:]
+    return tables
+
+
+def test_the_solver_judges_exactly():
+    hands = positions(0).tables["hands"][:3].copy()
+    tricks = solve(hands)
+    ended = contracts(*[None, ("1NT", 2, 1), ("4S", 0, 2), ("5C", 1, 4)] * 3)
+    found, judged = gains(Solver(), hands, ended, 2, True)
+    assert judged == 9
+    for deal in range(3):
+        points = [0]
+        for level, strain, stake, declarer in ((1, 4, 1, 2), (4, 3, 2, 0), (5, 0, 4, 1)):
+            won = int(tricks[deal, 5 * declarer + strain])
+            points.append(int(score(level, strain, stake, won, declarer % 2)) * (1 if declarer % 2 == 0 else -1))
+        np.testing.assert_array_equal(found[deal], imps(np.array(points)))
+
+
+@pytest.mark.parametrize(("first", "second"), [(("3NT", 0, 1), ("4S", 2, 1)), (("2S", 0, 1), ("4S", 0, 2))])
+def test_chances_give_the_expected_imps(first, second):
+    """Independent tricks in two cells, the same tricks in one."""
+    hands, judge = positions(0).tables["hands"][:1].copy(), Spread()
+    found, _ = gains(judge, hands, contracts(first, second), 1, True)
+    bids = [call_number(text[0]) - 3 for text in (first, second)]
+    points = [score(b // 5 + 1, b % 5, c[2], np.arange(14), 1) for b, c in zip(bids, (first, second))]
+    chance = [judge.chances(hands, np.array([c[1]]), np.array([b % 5]))[0] for b, c in zip(bids, (first, second))]
+    weight = np.diag(chance[1]) if bids[0] % 5 == bids[1] % 5 else np.outer(chance[1], chance[0])
+    expected = (weight * imps(points[1][:, None] - points[0][None])).sum()
+    assert found[0, 1] == pytest.approx(expected, abs=1e-4)
+    assert found[0, 0] == 0
+
+
+def test_nothing_is_judged_where_contracts_agree():
+    judge, hands = Spread(), positions(0).tables["hands"][:2].copy()
+    found, judged = gains(judge, hands, contracts(*[("3NT", 0, 1)] * 3, None, None, ("1C", 3, 1)), 0, True)
+    assert judged == judge.asked == 1
+    assert (found[0] == 0).all() and found[1, 2] != 0
+
+
+# ---- the agent ---------------------------------------------------------------------------
+
+
+class TwoMinds:
+    """Half a mind to pass, half to bid 7NT; later it passes."""
+
+    name = "two minds"
+
+    def probabilities(self, views, legal):
+        out = np.zeros((len(views), 38), np.float32)
+        out[:, 0] = 0.49
+        out[np.arange(len(views)), np.where(views["bid"] < 0, call_number("7NT"), 0)] += 0.51
+        return out
+
+
+def test_search_finds_the_call_that_pays():
+    batch = Batch(GAME, 12, autoreset=False)
+    batch.reset(0)
+    views, legal = batch.views(), batch.action_mask
+    agent = Bmcs(TwoMinds(), judge="solver", deals="uniform", r_max=6, r_min=5)
+    np.testing.assert_array_equal(agent.act(views[:2], legal[:2], Streams.at(0, np.arange(2))), 0)
+    few = Bmcs(TwoMinds(), judge="solver", deals="uniform", r_max=6, r_min=6)
+    assert few.act(views[:1], legal[:1], Streams.at(0, np.arange(1)))[0] == call_number("7NT")  # R > R_min
+
+
+@pytest.mark.parametrize("agent", [Bmcs, RlMcs])
+def test_a_row_does_not_depend_on_the_others(agent):
+    batch = positions(4)
+    policy = agent(judge=Spread(), r_max=20, p_max=300, r_min=0, p_min=0.01)
+    rows = np.flatnonzero(batch.action_mask.any(1))
+    views, legal, rng = batch.views(rows), batch.action_mask[rows], Streams.at(1, rows)
+    together = policy.act(views, legal, rng[:])
+    again = [policy.act(views[k : k + 1], legal[k : k + 1], rng[k : k + 1])[0] for k in range(len(rows))]
+    np.testing.assert_array_equal(together, again)
+    assert (legal[np.arange(len(rows)), together] == 1).all()
+    assert (together != policy.policy.act(views, legal, rng[:])).any()  # it does search
+
+
+def test_thoughts_say_what_was_compared():
+    agent = Bmcs(judge=Spread(), r_max=30, p_max=400, p_min=0.005)
+    batch = positions(4)
+    open_ones = np.count_nonzero(agent.policy.probabilities(batch.views(), batch.action_mask) > 0.05, axis=1) > 1
+    row = np.flatnonzero(open_ones)[:1]
+    views, legal = batch.views(row), batch.action_mask[row]
+    rng = Streams.at(8, row)
+    found = thoughts_of(agent, GAME, views, legal, rng)
+    choice = int(agent.act(views, legal, rng[:])[0])
+    assert len(found.values) > 1
+    assert max(found.values, key=lambda call: found.values[call][0]) == choice
+    assert set(found.values) <= set(found.chances)
+    assert dict(found.facts)["deals drawn"] and found.unit == "IMPs"
+    me = int(views["seat"][0])
+    assert all(set(sample) == {0, 1, 2, 3} - {me} for sample in found.samples) and len(found.samples) == 3
+    assert set(found.belief) == {0, 1, 2, 3} - {me}
+
+
+def test_search_without_deals_lets_the_likeliest_call_stand():
+    agent = Bmcs(judge=Spread(), p_max=1, r_min=0, p_min=0.0, top_k=3)
+    batch = positions(6)
+    row = np.flatnonzero(batch.tables["length"] == 6)[:1]
+    views, legal = batch.views(row), batch.action_mask[row]
+    chances = agent.policy.probabilities(views, legal)[0]
+    empty = [s for s in (agent.search(views, chances, key) for key in range(30)) if len(s.hands) == 0]
+    assert empty and all(s.call == chances.argmax() and s.drawn == 1 for s in empty)
+
+
+def test_impossible_settings_are_named():
+    with pytest.raises(ValueError, match=r"top_k 0: expected 1 or more"):
+        Bmcs(top_k=0)
+    with pytest.raises(ValueError, match=r"p_min 2: expected 0 \.\.\. 1"):
+        Bmcs(p_min=2)
+    with pytest.raises(ValueError, match="deals 'all'; choose from belief, uniform"):
+        Bmcs(deals="all")
+    with pytest.raises(ValueError, match="judge 'coin'; choose from network, solver"):
+        Bmcs(judge="coin")
+    with pytest.raises(ValueError, match="sayc has not"):
+        Bmcs("sayc")
