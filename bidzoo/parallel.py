@@ -40,20 +40,25 @@ def run(
         ValueError: an unknown backend, or less than one worker.
         RuntimeError: a task's worker died again and again.
     """
-    backend = _checked(backend, workers)
-    if backend == "loky" and (workers == 1 or len(tasks) < 2):
-        return (function(*task) for task in tasks)
-    return _in_order(BACKENDS[backend](function, tasks, workers))
+    return _in_order(as_completed(function, tasks, workers, backend))
 
 
 def as_completed(
-    function: Callable[..., Any], tasks: Sequence[Task], workers: int = 1, backend: str | None = None
+    function: Callable[..., Any],
+    tasks: Sequence[Task],
+    workers: int = 1,
+    backend: str | None = None,
+    apart: bool = False,
 ) -> Results:
-    """``(number, function(*tasks[number]))``, as they are done; never in this process. Else as ``run``."""
-    return BACKENDS[_checked(backend, workers)](function, tasks, workers)
+    """``(number, function(*tasks[number]))``, as they are done; ``apart``: never in this process. Else as ``run``."""
+    backend = checked(backend, workers)
+    if backend == "loky" and not apart and (workers == 1 or len(tasks) < 2):
+        return ((number, function(*task)) for number, task in enumerate(tasks))
+    return BACKENDS[backend](function, tasks, workers)
 
 
-def _checked(backend: str | None, workers: int) -> str:
+def checked(backend: str | None = None, workers: int = 1) -> str:
+    """The name of the backend that is meant; ValueError as ``run``."""
     name = backend or os.environ.get(VARIABLE) or "loky"
     if name not in BACKENDS:
         raise ValueError(f"unknown backend {name!r}; choose from {', '.join(BACKENDS)}")

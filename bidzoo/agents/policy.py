@@ -11,6 +11,9 @@ class Policy(Protocol):
     """Chooses for ``B`` tables at once; it sees views, so it cannot cheat.
 
     A deterministic function of ``(views, legal, rng)`` row by row: what stands in the other rows never matters.
+
+    A class that searches at the table (more than some 10 ms a decision) says ``slow = True``: its matches go to workers
+    in shares of a few boards, ``bidzoo bench bridge`` gives it fewer boards than the others and keeps what was played.
     """
 
     name: str

@@ -2,27 +2,30 @@
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import combinations, combinations_with_replacement
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bidzoo import agents
+from bidzoo import agents, parallel
 from bidzoo.agents.policy import Policy
 from bidzoo.benchmarks.bridge_boards import Boards, Contracts
 from bidzoo.benchmarks.bridge_claims import relations
+from bidzoo.benchmarks.bridge_quality import QUALITY_NOTE, quality_row
+from bidzoo.benchmarks.ledger import Ledger
+from bidzoo.benchmarks.match import Kept, Share, slow
 from bidzoo.benchmarks.results import Estimate, Figure, Table
-from bidzoo.envs.bridge.imps import imps
-from bidzoo.envs.bridge.par import par
-from bidzoo.kernels import I64, Bool
 from bidzoo.streams import Streams
 from bidzoo.wrappers.batch import Batch
 
 DEFAULT = ("random", "pass", "sayc", "sl", "a2c-bridge", "jps-bridge", "rl", "ppo")
-GAME_LEVEL = np.array([5, 5, 4, 4, 3])  # of each strain
+SEARCH_BOARDS = 200
+KINDS = {False: "auctions", True: "slow auctions"}
 MATCH_NOTE = "Duplicate: every board at two tables, the sides exchanged; ± standard error, boards of one deal as one"
 
+Room = tuple[Policy, Policy]  # North/South, East/West
 Report = Callable[[str, int, int], None]  # what is done, how many, of how many
 
 
@@ -84,44 +87,29 @@ def cross_table(names: Sequence[str], played: dict[tuple[str, str], Estimate], n
     return table
 
 
-def makeable_games(boards: Boards) -> Bool:
-    """Sides that can make a game double dummy ``[N, 2]`` (N/S, E/W)."""
-    tricks = boards.tricks.reshape(-1, 2, 2, 5).max(1)  # better declarer of each side
-    return (tricks >= GAME_LEVEL + 6).any(2)
-
-
-def is_game(contracts: Contracts) -> Bool:
-    """Contracts worth a game or more, doubling aside ``[N]``."""
-    return (contracts.bid >= 0) & (contracts.bid // 5 + 1 >= GAME_LEVEL[contracts.bid % 5])
-
-
-def quality_row(
-    boards: Boards, name: str, contracts: Contracts, length: I64, dealer: I64, vulnerable: I64
-) -> dict[str, Any]:
-    """Where four of the same agent end up, beside what the cards allow."""
-    makeable, game, made = makeable_games(boards), is_game(contracts), boards.made(contracts)
-    side = np.stack([contracts.declarer % 2 == 0, contracts.declarer % 2 == 1], axis=1) & (contracts.bid >= 0)[:, None]
-    bid = (game[:, None] & side)[makeable & ~makeable[:, ::-1]]
-    played = contracts.bid >= 0
-    distance = np.abs(imps(boards.points(contracts) - par(boards.tricks, dealer, vulnerable)).astype(np.int64))
-
-    def share(of: Bool, among: Bool) -> float | None:
-        return 100 * float(of[among].mean()) if among.any() else None
-
-    everywhere = np.ones(len(played), np.bool_)
-    return {
-        "agent": name,
-        "IMPs off par": boards.estimate(distance),
-        "calls": float(length.mean()),
-        "passed out %": share(~played, everywhere),
-        "game %": share(game, everywhere),
-        "slam %": share(contracts.bid >= 25, everywhere),
-        "doubled %": share(contracts.stake > 1, played),
-        "makes %": share(made, played),
-        "games that are there, bid %": share(bid, np.ones(len(bid), np.bool_)),
-        "games bid, make %": share(made, game),
-        "slams bid, make %": share(made, contracts.bid >= 25),
+def cross_figure(cross: Table) -> Figure:
+    """The cross table as a heat map."""
+    order = [str(row["agent"]) for row in cross.rows]
+    series = {
+        str(row["agent"]): [0.0 if name == row["agent"] else float(row[name].mean) for name in order]
+        for row in cross.rows
     }
+    return Figure("Cross table, IMPs a board", "heat", order, series, "against", "agent", cross.note)
+
+
+def rooms(playing: Sequence[Policy], selves: bool) -> list[Room]:
+    """Every pair twice, with the sides exchanged, and with ``selves`` four of each; rooms of slow policies last."""
+    found: list[Room] = []
+    for first, second in combinations_with_replacement(playing, 2):
+        if first is not second:
+            found += [(first, second), (second, first)]
+        elif selves:
+            found.append((first, first))
+    return sorted(found, key=slow)
+
+
+def _tell(report: Report, what: str, before: int, total: int, done: int) -> None:
+    report(what, before + done, total)
 
 
 def main(
@@ -132,6 +120,9 @@ def main(
     workers: int = 1,
     cache: str | Path | None = None,
     report: Report = lambda what, done, total: None,
+    backend: str | None = None,
+    search_boards: int = SEARCH_BOARDS,
+    ledger: str | Path | None = None,
 ) -> tuple[list[Table], list[Figure], float]:
     """The tables, figures and the seconds they took.
 
@@ -140,43 +131,42 @@ def main(
         boards: every pair plays as many, at two tables each.
         seed: of boards and policies.
         fresh: random deals instead of the test split; only the contracts that were reached are solved.
-        workers: processes that solve.
+        workers: tasks at a time, of the solver and of slow policies; on a cluster of all.
         cache: file of double-dummy results, for ``fresh``; a killed run goes on from it.
         report: told about the progress.
+        backend: where the workers are, see ``bidzoo.parallel``.
+        search_boards: where a policy is slow only so many are played, the first ones.
+        ledger: file of what slow policies have played; a killed run goes on from it.
     """
     began = time.perf_counter()
     playing, missing = line_up(entries)
     if len(playing) < 2:
         raise ValueError(f"{len(playing)} agents can play, expected 2 or more ({'; '.join(missing)})")
-    arena = Boards(boards, seed, fresh)
+    pairs = rooms(playing, not fresh)
+    of_kind = {kind: [pair for pair in pairs if slow(pair) == kind] for kind in sorted({slow(pair) for pair in pairs})}
+    arenas = {kind: Boards(min(boards, search_boards) if kind else boards, seed, fresh) for kind in of_kind}
     ended: dict[tuple[str, str], Contracts] = {}
     quality: list[dict[str, Any]] = []
-    pairs = [
-        pair
-        for first, second in combinations_with_replacement(playing, 2)
-        for pair in ([(first, second), (second, first)] if first is not second else [] if fresh else [(first, first)])
-    ]
-    for count, (north_south, east_west) in enumerate(pairs):
-        report("auctions", count, len(pairs))
-        tables = arena.play(north_south, east_west, seed)
-        contracts = Contracts.of(tables)
-        if north_south is east_west:
-            facts = (tables[field].astype(np.int64) for field in ("length", "dealer", "vulnerable"))
-            quality.append(quality_row(arena, north_south.name, contracts, *facts))
-        else:
-            ended[north_south.name, east_west.name] = contracts
-    if fresh:
-        arena.solve(list(ended.values()), workers, cache, lambda done, total: report("contracts", done, total))
+    kept = None if ledger is None else Ledger(ledger, Share, Kept)
+    for kind, arena in arenas.items():
+        # on this machine threads serve fast policies better than processes do
+        spread = workers if kind or parallel.checked(backend) != "loky" else 1
+        total = len(of_kind[kind]) * len(arena.numbers)
+        for count, (north_south, east_west) in enumerate(of_kind[kind]):
+            told = partial(_tell, report, KINDS[kind], count * len(arena.numbers), total)
+            tables = arena.play(north_south, east_west, seed, spread, backend, kept if kind else None, told)
+            ended[north_south.name, east_west.name] = Contracts.of(tables)
+            if north_south is east_west:
+                quality.append(quality_row(arena, north_south.name, tables))
+        if fresh:
+            reached = [ended[first.name, second.name] for first, second in of_kind[kind]]
+            arena.solve(reached, workers, cache, partial(report, "contracts"), backend)
     played = {}
-    for ours, theirs in combinations([policy.name for policy in playing], 2):
-        gained = arena.match(ended[ours, theirs], ended[theirs, ours])
-        played[ours, theirs], played[theirs, ours] = arena.estimate(gained), arena.estimate(-gained)
-    deals = (
-        f"{boards:,} random deals, seed {seed}"
-        if fresh
-        else f"{boards:,} boards of {arena.deal.max() + 1:,} test deals"
-    )
-    note = f"{deals}. {MATCH_NOTE}" + (f". Left out: {'; '.join(missing)}" if missing else "")
+    for ours, theirs in combinations(playing, 2):
+        arena, names = arenas[slow((ours, theirs))], (ours.name, theirs.name)
+        gained = arena.match(ended[names], ended[names[::-1]])
+        played[names], played[names[::-1]] = arena.estimate(gained), arena.estimate(-gained)
+    note = f"{_deals(arenas, playing, seed)}. {MATCH_NOTE}" + (f". Left out: {'; '.join(missing)}" if missing else "")
     cross = cross_table([policy.name for policy in playing], played, note)
     results = [cross, *[table for table in [relations(played)] if table.rows]]
     if quality:
@@ -184,17 +174,14 @@ def main(
     return results, [cross_figure(cross)], time.perf_counter() - began
 
 
-QUALITY_NOTE = (
-    "Double dummy. IMPs off par: between the score and the deal's par, either way. Games that are there: just one side"
-    " can make a game, how often it is in one"
-)
-
-
-def cross_figure(cross: Table) -> Figure:
-    """The cross table as a heat map."""
-    order = [str(row["agent"]) for row in cross.rows]
-    series = {
-        str(row["agent"]): [0.0 if name == row["agent"] else float(row[name].mean) for name in order]
-        for row in cross.rows
-    }
-    return Figure("Cross table, IMPs a board", "heat", order, series, "against", "agent", cross.note)
+def _deals(arenas: dict[bool, Boards], playing: Sequence[Policy], seed: int) -> str:
+    """What was played, in words."""
+    most = max(arenas.values(), key=lambda arena: len(arena.numbers))
+    count = f"{len(most.numbers):,}"
+    words = (
+        f"{count} random deals, seed {seed}" if most.fresh else f"{count} boards of {most.deal.max() + 1:,} test deals"
+    )
+    if len(arenas) == 1:
+        return words
+    names = " or ".join(policy.name for policy in playing if slow([policy]))
+    return f"{words}; the first {len(arenas[True].numbers):,} where {names} plays"

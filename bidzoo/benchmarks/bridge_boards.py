@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bidzoo.agents.policy import Policy
-from bidzoo.benchmarks.match import play
+from bidzoo.benchmarks.match import Matches, play
 from bidzoo.benchmarks.results import Estimate
 from bidzoo.envs.bridge.deals import UNKNOWN, DealSet, packaged, random_deals
 from bidzoo.envs.bridge.game import Bridge
@@ -56,10 +56,21 @@ class Boards:
         self._hands: I64 | None = None
         self._vulnerable: I8 | None = None
 
-    def play(self, north_south: Policy, east_west: Policy, policy_seed: int = 0) -> Tables:
-        """Final tables ``[N]`` of one room; fresh ones hold no tricks."""
+    def play(
+        self,
+        north_south: Policy,
+        east_west: Policy,
+        policy_seed: int = 0,
+        workers: int = 1,
+        backend: str | None = None,
+        ledger: Matches | None = None,
+        report: Callable[[int], None] = lambda done: None,
+    ) -> Tables:
+        """Final tables ``[N]`` of one room, as ``match.play``; fresh ones hold no tricks."""
         policies = [north_south, east_west] * 2
-        tables = play(self.game, policies, self.numbers, self.seed, policy_seed).tables
+        tables = play(
+            self.game, policies, self.numbers, self.seed, policy_seed, workers, backend, ledger, report
+        ).tables
         if self._tricks is None:
             self._hands, self._vulnerable = tables["hands"].copy(), tables["vulnerable"].astype(np.int8)
             self._tricks = np.full_like(tables["tricks"], UNKNOWN) if self.fresh else tables["tricks"].copy()
@@ -78,6 +89,7 @@ class Boards:
         workers: int = 1,
         cache: str | Path | None = None,
         report: Callable[[int, int], None] = lambda done, total: None,
+        backend: str | None = None,
     ) -> None:
         """Find the double-dummy tricks of all ``contracts`` that are not known; ``cache`` keeps them for later runs."""
         boards = np.tile(self.numbers, len(contracts))
@@ -95,7 +107,8 @@ class Boards:
         for start in range(0, len(cells), SOLVED_AT_ONCE):
             some = cells[start : start + SOLVED_AT_ONCE]
             board, cell = np.divmod(some, 20)
-            self.tricks[board, cell] = solve_contracts(self._hands[board], cell // 5, cell % 5, workers, memory)
+            hands = self._hands[board]
+            self.tricks[board, cell] = solve_contracts(hands, cell // 5, cell % 5, workers, memory, backend)
             report(min(start + SOLVED_AT_ONCE, len(cells)), len(cells))
         if memory is not None:
             memory.close()

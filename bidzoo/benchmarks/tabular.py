@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from bidzoo.agents.tabular import exact, solver
+from bidzoo.benchmarks.ledger import Ledger
 from bidzoo.benchmarks.results import Estimate, Figure, Table, save, show
-from bidzoo.benchmarks.tabular_jobs import Job, Ledger, Outcome, compiled_of, finish
+from bidzoo.benchmarks.tabular_jobs import Job, Outcome, compiled_of, finish
 from bidzoo.benchmarks.tabular_pages import auctions, grid_table, paper_grid, speed_table
 from bidzoo.benchmarks.tabular_paper import BAD_JPS, GAMES, INFOSETS, ROWS, SAMPLES, STATES, TABLE_1, TABLE_2
 from bidzoo.envs.compiled import count_infosets, count_states
@@ -53,7 +54,7 @@ def main(
         raise ValueError(
             f"seeds and workers must be at least 1, network_seeds 0: got {seeds}, {workers}, {network_seeds}"
         )
-    kept = Ledger(None if ledger is None else Path(ledger))
+    kept = Ledger(ledger, Job, Outcome)
     done = _done(_jobs(chosen_rows, chosen_games, seeds, network_seeds), kept, workers)
     tables = [table_1_games(chosen_games)]
     for pair in (ROWS[:2], ROWS[2:]):
@@ -98,7 +99,7 @@ def _jobs(rows: Sequence[str], games: Sequence[str], seeds: int, network_seeds: 
     return jobs
 
 
-def _done(jobs: list[Job], ledger: Ledger, workers: int) -> dict[Job, Outcome]:
+def _done(jobs: list[Job], ledger: Ledger[Job, Outcome], workers: int) -> dict[Job, Outcome]:
     from rich.progress import Progress
 
     with Progress(transient=True) as progress:

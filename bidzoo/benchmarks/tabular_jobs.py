@@ -1,20 +1,19 @@
-"""One seed of one row on one game: the unit of work of ``bidzoo bench tabular``, and the ledger of finished ones.
+"""One seed of one row on one game: the unit of work of ``bidzoo bench tabular``.
 
 Every job depends on its own seed alone and runs in a worker process with one thread, so results are the same for any
 number of workers.
 """
 
-import json
 import time
 from collections.abc import Iterable, Iterator
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from bidzoo import parallel
 from bidzoo.agents.tabular import cfr, jps, solver
 from bidzoo.agents.tabular.policy import game_of
 from bidzoo.agents.tabular.strategy import purify, random
+from bidzoo.benchmarks.ledger import Ledger
 from bidzoo.benchmarks.tabular_paper import SAMPLES, TABLE_2
 from bidzoo.envs.compile import compile_game
 from bidzoo.envs.compiled import Compiled, evaluate
@@ -93,32 +92,9 @@ def _timed(job: Job) -> tuple[Job, Outcome]:
     return job, run(job)
 
 
-class Ledger:
-    """Finished jobs, one JSON line each, so that an interrupted run goes on; in memory only without ``path``."""
-
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
-        self.done: dict[Job, Outcome] = {}
-        if path is not None and path.exists():
-            for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
-                try:
-                    entry = json.loads(line)
-                    self.done[Job(**entry["job"])] = Outcome(**entry["outcome"])
-                except (json.JSONDecodeError, KeyError, TypeError) as problem:
-                    raise ValueError(f"{path}, line {number}: not a finished job ({problem})") from problem
-
-    def add(self, job: Job, outcome: Outcome) -> None:
-        """Keep ``outcome``."""
-        self.done[job] = outcome
-        if self.path is not None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"job": job._asdict(), "outcome": outcome._asdict()}) + "\n")
-
-
-def finish(jobs: Iterable[Job], ledger: Ledger, workers: int) -> Iterator[Job]:
+def finish(jobs: Iterable[Job], ledger: Ledger[Job, Outcome], workers: int) -> Iterator[Job]:
     """Run the jobs that the ledger lacks, ``workers`` at a time (see ``bidzoo.parallel``); yields each as it ends."""
     waiting = [(job,) for job in jobs if job not in ledger.done]
-    for _, (job, outcome) in parallel.as_completed(_timed, waiting, workers):
+    for _, (job, outcome) in parallel.as_completed(_timed, waiting, workers, apart=True):
         ledger.add(job, outcome)
         yield job

@@ -106,7 +106,9 @@ def bridge(
     boards: Annotated[int, typer.Option(help="Boards of every match.")] = 10_000,
     fresh: Annotated[bool, typer.Option(help="Random deals; contracts are solved when reached, and kept.")] = False,
     cache: Annotated[Path, typer.Option(help="Double-dummy results of --fresh.")] = Path("runs/double-dummy.cache"),
-    workers: Annotated[int, typer.Option(help="Processes that solve; they change no result.")] = 2,
+    search_boards: Annotated[int, typer.Option(help="Boards of a match in which an agent searches.")] = 200,
+    ledger: Annotated[Path | None, typer.Option(help="What searching agents played; a killed run goes on.")] = None,
+    workers: Annotated[int, typer.Option(help="Processes that search or solve; they change no result.")] = 2,
     seed: Seed = 0,
     json: Json = None,
 ) -> None:
@@ -115,7 +117,9 @@ def bridge(
 
     entries = agents.split(",") if agents else bridge.DEFAULT
     with _progress() as report:
-        result = bridge.main(entries, boards, seed, fresh, workers, cache, report)
+        result = bridge.main(
+            entries, boards, seed, fresh, workers, cache, report, search_boards=search_boards, ledger=ledger
+        )
     _finish("bridge", result, seed, json)
 
 

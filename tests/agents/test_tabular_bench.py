@@ -7,7 +7,8 @@ import pytest
 pytest.importorskip("joblib")
 
 from bidzoo.benchmarks import results, tabular, tabular_paper
-from bidzoo.benchmarks.tabular_jobs import Job, Ledger, Outcome, run
+from bidzoo.benchmarks.ledger import Ledger
+from bidzoo.benchmarks.tabular_jobs import Job, Outcome, run
 from bidzoo.benchmarks.tabular_pages import auctions
 
 TINY = ["mini_hanabi_v0()", "simple_bidding_v0(size=4)"]
@@ -43,12 +44,15 @@ def test_a_job_is_what_it_says():
 @pytest.mark.parametrize("line", ["nonsense", json.dumps({"job": {}}), json.dumps({"job": {"row": "CFR1k"}})])
 def test_broken_ledgers_are_named(line, tmp_path):
     path = tmp_path / "ledger.jsonl"
-    ledger = Ledger(path)
+    ledger = Ledger(path, Job, Outcome)
     ledger.add(Job("CFR1k", "mini_hanabi_v0()", 0), Outcome(8.0, 9.0, {}, 0.1, 0.1, 1))
-    assert Ledger(path).done == ledger.done
+    whole = path.read_text("utf-8")
+    path.write_text(whole + whole[:-9], "utf-8")  # killed while it wrote
+    assert Ledger(path, Job, Outcome).done == ledger.done
+    assert path.read_text("utf-8") == whole
     path.write_text(path.read_text("utf-8") + line + "\n", "utf-8")
     with pytest.raises(ValueError, match=r"ledger\.jsonl, line 2"):
-        Ledger(path)
+        Ledger(path, Job, Outcome)
 
 
 def test_unknown_rows_and_games_are_named():

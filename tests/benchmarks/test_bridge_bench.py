@@ -81,6 +81,85 @@ def test_fresh_run_ends_with_a_table(tmp_path):
     assert told[-1][1] == told[-1][2] <= 20
 
 
+# ---- agents that search ------------------------------------------------------------------
+
+
+class Thinker:
+    """An agent that plays as another, says that it is slow, and notes the boards it begins."""
+
+    name, slow = "thinker", True
+
+    def __init__(self, folder, player="sayc"):
+        self.player, self.folder = make(player), folder
+
+    def act(self, views, legal, rng):
+        begun = views["board"][views["length"] < 2]
+        if (self.folder / "strike").exists() and 25 in begun:
+            raise RuntimeError("struck")
+        with open(self.folder / "log", "a") as file:
+            file.writelines(f"{board}\n" for board in begun)
+        return self.player.act(views, legal, rng)
+
+
+def rows(tables):
+    return [table.rows for table in tables]
+
+
+def test_slow_agents_play_fewer_boards(tmp_path):
+    told, line_up = [], ["sayc", "pass", Thinker(tmp_path)]
+    found = bridge.main(line_up, 60, 3, search_boards=25, report=lambda *what: told.append(what))[0]
+    cells = {row["agent"]: row for row in found[0].rows}
+    assert cells["sayc"]["pass"].n == 60
+    assert cells["sayc"]["thinker"].n == cells["thinker"]["pass"].n == 25
+    assert cells["sayc"]["thinker"].mean == 0
+    plain = bridge.main(["sayc", "pass"], 25, 3)[0][0].rows[0]["pass"]
+    assert cells["thinker"]["pass"] == plain
+    assert "60 boards of 60 test deals; the first 25 where thinker plays." in found[0].note
+    assert [done for what, done, total in told if what == "slow auctions" and total == 5 * 25][:5] == [
+        0,
+        10,
+        20,
+        25,
+        25,
+    ]
+    assert told[-1] == ("slow auctions", 125, 125)
+    everywhere = bridge.main(line_up, 60, 3, search_boards=25, workers=2)[0]
+    assert rows(everywhere) == rows(found)
+
+
+def test_a_killed_run_goes_on(tmp_path):
+    line_up, ledger = ["pass", Thinker(tmp_path)], tmp_path / "runs" / "ledger"
+    (tmp_path / "strike").touch()
+    with pytest.raises(RuntimeError, match="struck"):
+        bridge.main(line_up, 40, search_boards=30, ledger=ledger)
+    (tmp_path / "strike").unlink()
+    assert len(ledger.read_text().splitlines()) == 2
+    found = bridge.main(line_up, 40, search_boards=30, ledger=ledger)[0]
+    assert len(ledger.read_text().splitlines()) == 3 * 3  # rooms, shares
+    begun = np.bincount(np.loadtxt(tmp_path / "log", dtype=int))
+    again = bridge.main(line_up, 40, search_boards=30, ledger=ledger)[0]
+    more = bridge.main(line_up, 40, search_boards=40, ledger=ledger)[0]
+    anew = bridge.main(line_up, 40, search_boards=40)[0]
+    assert rows(found) == rows(again)
+    assert rows(more) == rows(anew)
+    after = np.bincount(np.loadtxt(tmp_path / "log", dtype=int))
+    assert (after[:30] == 2 * begun).all()  # ``anew`` alone played them again
+
+
+def test_a_ledger_is_of_the_very_agents(tmp_path):
+    ledger = tmp_path / "ledger"
+    first = bridge.main(["pass", Thinker(tmp_path)], 20, ledger=ledger)[0]
+    other = bridge.main(["pass", Thinker(tmp_path, "random")], 20, ledger=ledger)[0]
+    assert rows(other) == rows(bridge.main(["pass", Thinker(tmp_path, "random")], 20)[0])
+    assert rows(other) != rows(first)
+
+
+def test_only_agents_that_search(tmp_path):
+    cross = bridge.main([Thinker(tmp_path), "pass"], 12, 1, fresh=True, search_boards=10)[0][0]
+    assert cross.note.startswith("10 random deals, seed 1.")
+    assert cross.rows[0]["agent"] == "thinker"
+
+
 # ---- the tables --------------------------------------------------------------------------
 
 
