@@ -1,14 +1,13 @@
 """How many tricks declarer takes with all cards seen: a network in place of a double-dummy solver.
 
-A cell is a deal, a declarer and a strain. Seats are counted from declarer clockwise and suits have no names: only
-their kind, ``NT`` in a notrump cell, else ``TRUMP`` or ``SIDE``. Weights belong to a kind (Zaheer et al. 2017, "Deep
-sets", section 3.1: shared weights and sums are what the symmetry leaves)::
+A cell is a deal, a declarer and a strain. Seats are counted from declarer clockwise, and suits have no names, only a
+kind: ``NT`` in a notrump cell, else ``TRUMP`` or ``SIDE``. Suits of a kind share the weights of the first two layers::
 
-    h_s = relu(cards[kind] x_s)                     x_s: who holds each of the 13 cards of suit s, 52 bits
-    g_s = relu(own[kind] h_s + sum_r others[kind_r] h_r)
-    out = softmax(last relu(middle relu(sum_s pooled[kind] g_s)))     chances of 0 ... 13 tricks
+    h_s = relu(cards[kind] x_s)         x_s: who holds each of the 13 cards of suit s, 52 bits
+    g_s = relu(suits[kind] h_s)         s = 0 ... 3: trumps first
+    out = softmax(last relu(middle relu(sum_s places[s] g_s)))       chances of 0 ... 13 tricks
 
-Suits are put in one order before they are summed, and each sum is taken in a fixed order, so renaming side suits,
+Suits are put in one order (training shuffles them) and each sum is taken in a fixed order, so renaming side suits,
 turning seats together with declarer, the batch and the number of threads change no bit of the result.
 """
 
@@ -37,7 +36,7 @@ class Suits:
     """Widths of the network; stored beside its weights."""
 
     cards: int = 128  # of h, one a suit
-    suits: int = 128  # of g, one a suit
+    suits: int = 64  # of g, one a suit
     hidden: int = 256  # of the two layers over all suits
 
     def __post_init__(self) -> None:
@@ -51,11 +50,10 @@ def shapes(architecture: Suits) -> dict[str, tuple[int, ...]]:
     return {
         "cards.weight": (3, cards, NUM_CARDS),
         "cards.bias": (3, cards),
-        "own.weight": (3, suits, cards),
-        "own.bias": (3, suits),
-        "others.weight": (3, suits, cards),
-        "pooled.weight": (3, hidden, suits),
-        "pooled.bias": (hidden,),
+        "suits.weight": (3, suits, cards),
+        "suits.bias": (3, suits),
+        "places.weight": (4, hidden, suits),
+        "places.bias": (hidden,),
         "middle.weight": (hidden, hidden),
         "middle.bias": (hidden,),
         "last.weight": (CLASSES, hidden),
@@ -68,11 +66,10 @@ class Layers(NamedTuple):
 
     cards: F32
     cards_bias: F32
-    own: F32
-    own_bias: F32
-    others: F32
-    pooled: F32
-    pooled_bias: F32
+    suits: F32
+    suits_bias: F32
+    places: F32
+    places_bias: F32
     middle: F32
     middle_bias: F32
     last: F32
@@ -140,36 +137,21 @@ def suits(hands: I64, declarer: I64, strain: I64) -> I64:
 
 @row
 def _chances_row(codes: I64, notrump: bool, net: Layers, out: F32) -> None:
-    nonzero = np.empty(max(net.own.shape[1], net.own.shape[2], net.middle.shape[0]), np.int64)
-    h = np.empty((4, net.cards.shape[2]), np.float32)
-    total = np.zeros((3, h.shape[1]), np.float32)  # of h, by kind
+    h, g = np.empty(net.cards.shape[2], np.float32), np.empty(net.suits.shape[2], np.float32)
+    nonzero = np.empty(max(len(h), len(g), len(net.middle)), np.int64)
+    first, second = net.places_bias.copy(), np.empty(len(net.middle), np.float32)
     for s in range(4):
         kind = NT if notrump else (TRUMP if s == 0 else SIDE)
-        h[s] = net.cards_bias[kind]
+        h[:] = net.cards_bias[kind]
         for rank in range(HAND_SIZE):
             place = HAND_SIZE * (codes[s] >> 2 * rank & 3) + rank
-            for j in range(h.shape[1]):
-                h[s, j] += net.cards[kind, place, j]
-        activate_row(h[s], False)
-        for j in range(h.shape[1]):
-            total[kind, j] += h[s, j]
-    context = np.zeros(net.own.shape[2], np.float32)
-    for kind in range(3):
-        if notrump == (kind == NT):
-            affine_row(total[kind], net.others[kind], context, nonzero, context)
-    g = np.empty(len(context), np.float32)
-    pooled = np.zeros((3, len(context)), np.float32)
-    for s in range(4):
-        kind = NT if notrump else (TRUMP if s == 0 else SIDE)
-        affine_row(h[s], net.own[kind], net.own_bias[kind], nonzero, g)
-        for j in range(len(g)):
-            pooled[kind, j] += max(g[j] + context[j], np.float32(0))
-    first = net.pooled_bias.copy()
-    for kind in range(3):
-        if notrump == (kind == NT):
-            affine_row(pooled[kind], net.pooled[kind], first, nonzero, first)
+            for j in range(len(h)):
+                h[j] += net.cards[kind, place, j]
+        activate_row(h, False)
+        affine_row(h, net.suits[kind], net.suits_bias[kind], nonzero, g)
+        activate_row(g, False)
+        affine_row(g, net.places[s], first, nonzero, first)
     activate_row(first, False)
-    second = np.empty(len(first), np.float32)
     affine_row(first, net.middle, net.middle_bias, nonzero, second)
     activate_row(second, False)
     affine_row(second, net.last, net.last_bias, nonzero, out)

@@ -11,12 +11,16 @@ import numpy as np
 from bidzoo.agents.bridge.evaluator import CLASSES, FORMAT, NOTRUMP, NT, SIDE, TRUMP, SuitNetwork, Suits, shapes, suits
 from bidzoo.agents.bridge.fit import Kind, Options, fit
 from bidzoo.cards import HAND_SIZE, NUM_CARDS
-from bidzoo.envs.bridge.deals import UNKNOWN, DealSet
-from bidzoo.kernels import F32, I8, I64
+from bidzoo.envs.bridge.deals import RELABELLINGS, UNKNOWN, DealSet
+from bidzoo.kernels import F32, I8, I64, Bool
+
+_ALL = RELABELLINGS  # [24, 4]
+_TRUMPS_FIRST = np.take_along_axis(_ALL, np.argsort(_ALL != 0, axis=1, kind="stable"), 1)
+ORDERS = np.stack([_TRUMPS_FIRST, _ALL])  # [2, 24, 4]  without and with notrump: which suit comes where
 
 
 class Cells:
-    """The solved cells of some deals, numbered."""
+    """The solved cells of some deals, each in every order of its suits; ``n`` cells have ``24 n`` numbers."""
 
     def __init__(self, *sets: DealSet) -> None:
         """``sets``: their deals, one after the other; cells that are not solved are left out."""
@@ -28,12 +32,21 @@ class Cells:
             raise ValueError("no solved deals to learn from")
 
     def __len__(self) -> int:
-        return len(self.tricks)
+        return len(ORDERS[0]) * len(self.tricks)
 
-    def suits(self, numbers: I64) -> tuple[I64, I64]:
-        """Codes ``[B, 4]`` and strains ``[B]`` of cells ``numbers`` ``[B]``."""
-        cell = self.cell[numbers]
-        return suits(self.hands[self.deal[numbers]], cell // 5, cell % 5), cell % 5
+    def at(self, numbers: I64) -> tuple[I64, Bool, I64]:
+        """Codes ``[B, 4]`` of the suits, whether at notrump ``[B]``, tricks ``[B]``; notrump cells first."""
+        order, row = np.divmod(numbers, len(self.tricks))
+        first = np.argsort(self.cell[row] % 5 != NOTRUMP, kind="stable")
+        order, row = order[first], row[first]
+        codes, strain = self.suits(row)
+        notrump = strain == NOTRUMP
+        return np.take_along_axis(codes, ORDERS[notrump.astype(np.int64), order], 1), notrump, self.tricks[row]
+
+    def suits(self, rows: I64) -> tuple[I64, I64]:
+        """Codes ``[B, 4]`` in the evaluator's own order, and strains ``[B]``, of cells ``rows`` ``[B]``."""
+        strain = self.cell[rows] % 5
+        return suits(self.hands[self.deal[rows]], self.cell[rows] // 5, strain), strain
 
 
 def bits(codes: I64) -> I8:
@@ -49,39 +62,34 @@ def module(architecture: Suits, seed: int) -> Any:
     """
     import torch
 
+    found = shapes(architecture)
+
     class Part(torch.nn.Module):
         def __init__(self, name: str) -> None:
             super().__init__()
-            found = shapes(architecture)
             self.weight = torch.nn.Parameter(torch.empty(found[f"{name}.weight"]))
-            if f"{name}.bias" in found:
-                self.bias = torch.nn.Parameter(torch.zeros(found[f"{name}.bias"]))
-
-        def of(self, kind: int, x: Any) -> Any:
-            return x @ self.weight[kind].T
+            self.bias = torch.nn.Parameter(torch.zeros(found[f"{name}.bias"]))
 
     class Twin(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.cards, self.own, self.others = Part("cards"), Part("own"), Part("others")
-            self.pooled, self.middle, self.last = Part("pooled"), Part("middle"), Part("last")
+            self.cards, self.suits, self.places = Part("cards"), Part("suits"), Part("places")
+            self.middle, self.last = Part("middle"), Part("last")
 
         def forward(self, x: Any, notrump: int) -> Any:
-            parts = ((NT, x[:notrump]), (TRUMP, x[notrump:, :1]), (SIDE, x[notrump:, 1:]))
-            h = {kind: torch.relu(self.cards.of(kind, part) + self.cards.bias[kind]) for kind, part in parts}
-            told = {kind: self.others.of(kind, part.sum(1, keepdim=True)) for kind, part in h.items()}
-            context = {NT: told[NT], TRUMP: told[TRUMP] + told[SIDE], SIDE: told[TRUMP] + told[SIDE]}
-            pooled = {}
-            for kind, part in h.items():
-                g = torch.relu(self.own.of(kind, part) + self.own.bias[kind] + context[kind])
-                pooled[kind] = self.pooled.of(kind, g.sum(1))
-            first = torch.relu(torch.cat([pooled[NT], pooled[TRUMP] + pooled[SIDE]]) + self.pooled.bias)
+            parts = [(NT, x[:notrump]), (TRUMP, x[notrump:, :1]), (SIDE, x[notrump:, 1:])]
+            for stage in (self.cards, self.suits):
+                parts = [(kind, torch.relu(part @ stage.weight[kind].T + stage.bias[kind])) for kind, part in parts]
+            (_, without), (_, trump), (_, side) = parts
+            four = torch.cat([without, torch.cat([trump, side], 1)])
+            wide = self.places.weight.transpose(0, 1).flatten(1)  # [hidden, 4 * suits]
+            first = torch.relu(torch.nn.functional.linear(four.flatten(1), wide, self.places.bias))
             second = torch.relu(torch.nn.functional.linear(first, self.middle.weight, self.middle.bias))
             return torch.nn.functional.linear(second, self.last.weight, self.last.bias)
 
     twin = Twin()
     generator = torch.Generator().manual_seed(seed)
-    fan_in = {"cards": HAND_SIZE, "others": 4 * architecture.cards, "pooled": 4 * architecture.suits}
+    fan_in = {"cards": HAND_SIZE, "places": 4 * architecture.suits}
     with torch.no_grad():
         for name, part in twin.named_children():
             scale = (2 / fan_in.get(name, part.weight.shape[-1])) ** 0.5
@@ -101,17 +109,17 @@ def _loss(model: Any, cells: Cells, numbers: I64) -> Any:
     import torch
 
     device = next(model.parameters()).device
-    numbers = numbers[np.argsort(cells.cell[numbers] % 5 != NOTRUMP, kind="stable")]  # notrump first
-    codes, strain = cells.suits(numbers)
+    codes, notrump, tricks = cells.at(numbers)
     x = torch.from_numpy(bits(codes)).to(device)
     with torch.autocast(device.type, torch.bfloat16):
-        logits = model(x.to(torch.bfloat16), int((strain == NOTRUMP).sum()))
-    return torch.nn.functional.cross_entropy(logits.float(), torch.from_numpy(cells.tricks[numbers]).to(device))
+        logits = model(x.to(torch.bfloat16), int(notrump.sum()))
+    return torch.nn.functional.cross_entropy(logits.float(), torch.from_numpy(tricks).to(device))
 
 
 def chances(cells: Cells, network: SuitNetwork) -> F32:
     """Chances ``[n, 14]`` of all cells."""
-    parts = [network(*cells.suits(part)) for part in np.array_split(np.arange(len(cells)), len(cells) // 10_000 + 1)]
+    n = len(cells.tricks)
+    parts = [network(*cells.suits(part)) for part in np.array_split(np.arange(n), n // 10_000 + 1)]
     return np.concatenate(parts)
 
 
