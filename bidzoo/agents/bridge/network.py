@@ -4,8 +4,8 @@
 ``jps``  Linear, two blocks, Linear, two blocks, outputs; a block is two layers with a skip connection around them
          (joint policy search, Figure 3: width 200). The partner's-hand head, unused in its main results, is left out.
 
-Playing skips every input that is 0: of the 480 bits some 25 are set, and ReLU leaves most of a hidden layer at 0.
-Each row is summed in a fixed order, so the outputs do not depend on the batch or on the number of threads.
+Playing skips every entry of an observation that is 0: of the 480 bits some 25 are set. Each row is summed in a fixed
+order, in the hidden layers too (``dense.py``), so the outputs do not depend on the batch or on the number of threads.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bidzoo.agents.bridge.dense import dense, pack
 from bidzoo.envs.bridge.encode import ENCODERS
 from bidzoo.envs.game import Encoder
 from bidzoo.kernels import F32, batched, prange, row
@@ -122,10 +123,14 @@ def activate_row(x: F32, gelu: bool) -> None:
 
 
 @batched
-def _layer(x: NDArray[Any], weight: F32, bias: F32, before: F32, skip: bool, activate: int, out: F32) -> None:
+def _first(x: NDArray[Any], weight: F32, bias: F32, out: F32) -> None:
     for b in prange(len(x)):
-        nonzero = np.empty(x.shape[1], np.int64)
-        affine_row(x[b], weight, bias, nonzero, out[b])
+        affine_row(x[b], weight, bias, np.empty(x.shape[1], np.int64), out[b])
+
+
+@batched
+def _finish(out: F32, before: F32, skip: bool, activate: int) -> None:
+    for b in prange(len(out)):
         if skip:
             for j in range(out.shape[1]):
                 out[b, j] += before[b, j]
@@ -139,23 +144,26 @@ class Network:
     def __init__(self, architecture: Architecture, tensors: dict[str, F32]) -> None:
         """``tensors``: ``layers.N.weight`` ``[outputs, inputs]`` and ``layers.N.bias``, as ``shapes`` says."""
         self.architecture, self.tensors = architecture, tensors
-        self._layers = [
-            (layer, np.ascontiguousarray(tensors[f"layers.{n}.weight"].T, np.float32), tensors[f"layers.{n}.bias"])
-            for n, layer in enumerate(architecture.layers)
-        ]
+        weights = [np.ascontiguousarray(tensors[f"layers.{n}.weight"].T, np.float32) for n in range(len(tensors) // 2)]
+        biases = [np.ascontiguousarray(tensors[f"layers.{n}.bias"], np.float32) for n in range(len(tensors) // 2)]
+        self._input = weights[0], biases[0]
+        self._hidden = [pack(weight, bias) for weight, bias in zip(weights[1:], biases[1:])]
 
     def __call__(self, x: NDArray[Any]) -> F32:
         """Outputs ``[B, outputs]`` of observations ``[B, inputs]``, int8 or float32."""
         if x.shape[1:] != (self.architecture.inputs,):
             raise ValueError(f"observations have shape {x.shape}, expected (B, {self.architecture.inputs})")
         kind = 2 if self.architecture.activation == "gelu" else 1
-        before = here = np.empty((len(x), 0), np.float32)
-        inputs: NDArray[Any] = np.ascontiguousarray(x)
-        for layer, weight, bias in self._layers:
-            out = np.empty((len(x), layer.outputs), np.float32)
-            _layer(inputs, weight, bias, before, layer.skip, kind if layer.activate else 0, out)
+        plans = self.architecture.layers
+        before = np.empty((len(x), 0), np.float32)
+        here = np.empty((len(x), plans[0].outputs), np.float32)
+        _first(np.ascontiguousarray(x), *self._input, here)
+        _finish(here, before, False, kind)
+        for plan, packed in zip(plans[1:], self._hidden):
+            out = np.empty((len(x), plan.outputs), np.float32)
+            dense(here, packed, out)
+            _finish(out, before, plan.skip, kind if plan.activate else 0)
             before, here = here, out
-            inputs = out
         return here
 
 
