@@ -14,8 +14,8 @@ from bidzoo.agents.policy import Policy
 from bidzoo.benchmarks.bridge_boards import Boards, Contracts
 from bidzoo.benchmarks.bridge_claims import relations
 from bidzoo.benchmarks.bridge_quality import QUALITY_NOTE, quality_row
-from bidzoo.benchmarks.ledger import Ledger
-from bidzoo.benchmarks.match import Kept, Share, slow
+from bidzoo.benchmarks.match import slow
+from bidzoo.benchmarks.match_ledger import MatchLedger
 from bidzoo.benchmarks.results import Estimate, Figure, Table
 from bidzoo.streams import Streams
 from bidzoo.wrappers.batch import Batch
@@ -147,7 +147,7 @@ def main(
     arenas = {kind: Boards(min(boards, search_boards) if kind else boards, seed, fresh) for kind in of_kind}
     ended: dict[tuple[str, str], Contracts] = {}
     quality: list[dict[str, Any]] = []
-    kept = None if ledger is None else Ledger(ledger, Share, Kept)
+    kept = None if ledger is None else MatchLedger(ledger, playing)
     for kind, arena in arenas.items():
         # on this machine threads serve fast policies better than processes do
         spread = workers if kind or parallel.checked(backend) != "loky" else 1

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bidzoo.agents.policy import Policy
-from bidzoo.benchmarks.match import Matches, play
+from bidzoo.benchmarks.match import play
+from bidzoo.benchmarks.match_ledger import MatchLedger
 from bidzoo.benchmarks.results import Estimate
 from bidzoo.envs.bridge.deals import UNKNOWN, DealSet, packaged, random_deals
 from bidzoo.envs.bridge.game import Bridge
@@ -63,7 +64,7 @@ class Boards:
         policy_seed: int = 0,
         workers: int = 1,
         backend: str | None = None,
-        ledger: Matches | None = None,
+        ledger: MatchLedger | None = None,
         report: Callable[[int], None] = lambda done: None,
     ) -> Tables:
         """Final tables ``[N]`` of one room, as ``match.play``; fresh ones hold no tricks."""

@@ -1,17 +1,14 @@
 """Play any policies against each other: boards in batches, duplicate matches in IMPs."""
 
-import zlib
-from base64 import b64decode, b64encode
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-import bidzoo
 from bidzoo import parallel
 from bidzoo.agents.policy import Policy
-from bidzoo.benchmarks.ledger import Ledger
+from bidzoo.benchmarks.match_ledger import MatchLedger
 from bidzoo.benchmarks.results import Estimate
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.imps import imps
@@ -24,24 +21,6 @@ CHUNK = 4096  # most tables in step; bounds memory, changes no result
 SHARES = 4  # tasks a worker, so that the slowest share costs little
 LEAST = 64  # fewest boards a task, to repay sending it
 SLOW_SHARE = 10  # boards a task of a slow policy: some seconds or minutes, what a kill can cost each worker
-
-
-class Share(NamedTuple):
-    """What a ledger calls some boards of a match."""
-
-    players: str  # names
-    match: str  # fingerprint of rules, policies, seeds and version
-    boards: str
-
-
-class Kept(NamedTuple):
-    """A share that was played, as text: zlib, then base64."""
-
-    reward: str  # float32 [n, P]
-    tables: str  # [n]
-
-
-Matches = Ledger[Share, Kept]
 
 
 class Episodes(NamedTuple):
@@ -65,7 +44,7 @@ def play(
     policy_seed: int = 0,
     workers: int = 1,
     backend: str | None = None,
-    ledger: Matches | None = None,
+    ledger: MatchLedger | None = None,
     report: Callable[[int], None] = lambda done: None,
 ) -> Episodes:
     """Every board once with ``policies[p]`` at player ``p``; neither batching nor workers change the result.
@@ -75,9 +54,11 @@ def play(
     """
     numbers = np.ascontiguousarray(boards, np.int64)
     shares = _shares(numbers, slow(policies), workers)
-    names = _names(game, policies, seed, policy_seed, shares) if ledger is not None else []
-    kept = ledger.done if ledger is not None else {}
-    parts = {k: _unpacked(game, kept[name]) for k, name in enumerate(names) if name in kept}
+    parts: dict[int, tuple[F32, Tables]] = {}
+    names = [] if ledger is None else ledger.names(game, policies, seed, policy_seed, shares)
+    for k, name in enumerate(names):
+        if ledger is not None and (part := ledger.get(name, game)) is not None:
+            parts[k] = part
     report(done := sum(len(shares[k]) for k in parts))
     waiting = [k for k in range(len(shares)) if k not in parts]
     play_share = partial(_play, game, tuple(policies), seed, policy_seed)
@@ -85,7 +66,7 @@ def play(
         k = waiting[number]
         parts[k] = part
         if ledger is not None:
-            ledger.add(names[k], Kept(*map(_packed, part)))
+            ledger.add(names[k], part)
         report(done := done + len(shares[k]))
     return Episodes(numbers, *(np.concatenate(arrays) for arrays in zip(*(parts[k] for k in range(len(shares))))))
 
@@ -96,24 +77,6 @@ def _shares(numbers: I64, slow: bool, workers: int) -> list[I64]:
         return np.split(numbers, range(SLOW_SHARE, len(numbers), SLOW_SHARE))
     least = min(SHARES * workers, len(numbers) // LEAST) if workers > 1 else 1
     return np.array_split(numbers, max(1, -(-len(numbers) // CHUNK), least))
-
-
-def _names(game: Game, policies: Sequence[Policy], seed: int, policy_seed: int, shares: list[I64]) -> list[Share]:
-    import joblib
-
-    players = " ".join(policy.name for policy in policies)
-    match = joblib.hash((bidzoo.__version__, game, tuple(policies), seed, policy_seed))
-    return [Share(players, match, " ".join(map(str, share))) for share in shares]
-
-
-def _packed(array: F32 | Tables) -> str:
-    return b64encode(zlib.compress(array.tobytes())).decode()
-
-
-def _unpacked(game: Game, kept: Kept) -> tuple[F32, Tables]:
-    reward, tables = (zlib.decompress(b64decode(text)) for text in kept)
-    rewards = np.frombuffer(reward, np.float32).reshape(-1, game.num_players)
-    return rewards, np.frombuffer(tables, game.state)
 
 
 def _play(game: Game, policies: Sequence[Policy], seed: int, policy_seed: int, boards: I64) -> tuple[F32, Tables]:

@@ -90,12 +90,13 @@ class Thinker:
     name, slow = "thinker", True
 
     def __init__(self, folder, player="sayc"):
-        self.player, self.folder = make(player), folder
+        self.player, self.folder, self.calls = make(player), folder, 0
 
     def act(self, views, legal, rng):
         begun = views["board"][views["length"] < 2]
         if (self.folder / "strike").exists() and 25 in begun:
             raise RuntimeError("struck")
+        self.calls += 1  # as weights that are read when first needed
         with open(self.folder / "log", "a") as file:
             file.writelines(f"{board}\n" for board in begun)
         return self.player.act(views, legal, rng)
@@ -128,18 +129,22 @@ def test_slow_agents_play_fewer_boards(tmp_path):
 
 
 def test_a_killed_run_goes_on(tmp_path):
-    line_up, ledger = ["pass", Thinker(tmp_path)], tmp_path / "runs" / "ledger"
+    ledger = tmp_path / "runs" / "ledger"
+
+    def run(**options):
+        return bridge.main(["pass", Thinker(tmp_path)], 40, **options)[0]
+
     (tmp_path / "strike").touch()
     with pytest.raises(RuntimeError, match="struck"):
-        bridge.main(line_up, 40, search_boards=30, ledger=ledger)
+        run(search_boards=30, ledger=ledger)
     (tmp_path / "strike").unlink()
     assert len(ledger.read_text().splitlines()) == 2
-    found = bridge.main(line_up, 40, search_boards=30, ledger=ledger)[0]
+    found = run(search_boards=30, ledger=ledger)
     assert len(ledger.read_text().splitlines()) == 3 * 3  # rooms, shares
     begun = np.bincount(np.loadtxt(tmp_path / "log", dtype=int))
-    again = bridge.main(line_up, 40, search_boards=30, ledger=ledger)[0]
-    more = bridge.main(line_up, 40, search_boards=40, ledger=ledger)[0]
-    anew = bridge.main(line_up, 40, search_boards=40)[0]
+    again = run(search_boards=30, ledger=ledger)
+    more = run(search_boards=40, ledger=ledger)
+    anew = run(search_boards=40)
     assert rows(found) == rows(again)
     assert rows(more) == rows(anew)
     after = np.bincount(np.loadtxt(tmp_path / "log", dtype=int))
