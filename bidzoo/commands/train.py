@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import fields
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
@@ -88,6 +89,49 @@ def belief(
     )
 
 
+@app.command()
+def evaluator(
+    out: Out = Path("runs/evaluator"),
+    deals: Annotated[list[Path] | None, typer.Option(help="Further solved deals (.npz); may be repeated.")] = None,
+    cards: Annotated[int, typer.Option(help="First layer, for each suit.")] = 128,
+    suits: Annotated[int, typer.Option(help="Second layer, for each suit.")] = 64,
+    hidden: Annotated[int, typer.Option(help="Third and fourth layer.")] = 256,
+    options: Set = None,
+    every: Every = 3000,
+    device: Device = "cpu",
+    threads: Threads = 1,
+) -> None:
+    """Double-dummy tricks of a deal, from the packaged training deals."""
+    from bidzoo.agents.bridge import evaluator, evaluator_training
+    from bidzoo.agents.bridge.fit import Options
+    from bidzoo.envs.bridge.deals import DealSet, packaged
+
+    chosen = parse(Options, options, architecture=evaluator.Suits(cards, suits, hidden))
+    sets = {"packaged train split": packaged("train"), **{path.name: DealSet.load(path) for path in deals or []}}
+    learn, check = evaluator_training.Cells(*sets.values()), evaluator_training.Cells(packaged("validation"))
+    about = {"deals": ", ".join(f"{len(found.hands)} of {name}" for name, found in sets.items())}
+    evaluator_training.train(
+        learn, check, chosen, out, _about(about), _report(out), every=every, device=device, threads=threads
+    )
+
+
+@app.command("measure-evaluator")
+def measure_evaluator(
+    weights: Annotated[Path | None, typer.Option(help="File of weights; default: the packaged ones.")] = None,
+    policy: Annotated[str, typer.Option(help="Agent whose game contracts are judged.")] = "ppo",
+    limit: Annotated[int | None, typer.Option(min=2, help="Test deals; default: all.")] = None,
+    json: Annotated[Path, typer.Option(help="Where the result file goes.")] = Path("runs/evaluator.json"),
+) -> None:
+    """How well the double-dummy evaluator knows the tricks of the test deals."""
+    from bidzoo.agents.bridge.evaluator import Evaluator
+    from bidzoo.benchmarks import bridge_evaluator, results
+
+    tables, seconds = bridge_evaluator.main(Evaluator(weights), policy, limit)
+    results.show(tables)
+    results.save(json, "bridge-evaluator", tables, seed=0, seconds=seconds)
+    typer.echo(f"written to {json}")
+
+
 def _fit(
     train: Callable[..., Any], data: Path, out: Path, outputs: int, shape: tuple[Any, ...], options: list[str] | None
 ) -> Callable[..., Any]:
@@ -152,77 +196,55 @@ def ppo(
     """PPO with fictitious self-play from a supervised policy (or from where an earlier run came)."""
     from bidzoo.agents.bridge import ppo
 
-    go = _play("openspiel480", ppo, parse(ppo.Options, options), out, start, boards, against)
+    go = _play(ppo, parse(ppo.Options, options), out, start, boards, against)
     known = None if reference == start else _network(reference)
     go(reference=known, every=every, device=device, threads=threads)
 
 
-@app.command()
-def rl(
-    out: Out = Path("runs/rl"),
-    start: Start = "sl",
-    options: Set = None,
-    every: Every = 50,
-    boards: Boards = 4000,
-    against: Against = "sl",
-    device: Device = "cpu",
-    threads: Threads = 1,
-) -> None:
-    """RL of belief Monte Carlo search; ``--set prioritised=false`` (No PR), ``--set hidden=false`` (No HI)."""
-    from bidzoo.agents.bridge import rl
+def _actor_critic(name: str, start: str | None, against: str, every: int, text: str) -> None:
+    """The command of an actor-critic on duplicate pairs; ``name`` is its module's too."""
 
-    _play("openspiel480", rl, parse(rl.Options, options), out, start, boards, against)(
-        every=every, device=device, threads=threads
-    )
+    def command(
+        out: Out = Path("runs", name),
+        start: Annotated[str | None, typer.Option(help="Weights to start from: packaged name or file.")] = start,
+        options: Set = None,
+        every: Every = every,
+        boards: Boards = 4000,
+        against: Against = against,
+        device: Device = "cpu",
+        threads: Threads = 1,
+    ) -> None:
+        algorithm = import_module(f"bidzoo.agents.bridge.{name}")
+        _play(algorithm, parse(algorithm.Options, options), out, start, boards, against)(
+            every=every, device=device, threads=threads
+        )
 
-
-@app.command()
-def a2c(
-    out: Out = Path("runs/a2c"),
-    options: Set = None,
-    every: Every = 20,
-    boards: Boards = 4000,
-    against: Against = "sl",
-    device: Device = "cpu",
-    threads: Threads = 1,
-) -> None:
-    """Actor-critic self-play from nothing, 267 bits (joint policy search, section 7.2)."""
-    from bidzoo.agents.bridge import a2c
-
-    _play("jps267", a2c, parse(a2c.Options, options), out, None, boards, against)(
-        every=every, device=device, threads=threads
-    )
+    app.command(name, help=text)(command)
 
 
-@app.command()
-def jps(
-    out: Out = Path("runs/jps"),
-    start: Start = "a2c-bridge",
-    options: Set = None,
-    every: Every = 20,
-    boards: Boards = 4000,
-    against: Against = "a2c-bridge",
-    device: Device = "cpu",
-    threads: Threads = 1,
-) -> None:
-    """Actor-critic with searched games; ``--set share=0`` (non-search), ``--set depth=1`` (1-search)."""
-    from bidzoo.agents.bridge import jps
-
-    _play("jps267", jps, parse(jps.Options, options), out, start, boards, against)(
-        every=every, device=device, threads=threads
-    )
+_actor_critic(
+    "rl", "sl", "sl", 50, "RL of belief Monte Carlo search; --set prioritised=false (No PR), --set hidden=false (No HI)."
+)
+_actor_critic("a2c", None, "sl", 20, "Actor-critic self-play from nothing, 267 bits (joint policy search, section 7.2).")
+_actor_critic(
+    "jps",
+    "a2c-bridge",
+    "a2c-bridge",
+    20,
+    "Actor-critic with searched games; --set share=0 (non-search), --set depth=1 (1-search).",
+)
 
 
-def _play(
-    observation: str, algorithm: Any, options: Any, out: Path, start: str | None, boards: int, against: str
-) -> Callable[..., Any]:
+def _play(algorithm: Any, options: Any, out: Path, start: str | None, boards: int, against: str) -> Callable[..., Any]:
+    from bidzoo.agents.bridge.a2c import ACTOR_CRITIC
     from bidzoo.envs.bridge.game import Bridge
 
-    game = Bridge(False, observation=observation, deals="train")
-    first = () if start is None else (_network(start),)
+    first = None if start is None else _network(start)
+    sees = (first.architecture if first else ACTOR_CRITIC).observation
+    game = Bridge(False, observation=sees, deals="train")
     about = _about({"start": start, "deals": "packaged train split, augmented", "judged_against": against})
     judge = _judge(against, boards) if boards else None
-    return lambda **keywords: algorithm.train(*first, game, options, out, about, _report(out), judge, **keywords)
+    return lambda **keywords: algorithm.train(first, game, options, out, about, _report(out), judge, **keywords)
 
 
 def _network(name: str) -> Any:
