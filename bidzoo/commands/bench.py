@@ -138,3 +138,19 @@ def bridge_analysis(
     if pictures is not None:
         report.pictures(result[1], pictures)
     _finish("bridge-analysis", result, seed, json)
+
+
+@app.command("bridge-search")
+def bridge_search(
+    positions: Annotated[int, typer.Option(min=2, help="Decisions with more than one likely call.")] = 200,
+    deals: Annotated[int, typer.Option(min=2, help="By which a call is chosen; as many value the choice.")] = 60,
+    workers: Annotated[int, typer.Option(help="Processes that solve.")] = 2,
+    seed: Seed = 0,
+    json: Json = None,
+) -> None:
+    """How long a searched call takes, and what the double-dummy network costs against the solver."""
+    from bidzoo.benchmarks import bridge_search
+
+    with _progress() as report:
+        result = bridge_search.main(positions, deals, seed, workers, report)
+    _finish("bridge-search", result, seed, json)

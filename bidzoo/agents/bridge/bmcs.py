@@ -27,7 +27,7 @@ from bidzoo.agents.bridge.rollout import before_each_call, make_calls, play_out,
 from bidzoo.agents.bridge.selfplay import legal_calls
 from bidzoo.agents.thoughts import Thoughts, chances_of
 from bidzoo.cards import NUM_CARDS, call_text
-from bidzoo.kernels import F32, F64, I8, I64, Tables
+from bidzoo.kernels import F32, F64, I8, I64, Bool, Tables
 from bidzoo.streams import Streams
 
 SHOWN = 3  # deals in ``thoughts``
@@ -117,10 +117,14 @@ class Bmcs:
         numbers = _keys(rng)
         chances = self.policy.probabilities(views, legal)
         out = np.asarray(chances.argmax(1), np.int64)
-        likely = np.count_nonzero(chances > self.settings.p_min, axis=1)
-        for b in np.flatnonzero(np.minimum(likely, self.settings.top_k) > 1):
+        for b in np.flatnonzero(self.hesitates(chances)):
             out[b] = self.search(views[b : b + 1], chances[b], int(numbers[b])).call
         return out
+
+    def hesitates(self, chances: F32) -> Bool:
+        """Where ``chances`` ``[B, 38]`` leave more than one call to compare ``[B]``."""
+        likely = np.count_nonzero(chances > self.settings.p_min, axis=1)
+        return np.asarray(np.minimum(likely, self.settings.top_k) > 1)
 
     # ---- Algorithm 3 ---------------------------------------------------------------------
 
@@ -136,7 +140,7 @@ class Bmcs:
         order = np.argsort(-chances, kind="stable")[: options.top_k]
         calls = np.asarray(order[(chances[order] > options.p_min) | (order == order[0])], np.int64)
         hands, drawn = self._deals(view, key)
-        found, judged = self._rollouts(view, hands, calls)
+        found, judged = self.judged(view, hands, calls, self.judge)
         best = int(found.sum(0).argmax()) if len(hands) > options.r_min else 0
         return Search(int(calls[best]), calls, drawn, hands, found, judged)
 
@@ -178,7 +182,7 @@ class Bmcs:
 
     # ---- Algorithm 4 ---------------------------------------------------------------------
 
-    def _rollouts(self, view: Tables, hands: I64, calls: I64) -> tuple[F64, int]:
+    def judged(self, view: Tables, hands: I64, calls: I64, judge: Judge) -> tuple[F64, int]:
         """Gain ``[R, K]`` of each of ``calls`` ``[K]`` over the first on ``hands`` ``[R, 4]``; contracts judged."""
         if len(hands) == 0:
             return np.zeros((0, len(calls))), 0
@@ -186,7 +190,7 @@ class Bmcs:
         tables["hands"] = tables["held"] = np.repeat(hands, len(calls), axis=0)
         make_calls(tables, np.tile(calls, len(hands)))
         play_out(tables, self.policy)
-        found, judged = gains(self.judge, hands, tables, int(view["vulnerable"][0]), self.settings.reward == "imps")
+        found, judged = gains(judge, hands, tables, int(view["vulnerable"][0]), self.settings.reward == "imps")
         return found if int(view["seat"][0]) % 2 == 0 else 0 - found, judged
 
     # ---- for people ----------------------------------------------------------------------

@@ -70,7 +70,8 @@ def solve_contracts(
     )
     known[declarer < 0] = UNKNOWN
     rows = np.flatnonzero((known == UNKNOWN) & (declarer >= 0))
-    tasks = [rows[i : i + CONTRACTS_A_TASK] for i in range(0, len(rows), CONTRACTS_A_TASK)]
+    size = max(1, min(CONTRACTS_A_TASK, -(-len(rows) // (4 * workers))))  # the few of one search also go to all workers
+    tasks = [rows[i : i + size] for i in range(0, len(rows), size)]
     arguments = [(hands[t], declarer[t], strain[t]) for t in tasks]
     for task, found in zip(tasks, parallel.run(double_dummy.contracts, arguments, workers, backend)):
         known[task] = found

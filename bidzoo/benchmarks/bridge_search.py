@@ -1,0 +1,150 @@
+"""``bidzoo bench bridge-search``: how long a searched call takes, and what the double-dummy network costs.
+
+The loss is measured where it arises. At open decisions (more than one likely call) both judges choose by the same
+deals; the solver then values both choices on as many other deals.
+"""
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bidzoo import parallel
+from bidzoo.agents.bridge.bmcs import Bmcs
+from bidzoo.agents.bridge.outcomes import Solver
+from bidzoo.benchmarks.results import Estimate, Figure, Table
+from bidzoo.envs.bridge.game import Bridge
+from bidzoo.kernels import F32, F64, Tables
+from bidzoo.streams import Streams
+from bidzoo.wrappers.batch import Batch
+
+AUTHORS = {"top_k": 10, "p_min": 0.0001, "r_min": 100, "r_max": 1500, "p_max": 100_000}
+TIMED: dict[str, dict[str, Any]] = {
+    "as shipped": {},
+    "as shipped, uniform deals": {"deals": "uniform"},
+    "the authors' settings": AUTHORS,
+    "50 deals, exact": {"judge": "solver", "r_max": 50},
+    "200 deals, exact": {"judge": "solver"},
+}
+SHARE_OF_EXACT = 5  # one in so many positions is timed with the solver
+
+
+class Open(NamedTuple):
+    """``n`` decisions with more than one likely call, one a board."""
+
+    views: Tables  # [n]
+    chances: F32  # [n, 38]  of the policy
+    a_table: float  # such decisions in one auction
+
+
+def open_decisions(agent: Bmcs, count: int, seed: int) -> Open:
+    """Of ``count`` test boards bid by the policy alone, one open decision each, at random."""
+    batch = Batch(Bridge(False, deals="test"), 2 * count, autoreset=False)
+    batch.reset(seed)
+    views, chances, boards = [], [], []
+    while len(rows := np.flatnonzero(batch.action_mask.any(1))):
+        seen, legal = batch.views(rows), batch.action_mask[rows]
+        likely = agent.policy.probabilities(seen, legal)
+        open_ones = agent.hesitates(likely)
+        views.append(seen[open_ones])
+        chances.append(likely[open_ones])
+        boards.append(rows[open_ones])
+        actions = np.full(len(batch.action_mask), -1, np.int64)
+        actions[rows] = likely.argmax(1)
+        batch.step(actions)
+    board = np.concatenate(boards)
+    numbers = Streams.at(seed, np.arange(len(board))).random(1)[:, 0]
+    order = np.lexsort((numbers, board))
+    _, first = np.unique(board[order], return_index=True)
+    chosen = order[first][:count]
+    if len(chosen) < count:
+        raise ValueError(f"{len(chosen)} boards have an open decision, expected {count}")
+    return Open(np.concatenate(views)[chosen], np.concatenate(chances)[chosen], len(board) / (2 * count))
+
+
+def compare(agent: Bmcs, view: Tables, chances: F32, key: int) -> tuple[int, int, F64]:
+    """Choices by network and by solver on the same deals, and each call's exact mean gain ``[K]`` on other deals."""
+    seen, other = agent.search(view, chances, key), agent.search(view, chances, key + 1)
+    exact, _ = agent.judged(view, seen.hands, seen.calls, Solver())
+    value, _ = agent.judged(view, other.hands, other.calls, Solver())
+    mean: F64 = value.mean(0) if len(value) else np.zeros(len(seen.calls))
+    chosen = int(np.flatnonzero(seen.calls == seen.call)[0])
+    exactly = int(exact.sum(0).argmax()) if len(seen.hands) > agent.settings.r_min else 0
+    return chosen, exactly, mean
+
+
+def loss_table(agent: Bmcs, found: Open, seed: int, workers: int, report: Callable[[str, int, int], None]) -> Table:
+    """What choosing by the network costs."""
+    n = len(found.views)
+    tasks = [(found.views[i : i + 1], found.chances[i], seed + 2 * i) for i in range(n)]
+    network, exact, best, same = (np.zeros(n) for _ in range(4))
+    for i, (chosen, exactly, mean) in enumerate(parallel.run(partial(compare, agent), tasks, workers)):
+        network[i], exact[i], best[i], same[i] = mean[chosen], mean[exactly], mean.max(), chosen == exactly
+        report("positions", i + 1, n)
+    rows = {
+        "same call, %": Estimate.of(100 * same),
+        "solver's choice over the likeliest call": Estimate.of(exact),
+        "network's choice over the likeliest call": Estimate.of(network),
+        "loss by the network, a decision": Estimate.of(exact - network),
+        "loss by the network, a board": Estimate.of((exact - network) * found.a_table),
+    }
+    note = (
+        f"{n} open decisions of test boards, {agent.settings.r_max} deals to choose by and as many others to value the "
+        f"choice, all by the solver; IMPs where nothing else is said; {found.a_table:.2f} open decisions an auction"
+    )
+    return Table(
+        "Double-dummy network against solver", ["", "value"], [{"": k, "value": v} for k, v in rows.items()], note
+    )
+
+
+def time_table(found: Open, seed: int, workers: int, report: Callable[[str, int, int], None]) -> Table:
+    """Seconds a searched decision by settings."""
+    table = Table(
+        "Time of a searched decision",
+        ["settings", "seconds", "slowest", "deals drawn", "played out", "contracts judged"],
+        note=f"Wall clock, one decision at a time, {workers} processes for the solver; the paper: 60 to 120 s",
+    )
+    for done, (name, options) in enumerate(TIMED.items()):
+        agent = Bmcs(workers=workers, **options)
+        exact = options.get("judge") == "solver"
+        rows = range(0, len(found.views), SHARE_OF_EXACT if exact or options is AUTHORS else 1)
+        agent.search(found.views[:1], found.chances[0], seed)  # compile, load weights, start processes
+        seconds, facts = [], []
+        for i in rows:
+            began = time.perf_counter()
+            search = agent.search(found.views[i : i + 1], found.chances[i], seed + 2 * i)
+            seconds.append(time.perf_counter() - began)
+            facts.append((search.drawn, len(search.hands), search.judged))
+        drawn, kept, judged = np.mean(facts, axis=0)
+        counts = {"deals drawn": float(drawn), "played out": float(kept), "contracts judged": float(judged)}
+        table.rows.append(
+            {"settings": name, "seconds": Estimate.of(seconds), "slowest": float(np.max(seconds)), **counts}
+        )
+        report("settings", done + 1, len(TIMED))
+    return table
+
+
+def main(
+    positions: int = 200,
+    deals: int = 60,
+    seed: int = 0,
+    workers: int = 2,
+    report: Callable[[str, int, int], None] = lambda what, done, total: None,
+) -> tuple[list[Table], list[Figure], float]:
+    """The tables, no figures, and the seconds they took.
+
+    Args:
+        positions: open decisions.
+        deals: by which a call is chosen, and as many to value the choice.
+        seed: of boards and deals.
+        workers: processes that solve; they change no result but the times.
+        report: told about the progress.
+    """
+    began = time.perf_counter()
+    found = open_decisions(Bmcs(), positions, seed)
+    times = time_table(found, seed, workers, report)
+    agent = Bmcs(r_max=deals, p_max=50 * deals, r_min=min(20, deals - 1))
+    tables = [times, loss_table(agent, found, seed, workers, report)]
+    return tables, [], time.perf_counter() - began
