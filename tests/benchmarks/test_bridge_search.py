@@ -1,0 +1,71 @@
+"""``bidzoo bench bridge-search``: what is measured is what it says."""
+
+import numpy as np
+import pytest
+
+from bidzoo.agents.bridge.bmcs import Bmcs
+from bidzoo.agents.bridge.outcomes import Solver
+from bidzoo.benchmarks import bridge_search
+from bidzoo.benchmarks.bridge_search import compare, loss_table, open_decisions
+
+
+@pytest.fixture(scope="module")
+def found():
+    return open_decisions(Bmcs(), 12, 3)
+
+
+def silent(what, done, total):
+    assert 0 < done <= total
+
+
+def test_open_decisions_are_open_and_of_different_boards(found):
+    agent = Bmcs()
+    assert agent.hesitates(found.chances).all()
+    assert len(np.unique(found.views["board"])) == 12
+    assert len(np.unique(found.views["length"])) > 2  # not always the first one
+    assert 0.5 < found.a_table < 10
+
+
+def test_a_judge_that_is_the_solver_loses_nothing(found):
+    agent = Bmcs(judge=Solver(), r_max=4, r_min=0)
+    for i in range(2):
+        view = found.views[i : i + 1]
+        chosen, exactly, mean = compare(agent, view, found.chances[i], 10 + 2 * i)
+        assert chosen == exactly
+        assert mean[0] == 0 and np.isfinite(mean).all()
+        other = agent.search(view, found.chances[i], 11 + 2 * i)
+        np.testing.assert_allclose(mean * len(other.hands), other.gains.sum(0), atol=1e-9)
+
+
+class Optimist:
+    """A judge to whom every contract makes."""
+
+    def chances(self, hands, declarer, strain):
+        return np.asarray(np.arange(14) == np.full((len(hands), 1), 13), np.float32)
+
+
+def test_a_bad_judge_loses(found):
+    found, rows = found._replace(views=found.views[:6], chances=found.chances[:6]), {}
+    for name, judge in (("bad", Optimist()), ("exact", Solver())):
+        table = loss_table(Bmcs(judge=judge, r_max=4, r_min=0), found, 1, 1, silent)
+        rows[name] = {row[""]: row["value"] for row in table.rows}
+    assert rows["exact"]["same call, %"].mean == 100
+    assert rows["exact"]["loss by the network, a decision"].mean == 0
+    assert rows["bad"]["same call, %"].mean < 100
+    assert rows["bad"]["loss by the network, a decision"].mean > 0
+    assert rows["bad"]["loss by the network, a board"].mean == pytest.approx(
+        rows["bad"]["loss by the network, a decision"].mean * found.a_table
+    )
+
+
+def test_times_are_of_the_settings(found, monkeypatch):
+    monkeypatch.setattr(bridge_search, "TIMED", {"few": {"r_max": 3}, "exact": {"r_max": 3, "judge": "solver"}})
+    table = bridge_search.time_table(found, 0, 1, silent)
+    assert [(row["settings"], row["seconds"].n) for row in table.rows] == [("few", 12), ("exact", 3)]
+    assert all(0 < row["played out"] <= 3 <= row["deals drawn"] for row in table.rows)
+
+
+def test_too_few_open_boards_are_named(monkeypatch):
+    agent = Bmcs(top_k=1)
+    with pytest.raises(ValueError, match="0 boards have an open decision, expected 4"):
+        open_decisions(agent, 4, 0)
