@@ -1,0 +1,338 @@
+"""The double-dummy evaluator: exact symmetries, the same bytes in any batch, how well it knows, and its files."""
+
+import json
+from itertools import permutations
+
+import numba
+import numpy as np
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import load as from_bytes
+from safetensors.numpy import save as to_bytes
+from typer.testing import CliRunner
+
+from bidzoo.agents.bridge import weights
+from bidzoo.agents.bridge.evaluator import (
+    CLASSES,
+    FORMAT,
+    NOTRUMP,
+    Evaluator,
+    SuitNetwork,
+    Suits,
+    load,
+    shapes,
+    suits,
+)
+from bidzoo.benchmarks import bridge_evaluator
+from bidzoo.cards import RANKS, hand_number
+from bidzoo.envs.bridge.deals import RELABELLINGS, DealSet, augment, packaged, random_deals
+
+TINY = Suits(cards=24, suits=16, hidden=32)
+CELL = np.arange(20)
+
+
+def random_network(architecture=TINY, seed=0, scale=0.4):
+    rng = np.random.default_rng(seed)
+    return SuitNetwork(
+        architecture, {n: rng.normal(0, scale, shape).astype(np.float32) for n, shape in shapes(architecture).items()}
+    )
+
+
+def cells(n, seed=3):
+    rng = np.random.default_rng(seed)
+    return random_deals(seed, np.arange(n)), rng.integers(0, 4, n), rng.integers(0, 5, n)
+
+
+def every_cell(hands):
+    """All 20 cells of some deals."""
+    cell = np.tile(CELL, len(hands))
+    return np.repeat(hands, 20, axis=0), cell // 5, cell % 5
+
+
+@pytest.fixture(scope="module", params=["packaged", "random"])
+def evaluator(request):
+    return Evaluator(random_network() if request.param == "random" else None)
+
+
+# ---- what is exact -----------------------------------------------------------------------
+
+
+def test_suit_codes_by_hand():
+    """West declares in hearts; a code lists the holders from the deuce up: West 0, North 1, East 2, South 3."""
+    deal = [
+        hand_number(text) for text in ("AKQJT98765432...", ".AKQJT98765432..", "..AKQJT98765432.", "...AKQJT98765432")
+    ]
+    code = {holder: sum(holder << 2 * rank for rank in range(13)) for holder in range(4)}
+    spades, hearts, diamonds, clubs = 1, 2, 3, 0
+    found = suits(np.array([deal, deal]), np.array([3, 3]), np.array([2, NOTRUMP]))
+    assert found[0].tolist() == [code[hearts], *sorted(code[s] for s in (spades, diamonds, clubs))]
+    assert found[1].tolist() == sorted(code.values())
+
+
+def network_by_hand(network, code, notrump):
+    """The formula of the module's docstring, in float64, one cell."""
+    tensors = {name: tensor.astype(np.float64) for name, tensor in network.tensors.items()}
+    z = tensors["places.bias"].copy()
+    for place in range(4):
+        kind = 0 if notrump else (2 if place == 0 else 1)
+        x = np.zeros(52)
+        x[[13 * (int(code[place]) >> 2 * rank & 3) + rank for rank in range(13)]] = 1
+        h = np.maximum(tensors["cards.weight"][kind] @ x + tensors["cards.bias"][kind], 0)
+        g = np.maximum(tensors["suits.weight"][kind] @ h + tensors["suits.bias"][kind], 0)
+        z += tensors["places.weight"][place] @ g
+    y = np.maximum(tensors["middle.weight"] @ np.maximum(z, 0) + tensors["middle.bias"], 0)
+    logits = tensors["last.weight"] @ y + tensors["last.bias"]
+    chance = np.exp(logits - logits.max())
+    return chance / chance.sum()
+
+
+def test_kernel_is_the_formula():
+    network = random_network()
+    hands, declarer, strain = cells(40)
+    codes = suits(hands, declarer, strain)
+    expected = [network_by_hand(network, code, s == NOTRUMP) for code, s in zip(codes, strain, strict=True)]
+    np.testing.assert_allclose(network(codes, strain), expected, atol=1e-5)
+
+
+def test_kernel_is_torch():
+    torch = pytest.importorskip("torch")
+    from bidzoo.agents.bridge import evaluator_training as training
+    from bidzoo.agents.bridge.network import arrays
+
+    learn = training.Cells(packaged("validation"))
+    twin = training.module(TINY, 5)
+    codes, notrump, _ = learn.at(np.arange(0, len(learn), 9973))
+    with torch.no_grad():
+        logits = twin(torch.from_numpy(training.bits(codes)).float(), int(notrump.sum()))
+    own = SuitNetwork(TINY, arrays(twin))(codes, np.where(notrump, NOTRUMP, 0))
+    np.testing.assert_allclose(own, logits.softmax(1).numpy(), atol=1e-5)
+
+
+def test_chances_add_up(evaluator):
+    chances = evaluator.chances(*cells(600))
+    assert chances.dtype == np.float32 and chances.shape == (600, CLASSES) and (chances >= 0).all()
+    np.testing.assert_allclose(chances.sum(1, dtype=np.float64), 1, atol=1e-6)
+    np.testing.assert_allclose(evaluator.tricks(*cells(600)), chances @ np.arange(14.0), atol=1e-5)
+
+
+def test_same_bytes_in_any_batch_and_on_any_threads(evaluator):
+    hands, declarer, strain = cells(700)
+    together, tricks = evaluator.chances(hands, declarer, strain), evaluator.tricks(hands, declarer, strain)
+    for part in (slice(0, 1), slice(1, 130), slice(130, 700)):
+        np.testing.assert_array_equal(together[part], evaluator.chances(hands[part], declarer[part], strain[part]))
+        np.testing.assert_array_equal(tricks[part], evaluator.tricks(hands[part], declarer[part], strain[part]))
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    alone = evaluator.chances(hands, declarer, strain)
+    numba.set_num_threads(before)
+    np.testing.assert_array_equal(together, alone)
+
+
+def test_names_of_suits_and_seats_change_no_bit(evaluator):
+    hands = random_deals(8, np.arange(6))
+    table = evaluator.table(hands)
+    for relabelling in range(len(RELABELLINGS)):
+        turn = relabelling % 4
+        moved = augment(DealSet(hands, np.full((6, 20), -1, np.int8)), relabelling, turn).hands
+        strain = np.append(RELABELLINGS[relabelling], NOTRUMP)
+        there = 5 * ((CELL // 5 + turn) % 4) + strain[CELL % 5]
+        np.testing.assert_array_equal(evaluator.table(moved)[:, there], table)
+
+
+def test_table_is_in_the_order_of_deal_sets(evaluator):
+    hands = packaged("test").hands[:5]
+    table = evaluator.table(hands)
+    for cell in CELL:
+        one = evaluator.tricks(hands, np.full(5, cell // 5), np.full(5, cell % 5))
+        np.testing.assert_array_equal(table[:, cell], one)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"declarer": [0, 4]}, r"cell 1: declarer 4, expected 0 \.\.\. 3"),
+        ({"strain": [-1, 0]}, r"cell 0: strain -1, expected 0 \.\.\. 4"),
+        ({"strain": [0]}, r"strain has shape \(1,\), expected \(2,\)"),
+        ({"hands": [[1, 2, 3, 4]] * 2}, r"cell 0: hands \[1, 2, 3, 4\], expected four hands of 13 cards"),
+    ],
+)
+def test_cells_that_do_not_exist(change, words):
+    given = {"hands": random_deals(0, np.arange(2)), "declarer": np.zeros(2, int), "strain": np.zeros(2, int)}
+    with pytest.raises(ValueError, match=words):
+        Evaluator(random_network()).chances(**{**given, **{name: np.array(value) for name, value in change.items()}})
+
+
+# ---- how well it knows -------------------------------------------------------------------
+
+
+def test_packaged_weights_know_the_test_deals():
+    """Bounds well below what docs/results/evaluator.json reports, on all 2000 x 20 cells."""
+    test = packaged("test")
+    chances = Evaluator().chances(*every_cell(test.hands)).reshape(-1, 20, CLASSES)
+    off, error = np.abs(chances.argmax(2) - test.tricks), chances @ np.arange(14) - test.tricks
+    trumps, notrump = CELL % 5 < NOTRUMP, CELL % 5 == NOTRUMP
+    assert (off[:, trumps] == 0).mean() > 0.55 and (off[:, notrump] == 0).mean() > 0.42
+    assert (off <= 1).mean() > 0.92
+    assert abs(error.mean()) < 0.04 and np.abs(error).mean() < 0.6
+
+
+def fans(holders):
+    """A deal by who holds each rank, from the ace down, in S H D C."""
+    hands = [0] * 4
+    for suit, text in zip((3, 2, 1, 0), holders, strict=True):
+        for rank, seat in zip(reversed(range(len(RANKS))), text, strict=True):
+            hands["NESW".index(seat)] |= 1 << 4 * rank + suit
+    return hands
+
+
+def test_obvious_deals():
+    """Thirteen tricks off the top at notrump, and none for the other side; thirteen trumps in one hand."""
+    deal = fans(["NNNNSSSSEEWWW", "NNNEEEESSSWWW", "NNNEEEESSSWWW", "NNNEEESSSWWWW"])
+    expected = Evaluator().chances(np.array([deal] * 2), np.array([0, 1]), np.array([NOTRUMP] * 2))
+    assert expected[0, 12:].sum() > 0.8
+    assert expected[1, :2].sum() > 0.8
+    one = np.array([[sum(1 << 4 * rank + suit for rank in range(13)) for suit in (3, 2, 1, 0)]])  # N has the spades
+    assert Evaluator().tricks(one, np.array([0]), np.array([3]))[0] > 10
+    assert Evaluator().tricks(one, np.array([1]), np.array([3]))[0] < 3
+
+
+def test_result_tables():
+    """The tables are what they say, on few deals, with a network that knows nothing of them."""
+    tables, _ = bridge_evaluator.main(Evaluator(random_network()), "sayc", 40)
+    accuracy, bias, strength, calibration, speed = tables
+    assert [row["cells"] for row in accuracy.rows[::3]] == [800, 640, 160]
+    for row in accuracy.rows:
+        assert 0 <= row["exact"].mean <= row["within one"].mean <= 1 and row["exact"].n == 40
+    known = {(row["tricks of"], row["by"]): row["log-loss"].mean for row in accuracy.rows}
+    assert known["all", "points and trumps"] < known["all", "strain alone"] < np.log(14)
+    assert sum(row["cells that took them"] for row in bias.rows) == 800
+    assert sum(row["cells predicted near them"] for row in bias.rows) == 800
+    assert sum(row["cells"] for row in strength.rows) == 800
+    assert sum(row["contracts"] for row in calibration.rows[:-1]) <= calibration.rows[-1]["contracts"]
+    assert all(row["cells a second"] > 0 for row in speed.rows)
+
+
+# ---- files -------------------------------------------------------------------------------
+
+
+def spoil(path, out, tensors=None, **about):
+    """The file at ``path`` with other tensors or metadata."""
+    held = from_bytes(path.read_bytes())
+    with safe_open(path, framework="numpy") as file:
+        metadata = {**json.loads(file.metadata()["bidzoo"]), **about}
+    out.write_bytes(to_bytes({**held, **(tensors or {})}, {"bidzoo": json.dumps(metadata)}))
+
+
+def written(path):
+    network = random_network()
+    weights.save(path, TINY, network.tensors, {"command": "x"}, FORMAT)
+    return network
+
+
+def test_file_holds_network_and_provenance(tmp_path):
+    network = written(tmp_path / "w.safetensors")
+    found, about = load(tmp_path / "w.safetensors")
+    assert found.architecture == TINY and about == {"command": "x"}
+    codes, strain = suits(*cells(20)), cells(20)[2]
+    np.testing.assert_allclose(found(codes, strain), network(codes, strain), atol=0.02)  # half precision
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"tensors": {"last.bias": np.zeros(7, np.float16)}}, r"'last.bias' is float16 \[7\], expected floats \[14\]"),
+        ({"tensors": {"more.bias": np.zeros(7, np.float16)}}, "'more.bias' is not part of this architecture"),
+        ({"tensors": {"last.bias": np.full(14, np.inf, np.float16)}}, "'last.bias' holds numbers that are not finite"),
+        ({"format": weights.FORMAT}, f"format '{weights.FORMAT}', expected '{FORMAT}'"),
+        (
+            {"architecture": {"cards": 25, "suits": 16, "hidden": 32}},
+            r"'cards.weight' is .*expected floats \[3, 25, 52\]",
+        ),
+        ({"architecture": {"width": 3}}, "metadata: .*width"),
+        ({"architecture": {"cards": 0}}, "widths must be positive"),
+    ],
+)
+def test_wrong_weights_are_named(tmp_path, changes, words):
+    written(tmp_path / "w.safetensors")
+    out = tmp_path / "spoilt.safetensors"
+    spoil(tmp_path / "w.safetensors", out, **changes)
+    with pytest.raises(ValueError, match=words):
+        Evaluator(out).chances(*cells(2))
+
+
+@pytest.mark.parametrize("cut", [0, 5, 100, 3000])
+def test_truncated_weights(tmp_path, cut):
+    path = tmp_path / "w.safetensors"
+    written(path)
+    path.write_bytes(path.read_bytes()[:cut])
+    with pytest.raises(ValueError, match=r"w\.safetensors: not a safetensors file, or a truncated one"):
+        load(path)
+
+
+def test_weights_of_another_network():
+    with pytest.raises(ValueError, match=f"sl.safetensors: format '{weights.FORMAT}', expected '{FORMAT}'"):
+        load(weights.PACKAGED / "sl.safetensors")
+
+
+# ---- training ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def training():
+    pytest.importorskip("torch")
+    from bidzoo.agents.bridge import evaluator_training
+
+    return evaluator_training
+
+
+def test_every_number_is_a_cell_in_an_order_of_its_suits(training):
+    """The 24 numbers of a cell: all orders at notrump, four times each order of the side suits after trumps."""
+    few = training.Cells(DealSet(*(array[:1] for array in packaged("train"))))
+    assert len(few) == 24 * 20
+    for cell in (2, NOTRUMP):
+        codes, notrump, tricks = few.at(np.arange(24) * 20 + cell)
+        assert (tricks == packaged("train").tricks[0, cell]).all() and (notrump == (cell == NOTRUMP)).all()
+        own = few.suits(np.array([cell]))[0][0].tolist()
+        orders = set(permutations(own)) if cell == NOTRUMP else {(own[0], *side) for side in permutations(own[1:])}
+        assert {tuple(row) for row in codes.tolist()} == orders
+
+
+def test_unsolved_cells_are_left_out(training):
+    tricks = np.full((2, 20), -1, np.int8)
+    with pytest.raises(ValueError, match="no solved deals"):
+        training.Cells(DealSet(random_deals(0, np.arange(2)), tricks))
+    tricks[1, 7] = 9
+    known = training.Cells(DealSet(random_deals(0, np.arange(2)), tricks))
+    assert known.tricks.tolist() == [9] and (known.deal[0], known.cell[0]) == (1, 7)
+
+
+def test_training_learns_and_goes_on_with_the_same_bytes(training, tmp_path):
+    from bidzoo.agents.bridge.fit import Options
+
+    learn, check = (training.Cells(DealSet(*(a[:200] for a in packaged(split)))) for split in ("train", "validation"))
+    options = Options(TINY, steps=120, batch=256, learning_rate=1e-2, warm_up=5)
+    whole = training.train(learn, check, options, tmp_path / "whole", every=30)
+    training.train(learn, check, options, tmp_path / "parts", every=30, stop=60)
+    parts = training.train(learn, check, options, tmp_path / "parts", every=30)
+    for name, tensor in whole.tensors.items():
+        np.testing.assert_array_equal(tensor, parts.tensors[name], err_msg=name)
+    files = [(tmp_path / run / "network.safetensors").read_bytes() for run in ("whole", "parts")]
+    assert files[0] == files[1]
+    assert training.measure(check, whole)["cross_entropy"] < 2.2  # by the strain alone: 2.47
+
+
+def test_command_trains_on_further_deals(training, tmp_path):
+    from bidzoo.cli import app
+
+    DealSet(*(array[:30] for array in packaged("test"))).save(tmp_path / "more.npz")
+    small = ["--cards", 8, "--suits", 8, "--hidden", 8, "--set", "steps=2", "--set", "batch=16", "--every", 2]
+    out = CliRunner().invoke(
+        app,
+        [str(w) for w in ["train", "evaluator", "--out", tmp_path, "--deals", tmp_path / "more.npz", *small]],
+        catch_exceptions=False,
+    )
+    assert out.exit_code == 0 and "cross_entropy" in out.output
+    network, about = load(tmp_path / "network.safetensors")
+    assert network.architecture == Suits(8, 8, 8)
+    assert about["deals"] == "32000 of packaged train split, 30 of more.npz"
+    assert (tmp_path / "curves.csv").read_text().startswith("step,train_loss,cross_entropy,exact_suits,exact_notrump")
