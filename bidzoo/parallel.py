@@ -5,7 +5,7 @@ worker died (killed, out of memory, its machine gone) is run again; its result i
 
 ``loky``  processes of this machine, by joblib
 ``ray``   the cluster that ``RAY_ADDRESS`` names or that runs here, else one made here
-``dask``  the cluster that ``DASK_SCHEDULER_ADDRESS`` names, else one made here
+``dask``  this process's client, or the cluster that ``DASK_SCHEDULER_ADDRESS`` names, else one made here
 
 The backend is the argument, or else the environment variable ``BIDZOO_BACKEND``, or else ``loky``; ``bidzoo --backend``
 sets the variable.
@@ -84,6 +84,10 @@ def _alone(function: Callable[..., Any], *task: Any) -> Any:
     return function(*task)
 
 
+def _same(function: Callable[..., Any]) -> Callable[..., Any]:
+    return function
+
+
 def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> Results:
     from concurrent.futures import as_completed as done_first
     from concurrent.futures.process import BrokenProcessPool
@@ -138,16 +142,19 @@ def _dask(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
     from distributed import as_completed as done_first
 
     here = dask.config.get("scheduler-address", None) is None
-    client = Client(n_workers=workers, threads_per_worker=1, dashboard_address=None) if here else Client()
-    with client:
-        shared = client.scatter(function, broadcast=True, hash=False)
-        futures = {client.submit(_alone, shared, *task, pure=False): i for i, task in enumerate(tasks)}
-        for future in done_first(futures):
-            try:
-                result = future.result()
-            except KilledWorker as problem:
-                raise RuntimeError(f"the workers of task {futures[future]} died again and again") from problem
-            yield futures[future], result
+    try:
+        client = Client.current()
+    except ValueError:  # none yet; it stays to the end of this process
+        client = Client(n_workers=workers, threads_per_worker=1, dashboard_address=None) if here else Client()
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"}):  # policies hold their networks
+        shared = client.submit(_same, function, pure=False)  # scattered data would be lost with a worker, results not
+    futures = {client.submit(_alone, shared, *task, pure=False): i for i, task in enumerate(tasks)}
+    for future in done_first(futures):
+        try:
+            result = future.result()
+        except KilledWorker as problem:
+            raise RuntimeError(f"the workers of task {futures[future]} died again and again") from problem
+        yield futures[future], result
 
 
 BACKENDS: dict[str, Callable[[Callable[..., Any], Sequence[Task], int], Results]] = {

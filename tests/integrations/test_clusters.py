@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from bidzoo import agents, parallel
+from bidzoo.benchmarks import bridge
 from bidzoo.benchmarks.match import duplicate, play
 from bidzoo.envs.bridge.game import Bridge
 
@@ -16,21 +17,27 @@ BOARDS = np.arange(600)
 
 
 class Mortal:
-    """Uniform play; the process that first meets board 300 is killed in the middle of it."""
+    """Uniform play; the process that first meets ``board`` is killed in the middle of it."""
 
     name = "mortal"
 
-    def __init__(self, folder):
-        self.player, self.grave = agents.make("random"), folder / "killed"
+    def __init__(self, folder, board=300):
+        self.player, self.board, self.grave = agents.make("random"), board, folder / "killed"
 
     def act(self, views, legal, rng):
-        if (views["board"] == 300).any() and (views["length"] >= 2).any() and not self.grave.exists():
+        if (views["board"] == self.board).any() and (views["length"] >= 2).any() and not self.grave.exists():
             self.grave.write_text(str(os.getpid()))
             os.kill(os.getpid(), signal.SIGKILL)
         return self.player.act(views, legal, rng)
 
 
-def slow(folder, number):
+class Thinker(Mortal):
+    """Its matches go over the workers in small shares."""
+
+    slow = True
+
+
+def square(folder, number):
     """``number`` squared, a little later; leaves the node it ran on."""
     import time
 
@@ -84,7 +91,7 @@ def test_a_match_on_ray_is_the_match_here(cluster, workers):
 def test_a_lost_node_loses_no_task(cluster, tmp_path):
     from functools import partial
 
-    results = parallel.run(partial(slow, tmp_path), [(k,) for k in range(24)], workers=4, backend="ray")
+    results = parallel.run(partial(square, tmp_path), [(k,) for k in range(24)], workers=4, backend="ray")
     found = [next(results) for _ in range(8)]
     cluster.remove_node(cluster.second, allow_graceful=False)
     assert found + list(results) == [k**2 for k in range(24)]
@@ -92,8 +99,43 @@ def test_a_lost_node_loses_no_task(cluster, tmp_path):
     assert len(nodes) == 2
 
 
-def test_a_match_on_dask_is_the_match_here():
-    pytest.importorskip("distributed")
+def bench_is_the_same(folder, backend):
+    """``bench bridge`` with a worker killed in the middle of a share, against one process where nobody dies."""
+    options = {"boards": 80, "seed": 4, "search_boards": 35}
+    thinker = Thinker(folder, board=12)
+    found = bridge.main(["sayc", "pass", thinker], workers=2, backend=backend, ledger=folder / "ledger", **options)[0]
+    assert thinker.grave.exists() and int(thinker.grave.read_text()) != os.getpid()
+    assert len((folder / "ledger").read_text().splitlines()) == 5 * 4  # rooms, shares: none twice
+    here = bridge.main(["sayc", "pass", thinker], **options)[0]
+    assert [table.rows for table in found] == [table.rows for table in here]
+
+
+def test_bench_bridge_on_ray(cluster, tmp_path):
+    bench_is_the_same(tmp_path, "ray")
+
+
+@pytest.fixture(scope="module")
+def dask():
+    """What ``parallel`` makes."""
+    cloudpickle, distributed = pytest.importorskip("cloudpickle"), pytest.importorskip("distributed")
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    yield
+    cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+    distributed.Client.current().shutdown()
+
+
+def test_bench_bridge_on_dask(dask, tmp_path):
+    bench_is_the_same(tmp_path, "dask")
+
+
+def test_a_lost_dask_worker_is_replaced(dask, tmp_path):
+    game, mortal = Bridge(play=False, deals="test"), Mortal(tmp_path)
+    found = play(game, [mortal] * 4, BOARDS, seed=5, workers=2, backend="dask")
+    assert mortal.grave.exists() and int(mortal.grave.read_text()) != os.getpid()
+    check_same(found, play(game, [agents.make("random")] * 4, BOARDS, seed=5))
+
+
+def test_a_match_on_dask_is_the_match_here(dask):
     game, ours, theirs = Bridge(play=False, deals="test"), agents.make("sayc"), agents.make("random")
     check_same(
         duplicate(game, ours, theirs, BOARDS[:200], seed=2, workers=2, backend="dask"),
