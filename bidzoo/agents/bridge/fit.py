@@ -43,6 +43,7 @@ class Options:
     batch: int = 1024
     learning_rate: float = 1e-3  # falls linearly to 0
     warm_up: int = 200  # steps
+    weight_decay: float = 0.0  # a step and unit of learning rate (Loshchilov and Hutter 2019, AdamW)
     seed: int = 0
 
     def rate(self, step: int) -> float:
@@ -73,7 +74,7 @@ def fit(
     threads: int = 1,
     stop: int | None = None,
 ) -> Any:
-    """Fit with Adam to the end (or to step ``stop``) from where folder ``out`` stands.
+    """Fit with AdamW to the end (or to step ``stop``) from where folder ``out`` stands.
 
     ``out`` gets the checkpoint, the curves and ``network.safetensors``.
 
@@ -103,7 +104,9 @@ def fit(
                 raise ValueError(f"start is {start.architecture}, expected {options.architecture}")
             network.load_arrays(model, start.tensors)
         model.to(device)
-        adam = torch.optim.Adam(model.parameters(), lr=options.learning_rate, fused=True)
+        adam = torch.optim.AdamW(
+            model.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay, fused=True
+        )
         done, _ = run.restore({"network": model, "adam": adam})
         losses: list[float] = []
         for step in range(done, min(options.steps, stop or options.steps)):
