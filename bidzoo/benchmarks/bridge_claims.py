@@ -27,8 +27,8 @@ CLAIMS = (
     Claim("rl", "sl", 0.87, 0.02, f"{BMCS}, section IV"),
     Claim("rl", "rl-no-pr", 0.15, 0.07, f"{BMCS}, Table IV", indirect=True),
     Claim("rl", "rl-no-hi", 0.10, 0.07, f"{BMCS}, Table IV", indirect=True),
-    Claim("rl-mcs", "rl", 0.12, 0.07, f"{BMCS}, Table IV", indirect=True),
-    Claim("bmcs", "rl", 0.30, 0.07, f"{BMCS}, Table IV", indirect=True),
+    Claim("rl-mcs", "ppo", 0.12, 0.07, f"{BMCS}, Table IV, on RL", indirect=True),  # ours search with ppo
+    Claim("bmcs", "ppo", 0.30, 0.07, f"{BMCS}, Table IV, on RL", indirect=True),
     Claim("bmcs", "rl-mcs", 0.18, 0.07, f"{BMCS}, Table IV", indirect=True),
 )
 

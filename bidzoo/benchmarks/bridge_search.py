@@ -145,6 +145,6 @@ def main(
     began = time.perf_counter()
     found = open_decisions(Bmcs(), positions, seed)
     times = time_table(found, seed, workers, report)
-    agent = Bmcs(r_max=deals, p_max=50 * deals, r_min=min(20, deals - 1))
+    agent = Bmcs(r_max=deals, p_max=50 * deals, r_min=min(Bmcs.settings.r_min, deals - 1))
     tables = [times, loss_table(agent, found, seed, workers, report)]
     return tables, [], time.perf_counter() - began

@@ -49,7 +49,7 @@ class Settings:
 
     top_k: int = 5  # calls compared
     p_min: float = 0.02  # least chance of such a call
-    r_min: int = 20  # deals played out, more than which decide; with fewer the likeliest call stands
+    r_min: int = 5  # deals played out, more than which decide; with fewer the likeliest call stands
     r_max: int = 200  # deals played out
     p_max: int = 2000  # deals drawn
     deals: Literal["belief", "uniform"] = "belief"
