@@ -20,7 +20,10 @@ from bidzoo.benchmarks.results import Estimate, Figure, Table
 from bidzoo.streams import Streams
 from bidzoo.wrappers.batch import Batch
 
-DEFAULT = ("random", "pass", "sayc", "sl", "a2c-bridge", "jps-bridge", "rl", "ppo")
+DEFAULT = (
+    *("random", "pass", "sayc", "sl", "a2c-bridge", "jps-non-search", "jps-1-search", "jps-bridge"),
+    *("rl-no-hi", "rl-no-pr", "rl", "ppo", "rl-mcs", "bmcs"),
+)
 SEARCH_BOARDS = 200
 KINDS = {False: "auctions", True: "slow auctions"}
 MATCH_NOTE = "Duplicate: every board at two tables, the sides exchanged; ± standard error, boards of one deal as one"

@@ -13,8 +13,9 @@ import numpy as np
 from bidzoo.agents.bridge.natural.hand import evaluate_row
 from bidzoo.agents.bridge.natural.records import HAND
 from bidzoo.agents.policy import Policy
-from bidzoo.benchmarks.bridge import contestant
+from bidzoo.benchmarks.bridge import SEARCH_BOARDS, contestant
 from bidzoo.benchmarks.bridge_boards import Boards
+from bidzoo.benchmarks.match import slow
 from bidzoo.benchmarks.results import Figure, Table
 from bidzoo.cards import FIRST_BID, NUM_BIDS, NUM_CALLS, STRAINS, call_text
 from bidzoo.envs.bridge.wording import suited
@@ -208,9 +209,9 @@ def length_bars(length: I64) -> Figure:
     return Figure("Length of the auction (BMCS, Figure 6)", "bars", x, {"auctions": share}, "calls", "%", note)
 
 
-def analyse(policy: Policy, boards: int, seed: int = 0) -> tuple[list[Table], list[Figure]]:
+def analyse(policy: Policy, boards: int, seed: int = 0, workers: int = 1) -> tuple[list[Table], list[Figure]]:
     """Tables and figures of ``boards`` auctions between four of ``policy``, on test deals."""
-    tables = Boards(boards, seed).play(policy, policy, seed)
+    tables = Boards(boards, seed).play(policy, policy, seed, workers)
     openings = Openings.of(tables)
     bids = tables["bid"][tables["bid"] >= 0].astype(np.int64)
     figures = [
@@ -226,14 +227,20 @@ def analyse(policy: Policy, boards: int, seed: int = 0) -> tuple[list[Table], li
 
 
 def main(
-    entries: Sequence[str | Policy], boards: int = 10_000, seed: int = 0
+    entries: Sequence[str | Policy],
+    boards: int = 10_000,
+    seed: int = 0,
+    workers: int = 1,
+    search_boards: int = SEARCH_BOARDS,
 ) -> tuple[list[Table], list[Figure], float]:
-    """Tables, figures and seconds of every agent in ``entries``."""
+    """Tables, figures and seconds of ``entries``; slow policies bid only ``search_boards``, and over ``workers``."""
     began = time.perf_counter()
     tables: list[Table] = []
     figures: list[Figure] = []
-    for entry in entries:
-        measured, drawn = analyse(contestant(entry), boards, seed)
+    for policy in map(contestant, entries):
+        searches = slow([policy])
+        count = min(boards, search_boards) if searches else boards
+        measured, drawn = analyse(policy, count, seed, workers if searches else 1)
         tables += measured
         figures += drawn
     return tables, figures, time.perf_counter() - began

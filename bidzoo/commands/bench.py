@@ -128,13 +128,15 @@ def bridge_analysis(
     agents: Annotated[str, typer.Option(help="Names, or NAME=FILE for own weights; commas between them.")] = "sayc",
     boards: Annotated[int, typer.Option(help="Auctions between four of each agent.")] = 10_000,
     pictures: Annotated[Path | None, typer.Option(help="Folder for the figures as PNG.")] = None,
+    search_boards: Annotated[int, typer.Option(help="Auctions of an agent that searches.")] = 200,
+    workers: Annotated[int, typer.Option(help="Processes that search; they change no result.")] = 2,
     seed: Seed = 0,
     json: Json = None,
 ) -> None:
     """Openings, conformity to SAYC, calls, contracts and length of the auctions of an agent."""
     from bidzoo.benchmarks import bridge_analysis, report
 
-    result = bridge_analysis.main(agents.split(","), boards, seed)
+    result = bridge_analysis.main(agents.split(","), boards, seed, workers, search_boards)
     if pictures is not None:
         report.pictures(result[1], pictures)
     _finish("bridge-analysis", result, seed, json)
