@@ -275,6 +275,18 @@ def test_a_row_does_not_depend_on_the_others(agent):
     assert (together != policy.policy.act(views, legal, rng[:])).any()  # it does search
 
 
+def test_workers_of_the_solver_change_nothing():
+    batch = positions(3)
+    view = batch.views(np.array([1]))
+    found = []
+    for workers in (1, 2):
+        agent = Bmcs(judge="solver", workers=workers, r_max=9, p_min=0.0, top_k=2)
+        found.append(agent.search(view, agent.policy.probabilities(view, batch.action_mask[1:2])[0], 6))
+    assert found[0].judged == found[1].judged > 4
+    np.testing.assert_array_equal(found[0].gains, found[1].gains)
+    np.testing.assert_array_equal(found[0].hands, found[1].hands)
+
+
 def test_thoughts_say_what_was_compared():
     agent = Bmcs(judge=Spread(), r_max=30, p_max=400, p_min=0.005)
     batch = positions(4)
