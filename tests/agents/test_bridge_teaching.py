@@ -9,10 +9,12 @@ pytest.importorskip("torch")
 
 from bidzoo.agents.bridge import network, scores, selfplay
 from bidzoo.agents.bridge.branches import candidates, explore
-from bidzoo.agents.bridge.critic import advantages
+from bidzoo.agents.bridge.critic import Critic, advantages
 from bidzoo.agents.bridge.jps import Options, Search
 from bidzoo.agents.bridge.network import Architecture
+from bidzoo.agents.bridge.pairs import duplicate_pairs
 from bidzoo.agents.bridge.replay import Replay
+from bidzoo.envs.bridge.encode import encode_value
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.imps import imps
 from bidzoo.envs.bridge.state import AUCTION
@@ -43,6 +45,36 @@ def test_standing_score_is_what_passing_out_pays():
     sure = tricks & (tables["stake"] < 4)  # redoubled contracts count as doubled
     assert sure.sum() > 40
     np.testing.assert_allclose(sheet[sure, -1], paid[sure], atol=1e-6)
+
+
+def test_value_network_begins_with_the_standing_score():
+    """Sees all hands (636 bits), then the sheet; an untrained one without last layer says what stands."""
+    _, _, _, decisions = decisions_of(20)
+    zero = np.zeros(len(decisions.call), np.int64)
+    critic = Critic(Architecture("scores778", 1, width=8, depth=1), 0.0, 0, "cpu")
+    for parameter in critic.model.layers[-1].parameters():
+        parameter.data.zero_()
+    seen = critic.sight(decisions, zero)
+    cards = np.zeros((len(zero), 636), np.int8)
+    encode_value(decisions.tables, decisions.player, cards)
+    np.testing.assert_array_equal(seen[:, :636], cards)
+    sheets = scores.sheets(decisions.tables, decisions.side, zero)
+    np.testing.assert_allclose(critic.inputs(seen)[:, 636:].float(), sheets, rtol=0.004)
+    np.testing.assert_allclose(critic.values(critic.inputs(seen)), sheets[:, -1], rtol=0.004)
+
+
+def test_pairs_are_compared_with_the_other_table():
+    """Each table's reference is the other one's score; the side's outcome is their difference in IMPs / 24."""
+    game, actor, n = Bridge(False), selfplay.actor(network.module(POLICY, 5)), 30
+    decisions, outcome, reference = duplicate_pairs(game, np.arange(n), 2, actor, 0)
+    both = np.full(n, selfplay.BOTH)
+    first, second = (selfplay.play(game, np.arange(n), 2, actor, actor, both, k)[0] for k in range(2))
+    at_first = np.arange(len(outcome)) < first["length"].sum()
+    one, two = (tables["points"][decisions.board, 0] for tables in (first, second))
+    np.testing.assert_array_equal(reference, np.where(at_first, two, one))
+    won = np.where(at_first == (decisions.side == 0), 1, -1) * imps(one - two)
+    np.testing.assert_allclose(outcome * 24, won, rtol=1e-6)
+    assert (outcome != 0).mean() > 0.5
 
 
 def test_score_sheet_is_mirrored():

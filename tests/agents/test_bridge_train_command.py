@@ -1,5 +1,6 @@
 """``bidzoo train`` from the command line."""
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -32,6 +33,29 @@ def test_record_then_fit_then_play(tmp_path):
     assert "imps" in run("ppo", "--start", start, "--against", start, "--out", tmp_path / "ppo", *tiny)
 
 
+def test_a_deep_gelu_network_goes_through_the_stages(tmp_path):
+    """sl, then ppo and rl from its file; a run made longer gives what one run gives."""
+    data, small = tmp_path / "auctions.npz", ["--every", 1, "--boards", 0]
+    run("record", 60, "--policy", "sayc", "--out", data)
+    shape = ["--width", 40, "--depth", 4, "--activation", "gelu"]
+    run("sl", data, "--out", tmp_path / "sl", *shape, "--every", 2, "--set", "steps=2", "--set", "batch=32")
+    start = tmp_path / "sl" / "network.safetensors"
+    pairs = ["--set", "sync=2", "--set", "minibatch=32", "--set", "burn_in=50", "--set", "warm_up=0"]
+    for stage, length, more in (("ppo", "iterations", []), ("rl", "syncs", pairs)):
+        for folder, lengths in (("whole", [2]), ("parts", [1, 2])):
+            for n in lengths:
+                sizes = ["--set", "boards=8", "--set", f"{length}={n}", *more]
+                run(stage, "--start", start, "--out", tmp_path / stage / folder, *small, *sizes)
+        whole, parts = (
+            weights.load(tmp_path / stage / folder / "network.safetensors")[0] for folder in ("whole", "parts")
+        )
+        assert whole.architecture.depth == 4 and whole.architecture.activation == "gelu"
+        before = weights.load(start)[0].tensors
+        for name, tensor in whole.tensors.items():
+            np.testing.assert_array_equal(tensor, parts.tensors[name])
+            assert (tensor != before[name]).any()
+
+
 def test_options_are_parsed_by_kind():
     from bidzoo.agents.bridge import rl
 
@@ -42,8 +66,8 @@ def test_options_are_parsed_by_kind():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("synks=3", "no option 'synks'; choose from syncs"),
-        ("syncs=many", "expected a value like 2000"),
+        ("synks=3", "no option 'synks'; choose from boards"),
+        ("syncs=many", "expected a value like 400"),
         ("hidden=2", "expected a value like True"),
     ],
 )

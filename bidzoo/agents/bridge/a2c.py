@@ -14,18 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from bidzoo.agents.bridge import network, selfplay
+from bidzoo.agents.bridge import network
 from bidzoo.agents.bridge.checkpoint import Run, torch_threads
 from bidzoo.agents.bridge.fit import Report
 from bidzoo.agents.bridge.network import Architecture, Network
 from bidzoo.agents.bridge.neural import NetworkPolicy
-from bidzoo.agents.bridge.pairs import duplicate_pairs
+from bidzoo.agents.bridge.pairs import PairLearner, PairOptions, Pairs
 from bidzoo.agents.bridge.replay import Replay
-from bidzoo.agents.bridge.selfplay import Decisions
-from bidzoo.agents.bridge.training import Arrays, Judge, loop
+from bidzoo.agents.bridge.training import Judge, loop
 from bidzoo.cards import NUM_CALLS
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.kernels import F32, I8
+from bidzoo.kernels import I8
 
 ACTOR_CRITIC = Architecture("jps267", NUM_CALLS + 1, kind="jps", width=200)
 
@@ -38,74 +37,50 @@ class A2c(NetworkPolicy):
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(PairOptions):
     """What a run depends on."""
 
     syncs: int = 2000
-    boards: int = 500  # duplicate pairs played between two synchronisations: 2000 games in parallel in the paper
-    sync: int = 50  # minibatches between two synchronisations
-    minibatch: int = 1024
+    boards: int = 500  # 2000 games in parallel in the paper
     learning_rate: float = 1e-4
     entropy: float = 0.01
     clip: float = 2.0  # of the importance ratio
     value_weight: float = 0.5
-    capacity: int = 800_000
-    burn_in: int = 80_000  # transitions before learning starts
-    seed: int = 0
 
 
-class Trainer:
+class Trainer(PairLearner):
     """One run: ``iterate`` plays and learns between two synchronisations."""
 
-    def __init__(self, game: Bridge, options: Options, device: str, start: Network | None = None) -> None:
+    def __init__(self, start: Network | None, game: Bridge, options: Options, device: str) -> None:
         import torch
 
-        self.options, self.game, self.device = options, game, device
-        self.architecture = start.architecture if start else ACTOR_CRITIC
-        self.model = network.module(self.architecture, options.seed, last_scale=0.1).to(device)
-        if start:
-            network.load_arrays(self.model, start.tensors)
-        self.adam = torch.optim.Adam(self.model.parameters(), options.learning_rate, fused=True)
-        self.modules = {"network": self.model, "adam": self.adam}
-        self.replay = Replay(options.capacity, self.architecture.inputs, 0)
-        self.games = 0
+        self.options, self.architecture = options, ACTOR_CRITIC if start is None else start.architecture
+        model = network.module(self.architecture, options.seed, last_scale=0.1)
+        if start is not None:
+            network.load_arrays(model, start.tensors)
+        model.to(device)
+        self.adam = torch.optim.Adam(model.parameters(), options.learning_rate, fused=True)
+        self.modules = {"network": model, "adam": self.adam}
+        super().__init__(game, options, model, Replay(options.capacity, self.architecture.inputs, 0), device)
 
     def player(self) -> Network:
         """The current policy (and value)."""
         return network.network_of(self.architecture, self.model)
 
-    def arrays(self) -> Arrays:
-        """The buffer."""
-        return self.replay.arrays()
-
-    def restore(self, arrays: Arrays) -> None:
-        """Take back what ``arrays`` gave."""
-        self.replay.restore(arrays)
-
-    def gather(self, stream: int) -> None:
-        """Play duplicate pairs with the current weights into the buffer."""
-        boards = stream * self.options.boards + np.arange(self.options.boards, dtype=np.int64)
-        player = selfplay.actor(self.model, self.device)
-        decisions, outcome = duplicate_pairs(self.game, boards, self.options.seed, player, stream)
-        self.store(decisions, outcome)
-
-    def store(self, decisions: Decisions, outcome: F32) -> None:
+    def store(self, pairs: Pairs) -> dict[str, float]:
         """Transitions into the buffer."""
-        chance = np.take_along_axis(decisions.log_chances, decisions.call[:, None], 1)[:, 0]
-        hidden: I8 = np.zeros((len(outcome), 0), np.int8)
+        decisions, outcome = pairs.decisions, pairs.outcome
+        nothing: I8 = np.zeros((len(outcome), 0), np.int8)
         self.replay.add(
-            decisions.observation, hidden, decisions.legal, decisions.call, chance, outcome, np.ones_like(outcome)
+            decisions.observation,
+            nothing,
+            decisions.legal,
+            decisions.call,
+            decisions.log_chance,
+            outcome,
+            np.ones_like(outcome),
         )
-
-    def iterate(self, iteration: int) -> dict[str, float]:
-        """Play, synchronise, learn; figures of the iteration."""
-        while True:
-            self.gather(self.games // (2 * self.options.boards))
-            self.games += 2 * self.options.boards
-            if self.replay.added >= self.options.burn_in:
-                break
-        steps = [self.learn(iteration * self.options.sync + step) for step in range(self.options.sync)]
-        return {name: float(np.mean([step[name] for step in steps])) for name in steps[0]}
+        return {}
 
     def learn(self, step: int) -> dict[str, float]:
         """One minibatch."""
@@ -135,6 +110,7 @@ class Trainer:
 
 
 def train(
+    start: Network | None,
     game: Bridge,
     options: Options,
     out: str | Path,
@@ -147,10 +123,13 @@ def train(
     threads: int = 1,
     stop: int | None = None,
 ) -> Network:
-    """Train to the end (or to synchronisation ``stop``) from where folder ``out`` stands; arguments as in ``ppo``."""
+    """Train to the end (or to synchronisation ``stop``) from where folder ``out`` stands.
+
+    Arguments as in ``ppo``; ``start`` None: from nothing.
+    """
     require(game)
     with torch_threads(threads):
-        trainer = Trainer(game, options, device)
+        trainer = Trainer(start, game, options, device)
         run = Run(out, "a2c", asdict(options))
         return loop(trainer, run, options.syncs, provenance, report, judge, every, stop)
 

@@ -15,8 +15,9 @@ from bidzoo.agents.bridge import network, scores
 from bidzoo.agents.bridge.network import Architecture
 from bidzoo.agents.bridge.selfplay import Decisions
 from bidzoo.envs.bridge.encode import encode_value
-from bidzoo.kernels import F32, I64, row
+from bidzoo.kernels import F32, I8, I64, row
 
+CARDS = network.TEACHERS["bmcs636"]
 _CHUNK = 16384
 
 
@@ -30,20 +31,28 @@ class Critic:
         self.model = network.module(architecture, seed, last_scale=0.1).to(device)
         self.adam = torch.optim.Adam(self.model.parameters(), learning_rate, fused=True)
 
-    def inputs(self, decisions: Decisions, reference: I64) -> Any:
-        """Torch tensor ``[n, inputs]``, bfloat16; ``reference`` ``[n]``: N/S points that scores are compared with."""
-        import torch
-
+    def sight(self, decisions: Decisions, reference: I64) -> I8:
+        """What is seen ``[n, inputs]``: bits, then scores in half IMPs over ``reference`` ``[n]`` (N/S points)."""
         name = self.architecture.observation
         if name not in network.TEACHERS:
-            return torch.from_numpy(decisions.observation).to(self.device, torch.bfloat16)
-        cards = np.empty((len(decisions.call), 636), np.int8)
+            return decisions.observation
+        seen = np.empty((len(decisions.call), self.architecture.inputs), np.int8)
+        cards = np.empty((len(seen), CARDS), np.int8)
         encode_value(decisions.tables, decisions.player, cards)
-        x = torch.from_numpy(cards).to(self.device, torch.bfloat16)
-        if name == "bmcs636":
-            return x
-        sheets = torch.from_numpy(scores.sheets(decisions.tables, decisions.side, reference))
-        return torch.cat([x, sheets.to(self.device, torch.bfloat16)], 1)
+        seen[:, :CARDS] = cards
+        if name == "scores778":
+            sheets = scores.sheets(decisions.tables, decisions.side, reference)
+            seen[:, CARDS:] = np.rint(sheets * (2 * scores.UNIT))
+        return seen
+
+    def inputs(self, seen: I8) -> Any:
+        """``sight`` as a torch tensor, bfloat16, scores in units of 10 IMPs."""
+        import torch
+
+        x = torch.from_numpy(seen).to(self.device, torch.bfloat16)
+        if self.architecture.observation == "scores778":
+            x[:, CARDS:] /= 2 * scores.UNIT
+        return x
 
     def value(self, x: Any) -> Any:
         """Predictions ``[n]``; with scores, a correction to what the standing contract would score."""
@@ -61,13 +70,15 @@ class Critic:
             found: F32 = torch.cat([self.value(part) for part in x.split(_CHUNK)]).cpu().numpy()
         return found
 
-    def learn(self, x: Any, target: Any, weight: Any = None) -> None:
-        """One step of Adam on the mean squared error, weighted by row if ``weight`` is given."""
-        error = (self.value(x) - target) ** 2
+    def learn(self, x: Any, target: Any, weight: Any = None) -> Any:
+        """One step of Adam on the mean squared error, weighted by row if given; the values before it."""
+        value = self.value(x)
+        error = (value - target) ** 2
         loss = (error if weight is None else error * weight).mean()
         self.adam.zero_grad(set_to_none=True)
         loss.backward()
         self.adam.step()
+        return value.detach()
 
 
 @row

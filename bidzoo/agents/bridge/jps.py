@@ -25,6 +25,7 @@ from bidzoo.agents.bridge.checkpoint import Run, torch_threads
 from bidzoo.agents.bridge.fit import Report
 from bidzoo.agents.bridge.network import Network
 from bidzoo.agents.bridge.neural import NetworkPolicy
+from bidzoo.agents.bridge.pairs import Pairs, paired
 from bidzoo.agents.bridge.selfplay import BOTH, Actor, Decisions
 from bidzoo.agents.bridge.training import Judge, loop
 from bidzoo.envs.bridge.game import Bridge
@@ -143,21 +144,17 @@ class Trainer(a2c.Trainer):
 
     options: Options
 
-    def gather(self, stream: int) -> None:
-        """Duplicate pairs into the buffer; in a share of them the first table's game is searched once."""
-        options, n = self.options, self.options.boards
-        boards = stream * n + np.arange(n, dtype=np.int64)
-        player, sides = selfplay.actor(self.model, self.device), np.full(n, BOTH)
-        keys = [options.seed ^ ((3 * stream + k) << 32) for k in range(3)]
+    def play(self, boards: I64, player: Actor, stream: int) -> Pairs:
+        """Duplicate pairs; in a share of them the first table's game is searched once."""
+        options, sides = self.options, np.full(len(boards), BOTH)
+        key = options.seed ^ ((3 * stream + 2) << 32)
         first, at_first = selfplay.play(self.game, boards, options.seed, player, player, sides, 3 * stream)
         second, at_second = selfplay.play(self.game, boards, options.seed, player, player, sides, 3 * stream + 1)
         points, reference = (t["points"][:, 0].astype(np.int64) for t in (first, second))
-        searched = np.flatnonzero(Streams.at(keys[2], boards).random(1)[:, 0] < options.share)
+        searched = np.flatnonzero(Streams.at(key, boards).random(1)[:, 0] < options.share)
         if len(searched):
-            at_first, points = self._search(at_first, searched, points, reference, player, keys[2])
-        difference = imps(points - reference).astype(np.float32) / np.float32(MAX_IMPS)
-        for decisions, reward in ((at_first, difference), (at_second, -difference)):
-            self.store(decisions, decisions.outcome(reward))
+            at_first, points = self._search(at_first, searched, points, reference, player, key)
+        return paired(at_first, at_second, points, reference)
 
     def _search(
         self, played: Decisions, searched: I64, points: I64, reference: I64, player: Actor, key: int
@@ -210,6 +207,6 @@ def train(
     """Go on with actor-critic training from ``start``; arguments as in ``ppo``."""
     require(game)
     with torch_threads(threads):
-        trainer = Trainer(game, options, device, start)
+        trainer = Trainer(start, game, options, device)
         run = Run(out, "jps", asdict(options))
         return loop(trainer, run, options.syncs, provenance, report, judge, every, stop)

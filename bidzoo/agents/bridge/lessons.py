@@ -77,7 +77,7 @@ def from_critic(
     """
     import torch
 
-    x, target = critic.inputs(decisions, reference[decisions.board]), outcome / CRITIC_UNIT
+    x, target = critic.inputs(critic.sight(decisions, reference[decisions.board])), outcome / CRITIC_UNIT
     value = critic.values(x)
     advantage = np.empty(len(value), np.float32)
     last = np.full((boards, 2), -1, np.int64)

@@ -18,7 +18,7 @@ class Sample(NamedTuple):
 
     rows: I64  # [n]  places in the buffer
     observation: I8  # [n, F]
-    hidden: I8  # [n, H]  what only the critic sees
+    hidden: I8  # [n, H]  what the critic sees instead
     legal: I8  # [n, 38]
     call: I64  # [n]
     log_probability: F32  # [n]  of the call when it was made
@@ -27,16 +27,14 @@ class Sample(NamedTuple):
 
 
 class Replay:
-    """The last ``capacity`` transitions; bits are kept eight to a byte, so a checkpoint can hold them all."""
+    """The last ``capacity`` transitions; a player's bits are kept eight to a byte, for checkpoints."""
 
     def __init__(self, capacity: int, observation: int, hidden: int) -> None:
-        """``observation`` and ``hidden``: lengths of the 0/1 vectors."""
-        self.capacity, self._sizes = capacity, (observation, hidden, NUM_CALLS)
-        bits = [np.zeros((capacity, -(-size // 8)), np.uint8) for size in self._sizes]
+        """``observation`` and ``hidden``: lengths of a vector of bits and one of small integers."""
+        self.capacity, self._bits = capacity, {"observation": observation, "legal": NUM_CALLS}
         self._fields: dict[str, NDArray[Any]] = {
-            "observation": bits[0],
-            "hidden": bits[1],
-            "legal": bits[2],
+            **{name: np.zeros((capacity, -(-size // 8)), np.uint8) for name, size in self._bits.items()},
+            "hidden": np.zeros((capacity, hidden), np.int8),
             "call": np.zeros(capacity, np.int8),
             "log_probability": np.zeros(capacity, np.float32),
             "outcome": np.zeros(capacity, np.float32),
@@ -52,9 +50,15 @@ class Replay:
     ) -> None:
         """Append transitions ``[n, ...]``, over the oldest ones; ``priority`` is at least 0."""
         rows = np.arange(self.added, self.added + len(call)) % self.capacity
-        for name, bits in (("observation", observation), ("hidden", hidden), ("legal", legal)):
+        for name, bits in (("observation", observation), ("legal", legal)):
             self._fields[name][rows] = np.packbits(bits > 0, axis=1)
-        numbers = {"call": call, "log_probability": log_probability, "outcome": outcome, "priority": priority}
+        numbers = {
+            "hidden": hidden,
+            "call": call,
+            "log_probability": log_probability,
+            "outcome": outcome,
+            "priority": priority,
+        }
         for name, column in numbers.items():
             self._fields[name][rows] = column
         self.added += len(call)
@@ -77,10 +81,11 @@ class Replay:
             weight = (weight / weight.max()).astype(np.float32)
         bits = {
             name: np.unpackbits(self._fields[name][rows], axis=1, count=count).view(np.int8)
-            for name, count in zip(("observation", "hidden", "legal"), self._sizes)
+            for name, count in self._bits.items()
         }
         return Sample(
             rows=rows,
+            hidden=self._fields["hidden"][rows],
             call=self._fields["call"][rows].astype(np.int64),
             log_probability=self._fields["log_probability"][rows],
             outcome=self._fields["outcome"][rows],

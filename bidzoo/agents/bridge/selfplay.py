@@ -40,6 +40,12 @@ class Decisions(NamedTuple):
         """0 N/S, 1 E/W: ``[n]``."""
         return self.player % 2
 
+    @property
+    def log_chance(self) -> F32:
+        """Of the call that was made: ``[n]``."""
+        made: F32 = np.take_along_axis(self.log_chances, self.call[:, None], 1)[:, 0]
+        return made
+
     def some(self, which: NDArray[Any]) -> Decisions:
         """The decisions at ``which`` (numbers or a mask)."""
         return Decisions._make(field[which] for field in self)
