@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from bidzoo.commands import bench, bluechip, deals, play, report, train
+from bidzoo.commands import bench, bluechip, deals, match, play, report, train
 
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
-    help="Bidding games and their agents: bench, train, play.",
+    help="Bidding games and their agents: bench, train, match, play.",
     pretty_exceptions_enable=False,
 )
 app.add_typer(bench.app, name="bench")
@@ -19,6 +19,8 @@ app.add_typer(deals.app, name="deals")
 app.add_typer(train.app, name="train")
 app.add_typer(play.app, name="play")
 app.add_typer(bluechip.app, name="bluechip")
+app.command("match")(match.match)
+app.command("replay")(match.replay)
 app.command("report")(report.report)
 
 
@@ -28,7 +30,7 @@ def everywhere(
         str, typer.Option(envvar="BIDZOO_BACKEND", help="Where --workers are: loky (this machine), ray or dask.")
     ] = "loky",
 ) -> None:
-    """Bidding games and their agents: bench, train, play."""
+    """Bidding games and their agents: bench, train, match, play."""
     os.environ["BIDZOO_BACKEND"] = backend
 
 

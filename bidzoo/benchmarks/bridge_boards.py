@@ -144,8 +144,4 @@ class Boards:
 
     def estimate(self, samples: F64 | I64, paper: float | None = None) -> Estimate:
         """Mean over the boards; boards of one deal count as one sample for the error."""
-        values = np.asarray(samples, np.float64)
-        sums = np.bincount(self.deal, values - values.mean())
-        deals = len(np.unique(self.deal))
-        error = float(np.sqrt(np.square(sums).sum() * deals / (deals - 1)) / len(values))
-        return Estimate(float(values.mean()), error, len(values), paper)
+        return Estimate.of(samples, paper, self.deal)

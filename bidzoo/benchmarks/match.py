@@ -121,6 +121,7 @@ def duplicate(
     policy_seed: int = 0,
     workers: int = 1,
     backend: str | None = None,
+    report: Callable[[int], None] = lambda done: None,
 ) -> Match:
     """A duplicate match (Law 78B): the IMPs of the difference between the two tables on every board.
 
@@ -133,12 +134,17 @@ def duplicate(
         policy_seed: of the policies' random numbers.
         workers: tasks at a time; they change no result.
         backend: where they run, see ``bidzoo.parallel``.
+        report: told how many of the ``2 * N`` tables are done.
     """
     if game.reward != "score":
         raise ValueError(f"a duplicate match compares scores; make the game with reward='score', not {game.reward!r}")
     a, c = ours if isinstance(ours, tuple) else (ours, ours)
     b, d = theirs if isinstance(theirs, tuple) else (theirs, theirs)
-    first = play(game, (a, b, c, d), boards, seed, 2 * policy_seed, workers, backend)
-    second = play(game, (b, a, d, c), boards, seed, 2 * policy_seed + 1, workers, backend)
+    first = play(game, (a, b, c, d), boards, seed, 2 * policy_seed, workers, backend, report=report)
+
+    def told(done: int) -> None:
+        report(len(first.boards) + done)
+
+    second = play(game, (b, a, d, c), boards, seed, 2 * policy_seed + 1, workers, backend, report=told)
     difference = np.round(game.reward_scale * (first.reward[:, 0] - second.reward[:, 0])).astype(np.int32)
     return Match(first.boards, np.asarray(imps(difference), np.int64), first.tables, second.tables)

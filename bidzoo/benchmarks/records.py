@@ -1,4 +1,4 @@
-"""Results of bridge matches as files: JSON lines or Parquet, a record for every board at every table.
+"""Results of bridge matches as files: a record for every board at every table.
 
 A record replays by itself: it holds the cards, the double-dummy tricks, every call and card, and what came of them.
 
@@ -26,8 +26,10 @@ import numpy as np
 
 import bidzoo
 from bidzoo.benchmarks.match import Episodes, Match
+from bidzoo.benchmarks.record_boards import board_of
 from bidzoo.benchmarks.results import write_text
 from bidzoo.cards import SEATS, hand_text
+from bidzoo.envs.bridge import lin, pbn
 from bidzoo.envs.bridge.board import contract_numbers, contract_text
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.options import VULNERABILITIES, checked
@@ -35,6 +37,7 @@ from bidzoo.envs.bridge.state import OVER, UNKNOWN_POINTS
 from bidzoo.kernels import Table, Tables
 
 Record = dict[str, Any]
+ENDINGS = (".jsonl", ".parquet", ".pbn", ".lin")
 
 TYPES: dict[str, tuple[type, ...]] = {
     "version": (str,),
@@ -152,13 +155,31 @@ def replay(record: Record) -> Tables:
 
 
 def write(path: str | Path, records: Iterable[Record]) -> None:
-    """``path`` whole or not at all: ``.parquet`` (needs pyarrow), else JSON lines."""
+    """``path`` whole or not at all: ``.jsonl``, ``.parquet`` (needs pyarrow); for bridge software ``.pbn``, ``.lin``.
+
+    Raises:
+        ValueError: another ending, or something that is no record; names it.
+    """
     path, records = Path(path), list(records)
+    check_ending(path)
     for number, record in enumerate(records, 1):
         _check(record, f"record {number}")
-    if path.suffix != ".parquet":
+    if path.suffix == ".jsonl":
         write_text(path, "".join(json.dumps(record) + "\n" for record in records))
-        return
+    elif path.suffix == ".parquet":
+        _write_rows(path, records)
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        {".pbn": pbn.write, ".lin": lin.write}[path.suffix](path, [board_of(record) for record in records])
+
+
+def check_ending(path: Path) -> None:
+    """ValueError unless ``write`` knows the ending of ``path``."""
+    if path.suffix not in ENDINGS:
+        raise ValueError(f"{path}: ending {path.suffix!r}, expected {', '.join(ENDINGS)}")
+
+
+def _write_rows(path: Path, records: list[Record]) -> None:
     import os
 
     import pyarrow.parquet
@@ -170,12 +191,17 @@ def write(path: str | Path, records: Iterable[Record]) -> None:
 
 
 def read(path: str | Path) -> list[Record]:
-    """What ``write`` wrote; ValueError names file, record and field where it is something else."""
+    """The records of a ``.jsonl`` or ``.parquet`` file; ValueError names place and field where it is something else."""
     path = Path(path)
     records = _rows(path) if path.suffix == ".parquet" else _lines(path)
     for number, record in enumerate(records, 1):
-        _check(record, f"{path}: record {number}")
+        _check(record, place(path, number))
     return records
+
+
+def place(path: Path, number: int) -> str:
+    """Where record ``number`` (from 1) of ``path`` stands."""
+    return f"{path}: record {number}" if path.suffix == ".parquet" else f"{path}:{number}"
 
 
 def _lines(path: Path) -> list[Any]:
@@ -184,7 +210,7 @@ def _lines(path: Path) -> list[Any]:
         try:
             records.append(json.loads(line))
         except (json.JSONDecodeError, UnicodeDecodeError) as problem:
-            raise ValueError(f"{path}: record {number}: not JSON ({problem})") from problem
+            raise ValueError(f"{place(path, number)}: not JSON ({problem})") from problem
     return records
 
 

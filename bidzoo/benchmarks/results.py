@@ -23,13 +23,20 @@ class Estimate(NamedTuple):
     paper: float | None = None
 
     @classmethod
-    def of(cls, samples: Any, paper: float | None = None) -> "Estimate":
-        """From samples ``[n]``; the error of a single sample is unknown and given as nan."""
+    def of(cls, samples: Any, paper: float | None = None, group: Any = None) -> "Estimate":
+        """From samples ``[n]``; the error of a single one is unknown and given as nan.
+
+        ``group`` integers ``[n]``: samples of one group are not independent and count as one for the error.
+        """
         import numpy as np
 
         values = np.asarray(samples, np.float64)
-        error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
-        return cls(float(values.mean()), error, len(values), paper)
+        sums = values - values.mean()
+        if group is not None:
+            sums = np.bincount(np.unique(group, return_inverse=True)[1], sums)
+        groups = len(sums)
+        error = np.sqrt(np.square(sums).sum() * groups / (groups - 1)) / len(values) if groups > 1 else float("nan")
+        return cls(float(values.mean()), float(error), len(values), paper)
 
     @property
     def texts(self) -> tuple[str, str, str]:

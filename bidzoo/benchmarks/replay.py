@@ -1,0 +1,131 @@
+"""A file of match results, played again under the laws: every score and every IMP found anew."""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bidzoo.benchmarks import records
+from bidzoo.benchmarks.results import Table
+from bidzoo.envs.bridge.board import Board, contract_numbers
+from bidzoo.envs.bridge.gather import READERS, read_boards
+from bidzoo.envs.bridge.imps import imps
+from bidzoo.envs.bridge.score import score
+
+
+class Result(NamedTuple):
+    """What came out at one table, found anew."""
+
+    where: str  # in the file
+    deal: tuple[Any, ...]  # the same at both tables of a board
+    room: str  # "" where the file does not say
+    players: tuple[str, ...]  # N E S W
+    score: int | None  # of North/South; None where the tricks are not known
+    imps: int | None  # of North/South in the open room, as the file has them
+
+
+def results(path: str | Path) -> Iterator[Result]:
+    """Every table of a ``.jsonl``, ``.parquet``, ``.pbn`` or ``.lin`` file.
+
+    Raises:
+        ValueError: something illegal, or another result than the file's; names file, line and what was expected.
+    """
+    path = Path(path)
+    if path.suffix.lower() in READERS:
+        for place, board in enumerate(read_boards(path), 1):
+            yield _of_board(board, f"{path}: table {place}, board {board.number or '?'}")
+        return
+    for number, record in enumerate(records.read(path), 1):
+        where = records.place(path, number)
+        try:
+            table = records.replay(record)[0]
+        except ValueError as problem:
+            raise ValueError(f"{where}: {problem}") from problem
+        deal = (record["seed"], record["policy_seed"] // 2, record["board"], *table["hands"].tolist())
+        yield Result(where, deal, record["room"], tuple(record["players"]), record["score"], record["imps"])
+
+
+def _of_board(board: Board, where: str) -> Result:
+    """A board whose auction and play the reader has followed; checks a ``Score`` in points and double-dummy tricks."""
+    tricks = _solved(board)
+    if tricks is not None and tricks != board.result:
+        raise ValueError(f"{where}: Result {board.result}, but the double-dummy table gives {tricks}")
+    found = None if board.contract is None or board.vulnerable is None else _score(board, board.vulnerable)
+    said = _number(board.tags.get("Score", ""))
+    if said is not None and found is not None and said != found:
+        raise ValueError(f"{where}: Score {board.tags['Score']!r}, but the replay gives NS {found}")
+    room = board.tags.get("Room", "").lower()
+    won = _number(board.tags.get("ScoreIMP", ""))
+    deal = (board.number, *(board.hands or ()))
+    return Result(where, deal, room, board.names, found, -won if won is not None and room == "closed" else won)
+
+
+def _solved(board: Board) -> int | None:
+    """Tricks of the contract in the double-dummy table, where the result is said to come from there."""
+    bid, _ = contract_numbers(board.contract or "Pass")
+    said = board.tags.get("ResultSource") == "double dummy"
+    if not said or board.tricks is None or board.declarer is None or bid < 0:
+        return None
+    return board.tricks[5 * board.declarer + bid % 5]
+
+
+def _number(text: str) -> int | None:
+    """North/South's number of ``"NS 420"`` or ``"EW 50"``; None of anything else."""
+    found = re.fullmatch(r"(NS|EW) ([+-]?\d+)", text.strip())
+    return None if found is None else int(found[2]) * (1 if found[1] == "NS" else -1)
+
+
+def _score(board: Board, vulnerable: int) -> int | None:
+    bid, stake = contract_numbers(board.contract or "")
+    if bid < 0:
+        return 0
+    if board.declarer is None or board.result is None:
+        return None
+    side = board.declarer % 2
+    points = int(score(bid // 5 + 1, bid % 5, stake, board.result, vulnerable >> side & 1))
+    return points if side == 0 else -points
+
+
+def total(found: Iterable[Result]) -> Table:
+    """IMPs of every match in the file.
+
+    Raises:
+        ValueError: IMPs that do not follow from the scores; names the place.
+    """
+    waiting: dict[tuple[Any, ...], Result] = {}
+    won: dict[tuple[str, str], list[int]] = {}
+    tables = 0
+    for result in found:
+        tables += 1
+        key = (*result.deal, *sorted(result.players))
+        if key not in waiting:
+            waiting[key] = result
+            continue
+        first, second = sorted((waiting.pop(key), result), key=lambda table: table.room == "closed")
+        gained = _imps(first, second)
+        if gained is not None:
+            won.setdefault(_teams(first), []).append(gained)
+    for result in waiting.values():
+        if result.imps is not None:
+            raise ValueError(f"{result.where}: {result.imps} IMPs, expected the board's other table in the file")
+    alone = f", {len(waiting):,} of them without a second table" if waiting else ""
+    match = Table("Match", ["team", "against", "boards", "IMPs", "IMPs a board"], note=f"{tables:,} replayed{alone}")
+    for (ours, theirs), each in won.items():
+        line = {"team": ours, "against": theirs, "boards": len(each), "IMPs": sum(each)}
+        match.rows.append({**line, "IMPs a board": sum(each) / len(each)})
+    return match
+
+
+def _imps(first: Result, second: Result) -> int | None:
+    """Of North/South in the open room; None where a score is not known."""
+    known = first.score is not None and second.score is not None
+    found = int(imps((first.score or 0) - (second.score or 0))) if known else None
+    for table in (first, second):
+        if table.imps is not None and table.imps != found:
+            raise ValueError(f"{table.where}: {table.imps} IMPs, but the two scores give {found}")
+    return found
+
+
+def _teams(table: Result) -> tuple[str, str]:
+    north, east, south, west = table.players
+    return north if north == south else f"{north}/{south}", east if east == west else f"{east}/{west}"

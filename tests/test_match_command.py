@@ -1,0 +1,153 @@
+"""``bidzoo match`` and ``bidzoo replay``: the harness's IMPs, endplay's scores, and every tampering found."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from bidzoo import agents
+from bidzoo.benchmarks import replay
+from bidzoo.benchmarks.bridge_boards import Boards, Contracts
+from bidzoo.benchmarks.match import duplicate
+from bidzoo.cli import app
+from bidzoo.envs.bridge.deals import DATA
+from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.imps import imps
+
+BOARDS, SEED = 24, 5
+
+
+def run(*words):
+    """What a command prints; its errors come through."""
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    if result.exception is not None:
+        raise result.exception
+    return " ".join(result.output.split())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The same match in every format."""
+    folder = tmp_path_factory.mktemp("match")
+    for ending in ("jsonl", "pbn", "lin"):
+        found = run("match", "sayc", "random", "--boards", BOARDS, "--seed", SEED, "--out", folder / f"m.{ending}")
+        (folder / f"{ending}.txt").write_text(found)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected():
+    game = Bridge(play=False, deals="test", shuffle=False)
+    return duplicate(game, agents.make("sayc"), agents.make("random"), np.arange(BOARDS), SEED, SEED)
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "pbn", "lin"])
+def test_a_match_and_its_replay(folder, expected, ending):
+    total = int(expected.imps.sum())
+    assert f"sayc against random: {total:+} IMPs on 24 boards of 24 deals" in (folder / f"{ending}.txt").read_text()
+    assert re.search(rf"sayc │ random │ {BOARDS} │ {total} │", run("replay", folder / f"m.{ending}"))
+
+
+def test_parquet(tmp_path):
+    pytest.importorskip("pyarrow")
+    run("match", "sayc", "pass", "--boards", 4, "--out", tmp_path / "m.parquet")
+    assert "8 replayed" in run("replay", tmp_path / "m.parquet")
+
+
+def test_imps_are_those_of_bench_bridge():
+    boards, sayc, nobody = Boards(40, SEED), agents.make("sayc"), agents.make("pass")
+    first, second = (Contracts.of(boards.play(*pair)) for pair in ((sayc, nobody), (nobody, sayc)))
+    total = boards.match(first, second).sum()
+    assert f"sayc against pass: {total:+} IMPs" in run("match", "sayc", "pass", "--boards", 40, "--seed", SEED)
+
+
+def test_workers_change_no_byte(folder, tmp_path, monkeypatch):
+    from bidzoo.benchmarks import match
+
+    monkeypatch.setattr(match, "LEAST", 4)
+    out = tmp_path / "m.jsonl"
+    run("match", "sayc", "random", "--boards", BOARDS, "--seed", SEED, "--out", out, "--workers", 2)
+    assert out.read_bytes() == (folder / "m.jsonl").read_bytes()
+
+
+def test_endplay_counts_the_same(folder, expected):
+    parser = pytest.importorskip("endplay.parsers.pbn")
+    with open(folder / "m.pbn") as file:
+        boards = parser.load(file)
+    points = [board.contract.score(board.vul) for board in boards]
+    side = [1 if board.contract.declarer.name in ("north", "south") else -1 for board in boards]
+    score = np.multiply(points, side)
+    assert np.array_equal(imps(score[::2] - score[1::2]), expected.imps)
+
+
+def test_boards_of_a_file(tmp_path):
+    """As they stand, each once; and the file itself, which holds one table a board, replays too."""
+    out = tmp_path / "m.jsonl"
+    printed = run("match", "sayc", "pass", "--pbn", DATA / "sample.pbn", "--out", out)
+    records = [json.loads(line) for line in out.read_text().splitlines()]
+    game = Bridge(play=False, deals=DATA / "sample.pbn", shuffle=False, augment=False)
+    assert f"{len(game.deals.hands)} boards" in printed
+    assert len(records) == 2 * len(game.deals.hands)
+    assert [record["double_dummy"] for record in records[::2]] == game.deals.tricks.tolist()
+
+
+# ---- differences ---------------------------------------------------------------------------
+
+
+def change(number, **fields):
+    def edit(lines):
+        lines[number - 1] = json.dumps({**json.loads(lines[number - 1]), **fields})
+
+    return edit
+
+
+def drop(number):
+    return lambda lines: lines.pop(number - 1)
+
+
+@pytest.mark.parametrize(
+    ("edit", "problem"),
+    [
+        (change(6, score=5), ":6: board 2, closed room: score 5, but the replay gives"),
+        (change(5, calls=["P", "1C", "1C"]), ":5: board 2, open room: action 3: 1C is not legal"),
+        (change(7, imps=23), ":7: 23 IMPs, but the two scores give"),
+        (change(8, imps=None), None),
+        (drop(4), ":3: .* IMPs, expected the board's other table in the file"),
+        (change(2, extra=1), ":2: not a record of a match"),
+    ],
+)
+def test_a_changed_record_is_named(folder, tmp_path, edit, problem):
+    lines = (folder / "m.jsonl").read_text().splitlines()
+    edit(lines)
+    path = tmp_path / "bad.jsonl"
+    path.write_text("\n".join(lines))
+    if problem is None:
+        assert replay.total(replay.results(path)).rows[0]["boards"] == BOARDS
+        return
+    with pytest.raises(ValueError, match=r"bad\.jsonl" + problem):
+        run("replay", path)
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "new", "problem"),
+    [
+        ("m.pbn", r'\[Score "NS .*"\]', '[Score "NS 5"]', r"table 1, board 1: Score 'NS 5', but the replay gives NS"),
+        ("m.pbn", r'\[ScoreIMP "NS .*"\]', '[ScoreIMP "NS 2"]', r"table 1, board 1: 2 IMPs, but the two scores give"),
+        ("m.pbn", r'\[Result "\d+"\]', '[Result "13"]', r"table 1, board 1: Result 13, but the double-dummy table"),
+        ("m.lin", r"\|mb\|\w+", "|mb|R", r"bad\.lin:1: mb: XX is not legal"),
+    ],
+)
+def test_a_changed_board_is_named(folder, tmp_path, name, pattern, new, problem):
+    path = tmp_path / name.replace("m", "bad", 1)
+    path.write_text(re.sub(pattern, new, (folder / name).read_text(), count=1))
+    with pytest.raises(ValueError, match=problem):
+        run("replay", path)
+
+
+def test_an_unknown_ending_costs_no_match(tmp_path):
+    with pytest.raises(ValueError, match=r"m\.csv: ending '\.csv', expected \.jsonl, \.parquet, \.pbn, \.lin"):
+        run("match", "sayc", "pass", "--boards", 10**9, "--out", tmp_path / "m.csv")
+    with pytest.raises(KeyError, match="unknown agent 'nobody'"):
+        run("match", "sayc", "nobody")
