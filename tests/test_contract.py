@@ -1,5 +1,7 @@
 """What every environment promises, checked by PettingZoo's and Gymnasium's own tests and by ours."""
 
+import importlib
+import inspect
 import json
 import pickle
 import subprocess
@@ -339,6 +341,19 @@ def test_two_processes_agree():
         for seed, threads in (("1", "1"), ("2", "2"))
     ]
     assert json.loads(runs[0]) == json.loads(runs[1])
+
+
+@pytest.mark.parametrize("env_id", GAME_IDS)
+def test_options_are_named(env_id):
+    """Of the environment: those of its rules, with the same defaults, and its own."""
+    rules = inspect.signature(importlib.import_module(GAMES[env_id].module).make_game).parameters
+    options = inspect.signature(importlib.import_module(f"bidzoo.envs.{env_id}").env).parameters
+    assert list(options) == [*rules, "render_mode", "illegal_action"]
+    assert all(options[name].default == option.default for name, option in rules.items())
+    env = bidzoo.make(env_id, **{name: option.default for name, option in options.items()})
+    assert str(env) == env.metadata["name"] == env_id
+    with pytest.raises(TypeError, match="no_such_option"):
+        bidzoo.make(env_id, no_such_option=1)
 
 
 def test_unknown_names_list_the_choices():

@@ -4,7 +4,9 @@ PettingZoo's three standard wrappers (illegal actions, bounds, call order) cost 
 their checks are made here, in place, so ``env`` and ``raw_env`` are the same class.
 """
 
-from typing import Any, Literal
+from collections.abc import Callable
+from inspect import Parameter, Signature, signature
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from gymnasium import spaces
@@ -17,10 +19,12 @@ _AFTER_RESET = frozenset({"rewards", "terminations", "truncations", "agent_selec
 
 
 class TableEnv(AECEnv[str, dict[str, Any], int | None]):
-    """One table of ``game``; agents ``player_0`` ... act one at a time.
+    """One table of a game; agents ``player_0`` ... act one at a time. A game's class names its id and its rules:
+
+        class raw_env(TableEnv, id="comm_v0", rules=Comm): ...
 
     Args:
-        game: the configured rules.
+        options: of the rules.
         render_mode: one of ``metadata["render_modes"]`` or None.
         illegal_action: ``"terminate"`` ends the episode (the offender and its allies get the game's lowest
             reward, the others 0, with PettingZoo's warning), ``"raise"`` raises ValueError and changes nothing.
@@ -29,11 +33,30 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
     ``board`` jumps to a board; a game may know more options. Names it does not know are ignored.
     """
 
-    metadata: dict[str, Any] = {"render_modes": [], "is_parallelizable": False, "render_fps": 2}
+    metadata: dict[str, Any] = {
+        "render_modes": ["ansi", "svg", "rgb_array", "human"],
+        "is_parallelizable": False,
+        "render_fps": 2,
+    }
+    rules: ClassVar[Callable[..., Game]]
+    __signature__: ClassVar[Signature | None] = None
+
+    def __init_subclass__(cls, id: str = "", rules: Callable[..., Game] | None = None) -> None:
+        super().__init_subclass__()
+        cls.__signature__ = None
+        if rules is not None:
+            cls.metadata = {**TableEnv.metadata, "name": id}
+            cls.rules = staticmethod(rules)
+            cls.__signature__ = _signature(rules)
 
     def __init__(
-        self, game: Game, render_mode: str | None = None, illegal_action: Literal["terminate", "raise"] = "terminate"
+        self,
+        *,
+        render_mode: str | None = None,
+        illegal_action: Literal["terminate", "raise"] = "terminate",
+        **options: Any,
     ) -> None:
+        game = self.rules(**options)
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ValueError(f"unknown render_mode {render_mode!r}; choose from {self.metadata['render_modes']}")
         if illegal_action not in ("terminate", "raise"):
@@ -179,3 +202,9 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
 
     def __str__(self) -> str:
         return str(self.metadata["name"])
+
+
+def _signature(rules: Callable[..., Game]) -> Signature:
+    """What an environment takes: the options of ``rules``, then its own."""
+    named = [*signature(rules).parameters.values(), *list(signature(TableEnv.__init__).parameters.values())[1:-1]]
+    return Signature([option.replace(kind=Parameter.KEYWORD_ONLY) for option in named])

@@ -42,34 +42,16 @@ or four hands as card lists or bit masks), `dealer` (number or letter), `vulnera
 - v0: first release
 """
 
-from typing import Any, Literal
+from functools import partial
 
 from bidzoo.envs.aec import TableEnv
 from bidzoo.envs.bridge.game import Bridge
 
-
-def make_game(**options: Any) -> Bridge:
-    """Rules of the auction alone; ``options`` as in the table above."""
-    return Bridge(play=False, **options)
+make_game = partial(Bridge, False)
 
 
-class raw_env(TableEnv):
+class raw_env(TableEnv, id="bridge_bidding_v0", rules=make_game):
     """The auction at one table; see the module's page for actions, observations and options."""
-
-    metadata = {
-        "name": "bridge_bidding_v0",
-        "render_modes": ["ansi", "svg", "rgb_array", "human"],
-        "is_parallelizable": False,
-        "render_fps": 2,
-    }
-
-    def __init__(
-        self,
-        render_mode: str | None = None,
-        illegal_action: Literal["terminate", "raise"] = "terminate",
-        **options: Any,
-    ) -> None:
-        super().__init__(make_game(**options), render_mode, illegal_action)
 
 
 env = raw_env

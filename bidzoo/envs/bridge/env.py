@@ -23,34 +23,16 @@ need one with double-dummy tables).
 - v0: first release
 """
 
-from typing import Any, Literal
+from functools import partial
 
 from bidzoo.envs.aec import TableEnv
 from bidzoo.envs.bridge.game import Bridge
 
-
-def make_game(**options: Any) -> Bridge:
-    """Rules of auction and play; ``options`` as in bridge bidding."""
-    return Bridge(play=True, **options)
+make_game = partial(Bridge, True)
 
 
-class raw_env(TableEnv):
+class raw_env(TableEnv, id="bridge_v0", rules=make_game):
     """Auction and play at one table; see the module's page for actions, observations and options."""
-
-    metadata = {
-        "name": "bridge_v0",
-        "render_modes": ["ansi", "svg", "rgb_array", "human"],
-        "is_parallelizable": False,
-        "render_fps": 2,
-    }
-
-    def __init__(
-        self,
-        render_mode: str | None = None,
-        illegal_action: Literal["terminate", "raise"] = "terminate",
-        **options: Any,
-    ) -> None:
-        super().__init__(make_game(**options), render_mode, illegal_action)
 
 
 env = raw_env

@@ -42,35 +42,14 @@ This is Definition 1 of Tian, Gong and Jiang 2020, *Joint Policy Search* (arXiv 
 - v0: first release
 """
 
-from typing import Literal
-
 from bidzoo.envs.aec import TableEnv
 from bidzoo.envs.comm.game import Comm
 
-
-def make_game(length: int = 3, observation: str | None = None) -> Comm:
-    """Rules of the game; options as in the table above."""
-    return Comm(length, observation)
+make_game = Comm
 
 
-class raw_env(TableEnv):
+class raw_env(TableEnv, id="comm_v0", rules=make_game):
     """One table; see the module's page for actions, observations and options."""
-
-    metadata = {
-        "name": "comm_v0",
-        "render_modes": ["ansi", "svg", "rgb_array", "human"],
-        "is_parallelizable": False,
-        "render_fps": 2,
-    }
-
-    def __init__(
-        self,
-        length: int = 3,
-        observation: str | None = None,
-        render_mode: str | None = None,
-        illegal_action: Literal["terminate", "raise"] = "terminate",
-    ) -> None:
-        super().__init__(make_game(length, observation), render_mode, illegal_action)
 
 
 env = raw_env

@@ -47,34 +47,14 @@ et al. 2019, *Bayesian Action Decoder* (arXiv 1811.01458), and of OpenSpiel's `t
 - v0: first release
 """
 
-from typing import Literal
-
 from bidzoo.envs.aec import TableEnv
 from bidzoo.envs.mini_hanabi.game import MiniHanabi
 
-
-def make_game(observation: str | None = None) -> MiniHanabi:
-    """Rules of the game; options as in the table above."""
-    return MiniHanabi(observation)
+make_game = MiniHanabi
 
 
-class raw_env(TableEnv):
+class raw_env(TableEnv, id="mini_hanabi_v0", rules=make_game):
     """One table; see the module's page for actions, observations and options."""
-
-    metadata = {
-        "name": "mini_hanabi_v0",
-        "render_modes": ["ansi", "svg", "rgb_array", "human"],
-        "is_parallelizable": False,
-        "render_fps": 2,
-    }
-
-    def __init__(
-        self,
-        observation: str | None = None,
-        render_mode: str | None = None,
-        illegal_action: Literal["terminate", "raise"] = "terminate",
-    ) -> None:
-        super().__init__(make_game(observation), render_mode, illegal_action)
 
 
 env = raw_env

@@ -43,35 +43,14 @@ Tian, Gong and Jiang 2020, *Joint Policy Search* (arXiv 2008.06495), with the su
 - v0: first release
 """
 
-from typing import Literal
-
 from bidzoo.envs.aec import TableEnv
 from bidzoo.envs.minibridge.game import Minibridge
 
-
-def make_game(size: int = 4, observation: str | None = None) -> Minibridge:
-    """Rules of the game; options as in the table above."""
-    return Minibridge(size, observation)
+make_game = Minibridge
 
 
-class raw_env(TableEnv):
+class raw_env(TableEnv, id="minibridge_v0", rules=make_game):
     """One table; see the module's page for actions, observations and options."""
-
-    metadata = {
-        "name": "minibridge_v0",
-        "render_modes": ["ansi", "svg", "rgb_array", "human"],
-        "is_parallelizable": False,
-        "render_fps": 2,
-    }
-
-    def __init__(
-        self,
-        size: int = 4,
-        observation: str | None = None,
-        render_mode: str | None = None,
-        illegal_action: Literal["terminate", "raise"] = "terminate",
-    ) -> None:
-        super().__init__(make_game(size, observation), render_mode, illegal_action)
 
 
 env = raw_env

@@ -42,35 +42,14 @@ Search* (arXiv 2008.06495) does not say so, but only then are the counts of stat
 - v0: first release
 """
 
-from typing import Literal
-
 from bidzoo.envs.aec import TableEnv
 from bidzoo.envs.simple_bidding.game import SimpleBidding
 
-
-def make_game(size: int = 4, observation: str | None = None) -> SimpleBidding:
-    """Rules of the game; options as in the table above."""
-    return SimpleBidding(size, observation)
+make_game = SimpleBidding
 
 
-class raw_env(TableEnv):
+class raw_env(TableEnv, id="simple_bidding_v0", rules=make_game):
     """One table; see the module's page for actions, observations and options."""
-
-    metadata = {
-        "name": "simple_bidding_v0",
-        "render_modes": ["ansi", "svg", "rgb_array", "human"],
-        "is_parallelizable": False,
-        "render_fps": 2,
-    }
-
-    def __init__(
-        self,
-        size: int = 4,
-        observation: str | None = None,
-        render_mode: str | None = None,
-        illegal_action: Literal["terminate", "raise"] = "terminate",
-    ) -> None:
-        super().__init__(make_game(size, observation), render_mode, illegal_action)
 
 
 env = raw_env

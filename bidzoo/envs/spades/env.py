@@ -58,34 +58,14 @@ those of the first round.
 - v0: first release
 """
 
-from typing import Any, Literal
-
 from bidzoo.envs.aec import TableEnv
 from bidzoo.envs.spades.game import Spades
 
-
-def make_game(**options: Any) -> Spades:
-    """Rules of Spades; ``options`` as in the table above."""
-    return Spades(**options)
+make_game = Spades
 
 
-class raw_env(TableEnv):
+class raw_env(TableEnv, id="spades_v0", rules=make_game):
     """Spades at one table; see the module's page for actions, observations and options."""
-
-    metadata = {
-        "name": "spades_v0",
-        "render_modes": ["ansi", "svg", "rgb_array", "human"],
-        "is_parallelizable": False,
-        "render_fps": 2,
-    }
-
-    def __init__(
-        self,
-        render_mode: str | None = None,
-        illegal_action: Literal["terminate", "raise"] = "terminate",
-        **options: Any,
-    ) -> None:
-        super().__init__(make_game(**options), render_mode, illegal_action)
 
 
 env = raw_env
