@@ -2,13 +2,12 @@
 
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 import numba
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from bidzoo.benchmarks.results import Estimate, Figure, Table, save, show
+from bidzoo.benchmarks.results import Estimate, Figure, Table
 from bidzoo.benchmarks.spades_figures import figures, nil_table, overview, self_play, type_table
 from bidzoo.benchmarks.spades_rows import CHUNK, Comparison, Tally, comparisons, measure, rounds_log
 
@@ -35,11 +34,10 @@ COLUMNS = (
 def main(
     games: int = 10_000,
     rows: Rows = "rule-based",
-    json: str | Path | None = None,
     seed: int = 0,
     workers: int | None = None,
-) -> list[Table]:
-    """The tables, shown and, with ``json``, saved; ``games`` a row, ``workers`` threads (default: all)."""
+) -> tuple[list[Table], list[Figure], float]:
+    """The tables, figures and the seconds they took; ``games`` a row, ``workers`` threads (default: all)."""
     if rows not in (*TITLES, "all"):
         raise ValueError(f"unknown rows {rows!r}; choose from {', '.join((*TITLES, 'all'))}")
     if games < 2:
@@ -61,10 +59,7 @@ def main(
         log = rounds_log(played)
         tables += [overview(log, played), nil_table(log), type_table(log)]
         drawn = figures(log, played, 20 * games, seed + 2)
-    show(tables)
-    if json is not None:
-        save(json, "spades", tables, seed=seed, seconds=time.perf_counter() - started, figures=drawn)
-    return tables
+    return tables, drawn, time.perf_counter() - started
 
 
 NOTE = "Goal +200 / -100; points a round; each board is played both ways, and errors are over boards."

@@ -14,7 +14,7 @@ import numpy as np
 
 from bidzoo.agents.tabular import exact, solver
 from bidzoo.benchmarks.ledger import Ledger
-from bidzoo.benchmarks.results import Estimate, Figure, Table, save, show
+from bidzoo.benchmarks.results import Estimate, Figure, Table
 from bidzoo.benchmarks.tabular_jobs import Job, Outcome, compiled_of, finish
 from bidzoo.benchmarks.tabular_pages import auctions, grid_table, paper_grid, speed_table
 from bidzoo.benchmarks.tabular_paper import BAD_JPS, GAMES, INFOSETS, ROWS, SAMPLES, STATES, TABLE_1, TABLE_2
@@ -30,18 +30,16 @@ def main(
     network_seeds: int = 1,
     rows: Sequence[str] | None = None,
     games: Sequence[str] | None = None,
-    json: str | Path | None = None,
     workers: int = 2,
     ledger: str | Path | None = None,
-) -> list[Table]:
-    """The tables, shown and, with ``json``, saved.
+) -> tuple[list[Table], list[Figure], float]:
+    """The tables, figures and the seconds they took.
 
     Args:
         seeds: of CFR1k, CFR1k+JPS and random+JPS.
         network_seeds: of A2C and BAD; 0 leaves them out, and nothing then needs torch.
         rows: of Table 1, from ``ROWS``; default all.
         games: as in ``GAMES``; default all.
-        json: result file.
         workers: processes; they change no result.
         ledger: file of finished jobs, from which an interrupted run goes on.
 
@@ -68,11 +66,7 @@ def main(
         tables += grids(done)
     if len(chosen_games) == len(GAMES):
         tables.append(speed_table())
-    tables = [table for table in tables if table.rows]
-    show(tables)
-    if json is not None:
-        save(json, "tabular", tables, seed=0, seconds=time.perf_counter() - began, figures=figure_2(done))
-    return tables
+    return [table for table in tables if table.rows], figure_2(done), time.perf_counter() - began
 
 
 def _chosen(kind: str, names: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...]:

@@ -83,7 +83,7 @@ def tabular(
     """Table 1, Table 2, Figure 2 and appendix C of Joint Policy Search, ours beside the paper's."""
     from bidzoo.benchmarks import tabular
 
-    tabular.main(seeds, network_seeds, row, game, json or Path("runs/tabular.json"), workers, ledger)
+    _finish("tabular", tabular.main(seeds, network_seeds, row, game, workers, ledger), 0, json)
 
 
 @app.command()
@@ -97,7 +97,7 @@ def spades(
     """The tables and figures of Bidding in Spades, ours beside the paper's."""
     from bidzoo.benchmarks import spades
 
-    spades.main(games, rows, json or Path("runs/spades.json"), seed, workers)  # type: ignore[arg-type]
+    _finish("spades", spades.main(games, rows, seed, workers), seed, json)  # type: ignore[arg-type]
 
 
 @app.command()

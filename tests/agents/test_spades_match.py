@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numba import config as numba_config
+from typer.testing import CliRunner
 
 from bidzoo.agents.spades.bidder import Bidder
 from bidzoo.agents.spades.choose import Player
@@ -15,6 +16,7 @@ from bidzoo.agents.spades.match import Games, play_games, rules
 from bidzoo.benchmarks import spades as bench
 from bidzoo.benchmarks.results import load
 from bidzoo.benchmarks.spades_rows import gains_by_partnership, rounds_log, won_by_first
+from bidzoo.cli import app
 
 pytestmark = pytest.mark.skipif(numba_config.DISABLE_JIT, reason="the exact tables take minutes uncompiled")
 
@@ -95,11 +97,13 @@ def test_earlier_bids_tell_something_about_a_nil() -> None:
     assert report["all curves"]["log_loss"] < report["single curve"]["log_loss"] - 0.005
 
 
-def test_the_benchmark_saves_what_it_shows(tmp_path: Path) -> None:
+def test_the_benchmark_saves_what_it_finds(tmp_path: Path) -> None:
     file = tmp_path / "spades.json"
-    tables = bench.main(games=40, rows="rule-based", json=file, seed=1)
+    words = ["bench", "spades", "--games", "40", "--seed", "1", "--json", str(file)]
+    assert CliRunner().invoke(app, words, catch_exceptions=False).exit_code == 0
     saved = load(file)
-    assert saved["tables"][0].rows == tables[0].rows
+    tables, _, _ = bench.main(games=40, seed=1)
+    assert [table.rows for table in saved["tables"]] == [table.rows for table in tables]
     assert tables[0].rows[0]["win %"].paper == 51.9
     assert len(tables[0].rows) == 9
     assert [figure.title.split(":")[0] for figure in saved["figures"]] == [f"Figure {k}" for k in range(2, 8)]

@@ -23,13 +23,14 @@ def numbers(tables):
 
 def test_workers_change_no_result(tmp_path):
     ledger = tmp_path / "ledger.jsonl"
-    one = tabular.main(seeds=3, network_seeds=0, games=TINY, workers=1, ledger=ledger)
-    two = tabular.main(seeds=3, network_seeds=0, games=TINY, json=tmp_path / "two.json", workers=2)
-    assert numbers(one) == numbers(two) == numbers(results.load(tmp_path / "two.json")["tables"])
+    one = tabular.main(seeds=3, network_seeds=0, games=TINY, workers=1, ledger=ledger)[0]
+    tables, figures, seconds = tabular.main(seeds=3, network_seeds=0, games=TINY, workers=2)
+    results.save(tmp_path / "two.json", "tabular", tables, seed=0, seconds=seconds, figures=figures)
+    assert numbers(one) == numbers(tables) == numbers(results.load(tmp_path / "two.json")["tables"])
     lines = ledger.read_text("utf-8").splitlines()
     assert len(lines) == 2 * 2 * 3
     ledger.write_text("\n".join(lines[:5]) + "\n", "utf-8")  # interrupted
-    again = tabular.main(seeds=3, network_seeds=0, games=TINY, workers=1, ledger=ledger)
+    again = tabular.main(seeds=3, network_seeds=0, games=TINY, workers=1, ledger=ledger)[0]
     assert numbers(again) == numbers(one)
     assert len(ledger.read_text("utf-8").splitlines()) == len(lines)
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bidzoo.cards import NUM_CARDS
-from bidzoo.envs.bridge.double_dummy import _STRAIN, BOARDS_A_CALL, _dds, _holdings, _one_call
+from bidzoo.envs.bridge.double_dummy import BOARDS_A_CALL, STRAIN, holdings, one_call, solver
 from bidzoo.kernels import I8, Table, Tables
 
 _MOST_TRICKS, _ALL_CARDS, _SEARCH = -1, 3, 1  # SolveBoard's target, solutions and mode: every card with its tricks
@@ -21,7 +21,7 @@ def card_tricks(states: Tables) -> I8:
 
 
 def _solve(states: Tables, out: I8) -> None:
-    dds = _dds()
+    dds = solver()
     boards, solved = dds.boards(), dds.solvedBoards()
     boards.noOfBoards = n = len(states)
     np.frombuffer(boards.target, np.int32)[:n] = _MOST_TRICKS
@@ -30,13 +30,13 @@ def _solve(states: Tables, out: I8) -> None:
     deals = np.frombuffer(boards.deals, np.uint32).reshape(-1, 24)[:n]  # trump, leader, trick suits 3, ranks 3, cards
     for b, state in enumerate(states):
         trick = _trick(state)
-        deals[b, 0] = _STRAIN[int(state["bid"]) % 5]
+        deals[b, 0] = STRAIN[int(state["bid"]) % 5]
         deals[b, 1] = int(state["leader"])
         deals[b, 2:8] = 0
         for k, card in enumerate(trick):
             deals[b, 2 + k], deals[b, 5 + k] = 3 - card % 4, card // 4 + 2
-    deals[:, 8:] = _holdings(np.ascontiguousarray(states["held"])).reshape(n, 16)
-    with _one_call:
+    deals[:, 8:] = holdings(np.ascontiguousarray(states["held"])).reshape(n, 16)
+    with one_call:
         dds.SolveAllBoardsBin(boards, solved)
     for b in range(n):
         _read(solved.solvedBoard[b], out[b])
