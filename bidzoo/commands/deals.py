@@ -28,6 +28,24 @@ def generate(
     _show(out)
 
 
+@app.command()
+def guess(
+    count: Annotated[int, typer.Argument(min=1, metavar="N", help="Number of deals.")],
+    out: Out,
+    seed: Annotated[int, typer.Option(min=0, help="Deal i is a function of (seed, i).")] = 0,
+    weights: Annotated[
+        Path | None, typer.Option(help="Of the double-dummy network; default: the packaged ones.")
+    ] = None,
+) -> None:
+    """Deal N random hands and draw their tricks from the double-dummy network: to train on, not to measure by."""
+    from bidzoo.agents.bridge.evaluator import Evaluator
+    from bidzoo.agents.bridge.guessed import guessed
+
+    about = {"deals": "random_deals(seed, index)", "seed": seed, "count": count, "tables": "drawn, not solved"}
+    guessed(Evaluator(weights), seed, count).save(out, about)
+    _show(out)
+
+
 @app.command("import")
 def import_(
     file: Annotated[Path, typer.Argument(help="A .pbn or .lin file.")],
