@@ -20,6 +20,9 @@ Threads = Annotated[int, typer.Option(min=1, help="Of torch on the CPU; the same
 Every = Annotated[int, typer.Option(min=1, help="Steps between measurements and checkpoints.")]
 Boards = Annotated[int, typer.Option(min=0, help="Validation boards of the match against --against; 0: none.")]
 Against = Annotated[str, typer.Option(help="Whom the match is against: packaged name or file.")]
+Deals = Annotated[
+    list[Path] | None, typer.Option(help="Solved deals (.npz) beside the packaged ones; may be repeated.")
+]
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the algorithm.")]
 
 
@@ -92,10 +95,11 @@ def belief(
 @app.command()
 def evaluator(
     out: Out = Path("runs/evaluator"),
-    deals: Annotated[list[Path] | None, typer.Option(help="Further solved deals (.npz); may be repeated.")] = None,
+    deals: Deals = None,
     cards: Annotated[int, typer.Option(help="First layer, for each suit.")] = 128,
     suits: Annotated[int, typer.Option(help="Second layer, for each suit.")] = 64,
     hidden: Annotated[int, typer.Option(help="Third and fourth layer.")] = 256,
+    start: Annotated[Path | None, typer.Option(help="File of weights to begin with; default: nothing.")] = None,
     options: Set = None,
     every: Every = 3000,
     device: Device = "cpu",
@@ -104,15 +108,29 @@ def evaluator(
     """Double-dummy tricks of a deal, from the packaged training deals."""
     from bidzoo.agents.bridge import evaluator, evaluator_training
     from bidzoo.agents.bridge.fit import Options
-    from bidzoo.envs.bridge.deals import DealSet, packaged
+    from bidzoo.envs.bridge.deals import packaged
 
     chosen = parse(Options, options, architecture=evaluator.Suits(cards, suits, hidden))
-    sets = {"packaged train split": packaged("train"), **{path.name: DealSet.load(path) for path in deals or []}}
-    learn, check = evaluator_training.Cells(*sets.values()), evaluator_training.Cells(packaged("validation"))
-    about = {"deals": ", ".join(f"{len(found.hands)} of {name}" for name, found in sets.items())}
+    given, about = _training_deals(deals)
+    learn, check = evaluator_training.Cells(given), evaluator_training.Cells(packaged("validation"))
+    known = evaluator.load(start)[0] if start else None
+    about["start"] = start.name if start else "nothing"
     evaluator_training.train(
-        learn, check, chosen, out, _about(about), _report(out), every=every, device=device, threads=threads
+        learn, check, chosen, out, _about(about), _report(out), start=known, every=every, device=device, threads=threads
     )
+
+
+def _training_deals(files: list[Path] | None) -> tuple[Any, dict[str, str]]:
+    """The packaged training deals and those of ``files``, and what the provenance says of them."""
+    import numpy as np
+
+    from bidzoo.envs.bridge.deals import DealSet, packaged
+
+    names = ["packaged train split", *(path.name for path in files or [])]
+    sets = [packaged("train"), *map(DealSet.load, files or [])]
+    about = ", ".join(f"{len(found.hands)} of {name}" for name, found in zip(names, sets))
+    hands, tricks = (np.concatenate(arrays) for arrays in zip(*sets))
+    return DealSet.of(hands, tricks, about), {"deals": about}
 
 
 @app.command("measure-evaluator")
@@ -186,6 +204,7 @@ def ppo(
     out: Out = Path("runs/ppo"),
     start: Start = "sl",
     reference: Annotated[str, typer.Option(help="Supervised policy of datum and anchor.")] = "sl",
+    deals: Deals = None,
     options: Set = None,
     every: Every = 10,
     boards: Boards = 4000,
@@ -196,7 +215,7 @@ def ppo(
     """PPO with fictitious self-play from a supervised policy (or from where an earlier run came)."""
     from bidzoo.agents.bridge import ppo
 
-    go = _play(ppo, parse(ppo.Options, options), out, start, boards, against)
+    go = _play(ppo, parse(ppo.Options, options), out, start, deals, boards, against)
     known = None if reference == start else _network(reference)
     go(reference=known, every=every, device=device, threads=threads)
 
@@ -207,6 +226,7 @@ def _actor_critic(name: str, start: str | None, against: str, every: int, text: 
     def command(
         out: Out = Path("runs", name),
         start: Annotated[str | None, typer.Option(help="Weights to start from: packaged name or file.")] = start,
+        deals: Deals = None,
         options: Set = None,
         every: Every = every,
         boards: Boards = 4000,
@@ -215,7 +235,7 @@ def _actor_critic(name: str, start: str | None, against: str, every: int, text: 
         threads: Threads = 1,
     ) -> None:
         algorithm = import_module(f"bidzoo.agents.bridge.{name}")
-        _play(algorithm, parse(algorithm.Options, options), out, start, boards, against)(
+        _play(algorithm, parse(algorithm.Options, options), out, start, deals, boards, against)(
             every=every, device=device, threads=threads
         )
 
@@ -223,9 +243,15 @@ def _actor_critic(name: str, start: str | None, against: str, every: int, text: 
 
 
 _actor_critic(
-    "rl", "sl", "sl", 50, "RL of belief Monte Carlo search; --set prioritised=false (No PR), --set hidden=false (No HI)."
+    "rl",
+    "sl",
+    "sl",
+    50,
+    "RL of belief Monte Carlo search; --set prioritised=false (No PR), --set hidden=false (No HI).",
 )
-_actor_critic("a2c", None, "sl", 20, "Actor-critic self-play from nothing, 267 bits (joint policy search, section 7.2).")
+_actor_critic(
+    "a2c", None, "sl", 20, "Actor-critic self-play from nothing, 267 bits (joint policy search, section 7.2)."
+)
 _actor_critic(
     "jps",
     "a2c-bridge",
@@ -235,14 +261,17 @@ _actor_critic(
 )
 
 
-def _play(algorithm: Any, options: Any, out: Path, start: str | None, boards: int, against: str) -> Callable[..., Any]:
+def _play(
+    algorithm: Any, options: Any, out: Path, start: str | None, deals: list[Path] | None, boards: int, against: str
+) -> Callable[..., Any]:
     from bidzoo.agents.bridge.a2c import ACTOR_CRITIC
     from bidzoo.envs.bridge.game import Bridge
 
     first = None if start is None else _network(start)
     sees = (first.architecture if first else ACTOR_CRITIC).observation
-    game = Bridge(False, observation=sees, deals="train")
-    about = _about({"start": start, "deals": "packaged train split, augmented", "judged_against": against})
+    known, about_deals = _training_deals(deals)
+    game = Bridge(False, observation=sees, deals=known)
+    about = _about({"start": start, **about_deals, "judged_against": against})
     judge = _judge(against, boards) if boards else None
     return lambda **keywords: algorithm.train(first, game, options, out, about, _report(out), judge, **keywords)
 

@@ -9,6 +9,7 @@ pytest.importorskip("matplotlib")
 
 from bidzoo.agents.bridge import weights
 from bidzoo.commands.train import app, parse
+from bidzoo.envs.bridge.deals import DealSet, packaged
 
 
 def run(*words):
@@ -30,7 +31,12 @@ def test_record_then_fit_then_play(tmp_path):
         assert (out / "curves.png").read_bytes().startswith(b"\x89PNG")
     start = tmp_path / "sl" / "network.safetensors"
     tiny = ["--set", "iterations=1", "--set", "boards=8", "--every", 1, "--boards", 10]
-    assert "imps" in run("ppo", "--start", start, "--against", start, "--out", tmp_path / "ppo", *tiny)
+    hands, tricks = packaged("validation")
+    DealSet.of(hands[:5], tricks[:5]).save(tmp_path / "five.npz")
+    further = ["--deals", tmp_path / "five.npz", "--deals", tmp_path / "five.npz"]
+    assert "imps" in run("ppo", "--start", start, "--against", start, "--out", tmp_path / "ppo", *tiny, *further)
+    about = weights.load(tmp_path / "ppo" / "network.safetensors")[1]
+    assert about["deals"] == "32000 of packaged train split, 5 of five.npz, 5 of five.npz"
 
 
 def test_a_deep_gelu_network_goes_through_the_stages(tmp_path):
