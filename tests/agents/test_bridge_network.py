@@ -1,6 +1,7 @@
 """Networks without torch: equal to torch's, independent of the batch, exact about their files."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -223,3 +224,16 @@ def test_packaged_ppo_is_above_sl():
 
     ppo, sl = (NetworkPolicy(weights.packaged(name), name=name) for name in ("ppo", "sl"))
     assert duplicate(Bridge(False, deals="test"), ppo, sl, np.arange(8000), seed=5).estimate.mean > 0.4
+
+
+def test_packaged_weights_do_not_travel():
+    policy = NetworkPolicy(name="mine")
+    policy.weights_name = "sl"
+    before = policy.network
+    assert len(pickle.dumps(policy)) < 1000
+    assert pickle.loads(pickle.dumps(policy)).network is before  # of this process
+    own = NetworkPolicy(random_network(KINDS[0]))
+    size = sum(tensor.nbytes for tensor in own.network.tensors.values())
+    assert size < len(pickle.dumps(own)) < 1.2 * size
+    again = pickle.loads(pickle.dumps(own)).network
+    np.testing.assert_array_equal(again(bits(KINDS[0], 5)), own.network(bits(KINDS[0], 5)))

@@ -32,14 +32,12 @@ class Belief:
     @property
     def network(self) -> Network:
         """The network; ValueError unless it has 156 outputs."""
-        if self._source is None:
-            self._source = weights.packaged("belief")
-        elif not isinstance(self._source, Network):
+        if self._source is not None and not isinstance(self._source, Network):
             self._source = weights.load(self._source)[0]
-        outputs = self._source.architecture.outputs
-        if outputs != 3 * NUM_CARDS:
-            raise ValueError(f"belief network: {outputs} outputs, expected {3 * NUM_CARDS}")
-        return self._source
+        found = weights.packaged("belief") if self._source is None else self._source
+        if found.architecture.outputs != 3 * NUM_CARDS:
+            raise ValueError(f"belief network: {found.architecture.outputs} outputs, expected {3 * NUM_CARDS}")
+        return found
 
     def probabilities(self, views: Tables) -> F32:
         """Chance that partner, LHO and RHO hold each card: ``[B, 3, 52]``; 0 for the viewer's own cards."""

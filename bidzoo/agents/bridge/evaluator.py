@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -197,6 +198,12 @@ def load(path: str | Path) -> tuple[SuitNetwork, dict[str, Any]]:
     return SuitNetwork(architecture, tensors), provenance
 
 
+@cache
+def _packaged() -> SuitNetwork:
+    """The network that comes with bidzoo, read once."""
+    return load(weights.PACKAGED / "evaluator.safetensors")[0]
+
+
 # ---- what search asks --------------------------------------------------------------------
 
 
@@ -210,9 +217,9 @@ class Evaluator:
     @property
     def network(self) -> SuitNetwork:
         """The network; ValueError if the file holds none."""
-        if not isinstance(self._source, SuitNetwork):
-            self._source = load(self._source or weights.PACKAGED / "evaluator.safetensors")[0]
-        return self._source
+        if self._source is not None and not isinstance(self._source, SuitNetwork):
+            self._source = load(self._source)[0]
+        return _packaged() if self._source is None else self._source
 
     def chances(self, hands: I64, declarer: I64, strain: I64) -> F32:
         """Chance of 0 ... 13 tricks: ``[n, 14]``, each row adding up to 1.

@@ -149,6 +149,9 @@ class Network:
         self._input = weights[0], biases[0]
         self._hidden = [pack(weight, bias) for weight, bias in zip(weights[1:], biases[1:])]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Network, (self.architecture, self.tensors)  # to another process the weights travel once, not packed too
+
     def __call__(self, x: NDArray[Any]) -> F32:
         """Outputs ``[B, outputs]`` of observations ``[B, inputs]``, int8 or float32."""
         if x.shape[1:] != (self.architecture.inputs,):

@@ -1,6 +1,7 @@
 """A network as a player: its softmax over the legal calls, greedy or drawn."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -68,6 +69,10 @@ class NetworkPolicy:
         self.name = name or type(self).name
         self._weights = weights
         self._network = weights if isinstance(weights, Network) else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Packaged weights do not travel to other processes: they are there."""
+        return {**vars(self), "_network": None} if self._weights is None else vars(self)
 
     @property
     def network(self) -> Network:
