@@ -28,6 +28,7 @@ AGENTS: dict[str, Entry] = {
     "pass": Entry("bidzoo.agents.bridge.always_pass:Pass", "never bids", BRIDGE[:1]),
     "sayc": Entry("bidzoo.agents.bridge.sayc:Sayc", "natural rules, Standard American Yellow Card", BRIDGE[:1]),
     "sl": Entry("bidzoo.agents.bridge.supervised:Supervised", "network taught by expert auctions", BRIDGE[:1]),
+    "rl": Entry("bidzoo.agents.bridge.rl:Rl", "network from sl by actor-critic self-play with replay", BRIDGE[:1]),
     "ppo": Entry("bidzoo.agents.bridge.ppo:Ppo", "network from sl by self-play against its past", BRIDGE[:1]),
     "bmcs": Entry("bidzoo.agents.bridge.bmcs:Bmcs", "ppo with belief Monte Carlo search at the table", BRIDGE[:1]),
     "rl-mcs": Entry("bidzoo.agents.bridge.bmcs:RlMcs", "the same search without the belief network", BRIDGE[:1]),
