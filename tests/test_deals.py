@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bidzoo.cards import FULL_DECK, hand_cards
-from bidzoo.envs.bridge import deal_file
 from bidzoo.envs.bridge.deals import (
     DATA,
     NUM_RELABELLINGS,
@@ -24,6 +23,7 @@ from bidzoo.envs.bridge.deals import (
     packaged,
     random_deals,
 )
+from bidzoo.envs.bridge.files import deal_file
 from bidzoo.kernels import I64
 
 

@@ -11,17 +11,17 @@ import pytest
 from typer.testing import CliRunner
 
 from bidzoo.commands.deals import app
-from bidzoo.envs.bridge import double_dummy
-from bidzoo.envs.bridge import generate as generating
 from bidzoo.envs.bridge.deals import SPLITS, DealSet, packaged, random_deals
-from bidzoo.envs.bridge.generate import generate
-from bidzoo.envs.bridge.journal import Journal
+from bidzoo.envs.bridge.files.journal import Journal
+from bidzoo.envs.bridge.solving import double_dummy
+from bidzoo.envs.bridge.solving import generate as generating
+from bidzoo.envs.bridge.solving.generate import generate
 from bidzoo.kernels import I8, I64
 
 DATA = Path(__file__).parent / "data"
 
 CHILD = """
-from bidzoo.envs.bridge import generate as generating
+from bidzoo.envs.bridge.solving import generate as generating
 generating.TABLES_A_TASK = 2
 generating.generate(6, 7, {out!r}, report=lambda done: print(done, flush=True))
 """

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bidzoo.envs.bridge import double_dummy
 from bidzoo.envs.bridge.deals import SPLITS, DealSet, Split, augment, packaged
-from bidzoo.envs.bridge.generate import solve_contracts, solve_tables
-from bidzoo.envs.bridge.trick_cache import TrickCache
+from bidzoo.envs.bridge.solving import double_dummy
+from bidzoo.envs.bridge.solving.generate import solve_contracts, solve_tables
+from bidzoo.envs.bridge.solving.trick_cache import TrickCache
 from bidzoo.kernels import I8, I64
 
 

@@ -13,14 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bidzoo.cards import SEATS, STRAINS, call_text, card_text, hand_number, hand_text
-from bidzoo.envs.bridge import lin, pbn, play
-from bidzoo.envs.bridge.board import Board, Call, Replay, contract_numbers, contract_text
+from bidzoo.envs.bridge import play
+from bidzoo.envs.bridge.deals import DATA as PACKAGED
 from bidzoo.envs.bridge.deals import packaged, random_deals
-from bidzoo.envs.bridge.gather import deals_of, read_boards, summary
+from bidzoo.envs.bridge.files import lin, pbn
+from bidzoo.envs.bridge.files.board import Board, Call, Replay, contract_numbers, contract_text
+from bidzoo.envs.bridge.files.gather import deals_of, read_boards, summary
 
 DATA = Path(__file__).parent / "data"
 REAL = sorted((Path(__file__).parents[2] / "shared" / "data" / "real-pbn").glob("*.pbn"))
-SAMPLE = Path(pbn.__file__).parents[2] / "data" / "sample.pbn"
+SAMPLE = PACKAGED / "sample.pbn"
 
 
 def words(board: Board) -> str:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bidzoo.envs.bridge import lin, pbn
-from bidzoo.envs.bridge.board import contract_numbers
+from bidzoo.envs.bridge.files import lin, pbn
+from bidzoo.envs.bridge.files.board import contract_numbers
 
 DATA = Path(__file__).parent / "data"
 GOOD = """[Board "1"]

@@ -8,8 +8,8 @@ import pytest
 from bidzoo import agents
 from bidzoo.benchmarks import records
 from bidzoo.benchmarks.match import duplicate, play
-from bidzoo.envs.bridge import auction_text
-from bidzoo.envs.bridge.auctions import Auctions
+from bidzoo.envs.bridge.files import auction_text
+from bidzoo.envs.bridge.files.auctions import Auctions
 from bidzoo.envs.bridge.game import Bridge
 
 RANDOM = agents.make("random")

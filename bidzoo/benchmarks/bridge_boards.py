@@ -12,10 +12,10 @@ from bidzoo.benchmarks.match_ledger import MatchLedger
 from bidzoo.benchmarks.results import Estimate
 from bidzoo.envs.bridge.deals import UNKNOWN, DealSet, packaged, random_deals
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.generate import solve_contracts
 from bidzoo.envs.bridge.imps import imps
 from bidzoo.envs.bridge.score import score
-from bidzoo.envs.bridge.trick_cache import TrickCache
+from bidzoo.envs.bridge.solving.generate import solve_contracts
+from bidzoo.envs.bridge.solving.trick_cache import TrickCache
 from bidzoo.kernels import F64, I8, I32, I64, Bool, Tables
 
 FRESH = 0xF2E5  # added to the seed, so that fresh deals are those of no other command

@@ -9,7 +9,7 @@ from bidzoo.agents.bridge import belief, supervised, weights
 from bidzoo.agents.bridge.neural import NetworkPolicy
 from bidzoo.benchmarks.match import duplicate
 from bidzoo.benchmarks.results import Estimate, Table
-from bidzoo.envs.bridge.auctions import Auctions, Positions
+from bidzoo.envs.bridge.files.auctions import Auctions, Positions
 from bidzoo.envs.bridge.game import Bridge
 
 PAPER_ACCURACY = 0.9437  # Belief Monte Carlo search, section VI-A, on WBridge5's auctions

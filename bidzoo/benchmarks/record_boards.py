@@ -3,7 +3,7 @@
 from typing import Any
 
 from bidzoo.cards import NUM_CARDS, call_number, card_number, hand_number, seat_number
-from bidzoo.envs.bridge.board import Board, Call
+from bidzoo.envs.bridge.files.board import Board, Call
 from bidzoo.envs.bridge.options import VULNERABILITIES
 
 

@@ -29,8 +29,8 @@ from bidzoo.benchmarks.match import Episodes, Match
 from bidzoo.benchmarks.record_boards import board_of
 from bidzoo.benchmarks.results import write_text
 from bidzoo.cards import SEATS, hand_text
-from bidzoo.envs.bridge import lin, pbn
-from bidzoo.envs.bridge.board import contract_numbers, contract_text
+from bidzoo.envs.bridge.files import lin, pbn
+from bidzoo.envs.bridge.files.board import contract_numbers, contract_text
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.options import VULNERABILITIES, checked
 from bidzoo.envs.bridge.state import OVER, UNKNOWN_POINTS

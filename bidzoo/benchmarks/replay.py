@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from bidzoo.benchmarks import records
 from bidzoo.benchmarks.results import Table
-from bidzoo.envs.bridge.board import Board, contract_numbers
-from bidzoo.envs.bridge.gather import READERS, read_boards
+from bidzoo.envs.bridge.files.board import Board, contract_numbers
+from bidzoo.envs.bridge.files.gather import READERS, read_boards
 from bidzoo.envs.bridge.imps import imps
 from bidzoo.envs.bridge.score import score
 

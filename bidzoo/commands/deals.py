@@ -21,7 +21,7 @@ def generate(
     workers: Workers = 1,
 ) -> None:
     """Deal N random hands and solve them; stopped at any moment, the same command goes on where it was."""
-    from bidzoo.envs.bridge.generate import generate as solve
+    from bidzoo.envs.bridge.solving.generate import generate as solve
 
     with _progress(count) as report:
         solve(count, seed, out, workers, report)
@@ -55,8 +55,8 @@ def import_(
 ) -> None:
     """Take the deals, and the double-dummy tables if tagged, from a PBN or LIN file."""
     from bidzoo.envs.bridge.deals import DealSet
-    from bidzoo.envs.bridge.gather import deals_of, read_boards
-    from bidzoo.envs.bridge.generate import solve_tables
+    from bidzoo.envs.bridge.files.gather import deals_of, read_boards
+    from bidzoo.envs.bridge.solving.generate import solve_tables
 
     deals = deals_of(read_boards(file), str(file))
     if solve:
@@ -81,9 +81,9 @@ def info(
 
 def _show(path: Path) -> None:
     from bidzoo.cards import SEATS, STRAINS
-    from bidzoo.envs.bridge import deal_file
     from bidzoo.envs.bridge.deals import DealSet
-    from bidzoo.envs.bridge.gather import summary
+    from bidzoo.envs.bridge.files import deal_file
+    from bidzoo.envs.bridge.files.gather import summary
 
     hands, tricks, provenance = deal_file.read(path)
     deals = DealSet.of(hands, tricks, str(path))

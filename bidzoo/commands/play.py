@@ -45,7 +45,7 @@ def play(
 
 
 def _read(session: "Session", path: str) -> None:
-    from bidzoo.envs.bridge.pbn_grammar import decode
+    from bidzoo.envs.bridge.files.pbn_grammar import decode
     from bidzoo.play import files
 
     files.load(session, Path(path).name, decode(Path(path).read_bytes(), path))

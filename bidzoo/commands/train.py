@@ -155,7 +155,7 @@ def _fit(
 ) -> Callable[..., Any]:
     from bidzoo.agents.bridge.fit import Options
     from bidzoo.agents.bridge.network import Architecture
-    from bidzoo.envs.bridge.auctions import Auctions
+    from bidzoo.envs.bridge.files.auctions import Auctions
 
     kind, width, depth, activation = shape
     architecture = Architecture("openspiel480", outputs, kind, width, depth, activation)
@@ -190,7 +190,7 @@ def measure(
 ) -> None:
     """What training reached, on test auctions and test deals."""
     from bidzoo.benchmarks import bridge_training, results
-    from bidzoo.envs.bridge.auctions import Auctions
+    from bidzoo.envs.bridge.files.auctions import Auctions
 
     own = Auctions.load(played) if played else None
     tables, seconds = bridge_training.main(Auctions.load(data), policy or ["sl", "ppo"], boards, seed, own)

@@ -4,8 +4,8 @@ import datetime
 from pathlib import PurePath
 
 from bidzoo.cards import NUM_CALLS
-from bidzoo.envs.bridge import lin, pbn
-from bidzoo.envs.bridge.board import Board, Call, contract_text
+from bidzoo.envs.bridge.files import lin, pbn
+from bidzoo.envs.bridge.files.board import Board, Call, contract_text
 from bidzoo.envs.bridge.options import VULNERABILITIES
 from bidzoo.envs.bridge.state import AUCTION, OVER
 from bidzoo.kernels import Table

@@ -56,7 +56,7 @@ def double_dummy(session: Session) -> dict[str, Any]:
         ValueError: it would tell a player the hidden hands.
     """
     from bidzoo.envs.bridge.par import par
-    from bidzoo.envs.bridge.solve import table_of
+    from bidzoo.envs.bridge.solving.solve import table_of
 
     with session.lock:
         table, visible = session.position().tables[0].copy(), session.open

@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from bidzoo.envs.bridge.deal_file import replace_file
+from bidzoo.envs.bridge.files.deal_file import replace_file
 from bidzoo.play import files, show
 from bidzoo.play.session import Session
 from bidzoo.play.terminal_view import action_text, commands, hint, picture, seat_name, suited, tricks

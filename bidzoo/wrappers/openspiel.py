@@ -130,7 +130,7 @@ class State(pyspiel.State):
 
 def _solved_returns(shared: _Shared, tables: Tables) -> list[float]:
     """Returns of a finished auction on a resampled deal: its table is solved (0.2 s) and the calls replayed."""
-    from bidzoo.envs.bridge.solve import table_of
+    from bidzoo.envs.bridge.solving.solve import table_of
 
     table, again = tables[0], shared.game.new(1)
     shared.game.begin(again, np.array([table["board"]], np.int64), shared.seed, shared.out)

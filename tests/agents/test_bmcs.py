@@ -11,10 +11,10 @@ from bidzoo.agents.bridge.outcomes import Solver, gains
 from bidzoo.agents.bridge.rollout import before_each_call, seen_by
 from bidzoo.agents.thoughts import thoughts_of
 from bidzoo.cards import FULL_DECK, call_number
-from bidzoo.envs.bridge.double_dummy import tables as solve
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.imps import imps
 from bidzoo.envs.bridge.score import score
+from bidzoo.envs.bridge.solving.double_dummy import tables as solve
 from bidzoo.envs.bridge.state import STATE
 from bidzoo.kernels import allocate
 from bidzoo.streams import Streams

@@ -12,7 +12,7 @@ from bidzoo.agents.bridge.neural import NetworkPolicy
 from bidzoo.agents.bridge.record import record
 from bidzoo.agents.bridge.sayc import Sayc
 from bidzoo.benchmarks.match import duplicate
-from bidzoo.envs.bridge.auctions import Positions
+from bidzoo.envs.bridge.files.auctions import Positions
 from bidzoo.envs.bridge.game import Bridge
 
 POLICY = Architecture("openspiel480", 38, width=48, depth=2)

@@ -15,7 +15,7 @@ from bidzoo.agents.uniform import Uniform
 from bidzoo.benchmarks.match import duplicate, play
 from bidzoo.cards import DOUBLE, FIRST_BID, call_number, call_text, hand_number
 from bidzoo.envs.bridge import auction
-from bidzoo.envs.bridge.board import Replay
+from bidzoo.envs.bridge.files.board import Replay
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.knowledge import view_row
 from bidzoo.envs.bridge.state import VIEW

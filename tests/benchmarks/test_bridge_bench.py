@@ -12,8 +12,8 @@ from bidzoo.benchmarks.match import duplicate
 from bidzoo.benchmarks.results import Estimate
 from bidzoo.cards import call_number
 from bidzoo.cli import app
-from bidzoo.envs.bridge import double_dummy
 from bidzoo.envs.bridge.par import par
+from bidzoo.envs.bridge.solving import double_dummy
 
 
 def test_imps_are_those_of_a_duplicate_match():

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from bidzoo.cards import FULL_DECK, call_number
-from bidzoo.envs.bridge.auctions import Auctions, Positions
 from bidzoo.envs.bridge.deals import random_deals
 from bidzoo.envs.bridge.encode import ENCODERS
+from bidzoo.envs.bridge.files.auctions import Auctions, Positions
 
 CALLS = [[0, 0, 0, 0], [3, 0, 0, 0], [0, 3, 1, 2, 0, 0, 0]]  # passed out; 1C; P 1C X XX
 
 
 def fields(n=3):
-    from bidzoo.envs.bridge import deal_file
+    from bidzoo.envs.bridge.files import deal_file
 
     calls = [CALLS[i % 3] for i in range(n)]
     return {
@@ -142,7 +142,7 @@ def test_positions_are_what_the_caller_saw(tmp_path):
 def test_splits_cover_everything_once_and_follow_the_deal():
     n = 4000
     f = fields(n)
-    from bidzoo.envs.bridge import deal_file
+    from bidzoo.envs.bridge.files import deal_file
 
     hands = deal_file.unpack_hands(f["owner"])
     zeros = np.zeros(n, np.int8)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import bidzoo
-from bidzoo.envs.bridge import pbn
 from bidzoo.envs.bridge.deals import DATA
+from bidzoo.envs.bridge.files import pbn
 
 SAMPLE = DATA / "sample.pbn"
 

@@ -12,7 +12,7 @@ from bidzoo.envs.bridge.deals import DealSet, packaged, random_deals
 from bidzoo.envs.bridge.env import env as play_env
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.options import checked
-from bidzoo.envs.bridge.solve import table_of
+from bidzoo.envs.bridge.solving.solve import table_of
 
 FEW = DealSet(packaged("test").hands[:50], packaged("test").tricks[:50])
 HANDS = FEW.hands[7]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bidzoo.envs.bridge import lin, pbn
-from bidzoo.envs.bridge.board import Board
+from bidzoo.envs.bridge.files import lin, pbn
+from bidzoo.envs.bridge.files.board import Board
 from bidzoo.play import files
 from bidzoo.play.session import Session
 

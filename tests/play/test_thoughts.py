@@ -9,8 +9,8 @@ from bidzoo.agents.tabular.policy import TablePolicy
 from bidzoo.agents.tabular.thoughts import partner_types
 from bidzoo.agents.thoughts import Bars, Thoughts, thoughts_of
 from bidzoo.cards import NUM_CALLS, hand_cards
-from bidzoo.envs.bridge.double_dummy import tables as solve
-from bidzoo.envs.bridge.double_dummy_play import card_tricks
+from bidzoo.envs.bridge.solving.card_tricks import card_tricks
+from bidzoo.envs.bridge.solving.double_dummy import tables as solve
 from bidzoo.envs.compile import compile_game
 from bidzoo.envs.compiled import uniform
 from bidzoo.play import show

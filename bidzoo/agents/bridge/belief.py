@@ -15,7 +15,7 @@ from bidzoo.agents.bridge import weights
 from bidzoo.agents.bridge.fit import Options, fit
 from bidzoo.agents.bridge.network import Architecture, Network
 from bidzoo.cards import HAND_SIZE, NUM_CARDS
-from bidzoo.envs.bridge.auctions import Auctions, Positions
+from bidzoo.envs.bridge.files.auctions import Auctions, Positions
 from bidzoo.kernels import F32, F64, I8, I64, Bool, Tables
 
 WHO = (2, 1, 3)  # partner, LHO, RHO: seats after the viewer's

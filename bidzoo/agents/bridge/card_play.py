@@ -49,7 +49,7 @@ class WithCards:
 
     def tricks(self, view: Tables, rng: Streams) -> F64:
         """Tricks still taken with each card in each deal drawn: ``[deals, 52]``; -1 where it cannot be played."""
-        from bidzoo.envs.bridge.double_dummy_play import card_tricks
+        from bidzoo.envs.bridge.solving.card_tricks import card_tricks
 
         return card_tricks(self._deals(view, rng)).astype(np.float64)
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bidzoo.envs.bridge.deal_file import replace_file
+from bidzoo.envs.bridge.files.deal_file import replace_file
 
 Row = dict[str, float]
 LENGTHS = {"steps", "iterations", "syncs"}  # options that may change when a run goes on

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bidzoo.envs.bridge.deal_file import replace_file
+from bidzoo.envs.bridge.files.deal_file import replace_file
 
 
 def draw(path: str | Path) -> Path:

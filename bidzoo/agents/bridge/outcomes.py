@@ -8,9 +8,9 @@ from typing import Protocol
 
 import numpy as np
 
-from bidzoo.envs.bridge.generate import solve_contracts
 from bidzoo.envs.bridge.imps import imps_row
 from bidzoo.envs.bridge.score import score_row
+from bidzoo.envs.bridge.solving.generate import solve_contracts
 from bidzoo.kernels import F32, F64, I64, Tables, batched, prange, row
 
 TRICKS = 14  # 0 ... 13

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bidzoo.agents.policy import Policy
-from bidzoo.envs.bridge.auctions import Auctions
+from bidzoo.envs.bridge.files.auctions import Auctions
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.state import AUCTION, MAX_CALLS
 from bidzoo.kernels import Tables

@@ -17,7 +17,7 @@ from bidzoo.agents.bridge.network import Architecture, Network
 from bidzoo.agents.bridge.neural import NetworkPolicy
 from bidzoo.agents.bridge.selfplay import log_softmax
 from bidzoo.cards import NUM_CALLS
-from bidzoo.envs.bridge.auctions import Auctions, Positions
+from bidzoo.envs.bridge.files.auctions import Auctions, Positions
 from bidzoo.kernels import F32, I8, I64
 
 POLICY = Architecture("openspiel480", NUM_CALLS)

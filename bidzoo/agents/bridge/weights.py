@@ -12,7 +12,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
 from bidzoo.agents.bridge.network import Architecture, Network, shapes
-from bidzoo.envs.bridge.deal_file import replace_file
+from bidzoo.envs.bridge.files.deal_file import replace_file
 from bidzoo.kernels import F32
 
 FORMAT = "bidzoo bridge network 1"

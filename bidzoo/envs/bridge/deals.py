@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from bidzoo.cards import FULL_DECK, HAND_SIZE, NUM_CARDS, SEATS, STRAINS
-from bidzoo.envs.bridge import deal_file
+from bidzoo.envs.bridge.files import deal_file
 from bidzoo.kernels import I8, I64, batched, below_row, key_row, next_row, prange, row
 
 Split = Literal["train", "validation", "test"]

@@ -13,7 +13,7 @@ from bidzoo.envs.bridge.boards import Source
 from bidzoo.envs.bridge.deals import SPLITS, UNKNOWN, DealSet, packaged
 from bidzoo.envs.bridge.determinize import determinize
 from bidzoo.envs.bridge.encode import ENCODERS
-from bidzoo.envs.bridge.gather import READERS, BoardSet, board_set
+from bidzoo.envs.bridge.files.gather import READERS, BoardSet, board_set
 from bidzoo.envs.bridge.imps import MAX_IMPS
 from bidzoo.envs.bridge.options import VULNERABILITIES, checked
 from bidzoo.envs.bridge.score import MAX_POINTS
@@ -160,7 +160,7 @@ class Bridge(Game):
         if "deal" in found and "tricks" not in found:
             found["tricks"] = np.full(20, UNKNOWN, np.int8)
             if self.needs_tables:
-                from bidzoo.envs.bridge.solve import table_of
+                from bidzoo.envs.bridge.solving.solve import table_of
 
                 found["tricks"] = table_of(found["deal"])
         return found

@@ -8,8 +8,8 @@ import numpy as np
 
 from bidzoo.envs.bridge import auction
 from bidzoo.envs.bridge.deals import UNKNOWN
+from bidzoo.envs.bridge.files.gather import read_boards
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.gather import read_boards
 from bidzoo.envs.game import Buffers
 from bidzoo.kernels import I8, I64, Tables
 
@@ -65,7 +65,7 @@ def from_file(path: str | Path, solve: bool) -> list[Board]:
         vulnerable = auction.vulnerable_row(number - 1) if board.vulnerable is None else board.vulnerable
         hands, tricks = np.array(board.hands, np.int64), np.array(board.tricks or [UNKNOWN] * 20, np.int8)
         if solve and (tricks == UNKNOWN).any():
-            from bidzoo.envs.bridge.solve import table_of
+            from bidzoo.envs.bridge.solving.solve import table_of
 
             tricks = table_of(hands)
         found[number - 1] = Board(number - 1, dealer, vulnerable, hands, tricks)

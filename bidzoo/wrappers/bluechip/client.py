@@ -13,7 +13,7 @@ import numpy as np
 
 from bidzoo.cards import NUM_CALLS, NUM_CARDS, call_text, card_text
 from bidzoo.envs.bridge import auction, engine, play
-from bidzoo.envs.bridge.board import contract_text
+from bidzoo.envs.bridge.files.board import contract_text
 from bidzoo.envs.bridge.state import AUCTION, OVER, STATE
 from bidzoo.kernels import I8, Table, allocate
 from bidzoo.wrappers.bluechip.message import (

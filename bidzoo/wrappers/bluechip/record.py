@@ -13,9 +13,9 @@ from threading import Lock
 from typing import Any
 
 from bidzoo.cards import SEATS, call_number, call_text, card_number, card_text, hand_number, hand_text
-from bidzoo.envs.bridge import pbn
-from bidzoo.envs.bridge.board import VULNERABLE, Board, Call
-from bidzoo.envs.bridge.deal_file import replace_file
+from bidzoo.envs.bridge.files import pbn
+from bidzoo.envs.bridge.files.board import VULNERABLE, Board, Call
+from bidzoo.envs.bridge.files.deal_file import replace_file
 from bidzoo.envs.bridge.imps import imps
 
 ROOMS = ("open", "closed")

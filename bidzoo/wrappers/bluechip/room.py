@@ -12,8 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from bidzoo.cards import NUM_CALLS
-from bidzoo.envs.bridge import board as files
 from bidzoo.envs.bridge.engine import SCORE, Rules, result_row
+from bidzoo.envs.bridge.files import board as files
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.state import AUCTION
 from bidzoo.envs.game import Buffers

@@ -9,7 +9,7 @@ import pytest
 from bidzoo.agents.bridge.always_pass import Pass
 from bidzoo.agents.uniform import Uniform
 from bidzoo.benchmarks.match import play
-from bidzoo.envs.bridge import pbn
+from bidzoo.envs.bridge.files import pbn
 from bidzoo.wrappers.bluechip.boards import seeded
 from bidzoo.wrappers.bluechip.client import Client
 from bidzoo.wrappers.bluechip.record import Record

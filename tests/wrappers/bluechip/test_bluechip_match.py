@@ -10,8 +10,8 @@ from bidzoo.agents.bridge.always_pass import Pass
 from bidzoo.agents.uniform import Uniform
 from bidzoo.benchmarks.match import duplicate
 from bidzoo.cards import call_number, hand_text
-from bidzoo.envs.bridge import pbn
-from bidzoo.envs.bridge.board import Board as FileBoard
+from bidzoo.envs.bridge.files import pbn
+from bidzoo.envs.bridge.files.board import Board as FileBoard
 from bidzoo.wrappers.bluechip.boards import from_file, seeded
 from bidzoo.wrappers.bluechip.client import Client
 from bidzoo.wrappers.bluechip.players import Pair

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from bidzoo.cards import NUM_CARDS, RANKS, SUITS, call_number, call_text, card_number, card_text, hand_bits, hand_text
 from bidzoo.envs.bridge import auction
-from bidzoo.envs.bridge.board import Board, Call, Replay, check_hands
-from bidzoo.envs.bridge.deal_file import replace_file
-from bidzoo.envs.bridge.pbn_grammar import decode
+from bidzoo.envs.bridge.files.board import Board, Call, Replay, check_hands
+from bidzoo.envs.bridge.files.deal_file import replace_file
+from bidzoo.envs.bridge.files.pbn_grammar import decode
 
 _SEATS = (2, 3, 0, 1)  # S W N E, the order of names, hands and dealers
 _VULNERABLE = {"o": 0, "0": 0, "": 0, "n": 1, "e": 2, "b": 3}

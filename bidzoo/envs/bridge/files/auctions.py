@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bidzoo.cards import NUM_CALLS, call_text
-from bidzoo.envs.bridge import auction, deal_file, deals
+from bidzoo.envs.bridge import auction, deals
+from bidzoo.envs.bridge.files import deal_file
 from bidzoo.envs.bridge.state import STATE, VIEW
 from bidzoo.kernels import I8, I64, Table, Tables, allocate, batched, next_row, prange, row
 
@@ -40,7 +41,7 @@ class Auctions(NamedTuple):
         path = Path(path)
         if path.suffix == ".npz":
             return _read_npz(path)
-        from bidzoo.envs.bridge import auction_text
+        from bidzoo.envs.bridge.files import auction_text
 
         return auction_text.read(path)
 

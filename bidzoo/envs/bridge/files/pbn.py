@@ -8,11 +8,11 @@ it serves as the judge in the tests. Sections other than auction, play and doubl
 from pathlib import Path
 
 from bidzoo.cards import SEATS, call_text, card_text, hand_text
-from bidzoo.envs.bridge.board import VULNERABLE, Board
-from bidzoo.envs.bridge.deal_file import replace_file
-from bidzoo.envs.bridge.pbn_game import NAMES, Game
-from bidzoo.envs.bridge.pbn_grammar import Tag, decode, games
-from bidzoo.envs.bridge.pbn_tables import HEADER, result_rows
+from bidzoo.envs.bridge.files.board import VULNERABLE, Board
+from bidzoo.envs.bridge.files.deal_file import replace_file
+from bidzoo.envs.bridge.files.pbn_game import NAMES, Game
+from bidzoo.envs.bridge.files.pbn_grammar import Tag, decode, games
+from bidzoo.envs.bridge.files.pbn_tables import HEADER, result_rows
 
 
 def read(path: str | Path) -> list[Board]:

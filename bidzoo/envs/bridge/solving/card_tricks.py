@@ -3,7 +3,7 @@
 import numpy as np
 
 from bidzoo.cards import NUM_CARDS
-from bidzoo.envs.bridge.double_dummy import BOARDS_A_CALL, STRAIN, holdings, one_call, solver
+from bidzoo.envs.bridge.solving.double_dummy import BOARDS_A_CALL, STRAIN, holdings, one_call, solver
 from bidzoo.kernels import I8, Table, Tables
 
 _MOST_TRICKS, _ALL_CARDS, _SEARCH = -1, 3, 1  # SolveBoard's target, solutions and mode: every card with its tricks

@@ -4,9 +4,9 @@ import re
 
 from bidzoo.cards import PASS, SEATS, call_number, card_number, hand_number, seat_number
 from bidzoo.envs.bridge import auction
-from bidzoo.envs.bridge.board import Board, Call, Replay, check_hands, contract_numbers, contract_text
-from bidzoo.envs.bridge.pbn_grammar import Tag, Word
-from bidzoo.envs.bridge.pbn_tables import double_dummy_tricks, result_table
+from bidzoo.envs.bridge.files.board import Board, Call, Replay, check_hands, contract_numbers, contract_text
+from bidzoo.envs.bridge.files.pbn_grammar import Tag, Word
+from bidzoo.envs.bridge.files.pbn_tables import double_dummy_tricks, result_table
 
 _NOT_SAID = ("", "?", "-")
 _NOTE = re.compile(r"=(\d+)=")

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from bidzoo.cards import NUM_CALLS, NUM_CARDS, card_text, hand_cards
-from bidzoo.envs.bridge.auctions import Auctions
+from bidzoo.envs.bridge.files.auctions import Auctions
 from bidzoo.envs.bridge.state import OVER
 from bidzoo.kernels import I64, Tables
 

@@ -3,7 +3,7 @@
 import re
 
 from bidzoo.cards import SEATS, STRAINS, seat_number
-from bidzoo.envs.bridge.pbn_grammar import Tag
+from bidzoo.envs.bridge.files.pbn_grammar import Tag
 
 _COLUMNS = ("Declarer", "Denomination", "Result")
 HEADER = "Declarer;Denomination\\2R;Result\\2R"

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bidzoo.envs.bridge import lin, pbn
-from bidzoo.envs.bridge.board import Board
 from bidzoo.envs.bridge.deals import UNKNOWN, DealSet
+from bidzoo.envs.bridge.files import lin, pbn
+from bidzoo.envs.bridge.files.board import Board
 from bidzoo.kernels import F64, I8, I64
 
 READERS = {".pbn": pbn.read, ".lin": lin.read}

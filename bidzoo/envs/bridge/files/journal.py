@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bidzoo.envs.bridge.deal_file import U8
+from bidzoo.envs.bridge.files.deal_file import U8
 
 if sys.platform != "win32":
     import fcntl

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bidzoo.envs.bridge import deal_file
 from bidzoo.envs.bridge.deals import UNKNOWN
-from bidzoo.envs.bridge.journal import Journal
+from bidzoo.envs.bridge.files import deal_file
+from bidzoo.envs.bridge.files.journal import Journal
 from bidzoo.kernels import I8, I64
 
 

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from bidzoo import parallel
-from bidzoo.envs.bridge import deal_file, double_dummy
 from bidzoo.envs.bridge.deals import UNKNOWN, DealSet, random_deals
-from bidzoo.envs.bridge.journal import Journal
-from bidzoo.envs.bridge.trick_cache import TrickCache
+from bidzoo.envs.bridge.files import deal_file
+from bidzoo.envs.bridge.files.journal import Journal
+from bidzoo.envs.bridge.solving import double_dummy
+from bidzoo.envs.bridge.solving.trick_cache import TrickCache
 from bidzoo.kernels import I8, I64
 
 TABLES_A_TASK = 10  # about 2 s of work: what a kill can cost each worker

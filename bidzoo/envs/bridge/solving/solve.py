@@ -9,7 +9,7 @@ from bidzoo.kernels import I8, I64
 
 @lru_cache(maxsize=4096)
 def _solved(hands: tuple[int, int, int, int]) -> I8:
-    from bidzoo.envs.bridge import double_dummy
+    from bidzoo.envs.bridge.solving import double_dummy
 
     table: I8 = double_dummy.tables(np.array([hands], np.int64))[0]
     table.flags.writeable = False

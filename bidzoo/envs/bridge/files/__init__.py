@@ -1,0 +1,1 @@
+"""Files of deals, boards and auctions: PBN, LIN, deal files, recorded auctions."""

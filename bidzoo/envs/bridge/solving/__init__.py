@@ -1,0 +1,1 @@
+"""Double-dummy results: the solver, in processes, cached, in files that grow."""
