@@ -26,7 +26,8 @@ from bidzoo.agents.bridge.outcomes import Judge, Solver, gains
 from bidzoo.agents.bridge.rollout import before_each_call, make_calls, play_out, seen_by
 from bidzoo.agents.bridge.selfplay import legal_calls
 from bidzoo.agents.thoughts import Thoughts, chances_of
-from bidzoo.cards import NUM_CARDS, call_text
+from bidzoo.cards import NUM_CARDS
+from bidzoo.envs.bridge.wording import suited
 from bidzoo.kernels import F32, F64, I8, I64, Bool, Tables
 from bidzoo.streams import Streams
 
@@ -253,7 +254,7 @@ def _values(found: Search) -> Mapping[int, tuple[float, float]]:
 
 
 def _sentence(found: Search, settings: Settings) -> str:
-    likeliest, chosen = call_text(int(found.calls[0])), call_text(found.call)
+    likeliest, chosen = suited(int(found.calls[0])), suited(found.call)
     if len(found.calls) == 1:
         return f"Only {likeliest} is likely: nothing to search."
     if len(found.hands) <= settings.r_min:
