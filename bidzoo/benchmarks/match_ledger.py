@@ -36,8 +36,8 @@ class MatchLedger:
 
     Args:
         path: of the file.
-        policies: all that will play. What they are made of now tells them from others of the same name; weights that
-            come with bidzoo and are read later do not count, nor does code.
+        policies: all that will play. What they are made of tells them from others of the same name; weights that come
+            with bidzoo do not count (its version does), nor does code.
 
     Raises:
         ValueError: ``path`` holds something else.
