@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from bidzoo.envs.bridge.imps import imps_row
-from bidzoo.envs.bridge.score import score_row
+from bidzoo.envs.bridge.score import north_south_row
 from bidzoo.envs.bridge.solving.generate import solve_contracts
 from bidzoo.kernels import F32, F64, I64, Tables, batched, prange, row
 
@@ -42,16 +42,6 @@ class Solver:
 
 
 @row
-def points_row(bid: int, stake: int, declarer: int, vulnerable: int, tricks: int) -> int:
-    """N/S duplicate score of a contract; 0 if all passed (``declarer`` -1)."""
-    if declarer < 0:
-        return 0
-    side = declarer % 2
-    points = score_row(bid // 5 + 1, bid % 5, stake, tricks, (vulnerable >> side) & 1 == 1)
-    return points if side == 0 else -points
-
-
-@row
 def gain_row(contract: I64, other: I64, chance: F32, chance_other: F32, vulnerable: int, in_imps: bool) -> float:
     """Expected N/S gain of ``contract`` over ``other`` (bid, stake, declarer, cell each), IMPs or points.
 
@@ -62,14 +52,14 @@ def gain_row(contract: I64, other: I64, chance: F32, chance_other: F32, vulnerab
     for t in range(TRICKS):
         if chance[t] < NEGLIGIBLE:
             continue
-        mine = points_row(contract[0], contract[1], contract[2], vulnerable, t)
+        mine = north_south_row(contract[0], contract[1], contract[2], vulnerable, t)
         for u in range(TRICKS):
             if same and u != t:
                 continue
             weight = chance[t] if same else chance[t] * chance_other[u]
             if weight < NEGLIGIBLE * NEGLIGIBLE:
                 continue
-            difference = mine - points_row(other[0], other[1], other[2], vulnerable, u)
+            difference = mine - north_south_row(other[0], other[1], other[2], vulnerable, u)
             total += weight * (imps_row(difference) if in_imps else difference)
     return total
 

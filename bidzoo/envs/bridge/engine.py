@@ -14,7 +14,7 @@ from bidzoo.envs.bridge.boards import Source, begin_row, seat_row
 from bidzoo.envs.bridge.encode import encode_row
 from bidzoo.envs.bridge.imps import imps_row
 from bidzoo.envs.bridge.par import par_row
-from bidzoo.envs.bridge.score import score_row
+from bidzoo.envs.bridge.score import north_south_row
 from bidzoo.envs.bridge.state import AUCTION, OVER, PLAY, UNKNOWN_POINTS
 from bidzoo.envs.game import Buffers
 from bidzoo.kernels import F32, I8, I64, Bool, Table, Tables, batched, prange, row
@@ -39,12 +39,11 @@ def result_row(table: Table, rules: Rules) -> int:
     """N/S duplicate score of a finished table, points; ``UNKNOWN_POINTS`` without the tricks to score it."""
     if table.declarer < 0:
         return 0
-    level, strain, side = table.bid // 5 + 1, table.bid % 5, table.declarer % 2
-    tricks = int(table.won[side]) if rules.play else int(table.tricks[5 * table.declarer + strain])
+    won, cell = table.won[table.declarer % 2], 5 * table.declarer + table.bid % 5
+    tricks = int(won) if rules.play else int(table.tricks[cell])
     if tricks < 0:
         return UNKNOWN_POINTS
-    points = score_row(level, strain, table.stake, tricks, (table.vulnerable >> side) & 1 == 1)
-    return points if side == 0 else -points
+    return north_south_row(table.bid, table.stake, table.declarer, table.vulnerable, tricks)
 
 
 @row

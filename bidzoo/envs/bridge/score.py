@@ -50,6 +50,16 @@ def _scores(level: I64, strain: I64, stake: I64, tricks: I64, vulnerable: I64, o
         out[b] = score_row(level[b], strain[b], stake[b], tricks[b], vulnerable[b] != 0)
 
 
+@row
+def north_south_row(bid: int, stake: int, declarer: int, vulnerable: int, tricks: int) -> int:
+    """N/S points of bid 0 ... 34 by the seat ``declarer`` (-1: all passed); ``vulnerable``: bit 0 N/S, bit 1 E/W."""
+    if declarer < 0:
+        return 0
+    side = declarer % 2
+    points = score_row(bid // 5 + 1, bid % 5, stake, tricks, (vulnerable >> side) & 1 == 1)
+    return points if side == 0 else -points
+
+
 def score(level: ArrayLike, strain: ArrayLike, stake: ArrayLike, tricks: ArrayLike, vulnerable: ArrayLike) -> I32:
     """``score_row`` of integers or arrays, broadcast against each other; ValueError if one is out of range.
 
