@@ -23,7 +23,7 @@ from bidzoo import agents
 from bidzoo.agents.bridge.belief import WHO, Belief
 from bidzoo.agents.bridge.imagine import Imagined
 from bidzoo.agents.bridge.outcomes import Judge, Solver, gains
-from bidzoo.agents.bridge.rollout import before_each_call, make_calls, play_out, seen_by
+from bidzoo.agents.bridge.rollout import before_each_call, make_calls, play_out, seen_by, table_of
 from bidzoo.agents.bridge.selfplay import legal_calls
 from bidzoo.agents.thoughts import Thoughts, chances_of
 from bidzoo.cards import NUM_CARDS
@@ -187,7 +187,7 @@ class Bmcs:
         """Gain ``[R, K]`` of each of ``calls`` ``[K]`` over the first on ``hands`` ``[R, 4]``; contracts judged."""
         if len(hands) == 0:
             return np.zeros((0, len(calls))), 0
-        tables = np.repeat(before_each_call(view[0])[-1:], len(hands) * len(calls))
+        tables = np.repeat(table_of(view[0]), len(hands) * len(calls))
         tables["hands"] = tables["held"] = np.repeat(hands, len(calls), axis=0)
         make_calls(tables, np.tile(calls, len(hands)))
         play_out(tables, self.policy)

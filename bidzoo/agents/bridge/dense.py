@@ -24,7 +24,7 @@ class Packed(NamedTuple):
 
 
 def pack(weight: F32, bias: F32) -> Packed:
-    """``weight`` ``[inputs, outputs]`` and ``bias`` ``[outputs]`` for ``dense_row``."""
+    """``weight`` ``[inputs, outputs]`` and ``bias`` ``[outputs]`` for ``dense``."""
     inputs, outputs = weight.shape
     blocks = -(-outputs // BLOCK)
     whole = np.zeros((inputs, blocks * BLOCK), np.float32)

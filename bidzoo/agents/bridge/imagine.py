@@ -86,18 +86,3 @@ class Imagined:
         for k, who in enumerate(WHO):
             hands[:, (self.seat + who) % 4] = others[:, k]
         return hands
-
-    def marginals(self) -> F64:
-        """Chance ``[3, 52]`` of each card with partner, LHO and RHO in the deals drawn."""
-        chance = np.zeros((3, NUM_CARDS))
-        before = np.zeros((HAND_SIZE + 1, HAND_SIZE + 1))  # weight of having left a, b after the cards so far
-        before[HAND_SIZE, HAND_SIZE] = 1
-        for i, card in enumerate(self._cards):
-            after, here = self._ways[i + 1], np.zeros_like(before)
-            for who, (da, db) in enumerate(((1, 0), (0, 1), (0, 0))):
-                moved = np.zeros_like(before)
-                moved[: HAND_SIZE + 1 - da, : HAND_SIZE + 1 - db] = before[da:, db:] * self._weights[i, who]
-                chance[who, card] = (moved * after).sum()
-                here += moved
-            before = here
-        return np.asarray(chance / self._ways[0, HAND_SIZE, HAND_SIZE], np.float64)

@@ -32,6 +32,13 @@ def before_each_call(view: Table) -> Tables:
     return tables
 
 
+def table_of(view: Table) -> Tables:
+    """The table of one view as it stands, no cards in it: ``[1]``."""
+    tables = allocate(STATE, 1)
+    public_row(view, tables[0])
+    return tables
+
+
 def seen_by(table: Tables, seat: int, hands: I64) -> Tables:
     """What ``seat`` sees of ``table`` ``[1]`` with each of ``hands`` ``[n]``: views ``[n]``."""
     seen = allocate(VIEW, 1)
