@@ -52,6 +52,7 @@ __all__ = [
     "next_row",
     "prange",
     "row",
+    "unit_row",
 ]
 
 if TYPE_CHECKING:  # numba is untyped: checkers see the plain signatures
@@ -86,7 +87,7 @@ def allocate(dtype: np.dtype[np.void], tables: int) -> Tables:
 # SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators").
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_27, _30, _31, _32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
+_11, _27, _30, _31, _32 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
 
 @row
@@ -106,6 +107,12 @@ if config.DISABLE_JIT:  # NumPy reports the wrap-around that the generator is ma
 def key_row(seed: int, board: int, stream: int) -> np.uint64:
     """First random number of the stream addressed by three integers."""
     return next_row(next_row(next_row(np.uint64(seed)) ^ np.uint64(board)) ^ np.uint64(stream))
+
+
+@row
+def unit_row(key: np.uint64) -> float:
+    """``key`` as a number in ``[0, 1)``, of 53 bits."""
+    return (key >> _11) * (1.0 / (1 << 53))
 
 
 @row

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bidzoo.kernels import F64, I64, U64, batched, key_row, next_row, prange
+from bidzoo.kernels import F64, I64, U64, batched, key_row, next_row, prange, unit_row
 
 _POLICIES = np.uint64(0xA07C1E5B0A2D)  # keeps these numbers apart from those that the kernels deal with
 
@@ -23,7 +23,7 @@ def _uniform(keys: U64, out: F64) -> None:
     for b in prange(len(keys)):
         for k in range(out.shape[1]):
             keys[b] = next_row(keys[b])
-            out[b, k] = (keys[b] >> np.uint64(11)) * (1.0 / 9007199254740992.0)  # 53 bits
+            out[b, k] = unit_row(keys[b])
 
 
 class Streams:

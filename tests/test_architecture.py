@@ -9,7 +9,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "bidzoo"
 FLOORS = {"envs": 1, "wrappers": 2, "agents": 3, "benchmarks": 4, "play": 4, "commands": 5}  # core: 0
-CORE = {"cards", "kernels", "layout", "parallel", "streams", "registry"}  # the registry knows the others as strings
+CORE = {"bits", "cards", "kernels", "layout", "parallel", "streams", "registry"}  # the last knows others as strings
 ANYWHERE = {"", "__init__", "cli", "__main__"}  # the front door
 
 

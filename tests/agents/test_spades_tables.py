@@ -9,7 +9,8 @@ from bidzoo.agents.spades.chances import clear_chance, clear_table
 from bidzoo.agents.spades.cover import covered_chance, covered_table
 from bidzoo.agents.spades.curves import SEQUENCES, load_curves, load_provenance, sequence_bids
 from bidzoo.agents.spades.hand import nil_value_row, takes_row
-from bidzoo.agents.spades.suits import CARD, RANK, SUIT_SIZE, count_row, high_row, low_row, only_row, suits_row
+from bidzoo.agents.spades.suits import CARD, RANK, SUIT_SIZE, high_row, suits_row
+from bidzoo.bits import count_row, lowest_row
 from bidzoo.cards import RANKS, hand_cards, hand_number
 from bidzoo.envs.spades.deck import SUITS
 
@@ -103,14 +104,14 @@ def test_suit_masks_of_every_deck_lose_no_card() -> None:
         assert sorted(cards) == hand_cards(hand)
         for card in range(52):
             assert 0 <= RANK[deck, card] < SUIT_SIZE[deck, SUITS[deck, card]]
-            assert only_row(1 << card) == card
+            assert lowest_row(1 << card) == card
 
 
 def test_bits() -> None:
     for bits in (0, 1, 0b1011, 0x1FFFF, 1 << 16):
         assert count_row(bits) == bits.bit_count()
         assert high_row(bits) == bits.bit_length() - 1
-        assert low_row(bits) == (bits & -bits).bit_length() - 1
+        assert lowest_row(bits) == (bits & -bits).bit_length() - 1
 
 
 def test_success_curves_cover_every_sequence_and_rise_with_the_nil_value() -> None:

@@ -10,8 +10,9 @@ from bidzoo.agents.spades.curves import chance_row, sequence_row
 from bidzoo.agents.spades.endgame import USUAL_BID, endgame_row, worth_row
 from bidzoo.agents.spades.hand import covers_row, nil_value_row, takes_row
 from bidzoo.agents.spades.suits import suits_row
+from bidzoo.bits import count_row
 from bidzoo.envs.spades.bidding import legal_bids_row
-from bidzoo.envs.spades.deck import SUIT_CARDS, count_row
+from bidzoo.envs.spades.deck import SUIT_CARDS
 from bidzoo.envs.spades.state import BLIND_NIL, CUTTHROAT, LOOK, NIL, SPADES, SUICIDE, WHIZ
 from bidzoo.kernels import Table, below_row, next_row, row
 

@@ -11,10 +11,10 @@ from bidzoo.agents.spades.rules import io_row, ms_row, rb_row
 from bidzoo.agents.spades.srp import srp_row
 from bidzoo.agents.spades.uct import Desk, uct_bid_row, uct_card_row
 from bidzoo.agents.spades.wrp import wrp_row
+from bidzoo.bits import pick_row
 from bidzoo.envs.spades.bidding import legal_bids_row
-from bidzoo.envs.spades.deck import count_row
 from bidzoo.envs.spades.play import legal_cards_row
-from bidzoo.kernels import Table, allocate, below_row, row
+from bidzoo.kernels import Table, allocate, row
 
 PLAYER_KINDS = ("srp", "wrp", "uct", "random")
 SRP, WRP, UCT_PLAYER, RANDOM = range(4)
@@ -57,18 +57,6 @@ class Player:
 
 
 @row
-def nth_row(bits: int, key: np.uint64) -> int:
-    """One of the set bits of ``bits``, all equally likely."""
-    nth = below_row(key, count_row(bits))
-    for _ in range(nth):
-        bits &= bits - 1
-    place = 0
-    while not bits >> place & 1:
-        place += 1
-    return place
-
-
-@row
 def bid_choice_row(table: Table, hand: int, bidder: Table, book: Table, key: np.uint64, desk: Desk) -> int:
     """The bidding action of the seat to bid, which holds ``hand``; ``desk`` for UCT."""
     if bidder.kind == BIS:
@@ -80,7 +68,7 @@ def bid_choice_row(table: Table, hand: int, bidder: Table, book: Table, key: np.
     if bidder.kind == IO:
         return io_row(table, hand)
     if bidder.kind == UNIFORM:
-        return nth_row(legal_bids_row(table, hand), key)
+        return pick_row(legal_bids_row(table, hand), key)
     if bidder.kind == LEARNED:
         return learned_row(table, hand, bidder, book, key)
     return uct_bid_row(table, hand, bidder, book, key, desk)
@@ -92,7 +80,7 @@ def card_choice_row(table: Table, held: int, player: Table, book: Table, key: np
     if player.kind == WRP:
         return wrp_row(table, held, key)
     if player.kind == RANDOM:
-        return nth_row(legal_cards_row(table, held), key)
+        return pick_row(legal_cards_row(table, held), key)
     if player.kind == UCT_PLAYER and 13 - table.plays // 4 <= player.last:
         return uct_card_row(table, held, player, book, key, desk)
     return srp_row(table, held, key)

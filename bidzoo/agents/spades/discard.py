@@ -1,7 +1,8 @@
 """Which card to part with when we cannot follow suit (appendix D). Cards come back as ``(suit, rank)``."""
 
 from bidzoo.agents.spades.sight import Sight, losers_row
-from bidzoo.agents.spades.suits import count_row, high_row, low_row
+from bidzoo.agents.spades.suits import high_row
+from bidzoo.bits import count_row, lowest_row
 from bidzoo.envs.spades.state import SPADES
 from bidzoo.kernels import row
 
@@ -14,7 +15,7 @@ def throw_row(sight: Sight) -> tuple[int, int]:
         mask = sight.own[k]
         if mask == 0:
             continue
-        low, length = low_row(mask), count_row(mask)
+        low, length = lowest_row(mask), count_row(mask)
         above = count_row(sight.unseen[k] >> (low + 1))
         worth = 4 * low + 3 * length
         if above == 0:
@@ -26,7 +27,7 @@ def throw_row(sight: Sight) -> tuple[int, int]:
         if worth < best:
             best, suit, rank = worth, k, low
     if suit < 0:
-        return SPADES, low_row(sight.own[SPADES])
+        return SPADES, lowest_row(sight.own[SPADES])
     return suit, rank
 
 
@@ -57,4 +58,4 @@ def discard_row(sight: Sight) -> tuple[int, int]:
             worst, suit, rank = danger, SPADES, high
     if suit >= 0:
         return suit, rank
-    return SPADES, high_row(sight.own[SPADES]) if sight.after == 0 else low_row(sight.own[SPADES])
+    return SPADES, high_row(sight.own[SPADES]) if sight.after == 0 else lowest_row(sight.own[SPADES])

@@ -3,7 +3,8 @@
 from bidzoo.agents.spades.discard import discard_row, throw_row
 from bidzoo.agents.spades.goal import sure_takes_row
 from bidzoo.agents.spades.sight import ALLY, LEFT, RIGHT, Sight, losers_row, partner_wins_row, winners_row
-from bidzoo.agents.spades.suits import count_row, high_row, low_row
+from bidzoo.agents.spades.suits import high_row
+from bidzoo.bits import count_row, lowest_row
 from bidzoo.envs.spades.state import SPADES
 from bidzoo.kernels import row
 
@@ -39,7 +40,7 @@ def may_cut_row(sight: Sight, who: int, suit: int) -> bool:
 def low_follow_row(sight: Sight) -> tuple[int, int]:
     """The lowest card of the suit led; from a low doubleton under a boss the higher one first (D.3)."""
     mask = sight.own[sight.led]
-    low = low_row(mask)
+    low = lowest_row(mask)
     if count_row(mask) == 2 and sight.led != SPADES and sight.teams and sight.own[SPADES]:
         high = high_row(mask)
         if high <= 8 and high < sight.best and sight.best_suit == sight.led and boss_row(sight, sight.led, sight.best):
@@ -65,7 +66,7 @@ def take_follow_row(sight: Sight) -> tuple[int, int]:
             return low_follow_row(sight)
         return suit, equal_row(winners, unseen, top)
     if sight.after == 0:
-        return suit, low_row(winners)
+        return suit, lowest_row(winners)
     if may_cut_row(sight, LEFT, suit):
         return low_follow_row(sight)
     boss = boss_row(sight, suit, top)
@@ -88,7 +89,7 @@ def take_void_row(sight: Sight) -> tuple[int, int]:
         top = high_row(winners)
         if boss_row(sight, SPADES, top):
             return SPADES, equal_row(winners, sight.unseen[SPADES], top)
-    return SPADES, low_row(winners)
+    return SPADES, lowest_row(winners)
 
 
 @row
@@ -106,7 +107,7 @@ def avoid_row(sight: Sight) -> tuple[int, int]:
     losers = losers_row(sight, suit)
     if losers:
         return suit, high_row(losers)
-    low = low_row(sight.own[suit])
+    low = lowest_row(sight.own[suit])
     if sight.after == 0 or boss_row(sight, suit, low):
         return suit, high_row(sight.own[suit])
     return suit, low
@@ -142,13 +143,13 @@ def cover_row(sight: Sight) -> tuple[int, int]:
             return take_row(sight) if winners and sight.need > 0 else _save_row(sight)
         if follows:
             return suit, equal_row(winners, sight.unseen[suit], high_row(winners))
-        return SPADES, low_row(winners)
+        return SPADES, lowest_row(winners)
     if sight.taker == ALLY:
         if winners == 0:
             return _save_row(sight)
         if follows and sight.after:
             return suit, equal_row(winners, sight.unseen[suit], high_row(winners))
-        return trump, low_row(winners)
+        return trump, lowest_row(winners)
     sure = sure_takes_row(sight.own[SPADES], sight.unseen[SPADES])
     return take_row(sight) if sight.need > sure else _save_row(sight)
 
@@ -157,7 +158,7 @@ def cover_row(sight: Sight) -> tuple[int, int]:
 def _save_row(sight: Sight) -> tuple[int, int]:
     """The lowest card: high ones will be needed to cover."""
     if sight.own[sight.led]:
-        return sight.led, low_row(sight.own[sight.led])
+        return sight.led, lowest_row(sight.own[sight.led])
     return throw_row(sight)
 
 
@@ -185,7 +186,7 @@ def hunt_row(sight: Sight, target: int) -> tuple[int, int]:
         if beatable or partner_wins_row(sight):
             if not follows:
                 return discard_row(sight)
-            return suit, high_row(losers) if losers else low_row(sight.own[suit])
+            return suit, high_row(losers) if losers else lowest_row(sight.own[suit])
     if follows and winners_row(sight, suit) == 0:
         return suit, high_row(losers)  # low cards are for leading at the niler
     return take_row(sight)

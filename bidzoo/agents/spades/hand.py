@@ -1,6 +1,7 @@
 """What a hand is worth before the play: ``regularTakes`` and ``nilValue`` of BIS (sections 4.1 and 4.2)."""
 
-from bidzoo.agents.spades.suits import SUIT_SIZE, Suits, count_row, high_row, low_row
+from bidzoo.agents.spades.suits import SUIT_SIZE, Suits, high_row
+from bidzoo.bits import count_row, lowest_row
 from bidzoo.envs.spades.state import SPADES
 from bidzoo.kernels import F64, row
 
@@ -106,4 +107,4 @@ def lowest_rank_row(mask: int, k: int) -> int:
     """Rank of the ``k``-th lowest card, k from 0; -1 if there are fewer."""
     for _ in range(k):
         mask &= mask - 1
-    return low_row(mask)
+    return lowest_row(mask)

@@ -10,7 +10,8 @@ import numpy as np
 
 from bidzoo.agents.spades.follow import boss_row, may_cut_row
 from bidzoo.agents.spades.sight import ALLY, LEFT, RIGHT, Sight
-from bidzoo.agents.spades.suits import count_row, high_row, low_row
+from bidzoo.agents.spades.suits import high_row
+from bidzoo.bits import count_row, lowest_row
 from bidzoo.envs.spades.state import SPADES
 from bidzoo.kernels import Table, allocate, row
 
@@ -115,7 +116,7 @@ def weighed_lead_row(sight: Sight, purpose: int, ally_short: int) -> tuple[int, 
         cut = opponent_cuts_row(sight, k)
         mask = sight.own[k]
         while mask:
-            card = low_row(mask)
+            card = lowest_row(mask)
             mask &= mask - 1
             if mask and not sight.unseen[k] >> card & ((mask & -mask) - 1) >> card:
                 continue  # as good as the next higher one
@@ -136,7 +137,7 @@ def low_lead_row(sight: Sight) -> tuple[int, int]:
         mask = sight.own[k]
         if mask == 0 or (k == SPADES and not sight.lead_spades):
             continue
-        low = low_row(mask)
+        low = lowest_row(mask)
         above = count_row(sight.unseen[k] >> (low + 1))
         under = count_row(sight.unseen[k] & ((1 << low) - 1))
         value = 3 * above - 4 * under
@@ -167,5 +168,5 @@ def cover_lead_row(sight: Sight) -> tuple[int, int]:
         if value > best:
             best, suit, rank = value, k, high
     if sight.voids[ALLY] >> suit & 1:
-        return suit, rank if sight.need > 0 else low_row(sight.own[suit])
+        return suit, rank if sight.need > 0 else lowest_row(sight.own[suit])
     return suit, rank

@@ -11,7 +11,8 @@ import numpy as np
 
 from bidzoo.agents.spades.bis import factor_row, hand_nil_value_row, hand_takes_row, nearest_row, offered_row
 from bidzoo.agents.spades.curves import chance_row, sequence_row
-from bidzoo.agents.spades.suits import SUIT_SIZE, count_row, suits_row
+from bidzoo.agents.spades.suits import SUIT_SIZE, suits_row
+from bidzoo.bits import count_row
 from bidzoo.envs.spades.bidding import legal_bids_row
 from bidzoo.envs.spades.state import LOOK, NIL, SPADES
 from bidzoo.kernels import F32, Table, below_row, next_row, row

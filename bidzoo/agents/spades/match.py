@@ -14,8 +14,8 @@ from bidzoo.agents.spades.book import book as shipped_book
 from bidzoo.agents.spades.choose import Player, bid_choice_row, card_choice_row
 from bidzoo.agents.spades.curves import sequence_row
 from bidzoo.agents.spades.uct import Desk
+from bidzoo.bits import count_row
 from bidzoo.envs.spades.bidding import bid_row
-from bidzoo.envs.spades.deck import count_row
 from bidzoo.envs.spades.engine import begin_row
 from bidzoo.envs.spades.play import legal_cards_row, play_row
 from bidzoo.envs.spades.score import end_round_row

@@ -4,7 +4,8 @@ import numpy as np
 
 from bidzoo.agents.spades.bis import factor_row, nearest_row
 from bidzoo.agents.spades.hand import lowest_rank_row
-from bidzoo.agents.spades.suits import SUIT_SIZE, Suits, count_row, high_row, suits_row
+from bidzoo.agents.spades.suits import SUIT_SIZE, Suits, high_row, suits_row
+from bidzoo.bits import count_row
 from bidzoo.envs.spades.bidding import legal_bids_row
 from bidzoo.envs.spades.state import LOOK, NIL, SPADES, SUICIDE
 from bidzoo.kernels import Table, row

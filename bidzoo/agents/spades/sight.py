@@ -6,12 +6,12 @@ Seats are relative: 0 we, 1 left opponent, 2 partner, 3 right opponent. Ranks an
 from typing import NamedTuple
 
 from bidzoo.agents.spades.suits import CARD, RANK, SUIT_SIZE, Suits, suits_row
+from bidzoo.cards import FULL_DECK
 from bidzoo.envs.spades.deck import SUITS
 from bidzoo.envs.spades.state import NIL, PARTNER, SPADES
 from bidzoo.kernels import Table, row
 
 LEFT, ALLY, RIGHT = 1, 2, 3
-ALL_CARDS = (1 << 52) - 1
 
 # goals
 KEEP_NIL, COVER, TAKE, AVOID = range(4)
@@ -48,7 +48,7 @@ def sight_row(table: Table, held: int, memory: bool) -> Sight:
     if not memory:
         for t in range(4 * (table.plays // 4), table.plays):
             gone |= 1 << int(table.played[t])
-    unseen = suits_row(deck, ALL_CARDS & ~held & ~gone)
+    unseen = suits_row(deck, FULL_DECK & ~held & ~gone)
     led, best_suit, best, taker = int(table.led), -1, -1, -1
     if led >= 0:
         best_suit, best = int(SUITS[deck, table.best]), int(RANK[deck, table.best])

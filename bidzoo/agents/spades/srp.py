@@ -10,7 +10,8 @@ from bidzoo.agents.spades.follow import avoid_row, cover_row, hunt_row, keep_nil
 from bidzoo.agents.spades.goal import goal_row, may_hunt_row, target_row
 from bidzoo.agents.spades.lead import FOR_NIL, FOR_NOTHING, FOR_TRICKS, cover_lead_row, low_lead_row, weighed_lead_row
 from bidzoo.agents.spades.sight import ALLY, AVOID, COVER, KEEP_NIL, TAKE, Sight, card_row, sight_row
-from bidzoo.agents.spades.suits import RANK, only_row
+from bidzoo.agents.spades.suits import RANK
+from bidzoo.bits import lowest_row
 from bidzoo.envs.spades.deck import SUITS
 from bidzoo.envs.spades.engine import act_row
 from bidzoo.envs.spades.play import legal_cards_row
@@ -70,7 +71,7 @@ def srp_row(table: Table, held: int, key: np.uint64) -> int:
     """The card SRP plays for the seat to play, which holds ``held``; views and states. ``key`` is not used."""
     legal = legal_cards_row(table, held)
     if legal & (legal - 1) == 0:
-        return only_row(legal)
+        return lowest_row(legal)
     sight = sight_row(table, held, True)
     goal = goal_row(sight)
     target = target_row(sight)

@@ -56,16 +56,6 @@ def suits_row(deck: int, cards: int) -> Suits:
 
 
 @row
-def count_row(mask: int) -> int:
-    """Cards in a suit mask (up to 32 bits)."""
-    mask = mask - (mask >> 1 & 0x55555555)
-    mask = (mask & 0x33333333) + (mask >> 2 & 0x33333333)
-    mask = (mask + (mask >> 4)) & 0xF0F0F0F
-    mask = mask + (mask >> 8)
-    return (mask + (mask >> 16)) & 0x3F
-
-
-@row
 def high_row(mask: int) -> int:
     """Highest rank of a suit mask; -1 if empty."""
     if mask == 0:
@@ -80,18 +70,3 @@ def high_row(mask: int) -> int:
     if mask >> 2:
         rank, mask = rank + 2, mask >> 2
     return rank + (mask >> 1)
-
-
-@row
-def low_row(mask: int) -> int:
-    """Lowest rank of a suit mask; -1 if empty."""
-    return count_row((mask & -mask) - 1) if mask else -1
-
-
-@row
-def only_row(cards: int) -> int:
-    """Number of the only card of a hand."""
-    low = cards & 0x3FFFFFF
-    half = low if low else cards >> 26
-    below = half - 1
-    return count_row(below) + (0 if low else 26)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bidzoo.envs.compiled import Compiled
-from bidzoo.kernels import F64, I8, I32, key_row, next_row, row
+from bidzoo.kernels import F64, I8, I32, key_row, next_row, row, unit_row
 
 
 class Tree(NamedTuple):
@@ -30,15 +30,15 @@ def tree_of(game: Compiled) -> Tree:
 
 
 @row
-def unit_row(key: np.uint64) -> float:
-    """``key`` as a number in (0, 1)."""
-    return (float(key >> np.uint64(11)) + 0.5) * (1.0 / 9007199254740992.0)
+def positive_row(key: np.uint64) -> float:
+    """``key`` as a number in (0, 1]."""
+    return unit_row(key) + 0.5 / (1 << 53)
 
 
 @row
 def normal_row(key: np.uint64) -> float:
     """A standard normal number from the two after ``key`` (Box and Muller)."""
-    first, second = unit_row(next_row(key)), unit_row(next_row(next_row(key)))
+    first, second = positive_row(next_row(key)), positive_row(next_row(next_row(key)))
     return float(np.sqrt(-2.0 * np.log(first)) * np.cos(2.0 * np.pi * second))
 
 
@@ -57,7 +57,7 @@ def _random(tree: Tree, seed: int, strategy: F64) -> None:
                 total = 0.0
                 for c in range(tree.first[m], tree.first[m] + tree.moves[m]):
                     key = next_row(key)
-                    strategy[c, z] = unit_row(key)
+                    strategy[c, z] = positive_row(key)
                     total += strategy[c, z]
                 for c in range(tree.first[m], tree.first[m] + tree.moves[m]):
                     strategy[c, z] /= total

@@ -8,25 +8,16 @@ voids the split of each suit is drawn first, with its exact number of completion
 
 import numpy as np
 
+from bidzoo.bits import count_row
 from bidzoo.cards import FULL_DECK, HAND_SIZE, NUM_CARDS
 from bidzoo.envs.bridge.knowledge import public_row
 from bidzoo.envs.bridge.play import SUIT_OF_CLUBS
-from bidzoo.kernels import F64, I64, U64, Table, Tables, batched, below_row, next_row, prange, row
+from bidzoo.kernels import F64, I64, U64, Table, Tables, batched, below_row, next_row, prange, row, unit_row
 
 _CHOOSE = np.zeros((NUM_CARDS // 4 + 1, NUM_CARDS // 4 + 1))  # binomial coefficients up to 13 cards of a suit
 _CHOOSE[:, 0] = 1
 for _n in range(1, len(_CHOOSE)):
     _CHOOSE[_n, 1:] = _CHOOSE[_n - 1, 1:] + _CHOOSE[_n - 1, :-1]
-
-
-@row
-def count_row(cards: int) -> int:
-    """Number of cards of a hand."""
-    number = 0
-    while cards:
-        cards &= cards - 1
-        number += 1
-    return number
 
 
 @row
@@ -105,7 +96,7 @@ def split_row(suit: int, size: int, voids: I64, seats: I64, left: I64, ways: F64
     most_a = 0 if (voids[first] >> suit) & 1 else size
     most_b = 0 if (voids[second] >> suit) & 1 else size
     no_c = (voids[third] >> suit) & 1
-    aim = (key >> np.uint64(11)) * (1.0 / 9007199254740992.0) * ways[suit, left[first], left[second]]
+    aim = unit_row(key) * ways[suit, left[first], left[second]]
     for a in range(min(left[first], most_a) + 1):
         for b in range(min(left[second], most_b, size - a) + 1):
             if a + b < size and no_c:

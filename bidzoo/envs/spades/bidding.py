@@ -9,7 +9,8 @@ whiz     ... or nil (the same)
 suicide  in each partnership one bids nil and the other at least 4 (Spades Royale, "Suicide")
 """
 
-from bidzoo.envs.spades.deck import SUIT_CARDS, count_row
+from bidzoo.bits import count_row
+from bidzoo.envs.spades.deck import SUIT_CARDS
 from bidzoo.envs.spades.state import BLIND_NIL, LOOK, MIRROR, NIL, PLAY, SPADES, SUICIDE, WHIZ
 from bidzoo.kernels import Table, row
 

@@ -56,16 +56,6 @@ def beats_row(deck: int, card: int, best: int) -> bool:
     return suit == SPADES
 
 
-@row
-def count_row(cards: int) -> int:
-    """How many cards a hand holds."""
-    n = 0
-    while cards:
-        cards &= cards - 1
-        n += 1
-    return n
-
-
 def deck_card_text(deck: int, card: int) -> str:
     """``"AS"``, or ``"BJ"`` and ``"LJ"`` where the deck has jokers."""
     return _JOKERS[card] if deck and card in _JOKERS else card_text(card)

@@ -6,12 +6,13 @@ seats may still hold, so it is enough to draw how many cards of each group go wh
 
 import numpy as np
 
+from bidzoo.bits import count_row
 from bidzoo.cards import FULL_DECK
-from bidzoo.envs.spades.deck import SUIT_CARDS, count_row
+from bidzoo.envs.spades.deck import SUIT_CARDS
 from bidzoo.envs.spades.state import copy_public_row
-from bidzoo.kernels import U64, Table, Tables, batched, below_row, next_row, prange, row
+from bidzoo.kernels import U64, Table, Tables, batched, below_row, next_row, prange, row, unit_row
 
-_UNIT, _1, _11 = 1.0 / 9007199254740992.0, np.uint64(1), np.uint64(11)
+_1 = np.uint64(1)
 
 
 @row
@@ -86,7 +87,7 @@ def _three_hands_row(
         for y in range(n_ac + 1):
             for z in range(n_bc + 1):
                 total += _ways_row(a, b, n_ab, n_ac, n_bc, n_abc, x, y, z)
-    mark = (key >> _11) * _UNIT * total
+    mark = unit_row(key) * total
     key = next_row(key)
     to_a, ac_to_a, bc_to_b = -1, 0, 0
     for x in range(n_ab + 1):

@@ -17,11 +17,11 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from bidzoo.envs.spades.deck import count_row
+from bidzoo.bits import pick_row
 from bidzoo.envs.spades.engine import act_row, card_key_row, legal_row
 from bidzoo.envs.spades.play import legal_cards_row
 from bidzoo.envs.spades.state import FIRST_CARD, NUM_ACTIONS, PLAY, VIEW, view_row
-from bidzoo.kernels import I8, I64, U64, Table, Tables, allocate, batched, below_row, prange, row
+from bidzoo.kernels import I8, I64, U64, Table, Tables, allocate, batched, prange, row
 from bidzoo.streams import Streams
 
 PLAYERS = {  # name -> "module:attribute", imported when chosen
@@ -45,14 +45,7 @@ class PlayingModule(Protocol):
 @row
 def random_row(view: Table, key: np.uint64) -> int:
     """A legal card, all equally likely."""
-    cards = legal_cards_row(view, view.held_here)
-    nth = below_row(key, count_row(cards))
-    for _ in range(nth):
-        cards &= cards - 1
-    card = 0
-    while not cards >> card & 1:
-        card += 1
-    return card
+    return pick_row(legal_cards_row(view, view.held_here), key)
 
 
 @batched

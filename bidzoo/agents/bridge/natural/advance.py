@@ -1,5 +1,6 @@
 """Partner overcalled or doubled for takeout, and this is our first action."""
 
+from bidzoo.agents.bridge.natural.knowledge import cheapest_row
 from bidzoo.agents.bridge.natural.opening import HEARTS
 from bidzoo.agents.bridge.natural.promise import NOTRUMP, hcp_row, notrump_row, points_row, suit_row, support_points_row
 from bidzoo.agents.bridge.natural.records import (
@@ -25,7 +26,7 @@ def advance_overcall_row(k: Table, level: int, strain: int, stops: int, m: Table
     if suit < 0:
         return
     length = k.low[k.partner, suit]
-    cheapest = k.bid // 5 + 1 + (1 if strain <= k.bid % 5 else 0)
+    cheapest = cheapest_row(k, strain)
     if strain == suit:
         if level == 4 and suit >= HEARTS:
             support_points_row(m, R_GAME, 60, 26 - k.points_low[k.partner] - 2, 40, suit)
@@ -62,7 +63,7 @@ def advance_overcall_row(k: Table, level: int, strain: int, stops: int, m: Table
 @row
 def answer_double_row(k: Table, level: int, strain: int, stops: int, free: bool, m: Table) -> None:
     """The longest unbid suit, majors first: cheapest 0-8 points, a jump 9-11, a cue bid 12; ``free``: after a bid."""
-    cheapest = k.bid // 5 + 1 + (1 if strain <= k.bid % 5 else 0)
+    cheapest = cheapest_row(k, strain)
     if strain == NOTRUMP:
         if level <= 3:
             base = max(k.bid // 5, 0)

@@ -1,5 +1,6 @@
 """First action of the side that did not open: overcalls, jump overcalls, takeout doubles."""
 
+from bidzoo.agents.bridge.natural.knowledge import cheapest_row
 from bidzoo.agents.bridge.natural.opening import HEARTS, SPADES
 from bidzoo.agents.bridge.natural.promise import NOTRUMP, hcp_row, notrump_row, points_row, suit_row
 from bidzoo.agents.bridge.natural.records import (
@@ -39,7 +40,7 @@ def overcall_row(k: Table, call: int, level: int, strain: int, stops: int, m: Ta
 
 @row
 def _suit_row(k: Table, level: int, strain: int, less: int, m: Table) -> None:
-    cheapest = k.bid // 5 + 1 + (1 if strain <= k.bid % 5 else 0)
+    cheapest = cheapest_row(k, strain)
     vulnerable = (k.vulnerable >> (k.seat % 2)) & 1
     if level == cheapest:
         if level == 1:

@@ -50,6 +50,12 @@ def turn_row(k: Table, seat: int) -> None:
 
 
 @row
+def cheapest_row(k: Table, strain: int) -> int:
+    """The lowest level at which ``strain`` can be bid now."""
+    return int(k.bid // 5 + 1 + (1 if strain <= k.bid % 5 else 0))
+
+
+@row
 def named_row(k: Table) -> int:
     """Bit mask of the suits that the opponents of the seat to call have named."""
     suits = 0

@@ -4,6 +4,7 @@ Thresholds are for the sum of our points and partner's least: 24 for 3NT, 26 for
 minor, 32 for a small and 37 for a grand slam.
 """
 
+from bidzoo.agents.bridge.natural.knowledge import GAME_BID, cheapest_row
 from bidzoo.agents.bridge.natural.opening import HEARTS
 from bidzoo.agents.bridge.natural.promise import NOTRUMP, hcp_row, notrump_row, points_row, suit_row, support_points_row
 from bidzoo.agents.bridge.natural.records import (
@@ -89,7 +90,7 @@ def _support_row(k: Table, level: int, strain: int, contested: bool, m: Table) -
     fit = max(8 - partners, 2)
     target = MAJOR_GAME if strain >= HEARTS else MINOR_GAME
     game = 4 if strain >= HEARTS else 5
-    if level == game and k.bid == 14 and strain >= HEARTS and k.bidder == k.partner:
+    if level == game and k.bid == GAME_BID and strain >= HEARTS and k.bidder == k.partner:
         support_points_row(m, R_GAME, 66, 0, 50, strain)
     elif level == game:
         support_points_row(m, R_GAME, 70 if strain >= HEARTS else 45, target - least - _edge(k), 50, strain)
@@ -154,7 +155,7 @@ def _rebid_row(k: Table, level: int, strain: int, contested: bool, m: Table) -> 
 def _new_suit_row(k: Table, level: int, strain: int, contested: bool, m: Table) -> None:
     if level > 3:
         return
-    cheapest = k.bid // 5 + 1 + (1 if strain <= k.bid % 5 else 0)
+    cheapest = cheapest_row(k, strain)
     if level != cheapest or k.agreed[k.seat % 2] >= 0:
         return
     least = k.points_low[k.partner]
@@ -168,7 +169,7 @@ def _new_suit_row(k: Table, level: int, strain: int, contested: bool, m: Table) 
 
 @row
 def _cue_row(k: Table, level: int, strain: int, m: Table) -> None:
-    cheapest = k.bid // 5 + 1 + (1 if strain <= k.bid % 5 else 0)
+    cheapest = cheapest_row(k, strain)
     if level == cheapest and level <= 3 and k.agreed[k.seat % 2] < 0:
         points_row(m, R_CUE, 28, 27 - k.points_low[k.partner], 50)
         m.force = 2

@@ -3,6 +3,7 @@
 A minimum is 12-15 points, an intermediate hand 16-18, a maximum 19-21.
 """
 
+from bidzoo.agents.bridge.natural.knowledge import cheapest_row
 from bidzoo.agents.bridge.natural.opening import HEARTS
 from bidzoo.agents.bridge.natural.promise import NOTRUMP, notrump_row, points_row, suit_row, support_points_row
 from bidzoo.agents.bridge.natural.records import (
@@ -23,7 +24,7 @@ def rebid_row(k: Table, level: int, strain: int, m: Table) -> None:
     """The promise of opener's bid over partner's new suit or 1NT."""
     opened = (k.opening - FIRST_BID) % 5
     response, responded = k.bid % 5, k.bid // 5 + 1
-    cheapest = responded + (1 if strain <= response else 0)
+    cheapest = cheapest_row(k, strain)
     if strain == NOTRUMP and level == 3 and responded == 1 and opened < HEARTS and response != NOTRUMP:
         notrump_row(m, R_NOTRUMP, 46, 18, 21, 0)  # on tricks in the minor
         m.low[opened] = 6

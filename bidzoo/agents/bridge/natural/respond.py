@@ -1,5 +1,6 @@
 """Responses to an opening of one of a suit, undisturbed and after the next hand has acted."""
 
+from bidzoo.agents.bridge.natural.knowledge import cheapest_row
 from bidzoo.agents.bridge.natural.opening import CLUBS, DIAMONDS, HEARTS, SPADES
 from bidzoo.agents.bridge.natural.promise import NOTRUMP, notrump_row, points_row, suit_row, support_points_row
 from bidzoo.agents.bridge.natural.records import (
@@ -33,7 +34,7 @@ def respond_row(k: Table, call: int, level: int, strain: int, stops: int, m: Tab
     elif strain == NOTRUMP:
         _notrump_row(k, level, opened, stops, m)
     elif (stops >> strain) & 1:
-        if level <= 3 and level == k.bid // 5 + 1 + (1 if strain <= k.bid % 5 else 0):
+        if level <= 3 and level == cheapest_row(k, strain):
             support_points_row(m, R_CUE, 44, 13 if overcalled else 11, 40, opened)
             suit_row(m, opened, 3 if opened >= HEARTS else 4, 13)
             m.force, m.natural = 2, 0
@@ -90,9 +91,9 @@ def _notrump_row(k: Table, level: int, opened: int, stops: int, m: Table) -> Non
 
 @row
 def _new_suit_row(k: Table, level: int, strain: int, opened: int, overcalled: bool, m: Table) -> None:
-    jump = level > k.bid // 5 + 1 + (1 if strain <= k.bid % 5 else 0)
+    jump = level > cheapest_row(k, strain)
     if jump:
-        if level <= 3 and level == k.bid // 5 + 2 + (1 if strain <= k.bid % 5 else 0) and not overcalled:
+        if level <= 3 and level == cheapest_row(k, strain) + 1 and not overcalled:
             points_row(m, R_JUMP_SHIFT, 70, 17, 40)
             suit_row(m, strain, 5, 13)
             m.hcp_low, m.quality, m.force, m.natural = 15, 5, 2, 1

@@ -1,5 +1,6 @@
 """Blackwood: answers, and the contract they lead to."""
 
+from bidzoo.agents.bridge.natural.knowledge import cheapest_row
 from bidzoo.agents.bridge.natural.promise import NOTRUMP, hcp_row
 from bidzoo.agents.bridge.natural.records import R_ACES, R_CORRECTION, R_SLAM
 from bidzoo.kernels import Table, row
@@ -29,7 +30,7 @@ def after_blackwood_row(k: Table, level: int, strain: int, m: Table) -> None:
                 m.aces |= 1 << own
         if m.aces == 0:
             m.priority = -1
-    if level == k.bid // 5 + 1 + (1 if strain <= k.bid % 5 else 0) and (level == 5 or m.priority < 0):
+    if level == cheapest_row(k, strain) and (level == 5 or m.priority < 0):
         hcp_row(m, R_CORRECTION, 50, 0, 40)
         m.aces = 0
     m.natural = 1

@@ -1,5 +1,6 @@
 """After partner's strong 2C, weak two or preempt."""
 
+from bidzoo.agents.bridge.natural.knowledge import cheapest_row
 from bidzoo.agents.bridge.natural.opening import DIAMONDS, HEARTS
 from bidzoo.agents.bridge.natural.promise import NOTRUMP, hcp_row, notrump_row, points_row, suit_row, support_points_row
 from bidzoo.agents.bridge.natural.records import (
@@ -42,7 +43,7 @@ def rebid_strong_row(k: Table, level: int, strain: int, m: Table) -> None:
         m.balanced = 1
         if level == 3 and k.bid // 5 + 1 == 2 and k.game[k.seat % 2]:
             m.hcp_low = 22
-    elif strain != NOTRUMP and level == k.bid // 5 + 1 + (1 if strain <= k.bid % 5 else 0):
+    elif strain != NOTRUMP and level == cheapest_row(k, strain):
         hcp_row(m, R_NATURAL, 50 + strain, 22, 40)
         suit_row(m, strain, 4 if strain < HEARTS else 5, 13)
         m.longest, m.natural, m.force = strain, 1, 2
@@ -86,7 +87,7 @@ def answer_preempt_row(k: Table, level: int, strain: int, m: Table) -> None:
             if suit != opened:
                 m.stops |= 1 << suit
         m.low[opened] = 2
-    elif strain != NOTRUMP and level <= 3 and level == k.bid // 5 + 1 + (1 if strain <= k.bid % 5 else 0):
+    elif strain != NOTRUMP and level <= 3 and level == cheapest_row(k, strain):
         points_row(m, R_NEW_SUIT, 45, 15, 40)
         suit_row(m, strain, 5 if level == 2 else 6, 13)
         m.natural, m.force, m.high[opened] = 1, 1, 2
