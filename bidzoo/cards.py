@@ -9,10 +9,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from bidzoo.kernels import I8
+from bidzoo.kernels import I8, I64
 
 RANKS, SUITS, SEATS = "23456789TJQKA", "CDHS", "NESW"
 STRAINS = ("C", "D", "H", "S", "NT")
+CLUBS, DIAMONDS, HEARTS, SPADES, NOTRUMP = range(5)
 SYMBOLS = {"C": "♣", "D": "♦", "H": "♥", "S": "♠"}
 NUM_CARDS, HAND_SIZE = 52, 13
 FULL_DECK = (1 << NUM_CARDS) - 1
@@ -62,10 +63,12 @@ def hand_bits(cards: Iterable[int]) -> int:
 
 def hand_text(hand: int) -> str:
     """PBN form, ``"AK.QJ2..T98"``: spades, hearts, diamonds, clubs, high cards first."""
-    suits = []
-    for suit in (3, 2, 1, 0):
-        suits.append("".join(RANKS[rank] for rank in range(12, -1, -1) if hand >> (4 * rank + suit) & 1))
-    return ".".join(suits)
+    return ".".join(suit_text(hand, suit) for suit in (3, 2, 1, 0))
+
+
+def suit_text(hand: int, suit: int) -> str:
+    """``"AK4"``: ranks of the cards of ``suit`` in ``hand``, high cards first."""
+    return "".join(RANKS[rank] for rank in range(12, -1, -1) if hand >> (4 * rank + suit) & 1)
 
 
 def hand_number(text: str) -> int:
@@ -123,9 +126,12 @@ def seat_number(seat: int | str) -> int:
     raise ValueError(f"not a seat: {seat!r} (expected N, E, S, W or 0 ... 3)")
 
 
-def owners(hands: Iterable[int]) -> I8:
-    """Seat holding each card, ``[52]``, of four hands; -1 where nobody does."""
-    owner = np.full(NUM_CARDS, -1, np.int8)
-    for seat, hand in enumerate(hands):
-        owner[hand_cards(int(hand))] = seat
-    return owner
+def held(hands: I64) -> I8:
+    """Which cards ``hands`` ``[...]`` hold, 0 or 1: ``[..., 52]``."""
+    return (hands[..., None] >> np.arange(NUM_CARDS) & 1).astype(np.int8)
+
+
+def high_card_points(hands: I64) -> I64:
+    """Milton Work's points, A K Q J = 4 3 2 1, of ``hands`` in their shape."""
+    suits = np.array([bits.bit_count() for bits in range(16)])  # of the four cards of a rank
+    return np.asarray(sum(worth * suits[hands >> 4 * (worth + 8) & 15] for worth in (1, 2, 3, 4)), np.int64)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bidzoo.agents.policy import Policy
-from bidzoo.cards import NUM_CARDS
+from bidzoo.cards import held
 from bidzoo.envs.bridge.state import AUCTION
 from bidzoo.envs.bridge.state import VIEW as BRIDGE_VIEW
 from bidzoo.envs.game import Game
@@ -131,7 +131,7 @@ def _with_belief(found: Thoughts, game: Game, views: Tables, rng: Streams) -> Th
     me = int(views["seat"][0])
     shown = "held" if int(views["plays"][0]) else "hands"
     seats = [seat for seat in range(4) if seat != me and not _is_faced(game, views, seat)]
-    cards = states[shown][:, :, None] >> np.arange(NUM_CARDS) & 1  # [D, 4, 52]
+    cards = held(states[shown])  # [D, 4, 52]
     belief = {seat: np.asarray(cards[:, seat].mean(axis=0), np.float64) for seat in seats}
     samples = tuple({seat: int(states[shown][d, seat]) for seat in seats} for d in range(SAMPLES))
     source = f"{DEALS} deals that fit the rules and what was seen; bids are not read"

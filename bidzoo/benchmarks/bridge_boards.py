@@ -13,7 +13,7 @@ from bidzoo.benchmarks.results import Estimate
 from bidzoo.envs.bridge.deals import UNKNOWN, DealSet, packaged, random_deals
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.imps import imps
-from bidzoo.envs.bridge.score import score
+from bidzoo.envs.bridge.score import north_south
 from bidzoo.envs.bridge.solving.generate import solve_contracts
 from bidzoo.envs.bridge.solving.trick_cache import TrickCache
 from bidzoo.kernels import F64, I8, I32, I64, Bool, Tables
@@ -125,18 +125,13 @@ class Boards:
 
     def points(self, contracts: Contracts) -> I32:
         """North/South duplicate score ``[N]``; ValueError at a contract that has not been solved."""
-        bid, played = contracts.bid.astype(np.int64), contracts.bid >= 0
         won = self._won(contracts)
-        for board in np.flatnonzero(played & (won == UNKNOWN))[:1]:
+        for board in np.flatnonzero((contracts.bid >= 0) & (won == UNKNOWN))[:1]:
             raise ValueError(f"board {board}: its contract is not solved, expected solve() first")
-        side = np.where(played, contracts.declarer % 2, 0)
         if self._vulnerable is None:
             raise ValueError("no board has been played yet, expected play() first")
-        level, strain = np.where(played, bid // 5 + 1, 1), np.where(played, bid % 5, 0)
-        points = score(
-            level, strain, contracts.stake.astype(np.int64), np.maximum(won, 0), self._vulnerable >> side & 1
-        )
-        return np.where(played, np.where(side == 0, points, -points), 0).astype(np.int32)
+        bid, stake, declarer = (column.astype(np.int64) for column in contracts)
+        return north_south(bid, stake, declarer, self._vulnerable.astype(np.int64), won)
 
     def match(self, first: Contracts, second: Contracts) -> I64:
         """IMPs a board ``[N]`` of the pair that was North/South in ``first`` and East/West in ``second``."""

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bidzoo import agents
-from bidzoo.agents.bridge.evaluator import CLASSES, NOTRUMP, Evaluator
+from bidzoo.agents.bridge.evaluator import CLASSES, Evaluator
 from bidzoo.benchmarks.match import play
 from bidzoo.benchmarks.results import Estimate, Table
-from bidzoo.cards import NUM_CARDS
+from bidzoo.cards import NOTRUMP, held, high_card_points
 from bidzoo.envs.bridge.deals import DealSet, packaged, random_deals
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.kernels import F64, I64, Bool
@@ -81,21 +81,17 @@ def regression(train: DealSet, test: DealSet) -> F64:
 
 def features(hands: I64) -> F64:
     """1, points of declarer and dummy, their trumps (0 at notrump): ``[n, 20, 3]``."""
-    held = _held(hands)
-    pair = held + held[:, [2, 3, 0, 1]]
+    own = held(hands)
+    pair = own + own[:, [2, 3, 0, 1]]
     suits = np.concatenate([pair.reshape(-1, 4, 13, 4).sum(2), np.zeros((len(hands), 4, 1), np.int64)], axis=2)
     points = _points(hands)[:, DECLARER]
     return np.stack([np.ones_like(points), points, suits[:, DECLARER, STRAIN]], axis=2).astype(np.float64)
 
 
-def _held(hands: I64) -> I64:
-    return hands[..., None] >> np.arange(NUM_CARDS) & 1  # [n, 4, 52]
-
-
 def _points(hands: I64) -> I64:
     """High-card points of each seat with partner: ``[n, 4]``."""
-    own = _held(hands) @ np.maximum(np.arange(NUM_CARDS) // 4 - 8, 0)
-    return np.asarray(own + own[:, [2, 3, 0, 1]], np.int64)
+    own = high_card_points(hands)
+    return own + own[:, [2, 3, 0, 1]]
 
 
 # ---- tables ------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from bidzoo.benchmarks.results import Table
 from bidzoo.envs.bridge.files.board import Board, contract_numbers
 from bidzoo.envs.bridge.files.gather import READERS, read_boards
 from bidzoo.envs.bridge.imps import imps
-from bidzoo.envs.bridge.score import score
+from bidzoo.envs.bridge.score import north_south_row
 
 
 class Result(NamedTuple):
@@ -81,9 +81,7 @@ def _score(board: Board, vulnerable: int) -> int | None:
         return 0
     if board.declarer is None or board.result is None:
         return None
-    side = board.declarer % 2
-    points = int(score(bid // 5 + 1, bid % 5, stake, board.result, vulnerable >> side & 1))
-    return points if side == 0 else -points
+    return north_south_row(bid, stake, board.declarer, vulnerable, board.result)
 
 
 def total(found: Iterable[Result]) -> Table:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bidzoo.cards import owners
+from bidzoo.cards import hand_cards
 from bidzoo.envs.bridge.deals import DealSet, packaged
 from bidzoo.envs.bridge.game import Bridge
 
@@ -21,8 +21,8 @@ def _load(dealer: int, vulnerable: int, double_dummy: bool) -> Any:
 
 def _deal_actions(hands: Any) -> list[int]:
     """OpenSpiel deals one card to each seat in turn."""
-    piles = [np.flatnonzero(owners(hands) == seat) for seat in range(4)]
-    return [int(card) for cards in zip(*piles, strict=True) for card in cards]
+    piles = [hand_cards(int(hand)) for hand in hands]
+    return [card for cards in zip(*piles, strict=True) for card in cards]
 
 
 def _theirs(action: int) -> int:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bidzoo.envs.bridge.deals import packaged
-from bidzoo.envs.bridge.imps import SCALE, board_imps, imps, imps_row
+from bidzoo.envs.bridge.imps import SCALE, imps, imps_row
 from bidzoo.envs.bridge.par import par, par_row
-from bidzoo.envs.bridge.score import MAX_POINTS, score, score_row
+from bidzoo.envs.bridge.score import MAX_POINTS, north_south, north_south_row, score, score_row
 from bidzoo.kernels import I8
 
 
@@ -44,7 +44,16 @@ def test_every_score_equals_openspiel() -> None:
         theirs = game.deserialize_state("\n".join(lines) + "\n").score_by_contract()
         ours = score(level, strain, stake, tricks, vulnerable) * np.where(declarer % 2 == 0, 1, -1)
         assert ours.tolist() == theirs[1:]
+        each = np.full_like(level, 3 * vulnerable), np.full_like(level, tricks)
+        assert north_south(5 * (level - 1) + strain, stake, declarer, *each).tolist() == theirs[1:]
         assert theirs[0] == 0
+
+
+@pytest.mark.parametrize(("vulnerable", "points"), [(0, -420), (1, -420), (2, -620), (3, -620)])
+def test_each_side_has_its_own_vulnerability(vulnerable: int, points: int) -> None:
+    four_spades = 18
+    assert north_south_row(four_spades, 1, 1, vulnerable, 10) == points
+    assert north_south_row(-1, 1, -1, vulnerable, 0) == 0
 
 
 @pytest.mark.parametrize(
@@ -73,10 +82,9 @@ def test_law_78b_the_scale() -> None:
     assert len(SCALE) == 24
 
 
-def test_imps_of_a_kernel_an_array_and_a_board() -> None:
+def test_imps_of_a_kernel_and_an_array() -> None:
     points = np.arange(-16000, 16000, 10)
     assert imps(points).tolist() == [imps_row(int(p)) for p in points]
-    assert board_imps([620, -100], [-100, 620]).tolist() == [12, -12]
     assert imps(points.astype(np.int32).reshape(2, -1)).shape == (2, 1600)
 
 

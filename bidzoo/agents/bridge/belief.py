@@ -14,7 +14,7 @@ import numpy as np
 from bidzoo.agents.bridge import weights
 from bidzoo.agents.bridge.fit import Options, fit
 from bidzoo.agents.bridge.network import Architecture, Network
-from bidzoo.cards import HAND_SIZE, NUM_CARDS
+from bidzoo.cards import HAND_SIZE, NUM_CARDS, held
 from bidzoo.envs.bridge.files.auctions import Auctions, Positions
 from bidzoo.kernels import F32, F64, I8, I64, Bool, Tables
 
@@ -49,13 +49,12 @@ class Belief:
 
 def _own(views: Tables) -> Bool:
     """Cards ``[B, 52]`` of the viewer."""
-    return (views["hand"][:, None] >> np.arange(NUM_CARDS) & 1) == 1
+    return held(views["hand"]) == 1
 
 
 def targets(positions: Positions, numbers: I64) -> I8:
     """Who held what: ``[B, 3, 52]``."""
-    hands = positions.others(numbers)[:, [who - 1 for who in WHO]]
-    return (hands[..., None] >> np.arange(NUM_CARDS) & 1).astype(np.int8)
+    return held(positions.others(numbers)[:, [who - 1 for who in WHO]])
 
 
 def train(data: Auctions, options: Options, out: str | Path, *arguments: Any, **keywords: Any) -> Network:

@@ -4,7 +4,7 @@ import numpy as np
 
 from bidzoo.cards import NUM_BIDS
 from bidzoo.envs.bridge.imps import imps_row
-from bidzoo.envs.bridge.score import score_row
+from bidzoo.envs.bridge.score import north_south_row
 from bidzoo.kernels import F32, I64, Table, Tables, batched, prange, row
 
 SIZE = 4 * NUM_BIDS + 2  # ours, ours doubled, theirs, theirs doubled, x 35 bids; passed out; what stands now
@@ -17,9 +17,7 @@ def _contract_row(table: Table, declaring: int, bid: int, stake: int, reference:
     total = 0
     for declarer in (declaring, declaring + 2):
         tricks = int(table.tricks[5 * declarer + bid % 5])
-        vulnerable = (table.vulnerable >> declaring) & 1 == 1
-        points = score_row(bid // 5 + 1, bid % 5, stake, tricks, vulnerable)
-        total += imps_row((points if declaring == 0 else -points) - reference)
+        total += imps_row(north_south_row(bid, stake, declarer, table.vulnerable, tricks) - reference)
     return total / 2.0
 
 

@@ -5,7 +5,7 @@ Seats are relative: 0 we, 1 left opponent, 2 partner, 3 right opponent. Ranks an
 
 from typing import NamedTuple
 
-from bidzoo.agents.spades.suits import CARD, RANK, SUIT_SIZE, Suits, suits_row
+from bidzoo.agents.spades.suits import CARD, RANK, Suits, suits_row
 from bidzoo.cards import FULL_DECK
 from bidzoo.envs.spades.deck import SUITS
 from bidzoo.envs.spades.state import NIL, PARTNER, SPADES
@@ -122,9 +122,3 @@ def winners_row(sight: Sight, suit: int) -> int:
 def losers_row(sight: Sight, suit: int) -> int:
     """Our cards of ``suit`` that do not."""
     return sight.own[suit] & ~winners_row(sight, suit)
-
-
-@row
-def size_row(sight: Sight, suit: int) -> int:
-    """Ranks of a suit in this deck."""
-    return int(SUIT_SIZE[sight.deck, suit])

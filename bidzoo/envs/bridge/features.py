@@ -91,7 +91,6 @@ _TYPE = Field(
     "what is going on; all 0 after the last trick, and still `auction` when a board ends without play",
     ("auction", "opening lead", "play on the declaring side", "play in defence"),
 )
-_TRICKS_SHOWN = 2  # OpenSpiel's num_tricks_in_observation
 _ON_TABLE = tuple(f"{card} by {who}" for who, card in product(WHO, CARDS))
 
 # OpenSpiel's layout once a card is played.

@@ -30,8 +30,3 @@ def imps(difference: ArrayLike) -> I8:
     points = np.asarray(difference)
     won = np.searchsorted(SCALE, np.abs(points), side="right")
     return (np.sign(points) * won).astype(np.int8)
-
-
-def board_imps(ours: ArrayLike, theirs: ArrayLike) -> I8:
-    """IMPs a board to the team whose N/S scored ``ours`` where the other team's N/S scored ``theirs``, points."""
-    return imps(np.asarray(ours, np.int64) - np.asarray(theirs, np.int64))

@@ -8,7 +8,6 @@ from bidzoo.envs.bridge.state import OVER, PLAY
 from bidzoo.kernels import I8, Table, row
 
 SUIT_OF_CLUBS = FULL_DECK // 15  # every fourth bit; shift by a suit for its thirteen cards
-NO_TRUMP = 4
 
 
 @row
@@ -38,17 +37,19 @@ def legal_cards_row(table: Table, out: I8) -> None:
 
 
 @row
+def beats_row(card: int, best: int, trump: int) -> bool:
+    """``card`` takes the trick that ``best`` was winning: higher in its suit, or the first trump (Laws 44E, 44F)."""
+    return card > best if card % 4 == best % 4 else card % 4 == trump
+
+
+@row
 def winner_row(table: Table) -> int:
-    """Seat that wins the trick just completed: highest trump, else highest of the suit led (Laws 44E, 44F)."""
-    first, trump = table.plays - 4, table.bid % 5
-    best = int(table.played[first])
-    winner = int(table.players[first])
-    for t in range(first + 1, table.plays):
-        card = int(table.played[t])
-        follows = card % 4 == best % 4
-        if (follows and card > best) or (not follows and card % 4 == trump):
-            best, winner = card, int(table.players[t])
-    return winner
+    """Seat that wins the trick just completed."""
+    best = table.plays - 4
+    for t in range(best + 1, table.plays):
+        if beats_row(int(table.played[t]), int(table.played[best]), table.bid % 5):
+            best = t
+    return int(table.players[best])
 
 
 @row

@@ -44,12 +44,6 @@ def penalty_row(down: int, stake: int, vulnerable: bool) -> int:
     return doubled * stake // 2
 
 
-@batched
-def _scores(level: I64, strain: I64, stake: I64, tricks: I64, vulnerable: I64, out: I32) -> None:
-    for b in prange(len(out)):
-        out[b] = score_row(level[b], strain[b], stake[b], tricks[b], vulnerable[b] != 0)
-
-
 @row
 def north_south_row(bid: int, stake: int, declarer: int, vulnerable: int, tricks: int) -> int:
     """N/S points of bid 0 ... 34 by the seat ``declarer`` (-1: all passed); ``vulnerable``: bit 0 N/S, bit 1 E/W."""
@@ -60,6 +54,21 @@ def north_south_row(bid: int, stake: int, declarer: int, vulnerable: int, tricks
     return points if side == 0 else -points
 
 
+# ---- arrays ------------------------------------------------------------------------------
+
+
+@batched
+def _scores(level: I64, strain: I64, stake: I64, tricks: I64, vulnerable: I64, out: I32) -> None:
+    for b in prange(len(out)):
+        out[b] = score_row(level[b], strain[b], stake[b], tricks[b], vulnerable[b] != 0)
+
+
+@batched
+def _north_south(bid: I64, stake: I64, declarer: I64, vulnerable: I64, tricks: I64, out: I32) -> None:
+    for b in prange(len(out)):
+        out[b] = north_south_row(bid[b], stake[b], declarer[b], vulnerable[b], tricks[b])
+
+
 def score(level: ArrayLike, strain: ArrayLike, stake: ArrayLike, tricks: ArrayLike, vulnerable: ArrayLike) -> I32:
     """``score_row`` of integers or arrays, broadcast against each other; ValueError if one is out of range.
 
@@ -68,10 +77,16 @@ def score(level: ArrayLike, strain: ArrayLike, stake: ArrayLike, tricks: ArrayLi
     """
     given = {"level": level, "strain": strain, "stake": stake, "tricks": tricks, "vulnerable": vulnerable}
     columns = [_within(name, np.asarray(x, np.int64), *_LIMITS[name]) for name, x in given.items()]
-    shape = np.broadcast_shapes(*(x.shape for x in columns))
-    a, b, c, d, e = (np.ascontiguousarray(np.broadcast_to(x, shape)).ravel() for x in columns)
-    out = np.empty(shape, np.int32)
+    out = np.empty(np.broadcast_shapes(*(x.shape for x in columns)), np.int32)
+    a, b, c, d, e = (np.broadcast_to(x, out.shape).ravel() for x in columns)
     _scores(a, b, c, d, e, out.ravel())
+    return out
+
+
+def north_south(bid: I64, stake: I64, declarer: I64, vulnerable: I64, tricks: I64) -> I32:
+    """``north_south_row`` of columns ``[N]``."""
+    out = np.empty(len(bid), np.int32)
+    _north_south(bid, stake, declarer, vulnerable, tricks, out)
     return out
 
 

@@ -1,6 +1,7 @@
 """A bridge table in a player's words: contract, result, auction and tricks; text and picture share them."""
 
-from bidzoo.cards import RANKS, SUITS, SYMBOLS, call_text
+from bidzoo.cards import FIRST_BID, RANKS, SUITS, SYMBOLS, call_text, suit_text
+from bidzoo.envs.bridge.play import beats_row
 from bidzoo.envs.bridge.state import AUCTION, OVER, UNKNOWN_POINTS
 from bidzoo.kernels import Table
 
@@ -25,8 +26,7 @@ def suits(hand: int) -> tuple[str, str, str, str]:
     """``("♠ AK", "♥ QJ2", "♦ -", "♣ T98")``."""
     rows = []
     for suit in (3, 2, 1, 0):
-        ranks = "".join(RANKS[rank] for rank in range(12, -1, -1) if hand >> (4 * rank + suit) & 1)
-        rows.append(f"{SYMBOLS[SUITS[suit]]} {ranks or '-'}")
+        rows.append(f"{SYMBOLS[SUITS[suit]]} {suit_text(hand, suit) or '-'}")
     return rows[0], rows[1], rows[2], rows[3]
 
 
@@ -40,7 +40,7 @@ def contract(table: Table) -> str:
     bid, over = int(table["bid"]), int(table["phase"]) != AUCTION
     if bid < 0:
         return "passed out" if over else "no bid yet"
-    text = suited(bid + 3) + {1: "", 2: "X", 4: "XX"}[int(table["stake"])]
+    text = suited(FIRST_BID + bid) + {1: "", 2: "X", 4: "XX"}[int(table["stake"])]
     return f"{text} by {NAMES[int(table['declarer'] if over else table['bidder'])]}"
 
 
@@ -95,8 +95,8 @@ def tricks(table: Table) -> list[tuple[list[int], int]]:
 
 def winner(cards: list[int], leader: int, trump: int) -> int:
     """Seat winning the trick so far; ``trump`` 4 for none."""
-    led = cards[leader] % 4
-    return max(
-        (seat for seat in range(4) if cards[seat] >= 0),
-        key=lambda seat: (cards[seat] % 4 == trump, cards[seat] % 4 == led, cards[seat]),
-    )
+    best = leader
+    for seat in ((leader + k) % 4 for k in range(1, 4)):
+        if cards[seat] >= 0 and beats_row(cards[seat], cards[best], trump):
+            best = seat
+    return best

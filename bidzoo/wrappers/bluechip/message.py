@@ -9,7 +9,7 @@ Seats are 0 ... 3; ``DUMMY`` stands where the protocol says "dummy" instead of a
 from dataclasses import dataclass
 from typing import Literal
 
-from bidzoo.cards import DOUBLE, PASS, RANKS, REDOUBLE, SUITS, call_text, card_text
+from bidzoo.cards import DOUBLE, PASS, REDOUBLE, SUITS, call_text, card_text, suit_text
 
 VERSION = 18
 LONGEST_NAME = 100
@@ -155,9 +155,7 @@ def hand_words(hand: int, suits: str) -> str:
     """``"S A K 4. H -. D Q J. C T 9 2."``: suits in the order given, high cards first, ``-`` for a void."""
     parts = []
     for letter in suits:
-        suit = SUITS.index(letter)
-        ranks = [RANKS[rank] for rank in range(12, -1, -1) if hand >> (4 * rank + suit) & 1]
-        parts.append(f"{letter} {' '.join(ranks) or '-'}.")
+        parts.append(f"{letter} {' '.join(suit_text(hand, SUITS.index(letter))) or '-'}.")
     return " ".join(parts)
 
 

@@ -1,8 +1,7 @@
 """Partner overcalled or doubled for takeout, and this is our first action."""
 
 from bidzoo.agents.bridge.natural.knowledge import cheapest_row
-from bidzoo.agents.bridge.natural.opening import HEARTS
-from bidzoo.agents.bridge.natural.promise import NOTRUMP, hcp_row, notrump_row, points_row, suit_row, support_points_row
+from bidzoo.agents.bridge.natural.promise import hcp_row, notrump_row, points_row, suit_row, support_points_row
 from bidzoo.agents.bridge.natural.records import (
     R_CUE,
     R_DOUBLE_ANSWER,
@@ -13,6 +12,7 @@ from bidzoo.agents.bridge.natural.records import (
     R_PREEMPTIVE_RAISE,
     R_RAISE,
 )
+from bidzoo.cards import HEARTS, NOTRUMP
 from bidzoo.kernels import Table, row
 
 

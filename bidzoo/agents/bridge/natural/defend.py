@@ -1,8 +1,7 @@
 """First action of the side that did not open: overcalls, jump overcalls, takeout doubles."""
 
 from bidzoo.agents.bridge.natural.knowledge import cheapest_row
-from bidzoo.agents.bridge.natural.opening import HEARTS, SPADES
-from bidzoo.agents.bridge.natural.promise import NOTRUMP, hcp_row, notrump_row, points_row, suit_row
+from bidzoo.agents.bridge.natural.promise import hcp_row, notrump_row, points_row, suit_row
 from bidzoo.agents.bridge.natural.records import (
     R_JUMP_OVERCALL,
     R_NOTRUMP_OVERCALL,
@@ -11,7 +10,7 @@ from bidzoo.agents.bridge.natural.records import (
     R_TAKEOUT,
     R_TWO_SUITS,
 )
-from bidzoo.cards import DOUBLE, FIRST_BID
+from bidzoo.cards import DOUBLE, FIRST_BID, HEARTS, NOTRUMP, SPADES
 from bidzoo.kernels import Table, row
 
 

@@ -1,6 +1,5 @@
 """What the auction has shown so far: every call narrows the caller's ranges."""
 
-from bidzoo.agents.bridge.natural.promise import NOTRUMP
 from bidzoo.agents.bridge.natural.records import (
     MOST_HCP,
     MOST_POINTS,
@@ -12,7 +11,7 @@ from bidzoo.agents.bridge.natural.records import (
     R_TWO_SUITS,
     R_WEAK_TWO,
 )
-from bidzoo.cards import DOUBLE, FIRST_BID, PASS
+from bidzoo.cards import DOUBLE, FIRST_BID, NOTRUMP, PASS
 from bidzoo.kernels import Table, row
 
 GAME_BID = 14  # 3NT

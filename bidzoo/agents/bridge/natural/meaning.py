@@ -6,7 +6,7 @@ from bidzoo.agents.bridge.natural.knowledge import named_row
 from bidzoo.agents.bridge.natural.notrump import answer_notrump_row, complete_row, relayed_row
 from bidzoo.agents.bridge.natural.opening import opening_row
 from bidzoo.agents.bridge.natural.place import place_row
-from bidzoo.agents.bridge.natural.promise import NOTRUMP, clear_row, suit_row
+from bidzoo.agents.bridge.natural.promise import clear_row, suit_row
 from bidzoo.agents.bridge.natural.rebid import answer_jacoby_row, rebid_row
 from bidzoo.agents.bridge.natural.records import (
     NEVER,
@@ -38,7 +38,7 @@ from bidzoo.agents.bridge.natural.strong import (
     answer_strong_row,
     rebid_strong_row,
 )
-from bidzoo.cards import FIRST_BID, PASS
+from bidzoo.cards import FIRST_BID, NOTRUMP, PASS
 from bidzoo.kernels import Table, row
 
 

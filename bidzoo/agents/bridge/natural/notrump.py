@@ -1,7 +1,6 @@
 """After a natural notrump bid by partner: Stayman, Jacoby transfers, raises; and the answers to them."""
 
-from bidzoo.agents.bridge.natural.opening import CLUBS, DIAMONDS, HEARTS, SPADES
-from bidzoo.agents.bridge.natural.promise import NOTRUMP, hcp_row, notrump_row, suit_row
+from bidzoo.agents.bridge.natural.promise import hcp_row, notrump_row, suit_row
 from bidzoo.agents.bridge.natural.records import (
     R_CORRECTION,
     R_GAME,
@@ -15,6 +14,7 @@ from bidzoo.agents.bridge.natural.records import (
     R_TRANSFER,
     R_TRANSFERRED,
 )
+from bidzoo.cards import CLUBS, DIAMONDS, HEARTS, NOTRUMP, SPADES
 from bidzoo.kernels import Table, row
 
 

@@ -1,10 +1,9 @@
 """Opening bids. Source: ACBL SAYC booklet; requirements of JPS Table 8 and BMCS Table V (12+ HCP, 5-card majors)."""
 
-from bidzoo.agents.bridge.natural.promise import NOTRUMP, hcp_row, suit_row
+from bidzoo.agents.bridge.natural.promise import hcp_row, suit_row
 from bidzoo.agents.bridge.natural.records import R_NOTRUMP_OPENING, R_PREEMPT, R_STRONG, R_SUIT_OPENING, R_WEAK_TWO
+from bidzoo.cards import CLUBS, DIAMONDS, HEARTS, NOTRUMP, SPADES
 from bidzoo.kernels import Table, row
-
-CLUBS, DIAMONDS, HEARTS, SPADES = range(4)
 
 
 @row

@@ -5,8 +5,7 @@ minor, 32 for a small and 37 for a grand slam.
 """
 
 from bidzoo.agents.bridge.natural.knowledge import GAME_BID, cheapest_row
-from bidzoo.agents.bridge.natural.opening import HEARTS
-from bidzoo.agents.bridge.natural.promise import NOTRUMP, hcp_row, notrump_row, points_row, suit_row, support_points_row
+from bidzoo.agents.bridge.natural.promise import hcp_row, notrump_row, points_row, suit_row, support_points_row
 from bidzoo.agents.bridge.natural.records import (
     R_BLACKWOOD,
     R_COMPETE,
@@ -20,7 +19,7 @@ from bidzoo.agents.bridge.natural.records import (
     R_SLAM,
     R_TAKEOUT,
 )
-from bidzoo.cards import DOUBLE
+from bidzoo.cards import DOUBLE, HEARTS, NOTRUMP
 from bidzoo.kernels import Table, row
 
 NOTRUMP_GAME, MAJOR_GAME, MINOR_GAME, SLAM, GRAND = 24, 26, 29, 32, 37

@@ -3,8 +3,6 @@
 from bidzoo.agents.bridge.natural.records import MOST_HCP, MOST_POINTS, NEVER, NO_SUIT, R_NATURAL
 from bidzoo.kernels import Table, row
 
-NOTRUMP = 4
-
 
 @row
 def clear_row(m: Table, strain: int) -> None:

@@ -4,8 +4,7 @@ A minimum is 12-15 points, an intermediate hand 16-18, a maximum 19-21.
 """
 
 from bidzoo.agents.bridge.natural.knowledge import cheapest_row
-from bidzoo.agents.bridge.natural.opening import HEARTS
-from bidzoo.agents.bridge.natural.promise import NOTRUMP, notrump_row, points_row, suit_row, support_points_row
+from bidzoo.agents.bridge.natural.promise import notrump_row, points_row, suit_row, support_points_row
 from bidzoo.agents.bridge.natural.records import (
     R_JUMP_SHIFT,
     R_NEW_SUIT,
@@ -15,7 +14,7 @@ from bidzoo.agents.bridge.natural.records import (
     R_REVERSE,
     R_SHORT,
 )
-from bidzoo.cards import FIRST_BID
+from bidzoo.cards import FIRST_BID, HEARTS, NOTRUMP
 from bidzoo.kernels import Table, row
 
 

@@ -1,8 +1,7 @@
 """Responses to an opening of one of a suit, undisturbed and after the next hand has acted."""
 
 from bidzoo.agents.bridge.natural.knowledge import cheapest_row
-from bidzoo.agents.bridge.natural.opening import CLUBS, DIAMONDS, HEARTS, SPADES
-from bidzoo.agents.bridge.natural.promise import NOTRUMP, notrump_row, points_row, suit_row, support_points_row
+from bidzoo.agents.bridge.natural.promise import notrump_row, points_row, suit_row, support_points_row
 from bidzoo.agents.bridge.natural.records import (
     R_CUE,
     R_JACOBY,
@@ -14,7 +13,7 @@ from bidzoo.agents.bridge.natural.records import (
     R_RAISE,
     R_REDOUBLE,
 )
-from bidzoo.cards import DOUBLE, FIRST_BID, REDOUBLE
+from bidzoo.cards import CLUBS, DIAMONDS, DOUBLE, FIRST_BID, HEARTS, NOTRUMP, REDOUBLE, SPADES
 from bidzoo.kernels import Table, row
 
 

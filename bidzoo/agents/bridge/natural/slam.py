@@ -1,8 +1,9 @@
 """Blackwood: answers, and the contract they lead to."""
 
 from bidzoo.agents.bridge.natural.knowledge import cheapest_row
-from bidzoo.agents.bridge.natural.promise import NOTRUMP, hcp_row
+from bidzoo.agents.bridge.natural.promise import hcp_row
 from bidzoo.agents.bridge.natural.records import R_ACES, R_CORRECTION, R_SLAM
+from bidzoo.cards import NOTRUMP
 from bidzoo.kernels import Table, row
 
 

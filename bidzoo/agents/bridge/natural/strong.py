@@ -1,8 +1,7 @@
 """After partner's strong 2C, weak two or preempt."""
 
 from bidzoo.agents.bridge.natural.knowledge import cheapest_row
-from bidzoo.agents.bridge.natural.opening import DIAMONDS, HEARTS
-from bidzoo.agents.bridge.natural.promise import NOTRUMP, hcp_row, notrump_row, points_row, suit_row, support_points_row
+from bidzoo.agents.bridge.natural.promise import hcp_row, notrump_row, points_row, suit_row, support_points_row
 from bidzoo.agents.bridge.natural.records import (
     R_FEATURE,
     R_FEATURE_ASK,
@@ -15,7 +14,7 @@ from bidzoo.agents.bridge.natural.records import (
     R_REBID,
     R_WAITING,
 )
-from bidzoo.cards import FIRST_BID
+from bidzoo.cards import DIAMONDS, FIRST_BID, HEARTS, NOTRUMP
 from bidzoo.kernels import Table, row
 
 

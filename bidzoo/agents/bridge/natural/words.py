@@ -1,8 +1,7 @@
 """Promises in a player's words."""
 
-from bidzoo.agents.bridge.natural.promise import NOTRUMP
 from bidzoo.agents.bridge.natural.records import MOST_HCP, MOST_POINTS, NO_SUIT, RULES
-from bidzoo.cards import SUITS, SYMBOLS
+from bidzoo.cards import NOTRUMP, SUITS, SYMBOLS
 from bidzoo.kernels import Table
 
 _SUITS = [SYMBOLS[suit] for suit in SUITS]

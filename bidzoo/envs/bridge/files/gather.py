@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bidzoo.cards import high_card_points
 from bidzoo.envs.bridge.deals import UNKNOWN, DealSet
 from bidzoo.envs.bridge.files import lin, pbn
 from bidzoo.envs.bridge.files.board import Board
@@ -79,11 +80,9 @@ class Summary(NamedTuple):
 
 def summary(deals: DealSet) -> Summary:
     """Numbers of ``deals``."""
-    counts = np.array([int(nibble).bit_count() for nibble in range(16)])
-    points = sum(worth * counts[deals.hands >> 4 * rank & 15] for worth, rank in zip((1, 2, 3, 4), (9, 10, 11, 12)))
     cells = deals.tricks.reshape(-1, 4, 5).astype(np.float64)
     known = cells != UNKNOWN
     with np.errstate(invalid="ignore"):
         tricks = np.where(known, cells, 0).sum((0, 1)) / known.sum((0, 1))
     different = len(np.unique(deals.hands, axis=0))
-    return Summary(len(deals.hands), different, deals.solved, np.asarray(points).mean(0), tricks)
+    return Summary(len(deals.hands), different, deals.solved, high_card_points(deals.hands).mean(0), tricks)
