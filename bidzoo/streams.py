@@ -7,15 +7,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bidzoo.kernels import F64, I64, U64, batched, key_row, next_row, prange, unit_row
+from bidzoo.kernels import F64, I64, U64, batched, key_row, next_row, prange, row, unit_row
 
 _POLICIES = np.uint64(0xA07C1E5B0A2D)  # keeps these numbers apart from those that the kernels deal with
+
+
+@row
+def stream_row(seed: int, board: int, stream: int) -> np.uint64:
+    """Key of one stream; its first number is ``unit_row(next_row(key))``."""
+    return next_row(key_row(seed, board, stream) ^ _POLICIES)
 
 
 @batched
 def _keys(seed: int, boards: I64, stream: I64, out: U64) -> None:
     for b in prange(len(boards)):
-        out[b] = next_row(key_row(seed, boards[b], stream[b]) ^ _POLICIES)
+        out[b] = stream_row(seed, boards[b], stream[b])
 
 
 @batched

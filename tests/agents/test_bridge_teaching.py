@@ -107,6 +107,17 @@ def test_candidates_are_the_likeliest():
     assert candidates(np.log(chance[1:]), 2, 0.99)[0].tolist() == [[0, -1]]  # the likeliest is always one
 
 
+def test_candidates_are_in_the_order_of_a_stable_sort():
+    """Also where chances are equal, in a batch that runs on all cores and in one that does not."""
+    log_chances = np.random.default_rng(3).integers(-4, 0, (300, 38)).astype(np.float32)
+    order = np.argsort(-log_chances, axis=1, kind="stable")[:, :5]
+    for n in (300, 20):
+        call, chance = candidates(log_chances[:n], 5, 0.2)
+        expected = np.exp(np.take_along_axis(log_chances, order, 1))[:n]
+        np.testing.assert_array_equal(call, np.where(expected >= 0.2, order[:n], -1))
+        np.testing.assert_array_equal(chance, np.where(expected >= 0.2, expected, 0))
+
+
 def test_branches_are_games_played_out():
     game, actor, _, decisions = decisions_of(12, greedy=True)
     some = decisions.some(np.arange(10))
@@ -115,30 +126,32 @@ def test_branches_are_games_played_out():
     before = some.tables.copy()
     for i in range(10):
         for k in np.flatnonzero(call[i] >= 0):
-            points = selfplay.finish(game, some.tables[i : i + 1], call[i, k : k + 1], actor, actor, np.full(1, 2))
+            points = selfplay.finish(game, some.tables, np.array([i]), call[i, k : k + 1], actor, actor, np.full(1, 2))
             assert found.points[i, k] == points[0]
     np.testing.assert_array_equal(before, some.tables)  # explored on copies
 
 
 def brute_force(game, actor, decision, options, reference):
     """Best joint gain of P1's and P2's calls when nobody plays by chance."""
-    sign = 1 if decision.side[0] == 0 else -1
+    sign, first_row = 1 if decision.side[0] == 0 else -1, np.zeros(1, np.int64)
     first = [c for c in candidates(decision.log_chances, options.most, options.least)[0][0] if c >= 0]
     values = {}
     for call in first:
         table = decision.tables.copy()
         game.step(table, np.array([call]), 0, game.buffers(1), 0)
         if table["phase"][0] == AUCTION and options.depth > 1:
-            reply = selfplay.decide(game, table, np.zeros(1, np.int64), actor, 0).call
+            reply = selfplay.decide(game, table, first_row, actor, 0).call
             game.step(table, reply, 0, game.buffers(1), 0)
         if table["phase"][0] != AUCTION:
             ends = [table["points"][0, 0]]
         elif options.depth == 1:
-            ends = selfplay.finish(game, decision.tables, np.array([call]), actor, actor, np.full(1, 2))
+            ends = selfplay.finish(game, decision.tables, first_row, np.array([call]), actor, actor, np.full(1, 2))
         else:
-            second = selfplay.decide(game, table, np.zeros(1, np.int64), actor, 0)
+            second = selfplay.decide(game, table, first_row, actor, 0)
             answers = [c for c in candidates(second.log_chances, options.most, options.least)[0][0] if c >= 0]
-            ends = [selfplay.finish(game, table, np.array([c]), actor, actor, np.full(1, 2))[0] for c in answers]
+            ends = [
+                selfplay.finish(game, table, first_row, np.array([c]), actor, actor, np.full(1, 2))[0] for c in answers
+            ]
         values[call] = max(sign * int(imps(end - reference)) / 24 for end in ends)
     return values
 

@@ -82,7 +82,7 @@ class Trainer(PairLearner):
         )
         return {}
 
-    def learn(self, step: int) -> dict[str, float]:
+    def learn(self, step: int) -> dict[str, Any]:
         """One minibatch."""
         import torch
 
@@ -106,7 +106,7 @@ class Trainer(PairLearner):
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 50.0)
         self.adam.step()
-        return {"value_error": float(value.detach()), "entropy": float(entropy.detach())}
+        return {"value_error": value.detach(), "entropy": entropy.detach()}
 
 
 def train(

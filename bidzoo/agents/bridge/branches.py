@@ -12,7 +12,7 @@ import numpy as np
 
 from bidzoo.agents.bridge.selfplay import Actor, finish
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.kernels import F32, I64, Tables
+from bidzoo.kernels import F32, I64, Tables, batched, prange
 
 
 class Branches(NamedTuple):
@@ -25,11 +25,27 @@ class Branches(NamedTuple):
 
 def candidates(log_chances: F32, most: int, least: float) -> tuple[I64, F32]:
     """Up to ``most`` calls ``[n, K]`` of chance at least ``least``, and their chances, from ``[n, 38]``."""
-    order = np.argsort(-log_chances, axis=1, kind="stable")[:, :most]
-    chance = np.exp(np.take_along_axis(log_chances, order, 1))
+    call = np.empty((len(log_chances), most), np.int64)
+    chance = np.empty((len(log_chances), most), np.float32)
+    _likeliest(log_chances, call, chance)
+    chance = np.exp(chance)
     use = chance >= least
     use[:, 0] = True
-    return np.where(use, order, -1).astype(np.int64), np.where(use, chance, 0).astype(np.float32)
+    return np.where(use, call, -1), np.where(use, chance, np.float32(0))
+
+
+@batched
+def _likeliest(log_chances: F32, call: I64, best: F32) -> None:
+    """The greatest of each row in falling order; of equal ones the first comes first."""
+    for b in prange(len(log_chances)):
+        for k in range(call.shape[1]):
+            found = -1
+            for a in range(log_chances.shape[1]):
+                value = log_chances[b, a]
+                later = k == 0 or value < best[b, k - 1] or (value == best[b, k - 1] and a > call[b, k - 1])
+                if later and (found < 0 or value > log_chances[b, found]):
+                    found = a
+            call[b, k], best[b, k] = found, log_chances[b, found]
 
 
 def explore(
@@ -38,5 +54,5 @@ def explore(
     """Play out every candidate ``call`` ``[n, K]`` at ``tables`` ``[n]``, all in one batch."""
     row, place = np.nonzero(call >= 0)
     points = np.zeros(call.shape, np.int64)
-    points[row, place] = finish(game, tables[row], call[row, place], learner, opponent, sides[row])
+    points[row, place] = finish(game, tables, row, call[row, place], learner, opponent, sides[row])
     return Branches(call, chance, points)

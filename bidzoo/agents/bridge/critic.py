@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from bidzoo.agents.bridge import network, scores
+from bidzoo.agents.bridge.decisions import Decisions
 from bidzoo.agents.bridge.network import Architecture
-from bidzoo.agents.bridge.selfplay import Decisions
 from bidzoo.envs.bridge.encode import encode_value
 from bidzoo.kernels import F32, I8, I64, row
 
@@ -49,7 +49,7 @@ class Critic:
         """``sight`` as a torch tensor, bfloat16, scores in units of 10 IMPs."""
         import torch
 
-        x = torch.from_numpy(seen).to(self.device, torch.bfloat16)
+        x = torch.from_numpy(seen).to(self.device).to(torch.bfloat16)  # a byte an entry travels, not two
         if self.architecture.observation == "scores778":
             x[:, CARDS:] /= 2 * scores.UNIT
         return x

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -57,6 +57,13 @@ def draw(seed: int, step: int, batch: int, count: int) -> I64:
     return np.asarray(Streams.at(seed, rows, step).random(1)[:, 0] * count, np.int64)
 
 
+def mean(values: Sequence[Any]) -> float:
+    """Of torch scalars. Brought to the processor at once: asked for one by one, each would wait for the device."""
+    import torch
+
+    return float(np.mean(torch.stack(list(values)).cpu().numpy().astype(np.float64)))
+
+
 def fit(
     algorithm: str,
     options: Options,
@@ -108,7 +115,7 @@ def fit(
             model.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay, fused=True
         )
         done, _ = run.restore({"network": model, "adam": adam})
-        losses: list[float] = []
+        losses: list[Any] = []
         for step in range(done, min(options.steps, stop or options.steps)):
             for group in adam.param_groups:
                 group["lr"] = options.rate(step)
@@ -116,10 +123,10 @@ def fit(
             adam.zero_grad(set_to_none=True)
             value.backward()
             adam.step()
-            losses.append(float(value.item()))
+            losses.append(value.detach())
             if (step + 1) % every == 0 or step + 1 == options.steps:
                 player = kind.network(options.architecture, network.arrays(model))
-                row = {"step": step + 1.0, "train_loss": float(np.mean(losses)), **measure(player)}
+                row = {"step": step + 1.0, "train_loss": mean(losses), **measure(player)}
                 losses.clear()
                 run.rows.append(row)
                 run.save(step + 1, {"network": model, "adam": adam})

@@ -22,11 +22,12 @@ from bidzoo.agents.bridge import a2c, selfplay
 from bidzoo.agents.bridge.a2c import require
 from bidzoo.agents.bridge.branches import candidates
 from bidzoo.agents.bridge.checkpoint import Run, torch_threads
+from bidzoo.agents.bridge.decisions import Book, Decisions, join
 from bidzoo.agents.bridge.fit import Report
 from bidzoo.agents.bridge.network import Network
 from bidzoo.agents.bridge.neural import NetworkPolicy
 from bidzoo.agents.bridge.pairs import Pairs, paired
-from bidzoo.agents.bridge.selfplay import BOTH, Actor, Decisions
+from bidzoo.agents.bridge.selfplay import BOTH, Actor
 from bidzoo.agents.bridge.training import Judge, loop
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.imps import MAX_IMPS, imps
@@ -101,14 +102,14 @@ class Search:
         n = len(after)
         reply, answer, value = np.full(n, -1), np.full(n, -1), np.zeros(n)
         going = np.flatnonzero(after["phase"] == AUCTION)
-        reply[going] = selfplay.decide(self.game, after[going], going, self.player, key).call
+        reply[going] = selfplay.decide(self.game, after, going, self.player, key).call
         then = _made(self.game, after, reply)
         going = np.flatnonzero(then["phase"] == AUCTION)
         over = np.flatnonzero(then["phase"] != AUCTION)
         value[over] = self._reward(then["points"][over, 0], board[over])
         if len(going) == 0:
             return reply, answer, value
-        second = selfplay.decide(self.game, then[going], going, self.player, key)
+        second = selfplay.decide(self.game, then, going, self.player, key)
         call, _ = candidates(second.log_chances, self.options.most, self.options.least)
         row, place = np.nonzero(call >= 0)
         table = np.full(call.shape, -np.inf)
@@ -125,7 +126,8 @@ class Search:
         many = np.repeat(tables, times)
         many["board"] += 64 * _COPY * (1 + np.tile(np.arange(times), len(tables)))
         sides = np.full(len(many), BOTH)
-        points = selfplay.finish(self.game, many, calls.repeat(times), self.player, self.player, sides, key)
+        made = calls.repeat(times)
+        points = selfplay.finish(self.game, many, np.arange(len(many)), made, self.player, self.player, sides, key)
         return self._reward(points, board.repeat(times)).reshape(-1, times).mean(1)
 
     def _reward(self, points: I64, board: I64) -> F64:
@@ -168,18 +170,20 @@ class Trainer(a2c.Trainer):
         for calls in (found.reply[:, 0], found.answer[:, 0]):
             going = np.flatnonzero((calls >= 0) & (tables["phase"] == AUCTION))
             if len(going):
-                here = selfplay.decide(self.game, tables[going], start.board[going], player, key)
-                parts.append(here._replace(call=calls[going]))
+                here = selfplay.decide(self.game, tables, going, player, key)
+                parts.append(here._replace(call=calls[going], board=start.board[going]))
                 tables = _made(self.game, tables, np.where(tables["phase"] == AUCTION, calls, -1))
-        rest = selfplay.play_on(self.game, tables, player, player, np.full(len(tables), BOTH), key)
-        parts += [part._replace(board=start.board[part.board]) for part in rest]
+        book = Book(self.game, len(tables))
+        selfplay.play_on(self.game, tables, player, player, np.full(len(tables), BOTH), key, book)
+        rest = book.decisions()
+        parts.append(rest._replace(board=start.board[rest.board]))
         turn = np.full(len(points), np.iinfo(np.int64).max)
         turn[start.board] = start.tables["length"]
         before = played.tables["length"] < turn[played.board]
         kept = played.some(before)
         points = points.copy()
         points[start.board] = tables["points"][:, 0]
-        return selfplay.join([kept, *parts]), points
+        return join([kept, *parts]), points
 
 
 def _one_each(decisions: Decisions, boards: I64, key: int) -> I64:

@@ -9,7 +9,8 @@ import numpy as np
 
 from bidzoo.agents.bridge import branches
 from bidzoo.agents.bridge.critic import Critic, advantages
-from bidzoo.agents.bridge.selfplay import Actor, Decisions
+from bidzoo.agents.bridge.decisions import Decisions
+from bidzoo.agents.bridge.selfplay import Actor
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.kernels import F32, I8, I64
 

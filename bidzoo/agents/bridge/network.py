@@ -195,7 +195,7 @@ def module(architecture: Architecture, seed: int = 0, last_scale: float = 1.0) -
             )
 
         def forward(self, x: Any) -> Any:
-            function = torch.nn.functional.gelu if architecture.activation == "gelu" else torch.relu
+            function = torch.nn.functional.gelu if architecture.activation == "gelu" else torch.relu_  # in place
             before = here = x
             for plan, layer in zip(architecture.layers, self.layers):
                 out = layer(here)

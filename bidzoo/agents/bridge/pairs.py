@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bidzoo.agents.bridge import selfplay
+from bidzoo.agents.bridge.decisions import Decisions, join
+from bidzoo.agents.bridge.fit import mean
 from bidzoo.agents.bridge.replay import Replay
-from bidzoo.agents.bridge.selfplay import BOTH, Actor, Decisions
+from bidzoo.agents.bridge.selfplay import BOTH, Actor
 from bidzoo.agents.bridge.training import Arrays
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.imps import MAX_IMPS, imps
@@ -40,7 +42,7 @@ def paired(at_first: Decisions, at_second: Decisions, points: I64, reference: I6
     """The decisions of two tables whose N/S scores were ``points`` and ``reference`` ``[B]``."""
     difference = imps(points - reference).astype(np.float32) / np.float32(MAX_IMPS)
     return Pairs(
-        selfplay.join([at_first, at_second]),
+        join([at_first, at_second]),
         np.concatenate([at_first.outcome(difference), at_second.outcome(-difference)]),
         np.concatenate([reference[at_first.board], points[at_second.board]]).astype(np.int64),
     )
@@ -86,7 +88,7 @@ class PairLearner(ABC):
             if self.replay.added >= self._options.burn_in:
                 break
         steps = [self.learn(iteration * self._options.sync + step) for step in range(self._options.sync)]
-        return {**figures, **{name: float(np.mean([step[name] for step in steps])) for name in steps[0]}}
+        return {**figures, **{name: mean([step[name] for step in steps]) for name in steps[0]}}
 
     def play(self, boards: I64, player: Actor, stream: int) -> Pairs:
         """The next pairs."""
@@ -97,5 +99,5 @@ class PairLearner(ABC):
         """Transitions into the buffer; figures of them."""
 
     @abstractmethod
-    def learn(self, step: int) -> dict[str, float]:
-        """One minibatch; its figures."""
+    def learn(self, step: int) -> dict[str, Any]:
+        """One minibatch; its figures, torch scalars."""

@@ -126,7 +126,7 @@ class Trainer(PairLearner):
                 kept.lerp_(new, 1 - self.options.average)
         return figures
 
-    def learn(self, step: int) -> dict[str, float]:
+    def learn(self, step: int) -> dict[str, Any]:
         """Algorithm 2: one minibatch for value and policy, then its new priorities."""
         import torch
 
@@ -162,7 +162,7 @@ class Trainer(PairLearner):
         self.adam.zero_grad(set_to_none=True)
         loss.backward()
         self.adam.step()
-        return {"entropy": float(entropy.mean().detach())}
+        return {"entropy": entropy.mean().detach()}
 
 
 def train(

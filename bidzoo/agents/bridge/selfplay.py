@@ -1,58 +1,32 @@
 """Whole boards played by networks in torch, and every decision of the learner: the data of all learning here.
 
-Boards are played to the end in one batch. Random numbers are addressed by ``(seed, board, turn)``.
+Boards are played to the end in one batch; a turn costs the host what its boards that are still bid cost, nothing
+for the others. Random numbers are addressed by ``(seed, board, turn)``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bidzoo.agents.bridge.decisions import Book, Decisions, blank
 from bidzoo.cards import NUM_CALLS
+from bidzoo.envs.bridge import engine
 from bidzoo.envs.bridge.auction import legal_row
+from bidzoo.envs.bridge.encode import encode_row
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.state import AUCTION
-from bidzoo.kernels import F32, F64, I8, I64, Bool, Tables, batched, prange
-from bidzoo.streams import Streams
+from bidzoo.kernels import F32, F64, I8, I64, Bool, Tables, allocate, batched, next_row, prange, unit_row
+from bidzoo.streams import stream_row
 
 NORTH_SOUTH, EAST_WEST, BOTH = 0, 1, 2  # whose decisions are learned from
+_RULES = engine.Rules(play=False, reward=engine.SCORE, divisor=1.0, code=0)  # auctions, scored double-dummy
 
 # observations [n, F], legal calls [n, 38], numbers in [0, 1) [n] -> calls [n], log-probabilities of all calls [n, 38]
 Actor = Callable[[I8, I8, F64], tuple[I64, F32]]
-
-
-class Decisions(NamedTuple):
-    """``n`` decisions in the order they were made, of ``B`` boards."""
-
-    tables: Tables  # [n]  states before the call
-    observation: I8  # [n, F]  of the game's encoder
-    legal: I8  # [n, 38]
-    call: I64  # [n]
-    log_chances: F32  # [n, 38]  of every call when this one was made; about -1e9 for illegal ones
-    board: I64  # [n]  row of the board, 0 ... B - 1
-    player: I64  # [n]
-
-    @property
-    def side(self) -> I64:
-        """0 N/S, 1 E/W: ``[n]``."""
-        return self.player % 2
-
-    @property
-    def log_chance(self) -> F32:
-        """Of the call that was made: ``[n]``."""
-        made: F32 = np.take_along_axis(self.log_chances, self.call[:, None], 1)[:, 0]
-        return made
-
-    def some(self, which: NDArray[Any]) -> Decisions:
-        """The decisions at ``which`` (numbers or a mask)."""
-        return Decisions._make(field[which] for field in self)
-
-    def outcome(self, reward: F32) -> F32:
-        """What each decision's side won in the end, ``[n]``, of N/S rewards ``[B]``."""
-        return np.where(self.side == 0, reward[self.board], -reward[self.board]).astype(np.float32)
 
 
 def log_softmax(model: Any, observation: Any, legal: Any) -> Any:
@@ -101,9 +75,9 @@ def play(
         sides: ``[B]`` of NORTH_SOUTH, EAST_WEST, BOTH.
         stream: of the players' random numbers, with seed and boards.
     """
-    tables = deal(game, boards, seed)
-    decisions = play_on(game, tables, learner, opponent, sides, seed ^ (stream << 32))
-    return tables, join(decisions)
+    tables, book = deal(game, boards, seed), Book(game, len(boards))
+    play_on(game, tables, learner, opponent, sides, seed ^ (stream << 32), book)
+    return tables, book.decisions()
 
 
 def deal(game: Bridge, boards: I64, seed: int) -> Tables:
@@ -114,42 +88,67 @@ def deal(game: Bridge, boards: I64, seed: int) -> Tables:
 
 
 def play_on(
-    game: Bridge, tables: Tables, learner: Actor, opponent: Actor, sides: I64, key: int, record: bool = True
-) -> list[Decisions]:
-    """``tables`` ``[B]`` from where they stand to the end, in place; the learner's decisions, turn by turn.
+    game: Bridge, tables: Tables, learner: Actor, opponent: Actor, sides: I64, key: int, book: Book | None = None
+) -> None:
+    """``tables`` ``[B]`` from where they stand to the end, in place; the learner's decisions go into ``book``.
 
     The random numbers are those of ``key``, the number of the board and the turn.
     """
-    out = game.buffers(len(tables))
-    found: list[Decisions] = []
-    while True:
-        active = np.flatnonzero(tables["phase"] == AUCTION)
-        if len(active) == 0:
-            return found
-        calls = np.full(len(tables), -1, np.int64)
-        mine = by_side(sides[active], tables["turn"][active])
-        for who, rows in ((learner, active[mine]), (opponent, active[~mine])):
-            if len(rows):
-                decisions = decide(game, tables[rows], rows, who, key)
-                calls[rows] = decisions.call
-                if record and who is learner:
-                    found.append(decisions)
-        game.step(tables, calls, 0, out, 0)
+    rows = np.flatnonzero(tables["phase"] == AUCTION)
+    turn = tables["turn"][rows].astype(np.int64)
+    scratch = blank(game, len(rows))._replace(tables=allocate(game.state, 0))
+    while len(rows):
+        calls = np.empty(len(rows), np.int64)
+        mine = by_side(sides[rows], turn)
+        for who, keep, at in (
+            (learner, book, np.flatnonzero(mine)),
+            (opponent, None, np.flatnonzero(~mine)),
+        ):
+            if len(at):
+                page = keep.page(len(at)) if keep else scratch.some(slice(0, len(at)))
+                calls[at] = decide(game, tables, rows[at], who, key, page).call
+        _make(rows, tables, calls, _RULES, turn)
+        rows, turn = rows[turn >= 0], turn[turn >= 0]
 
 
-def decide(game: Bridge, tables: Tables, rows: I64, who: Actor, key: int) -> Decisions:
-    """What ``who`` calls at ``tables`` ``[n]``, which are ``rows`` ``[n]`` of a batch."""
-    players = tables["turn"].astype(np.int64)
-    observation = game.encoder(game.view_of(tables, players))
-    legal = legal_calls(tables)
-    numbers = Streams.at(key, tables["board"], tables["length"].astype(np.int64)).random(1)[:, 0]
-    call, log_chances = who(observation, legal, numbers)
-    return Decisions(tables, observation, legal, call, log_chances, rows, players)
+def decide(game: Bridge, tables: Tables, rows: I64, who: Actor, key: int, page: Decisions | None = None) -> Decisions:
+    """What ``who`` calls at ``rows`` ``[n]`` of ``tables`` ``[B]``, written into ``page`` ``[n]`` if given.
+
+    A page without tables gets none.
+    """
+    page = blank(game, len(rows)) if page is None else page
+    numbers = np.empty(len(rows))
+    _observe(rows, tables, game.encoder.code, key, page.observation, page.legal, page.player, numbers)
+    _copy(page.tables, tables, rows)
+    page.board[:] = rows
+    page.call[:], page.log_chances[:] = who(page.observation, page.legal, numbers)
+    return page
 
 
-def join(parts: Sequence[Decisions]) -> Decisions:
-    """One after the other."""
-    return Decisions._make(np.concatenate(field) for field in zip(*parts))
+@batched
+def _observe(
+    rows: I64, tables: Tables, code: int, key: int, observation: I8, legal: I8, player: I64, numbers: F64
+) -> None:
+    for i in prange(len(rows)):
+        table = tables[rows[i]]
+        seat = int(table.turn)
+        encode_row(table, table.hands[seat], table.held[seat], seat, code, observation[i])
+        legal_row(table, legal[i])
+        player[i] = seat
+        numbers[i] = unit_row(next_row(stream_row(key, table.board, table.length)))
+
+
+@batched
+def _copy(out: Tables, tables: Tables, rows: I64) -> None:
+    for i in prange(len(out)):
+        out[i] = tables[rows[i]]
+
+
+@batched
+def _make(rows: I64, tables: Tables, calls: I64, rules: engine.Rules, turn: I64) -> None:
+    for i in prange(len(rows)):
+        engine.act_row(tables[rows[i]], calls[i], rules)
+        turn[i] = tables[rows[i]].turn
 
 
 @batched
@@ -165,16 +164,19 @@ def legal_calls(tables: Tables) -> I8:
     return out
 
 
-def finish(game: Bridge, tables: Tables, calls: I64, learner: Actor, opponent: Actor, sides: I64, key: int = 0) -> I64:
-    """Make ``calls`` ``[n]`` at copies of ``tables`` ``[n]`` and play on as ``play_on``; N/S points ``[n]``."""
-    tables = tables.copy()
-    game.step(tables, calls, 0, game.buffers(len(tables)), 0)
-    play_on(game, tables, learner, opponent, sides, key, record=False)
-    return np.asarray(tables["points"][:, 0], np.int64)
+def finish(
+    game: Bridge, tables: Tables, rows: I64, calls: I64, learner: Actor, opponent: Actor, sides: I64, key: int = 0
+) -> I64:
+    """Make ``calls`` ``[n]`` at copies of ``rows`` ``[n]`` of ``tables`` and play on as ``play_on``; N/S points."""
+    after = allocate(game.state, len(rows))
+    _copy(after, tables, rows)
+    _make(np.arange(len(rows)), after, calls, _RULES, np.empty(len(rows), np.int64))
+    play_on(game, after, learner, opponent, sides, key)
+    return np.asarray(after["points"][:, 0], np.int64)
 
 
 def datum(game: Bridge, boards: I64, seed: int, player: Actor) -> I64:
     """Points of N/S with ``player`` in all four seats: ``[B]``."""
     tables = deal(game, boards, seed)
-    play_on(game, tables, player, player, np.full(len(boards), BOTH), 0, record=False)
+    play_on(game, tables, player, player, np.full(len(boards), BOTH), 0)
     return np.asarray(tables["points"][:, 0], np.int64)

@@ -1,0 +1,100 @@
+"""Self-play is the engine's own game: what is recorded is what the engine shows, whoever plays beside it."""
+
+import numpy as np
+import pytest
+
+from bidzoo.agents.bridge import decisions as decisions_module
+from bidzoo.agents.bridge import selfplay
+from bidzoo.agents.bridge.decisions import Book
+from bidzoo.agents.bridge.selfplay import BOTH, EAST_WEST, NORTH_SOUTH
+from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.state import AUCTION
+from bidzoo.streams import Streams
+
+GAME = Bridge(False, deals="validation")
+
+
+def player(observation, legal, numbers):
+    """Calls by the numbers, often low ones; log-chances that tell decisions apart."""
+    legal_ones = np.cumsum(legal, 1)
+    wanted = (numbers**3 * legal_ones[:, -1]).astype(np.int64) + 1
+    call = (legal_ones < wanted[:, None]).sum(1)
+    assert legal[np.arange(len(call)), call].all()
+    seen = (observation.astype(np.float32) * np.arange(observation.shape[1], dtype=np.float32)).sum(1)
+    return call, np.where(legal == 1, -seen[:, None], -1e9).astype(np.float32)
+
+
+def other(observation, legal, numbers):
+    return player(observation, legal, 1 - numbers)
+
+
+def by_the_engine(boards, seed, key):
+    """Board by board through ``game.step``: every decision as the engine shows it, and the final tables."""
+    found, ends = [], []
+    for b, board in enumerate(boards):
+        tables, out = GAME.new(1), GAME.buffers(1)
+        GAME.begin(tables, np.array([board]), seed, out)
+        while tables["phase"][0] == AUCTION:
+            turn = int(tables["length"][0])
+            number = Streams.at(key, np.array([board]), turn).random(1)[:, 0]
+            call, chances = player(out.observation, out.mask, number)
+            fields = (tables, out.observation, out.mask, call, chances, np.array([b]), out.player)
+            found.append((turn, [field.copy() for field in fields]))
+            GAME.step(tables, call, 0, out, 0)
+        ends.append(tables)
+    found.sort(key=lambda decision: decision[0])  # turn by turn, boards in order
+    return np.concatenate(ends), [np.concatenate(field) for field in zip(*(fields for _, fields in found), strict=True)]
+
+
+@pytest.mark.parametrize("room", [16, 1], ids=["enough room", "a book that grows"])
+def test_decisions_are_those_of_the_engine(monkeypatch, room):
+    monkeypatch.setattr(decisions_module, "_A_BOARD", room)
+    boards, seed, stream = np.arange(40) * 7, 5, 3
+    tables, decisions = selfplay.play(GAME, boards, seed, player, player, np.full(40, BOTH), stream)
+    ends, expected = by_the_engine(boards, seed, seed ^ (stream << 32))
+    np.testing.assert_array_equal(tables, ends)
+    for name, found, wanted in zip(decisions._fields, decisions, expected, strict=True):
+        np.testing.assert_array_equal(found, wanted, err_msg=name)
+
+
+def test_a_board_is_the_same_in_any_batch():
+    """300 boards are played on all cores, 30 of them on one."""
+    boards, both = np.arange(300), np.full(300, BOTH)
+    tables, decisions = selfplay.play(GAME, boards, 1, player, player, both, 2)
+    some, part = selfplay.play(GAME, boards[50:80], 1, player, player, both[50:80], 2)
+    np.testing.assert_array_equal(tables[50:80], some)
+    chosen = decisions.some((decisions.board >= 50) & (decisions.board < 80))
+    for name, found, wanted in zip(part._fields, chosen, part, strict=True):
+        np.testing.assert_array_equal(found - 50 if name == "board" else found, wanted, err_msg=name)
+
+
+def test_only_the_learner_is_recorded():
+    boards = np.arange(90)
+    sides = boards % 3
+    tables, decisions = selfplay.play(GAME, boards, 1, player, other, sides, 2)
+    calls = decisions.tables["length"] + 1000 * decisions.board
+    assert len(np.unique(calls)) == len(calls)
+    np.testing.assert_array_equal(decisions.call, tables["calls"][decisions.board, decisions.tables["length"]])
+    for side, seats in ((NORTH_SOUTH, [0, 2]), (EAST_WEST, [1, 3]), (BOTH, [0, 1, 2, 3])):
+        chosen = sides[decisions.board] == side
+        assert set(decisions.player[chosen]) == set(seats)
+    assert chosen.sum() == tables["length"][sides == BOTH].sum()
+    again = selfplay.play(GAME, boards, 1, player, player, sides, 2)[1]  # who plays against itself is one side only
+    assert (sides[again.board][again.side == 0] != EAST_WEST).all()
+
+
+def test_boards_go_on_from_copies():
+    """Played out from the middle with the same numbers, a board ends as it did; the tables given stay."""
+    n, key = 60, 4 ^ (1 << 32)
+    tables, decisions = selfplay.play(GAME, np.arange(n), 4, player, player, np.full(n, BOTH), 1)
+    rows = np.arange(0, len(decisions.call), 7)
+    before = decisions.tables.copy()
+    board = decisions.board[rows]
+    points = selfplay.finish(
+        GAME, decisions.tables, rows, decisions.call[rows], player, player, np.full(len(rows), BOTH), key
+    )
+    np.testing.assert_array_equal(points, tables["points"][board, 0])
+    np.testing.assert_array_equal(before, decisions.tables)
+    book = Book(GAME, 1)
+    selfplay.play_on(GAME, tables, player, player, np.full(n, BOTH), key, book)
+    assert len(book.decisions().call) == 0  # boards that are over
