@@ -21,11 +21,14 @@ class Field:
             raise ValueError(f"field {self.name!r} has {self.size} entries but {len(self.labels)} labels")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Layout:
     """Fields in order; offsets, spaces, documentation and tests all read them here."""
 
     fields: tuple[Field, ...]
+
+    def __repr__(self) -> str:
+        return f"<Layout of {self.size} entries: {', '.join(f'{field.name} {field.size}' for field in self.fields)}>"
 
     @property
     def size(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -12,6 +13,7 @@ import pettingzoo
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
+    from bidzoo.envs.aec import TableEnv
     from bidzoo.envs.game import Game
     from bidzoo.wrappers.batch import Batch
     from bidzoo.wrappers.single_agent import SingleAgent
@@ -55,20 +57,29 @@ def _module(env_id: str) -> Any:
     return import_module(GAMES[env_id].module)
 
 
-def make(env_id: str, **options: Any) -> Any:
+def _made(env_id: str, maker: str, options: dict[str, Any]) -> Any:
+    make = getattr(_module(env_id), maker)
+    known = signature(make).parameters
+    for name in options.keys() - known.keys():
+        raise TypeError(f"{env_id} has no option {name!r}; choose from {', '.join(known)}")
+    return make(**options)
+
+
+def make(env_id: str, **options: Any) -> TableEnv:
     """The AEC environment ``env_id`` with its ``options``.
 
     Raises:
         KeyError: unknown ``env_id``; names the choices.
         ValueError: an option's value is not one the game knows.
-        TypeError: the game has no such option.
+        TypeError: the game has no such option; names the choices.
     """
-    return _module(env_id).env(**options)
+    env: TableEnv = _made(env_id, "env", options)
+    return env
 
 
 def make_game(env_id: str, **options: Any) -> Game:
     """The rules that the environment of the same name and options plays by."""
-    game: Game = _module(env_id).make_game(**options)
+    game: Game = _made(env_id, "make_game", options)
     return game
 
 
@@ -91,18 +102,20 @@ def seat_policies(game: Game, learner: int, opponents: Any = "random", partner: 
     from bidzoo import agents
 
     if isinstance(opponents, Mapping):
+        for player in opponents.keys() - set(range(game.num_players)):
+            raise ValueError(f"opponents: unknown player {player!r}; expected 0 ... {game.num_players - 1}")
         given = [opponents.get(p) for p in range(game.num_players)]
     elif isinstance(opponents, Sequence) and not isinstance(opponents, str):
         given = list(opponents)
     else:
-        one = agents.resolve(opponents)
+        one = agents.resolve(opponents, game.id)
         given = [one] * game.num_players
     if len(given) != game.num_players:
         raise ValueError(f"{game.id} has {game.num_players} players, got {len(given)} opponents")
     if partner is not None:
-        ally = agents.resolve(partner)
+        ally = agents.resolve(partner, game.id)
         given = [ally if p in game.allies(learner) else policy for p, policy in enumerate(given)]
-    return [None if p == learner or policy is None else agents.resolve(policy) for p, policy in enumerate(given)]
+    return [None if p == learner or one is None else agents.resolve(one, game.id) for p, one in enumerate(given)]
 
 
 def single_agent(

@@ -4,6 +4,7 @@ A policy that draws from ``Streams`` gives each table the same numbers whichever
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,13 @@ def _uniform(keys: U64, out: F64) -> None:
         for k in range(out.shape[1]):
             keys[b] = next_row(keys[b])
             out[b, k] = unit_row(keys[b])
+
+
+def checked_seed(seed: Any) -> int:
+    """``seed`` as an int; ValueError unless it is an integer from 0 to 2**63 - 1."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**63:
+        raise ValueError(f"seed {seed!r}: expected an integer from 0 to 2**63 - 1")
+    return int(seed)
 
 
 class Streams:

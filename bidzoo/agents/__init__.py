@@ -64,9 +64,20 @@ def make(name: str, **options: Any) -> Policy:
     return policy
 
 
-def resolve(policy: str | Policy) -> Policy:
-    """A policy as it is, or the agent of that name."""
+def resolve(policy: str | Policy, game: str | None = None) -> Policy:
+    """A policy as it is, or the agent of that name, which must play ``game`` (an id) if one is given.
+
+    Raises:
+        KeyError: no agent of that name.
+        ValueError: it does not play ``game``; names those that do.
+        TypeError: neither a name nor a policy.
+    """
     if isinstance(policy, str):
+        fit = [name for name, entry in AGENTS.items() if game is None or game in entry.games]
+        if policy not in AGENTS:
+            raise KeyError(f"unknown agent {policy!r}; choose from {', '.join(fit)}")
+        if policy not in fit:
+            raise ValueError(f"agent {policy!r} does not play {game}; choose from {', '.join(fit)}")
         return make(policy)
     from bidzoo.agents.policy import Policy
 

@@ -49,9 +49,7 @@ def contestant(entry: str | Policy) -> Policy:
     elif name not in agents.AGENTS and (PACKAGED / f"{name}.safetensors").exists():
         policy = NetworkPolicy(PACKAGED / f"{name}.safetensors", name=name)
     else:
-        if name in agents.AGENTS and "bridge_bidding_v0" not in agents.AGENTS[name].games:
-            raise ValueError(f"{name} plays {', '.join(agents.AGENTS[name].games)}, not bridge_bidding_v0")
-        policy = agents.make(name)
+        policy = agents.resolve(name, "bridge_bidding_v0")
     _check(policy)
     return policy
 
@@ -144,7 +142,8 @@ def main(
     began = time.perf_counter()
     playing, missing = line_up(entries)
     if len(playing) < 2:
-        raise ValueError(f"{len(playing)} agents can play, expected 2 or more ({'; '.join(missing)})")
+        why = f" ({'; '.join(missing)})" if missing else ""
+        raise ValueError(f"a cross table takes two agents or more, got {len(playing)}{why}")
     pairs = rooms(playing, not fresh)
     of_kind = {kind: [pair for pair in pairs if slow(pair) == kind] for kind in sorted({slow(pair) for pair in pairs})}
     arenas = {kind: Boards(min(boards, search_boards) if kind else boards, seed, fresh) for kind in of_kind}

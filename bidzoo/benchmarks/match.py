@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bidzoo import parallel
+from bidzoo import agents, parallel
 from bidzoo.agents.policy import Policy
 from bidzoo.benchmarks.match_ledger import MatchLedger
 from bidzoo.benchmarks.results import Estimate
@@ -30,6 +30,9 @@ class Episodes(NamedTuple):
     reward: F32  # [N, P]
     tables: Tables  # [N]  final states
 
+    def __repr__(self) -> str:
+        return f"<Episodes of {len(self.boards)} boards, mean rewards {self.reward.mean(0).round(3).tolist()}>"
+
 
 def slow(policies: Sequence[Policy]) -> bool:
     """One of ``policies`` says that it takes its time (see ``bidzoo.agents.policy``)."""
@@ -38,7 +41,7 @@ def slow(policies: Sequence[Policy]) -> bool:
 
 def play(
     game: Game,
-    policies: Sequence[Policy],
+    policies: Sequence[str | Policy],
     boards: I64,
     seed: int = 0,
     policy_seed: int = 0,
@@ -47,12 +50,13 @@ def play(
     ledger: MatchLedger | None = None,
     report: Callable[[int], None] = lambda done: None,
 ) -> Episodes:
-    """Every board once with ``policies[p]`` at player ``p``; neither batching nor workers change the result.
+    """Every board once with ``policies[p]`` (or the agent of that name) at player ``p``.
 
+    Neither batching nor workers change the result. ``boards`` are numbers ``[N]``; with ``seed`` they say the deals.
     ``workers`` and ``backend`` are those of ``bidzoo.parallel.run``; ``ledger`` keeps finished shares, and ``report``
     is told how many boards are done, first at the start.
     """
-    numbers = np.ascontiguousarray(boards, np.int64)
+    numbers, policies = board_numbers(boards), seated(game, policies)
     shares = _shares(numbers, slow(policies), workers)
     parts: dict[int, tuple[F32, Tables]] = {}
     names = [] if ledger is None else ledger.names(game, policies, seed, policy_seed, shares)
@@ -69,6 +73,24 @@ def play(
             ledger.add(names[k], part)
         report(done := done + len(shares[k]))
     return Episodes(numbers, *(np.concatenate(arrays) for arrays in zip(*(parts[k] for k in range(len(shares))))))
+
+
+def board_numbers(boards: I64) -> I64:
+    """``boards`` as int64 ``[N]``; ValueError unless they are a list of numbers from 0."""
+    numbers = np.asarray(boards)
+    if numbers.ndim != 1:
+        raise ValueError(f"boards {boards!r}: expected a list of board numbers; the first ten are np.arange(10)")
+    if len(numbers) and (numbers.dtype.kind not in "iu" or numbers.min() < 0):
+        raise ValueError(f"boards: {numbers.dtype} from {numbers.min()}, expected integers from 0")
+    return np.ascontiguousarray(numbers, np.int64)
+
+
+def seated(game: Game, policies: Sequence[str | Policy]) -> tuple[Policy, ...]:
+    """A policy for each player of ``game``; one name is one policy. ValueError unless there are as many as players."""
+    if len(policies) != game.num_players:
+        raise ValueError(f"{game.id} has {game.num_players} players, got {len(policies)} policies")
+    known = {name: agents.resolve(name, game.id) for name in {one for one in policies if isinstance(one, str)}}
+    return tuple(known[one] if isinstance(one, str) else agents.resolve(one) for one in policies)
 
 
 def _shares(numbers: I64, slow: bool, workers: int) -> list[I64]:
@@ -103,13 +125,17 @@ class Match(NamedTuple):
     first: Tables  # [N]  final states where the first pair sat North/South
     second: Tables  # [N]  where it sat East/West
 
+    def __repr__(self) -> str:
+        return f"<Match of {len(self.boards)} boards: {self.imps.sum():+d} IMPs, {self.estimate} a board>"
+
     @property
     def estimate(self) -> Estimate:
         """IMPs a board of the first pair."""
         return Estimate.of(self.imps)
 
 
-Pair = Policy | tuple[Policy, Policy]  # one policy at both seats, or (North or East, South or West)
+Player = Policy | str  # a policy, or an agent's name
+Pair = Player | tuple[Player, Player]  # one at both seats, or (North or East, South or West)
 
 
 def duplicate(
@@ -136,10 +162,13 @@ def duplicate(
         backend: where they run, see ``bidzoo.parallel``.
         report: told how many of the ``2 * N`` tables are done.
     """
+    if not isinstance(game, Bridge):
+        raise ValueError(f"a duplicate match is bridge, got {game}; play() plays any game")
     if game.reward != "score":
         raise ValueError(f"a duplicate match compares scores; make the game with reward='score', not {game.reward!r}")
     a, c = ours if isinstance(ours, tuple) else (ours, ours)
     b, d = theirs if isinstance(theirs, tuple) else (theirs, theirs)
+    a, b, c, d = seated(game, (a, b, c, d))
     first = play(game, (a, b, c, d), boards, seed, 2 * policy_seed, workers, backend, report=report)
 
     def told(done: int) -> None:

@@ -138,11 +138,7 @@ def _policy(name: str, player: str | None) -> Policy:
 def _agent(name: str, game: str) -> Policy:
     from bidzoo import agents
 
-    entry = agents.AGENTS.get(name)
-    if entry is not None and game not in entry.games:
-        choices = [known for known, other in agents.AGENTS.items() if game in other.games]
-        raise ValueError(f"agent {name!r} does not play {game}; choose from {', '.join(choices)}")
-    return agents.make(name)
+    return agents.resolve(name, game)
 
 
 def _pair(names: str, player: str | None) -> tuple[Policy | None, Policy | None]:

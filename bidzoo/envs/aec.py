@@ -6,14 +6,20 @@ their checks are made here, in place, so ``env`` and ``raw_env`` are the same cl
 
 from collections.abc import Callable
 from inspect import Parameter, Signature, signature
-from typing import Any, ClassVar, Literal
+from operator import index
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import gymnasium
 import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
 from bidzoo.envs.game import Buffers, Game
 from bidzoo.kernels import Tables
+from bidzoo.streams import Streams, checked_seed
+
+if TYPE_CHECKING:
+    from bidzoo.agents.policy import Policy
 
 _AFTER_RESET = frozenset({"rewards", "terminations", "truncations", "agent_selection", "agents", "_cumulative_rewards"})
 
@@ -30,7 +36,8 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
             reward, the others 0, with PettingZoo's warning), ``"raise"`` raises ValueError and changes nothing.
 
     ``reset(seed)`` starts at board 0 of that seed; each further ``reset()`` takes the next board. Option
-    ``board`` jumps to a board; a game may know more options. Names it does not know are ignored.
+    ``board`` jumps to a board; a game may know more options. Names it does not know are ignored, as PettingZoo's
+    tests ask, unless they look like a slip (ValueError).
     """
 
     metadata: dict[str, Any] = {
@@ -104,7 +111,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         fixed = dict(self.game.options(options or {}))
         board = int(fixed.pop("board", self._board + 1 if seed is None else 0))
         tables, out = self.game.new(1), self.game.buffers(1)
-        new_seed = self._seed if seed is None else int(seed)
+        new_seed = self._seed if seed is None else checked_seed(seed)
         self.game.begin(tables, np.array([board], np.int64), new_seed, out)
         if fixed:
             self.game.fix(tables, fixed, out)
@@ -127,14 +134,18 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         if self.terminations[agent]:
             self._was_dead_step(action)
             return
-        if action is None or not 0 <= action < self.game.num_actions or action != int(action):
+        try:
+            chosen = index(action)  # type: ignore[arg-type]  # None is no index either
+        except TypeError:
+            chosen = -1
+        if not 0 <= chosen < self.game.num_actions:
             raise ValueError(f"{agent}: {action!r} is not an action (expected 0 ... {self.game.num_actions - 1})")
-        if not self._one_mask[action]:
-            self._illegal(agent, int(action))
+        if not self._one_mask[chosen]:
+            self._illegal(agent, chosen)
             return
         self._cumulative_rewards[agent] = 0.0
         out = self._out
-        self.game.step_one(self._tables, int(action), out)
+        self.game.step_one(self._tables, chosen, out)
         if out.over[0]:
             self._finish({a: float(out.reward[0, p]) for a, p in self._number.items()})
         else:
@@ -193,8 +204,24 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         """What ``agent`` knows, as the views ``[1]`` that a policy takes."""
         return self.game.view_of(self._tables, np.array([self._number[agent]]))
 
+    def ask(self, policy: "Policy") -> int:
+        """What ``policy`` would do for ``agent_selection``: ``env.step(env.ask(policy))``.
+
+        Its random numbers are those of ``(seed, board, turn)``, as in a match of that seed.
+        """
+        if isinstance(policy, str):
+            raise TypeError(f"ask() takes a policy: bidzoo.agents.make({policy!r})")
+        agent, tables = self.agent_selection, self._tables
+        rng = Streams.at(self._seed, tables["board"], self.game.clock(tables))
+        return int(policy.act(self.view(agent), self._out.mask, rng)[0])
+
     def render(self) -> Any:
         """The whole table as ``render_mode`` says (see ``Game.render``)."""
+        if self.render_mode is None:
+            modes = ", ".join(self.metadata["render_modes"])
+            gymnasium.logger.warn(
+                f"render() without a render_mode shows nothing; make the environment with one of {modes}"
+            )
         return self.game.render(self._tables[0], self.render_mode)
 
     def close(self) -> None:
@@ -202,6 +229,9 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
 
     def __str__(self) -> str:
         return str(self.metadata["name"])
+
+    def __repr__(self) -> str:
+        return f"<AEC environment {repr(self.game)[1:]}"
 
 
 def _signature(rules: Callable[..., Game]) -> Signature:

@@ -6,8 +6,9 @@ view share the names of all public fields, so one kernel reads either.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ class Buffers(NamedTuple):
     over: Bool  # [B]     an episode ended in this step
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Encoder:
     """Turns views into vectors. ``code`` is the branch of the game's ``encode_row``."""
 
@@ -37,6 +38,9 @@ class Encoder:
     code: int
     encode: Callable[[Tables, I8], None]  # views [B] -> out [B, layout.size]
     explain: Callable[[NDArray[Any]], str]  # one vector -> text
+
+    def __repr__(self) -> str:
+        return f"<Encoder {self.name}: {self.layout.size} entries>"
 
     def __call__(self, views: Tables) -> I8:
         """Observations ``[B, F]`` of ``views`` ``[B]``, freshly allocated."""
@@ -61,6 +65,12 @@ class Game(ABC):
     view: np.dtype[np.void]
     encoders: Mapping[str, Encoder]  # the first one is the default
     encoder: Encoder  # the one that fills Buffers.observation
+
+    def __str__(self) -> str:
+        return self.id
+
+    def __repr__(self) -> str:
+        return f"<{self}: {self.num_players} players, {self.num_actions} actions, observation {self.encoder.name}>"
 
     # ---- what a game provides -------------------------------------------------------------
 
@@ -162,6 +172,14 @@ class Game(ABC):
         out = allocate(self.view, len(tables))
         self.views(tables, np.ascontiguousarray(players, np.int64), out)
         return out
+
+
+def refuse_typos(options: Mapping[str, Any], known: Iterable[str]) -> None:
+    """ValueError for a ``reset`` option that looks like one of ``known``; others are ignored as PettingZoo asks."""
+    names = list(known)
+    for name in options:
+        if name not in names and (meant := get_close_matches(str(name), names, 1, 0.75)):
+            raise ValueError(f"unknown option {name!r}; did you mean {meant[0]!r}? (known: {', '.join(names)})")
 
 
 def choose_encoder(encoders: Mapping[str, Encoder], name: str | None) -> Encoder:

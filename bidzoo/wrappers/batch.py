@@ -4,6 +4,7 @@ import numpy as np
 
 from bidzoo.envs.game import Game
 from bidzoo.kernels import F32, I8, I64, Bool, Tables, row
+from bidzoo.streams import checked_seed
 
 
 @row
@@ -41,6 +42,9 @@ class Batch:
         self._stride = num_envs if autoreset else 0
         self._ready = False
 
+    def __repr__(self) -> str:
+        return f"<Batch of {self.num_envs} tables of {self.game}>"
+
     @property
     def player(self) -> I8:
         """Player to act ``[B]``."""
@@ -77,7 +81,7 @@ class Batch:
         numbers = np.arange(self.num_envs) if boards is None else np.asarray(boards)
         if numbers.shape != (self.num_envs,):
             raise ValueError(f"boards must have shape ({self.num_envs},), got {numbers.shape}")
-        self.seed = int(seed)
+        self.seed = checked_seed(seed)
         self.game.begin(self.tables, np.ascontiguousarray(numbers, np.int64), self.seed, self.buffers)
         self._ready = True
 
@@ -85,7 +89,10 @@ class Batch:
         """Take ``actions`` ``[B]``; -1 leaves a table as it is. Illegal actions raise before anything changes."""
         if not self._ready:
             raise ValueError("call reset() before step()")
-        chosen = np.ascontiguousarray(actions, np.int64)
+        chosen = np.asarray(actions)
+        if chosen.dtype.kind not in "iu":
+            raise ValueError(f"actions must be integers, got {chosen.dtype}")
+        chosen = np.ascontiguousarray(chosen, np.int64)
         if chosen.shape != (self.num_envs,):
             raise ValueError(f"actions must have shape ({self.num_envs},), got {chosen.shape}")
         b = _first_illegal(self.buffers.mask, chosen)

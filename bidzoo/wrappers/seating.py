@@ -49,14 +49,26 @@ class Seating:
             if len(rows):
                 clock = batch.game.clock(batch.tables[rows])
                 rng = Streams.at(self.seed, batch.boards[rows], clock)
-                actions[rows] = policy.act(batch.views(rows), batch.action_mask[rows], rng)
+                actions[rows] = _asked(policy, batch, rows, rng)
         return actions
+
+
+def _asked(policy: Policy, batch: Batch, rows: I64, rng: Streams) -> I64:
+    """What ``policy`` does at ``rows``; ValueError unless it reads the game's views and gives an integer a row."""
+    try:
+        chosen = np.asarray(policy.act(batch.views(rows), batch.action_mask[rows], rng))
+    except KeyError as problem:
+        raise ValueError(f"{policy.name} does not play {batch.game}: its views have no field {problem}") from problem
+    if chosen.shape != rows.shape or chosen.dtype.kind not in "iu":
+        got = f"{chosen.dtype} {list(chosen.shape)}"
+        raise ValueError(f"{policy.name}: act() gave {got}, expected one integer a row, [{len(rows)}]")
+    return chosen
 
 
 def check_seats(game: Game, policies: Sequence[Policy | None], learner: int) -> None:
     """ValueError unless every player but ``learner`` has a policy."""
-    if not 0 <= learner < game.num_players:
-        raise ValueError(f"learner must be 0 ... {game.num_players - 1} in {game.id}, got {learner}")
+    if not isinstance(learner, int | np.integer) or not 0 <= learner < game.num_players:
+        raise ValueError(f"learner must be 0 ... {game.num_players - 1} in {game.id}, got {learner!r}")
     if len(policies) != game.num_players:
         raise ValueError(f"{game.id} has {game.num_players} players, got {len(policies)} policies")
     for player, policy in enumerate(policies):

@@ -187,7 +187,7 @@ def test_cross_table(result):
 
 def test_agents_that_cannot_play_are_named(result):
     note = result[0][0].note
-    assert "bis: bis plays spades_v0, not bridge_bidding_v0" in note
+    assert "bis: agent 'bis' does not play bridge_bidding_v0" in note
     assert "nobody: unknown agent 'nobody'" in note
     assert "mine=no/such/file: " in note
 
@@ -220,7 +220,7 @@ def test_results_survive_the_file(result, tmp_path):
 
 @pytest.mark.parametrize(
     ("agents", "words"),
-    [(["sayc", "nobody"], "1 agents can play.*nobody"), (["sayc", make("sayc")], "'sayc' is there twice")],
+    [(["sayc", "nobody"], "two agents or more, got 1.*nobody"), (["sayc", make("sayc")], "'sayc' is there twice")],
 )
 def test_wrong_line_ups(agents, words):
     with pytest.raises(ValueError, match=words):

@@ -59,7 +59,8 @@ class NetworkPolicy:
         self, weights: str | Path | Network | None = None, temperature: float = 0.0, name: str | None = None
     ) -> None:
         """Args:
-        weights: a file, a network, or None for the packaged ones (read when first needed).
+        weights: a file, the name of a packaged network, a network, or None for the agent's own (read when first
+            needed).
         temperature: of the softmax calls are drawn from; 0 takes the likeliest call.
         name: what result tables call it.
         """
@@ -70,6 +71,9 @@ class NetworkPolicy:
         self._weights = weights
         self._network = weights if isinstance(weights, Network) else None
 
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self._weights or 'packaged weights'}, temperature {self.temperature}>"
+
     def __getstate__(self) -> dict[str, Any]:
         """Packaged weights do not travel to other processes: they are there."""
         return {**vars(self), "_network": None} if self._weights is None else vars(self)
@@ -79,7 +83,7 @@ class NetworkPolicy:
         """The network, read now if it was not before; ValueError unless it has an output for every call."""
         if self._network is None:
             self._network = (
-                weights.packaged(self.weights_name) if self._weights is None else weights.load(self._weights)[0]  # type: ignore[arg-type]
+                weights.packaged(self.weights_name) if self._weights is None else weights.network(self._weights)  # type: ignore[arg-type]
             )
         if self._network.architecture.outputs < NUM_CALLS:
             outputs = self._network.architecture.outputs

@@ -42,6 +42,8 @@ def read(
 ) -> tuple[A, dict[str, F32], dict[str, Any]]:
     """Architecture, tensors and provenance of a file of format ``form``; errors as in ``load``."""
     path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file of weights (.safetensors)")
     try:
         with safe_open(path, framework="numpy") as file:
             text = (file.metadata() or {}).get("bidzoo")
@@ -74,11 +76,16 @@ def _metadata(path: Path, text: str | None, form: str, made_of: Callable[..., A]
         raise ValueError(f"{path}: metadata: {problem!r}; expected format, architecture and provenance") from problem
 
 
+def network(source: str | Path) -> Network:
+    """The packaged network of that name, or the one in a file (what has an ending is a file)."""
+    return load(source)[0] if Path(source).suffix else packaged(str(source))
+
+
 @cache
 def packaged(name: str) -> Network:
     """The network that comes with bidzoo as ``data/bridge/<name>.safetensors``, read once."""
     path = PACKAGED / f"{name}.safetensors"
     if not path.exists():
         names = ", ".join(sorted(p.stem for p in PACKAGED.glob("*.safetensors")))
-        raise ValueError(f"{path}: no such weights; packaged are: {names or 'none'}")
+        raise ValueError(f"no packaged weights {name!r}; choose from {names}, or give a .safetensors file")
     return load(path)[0]

@@ -40,6 +40,9 @@ class SpadesPolicy:
         self._books = allocate(source.dtype, 1)
         self._books[0] = source
 
+    def __repr__(self) -> str:
+        return f"<SpadesPolicy {self.name}>"
+
     def act(self, views: Tables, legal: I8, rng: Streams) -> I64:
         """Actions ``[B]``; ``legal`` is not needed, the rules are known. ``rng`` serves UCT and random."""
         out = np.zeros(len(views), np.int64)

@@ -83,6 +83,9 @@ class Solved:
         self._solve, self._options = solve, options
         self._policies: dict[str, TablePolicy] = {}
 
+    def __repr__(self) -> str:
+        return f"<{self.name}: seed {self.seed}, solved {', '.join(self._policies) or 'nothing yet'}>"
+
     def policy(self, game: SignalGame) -> TablePolicy:
         """What it plays in ``game``."""
         if str(game) not in self._policies:

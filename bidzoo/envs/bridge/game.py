@@ -23,6 +23,7 @@ from bidzoo.kernels import I8, I64, U64, Bool, Table, Tables
 
 REWARDS = {"score": engine.SCORE, "par": engine.PAR, "duplicate": engine.DUPLICATE}
 _NO_DEALS = DealSet.of(np.empty((0, 4), np.int64))
+_DEALS = f"{', '.join(SPLITS)}, a .npz, .pbn or .lin file, or a DealSet"
 _BY_THE_CYCLE = (np.empty(0, np.int8), np.empty(0, np.int8))  # dealers, vulnerabilities
 _TURNS_A_TABLE = MAX_CALLS + NUM_CARDS
 
@@ -62,7 +63,7 @@ class Bridge(Game):
     ) -> None:
         if reward not in REWARDS:
             raise ValueError(f"unknown reward {reward!r}; choose from {', '.join(REWARDS)}")
-        if not (np.isfinite(reward_scale) and reward_scale > 0):
+        if not (isinstance(reward_scale, int | float) and np.isfinite(reward_scale) and reward_scale > 0):
             raise ValueError(f"reward_scale {reward_scale!r}: expected a positive number")
         self.reward, self.reward_scale = reward, float(reward_scale)
         self.id = "bridge_v0" if play else "bridge_bidding_v0"
@@ -88,7 +89,11 @@ class Bridge(Game):
     def _boards(self, deals: DealSet | str | Path | None, play: bool) -> BoardSet:
         if deals is None:
             deals = _NO_DEALS if play else "train"
+        if not isinstance(deals, DealSet | str | Path):
+            raise ValueError(f"deals {deals!r}: expected {_DEALS}")
         source = "deals" if isinstance(deals, DealSet) else str(deals)
+        if not isinstance(deals, DealSet) and source not in SPLITS and not Path(source).is_file():
+            raise FileNotFoundError(f"deals {source!r}: no such file; expected {_DEALS}")
         if isinstance(deals, DealSet):
             found = BoardSet(DealSet.of(*deals), *_BY_THE_CYCLE)
         elif Path(source).suffix.lower() in READERS:

@@ -17,6 +17,7 @@ from bidzoo.cards import (
     hand_number,
     seat_number,
 )
+from bidzoo.envs.game import refuse_typos
 from bidzoo.kernels import I8, I64
 
 VULNERABILITIES = ("none", "ns", "ew", "both")  # bit 0 N/S, bit 1 E/W
@@ -35,6 +36,7 @@ def checked(options: Mapping[str, Any]) -> dict[str, Any]:
         "dealer": _dealer,
         "vulnerability": _vulnerability,
     }
+    refuse_typos(options, readers)
     found = {}
     for name, read in readers.items():
         if options.get(name) is not None:

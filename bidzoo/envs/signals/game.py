@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder
+from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder, refuse_typos
 from bidzoo.envs.signals import engine
 from bidzoo.envs.signals.rules import payoff_row
 from bidzoo.envs.signals.state import OVER, STATE, VIEW
@@ -91,6 +91,7 @@ class SignalGame(Game):
 
     def options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         """``types``: the two types; ``board``: the board to deal."""
+        refuse_typos(options, ("board", "types"))
         checked: dict[str, Any] = {}
         if "types" in options:
             types = options["types"]

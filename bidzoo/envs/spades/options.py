@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bidzoo.envs.bridge.options import checked as checked_deal
+from bidzoo.envs.game import refuse_typos
 from bidzoo.envs.spades.state import (
     CUTTHROAT,
     DECKS,
@@ -73,6 +74,7 @@ def checked(options: Mapping[str, Any], sides: int) -> dict[str, Any]:
 
     ``board`` int from 0, ``deal`` (or ``hands``) int64 ``[4]``, ``dealer`` 0 ... 3, ``scores`` int64 ``[4]`` by side.
     """
+    refuse_typos(options, ("board", "deal", "hands", "dealer", "scores"))
     if options.get("deal") is not None and options.get("hands") is not None:
         raise ValueError("options 'deal' and 'hands' are the same thing: give one of them")
     deal = options.get("deal") if options.get("hands") is None else options.get("hands")

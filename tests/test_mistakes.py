@@ -1,0 +1,167 @@
+"""Typical slips: the error says what is wrong, where, and what was expected; and objects say what they are."""
+
+import gymnasium
+import numpy as np
+import pytest
+
+import bidzoo
+from bidzoo import agents
+from bidzoo.benchmarks import match
+
+BRIDGE = "bridge_bidding_v0"
+
+
+def bridge():
+    return bidzoo.make_game(BRIDGE, deals="test", shuffle=False, augment=False)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda: bidzoo.make(BRIDGE, obs=1), TypeError, "no option 'obs'; choose from observation, reward"),
+        (lambda: bidzoo.make_game("minibridge_v0", length=4), TypeError, "'length'; choose from size, observation"),
+        (lambda: bidzoo.make(BRIDGE, deals="tests"), FileNotFoundError, "'tests': no such file; expected train, val"),
+        (lambda: bidzoo.make(BRIDGE, deals=3), ValueError, "deals 3: expected train"),
+        (lambda: bidzoo.make(BRIDGE, reward_scale="a"), ValueError, "reward_scale 'a': expected a positive number"),
+        (lambda: agents.resolve("bis", BRIDGE), ValueError, f"'bis' does not play {BRIDGE}; choose from random, pass"),
+        (lambda: agents.resolve("bsi", BRIDGE), KeyError, "unknown agent 'bsi'; choose from random, pass"),
+        (lambda: agents.make("sl", weights="none").network, ValueError, "no packaged weights 'none'; choose from a2c"),
+        (lambda: agents.make("sl", weights="no.bin").network, FileNotFoundError, "no.bin: no such file of weights"),
+    ],
+)
+def test_wrong_names(make, error, text):
+    with pytest.raises(error) as caught:
+        make()
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("seed", ["a", -1, 1.5, 2**63, True])
+@pytest.mark.parametrize("make", [lambda: bidzoo.make("comm_v0"), lambda: bidzoo.make_vec("comm_v0", 2)])
+def test_wrong_seeds(make, seed):
+    with pytest.raises(ValueError, match="expected an integer from 0 to"):
+        make().reset(seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "slip", "meant"),
+    [
+        (BRIDGE, "vulnerable", "vulnerability"),
+        ("spades_v0", "score", "scores"),
+        ("comm_v0", "type", "types"),
+    ],
+)
+def test_a_slip_in_a_reset_option(env_id, slip, meant):
+    with pytest.raises(ValueError, match=f"unknown option '{slip}'; did you mean '{meant}'"):
+        bidzoo.make(env_id).reset(options={slip: None})
+
+
+@pytest.mark.parametrize("action", ["1NT", 3.0, np.array([3]), None, 38, -1])
+def test_what_is_no_action(action):
+    env = bidzoo.make(BRIDGE)
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match=r"player_0: .* is not an action \(expected 0 ... 37\)"):
+        env.step(action)
+
+
+def test_batches_take_integers():
+    batch = bidzoo.make_vec(BRIDGE, 2)
+    batch.reset()
+    with pytest.raises(ValueError, match="actions must be integers, got float64"):
+        batch.step(np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"learner": "player_0"}, "learner must be 0 ... 3 in bridge_bidding_v0, got 'player_0'"),
+        ({"opponents": {"player_1": "sayc"}}, "opponents: unknown player 'player_1'; expected 0 ... 3"),
+        ({"partner": "bis"}, "agent 'bis' does not play bridge_bidding_v0"),
+    ],
+)
+def test_wrong_seats(options, text):
+    with pytest.raises(ValueError) as caught:
+        gymnasium.make("bidzoo/BridgeBidding-v0", **options)
+    assert text in str(caught.value)
+
+
+class Odd:
+    """Gives ``answer`` whatever it is asked."""
+
+    name = "odd"
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def act(self, views, legal, rng):
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("policies", "boards", "text"),
+    [
+        (["sayc"] * 3, [0, 1], "has 4 players, got 3 policies"),
+        (["sayc"] * 4, 10, r"boards 10: expected a list of board numbers"),
+        (["sayc"] * 4, [0.5], "boards: float64 from 0.5, expected integers from 0"),
+        (["sayc"] * 4, [-1], "boards: int64 from -1, expected integers from 0"),
+        ([agents.make("bis")] * 4, [0], "bis.srp does not play bridge_bidding_v0: its views have no field 'looked'"),
+        ([Odd(0)] * 4, [0, 1], r"odd: act\(\) gave int64 \[\], expected one integer a row, \[2\]"),
+        ([Odd(np.zeros(2))] * 4, [0, 1], r"odd: act\(\) gave float64 \[2\], expected one integer a row"),
+    ],
+)
+def test_wrong_matches(policies, boards, text):
+    with pytest.raises(ValueError, match=text):
+        match.play(bridge(), policies, boards)
+
+
+def test_only_bridge_is_played_as_duplicate():
+    with pytest.raises(ValueError, match="a duplicate match is bridge, got comm_v0"):
+        match.duplicate(bidzoo.make_game("comm_v0"), "random", "random", np.arange(2))
+
+
+def test_names_stand_for_agents():
+    boards, sayc, never = np.arange(4), agents.make("sayc"), agents.make("pass")
+    named = match.duplicate(bridge(), "sayc", ("pass", "sayc"), boards)
+    assert named.imps.tolist() == match.duplicate(bridge(), sayc, (never, sayc), boards).imps.tolist()
+
+
+@pytest.mark.parametrize(("env_id", "name"), [(BRIDGE, "random"), ("spades_v0", "bis"), ("comm_v0", "cfr")])
+def test_ask_is_what_a_match_does(env_id, name):
+    env, policy = bidzoo.make(env_id), agents.make(name)
+    env.reset(seed=5)
+    while not any(env.terminations.values()):
+        env.step(env.ask(policy))
+    played = match.play(env.game, [policy] * env.game.num_players, [0], seed=5, policy_seed=5)
+    assert list(env.rewards.values()) == played.reward[0].tolist()
+    assert env._tables["length"] == played.tables["length"]
+
+
+def test_ask_takes_a_policy():
+    env = bidzoo.make("comm_v0")
+    env.reset(seed=1)
+    with pytest.raises(TypeError, match=r"agents.make\('cfr'\)"):
+        env.ask("cfr")
+
+
+def test_render_without_a_mode_says_so():
+    env = bidzoo.make("comm_v0")
+    env.reset(seed=1)
+    with pytest.warns(UserWarning, match="without a render_mode"):
+        assert env.render() is None
+
+
+def test_objects_say_what_they_are():
+    game = bidzoo.make_game("minibridge_v0", size=3)
+    made = match.duplicate(bridge(), "sayc", "pass", [0, 1])
+    for thing, text in [
+        (bidzoo.make("minibridge_v0", size=3), "<AEC environment minibridge_v0(size=3): 2 players, 7 actions, "),
+        (game, "<minibridge_v0(size=3): 2 players, 7 actions, observation history>"),
+        (game.encoder, "<Encoder history: 20 entries>"),
+        (game.encoder.layout, "<Layout of 20 entries: player 2, type 4, pass 2, bids 12>"),
+        (bidzoo.make_vec("minibridge_v0", 8, size=3), "<Batch of 8 tables of minibridge_v0(size=3)>"),
+        (agents.make("rb", player="wrp"), "<SpadesPolicy rb+wrp>"),
+        (agents.make("sl", temperature=1.0), "<sl: packaged weights, temperature 1.0>"),
+        (agents.make("cfr", seed=2), "<cfr: seed 2, solved nothing yet>"),
+        (made, f"<Match of 2 boards: {made.imps.sum():+d} IMPs, {made.estimate} a board>"),
+        (match.play(game, ["random"] * 2, [0]), "<Episodes of 1 boards, mean rewards ["),
+    ]:
+        assert repr(thing).startswith(text)
