@@ -8,26 +8,23 @@ import typer
 if TYPE_CHECKING:
     from bidzoo.play.session import Session
 
-app = typer.Typer(help="Bid and play with and against the agents, in a web page or in the terminal.")
 
-
-@app.callback(invoke_without_command=True)
 def play(
     terminal: Annotated[bool, typer.Option("--terminal", help="Play here instead of in a web page.")] = False,
     game: Annotated[
         str, typer.Option(help="Game to start with, such as bridge_v0 or spades_v0.")
     ] = "bridge_bidding_v0",
-    seats: Annotated[str, typer.Option(help="Who sits where: agents or human, by commas.")] = "",
+    seats: Annotated[
+        str, typer.Option(help="Who sits where: agents or human, with commas: sayc,sayc,human,sayc.")
+    ] = "",
     seed: Annotated[int, typer.Option(min=0, help="Of the deals.")] = 0,
     board: Annotated[int, typer.Option(min=1, help="Number of the first board.")] = 1,
-    pbn: Annotated[str, typer.Option("--file", help="A .pbn or .lin file to open.")] = "",
-    host: Annotated[str, typer.Option(help="Address to listen on; others than this machine only if you say so.")] = (
-        "127.0.0.1"
-    ),
+    pbn: Annotated[str, typer.Option("--file", help="Open this .pbn or .lin file.")] = "",
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free one.")] = 8765,
     open_: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
-    """Bid and play with and against the agents; ends with Ctrl-C."""
+    """Bid and play with and against the agents, in a web page (until Ctrl-C) or in the terminal."""
     from bidzoo.play.session import Session
 
     session = Session()

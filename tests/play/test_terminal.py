@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from bidzoo.commands import play
+from bidzoo.cli import app
 from bidzoo.play import terminal
 from bidzoo.play.session import Session
 
@@ -102,13 +102,13 @@ def test_texts_come_before_numbers():
 def test_the_command_plays_in_the_terminal(tmp_path):
     run = CliRunner()
     found = run.invoke(
-        play.app, ["--terminal", "--game", "mini_hanabi_v0", "--seats", "human,random"], input="1\nquit\n"
+        app, ["play", "--terminal", "--game", "mini_hanabi_v0", "--seats", "human,random"], input="1\nquit\n"
     )
     assert found.exit_code == 0, found.output
     assert "Mini-Hanabi, board 1" in found.output
     path = tmp_path / "one.pbn"
     path.write_text('[Board "5"]\n[Dealer "N"]\n[Vulnerable "NS"]\n[Deal "N:A5.AQ9754.K9542. 963.KT8.Q7.AQ432 - -"]\n')
-    found = run.invoke(play.app, ["--terminal", "--file", str(path)])
+    found = run.invoke(app, ["play", "--terminal", "--file", str(path)])
     assert "hands are missing" in str(found.exception)
-    found = run.invoke(play.app, ["--port", "1", "--host", "203.0.113.1"])
+    found = run.invoke(app, ["play", "--port", "1", "--host", "203.0.113.1"])
     assert "cannot listen on 203.0.113.1 port 1" in str(found.exception)
