@@ -296,12 +296,12 @@ def test_illegal_plans_are_refused():
 
 
 def test_command_line(tmp_path, capsys):
-    lines, plan = tmp_path / "exact.json", tmp_path / "plan.json"
-    exact.main(["minibridge_v0", "--size", "4", "--json", str(lines), "--plan", str(plan)])
+    lines, plan = tmp_path / "exact.jsonl", tmp_path / "plan.json"
+    exact.main(["minibridge_v0", "--size", "4", "--out", str(lines), "--plan", str(plan)])
     assert "minibridge_v0(size=4): 46/25 = 1.840000" in capsys.readouterr().out
-    exact.main(["simple_bidding_v0", "--size", "8", "--json", str(lines)])
-    exact.main(["minibridge_v0", "--size", "4", "--json", str(lines)])
-    assert [line["total"] for line in json.loads(lines.read_text())] == [46, 324]
+    exact.main(["simple_bidding_v0", "--size", "8", "--out", str(lines)])
+    exact.main(["minibridge_v0", "--size", "4", "--out", str(lines)])
+    assert [line["total"] for line in map(json.loads, lines.read_text().splitlines())] == [46, 324]
     assert exact.read_plan(plan, minibridge(4)).total == 46
     with pytest.raises(ValueError, match=r"plan\.json: not a plan of minibridge_v0\(size=5\)"):
         exact.read_plan(plan, minibridge(5))
@@ -312,5 +312,5 @@ def test_command_line(tmp_path, capsys):
 
 def test_the_page_shows_the_results():
     page = (RESULTS.parent / "agents" / "exact.md").read_text(encoding="utf-8")
-    for line in json.loads((RESULTS / "exact.json").read_text(encoding="utf-8")):
+    for line in map(json.loads, (RESULTS / "exact.jsonl").read_text(encoding="utf-8").splitlines()):
         assert f"| `{line['id']}` | {line['total']}/{line['deals']} | {line['value']:.6g} |" in page

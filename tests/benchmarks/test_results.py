@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -9,6 +10,8 @@ from typer.testing import CliRunner
 from bidzoo.benchmarks import report, results
 from bidzoo.benchmarks.results import Estimate, Figure, Table
 from bidzoo.cli import app
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
 TABLES = [
     Table(
@@ -100,3 +103,9 @@ def test_estimate():
     assert str(Estimate(1.0, 0.0, 4)) == "1.000 ± 0.000"
     assert str(Estimate(1234.5, 12.0, 4)) == "1,234 ± 12"
     assert json.loads(json.dumps(estimate._asdict()))["n"] == 3
+
+
+def test_every_shipped_result_is_one():
+    files = sorted(RESULTS.glob("*.json"))  # what README and docs give to ``bidzoo report``
+    assert len(files) > 10
+    assert all(results.load(file)["tables"] for file in files)

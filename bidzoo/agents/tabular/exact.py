@@ -164,7 +164,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("game", choices=sorted(GAMES))
     parser.add_argument("--size", type=int, required=True, help="N of the game")
     parser.add_argument("--directory", type=Path, help="where a long run keeps its tables, and resumes from")
-    parser.add_argument("--json", type=Path, help="add the result to this JSON list")
+    parser.add_argument("--out", type=Path, help="add the result to this file (.jsonl, a line each)")
     parser.add_argument("--plan", type=Path, help="write the optimal plan to this JSON file")
     given = parser.parse_args(arguments)
     started = time.perf_counter()
@@ -172,22 +172,22 @@ def main(arguments: list[str] | None = None) -> None:
     seconds = time.perf_counter() - started
     certified = "played out over all deals" if optimum.plan else "value alone"
     _say(f"{optimum.id}: {optimum.total}/{optimum.deals} = {float(optimum.value):.6f} ({certified}), {seconds:.1f} s")
-    if given.json:
+    if given.out:
         command = f"{COMMAND} {given.game} --size {given.size}"
         line = {"id": optimum.id, "total": optimum.total, "deals": optimum.deals, "value": float(optimum.value)}
         line |= {"certified": optimum.plan is not None, "seconds": round(seconds, 2), "command": command}
-        _add(given.json, line)
+        _add(given.out, line)
     if given.plan and optimum.plan:
         write_plan(optimum, given.plan)
 
 
 def _add(path: Path, line: dict[str, object]) -> None:
-    """``line`` into the JSON list at ``path``, in place of the one of the same ``id``."""
-    lines = json.loads(path.read_text("utf-8")) if path.exists() else []
+    """``line`` into the JSON lines at ``path``, in place of the one of the same ``id``."""
+    lines = [json.loads(text) for text in path.read_text("utf-8").splitlines()] if path.exists() else []
     lines = [*(other for other in lines if other["id"] != line["id"]), line]
     lines.sort(key=lambda one: (one["id"].split("(")[0], one["deals"]))
     partial = path.with_suffix(".partial")
-    partial.write_text("[\n" + ",\n".join(json.dumps(one) for one in lines) + "\n]\n", "utf-8")
+    partial.write_text("".join(json.dumps(one) + "\n" for one in lines), "utf-8")
     partial.replace(path)
 
 
