@@ -177,13 +177,13 @@ def section(document: dict[str, Any]) -> str:
     )
     parts = [table_html(table) for table in document["tables"]]
     parts += [figure_html(figure) for figure in document["figures"]]
-    suite = escape(document["suite"])
-    return f'<section id="{suite}"><h2>{suite}</h2>{"".join(parts)}{origin}</section>'
+    name = escape(document["name"])
+    return f'<section id="{name}"><h2>{name}</h2>{"".join(parts)}{origin}</section>'
 
 
 def page(documents: Sequence[dict[str, Any]]) -> str:
     """The whole page: no script, no outside address."""
-    links = "".join(f'<a href="#{escape(d["suite"])}">{escape(d["suite"])}</a>' for d in documents)
+    links = "".join(f'<a href="#{escape(d["name"])}">{escape(d["name"])}</a>' for d in documents)
     body = "".join(section(document) for document in documents)
     legend = (
         "± is the standard error; the paper's figure stands beside ours; "

@@ -153,7 +153,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def load(path: str | Path) -> dict[str, Any]:
-    """A result file's document; ValueError that names the file if it is none."""
+    """A result file's document, with the file's ``name`` without its ending; ValueError if it is none."""
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
         tables = [
@@ -170,7 +170,7 @@ def load(path: str | Path) -> dict[str, Any]:
             document[key]
     except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as problem:
         raise ValueError(f"{path}: not a bidzoo result file ({problem})") from problem
-    return {**document, "tables": tables, "figures": figures}
+    return {**document, "name": Path(path).stem, "tables": tables, "figures": figures}
 
 
 def _estimate(value: Any) -> Any:

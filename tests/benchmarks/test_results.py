@@ -85,6 +85,14 @@ def test_the_same_results_make_the_same_page(file):
     assert report.page([results.load(file)]) == report.page([results.load(file)])
 
 
+def test_results_of_one_suite_have_sections_of_their_own(file):
+    other = file.with_name("other.json")
+    other.write_text(file.read_text())
+    html = report.page([results.load(file), results.load(other)])
+    for name in ("suite", "other"):
+        assert f'<a href="#{name}">{name}</a>' in html and html.count(f'<section id="{name}"><h2>{name}</h2>') == 1
+
+
 def test_command(file, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["report", str(file), "--out", "page.html"])
