@@ -75,7 +75,7 @@ else:
             rows = next(len(a) for a in arguments if isinstance(a, np.ndarray))
             (parallel if rows >= FEW else serial)(*arguments)
 
-        return dispatch  # type: ignore[return-value]
+        return dispatch
 
 
 def allocate(dtype: np.dtype[np.void], tables: int) -> Tables:

@@ -1,17 +1,15 @@
 """``bidzoo bench spades``: the tables and figures of "Bidding in Spades" beside ours, with standard errors."""
 
 import time
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numba
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from bidzoo.benchmarks.results import Estimate, Figure, Table
 from bidzoo.benchmarks.spades_figures import figures, nil_table, overview, self_play, type_table
 from bidzoo.benchmarks.spades_rows import CHUNK, Comparison, Tally, comparisons, measure, rounds_log
 
-Rows = Literal["rule-based", "uct", "ablation", "learned", "all"]
 TITLES = {
     "rule-based": "Table 2: BIS against rule-based bidders, the same player on both sides",
     "uct": "Table 2: UCT in the last tricks",
@@ -33,11 +31,23 @@ COLUMNS = (
 
 def main(
     games: int = 10_000,
-    rows: Rows = "rule-based",
+    rows: str = "rule-based",
     seed: int = 0,
     workers: int | None = None,
+    report: Callable[[str, int, int], None] = lambda what, done, total: None,
 ) -> tuple[list[Table], list[Figure], float]:
-    """The tables, figures and the seconds they took; ``games`` a row, ``workers`` threads (default: all)."""
+    """The tables, figures and the seconds they took.
+
+    Args:
+        games: of a row, rounded up to an even number.
+        rows: a group of ``TITLES``, or ``"all"``.
+        seed: of deals and bidders.
+        workers: threads (default: all); they change no result.
+        report: told which row is played and how many of its games are done.
+
+    Raises:
+        ValueError: unknown ``rows``, or too few games.
+    """
     if rows not in (*TITLES, "all"):
         raise ValueError(f"unknown rows {rows!r}; choose from {', '.join((*TITLES, 'all'))}")
     if games < 2:
@@ -47,7 +57,7 @@ def main(
         numba.set_num_threads(min(workers, numba.config.NUMBA_NUM_THREADS))
     games += games % 2
     chosen = [row for row in comparisons() if rows in (row.group, "all")]
-    results = run_rows(chosen, games, seed)
+    results = run_rows(chosen, games, seed, report)
     tables = [
         Table(title, COLUMNS, [cells for row, cells in zip(chosen, results, strict=True) if row.group == group], NOTE)
         for group, title in TITLES.items()
@@ -65,20 +75,19 @@ def main(
 NOTE = "Goal +200 / -100; points a round; each board is played both ways, and errors are over boards."
 
 
-def run_rows(chosen: Sequence[Comparison], games: int, seed: int) -> list[dict[str, Any]]:
-    """Cells of the chosen rows, with a progress bar."""
+def run_rows(
+    chosen: Sequence[Comparison], games: int, seed: int, report: Callable[[str, int, int], None]
+) -> list[dict[str, Any]]:
+    """Cells of the chosen rows."""
     sizes = [min(games, UCT_GAMES) if row.group == "uct" else games for row in chosen]
     results = []
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, transient=True) as progress:
-        task = progress.add_task("games", total=sum(sizes))
-        for row, size in zip(chosen, sizes, strict=True):
-            progress.update(task, description=row.name)
-            tally, step = Tally(), CHUNK // 10 if row.group == "uct" else CHUNK
-            for first in range(0, size, step):
-                tally.add(measure(row, min(step, size - first), seed, first))
-                progress.advance(task, min(step, size - first))
-            results.append(_cells(row, tally))
+    for row, size in zip(chosen, sizes, strict=True):
+        tally, step = Tally(), CHUNK // 10 if row.group == "uct" else CHUNK
+        for first in range(0, size, step):
+            report(row.name, first, size)
+            tally.add(measure(row, min(step, size - first), seed, first))
+        report(row.name, size, size)
+        results.append(_cells(row, tally))
     return results
 
 

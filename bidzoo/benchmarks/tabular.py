@@ -6,7 +6,7 @@ CFR1k and CFR1k+JPS run ``seeds`` seeds (the paper: 1000), A2C and BAD ``network
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ def main(
     games: Sequence[str] | None = None,
     workers: int = 2,
     ledger: str | Path | None = None,
+    report: Callable[[str, int, int], None] = lambda what, done, total: None,
 ) -> tuple[list[Table], list[Figure], float]:
     """The tables, figures and the seconds they took.
 
@@ -42,6 +43,7 @@ def main(
         games: as in ``GAMES``; default all.
         workers: processes; they change no result.
         ledger: file of finished jobs, from which an interrupted run goes on.
+        report: told how many jobs are done, first at the start.
 
     Raises:
         ValueError: an unknown row or game, or a number that is too small.
@@ -53,7 +55,7 @@ def main(
             f"seeds and workers must be at least 1, network_seeds 0: got {seeds}, {workers}, {network_seeds}"
         )
     kept = Ledger(ledger, Job, Outcome)
-    done = _done(_jobs(chosen_rows, chosen_games, seeds, network_seeds), kept, workers)
+    done = _done(_jobs(chosen_rows, chosen_games, seeds, network_seeds), kept, workers, report)
     tables = [table_1_games(chosen_games)]
     for pair in (ROWS[:2], ROWS[2:]):
         shown = [row for row in pair if row in chosen_rows]
@@ -93,13 +95,13 @@ def _jobs(rows: Sequence[str], games: Sequence[str], seeds: int, network_seeds: 
     return jobs
 
 
-def _done(jobs: list[Job], ledger: Ledger[Job, Outcome], workers: int) -> dict[Job, Outcome]:
-    from rich.progress import Progress
-
-    with Progress(transient=True) as progress:
-        task = progress.add_task("tabular", total=len(jobs), completed=sum(job in ledger.done for job in jobs))
-        for job in finish(jobs, ledger, workers):
-            progress.update(task, advance=1, description=f"{job.row} {job.game}")
+def _done(
+    jobs: list[Job], ledger: Ledger[Job, Outcome], workers: int, report: Callable[[str, int, int], None]
+) -> dict[Job, Outcome]:
+    before = sum(job in ledger.done for job in jobs)
+    report("jobs", before, len(jobs))
+    for done, _ in enumerate(finish(jobs, ledger, workers), before + 1):
+        report("jobs", done, len(jobs))
     return {job: ledger.done[job] for job in jobs}
 
 

@@ -1,6 +1,8 @@
 """The smaller tables of ``bidzoo bench tabular``: auctions as a grid (appendix C), and JPS against brute force."""
 
 import time
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -42,9 +44,8 @@ def paper_grid() -> Table:
     return grid_table("MiniBridge N = 4: the paper's learned policy (Table 4)", TABLE_4, "worth 1.84, says the paper")
 
 
-def _seconds(work: object, least: float = 0.2) -> float:
+def _seconds(work: Callable[[], object], least: float = 0.2) -> float:
     """Processor seconds of one call, the mean of as many as fill ``least``."""
-    assert callable(work)
     calls, began = 0, time.process_time()
     while (spent := time.process_time() - began) < least or calls == 0:
         work()
@@ -67,10 +68,8 @@ def speed_table() -> Table:
         found = brute_force.propose(game, strategy, 0, depth)  # the first call compiles
         if not np.isclose(gain, found.gain, rtol=0, atol=1e-9):
             raise ValueError(f"{name}: JPS predicts {gain}, brute force finds {found.gain}")
-        ours = _seconds(lambda search=search, strategy=strategy: search.propose(strategy, 0, 0))
-        brute = _seconds(
-            lambda game=game, strategy=strategy, depth=depth: brute_force.propose(game, strategy, 0, depth), 0.0
-        )
+        ours = _seconds(partial(search.propose, strategy, 0, 0))
+        brute = _seconds(partial(brute_force.propose, game, strategy, 0, depth), least=0.0)
         table.rows.append(
             {
                 "game": name,

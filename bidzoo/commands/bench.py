@@ -1,43 +1,16 @@
 """``bidzoo bench``: measure agents and environments."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+
+from bidzoo.commands.output import finish, progress
 
 app = typer.Typer(invoke_without_command=True, help="Measure agents and environments.")
 
 Json = Annotated[Path | None, typer.Option("--json", help="Where the result file goes.")]
 Seed = Annotated[int, typer.Option(help="Of deals and policies.")]
-
-
-def _finish(suite: str, result: tuple[Any, Any, float], seed: int, json: Path | None) -> None:
-    from bidzoo.benchmarks import results
-
-    tables, figures, seconds = result
-    results.show(tables)
-    path = json or Path("runs") / f"{suite}.json"
-    results.save(path, suite, tables, seed=seed, seconds=seconds, figures=figures)
-    typer.echo(f"{suite}: {seconds:.0f} s, written to {path}")
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, int, int], None]]:
-    """``report(what, done, total)``, shown as one bar for each ``what``."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bars: dict[str, Any] = {}
-    with Progress(*columns, transient=True) as progress:
-
-        def report(what: str, done: int, total: int) -> None:
-            if what not in bars:
-                bars[what] = progress.add_task(what, total=total)
-            progress.update(bars[what], completed=done)
-
-        yield report
 
 
 @app.callback()
@@ -53,7 +26,7 @@ def main_job(
         return
     from bidzoo.benchmarks import tour
 
-    _finish("bench", tour.main(pbn, boards, seed), seed, json)
+    finish("bench", *tour.main(pbn, boards, seed), seed, json)
 
 
 @app.command()
@@ -67,7 +40,7 @@ def throughput(
     """Decisions a second of every environment, beside other suites, all in one run."""
     from bidzoo.benchmarks import throughput
 
-    _finish("throughput", throughput.main(seconds, rounds, game, peers), 1, json)
+    finish("throughput", *throughput.main(seconds, rounds, game, peers), 1, json)
 
 
 @app.command()
@@ -83,7 +56,9 @@ def tabular(
     """Table 1, Table 2, Figure 2 and appendix C of Joint Policy Search, ours beside the paper's."""
     from bidzoo.benchmarks import tabular
 
-    _finish("tabular", tabular.main(seeds, network_seeds, row, game, workers, ledger), 0, json)
+    with progress() as report:
+        result = tabular.main(seeds, network_seeds, row, game, workers, ledger, report)
+    finish("tabular", *result, 0, json)
 
 
 @app.command()
@@ -97,7 +72,9 @@ def spades(
     """The tables and figures of Bidding in Spades, ours beside the paper's."""
     from bidzoo.benchmarks import spades
 
-    _finish("spades", spades.main(games, rows, seed, workers), seed, json)  # type: ignore[arg-type]
+    with progress() as report:
+        result = spades.main(games, rows, seed, workers, report)
+    finish("spades", *result, seed, json)
 
 
 @app.command()
@@ -116,11 +93,11 @@ def bridge(
     from bidzoo.benchmarks import bridge
 
     entries = agents.split(",") if agents else bridge.DEFAULT
-    with _progress() as report:
+    with progress() as report:
         result = bridge.main(
             entries, boards, seed, fresh, workers, cache, report, search_boards=search_boards, ledger=ledger
         )
-    _finish("bridge", result, seed, json)
+    finish("bridge", *result, seed, json)
 
 
 @app.command("bridge-analysis")
@@ -139,7 +116,7 @@ def bridge_analysis(
     result = bridge_analysis.main(agents.split(","), boards, seed, workers, search_boards)
     if pictures is not None:
         report.pictures(result[1], pictures)
-    _finish("bridge-analysis", result, seed, json)
+    finish("bridge-analysis", *result, seed, json)
 
 
 @app.command("bridge-search")
@@ -153,6 +130,6 @@ def bridge_search(
     """How long a searched call takes, and what the double-dummy network costs against the solver."""
     from bidzoo.benchmarks import bridge_search
 
-    with _progress() as report:
+    with progress() as report:
         result = bridge_search.main(positions, deals, seed, workers, report)
-    _finish("bridge-search", result, seed, json)
+    finish("bridge-search", *result, seed, json)

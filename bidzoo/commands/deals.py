@@ -1,11 +1,11 @@
 """``bidzoo deals``: make, import and look at files of deals with double-dummy tables."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+
+from bidzoo.commands.output import progress
 
 app = typer.Typer(no_args_is_help=True, help="Deals with double-dummy tables: generate, import, look at.")
 
@@ -23,8 +23,8 @@ def generate(
     """Deal N random hands and solve them; stopped at any moment, the same command goes on where it was."""
     from bidzoo.envs.bridge.solving.generate import generate as solve
 
-    with _progress(count) as report:
-        solve(count, seed, out, workers, report)
+    with progress() as report:
+        solve(count, seed, out, workers, lambda done: report("solving", done, count))
     _show(out)
 
 
@@ -98,15 +98,3 @@ def _show(path: Path) -> None:
     typer.echo(path)
     for name, value in lines.items():
         typer.echo(f"  {name + ':':22} {value}")
-
-
-@contextmanager
-def _progress(count: int) -> Iterator[Any]:
-    """A function to call with the number of deals done; it moves a bar with the time that is left."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("solving"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("solving", total=count)
-        yield lambda done: bar.update(task, completed=done)

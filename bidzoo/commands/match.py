@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from bidzoo.commands.output import progress
+
 
 def match(
     ours: Annotated[str, typer.Argument(metavar="A", help="An agent's name, or NAME=FILE for own weights.")],
@@ -25,7 +27,6 @@ def match(
     renamed and seats turned as (seed, board) says.
     """
     import numpy as np
-    from rich.progress import Progress
 
     from bidzoo.benchmarks import records
     from bidzoo.benchmarks.bridge import contestant
@@ -40,10 +41,10 @@ def match(
     game = Bridge(play=False, deals=deals, shuffle=False, augment=deals in SPLITS)
     different = len(game.deals.hands)
     numbers = np.arange(boards or different)
-    with Progress(transient=True) as progress:
-        task = progress.add_task("tables", total=2 * len(numbers))
+    with progress() as report:
+        tables = 2 * len(numbers)
         played = duplicate(
-            game, first, second, numbers, seed, seed, workers, report=lambda done: progress.update(task, completed=done)
+            game, first, second, numbers, seed, seed, workers, report=lambda done: report("tables", done, tables)
         )
     mean = Estimate.of(played.imps, group=numbers % different)
     typer.echo(

@@ -8,7 +8,8 @@ pytest.importorskip("torch")
 pytest.importorskip("matplotlib")
 
 from bidzoo.agents.bridge import weights
-from bidzoo.commands.train import app, parse
+from bidzoo.commands.train import app
+from bidzoo.commands.train.options import parse
 from bidzoo.envs.bridge.deals import DealSet, packaged
 
 

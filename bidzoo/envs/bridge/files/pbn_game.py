@@ -36,6 +36,7 @@ class Game:
         dealer, calls, replay = self.auction(dealer, vulnerable, hands)
         contract, declarer = self.contract(replay)
         cards, claimed, counted = self.play(replay, contract, declarer, hands)
+        north, east, south, west = (self.value(name) for name in NAMES)
         return Board(
             number=number,
             dealer=dealer,
@@ -48,7 +49,7 @@ class Game:
             claimed=claimed,
             result=self.result(declarer, counted),
             tricks=self.tricks(),
-            names=tuple(self.value(name) for name in NAMES),  # type: ignore[arg-type]
+            names=(north, east, south, west),
             tags={name: tag.value for name, tag in self.tags.items() if self.other(tag)},
         )
 

@@ -1,0 +1,44 @@
+"""Options that several training commands have, and ``--set NAME=VALUE`` for those of one algorithm."""
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+Data = Annotated[Path, typer.Argument(help="Recorded auctions: .npz, or OpenSpiel's text form of WBridge5's.")]
+Out = Annotated[Path, typer.Option(help="Folder of checkpoint, curves and weights.")]
+Start = Annotated[str, typer.Option(help="Weights to start from: a packaged name or a file.")]
+Device = Annotated[str, typer.Option(help="Of torch: cpu, cuda.")]
+Threads = Annotated[int, typer.Option(min=1, help="Of torch on the CPU; the same seed gives the same bytes with 1.")]
+Every = Annotated[int, typer.Option(min=1, help="Steps between measurements and checkpoints.")]
+Boards = Annotated[int, typer.Option(min=0, help="Validation boards of the match against --against; 0: none.")]
+Against = Annotated[str, typer.Option(help="Whom the match is against: packaged name or file.")]
+Deals = Annotated[
+    list[Path] | None, typer.Option(help="Solved deals (.npz) beside the packaged ones; may be repeated.")
+]
+Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the algorithm.")]
+
+
+def parse(options: type, given: list[str] | None, **fixed: Any) -> Any:
+    """``options(...)`` with ``NAME=VALUE`` texts; ValueError names the option and the choices."""
+    known = {field.name: field for field in fields(options) if field.name not in fixed}
+    chosen: dict[str, Any] = dict(fixed)
+    for text in given or []:
+        name, _, value = text.partition("=")
+        if name not in known:
+            raise ValueError(f"--set {text}: no option {name!r}; choose from {', '.join(known)}")
+        default = known[name].default
+        try:
+            chosen[name] = _value(value, default)
+        except ValueError as problem:
+            raise ValueError(f"--set {text}: expected a value like {default!r}") from problem
+    return options(**chosen)
+
+
+def _value(text: str, default: Any) -> Any:
+    if isinstance(default, bool):
+        if text.lower() not in ("true", "false"):
+            raise ValueError(text)
+        return text.lower() == "true"
+    return type(default)(text)
