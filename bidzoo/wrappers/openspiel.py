@@ -2,7 +2,7 @@
 
 The root is one explicit chance node, the joint deal: all pairs of types in the small games (so OpenSpiel counts the
 states of the papers' tables), and the first ``boards`` boards of ``seed`` in bridge and Spades. Everything after it is
-``Game.step_one``. OpenSpiel's own bridge is another game; ``openspiel_bridge`` translates between the two.
+``Game.step_one``. OpenSpiel's own bridge is another game; ``openspiel_bots`` translates between the two.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""bidzoo's policies as OpenSpiel bots, OpenSpiel's bots as policies, and bridge tables translated both ways."""
+"""bidzoo's policies as OpenSpiel bots and policies, its bots as policies, and bridge tables translated both ways."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyspiel
+from open_spiel.python.policy import Policy as SpielPolicy
 
 from bidzoo.cards import NUM_CALLS, NUM_CARDS, hand_cards
 from bidzoo.envs.bridge.boards import seat_row
@@ -95,6 +96,32 @@ class PolicyBot(pyspiel.Bot):
             legal[0, action - FIRST_CALL if action >= FIRST_CALL else NUM_CALLS + action] = 1
         action = int(self.policy.act(game.view_of(tables, np.array([self.player])), legal, stream)[0])
         return FIRST_CALL + action if action < NUM_CALLS else action - NUM_CALLS
+
+
+class AgentPolicy(SpielPolicy):
+    """``policy`` as OpenSpiel's ``Policy`` of a registered bidzoo game: for ``nash_conv`` and expected returns.
+
+    Args:
+        game: as ``pyspiel.load_game`` gives it.
+        policy: one with ``probabilities(views, legal)``: the tabular agents and the bridge networks.
+
+    Raises:
+        ValueError: ``policy`` has no probabilities.
+    """
+
+    def __init__(self, game: Any, policy: Any) -> None:
+        super().__init__(game, list(range(game.num_players())))
+        if not hasattr(policy, "probabilities"):
+            raise ValueError(f"{policy.name} has no probabilities(views, legal); PolicyBot plays any policy")
+        self.policy = policy
+
+    def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
+        """Chance of every legal action of the player to act at ``state``."""
+        actions = state.legal_actions()
+        legal = np.zeros((1, self.game.num_distinct_actions()), np.int8)
+        legal[0, actions] = 1
+        chances = self.policy.probabilities(state.view(state.current_player()), legal)[0]
+        return {action: float(chances[action]) for action in actions}
 
 
 class BotPolicy:

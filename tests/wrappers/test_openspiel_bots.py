@@ -3,13 +3,16 @@
 import numpy as np
 import pyspiel
 import pytest
+from open_spiel.python.algorithms import expected_game_score, exploitability
 
 import bidzoo
 from bidzoo.agents.uniform import Uniform
 from bidzoo.benchmarks.match import play
 from bidzoo.cards import NUM_CALLS
+from bidzoo.envs.compile import compile_game
+from bidzoo.envs.compiled import evaluate
 from bidzoo.wrappers import openspiel
-from bidzoo.wrappers.openspiel_bots import BotPolicy, PolicyBot, from_openspiel, to_openspiel
+from bidzoo.wrappers.openspiel_bots import AgentPolicy, BotPolicy, PolicyBot, from_openspiel, to_openspiel
 
 
 def test_bridge_board_for_board_with_the_same_scores():
@@ -61,6 +64,28 @@ def test_policy_as_bot(name):
             assert action in state.legal_actions()
             state.apply_action(action)
     assert len(state.returns()) == game.num_players()
+
+
+@pytest.mark.parametrize("name", ["cfr", "jps", "exact"])
+def test_policy_in_openspiels_tree_has_our_value(name):
+    compiled = compile_game(bidzoo.make_game("minibridge_v0", size=2))
+    agent, game = bidzoo.agents.make(name), pyspiel.load_game("python_bidzoo_minibridge(size=2)")
+    theirs = expected_game_score.policy_value(game.new_initial_state(), [AgentPolicy(game, agent)] * 2)
+    ours = evaluate(compiled, agent.policy(bidzoo.make_game("minibridge_v0", size=2)).strategy)
+    assert theirs == pytest.approx([ours, ours], abs=1e-12)
+    if name == "exact":
+        assert exploitability.nash_conv(game, AgentPolicy(game, agent)) == pytest.approx(0, abs=1e-12)
+
+
+def test_a_network_in_openspiels_bridge_bidding():
+    game = pyspiel.load_game("python_bidzoo_bridge_bidding")
+    state = game.new_initial_state()
+    state.apply_action(3)
+    chances = AgentPolicy(game, bidzoo.agents.make("sl")).action_probabilities(state)
+    assert sorted(chances) == state.legal_actions()
+    assert sum(chances.values()) == pytest.approx(1, abs=1e-5)
+    with pytest.raises(ValueError, match="sayc has no probabilities"):
+        AgentPolicy(game, bidzoo.agents.make("sayc"))
 
 
 def test_bot_as_policy_passes_and_the_board_is_passed_out():

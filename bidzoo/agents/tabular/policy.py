@@ -64,6 +64,13 @@ def _choose(
         out[b] = action[c]
 
 
+@row
+def _chances(strategy: F64, first: I32, count: I32, action: I32, nodes: I64, types: Tables, out: F64) -> None:
+    for b in range(len(nodes)):
+        for c in range(first[nodes[b]], first[nodes[b]] + count[nodes[b]]):
+            out[b, action[c]] = strategy[c, types[b]]
+
+
 class TablePolicy:
     """Plays a joint strategy ``[M, T]`` of one small game, in either seat."""
 
@@ -79,15 +86,26 @@ class TablePolicy:
         Raises:
             ValueError: views of another game.
         """
-        wrong = (views["game"] != self.game.code) | (views["extent"] != self.game.size)
-        if wrong.any():
-            raise ValueError(f"{self.name} plays {self.game}; row {int(np.argmax(wrong))} is a view of another game")
+        self._check(views)
         out = np.empty(len(views), np.int64)
         form = self.compiled
         types = np.ascontiguousarray(views["type"])
         nodes = locate(form, views)
         _choose(self.strategy, form.first, form.count, form.action, nodes, types, rng.random()[:, 0], out)
         return out
+
+    def probabilities(self, views: Tables, legal: I8) -> F64:
+        """Chance of every action ``[B, A]``; 0 for illegal ones. ValueError as in ``act``."""
+        self._check(views)
+        form, out = self.compiled, np.zeros(legal.shape)
+        types = np.ascontiguousarray(views["type"])
+        _chances(self.strategy, form.first, form.count, form.action, locate(form, views), types, out)
+        return out
+
+    def _check(self, views: Tables) -> None:
+        wrong = (views["game"] != self.game.code) | (views["extent"] != self.game.size)
+        if wrong.any():
+            raise ValueError(f"{self.name} plays {self.game}; row {int(np.argmax(wrong))} is a view of another game")
 
     def save(self, path: str | Path) -> None:
         """The strategy as a safetensors file that names its game; complete or not there at all."""

@@ -1,6 +1,6 @@
 """The tabular agents by name: each solves any small game when it first sees it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any
 
@@ -96,15 +96,25 @@ class Solved:
 
     def act(self, views: Tables, legal: I8, rng: Streams) -> I64:
         """As ``TablePolicy.act``, game by game."""
+        actions = np.empty(len(views), np.int64)
+        for policy, rows in self._by_game(views):
+            actions[rows] = policy.act(views[rows], legal[rows], rng[rows])
+        return actions
+
+    def probabilities(self, views: Tables, legal: I8) -> F64:
+        """As ``TablePolicy.probabilities``, game by game."""
+        chances = np.empty(legal.shape)
+        for policy, rows in self._by_game(views):
+            chances[rows] = policy.probabilities(views[rows], legal[rows])
+        return chances
+
+    def _by_game(self, views: Tables) -> Iterator[tuple[TablePolicy, I64]]:
         if views.dtype.names is None or "extent" not in views.dtype.names:
             raise ValueError(f"{self.name} plays the small games (Comm, Simple Bidding, MiniBridge, Mini-Hanabi) only")
-        actions = np.empty(len(views), np.int64)
         shown = np.stack([views["game"], views["extent"]], axis=1)
         for code, extent in np.unique(shown, axis=0):
             rows = np.flatnonzero((shown == (code, extent)).all(axis=1))
-            policy = self.policy(game_of(FORMS[int(code)].format(int(extent))))
-            actions[rows] = policy.act(views[rows], legal[rows], rng[rows])
-        return actions
+            yield self.policy(game_of(FORMS[int(code)].format(int(extent)))), rows
 
 
 def cfr(seed: int = 0, **options: Any) -> Solved:
