@@ -6,7 +6,8 @@ READY := $(VENV)/ready
 
 KERNELS := $(VENV)/kernels
 # the rules also run as plain Python, where NumPy reports overflows that compiled code would not
-UNCOMPILED := $(addprefix tests/games/test_,bridge_auction.py bridge_play.py small_engine.py spades_rules.py)
+UNCOMPILED := $(addprefix tests/games/test_,bridge_auction.py bridge_play.py small_engine.py spades_rules.py) \
+	tests/agents/test_bridge_dense.py
 
 # waiting numba threads sleep instead of spinning: these machines are shared
 export OMP_WAIT_POLICY ?= PASSIVE

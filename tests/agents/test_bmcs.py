@@ -172,6 +172,25 @@ def test_the_batched_filter_is_the_loop_of_algorithm_3(own_calls):
     assert compared >= 10
 
 
+@pytest.mark.parametrize("order", [sorted, lambda turns: sorted(turns, reverse=True)])
+def test_whichever_call_is_asked_about_first_the_same_deals_remain(monkeypatch, order):
+    agent, batch = Bmcs(judge=Spread(), r_max=30, p_max=400), positions(6)
+    views = batch.views(np.flatnonzero(batch.tables["length"] == 6)[:5])
+    found = [agent._deals(view, 12) for view in np.split(views, len(views))]
+    own, others = Bmcs._order, []
+
+    def ordered(*arguments):
+        others.append(own(*arguments) != order(own(*arguments)))
+        return order(own(*arguments))
+
+    monkeypatch.setattr(Bmcs, "_order", ordered)
+    for view, (hands, drawn) in zip(np.split(views, len(views)), found):
+        again, drawn_again = agent._deals(view, 12)
+        np.testing.assert_array_equal(again, hands)
+        assert drawn_again == drawn
+    assert any(others) and sum(len(hands) for hands, _ in found) > 10
+
+
 def test_rollouts_are_greedy_games():
     """The contract of every call on every deal, from the game itself, through another door."""
     batch = positions(3)

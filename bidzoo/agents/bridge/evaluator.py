@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bidzoo.agents.bridge import weights
-from bidzoo.agents.bridge.network import activate_row, affine_row
+from bidzoo.agents.bridge.dense import RELU, activate_row, one_row, pack
 from bidzoo.cards import FULL_DECK, HAND_SIZE, NUM_CARDS
 from bidzoo.kernels import F32, I64, Bool, batched, prange, row
 
@@ -63,7 +63,7 @@ def shapes(architecture: Suits) -> dict[str, tuple[int, ...]]:
 
 
 class Layers(NamedTuple):
-    """The tensors as the kernel reads them, weights ``[..., inputs, outputs]``."""
+    """The tensors as ``dense.pack`` lays them out."""
 
     cards: F32
     cards_bias: F32
@@ -138,24 +138,25 @@ def suits(hands: I64, declarer: I64, strain: I64) -> I64:
 
 @row
 def _chances_row(codes: I64, notrump: bool, net: Layers, out: F32) -> None:
-    h, g = np.empty(net.cards.shape[2], np.float32), np.empty(net.suits.shape[2], np.float32)
-    nonzero = np.empty(max(len(h), len(g), len(net.middle)), np.int64)
-    first, second = net.places_bias.copy(), np.empty(len(net.middle), np.float32)
+    x, h = np.empty((1, NUM_CARDS), np.int8), np.empty((1, net.cards_bias.shape[1]), np.float32)
+    g, z = np.empty((1, net.suits_bias.shape[1]), np.float32), net.places_bias.copy().reshape((1, -1))
+    y, logits = np.empty((1, len(net.middle_bias)), np.float32), np.empty(len(net.last_bias), np.float32)
+    used = np.empty(max(NUM_CARDS, h.size, g.size, z.size), np.uint32)
     for s in range(4):
         kind = NT if notrump else (TRUMP if s == 0 else SIDE)
-        h[:] = net.cards_bias[kind]
+        x[:] = 0
         for rank in range(HAND_SIZE):
-            place = HAND_SIZE * (codes[s] >> 2 * rank & 3) + rank
-            for j in range(len(h)):
-                h[j] += net.cards[kind, place, j]
-        activate_row(h, False)
-        affine_row(h, net.suits[kind], net.suits_bias[kind], nonzero, g)
-        activate_row(g, False)
-        affine_row(g, net.places[s], first, nonzero, first)
-    activate_row(first, False)
-    affine_row(first, net.middle, net.middle_bias, nonzero, second)
-    activate_row(second, False)
-    affine_row(second, net.last, net.last_bias, nonzero, out)
+            x[0, HAND_SIZE * (codes[s] >> 2 * rank & 3) + rank] = 1
+        one_row(x, net.cards[kind], net.cards_bias[kind], used, h[0])
+        activate_row(h[0], RELU)
+        one_row(h, net.suits[kind], net.suits_bias[kind], used, g[0])
+        activate_row(g[0], RELU)
+        one_row(g, net.places[s], z[0], used, z[0])
+    activate_row(z[0], RELU)
+    one_row(z, net.middle, net.middle_bias, used, y[0])
+    activate_row(y[0], RELU)
+    one_row(y, net.last, net.last_bias, used, logits)
+    out[:] = logits[:CLASSES]
     _softmax_row(out)
 
 
@@ -181,9 +182,9 @@ class SuitNetwork:
     def __init__(self, architecture: Suits, tensors: dict[str, F32]) -> None:
         """``tensors``: as ``shapes`` says."""
         self.architecture, self.tensors = architecture, tensors
-        turned = {name: array.swapaxes(-1, -2) if name.endswith("weight") else array for name, array in tensors.items()}
-        given = {n.removesuffix(".weight").replace(".", "_"): np.ascontiguousarray(a) for n, a in turned.items()}
-        self._layers = Layers(**given)
+        names = ("cards", "suits", "places", "middle", "last")
+        packed = [pack(tensors[f"{name}.weight"].swapaxes(-1, -2), tensors[f"{name}.bias"]) for name in names]
+        self._layers = Layers(*(array for layer in packed for array in layer))
 
     def __call__(self, codes: I64, strain: I64) -> F32:
         """Chances ``[n, 14]`` of cells with suits ``codes`` ``[n, 4]``, see ``suits``."""

@@ -4,23 +4,21 @@
 ``jps``  Linear, two blocks, Linear, two blocks, outputs; a block is two layers with a skip connection around them
          (joint policy search, Figure 3: width 200). The partner's-hand head, unused in its main results, is left out.
 
-Playing skips every entry of an observation that is 0: of the 480 bits some 25 are set. Each row is summed in a fixed
-order, in the hidden layers too (``dense.py``), so the outputs do not depend on the batch or on the number of threads.
+Playing sums each row in a fixed order (``dense.py``): outputs depend neither on the batch nor on the number of threads.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bidzoo.agents.bridge.dense import dense, pack
+from bidzoo.agents.bridge.dense import GELU, NONE, RELU, dense, pack
 from bidzoo.envs.bridge.encode import ENCODERS
 from bidzoo.envs.game import Encoder
-from bidzoo.kernels import F32, batched, prange, row
+from bidzoo.kernels import F32
 
 TEACHERS = {  # inputs of value networks, which see more than a player
     "bmcs636": 636,  # all four hands
@@ -85,69 +83,15 @@ class Architecture:
 # ---- without torch -----------------------------------------------------------------------
 
 
-@row
-def _add_four(s: F32, w: F32, k: NDArray[np.int64], at: int, out: F32) -> None:
-    k0, k1, k2, k3 = k[at], k[at + 1], k[at + 2], k[at + 3]
-    s0, s1, s2, s3 = s[k0], s[k1], s[k2], s[k3]
-    for j in range(len(out)):
-        out[j] += (s0 * w[k0, j] + s1 * w[k1, j]) + (s2 * w[k2, j] + s3 * w[k3, j])
-
-
-@row
-def affine_row(x: F32, weight: F32, bias: F32, nonzero: NDArray[np.int64], out: F32) -> None:
-    """``x @ weight + bias`` into ``out``, over the entries of ``x`` that are not 0 (listed in ``nonzero``)."""
-    count = 0
-    for k in range(len(x)):
-        if x[k] != 0:
-            nonzero[count] = k
-            count += 1
-    out[:] = bias
-    at = 0
-    while at + 4 <= count:
-        _add_four(x, weight, nonzero, at, out)
-        at += 4
-    for rest in range(at, count):
-        k = nonzero[rest]
-        for j in range(len(out)):
-            out[j] += x[k] * weight[k, j]
-
-
-@row
-def activate_row(x: F32, gelu: bool) -> None:
-    """ReLU or GELU of ``x`` in place."""
-    for j in range(len(x)):
-        if gelu:
-            x[j] = np.float32(0.5) * x[j] * (np.float32(1.0) + np.float32(math.erf(x[j] * 0.7071067811865476)))
-        elif x[j] < 0:
-            x[j] = 0
-
-
-@batched
-def _first(x: NDArray[Any], weight: F32, bias: F32, out: F32) -> None:
-    for b in prange(len(x)):
-        affine_row(x[b], weight, bias, np.empty(x.shape[1], np.int64), out[b])
-
-
-@batched
-def _finish(out: F32, before: F32, skip: bool, activate: int) -> None:
-    for b in prange(len(out)):
-        if skip:
-            for j in range(out.shape[1]):
-                out[b, j] += before[b, j]
-        if activate > 0:
-            activate_row(out[b], activate == 2)
-
-
 class Network:
     """Weights that run on NumPy arrays."""
 
     def __init__(self, architecture: Architecture, tensors: dict[str, F32]) -> None:
         """``tensors``: ``layers.N.weight`` ``[outputs, inputs]`` and ``layers.N.bias``, as ``shapes`` says."""
         self.architecture, self.tensors = architecture, tensors
-        weights = [np.ascontiguousarray(tensors[f"layers.{n}.weight"].T, np.float32) for n in range(len(tensors) // 2)]
-        biases = [np.ascontiguousarray(tensors[f"layers.{n}.bias"], np.float32) for n in range(len(tensors) // 2)]
-        self._input = weights[0], biases[0]
-        self._hidden = [pack(weight, bias) for weight, bias in zip(weights[1:], biases[1:])]
+        self._layers = [
+            pack(tensors[f"layers.{n}.weight"].T, tensors[f"layers.{n}.bias"]) for n in range(len(tensors) // 2)
+        ]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Network, (self.architecture, self.tensors)  # to another process the weights travel once, not packed too
@@ -156,18 +100,14 @@ class Network:
         """Outputs ``[B, outputs]`` of observations ``[B, inputs]``, int8 or float32."""
         if x.shape[1:] != (self.architecture.inputs,):
             raise ValueError(f"observations have shape {x.shape}, expected (B, {self.architecture.inputs})")
-        kind = 2 if self.architecture.activation == "gelu" else 1
-        plans = self.architecture.layers
-        before = np.empty((len(x), 0), np.float32)
-        here = np.empty((len(x), plans[0].outputs), np.float32)
-        _first(np.ascontiguousarray(x), *self._input, here)
-        _finish(here, before, False, kind)
-        for plan, packed in zip(plans[1:], self._hidden):
-            out = np.empty((len(x), plan.outputs), np.float32)
-            dense(here, packed, out)
-            _finish(out, before, plan.skip, kind if plan.activate else 0)
+        activation = GELU if self.architecture.activation == "gelu" else RELU
+        nothing = before = np.empty((0, 0), np.float32)
+        here = np.ascontiguousarray(x)
+        for plan, packed in zip(self.architecture.layers, self._layers):
+            out = np.empty((len(x), len(packed.bias)), np.float32)
+            dense(here, packed, before if plan.skip else nothing, activation if plan.activate else NONE, out)
             before, here = here, out
-        return here
+        return np.ascontiguousarray(here[:, : self.architecture.outputs])
 
 
 def shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
