@@ -7,10 +7,9 @@ import numpy as np
 
 from bidzoo.agents.bridge import belief, supervised, weights
 from bidzoo.agents.bridge.neural import NetworkPolicy
-from bidzoo.benchmarks.match import duplicate
+from bidzoo.benchmarks.bridge_boards import Boards, Contracts
 from bidzoo.benchmarks.results import Estimate, Table
 from bidzoo.envs.bridge.files.auctions import Auctions, Positions
-from bidzoo.envs.bridge.game import Bridge
 
 PAPER_ACCURACY = 0.9437  # Belief Monte Carlo search, section VI-A, on WBridge5's auctions
 PAPER_GAIN = {"rl": 0.87}  # section VI-B, IMPs a board over its supervised policy
@@ -72,13 +71,14 @@ def beliefs(test: Positions, source: str) -> Table:
 
 def matches(policies: Sequence[str], boards: int, seed: int) -> Table:
     """Duplicate matches against ``sl`` on test deals."""
-    columns = ("policy", "IMPs a board over sl")
-    note = f"{boards} boards, double-dummy, from the 2000 test deals with suits and seats exchanged"
-    table = Table("Against the supervised policy", columns, note=note)
-    sl, game = NetworkPolicy(weights.packaged("sl"), name="sl"), Bridge(False, deals="test")
+    arena, sl = Boards(boards, seed), NetworkPolicy(weights.packaged("sl"), name="sl")
+    deals = int(arena.deal.max()) + 1
+    note = f"{boards:,} boards of {deals:,} test deals, double-dummy; ± standard error, boards of one deal as one"
+    table = Table("Against the supervised policy", ("policy", "IMPs a board over sl"), note=note)
     for name in policies:
         if name != "sl":
-            match = duplicate(game, NetworkPolicy(weights.packaged(name), name=name), sl, np.arange(boards), seed)
-            estimate = Estimate.of(match.imps, PAPER_GAIN.get(name))
+            ours = NetworkPolicy(weights.packaged(name), name=name)
+            ended = [Contracts.of(arena.play(*room, seed)) for room in ((ours, sl), (sl, ours))]
+            estimate = arena.estimate(arena.match(*ended), PAPER_GAIN.get(name))
             table.rows.append({"policy": name, "IMPs a board over sl": estimate})
     return table

@@ -166,7 +166,7 @@ def test_cells_that_do_not_exist(change, words):
 
 
 def test_packaged_weights_know_the_test_deals():
-    """Bounds well below what docs/results/evaluator.json reports, on all 2000 x 20 cells."""
+    """Bounds well below what docs/results/evaluator.json reports, on all 20 cells of a deal."""
     test = packaged("test")
     chances = Evaluator().chances(*every_cell(test.hands)).reshape(-1, 20, CLASSES)
     off, error = np.abs(chances.argmax(2) - test.tricks), chances @ np.arange(14) - test.tricks

@@ -12,6 +12,7 @@ from bidzoo.benchmarks.match import duplicate
 from bidzoo.benchmarks.results import Estimate
 from bidzoo.cards import call_number
 from bidzoo.cli import app
+from bidzoo.envs.bridge.deals import packaged
 from bidzoo.envs.bridge.par import par
 from bidzoo.envs.bridge.solving import double_dummy
 
@@ -27,14 +28,16 @@ def test_imps_are_those_of_a_duplicate_match():
 
 def test_error_counts_deals_not_boards():
     """Twice the boards on the same deals with the same results say no more than once."""
-    once, twice = Boards(2000), Boards(4000)
-    samples = np.random.default_rng(0).normal(size=2000)
+    n = len(packaged("test").hands)
+    once, twice = Boards(n), Boards(2 * n)
+    samples = np.random.default_rng(0).normal(size=n)
     plain = Estimate.of(samples)
     assert once.estimate(samples).error == pytest.approx(plain.error)
     assert once.estimate(samples).mean == pytest.approx(plain.mean)
     again = twice.estimate(np.tile(samples, 2))
     assert again.error == pytest.approx(plain.error)
-    assert twice.estimate(np.random.default_rng(0).normal(size=4000)).error == pytest.approx(4000**-0.5, rel=0.1)
+    others = np.random.default_rng(0).normal(size=2 * n)
+    assert twice.estimate(others).error == pytest.approx((2 * n) ** -0.5, rel=0.1)
 
 
 def test_a_board_is_the_same_for_everybody():
