@@ -1,5 +1,6 @@
 """Sphinx configuration: MyST pages, furo theme; pages for environments come from their module docstrings."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pages
 
 import bidzoo
 
-project, author = "bidzoo", "The bidzoo authors"
+project, author, copyright = "bidzoo", "The bidzoo authors", "the bidzoo authors, MIT licence"
 release = version = bidzoo.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 html_theme = "furo"
@@ -19,6 +20,15 @@ exclude_patterns = ["_build", "results"]
 suppress_warnings = ["myst.xref_missing"]
 
 
+ARRAY = re.compile(r"~?numpy\.ndarray\[.*?dtype\[~?numpy\.(\w+)\]\]")
+
+
+def shorten(app, what, name, obj, options, signature, returns):
+    """``Array[int8]`` for NumPy's long way to say it."""
+    return tuple(text and ARRAY.sub(r"Array[\1]", text) for text in (signature, returns))
+
+
 def setup(app):
-    """Write the generated pages before Sphinx looks for sources."""
+    """Write the generated pages before Sphinx looks for sources; signatures that one can read."""
     app.connect("builder-inited", lambda _: pages.write(Path(__file__).parent))
+    app.connect("autodoc-process-signature", shorten)

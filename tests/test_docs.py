@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bidzoo.agents import AGENTS
 from bidzoo.registry import GAMES
 
 ROOT = Path(__file__).parents[1]
@@ -38,6 +39,17 @@ def test_tables_are_the_result_files(pages):
     for page in pages.with_tables():
         text = page.read_text(encoding="utf-8")
         assert text == pages.filled(text), f"{page.name} is stale: run python docs/pages.py"
+
+
+def test_every_agent_has_a_row():
+    page = (ROOT / "docs" / "agents" / "index.md").read_text(encoding="utf-8")
+    missing = [name for name in AGENTS if f"| `{name}` |" not in page and f"\n`{name}` plays" not in page]
+    assert not missing
+
+
+def test_a_table_takes_some_rows_only(pages):
+    whole, part = (pages.table("throughput.json", 1, first).count("\n| ") for first in (None, "bridge_v0"))
+    assert 2 < part < whole
 
 
 def test_environment_pages_are_made(pages, tmp_path):

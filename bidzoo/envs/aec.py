@@ -25,7 +25,7 @@ _AFTER_RESET = frozenset({"rewards", "terminations", "truncations", "agent_selec
 
 
 class TableEnv(AECEnv[str, dict[str, Any], int | None]):
-    """One table of a game; agents ``player_0`` ... act one at a time. A game's class names its id and its rules:
+    """One table of a game; agents ``player_0`` ... act one at a time. A game's class names its id and its rules::
 
         class raw_env(TableEnv, id="comm_v0", rules=Comm): ...
 

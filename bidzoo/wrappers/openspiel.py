@@ -22,7 +22,7 @@ _BOARDS = {"boards": 1000, "seed": 0}
 PARAMETERS: dict[str, dict[str, Any]] = {  # options of OpenSpiel's load_game, with their defaults
     "comm_v0": {"length": 3},
     "simple_bidding_v0": {"size": 4},
-    "minibridge_v0": {"size": 3},
+    "minibridge_v0": {"size": 4},
     "mini_hanabi_v0": {},
     "bridge_bidding_v0": {"reward": "score", "deals": "train", **_BOARDS},
     "bridge_v0": {"reward": "score", **_BOARDS},
