@@ -21,7 +21,8 @@ from bidzoo.streams import Streams
 from bidzoo.wrappers.batch import Batch
 
 DEFAULT = (
-    *("random", "pass", "sayc", "sl", "a2c-bridge", "jps-non-search", "jps-1-search", "jps-bridge"),
+    *("random", "pass", "sayc", "sl", "a2c-bridge", "jps-non-search", "jps-1-search"),
+    *("jps-1-percent", "jps-bridge", "jps-10-percent"),
     *("rl-no-hi", "rl-no-pr", "rl", "ppo", "rl-mcs", "bmcs"),
 )
 SEARCH_BOARDS = 200

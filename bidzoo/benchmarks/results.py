@@ -109,6 +109,11 @@ def _plain(value: Any) -> Any:
     return value._asdict() if isinstance(value, Estimate) else value
 
 
+def command() -> str:
+    """This command line as it is published: files outside the working folder by their names alone."""
+    return shlex.join(["bidzoo", *(Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:])])
+
+
 def save(
     path: str | Path,
     suite: str,
@@ -121,7 +126,7 @@ def save(
     """Write a result file whole or not at all (temporary file, then rename)."""
     document = {
         "suite": suite,
-        "command": shlex.join(["bidzoo", *sys.argv[1:]]),
+        "command": command(),
         "seed": seed,
         "version": bidzoo.__version__,
         "python": platform.python_version(),

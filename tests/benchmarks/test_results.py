@@ -47,6 +47,13 @@ def test_a_file_is_read_back(file):
     assert (document["seed"], document["suite"]) == (7, "suite")
 
 
+def test_a_published_command_names_no_folder(monkeypatch):
+    monkeypatch.setattr(
+        "sys.argv", ["/some/where/bidzoo", "bench", "x", "--json", "/home/me/x.json", "--in", "a/b.npz"]
+    )
+    assert results.command() == "bidzoo bench x --json x.json --in a/b.npz"
+
+
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"tables": [1]}', '{"tables": []}', "\x00"])
 def test_a_foreign_file_is_named(tmp_path, text):
     path = tmp_path / "foreign.json"

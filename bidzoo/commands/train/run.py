@@ -29,12 +29,10 @@ def report(out: Path) -> Callable[[int, dict[str, float]], None]:
 
 def provenance(known: dict[str, Any]) -> dict[str, Any]:
     """``known`` of the weights, with the command that made them."""
-    import shlex
-    import sys
-
     import bidzoo
+    from bidzoo.benchmarks.results import command
 
-    return {**known, "command": shlex.join(["bidzoo", *sys.argv[1:]]), "version": bidzoo.__version__}
+    return {**known, "command": command(), "version": bidzoo.__version__}
 
 
 def training_deals(files: list[Path] | None) -> "tuple[DealSet, dict[str, str]]":
