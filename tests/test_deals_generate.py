@@ -186,3 +186,12 @@ def test_import_command(tmp_path: Path, quick: Callable[[I64], I8]) -> None:
     missing = CliRunner().invoke(app, ["import", str(tmp_path / "two.rbn"), "--out", str(out)])
     assert isinstance(missing.exception, ValueError)
     assert "ending '.rbn', expected .pbn or .lin" in str(missing.exception)
+
+
+def test_commands_name_a_wrong_ending_and_look_into_pbn(tmp_path: Path) -> None:
+    path = tmp_path / "two.pbn"
+    path.write_text((DATA / "two-deals.pbn").read_text())
+    for words in (["generate", "2"], ["guess", "2"], ["import", str(path)]):
+        result = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "d.pbn")], env={"COLUMNS": "200"})
+        assert result.exit_code == 2 and "ending '.pbn', expected .npz" in result.output
+    assert "2 (2 different, 1 solved)" in CliRunner().invoke(app, ["info", str(path)]).stdout

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bidzoo import agents
 from bidzoo.agents.bridge.evaluator import CLASSES, Evaluator
 from bidzoo.benchmarks.match import play
 from bidzoo.benchmarks.results import Estimate, Table
@@ -164,7 +163,7 @@ def calibration(evaluator: Evaluator, policy: str, boards: int) -> Table:
     """Chance to make against how often it was made: contracts of game or more that a policy reached."""
     columns = ("predicted chance to make", "contracts", "mean prediction", "made")
     game = Bridge(False, deals="test", shuffle=False, augment=False)
-    tables = play(game, [agents.make(policy)] * 4, np.arange(boards)).tables
+    tables = play(game, [policy] * 4, np.arange(boards)).tables
     level, strain = tables["bid"] // 5 + 1, tables["bid"] % 5
     reached = tables[(tables["declarer"] >= 0) & (level >= GAME[strain])]
     level, strain, declarer = (reached["bid"] // 5 + 1, reached["bid"] % 5, reached["declarer"])

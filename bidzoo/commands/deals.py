@@ -1,7 +1,7 @@
 """``bidzoo deals``: make, import and look at files of deals with double-dummy tables."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -9,7 +9,14 @@ from bidzoo.commands.output import progress
 
 app = typer.Typer(no_args_is_help=True, help="Deals with double-dummy tables: generate, import, look at.")
 
-Out = Annotated[Path, typer.Option("--out", help="Deal file to write (.npz).")]
+
+def _npz(path: Path) -> Path:
+    if path.suffix != ".npz":
+        raise typer.BadParameter(f"{path}: ending {path.suffix!r}, expected .npz")
+    return path
+
+
+Out = Annotated[Path, typer.Option("--out", callback=_npz, help="Deal file to write (.npz).")]
 Workers = Annotated[int, typer.Option(min=1, help="Processes; the file does not depend on it.")]
 
 
@@ -70,9 +77,11 @@ def import_(
 
 @app.command()
 def info(
-    file: Annotated[str, typer.Argument(metavar="FILE|packaged", help="A deal file, or the packaged sets.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE|packaged", help="A .npz, .pbn or .lin file, or the packaged sets.")
+    ],
 ) -> None:
-    """Say what a deal file holds: counts, provenance, checksum, mean points and tricks."""
+    """Say what deals a file holds: counts, provenance, checksum, mean points and tricks."""
     from bidzoo.envs.bridge.deals import DATA, SPLITS
 
     for path in [DATA / f"deals-{split}.npz" for split in SPLITS] if file == "packaged" else [Path(file)]:
@@ -83,10 +92,14 @@ def _show(path: Path) -> None:
     from bidzoo.cards import SEATS, STRAINS
     from bidzoo.envs.bridge.deals import DealSet
     from bidzoo.envs.bridge.files import deal_file
-    from bidzoo.envs.bridge.files.gather import summary
+    from bidzoo.envs.bridge.files.gather import READERS, deals_of, read_boards, summary
 
-    hands, tricks, provenance = deal_file.read(path)
-    deals = DealSet.of(hands, tricks, str(path))
+    provenance: dict[str, Any] = {}
+    if path.suffix.lower() in READERS:
+        deals = deals_of(read_boards(path), str(path))
+    else:
+        hands, tricks, provenance = deal_file.read(path)
+        deals = DealSet.of(hands, tricks, str(path))
     numbers = summary(deals)
     lines = {
         "deals": f"{numbers.deals} ({numbers.different} different, {numbers.solved} solved)",

@@ -70,6 +70,23 @@ def test_options_are_parsed_by_kind():
     assert (options.syncs, options.policy_rate, options.hidden, options.prioritised) == (3, 1e-3, False, True)
 
 
+def test_options_are_listed():
+    lines = run("ppo", "--set", "help").splitlines()
+    assert "clip=0.2" in lines and "boards=4096" in lines
+
+
+@pytest.mark.parametrize(("device", "words"), [("gpu", "no device of torch"), ("cuda", "no GPU here")])
+def test_wrong_devices_are_named(monkeypatch, device, words):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    result = CliRunner().invoke(app, ["ppo", "--device", device])
+    assert result.exit_code == 2 and words in result.output
+
+
+def test_only_bridge_is_recorded(tmp_path):
+    with pytest.raises(ValueError, match="agent 'bis' does not play bridge_bidding_v0"):
+        run("record", 2, "--policy", "bis", "--out", tmp_path / "a.npz")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

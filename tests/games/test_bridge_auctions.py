@@ -61,7 +61,7 @@ def test_npz_errors_name_the_place(tmp_path, changes, words):
 
 def test_npz_that_is_none(tmp_path):
     (tmp_path / "a.npz").write_bytes(write(tmp_path / "b.npz").read_bytes()[:-200])
-    with pytest.raises(ValueError, match=r"a\.npz: not a file of auctions"):
+    with pytest.raises(ValueError, match=r"a\.npz: not a file of auctions \([^)]*zip"):
         Auctions.load(tmp_path / "a.npz")
     np.savez(tmp_path / "c.npz", owner=fields()["owner"])
     with pytest.raises(ValueError, match="dealer: missing"):

@@ -16,7 +16,7 @@ import numpy as np
 from bidzoo.agents.spades.bidder import Bidder
 from bidzoo.agents.spades.book import with_curves
 from bidzoo.agents.spades.choose import Player
-from bidzoo.agents.spades.curves import FILE, FIRST, SEQUENCES, load_curves, sequence_bids
+from bidzoo.agents.spades.curves import FILE, FIRST, SEQUENCES, sequence_bids
 from bidzoo.agents.spades.match import play_games, rules
 from bidzoo.kernels import F32, F64, I64, Bool
 
@@ -113,9 +113,8 @@ def train_success_curves(
     config: CurvesConfig = CurvesConfig(), report: Callable[[dict[str, Any]], None] = lambda _: None
 ) -> F32:
     """Curves ``[2, 2955, 2]`` trained as ``config`` says and written to ``config.out`` with their provenance."""
-    curves = (
-        load_curves() if config.passes > 1 and Path(config.out).exists() else np.zeros((2, SEQUENCES, 2), np.float32)
-    )
+    Path(config.out).parent.mkdir(parents=True, exist_ok=True)
+    curves = np.zeros((2, SEQUENCES, 2), np.float32)
     scores: dict[str, Any] = {}
     for k in range(config.passes):
         nils = collect_nils(config.rounds, config.noise, curves, config.player, config.seed + k)

@@ -7,6 +7,7 @@ against two BIS, and fits the network to who won, by log loss. The greedy choice
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -185,6 +186,7 @@ def train_bidder(
 
     from bidzoo.agents.spades.choose import Player
 
+    Path(config.out).parent.mkdir(parents=True, exist_ok=True)
     weights: dict[str, F32] | None = None
     before: list[Samples] = []
     best: tuple[float, dict[str, F32]] = (-1.0, {})

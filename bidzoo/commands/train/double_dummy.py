@@ -41,7 +41,7 @@ def measure_evaluator(
     weights: Annotated[Path | None, typer.Option(help="File of weights; default: the packaged ones.")] = None,
     policy: Annotated[str, typer.Option(help="Agent whose game contracts are judged.")] = "ppo",
     limit: Annotated[int | None, typer.Option(min=2, help="Test deals; default: all.")] = None,
-    json: Annotated[Path, typer.Option(help="Where the result file goes.")] = Path("runs/evaluator.json"),
+    json: Annotated[Path, typer.Option(help="Result file.")] = Path("runs/evaluator.json"),
 ) -> None:
     """How well the double-dummy evaluator knows the tricks of the test deals."""
     from bidzoo.agents.bridge.evaluator import Evaluator

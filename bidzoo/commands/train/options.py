@@ -6,10 +6,23 @@ from typing import Annotated, Any
 
 import typer
 
+
+def _device(name: str) -> str:
+    import torch
+
+    try:
+        kind = torch.device(name).type
+    except RuntimeError as problem:
+        raise typer.BadParameter(f"{name!r} is no device of torch; expected cpu, cuda or cuda:0") from problem
+    if kind == "cuda" and not torch.cuda.is_available():
+        raise typer.BadParameter(f"{name!r}: torch finds no GPU here")
+    return name
+
+
 Data = Annotated[Path, typer.Argument(help="Recorded auctions: .npz, or OpenSpiel's text form of WBridge5's.")]
 Out = Annotated[Path, typer.Option(help="Folder of checkpoint, curves and weights.")]
 Start = Annotated[str, typer.Option(help="Weights to start from: a packaged name or a file.")]
-Device = Annotated[str, typer.Option(help="Of torch: cpu, cuda.")]
+Device = Annotated[str, typer.Option(callback=_device, help="Of torch: cpu, cuda.")]
 Threads = Annotated[int, typer.Option(min=1, help="Of torch on the CPU; the same seed gives the same bytes with 1.")]
 Every = Annotated[int, typer.Option(min=1, help="Steps between measurements and checkpoints.")]
 Boards = Annotated[int, typer.Option(min=0, help="Validation boards of the match against --against; 0: none.")]
@@ -17,12 +30,18 @@ Against = Annotated[str, typer.Option(help="Whom the match is against: packaged 
 Deals = Annotated[
     list[Path] | None, typer.Option(help="Solved deals (.npz) beside the packaged ones; may be repeated.")
 ]
-Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the algorithm.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="An option of the algorithm; --set help lists them."),
+]
 
 
 def parse(options: type, given: list[str] | None, **fixed: Any) -> Any:
-    """``options(...)`` with ``NAME=VALUE`` texts; ValueError names the option and the choices."""
+    """``options(...)`` with ``NAME=VALUE`` texts; ValueError names the option and the choices. ``help`` prints them."""
     known = {field.name: field for field in fields(options) if field.name not in fixed}
+    if "help" in (given or []):
+        typer.echo("\n".join(f"{name}={field.default}" for name, field in known.items()))
+        raise typer.Exit
     chosen: dict[str, Any] = dict(fixed)
     for text in given or []:
         name, _, value = text.partition("=")

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 def record(
     count: Annotated[int, typer.Argument(min=1, metavar="N", help="Random boards, without double-dummy tables.")],
     out: Annotated[Path, typer.Option(help="File of auctions to write (.npz).")],
-    policy: Annotated[str, typer.Option(help="Agent that bids all four hands.")] = "ppo",
+    policy: Annotated[str, typer.Option(help="Agent, packaged network or file that bids all four hands.")] = "ppo",
     seed: Annotated[int, typer.Option(help="Of the deals.")] = 0,
 ) -> None:
-    """Auctions of an agent on random boards, in the format that ``sl`` and ``belief`` read."""
+    """Auctions of an agent on random boards, in the format that sl and belief read."""
     from bidzoo.agents.bridge.record import record as bid
 
     bid(_player(policy), count, seed).save(out)
@@ -28,10 +28,10 @@ def record(
 
 
 def _player(name: str) -> "Policy":
-    from bidzoo import agents
     from bidzoo.agents.bridge.neural import NetworkPolicy
+    from bidzoo.benchmarks.bridge import contestant
 
-    return NetworkPolicy(name, name=Path(name).stem) if Path(name).suffix else agents.make(name)
+    return NetworkPolicy(name, name=Path(name).stem) if Path(name).suffix else contestant(name)
 
 
 def sl(
@@ -46,7 +46,7 @@ def sl(
     device: Device = "cpu",
     threads: Threads = 1,
 ) -> None:
-    """The expert's calls (``--kind mlp --width 2048 --depth 4 --activation gelu``: belief Monte Carlo search's)."""
+    """The expert's calls (--width 2048 --depth 4 --activation gelu: the network of belief Monte Carlo search)."""
     from bidzoo.agents.bridge import supervised
 
     _fit(supervised.train, data, out, supervised.POLICY.outputs, (kind, width, depth, activation), options)(
@@ -65,7 +65,7 @@ def belief(
     device: Device = "cpu",
     threads: Threads = 1,
 ) -> None:
-    """Who holds which card, from recorded auctions (``bidzoo train record`` makes those of a policy)."""
+    """Who holds which card, from recorded auctions (bidzoo train record makes those of a policy)."""
     from bidzoo.agents.bridge import belief, weights
 
     known = weights.network(start) if start else None
@@ -95,7 +95,7 @@ def measure(
     policy: Annotated[list[str] | None, typer.Option(help="Packaged network; may be repeated.")] = None,
     boards: Annotated[int, typer.Option(min=2, help="Test boards of each match.")] = 10_000,
     seed: Annotated[int, typer.Option(help="Of the boards.")] = 0,
-    json: Annotated[Path | None, typer.Option(help="Where the result file goes.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Result file; default: runs/bridge-training.json.")] = None,
 ) -> None:
     """What training reached, on test auctions and test deals."""
     from bidzoo.benchmarks import bridge_training

@@ -205,7 +205,11 @@ def _read_npz(path: Path) -> Auctions:
 
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
+        with path.open("rb") as file:
+            if not zipfile.is_zipfile(file):
+                raise ValueError("no zip archive")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as archive:
+                return {name: archive[name] for name in archive.files}
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError) as problem:
         raise ValueError(f"{path}: not a file of auctions ({problem}); expected an .npz") from problem
