@@ -7,6 +7,7 @@ import pytest
 import bidzoo
 from bidzoo import agents
 from bidzoo.benchmarks import match
+from bidzoo.wrappers.batch import Batch
 
 BRIDGE = "bridge_bidding_v0"
 
@@ -68,6 +69,15 @@ def test_batches_take_integers():
     batch.reset()
     with pytest.raises(ValueError, match="actions must be integers, got float64"):
         batch.step(np.zeros(2))
+
+
+def test_a_finished_table_takes_no_action():
+    batch = Batch(bidzoo.make_game("mini_hanabi_v0"), 2, autoreset=False)
+    batch.reset()
+    for _ in range(2):
+        batch.step(np.zeros(2, int))
+    with pytest.raises(ValueError, match=r"table 1 \(board 1\) is finished: give it -1"):
+        batch.step(np.array([-1, 0]))
 
 
 @pytest.mark.parametrize(

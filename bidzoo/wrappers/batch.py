@@ -96,6 +96,8 @@ class Batch:
         if chosen.shape != (self.num_envs,):
             raise ValueError(f"actions must have shape ({self.num_envs},), got {chosen.shape}")
         b = _first_illegal(self.buffers.mask, chosen)
+        if b >= 0 and not self.buffers.mask[b].any():
+            raise ValueError(f"table {b} (board {self.boards[b]}) is finished: give it -1, or reset()")
         if b >= 0:
             raise ValueError(
                 f"illegal action {chosen[b]} at table {b} (board {self.boards[b]}) by player_{self.player[b]}; "
