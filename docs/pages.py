@@ -19,6 +19,7 @@ from bidzoo.registry import GAMES
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
+SEED = 512  # a competitive auction to a slam
 WANTED = re.compile(r"(<!-- results: ([\w.-]+), (\d+)(?:, (\w+))? -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -99,18 +100,17 @@ def with_tables() -> list[Path]:
 
 
 def picture(path: Path) -> None:
-    """Draw the board on the README: board 3 of the test split, bid by four ``sayc``."""
-    import numpy as np
+    """Draw the board that the first program of README and front page plays: board 0 of ``SEED``, bid by ``sayc``."""
     from PIL import Image
 
-    from bidzoo import agents
-    from bidzoo.benchmarks.match import play
-    from bidzoo.registry import make_game
+    import bidzoo
 
-    game = make_game("bridge_bidding_v0", deals="test", shuffle=False, augment=False)
-    episodes = play(game, [agents.make("sayc")] * 4, np.array([3]))
+    env, player = bidzoo.make("bridge_bidding_v0", render_mode="rgb_array"), bidzoo.agents.make("sayc")
+    env.reset(seed=SEED)
+    while not any(env.terminations.values()):
+        env.step(env.ask(player))
     path.parent.mkdir(exist_ok=True)
-    Image.fromarray(game.image(episodes.tables[0])).save(path, optimize=True)
+    Image.fromarray(env.render()).save(path, optimize=True)
 
 
 if __name__ == "__main__":

@@ -41,6 +41,11 @@ def test_tables_are_the_result_files(pages):
         assert text == pages.filled(text), f"{page.name} is stale: run python docs/pages.py"
 
 
+def test_the_picture_is_of_the_board_above_it(pages):
+    for page in ("README.md", "docs/index.md"):
+        assert f"env.reset(seed={pages.SEED})" in (ROOT / page).read_text(encoding="utf-8")
+
+
 def test_every_agent_has_a_row():
     page = (ROOT / "docs" / "agents" / "index.md").read_text(encoding="utf-8")
     missing = [name for name in AGENTS if f"| `{name}` |" not in page and f"\n`{name}` plays" not in page]
