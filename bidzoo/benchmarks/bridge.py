@@ -44,7 +44,7 @@ def contestant(entry: str | Policy) -> Policy:
 
     if not isinstance(entry, str):
         return agents.resolve(entry)
-    name, _, file = entry.partition("=")
+    name, _, file = entry.strip().partition("=")
     if file:
         policy: Policy = NetworkPolicy(file, name=name)
     elif name not in agents.AGENTS and (PACKAGED / f"{name}.safetensors").exists():

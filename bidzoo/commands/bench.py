@@ -9,15 +9,18 @@ from bidzoo.commands.output import finish, progress
 
 app = typer.Typer(invoke_without_command=True, help="Measure agents and environments.")
 
-Json = Annotated[Path | None, typer.Option("--json", help="Where the result file goes.")]
+Json = Annotated[Path | None, typer.Option("--json", help="Result file; default: runs/, named after the suite.")]
 Seed = Annotated[int, typer.Option(help="Of deals and policies.")]
 
 
 @app.callback()
 def main_job(
     context: typer.Context,
-    pbn: Annotated[Path | None, typer.Option(help="Boards to play; default: the packaged sample.")] = None,
-    boards: Annotated[int, typer.Option(help="Boards of the test split in the duplicate match.")] = 2000,
+    pbn: Annotated[
+        Path | None,
+        typer.Option("--deals", "--pbn", help="A .pbn, .lin or .npz file with tables; default: the packaged sample."),
+    ] = None,
+    boards: Annotated[int, typer.Option(min=2, help="Boards of the test split in the duplicate match.")] = 2000,
     seed: Seed = 0,
     json: Json = None,
 ) -> None:
@@ -32,7 +35,7 @@ def main_job(
 @app.command()
 def throughput(
     seconds: Annotated[float, typer.Option(help="Length of a slice.")] = 0.4,
-    rounds: Annotated[int, typer.Option(help="Slices of each contestant; the median counts.")] = 5,
+    rounds: Annotated[int, typer.Option(min=1, help="Slices of each contestant; the median counts.")] = 5,
     game: Annotated[list[str] | None, typer.Option(help="Only this environment; may be repeated.")] = None,
     peers: Annotated[bool, typer.Option(help="Also OpenSpiel, Pgx, RLCard, PettingZoo where installed.")] = True,
     json: Json = None,
@@ -45,8 +48,8 @@ def throughput(
 
 @app.command()
 def tabular(
-    seeds: Annotated[int, typer.Option(help="Of CFR1k, CFR1k+JPS and random+JPS (the paper: 1000).")] = 10,
-    network_seeds: Annotated[int, typer.Option(help="Of A2C and BAD (the paper: 10 and 50); 0 leaves them out.")] = 1,
+    seeds: Annotated[int, typer.Option(min=1, help="Of CFR1k, CFR1k+JPS and random+JPS (the paper: 1000).")] = 10,
+    network_seeds: Annotated[int, typer.Option(min=0, help="Of A2C, BAD (the paper: 10, 50); 0 leaves them out.")] = 1,
     row: Annotated[list[str] | None, typer.Option(help="Only this row of Table 1; may be repeated.")] = None,
     game: Annotated[list[str] | None, typer.Option(help="Only this game; may be repeated.")] = None,
     workers: Annotated[int, typer.Option(help="Processes; they change no result.")] = 2,
@@ -63,7 +66,7 @@ def tabular(
 
 @app.command()
 def spades(
-    games: Annotated[int, typer.Option(help="Games a row.")] = 10_000,
+    games: Annotated[int, typer.Option(min=2, help="Games a row.")] = 10_000,
     rows: Annotated[str, typer.Option(help="rule-based, uct, ablation, learned or all.")] = "rule-based",
     seed: Seed = 0,
     workers: Annotated[int | None, typer.Option(help="Threads; they change no result.")] = None,
@@ -79,11 +82,13 @@ def spades(
 
 @app.command()
 def bridge(
-    agents: Annotated[str, typer.Option(help="Names, or NAME=FILE for own weights; commas between them.")] = "",
-    boards: Annotated[int, typer.Option(help="Boards of every match.")] = 10_000,
+    agents: Annotated[
+        str, typer.Option(help="Names, or NAME=FILE for own weights, with commas; default: all, and the ablations.")
+    ] = "",
+    boards: Annotated[int, typer.Option(min=2, help="Boards of every match.")] = 10_000,
     fresh: Annotated[bool, typer.Option(help="Random deals; contracts are solved when reached, and kept.")] = False,
     cache: Annotated[Path, typer.Option(help="Double-dummy results of --fresh.")] = Path("runs/double-dummy.cache"),
-    search_boards: Annotated[int, typer.Option(help="Boards of a match in which an agent searches.")] = 200,
+    search_boards: Annotated[int, typer.Option(min=2, help="Boards of a match in which an agent searches.")] = 200,
     ledger: Annotated[Path | None, typer.Option(help="What searching agents played; a killed run goes on.")] = None,
     workers: Annotated[int, typer.Option(help="Processes that search or solve; they change no result.")] = 2,
     seed: Seed = 0,
@@ -92,7 +97,7 @@ def bridge(
     """Every bridge agent against every other, duplicate, in IMPs a board; the papers' relations beside ours."""
     from bidzoo.benchmarks import bridge
 
-    entries = agents.split(",") if agents else bridge.DEFAULT
+    entries = [bridge.contestant(name) for name in agents.split(",")] if agents else bridge.DEFAULT
     with progress() as report:
         result = bridge.main(
             entries, boards, seed, fresh, workers, cache, report, search_boards=search_boards, ledger=ledger
@@ -102,10 +107,10 @@ def bridge(
 
 @app.command("bridge-analysis")
 def bridge_analysis(
-    agents: Annotated[str, typer.Option(help="Names, or NAME=FILE for own weights; commas between them.")] = "sayc",
-    boards: Annotated[int, typer.Option(help="Auctions between four of each agent.")] = 10_000,
+    agents: Annotated[str, typer.Option(help="Names, or NAME=FILE for own weights, with commas.")] = "sayc",
+    boards: Annotated[int, typer.Option(min=2, help="Auctions between four of each agent.")] = 10_000,
     pictures: Annotated[Path | None, typer.Option(help="Folder for the figures as PNG.")] = None,
-    search_boards: Annotated[int, typer.Option(help="Auctions of an agent that searches.")] = 200,
+    search_boards: Annotated[int, typer.Option(min=2, help="Auctions of an agent that searches.")] = 200,
     workers: Annotated[int, typer.Option(help="Processes that search; they change no result.")] = 2,
     seed: Seed = 0,
     json: Json = None,

@@ -292,6 +292,8 @@ def test_command_line(tmp_path):
     done = runner.invoke(app, ["bench", "bridge", "--agents", "sayc,pass", "--boards", "20", "--json", str(out)])
     assert done.exit_code == 0, done.output
     assert results.load(out)["suite"] == "bridge"
+    slip = runner.invoke(app, ["bench", "bridge", "--agents", "sayc, pass, ppp", "--boards", "20", "--json", str(out)])
+    assert "unknown agent 'ppp'; choose from random, pass" in str(slip.exception)  # at once, not left out
     pictures = tmp_path / "pictures"
     call = ["bench", "bridge-analysis", "--boards", "20", "--json", str(out), "--pictures", str(pictures)]
     assert runner.invoke(app, call).exit_code == 0
