@@ -40,7 +40,7 @@ def calls(test: Positions, policies: Sequence[str]) -> Table:
         found = supervised.measure(test, network, len(test))
         share = found["accuracy"]
         error = float(np.sqrt(share * (1 - share) / len(test)))
-        estimate = Estimate(share, error, len(test), PAPER_ACCURACY if name == "sl" else None)
+        estimate = Estimate(share, error, len(test), PAPER_ACCURACY if name.startswith("sl") else None)
         table.rows.append(
             {
                 "policy": name,
