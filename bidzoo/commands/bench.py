@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from bidzoo.commands.output import finish, progress
+from bidzoo.commands.train.options import Device, Threads
 
 app = typer.Typer(invoke_without_command=True, help="Measure agents and environments.")
 
@@ -138,3 +139,25 @@ def bridge_search(
     with progress() as report:
         result = bridge_search.main(positions, deals, seed, workers, report)
     finish("bridge-search", *result, seed, json)
+
+
+@app.command("selfplay")
+def bridge_selfplay(
+    network: Annotated[
+        list[str] | None, typer.Option(help="none, a packaged network, or DEPTHxWIDTH; may be repeated.")
+    ] = None,
+    boards: Annotated[list[int] | None, typer.Option(min=1, help="Boards of a batch; may be repeated.")] = None,
+    device: Device = "cpu",
+    threads: Threads = 1,
+    rounds: Annotated[int, typer.Option(min=1, help="Batches of each size; the fastest counts.")] = 3,
+    limit: Annotated[float, typer.Option(help="Seconds of a batch after which larger ones are left out.")] = 20.0,
+    seed: Seed = 0,
+    json: Json = None,
+) -> None:
+    """Decisions a second of the self-play that trains bridge networks, and what they are spent on."""
+    from bidzoo.benchmarks import bridge_selfplay
+
+    chosen, sizes = network or bridge_selfplay.NETWORKS, boards or bridge_selfplay.BOARDS
+    with progress() as report:
+        result = bridge_selfplay.main(chosen, sorted(sizes), device, threads, rounds, limit, seed, report)
+    finish("selfplay", *result, seed, json)

@@ -5,13 +5,14 @@ import pytest
 
 from bidzoo.agents.bridge import decisions as decisions_module
 from bidzoo.agents.bridge import selfplay
-from bidzoo.agents.bridge.decisions import Book
+from bidzoo.agents.bridge.decisions import Book, join
 from bidzoo.agents.bridge.selfplay import BOTH, EAST_WEST, NORTH_SOUTH
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.state import AUCTION
 from bidzoo.streams import Streams
 
 GAME = Bridge(False, deals="validation")
+FIELDS = ("tables", "observation", "legal", "call", "log_chances", "board", "player")
 
 
 def player(observation, legal, numbers):
@@ -26,6 +27,11 @@ def player(observation, legal, numbers):
 
 def other(observation, legal, numbers):
     return player(observation, legal, 1 - numbers)
+
+
+def assert_same(decisions, expected):
+    for name, wanted in expected.items():
+        np.testing.assert_array_equal(getattr(decisions, name), wanted, err_msg=name)
 
 
 def by_the_engine(boards, seed, key):
@@ -53,8 +59,7 @@ def test_decisions_are_those_of_the_engine(monkeypatch, room):
     tables, decisions = selfplay.play(GAME, boards, seed, player, player, np.full(40, BOTH), stream)
     ends, expected = by_the_engine(boards, seed, seed ^ (stream << 32))
     np.testing.assert_array_equal(tables, ends)
-    for name, found, wanted in zip(decisions._fields, decisions, expected, strict=True):
-        np.testing.assert_array_equal(found, wanted, err_msg=name)
+    assert_same(decisions, dict(zip(FIELDS, expected, strict=True)))
 
 
 def test_a_board_is_the_same_in_any_batch():
@@ -64,17 +69,16 @@ def test_a_board_is_the_same_in_any_batch():
     some, part = selfplay.play(GAME, boards[50:80], 1, player, player, both[50:80], 2)
     np.testing.assert_array_equal(tables[50:80], some)
     chosen = decisions.some((decisions.board >= 50) & (decisions.board < 80))
-    for name, found, wanted in zip(part._fields, chosen, part, strict=True):
-        np.testing.assert_array_equal(found - 50 if name == "board" else found, wanted, err_msg=name)
+    assert_same(chosen._replace(board=chosen.board - 50), {name: getattr(part, name) for name in FIELDS})
 
 
 def test_only_the_learner_is_recorded():
     boards = np.arange(90)
     sides = boards % 3
     tables, decisions = selfplay.play(GAME, boards, 1, player, other, sides, 2)
-    calls = decisions.tables["length"] + 1000 * decisions.board
+    calls = decisions.length + 1000 * decisions.board
     assert len(np.unique(calls)) == len(calls)
-    np.testing.assert_array_equal(decisions.call, tables["calls"][decisions.board, decisions.tables["length"]])
+    np.testing.assert_array_equal(decisions.call, tables["calls"][decisions.board, decisions.length])
     for side, seats in ((NORTH_SOUTH, [0, 2]), (EAST_WEST, [1, 3]), (BOTH, [0, 1, 2, 3])):
         chosen = sides[decisions.board] == side
         assert set(decisions.player[chosen]) == set(seats)
@@ -88,13 +92,20 @@ def test_boards_go_on_from_copies():
     n, key = 60, 4 ^ (1 << 32)
     tables, decisions = selfplay.play(GAME, np.arange(n), 4, player, player, np.full(n, BOTH), 1)
     rows = np.arange(0, len(decisions.call), 7)
-    before = decisions.tables.copy()
-    board = decisions.board[rows]
-    points = selfplay.finish(
-        GAME, decisions.tables, rows, decisions.call[rows], player, player, np.full(len(rows), BOTH), key
-    )
+    before, board = decisions.tables, decisions.board[rows]
+    given = before.copy()
+    points = selfplay.finish(GAME, given, rows, decisions.call[rows], player, player, np.full(len(rows), BOTH), key)
     np.testing.assert_array_equal(points, tables["points"][board, 0])
-    np.testing.assert_array_equal(before, decisions.tables)
+    np.testing.assert_array_equal(given, before)
     book = Book(GAME, 1)
     selfplay.play_on(GAME, tables, player, player, np.full(n, BOTH), key, book)
-    assert len(book.decisions().call) == 0  # boards that are over
+    assert len(book.decisions(tables).call) == 0  # boards that are over
+
+
+def test_decisions_of_two_plays_one_after_the_other():
+    """Each keeps the tables it was made at, in any order."""
+    plays = [selfplay.play(GAME, np.arange(5) + first, 1, player, player, np.full(5, BOTH), 2)[1] for first in (0, 9)]
+    joined = join(plays)
+    order = np.random.default_rng(0).permutation(len(joined.call))
+    expected = {name: np.concatenate([getattr(play, name) for play in plays])[order] for name in FIELDS}
+    assert_same(joined.some(order), expected)

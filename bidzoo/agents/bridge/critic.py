@@ -38,10 +38,11 @@ class Critic:
             return decisions.observation
         seen = np.empty((len(decisions.call), self.architecture.inputs), np.int8)
         cards = np.empty((len(seen), CARDS), np.int8)
-        encode_value(decisions.tables, decisions.player, cards)
+        tables = decisions.tables
+        encode_value(tables, decisions.player, cards)
         seen[:, :CARDS] = cards
         if name == "scores778":
-            sheets = scores.sheets(decisions.tables, decisions.side, reference)
+            sheets = scores.sheets(tables, decisions.side, reference)
             seen[:, CARDS:] = np.rint(sheets * (2 * scores.UNIT))
         return seen
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bidzoo.cards import NUM_CALLS
+from bidzoo.envs.bridge.auction import call_row, open_row
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.kernels import F32, I8, I64, Tables, allocate
+from bidzoo.kernels import F32, I8, I64, Tables, allocate, batched, prange
 
 _A_BOARD = 16  # decisions that a book begins with room for: auctions of networks have 10 or 11 calls
 
@@ -18,13 +19,22 @@ _A_BOARD = 16  # decisions that a book begins with room for: auctions of network
 class Decisions(NamedTuple):
     """``n`` decisions in the order they were made, of ``B`` boards."""
 
-    tables: Tables  # [n]  states before the call
+    later: Tables  # [E]  tables at which they were made, and now further calls
+    row: I64  # [n]  in ``later``
+    length: I64  # [n]  calls before this one
     observation: I8  # [n, F]  of the game's encoder
     legal: I8  # [n, 38]
     call: I64  # [n]
     log_chances: F32  # [n, 38]  of every call when this one was made; about -1e9 for illegal ones
     board: I64  # [n]  row of the board, 0 ... B - 1
     player: I64  # [n]
+
+    @property
+    def tables(self) -> Tables:
+        """States before the call, ``[n]``: the calls before it made again, since a copy would be most of a decision."""
+        out = allocate(self.later.dtype, len(self.row))
+        _take_back(self.row, self.later, self.length, out)
+        return out
 
     @property
     def side(self) -> I64:
@@ -39,7 +49,7 @@ class Decisions(NamedTuple):
 
     def some(self, which: NDArray[Any] | slice) -> Decisions:
         """The decisions at ``which``: copies at numbers or a mask, the same memory at a slice."""
-        return Decisions._make(field[which] for field in self)
+        return self._replace(**{name: field[which] for name, field in self._asdict().items() if name != "later"})
 
     def outcome(self, reward: F32) -> F32:
         """What each decision's side won in the end, ``[n]``, of N/S rewards ``[B]``."""
@@ -49,7 +59,9 @@ class Decisions(NamedTuple):
 def blank(game: Bridge, n: int) -> Decisions:
     """Memory of ``n`` decisions, to be written; what is not touched takes no room."""
     return Decisions(
-        tables=allocate(game.state, n),
+        later=allocate(game.state, 0),
+        row=np.empty(n, np.int64),
+        length=np.empty(n, np.int64),
         observation=np.empty((n, game.encoder.layout.size), np.int8),
         legal=np.empty((n, NUM_CALLS), np.int8),
         call=np.empty(n, np.int64),
@@ -61,7 +73,20 @@ def blank(game: Bridge, n: int) -> Decisions:
 
 def join(parts: Sequence[Decisions]) -> Decisions:
     """One after the other."""
-    return Decisions._make(np.concatenate(field) for field in zip(*parts))
+    starts = np.cumsum([0, *(len(part.later) for part in parts)])
+    moved = [part._replace(row=part.row + start) for part, start in zip(parts, starts)]
+    return Decisions._make(np.concatenate(field) for field in zip(*moved))
+
+
+@batched
+def _take_back(row: I64, later: Tables, length: I64, out: Tables) -> None:
+    for i in prange(len(row)):
+        out[i] = later[row[i]]
+        table, calls = out[i], later[row[i]].calls
+        open_row(table, int(table.dealer), int(table.vulnerable))
+        table.points[:] = 0
+        for t in range(length[i]):
+            call_row(table, int(calls[t]))
 
 
 class Book:
@@ -75,10 +100,10 @@ class Book:
         start, self._written = self._written, self._written + n
         if self._written > len(self._memory.call):
             before, self._memory = self._memory, blank(self._game, 2 * self._written)
-            for name, field in before._asdict().items():
-                getattr(self._memory, name)[:start] = field[:start]
+            for name, field in before.some(slice(0, start))._asdict().items():
+                getattr(self._memory, name)[: len(field)] = field
         return self._memory.some(slice(start, self._written))
 
-    def decisions(self) -> Decisions:
-        """All that were written."""
-        return self._memory.some(slice(0, self._written))
+    def decisions(self, later: Tables) -> Decisions:
+        """All that were written, of tables that are now ``later`` ``[B]``."""
+        return self._memory.some(slice(0, self._written))._replace(later=later)

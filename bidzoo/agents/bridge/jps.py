@@ -175,11 +175,11 @@ class Trainer(a2c.Trainer):
                 tables = _made(self.game, tables, np.where(tables["phase"] == AUCTION, calls, -1))
         book = Book(self.game, len(tables))
         selfplay.play_on(self.game, tables, player, player, np.full(len(tables), BOTH), key, book)
-        rest = book.decisions()
+        rest = book.decisions(tables)
         parts.append(rest._replace(board=start.board[rest.board]))
         turn = np.full(len(points), np.iinfo(np.int64).max)
-        turn[start.board] = start.tables["length"]
-        before = played.tables["length"] < turn[played.board]
+        turn[start.board] = start.length
+        before = played.length < turn[played.board]
         kept = played.some(before)
         points = points.copy()
         points[start.board] = tables["points"][:, 0]

@@ -77,7 +77,7 @@ def play(
     """
     tables, book = deal(game, boards, seed), Book(game, len(boards))
     play_on(game, tables, learner, opponent, sides, seed ^ (stream << 32), book)
-    return tables, book.decisions()
+    return tables, book.decisions(tables)
 
 
 def deal(game: Bridge, boards: I64, seed: int) -> Tables:
@@ -96,7 +96,7 @@ def play_on(
     """
     rows = np.flatnonzero(tables["phase"] == AUCTION)
     turn = tables["turn"][rows].astype(np.int64)
-    scratch = blank(game, len(rows))._replace(tables=allocate(game.state, 0))
+    scratch = blank(game, len(rows))
     while len(rows):
         calls = np.empty(len(rows), np.int64)
         mine = by_side(sides[rows], turn)
@@ -107,34 +107,43 @@ def play_on(
             if len(at):
                 page = keep.page(len(at)) if keep else scratch.some(slice(0, len(at)))
                 calls[at] = decide(game, tables, rows[at], who, key, page).call
-        _make(rows, tables, calls, _RULES, turn)
+        turn = make(tables, rows, calls)
         rows, turn = rows[turn >= 0], turn[turn >= 0]
 
 
 def decide(game: Bridge, tables: Tables, rows: I64, who: Actor, key: int, page: Decisions | None = None) -> Decisions:
-    """What ``who`` calls at ``rows`` ``[n]`` of ``tables`` ``[B]``, written into ``page`` ``[n]`` if given.
-
-    A page without tables gets none.
-    """
+    """What ``who`` calls at ``rows`` ``[n]`` of ``tables`` ``[B]``, written into ``page`` ``[n]`` if given."""
     page = blank(game, len(rows)) if page is None else page
-    numbers = np.empty(len(rows))
-    _observe(rows, tables, game.encoder.code, key, page.observation, page.legal, page.player, numbers)
-    _copy(page.tables, tables, rows)
-    page.board[:] = rows
+    numbers = observe(game, tables, rows, key, page)
     page.call[:], page.log_chances[:] = who(page.observation, page.legal, numbers)
-    return page
+    page.row[:] = page.board[:] = rows
+    return page._replace(later=tables)
+
+
+def observe(game: Bridge, tables: Tables, rows: I64, key: int, page: Decisions) -> F64:
+    """What is seen at ``rows`` ``[n]`` and who sees it, into ``page`` ``[n]``; the random numbers of their calls."""
+    numbers = np.empty(len(rows))
+    _observe(rows, tables, game.encoder.code, key, page.observation, page.legal, page.player, page.length, numbers)
+    return numbers
+
+
+def make(tables: Tables, rows: I64, calls: I64) -> I64:
+    """Make ``calls`` ``[n]`` at ``rows`` ``[n]`` of ``tables``, in place; who calls next, -1: nobody, ``[n]``."""
+    turn = np.empty(len(rows), np.int64)
+    _make(rows, tables, calls, _RULES, turn)
+    return turn
 
 
 @batched
 def _observe(
-    rows: I64, tables: Tables, code: int, key: int, observation: I8, legal: I8, player: I64, numbers: F64
+    rows: I64, tables: Tables, code: int, key: int, observation: I8, legal: I8, player: I64, length: I64, numbers: F64
 ) -> None:
     for i in prange(len(rows)):
         table = tables[rows[i]]
         seat = int(table.turn)
         encode_row(table, table.hands[seat], table.held[seat], seat, code, observation[i])
         legal_row(table, legal[i])
-        player[i] = seat
+        player[i], length[i] = seat, table.length
         numbers[i] = unit_row(next_row(stream_row(key, table.board, table.length)))
 
 
@@ -170,7 +179,7 @@ def finish(
     """Make ``calls`` ``[n]`` at copies of ``rows`` ``[n]`` of ``tables`` and play on as ``play_on``; N/S points."""
     after = allocate(game.state, len(rows))
     _copy(after, tables, rows)
-    _make(np.arange(len(rows)), after, calls, _RULES, np.empty(len(rows), np.int64))
+    make(after, np.arange(len(rows)), calls)
     play_on(game, after, learner, opponent, sides, key)
     return np.asarray(after["points"][:, 0], np.int64)
 

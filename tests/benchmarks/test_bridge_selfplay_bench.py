@@ -1,0 +1,60 @@
+"""``bidzoo bench selfplay``: the times are those of what it says."""
+
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from bidzoo.benchmarks import bridge_selfplay
+from bidzoo.benchmarks.bridge_selfplay import STAGES, main, measured, pick, player
+from bidzoo.envs.bridge.game import Bridge
+
+
+def test_picked_calls_are_legal_and_follow_the_numbers():
+    legal = (np.random.default_rng(0).random((500, 38)) < 0.4).astype(np.int8)
+    legal[:, 7] = 1
+    for number, wanted in ((0.0, 0), (1 - 1e-9, -1)):
+        call, log_chances = pick(legal, legal, np.full(500, number))
+        assert [np.flatnonzero(row)[wanted] for row in legal] == call.tolist()
+        np.testing.assert_array_equal(log_chances, np.where(legal > 0, 0, np.float32(-1e9)))
+
+
+def test_a_network_by_size_or_by_name(monkeypatch):
+    made = []
+    monkeypatch.setattr(bridge_selfplay.selfplay, "actor", lambda model, device: made.append(model))
+    games = [player(name, "cpu", 1)[0] for name in ("2x24", "sl", "a2c-bridge")]
+    assert [game.encoder.name for game in games] == ["openspiel480", "openspiel480", "jps267"]
+    shapes = [[tuple(layer.weight.shape) for layer in model.layers] for model in made]
+    assert shapes[0] == [(24, 480), (24, 24), (38, 24)]
+    assert shapes[1] == [(512, 480), (512, 512), (512, 512), (38, 512)]
+
+
+def test_every_stage_is_timed():
+    """A player that sleeps takes at least the time it sleeps, and all stages together no more than there was."""
+    waited = []
+
+    def slow(observation, legal, numbers):
+        waited.append(0.02)
+        time.sleep(0.02)
+        return pick(observation, legal, numbers)
+
+    run = measured(Bridge(False), 60, 3, slow, 1)
+    assert run.stages.keys() == STAGES.keys() and min(run.stages.values()) > 0
+    assert sum(waited) <= run.stages["act"] <= run.seconds
+    assert sum(run.stages.values()) <= run.seconds
+
+
+def test_tables_have_a_row_a_batch_until_the_limit():
+    told = []
+    (speed, spent), figures, _ = main(
+        ["none", "1x8"], [300, 600], rounds=1, limit=0.0, report=lambda *what: told.append(what)
+    )
+    assert [(row["network"], row["boards"]) for row in speed.rows] == [("none", 300), ("1x8", 300)]
+    assert told == [("networks", 1, 2), ("networks", 2, 2)] and not figures
+    for fast, row in zip(speed.rows, spent.rows, strict=True):
+        parts = sum(value for name, value in row.items() if name not in ("network", "boards"))
+        assert parts == pytest.approx(1e6 / fast["decisions/s"])
+    (speed, _), _, _ = main(["none"], [300, 600], rounds=1, limit=1e9)
+    assert [row["boards"] for row in speed.rows] == [300, 600]
