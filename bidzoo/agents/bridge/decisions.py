@@ -75,7 +75,8 @@ def join(parts: Sequence[Decisions]) -> Decisions:
     """One after the other."""
     starts = np.cumsum([0, *(len(part.later) for part in parts)])
     moved = [part._replace(row=part.row + start) for part, start in zip(parts, starts)]
-    return Decisions._make(np.concatenate(field) for field in zip(*moved))
+    joined = Decisions._make(np.concatenate(field) for field in zip(*moved))
+    return joined._replace(later=joined.later.view(type(parts[0].later)))  # as ``allocate`` made them
 
 
 @batched
