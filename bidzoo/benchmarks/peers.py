@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +25,14 @@ class Peer:
     reference: bool = False
 
 
-def _spiel_loop(dealt: list[Any]) -> Work:
-    """Random play from states with every card dealt, one observation a decision."""
-    rng = np.random.default_rng(1)
+def _spiel_loop(dealt: list[Any], question: str, answer: object) -> Work:
+    """Random play from states with every card dealt while ``state.<question>()`` is ``answer``; all observed."""
+    rng, asked = np.random.default_rng(1), methodcaller(question)
 
     def work() -> int:
         state = dealt[int(rng.random() * len(dealt))].clone()
         decisions = 0
-        while not state.is_terminal():
+        while asked(state) == answer:
             np.asarray(state.observation_tensor(state.current_player()), np.float32)
             legal = state.legal_actions()
             state.apply_action(legal[int(rng.random() * len(legal))])
@@ -54,26 +55,7 @@ def _openspiel(name: str, auction_only: bool = False) -> Work | None:
             actions, chances = zip(*state.chance_outcomes(), strict=True)
             state.apply_action(int(rng.choice(actions, p=chances)))
         dealt.append(state)
-    if not auction_only:
-        return _spiel_loop(dealt)
-    return _spiel_auctions(dealt)
-
-
-def _spiel_auctions(dealt: list[Any]) -> Work:
-    """As ``_spiel_loop`` but stops when the auction is over (phase 1)."""
-    rng = np.random.default_rng(1)
-
-    def work() -> int:
-        state = dealt[int(rng.random() * len(dealt))].clone()
-        decisions = 0
-        while state.current_phase() == 1:
-            np.asarray(state.observation_tensor(state.current_player()), np.float32)
-            legal = state.legal_actions()
-            state.apply_action(legal[int(rng.random() * len(legal))])
-            decisions += 1
-        return decisions
-
-    return work
+    return _spiel_loop(dealt, "current_phase", 1) if auction_only else _spiel_loop(dealt, "is_terminal", False)
 
 
 def _pgx_table(path: Path) -> None:

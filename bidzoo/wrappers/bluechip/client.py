@@ -16,27 +16,8 @@ from bidzoo.envs.bridge import auction, engine, play
 from bidzoo.envs.bridge.files.board import contract_text
 from bidzoo.envs.bridge.state import AUCTION, OVER, STATE
 from bidzoo.kernels import I8, Table, allocate
-from bidzoo.wrappers.bluechip.message import (
-    DUMMY,
-    NAMES,
-    Call,
-    Cards,
-    Connect,
-    Deal,
-    EndOfSession,
-    Message,
-    Play,
-    Ready,
-    ReadyForCall,
-    ReadyForCard,
-    Seated,
-    Stage,
-    StartOfBoard,
-    Teams,
-    Timing,
-    ToLead,
-    text,
-)
+from bidzoo.wrappers.bluechip import message as say
+from bidzoo.wrappers.bluechip.message import DUMMY, NAMES, Message, text
 from bidzoo.wrappers.bluechip.parse import parse, same_seat
 from bidzoo.wrappers.bluechip.players import choose
 from bidzoo.wrappers.bluechip.wire import Limits, PeerError, Wire
@@ -62,8 +43,8 @@ class Heard:
 
     number: int
     seat: int
-    calls: list[Call] = field(default_factory=list)
-    cards: list[Play] = field(default_factory=list)
+    calls: list[say.Call] = field(default_factory=list)
+    cards: list[say.Play] = field(default_factory=list)
     contract: str | None = None  # None: the auction was not finished
 
 
@@ -83,7 +64,7 @@ class Client:
     ) -> None:
         self.policy, self.seat, self.team, self.seed = policy, seat, team, seed
         self.limits = limits or Limits(patience=_PATIENCE)
-        self.teams: Teams | None = None
+        self.teams: say.Teams | None = None
         self.heard: list[Heard] = []
         self._upper = False
         self._wire: Wire
@@ -104,7 +85,7 @@ class Client:
         try:
             self._sit_down()
             message = self._next("start of board")
-            while not isinstance(message, EndOfSession):
+            while not isinstance(message, say.EndOfSession):
                 message = self._after(message)
         finally:
             self._wire.close()
@@ -115,8 +96,8 @@ class Client:
     def _say(self, message: Message) -> None:
         self._wire.send(text(message, self._upper))
 
-    def _ready(self, stage: Stage) -> None:
-        self._say(Ready(self._here, stage))
+    def _ready(self, stage: say.Stage) -> None:
+        self._say(say.Ready(self._here, stage))
 
     @property
     def _here(self) -> int:
@@ -133,7 +114,7 @@ class Client:
     def _hear(self, expected: str) -> Message:
         """The next message of this board."""
         message = self._next(expected)
-        if isinstance(message, StartOfBoard | Timing | EndOfSession):
+        if isinstance(message, say.StartOfBoard | say.Timing | say.EndOfSession):
             raise _BoardOverError(message)
         return message
 
@@ -141,32 +122,32 @@ class Client:
         return PeerError(self._wire.who, repr(text(message)), expected)
 
     def _sit_down(self) -> None:
-        self._say(Connect(self.team, self.seat))
+        self._say(say.Connect(self.team, self.seat))
         expected = f'{"a seat" if self.seat is None else NAMES[self.seat]} ("{self.team}") seated'
         line = self._wire.receive(expected)
         try:
             message = parse(line)
         except ValueError:
             raise PeerError(self._wire.who, repr(line[:200]), expected) from None  # its words why it refuses us
-        if not isinstance(message, Seated) or self.seat not in (None, message.seat):
+        if not isinstance(message, say.Seated) or self.seat not in (None, message.seat):
             raise self._unexpected(message, expected)
         self.seat = message.seat
         self._upper = line.split()[0].isupper()  # it reads what it writes
         self._ready("for teams")
         teams = self._next("Teams : N/S : ... E/W : ...")
-        if not isinstance(teams, Teams):
+        if not isinstance(teams, say.Teams):
             raise self._unexpected(teams, "Teams : N/S : ... E/W : ...")
         self.teams = teams
         self._ready("to start")
 
     def _after(self, message: Message) -> Message:
         """What comes between boards; a board if it is one. The message that ends it, or comes next."""
-        if isinstance(message, StartOfBoard):
+        if isinstance(message, say.StartOfBoard):
             try:
                 self._board()
             except _BoardOverError as over:
                 return over.message
-        elif not isinstance(message, Timing):
+        elif not isinstance(message, say.Timing):
             raise self._unexpected(message, "start of board or end of session")
         return self._next("start of board or end of session")
 
@@ -175,11 +156,11 @@ class Client:
     def _board(self) -> None:
         self._ready("for deal")
         deal = self._hear("Board number ...")
-        if not isinstance(deal, Deal):
+        if not isinstance(deal, say.Deal):
             raise self._unexpected(deal, "Board number ...")
         self._ready("for cards")
         cards = self._hear(f"{NAMES[self._here]}'s cards")
-        if not isinstance(cards, Cards) or cards.seat != self._here:
+        if not isinstance(cards, say.Cards) or cards.seat != self._here:
             raise self._unexpected(cards, f"{NAMES[self._here]}'s cards")
         table = allocate(STATE, 1)[0]
         table["board"] = deal.number - 1
@@ -201,12 +182,12 @@ class Client:
         seat = int(table["turn"])
         if seat == self._here:
             action, note = choose(self.policy, table, self._legal, self.seed)
-            call = Call(seat, action, note is not None, note or "")
+            call = say.Call(seat, action, note is not None, note or "")
             self._say(call)
         else:
-            self._say(ReadyForCall(self._here, seat))
+            self._say(say.ReadyForCall(self._here, seat))
             message = self._hear(f"a call by {NAMES[seat]}")
-            if not isinstance(message, Call) or message.seat != seat or not self._legal[message.call]:
+            if not isinstance(message, say.Call) or message.seat != seat or not self._legal[message.call]:
                 legal = " ".join(call_text(int(c)) for c in np.flatnonzero(self._legal))
                 raise self._unexpected(message, f"a call by {NAMES[seat]} out of {legal}")
             call = message
@@ -220,25 +201,25 @@ class Client:
             if table["plays"] % 4 == 0:
                 self._wait_for_lead(hand, dummy)
             card = choose(self.policy, table, self._legal, self.seed)[0] - NUM_CALLS
-            self._say(Play(hand, card))
+            self._say(say.Play(hand, card))
         else:
             whose = DUMMY if hand == self._here else hand  # dummy watches its own cards go
-            self._say(ReadyForCard(self._here, whose, int(table["plays"]) // 4 + 1))
+            self._say(say.ReadyForCard(self._here, whose, int(table["plays"]) // 4 + 1))
             card = self._hear_card(table, hand, dummy)
-        heard.cards.append(Play(hand, card))
+        heard.cards.append(say.Play(hand, card))
         first = table["plays"] == 0
         play.play_row(table, card)
         if first and dummy != self._here:
             self._ready("for dummy")
             shown = self._hear("Dummy's cards")
             seen = int(table["hands"][self._here]) | 1 << card
-            if not isinstance(shown, Cards) or not same_seat(shown.seat, dummy, dummy) or shown.hand & seen:
+            if not isinstance(shown, say.Cards) or not same_seat(shown.seat, dummy, dummy) or shown.hand & seen:
                 raise self._unexpected(shown, "Dummy's cards, none of them seen before")
             table["hands"][dummy] = table["held"][dummy] = table["dummy"] = shown.hand
 
     def _wait_for_lead(self, hand: int, dummy: int) -> None:
         message = self._hear(f"{NAMES[hand]} to lead")
-        if not isinstance(message, ToLead) or message.seat not in (
+        if not isinstance(message, say.ToLead) or message.seat not in (
             hand,
             self._here,
             *((DUMMY,) if hand == dummy else ()),
@@ -248,7 +229,7 @@ class Client:
     def _hear_card(self, table: Table, hand: int, dummy: int) -> int:
         expected = f"a card by {NAMES[hand]}"
         message = self._hear(expected)
-        if not isinstance(message, Play) or not same_seat(message.seat, hand, dummy):
+        if not isinstance(message, say.Play) or not same_seat(message.seat, hand, dummy):
             raise self._unexpected(message, expected)
         card = message.card
         gone = [int(played) for played in table["played"][: table["plays"]]]

@@ -7,7 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from bidzoo.agents.bridge.always_pass import Pass
 from bidzoo.envs.bridge.game import Bridge
+from bidzoo.wrappers.bluechip.boards import seeded
 from bidzoo.wrappers.bluechip.client import Client
 from bidzoo.wrappers.bluechip.server import Settings, TableManager
 from bidzoo.wrappers.bluechip.wire import Limits, PeerError
@@ -129,6 +131,12 @@ class Raw:
         self.socket.close()
 
 
+def against_passers(boards=2, record=None, **changes):
+    """A room of auctions with a program at South and passers elsewhere."""
+    us, game = Pass(), Bridge(play=False, deals="test")
+    return Match(game, (us, None), (us, us), seeded(game, range(boards)), record, rooms=["open"], **changes)
+
+
 @pytest.fixture
 def connect():
     """Makes programs, and closes them."""
@@ -148,6 +156,7 @@ def tm():
     """The classes above, and a game of auctions and one with cards."""
     return SimpleNamespace(
         Match=Match,
+        against_passers=against_passers,
         Guest=Guest,
         Fragile=Fragile,
         Listed=Listed,

@@ -13,14 +13,6 @@ from bidzoo.wrappers.bluechip.wire import LIMIT, Limits
 HELLO = 'Connecting "guest" as South using protocol version 18'
 
 
-def against_passers(tm, boards=2, record=None, **changes):
-    """A room with a program at South and passers elsewhere."""
-    us = Pass()
-    return tm.Match(
-        tm.auction, (us, None), (us, us), seeded(tm.auction, range(boards)), record, rooms=["open"], **changes
-    )
-
-
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -36,7 +28,7 @@ def against_passers(tm, boards=2, record=None, **changes):
     ],
 )
 def test_who_does_not_introduce_itself_is_turned_away_and_the_next_one_plays(tm, line, words, connect):
-    match = against_passers(tm)
+    match = tm.against_passers()
     raw = connect(match.port()).say(line)
     refusal = raw.hear()
     raw.leave()
@@ -69,13 +61,13 @@ def test_a_seat_is_given_once_and_a_team_has_one_name(tm, connect):
 
 
 def test_nobody_comes(tm):
-    match = against_passers(tm, seating=0.1)
+    match = tm.against_passers(seating=0.1)
     match.done()
     assert match.problem == "open room: received nobody at South, expected programs in 0.1 s"
 
 
 def test_only_this_machine_may_connect_unless_told(tm):
-    match = against_passers(tm, seating=0.1)
+    match = tm.against_passers(seating=0.1)
     assert match.manager._rooms["open"].door._listener.getsockname()[0] == "127.0.0.1"
     match.done()
 
@@ -84,11 +76,11 @@ def test_a_port_in_use_is_named(tm):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         with pytest.raises(ValueError, match=f"open room: cannot listen on 127.0.0.1:{port}"):
-            against_passers(tm, port=port)
+            tm.against_passers(port=port)
 
 
 def test_silent_connections_do_not_keep_others_out(tm, connect):
-    match = against_passers(tm)
+    match = tm.against_passers()
     for _ in range(8):
         connect(match.port())
     guest = tm.Guest(Client(Pass(), 2, "guest"), match.port())

@@ -26,14 +26,6 @@ def to_the_auction(raw):
     return raw
 
 
-def against_passers(tm, boards=2, record=None, **changes):
-    """A room with a program at South and passers elsewhere."""
-    us = Pass()
-    return tm.Match(
-        tm.auction, (us, None), (us, us), seeded(tm.auction, range(boards)), record, rooms=["open"], **changes
-    )
-
-
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -48,7 +40,7 @@ def against_passers(tm, boards=2, record=None, **changes):
 )
 def test_what_makes_no_sense_is_quoted_and_the_seat_may_be_taken_again(tm, line, words, tmp_path, connect):
     record = Record(tmp_path / "match.jsonl", {})
-    match = against_passers(tm, 2, record, grace=5)
+    match = tm.against_passers(2, record, grace=5)
     raw = to_the_auction(connect(match.port())).say(line)
     told = raw.hear()
     assert told == "Illegal bid" if "doubles" in line else told.startswith("Refused: ") or "xx" in line
@@ -84,7 +76,7 @@ def test_an_illegal_card(tm, connect):
 
 def test_half_a_line_then_nothing_more(tm, tmp_path, connect):
     record = Record(tmp_path / "match.jsonl", {})
-    match = against_passers(tm, 3, record)
+    match = tm.against_passers(3, record)
     raw = to_the_auction(connect(match.port())).say("South passes", "South ready for West's bid")
     raw.say("South ready for deal", "South ready for cards")
     raw.socket.sendall(b"South ready for E")
@@ -107,7 +99,7 @@ def test_half_a_line_then_nothing_more(tm, tmp_path, connect):
 
 
 def test_a_program_that_thinks_for_ever(tm, connect):
-    match = against_passers(tm, limits=Limits(patience=0.2), grace=0.1)
+    match = tm.against_passers(limits=Limits(patience=0.2), grace=0.1)
     raw = to_the_auction(connect(match.port()))
     record = match.done()
     assert match.reports[0] == (
@@ -119,7 +111,7 @@ def test_a_program_that_thinks_for_ever(tm, connect):
 
 
 def test_a_seat_that_fails_twice_on_a_board_costs_that_board_only(tm, connect):
-    match = against_passers(tm, grace=5)
+    match = tm.against_passers(grace=5)
     for _ in range(2):
         raw = to_the_auction(connect(match.port())).say("nonsense")
         raw.hear()
@@ -178,7 +170,7 @@ def test_a_program_that_vanishes_and_comes_back_changes_nothing(tm, at):
 
 
 def test_the_match_is_stopped_and_keeps_what_it_has(tm, connect):
-    match = against_passers(tm, 2)
+    match = tm.against_passers(2)
     raw = to_the_auction(connect(match.port())).say("South passes", "South ready for West's bid")
     raw.hear(3)
     raw.say("South ready for deal")
