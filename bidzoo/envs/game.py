@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bidzoo.cards import SEATS, hand_text
+from bidzoo.envs.picture import Picture
 from bidzoo.kernels import F32, I8, I64, U64, Bool, Table, Tables, allocate
 from bidzoo.layout import Layout
 
@@ -114,17 +115,13 @@ class Game(ABC):
     def text(self, table: Table) -> str:
         """The whole table as plain text (all hands, history, result)."""
 
+    @abstractmethod
+    def picture(self, table: Table) -> Picture:
+        """The whole table drawn."""
+
     def private_text(self, view: Table) -> str:
         """What the player of ``view`` knew before the first action, as text; in card games its hand and the dealer."""
         return f"{hand_text(int(view['hand']))} dealer {SEATS[int(view['dealer'])]}"
-
-    def svg(self, table: Table) -> str:
-        """The whole table as an SVG picture."""
-        raise ValueError(f"{self.id} has no picture")
-
-    def image(self, table: Table) -> NDArray[np.uint8]:
-        """The same picture as pixels ``[H, W, 3]`` (needs Pillow)."""
-        raise ValueError(f"{self.id} has no picture")
 
     def options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         """Checked ``reset`` options of this game; unknown names are ignored as PettingZoo asks."""
@@ -152,6 +149,14 @@ class Game(ABC):
             print(self.text(table))  # the one place that prints: it is what the mode is for
             return None
         return {"ansi": self.text, "svg": self.svg, "rgb_array": self.image}[mode](table) if mode else None
+
+    def svg(self, table: Table) -> str:
+        """The picture as an SVG document; stands in HTML as it is."""
+        return self.picture(table).svg()
+
+    def image(self, table: Table) -> NDArray[np.uint8]:
+        """The picture as pixels ``[H, W, 3]`` (needs Pillow)."""
+        return self.picture(table).pixels()
 
     def new(self, tables: int) -> Tables:
         """Records of ``tables`` tables, not yet dealt."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bidzoo.cards import FIRST_BID, PASS, SEATS, SUITS, SYMBOLS, call_text, hand_number
 from bidzoo.envs.bridge import render, wording
-from bidzoo.envs.bridge.drawing import draw
+from bidzoo.envs.bridge.draw import picture
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.state import AUCTION, PLAY
 from bidzoo.envs.picture import INK, SUIT_COLORS
@@ -150,23 +150,23 @@ BOARDS = {
 @pytest.mark.parametrize("name", BOARDS)
 def test_the_document_stands_alone(name: str) -> None:
     table = BOARDS[name]()[0]
-    svg = render.svg(table)
+    svg = picture(table).svg()
     root = ElementTree.fromstring(svg)
     kinds = {element.tag.split("}")[1] for element in root.iter()}
     assert kinds == {"svg", "rect", "path", "text"}
     assert not re.search(r"href|url\(|@import|<style|<script|<image", svg)
     assert svg.count("http") == 1  # the name of the SVG language itself
     assert {symbol for symbol in SYMBOLS.values() if symbol in svg} == set()  # drawn, so no font needs them
-    assert svg == render.svg(table)
+    assert svg == Bridge(play=True).svg(table)
 
 
 @pytest.mark.parametrize("name", BOARDS)
 def test_nothing_leaves_the_picture(name: str) -> None:
-    picture = draw(BOARDS[name]()[0])
-    for element in ElementTree.fromstring(picture.svg()).iter():
+    drawn = picture(BOARDS[name]()[0])
+    for element in ElementTree.fromstring(drawn.svg()).iter():
         place = {key: float(element.get(key, 0)) for key in ("x", "y", "width", "height", "textLength")}
-        assert 0 <= place["x"] <= picture.width - place["width"] - place["textLength"]
-        assert 0 <= place["y"] <= picture.height - place["height"]
+        assert 0 <= place["x"] <= drawn.width - place["width"] - place["textLength"]
+        assert 0 <= place["y"] <= drawn.height - place["height"]
 
 
 @settings(max_examples=15, deadline=None)
@@ -174,7 +174,7 @@ def test_nothing_leaves_the_picture(name: str) -> None:
 def test_every_card_is_drawn_where_it_is(seed: int) -> None:
     """Ranks in each hand's panel: as many as the hand was dealt, pale when played."""
     table = random_table(seed)[0]
-    root = ElementTree.fromstring(render.svg(table))
+    root = ElementTree.fromstring(picture(table).svg())
     letters = [element for element in root.iter() if element.tag.endswith("text") and element.get("font-size") == "17"]
     ranks = [element for element in letters if element.text in tuple("23456789TJQKA") and element.get("font-weight")]
     held = sum(int(hand).bit_count() for hand in table["held" if table["phase"] == PLAY else "hands"])
@@ -192,11 +192,11 @@ def test_every_card_is_drawn_where_it_is(seed: int) -> None:
 def test_pixels_show_the_same_picture(name: str) -> None:
     pytest.importorskip("PIL")
     table = BOARDS[name]()[0]
-    picture, pixels = draw(table), render.image(table)
-    assert pixels.shape == (picture.height, picture.width, 3)
+    drawn, pixels = picture(table), picture(table).pixels()
+    assert pixels.shape == (drawn.height, drawn.width, 3)
     assert pixels.dtype == np.uint8
-    assert render.image(table, scale=0.5).shape == (picture.height // 2, picture.width // 2, 3)
-    assert (pixels == render.image(table)).all()
+    assert drawn.pixels(0.5).shape == (drawn.height // 2, drawn.width // 2, 3)
+    assert (pixels == picture(table).pixels()).all()
     colors = {"#" + bytes(color).hex() for color in np.unique(pixels.reshape(-1, 3), axis=0)}
     assert {*SUIT_COLORS, INK} <= colors
     assert (Bridge(play=True).render(table, "rgb_array") == pixels).all()
@@ -204,7 +204,7 @@ def test_pixels_show_the_same_picture(name: str) -> None:
 
 def test_the_seat_to_act_stands_out() -> None:
     for t, calls in enumerate(("", "P", "P P", "P P P")):
-        frames = [shape for shape in draw(play(calls, dealer="E")[0]).shapes if getattr(shape, "thickness", 0) == 3]
+        frames = [shape for shape in picture(play(calls, dealer="E")[0]).shapes if getattr(shape, "thickness", 0) == 3]
         assert len(frames) == 1
         east_first = [(1, 0), (0, 1), (-1, 0), (0, -1)][t]  # E S W N
         middle = np.sign(np.round([frames[0].x - 232, frames[0].y - 202], -1))

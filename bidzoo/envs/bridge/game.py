@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bidzoo.cards import NUM_CALLS, NUM_CARDS, RANKS, SUITS, call_number, call_text, card_number, card_text
 from bidzoo.envs.bridge import engine, knowledge
@@ -19,6 +18,7 @@ from bidzoo.envs.bridge.options import VULNERABILITIES, checked
 from bidzoo.envs.bridge.score import MAX_POINTS
 from bidzoo.envs.bridge.state import MAX_CALLS, STATE, VIEW
 from bidzoo.envs.game import Buffers, Game, choose_encoder
+from bidzoo.envs.picture import Picture
 from bidzoo.kernels import I8, I64, U64, Bool, Table, Tables
 
 REWARDS = {"score": engine.SCORE, "par": engine.PAR, "duplicate": engine.DUPLICATE}
@@ -142,15 +142,10 @@ class Bridge(Game):
 
         return render.text(table)
 
-    def svg(self, table: Table) -> str:
-        from bidzoo.envs.bridge import render
+    def picture(self, table: Table) -> Picture:
+        from bidzoo.envs.bridge.draw import picture
 
-        return render.svg(table)
-
-    def image(self, table: Table) -> NDArray[np.uint8]:
-        from bidzoo.envs.bridge import render
-
-        return render.image(table)
+        return picture(table)
 
     def private_text(self, view: Table) -> str:
         return f"{super().private_text(view)} vulnerable {VULNERABILITIES[int(view['vulnerable'])]}"

@@ -1,24 +1,10 @@
-"""A bridge table as text, as an SVG document and as pixels: all hands, auction, contract, play, result."""
-
-import numpy as np
-from numpy.typing import NDArray
+"""A bridge table as text: all hands, auction, contract, play, result."""
 
 from bidzoo.cards import SEATS
 from bidzoo.envs.bridge import wording
-from bidzoo.envs.bridge.drawing import draw
 from bidzoo.envs.bridge.state import PLAY
 from bidzoo.envs.bridge.wording import COLUMNS, NAMES
 from bidzoo.kernels import Table
-
-
-def svg(table: Table) -> str:
-    """The table as an SVG document of 940 by 540 pixels or so; stands in HTML as it is."""
-    return draw(table).svg()
-
-
-def image(table: Table, scale: float = 1.0) -> NDArray[np.uint8]:
-    """The same picture as pixels ``[H, W, 3]``; needs Pillow."""
-    return draw(table).pixels(scale)
 
 
 def text(table: Table) -> str:

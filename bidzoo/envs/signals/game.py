@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder, refuse_typos
+from bidzoo.envs.picture import Picture
 from bidzoo.envs.signals import engine
 from bidzoo.envs.signals.rules import payoff_row
 from bidzoo.envs.signals.state import OVER, STATE, VIEW
@@ -150,12 +150,7 @@ class SignalGame(Game):
         """The result as the picture writes it."""
         return self.result_text(table, reward)
 
-    def svg(self, table: Table) -> str:
+    def picture(self, table: Table) -> Picture:
         from bidzoo.envs.signals.draw import picture
 
-        return picture(self, table).svg()
-
-    def image(self, table: Table) -> NDArray[np.uint8]:
-        from bidzoo.envs.signals.draw import picture
-
-        return picture(self, table).pixels()
+        return picture(self, table)

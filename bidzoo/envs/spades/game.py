@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bidzoo.cards import NUM_CARDS
 from bidzoo.envs.game import Buffers, Game, choose_encoder
+from bidzoo.envs.picture import Picture
 from bidzoo.envs.spades import engine, render
 from bidzoo.envs.spades.deck import deck_card_number, deck_card_text
 from bidzoo.envs.spades.determinize import determinize
@@ -159,15 +159,10 @@ class Spades(Game):
     def text(self, table: Table) -> str:
         return render.text(table)
 
-    def svg(self, table: Table) -> str:
+    def picture(self, table: Table) -> Picture:
         from bidzoo.envs.spades.draw import picture
 
-        return picture(table).svg()
-
-    def image(self, table: Table) -> NDArray[np.uint8]:
-        from bidzoo.envs.spades.draw import picture
-
-        return picture(table).pixels()
+        return picture(table)
 
     def allies(self, player: int) -> tuple[int, ...]:
         """The partners; in cutthroat ``player`` alone."""

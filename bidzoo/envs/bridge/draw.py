@@ -17,20 +17,20 @@ _TOWARDS = ((0, -1), (1, 0), (0, 1), (-1, 0))  # from the middle of the table to
 _QUIET = "#5b6472"
 
 
-def draw(table: Table) -> Picture:
+def picture(table: Table) -> Picture:
     """The whole table, all four hands open."""
-    picture = Picture(*_SIZE)
+    out = Picture(*_SIZE)
     for seat in range(4):
-        _hand(picture, table, seat)
-    _table(picture, table)
-    _corners(picture, table)
+        _hand(out, table, seat)
+    _table(out, table)
+    _corners(out, table)
     tricks = wording.tricks(table)
     high = _SIZE[1] - 2 * _GAP
     trick_high = 48 + 19 * 13 if tricks else 0
-    _auction(picture, table, high - trick_high - (12 if tricks else 0))
+    _auction(out, table, high - trick_high - (12 if tricks else 0))
     if tricks:
-        _tricks(picture, table, tricks, _SIZE[1] - _GAP - trick_high, trick_high)
-    return picture
+        _tricks(out, table, tricks, _SIZE[1] - _GAP - trick_high, trick_high)
+    return out
 
 
 def _hand(picture: Picture, table: Table, seat: int) -> None:
