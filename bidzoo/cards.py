@@ -12,7 +12,6 @@ import numpy as np
 from bidzoo.kernels import I8, I64
 
 RANKS, SUITS, SEATS = "23456789TJQKA", "CDHS", "NESW"
-SEAT_NAMES = ("North", "East", "South", "West")
 STRAINS = ("C", "D", "H", "S", "NT")
 CLUBS, DIAMONDS, HEARTS, SPADES, NOTRUMP = range(5)
 SYMBOLS = {"C": "♣", "D": "♦", "H": "♥", "S": "♠"}
@@ -120,9 +119,8 @@ def call_number(text: str) -> int:
 def seat_number(seat: int | str) -> int:
     """Seat 0 ... 3 of a number or a letter or name (``"N"``, ``"west"``)."""
     if isinstance(seat, str):
-        for number, name in enumerate(SEAT_NAMES):
-            if seat.upper() in (name[0], name.upper()):
-                return number
+        if seat[:1].upper() in tuple(SEATS) and seat.upper() in (seat[:1].upper(), "NORTH", "EAST", "SOUTH", "WEST"):
+            return SEATS.index(seat[:1].upper())
     elif 0 <= int(seat) < 4:
         return int(seat)
     raise ValueError(f"not a seat: {seat!r} (expected N, E, S, W or 0 ... 3)")

@@ -137,7 +137,7 @@ def test_truncated_weights(tmp_path, cut):
 
 
 def test_unknown_packaged_weights_list_the_known():
-    with pytest.raises(ValueError, match=r"no packaged weights 'nobody'; choose from .*sl, or give"):
+    with pytest.raises(ValueError, match=r"no packaged weights 'nobody'; choose from .*sl, .*, or give"):
         weights.packaged("nobody")
 
 
