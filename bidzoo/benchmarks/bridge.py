@@ -48,7 +48,7 @@ def contestant(entry: str | Policy) -> Policy:
     if file:
         policy: Policy = NetworkPolicy(file, name=name)
     elif name not in agents.AGENTS and (PACKAGED / f"{name}.safetensors").exists():
-        policy = NetworkPolicy(PACKAGED / f"{name}.safetensors", name=name)
+        policy = NetworkPolicy(name, name=name)
     else:
         policy = agents.resolve(name, "bridge_bidding_v0")
     _check(policy)
@@ -169,7 +169,7 @@ def main(
         arena, names = arenas[slow((ours, theirs))], (ours.name, theirs.name)
         gained = arena.match(ended[names], ended[names[::-1]])
         played[names], played[names[::-1]] = arena.estimate(gained), arena.estimate(-gained)
-    note = f"{_deals(arenas, playing, seed)}. {MATCH_NOTE}" + (f". Left out: {'; '.join(missing)}" if missing else "")
+    note = f"{_deals(arenas, playing)}. {MATCH_NOTE}" + (f". Left out: {'; '.join(missing)}" if missing else "")
     cross = cross_table([policy.name for policy in playing], played, note)
     results = [cross, *[table for table in [relations(played)] if table.rows]]
     if quality:
@@ -177,14 +177,10 @@ def main(
     return results, [cross_figure(cross)], time.perf_counter() - began
 
 
-def _deals(arenas: dict[bool, Boards], playing: Sequence[Policy], seed: int) -> str:
+def _deals(arenas: dict[bool, Boards], playing: Sequence[Policy]) -> str:
     """What was played, in words."""
     most = max(arenas.values(), key=lambda arena: len(arena.numbers))
-    count = f"{len(most.numbers):,}"
-    words = (
-        f"{count} random deals, seed {seed}" if most.fresh else f"{count} boards of {most.deal.max() + 1:,} test deals"
-    )
     if len(arenas) == 1:
-        return words
+        return str(most)
     names = " or ".join(policy.name for policy in playing if slow([policy]))
-    return f"{words}; the first {len(arenas[True].numbers):,} where {names} plays"
+    return f"{most}; the first {len(arenas[True].numbers):,} where {names} plays"

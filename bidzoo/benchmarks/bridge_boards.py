@@ -57,6 +57,11 @@ class Boards:
         self._hands: I64 | None = None
         self._vulnerable: I8 | None = None
 
+    def __str__(self) -> str:
+        if self.fresh:
+            return f"{len(self.numbers):,} random deals, seed {self.seed}"
+        return f"{len(self.numbers):,} boards of {self.deal.max() + 1:,} test deals"
+
     def play(
         self,
         north_south: Policy,

@@ -72,8 +72,7 @@ def beliefs(test: Positions, source: str) -> Table:
 def matches(policies: Sequence[str], boards: int, seed: int) -> Table:
     """Duplicate matches against ``sl`` on test deals."""
     arena, sl = Boards(boards, seed), NetworkPolicy(weights.packaged("sl"), name="sl")
-    deals = int(arena.deal.max()) + 1
-    note = f"{boards:,} boards of {deals:,} test deals, double-dummy; ± standard error, boards of one deal as one"
+    note = f"{arena}, double-dummy; ± standard error, boards of one deal as one"
     table = Table("Against the supervised policy", ("policy", "IMPs a board over sl"), note=note)
     for name in policies:
         if name != "sl":

@@ -23,13 +23,12 @@ import numpy as np
 
 from bidzoo.agents.bridge import weights
 from bidzoo.agents.bridge.dense import RELU, activate_row, one_row, pack
-from bidzoo.cards import FULL_DECK, HAND_SIZE, NUM_CARDS
+from bidzoo.cards import FULL_DECK, HAND_SIZE, NOTRUMP, NUM_CARDS
 from bidzoo.kernels import F32, I64, Bool, batched, prange, row
 
 FORMAT = "bidzoo double-dummy evaluator 1"
 CLASSES = HAND_SIZE + 1  # tricks 0 ... 13
 NT, SIDE, TRUMP = 0, 1, 2  # kinds of suits
-NOTRUMP = 4  # the strain
 
 
 @dataclass(frozen=True)

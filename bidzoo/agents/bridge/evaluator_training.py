@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bidzoo.agents.bridge.evaluator import CLASSES, FORMAT, NOTRUMP, NT, SIDE, TRUMP, SuitNetwork, Suits, shapes, suits
+from bidzoo.agents.bridge.evaluator import CLASSES, FORMAT, NT, SIDE, TRUMP, SuitNetwork, Suits, shapes, suits
 from bidzoo.agents.bridge.fit import Kind, Options, fit
-from bidzoo.cards import HAND_SIZE, NUM_CARDS
+from bidzoo.cards import HAND_SIZE, NOTRUMP, NUM_CARDS
 from bidzoo.envs.bridge.deals import RELABELLINGS, UNKNOWN, DealSet
 from bidzoo.kernels import F32, I8, I64, Bool
 

@@ -64,6 +64,11 @@ def mean(values: Sequence[Any]) -> float:
     return float(np.mean(torch.stack(list(values)).cpu().numpy().astype(np.float64)))
 
 
+def means(steps: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """``mean`` of every figure of minibatches."""
+    return {name: mean([step[name] for step in steps]) for name in steps[0]}
+
+
 def fit(
     algorithm: str,
     options: Options,

@@ -9,7 +9,7 @@ import numpy as np
 
 from bidzoo.agents.bridge.belief import WHO
 from bidzoo.cards import HAND_SIZE, NUM_CARDS
-from bidzoo.kernels import F32, F64, I64, U64, batched, next_row, prange, row
+from bidzoo.kernels import F32, F64, I64, U64, batched, next_row, prange, row, unit_row
 
 HIDDEN = 3 * HAND_SIZE
 LEAST = 1e-4  # chance of any unseen card with any player: no belief is certain
@@ -48,7 +48,7 @@ def draw_row(cards: I64, weights: F64, ways: F64, key: np.uint64, hands: I64) ->
     a = b = c = HAND_SIZE
     for i in range(HIDDEN):
         key = next_row(key)
-        aim = (key >> np.uint64(11)) * (1.0 / 9007199254740992.0) * ways[i, a, b]
+        aim = unit_row(key) * ways[i, a, b]
         first = weights[i, 0] * ways[i + 1, a - 1, b] if a > 0 else 0.0
         second = weights[i, 1] * ways[i + 1, a, b - 1] if b > 0 else 0.0
         if a > 0 and (aim < first or b + c == 0):

@@ -69,7 +69,7 @@ class NetworkPolicy:
         self.temperature = temperature
         self.name = name or type(self).name
         self._weights = weights
-        self._network = weights if isinstance(weights, Network) else None
+        self._network: Network | None = None
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self._weights or 'packaged weights'}, temperature {self.temperature}>"
@@ -82,9 +82,7 @@ class NetworkPolicy:
     def network(self) -> Network:
         """The network, read now if it was not before; ValueError unless it has an output for every call."""
         if self._network is None:
-            self._network = (
-                weights.packaged(self.weights_name) if self._weights is None else weights.network(self._weights)  # type: ignore[arg-type]
-            )
+            self._network = weights.network(self.weights_name if self._weights is None else self._weights)
         if self._network.architecture.outputs < NUM_CALLS:
             outputs = self._network.architecture.outputs
             raise ValueError(f"{self._weights or self.weights_name}: {outputs} outputs, expected {NUM_CALLS} calls")

@@ -13,7 +13,7 @@ import numpy as np
 
 from bidzoo.agents.bridge import selfplay
 from bidzoo.agents.bridge.decisions import Decisions, join
-from bidzoo.agents.bridge.fit import mean
+from bidzoo.agents.bridge.fit import means
 from bidzoo.agents.bridge.replay import Replay
 from bidzoo.agents.bridge.selfplay import BOTH, Actor
 from bidzoo.agents.bridge.training import Arrays
@@ -88,7 +88,7 @@ class PairLearner(ABC):
             if self.replay.added >= self._options.burn_in:
                 break
         steps = [self.learn(iteration * self._options.sync + step) for step in range(self._options.sync)]
-        return {**figures, **{name: mean([step[name] for step in steps]) for name in steps[0]}}
+        return {**figures, **means(steps)}
 
     def play(self, boards: I64, player: Actor, stream: int) -> Pairs:
         """The next pairs."""

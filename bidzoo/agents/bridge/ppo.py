@@ -26,7 +26,7 @@ import numpy as np
 from bidzoo.agents.bridge import network, selfplay
 from bidzoo.agents.bridge.checkpoint import Run, torch_threads
 from bidzoo.agents.bridge.critic import Critic
-from bidzoo.agents.bridge.fit import Report, mean
+from bidzoo.agents.bridge.fit import Report, means
 from bidzoo.agents.bridge.lessons import Lesson, from_critic, from_rollouts
 from bidzoo.agents.bridge.network import Architecture, Network
 from bidzoo.agents.bridge.neural import NetworkPolicy
@@ -187,7 +187,7 @@ class Trainer:
         with torch.no_grad():
             for kept, new in zip(self.average.parameters(), self.policy.parameters()):
                 kept.lerp_(new, 1 - self.options.average)
-        return {name: mean([step[name] for step in steps]) for name in steps[0]}
+        return means(steps)
 
     def _step(self, lesson: Any) -> dict[str, Any]:
         """One step on a minibatch, a ``Lesson`` of torch tensors; figures, torch scalars."""

@@ -16,7 +16,6 @@ from bidzoo.agents.bridge.decisions import Book, Decisions, blank
 from bidzoo.cards import NUM_CALLS
 from bidzoo.envs.bridge import engine
 from bidzoo.envs.bridge.auction import legal_row
-from bidzoo.envs.bridge.encode import encode_row
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.state import AUCTION
 from bidzoo.kernels import F32, F64, I8, I64, Bool, Tables, allocate, batched, next_row, prange, unit_row
@@ -141,7 +140,7 @@ def _observe(
     for i in prange(len(rows)):
         table = tables[rows[i]]
         seat = int(table.turn)
-        encode_row(table, table.hands[seat], table.held[seat], seat, code, observation[i])
+        engine.observe_row(table, seat, code, observation[i])
         legal_row(table, legal[i])
         player[i], length[i] = seat, table.length
         numbers[i] = unit_row(next_row(stream_row(key, table.board, table.length)))

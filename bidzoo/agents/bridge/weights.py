@@ -76,8 +76,10 @@ def _metadata(path: Path, text: str | None, form: str, made_of: Callable[..., A]
         raise ValueError(f"{path}: metadata: {problem!r}; expected format, architecture and provenance") from problem
 
 
-def network(source: str | Path) -> Network:
-    """The packaged network of that name, or the one in a file (what has an ending is a file)."""
+def network(source: str | Path | Network) -> Network:
+    """A network as it is, the packaged one of that name, or the one in a file (what has an ending is a file)."""
+    if isinstance(source, Network):
+        return source
     return load(source)[0] if Path(source).suffix else packaged(str(source))
 
 
