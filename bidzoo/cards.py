@@ -12,6 +12,7 @@ import numpy as np
 from bidzoo.kernels import I8, I64
 
 RANKS, SUITS, SEATS = "23456789TJQKA", "CDHS", "NESW"
+SEAT_NAMES = ("North", "East", "South", "West")
 STRAINS = ("C", "D", "H", "S", "NT")
 CLUBS, DIAMONDS, HEARTS, SPADES, NOTRUMP = range(5)
 SYMBOLS = {"C": "♣", "D": "♦", "H": "♥", "S": "♠"}
@@ -31,6 +32,8 @@ TO_JPS = (13 * _SUIT + (12 - _RANK)).astype(np.int8)  # 13 * suit + rank, suits 
 
 def card_text(card: int) -> str:
     """``"AS"`` for the ace of spades: rank, then suit."""
+    if not 0 <= card < NUM_CARDS:
+        raise ValueError(f"not a card number: {card} (expected 0 ... {NUM_CARDS - 1})")
     return RANKS[card // 4] + SUITS[card % 4]
 
 
@@ -53,10 +56,9 @@ def hand_bits(cards: Iterable[int]) -> int:
     """Hand holding ``cards``; a card twice is an error."""
     hand = 0
     for card in cards:
-        if not 0 <= card < NUM_CARDS:
-            raise ValueError(f"not a card number: {card} (expected 0 ... {NUM_CARDS - 1})")
+        text = card_text(int(card))
         if hand >> int(card) & 1:
-            raise ValueError(f"{card_text(int(card))} appears twice")
+            raise ValueError(f"{text} appears twice")
         hand |= 1 << int(card)
     return hand
 
@@ -119,9 +121,10 @@ def call_number(text: str) -> int:
 def seat_number(seat: int | str) -> int:
     """Seat 0 ... 3 of a number or a letter or name (``"N"``, ``"west"``)."""
     if isinstance(seat, str):
-        if seat[:1].upper() in tuple(SEATS) and seat.upper() in (seat[:1].upper(), "NORTH", "EAST", "SOUTH", "WEST"):
-            return SEATS.index(seat[:1].upper())
-    elif 0 <= int(seat) < 4:
+        for number, name in enumerate(SEAT_NAMES):
+            if seat.upper() in (name[0], name.upper()):
+                return number
+    elif isinstance(seat, int | np.integer) and 0 <= seat < 4:
         return int(seat)
     raise ValueError(f"not a seat: {seat!r} (expected N, E, S, W or 0 ... 3)")
 

@@ -6,7 +6,12 @@ import pytest
 
 import bidzoo
 from bidzoo import agents
+from bidzoo.agents.spades.choose import Player
 from bidzoo.benchmarks import match
+from bidzoo.envs.bridge import deals
+from bidzoo.envs.bridge.par import par
+from bidzoo.envs.bridge.score import score
+from bidzoo.envs.compile import compile_game
 from bidzoo.wrappers.batch import Batch
 
 BRIDGE = "bridge_bidding_v0"
@@ -92,6 +97,26 @@ def test_wrong_seats(options, text):
     with pytest.raises(ValueError) as caught:
         gymnasium.make("bidzoo/BridgeBidding-v0", **options)
     assert text in str(caught.value)
+
+
+TRICKS = np.full((2, 20), 7, np.int8)
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: par(TRICKS, 4, 0), r"dealer 4: expected 0 \.\.\. 3"),
+        (lambda: par(TRICKS, 0, [0, 1, 2]), r"vulnerable of shape \(3,\): expected one number, or \[2\]"),
+        (lambda: score(4, "S", 1, 10, 0), "strain 'S': expected integers"),
+        (lambda: deals.random_deals(0, [[5, 6]]), r"indices of shape \(1, 2\): expected \[n\]"),
+        (lambda: deals.augment(deals.packaged("test"), [0, 1], 0), r"relabelling of shape \(2,\): expected one number"),
+        (lambda: compile_game(bidzoo.make_game("spades_v0")), "spades_v0.*: expected Comm, Simple Bidding"),
+        (lambda: Player("uct", iterations=0).record(), "iterations 0, .*: expected 0 ... 13 tricks, 1 or more"),
+    ],
+)
+def test_wrong_numbers(make, text):
+    with pytest.raises(ValueError, match=text):
+        make()
 
 
 class Odd:

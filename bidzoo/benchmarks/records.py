@@ -28,7 +28,7 @@ import bidzoo
 from bidzoo.benchmarks.match import Episodes, Match
 from bidzoo.benchmarks.record_boards import board_of
 from bidzoo.benchmarks.results import write_text
-from bidzoo.cards import SEATS, hand_text
+from bidzoo.cards import NUM_CALLS, SEATS, hand_text
 from bidzoo.envs.bridge.files import lin, pbn
 from bidzoo.envs.bridge.files.board import contract_numbers, contract_text
 from bidzoo.envs.bridge.game import Bridge
@@ -94,7 +94,7 @@ def _played(game: Bridge, table: Table) -> Record:
         "vulnerability": VULNERABILITIES[int(table["vulnerable"])],
         "double_dummy": table["tricks"].tolist(),
         "calls": [game.action_text(int(call)) for call in table["calls"][: table["length"]]],
-        "cards": [game.action_text(38 + int(card)) for card in table["played"][: table["plays"]]],
+        "cards": [game.action_text(NUM_CALLS + int(card)) for card in table["played"][: table["plays"]]],
         "imps": None,
         **_outcome(table, declarer),
     }

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bidzoo.envs.compiled import Compiled
+from bidzoo.envs.game import Game
 from bidzoo.envs.signals.game import SignalGame
 from bidzoo.envs.signals.rules import blank_row, legal_row, over_row, payoff_row, step_row
 from bidzoo.kernels import F64, I8, I32, Tables, allocate, row
@@ -21,12 +22,14 @@ class Level(NamedTuple):
     choices: I32  # [W]  how many legal actions
 
 
-def compile_game(game: SignalGame, max_bytes: int = MAX_BYTES) -> Compiled:
+def compile_game(game: Game, max_bytes: int = MAX_BYTES) -> Compiled:
     """The tree of ``game``, grown level by level.
 
     Raises:
-        ValueError: the tree needs more than ``max_bytes``; nothing that large is allocated.
+        ValueError: not a small game, or its tree needs more than ``max_bytes``; nothing that large is allocated.
     """
+    if not isinstance(game, SignalGame):
+        raise ValueError(f"{game}: expected Comm, Simple Bidding, MiniBridge or Mini-Hanabi; other trees are too large")
     mask = np.empty(game.num_actions, np.int8)
     root = allocate(game.state, 1)
     blank_row(root[0], game.code, game.size, 0)

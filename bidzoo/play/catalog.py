@@ -5,6 +5,7 @@ from typing import Any
 
 from bidzoo import agents, registry
 from bidzoo.agents.policy import Policy
+from bidzoo.cards import SEAT_NAMES
 
 HUMAN = "human"
 BRIDGE = ("bridge_bidding_v0", "bridge_v0")
@@ -32,7 +33,6 @@ class Offer:
     options: tuple[Option, ...] = ()
 
 
-_COMPASS = ("North", "East", "South", "West")
 _PAIR = ("Player 1", "Player 2")
 
 OFFERS = {
@@ -42,15 +42,15 @@ OFFERS = {
             "bridge_bidding_v0",
             "Bridge bidding",
             "Reach the best contract with your partner; it is scored double dummy.",
-            _COMPASS,
+            SEAT_NAMES,
             (Option("deals", "Deals", ("train", "validation", "test")),),
         ),
-        Offer("bridge_v0", "Bridge", "The whole board: auction, then thirteen tricks.", _COMPASS),
+        Offer("bridge_v0", "Bridge", "The whole board: auction, then thirteen tricks.", SEAT_NAMES),
         Offer(
             "spades_v0",
             "Spades",
             "Bid your tricks, or nil; then take exactly those.",
-            _COMPASS,
+            SEAT_NAMES,
             (
                 Option("phase", "Length", ("round", "game"), ("one round", "a game")),
                 Option("variant", "Variant", ("partnership", "cutthroat", "mirror", "whiz", "suicide")),

@@ -9,7 +9,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from bidzoo.agents.thoughts import Thoughts
-from bidzoo.cards import FIRST_BID, RANKS, SEATS, SYMBOLS
+from bidzoo.cards import FIRST_BID, RANKS, SEAT_NAMES, SEATS, SYMBOLS
 from bidzoo.envs.bridge import wording
 from bidzoo.play import show
 from bidzoo.play.catalog import HUMAN, offer, usual
@@ -58,7 +58,7 @@ def _choices(session: Session, data: dict[str, Any]) -> Text:
 
 def _bridge(session: Session, table: dict[str, Any]) -> list[RenderableType]:
     parts: list[RenderableType] = [_hands(session, table)]
-    rows = Grid(*(wording.NAMES[seat] for seat in wording.COLUMNS), box=None, padding=(0, 2, 0, 0))
+    rows = Grid(*(SEAT_NAMES[seat] for seat in wording.COLUMNS), box=None, padding=(0, 2, 0, 0))
     cells = [""] * wording.COLUMNS.index(table["dealer"]) + [wording.suited(call) for call in table["calls"]]
     cells += ["?"] * (table["phase"] == "auction")
     cells += [""] * (-len(cells) % 4)
@@ -144,7 +144,7 @@ def tricks(session: Session) -> RenderableType:
     found = double_dummy(session)
     grid = Grid("", "♣", "♦", "♥", "♠", "NT", title=f"double dummy; par {found['words']}", title_justify="left")
     for seat in range(4):
-        grid.add_row(wording.NAMES[seat], *(str(n) for n in found["tricks"][5 * seat : 5 * seat + 5]))
+        grid.add_row(SEAT_NAMES[seat], *(str(n) for n in found["tricks"][5 * seat : 5 * seat + 5]))
     return grid
 
 

@@ -48,6 +48,11 @@ class Player:
             raise ValueError(f"unknown player {self.kind!r}; choose from {', '.join(PLAYER_KINDS)}")
         if self.infer not in INFERENCES:
             raise ValueError(f"unknown inference {self.infer!r}; choose from {', '.join(INFERENCES)}")
+        if not 0 <= self.last <= 13 or self.iterations < 1 or self.exploration < 0:
+            raise ValueError(
+                f"last {self.last}, iterations {self.iterations}, exploration {self.exploration}:"
+                " expected 0 ... 13 tricks, 1 or more, 0 or more"
+            )
         record = allocate(PLAYER, 1)
         record["kind"][0] = PLAYER_KINDS.index(self.kind)
         record["infer"][0] = INFERENCES.index(self.infer)

@@ -128,6 +128,8 @@ def _random_deals(seed: int, indices: I64, hands_out: I64) -> None:
 def random_deals(seed: int, indices: I64) -> I64:
     """Hands ``[n, 4]`` of deals ``indices`` ``[n]``; each depends on ``(seed, index)`` alone."""
     indices = np.ascontiguousarray(indices, np.int64)
+    if indices.ndim != 1:
+        raise ValueError(f"indices of shape {indices.shape}: expected [n]")
     hands = np.empty((len(indices), 4), np.int64)
     _random_deals(seed, indices, hands)
     return hands
@@ -184,6 +186,8 @@ def augment(deals: DealSet, relabelling: I64 | int, rotation: I64 | int) -> Deal
 
 def _choices(name: str, chosen: I64 | int, end: int, n: int) -> I64:
     """``chosen`` for each of ``n`` deals; ValueError outside ``0 ... end - 1``."""
+    if np.shape(chosen) not in ((), (n,)):
+        raise ValueError(f"{name} of shape {np.shape(chosen)}: expected one number, or [{n}]")
     values = np.ascontiguousarray(np.broadcast_to(chosen, n), np.int64)
     for bad in values[(values < 0) | (values >= end)][:1]:
         raise ValueError(f"{name} {bad} does not exist (expected 0 ... {end - 1})")

@@ -1,9 +1,9 @@
 """A bridge table as a ``Picture``: hands around the table, auction, tricks, contract and double-dummy tricks."""
 
-from bidzoo.cards import SEATS, STRAINS, SYMBOLS
+from bidzoo.cards import SEAT_NAMES, SEATS, STRAINS, SYMBOLS
 from bidzoo.envs.bridge import wording
 from bidzoo.envs.bridge.state import AUCTION, PLAY
-from bidzoo.envs.bridge.wording import COLUMNS, NAMES
+from bidzoo.envs.bridge.wording import COLUMNS
 from bidzoo.envs.picture import ACCENT, ALARM, EDGE, FELT, INK, PALE, PANEL, SAFE, Picture
 from bidzoo.kernels import Table
 
@@ -37,7 +37,7 @@ def _hand(picture: Picture, table: Table, seat: int) -> None:
     x, y = _HANDS[seat]
     turn = seat in (int(table["turn"]), int(table["hand_to_play"]))
     picture.box(x, y, _WIDE, _HIGH, PANEL, ACCENT if turn else EDGE, 10, 3 if turn else 1)
-    picture.text(x + 14, y + 20, NAMES[seat], 15, bold=True)
+    picture.text(x + 14, y + 20, SEAT_NAMES[seat], 15, bold=True)
     picture.text(x + _WIDE - 14, y + 20, _role(table, seat), 12, _QUIET, "end")
     dealt, held = int(table["hands"][seat]), int(table["held"][seat])
     picture.hand(x + 14, y + 48, dealt, dealt & ~held if table["phase"] == PLAY else 0, 17)
@@ -97,7 +97,7 @@ def _big_contract(picture: Picture, table: Table, x: float, y: float) -> None:
 def _corners(picture: Picture, table: Table) -> None:
     x, y = _X[0] + 4, _Y[0] + 14
     picture.text(x, y, f"Board {int(table['board'])}", 22, bold=True)
-    lines = [f"dealer {NAMES[int(table['dealer'])]}", f"vulnerable: {wording.vulnerable(table)}"]
+    lines = [f"dealer {SEAT_NAMES[int(table['dealer'])]}", f"vulnerable: {wording.vulnerable(table)}"]
     lines += ["second table"] if int(table["table"]) else []
     _lines(picture, x, y + 28, lines)
     x = _X[2] + 4

@@ -48,6 +48,13 @@ def par(tricks: I8, dealer: ArrayLike, vulnerable: ArrayLike) -> I32:
     if tricks.ndim != 2 or tricks.shape[1] != 20 or tricks.min(initial=0) < 0 or tricks.max(initial=0) > 13:
         raise ValueError(f"tricks of shape {tricks.shape}: expected [B, 20] of 0 ... 13, every contract known")
     out = np.empty(len(tricks), np.int32)
-    dealers, sides = (np.ascontiguousarray(np.broadcast_to(x, len(tricks)), np.int64) for x in (dealer, vulnerable))
-    _pars(tricks, dealers, sides, out)
+    columns = []
+    for name, given in (("dealer", dealer), ("vulnerable", vulnerable)):
+        if np.shape(given) not in ((), out.shape):
+            raise ValueError(f"{name} of shape {np.shape(given)}: expected one number, or [{len(tricks)}]")
+        column = np.ascontiguousarray(np.broadcast_to(given, out.shape), np.int64)
+        for wrong in column[(column < 0) | (column > 3)][:1]:
+            raise ValueError(f"{name} {wrong}: expected 0 ... 3")
+        columns.append(column)
+    _pars(tricks, columns[0], columns[1], out)
     return out

@@ -1,9 +1,9 @@
 """A bridge table as text: all hands, auction, contract, play, result."""
 
-from bidzoo.cards import SEATS
+from bidzoo.cards import SEAT_NAMES, SEATS
 from bidzoo.envs.bridge import wording
 from bidzoo.envs.bridge.state import PLAY
-from bidzoo.envs.bridge.wording import COLUMNS, NAMES
+from bidzoo.envs.bridge.wording import COLUMNS
 from bidzoo.kernels import Table
 
 
@@ -27,7 +27,7 @@ def _shown(table: Table, seat: int) -> int:
 
 
 def _compass(table: Table) -> str:
-    north, east, south, west = ([NAMES[seat], *wording.suits(_shown(table, seat))] for seat in range(4))
+    north, east, south, west = ([SEAT_NAMES[seat], *wording.suits(_shown(table, seat))] for seat in range(4))
     rows = [" " * 18 + line for line in north]
     rows += [f"{left:<36}{right}" for left, right in zip(west, east, strict=True)]
     rows += [" " * 18 + line for line in south]
@@ -36,7 +36,7 @@ def _compass(table: Table) -> str:
 
 def _auction_text(table: Table) -> str:
     marks = ["*" if seat == int(table["dealer"]) else "" for seat in range(4)]
-    rows = [[NAMES[seat] + marks[seat] for seat in COLUMNS], *wording.auction(table)]
+    rows = [[SEAT_NAMES[seat] + marks[seat] for seat in COLUMNS], *wording.auction(table)]
     return "\n".join("".join(f"{cell:<8}" for cell in row).rstrip() for row in rows)
 
 

@@ -76,7 +76,7 @@ def score(level: ArrayLike, strain: ArrayLike, stake: ArrayLike, tricks: ArrayLi
     array([ 620, -100], dtype=int32)
     """
     given = {"level": level, "strain": strain, "stake": stake, "tricks": tricks, "vulnerable": vulnerable}
-    columns = [_within(name, np.asarray(x, np.int64), *_LIMITS[name]) for name, x in given.items()]
+    columns = [_within(name, x, *_LIMITS[name]) for name, x in given.items()]
     out = np.empty(np.broadcast_shapes(*(x.shape for x in columns)), np.int32)
     a, b, c, d, e = (np.broadcast_to(x, out.shape).ravel() for x in columns)
     _scores(a, b, c, d, e, out.ravel())
@@ -93,7 +93,11 @@ def north_south(bid: I64, stake: I64, declarer: I64, vulnerable: I64, tricks: I6
 _LIMITS = {"level": (1, 7), "strain": (0, 4), "stake": (1, 4), "tricks": (0, 13), "vulnerable": (0, 1)}
 
 
-def _within(name: str, x: I64, lowest: int, highest: int) -> I64:
+def _within(name: str, given: ArrayLike, lowest: int, highest: int) -> I64:
+    try:
+        x = np.asarray(given, np.int64)
+    except (TypeError, ValueError) as problem:
+        raise ValueError(f"{name} {given!r}: expected integers") from problem
     wrong = (x < lowest) | (x > highest)
     if name == "stake":
         wrong |= x == 3

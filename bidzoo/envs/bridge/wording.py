@@ -1,11 +1,10 @@
 """A bridge table in a player's words: contract, result, auction and tricks; text and picture share them."""
 
-from bidzoo.cards import FIRST_BID, RANKS, SUITS, SYMBOLS, call_text, suit_text
+from bidzoo.cards import FIRST_BID, RANKS, SEAT_NAMES, SUITS, SYMBOLS, call_text, suit_text
 from bidzoo.envs.bridge.play import beats_row
 from bidzoo.envs.bridge.state import AUCTION, OVER, UNKNOWN_POINTS
 from bidzoo.kernels import Table
 
-NAMES = ("North", "East", "South", "West")
 SIDES = ("N/S", "E/W")
 COLUMNS = (3, 0, 1, 2)  # West first, as auctions are written
 _VULNERABLE = ("nobody", "N/S", "E/W", "everybody")
@@ -41,7 +40,7 @@ def contract(table: Table) -> str:
     if bid < 0:
         return "passed out" if over else "no bid yet"
     text = suited(FIRST_BID + bid) + {1: "", 2: "X", 4: "XX"}[int(table["stake"])]
-    return f"{text} by {NAMES[int(table['declarer'] if over else table['bidder'])]}"
+    return f"{text} by {SEAT_NAMES[int(table['declarer'] if over else table['bidder'])]}"
 
 
 def result(table: Table) -> str:

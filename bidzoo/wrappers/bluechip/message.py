@@ -9,12 +9,12 @@ Seats are 0 ... 3; ``DUMMY`` stands where the protocol says "dummy" instead of a
 from dataclasses import dataclass
 from typing import Literal
 
-from bidzoo.cards import DOUBLE, PASS, REDOUBLE, SUITS, call_text, card_text, suit_text
+from bidzoo.cards import DOUBLE, PASS, REDOUBLE, SEAT_NAMES, SUITS, call_text, card_text, suit_text
 
 VERSION = 18
 LONGEST_NAME = 100
 DUMMY = 4
-NAMES = ("North", "East", "South", "West", "Dummy")
+NAMES = (*SEAT_NAMES, "Dummy")
 VULNERABLE = ("Neither", "N/S", "E/W", "Both")  # by number: bit 0 N/S, bit 1 E/W
 Stage = Literal["for teams", "to start", "for deal", "for cards", "for dummy"]
 

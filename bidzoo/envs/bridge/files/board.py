@@ -8,7 +8,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bidzoo.cards import FIRST_BID, FULL_DECK, HAND_SIZE, PASS, SEATS, STRAINS, call_text, card_text
+from bidzoo.cards import (
+    FIRST_BID,
+    FULL_DECK,
+    HAND_SIZE,
+    NUM_CALLS,
+    NUM_CARDS,
+    PASS,
+    SEATS,
+    call_number,
+    call_text,
+    card_text,
+)
 from bidzoo.envs.bridge import auction, play
 from bidzoo.envs.bridge.state import OVER, PLAY, STATE
 from bidzoo.kernels import I8, allocate
@@ -62,10 +73,13 @@ def contract_numbers(text: str) -> tuple[int, int]:
         return -1, 1
     bare = word.rstrip("X*")
     stake = {0: 1, 1: 2, 2: 4}.get(len(word) - len(bare))
-    strain = "NT" if bare[1:] == "N" else bare[1:]
-    if stake is None or bare[:1] not in tuple("1234567") or strain not in STRAINS:
+    try:
+        bid = call_number(bare) - FIRST_BID
+    except ValueError:
+        bid = -1
+    if stake is None or bid < 0:
         raise ValueError(f"{text!r} is not a contract (expected Pass or such as 1C, 3NT, 4SX, 6DXX)")
-    return 5 * (int(bare[0]) - 1) + STRAINS.index(strain), stake
+    return bid, stake
 
 
 def check_hands(hands: tuple[int, ...]) -> tuple[int, int, int, int]:
@@ -95,8 +109,8 @@ class Replay:
         if hands is not None:
             self.table["hands"][:] = hands
             self.table["held"][:] = hands
-        self._legal_calls: I8 = np.zeros(38, np.int8)
-        self._legal_cards: I8 = np.zeros(52, np.int8)
+        self._legal_calls: I8 = np.zeros(NUM_CALLS, np.int8)
+        self._legal_cards: I8 = np.zeros(NUM_CARDS, np.int8)
 
     @property
     def bid_over(self) -> bool:
@@ -151,4 +165,4 @@ class Replay:
     @property
     def result(self) -> int | None:
         """Tricks won by declarer once all cards are played."""
-        return int(self.table["won"][self.table["declarer"] % 2]) if self.table["plays"] == 52 else None
+        return int(self.table["won"][self.table["declarer"] % 2]) if self.table["plays"] == NUM_CARDS else None

@@ -7,10 +7,10 @@ it serves as the judge in the tests. Sections other than auction, play and doubl
 
 from pathlib import Path
 
-from bidzoo.cards import SEATS, call_text, card_text, hand_text
+from bidzoo.cards import NUM_CARDS, SEAT_NAMES, SEATS, call_text, card_text, hand_text
 from bidzoo.envs.bridge.files.board import VULNERABLE, Board
 from bidzoo.envs.bridge.files.deal_file import replace_file
-from bidzoo.envs.bridge.files.pbn_game import NAMES, Game
+from bidzoo.envs.bridge.files.pbn_game import Game
 from bidzoo.envs.bridge.files.pbn_grammar import Tag, decode, games
 from bidzoo.envs.bridge.files.pbn_tables import HEADER, result_rows
 
@@ -79,7 +79,7 @@ def _game(board: Board) -> str:
     other = dict(board.tags)
     lines = [_tag(name, other.pop(name, "?")) for name in ("Event", "Site", "Date")]
     lines.append(_tag("Board", "?" if board.number is None else str(board.number)))
-    lines += [_tag(name, board.names[NAMES.index(name)]) for name in ("West", "North", "East", "South")]
+    lines += [_tag(SEAT_NAMES[seat], board.names[seat]) for seat in (3, 0, 1, 2)]
     lines.append(_tag("Dealer", _seat(board.dealer)))
     lines.append(_tag("Vulnerable", "?" if board.vulnerable is None else VULNERABLE[board.vulnerable]))
     hands = [hand_text(hand) if hand else "-" for hand in board.hands or ()]
@@ -139,7 +139,7 @@ def _play(board: Board) -> list[str]:
         for card in board.play[start : start + 4]:
             row[(_holder(board, card) - first) % 4] = card_text(card)[::-1]
         lines.append(" ".join(row))
-    if len(board.play) < 52:
+    if len(board.play) < NUM_CARDS:
         lines.append("*" if board.claimed else "+")
     return lines
 

@@ -2,7 +2,7 @@
 
 import re
 
-from bidzoo.cards import PASS, SEATS, call_number, card_number, hand_number, seat_number
+from bidzoo.cards import PASS, SEAT_NAMES, SEATS, call_number, card_number, hand_number, seat_number
 from bidzoo.envs.bridge import auction
 from bidzoo.envs.bridge.files.board import Board, Call, Replay, check_hands, contract_numbers, contract_text
 from bidzoo.envs.bridge.files.pbn_grammar import Tag, Word
@@ -11,10 +11,9 @@ from bidzoo.envs.bridge.files.pbn_tables import double_dummy_tricks, result_tabl
 _NOT_SAID = ("", "?", "-")
 _NOTE = re.compile(r"=(\d+)=")
 _VULNERABLE = {"none": 0, "love": 0, "-": 0, "ns": 1, "ew": 2, "all": 3, "both": 3}
-NAMES = ("North", "East", "South", "West")
 _KNOWN = {
     "Board", "Dealer", "Vulnerable", "Deal", "Auction", "Contract", "Declarer", "Play", "Result", "Note",
-    "OptimumResultTable", "DoubleDummyTricks", *NAMES,
+    "OptimumResultTable", "DoubleDummyTricks", *SEAT_NAMES,
 }  # fmt: skip
 
 
@@ -36,7 +35,7 @@ class Game:
         dealer, calls, replay = self.auction(dealer, vulnerable, hands)
         contract, declarer = self.contract(replay)
         cards, claimed, counted = self.play(replay, contract, declarer, hands)
-        north, east, south, west = (self.value(name) for name in NAMES)
+        north, east, south, west = (self.value(name) for name in SEAT_NAMES)
         return Board(
             number=number,
             dealer=dealer,

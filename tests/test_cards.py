@@ -1,0 +1,98 @@
+"""The one numbering of cards, seats and calls: against OpenSpiel and endplay, and what is refused."""
+
+import numpy as np
+import pytest
+
+from bidzoo.cards import (
+    FULL_DECK,
+    NUM_CALLS,
+    NUM_CARDS,
+    SEATS,
+    SYMBOLS,
+    call_number,
+    call_text,
+    card_number,
+    card_text,
+    hand_bits,
+    hand_cards,
+    hand_number,
+    hand_text,
+    held,
+    high_card_points,
+    seat_number,
+    suit_text,
+)
+from bidzoo.envs.bridge.deals import random_deals
+
+HANDS = random_deals(3, np.arange(50)).ravel()
+LETTERS = str.maketrans({symbol: letter for letter, symbol in SYMBOLS.items()})
+
+
+def test_cards_and_calls_are_those_of_openspiel() -> None:
+    pyspiel = pytest.importorskip("pyspiel")
+    state = pyspiel.load_game("bridge").new_initial_state()
+    assert [card_number(state.action_to_string(card).translate(LETTERS)) for card in range(NUM_CARDS)] == list(
+        range(NUM_CARDS)
+    )
+    for hand in zip(*(hand_cards(int(hand)) for hand in HANDS[:4]), strict=True):
+        for card in hand:
+            state.apply_action(card)
+    words = [state.action_to_string(NUM_CARDS + call).translate(LETTERS) for call in range(NUM_CALLS)]
+    ours = {"Pass": "P", "Dbl": "X", "RDbl": "XX"}
+    assert [call_number(ours.get(word, word)) for word in words] == list(range(NUM_CALLS))
+
+
+def test_hands_are_those_of_endplay() -> None:
+    types = pytest.importorskip("endplay.types")
+    evaluate = pytest.importorskip("endplay.evaluate")
+    for hand, points in zip(HANDS, high_card_points(HANDS), strict=True):
+        theirs = types.Hand(hand_text(int(hand)))
+        assert str(theirs) == hand_text(int(hand))
+        assert {str(card).translate(LETTERS) for card in theirs} == {
+            card_text(card)[::-1] for card in hand_cards(int(hand))
+        }
+        assert evaluate.hcp(theirs) == points
+    assert high_card_points(HANDS.reshape(50, 4)).sum(1).tolist() == [40] * 50
+
+
+@pytest.mark.parametrize(
+    "text", ["AK.QJ2..T98765432", "...", "AKQJT98765432.AKQJT98765432.AKQJT98765432.AKQJT98765432"]
+)
+def test_text_comes_back(text: str) -> None:
+    hand = hand_number(text)
+    assert hand_text(hand) == text
+    assert hand_bits(hand_cards(hand)) == hand
+    assert [suit_text(hand, suit) for suit in (3, 2, 1, 0)] == text.split(".")
+    assert np.flatnonzero(held(np.array([hand]))[0]).tolist() == hand_cards(hand)
+
+
+def test_other_ways_to_write() -> None:
+    assert hand_number("10.-.-.AKQJT98765432") == hand_number("T...AKQJT98765432")
+    assert card_number("10S") == card_number("ST") == card_number("ts")
+    assert [call_number(word) for word in ("pass", "d", "R", "7N")] == [0, 1, 2, call_number("7NT")]
+    for seat, name in enumerate(("North", "East", "South", "West")):
+        assert {seat_number(word) for word in (seat, SEATS[seat], name, name.lower())} == {seat}
+    assert FULL_DECK == (1 << 52) - 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda: card_text(52), r"not a card number: 52 \(expected 0 \.\.\. 51\)"),
+        (lambda: card_text(-1), "not a card number: -1"),
+        (lambda: card_number("1S"), "not a card: '1S'"),
+        (lambda: card_number(""), "not a card: ''"),
+        (lambda: call_text(38), r"not a call: 38 \(expected 0 \.\.\. 37\)"),
+        (lambda: call_number("8C"), "not a call: '8C'"),
+        (lambda: hand_number("AK.QJ2.T98"), "has 3 suits, expected 4"),
+        (lambda: hand_number("A1..."), "'1' is not a rank"),
+        (lambda: hand_bits([7, 7]), "3S appears twice"),
+        (lambda: hand_bits([52]), "not a card number: 52"),
+        (lambda: seat_number("NE"), r"not a seat: 'NE' \(expected N, E, S, W or 0 \.\.\. 3\)"),
+        (lambda: seat_number(4), "not a seat: 4"),
+        (lambda: seat_number(None), "not a seat: None"),
+    ],
+)
+def test_what_is_refused(wrong, words) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(ValueError, match=words):
+        wrong()

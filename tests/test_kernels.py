@@ -1,0 +1,50 @@
+"""What every kernel stands on: the same whatever the batch, exact random numbers, sets as bits."""
+
+import numpy as np
+import pytest
+
+from bidzoo.bits import count_row, lowest_row, pick_row
+from bidzoo.kernels import FEW, I64, batched, below_row, next_row, prange, unit_row
+
+
+@batched
+def _square(x: I64, out: I64) -> None:
+    for b in prange(len(x)):
+        out[b] = x[b] * x[b]
+
+
+@pytest.mark.parametrize("n", [0, 1, FEW - 1, FEW, 3 * FEW])
+def test_few_rows_and_many_give_the_same(n: int) -> None:
+    x = np.arange(n)
+    out = np.zeros(n, np.int64)
+    _square(x, out)
+    np.testing.assert_array_equal(out, x**2)
+
+
+@pytest.mark.parametrize(("key", "number"), [(0, 0xE220A8397B1DCDAF), (1234567, 6457827717110365317)])
+def test_next_is_splitmix64(key: int, number: int) -> None:
+    """First outputs of Vigna's splitmix64.c from these states."""
+    assert next_row(np.uint64(key)) == number
+
+
+def test_numbers_stay_in_their_range() -> None:
+    least, most = np.uint64(0), np.uint64(2**64 - 1)
+    assert [unit_row(least), unit_row(most)] == [0.0, 1.0 - 2.0**-53]
+    assert [below_row(key, n) for key in (least, most) for n in (1, 52, 2**32 - 1)] == [0, 0, 0, 0, 51, 2**32 - 2]
+
+
+@pytest.mark.parametrize("bits", [0, 1, 0b1011, 0x1FFFF, 1 << 51, (1 << 52) - 1, 0x5A5A5A5A5A5A5])
+def test_sets_are_counted(bits: int) -> None:
+    assert count_row(bits) == bits.bit_count()
+    assert lowest_row(bits) == (bits & -bits).bit_length() - 1
+
+
+def test_every_member_is_picked_as_often_as_another() -> None:
+    members, key, found = [0, 3, 17, 51], np.uint64(5), []
+    bits = sum(1 << member for member in members)
+    for _ in range(8000):
+        key = next_row(np.uint64(key))
+        found.append(pick_row(bits, np.uint64(key)))
+    numbers, counts = np.unique(found, return_counts=True)
+    assert numbers.tolist() == members
+    assert np.abs(counts - 2000).max() < 5 * np.sqrt(8000 * 3 / 16)
