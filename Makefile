@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
-KERNELS := $(VENV)/kernels
+KERNELS := build/kernels
 # the rules also run as plain Python, where NumPy reports overflows that compiled code would not
 UNCOMPILED := $(addprefix tests/games/test_,bridge_auction.py bridge_play.py small_engine.py spades_rules.py) \
 	tests/agents/test_bridge_dense.py
@@ -18,7 +18,7 @@ bench: $(READY) $(KERNELS)
 	$(BIN)/bidzoo bench $(BENCH)
 
 test: $(READY) $(KERNELS) check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(UNCOMPILED)
 	$(MAKE) docs
 
@@ -29,14 +29,14 @@ test-slow: $(READY) $(KERNELS)
 test-integrations: test-libraries test-rllib test-floors test-wheel
 
 # TorchRL, Tianshou, Pgx, RLCard, and the web page in a browser
-test-libraries: .venv-integrations/ready
+test-libraries: .venv-integrations/ready $(KERNELS)
 	@command -v chromedriver > /dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get > /dev/null || \
 		(apt-get update -q && apt-get install -y -q --no-install-recommends chromium chromium-driver)
 	$(call in,integrations) -m pytest -m integration -ra -k "not rllib" tests/training/test_libraries.py \
 		tests/integrations --ignore tests/integrations/test_clusters.py
 
 # RLlib pins Gymnasium; Ray and Dask clusters
-test-rllib: .venv-rllib/ready
+test-rllib: .venv-rllib/ready $(KERNELS)
 	$(call in,rllib) -m pytest -m integration -ra -k "not torchrl and not tianshou" \
 		tests/training/test_libraries.py tests/integrations/test_clusters.py
 
@@ -56,8 +56,9 @@ test-wheel:
 	cd build/wheel && ../../.venv-wheel/bin/python smoke.py
 	cd build/wheel && ../../.venv-wheel-all/bin/python smoke.py all
 
-# compiled kernels of one numba are of no use to another
-in = NUMBA_CACHE_DIR=$(CURDIR)/.venv-$(1)/kernels RAY_USAGE_STATS_ENABLED=0 .venv-$(1)/bin/python
+# compiled kernels of the oldest numba are of no use to the others
+in = $(if $(filter floors,$(1)),NUMBA_CACHE_DIR=$(CURDIR)/.venv-floors/kernels) RAY_USAGE_STATS_ENABLED=0 \
+	.venv-$(1)/bin/python
 
 .venv-integrations/ready: PACKAGES = torch "-e .[integrations,picture,openspiel,files]" "pytest selenium matplotlib"
 .venv-rllib/ready: PACKAGES = torch "-e .[rllib,cluster]" pytest
@@ -85,8 +86,9 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 # numba's cache sees a change in a kernel's own file but not in the files it calls
-$(KERNELS): $(READY) $(shell find bidzoo -name '*.py')
+$(KERNELS): $(shell find bidzoo -name '*.py')
 	find bidzoo -name '*.nb[ic]' -delete
+	mkdir -p $(@D)
 	touch $@
 
 clean:

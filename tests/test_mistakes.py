@@ -11,7 +11,7 @@ from bidzoo.benchmarks import match
 from bidzoo.envs.bridge import deals
 from bidzoo.envs.bridge.par import par
 from bidzoo.envs.bridge.score import score
-from bidzoo.envs.compile import compile_game
+from bidzoo.envs.signals.compile import compile_game
 from bidzoo.wrappers.batch import Batch
 
 BRIDGE = "bridge_bidding_v0"

@@ -18,7 +18,7 @@ from bidzoo.benchmarks.results import Estimate, Figure, Table
 from bidzoo.benchmarks.tabular_jobs import Job, Outcome, compiled_of, finish
 from bidzoo.benchmarks.tabular_pages import auctions, grid_table, paper_grid, speed_table
 from bidzoo.benchmarks.tabular_paper import BAD_JPS, GAMES, INFOSETS, ROWS, SAMPLES, STATES, TABLE_1, TABLE_2
-from bidzoo.envs.compiled import count_infosets, count_states
+from bidzoo.envs.signals.compiled import count_infosets, count_states
 
 NETWORKS = ("A2C", "BAD")
 LONG = "simple_bidding_v0(size=16)"  # of Figure 2

@@ -15,8 +15,8 @@ from bidzoo.agents.tabular.policy import game_of
 from bidzoo.agents.tabular.strategy import purify, random
 from bidzoo.benchmarks.ledger import Ledger
 from bidzoo.benchmarks.tabular_paper import SAMPLES, TABLE_2
-from bidzoo.envs.compile import compile_game
-from bidzoo.envs.compiled import Compiled, evaluate
+from bidzoo.envs.signals.compile import compile_game
+from bidzoo.envs.signals.compiled import Compiled, evaluate
 from bidzoo.kernels import F64
 
 SHORT = {  # BAD's partial policies have a row a type: in the large Comm games it gets a fifth of the updates

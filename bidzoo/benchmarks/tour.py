@@ -12,7 +12,7 @@ from bidzoo.benchmarks import match, throughput
 from bidzoo.benchmarks.results import Estimate, Figure, Table
 from bidzoo.envs.bridge.deals import DATA, packaged
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.compile import compile_game
+from bidzoo.envs.signals.compile import compile_game
 from bidzoo.registry import make_game
 
 BRIDGE_AGENTS = ("random", "pass", "sayc", "sl", "ppo")

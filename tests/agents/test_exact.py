@@ -21,8 +21,8 @@ from bidzoo.agents.tabular.ladder_tables import Tables
 from bidzoo.agents.tabular.messages import solve_messages
 from bidzoo.agents.tabular.policy import game_of
 from bidzoo.agents.tabular.tree_sets import solve_tree
-from bidzoo.envs.compile import compile_game
-from bidzoo.envs.compiled import Compiled, evaluate, full_information
+from bidzoo.envs.signals.compile import compile_game
+from bidzoo.envs.signals.compiled import Compiled, evaluate, full_information
 from bidzoo.streams import Streams
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"

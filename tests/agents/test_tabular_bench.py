@@ -76,7 +76,7 @@ def test_the_papers_grid_is_worth_1_84_in_our_game():
     """Table 4, replayed as a strategy: every auction of ours is the one printed."""
     from bidzoo.agents.tabular.policy import game_of
     from bidzoo.benchmarks.tabular_jobs import compiled_of
-    from bidzoo.envs.compiled import evaluate, uniform
+    from bidzoo.envs.signals.compiled import evaluate, uniform
 
     name = "minibridge_v0(size=4)"
     game, form = game_of(name), compiled_of(name)

@@ -7,8 +7,8 @@ from bidzoo.agents.tabular.best_response import best_response_value, nash_conv
 from bidzoo.agents.tabular.cfr import Config, cfr
 from bidzoo.agents.tabular.policy import game_of
 from bidzoo.agents.tabular.strategy import purify, random
-from bidzoo.envs.compile import compile_game
-from bidzoo.envs.compiled import evaluate, uniform
+from bidzoo.envs.signals.compile import compile_game
+from bidzoo.envs.signals.compiled import evaluate, uniform
 
 pyspiel = pytest.importorskip("pyspiel")
 

@@ -12,8 +12,8 @@ from bidzoo.agents.tabular import brute_force, cfr, jps, solver
 from bidzoo.agents.tabular.policy import game_of
 from bidzoo.agents.tabular.strategy import random
 from bidzoo.benchmarks.tabular_paper import GAMES
-from bidzoo.envs.compile import compile_game
-from bidzoo.envs.compiled import evaluate
+from bidzoo.envs.signals.compile import compile_game
+from bidzoo.envs.signals.compiled import evaluate
 
 SMALL = ("comm_v0(length=2)", "mini_hanabi_v0()", "simple_bidding_v0(size=5)", "minibridge_v0(size=2)")
 

@@ -5,8 +5,8 @@ import pytest
 
 from bidzoo.agents.tabular import network, solver
 from bidzoo.agents.tabular.policy import check_strategy, game_of
-from bidzoo.envs.compile import compile_game
-from bidzoo.envs.compiled import evaluate, uniform
+from bidzoo.envs.signals.compile import compile_game
+from bidzoo.envs.signals.compiled import evaluate, uniform
 
 torch = pytest.importorskip("torch")
 

@@ -11,8 +11,8 @@ from bidzoo.agents.tabular import solver
 from bidzoo.agents.tabular.cfr import Config, cfr
 from bidzoo.agents.tabular.policy import TablePolicy, game_of
 from bidzoo.agents.tabular.strategy import purify, random
-from bidzoo.envs.compile import compile_game
-from bidzoo.envs.compiled import evaluate, uniform
+from bidzoo.envs.signals.compile import compile_game
+from bidzoo.envs.signals.compiled import evaluate, uniform
 from bidzoo.streams import Streams
 
 SMALL = ("comm_v0(length=3)", "mini_hanabi_v0()", "simple_bidding_v0(size=4)", "minibridge_v0(size=3)")

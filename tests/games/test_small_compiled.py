@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from bidzoo.envs.comm.game import Comm
-from bidzoo.envs.compile import compile_game
-from bidzoo.envs.compiled import (
+from bidzoo.envs.mini_hanabi.game import MiniHanabi
+from bidzoo.envs.minibridge.game import Minibridge
+from bidzoo.envs.signals.compile import compile_game
+from bidzoo.envs.signals.compiled import (
     Compiled,
     count_infosets,
     count_states,
@@ -17,8 +19,6 @@ from bidzoo.envs.compiled import (
     possible,
     uniform,
 )
-from bidzoo.envs.mini_hanabi.game import MiniHanabi
-from bidzoo.envs.minibridge.game import Minibridge
 from bidzoo.envs.signals.game import SignalGame
 from bidzoo.envs.simple_bidding.game import SimpleBidding
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bidzoo.envs.comm.game import Comm
-from bidzoo.envs.compile import compile_game
-from bidzoo.envs.compiled import locate
 from bidzoo.envs.game import Buffers
 from bidzoo.envs.mini_hanabi.game import MiniHanabi
 from bidzoo.envs.minibridge.game import Minibridge
+from bidzoo.envs.signals.compile import compile_game
+from bidzoo.envs.signals.compiled import locate
 from bidzoo.envs.signals.game import SignalGame
 from bidzoo.envs.simple_bidding.game import SimpleBidding
 from bidzoo.kernels import Tables

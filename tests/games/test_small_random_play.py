@@ -6,8 +6,8 @@ import pytest
 from bidzoo.agents.uniform import Uniform
 from bidzoo.benchmarks.match import play
 from bidzoo.benchmarks.results import Estimate
-from bidzoo.envs.compile import compile_game
-from bidzoo.envs.compiled import evaluate, uniform
+from bidzoo.envs.signals.compile import compile_game
+from bidzoo.envs.signals.compiled import evaluate, uniform
 from bidzoo.registry import make_game
 
 

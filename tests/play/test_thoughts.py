@@ -11,8 +11,8 @@ from bidzoo.agents.thoughts import Bars, Thoughts, thoughts_of
 from bidzoo.cards import NUM_CALLS, hand_cards
 from bidzoo.envs.bridge.solving.card_tricks import card_tricks
 from bidzoo.envs.bridge.solving.double_dummy import tables as solve
-from bidzoo.envs.compile import compile_game
-from bidzoo.envs.compiled import uniform
+from bidzoo.envs.signals.compile import compile_game
+from bidzoo.envs.signals.compiled import uniform
 from bidzoo.play import show
 from bidzoo.play.session import Session
 from bidzoo.streams import Streams

@@ -9,8 +9,8 @@ import bidzoo
 from bidzoo.agents.uniform import Uniform
 from bidzoo.benchmarks.match import play
 from bidzoo.cards import NUM_CALLS
-from bidzoo.envs.compile import compile_game
-from bidzoo.envs.compiled import evaluate
+from bidzoo.envs.signals.compile import compile_game
+from bidzoo.envs.signals.compiled import evaluate
 from bidzoo.wrappers import openspiel
 from bidzoo.wrappers.openspiel_bots import AgentPolicy, BotPolicy, PolicyBot, from_openspiel, to_openspiel
 

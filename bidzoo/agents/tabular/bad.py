@@ -17,7 +17,7 @@ import numpy as np
 
 from bidzoo.agents.tabular.network import Network, draw, history_features, legal_actions, one_thread, type_features
 from bidzoo.agents.tabular.strategy import purify
-from bidzoo.envs.compiled import Compiled, evaluate
+from bidzoo.envs.signals.compiled import Compiled, evaluate
 from bidzoo.kernels import F32, F64, I64, Bool
 
 

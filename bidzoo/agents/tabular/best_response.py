@@ -7,7 +7,7 @@ import numpy as np
 
 from bidzoo.agents.tabular.cfr import Terms, terms_of
 from bidzoo.agents.tabular.strategy import Tree, reach_row, tree_of
-from bidzoo.envs.compiled import Compiled, evaluate
+from bidzoo.envs.signals.compiled import Compiled, evaluate
 from bidzoo.kernels import F64, row
 
 

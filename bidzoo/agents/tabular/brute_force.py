@@ -7,7 +7,7 @@ import numpy as np
 from bidzoo.agents.tabular.chain import Chain, advance_row, chain_of, enter_row
 from bidzoo.agents.tabular.jps import NEVER
 from bidzoo.agents.tabular.strategy import Tree, tree_of
-from bidzoo.envs.compiled import Compiled, evaluate, value_row
+from bidzoo.envs.signals.compiled import Compiled, evaluate, value_row
 from bidzoo.kernels import F64, I64, row
 
 

@@ -18,7 +18,7 @@ from bidzoo.agents.tabular.strategy import (
     tree_of,
     types_row,
 )
-from bidzoo.envs.compiled import Compiled, uniform
+from bidzoo.envs.signals.compiled import Compiled, uniform
 from bidzoo.kernels import F64, I64, key_row, next_row, row
 
 

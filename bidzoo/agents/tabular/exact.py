@@ -26,7 +26,7 @@ from bidzoo.agents.tabular import ladder_panels, ladder_tables, messages, tree_s
 from bidzoo.agents.tabular.ladder import GAMES, Ladder, Plan, play
 from bidzoo.agents.tabular.ladder_plan import best_plan
 from bidzoo.agents.tabular.solver import Solved
-from bidzoo.envs.compiled import Compiled, evaluate
+from bidzoo.envs.signals.compiled import Compiled, evaluate
 from bidzoo.kernels import F64
 
 MAX_BYTES = 8 << 30  # of tables

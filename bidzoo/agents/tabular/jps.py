@@ -14,7 +14,7 @@ import numpy as np
 
 from bidzoo.agents.tabular.chain import Chain, advance_row, chain_of, enter_row, free_row
 from bidzoo.agents.tabular.strategy import Tree, reach_row, tree_of, types_row, values_row
-from bidzoo.envs.compiled import Compiled, evaluate
+from bidzoo.envs.signals.compiled import Compiled, evaluate
 from bidzoo.kernels import F64, I32, I64, below_row, key_row, next_row, row
 
 NEVER = 1e-9  # smaller gains are rounding

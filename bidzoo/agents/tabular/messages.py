@@ -7,7 +7,7 @@ Greed is not optimal in general; it is proved so here, by scoring the bound of f
 
 import numpy as np
 
-from bidzoo.envs.compiled import Compiled, full_information
+from bidzoo.envs.signals.compiled import Compiled, full_information
 from bidzoo.kernels import F64
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bidzoo.envs.compiled import Compiled
+from bidzoo.envs.signals.compiled import Compiled
 from bidzoo.kernels import F32, Bool
 
 

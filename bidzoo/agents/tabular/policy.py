@@ -9,8 +9,8 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from bidzoo.envs.compile import compile_game
-from bidzoo.envs.compiled import Compiled, locate
+from bidzoo.envs.signals.compile import compile_game
+from bidzoo.envs.signals.compiled import Compiled, locate
 from bidzoo.envs.signals.game import SignalGame
 from bidzoo.kernels import F64, I8, I32, I64, Tables, row
 from bidzoo.registry import make_game

@@ -10,8 +10,8 @@ from bidzoo.agents.tabular import cfr as cfr_file
 from bidzoo.agents.tabular import jps as jps_file
 from bidzoo.agents.tabular.policy import TablePolicy, game_of
 from bidzoo.agents.tabular.strategy import purify
-from bidzoo.envs.compile import compile_game
-from bidzoo.envs.compiled import Compiled
+from bidzoo.envs.signals.compile import compile_game
+from bidzoo.envs.signals.compiled import Compiled
 from bidzoo.envs.signals.game import SignalGame
 from bidzoo.envs.signals.state import COMM, MINI_HANABI, MINIBRIDGE, SIMPLE_BIDDING
 from bidzoo.kernels import F64, I8, I64, Tables

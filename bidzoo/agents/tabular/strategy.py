@@ -1,4 +1,4 @@
-"""What the solvers do with a joint strategy ``[M, T]`` (``bidzoo.envs.compiled``): start, sharpen, sweep.
+"""What the solvers do with a joint strategy ``[M, T]`` (``bidzoo.envs.signals.compiled``): start, sharpen, sweep.
 
 Because all moves are public, the reach of a state ``(m, x, y)`` under a strategy is the product
 ``prior[x, y] * reach[0, m, x] * reach[1, m, y]`` of chance and each player's own part.
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bidzoo.envs.compiled import Compiled
+from bidzoo.envs.signals.compiled import Compiled
 from bidzoo.kernels import F64, I8, I32, key_row, next_row, row, unit_row
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from bidzoo.agents.tabular.policy import TablePolicy, game_of
 from bidzoo.agents.tabular.solver import FORMS, Solved
 from bidzoo.agents.thoughts import Bars, Thoughts
-from bidzoo.envs.compiled import Compiled, locate
+from bidzoo.envs.signals.compiled import Compiled, locate
 from bidzoo.kernels import F64, Tables
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from bidzoo.agents.tabular.folding import fold_line
 from bidzoo.agents.tabular.ladder_plan import NOWHERE, split_set
-from bidzoo.envs.compiled import Compiled
+from bidzoo.envs.signals.compiled import Compiled
 from bidzoo.kernels import F64, I64, row
 
 MAX_BYTES = 1 << 30

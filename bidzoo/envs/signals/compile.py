@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bidzoo.envs.compiled import Compiled
 from bidzoo.envs.game import Game
+from bidzoo.envs.signals.compiled import Compiled
 from bidzoo.envs.signals.game import SignalGame
 from bidzoo.envs.signals.rules import blank_row, legal_row, over_row, payoff_row, step_row
 from bidzoo.kernels import F64, I8, I32, Tables, allocate, row
