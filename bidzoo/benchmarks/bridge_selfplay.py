@@ -64,8 +64,7 @@ def player(name: str, device: str, seed: int) -> tuple[Bridge, Actor]:
         model = network.module(architecture, seed, last_scale=0.1)
     else:
         packaged = weights.packaged(name)
-        architecture, model = packaged.architecture, network.module(packaged.architecture)
-        network.load_arrays(model, packaged.tensors)
+        architecture, model = packaged.architecture, network.module_of(packaged)
     return Bridge(False, observation=architecture.observation), selfplay.actor(model.to(device), device)
 
 

@@ -55,17 +55,17 @@ class Trainer(PairLearner):
         import torch
 
         self.options, self.architecture = options, ACTOR_CRITIC if start is None else start.architecture
-        model = network.module(self.architecture, options.seed, last_scale=0.1)
-        if start is not None:
-            network.load_arrays(model, start.tensors)
-        model.to(device)
+        if start is None:
+            model = network.module(self.architecture, options.seed, last_scale=0.1).to(device)
+        else:
+            model = network.module_of(start, device)
         self.adam = torch.optim.Adam(model.parameters(), options.learning_rate, fused=True)
-        self.modules = {"network": model, "adam": self.adam}
         super().__init__(game, options, model, Replay(options.capacity, self.architecture.inputs, 0), device)
+        self.modules = {"network": model, "average": self.average, "adam": self.adam}
 
     def player(self) -> Network:
-        """The current policy (and value)."""
-        return network.network_of(self.architecture, self.model)
+        """The averaged policy (and value)."""
+        return network.network_of(self.architecture, self.average)
 
     def store(self, pairs: Pairs) -> dict[str, float]:
         """Transitions into the buffer."""

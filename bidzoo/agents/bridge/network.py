@@ -170,6 +170,22 @@ def load_arrays(twin: Any, tensors: dict[str, F32]) -> None:
     twin.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in tensors.items()})
 
 
+def module_of(network: Network, device: str = "cpu") -> Any:
+    """A torch module with the weights of ``network``."""
+    twin = module(network.architecture)
+    load_arrays(twin, network.tensors)
+    return twin.to(device)
+
+
+def drift(average: Any, twin: Any, stay: float) -> None:
+    """Move the weights of ``average`` towards those of ``twin``, of which ``1 - stay`` comes in."""
+    import torch
+
+    with torch.no_grad():
+        for kept, new in zip(average.parameters(), twin.parameters()):
+            kept.lerp_(new, 1 - stay)
+
+
 def network_of(architecture: Architecture, twin: Any) -> Network:
     """A torch module as a network that plays without torch."""
     return Network(architecture, arrays(twin))

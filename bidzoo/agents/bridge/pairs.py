@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bidzoo.agents.bridge import selfplay
+from bidzoo.agents.bridge import network, selfplay
 from bidzoo.agents.bridge.decisions import Decisions, join
 from bidzoo.agents.bridge.fit import means
 from bidzoo.agents.bridge.replay import Replay
@@ -57,17 +58,22 @@ class PairOptions:
     minibatch: int = 1024
     capacity: int = 800_000  # transitions in the buffer
     burn_in: int = 80_000  # transitions before learning starts
+    average: float = 0.0  # of the averaged weights that stay, a synchronisation; 0: the policy itself
     seed: int = 0
 
 
 class PairLearner(ABC):
-    """Playing and learning in turns, where the papers have threads: a ``training.Trainer``."""
+    """Playing and learning in turns, where the papers have threads: a ``training.Trainer``.
+
+    What is measured and kept is a moving average of the policy's weights, which forgets the noise of steps.
+    """
 
     modules: dict[str, Any]
 
     def __init__(self, game: Bridge, options: PairOptions, model: Any, replay: Replay, device: str) -> None:
         """``model``: the torch policy that plays, from ``game.encoder``'s observations."""
         self.game, self.model, self.replay, self.device = game, model, replay, device
+        self.average = deepcopy(model)
         self._options, self.games = options, 0
 
     def arrays(self) -> Arrays:
@@ -79,7 +85,7 @@ class PairLearner(ABC):
         self.replay.restore(arrays)
 
     def iterate(self, iteration: int) -> dict[str, float]:
-        """Play (until the buffer can be learned from), synchronise, learn; figures."""
+        """Play (until the buffer can be learned from), synchronise, learn, average; figures."""
         while True:
             n, stream = self._options.boards, self.games // (2 * self._options.boards)
             boards = stream * n + np.arange(n, dtype=np.int64)
@@ -88,6 +94,7 @@ class PairLearner(ABC):
             if self.replay.added >= self._options.burn_in:
                 break
         steps = [self.learn(iteration * self._options.sync + step) for step in range(self._options.sync)]
+        network.drift(self.average, self.model, self._options.average)
         return {**figures, **means(steps)}
 
     def play(self, boards: I64, player: Actor, stream: int) -> Pairs:

@@ -82,8 +82,8 @@ class Trainer:
 
         self.options, self.game, self.device = options, game, device
         self.architecture = start.architecture
-        self.policy, self.average, self.past = (self._copy(start) for _ in range(3))
-        self.anchor = self._copy(reference or start)
+        self.policy, self.average, self.past = (network.module_of(start, device) for _ in range(3))
+        self.anchor = network.module_of(reference or start, device)
         self.adam = torch.optim.Adam(self.policy.parameters(), options.learning_rate, fused=True)
         self.modules = {"policy": self.policy, "average": self.average, "adam": self.adam}
         if options.advantage == "critic":
@@ -94,11 +94,6 @@ class Trainer:
         if reference:
             self.snapshots.append(network.arrays(self.anchor))
         self.games = 0
-
-    def _copy(self, start: Network) -> Any:
-        model = network.module(start.architecture)
-        network.load_arrays(model, start.tensors)
-        return model.to(self.device)
 
     def player(self) -> Network:
         """The averaged policy."""
@@ -184,9 +179,7 @@ class Trainer:
             self._step(Lesson._make(column[rows] for column in columns))
             for rows in self._minibatches(len(lesson.call), iteration, 1)
         ]
-        with torch.no_grad():
-            for kept, new in zip(self.average.parameters(), self.policy.parameters()):
-                kept.lerp_(new, 1 - self.options.average)
+        network.drift(self.average, self.policy, self.options.average)
         return means(steps)
 
     def _step(self, lesson: Any) -> dict[str, Any]:

@@ -62,7 +62,7 @@ class Options(PairOptions):
     value_width: int = 384
     value_depth: int = 2
     warm_up: int = 40  # synchronisations in which only the value network learns
-    average: float = 0.98  # of the averaged weights that stay, a synchronisation; 0: the policy itself
+    average: float = 0.98
     capacity: int = 80_000
     burn_in: int = 20_000
 
@@ -74,11 +74,13 @@ class Trainer(PairLearner):
         import torch
 
         self.options, self.architecture = options, start.architecture
-        model, self.average = (self._copy(start, device) for _ in range(2))
+        model = network.module_of(start, device)
         sees = options.value if options.hidden else start.architecture.observation
         critic = Architecture(sees, 1, width=options.value_width, depth=options.value_depth)
         self.critic = Critic(critic, options.value_rate, options.seed, device)
         self.adam = torch.optim.Adam(model.parameters(), options.policy_rate, fused=True)
+        hidden = critic.inputs if options.hidden else 0
+        super().__init__(game, options, model, Replay(options.capacity, self.architecture.inputs, hidden), device)
         self.modules = {
             "policy": model,
             "average": self.average,
@@ -86,14 +88,6 @@ class Trainer(PairLearner):
             "value": self.critic.model,
             "value_adam": self.critic.adam,
         }
-        hidden = critic.inputs if options.hidden else 0
-        super().__init__(game, options, model, Replay(options.capacity, self.architecture.inputs, hidden), device)
-
-    @staticmethod
-    def _copy(start: Network, device: str) -> Any:
-        model = network.module(start.architecture)
-        network.load_arrays(model, start.tensors)
-        return model.to(device)
 
     def player(self) -> Network:
         """The averaged policy."""
@@ -115,16 +109,6 @@ class Trainer(PairLearner):
             np.abs(advantage),
         )
         return {"explained": 1 - float(advantage.var()) / max(1e-9, float(outcome.var()))}
-
-    def iterate(self, iteration: int) -> dict[str, float]:
-        """Play, synchronise, learn, average; figures."""
-        import torch
-
-        figures = super().iterate(iteration)
-        with torch.no_grad():
-            for kept, new in zip(self.average.parameters(), self.model.parameters()):
-                kept.lerp_(new, 1 - self.options.average)
-        return figures
 
     def learn(self, step: int) -> dict[str, Any]:
         """Algorithm 2: one minibatch for value and policy, then its new priorities."""
