@@ -9,7 +9,7 @@ import pytest
 
 from bidzoo.agents.uniform import Uniform
 from bidzoo.envs import spades_v0
-from bidzoo.envs.spades.game import Spades
+from bidzoo.envs.spades.game import PHASES, Spades
 from bidzoo.envs.spades.players import playing_module
 from bidzoo.envs.spades.state import BIDDING, NUM_ACTIONS, OVER, PLAY
 from bidzoo.streams import Streams
@@ -230,11 +230,12 @@ def test_a_playing_module_may_not_cheat_the_rules():
             game.step_one(tables, 3, out)
 
 
-def test_what_is_no_playing_module():
+@pytest.mark.parametrize("phase", PHASES)
+def test_what_is_no_playing_module(phase):
     with pytest.raises(ValueError, match="unknown player 'nobody'; choose from random, wrp, srp"):
-        Spades(phase="bidding", player="nobody")
+        Spades(phase=phase, player="nobody")
     with pytest.raises(ValueError, match="not a playing module: 3"):
-        Spades(phase="bidding", player=3)
+        Spades(phase=phase, player=3)
 
 
 @pytest.mark.parametrize("player", ["wrp", "srp"])

@@ -13,7 +13,7 @@ from bidzoo.envs.spades.deck import deck_card_number, deck_card_text
 from bidzoo.envs.spades.determinize import determinize
 from bidzoo.envs.spades.encode import encoders
 from bidzoo.envs.spades.options import blank_table, checked, index_of
-from bidzoo.envs.spades.players import PlayingModule, playing_module
+from bidzoo.envs.spades.players import PlayingModule, check_player, playing_module
 from bidzoo.envs.spades.state import (
     BLIND_NIL,
     FIRST_CARD,
@@ -89,6 +89,7 @@ class Spades(Game):
         )
         self._sides, self._deck = int(self._blank[0]["sides"]), int(self._blank[0]["deck"])
         self.phase, self.episode = phase, episode
+        check_player(player)
         self.player = playing_module(player) if phase == "bidding" else None
         self.num_actions = NUM_BIDDING_ACTIONS if phase == "bidding" else NUM_ACTIONS
         self.max_turns = rounds * (8 + (0 if phase == "bidding" else NUM_CARDS))

@@ -105,16 +105,20 @@ class PolicyPlayer:
             tables[rows] = waiting
 
 
-def playing_module(player: str | PlayingModule | Callable[..., Any] | Any) -> PlayingModule:
-    """The module that ``player`` means: a name of ``PLAYERS``, a module, or a policy."""
+def check_player(player: Any) -> None:
+    """ValueError unless ``player`` is a name of ``PLAYERS``, a module, or a policy; imports none of them."""
     if isinstance(player, str):
         if player not in PLAYERS:
             raise ValueError(f"unknown player {player!r}; choose from {', '.join(PLAYERS)}")
+    elif not isinstance(player, PlayingModule) and not callable(getattr(player, "act", None)):
+        raise ValueError(f"not a playing module: {player!r} (expected a name, an object with finish(), or a policy)")
+
+
+def playing_module(player: str | PlayingModule | Callable[..., Any] | Any) -> PlayingModule:
+    """The module that ``player`` means, as in ``check_player``."""
+    check_player(player)
+    if isinstance(player, str):
         module, name = PLAYERS[player].split(":")
         found: PlayingModule = getattr(import_module(module), name)
         return found
-    if isinstance(player, PlayingModule):
-        return player
-    if callable(getattr(player, "act", None)):
-        return PolicyPlayer(player)
-    raise ValueError(f"not a playing module: {player!r} (expected a name, an object with finish(), or a policy)")
+    return player if isinstance(player, PlayingModule) else PolicyPlayer(player)
