@@ -6,7 +6,10 @@ import pytest
 
 import bidzoo
 from bidzoo import agents
+from bidzoo.agents.bridge import a2c, fit, jps, ppo, rl
 from bidzoo.agents.spades.choose import Player
+from bidzoo.agents.spades.curves_training import CurvesConfig
+from bidzoo.agents.spades.learned_training import LearnedConfig
 from bidzoo.benchmarks import match
 from bidzoo.envs.bridge import deals
 from bidzoo.envs.bridge.par import par
@@ -117,6 +120,44 @@ TRICKS = np.full((2, 20), 7, np.int8)
 def test_wrong_numbers(make, text):
     with pytest.raises(ValueError, match=text):
         make()
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: ppo.Options(boards=-1), "boards -1: expected an integer from 1"),
+        (lambda: ppo.Options(boards=10.0), "boards 10.0: expected an integer from 1"),
+        (lambda: ppo.Options(minibatch=True), "minibatch True: expected an integer from 1"),
+        (lambda: ppo.Options(learning_rate=-1e-4), "learning_rate -0.0001: expected a number from 0"),
+        (lambda: ppo.Options(learning_rate=float("nan")), "learning_rate nan: expected a number from 0"),
+        (lambda: ppo.Options(self_play=1.01), "self_play 1.01: expected a number from 0 to 1"),
+        (lambda: ppo.Options(reward="imps"), "reward 'imps': expected 'datum' or 'score'"),
+        (lambda: ppo.Options(seed=2**63), f"seed {2**63}: expected an integer from 0 to {2**63 - 1}"),
+        (lambda: rl.Options(hidden=1), "hidden 1: expected True or False"),
+        (lambda: rl.Options(sync=0), "sync 0: expected an integer from 1"),
+        (lambda: a2c.Options(burn_in=-1), "burn_in -1: expected an integer from 0"),
+        (lambda: jps.Options(share="some"), "share 'some': expected a number from 0 to 1"),
+        (lambda: jps.Options(depth=2), "depth 2: expected 1 or 3"),
+        (lambda: fit.Options(None, batch=0), "batch 0: expected an integer from 1"),
+        (lambda: CurvesConfig(noise=2), "noise 2: expected a number from 0 to 1"),
+        (lambda: LearnedConfig(games=0), "games 0: expected an integer from 1"),
+        (lambda: agents.make("cfr", iterations=-1), "iterations -1: expected an integer from 0"),
+        (lambda: agents.make("cfr", seed="a"), "seed 'a': expected an integer from 0"),
+        (lambda: agents.make("jps", samples=0.5), "samples 0.5: expected an integer from 0"),
+        (lambda: agents.make("a2c", hidden=(80, 0)), r"hidden \(80, 0\): expected a tuple, each an integer from 1"),
+        (lambda: agents.make("bad", rate=-1), "rate -1: expected a number from 0"),
+    ],
+)
+def test_options_out_of_range(make, text):
+    with pytest.raises(ValueError, match=f"^{text}"):
+        make()
+
+
+def test_tabular_agents_know_their_options():
+    with pytest.raises(
+        TypeError, match="agent 'cfr' has no option 'steps'; choose from iterations, average, noise, seed"
+    ):
+        agents.make("cfr", steps=3)
 
 
 class Odd:

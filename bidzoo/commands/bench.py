@@ -11,7 +11,7 @@ from bidzoo.commands.train.options import Device, Threads
 app = typer.Typer(invoke_without_command=True, help="Measure agents and environments.")
 
 Json = Annotated[Path | None, typer.Option("--json", help="Result file; default: runs/, named after the suite.")]
-Seed = Annotated[int, typer.Option(help="Of deals and policies.")]
+Seed = Annotated[int, typer.Option(min=0, help="Of deals and policies.")]
 
 
 @app.callback()

@@ -72,7 +72,8 @@ def test_options_are_parsed_by_kind():
 
 def test_options_are_listed():
     lines = run("ppo", "--set", "help").splitlines()
-    assert "clip=0.2" in lines and "boards=4096" in lines
+    assert "clip=0.2  a number from 0" in lines and "boards=4096  an integer from 1" in lines
+    assert "reward=datum  'datum' or 'score'" in lines
 
 
 @pytest.mark.parametrize(("device", "words"), [("gpu", "no device of torch"), ("cuda", "no GPU here")])
@@ -93,6 +94,7 @@ def test_only_bridge_is_recorded(tmp_path):
         ("synks=3", "no option 'synks'; choose from boards"),
         ("syncs=many", "expected a value like 400"),
         ("hidden=2", "expected a value like True"),
+        ("boards=-1", "boards -1: expected an integer from 1"),
     ],
 )
 def test_wrong_options_are_named(text, words):

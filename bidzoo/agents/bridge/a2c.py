@@ -22,6 +22,7 @@ from bidzoo.agents.bridge.neural import NetworkPolicy
 from bidzoo.agents.bridge.pairs import PairLearner, PairOptions, Pairs
 from bidzoo.agents.bridge.replay import Replay
 from bidzoo.agents.bridge.training import Judge, loop
+from bidzoo.agents.options import Count, Weight
 from bidzoo.cards import NUM_CALLS
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.kernels import I8
@@ -40,12 +41,12 @@ class A2c(NetworkPolicy):
 class Options(PairOptions):
     """What a run depends on."""
 
-    syncs: int = 2000
-    boards: int = 500  # 2000 games in parallel in the paper
-    learning_rate: float = 1e-4
-    entropy: float = 0.01
-    clip: float = 2.0  # of the importance ratio
-    value_weight: float = 0.5
+    syncs: Count = 2000
+    boards: Count = 500  # 2000 games in parallel in the paper
+    learning_rate: Weight = 1e-4
+    entropy: Weight = 0.01
+    clip: Weight = 2.0  # of the importance ratio
+    value_weight: Weight = 0.5
 
 
 class Trainer(PairLearner):

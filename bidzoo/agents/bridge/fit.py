@@ -11,6 +11,7 @@ import numpy as np
 
 from bidzoo.agents.bridge import network, weights
 from bidzoo.agents.bridge.checkpoint import Run, torch_threads
+from bidzoo.agents.options import Checked, Count, Seed, Weight, Whole
 from bidzoo.kernels import F32, I64
 from bidzoo.streams import Streams
 
@@ -35,16 +36,16 @@ LAYERS = Kind(_module, network.Network, weights.FORMAT)
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Checked):
     """What a run depends on, beside the data."""
 
     architecture: Any  # a dataclass
-    steps: int = 18_000
-    batch: int = 1024
-    learning_rate: float = 1e-3  # falls linearly to 0
-    warm_up: int = 200  # steps
-    weight_decay: float = 0.0  # a step and unit of learning rate (Loshchilov and Hutter 2019, AdamW)
-    seed: int = 0
+    steps: Count = 18_000
+    batch: Count = 1024
+    learning_rate: Weight = 1e-3  # falls linearly to 0
+    warm_up: Whole = 200  # steps
+    weight_decay: Weight = 0.0  # a step and unit of learning rate (Loshchilov and Hutter 2019, AdamW)
+    seed: Seed = 0
 
     def rate(self, step: int) -> float:
         """Learning rate of a step."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from bidzoo.agents.bridge.neural import NetworkPolicy
 from bidzoo.agents.bridge.pairs import Pairs, paired
 from bidzoo.agents.bridge.selfplay import BOTH, Actor
 from bidzoo.agents.bridge.training import Judge, loop
+from bidzoo.agents.options import Count, Share
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.imps import MAX_IMPS, imps
 from bidzoo.envs.bridge.state import AUCTION
@@ -49,12 +50,12 @@ class Jps(NetworkPolicy):
 class Options(a2c.Options):
     """What a run depends on, beside the model it starts from."""
 
-    share: float = 0.05  # of games that are searched; 0: non-search
-    depth: int = 3  # 1: 1-search
-    responses: int = 5  # of the opponent, sampled
-    rollouts: int = 5
-    most: int = 4  # candidates
-    least: float = 0.01
+    share: Share = 0.05  # of games that are searched; 0: non-search
+    depth: Literal[1, 3] = 3  # 1: 1-search
+    responses: Count = 5  # of the opponent, sampled
+    rollouts: Count = 5
+    most: Count = 4  # candidates
+    least: Share = 0.01
 
 
 class Found(NamedTuple):

@@ -18,6 +18,7 @@ from bidzoo.agents.bridge.fit import means
 from bidzoo.agents.bridge.replay import Replay
 from bidzoo.agents.bridge.selfplay import BOTH, Actor
 from bidzoo.agents.bridge.training import Arrays
+from bidzoo.agents.options import Checked, Count, Seed, Share, Whole
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.imps import MAX_IMPS, imps
 from bidzoo.kernels import F32, I64
@@ -50,16 +51,16 @@ def paired(at_first: Decisions, at_second: Decisions, points: I64, reference: I6
 
 
 @dataclass(frozen=True)
-class PairOptions:
+class PairOptions(Checked):
     """What the loop reads of a run's options; the algorithms say their papers' values."""
 
-    boards: int = 500  # duplicate pairs played between two synchronisations
-    sync: int = 50  # minibatches between two synchronisations
-    minibatch: int = 1024
-    capacity: int = 800_000  # transitions in the buffer
-    burn_in: int = 80_000  # transitions before learning starts
-    average: float = 0.0  # of the averaged weights that stay, a synchronisation; 0: the policy itself
-    seed: int = 0
+    boards: Count = 500  # duplicate pairs played between two synchronisations
+    sync: Count = 50  # minibatches between two synchronisations
+    minibatch: Count = 1024
+    capacity: Count = 800_000  # transitions in the buffer
+    burn_in: Whole = 80_000  # transitions before learning starts
+    average: Share = 0.0  # of the averaged weights that stay, a synchronisation; 0: the policy itself
+    seed: Seed = 0
 
 
 class PairLearner(ABC):

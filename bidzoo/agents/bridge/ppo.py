@@ -32,6 +32,7 @@ from bidzoo.agents.bridge.network import Architecture, Network
 from bidzoo.agents.bridge.neural import NetworkPolicy
 from bidzoo.agents.bridge.selfplay import BOTH
 from bidzoo.agents.bridge.training import Arrays, Judge, loop
+from bidzoo.agents.options import Checked, Count, Seed, Share, Weight, Whole
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.imps import imps
 from bidzoo.envs.bridge.score import MAX_POINTS
@@ -47,29 +48,29 @@ class Ppo(NetworkPolicy):
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Checked):
     """What a run depends on, beside the policy it starts from."""
 
-    iterations: int = 240
-    boards: int = 4096  # an iteration
+    iterations: Count = 240
+    boards: Count = 4096  # an iteration
     reward: Literal["datum", "score"] = "datum"
     advantage: Literal["rollouts", "critic"] = "rollouts"
-    most: int = 4  # calls tried at a decision
-    least: float = 0.02  # chance of a call that is tried
-    self_play: float = 0.5  # share of boards against the learner itself; the others against a past snapshot
-    snapshot_every: int = 10  # iterations
-    epochs: int = 4
-    minibatch: int = 2048  # decisions
-    learning_rate: float = 1e-4  # falls linearly to a tenth
-    clip: float = 0.2
-    entropy: float = 0.0
-    anchor: float = 0.05  # weight of KL(policy, supervised policy)
-    average: float = 0.9  # of the averaged weights that stay, an iteration
-    critic_width: int = 384
-    critic_learning_rate: float = 1e-3
-    critic_warm_up: int = 10  # iterations in which only the critic learns
-    decay: float = 0.9  # lambda of the advantage estimates
-    seed: int = 0
+    most: Count = 4  # calls tried at a decision
+    least: Share = 0.02  # chance of a call that is tried
+    self_play: Share = 0.5  # share of boards against the learner itself; the others against a past snapshot
+    snapshot_every: Count = 10  # iterations
+    epochs: Count = 4
+    minibatch: Count = 2048  # decisions
+    learning_rate: Weight = 1e-4  # falls linearly to a tenth
+    clip: Weight = 0.2
+    entropy: Weight = 0.0
+    anchor: Weight = 0.05  # weight of KL(policy, supervised policy)
+    average: Share = 0.9  # of the averaged weights that stay, an iteration
+    critic_width: Count = 384
+    critic_learning_rate: Weight = 1e-3
+    critic_warm_up: Whole = 10  # iterations in which only the critic learns
+    decay: Share = 0.9  # lambda of the advantage estimates
+    seed: Seed = 0
 
 
 class Trainer:

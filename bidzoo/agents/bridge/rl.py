@@ -30,6 +30,7 @@ from bidzoo.agents.bridge.neural import NetworkPolicy
 from bidzoo.agents.bridge.pairs import PairLearner, PairOptions, Pairs
 from bidzoo.agents.bridge.replay import Replay
 from bidzoo.agents.bridge.training import Judge, loop
+from bidzoo.agents.options import Count, Share, Weight, Whole
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.imps import MAX_IMPS
 
@@ -47,24 +48,24 @@ class Rl(NetworkPolicy):
 class Options(PairOptions):
     """What a run depends on; ``entropy`` to ``importance``, ``minibatch``, ``sync`` and the buffer are Table I's."""
 
-    syncs: int = 400
-    boards: int = 900
-    sync: int = 10
-    minibatch: int = 2048
-    policy_rate: float = 1e-4
-    value_rate: float = 1e-3
-    entropy: float = 0.01
-    priority: float = 0.8
-    importance: float = 0.6
+    syncs: Count = 400
+    boards: Count = 900
+    sync: Count = 10
+    minibatch: Count = 2048
+    policy_rate: Weight = 1e-4
+    value_rate: Weight = 1e-3
+    entropy: Weight = 0.01
+    priority: Weight = 0.8
+    importance: Weight = 0.6
     prioritised: bool = True
     hidden: bool = True
     value: Literal["scores778", "bmcs636"] = "scores778"  # what the value network sees, if hidden
-    value_width: int = 384
-    value_depth: int = 2
-    warm_up: int = 40  # synchronisations in which only the value network learns
-    average: float = 0.98
-    capacity: int = 80_000
-    burn_in: int = 20_000
+    value_width: Count = 384
+    value_depth: Count = 2
+    warm_up: Whole = 40  # synchronisations in which only the value network learns
+    average: Share = 0.98
+    capacity: Count = 80_000
+    burn_in: Whole = 20_000
 
 
 class Trainer(PairLearner):

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from bidzoo.agents.options import Checked, Count, Seed, Share, Weight
 from bidzoo.agents.spades.bidder import Bidder
 from bidzoo.agents.spades.book import with_curves
 from bidzoo.agents.spades.choose import Player
@@ -26,15 +27,15 @@ _CHUNK = 40_000
 
 
 @dataclass(frozen=True)
-class CurvesConfig:
+class CurvesConfig(Checked):
     """Every number of the training."""
 
-    rounds: int = 2_000_000  # a pass; the paper has as many
-    passes: int = 2  # the second pass bids by the curves of the first
-    noise: float = 0.25  # chance of an exploring bid
-    strength: float = 1.0  # inverse regularisation of scikit-learn's LogisticRegression
+    rounds: Count = 2_000_000  # a pass; the paper has as many
+    passes: Count = 2  # the second pass bids by the curves of the first
+    noise: Share = 0.25  # chance of an exploring bid
+    strength: Weight = 1.0  # inverse regularisation of scikit-learn's LogisticRegression
     player: str = "srp"
-    seed: int = 1
+    seed: Seed = 1
     out: str = f"bidzoo/data/spades/{FILE}"
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bidzoo.agents.options import Checked, Count, Seed, Share, Weight
 from bidzoo.agents.spades.bidder import BIDDER, Bidder
 from bidzoo.agents.spades.bis import bis_row
 from bidzoo.agents.spades.book import book as shipped_book
@@ -39,17 +40,17 @@ MOST_BIDS = 40  # of one partnership in one game that are learned from
 
 
 @dataclass(frozen=True)
-class LearnedConfig:
+class LearnedConfig(Checked):
     """Every number of the training."""
 
-    passes: int = 5
-    games: int = 300_000  # a pass
-    noise: float = 0.2  # chance of a random choice
-    epochs: int = 2  # over the games of this pass and the last
-    batch: int = 4096
-    rate: float = 2e-3  # Adam, falling to 0 along a cosine
-    test_games: int = 20_000
-    seed: int = 1
+    passes: Count = 5
+    games: Count = 300_000  # a pass
+    noise: Share = 0.2  # chance of a random choice
+    epochs: Count = 2  # over the games of this pass and the last
+    batch: Count = 4096
+    rate: Weight = 2e-3  # Adam, falling to 0 along a cosine
+    test_games: Count = 20_000
+    seed: Seed = 1
     out: str = f"bidzoo/data/spades/{FILE}"
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bidzoo.agents.options import Checked, Count, Seed, Weight
 from bidzoo.agents.tabular.network import Network, draw, history_features, legal_actions, one_thread, type_features
 from bidzoo.agents.tabular.strategy import purify
 from bidzoo.envs.signals.compiled import Compiled, evaluate
@@ -18,17 +19,17 @@ from bidzoo.kernels import F32, F64, I64
 
 
 @dataclass(frozen=True)
-class Config:
+class Config(Checked):
     """Numbers of the algorithm; the paper gives none but the 100 epochs of 1000 updates."""
 
-    epochs: int = 20
-    updates: int = 200  # an epoch
-    episodes: int = 256  # an update
-    hidden: tuple[int, ...] = (80, 80)  # the trunk of BAD
-    rate: float = 3e-3  # Adam, falling to 0
-    entropy: float = 0.01  # of the reward's range, falling to 0
-    value: float = 0.5
-    seed: int = 0
+    epochs: Count = 20
+    updates: Count = 200  # an epoch
+    episodes: Count = 256  # an update
+    hidden: tuple[Count, ...] = (80, 80)  # the trunk of BAD
+    rate: Weight = 3e-3  # Adam, falling to 0
+    entropy: Weight = 0.01  # of the reward's range, falling to 0
+    value: Weight = 0.5
+    seed: Seed = 0
 
 
 class Inputs:

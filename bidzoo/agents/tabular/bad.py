@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bidzoo.agents.options import Checked, Count, Seed, Weight
 from bidzoo.agents.tabular.network import Network, draw, history_features, legal_actions, one_thread, type_features
 from bidzoo.agents.tabular.strategy import purify
 from bidzoo.envs.signals.compiled import Compiled, evaluate
@@ -22,17 +23,17 @@ from bidzoo.kernels import F32, F64, I64, Bool
 
 
 @dataclass(frozen=True)
-class Config:
+class Config(Checked):
     """Numbers of the algorithm; the paper gives the network, 100 epochs of 1000 updates, and the best epoch kept."""
 
-    epochs: int = 15
-    updates: int = 200  # an epoch
-    episodes: int = 64  # an update
-    hidden: tuple[int, ...] = (80, 80)
-    rate: float = 3e-3  # Adam, falling to 0
-    entropy: float = 0.03  # of the reward's range, falling to 0
-    value: float = 0.5
-    seed: int = 0
+    epochs: Count = 15
+    updates: Count = 200  # an epoch
+    episodes: Count = 64  # an update
+    hidden: tuple[Count, ...] = (80, 80)
+    rate: Weight = 3e-3  # Adam, falling to 0
+    entropy: Weight = 0.03  # of the reward's range, falling to 0
+    value: Weight = 0.5
+    seed: Seed = 0
 
 
 class Decisions(NamedTuple):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bidzoo.agents.options import Checked, Seed, Share, Whole
 from bidzoo.agents.tabular.strategy import (
     Tree,
     normal_row,
@@ -23,13 +24,13 @@ from bidzoo.kernels import F64, I64, key_row, next_row, row
 
 
 @dataclass(frozen=True)
-class Config:
+class Config(Checked):
     """Numbers of the algorithm."""
 
-    iterations: int = 1000  # Table 1: "CFR1k"
+    iterations: Whole = 1000  # Table 1: "CFR1k"
     average: bool = False  # return the average strategy, which CFR proves things about, not the last iterate
-    noise: float = 0.01  # deviation of the strategy from uniform where no regret is positive
-    seed: int = 0
+    noise: Share = 0.01  # deviation of the strategy from uniform where no regret is positive
+    seed: Seed = 0
 
 
 class Terms(NamedTuple):

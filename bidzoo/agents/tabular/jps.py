@@ -12,23 +12,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bidzoo.agents.options import Checked, Seed, Weight, Whole
 from bidzoo.agents.tabular.chain import Chain, advance_row, chain_of, enter_row, free_row
 from bidzoo.agents.tabular.strategy import Tree, reach_row, tree_of, types_row, values_row
 from bidzoo.envs.signals.compiled import Compiled, evaluate
-from bidzoo.kernels import F64, I32, I64, below_row, key_row, next_row, row
+from bidzoo.kernels import F64, I32, I64, U64, below_row, key_row, next_row, row
 
 NEVER = 1e-9  # smaller gains are rounding
+U1 = np.uint64(1)
 
 
 @dataclass(frozen=True)
-class Config:
+class Config(Checked):
     """Numbers of the algorithm."""
 
-    depth: int = 0  # D, longest chain; 0: from the first information sets to the leaves (the paper's default)
-    samples: int = 0  # states drawn at each starting information set (Table 2); 0: all of them
-    iterations: int = 100
-    restart: float = 1e-4  # with ``depth``: a gain above this puts all starting depths on the list again
-    seed: int = 0  # order of starting depths, and samples
+    depth: Whole = 0  # D, longest chain; 0: from the first information sets to the leaves (the paper's default)
+    samples: Whole = 0  # states drawn at each starting information set (Table 2); 0: all of them
+    iterations: Whole = 100
+    restart: Weight = 1e-4  # with ``depth``: a gain above this puts all starting depths on the list again
+    seed: Seed = 0  # order of starting depths, and samples
 
 
 @dataclass(frozen=True)
@@ -77,34 +79,50 @@ def keep_row(chain: Chain, d: int, c: int, z: int, edges: I64, types: I64) -> No
 
 
 @row
-def end_row(tree: Tree, density: F64, chain: Chain, d: int, best: float, edges: I64, types: I64) -> float:
-    """Gain of the best chain that ends with link ``d``, if above ``best``; it goes to ``edges`` and ``types``."""
+def better_row(gain: float, best: float, luck: U64) -> bool:
+    """Whether a proposal takes the place of the best so far.
+
+    ``luck`` ``[2]``: how many share that place, and a key, for equals to draw lots; 0 and any: the first one stays.
+    """
+    if gain > best + (NEVER if luck[0] else 0.0):
+        luck[0] = min(luck[0], U1)
+        return True
+    if luck[0] == 0 or gain < best - NEVER:
+        return False
+    luck[0] += U1
+    luck[1] = next_row(luck[1])
+    return below_row(luck[1], luck[0]) == 0
+
+
+@row
+def end_row(tree: Tree, density: F64, chain: Chain, d: int, best: float, luck: U64, edges: I64, types: I64) -> float:
+    """Gain of the best chain that ends with link ``d``, or ``best``; it goes to ``edges`` and ``types``."""
     m = chain.node[d]
     low, high = free_row(tree, chain, d)
     for c in range(tree.first[m], tree.first[m] + tree.moves[m]):
         for z in range(low, high):
             if chain.reach[d, tree.player[m], z] > 0.0:
                 gain = chain.gain[d] + density_row(tree, density, chain, d, c, z)
-                if gain > best:
+                if better_row(gain, best, luck):
                     best = gain
                     keep_row(chain, d, c, z, edges, types)
     return best
 
 
 @row
-def search_row(tree: Tree, strategy: F64, density: F64, chain: Chain, m: int, edges: I64, types: I64) -> float:
+def search_row(
+    tree: Tree, strategy: F64, density: F64, chain: Chain, m: int, best: float, luck: U64, edges: I64, types: I64
+) -> float:
     """Gain of the best chain from node ``m``, whose reach is ``chain.reach[0]`` (Alg. 1, JPS, as a loop).
 
-    The chain goes to ``edges`` and ``types`` ``[D + 1]``; it is empty if nothing gains. Among equals the first counts,
-    depth first.
+    The chain goes to ``edges`` and ``types`` ``[D + 1]`` if it takes the place of the one with gain ``best``
+    (``better_row``). Chains are visited depth first.
     """
-    best = 0.0
-    edges[0] = -1
     d = 0
     enter_row(tree, chain, m, d)
     while d >= 0:
         if chain.final[d]:
-            best = end_row(tree, density, chain, d, best, edges, types)
+            best = end_row(tree, density, chain, d, best, luck, edges, types)
             d -= 1
             continue
         if not advance_row(tree, strategy, chain, d):
@@ -119,7 +137,7 @@ def search_row(tree: Tree, strategy: F64, density: F64, chain: Chain, m: int, ed
             chain.idle[d] = True
         chain.gain[d + 1] = chain.gain[d] + density_row(tree, density, chain, d, c, z)
         chain.reach[d + 1, mover, z] = own
-        if chain.gain[d + 1] > best:
+        if better_row(chain.gain[d + 1], best, luck):
             best = chain.gain[d + 1]
             keep_row(chain, d, c, z, edges, types)
         if tree.moves[c] > 0:
@@ -130,19 +148,15 @@ def search_row(tree: Tree, strategy: F64, density: F64, chain: Chain, m: int, ed
 
 @row
 def _search_level(
-    tree: Tree, strategy: F64, density: F64, reach: F64, chain: Chain, begin: int, end: int, best: I64
+    tree: Tree, strategy: F64, density: F64, reach: F64, chain: Chain, begin: int, end: int, luck: U64, best: I64
 ) -> float:
-    """Gain of the best chain from a node in ``[begin, end)``, which goes to ``best`` ``[2, D + 1]``."""
+    """Gain of the best chain from a node in ``[begin, end)``, which goes to ``best`` ``[2, D + 1]``; at first none."""
     most = 0.0
     best[0, 0] = -1
-    found = np.empty_like(best)
     for m in range(begin, end):
         if tree.moves[m] > 0:
             chain.reach[0] = reach[:, m]
-            gain = search_row(tree, strategy, density, chain, m, found[0], found[1])
-            if gain > most:
-                most = gain
-                best[:] = found
+            most = search_row(tree, strategy, density, chain, m, most, luck, best[0], best[1])
     return most
 
 
@@ -183,7 +197,8 @@ class Search:
         values_row(self.tree, strategy, self.values)
         densities_row(self.tree, self.values, weights, start, self.density)
         best = np.empty((2, len(self.chain.gain)), np.int64)
-        gain = _search_level(self.tree, strategy, self.density, self.reach, self.chain, begin, end, best)
+        luck = np.array([self.config.samples > 0, key_row(self.config.seed, iteration, 4)], np.uint64)
+        gain = _search_level(self.tree, strategy, self.density, self.reach, self.chain, begin, end, luck, best)
         length = int(np.argmax(best[0] < 0))
         return gain, best[0, :length], best[1, :length]
 
@@ -226,7 +241,7 @@ def steps(game: Compiled, strategy: F64, config: Config) -> Iterator[tuple[F64, 
             waiting = [int(depth) for depth in rng.permutation(search.depths())]
         before = strategy
         gain, edges, types = search.propose(strategy, waiting.pop(), iteration)
-        if gain > NEVER:
+        if gain > NEVER or (config.samples and len(edges)):
             strategy = play_chain(game, strategy, edges, types)
             yield strategy, Step(edges, types, gain, evaluate(game, strategy))
         if before is not strategy and gain > (config.restart if config.depth else NEVER):

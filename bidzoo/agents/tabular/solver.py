@@ -1,6 +1,7 @@
 """The tabular agents by name: each solves any small game when it first sees it."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from importlib.util import find_spec
 from typing import Any
 
@@ -117,21 +118,33 @@ class Solved:
             yield self.policy(game_of(FORMS[int(code)].format(int(extent)))), rows
 
 
+def _solved(name: str, solve: Callable[..., F64], config: type, seed: int, options: dict[str, Any]) -> Solved:
+    known = [field.name for field in fields(config)]
+    for option in options.keys() - set(known):
+        raise TypeError(f"agent {name!r} has no option {option!r}; choose from {', '.join(known)}")
+    config(seed=seed, **options)  # a wrong value is named now, not when a game is solved
+    return Solved(name, solve, seed, options)
+
+
 def cfr(seed: int = 0, **options: Any) -> Solved:
     """CFR1k; ``options`` as in ``bidzoo.agents.tabular.cfr.Config``."""
-    return Solved("cfr", solve_cfr, seed, options)
+    return _solved("cfr", solve_cfr, cfr_file.Config, seed, options)
 
 
 def jps(seed: int = 0, **options: Any) -> Solved:
     """CFR1k+JPS; ``options`` as in ``bidzoo.agents.tabular.jps.Config``."""
-    return Solved("jps", solve_jps, seed, options)
+    return _solved("jps", solve_jps, jps_file.Config, seed, options)
 
 
 def a2c(seed: int = 0, **options: Any) -> Solved:
     """A2C; ``options`` as in ``bidzoo.agents.tabular.a2c.Config``."""
-    return Solved("a2c", solve_a2c, seed, options)
+    from bidzoo.agents.tabular.a2c import Config
+
+    return _solved("a2c", solve_a2c, Config, seed, options)
 
 
 def bad(seed: int = 0, **options: Any) -> Solved:
     """BAD; ``options`` as in ``bidzoo.agents.tabular.bad.Config``."""
-    return Solved("bad", solve_bad, seed, options)
+    from bidzoo.agents.tabular.bad import Config
+
+    return _solved("bad", solve_bad, Config, seed, options)

@@ -13,9 +13,9 @@ from bidzoo.commands.train.run import provenance, report, training_deals
 def evaluator(
     out: Out = Path("runs/evaluator"),
     deals: Deals = None,
-    cards: Annotated[int, typer.Option(help="First layer, for each suit.")] = 128,
-    suits: Annotated[int, typer.Option(help="Second layer, for each suit.")] = 64,
-    hidden: Annotated[int, typer.Option(help="Third and fourth layer.")] = 256,
+    cards: Annotated[int, typer.Option(min=1, help="First layer, for each suit.")] = 128,
+    suits: Annotated[int, typer.Option(min=1, help="Second layer, for each suit.")] = 64,
+    hidden: Annotated[int, typer.Option(min=1, help="Third and fourth layer.")] = 256,
     start: Annotated[Path | None, typer.Option(help="File of weights to begin with; default: nothing.")] = None,
     options: Set = None,
     every: Every = 3000,

@@ -1,10 +1,13 @@
 """Options that several training commands have, and ``--set NAME=VALUE`` for those of one algorithm."""
 
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
+
+from bidzoo.agents.options import expected
 
 
 def _device(name: str) -> str:
@@ -38,21 +41,26 @@ Set = Annotated[
 
 def parse(options: type, given: list[str] | None, **fixed: Any) -> Any:
     """``options(...)`` with ``NAME=VALUE`` texts; ValueError names the option and the choices. ``help`` prints them."""
-    known = {field.name: field for field in fields(options) if field.name not in fixed}
+    kinds = get_type_hints(options, include_extras=True)
+    known = {field.name: field.default for field in fields(options) if field.name not in fixed}
+    return options(**fixed, **settings(known, given, {name: expected(kinds[name]) for name in known}))
+
+
+def settings(known: Mapping[str, Any], given: list[str] | None, words: Mapping[str, str]) -> dict[str, Any]:
+    """The values of ``NAME=VALUE`` texts, each of its default's kind; as ``parse``, ``words`` being what help adds."""
     if "help" in (given or []):
-        typer.echo("\n".join(f"{name}={field.default}" for name, field in known.items()))
+        typer.echo("\n".join(f"{name}={default}  {words.get(name, '')}".rstrip() for name, default in known.items()))
         raise typer.Exit
-    chosen: dict[str, Any] = dict(fixed)
+    chosen: dict[str, Any] = {}
     for text in given or []:
         name, _, value = text.partition("=")
         if name not in known:
             raise ValueError(f"--set {text}: no option {name!r}; choose from {', '.join(known)}")
-        default = known[name].default
         try:
-            chosen[name] = _value(value, default)
+            chosen[name] = _value(value, known[name])
         except ValueError as problem:
-            raise ValueError(f"--set {text}: expected a value like {default!r}") from problem
-    return options(**chosen)
+            raise ValueError(f"--set {text}: expected a value like {known[name]!r}") from problem
+    return chosen
 
 
 def _value(text: str, default: Any) -> Any:
@@ -60,4 +68,6 @@ def _value(text: str, default: Any) -> Any:
         if text.lower() not in ("true", "false"):
             raise ValueError(text)
         return text.lower() == "true"
+    if default is None:
+        return int(text) if text.removeprefix("-").isdecimal() else text
     return type(default)(text)

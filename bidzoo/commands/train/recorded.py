@@ -18,7 +18,7 @@ def record(
     count: Annotated[int, typer.Argument(min=1, metavar="N", help="Random boards, without double-dummy tables.")],
     out: Annotated[Path, typer.Option(help="File of auctions to write (.npz).")],
     policy: Annotated[str, typer.Option(help="Agent, packaged network or file that bids all four hands.")] = "ppo",
-    seed: Annotated[int, typer.Option(help="Of the deals.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the deals.")] = 0,
 ) -> None:
     """Auctions of an agent on random boards, in the format that sl and belief read."""
     from bidzoo.agents.bridge.record import record as bid
@@ -38,8 +38,8 @@ def sl(
     data: Data,
     out: Out = Path("runs/sl"),
     kind: Annotated[str, typer.Option(help="mlp, or jps: 200 wide with skip connections.")] = "mlp",
-    width: Annotated[int, typer.Option(help="Neurons a layer.")] = 512,
-    depth: Annotated[int, typer.Option(help="Hidden layers of an mlp.")] = 3,
+    width: Annotated[int, typer.Option(min=1, help="Neurons a layer.")] = 512,
+    depth: Annotated[int, typer.Option(min=1, help="Hidden layers of an mlp.")] = 3,
     activation: Annotated[str, typer.Option(help="relu or gelu.")] = "relu",
     options: Set = None,
     every: Every = 1500,
@@ -57,8 +57,8 @@ def sl(
 def belief(
     data: Data,
     out: Out = Path("runs/belief"),
-    width: Annotated[int, typer.Option(help="Neurons a layer.")] = 512,
-    depth: Annotated[int, typer.Option(help="Hidden layers.")] = 3,
+    width: Annotated[int, typer.Option(min=1, help="Neurons a layer.")] = 512,
+    depth: Annotated[int, typer.Option(min=1, help="Hidden layers.")] = 3,
     start: Annotated[str | None, typer.Option(help="Packaged name or file to begin with; default: nothing.")] = None,
     options: Set = None,
     every: Every = 1000,
@@ -94,7 +94,7 @@ def measure(
     played: Annotated[Path | None, typer.Option(help="Auctions of the policy the belief is about.")] = None,
     policy: Annotated[list[str] | None, typer.Option(help="Packaged network; may be repeated.")] = None,
     boards: Annotated[int, typer.Option(min=2, help="Test boards of each match.")] = 10_000,
-    seed: Annotated[int, typer.Option(help="Of the boards.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the boards.")] = 0,
     json: Annotated[Path | None, typer.Option(help="Result file; default: runs/bridge-training.json.")] = None,
 ) -> None:
     """What training reached, on test auctions and test deals."""

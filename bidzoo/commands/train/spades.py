@@ -8,7 +8,7 @@ import typer
 
 def success_curves(
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of self-play a pass.")] = 2_000_000,
-    seed: Annotated[int, typer.Option(help="Of the self-play.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Of the self-play.")] = 1,
     out: Annotated[Path, typer.Option(help="Table to write.")] = Path("runs/success-curves.npz"),
 ) -> None:
     """BIS's nil success curves for all 2955 sequences of earlier bids, from noisy self-play."""
@@ -18,7 +18,7 @@ def success_curves(
 
 
 def spades_bidder(
-    seed: Annotated[int, typer.Option(help="Of games and weights.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Of games and weights.")] = 1,
     out: Annotated[Path, typer.Option(help="Weights to write.")] = Path("runs/learned.safetensors"),
 ) -> None:
     """The learned Spades bidder, by self-play on the bidding."""
