@@ -91,15 +91,33 @@ def test_sampled_search_may_lose_but_reports_its_best():
     assert falls > 0
 
 
+def test_equal_proposals_draw_lots():
+    """Each of five equals is kept as often as another, and a better one at once; without lots the first stays."""
+    kept = np.zeros(6, int)
+    for key in range(4000):
+        luck, best, which = np.array([1, key], np.uint64), 0.0, -1
+        for n, gain in enumerate([0.0, 0.5, 0.3, 0.5, 0.5, 0.5, 0.5]):
+            if jps.better_row(gain, best, luck):
+                best, which = gain, n
+        kept[which - 1] += 1
+    assert kept[1] == 0
+    assert np.abs(np.delete(kept, 1) - 800).max() < 5 * np.sqrt(4000 * 4 / 25)
+    never = np.array([0, 7], np.uint64)
+    assert [jps.better_row(gain, 0.5, never) for gain in (0.4, 0.5, 0.6)] == [False, False, True]
+
+
 @pytest.mark.parametrize(
     ("name", "seeds", "samples", "paper"),
     [
         ("mini_hanabi_v0()", 400, 0, 9.50),
         ("mini_hanabi_v0()", 100, 1, 10.00),
+        ("mini_hanabi_v0()", 400, 5, 9.95),
+        ("mini_hanabi_v0()", 400, 8, 9.75),
         ("mini_hanabi_v0()", 400, 20, 9.51),
         ("simple_bidding_v0(size=4)", 200, 0, 2.20),
         ("simple_bidding_v0(size=8)", 60, 0, 5.00),
         ("simple_bidding_v0(size=16)", 30, 0, 10.56),
+        ("simple_bidding_v0(size=16)", 30, 8, 10.52),
         ("minibridge_v0(size=3)", 60, 0, 1.07),
         ("minibridge_v0(size=4)", 30, 0, 1.71),
         ("comm_v0(length=3)", 100, 0, 1.00),
