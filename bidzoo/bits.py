@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bidzoo.kernels import below_row, row
+from bidzoo.kernels import I8, below_row, row
 
 
 @row
@@ -27,3 +27,24 @@ def pick_row(bits: int, key: np.uint64) -> int:
     for _ in range(below_row(key, count_row(bits))):
         bits &= bits - 1
     return lowest_row(bits)
+
+
+@row
+def cards_row(hand: int, at: int, out: I8) -> None:
+    """52 entries of ``out`` from ``at`` on: 1 where ``hand`` has the card."""
+    for card in range(52):  # a bound that the compiler knows makes this loop a few instructions
+        out[at + card] = (hand >> card) & 1
+
+
+@row
+def spread_row(bits: int, size: int, at: int, out: I8) -> None:
+    """``size`` entries of ``out`` from ``at`` on: 1 where the set has the number."""
+    for i in range(size):
+        out[at + i] = (bits >> i) & 1
+
+
+@row
+def spread_signed_row(value: int, digits: int, at: int, out: I8) -> None:
+    """``1 + digits`` entries from ``at`` on: whether ``value`` is negative; its size in binary, low digit first."""
+    out[at] = value < 0
+    spread_row(abs(value), digits, at + 1, out)

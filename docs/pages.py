@@ -27,7 +27,7 @@ NOTE = "Sizes and rewards are those of the default options; [](../conventions.md
 
 
 def environment(env_id: str) -> str:
-    """The page of ``env_id``: its docstring, then every observation bit by bit."""
+    """The page of ``env_id``: its docstring, then every observation and the global state bit by bit."""
     module = import_module(GAMES[env_id].module)
     game = module.make_game()
     told = next((name for name in ("bridge", "spades") if env_id.startswith(name)), "small")
@@ -35,6 +35,16 @@ def environment(env_id: str) -> str:
     parts = [module.__doc__.strip(), "", "## Observations, bit by bit", "", about, ""]
     for encoder in game.encoders.values():
         parts += [f"### `{encoder.name}`: {encoder.layout.size} entries", "", encoder.layout.markdown(), ""]
+    state, critics = game.state_encoder.layout, "`env.state()`, for [centralised critics](../observations/state.md):"
+    parts += [
+        "## Global state, bit by bit",
+        "",
+        critics,
+        "",
+        f"### `state`: {state.size} entries",
+        "",
+        state.markdown(),
+    ]
     return "\n".join(parts) + "\n"
 
 

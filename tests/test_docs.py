@@ -61,4 +61,5 @@ def test_environment_pages_are_made(pages, tmp_path):
     pages.write(tmp_path)
     made = {path.stem for path in (tmp_path / "environments").iterdir()}
     assert made == {"index", *GAMES}
-    assert "| `0:" in (tmp_path / "environments" / "bridge_bidding_v0.md").read_text()
+    page = (tmp_path / "environments" / "bridge_bidding_v0.md").read_text()
+    assert "| `0:" in page and "### `state`: 924 entries" in page

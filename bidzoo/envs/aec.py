@@ -5,6 +5,7 @@ their checks are made here, in place, so ``env`` and ``raw_env`` are the same cl
 """
 
 from collections.abc import Callable
+from functools import cached_property
 from inspect import Parameter, Signature, signature
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -15,7 +16,7 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 
 from bidzoo.envs.game import Buffers, Game
-from bidzoo.kernels import Tables
+from bidzoo.kernels import I8, Tables
 from bidzoo.streams import Streams, checked_seed
 
 if TYPE_CHECKING:
@@ -199,6 +200,20 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
             self.truncations[agent],
             self.infos[agent],
         )
+
+    @cached_property
+    def state_space(self) -> spaces.Box:
+        """Zeros and ones ``[S]``; ``game.state_encoder.layout`` names them."""
+        return spaces.Box(0, 1, (self.game.state_encoder.layout.size,), np.int8)
+
+    def state(self) -> I8:
+        """The global state int8 ``[S]``, fresh: what all agents together know, by seat, whoever is selected.
+
+        For centralised critics; agents see observations only. At any time after ``reset()``, the end included.
+        """
+        if self._board < 0:
+            raise AttributeError("state() cannot be called before reset()")
+        return self.game.state_encoder(self._tables)[0]
 
     def view(self, agent: str) -> Tables:
         """What ``agent`` knows, as the views ``[1]`` that a policy takes."""

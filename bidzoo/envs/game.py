@@ -32,22 +32,28 @@ class Buffers(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Encoder:
-    """Turns views into vectors. ``code`` is the branch of the game's ``encode_row``."""
+    """Turns records into vectors: views into observations, tables into global states."""
 
     name: str
     layout: Layout
-    code: int
-    encode: Callable[[Tables, I8], None]  # views [B] -> out [B, layout.size]
+    kernel: Callable[[Tables, I8], None]  # records [B] -> out [B, layout.size]
     explain: Callable[[NDArray[Any]], str]  # one vector -> text
+    code: int = 0  # branch of the game's ``encode_row``, where there are several
 
     def __repr__(self) -> str:
         return f"<Encoder {self.name}: {self.layout.size} entries>"
 
-    def __call__(self, views: Tables) -> I8:
-        """Observations ``[B, F]`` of ``views`` ``[B]``, freshly allocated."""
-        out = np.empty((len(views), self.layout.size), np.int8)
-        self.encode(views, out)
+    def __call__(self, records: Tables) -> I8:
+        """Vectors ``[B, F]`` of ``records`` ``[B]``, freshly allocated."""
+        out = np.empty((len(records), self.layout.size), np.int8)
+        self.kernel(records, out)
         return out
+
+    def encode(self, records: Tables, out: I8) -> None:
+        """The same into ``out`` int8 ``[B, F]``; ValueError for another shape."""
+        if out.shape != (len(records), self.layout.size):
+            raise ValueError(f"{self.name}: out has shape {out.shape}, expected ({len(records)}, {self.layout.size})")
+        self.kernel(records, out)
 
 
 class Game(ABC):
@@ -66,6 +72,15 @@ class Game(ABC):
     view: np.dtype[np.void]
     encoders: Mapping[str, Encoder]  # the first one is the default
     encoder: Encoder  # the one that fills Buffers.observation
+
+    @property
+    @abstractmethod
+    def state_encoder(self) -> Encoder:
+        """Turns tables into global states: all that bears on the rest of the episode, the same for every player.
+
+        All cards, types and looks at them, the public past as far as any observation shows it, who acts next, and
+        what pays; by seat and not by viewer. Made when first asked for.
+        """
 
     def __str__(self) -> str:
         return self.id

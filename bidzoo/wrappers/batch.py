@@ -105,6 +105,15 @@ class Batch:
             )
         self.game.step(self.tables, chosen, self.seed, self.buffers, self._stride)
 
+    def state(self) -> I8:
+        """Global states ``[B, S]`` for centralised critics (see ``Game.state_encoder``), freshly allocated.
+
+        Like the other arrays they already show the next episode where one ended.
+        """
+        if not self._ready:
+            raise ValueError("call reset() before state()")
+        return self.game.state_encoder(self.tables)
+
     def views(self, rows: I64 | None = None) -> Tables:
         """Views of the players to act, at all tables or at ``rows``."""
         if rows is None:

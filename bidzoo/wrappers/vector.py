@@ -66,6 +66,10 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         """Legal actions of the learner ``[B, A]`` (what sb3-contrib asks for)."""
         return self.batch.action_mask.astype(np.bool_)
 
+    def state(self) -> I8:
+        """Global states ``[B, S]``: all hands, also those the learner does not see (see ``Batch.state``)."""
+        return self.batch.state()
+
     def step(self, actions: I64) -> tuple[I8, F64, Bool, Bool, dict[str, Any]]:
         """The learner's ``actions`` ``[B]``, then everybody else's until it is its turn again."""
         chosen = np.asarray(actions, np.int64)

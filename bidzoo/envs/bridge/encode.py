@@ -5,7 +5,8 @@
 ``openspiel571``  OpenSpiel's whole observation, auction and play
 ``jps267``        the joint policy search paper, appendix D
 
-The value network of the belief Monte Carlo search paper sees all hands: ``encode_value``.
+The value network of the belief Monte Carlo search paper sees all hands: ``encode_value``; so does a critic of all
+players, with more beside them: ``encode_state.py``.
 """
 
 from collections.abc import Callable
@@ -14,10 +15,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from bidzoo.cards import FIRST_BID, NUM_BIDS, PASS
+from bidzoo.bits import cards_row
+from bidzoo.cards import FIRST_BID, NUM_BIDS, NUM_CARDS, PASS
 from bidzoo.envs.bridge import explain
 from bidzoo.envs.bridge.auction import legal_row
-from bidzoo.envs.bridge.encode_play import cards_row, play_row
+from bidzoo.envs.bridge.encode_play import play_row
 from bidzoo.envs.bridge.features import AUCTION571, BMCS480, BMCS636, JPS267, OPENSPIEL480, OPENSPIEL571
 from bidzoo.envs.bridge.state import AUCTION, PLAY
 from bidzoo.envs.game import Encoder
@@ -57,6 +59,15 @@ def _auction_row(record: Table, hand: int, seat: int, at: int, step: int, block:
         elif not opened:
             out[last + who] = 1
     cards_row(hand, at + _HAND, out)
+
+
+@row
+def open_row(table: Table, seat: int, interleaved: bool, out: I8) -> None:
+    """The auction and all dealt hands, that of ``seat`` first, then clockwise, into zeroed ``out`` ``[636]``."""
+    step, block = (_STEP, _BLOCK) if interleaved else (_BMCS_STEP, _BMCS_BLOCK)
+    _auction_row(table, table.hands[seat], seat, 0, step, block, out)
+    for who in range(1, 4):
+        cards_row(table.hands[(seat + who) & 3], _LHO + NUM_CARDS * (who - 1), out)
 
 
 @row
@@ -115,21 +126,16 @@ def encode_value(states: Tables, players: I64, out: I8) -> None:
     move on a seat at the second table of a duplicate pair, as in ``engine``.
     """
     for b in prange(len(states)):
-        seat = (int(players[b]) + int(states[b].table)) & 3
         out[b, :] = 0
-        _auction_row(states[b], states[b].hands[seat], seat, 0, _BMCS_STEP, _BMCS_BLOCK, out[b])
-        for who in range(1, 4):
-            cards_row(states[b].hands[(seat + who) & 3], _LHO + 52 * (who - 1), out[b])
+        open_row(states[b], (int(players[b]) + int(states[b].table)) & 3, False, out[b])
 
 
-def _fill(code: int, size: int, views: Tables, out: I8) -> None:
-    if out.shape != (len(views), size):
-        raise ValueError(f"observations have shape {out.shape}, expected ({len(views)}, {size})")
+def _fill(code: int, views: Tables, out: I8) -> None:
     encode(views, code, out)
 
 
 def _encoder(name: str, layout: Layout, code: int, text: Callable[[NDArray[Any]], str]) -> Encoder:
-    return Encoder(name, layout, code, partial(_fill, code, layout.size), text)
+    return Encoder(name, layout, partial(_fill, code), text, code)
 
 
 ENCODERS = {

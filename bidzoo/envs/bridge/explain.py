@@ -1,15 +1,16 @@
 """Bridge observations as text: what the entries of a vector say, in a bridge player's words.
 
 Every call but the passes after the last bid is in the auction entries, so the auction is told back in
-order. Seats are those of the viewer: me, LHO, partner, RHO.
+order. Seats are those of the viewer: me, LHO, partner, RHO; in the global state N, E, S, W.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bidzoo.cards import RANKS, SUITS, SYMBOLS
+from bidzoo.cards import RANKS, SEATS, STRAINS, SUITS, SYMBOLS
 from bidzoo.envs.bridge.features import (
     AUCTION571,
     BIDS,
@@ -19,6 +20,7 @@ from bidzoo.envs.bridge.features import (
     OPENSPIEL480,
     OPENSPIEL571,
     PLAY571,
+    SIDES,
     WHO,
 )
 from bidzoo.layout import Layout
@@ -43,9 +45,9 @@ def _hand(cards: Vector) -> str:
     return " ".join(suits)
 
 
-def _vulnerable(ours: bool, theirs: bool) -> str:
-    sides = [side for side, on in (("we", ours), ("they", theirs)) if on]
-    return f"vulnerable: {' and '.join(sides) or 'nobody'}"
+def _vulnerable(first: bool, second: bool, sides: Sequence[str] = ("we", "they")) -> str:
+    named = [side for side, on in zip(sides, (first, second), strict=True) if on]
+    return f"vulnerable: {' and '.join(named) or 'nobody'}"
 
 
 def _calls(passed: Vector, made: Vector) -> list[tuple[int, str]]:
@@ -69,16 +71,19 @@ def _calls(passed: Vector, made: Vector) -> list[tuple[int, str]]:
     return calls
 
 
-def _auction(parts: dict[str, Vector], made: Vector) -> list[str]:
-    calls = _calls(parts["passed"], made)
-    told = ", ".join(f"{WHO[who]} {text}" for who, text in calls) or "nobody has called"
+def _told(passed: Vector, made: Vector, names: Sequence[str]) -> str:
+    calls = _calls(passed, made)
     if calls == _PASSED_OUT:
-        told = "all four passed"
-    more = " (passes after the last of these are not shown)" if made.any() else ""
+        return "auction: all four passed"
+    told = ", ".join(f"{names[who]} {text}" for who, text in calls) or "nobody has called"
+    return f"auction: {told}{' (passes after the last of these are not shown)' if made.any() else ''}"
+
+
+def _auction(parts: dict[str, Vector], made: Vector) -> list[str]:
     vulnerable = parts["vulnerable"]
     return [
         _vulnerable(bool(vulnerable[1]), bool(vulnerable[3])),
-        f"auction: {told}{more}",
+        _told(parts["passed"], made, WHO),
         f"my hand: {_hand(parts['hand'])}",
     ]
 
@@ -118,7 +123,7 @@ def jps267(vector: Vector) -> str:
     legal = " ".join(JPS267.fields[-1].labels[i] for i in np.flatnonzero(parts["legal"]))
     return "\n".join(
         [
-            _vulnerable(*(bool(side) for side in parts["vulnerable"])),
+            _vulnerable(bool(parts["vulnerable"][0]), bool(parts["vulnerable"][1])),
             f"bids: {', '.join(bids) or 'none'}",
             f"my hand: {_hand(parts['hand'])}",
             f"legal calls: {legal or 'none, it is not my turn to call'}",
@@ -126,9 +131,9 @@ def jps267(vector: Vector) -> str:
     )
 
 
-def _trick(name: str, entries: Vector) -> str:
+def _trick(name: str, entries: Vector, names: Sequence[str] = WHO) -> str:
     cards = entries.reshape(4, -1)
-    shown = [f"{WHO[who]} {_card(int(card))}" for who in range(4) for card in np.flatnonzero(cards[who])]
+    shown = [f"{names[who]} {_card(int(card))}" for who in range(4) for card in np.flatnonzero(cards[who])]
     return f"{name}: {', '.join(shown) or 'no card'}"
 
 
@@ -166,3 +171,45 @@ def openspiel571(vector: Vector) -> str:
     if unused.any():  # both trick counts of the play stand there
         return _play(vector, situation)
     return "\n".join([situation, openspiel480(vector[kind.size : kind.size + OPENSPIEL480.size])])
+
+
+def explain_state(layout: Layout, vector: Vector) -> str:
+    """A global state of ``features.state_layout`` as text."""
+    parts = _parts(layout, vector)
+    turn, vulnerable = parts["turn"], parts["vulnerable"]
+    lines = [
+        f"{SEATS[int(np.argmax(parts['dealer']))]} dealt; "
+        + (f"{SEATS[int(np.argmax(turn))]} to act" if turn.any() else "the board is over"),
+        _vulnerable(bool(vulnerable[1]), bool(vulnerable[3]), SIDES),
+        _told(parts["passed"], parts["bids"].reshape(len(BIDS), 3, 4), SEATS),
+        *(f"{seat}: {_hand(parts[seat])}" for seat in SEATS),
+    ]
+    if "gone" in parts:
+        lines += _cards_played(parts)
+    if "tricks" in parts:
+        lines.append(_double_dummy(parts["tricks"].reshape(4, len(STRAINS), -1)))
+    if "result" in parts and parts["second table"][0]:
+        digits = parts["result"][1:].astype(int)
+        tens = int((digits << np.arange(len(digits))).sum()) * (-1 if parts["result"][0] else 1)
+        lines.append(f"second table; N/S scored {10 * tens:+d} at the first")
+    return "\n".join(lines)
+
+
+def _cards_played(parts: dict[str, Vector]) -> list[str]:
+    won = parts["won"].reshape(2, -1).argmax(axis=1)
+    following = parts["next card"]
+    return [
+        f"next card: {SEATS[int(np.argmax(following))] if following.any() else 'none'}",
+        f"played: {_hand(parts['gone'])}",
+        _trick("this trick", parts["trick"], SEATS),
+        _trick("trick before", parts["last trick"], SEATS),
+        f"tricks: {', '.join(f'{side} {count}' for side, count in zip(SIDES, won, strict=True))}",
+    ]
+
+
+def _double_dummy(cells: Vector) -> str:
+    counts = [
+        f"{seat} {' '.join(str(int(np.argmax(cell))) if cell.any() else '?' for cell in row)}"
+        for seat, row in zip(SEATS, cells, strict=True)
+    ]
+    return f"double-dummy tricks in {' '.join(STRAINS)}: {', '.join(counts)}"

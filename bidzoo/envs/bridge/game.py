@@ -1,6 +1,7 @@
 """Contract bridge as a ``Game``: the auction alone, or auction and play."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,12 +13,13 @@ from bidzoo.envs.bridge.boards import Source
 from bidzoo.envs.bridge.deals import SPLITS, UNKNOWN, DealSet, packaged
 from bidzoo.envs.bridge.determinize import determinize
 from bidzoo.envs.bridge.encode import ENCODERS
+from bidzoo.envs.bridge.encode_state import state_encoder
 from bidzoo.envs.bridge.files.gather import READERS, BoardSet, board_set
 from bidzoo.envs.bridge.imps import MAX_IMPS
 from bidzoo.envs.bridge.options import VULNERABILITIES, checked
 from bidzoo.envs.bridge.score import MAX_POINTS
 from bidzoo.envs.bridge.state import MAX_CALLS, STATE, VIEW
-from bidzoo.envs.game import Buffers, Game, choose_encoder
+from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder
 from bidzoo.envs.picture import Picture
 from bidzoo.kernels import I8, I64, U64, Bool, Table, Tables
 
@@ -106,6 +108,10 @@ class Bridge(Game):
             for deal in np.flatnonzero((found.deals.tricks == UNKNOWN).any(1))[:1]:
                 raise ValueError(f"{self.id}: deal {deal} of {source} has no complete double-dummy table")
         return found
+
+    @cached_property
+    def state_encoder(self) -> Encoder:
+        return state_encoder(self._rules.play, self.needs_tables, self.reward == "duplicate")
 
     def begin(self, tables: Tables, boards: I64, seed: int, out: Buffers, rows: Bool | None = None) -> None:
         rows = np.ones(len(tables), np.bool_) if rows is None else rows

@@ -16,7 +16,6 @@ class Comm(SignalGame):
 
     def __init__(self, length: int = 3, observation: str | None = None) -> None:
         length = whole("comm_v0: length", length, 1, MAX_LENGTH)
-        digits = tuple(f"{place}={bit}" for place in range(1, length + 1) for bit in (0, 1))
         super().__init__(
             COMM,
             length,
@@ -24,11 +23,14 @@ class Comm(SignalGame):
             num_actions=1 << length,
             max_turns=length + 1,
             reward_range=(0.0, 1.0),
-            history=(
-                Field("message", 2 * length, "each bit sent so far, in order: was it 0, was it 1", digits),
-                Field("guess", 2 * length, "the guess in binary, high digit first, once it is made", digits),
-            ),
             observation=observation,
+        )
+
+    def history_fields(self, own: str, other: str) -> tuple[Field, ...]:
+        digits = tuple(f"{place}={bit}" for place in range(1, self.size + 1) for bit in (0, 1))
+        return (
+            Field("message", len(digits), "each bit sent so far, in order: was it 0, was it 1", digits),
+            Field("guess", len(digits), "the guess in binary, high digit first, once it is made", digits),
         )
 
     def action_text(self, action: int) -> str:

@@ -14,7 +14,6 @@ class MiniHanabi(SignalGame):
     type_word = "card"
 
     def __init__(self, observation: str | None = None) -> None:
-        names = tuple(str(action) for action in range(ACTIONS))
         super().__init__(
             MINI_HANABI,
             0,
@@ -22,11 +21,14 @@ class MiniHanabi(SignalGame):
             num_actions=ACTIONS,
             max_turns=2,
             reward_range=(float(PAYOFF.min()), float(PAYOFF.max())),
-            history=(
-                Field("first", ACTIONS, "the action of player_0, once taken", names),
-                Field("second", ACTIONS, "the action of player_1, once taken", names),
-            ),
             observation=observation,
+        )
+
+    def history_fields(self, own: str, other: str) -> tuple[Field, ...]:
+        names = tuple(str(action) for action in range(ACTIONS))
+        return (
+            Field("first", ACTIONS, "the action of player_0, once taken", names),
+            Field("second", ACTIONS, "the action of player_1, once taken", names),
         )
 
     def action_text(self, action: int) -> str:

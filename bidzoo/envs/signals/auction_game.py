@@ -20,8 +20,7 @@ class AuctionGame(SignalGame):
         reward_range: tuple[float, float],
         observation: str | None,
     ) -> None:
-        self.call_names = ("P", *bid_names)
-        who = tuple(f"{name} {side}" for name in bid_names for side in ("ours", "partner's"))
+        self.call_names, self.pass_names = ("P", *bid_names), tuple(passes)
         super().__init__(
             code,
             size,
@@ -29,11 +28,15 @@ class AuctionGame(SignalGame):
             num_actions=len(self.call_names),
             max_turns=len(bid_names) + len(passes),
             reward_range=reward_range,
-            history=(
-                Field("pass", len(passes), f"passes made: {', '.join(passes)}", tuple(passes)),
-                Field("bids", 2 * len(bid_names), "each bid, lowest first: made by us, made by our partner", who),
-            ),
             observation=observation,
+        )
+
+    def history_fields(self, own: str, other: str) -> tuple[Field, ...]:
+        passes, bids = self.pass_names, self.call_names[1:]
+        made = tuple(f"{name} {side}" for name in bids for side in (own, other))
+        return (
+            Field("pass", len(passes), f"passes made: {', '.join(passes)}", passes),
+            Field("bids", 2 * len(bids), f"each bid, lowest first: {own}, {other}", made),
         )
 
     def action_text(self, action: int) -> str:

@@ -1,6 +1,14 @@
 """Tables of the small games: deal, act, show; the fused kernels behind ``SignalGame``."""
 
-from bidzoo.envs.signals.rules import blank_row, encode_row, legal_row, over_row, payoff_row, step_row
+from bidzoo.envs.signals.rules import (
+    blank_row,
+    encode_row,
+    encode_state_row,
+    legal_row,
+    over_row,
+    payoff_row,
+    step_row,
+)
 from bidzoo.envs.signals.state import COMM, MINI_HANABI, MINIBRIDGE
 from bidzoo.kernels import F32, I8, I64, U64, Bool, Table, Tables, batched, below_row, key_row, next_row, prange, row
 
@@ -157,3 +165,10 @@ def encode(views: Tables, types: int, out: I8) -> None:
     """Observations of ``views`` into ``out`` ``[B, F]``."""
     for b in prange(len(views)):
         encode_row(views[b], int(views[b].player), int(views[b].type), types, out[b])
+
+
+@batched
+def encode_state(tables: Tables, types: int, others: int, out: I8) -> None:
+    """Global states of ``tables`` into ``out`` ``[B, S]``."""
+    for b in prange(len(tables)):
+        encode_state_row(tables[b], types, others, out[b])

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -43,7 +44,6 @@ class SignalGame(Game):
         num_actions: int,
         max_turns: int,
         reward_range: tuple[float, float],
-        history: Sequence[Field],  # what the encoder writes after player and type
         observation: str | None,  # name of an encoder, or None for the first
     ) -> None:
         self.code, self.size, self.arguments = code, size, arguments
@@ -54,11 +54,31 @@ class SignalGame(Game):
             (
                 Field("player", 2, "who we are: player_0 or player_1", ("player_0", "player_1")),
                 Field("type", most, f"our {self.type_word}", tuple(str(x) for x in range(most))),
-                *history,
+                *self.history_fields("ours", "partner's"),
             )
         )
-        self.encoders = {"history": Encoder("history", layout, 0, self._encode, layout.describe)}
+        self.encoders = {"history": Encoder("history", layout, self._encode, layout.describe)}
         self.encoder = choose_encoder(self.encoders, observation)
+
+    @abstractmethod
+    def history_fields(self, own: str, other: str) -> tuple[Field, ...]:
+        """What an encoder writes after player and type; the words name a viewer's actions and the other player's."""
+
+    @cached_property
+    def state_encoder(self) -> Encoder:
+        players = ("player_0", "player_1")
+        layout = Layout(
+            (
+                Field("turn", 2, "who acts next; all 0 at the end", players),
+                *(
+                    Field(f"type {p}", many, f"the {self.type_word} of player_{p}", tuple(str(x) for x in range(many)))
+                    for p, many in enumerate(self.num_types)
+                    if many > 1
+                ),
+                *self.history_fields(*players),
+            )
+        )
+        return Encoder("state", layout, self._encode_state, layout.describe)
 
     def __str__(self) -> str:
         return f"{self.id}({self.arguments})"
@@ -86,6 +106,10 @@ class SignalGame(Game):
 
     def _encode(self, views: Tables, out: I8) -> None:
         engine.encode(views, max(self.num_types), out)
+
+    def _encode_state(self, tables: Tables, out: I8) -> None:
+        types, others = self.num_types
+        engine.encode_state(tables, types, others if others > 1 else 0, out)
 
     # ---- reset options ------------------------------------------------------------------------
 

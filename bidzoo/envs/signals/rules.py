@@ -71,11 +71,27 @@ def encode_row(table: Table, player: int, own: int, types: int, out: I8) -> None
     out[player] = 1
     if not (table.game == COMM and player == 1):
         out[2 + own] = 1
-    history = out[2 + types :]
+    _history_row(table, player, out[2 + types :])
+
+
+@row
+def encode_state_row(table: Table, types: int, others: int, out: I8) -> None:
+    """Who acts, the type of player_0 (one of ``types``), of player_1 (of ``others``), history as player_0 tells it."""
+    out[:] = 0
+    if table.turn != OVER:
+        out[table.turn] = 1
+    out[2 + int(table.types[0])] = 1
+    if others > 0:
+        out[2 + types + int(table.types[1])] = 1
+    _history_row(table, 0, out[2 + types + others :])
+
+
+@row
+def _history_row(table: Table, player: int, out: I8) -> None:
     if table.game == COMM:
-        comm.encode_row(table, player, history)
+        comm.encode_row(table, player, out)
     elif table.game == MINI_HANABI:
-        mini_hanabi.encode_row(table, player, history)
+        mini_hanabi.encode_row(table, player, out)
     else:
         passes = 1 if table.game == SIMPLE_BIDDING else 2
-        auction.encode_row(table, player, passes, (len(history) - passes) // 2, history)
+        auction.encode_row(table, player, passes, (len(out) - passes) // 2, out)

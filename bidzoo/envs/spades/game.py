@@ -1,17 +1,19 @@
 """Spades as a ``Game``: whole games, single rounds, or the bidding alone with a module that plays the cards."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 from bidzoo.cards import NUM_CARDS
-from bidzoo.envs.game import Buffers, Game, choose_encoder
+from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder
 from bidzoo.envs.picture import Picture
 from bidzoo.envs.spades import engine, render
 from bidzoo.envs.spades.deck import deck_card_number, deck_card_text
 from bidzoo.envs.spades.determinize import determinize
 from bidzoo.envs.spades.encode import encoders
+from bidzoo.envs.spades.encode_state import state_encoder
 from bidzoo.envs.spades.options import blank_table, checked, index_of
 from bidzoo.envs.spades.players import PlayingModule, check_player, playing_module
 from bidzoo.envs.spades.state import (
@@ -105,6 +107,10 @@ class Spades(Game):
         """Bounds, not reached, of a difference of points from 0:0; the bags of a round cost at most two penalties."""
         most = rounds * 2.0 * (_MOST_A_ROUND + bag_penalty)
         return (-most, most)
+
+    @cached_property
+    def state_encoder(self) -> Encoder:
+        return state_encoder(self.phase != "bidding", self._sides, self._deck)
 
     def begin(self, tables: Tables, boards: I64, seed: int, out: Buffers, rows: Bool | None = None) -> None:
         rows = np.ones(len(tables), np.bool_) if rows is None else rows
