@@ -57,6 +57,11 @@ def _module(env_id: str) -> Any:
     return import_module(GAMES[env_id].module)
 
 
+def options(env_id: str) -> dict[str, Any]:
+    """Names and defaults of what ``make_game(env_id, ...)`` takes; KeyError as ``make``."""
+    return {name: one.default for name, one in signature(_module(env_id).make_game).parameters.items()}
+
+
 def _made(env_id: str, maker: str, options: dict[str, Any]) -> Any:
     make = getattr(_module(env_id), maker)
     known = signature(make).parameters

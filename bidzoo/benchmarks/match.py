@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bidzoo import agents, parallel
 from bidzoo.agents.policy import Policy
@@ -13,7 +14,7 @@ from bidzoo.benchmarks.results import Estimate
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.imps import imps
 from bidzoo.envs.game import Game
-from bidzoo.kernels import F32, I64, Tables
+from bidzoo.kernels import F32, I16, I64, Tables
 from bidzoo.wrappers.batch import Batch
 from bidzoo.wrappers.seating import Seating
 
@@ -29,6 +30,7 @@ class Episodes(NamedTuple):
     boards: I64  # [N]
     reward: F32  # [N, P]
     tables: Tables  # [N]  final states
+    actions: I16 | None = None  # [N, T]  taken at each turn, -1 once over; None unless asked for
 
     def __repr__(self) -> str:
         return f"<Episodes of {len(self.boards)} boards, mean rewards {self.reward.mean(0).round(3).tolist()}>"
@@ -49,30 +51,67 @@ def play(
     backend: str | None = None,
     ledger: MatchLedger | None = None,
     report: Callable[[int], None] = lambda done: None,
+    actions: bool = False,
 ) -> Episodes:
     """Every board once with ``policies[p]`` (or the agent of that name) at player ``p``.
 
     Neither batching nor workers change the result. ``boards`` are numbers ``[N]``; with ``seed`` they say the deals.
     ``workers`` and ``backend`` are those of ``bidzoo.parallel.run``; ``ledger`` keeps finished shares, and ``report``
-    is told how many boards are done, first at the start.
+    is told how many boards are done, first at the start. ``actions`` asks for those taken (no ledger keeps them).
     """
+    if actions and ledger is not None:
+        raise ValueError("a ledger keeps no actions: ask for one of them")
     numbers, policies = board_numbers(boards), seated(game, policies)
     shares = _shares(numbers, slow(policies), workers)
-    parts: dict[int, tuple[F32, Tables]] = {}
+    parts: dict[int, tuple[NDArray[Any], ...]] = {}
     names = [] if ledger is None else ledger.names(game, policies, seed, policy_seed, shares)
     for k, name in enumerate(names):
         if ledger is not None and (part := ledger.get(name, game)) is not None:
             parts[k] = part
     report(done := sum(len(shares[k]) for k in parts))
     waiting = [k for k in range(len(shares)) if k not in parts]
-    play_share = partial(_play, game, tuple(policies), seed, policy_seed)
+    play_share = partial(_play, game, tuple(policies), seed, policy_seed, actions)
     for number, part in parallel.as_completed(play_share, [(shares[k],) for k in waiting], workers, backend):
         k = waiting[number]
         parts[k] = part
         if ledger is not None:
-            ledger.add(names[k], part)
+            ledger.add(names[k], (part[0], part[1]))
         report(done := done + len(shares[k]))
-    return Episodes(numbers, *(np.concatenate(arrays) for arrays in zip(*(parts[k] for k in range(len(shares))))))
+    reward, tables, *taken = zip(*(parts[k] for k in range(len(shares))))
+    return Episodes(numbers, np.concatenate(reward), np.concatenate(tables), *map(_stacked, taken))
+
+
+def play_each(
+    game: Game,
+    seatings: Sequence[Sequence[str | Policy]],
+    boards: I64,
+    seed: int = 0,
+    policy_seed: int = 0,
+    workers: int = 1,
+    backend: str | None = None,
+    report: Callable[[int], None] = lambda done: None,
+    actions: bool = False,
+) -> list[Episodes]:
+    """``play`` by each of ``K`` lists of policies, the ``k``-th with policy seed ``K * policy_seed + k``.
+
+    ``report`` is told how many of all ``K * N`` tables are done.
+    """
+    played: list[Episodes] = []
+    for k, policies in enumerate(seatings):
+        before, stream = k * len(boards), len(seatings) * policy_seed + k
+        told = partial(_told, report, before)
+        played.append(play(game, policies, boards, seed, stream, workers, backend, report=told, actions=actions))
+    return played
+
+
+def _told(report: Callable[[int], None], before: int, done: int) -> None:
+    report(before + done)
+
+
+def _stacked(taken: Sequence[I16]) -> I16:
+    """Actions of all shares ``[N, T]``, ``T`` being that of the longest."""
+    most = max(part.shape[1] for part in taken)
+    return np.concatenate([np.pad(part, ((0, 0), (0, most - part.shape[1])), constant_values=-1) for part in taken])
 
 
 def board_numbers(boards: I64) -> I64:
@@ -101,11 +140,13 @@ def _shares(numbers: I64, slow: bool, workers: int) -> list[I64]:
     return np.array_split(numbers, max(1, -(-len(numbers) // CHUNK), least))
 
 
-def _play(game: Game, policies: Sequence[Policy], seed: int, policy_seed: int, boards: I64) -> tuple[F32, Tables]:
-    """Rewards ``[n, P]`` and final states ``[n]`` of ``boards`` ``[n]``, played in step."""
-    reward = np.zeros((len(boards), game.num_players), np.float32)
+def _play(
+    game: Game, policies: Sequence[Policy], seed: int, policy_seed: int, keep: bool, boards: I64
+) -> tuple[NDArray[Any], ...]:
+    """Rewards ``[n, P]``, final states ``[n]`` and, to ``keep``, actions ``[n, T]`` of boards played in step."""
+    reward, taken = np.zeros((len(boards), game.num_players), np.float32), [np.empty((len(boards), 0), np.int16)]
     if len(boards) == 0:
-        return reward, game.new(0)
+        return (reward, game.new(0), *taken[: int(keep)])
     seating = Seating(policies, policy_seed)
     batch = Batch(game, len(boards), autoreset=False)
     batch.reset(seed, boards)
@@ -113,8 +154,10 @@ def _play(game: Game, policies: Sequence[Policy], seed: int, policy_seed: int, b
     while (actions >= 0).any():
         batch.step(actions)
         reward += batch.reward
+        if keep:
+            taken.append(actions[:, None].astype(np.int16))
         actions = seating.choose(batch)
-    return reward, batch.tables
+    return (reward, batch.tables, *([np.concatenate(taken, axis=1)] if keep else []))
 
 
 class Match(NamedTuple):
@@ -169,11 +212,7 @@ def duplicate(
     a, c = ours if isinstance(ours, tuple) else (ours, ours)
     b, d = theirs if isinstance(theirs, tuple) else (theirs, theirs)
     a, b, c, d = seated(game, (a, b, c, d))
-    first = play(game, (a, b, c, d), boards, seed, 2 * policy_seed, workers, backend, report=report)
-
-    def told(done: int) -> None:
-        report(len(first.boards) + done)
-
-    second = play(game, (b, a, d, c), boards, seed, 2 * policy_seed + 1, workers, backend, report=told)
+    both = ((a, b, c, d), (b, a, d, c))
+    first, second = play_each(game, both, board_numbers(boards), seed, policy_seed, workers, backend, report)
     difference = np.round(game.reward_scale * (first.reward[:, 0] - second.reward[:, 0])).astype(np.int32)
     return Match(first.boards, np.asarray(imps(difference), np.int64), first.tables, second.tables)

@@ -1,6 +1,6 @@
-"""Results of bridge matches as files: a record for every board at every table.
+"""Results of matches as files: a record for every board at every table; of other games than bridge ``game_records``.
 
-A record replays by itself: it holds the cards, the double-dummy tricks, every call and card, and what came of them.
+A record of bridge replays by itself: it holds the cards, the double-dummy tricks, all calls and cards, and the result.
 
 | field | meaning |
 |---|---|
@@ -16,7 +16,6 @@ A record replays by itself: it holds the cards, the double-dummy tricks, every c
 | `imps` | won on the board by the pair that is North/South in the open room; null without a second table |
 """
 
-import json
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -25,9 +24,10 @@ from typing import Any
 import numpy as np
 
 import bidzoo
+from bidzoo.benchmarks import game_records, record_files
 from bidzoo.benchmarks.match import Episodes, Match
 from bidzoo.benchmarks.record_boards import board_of
-from bidzoo.benchmarks.results import write_text
+from bidzoo.benchmarks.record_files import Record
 from bidzoo.cards import NUM_CALLS, SEATS, hand_text
 from bidzoo.envs.bridge.files import lin, pbn
 from bidzoo.envs.bridge.files.board import contract_numbers, contract_text
@@ -36,8 +36,7 @@ from bidzoo.envs.bridge.options import VULNERABILITIES, checked
 from bidzoo.envs.bridge.state import OVER, UNKNOWN_POINTS
 from bidzoo.kernels import Table, Tables
 
-Record = dict[str, Any]
-ENDINGS = (".jsonl", ".parquet", ".pbn", ".lin")
+ENDINGS, BRIDGE_ENDINGS = (".jsonl", ".parquet"), (".pbn", ".lin")
 
 TYPES: dict[str, tuple[type, ...]] = {
     "version": (str,),
@@ -58,6 +57,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "score": (int, type(None)),
     "imps": (int, type(None)),
 }
+KIND = record_files.Kind(TYPES, {"players": (str, 4), "double_dummy": (int, 20), "calls": (str, 0), "cards": (str, 0)})
 
 
 # ---- records of what was played ----------------------------------------------------------
@@ -137,11 +137,7 @@ def replay(record: Record) -> Tables:
         options = checked({key: record[key] for key in ("deal", "dealer", "vulnerability")})
         contract_numbers(record["contract"])
         game.fix(tables, {**options, "tricks": np.array(record["double_dummy"], np.int8)}, out)
-        for turn, text in enumerate([*record["calls"], *record["cards"]], 1):
-            action = game.action_number(text)
-            if not out.mask[0, action]:
-                raise ValueError(f"action {turn}: {text} is not legal")
-            game.step_one(tables, action, out)
+        record_files.take(game, tables, out, [*record["calls"], *record["cards"]])
         found = _played(game, tables[0])
     except ValueError as problem:
         raise ValueError(f"{name}: {problem}") from problem
@@ -161,92 +157,34 @@ def write(path: str | Path, records: Iterable[Record]) -> None:
         ValueError: another ending, or something that is no record; names it.
     """
     path, records = Path(path), list(records)
-    check_ending(path)
+    fields = kind(records)
+    check_ending(path, records[0]["env"] if fields is game_records.KIND else "bridge")
     for number, record in enumerate(records, 1):
-        _check(record, f"record {number}")
-    if path.suffix == ".jsonl":
-        write_text(path, "".join(json.dumps(record) + "\n" for record in records))
-    elif path.suffix == ".parquet":
-        _write_rows(path, records)
-    else:
+        record_files.check(record, fields, f"record {number}")
+    if path.suffix in BRIDGE_ENDINGS:
         path.parent.mkdir(parents=True, exist_ok=True)
         {".pbn": pbn.write, ".lin": lin.write}[path.suffix](path, [board_of(record) for record in records])
+    else:
+        record_files.write(path, records, fields)
 
 
-def check_ending(path: Path) -> None:
-    """ValueError unless ``write`` knows the ending of ``path``."""
-    if path.suffix not in ENDINGS:
-        raise ValueError(f"{path}: ending {path.suffix!r}, expected {', '.join(ENDINGS)}")
-
-
-def _write_rows(path: Path, records: list[Record]) -> None:
-    import os
-
-    import pyarrow.parquet
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.partial{os.getpid()}")
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(records, _schema()), partial)
-    partial.replace(path)
+def check_ending(path: Path, env_id: str) -> None:
+    """ValueError unless ``write`` knows the ending of ``path`` for records of ``env_id``."""
+    known = (*ENDINGS, *BRIDGE_ENDINGS) if env_id.startswith("bridge") else ENDINGS
+    if path.suffix not in known:
+        raise ValueError(f"{path}: ending {path.suffix!r}, expected {', '.join(known)} of {env_id}")
 
 
 def read(path: str | Path) -> list[Record]:
     """The records of a ``.jsonl`` or ``.parquet`` file; ValueError names place and field where it is something else."""
     path = Path(path)
-    records = _rows(path) if path.suffix == ".parquet" else _lines(path)
+    records = record_files.read(path)
     for number, record in enumerate(records, 1):
-        _check(record, place(path, number))
+        record_files.check(record, kind(records), record_files.place(path, number))
     return records
 
 
-def place(path: Path, number: int) -> str:
-    """Where record ``number`` (from 1) of ``path`` stands."""
-    return f"{path}: record {number}" if path.suffix == ".parquet" else f"{path}:{number}"
-
-
-def _lines(path: Path) -> list[Any]:
-    records = []
-    for number, line in enumerate(path.read_bytes().splitlines(), 1):
-        try:
-            records.append(json.loads(line))
-        except (json.JSONDecodeError, UnicodeDecodeError) as problem:
-            raise ValueError(f"{place(path, number)}: not JSON ({problem})") from problem
-    return records
-
-
-def _rows(path: Path) -> list[Any]:
-    import pyarrow
-    import pyarrow.parquet
-
-    try:
-        rows: list[Any] = pyarrow.parquet.read_table(path).to_pylist()
-    except pyarrow.ArrowInvalid as problem:
-        raise ValueError(f"{path}: not a Parquet file ({problem})") from problem
-    return rows
-
-
-def _schema() -> Any:
-    import pyarrow
-
-    kinds = {"players": str, "double_dummy": int, "calls": str, "cards": str}
-    plain = {str: pyarrow.string(), int: pyarrow.int64()}
-    return pyarrow.schema(
-        [
-            (name, pyarrow.list_(plain[kinds[name]]) if types[0] is list else plain[types[0]])
-            for name, types in TYPES.items()
-        ]
-    )
-
-
-def _check(record: Any, where: str) -> None:
-    if not isinstance(record, dict) or set(record) != set(TYPES):
-        odd = set(record) ^ set(TYPES) if isinstance(record, dict) else {type(record).__name__}
-        raise ValueError(f"{where}: not a record of a match; missing or unknown: {', '.join(sorted(map(str, odd)))}")
-    for name, types in TYPES.items():
-        if isinstance(record[name], bool) or not isinstance(record[name], types):
-            raise ValueError(f"{where}: {name}: {record[name]!r}, expected {' or '.join(t.__name__ for t in types)}")
-    for name, item, length in (("players", str, 4), ("double_dummy", int, 20), ("calls", str, 0), ("cards", str, 0)):
-        values = record[name]
-        if (length and len(values) != length) or not all(isinstance(value, item) for value in values):
-            expected = f"{length or 'a list of'} {item.__name__}"
-            raise ValueError(f"{where}: {name}: {values!r}, expected {expected}")
+def kind(records: Sequence[Any]) -> record_files.Kind:
+    """Of the first record: only those of other games than bridge say which one."""
+    other = bool(records) and isinstance(records[0], dict) and "env" in records[0]
+    return game_records.KIND if other else KIND

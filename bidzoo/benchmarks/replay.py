@@ -1,16 +1,19 @@
 """A file of match results, played again under the laws: every score and every IMP found anew."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from bidzoo.benchmarks import records
+from bidzoo.benchmarks import game_records, records
+from bidzoo.benchmarks.record_files import Record, place
 from bidzoo.benchmarks.results import Table
 from bidzoo.envs.bridge.files.board import Board, contract_numbers
 from bidzoo.envs.bridge.files.gather import READERS, read_boards
 from bidzoo.envs.bridge.imps import imps
 from bidzoo.envs.bridge.score import north_south_row
+
+T = TypeVar("T")
 
 
 class Result(NamedTuple):
@@ -24,25 +27,45 @@ class Result(NamedTuple):
     imps: int | None  # of North/South in the open room, as the file has them
 
 
-def results(path: str | Path) -> Iterator[Result]:
-    """Every table of a ``.jsonl``, ``.parquet``, ``.pbn`` or ``.lin`` file.
+def tables(path: str | Path) -> list[Table]:
+    """What came of every match of a ``.jsonl``, ``.parquet``, ``.pbn`` or ``.lin`` file.
 
     Raises:
         ValueError: something illegal, or another result than the file's; names file, line and what was expected.
     """
     path = Path(path)
     if path.suffix.lower() in READERS:
-        for place, board in enumerate(read_boards(path), 1):
-            yield _of_board(board, f"{path}: table {place}, board {board.number or '?'}")
-        return
-    for number, record in enumerate(records.read(path), 1):
-        where = records.place(path, number)
-        try:
-            table = records.replay(record)[0]
-        except ValueError as problem:
-            raise ValueError(f"{where}: {problem}") from problem
-        deal = (record["seed"], record["policy_seed"] // 2, record["board"], *table["hands"].tolist())
+        return [total(_of_boards(path))]
+    given = records.read(path)
+    if records.kind(given) is records.KIND:
+        return [total(_of_records(path, given))]
+    return game_records.tables(_replayed(path, given, game_records.replay))
+
+
+def results(path: str | Path) -> Iterator[Result]:
+    """Every table of a file of bridge; as ``tables``."""
+    path = Path(path)
+    return _of_boards(path) if path.suffix.lower() in READERS else _of_records(path, records.read(path))
+
+
+def _of_boards(path: Path) -> Iterator[Result]:
+    for number, board in enumerate(read_boards(path), 1):
+        yield _of_board(board, f"{path}: table {number}, board {board.number or '?'}")
+
+
+def _of_records(path: Path, given: Sequence[Record]) -> Iterator[Result]:
+    for number, (record, replayed) in enumerate(_replayed(path, given, records.replay), 1):
+        deal = (record["seed"], record["policy_seed"] // 2, record["board"], *replayed[0]["hands"].tolist())
+        where = place(path, number)
         yield Result(where, deal, record["room"], tuple(record["players"]), record["score"], record["imps"])
+
+
+def _replayed(path: Path, given: Sequence[Record], replay: Callable[[Record], T]) -> Iterator[tuple[Record, T]]:
+    for number, record in enumerate(given, 1):
+        try:
+            yield record, replay(record)
+        except ValueError as problem:
+            raise ValueError(f"{place(path, number)}: {problem}") from problem
 
 
 def _of_board(board: Board, where: str) -> Result:

@@ -7,7 +7,7 @@ import numpy as np
 from bidzoo.agents.spades.bidder import Bidder
 from bidzoo.agents.spades.choose import Player
 from bidzoo.agents.spades.match import MOST_ROUNDS, Games, play_games, rules
-from bidzoo.kernels import F64, Bool, Tables
+from bidzoo.kernels import F64, I64, Bool, Tables
 
 LOOSE_LIMITS = (8, 11, 13)  # the naive classifier that does best here; as printed (5, 8, 10) it hardly calls nil
 CHUNK = 1_000  # games between two signs of progress
@@ -71,8 +71,12 @@ def comparisons() -> tuple[Comparison, ...]:
 
 def won_by_first(games: Games) -> F64:
     """Share of each pair of games won by the first partnership, a draw being half: ``[G / 2]``."""
-    share = (games.winner == 0) + 0.5 * (games.winner < 0)
-    return share.reshape(-1, 2).mean(axis=1)
+    return share_won(games.winner).reshape(-1, 2).mean(axis=1)
+
+
+def share_won(winner: I64) -> F64:
+    """1 where ``winner`` ``[G]`` is the first partnership, 0; a half where it is nobody, -1."""
+    return (winner == 0) + 0.5 * (winner < 0)
 
 
 def rounds_log(games: Games) -> Tables:

@@ -23,6 +23,8 @@ DEALS = 12  # drawn a decision
 class WithCards:
     """``bidder`` calls; the cards are played by perfect information Monte Carlo. For ``bridge_v0``."""
 
+    slow = True
+
     def __init__(self, bidder: Policy, deals: int = DEALS) -> None:
         """``deals`` is how many are drawn and solved a decision."""
         if deals < 1:

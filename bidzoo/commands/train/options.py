@@ -46,7 +46,7 @@ def parse(options: type, given: list[str] | None, **fixed: Any) -> Any:
     return options(**fixed, **settings(known, given, {name: expected(kinds[name]) for name in known}))
 
 
-def settings(known: Mapping[str, Any], given: list[str] | None, words: Mapping[str, str]) -> dict[str, Any]:
+def settings(known: Mapping[str, Any], given: list[str] | None, words: Mapping[str, str] = {}) -> dict[str, Any]:
     """The values of ``NAME=VALUE`` texts, each of its default's kind; as ``parse``, ``words`` being what help adds."""
     if "help" in (given or []):
         typer.echo("\n".join(f"{name}={default}  {words.get(name, '')}".rstrip() for name, default in known.items()))

@@ -1,0 +1,231 @@
+"""``bidzoo match`` and ``bidzoo replay`` of Spades and the small games: the bench's games, plain sums, tampering."""
+
+import json
+
+import numpy as np
+import pytest
+from numba import config as numba_config
+from typer.testing import CliRunner
+
+import bidzoo
+from bidzoo import agents
+from bidzoo.agents.bridge.card_play import WithCards
+from bidzoo.agents.spades.bidder import Bidder
+from bidzoo.agents.spades.choose import Player
+from bidzoo.agents.spades.match import play_games, rules
+from bidzoo.benchmarks import game_records, match, records, replay
+from bidzoo.benchmarks.pairings import pairings, summary
+from bidzoo.benchmarks.results import Estimate
+from bidzoo.benchmarks.spades_rows import gains_by_partnership, rounds_log, won_by_first
+from bidzoo.cli import app
+from bidzoo.commands.match import _bridge_agent
+
+SHORT = {"win_goal": 120, "max_rounds": 3, "variant": "cutthroat"}
+
+
+def run(*words):
+    """What a command prints; its errors come through."""
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    if result.exception is not None:
+        raise result.exception
+    return " ".join(result.output.split())
+
+
+@pytest.mark.skipif(numba_config.DISABLE_JIT, reason="the exact tables take minutes uncompiled")
+def test_spades_games_are_those_of_the_bench():
+    """Neither draws random numbers: the kernel of ``bench spades`` plays the same cards."""
+    game = bidzoo.make_game("spades_v0", win_goal=200, lose_goal=-100, max_rounds=60)
+    names, boards = ("bis", "rb"), 15
+    played = pairings(game, *map(agents.make, names), np.arange(boards), seed=4)
+    games = play_games(2 * boards, tuple(map(Bidder.named, names)), (Player("srp"),) * 2, 4, blank=rules(200, -100, 60))
+    for k, episodes in enumerate(played):
+        by_partnership = episodes.tables["scores"][:, [k, 1 - k]]
+        np.testing.assert_array_equal(by_partnership, games.scores[k::2])
+        np.testing.assert_array_equal(episodes.tables["rounds"], games.rounds[k::2])
+    first, second = summary(game, names, played).rows
+    assert first["games won %"][:2] == pytest.approx(Estimate.of(100 * won_by_first(games))[:2])
+    gains, board = gains_by_partnership(rounds_log(games)), np.repeat(np.arange(2 * boards) // 2, games.rounds)
+    for row, points in ((first, gains[:, 0]), (second, gains[:, 1])):
+        assert row["points a round"][:2] == pytest.approx(Estimate.of(points, group=board)[:2])
+    ahead = Estimate.of(gains[:, 0] - gains[:, 1], group=board)
+    assert first["ahead a round"][:2] == pytest.approx(ahead[:2])
+    assert second["ahead a round"].mean == pytest.approx(-ahead.mean)
+
+
+def test_every_pairing_of_partners():
+    """The optimum is 10 (Foerster et al. 2019); the rows in between are an agent with a stranger."""
+    game = bidzoo.make_game("mini_hanabi_v0")
+    exact, random = agents.make("exact"), agents.make("random")
+    played = pairings(game, exact, random, np.arange(400), seed=1, policy_seed=2)
+    rows = summary(game, ("exact", "random"), played).rows
+    assert [(row["player_0"], row["player_1"]) for row in rows] == [
+        ("exact", "exact"),
+        ("random", "random"),
+        ("exact", "random"),
+        ("random", "exact"),
+    ]
+    means = [row["mean reward"].mean for row in rows]
+    assert means[0] == 10 and max(means[1:]) < 9
+    for k, seats in enumerate([(exact, exact), (random, random), (exact, random), (random, exact)]):
+        alone = match.play(game, seats, np.arange(400), 1, 4 * 2 + k)
+        np.testing.assert_array_equal(alone.reward, played[k].reward)
+        assert means[k] == pytest.approx(alone.reward.mean())
+
+
+@pytest.fixture(scope="module")
+def spades():
+    """Cutthroat, whose agents hold two sides each."""
+    game, random = bidzoo.make_game("spades_v0", **SHORT), agents.make("random")
+    played = pairings(game, random, random, np.arange(3, 9), seed=2, policy_seed=5)
+    return game, played, game_records.of_pairings(game, SHORT, ("a", "b"), played, seed=2, policy_seed=5)
+
+
+def test_the_summary_is_plain_sums(spades):
+    game, played, found = spades
+    points, won, rounds = {"a": 0.0, "b": 0.0}, {"a": 0.0, "b": 0.0}, 0
+    for record in found:
+        best = [side for side in range(4) if record["scores"][side] == max(record["scores"])]
+        for name in "ab":
+            seats = [seat for seat in range(4) if record["players"][seat] == name]
+            points[name] += sum(record["scores"][seat] for seat in seats) / 2
+            won[name] += 0.5 if len(best) > 1 else best[0] in seats
+        rounds += record["rounds"]
+    for row in summary(game, ("a", "b"), played).rows:
+        assert row["points a round"].mean == pytest.approx(points[row["agent"]] / rounds)
+        assert row["games won %"].mean == pytest.approx(100 * won[row["agent"]] / len(found))
+
+
+def test_single_rounds_have_no_winners():
+    game, random = bidzoo.make_game("spades_v0", phase="round"), agents.make("random")
+    rows = summary(game, ("a", "b"), pairings(game, random, random, np.arange(3))).rows
+    assert list(rows[0]) == ["agent", "points a round", "ahead a round"]
+
+
+def test_chunks_change_no_action(spades, monkeypatch):
+    game, played, _ = spades
+    monkeypatch.setattr(match, "CHUNK", 2)
+    random = agents.make("random")
+    for one, other in zip(played, pairings(game, random, random, np.arange(3, 9), seed=2, policy_seed=5), strict=True):
+        np.testing.assert_array_equal(one.actions, other.actions)
+        np.testing.assert_array_equal(one.reward, other.reward)
+
+
+def test_no_ledger_keeps_actions(tmp_path):
+    from bidzoo.benchmarks.match_ledger import MatchLedger
+
+    random = agents.make("random")
+    ledger = MatchLedger(tmp_path / "ledger.jsonl", [random])
+    with pytest.raises(ValueError, match="a ledger keeps no actions"):
+        match.play(bidzoo.make_game("comm_v0"), [random] * 2, np.arange(2), ledger=ledger, actions=True)
+
+
+# ---- records -----------------------------------------------------------------------------
+
+
+def test_records_replay(spades):
+    _, played, found = spades
+    assert [record["board"] for record in found] == 2 * list(range(3, 9))
+    assert [record["policy_seed"] for record in found] == 6 * [10] + 6 * [11]
+    replayed = np.concatenate([game_records.replay(record).tables for record in found])
+    expected = np.concatenate([episodes.tables for episodes in played])
+    for name in expected.dtype.names:
+        np.testing.assert_array_equal(replayed[name], expected[name], err_msg=name)
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+def test_files_give_back_what_they_got(spades, suffix, tmp_path):
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow")
+    path = tmp_path / f"match{suffix}"
+    records.write(path, spades[2])
+    assert records.read(path) == spades[2]
+    (table,) = replay.tables(path)
+    assert table.rows == summary(spades[0], ("a", "b"), spades[1]).rows
+
+
+@pytest.mark.parametrize(
+    ("env", "words"),
+    [("simple_bidding_v0", ["--set", "size=8"]), ("comm_v0", []), ("minibridge_v0", ["--set", "size=2"])],
+)
+def test_the_command_and_its_replay(env, words, tmp_path):
+    out = tmp_path / "m.jsonl"
+    printed = run("match", "exact", "random", "--env", env, *words, "--boards", 9, "--seed", 3, "--out", out)
+    assert printed.endswith(f"36 records written to {out}")
+    assert printed.startswith(run("replay", out))
+
+
+def test_what_is_left_of_a_file_is_counted(spades, tmp_path):
+    path = tmp_path / "m.jsonl"
+    records.write(path, [spades[2][0], {**spades[2][7], "agents": ["c", "d"], "players": ["d", "c", "d", "c"]}])
+    assert [row["agent"] for table in replay.tables(path) for row in table.rows] == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"actions": ["9", "99"]}, "board 4, seating 0: not an action: '99'"),
+        ({"actions": ["1", "1", "1", "1", "BJ"]}, "board 4, seating 0: not an action: 'BJ'"),
+        ({"actions": ["1", "blind nil"]}, "board 4, seating 0: action 2: blind nil is not legal"),
+        ({"actions": ["1"]}, "board 4, seating 0: expected a finished table"),
+        ({"deal": [1, 2, 3, 4]}, r"board 4, seating 0: deal \[1, 2, 3, 4\], but the replay gives"),
+        ({"seed": 3}, "board 4, seating 0: deal"),
+        ({"seed": -1}, "board 4, seating 0: seed -1: expected an integer from 0"),
+        ({"board": -1}, "board -1, seating 0: boards: int64 from -1"),
+        ({"rewards": [0.0] * 4}, "board 4, seating 0: rewards .*, but the replay gives"),
+        ({"scores": [0] * 4}, r"board 4, seating 0: scores \[0, 0, 0, 0\], but the replay gives"),
+        ({"rounds": 9}, "board 4, seating 0: rounds 9, but the replay gives"),
+        ({"players": ["a"] * 4}, "board 4, seating 0: players .*, but the replay gives"),
+        ({"seating": 2}, r"board 4, seating 2: expected seating 0 \.\.\. 1"),
+        ({"options": "{"}, "game spades_v0 with options {"),
+        ({"options": '{"goal": 1}'}, "no option 'goal'; choose from phase"),
+        ({"env": "spades_v9"}, "unknown game 'spades_v9'; choose from"),
+        ({"env": "bridge_v0"}, "bridge_v0 has records of its own"),
+        ({"rounds": "3"}, "m.jsonl:1: rounds: '3', expected int"),
+        ({"agents": ["a"]}, r"m.jsonl:1: agents: \['a'\], expected 2 str"),
+        ({"imps": 3}, "m.jsonl:1: not a record of a match; missing or unknown: imps"),
+    ],
+)
+def test_a_changed_record_is_named(spades, tmp_path, changes, problem):
+    path = tmp_path / "m.jsonl"
+    path.write_text(json.dumps({**spades[2][1], **changes}) + "\n")
+    with pytest.raises(ValueError, match=rf"m\.jsonl:1: .*{problem}" if not problem.startswith("m.") else problem):
+        run("replay", path)
+
+
+# ---- mistakes, and bridge ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "problem"),
+    [
+        (
+            ["bis", "rb", "--env", "spades_v0", "--out", "m.pbn"],
+            ValueError,
+            r"m\.pbn: ending '\.pbn', expected \.jsonl",
+        ),
+        (["sayc", "rb", "--env", "spades_v0"], ValueError, "agent 'sayc' does not play spades_v0; choose from random"),
+        (["bis", "rb"], ValueError, "agent 'bis' does not play bridge_bidding_v0"),
+        (["cfr", "jps", "--env", "comm"], KeyError, "unknown game 'comm'; choose from bridge_bidding_v0"),
+        (["cfr", "jps", "--env", "comm_v0", "--deals", "test"], ValueError, "--deals test: comm_v0 is dealt by --seed"),
+        (["cfr", "jps", "--env", "comm_v0", "--set", "bits=3"], ValueError, "no option 'bits'; choose from length"),
+        (["cfr", "jps", "--env", "comm_v0", "--set", "length=99"], ValueError, "length must be a whole number from 1"),
+        (["sayc", "pass", "--set", "reward=par"], ValueError, "no option 'reward'; choose from observation"),
+    ],
+)
+def test_wrong_matches_are_named(words, error, problem):
+    with pytest.raises(error, match=problem):
+        run("match", *words)
+
+
+def test_options_of_a_game_are_listed():
+    lines = run("match", "bis", "rb", "--env", "spades_v0", "--set", "help").split()
+    assert {"win_goal=500", "lose_goal=None", "blind_nil=False", "variant=partnership"} <= set(lines)
+
+
+def test_whole_boards_of_bridge(tmp_path):
+    """Who bids only gets a card player."""
+    out = tmp_path / "m.jsonl"
+    printed = run("match", "random", "random", "--env", "bridge_v0", "--boards", 3, "--out", out)
+    assert "IMPs on 3 boards of 3 deals" in printed and "6 replayed" in run("replay", out)
+    assert any(record["cards"] for record in records.read(out))
+    assert isinstance(_bridge_agent("bridge_v0", "pass"), WithCards)
