@@ -31,7 +31,7 @@ CASES = [
     ("spades_v0", {"max_rounds": 3}),
     ("spades_v0", {"variant": "cutthroat", "blind_nil": True, "lose_goal": -200, "deck": "jokers_deuces"}),
     ("spades_v0", {"variant": "suicide", "phase": "round", "observation": "bidding"}),
-    ("spades_v0", {"phase": "bidding", "player": "random", "blind_nil": True}),
+    ("spades_v0", {"phase": "bidding", "player": "random", "blind_nil": True, "max_rounds": 3}),
     ("comm_v0", {"length": 4}),
     ("mini_hanabi_v0", {}),
     ("minibridge_v0", {"size": 3}),
