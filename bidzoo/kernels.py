@@ -16,7 +16,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numba import config, njit, prange
+from numba import config, njit, prange, types
 from numpy.typing import NDArray
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -61,7 +61,16 @@ if TYPE_CHECKING:  # numba is untyped: checkers see the plain signatures
     def batched(function: F) -> F: ...
 
 else:
-    row = njit(cache=True, nogil=True, error_model="numpy")
+
+    def row(function: F) -> F:
+        """``function`` compiled; a constant passed to it counts as a number, or numba would compile a form for each."""
+        kernel = njit(cache=True, nogil=True, error_model="numpy")(function)
+        if not config.DISABLE_JIT:
+            plain, resolve = types.unliteral, kernel.get_call_template
+            kernel.get_call_template = lambda args, kws: resolve(
+                tuple(map(plain, args)), {name: plain(given) for name, given in kws.items()}
+            )
+        return kernel
 
     def batched(function: F) -> F:
         """``function`` on all cores, or on this one where fewer than ``FEW`` rows would not repay the threads."""

@@ -1,10 +1,25 @@
-"""What every kernel stands on: the same whatever the batch, exact random numbers, sets as bits."""
+"""What every kernel stands on: compiled once, the same whatever the batch, exact random numbers, sets as bits."""
 
 import numpy as np
 import pytest
+from numba import config
 
 from bidzoo.bits import count_row, lowest_row, pick_row
-from bidzoo.kernels import FEW, I64, batched, below_row, next_row, prange, unit_row
+from bidzoo.kernels import FEW, I64, batched, below_row, next_row, prange, row, unit_row
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_constants_do_not_multiply_kernels() -> None:
+    @row
+    def shift_row(x: int, by: int) -> int:
+        return x << by
+
+    @row
+    def both_row(x: int) -> int:
+        return shift_row(x, 3) + shift_row(x, by=4) + shift_row(x, x)
+
+    assert both_row(1) == 8 + 16 + 2
+    assert len(shift_row.signatures) == 1  # type: ignore[attr-defined]
 
 
 @batched
