@@ -21,9 +21,9 @@ from bidzoo.streams import Streams
 from bidzoo.wrappers.batch import Batch
 
 DEFAULT = (
-    *("random", "pass", "sayc", "sl", "a2c-bridge", "jps-non-search", "jps-1-search"),
-    *("jps-1-percent", "jps-bridge", "jps-10-percent"),
-    *("rl-no-hi", "rl-no-pr", "rl", "ppo", "rl-mcs", "bmcs"),
+    *("random", "pass", "sayc", "sl", "a2c-bridge", "jps-bridge", "rl", "ppo", "rl-mcs", "bmcs"),
+    *("a2c-early", "jps-non-search", "jps-1-search", "jps-1-percent", "jps-5-percent", "jps-10-percent"),
+    *("rl-short", "rl-no-hi", "rl-no-pr"),
 )
 SEARCH_BOARDS = 200
 KINDS = {False: "auctions", True: "slow auctions"}

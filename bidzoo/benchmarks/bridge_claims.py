@@ -19,16 +19,16 @@ class Claim(NamedTuple):
 
 JPS, BMCS = "Tian et al. 2020", "belief Monte Carlo search"
 CLAIMS = (
-    Claim("jps-non-search", "a2c-bridge", 0.20, None, f"{JPS}, Table 3"),
-    Claim("jps-1-search", "a2c-bridge", 0.46, None, f"{JPS}, Table 3"),
-    Claim("jps-1-percent", "a2c-bridge", 0.71, None, f"{JPS}, Table 3, 1 %"),
-    Claim("jps-bridge", "a2c-bridge", 0.70, None, f"{JPS}, Table 3, 5 %"),
-    Claim("jps-10-percent", "a2c-bridge", 0.44, None, f"{JPS}, Table 3, 10 %"),
-    Claim("jps-bridge", "jps-non-search", 0.50, None, f"{JPS}, Table 3", indirect=True),
-    Claim("jps-bridge", "jps-1-search", 0.24, None, f"{JPS}, Table 3", indirect=True),
+    Claim("jps-non-search", "a2c-early", 0.20, None, f"{JPS}, Table 3"),
+    Claim("jps-1-search", "a2c-early", 0.46, None, f"{JPS}, Table 3"),
+    Claim("jps-1-percent", "a2c-early", 0.71, None, f"{JPS}, Table 3, 1 %"),
+    Claim("jps-5-percent", "a2c-early", 0.70, None, f"{JPS}, Table 3, 5 %"),
+    Claim("jps-10-percent", "a2c-early", 0.44, None, f"{JPS}, Table 3, 10 %"),
+    Claim("jps-5-percent", "jps-non-search", 0.50, None, f"{JPS}, Table 3", indirect=True),
+    Claim("jps-5-percent", "jps-1-search", 0.24, None, f"{JPS}, Table 3", indirect=True),
     Claim("rl", "sl", 0.87, 0.02, f"{BMCS}, section IV"),
-    Claim("rl", "rl-no-pr", 0.15, 0.07, f"{BMCS}, Table IV", indirect=True),
-    Claim("rl", "rl-no-hi", 0.10, 0.07, f"{BMCS}, Table IV", indirect=True),
+    Claim("rl-short", "rl-no-pr", 0.15, 0.07, f"{BMCS}, Table IV", indirect=True),
+    Claim("rl-short", "rl-no-hi", 0.10, 0.07, f"{BMCS}, Table IV", indirect=True),
     Claim("rl-mcs", "ppo", 0.12, 0.07, f"{BMCS}, Table IV, on RL", indirect=True),  # ours search with ppo
     Claim("bmcs", "ppo", 0.30, 0.07, f"{BMCS}, Table IV, on RL", indirect=True),
     Claim("bmcs", "rl-mcs", 0.18, 0.07, f"{BMCS}, Table IV", indirect=True),

@@ -84,9 +84,14 @@ def _play(
     sees = (first.architecture if first else ACTOR_CRITIC).observation
     known, about_deals = training_deals(deals)
     game = Bridge(False, observation=sees, deals=known)
-    about = provenance({"start": start, **about_deals, "judged_against": against})
+    about = provenance({"start": _name(start), **about_deals, "judged_against": _name(against)})
     judge = _judge(against, boards) if boards else None
     return lambda **keywords: algorithm.train(first, game, options, out, about, report(out), judge, **keywords)
+
+
+def _name(source: str | None) -> str | None:
+    """Of weights, without the folders of a file: they say nothing elsewhere."""
+    return source and Path(source).name
 
 
 def _judge(against: str, boards: int) -> Callable[[Any], dict[str, float]]:
