@@ -1,6 +1,9 @@
 """Sets of small numbers (cards of a hand, ranks of a suit, legal actions) as the bits of one integer."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from bidzoo.kernels import I8, below_row, row
 
@@ -48,3 +51,13 @@ def spread_signed_row(value: int, digits: int, at: int, out: I8) -> None:
     """``1 + digits`` entries from ``at`` on: whether ``value`` is negative; its size in binary, low digit first."""
     out[at] = value < 0
     spread_row(abs(value), digits, at + 1, out)
+
+
+def gather(entries: NDArray[Any]) -> int:
+    """What ``spread_row`` wrote."""
+    return int((entries.astype(np.int64) << np.arange(len(entries))).sum())
+
+
+def gather_signed(entries: NDArray[Any]) -> int:
+    """What ``spread_signed_row`` wrote."""
+    return gather(entries[1:]) * (-1 if entries[0] else 1)

@@ -13,6 +13,7 @@ from bidzoo.kernels import I8, I64
 
 RANKS, SUITS, SEATS = "23456789TJQKA", "CDHS", "NESW"
 SEAT_NAMES = ("North", "East", "South", "West")
+SIDES = ("N/S", "E/W")
 STRAINS = ("C", "D", "H", "S", "NT")
 CLUBS, DIAMONDS, HEARTS, SPADES, NOTRUMP = range(5)
 SYMBOLS = {"C": "♣", "D": "♦", "H": "♥", "S": "♠"}

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numba import config, njit, prange, types
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -48,6 +48,7 @@ __all__ = [
     "allocate",
     "batched",
     "below_row",
+    "column",
     "key_row",
     "next_row",
     "prange",
@@ -91,6 +92,13 @@ def allocate(dtype: np.dtype[np.void], tables: int) -> Tables:
     """Zeroed records ``[tables]``; attribute access also works uncompiled (NUMBA_DISABLE_JIT=1)."""
     records: Tables = np.zeros(tables, dtype)
     return records.view(np.recarray) if config.DISABLE_JIT else records
+
+
+def column(name: str, given: ArrayLike, rows: int) -> I64:
+    """``given``, one number or one a row, as ``[rows]``; ValueError names another shape."""
+    if np.shape(given) not in ((), (rows,)):
+        raise ValueError(f"{name} of shape {np.shape(given)}: expected one number, or [{rows}]")
+    return np.ascontiguousarray(np.broadcast_to(given, rows), np.int64)
 
 
 # SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators").

@@ -93,6 +93,6 @@ def test_other_ways_to_write() -> None:
         (lambda: seat_number(None), "not a seat: None"),
     ],
 )
-def test_what_is_refused(wrong, words) -> None:  # type: ignore[no-untyped-def]
+def test_what_is_refused(wrong, words):
     with pytest.raises(ValueError, match=words):
         wrong()

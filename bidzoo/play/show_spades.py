@@ -5,7 +5,8 @@ from typing import Any
 from bidzoo.cards import hand_cards
 from bidzoo.envs.spades.deck import STRENGTHS, SUITS
 from bidzoo.envs.spades.deck import deck_card_text as card_text
-from bidzoo.envs.spades.render import bid_text, side_names
+from bidzoo.envs.spades.features import sides_named
+from bidzoo.envs.spades.render import bid_text
 from bidzoo.envs.spades.state import BIDDING, OVER, PLAY
 from bidzoo.kernels import Table
 from bidzoo.play.session import Session
@@ -19,7 +20,7 @@ def spades(session: Session, table: Table) -> dict[str, Any]:
     viewer = session.viewer
     seen = {0, 1, 2, 3} if session.open else {viewer} if int(table["looked"]) >> max(viewer, 0) & 1 else set()
     held = table["hands" if phase != PLAY else "held"]
-    names = side_names(sides)
+    names = sides_named(sides)
     ended = phase == OVER or (int(table["rounds"]) > 0 and phase == BIDDING and (table["bids"] < 0).all())
     winner = int(table["winner"])
     return {

@@ -64,10 +64,6 @@ class Trainer(PairLearner):
         super().__init__(game, options, model, Replay(options.capacity, self.architecture.inputs, 0), device)
         self.modules = {"network": model, "average": self.average, "adam": self.adam}
 
-    def player(self) -> Network:
-        """The averaged policy (and value)."""
-        return network.network_of(self.architecture, self.average)
-
     def store(self, pairs: Pairs) -> dict[str, float]:
         """Transitions into the buffer."""
         decisions, outcome = pairs.decisions, pairs.outcome

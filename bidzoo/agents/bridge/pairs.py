@@ -15,6 +15,7 @@ import numpy as np
 from bidzoo.agents.bridge import network, selfplay
 from bidzoo.agents.bridge.decisions import Decisions, join
 from bidzoo.agents.bridge.fit import means
+from bidzoo.agents.bridge.network import Architecture, Network
 from bidzoo.agents.bridge.replay import Replay
 from bidzoo.agents.bridge.selfplay import BOTH, Actor
 from bidzoo.agents.bridge.training import Arrays
@@ -70,12 +71,17 @@ class PairLearner(ABC):
     """
 
     modules: dict[str, Any]
+    architecture: Architecture  # of the policy
 
     def __init__(self, game: Bridge, options: PairOptions, model: Any, replay: Replay, device: str) -> None:
         """``model``: the torch policy that plays, from ``game.encoder``'s observations."""
         self.game, self.model, self.replay, self.device = game, model, replay, device
         self.average = deepcopy(model)
         self._options, self.games = options, 0
+
+    def player(self) -> Network:
+        """The averaged policy."""
+        return network.network_of(self.architecture, self.average)
 
     def arrays(self) -> Arrays:
         """The buffer."""

@@ -90,10 +90,6 @@ class Trainer(PairLearner):
             "value_adam": self.critic.adam,
         }
 
-    def player(self) -> Network:
-        """The averaged policy."""
-        return network.network_of(self.architecture, self.average)
-
     def store(self, pairs: Pairs) -> dict[str, float]:
         """Algorithm 1: transitions with the priority the value network gives them; the variance it explains."""
         decisions, outcome = pairs.decisions, pairs.outcome

@@ -14,7 +14,7 @@ import numpy as np
 
 from bidzoo.cards import FULL_DECK, HAND_SIZE, NUM_CARDS, SEATS, STRAINS
 from bidzoo.envs.bridge.files import deal_file
-from bidzoo.kernels import I8, I64, batched, below_row, key_row, next_row, prange, row
+from bidzoo.kernels import I8, I64, batched, below_row, column, key_row, next_row, prange, row
 
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
@@ -186,9 +186,7 @@ def augment(deals: DealSet, relabelling: I64 | int, rotation: I64 | int) -> Deal
 
 def _choices(name: str, chosen: I64 | int, end: int, n: int) -> I64:
     """``chosen`` for each of ``n`` deals; ValueError outside ``0 ... end - 1``."""
-    if np.shape(chosen) not in ((), (n,)):
-        raise ValueError(f"{name} of shape {np.shape(chosen)}: expected one number, or [{n}]")
-    values = np.ascontiguousarray(np.broadcast_to(chosen, n), np.int64)
+    values = column(name, chosen, n)
     for bad in values[(values < 0) | (values >= end)][:1]:
         raise ValueError(f"{name} {bad} does not exist (expected 0 ... {end - 1})")
     return values

@@ -59,16 +59,12 @@ def state_row(table: Table, play: bool, double_dummy: bool, duplicate: bool, out
 
 
 @batched
-def _encode(tables: Tables, play: bool, double_dummy: bool, duplicate: bool, out: I8) -> None:
+def _encode(play: bool, double_dummy: bool, duplicate: bool, tables: Tables, out: I8) -> None:
     for b in prange(len(tables)):
         state_row(tables[b], play, double_dummy, duplicate, out[b])
-
-
-def _fill(play: bool, double_dummy: bool, duplicate: bool, tables: Tables, out: I8) -> None:
-    _encode(tables, play, double_dummy, duplicate, out)
 
 
 def state_encoder(play: bool, double_dummy: bool, duplicate: bool) -> Encoder:
     """The encoder of a game in which cards are played, double-dummy tables count, deals are played twice."""
     layout = state_layout(play, double_dummy, duplicate)
-    return Encoder("state", layout, partial(_fill, play, double_dummy, duplicate), partial(explain_state, layout))
+    return Encoder("state", layout, partial(_encode, play, double_dummy, duplicate), partial(explain_state, layout))

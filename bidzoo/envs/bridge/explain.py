@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bidzoo.cards import RANKS, SEATS, STRAINS, SUITS, SYMBOLS
+from bidzoo.bits import gather_signed
+from bidzoo.cards import RANKS, SEATS, SIDES, STRAINS, SUITS, SYMBOLS
 from bidzoo.envs.bridge.features import (
     AUCTION571,
     BIDS,
@@ -20,7 +21,6 @@ from bidzoo.envs.bridge.features import (
     OPENSPIEL480,
     OPENSPIEL571,
     PLAY571,
-    SIDES,
     WHO,
 )
 from bidzoo.layout import Layout
@@ -189,9 +189,7 @@ def explain_state(layout: Layout, vector: Vector) -> str:
     if "tricks" in parts:
         lines.append(_double_dummy(parts["tricks"].reshape(4, len(STRAINS), -1)))
     if "result" in parts and parts["second table"][0]:
-        digits = parts["result"][1:].astype(int)
-        tens = int((digits << np.arange(len(digits))).sum()) * (-1 if parts["result"][0] else 1)
-        lines.append(f"second table; N/S scored {10 * tens:+d} at the first")
+        lines.append(f"second table; N/S scored {10 * gather_signed(parts['result']):+d} at the first")
     return "\n".join(lines)
 
 

@@ -16,6 +16,7 @@ from bidzoo.cards import (
     NUM_CARDS,
     SEAT_NAMES,
     SEATS,
+    SIDES,
     STRAINS,
     call_text,
     card_text,
@@ -26,7 +27,6 @@ WHO = ("me", "LHO", "partner", "RHO")
 BIDS = tuple(call_text(FIRST_BID + bid) for bid in range(NUM_BIDS))
 CARDS = tuple(card_text(card) for card in range(NUM_CARDS))
 KINDS = ("bid", "doubled", "redoubled")
-SIDES = ("N/S", "E/W")
 
 
 def _by(kind: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from bidzoo.cards import NUM_BIDS
 from bidzoo.envs.bridge.score import MAX_POINTS, score_row
-from bidzoo.kernels import I8, I32, I64, batched, prange, row
+from bidzoo.kernels import I8, I32, I64, batched, column, prange, row
 
 
 @row
@@ -50,11 +50,8 @@ def par(tricks: I8, dealer: ArrayLike, vulnerable: ArrayLike) -> I32:
     out = np.empty(len(tricks), np.int32)
     columns = []
     for name, given in (("dealer", dealer), ("vulnerable", vulnerable)):
-        if np.shape(given) not in ((), out.shape):
-            raise ValueError(f"{name} of shape {np.shape(given)}: expected one number, or [{len(tricks)}]")
-        column = np.ascontiguousarray(np.broadcast_to(given, out.shape), np.int64)
-        for wrong in column[(column < 0) | (column > 3)][:1]:
+        columns.append(column(name, given, len(tricks)))
+        for wrong in columns[-1][(columns[-1] < 0) | (columns[-1] > 3)][:1]:
             raise ValueError(f"{name} {wrong}: expected 0 ... 3")
-        columns.append(column)
     _pars(tricks, columns[0], columns[1], out)
     return out

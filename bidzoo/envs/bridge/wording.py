@@ -1,11 +1,10 @@
 """A bridge table in a player's words: contract, result, auction and tricks; text and picture share them."""
 
-from bidzoo.cards import FIRST_BID, RANKS, SEAT_NAMES, SUITS, SYMBOLS, call_text, suit_text
+from bidzoo.cards import FIRST_BID, RANKS, SEAT_NAMES, SIDES, SUITS, SYMBOLS, call_text, suit_text
 from bidzoo.envs.bridge.play import beats_row
 from bidzoo.envs.bridge.state import AUCTION, OVER, UNKNOWN_POINTS
 from bidzoo.kernels import Table
 
-SIDES = ("N/S", "E/W")
 COLUMNS = (3, 0, 1, 2)  # West first, as auctions are written
 _VULNERABLE = ("nobody", "N/S", "E/W", "everybody")
 

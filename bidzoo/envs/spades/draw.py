@@ -3,7 +3,8 @@
 from bidzoo.cards import SEATS
 from bidzoo.envs.picture import ACCENT, EDGE, FELT, INK, PALE, PANEL, Picture
 from bidzoo.envs.spades.deck import STRENGTHS, SUITS, deck_card_text
-from bidzoo.envs.spades.render import bid_text, side_names
+from bidzoo.envs.spades.features import sides_named
+from bidzoo.envs.spades.render import bid_text
 from bidzoo.envs.spades.state import DECKS, OVER, VARIANTS
 from bidzoo.kernels import Table
 
@@ -29,7 +30,7 @@ def picture(table: Table) -> Picture:
 
 def _head(drawing: Picture, table: Table) -> None:
     sides = int(table["sides"])
-    names = side_names(sides)
+    names = sides_named(sides)
     rule = f"{VARIANTS[table['variant']]}, {DECKS[table['deck']]} deck"
     when = f"over after {table['rounds']} rounds" if table["phase"] == OVER else f"round {table['rounds'] + 1}"
     drawing.text(20, 22, f"Spades \u00b7 {rule} \u00b7 board {table['board']} \u00b7 {when}", 14, bold=True)

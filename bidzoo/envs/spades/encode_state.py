@@ -44,16 +44,12 @@ def state_row(table: Table, play: bool, out: I8) -> None:
 
 
 @batched
-def _encode(tables: Tables, play: bool, out: I8) -> None:
+def _encode(play: bool, tables: Tables, out: I8) -> None:
     for b in prange(len(tables)):
         state_row(tables[b], play, out[b])
-
-
-def _fill(play: bool, tables: Tables, out: I8) -> None:
-    _encode(tables, play, out)
 
 
 def state_encoder(play: bool, sides: int, deck: int) -> Encoder:
     """The encoder of a game with so many sides and such a deck; ``play``: the agents play the cards."""
     layout = state_layout(play, sides, deck)
-    return Encoder("state", layout, partial(_fill, play), partial(explain_state, layout))
+    return Encoder("state", layout, partial(_encode, play), partial(explain_state, layout))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bidzoo.bits import gather, gather_signed
 from bidzoo.cards import SEATS, SYMBOLS
 from bidzoo.envs.spades.features import (
     ABOVE,
@@ -41,7 +42,6 @@ def explain_state(layout: Layout, vector: Vector) -> str:
     """One global state ``[S]`` of ``features.state_layout`` as text."""
     fields, parts = _parts(layout, vector)
     turn, unseen = parts["turn"], [seat for seat, on in zip(SEATS, parts["looked"], strict=True) if not on]
-    rounds = int((parts["rounds"].astype(int) << np.arange(len(parts["rounds"]))).sum())
     lines = [
         f"{SEATS[int(np.argmax(turn))]} to act" if turn.any() else "the game is over",
         *(f"{seat}: {_hand(fields[seat], parts[seat])}" for seat in SEATS),
@@ -51,10 +51,9 @@ def explain_state(layout: Layout, vector: Vector) -> str:
     if "trick" in parts:
         lines += _play(fields, parts, SEATS)
     names = sides_named(_sides(parts))
-    digits = parts["score"].reshape(len(names), -1).astype(int)
-    points = (digits[:, 1:] << np.arange(digits.shape[1] - 1)).sum(axis=1) * (1 - 2 * digits[:, 0])
-    scored = ", ".join(f"{name} {count}" for name, count in zip(names, points, strict=True))
-    return "\n".join([*lines, *_score(parts, names), f"score after {rounds} rounds: {scored}"])
+    points = parts["score"].reshape(len(names), -1)
+    scored = ", ".join(f"{name} {gather_signed(entries)}" for name, entries in zip(names, points, strict=True))
+    return "\n".join([*lines, *_score(parts, names), f"score after {gather(parts['rounds'])} rounds: {scored}"])
 
 
 def _parts(layout: Layout, vector: Vector) -> tuple[dict[str, Field], dict[str, Vector]]:

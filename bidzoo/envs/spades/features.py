@@ -8,7 +8,7 @@ all, seats are N E S W and sides N/S and E/W.
 from collections.abc import Sequence
 from itertools import product
 
-from bidzoo.cards import NUM_CARDS, SEAT_NAMES, SEATS
+from bidzoo.cards import NUM_CARDS, SEAT_NAMES, SEATS, SIDES
 from bidzoo.envs.spades.deck import deck_card_text
 from bidzoo.envs.spades.state import BLIND_NIL
 from bidzoo.layout import Field, Layout
@@ -29,8 +29,8 @@ def sides_seen(sides: int) -> tuple[str, ...]:
 
 
 def sides_named(sides: int) -> tuple[str, ...]:
-    """The sides as nobody's."""
-    return ("N/S", "E/W") if sides == 2 else tuple(SEATS)
+    """``N/S`` and ``E/W``, or the four seats."""
+    return SIDES if sides == 2 else tuple(SEATS)
 
 
 def _score(names: Sequence[str]) -> tuple[Field, ...]:

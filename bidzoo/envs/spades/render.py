@@ -2,6 +2,7 @@
 
 from bidzoo.cards import SEATS
 from bidzoo.envs.spades.deck import deck_card_text, deck_hand_text
+from bidzoo.envs.spades.features import sides_named
 from bidzoo.envs.spades.state import DECKS, OVER, PLAY, VARIANTS
 from bidzoo.kernels import Table
 
@@ -13,15 +14,10 @@ def bid_text(bid: int, blind: bool = False) -> str:
     return str(bid) if bid > 0 else "-"
 
 
-def side_names(sides: int) -> tuple[str, ...]:
-    """``N/S`` and ``E/W``, or the four seats."""
-    return ("N/S", "E/W") if sides == 2 else tuple(SEATS)
-
-
 def text(table: Table) -> str:
     """Scores, hands, bids and tricks of a table (all hands shown)."""
     sides, deck = int(table["sides"]), int(table["deck"])
-    names = side_names(sides)
+    names = sides_named(sides)
     rules = f"Spades ({VARIANTS[table['variant']]}, {DECKS[deck]} deck), board {table['board']}"
     rounds = f"over after {table['rounds']} round{'s' * int(table['rounds'] != 1)}"
     now = f"round {table['rounds'] + 1}, dealer {SEATS[table['dealer']]}"

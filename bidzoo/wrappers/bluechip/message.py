@@ -9,7 +9,7 @@ Seats are 0 ... 3; ``DUMMY`` stands where the protocol says "dummy" instead of a
 from dataclasses import dataclass
 from typing import Literal
 
-from bidzoo.cards import DOUBLE, PASS, REDOUBLE, SEAT_NAMES, SUITS, call_text, card_text, suit_text
+from bidzoo.cards import DOUBLE, PASS, REDOUBLE, SEAT_NAMES, SIDES, SUITS, call_text, card_text, suit_text
 
 VERSION = 18
 LONGEST_NAME = 100
@@ -203,7 +203,7 @@ def text(message: Message, upper: bool = False) -> str:
             return "End of session"
 
 
-_SIDES = ((0, "N/S"), (1, "E/W"))
+_SIDES = tuple(enumerate(SIDES))
 
 
 def _clock(seconds: int, fields: int) -> str:
