@@ -9,8 +9,8 @@ KERNELS := build/kernels
 UNCOMPILED := $(addprefix tests/games/test_,bridge_auction.py bridge_play.py small_engine.py spades_rules.py) \
 	tests/agents/test_bridge_dense.py
 
-# waiting numba threads sleep instead of spinning: these machines are shared
-export OMP_WAIT_POLICY ?= PASSIVE
+# benchmarks and tests wait for compiled kernels
+export BIDZOO_COMPILE ?= now
 
 .PHONY: bench test test-slow test-integrations test-libraries test-rllib test-floors test-wheel check docs clean
 
@@ -71,8 +71,8 @@ in = $(if $(filter floors,$(1)),NUMBA_CACHE_DIR=$(CURDIR)/.venv-floors/kernels) 
 	touch $@
 
 check: $(READY)
-	$(BIN)/ruff format --check bidzoo tests docs/training
-	$(BIN)/ruff check bidzoo tests docs/training
+	$(BIN)/ruff format --check bidzoo tests experiments docs/training
+	$(BIN)/ruff check bidzoo tests experiments docs/training
 	$(BIN)/mypy bidzoo
 
 docs: $(READY)

@@ -1,5 +1,5 @@
 """``python -m bidzoo`` is the ``bidzoo`` command."""
 
-from bidzoo.cli import main
+from bidzoo.cli.main import main
 
 main()

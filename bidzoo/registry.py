@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from inspect import signature
@@ -12,12 +11,8 @@ import gymnasium
 import pettingzoo
 
 if TYPE_CHECKING:
-    from bidzoo.agents.policy import Policy
     from bidzoo.envs.aec import TableEnv
     from bidzoo.envs.game import Game
-    from bidzoo.wrappers.batch import Batch
-    from bidzoo.wrappers.single_agent import SingleAgent
-    from bidzoo.wrappers.vector import SingleAgentVector
 
 
 @dataclass(frozen=True)
@@ -31,18 +26,20 @@ class Entry:
 
 GAMES: dict[str, Entry] = {
     "bridge_bidding_v0": Entry(
-        "bidzoo.envs.bridge.bidding_env", "bidzoo/BridgeBidding-v0", "the auction of contract bridge"
+        "bidzoo.envs.bridge_bidding_v0", "bidzoo/BridgeBidding-v0", "the auction of contract bridge"
     ),
-    "bridge_v0": Entry("bidzoo.envs.bridge.env", "bidzoo/Bridge-v0", "contract bridge, auction and play"),
-    "comm_v0": Entry("bidzoo.envs.comm.env", "bidzoo/Comm-v0", "a secret sent bit by bit (JPS, Definition 1)"),
-    "mini_hanabi_v0": Entry("bidzoo.envs.mini_hanabi.env", "bidzoo/MiniHanabi-v0", "BAD's two-step signalling game"),
+    "bridge_v0": Entry("bidzoo.envs.bridge_v0", "bidzoo/Bridge-v0", "contract bridge, auction and play"),
+    "comm_v0": Entry("bidzoo.envs.signalling.comm", "bidzoo/Comm-v0", "a secret sent bit by bit (JPS, Definition 1)"),
+    "mini_hanabi_v0": Entry(
+        "bidzoo.envs.signalling.mini_hanabi", "bidzoo/MiniHanabi-v0", "BAD's two-step signalling game"
+    ),
     "minibridge_v0": Entry(
-        "bidzoo.envs.minibridge.env", "bidzoo/MiniBridge-v0", "2-suit MiniBridge (JPS, Definition 3)"
+        "bidzoo.envs.signalling.minibridge", "bidzoo/MiniBridge-v0", "2-suit MiniBridge (JPS, Definition 3)"
     ),
     "simple_bidding_v0": Entry(
-        "bidzoo.envs.simple_bidding.env", "bidzoo/SimpleBidding-v0", "bids in powers of two (JPS, Definition 2)"
+        "bidzoo.envs.signalling.simple_bidding", "bidzoo/SimpleBidding-v0", "bids in powers of two (JPS, Definition 2)"
     ),
-    "spades_v0": Entry("bidzoo.envs.spades.env", "bidzoo/Spades-v0", "Spades and its variants, whole games or rounds"),
+    "spades_v0": Entry("bidzoo.envs.spades_v0", "bidzoo/Spades-v0", "Spades and its variants, whole games or rounds"),
 }
 
 
@@ -88,74 +85,6 @@ def make_game(env_id: str, **options: Any) -> Game:
     return game
 
 
-def make_vec(env_id: str, num_envs: int, **options: Any) -> Batch:
-    """The batched engine: ``num_envs`` tables of ``env_id`` in step (see ``bidzoo.wrappers.batch.Batch``)."""
-    from bidzoo.wrappers.batch import Batch
-
-    return Batch(make_game(env_id, **options), num_envs)
-
-
-def seat_policies(game: Game, learner: int, opponents: Any = "random", partner: Any = None) -> list[Policy | None]:
-    """Policies ``[P]`` of all seats but the learner's, from names or policies.
-
-    Args:
-        game: the game they play.
-        learner: our own seat, None in the result.
-        opponents: one name or policy for every other seat, a list ``[P]``, or ``{player: policy}``.
-        partner: replaces ``opponents`` at the learner's allies.
-    """
-    from bidzoo import agents
-
-    if isinstance(opponents, Mapping):
-        for player in opponents.keys() - set(range(game.num_players)):
-            raise ValueError(f"opponents: unknown player {player!r}; expected 0 ... {game.num_players - 1}")
-        given = [opponents.get(p) for p in range(game.num_players)]
-    elif isinstance(opponents, Sequence) and not isinstance(opponents, str):
-        given = list(opponents)
-    else:
-        one = agents.resolve(opponents, game.id)
-        given = [one] * game.num_players
-    if len(given) != game.num_players:
-        raise ValueError(f"{game.id} has {game.num_players} players, got {len(given)} opponents")
-    if partner is not None:
-        ally = agents.resolve(partner, game.id)
-        given = [ally if p in game.allies(learner) else policy for p, policy in enumerate(given)]
-    return [None if p == learner or one is None else agents.resolve(one, game.id) for p, one in enumerate(given)]
-
-
-def single_agent(
-    env_id: str,
-    *,
-    opponents: Any = "random",
-    partner: Any = None,
-    learner: int = 0,
-    render_mode: str | None = None,
-    **options: Any,
-) -> SingleAgent:
-    """What ``gymnasium.make("bidzoo/BridgeBidding-v0", opponents=...)`` makes."""
-    from bidzoo.wrappers.single_agent import SingleAgent
-
-    game = make_game(env_id, **options)
-    return SingleAgent(game, seat_policies(game, learner, opponents, partner), learner, render_mode)
-
-
-def single_agent_vector(
-    env_id: str,
-    num_envs: int,
-    *,
-    opponents: Any = "random",
-    partner: Any = None,
-    learner: int = 0,
-    render_mode: str | None = None,
-    **options: Any,
-) -> SingleAgentVector:
-    """What ``gymnasium.make_vec("bidzoo/BridgeBidding-v0", num_envs, opponents=...)`` makes."""
-    from bidzoo.wrappers.vector import SingleAgentVector
-
-    game = make_game(env_id, **options)
-    return SingleAgentVector(game, num_envs, seat_policies(game, learner, opponents, partner), learner, render_mode)
-
-
 def register_all() -> None:
     """Tell PettingZoo (1.27 and later have a registry) and Gymnasium about every game; called by ``import bidzoo``."""
     for env_id, entry in GAMES.items():
@@ -164,7 +93,7 @@ def register_all() -> None:
         if entry.gymnasium_id not in gymnasium.registry:
             gymnasium.register(
                 entry.gymnasium_id,
-                entry_point="bidzoo.registry:single_agent",
-                vector_entry_point="bidzoo.registry:single_agent_vector",
+                entry_point="bidzoo.wrappers.gymnasium:single_agent",
+                vector_entry_point="bidzoo.wrappers.gymnasium:single_agent_vector",
                 kwargs={"env_id": env_id},
             )

@@ -21,8 +21,6 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
 SEED = 512  # a competitive auction to a slam
 WANTED = re.compile(r"(<!-- results: ([\w.-]+), (\d+)(?:, (\w+))? -->\n).*?(<!-- end -->)", re.DOTALL)
-
-
 NOTE = "Sizes and rewards are those of the default options; [](../conventions.md) says what holds for all of them."
 
 
@@ -101,11 +99,8 @@ def filled(text: str) -> str:
 
 def with_tables() -> list[Path]:
     """Pages that ask for tables."""
-    pages = [
-        ROOT / "README.md",
-        *sorted((ROOT / "docs").glob("*.md")),
-        *sorted((ROOT / "docs" / "agents").glob("*.md")),
-    ]
+    docs = ROOT / "docs"
+    pages = [ROOT / "README.md", *sorted(docs.glob("*.md")), *sorted((docs / "agents").glob("*.md"))]
     return [page for page in pages if WANTED.search(page.read_text(encoding="utf-8"))]
 
 

@@ -1,51 +1,132 @@
-"""The house itself: imports point one way, importing is cheap, files stay readable."""
+"""The house itself: imports point one way, importing is cheap, no module is a riddle."""
 
 import ast
+import re
 import subprocess
 import sys
+from collections import defaultdict
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "bidzoo"
-FLOORS = {"envs": 1, "wrappers": 2, "agents": 3, "benchmarks": 4, "play": 4, "commands": 5}  # core: 0
-CORE = {"bits", "cards", "kernels", "layout", "parallel", "streams", "registry"}  # the last knows others as strings
-ANYWHERE = {"", "__init__", "cli", "__main__"}  # the front door
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+# Sub-packages from the ground up. Nobody imports from above, neither at the top of a file nor inside a function.
+ORDER = (
+    "core",
+    "envs",  # what all games share: game, aec, picture
+    "envs.bridge.formats",
+    "envs.bridge",
+    "envs.spades",
+    "envs.signalling",
+    "ids",  # envs/<id>.py: the form in which PettingZoo users import a game
+    "registry",
+    "agents",  # policy, explanation
+    "agents.bridge.natural",
+    "agents.bridge",
+    "agents.spades",
+    "agents.tabular",
+    "wrappers",
+    "benchmarks",
+    "play",
+    "bluechip",
+    "cli",
+    "front door",  # bidzoo/__init__.py and __main__.py
+)
+PEERS = {"envs.bridge": "game", "envs.spades": "game", "envs.signalling": "game"}  # one game knows no other
+PEERS |= {
+    "agents.bridge": "agent",
+    "agents.spades": "agent",
+    "agents.tabular": "agent",
+    "play": "top",
+    "bluechip": "top",
+}
+TOGETHER = {"envs.bridge.formats": "envs.bridge"}  # deals and their files are one sub-package in two folders
 
 
-def floor(module: str) -> int | None:
-    """Floor of ``bidzoo.<module>``; None for the front door."""
-    first = module.split(".")[0]
-    if first in ANYWHERE:
-        return None
-    return 0 if first in CORE else FLOORS[first]
+def module_of(path):
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix("__init__").rstrip(".")
 
 
-def imports(path: Path):
-    """Modules of ours that ``path`` imports at run time when it is imported."""
+MODULES = {module_of(path): path for path in FILES}
+
+
+def home(module):
+    """Sub-package of ``bidzoo.<module>``."""
+    if module in ("", "__main__"):
+        return "front door"
+    if module.startswith("envs.") and module.endswith("_v0"):
+        return "ids"
+    if module == "registry":
+        return "registry"
+    package = module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
+    return TOGETHER.get(package, package)
+
+
+def imports(path):
+    """Modules of ours that ``path`` imports at run time, wherever the import stands."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in tree.body:  # top level only: what stands in functions or under TYPE_CHECKING is lazy
+    for node in ast.walk(tree):  # what only type checkers read is no import
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            node.body = []
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "bidzoo":
             base = node.module.removeprefix("bidzoo").lstrip(".")
-            yield from [f"{base}.{alias.name}".lstrip(".") for alias in node.names] if base == "" else [base]
+            for alias in node.names:
+                if alias.name == "__version__":
+                    continue
+                name = f"{base}.{alias.name}".lstrip(".")
+                yield name if name in MODULES else base
         elif isinstance(node, ast.Import):
-            yield from [a.name.removeprefix("bidzoo.") for a in node.names if a.name.startswith("bidzoo.")]
+            yield from (
+                a.name.removeprefix("bidzoo").lstrip(".") for a in node.names if a.name.split(".")[0] == "bidzoo"
+            )
 
 
-FILES = sorted(PACKAGE.rglob("*.py"))
+def test_every_sub_package_has_its_place():
+    assert {home(module) for module in MODULES} <= set(ORDER)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_point_one_way(path):
-    here = floor(".".join(path.relative_to(PACKAGE).with_suffix("").parts).replace(".__init__", ""))
-    if here is None:
-        return
+    here = home(module_of(path))
     for module in imports(path):
-        there = floor(module)
-        if there is None:
-            assert here >= FLOORS["benchmarks"], f"{path.name} imports the front door ({module or 'bidzoo'})"
-        else:
-            assert there <= here, f"{path.relative_to(PACKAGE)} (floor {here}) imports {module} (floor {there})"
+        there = home(module)
+        if here == there:
+            continue
+        assert ORDER.index(there) < ORDER.index(here), (
+            f"{path.relative_to(PACKAGE)} ({here}) imports {module} ({there})"
+        )
+        assert here not in PEERS or PEERS.get(there) != PEERS[here], f"{here} and {there} stand side by side"
+
+
+def test_no_circles():
+    """Also between the files of one sub-package."""
+    graph = defaultdict(set)
+    for module, path in MODULES.items():
+        graph[module] = {other for other in imports(path) if other != module}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as problem:
+        pytest.fail(" imports ".join(problem.args[1]))
+
+
+def test_the_map_is_the_tree():
+    """CONTRIBUTING's table names every sub-package, in the order in which they may import, and nothing else."""
+    text = (PACKAGE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## Layout")[1].split("\n## ")[0]
+    named = re.findall(
+        r"`([\w/.]+)`", " ".join(row.split("|")[1] for row in text.splitlines() if row.startswith("| `"))
+    )
+    assert [name for name in named if not (PACKAGE / name).exists()] == []
+    packages = [name.rstrip("/").replace("/", ".").removesuffix(".py") for name in named if name != "data/"]
+    hidden = {"envs.bridge.formats", "agents.bridge.natural", "ids", "front door"}  # told in the row of their parent
+    assert packages == [name for name in ORDER if name not in hidden]
+    for folder in PACKAGE.rglob("__init__.py"):
+        assert home(module_of(folder)) in ORDER
+    for words in re.findall(r"^\| `([\w/]+)/` \| `([a-z_ ]+)`;", text, re.MULTILINE):
+        assert [word for word in words[1].split() if not (PACKAGE / words[0] / f"{word}.py").exists()] == []
 
 
 def test_import_is_light():

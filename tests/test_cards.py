@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bidzoo.cards import (
+from bidzoo.core.cards import (
     FULL_DECK,
     NUM_CALLS,
     NUM_CARDS,
@@ -12,10 +12,15 @@ from bidzoo.cards import (
     call_number,
     call_text,
     card_number,
+    card_symbol,
     card_text,
+    check_deal,
+    deal_hands,
+    deal_text,
     hand_bits,
     hand_cards,
     hand_number,
+    hand_symbols,
     hand_text,
     held,
     high_card_points,
@@ -66,6 +71,19 @@ def test_text_comes_back(text: str) -> None:
     assert np.flatnonzero(held(np.array([hand]))[0]).tolist() == hand_cards(hand)
 
 
+def test_deals_as_text() -> None:
+    """A PBN deal begins with any seat; a hand that is not shown is ``-`` and 0."""
+    hands = random_deals(4, np.arange(1))[0].tolist()
+    check_deal(hands)
+    words = deal_text(hands).removeprefix("N:").split()
+    for seat, first in enumerate(SEATS):
+        assert deal_hands(f" {first.lower()}: {' '.join(words[seat:] + words[:seat])}") == tuple(hands)
+    assert deal_hands(deal_text([hands[0], 0, *hands[2:]])) == (hands[0], 0, *hands[2:])
+    check_deal([hands[0], 0, *hands[2:]], hidden=True)
+    assert hand_symbols(hand_number("AK.QJ2..T98")) == "♠AK ♥QJ2 ♦- ♣T98"
+    assert [card_symbol(card) for card in (0, 51)] == ["♣2", "♠A"]
+
+
 def test_other_ways_to_write() -> None:
     assert hand_number("10.-.-.AKQJT98765432") == hand_number("T...AKQJT98765432")
     assert card_number("10S") == card_number("ST") == card_number("ts")
@@ -88,6 +106,10 @@ def test_other_ways_to_write() -> None:
         (lambda: hand_number("A1..."), "'1' is not a rank"),
         (lambda: hand_bits([7, 7]), "3S appears twice"),
         (lambda: hand_bits([52]), "not a card number: 52"),
+        (lambda: deal_hands("AK... ... ... ..."), "is not a PBN deal, expected a seat, a colon and four hands"),
+        (lambda: check_deal([FULL_DECK, 1, 0, 0]), "2C is held by N and by E, expected 52 different cards"),
+        (lambda: check_deal([8191, 0, 8191 << 13, 8191 << 26]), "E holds 0 cards, expected 13"),
+        (lambda: check_deal([0, 0, 0, 1], hidden=True), "W holds 1 cards, expected 13"),
         (lambda: seat_number("NE"), r"not a seat: 'NE' \(expected N, E, S, W or 0 \.\.\. 3\)"),
         (lambda: seat_number(4), "not a seat: 4"),
         (lambda: seat_number(None), "not a seat: None"),

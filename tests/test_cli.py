@@ -6,16 +6,17 @@ import pytest
 from typer.testing import CliRunner
 
 import bidzoo
-from bidzoo import agents, cli
+from bidzoo import agents
+from bidzoo.cli import main
 
 
 def run(*words):
-    return CliRunner().invoke(cli.app, words, env={"COLUMNS": "80", "NO_COLOR": "1"}, catch_exceptions=False)
+    return CliRunner().invoke(main.app, words, env={"COLUMNS": "80", "NO_COLOR": "1"}, catch_exceptions=False)
 
 
 def test_commands_are_in_order():
     text = run("--help").output
-    places = [text.index(f"│ {name} ") for name in cli.ORDER]
+    places = [text.index(f"│ {name} ") for name in main.ORDER]
     assert places == sorted(places)
 
 
@@ -34,9 +35,9 @@ def fails(monkeypatch, capsys, problem):
     def command():
         raise problem
 
-    monkeypatch.setattr(cli, "app", command)
+    monkeypatch.setattr(main, "app", command)
     with pytest.raises(SystemExit) as caught:
-        cli.main()
+        main.main()
     assert caught.value.code == 2
     return capsys.readouterr().err
 
@@ -72,5 +73,5 @@ def test_a_slip_of_ours_keeps_its_traceback(monkeypatch, capsys, problem):
 def test_extras_are_those_of_the_package():
     from importlib.metadata import metadata
 
-    assert set(cli.EXTRAS.values()) <= set(metadata("bidzoo").get_all("Provides-Extra"))
-    assert not set(cli.EXTRAS) & sys.stdlib_module_names
+    assert set(main.EXTRAS.values()) <= set(metadata("bidzoo").get_all("Provides-Extra"))
+    assert not set(main.EXTRAS) & sys.stdlib_module_names

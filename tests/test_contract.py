@@ -12,14 +12,14 @@ import numpy as np
 import pettingzoo
 import pytest
 from gymnasium.utils.env_checker import check_env
-from numba import set_num_threads
 from pettingzoo.test import api_test, parallel_api_test, render_test, seed_test
 from pettingzoo.utils import turn_based_aec_to_parallel
 
 import bidzoo
-from bidzoo.agents.uniform import Uniform
+from bidzoo.agents.policy import Uniform
+from bidzoo.core.streams import Streams
+from bidzoo.core.threads import set_threads
 from bidzoo.registry import GAMES
-from bidzoo.streams import Streams
 
 GAME_IDS = bidzoo.available()
 
@@ -100,7 +100,7 @@ class TestOneTable:
     def test_illegal_action_raises_and_changes_nothing(self, env_id):
         env = bidzoo.make(env_id, illegal_action="raise")
         env.reset(seed=1)
-        before = env._tables.tobytes()
+        before = env._states.tobytes()
         for wrong in (-1, env.game.num_actions, 0.5, None):
             with pytest.raises(ValueError, match="not an action"):
                 env.step(wrong)
@@ -108,7 +108,7 @@ class TestOneTable:
         for action in np.flatnonzero(mask == 0)[:3]:
             with pytest.raises(ValueError, match="illegal action"):
                 env.step(int(action))
-        assert env._tables.tobytes() == before
+        assert env._states.tobytes() == before
 
     def test_step_after_the_end_is_refused(self, env_id):
         env = bidzoo.make(env_id)
@@ -140,7 +140,7 @@ class TestOneTable:
         env.reset(seed=5)
         env.reset()
         twin.reset(seed=5, options={"board": 1})
-        assert env._tables.tobytes() == twin._tables.tobytes()
+        assert env._states.tobytes() == twin._states.tobytes()
 
     def test_rewards_only_at_the_end_and_as_declared(self, env_id):
         env = bidzoo.make(env_id)
@@ -189,7 +189,7 @@ def batch_episodes(env_id, tables, boards, seed=3):
     policy = Uniform()
     while len(rewards) < boards:
         numbers = batch.boards
-        rng = Streams.at(99, numbers, batch.game.clock(batch.tables))
+        rng = Streams.at(99, numbers, batch.game.clock(batch.states))
         chosen = policy.act(batch.views(), batch.action_mask, rng)
         batch.step(chosen)
         for b, board in enumerate(numbers.tolist()):
@@ -205,11 +205,11 @@ class TestBatch:
     def test_same_as_the_aec_environment_whatever_the_batch_and_threads(self, env_id):
         actions, rewards = batch_episodes(env_id, 7, 20)
         for tables, threads in ((1, 1), (20, 2), (3, 1)):
-            set_num_threads(threads)
+            set_threads(threads)
             try:
                 assert batch_episodes(env_id, tables, 20) == (actions, rewards)
             finally:
-                set_num_threads(2)
+                set_threads(2)
         env = bidzoo.make(env_id)
         for board in range(20):
             env.reset(seed=3, options={"board": board})
@@ -257,14 +257,14 @@ class TestBatch:
         with pytest.raises(ValueError, match="reset"):
             batch.step(np.zeros(3, np.int64))
         batch.reset()
-        before = batch.tables.tobytes()
+        before = batch.states.tobytes()
         with pytest.raises(ValueError, match=r"shape \(3,\)"):
             batch.step(np.zeros(4, np.int64))
         legal = np.argmax(batch.action_mask, axis=1)
         legal[1] = batch.game.num_actions
         with pytest.raises(ValueError, match="at table 1"):
             batch.step(legal)
-        assert batch.tables.tobytes() == before
+        assert batch.states.tobytes() == before
         with pytest.raises(ValueError, match="num_envs"):
             bidzoo.make_vec(env_id, 0)
 
@@ -312,7 +312,7 @@ class TestGymnasium:
 
 SCRIPT = """
 import json, sys, hashlib, numpy as np, bidzoo
-from bidzoo.agents.uniform import choose
+from bidzoo.agents.policy import choose
 out = {}
 for env_id in bidzoo.available():
     batch = bidzoo.make_vec(env_id, 16)
@@ -336,7 +336,7 @@ def test_two_processes_agree():
             capture_output=True,
             text=True,
             check=True,
-            env={**__import__("os").environ, "PYTHONHASHSEED": seed, "NUMBA_NUM_THREADS": threads},
+            env={**__import__("os").environ, "PYTHONHASHSEED": seed, "BIDZOO_THREADS": threads},
         ).stdout
         for seed, threads in (("1", "1"), ("2", "2"))
     ]

@@ -10,20 +10,19 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from bidzoo.commands.deals import app
+from bidzoo.cli.deals import app
+from bidzoo.core.kernels import I8, I64
+from bidzoo.core.storage import Journal
+from bidzoo.envs.bridge import double_dummy
 from bidzoo.envs.bridge.deals import SPLITS, DealSet, packaged, random_deals
-from bidzoo.envs.bridge.files.journal import Journal
-from bidzoo.envs.bridge.solving import double_dummy
-from bidzoo.envs.bridge.solving import generate as generating
-from bidzoo.envs.bridge.solving.generate import generate
-from bidzoo.kernels import I8, I64
+from bidzoo.envs.bridge.double_dummy import generate
 
 DATA = Path(__file__).parent / "data"
 
 CHILD = """
-from bidzoo.envs.bridge.solving import generate as generating
-generating.TABLES_A_TASK = 2
-generating.generate(6, 7, {out!r}, report=lambda done: print(done, flush=True))
+from bidzoo.envs.bridge import double_dummy
+double_dummy.DEALS_A_TASK = 2
+double_dummy.generate(6, 7, {out!r}, report=lambda done: print(done, flush=True))
 """
 
 
@@ -44,7 +43,7 @@ def test_a_killed_run_goes_on_and_makes_the_same_file(tmp_path: Path, monkeypatc
     child.stdout.close()
     assert not out.exists()
     seen: list[int] = []
-    monkeypatch.setattr(generating, "TABLES_A_TASK", 2)
+    monkeypatch.setattr(double_dummy, "DEALS_A_TASK", 2)
     generate(6, 7, out, report=seen.append)
     assert 2 <= seen[0] <= 6
     generate(6, 7, tmp_path / "whole.npz", workers=2)
@@ -52,7 +51,7 @@ def test_a_killed_run_goes_on_and_makes_the_same_file(tmp_path: Path, monkeypatc
     assert sorted(path.name for path in tmp_path.iterdir()) == ["killed.npz", "whole.npz"]
     deals = DealSet.load(out)
     assert np.array_equal(deals.hands, random_deals(7, np.arange(6)))
-    assert np.array_equal(deals.tricks, double_dummy.tables(deals.hands))
+    assert np.array_equal(deals.tricks, double_dummy.dd_tricks(deals.hands))
 
 
 @pytest.fixture
@@ -63,8 +62,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> Callable[[I64], I8]:
         mixed: I8 = ((hands[:, :, None] >> np.arange(0, 50, 10)) % 14).reshape(-1, 20).astype(np.int8)
         return mixed
 
-    monkeypatch.setattr(double_dummy, "tables", tables)
-    monkeypatch.setattr(generating, "TABLES_A_TASK", 3)
+    monkeypatch.setattr(double_dummy, "dd_tricks", tables)
+    monkeypatch.setattr(double_dummy, "DEALS_A_TASK", 3)
     return tables
 
 
@@ -75,7 +74,7 @@ def test_a_journal_cut_anywhere_loses_and_doubles_nothing(
     monkeypatch.setattr(Path, "unlink", lambda path, missing_ok=False: None)
     generate(10, 3, whole)
     monkeypatch.undo()
-    monkeypatch.setattr(double_dummy, "tables", quick)
+    monkeypatch.setattr(double_dummy, "dd_tricks", quick)
     journal = Path(f"{whole}.journal").read_bytes()
     start, record = journal.index(b"\n") + 1, 14
     assert len(journal) == start + 10 * record
@@ -119,7 +118,7 @@ def test_what_stands_in_the_way_is_named(tmp_path: Path, quick: object) -> None:
         generate(5, 4, out)
     with pytest.raises(ValueError, match="deals: 0, expected 1 or more"):
         generate(0, 3, tmp_path / "none.npz")
-    with pytest.raises(ValueError, match="seed: -1, expected 0"):
+    with pytest.raises(ValueError, match="seed -1: expected an integer from 0"):
         generate(5, -1, tmp_path / "none.npz")
     with pytest.raises(ValueError, match="workers: 0, expected 1"):
         generate(5, 1, tmp_path / "none.npz", workers=0)

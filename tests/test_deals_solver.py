@@ -5,11 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bidzoo.core.kernels import I8, I64
+from bidzoo.envs.bridge import double_dummy
 from bidzoo.envs.bridge.deals import SPLITS, DealSet, Split, augment, packaged
-from bidzoo.envs.bridge.solving import double_dummy
-from bidzoo.envs.bridge.solving.generate import solve_contracts, solve_tables
-from bidzoo.envs.bridge.solving.trick_cache import TrickCache
-from bidzoo.kernels import I8, I64
+from bidzoo.envs.bridge.double_dummy import TrickCache, solve_contracts, solve_tricks
 
 
 def some(split: Split, *deals: int) -> DealSet:
@@ -21,7 +20,7 @@ def test_packaged_tables_are_the_solver_s() -> None:
     for split in SPLITS:
         last = len(packaged(split).hands) - 1
         deals = some(split, 0, last // 2, last)
-        assert np.array_equal(solve_tables(deals.hands), deals.tricks), split
+        assert np.array_equal(solve_tricks(deals.hands), deals.tricks), split
 
 
 @pytest.mark.slow
@@ -30,14 +29,14 @@ def test_sixty_packaged_tables_are_the_solver_s() -> None:
     for split in SPLITS:
         n = len(packaged(split).hands)
         deals = some(split, *rng.choice(n, 20, replace=False))
-        assert np.array_equal(solve_tables(deals.hands), deals.tricks), split
+        assert np.array_equal(solve_tricks(deals.hands), deals.tricks), split
 
 
 def test_augmented_deals_have_the_augmented_tables() -> None:
     deals = some("test", 11, 12, 13, 14, 15, 16)
     moved = augment(deals, np.array([23, 9, 14, 18, 7, 4]), np.array([1, 2, 3, 0, 1, 3]))
     assert not np.array_equal(moved.tricks, deals.tricks)
-    assert np.array_equal(solve_tables(moved.hands), moved.tricks)
+    assert np.array_equal(solve_tricks(moved.hands), moved.tricks)
 
 
 def requests(n: int) -> tuple[DealSet, I64, I64, I8]:
@@ -59,12 +58,12 @@ def test_single_contracts_agree_with_whole_tables(monkeypatch: pytest.MonkeyPatc
 def test_more_contracts_than_the_solver_takes_in_one_call() -> None:
     deals, declarer, strain, expected = requests(450)
     assert np.array_equal(solve_contracts(deals.hands, declarer, strain, workers=2), expected)
-    assert np.array_equal(double_dummy.contracts(deals.hands, np.full(450, 2), np.full(450, 4)), deals.tricks[:, 14])
+    assert np.array_equal(double_dummy.dd_contracts(deals.hands, np.full(450, 2), np.full(450, 4)), deals.tricks[:, 14])
 
 
 def test_no_deals_are_no_work() -> None:
     none = np.empty((0, 4), np.int64)
-    assert solve_tables(none).shape == (0, 20)
+    assert solve_tricks(none).shape == (0, 20)
     assert solve_contracts(none, np.empty(0, np.int64), np.empty(0, np.int64)).shape == (0,)
 
 
@@ -78,9 +77,9 @@ def test_bad_requests_are_named() -> None:
     with pytest.raises(ValueError, match=r"strain has shape \(1,\), expected \[2\]"):
         solve_contracts(hands, zero, zero[:1])
     with pytest.raises(ValueError, match="hands: deal 0: N holds 0 cards, expected 13"):
-        solve_tables(np.zeros((1, 4), np.int64))
+        solve_tricks(np.zeros((1, 4), np.int64))
     with pytest.raises(ValueError, match="workers: 0, expected 1 or more"):
-        solve_tables(hands, workers=0)
+        solve_tricks(hands, workers=0)
 
 
 # ---- cache -------------------------------------------------------------------------------
@@ -90,23 +89,23 @@ class Counting:
     """Stands in for the solver: the packaged tables, and how many deals were asked for."""
 
     def __init__(self, deals: DealSet) -> None:
-        self.known = {tuple(hand): table for hand, table in zip(deals.hands.tolist(), deals.tricks, strict=True)}
+        self.known = {tuple(hand): tricks for hand, tricks in zip(deals.hands.tolist(), deals.tricks, strict=True)}
         self.asked = 0
 
-    def tables(self, hands: I64) -> I8:
+    def tricks(self, hands: I64) -> I8:
         self.asked += len(hands)
         return np.array([self.known[tuple(hand)] for hand in hands.tolist()], np.int8).reshape(-1, 20)
 
     def contracts(self, hands: I64, declarer: I64, strain: I64) -> I8:
-        tables: I8 = self.tables(hands)[np.arange(len(hands)), 5 * declarer + strain]
-        return tables
+        tricks: I8 = self.tricks(hands)[np.arange(len(hands)), 5 * declarer + strain]
+        return tricks
 
 
 @pytest.fixture
 def solver(monkeypatch: pytest.MonkeyPatch) -> Counting:
     counting = Counting(packaged("test"))
-    monkeypatch.setattr(double_dummy, "tables", counting.tables)
-    monkeypatch.setattr(double_dummy, "contracts", counting.contracts)
+    monkeypatch.setattr(double_dummy, "dd_tricks", counting.tricks)
+    monkeypatch.setattr(double_dummy, "dd_contracts", counting.contracts)
     return counting
 
 
@@ -123,9 +122,9 @@ def test_a_contract_is_solved_once_across_sessions(tmp_path: Path, solver: Count
     cache = TrickCache(tmp_path / "cache")
     solve_contracts(hands, declarer, (strain + 1) % 5, cache=cache)  # same deals, other contracts
     assert solver.asked == 60
-    assert np.array_equal(solve_tables(hands, cache=cache), tricks)
+    assert np.array_equal(solve_tricks(hands, cache=cache), tricks)
     assert solver.asked == 90
-    assert np.array_equal(solve_tables(hands, cache=cache), tricks)
+    assert np.array_equal(solve_tricks(hands, cache=cache), tricks)
     assert solver.asked == 90
     cache.close()
 
@@ -133,7 +132,7 @@ def test_a_contract_is_solved_once_across_sessions(tmp_path: Path, solver: Count
 def test_a_torn_cache_keeps_its_whole_records(tmp_path: Path, solver: Counting) -> None:
     hands, tricks = some("test", *range(5))
     cache = TrickCache(tmp_path / "cache")
-    solve_tables(hands, cache=cache)
+    solve_tricks(hands, cache=cache)
     cache.close()
     whole = (tmp_path / "cache").read_bytes()
     start, record = whole.index(b"\n") + 1, 27
@@ -142,7 +141,7 @@ def test_a_torn_cache_keeps_its_whole_records(tmp_path: Path, solver: Counting) 
         (tmp_path / "cache").write_bytes(whole[:length])
         cache = TrickCache(tmp_path / "cache")
         assert len(cache) == max(0, (length - start) // record)
-        assert np.array_equal(solve_tables(hands, cache=cache), tricks)
+        assert np.array_equal(solve_tricks(hands, cache=cache), tricks)
         cache.close()
         assert (tmp_path / "cache").read_bytes() == whole
 

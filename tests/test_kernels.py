@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from numba import config
 
-from bidzoo.bits import count_row, lowest_row, pick_row
-from bidzoo.kernels import FEW, I64, batched, below_row, next_row, prange, row, unit_row
+from bidzoo.core.bits import count_row, lowest_row, pick_row
+from bidzoo.core.kernels import I64, batched, below_row, next_row, row, unit_row
+from bidzoo.core.threads import FEW
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
@@ -19,12 +20,12 @@ def test_constants_do_not_multiply_kernels() -> None:
         return shift_row(x, 3) + shift_row(x, by=4) + shift_row(x, x)
 
     assert both_row(1) == 8 + 16 + 2
-    assert len(shift_row.signatures) == 1
+    assert len(shift_row.compiled.signatures) == 1
 
 
 @batched
-def _square(x: I64, out: I64) -> None:
-    for b in prange(len(x)):
+def _square(start: int, stop: int, x: I64, out: I64) -> None:
+    for b in range(start, stop):
         out[b] = x[b] * x[b]
 
 

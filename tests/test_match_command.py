@@ -9,12 +9,12 @@ from typer.testing import CliRunner
 
 from bidzoo import agents
 from bidzoo.benchmarks import replay
-from bidzoo.benchmarks.bridge_boards import Boards, Contracts
+from bidzoo.benchmarks.bridge import Boards, Contracts
 from bidzoo.benchmarks.match import duplicate
-from bidzoo.cli import app
+from bidzoo.cli.main import app
 from bidzoo.envs.bridge.deals import DATA
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.imps import imps
+from bidzoo.envs.bridge.score import imps
 
 BOARDS, SEED = 24, 5
 

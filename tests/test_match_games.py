@@ -10,15 +10,14 @@ from typer.testing import CliRunner
 import bidzoo
 from bidzoo import agents
 from bidzoo.agents.bridge.card_play import WithCards
-from bidzoo.agents.spades.bidder import Bidder
-from bidzoo.agents.spades.choose import Player
-from bidzoo.agents.spades.match import play_games, rules
-from bidzoo.benchmarks import game_records, match, records, replay
-from bidzoo.benchmarks.pairings import pairings, summary
+from bidzoo.agents.spades.match import paper_game, play_games
+from bidzoo.agents.spades.policy import Bidder, SpadesPolicy, uct
+from bidzoo.benchmarks import match, records, replay
+from bidzoo.benchmarks.match import pairings, summary
 from bidzoo.benchmarks.results import Estimate
-from bidzoo.benchmarks.spades_rows import gains_by_partnership, rounds_log, won_by_first
-from bidzoo.cli import app
-from bidzoo.commands.match import _bridge_agent
+from bidzoo.benchmarks.spades import gains_by_partnership, rounds_log, won_by_first
+from bidzoo.cli.main import app
+from bidzoo.cli.match import _bridge_agent
 
 SHORT = {"win_goal": 120, "max_rounds": 3, "variant": "cutthroat"}
 
@@ -33,15 +32,14 @@ def run(*words):
 
 @pytest.mark.skipif(numba_config.DISABLE_JIT, reason="the exact tables take minutes uncompiled")
 def test_spades_games_are_those_of_the_bench():
-    """Neither draws random numbers: the kernel of ``bench spades`` plays the same cards."""
-    game = bidzoo.make_game("spades_v0", win_goal=200, lose_goal=-100, max_rounds=60)
-    names, boards = ("bis", "rb"), 15
+    """Neither agent draws random numbers, so that they have no address."""
+    game, names, boards = paper_game(), ("bis", "rb"), 15
     played = pairings(game, *map(agents.make, names), np.arange(boards), seed=4)
-    games = play_games(2 * boards, tuple(map(Bidder.named, names)), (Player("srp"),) * 2, 4, blank=rules(200, -100, 60))
+    games = play_games(tuple(map(SpadesPolicy, names)), np.arange(2 * boards), 4)
     for k, episodes in enumerate(played):
-        by_partnership = episodes.tables["scores"][:, [k, 1 - k]]
+        by_partnership = episodes.states["scores"][:, [k, 1 - k]]
         np.testing.assert_array_equal(by_partnership, games.scores[k::2])
-        np.testing.assert_array_equal(episodes.tables["rounds"], games.rounds[k::2])
+        np.testing.assert_array_equal(episodes.states["rounds"], games.rounds[k::2])
     first, second = summary(game, names, played).rows
     assert first["games won %"][:2] == pytest.approx(Estimate.of(100 * won_by_first(games))[:2])
     gains, board = gains_by_partnership(rounds_log(games)), np.repeat(np.arange(2 * boards) // 2, games.rounds)
@@ -50,6 +48,24 @@ def test_spades_games_are_those_of_the_bench():
     ahead = Estimate.of(gains[:, 0] - gains[:, 1], group=board)
     assert first["ahead a round"][:2] == pytest.approx(ahead[:2])
     assert second["ahead a round"].mean == pytest.approx(-ahead.mean)
+
+
+@pytest.mark.skipif(numba_config.DISABLE_JIT, reason="the exact tables take minutes uncompiled")
+@pytest.mark.parametrize("options", [{}, {"variant": "cutthroat", "blind_nil": True}, {"reward": "points"}])
+def test_one_kernel_plays_the_games_of_any_policies(options, monkeypatch):
+    """Field by field, whatever the agents draw: where two of the Spades agents meet, whole games are one kernel."""
+    game, boards = bidzoo.make_game("spades_v0", max_rounds=2, **options), np.array([3, 0, 11, 4])
+    noisy, searching = SpadesPolicy(Bidder.named("learned", noise=0.5), "random"), uct("uct", last=2, iterations=3)
+    for policies in ((SpadesPolicy("bis"), SpadesPolicy("rb", "wrp")), (noisy, searching)):
+        fast = pairings(game, *policies, boards, seed=4, policy_seed=6)
+        with monkeypatch.context() as patched:
+            patched.setattr(match, "play_boards", lambda *_: None)
+            slow = pairings(game, *policies, boards, seed=4, policy_seed=6)
+        for one, other in zip(fast, slow, strict=True):
+            np.testing.assert_array_equal(one.actions, other.actions)
+            np.testing.assert_array_equal(one.reward, other.reward)
+            for name in one.states.dtype.names:
+                np.testing.assert_array_equal(one.states[name], other.states[name], err_msg=name)
 
 
 def test_every_pairing_of_partners():
@@ -77,7 +93,7 @@ def spades():
     """Cutthroat, whose agents hold two sides each."""
     game, random = bidzoo.make_game("spades_v0", **SHORT), agents.make("random")
     played = pairings(game, random, random, np.arange(3, 9), seed=2, policy_seed=5)
-    return game, played, game_records.of_pairings(game, SHORT, ("a", "b"), played, seed=2, policy_seed=5)
+    return game, played, records.of_pairings(game, SHORT, ("a", "b"), played, seed=2, policy_seed=5)
 
 
 def test_the_summary_is_plain_sums(spades):
@@ -111,12 +127,12 @@ def test_chunks_change_no_action(spades, monkeypatch):
 
 
 def test_no_ledger_keeps_actions(tmp_path):
-    from bidzoo.benchmarks.match_ledger import MatchLedger
+    from bidzoo.benchmarks.match import MatchLedger, Run
 
     random = agents.make("random")
     ledger = MatchLedger(tmp_path / "ledger.jsonl", [random])
     with pytest.raises(ValueError, match="a ledger keeps no actions"):
-        match.play(bidzoo.make_game("comm_v0"), [random] * 2, np.arange(2), ledger=ledger, actions=True)
+        match.play(bidzoo.make_game("comm_v0"), [random] * 2, np.arange(2), run=Run(ledger=ledger), actions=True)
 
 
 # ---- records -----------------------------------------------------------------------------
@@ -126,8 +142,8 @@ def test_records_replay(spades):
     _, played, found = spades
     assert [record["board"] for record in found] == 2 * list(range(3, 9))
     assert [record["policy_seed"] for record in found] == 6 * [10] + 6 * [11]
-    replayed = np.concatenate([game_records.replay(record).tables for record in found])
-    expected = np.concatenate([episodes.tables for episodes in played])
+    replayed = np.concatenate([records.replay(record) for record in found])
+    expected = np.concatenate([episodes.states for episodes in played])
     for name in expected.dtype.names:
         np.testing.assert_array_equal(replayed[name], expected[name], err_msg=name)
 
@@ -139,7 +155,7 @@ def test_files_give_back_what_they_got(spades, suffix, tmp_path):
     path = tmp_path / f"match{suffix}"
     records.write(path, spades[2])
     assert records.read(path) == spades[2]
-    (table,) = replay.tables(path)
+    (table,) = replay.summaries(path)
     assert table.rows == summary(spades[0], ("a", "b"), spades[1]).rows
 
 
@@ -157,7 +173,7 @@ def test_the_command_and_its_replay(env, words, tmp_path):
 def test_what_is_left_of_a_file_is_counted(spades, tmp_path):
     path = tmp_path / "m.jsonl"
     records.write(path, [spades[2][0], {**spades[2][7], "agents": ["c", "d"], "players": ["d", "c", "d", "c"]}])
-    assert [row["agent"] for table in replay.tables(path) for row in table.rows] == ["a", "b", "c", "d"]
+    assert [row["agent"] for table in replay.summaries(path) for row in table.rows] == ["a", "b", "c", "d"]
 
 
 @pytest.mark.parametrize(
@@ -208,7 +224,11 @@ def test_a_changed_record_is_named(spades, tmp_path, changes, problem):
         (["cfr", "jps", "--env", "comm"], KeyError, "unknown game 'comm'; choose from bridge_bidding_v0"),
         (["cfr", "jps", "--env", "comm_v0", "--deals", "test"], ValueError, "--deals test: comm_v0 is dealt by --seed"),
         (["cfr", "jps", "--env", "comm_v0", "--set", "bits=3"], ValueError, "no option 'bits'; choose from length"),
-        (["cfr", "jps", "--env", "comm_v0", "--set", "length=99"], ValueError, "length must be a whole number from 1"),
+        (
+            ["cfr", "jps", "--env", "comm_v0", "--set", "length=99"],
+            ValueError,
+            "length 99: expected an integer from 1 to",
+        ),
         (["sayc", "pass", "--set", "reward=par"], ValueError, "no option 'reward'; choose from observation"),
     ],
 )

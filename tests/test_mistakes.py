@@ -6,15 +6,14 @@ import pytest
 
 import bidzoo
 from bidzoo import agents
-from bidzoo.agents.bridge import a2c, fit, jps, ppo, rl
-from bidzoo.agents.spades.choose import Player
-from bidzoo.agents.spades.curves_training import CurvesConfig
-from bidzoo.agents.spades.learned_training import LearnedConfig
+from bidzoo.agents.bridge import a2c, jps, ppo, rl, trainer
+from bidzoo.agents.spades.curves_training import CurveOptions
+from bidzoo.agents.spades.learned_training import LearnedOptions
+from bidzoo.agents.spades.policy import Player
 from bidzoo.benchmarks import match
 from bidzoo.envs.bridge import deals
-from bidzoo.envs.bridge.par import par
-from bidzoo.envs.bridge.score import score
-from bidzoo.envs.signals.compile import compile_game
+from bidzoo.envs.bridge.score import par, score
+from bidzoo.envs.signalling.compiled import compile_game
 from bidzoo.wrappers.batch import Batch
 
 BRIDGE = "bridge_bidding_v0"
@@ -138,9 +137,9 @@ def test_wrong_numbers(make, text):
         (lambda: a2c.Options(burn_in=-1), "burn_in -1: expected an integer from 0"),
         (lambda: jps.Options(share="some"), "share 'some': expected a number from 0 to 1"),
         (lambda: jps.Options(depth=2), "depth 2: expected 1 or 3"),
-        (lambda: fit.Options(None, batch=0), "batch 0: expected an integer from 1"),
-        (lambda: CurvesConfig(noise=2), "noise 2: expected a number from 0 to 1"),
-        (lambda: LearnedConfig(games=0), "games 0: expected an integer from 1"),
+        (lambda: trainer.Options(None, batch=0), "batch 0: expected an integer from 1"),
+        (lambda: CurveOptions(noise=2), "noise 2: expected a number from 0 to 1"),
+        (lambda: LearnedOptions(games=0), "games 0: expected an integer from 1"),
         (lambda: agents.make("cfr", iterations=-1), "iterations -1: expected an integer from 0"),
         (lambda: agents.make("cfr", seed="a"), "seed 'a': expected an integer from 0"),
         (lambda: agents.make("jps", samples=0.5), "samples 0.5: expected an integer from 0"),
@@ -208,7 +207,7 @@ def test_ask_is_what_a_match_does(env_id, name):
         env.step(env.ask(policy))
     played = match.play(env.game, [policy] * env.game.num_players, [0], seed=5, policy_seed=5)
     assert list(env.rewards.values()) == played.reward[0].tolist()
-    assert env._tables["length"] == played.tables["length"]
+    assert env._states["length"] == played.states["length"]
 
 
 def test_ask_takes_a_policy():

@@ -12,13 +12,12 @@ from endplay.types import Player
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bidzoo.cards import SEATS, STRAINS, call_text, card_text, hand_number, hand_text
+from bidzoo.core.cards import SEATS, STRAINS, call_text, card_text, hand_number, hand_text
 from bidzoo.envs.bridge import play
+from bidzoo.envs.bridge.board import Board, BoardReplay, Call, contract_numbers, contract_text
 from bidzoo.envs.bridge.deals import DATA as PACKAGED
-from bidzoo.envs.bridge.deals import packaged, random_deals
-from bidzoo.envs.bridge.files import lin, pbn
-from bidzoo.envs.bridge.files.board import Board, Call, Replay, contract_numbers, contract_text
-from bidzoo.envs.bridge.files.gather import deals_of, read_boards, summary
+from bidzoo.envs.bridge.deals import deals_of, packaged, random_deals, read_boards, summary
+from bidzoo.envs.bridge.formats import lin, pbn
 
 DATA = Path(__file__).parent / "data"
 REAL = sorted((Path(__file__).parents[2] / "shared" / "data" / "real-pbn").glob("*.pbn"))
@@ -160,13 +159,13 @@ def played(seed: int, index: int) -> Board:
     """A random deal, legally bid and partly played by chance, with notes."""
     hands = tuple(random_deals(seed, np.array([index]))[0].tolist())
     rng = np.random.default_rng((seed, index))
-    dealer, replay = index % 4, Replay(index % 4, index // 4 % 4, hands)
+    dealer, replay = index % 4, BoardReplay(index % 4, index // 4 % 4, hands)
     calls: list[Call] = []
     while not replay.bid_over:
         from bidzoo.envs.bridge import auction
 
         legal = np.zeros(38, np.int8)
-        auction.legal_row(replay.table, legal)
+        auction.legal_row(replay.state, legal)
         call = int(rng.choice(np.flatnonzero(legal)[:6])) if rng.random() < 0.6 else 0
         replay.call(call)
         note = 'not "forcing"; 4+ hearts' if rng.random() < 0.2 else ""
@@ -176,7 +175,7 @@ def played(seed: int, index: int) -> Board:
         replay.start_play()
         for _ in range(int(rng.choice([0, 1, 7, 51, 52]))):
             free = np.zeros(52, np.int8)
-            play.legal_cards_row(replay.table, free)
+            play.legal_cards_row(replay.state, free)
             taken.append(int(rng.choice(np.flatnonzero(free))))
             replay.card(taken[-1])
     claimed = replay.declarer is not None and len(taken) < 52

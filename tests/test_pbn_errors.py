@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bidzoo.envs.bridge.files import lin, pbn
-from bidzoo.envs.bridge.files.board import contract_numbers
+from bidzoo.envs.bridge.board import contract_numbers
+from bidzoo.envs.bridge.formats import lin, pbn
 
 DATA = Path(__file__).parent / "data"
 GOOD = """[Board "1"]
@@ -52,7 +52,7 @@ def test_the_good_text_is_good() -> None:
         (" KJ72.J3.AT3.JT86", "", 4, "Deal: .*expected a seat, a colon and four hands"),
         ("N:A5.", "N:A55.", 4, "Deal: .*5S appears twice"),
         ("N:A5.", "N:A.", 4, "Deal: N holds 12 cards, expected 13"),
-        ("N:A5.", "N:AQ.", 4, "Deal: QS is dealt twice, expected 52 different cards"),
+        ("N:A5.", "N:AQ.", 4, "Deal: QS is held by N and by S, expected 52 different cards"),
         ("N:A5.", "N:A1.", 4, "Deal: .*'1' is not a rank"),
         ("AT3.JT86", "AT3JT86", 4, "Deal: .*has 3 suits, expected 4"),
         ('[Declarer "S"]', '[Declarer "E"]', 5, "Declarer: E, expected S by the auction"),
@@ -152,7 +152,7 @@ mb|4H|mb|p|mb|p|mb|p|pc|HJ|pc|HA|mc|9|
         ("SQT84", "XQT84", 1, "md: 'X' in hand"),
         ("SQT84", "QT84", 1, "md: 'Q' in hand"),
         ("SQT84", "SQT8", 1, "md: S holds 12 cards, expected 13"),
-        ("SKJ72", "SKQJ7", 1, "md: QS is dealt twice"),
+        ("SKJ72", "SKQJ7", 1, "md: QS is held by S and by W"),
         ("sv|o", "sv|x", 1, "sv: 'x', expected o, n, e or b"),
         ("mb|1H", "mb|1C", 2, "mb: 1C is not legal after 1C P"),
         ("mb|1H", "mb|1Q", 2, "mb: not a call: '1Q'"),

@@ -8,8 +8,8 @@ import pytest
 from bidzoo import agents
 from bidzoo.benchmarks import records
 from bidzoo.benchmarks.match import duplicate, play
-from bidzoo.envs.bridge.files import auction_text
-from bidzoo.envs.bridge.files.auctions import Auctions
+from bidzoo.envs.bridge.formats import auctions
+from bidzoo.envs.bridge.formats.auctions import Auctions
 from bidzoo.envs.bridge.game import Bridge
 
 RANDOM = agents.make("random")
@@ -43,7 +43,7 @@ def test_records_say_what_happened(match):
 def test_records_replay(kind, request):
     played, found = request.getfixturevalue(kind)
     tables = np.concatenate([records.replay(record) for record in found])
-    expected = played.tables if kind == "boards" else np.stack([played.first, played.second], 1).ravel()
+    expected = played.states if kind == "boards" else np.stack([played.first, played.second], 1).ravel()
     for name in tables.dtype.names:
         np.testing.assert_array_equal(tables[name], expected[name], err_msg=name)
 
@@ -101,9 +101,9 @@ def test_openspiel_plays_what_we_write(boards, tmp_path):
     pyspiel = pytest.importorskip("pyspiel")
     played, _ = boards
     path = tmp_path / "boards.txt"
-    auction_text.write(path, played.tables)
+    auctions.write_text(path, played.states)
     game = pyspiel.load_game("bridge(use_double_dummy_result=false)")
-    for line, table in zip(path.read_text().splitlines(), played.tables, strict=True):
+    for line, table in zip(path.read_text().splitlines(), played.states, strict=True):
         state = game.new_initial_state()
         for action in map(int, line.split()):
             assert not state.is_terminal() and action in state.legal_actions()
@@ -114,18 +114,18 @@ def test_openspiel_plays_what_we_write(boards, tmp_path):
 def test_trajectories_come_back(boards, tmp_path):
     played, _ = boards
     path = tmp_path / "boards.txt"
-    auction_text.write(path, played.tables)
+    auctions.write_text(path, played.states)
     found = Auctions.load(path)
-    np.testing.assert_array_equal(found.hands, played.tables["hands"])
-    calls = [table["calls"][: table["length"]] for table in played.tables]
+    np.testing.assert_array_equal(found.hands, played.states["hands"])
+    calls = [table["calls"][: table["length"]] for table in played.states]
     np.testing.assert_array_equal(found.calls, np.concatenate(calls))
 
 
 def test_trajectories_have_one_dealer(tmp_path):
     game = Bridge(play=False, deals="test")
-    tables = play(game, [RANDOM] * 4, np.arange(2)).tables
+    tables = play(game, [RANDOM] * 4, np.arange(2)).states
     with pytest.raises(ValueError, match="board 1: expected North to deal"):
-        auction_text.write(tmp_path / "no.txt", tables)
+        auctions.write_text(tmp_path / "no.txt", tables)
     with pytest.raises(ValueError, match="board 0: not over"):
-        auction_text.write(tmp_path / "no.txt", game.new(1))
+        auctions.write_text(tmp_path / "no.txt", game.new(1))
     assert not list(tmp_path.iterdir())

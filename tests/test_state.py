@@ -11,7 +11,7 @@ from pettingzoo.utils import turn_based_aec_to_parallel
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
 import bidzoo
-from bidzoo.cards import SEATS, call_text
+from bidzoo.core.cards import SEATS, call_text
 from bidzoo.envs.bridge import features as bridge_features
 from bidzoo.envs.bridge.deals import DealSet, packaged
 from bidzoo.envs.bridge.state import UNKNOWN_POINTS
@@ -162,14 +162,14 @@ class TestFaces:
         together = batch.state()
         encoder = batch.game.state_encoder
         for rows in (slice(0, 3), slice(297, 300)):
-            assert np.array_equal(encoder(batch.tables[rows].copy()), together[rows])
+            assert np.array_equal(encoder(batch.states[rows].copy()), together[rows])
 
     def test_wrong_shapes(self, env_id):
         batch = bidzoo.make_vec(env_id, 2)
         batch.reset()
         encoder, size = batch.game.state_encoder, batch.game.state_encoder.layout.size
         with pytest.raises(ValueError, match=rf"state: out has shape \(2, {size - 1}\), expected \(2, {size}\)"):
-            encoder.encode(batch.tables, np.zeros((2, size - 1), np.int8))
+            encoder.encode(batch.states, np.zeros((2, size - 1), np.int8))
         with pytest.raises(ValueError, match=f"expected .*vector of {size} entries"):
             encoder.explain(np.zeros(size + 1, np.int8))
 
@@ -215,7 +215,7 @@ def told(game, tables):
             key += [bytes(sorted(table["played"][:shown].view(np.uint8)))]
             if game.id.startswith("spades"):
                 key += [repr(sorted(zip(table["players"][:current], table["played"][:current], strict=True))).encode()]
-        if "points" in tables.dtype.names and table["table"] == 1:
+        if "points" in tables.dtype.names and table["leg"] == 1:
             key += [table["points"][:1].tobytes()]
         keys.append(b"".join(key))
     return keys
@@ -231,14 +231,14 @@ def test_equal_states_are_equal_tables(case):
         for batch in walk(game, [0, 1, 2, 3] * 6, 90, seed):
             states = batch.state()
             entries += states.sum(axis=0)
-            views = [game.view_of(batch.tables, np.full(24, player)) for player in range(game.num_players)]
+            views = [game.view_of(batch.states, np.full(24, player)) for player in range(game.num_players)]
             shown = np.hstack([encoder(views[player]) for player, encoder in encoders])
-            for b, key in enumerate(told(game, batch.tables)):
+            for b, key in enumerate(told(game, batch.states)):
                 state = states[b].tobytes()
                 met += state in by_state
                 assert by_state.setdefault(state, key) == key
                 assert by_key.setdefault(key, state) == state
-                if batch.tables["turn"][b] >= 0:
+                if batch.states["turn"][b] >= 0:
                     assert np.array_equal(seen.setdefault(state, shown[b]), shown[b])
             assert np.isin(states, (0, 1)).all()
     assert len(by_state) > 100 or game.num_players == 2
@@ -327,7 +327,7 @@ def test_bridge_is_read_back(case):
     game = bidzoo.make_game(case[0], **case[1])
     finished = 0
     for batch in walk(game, list(range(8)), 150, 7):
-        for table, state in zip(batch.tables, batch.state(), strict=True):
+        for table, state in zip(batch.states, batch.state(), strict=True):
             parts = game.state_encoder.layout.split(state)
             assert [cards_of(parts[seat]) for seat in SEATS] == table["hands"].tolist()
             assert (one(parts["dealer"]), one(parts["turn"])) == (table["dealer"], table["turn"])
@@ -345,13 +345,13 @@ def test_bridge_is_read_back(case):
                 ):
                     on = {(int(who), int(card)) for who, card in np.argwhere(parts[name].reshape(4, 52))}
                     assert on == set(zip(table["players"][cards], table["played"][cards], strict=True))
-            assert ("tricks" in parts) == game.needs_tables
-            if game.needs_tables:
+            assert ("tricks" in parts) == game.needs_dd_tricks
+            if game.needs_dd_tricks:
                 assert [one(cell) for cell in parts["tricks"].reshape(20, 14)] == table["tricks"].tolist()
             if game.reward == "duplicate":
-                assert parts["second table"][0] == table["table"]
-                assert 10 * signed(parts["result"]) == (table["points"][0] if table["table"] else 0) != UNKNOWN_POINTS
-                finished += table["table"] == 1
+                assert parts["second table"][0] == table["leg"]
+                assert 10 * signed(parts["result"]) == (table["points"][0] if table["leg"] else 0) != UNKNOWN_POINTS
+                finished += table["leg"] == 1
             else:
                 finished += table["turn"] < 0
     assert finished >= 8
@@ -372,7 +372,7 @@ def test_spades_is_read_back(case):
     sides, rounds = (4 if case[1].get("variant") == "cutthroat" else 2), set()
     cards = "hands" if case[1].get("phase") == "bidding" else "held"
     for batch in walk(game, list(range(12)), 140, 3):
-        for table, state in zip(batch.tables, batch.state(), strict=True):
+        for table, state in zip(batch.states, batch.state(), strict=True):
             parts = game.state_encoder.layout.split(state)
             assert [cards_of(parts[seat]) for seat in SEATS] == table[cards].tolist()
             assert number(parts["looked"]) == table["looked"] and one(parts["turn"]) == table["turn"]
@@ -415,7 +415,7 @@ def test_points_beyond_what_observations_show():
 def test_small_games_are_read_back(case):
     game = bidzoo.make_game(case[0], **case[1])
     for batch in walk(game, list(range(40)), 70, 2):
-        for table, state in zip(batch.tables, batch.state(), strict=True):
+        for table, state in zip(batch.states, batch.state(), strict=True):
             parts = game.state_encoder.layout.split(state)
             assert one(parts["turn"]) == table["turn"] and one(parts["type 0"]) == table["types"][0]
             assert ("type 1" in parts) == (game.id != "comm_v0")
@@ -434,7 +434,7 @@ def test_small_games_are_read_back(case):
                 assert {1 + bid: who for bid, who in np.argwhere(parts["bids"].reshape(-1, 2)).tolist()} == owner
                 opened, closed = length > 0 and actions[0] == 0, length > 1 and actions[length - 1] == 0
                 assert parts["pass"].tolist() == ([closed] if "size=8" in str(game) else [opened, closed])
-    assert (batch.tables["turn"] < 0).all()
+    assert (batch.states["turn"] < 0).all()
 
 
 # ---- words -----------------------------------------------------------------------------------

@@ -24,10 +24,10 @@ SPADES = ("spades_v0",)
 SMALL = ("comm_v0", "mini_hanabi_v0", "minibridge_v0", "simple_bidding_v0")
 
 AGENTS: dict[str, Entry] = {
-    "random": Entry("bidzoo.agents.uniform:Uniform", "uniform legal actions", (*BRIDGE, *SPADES, *SMALL)),
-    "pass": Entry("bidzoo.agents.bridge.always_pass:Pass", "never bids", BRIDGE[:1]),
+    "random": Entry("bidzoo.agents.policy:Uniform", "uniform legal actions", (*BRIDGE, *SPADES, *SMALL)),
+    "pass": Entry("bidzoo.agents.bridge.sayc:Pass", "never bids", BRIDGE[:1]),
     "sayc": Entry("bidzoo.agents.bridge.sayc:Sayc", "natural rules, Standard American Yellow Card", BRIDGE[:1]),
-    "sl": Entry("bidzoo.agents.bridge.supervised:Supervised", "network taught by expert auctions", BRIDGE[:1]),
+    "sl": Entry("bidzoo.agents.bridge.sl:Supervised", "network taught by expert auctions", BRIDGE[:1]),
     "rl": Entry("bidzoo.agents.bridge.rl:Rl", "network from sl by actor-critic self-play with replay", BRIDGE[:1]),
     "ppo": Entry("bidzoo.agents.bridge.ppo:Ppo", "network from sl by self-play against its past", BRIDGE[:1]),
     "bmcs": Entry("bidzoo.agents.bridge.bmcs:Bmcs", "ppo with belief Monte Carlo search at the table", BRIDGE[:1]),
@@ -42,10 +42,10 @@ AGENTS: dict[str, Entry] = {
     "wrp": Entry("bidzoo.agents.spades.policy:wrp", "BIS bids, the weak rule-based player plays", SPADES),
     "uct": Entry("bidzoo.agents.spades.policy:uct", "BIS bids, tree search plays", SPADES),
     "learned": Entry("bidzoo.agents.spades.policy:learned", "bids learned by self-play, SRP plays", SPADES),
-    "cfr": Entry("bidzoo.agents.tabular.solver:cfr", "counterfactual regret minimisation, 1000 iterations", SMALL),
-    "jps": Entry("bidzoo.agents.tabular.solver:jps", "joint policy search from CFR", SMALL),
-    "bad": Entry("bidzoo.agents.tabular.solver:bad", "Bayesian action decoder", SMALL),
-    "a2c": Entry("bidzoo.agents.tabular.solver:a2c", "advantage actor-critic self-play", SMALL),
+    "cfr": Entry("bidzoo.agents.tabular.cfr:agent", "counterfactual regret minimisation, 1000 iterations", SMALL),
+    "jps": Entry("bidzoo.agents.tabular.jps:agent", "joint policy search from CFR", SMALL),
+    "bad": Entry("bidzoo.agents.tabular.bad:agent", "Bayesian action decoder", SMALL),
+    "a2c": Entry("bidzoo.agents.tabular.a2c:agent", "advantage actor-critic self-play", SMALL),
     "exact": Entry("bidzoo.agents.tabular.exact:agent", "the proved optimum", SMALL),
 }
 

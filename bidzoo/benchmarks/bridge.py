@@ -1,65 +1,172 @@
-"""``bidzoo bench bridge``: every bridge agent against every other, duplicate, in IMPs a board."""
+"""``bidzoo bench bridge``: every bridge agent against every other, duplicate, in IMPs a board.
 
-import time
-from collections.abc import Callable, Sequence
-from functools import partial
+The boards are test deals, or random deals whose contracts are solved when they are reached. Beside the cross table:
+what the papers claim of their agents as relations between ours, and how good the contracts of four of one agent are.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bidzoo import agents, parallel
+from bidzoo import agents
 from bidzoo.agents.policy import Policy
-from bidzoo.benchmarks.bridge_boards import Boards, Contracts
-from bidzoo.benchmarks.bridge_claims import relations
-from bidzoo.benchmarks.bridge_quality import QUALITY_NOTE, quality_row
-from bidzoo.benchmarks.match import slow
-from bidzoo.benchmarks.match_ledger import MatchLedger
-from bidzoo.benchmarks.results import Estimate, Figure, Table
-from bidzoo.streams import Streams
+from bidzoo.benchmarks.match import HERE, MatchLedger, Run, play, slow
+from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, ResultTable, silent
+from bidzoo.core import jobs
+from bidzoo.core.kernels import F64, I8, I32, I64, Bool, States
+from bidzoo.core.streams import Streams
+from bidzoo.envs.bridge.deals import UNKNOWN, DealSet, packaged, random_deals
+from bidzoo.envs.bridge.double_dummy import TrickCache, solve_contracts
+from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.score import imps, north_south, par
 from bidzoo.wrappers.batch import Batch
 
-DEFAULT = (
-    *("random", "pass", "sayc", "sl", "a2c-bridge", "jps-bridge", "rl", "ppo", "rl-mcs", "bmcs"),
-    *("a2c-early", "jps-non-search", "jps-1-search", "jps-1-percent", "jps-5-percent", "jps-10-percent"),
-    *("rl-short", "rl-no-hi", "rl-no-pr"),
-)
-SEARCH_BOARDS = 200
-KINDS = {False: "auctions", True: "slow auctions"}
-MATCH_NOTE = "Duplicate: every board at two tables, the sides exchanged; ± standard error, boards of one deal as one"
+# ---- boards ------------------------------------------------------------------------------
+
+FRESH = 0xF2E5  # added to the seed, so that fresh deals are those of no other command
+SOLVED_AT_ONCE = 1000  # contracts between two reports; what a kill can cost is less, the cache has the rest
 
 Room = tuple[Policy, Policy]  # North/South, East/West
-Report = Callable[[str, int, int], None]  # what is done, how many, of how many
+
+
+class Contracts(NamedTuple):
+    """Where ``N`` auctions ended."""
+
+    bid: I8  # [N]  0 ... 34, -1 passed out
+    stake: I8  # [N]  1, 2, 4
+    declarer: I8  # [N]  seat, -1 passed out
+
+    @classmethod
+    def of(cls, states: States) -> "Contracts":
+        """Of finished tables."""
+        return cls(*(states[name].astype(np.int8) for name in cls._fields))
+
+    @property
+    def cell(self) -> I64:
+        """Place ``[N]`` of declarer and strain among the 20 double-dummy results; 0 ... 4 where all passed."""
+        return np.where(self.declarer < 0, 0, 5 * self.declarer.astype(np.int64) + self.bid % 5)
+
+
+class Boards:
+    """``count`` boards, the same for every pair that plays them.
+
+    Test deals come in order, each time with suits renamed and seats turned as ``(seed, board)`` says; fresh deals are
+    ``random_deals`` and their double-dummy tricks unknown until ``solve``.
+    """
+
+    def __init__(self, count: int, seed: int = 0, fresh: bool = False) -> None:
+        if count < 2:
+            raise ValueError(f"boards {count}: expected 2 or more")
+        self.seed, self.fresh = seed, fresh
+        self.numbers: I64 = np.arange(count)
+        if fresh:
+            deals = DealSet.of(random_deals(seed + FRESH, self.numbers), np.zeros((count, 20), np.int8))
+        else:
+            deals = packaged("test")
+        self.deal: I64 = self.numbers % len(deals.hands)
+        self.game = Bridge(play=False, deals=deals, augment=not fresh, shuffle=False)
+        dealt = Batch(self.game, count, autoreset=False)
+        dealt.reset(seed)
+        self.hands: I64 = dealt.states["hands"].copy()
+        self.vulnerable: I64 = dealt.states["vulnerable"].astype(np.int64)
+        tricks = dealt.states["tricks"]
+        self.tricks: I8 = np.full_like(tricks, UNKNOWN) if fresh else tricks.copy()  # [N, 20]  double dummy
+
+    def __str__(self) -> str:
+        if self.fresh:
+            return f"{len(self.numbers):,} random deals, seed {self.seed}"
+        return f"{len(self.numbers):,} boards of {self.deal.max() + 1:,} test deals"
+
+    def play(self, north_south: Policy, east_west: Policy, policy_seed: int = 0, run: Run = HERE) -> States:
+        """Final states ``[N]`` of one room, as ``match.play``; those of fresh deals hold no tricks."""
+        return play(self.game, [north_south, east_west] * 2, self.numbers, self.seed, policy_seed, run).states
+
+    def play_rooms(self, rooms: Sequence[Room], policy_seed: int, run: Run) -> Iterator[tuple[Room, States]]:
+        """``play`` in one room after another."""
+        for count, room in enumerate(rooms):
+            yield room, self.play(*room, policy_seed, run.after(count * len(self.numbers)))
+
+    def solve(
+        self,
+        contracts: Sequence[Contracts],
+        cache: str | Path | None = None,
+        workers: int = 1,
+        backend: str | None = None,
+        report: Report = silent,
+    ) -> None:
+        """Find the double-dummy tricks of all ``contracts`` that are not known; ``cache`` keeps them for later runs."""
+        played = [(20 * self.numbers + each.cell)[each.declarer >= 0] for each in contracts]
+        cells = np.unique(np.concatenate(played))
+        cells = cells[self.tricks.ravel()[cells] == UNKNOWN]
+        if not len(cells):
+            return
+        if cache is not None:
+            Path(cache).parent.mkdir(parents=True, exist_ok=True)
+        memory = None if cache is None else TrickCache(cache)
+        report("contracts", 0, len(cells))
+        for start in range(0, len(cells), SOLVED_AT_ONCE):
+            board, cell = np.divmod(cells[start : start + SOLVED_AT_ONCE], 20)
+            self.tricks[board, cell] = solve_contracts(self.hands[board], cell // 5, cell % 5, workers, memory, backend)
+            report("contracts", start + len(board), len(cells))
+        if memory is not None:
+            memory.close()
+
+    def made(self, contracts: Contracts) -> Bool:
+        """The contract can be made ``[N]``; False where all passed."""
+        return (contracts.bid >= 0) & (self._won(contracts) >= 7 + contracts.bid // 5)
+
+    def _won(self, contracts: Contracts) -> I64:
+        return self.tricks[self.numbers, contracts.cell].astype(np.int64)
+
+    def points(self, contracts: Contracts) -> I32:
+        """North/South duplicate score ``[N]``; ValueError at a contract that has not been solved."""
+        won = self._won(contracts)
+        for board in np.flatnonzero((contracts.bid >= 0) & (won == UNKNOWN))[:1]:
+            raise ValueError(f"board {board}: its contract is not solved, expected solve() first")
+        bid, stake, declarer = (column.astype(np.int64) for column in contracts)
+        return north_south(bid, stake, declarer, self.vulnerable, won)
+
+    def match(self, first: Contracts, second: Contracts) -> I64:
+        """IMPs a board ``[N]`` of the pair that was North/South in ``first`` and East/West in ``second``."""
+        return imps(self.points(first) - self.points(second)).astype(np.int64)
+
+    def estimate(self, samples: F64 | I64, paper: float | None = None) -> Estimate:
+        """Mean over the boards; boards of one deal count as one sample for the error."""
+        return Estimate.of(samples, paper, self.deal)
+
+
+# ---- agents ------------------------------------------------------------------------------
+
+DEFAULT = ("random", "pass", "sayc", "sl", "a2c-bridge", "jps-bridge", "rl", "ppo", "rl-mcs", "bmcs")
 
 
 def contestant(entry: str | Policy) -> Policy:
-    """An agent by name, ``NAME=FILE`` for weights of one's own, a packaged network's name, or a policy as it is.
+    """An agent by name, a packaged network's, weights as ``FILE`` or ``NAME=FILE``, or a policy as it is.
 
     Raises:
         KeyError, ValueError: no such agent, or one without weights or that does not play bridge.
     """
-    from bidzoo.agents.bridge.neural import NetworkPolicy
-    from bidzoo.agents.bridge.weights import PACKAGED
+    from bidzoo.agents.bridge.network import PACKAGED, NetworkPolicy
 
     if not isinstance(entry, str):
         return agents.resolve(entry)
     name, _, file = entry.strip().partition("=")
     if file:
         policy: Policy = NetworkPolicy(file, name=name)
+    elif Path(name).suffix:
+        policy = NetworkPolicy(name, name=Path(name).stem)
     elif name not in agents.AGENTS and (PACKAGED / f"{name}.safetensors").exists():
         policy = NetworkPolicy(name, name=name)
     else:
         policy = agents.resolve(name, "bridge_bidding_v0")
-    _check(policy)
-    return policy
-
-
-def _check(policy: Policy) -> None:
-    """Let it make one call: ValueError if its weights are missing."""
-    batch = Batch(Boards(2).game, 1)
+    batch, first = Batch(Bridge(play=False, deals="test"), 1), np.zeros(1, np.int64)
     batch.reset()
-    policy.act(batch.views(np.zeros(1, np.int64)), batch.action_mask, Streams.at(0, np.zeros(1, np.int64)))
+    policy.act(batch.views(first), batch.action_mask, Streams.at(0, first))  # ValueError if its weights are missing
+    return policy
 
 
 def line_up(entries: Sequence[str | Policy]) -> tuple[list[Policy], list[str]]:
@@ -75,28 +182,10 @@ def line_up(entries: Sequence[str | Policy]) -> tuple[list[Policy], list[str]]:
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"agent {name!r} is there twice, expected different names")
+    if len(playing) < 2:
+        why = f" ({'; '.join(missing)})" if missing else ""
+        raise ValueError(f"a cross table takes two agents or more, got {len(playing)}{why}")
     return playing, missing
-
-
-def cross_table(names: Sequence[str], played: dict[tuple[str, str], Estimate], note: str) -> Table:
-    """Row against column, IMPs a board, strongest first."""
-    means = {ours: float(np.mean([played[ours, theirs].mean for theirs in names if theirs != ours])) for ours in names}
-    order = sorted(names, key=lambda name: -means[name])
-    table = Table("Cross table, IMPs a board", ["agent", *order, "mean"], note=note)
-    for ours in order:
-        row: dict[str, Any] = {theirs: played[ours, theirs] for theirs in order if theirs != ours}
-        table.rows.append({"agent": ours, **row, "mean": means[ours]})
-    return table
-
-
-def cross_figure(cross: Table) -> Figure:
-    """The cross table as a heat map."""
-    order = [str(row["agent"]) for row in cross.rows]
-    series = {
-        str(row["agent"]): [0.0 if name == row["agent"] else float(row[name].mean) for name in order]
-        for row in cross.rows
-    }
-    return Figure("Cross table, IMPs a board", "heat", order, series, "against", "agent", cross.note)
 
 
 def rooms(playing: Sequence[Policy], selves: bool) -> list[Room]:
@@ -110,77 +199,192 @@ def rooms(playing: Sequence[Policy], selves: bool) -> list[Room]:
     return sorted(found, key=slow)
 
 
-def _tell(report: Report, what: str, before: int, total: int, done: int) -> None:
-    report(what, before + done, total)
+# ---- the run -----------------------------------------------------------------------------
 
 
-def main(
-    entries: Sequence[str | Policy] = DEFAULT,
-    boards: int = 10_000,
-    seed: int = 0,
-    fresh: bool = False,
-    workers: int = 1,
-    cache: str | Path | None = None,
-    report: Report = lambda what, done, total: None,
-    backend: str | None = None,
-    search_boards: int = SEARCH_BOARDS,
-    ledger: str | Path | None = None,
-) -> tuple[list[Table], list[Figure], float]:
-    """The tables, figures and the seconds they took.
+@dataclass(frozen=True)
+class Options:
+    """What is played, and how."""
+
+    boards: int = 10_000  # of every pair, at two tables each
+    seed: int = 0  # of boards and policies
+    fresh: bool = False  # random deals instead of the test split; only the contracts that were reached are solved
+    search_boards: int = 200  # the first ones, where a policy is slow
+    workers: int = 1  # tasks at a time, of the solver and of slow policies; on a cluster of all
+    backend: str | None = None  # where the workers are, see ``bidzoo.core.jobs``
+    cache: str | Path | None = None  # file of double-dummy results, for ``fresh``; a killed run goes on from it
+    ledger: str | Path | None = None  # file of what slow policies have played; a killed run goes on from it
+
+
+def main(entries: Sequence[str | Policy] = DEFAULT, options: Options = Options(), report: Report = silent) -> Measured:
+    """The tables and figures.
 
     Args:
         entries: as ``contestant`` takes them; those that cannot play are named in the note and left out.
-        boards: every pair plays as many, at two tables each.
-        seed: of boards and policies.
-        fresh: random deals instead of the test split; only the contracts that were reached are solved.
-        workers: tasks at a time, of the solver and of slow policies; on a cluster of all.
-        cache: file of double-dummy results, for ``fresh``; a killed run goes on from it.
+        options: boards, workers and files.
         report: told about the progress.
-        backend: where the workers are, see ``bidzoo.parallel``.
-        search_boards: where a policy is slow only so many are played, the first ones.
-        ledger: file of what slow policies have played; a killed run goes on from it.
     """
-    began = time.perf_counter()
     playing, missing = line_up(entries)
-    if len(playing) < 2:
-        why = f" ({'; '.join(missing)})" if missing else ""
-        raise ValueError(f"a cross table takes two agents or more, got {len(playing)}{why}")
-    pairs = rooms(playing, not fresh)
-    of_kind = {kind: [pair for pair in pairs if slow(pair) == kind] for kind in sorted({slow(pair) for pair in pairs})}
-    arenas = {kind: Boards(min(boards, search_boards) if kind else boards, seed, fresh) for kind in of_kind}
+    ledger = None if options.ledger is None else MatchLedger(options.ledger, playing)
+    boards: dict[bool, Boards] = {}  # for fast and for slow policies
     ended: dict[tuple[str, str], Contracts] = {}
     quality: list[dict[str, Any]] = []
-    kept = None if ledger is None else MatchLedger(ledger, playing)
-    for kind, arena in arenas.items():
-        # on this machine threads serve fast policies better than processes do
-        spread = workers if kind or parallel.checked(backend) != "loky" else 1
-        total = len(of_kind[kind]) * len(arena.numbers)
-        for count, (north_south, east_west) in enumerate(of_kind[kind]):
-            told = partial(_tell, report, KINDS[kind], count * len(arena.numbers), total)
-            tables = arena.play(north_south, east_west, seed, spread, backend, kept if kind else None, told)
-            ended[north_south.name, east_west.name] = Contracts.of(tables)
-            if north_south is east_west:
-                quality.append(quality_row(arena, north_south.name, tables))
-        if fresh:
-            reached = [ended[first.name, second.name] for first, second in of_kind[kind]]
-            arena.solve(reached, workers, cache, partial(report, "contracts"), backend)
-    played = {}
+    pairs = rooms(playing, not options.fresh)
+    for kind in sorted({slow(pair) for pair in pairs}):
+        count = min(options.boards, options.search_boards) if kind else options.boards
+        boards[kind] = Boards(count, options.seed, options.fresh)
+    for kind, played_on in boards.items():
+        of_kind = [pair for pair in pairs if slow(pair) == kind]
+        run = _run(kind, len(of_kind) * len(played_on.numbers), options, ledger, report)
+        for (ours, theirs), states in played_on.play_rooms(of_kind, options.seed, run):
+            ended[ours.name, theirs.name] = Contracts.of(states)
+            if ours is theirs:
+                quality.append(quality_row(played_on, ours.name, states))
+        if options.fresh:
+            reached = [ended[first.name, second.name] for first, second in of_kind]
+            played_on.solve(reached, options.cache, options.workers, options.backend, report)
+    gained: dict[tuple[str, str], Estimate] = {}
     for ours, theirs in combinations(playing, 2):
-        arena, names = arenas[slow((ours, theirs))], (ours.name, theirs.name)
-        gained = arena.match(ended[names], ended[names[::-1]])
-        played[names], played[names[::-1]] = arena.estimate(gained), arena.estimate(-gained)
-    note = f"{_deals(arenas, playing)}. {MATCH_NOTE}" + (f". Left out: {'; '.join(missing)}" if missing else "")
-    cross = cross_table([policy.name for policy in playing], played, note)
-    results = [cross, *[table for table in [relations(played)] if table.rows]]
+        played_on, names = boards[slow((ours, theirs))], (ours.name, theirs.name)
+        won = played_on.match(ended[names], ended[names[::-1]])
+        gained[names], gained[names[::-1]] = played_on.estimate(won), played_on.estimate(-won)
+    note = f"{_deals(boards, playing)}. {MATCH_NOTE}" + (f". Left out: {'; '.join(missing)}" if missing else "")
+    cross, figure = cross_table([policy.name for policy in playing], gained, note)
+    tables = [cross, *[table for table in [relations(gained)] if table.rows]]
     if quality:
-        results.append(Table("Four of the same agent", list(quality[0]), [*quality], note=QUALITY_NOTE))
-    return results, [cross_figure(cross)], time.perf_counter() - began
+        tables.append(ResultTable("Four of the same agent", list(quality[0]), [*quality], note=QUALITY_NOTE))
+    return tables, [figure]
 
 
-def _deals(arenas: dict[bool, Boards], playing: Sequence[Policy]) -> str:
+def _run(searches: bool, total: int, options: Options, ledger: MatchLedger | None, report: Report) -> Run:
+    """On this machine threads serve fast policies better than processes do, and they need no ledger."""
+    what = "slow auctions" if searches else "auctions"
+    workers = options.workers if searches or jobs.checked(options.backend) != "loky" else 1
+    return Run(workers, options.backend, lambda done: report(what, done, total), ledger if searches else None)
+
+
+def _deals(boards: dict[bool, Boards], playing: Sequence[Policy]) -> str:
     """What was played, in words."""
-    most = max(arenas.values(), key=lambda arena: len(arena.numbers))
-    if len(arenas) == 1:
+    most = max(boards.values(), key=lambda each: len(each.numbers))
+    if len(boards) == 1:
         return str(most)
     names = " or ".join(policy.name for policy in playing if slow([policy]))
-    return f"{most}; the first {len(arenas[True].numbers):,} where {names} plays"
+    return f"{most}; the first {len(boards[True].numbers):,} where {names} plays"
+
+
+# ---- cross table -------------------------------------------------------------------------
+
+MATCH_NOTE = "Duplicate: every board at two tables, the sides exchanged; ± standard error, boards of one deal as one"
+
+
+def cross_table(
+    names: Sequence[str], played: Mapping[tuple[str, str], Estimate], note: str
+) -> tuple[ResultTable, Figure]:
+    """Row against column, IMPs a board, strongest first; the same as a heat map."""
+    means = {ours: float(np.mean([played[ours, theirs].mean for theirs in names if theirs != ours])) for ours in names}
+    order = sorted(names, key=lambda name: -means[name])
+    table = ResultTable("Cross table, IMPs a board", ["agent", *order, "mean"], note=note)
+    heat: dict[str, list[float]] = {}
+    for ours in order:
+        row: dict[str, Any] = {theirs: played[ours, theirs] for theirs in order if theirs != ours}
+        table.rows.append({"agent": ours, **row, "mean": means[ours]})
+        heat[ours] = [row[theirs].mean if theirs in row else 0.0 for theirs in order]
+    return table, Figure(table.title, "heat", order, heat, "against", "agent", note)
+
+
+# ---- what the papers claim of their agents -----------------------------------------------
+
+
+class Claim(NamedTuple):
+    """``first`` beats ``second`` by ``imps`` a board in the paper."""
+
+    first: str  # names of our agents
+    second: str
+    imps: float
+    error: float | None  # as published
+    source: str
+    indirect: bool = False  # the paper played both against WBridge5; the figure is the difference
+
+
+JPS, BMCS = "Tian et al. 2020", "belief Monte Carlo search"
+CLAIMS = (
+    Claim("jps-non-search", "a2c-early", 0.20, None, f"{JPS}, Table 3"),
+    Claim("jps-1-search", "a2c-early", 0.46, None, f"{JPS}, Table 3"),
+    Claim("jps-1-percent", "a2c-early", 0.71, None, f"{JPS}, Table 3, 1 %"),
+    Claim("jps-5-percent", "a2c-early", 0.70, None, f"{JPS}, Table 3, 5 %"),
+    Claim("jps-10-percent", "a2c-early", 0.44, None, f"{JPS}, Table 3, 10 %"),
+    Claim("jps-5-percent", "jps-non-search", 0.50, None, f"{JPS}, Table 3", indirect=True),
+    Claim("jps-5-percent", "jps-1-search", 0.24, None, f"{JPS}, Table 3", indirect=True),
+    Claim("rl", "sl", 0.87, 0.02, f"{BMCS}, section IV"),
+    Claim("rl-short", "rl-no-pr", 0.15, 0.07, f"{BMCS}, Table IV", indirect=True),
+    Claim("rl-short", "rl-no-hi", 0.10, 0.07, f"{BMCS}, Table IV", indirect=True),
+    Claim("rl-mcs", "ppo", 0.12, 0.07, f"{BMCS}, Table IV, on RL", indirect=True),  # ours search with ppo
+    Claim("bmcs", "ppo", 0.30, 0.07, f"{BMCS}, Table IV, on RL", indirect=True),
+    Claim("bmcs", "rl-mcs", 0.18, 0.07, f"{BMCS}, Table IV", indirect=True),
+)
+
+
+def relations(played: Mapping[tuple[str, str], Estimate]) -> ResultTable:
+    """The claims whose two agents met; ``played[first, second]`` is IMPs a board of the first."""
+    table = ResultTable(
+        "The papers' relations between our agents",
+        ["relation", "ours", "paper", "source"],
+        note="IMPs a board, duplicate. Theirs marked * is the difference of two results against a third player"
+        " (WBridge5, or the A2C model that all three start from)",
+    )
+    for claim in CLAIMS:
+        found = played.get((claim.first, claim.second))
+        if found is not None:
+            error = "" if claim.error is None else f" ± {claim.error:.2f}"
+            paper = f"{claim.imps:+.2f}{error}{' *' if claim.indirect else ''}"
+            relation = f"{claim.first} against {claim.second}"
+            table.add(relation, found._replace(paper=claim.imps), paper, claim.source)
+    return table
+
+
+# ---- contracts of four of the same agent, double dummy -----------------------------------
+
+GAME_LEVEL = np.array([5, 5, 4, 4, 3])  # of each strain
+QUALITY_NOTE = (
+    "Double dummy. IMPs off par: between the score and the deal's par, either way. Games that are there: just one side"
+    " can make a game, how often it is in one"
+)
+
+
+def quality_row(boards: Boards, name: str, states: States) -> dict[str, Any]:
+    """Where four of the agent ``name`` ended up, at the final ``states`` ``[N]``."""
+    contracts = Contracts.of(states)
+    length, dealer, vulnerable = (states[field].astype(np.int64) for field in ("length", "dealer", "vulnerable"))
+    makeable, game, made = makeable_games(boards), is_game(contracts), boards.made(contracts)
+    played, slam = contracts.bid >= 0, contracts.bid >= 25
+    side = np.stack([contracts.declarer % 2 == 0, contracts.declarer % 2 == 1], axis=1) & played[:, None]
+    bid = (game[:, None] & side)[makeable & ~makeable[:, ::-1]]
+    distance = np.abs(imps(boards.points(contracts) - par(boards.tricks, dealer, vulnerable)).astype(np.int64))
+
+    def percent(of: Bool) -> float | None:
+        return 100 * float(of.mean()) if len(of) else None
+
+    return {
+        "agent": name,
+        "IMPs off par": boards.estimate(distance),
+        "calls": float(length.mean()),
+        "passed out %": percent(~played),
+        "game %": percent(game),
+        "slam %": percent(slam),
+        "doubled %": percent((contracts.stake > 1)[played]),
+        "makes %": percent(made[played]),
+        "games that are there, bid %": percent(bid),
+        "games bid, make %": percent(made[game]),
+        "slams bid, make %": percent(made[slam]),
+    }
+
+
+def makeable_games(boards: Boards) -> Bool:
+    """Sides that can make a game double dummy ``[N, 2]`` (N/S, E/W)."""
+    tricks = boards.tricks.reshape(-1, 2, 2, 5).max(1)  # better declarer of each side
+    return (tricks >= GAME_LEVEL + 6).any(2)
+
+
+def is_game(contracts: Contracts) -> Bool:
+    """Contracts worth a game or more, doubling aside ``[N]``."""
+    return (contracts.bid >= 0) & (contracts.bid // 5 + 1 >= GAME_LEVEL[contracts.bid % 5])

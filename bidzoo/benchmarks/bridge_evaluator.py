@@ -1,7 +1,6 @@
 """How well the double-dummy evaluator knows the tricks: test deals, beside two simple baselines."""
 
 import time
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -9,16 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bidzoo.agents.bridge.evaluator import CLASSES, Evaluator
+from bidzoo.benchmarks.bridge import Contracts, is_game
 from bidzoo.benchmarks.match import play
-from bidzoo.benchmarks.results import Estimate, Table
-from bidzoo.cards import NOTRUMP, held, high_card_points
+from bidzoo.benchmarks.results import Estimate, Measured, ResultTable
+from bidzoo.core.cards import NOTRUMP, held, high_card_points
+from bidzoo.core.kernels import F64, I64, Bool
+from bidzoo.core.threads import get_threads, set_threads
 from bidzoo.envs.bridge.deals import DealSet, packaged, random_deals
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.kernels import F64, I64, Bool
 
 BINS = 10
 POINTS = (0, 10, 15, 18, 21, 24, 27, 31, 41)  # bounds of the bands of declarer's and dummy's high-card points
-GAME = np.array([5, 5, 4, 4, 3])  # level of game, by strain
 CELL = np.arange(20)
 STRAIN, DECLARER = CELL % 5, CELL // 5
 COUNTS = np.arange(CLASSES)
@@ -36,9 +36,8 @@ class Guess(NamedTuple):
         return np.asarray(self.chances @ COUNTS, np.float64)
 
 
-def main(evaluator: Evaluator, policy: str, limit: int | None = None) -> tuple[list[Table], float]:
-    """Tables, and seconds taken. ``policy``: agent whose contracts are judged; ``limit``: of test deals."""
-    begin = time.monotonic()
+def main(evaluator: Evaluator, policy: str, limit: int | None = None) -> Measured:
+    """Tables, no figures. ``policy``: agent whose contracts are judged; ``limit``: of test deals."""
     train = packaged("train")
     hands, tricks = packaged("test")
     test = DealSet(hands[:limit], tricks[:limit])
@@ -53,7 +52,7 @@ def main(evaluator: Evaluator, policy: str, limit: int | None = None) -> tuple[l
         calibration(evaluator, policy, len(test.hands)),
         speed(evaluator),
     ]
-    return tables, time.monotonic() - begin
+    return tables, []
 
 
 # ---- baselines ---------------------------------------------------------------------------
@@ -96,12 +95,12 @@ def _points(hands: I64) -> I64:
 # ---- tables ------------------------------------------------------------------------------
 
 
-def accuracy(guesses: tuple[Guess, ...], test: DealSet) -> Table:
+def accuracy(guesses: tuple[Guess, ...], test: DealSet) -> ResultTable:
     """Right, nearly right, and how far off; the cells of a deal are one sample."""
     columns = ("tricks of", "cells", "by", "exact", "within one", "absolute error", "bias", "log-loss")
     note = "exact: the likeliest count is right; absolute error and bias (predicted less true) of the expectation, in "
     note += "tricks; log-loss in nats; errors over deals, whose 20 cells are one sample"
-    table = Table(f"Double-dummy evaluator, {len(test.hands)} test deals", columns, note=note)
+    table = ResultTable(f"Double-dummy evaluator, {len(test.hands)} test deals", columns, note=note)
     for title, cells in (("all", STRAIN <= NOTRUMP), ("suits", STRAIN < NOTRUMP), ("notrump", STRAIN == NOTRUMP)):
         true = test.tricks[:, cells].astype(np.int64)
         for guess in guesses:
@@ -109,91 +108,73 @@ def accuracy(guesses: tuple[Guess, ...], test: DealSet) -> Table:
             off = np.abs(chances.argmax(2) - true)
             chance = np.take_along_axis(chances, true[..., None], 2)[..., 0]
             samples = (off == 0, off <= 1, np.abs(expected - true), expected - true, -np.log(np.maximum(chance, 1e-12)))
-            figures = [Estimate.of(sample.mean(1)) for sample in samples]
-            row = (title, true.size, guess.name, *figures)
-            table.rows.append(dict(zip(columns, row, strict=True)))
+            table.add(title, true.size, guess.name, *(Estimate.of(sample.mean(1)) for sample in samples))
     return table
 
 
-def _by_group(groups: Callable[[int], Bool], keys: list[Any], error: F64) -> list[tuple[Any, int, Estimate]]:
-    """Key, cells and mean ``error`` ``[n, 20]`` of each group of cells ``[n, 20]``; standard error over deals."""
-    rows = []
-    for number, key in enumerate(keys):
-        chosen = groups(number)
-        n = chosen.sum(1)
-        if (n > 0).sum() > 1:
-            mean = float(error[chosen].mean())
-            residual = np.where(chosen, error - mean, 0).sum(1)  # a ratio of sums over deals
-            rows.append((key, int(n.sum()), Estimate(mean, float(np.sqrt((residual**2).sum()) / n.sum()), len(n))))
-    return rows
+def over_cells(error: F64, chosen: Bool) -> tuple[int, Estimate | None]:
+    """Number and mean ``error`` ``[n, 20]`` of the cells ``chosen``; its standard error is over deals, two at least."""
+    n = chosen.sum(1)
+    if (n > 0).sum() < 2:
+        return 0, None
+    mean = float(error[chosen].mean())
+    residual = np.where(chosen, error - mean, 0).sum(1)  # a ratio of sums over deals
+    return int(n.sum()), Estimate(mean, float(np.sqrt((residual**2).sum()) / n.sum()), len(n))
 
 
-def bias(guess: Guess, test: DealSet) -> Table:
+def bias(guess: Guess, test: DealSet) -> ResultTable:
     """Mean error by the true count, and by the predicted one."""
     columns = ("tricks", "cells that took them", "bias there", "cells predicted near them", "bias there ")
     note = "bias: expectation less truth, in tricks. By the true count it cannot be 0: whatever is not seen pulls the "
     note += "expectation to the middle. By the prediction (rounded) it is what a calibrated evaluator has near 0"
-    table = Table("Bias by tricks", columns, note=note)
+    table = ResultTable("Bias by tricks", columns, note=note)
     error, near = guess.expected - test.tricks, np.rint(guess.expected)
-    true = {k: row for k, *row in _by_group(lambda t: test.tricks == t, list(COUNTS), error)}
-    said = {k: row for k, *row in _by_group(lambda t: near == t, list(COUNTS), error)}
     for t in COUNTS:
-        row = (int(t), *true.get(t, (0, None)), *said.get(t, (0, None)))
-        table.rows.append(dict(zip(columns, row, strict=True)))
+        table.add(int(t), *over_cells(error, test.tricks == t), *over_cells(error, near == t))
     return table
 
 
-def strength(guess: Guess, test: DealSet) -> Table:
+def strength(guess: Guess, test: DealSet) -> ResultTable:
     """Mean error by how strong declarer's side is."""
     columns = ("points of declarer and dummy", "cells", "bias", "absolute error")
-    table = Table("Bias by strength", columns, note="in tricks; errors over deals")
+    table = ResultTable("Bias by strength", columns, note="in tricks; errors over deals")
     error, points = guess.expected - test.tricks, _points(test.hands)[:, DECLARER]
-    bands = list(pairwise(POINTS))
-    names = [f"{low} to {high - 1}" for low, high in bands]
-
-    def inside(number: int) -> Bool:
-        return np.asarray((points >= bands[number][0]) & (points < bands[number][1]))
-
-    for one, other in zip(_by_group(inside, names, error), _by_group(inside, names, np.abs(error)), strict=True):
-        table.rows.append(dict(zip(columns, (*one, other[2]), strict=True)))
+    for low, high in pairwise(POINTS):
+        inside = np.asarray((points >= low) & (points < high))
+        count, mean = over_cells(error, inside)
+        if count:
+            table.add(f"{low} to {high - 1}", count, mean, over_cells(np.abs(error), inside)[1])
     return table
 
 
-def calibration(evaluator: Evaluator, policy: str, boards: int) -> Table:
+def calibration(evaluator: Evaluator, policy: str, boards: int) -> ResultTable:
     """Chance to make against how often it was made: contracts of game or more that a policy reached."""
     columns = ("predicted chance to make", "contracts", "mean prediction", "made")
     game = Bridge(False, deals="test", shuffle=False, augment=False)
-    tables = play(game, [policy] * 4, np.arange(boards)).tables
-    level, strain = tables["bid"] // 5 + 1, tables["bid"] % 5
-    reached = tables[(tables["declarer"] >= 0) & (level >= GAME[strain])]
-    level, strain, declarer = (reached["bid"] // 5 + 1, reached["bid"] % 5, reached["declarer"])
-    taken = reached["tricks"][np.arange(len(reached)), 5 * declarer + strain]
+    ended = play(game, [policy] * 4, np.arange(boards)).states
+    reached = ended[is_game(Contracts.of(ended))]
+    strain, declarer, needed = reached["bid"] % 5, reached["declarer"], reached["bid"] // 5 + 7
+    made = reached["tricks"][np.arange(len(reached)), 5 * declarer + strain] >= needed
     chances = evaluator.chances(reached["hands"], declarer, strain)
-    chance = np.where(level[:, None] + 6 <= COUNTS, chances, 0).sum(1, dtype=np.float64)
+    chance = np.where(needed[:, None] <= COUNTS, chances, 0).sum(1, dtype=np.float64)
     note = f"contracts of game or more that four {policy} bid on {boards} test deals, double-dummy"
-    table = Table("Calibration", columns, note=note)
+    table = ResultTable("Calibration", columns, note=note)
     place = np.minimum((chance * BINS).astype(np.int64), BINS - 1)
     for k in range(BINS):
         chosen = place == k
         if chosen.sum() > 1:
-            made = Estimate.of(taken[chosen] >= level[chosen] + 6)
-            row = (f"{k / BINS:.1f} to {(k + 1) / BINS:.1f}", int(chosen.sum()), float(chance[chosen].mean()), made)
-            table.rows.append(dict(zip(columns, row, strict=True)))
-    made = Estimate.of(taken >= level + 6)
-    table.rows.append(dict(zip(columns, ("all", len(chance), float(chance.mean()), made), strict=True)))
+            name = f"{k / BINS:.1f} to {(k + 1) / BINS:.1f}"
+            table.add(name, int(chosen.sum()), float(chance[chosen].mean()), Estimate.of(made[chosen]))
+    table.add("all", len(chance), float(chance.mean()), Estimate.of(made))
     return table
 
 
-def speed(evaluator: Evaluator) -> Table:
+def speed(evaluator: Evaluator) -> ResultTable:
     """Cells a second on one thread, the best of several rounds."""
-    import numba
-
-    columns = ("cells a call", "cells a second")
-    table = Table(
-        "Speed on one core", columns, note="one numba thread, best of 20 calls; other work may have slowed it"
-    )
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
+    note = "one thread, best of 20 calls; other work may have slowed it"
+    table = ResultTable("Speed on one core", ("cells a call", "cells a second"), note=note)
+    before = get_threads()
+    set_threads(1)
     try:
         for n in (20, 200, 2000):
             cell = np.arange(n) % 20
@@ -203,7 +184,7 @@ def speed(evaluator: Evaluator) -> Table:
                 begin = time.perf_counter()
                 evaluator.chances(hands, cell // 5, cell % 5)
                 seconds.append(time.perf_counter() - begin)
-            table.rows.append(dict(zip(columns, (n, round(n / min(seconds[1:]))), strict=True)))
+            table.add(n, round(n / min(seconds[1:])))
     finally:
-        numba.set_num_threads(before)
+        set_threads(before)
     return table

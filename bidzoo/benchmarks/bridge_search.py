@@ -5,19 +5,17 @@ deals; the solver then values both choices on as many other deals.
 """
 
 import time
-from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bidzoo import parallel
-from bidzoo.agents.bridge.bmcs import Bmcs
-from bidzoo.agents.bridge.outcomes import Solver
-from bidzoo.benchmarks.results import Estimate, Figure, Table
+from bidzoo.agents.bridge.bmcs import Bmcs, Solver
+from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable, silent
+from bidzoo.core import jobs
+from bidzoo.core.kernels import F32, F64, States
+from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.kernels import F32, F64, Tables
-from bidzoo.streams import Streams
 from bidzoo.wrappers.batch import Batch
 
 AUTHORS = {"top_k": 10, "p_min": 0.0001, "r_min": 100, "r_max": 1500, "p_max": 100_000}
@@ -34,7 +32,7 @@ SHARE_OF_EXACT = 5  # one in so many positions is timed with the solver
 class Open(NamedTuple):
     """``n`` decisions with more than one likely call, one a board."""
 
-    views: Tables  # [n]
+    views: States  # [n]
     chances: F32  # [n, 38]  of the policy
     a_table: float  # such decisions in one auction
 
@@ -64,23 +62,23 @@ def open_decisions(agent: Bmcs, count: int, seed: int) -> Open:
     return Open(np.concatenate(views)[chosen], np.concatenate(chances)[chosen], len(board) / (2 * count))
 
 
-def compare(agent: Bmcs, view: Tables, chances: F32, key: int) -> tuple[int, int, F64]:
+def compare(agent: Bmcs, view: States, chances: F32, key: int) -> tuple[int, int, F64]:
     """Choices by network and by solver on the same deals, and each call's exact mean gain ``[K]`` on other deals."""
     seen, other = agent.search(view, chances, key), agent.search(view, chances, key + 1)
     exact, _ = agent.judged(view, seen.hands, seen.calls, Solver())
     value, _ = agent.judged(view, other.hands, other.calls, Solver())
     mean: F64 = value.mean(0) if len(value) else np.zeros(len(seen.calls))
     chosen = int(np.flatnonzero(seen.calls == seen.call)[0])
-    exactly = int(exact.sum(0).argmax()) if len(seen.hands) > agent.settings.r_min else 0
+    exactly = int(exact.sum(0).argmax()) if len(seen.hands) > agent.options.r_min else 0
     return chosen, exactly, mean
 
 
-def loss_table(agent: Bmcs, found: Open, seed: int, workers: int, report: Callable[[str, int, int], None]) -> Table:
+def loss_table(agent: Bmcs, found: Open, seed: int, workers: int, report: Report) -> ResultTable:
     """What choosing by the network costs."""
     n = len(found.views)
     tasks = [(found.views[i : i + 1], found.chances[i], seed + 2 * i) for i in range(n)]
     network, exact, best, same = (np.zeros(n) for _ in range(4))
-    for i, (chosen, exactly, mean) in enumerate(parallel.run(partial(compare, agent), tasks, workers)):
+    for i, (chosen, exactly, mean) in enumerate(jobs.run(partial(compare, agent), tasks, workers)):
         network[i], exact[i], best[i], same[i] = mean[chosen], mean[exactly], mean.max(), chosen == exactly
         report("positions", i + 1, n)
     rows = {
@@ -91,17 +89,17 @@ def loss_table(agent: Bmcs, found: Open, seed: int, workers: int, report: Callab
         "loss by the network, a board": Estimate.of((exact - network) * found.a_table),
     }
     note = (
-        f"{n} open decisions of test boards, {agent.settings.r_max} deals to choose by and as many others to value the "
+        f"{n} open decisions of test boards, {agent.options.r_max} deals to choose by and as many others to value the "
         f"choice, all by the solver; IMPs where nothing else is said; {found.a_table:.2f} open decisions an auction"
     )
-    return Table(
+    return ResultTable(
         "Double-dummy network against solver", ["", "value"], [{"": k, "value": v} for k, v in rows.items()], note
     )
 
 
-def time_table(found: Open, seed: int, workers: int, report: Callable[[str, int, int], None]) -> Table:
+def time_table(found: Open, seed: int, workers: int, report: Report) -> ResultTable:
     """Seconds a searched decision by settings."""
-    table = Table(
+    table = ResultTable(
         "Time of a searched decision",
         ["settings", "seconds", "slowest", "deals drawn", "played out", "contracts judged"],
         note=f"Wall clock, one decision at a time, {workers} processes for the solver; the paper: 60 to 120 s",
@@ -117,23 +115,13 @@ def time_table(found: Open, seed: int, workers: int, report: Callable[[str, int,
             search = agent.search(found.views[i : i + 1], found.chances[i], seed + 2 * i)
             seconds.append(time.perf_counter() - began)
             facts.append((search.drawn, len(search.hands), search.judged))
-        drawn, kept, judged = np.mean(facts, axis=0)
-        counts = {"deals drawn": float(drawn), "played out": float(kept), "contracts judged": float(judged)}
-        table.rows.append(
-            {"settings": name, "seconds": Estimate.of(seconds), "slowest": float(np.max(seconds)), **counts}
-        )
+        table.add(name, Estimate.of(seconds), float(np.max(seconds)), *map(float, np.mean(facts, axis=0)))
         report("settings", done + 1, len(TIMED))
     return table
 
 
-def main(
-    positions: int = 200,
-    deals: int = 60,
-    seed: int = 0,
-    workers: int = 2,
-    report: Callable[[str, int, int], None] = lambda what, done, total: None,
-) -> tuple[list[Table], list[Figure], float]:
-    """The tables, no figures, and the seconds they took.
+def main(positions: int = 200, deals: int = 60, seed: int = 0, workers: int = 2, report: Report = silent) -> Measured:
+    """The tables, no figures.
 
     Args:
         positions: open decisions.
@@ -142,9 +130,7 @@ def main(
         workers: processes that solve; they change no result but the times.
         report: told about the progress.
     """
-    began = time.perf_counter()
     found = open_decisions(Bmcs(), positions, seed)
     times = time_table(found, seed, workers, report)
-    agent = Bmcs(r_max=deals, p_max=50 * deals, r_min=min(Bmcs.settings.r_min, deals - 1))
-    tables = [times, loss_table(agent, found, seed, workers, report)]
-    return tables, [], time.perf_counter() - began
+    agent = Bmcs(r_max=deals, p_max=50 * deals, r_min=min(Bmcs.options.r_min, deals - 1))
+    return [times, loss_table(agent, found, seed, workers, report)], []

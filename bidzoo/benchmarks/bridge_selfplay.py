@@ -6,35 +6,30 @@
 import os
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from cProfile import Profile
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from bidzoo.agents.bridge import network, selfplay, weights
+from bidzoo.agents.bridge import network, selfplay
 from bidzoo.agents.bridge.network import Architecture
 from bidzoo.agents.bridge.selfplay import BOTH, Actor
-from bidzoo.benchmarks.results import Figure, Table
-from bidzoo.cards import NUM_CALLS
+from bidzoo.benchmarks.results import Measured, Report, ResultTable, silent
+from bidzoo.core.cards import NUM_CALLS
+from bidzoo.core.kernels import F32, F64, I8, I64, batched
+from bidzoo.core.threads import get_threads
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.kernels import F32, F64, I8, I64, batched, prange
 
 NETWORKS = ("none", "sl", "4x1024", "4x2048")
 BOARDS = (4096, 16_384, 65_536)
-STAGES = {
-    "deal": "deal",
-    "observe": "observation",
-    "act": "calls chosen",
-    "make": "calls made",
-}  # functions, their columns
+STAGES = {"deal": "deal", "observe": "observation", "act": "calls chosen", "make": "calls made"}  # functions, columns
 _SIZE = re.compile(r"(\d+)x(\d+)")
 
 
 @batched
-def _pick(legal: I8, numbers: F64, call: I64, log_chances: F32) -> None:
-    for b in prange(len(legal)):
+def _pick(start: int, stop: int, legal: I8, numbers: F64, call: I64, log_chances: F32) -> None:
+    for b in range(start, stop):
         count = 0
         for a in range(NUM_CALLS):
             log_chances[b, a] = 0.0 if legal[b, a] else -1e9
@@ -63,7 +58,7 @@ def player(name: str, device: str, seed: int) -> tuple[Bridge, Actor]:
         architecture = Architecture("openspiel480", NUM_CALLS, width=width, depth=depth)
         model = network.module(architecture, seed, last_scale=0.1)
     else:
-        packaged = weights.packaged(name)
+        packaged = network.packaged_network(name)
         architecture, model = packaged.architecture, network.module_of(packaged)
     return Bridge(False, observation=architecture.observation), selfplay.actor(model.to(device), device)
 
@@ -76,6 +71,10 @@ class Played:
     seconds: float
     processor: float  # seconds of all cores together
     stages: dict[str, float]  # seconds of each of ``STAGES``
+
+    def each(self, seconds: float) -> float:
+        """Microseconds a decision."""
+        return 1e6 * seconds / self.decisions
 
 
 def measured(game: Bridge, boards: int, seed: int, who: Actor, stream: int) -> Played:
@@ -99,70 +98,52 @@ def measured(game: Bridge, boards: int, seed: int, who: Actor, stream: int) -> P
     return Played(len(decisions.call), seconds, processor, stages)
 
 
+@dataclass(frozen=True)
+class Options:
+    """How the speed is measured."""
+
+    device: str = "cpu"  # of torch
+    threads: int = 1  # of torch on the processor; the kernels take all cores
+    rounds: int = 3  # batches of each size; the fastest counts, since whatever else runs on the machine only slows
+    limit: float = 20.0  # seconds; larger batches of a network are left out once one took longer
+    seed: int = 0  # of deals, calls and random weights
+
+
 def main(
     networks: Sequence[str] = NETWORKS,
     boards: Sequence[int] = BOARDS,
-    device: str = "cpu",
-    threads: int = 1,
-    rounds: int = 3,
-    limit: float = 20.0,
-    seed: int = 0,
-    report: Callable[[str, int, int], None] = lambda what, done, total: None,
-) -> tuple[list[Table], list[Figure], float]:
-    """The tables, no figures, and the seconds they took.
+    options: Options = Options(),
+    report: Report = silent,
+) -> Measured:
+    """The tables, no figures, of ``networks`` as ``player`` reads them and ``boards`` a batch, small to large."""
 
-    Args:
-        networks: as ``player`` reads them.
-        boards: batch sizes, small to large.
-        device: of torch.
-        threads: of torch on the processor; the kernels take all cores.
-        rounds: batches of each size; the fastest counts, since whatever else runs on the machine only slows.
-        limit: seconds; larger batches of a network are left out once one took longer.
-        seed: of deals, calls and random weights.
-        report: told about the progress.
-    """
-    from numba import get_num_threads
+    from bidzoo.agents.bridge.trainer import torch_threads
 
-    from bidzoo.agents.bridge.checkpoint import torch_threads
-
-    began = time.perf_counter()
-    speed = Table(
+    speed = ResultTable(
         "Self-play: decisions a second",
         ["network", "boards", "decisions", "decisions/s", "processor µs a decision"],
-        note=f"device {device}; fastest of {rounds} batches; {get_num_threads()} threads of the kernels, {threads} of "
-        f"torch on the processor; {os.getloadavg()[0]:.1f} processes waiting for {os.cpu_count()} cores at the start; "
+        note=f"device {options.device}; fastest of {options.rounds} batches; "
+        f"{get_threads()} threads of the kernels, {options.threads} of torch on the processor; "
+        f"{os.getloadavg()[0]:.1f} processes waiting for {os.cpu_count()} cores at the start; "
         "none: calls by the random numbers alone; 4x1024: 4 hidden layers of 1024, random weights",
     )
-    spent = Table(
+    spent = ResultTable(
         "Self-play: where the time goes, µs a decision",
         ["network", "boards", *STAGES.values(), "rest"],
         note="wall clock; observation: encoded, with legal calls and a random number, in one kernel; rest: decisions "
         "recorded, sides told apart",
     )
-    with torch_threads(threads):
+    with torch_threads(options.threads):
         for done, name in enumerate(networks):
-            game, who = player(name, device, seed)
-            measured(game, 512, seed, who, 0)  # compiles
+            game, who = player(name, options.device, options.seed)
+            measured(game, 512, options.seed, who, 0)  # compiles
             for count in boards:
-                runs = [measured(game, count, seed, who, 1 + k) for k in range(rounds)]
-                fastest = min(runs, key=lambda run: run.seconds / run.decisions)
-                first: dict[str, Any] = {"network": name, "boards": count}
-                speed.rows.append({**first, **_speed(fastest)})
-                spent.rows.append({**first, **_spent(fastest)})
-                if max(run.seconds for run in runs) > limit:
+                runs = [measured(game, count, options.seed, who, 1 + k) for k in range(options.rounds)]
+                run = min(runs, key=lambda run: run.seconds / run.decisions)
+                stages = [run.each(run.stages[stage]) for stage in STAGES]
+                speed.add(name, count, run.decisions, run.decisions / run.seconds, run.each(run.processor))
+                spent.add(name, count, *stages, run.each(run.seconds) - sum(stages))
+                if max(run.seconds for run in runs) > options.limit:
                     break
             report("networks", done + 1, len(networks))
-    return [speed, spent], [], time.perf_counter() - began
-
-
-def _speed(run: Played) -> dict[str, Any]:
-    return {
-        "decisions": run.decisions,
-        "decisions/s": run.decisions / run.seconds,
-        "processor µs a decision": 1e6 * run.processor / run.decisions,
-    }
-
-
-def _spent(run: Played) -> dict[str, float]:
-    each = {column: 1e6 * run.stages[name] / run.decisions for name, column in STAGES.items()}
-    return {**each, "rest": 1e6 * run.seconds / run.decisions - sum(each.values())}
+    return [speed, spent], []

@@ -1,22 +1,32 @@
-"""Play any policies against each other: boards in batches, duplicate matches in IMPs."""
+"""Play any policies against each other over the same boards; neither batching nor workers change a result.
 
+``play`` seats a policy at each player. Two agents are compared over the same boards with the seats exchanged: in
+bridge by ``duplicate`` in IMPs, in the other games by ``pairings``, whose ``summary`` says who did better.
+"""
+
+import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from bidzoo import agents, parallel
+from bidzoo import __version__, agents
 from bidzoo.agents.policy import Policy
-from bidzoo.benchmarks.match_ledger import MatchLedger
-from bidzoo.benchmarks.results import Estimate
+from bidzoo.agents.spades.match import play_boards, share_won
+from bidzoo.benchmarks.results import Estimate, ResultTable
+from bidzoo.core import jobs
+from bidzoo.core.kernels import F32, F64, I16, I64, States
+from bidzoo.core.storage import Ledger
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.imps import imps
+from bidzoo.envs.bridge.score import imps
 from bidzoo.envs.game import Game
-from bidzoo.kernels import F32, I16, I64, Tables
-from bidzoo.wrappers.batch import Batch
-from bidzoo.wrappers.seating import Seating
+from bidzoo.wrappers.batch import Batch, Seating
 
 CHUNK = 4096  # most tables in step; bounds memory, changes no result
 SHARES = 4  # tasks a worker, so that the slowest share costs little
@@ -24,12 +34,32 @@ LEAST = 64  # fewest boards a task, to repay sending it
 SLOW_SHARE = 10  # boards a task of a slow policy: some seconds or minutes, what a kill can cost each worker
 
 
+# ---- play --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a match is run, which changes no result."""
+
+    workers: int = 1  # tasks at a time
+    backend: str | None = None  # where they run, see ``bidzoo.core.jobs``
+    report: Callable[[int], None] = lambda done: None  # told how many tables are done, first at the start
+    ledger: "MatchLedger | None" = None  # keeps what was played
+
+    def after(self, before: int) -> "Run":
+        """The same, and ``before`` more tables are done."""
+        return replace(self, report=lambda done: self.report(before + done))
+
+
+HERE = Run()  # in this process, without a word
+
+
 class Episodes(NamedTuple):
     """Finished episodes in board order."""
 
     boards: I64  # [N]
     reward: F32  # [N, P]
-    tables: Tables  # [N]  final states
+    states: States  # [N]  final states
     actions: I16 | None = None  # [N, T]  taken at each turn, -1 once over; None unless asked for
 
     def __repr__(self) -> str:
@@ -47,38 +77,32 @@ def play(
     boards: I64,
     seed: int = 0,
     policy_seed: int = 0,
-    workers: int = 1,
-    backend: str | None = None,
-    ledger: MatchLedger | None = None,
-    report: Callable[[int], None] = lambda done: None,
+    run: Run = HERE,
     actions: bool = False,
 ) -> Episodes:
     """Every board once with ``policies[p]`` (or the agent of that name) at player ``p``.
 
-    Neither batching nor workers change the result. ``boards`` are numbers ``[N]``; with ``seed`` they say the deals.
-    ``workers`` and ``backend`` are those of ``bidzoo.parallel.run``; ``ledger`` keeps finished shares, and ``report``
-    is told how many boards are done, first at the start. ``actions`` asks for those taken (no ledger keeps them).
+    ``boards`` are numbers ``[N]``; with ``seed`` they say the deals, with ``policy_seed`` the policies' random numbers.
+    ``actions`` asks for those taken, which no ledger keeps.
     """
+    ledger = run.ledger
     if actions and ledger is not None:
         raise ValueError("a ledger keeps no actions: ask for one of them")
     numbers, policies = board_numbers(boards), seated(game, policies)
-    shares = _shares(numbers, slow(policies), workers)
-    parts: dict[int, tuple[NDArray[Any], ...]] = {}
+    shares = _shares(numbers, slow(policies), run.workers)
     names = [] if ledger is None else ledger.names(game, policies, seed, policy_seed, shares)
-    for k, name in enumerate(names):
-        if ledger is not None and (part := ledger.get(name, game)) is not None:
-            parts[k] = part
-    report(done := sum(len(shares[k]) for k in parts))
+    parts: dict[int, tuple[NDArray[Any], ...]] = {} if ledger is None else ledger.known(game, names)
     waiting = [k for k in range(len(shares)) if k not in parts]
+    run.report(done := sum(len(shares[k]) for k in parts))
     play_share = partial(_play, game, tuple(policies), seed, policy_seed, actions)
-    for number, part in parallel.as_completed(play_share, [(shares[k],) for k in waiting], workers, backend):
+    for number, part in jobs.as_completed(play_share, [(shares[k],) for k in waiting], run.workers, run.backend):
         k = waiting[number]
         parts[k] = part
         if ledger is not None:
-            ledger.add(names[k], (part[0], part[1]))
-        report(done := done + len(shares[k]))
-    reward, tables, *taken = zip(*(parts[k] for k in range(len(shares))))
-    return Episodes(numbers, np.concatenate(reward), np.concatenate(tables), *map(_stacked, taken))
+            ledger.add(names[k], *part)
+        run.report(done := done + len(shares[k]))
+    reward, states, *taken = zip(*(parts[k] for k in range(len(shares))))
+    return Episodes(numbers, np.concatenate(reward), np.concatenate(states), *map(_stacked, taken))
 
 
 def play_each(
@@ -87,31 +111,14 @@ def play_each(
     boards: I64,
     seed: int = 0,
     policy_seed: int = 0,
-    workers: int = 1,
-    backend: str | None = None,
-    report: Callable[[int], None] = lambda done: None,
+    run: Run = HERE,
     actions: bool = False,
 ) -> list[Episodes]:
-    """``play`` by each of ``K`` lists of policies, the ``k``-th with policy seed ``K * policy_seed + k``.
-
-    ``report`` is told how many of all ``K * N`` tables are done.
-    """
-    played: list[Episodes] = []
-    for k, policies in enumerate(seatings):
-        before, stream = k * len(boards), len(seatings) * policy_seed + k
-        told = partial(_told, report, before)
-        played.append(play(game, policies, boards, seed, stream, workers, backend, report=told, actions=actions))
-    return played
-
-
-def _told(report: Callable[[int], None], before: int, done: int) -> None:
-    report(before + done)
-
-
-def _stacked(taken: Sequence[I16]) -> I16:
-    """Actions of all shares ``[N, T]``, ``T`` being that of the longest."""
-    most = max(part.shape[1] for part in taken)
-    return np.concatenate([np.pad(part, ((0, 0), (0, most - part.shape[1])), constant_values=-1) for part in taken])
+    """``play`` by each of ``K`` lists of policies, the ``k``-th with policy seed ``K * policy_seed + k``."""
+    return [
+        play(game, policies, boards, seed, len(seatings) * policy_seed + k, run.after(k * len(boards)), actions)
+        for k, policies in enumerate(seatings)
+    ]
 
 
 def board_numbers(boards: I64) -> I64:
@@ -144,6 +151,8 @@ def _play(
     game: Game, policies: Sequence[Policy], seed: int, policy_seed: int, keep: bool, boards: I64
 ) -> tuple[NDArray[Any], ...]:
     """Rewards ``[n, P]``, final states ``[n]`` and, to ``keep``, actions ``[n, T]`` of boards played in step."""
+    if (fast := play_boards(game, policies, boards, seed, policy_seed, keep)) is not None:
+        return fast if keep else fast[:2]
     reward, taken = np.zeros((len(boards), game.num_players), np.float32), [np.empty((len(boards), 0), np.int16)]
     if len(boards) == 0:
         return (reward, game.new(0), *taken[: int(keep)])
@@ -157,16 +166,80 @@ def _play(
         if keep:
             taken.append(actions[:, None].astype(np.int16))
         actions = seating.choose(batch)
-    return (reward, batch.tables, *([np.concatenate(taken, axis=1)] if keep else []))
+    return (reward, batch.states, *([np.concatenate(taken, axis=1)] if keep else []))
+
+
+def _stacked(taken: Sequence[I16]) -> I16:
+    """Actions of all shares ``[N, T]``, ``T`` being that of the longest."""
+    most = max(part.shape[1] for part in taken)
+    return np.concatenate([np.pad(part, ((0, 0), (0, most - part.shape[1])), constant_values=-1) for part in taken])
+
+
+class Share(NamedTuple):
+    """Some boards of a match, as a job of its ledger."""
+
+    players: str  # names
+    match: str  # fingerprint of rules, players, seeds and version
+    boards: str
+
+
+class Played(NamedTuple):
+    """What came of a share, as text: zlib, then base64."""
+
+    reward: str  # float32 [n, P]
+    tables: str  # [n]  final states
+
+
+class MatchLedger:
+    """What was played of slow matches, in a file, so that a killed run goes on.
+
+    Args:
+        path: of the file.
+        policies: all that will play. What they are made of tells them from others of the same name; weights that come
+            with bidzoo do not count (its version does), nor does code.
+
+    Raises:
+        ValueError: ``path`` holds something else.
+    """
+
+    def __init__(self, path: str | Path, policies: Sequence[Policy]) -> None:
+        self._ledger = Ledger(path, Share, Played)
+        self._made_of = [(policy, joblib.hash(policy)) for policy in policies]
+
+    def names(
+        self, game: Game, policies: Sequence[Policy], seed: int, policy_seed: int, shares: Sequence[I64]
+    ) -> list[Share]:
+        """What ``shares`` of a match are called."""
+        made_of = [mark for player in policies for policy, mark in self._made_of if policy is player]
+        match = joblib.hash((__version__, game, made_of, seed, policy_seed))
+        players = " ".join(policy.name for policy in policies)
+        return [Share(players, match, " ".join(map(str, share))) for share in shares]
+
+    def known(self, game: Game, names: Sequence[Share]) -> dict[int, tuple[NDArray[Any], ...]]:
+        """Rewards ``[n, P]`` and final states ``[n]`` of those of ``names`` that were played, by their places."""
+        found: dict[int, tuple[NDArray[Any], ...]] = {}
+        for k, name in enumerate(names):
+            if name in self._ledger.done:
+                reward, states = (zlib.decompress(b64decode(text)) for text in self._ledger.done[name])
+                rewards = np.frombuffer(reward, np.float32).reshape(-1, game.num_players)
+                found[k] = rewards, np.frombuffer(states, game.state)
+        return found
+
+    def add(self, name: Share, reward: F32, states: States) -> None:
+        """Keep rewards and final states."""
+        self._ledger.add(name, Played(*(b64encode(zlib.compress(a.tobytes())).decode() for a in (reward, states))))
+
+
+# ---- two agents compared -----------------------------------------------------------------
 
 
 class Match(NamedTuple):
     """Two pairs over ``N`` boards, each played at two tables with the sides exchanged."""
 
     boards: I64  # [N]
-    imps: I64  # [N]  won by the first pair, summed over nothing: one number a board
-    first: Tables  # [N]  final states where the first pair sat North/South
-    second: Tables  # [N]  where it sat East/West
+    imps: I64  # [N]  won by the first pair on each board
+    first: States  # [N]  final states where the first pair sat North/South
+    second: States  # [N]  where it sat East/West
 
     def __repr__(self) -> str:
         return f"<Match of {len(self.boards)} boards: {self.imps.sum():+d} IMPs, {self.estimate} a board>"
@@ -182,15 +255,7 @@ Pair = Player | tuple[Player, Player]  # one at both seats, or (North or East, S
 
 
 def duplicate(
-    game: Bridge,
-    ours: Pair,
-    theirs: Pair,
-    boards: I64,
-    seed: int = 0,
-    policy_seed: int = 0,
-    workers: int = 1,
-    backend: str | None = None,
-    report: Callable[[int], None] = lambda done: None,
+    game: Bridge, ours: Pair, theirs: Pair, boards: I64, seed: int = 0, policy_seed: int = 0, run: Run = HERE
 ) -> Match:
     """A duplicate match (Law 78B): the IMPs of the difference between the two tables on every board.
 
@@ -201,18 +266,67 @@ def duplicate(
         boards: numbers ``[N]``; with ``seed`` they address deal, dealer and vulnerability.
         seed: of the deals.
         policy_seed: of the policies' random numbers.
-        workers: tasks at a time; they change no result.
-        backend: where they run, see ``bidzoo.parallel``.
-        report: told how many of the ``2 * N`` tables are done.
+        run: workers and progress over the ``2 * N`` tables.
     """
     if not isinstance(game, Bridge):
         raise ValueError(f"a duplicate match is bridge, got {game}; play() plays any game")
     if game.reward != "score":
         raise ValueError(f"a duplicate match compares scores; make the game with reward='score', not {game.reward!r}")
-    a, c = ours if isinstance(ours, tuple) else (ours, ours)
-    b, d = theirs if isinstance(theirs, tuple) else (theirs, theirs)
+    (a, c), (b, d) = (pair if isinstance(pair, tuple) else (pair, pair) for pair in (ours, theirs))
     a, b, c, d = seated(game, (a, b, c, d))
-    both = ((a, b, c, d), (b, a, d, c))
-    first, second = play_each(game, both, board_numbers(boards), seed, policy_seed, workers, backend, report)
+    first, second = play_each(game, ((a, b, c, d), (b, a, d, c)), board_numbers(boards), seed, policy_seed, run)
     difference = np.round(game.reward_scale * (first.reward[:, 0] - second.reward[:, 0])).astype(np.int32)
-    return Match(first.boards, np.asarray(imps(difference), np.int64), first.tables, second.tables)
+    return Match(first.boards, np.asarray(imps(difference), np.int64), first.states, second.states)
+
+
+# Spades is played duplicate too: every board at two tables, with the partnerships exchanged. In the games of two
+# partners who are paid alike, each agent plays with itself and at either seat with the other, on the same boards.
+SEATINGS = {  # by utility: which agent, 0 or 1, each player is
+    "zero_sum": ((0, 1, 0, 1), (1, 0, 1, 0)),
+    "identical": ((0, 0), (1, 1), (0, 1), (1, 0)),
+}
+Names = tuple[str, str]
+
+
+def pairings(
+    game: Game, ours: Policy, theirs: Policy, boards: I64, seed: int = 0, policy_seed: int = 0, run: Run = HERE
+) -> list[Episodes]:
+    """Every board ``[N]`` in each of the game's ``SEATINGS``, with the actions taken; arguments as of ``duplicate``."""
+    seated = [[(ours, theirs)[agent] for agent in seats] for seats in SEATINGS[game.utility]]
+    return play_each(game, seated, boards, seed, policy_seed, run, actions=True)
+
+
+def summary(game: Game, names: Names, played: Sequence[Episodes]) -> ResultTable:
+    """What came of ``pairings`` between agents called ``names``; of some boards only, if others are missing."""
+    return _exchanged(game, names, played) if game.utility == "zero_sum" else _partners(game, names, played)
+
+
+def _partners(game: Game, names: Names, played: Sequence[Episodes]) -> ResultTable:
+    columns = ["player_0", "player_1", "boards", "mean reward"]
+    table = ResultTable(f"{game}", columns, note="± standard error over boards")
+    for (first, second), (boards, reward, *_) in zip(SEATINGS["identical"], played, strict=True):
+        if len(boards):
+            table.add(names[first], names[second], len(boards), Estimate.of(reward[:, 0], group=boards))
+    return table
+
+
+def _exchanged(game: Game, names: Names, played: Sequence[Episodes]) -> ResultTable:
+    states, boards = (np.concatenate(arrays) for arrays in zip(*((e.states, e.boards) for e in played)))
+    seats = np.concatenate([np.tile(s, (len(e.boards), 1)) for s, e in zip(SEATINGS["zero_sum"], played, strict=True)])
+    rounds, winner = states["rounds"].astype(np.int64), states["winner"].astype(np.int64)
+    won = share_won(np.where(winner < 0, winner, seats[np.arange(len(seats)), winner]))
+    scores = np.take_along_axis(states["scores"], np.arange(4) % states["sides"][:, None].astype(np.int64), 1)
+    ours, theirs = ((scores * (seats == agent)).sum(1) / 2 for agent in range(2))  # of two seats, one side or two
+    whole = bool((states["max_rounds"] > 1).any())
+
+    def a_round(points: F64) -> Estimate:
+        """Points a round over all rounds; those of a board are one sample for the error."""
+        return Estimate.of(np.repeat(points / rounds, rounds), group=np.repeat(boards, rounds))
+
+    note = f"{len(np.unique(boards)):,} boards, {rounds.sum():,} rounds; ± standard error over boards"
+    columns = ["agent", *["games won %"] * whole, "points a round", "ahead a round"]
+    table = ResultTable(f"{game}: {names[0]} against {names[1]}", columns, note=note)
+    for name, share, points, others in ((names[0], won, ours, theirs), (names[1], 1 - won, theirs, ours)):
+        games = [Estimate.of(100 * share, group=boards)] * whole
+        table.add(name, *games, a_round(points), a_round(points - others))
+    return table

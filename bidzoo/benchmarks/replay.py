@@ -1,19 +1,67 @@
 """A file of match results, played again under the laws: every score and every IMP found anew."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-from bidzoo.benchmarks import game_records, records
-from bidzoo.benchmarks.record_files import Record, place
-from bidzoo.benchmarks.results import Table
-from bidzoo.envs.bridge.files.board import Board, contract_numbers
-from bidzoo.envs.bridge.files.gather import READERS, read_boards
-from bidzoo.envs.bridge.imps import imps
-from bidzoo.envs.bridge.score import north_south_row
+import numpy as np
 
-T = TypeVar("T")
+from bidzoo.benchmarks import records
+from bidzoo.benchmarks.match import SEATINGS, Episodes, summary
+from bidzoo.benchmarks.records import Record, place
+from bidzoo.benchmarks.results import ResultTable
+from bidzoo.core.kernels import States
+from bidzoo.envs.bridge.board import Board, contract_numbers
+from bidzoo.envs.bridge.deals import READERS, read_boards
+from bidzoo.envs.bridge.score import imps, north_south_row
+from bidzoo.envs.game import Game
+
+
+def summaries(path: str | Path) -> list[ResultTable]:
+    """What came of every match of a ``.jsonl``, ``.parquet``, ``.pbn`` or ``.lin`` file.
+
+    Raises:
+        ValueError: something illegal, or another result than the file's; names file, line and what was expected.
+    """
+    path = Path(path)
+    if path.suffix.lower() in READERS:
+        return [total(_of_boards(path))]
+    given = records.read(path)
+    if records.fields_of(given) is records.BRIDGE:
+        return [total(_of_records(path, given))]
+    return _of_other_games(path, given)
+
+
+def _replayed(path: Path, given: Sequence[Record]) -> Iterator[tuple[Record, States]]:
+    for number, record in enumerate(given, 1):
+        try:
+            yield record, records.replay(record)
+        except ValueError as problem:
+            raise ValueError(f"{place(path, number)}: {problem}") from problem
+
+
+def _of_other_games(path: Path, given: Sequence[Record]) -> list[ResultTable]:
+    """Records of Spades and the small games, a table a match."""
+    matches: dict[tuple[str, str, str, str], dict[int, list[tuple[Record, States]]]] = {}
+    for record, states in _replayed(path, given):
+        key = (record["env"], record["options"], *record["agents"])
+        matches.setdefault(key, {}).setdefault(record["seating"], []).append((record, states))
+    found = []
+    for (env_id, options, first, second), seatings in matches.items():
+        game = records.game_of(env_id, options)
+        played = [_episodes(game, seatings.get(k, [])) for k in range(len(SEATINGS[game.utility]))]
+        found.append(summary(game, (first, second), played))
+    return found
+
+
+def _episodes(game: Game, replayed: Sequence[tuple[Record, States]]) -> Episodes:
+    boards = np.array([record["board"] for record, _ in replayed], np.int64)
+    reward = np.array([record["rewards"] for record, _ in replayed], np.float32).reshape(-1, game.num_players)
+    return Episodes(boards, reward, np.concatenate([game.new(0), *(states for _, states in replayed)]))
+
+
+# ---- bridge ------------------------------------------------------------------------------
 
 
 class Result(NamedTuple):
@@ -26,46 +74,29 @@ class Result(NamedTuple):
     score: int | None  # of North/South; None where the tricks are not known
     imps: int | None  # of North/South in the open room, as the file has them
 
-
-def tables(path: str | Path) -> list[Table]:
-    """What came of every match of a ``.jsonl``, ``.parquet``, ``.pbn`` or ``.lin`` file.
-
-    Raises:
-        ValueError: something illegal, or another result than the file's; names file, line and what was expected.
-    """
-    path = Path(path)
-    if path.suffix.lower() in READERS:
-        return [total(_of_boards(path))]
-    given = records.read(path)
-    if records.kind(given) is records.KIND:
-        return [total(_of_records(path, given))]
-    return game_records.tables(_replayed(path, given, game_records.replay))
+    @property
+    def teams(self) -> tuple[str, str]:
+        """Names of North/South and of East/West."""
+        north, east, south, west = self.players
+        return north if north == south else f"{north}/{south}", east if east == west else f"{east}/{west}"
 
 
 def results(path: str | Path) -> Iterator[Result]:
-    """Every table of a file of bridge; as ``tables``."""
+    """Every table of a file of bridge; as ``summaries``."""
     path = Path(path)
     return _of_boards(path) if path.suffix.lower() in READERS else _of_records(path, records.read(path))
+
+
+def _of_records(path: Path, given: Sequence[Record]) -> Iterator[Result]:
+    for number, (record, states) in enumerate(_replayed(path, given), 1):
+        deal = (record["seed"], record["policy_seed"] // 2, record["board"], *states[0]["hands"].tolist())
+        where = place(path, number)
+        yield Result(where, deal, record["room"], tuple(record["players"]), record["score"], record["imps"])
 
 
 def _of_boards(path: Path) -> Iterator[Result]:
     for number, board in enumerate(read_boards(path), 1):
         yield _of_board(board, f"{path}: table {number}, board {board.number or '?'}")
-
-
-def _of_records(path: Path, given: Sequence[Record]) -> Iterator[Result]:
-    for number, (record, replayed) in enumerate(_replayed(path, given, records.replay), 1):
-        deal = (record["seed"], record["policy_seed"] // 2, record["board"], *replayed[0]["hands"].tolist())
-        where = place(path, number)
-        yield Result(where, deal, record["room"], tuple(record["players"]), record["score"], record["imps"])
-
-
-def _replayed(path: Path, given: Sequence[Record], replay: Callable[[Record], T]) -> Iterator[tuple[Record, T]]:
-    for number, record in enumerate(given, 1):
-        try:
-            yield record, replay(record)
-        except ValueError as problem:
-            raise ValueError(f"{place(path, number)}: {problem}") from problem
 
 
 def _of_board(board: Board, where: str) -> Result:
@@ -107,7 +138,7 @@ def _score(board: Board, vulnerable: int) -> int | None:
     return north_south_row(bid, stake, board.declarer, vulnerable, board.result)
 
 
-def total(found: Iterable[Result]) -> Table:
+def total(found: Iterable[Result]) -> ResultTable:
     """IMPs of every match in the file.
 
     Raises:
@@ -122,18 +153,18 @@ def total(found: Iterable[Result]) -> Table:
         if key not in waiting:
             waiting[key] = result
             continue
-        first, second = sorted((waiting.pop(key), result), key=lambda table: table.room == "closed")
+        first, second = sorted((waiting.pop(key), result), key=lambda each: each.room == "closed")
         gained = _imps(first, second)
         if gained is not None:
-            won.setdefault(_teams(first), []).append(gained)
+            won.setdefault(first.teams, []).append(gained)
     for result in waiting.values():
         if result.imps is not None:
             raise ValueError(f"{result.where}: {result.imps} IMPs, expected the board's other table in the file")
     alone = f", {len(waiting):,} of them without a second table" if waiting else ""
-    match = Table("Match", ["team", "against", "boards", "IMPs", "IMPs a board"], note=f"{tables:,} replayed{alone}")
-    for (ours, theirs), each in won.items():
-        line = {"team": ours, "against": theirs, "boards": len(each), "IMPs": sum(each)}
-        match.rows.append({**line, "IMPs a board": sum(each) / len(each)})
+    columns = ["team", "against", "boards", "IMPs", "IMPs a board"]
+    match = ResultTable("Match", columns, note=f"{tables:,} replayed{alone}")
+    for teams, each in won.items():
+        match.add(*teams, len(each), sum(each), sum(each) / len(each))
     return match
 
 
@@ -141,12 +172,7 @@ def _imps(first: Result, second: Result) -> int | None:
     """Of North/South in the open room; None where a score is not known."""
     known = first.score is not None and second.score is not None
     found = int(imps((first.score or 0) - (second.score or 0))) if known else None
-    for table in (first, second):
-        if table.imps is not None and table.imps != found:
-            raise ValueError(f"{table.where}: {table.imps} IMPs, but the two scores give {found}")
+    for each in (first, second):
+        if each.imps is not None and each.imps != found:
+            raise ValueError(f"{each.where}: {each.imps} IMPs, but the two scores give {found}")
     return found
-
-
-def _teams(table: Result) -> tuple[str, str]:
-    north, east, south, west = table.players
-    return north if north == south else f"{north}/{south}", east if east == west else f"{east}/{west}"

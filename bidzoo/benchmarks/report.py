@@ -3,12 +3,14 @@
 import io
 import math
 import re
+from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from bidzoo.benchmarks.results import Estimate, Figure, Table, load, write_text
+from bidzoo.benchmarks.results import Estimate, Figure, ResultTable, load, text
+from bidzoo.core.storage import replace_file
 
 APART = 2.0  # standard errors beyond which ours and the paper's are marked as different
 MOST_NUMBERS = 80  # cells of a heat map that still have room for their numbers
@@ -38,18 +40,15 @@ figure { margin: 1rem 0; } figure img { max-width: 100%; height: auto; }
 """
 
 
-def apart(estimate: Estimate) -> float | None:
-    """Standard errors between ours and the paper's figure; None where either is not known."""
-    if estimate.paper is None or not estimate.error > 0:
-        return None
-    return (estimate.mean - estimate.paper) / estimate.error
+def apart(estimate: Estimate) -> float:
+    """Standard errors between ours and the paper's figure; 0 where either is not known."""
+    known = estimate.paper is not None and estimate.error > 0
+    return abs(estimate.mean - (estimate.paper or 0)) / estimate.error if known else 0.0
 
 
 def number(value: float) -> str:
-    """Three decimals for small numbers, none for large ones."""
-    if not math.isfinite(value):
-        return "–"
-    return f"{value:,.3f}" if abs(value) < 100 else f"{value:,.0f}"
+    """As ``results.text``, with a dash where there is none."""
+    return text(value) if math.isfinite(value) else "–"
 
 
 def cell(value: Any) -> str:
@@ -60,34 +59,24 @@ def cell(value: Any) -> str:
         mean, error, paper = value.texts
         distance = apart(value)
         parts = [mean, f'<span class="error">± {error}</span>' if error else ""]
-        if distance is not None and abs(distance) > APART:
-            parts.append(f'<span class="apart" title="{abs(distance):.1f} standard errors apart">≠</span>')
+        if distance > APART:
+            parts.append(f'<span class="apart" title="{distance:.1f} standard errors apart">≠</span>')
         under = f'<br><span class="paper">paper {paper}</span>' if paper else ""
         return f'<td class="number">{" ".join(filter(None, parts))}{under}</td>'
     if isinstance(value, bool) or not isinstance(value, int | float):
         return f"<td>{escape(str(value))}</td>"
-    return f'<td class="number">{f"{value:,}" if isinstance(value, int) else number(value)}</td>'
+    return f'<td class="number">{number(value)}</td>'
 
 
-def table_html(table: Table) -> str:
+def table_html(table: ResultTable) -> str:
     """A table with its title and note."""
-    numbers = (int, float, Estimate)
-    right = [any(isinstance(row.get(column), numbers) for row in table.rows) for column in table.columns]
     head = "".join(
-        f"<th{' class=number' if number else ''}>{escape(column)}</th>"
-        for column, number in zip(table.columns, right, strict=True)
+        f"<th{' class=number' if table.numeric(column) else ''}>{escape(column)}</th>" for column in table.columns
     )
     rows = "".join("<tr>" + "".join(cell(row.get(column)) for column in table.columns) + "</tr>" for row in table.rows)
     note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
     title = f"<h3>{escape(table.title)}</h3>"
     return f'{title}<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{note}'
-
-
-def draw(figure: Figure) -> str:
-    """The figure as an SVG document, by matplotlib (extra ``[train]``)."""
-    text = io.StringIO()
-    _savefig(figure, text, "svg")
-    return text.getvalue()
 
 
 def pictures(figures: Sequence[Figure], folder: Path) -> list[Path]:
@@ -145,13 +134,9 @@ def _plot(axes: Any, figure: Figure) -> None:
             at = [i + (place - (count - 1) / 2) * width for i in range(len(figure.x))]
             axes.bar(at, list(values), width, label=name)
     if figure.kind == "bars":
-        turned = sum(len(str(x)) for x in figure.x) > 60
-        axes.set_xticks(
-            range(len(figure.x)),
-            [str(x) for x in figure.x],
-            rotation=35 if turned else 0,
-            ha="right" if turned else "center",
-        )
+        names = [str(x) for x in figure.x]
+        rotation, side = (35, "right") if sum(map(len, names)) > 60 else (0, "center")
+        axes.set_xticks(range(len(names)), names, rotation=rotation, ha=side)
     if count > 1:
         axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
@@ -159,9 +144,9 @@ def _plot(axes: Any, figure: Figure) -> None:
 
 def figure_html(figure: Figure) -> str:
     """A figure as an image inside the page; its numbers are its alternative text."""
-    import base64
-
-    data = base64.b64encode(draw(figure).encode()).decode()
+    drawn = io.BytesIO()
+    _savefig(figure, drawn, "svg")
+    data = b64encode(drawn.getvalue()).decode()
     note = f"<br>{escape(figure.note)}" if figure.note else ""
     title = escape(figure.title)
     caption = f'<figcaption class="note">{title}{note}</figcaption>'
@@ -205,5 +190,5 @@ def main(files: Sequence[Path], out: Path) -> int:
     """
     if not files:
         raise ValueError("no result files; run a benchmark first (bidzoo bench --help)")
-    write_text(out, page([load(file) for file in files]))
+    replace_file(out, page([load(file) for file in files]).encode())
     return len(files)

@@ -6,12 +6,15 @@ import os
 import platform
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import bidzoo
+import numpy as np
+
+from bidzoo import __version__
+from bidzoo.core.storage import replace_file
 
 
 class Estimate(NamedTuple):
@@ -28,8 +31,6 @@ class Estimate(NamedTuple):
 
         ``group`` integers ``[n]``: samples of one group are not independent and count as one for the error.
         """
-        import numpy as np
-
         values = np.asarray(samples, np.float64)
         sums = values - values.mean()
         if group is not None:
@@ -52,13 +53,21 @@ class Estimate(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """Rows of named cells: text, numbers or ``Estimate``."""
 
     title: str
     columns: Sequence[str]
     rows: list[Mapping[str, Any]] = field(default_factory=list)
     note: str = ""
+
+    def add(self, *cells: Any) -> None:
+        """One more row, a cell for each column."""
+        self.rows.append(dict(zip(self.columns, cells, strict=True)))
+
+    def numeric(self, column: str) -> bool:
+        """Whether ``column`` holds any number."""
+        return any(isinstance(row.get(column), int | float | Estimate) for row in self.rows)
 
 
 @dataclass(frozen=True)
@@ -78,16 +87,24 @@ class Figure:
     note: str = ""
 
 
+Measured = tuple[list[ResultTable], list[Figure]]  # what the ``main`` of a suite gives
+Report = Callable[[str, int, int], None]  # what is done, how many, of how many
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """A ``Report`` to nobody."""
+
+
 def text(value: Any) -> str:
     """A cell as text; an estimate shows its error and the paper's figure."""
     if value is None:
         return ""
-    if isinstance(value, Estimate) or not isinstance(value, float):
-        return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
-    return f"{value:,.3f}" if abs(value) < 100 else f"{value:,.0f}"
+    if isinstance(value, float):
+        return f"{value:,.3f}" if abs(value) < 100 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
-def show(tables: Sequence[Table]) -> None:
+def show(tables: Sequence[ResultTable]) -> None:
     """Print the tables with rich."""
     from rich.console import Console
     from rich.table import Table as RichTable
@@ -98,15 +115,10 @@ def show(tables: Sequence[Table]) -> None:
     for table in tables:
         pretty = RichTable(title=table.title, title_justify="left", caption=table.note or None, caption_justify="left")
         for column in table.columns:
-            numeric = any(isinstance(row.get(column), int | float | Estimate) for row in table.rows)
-            pretty.add_column(column, justify="right" if numeric else "left")
+            pretty.add_column(column, justify="right" if table.numeric(column) else "left")
         for row in table.rows:
             pretty.add_row(*(text(row.get(column)) for column in table.columns))
         console.print(pretty)
-
-
-def _plain(value: Any) -> Any:
-    return value._asdict() if isinstance(value, Estimate) else value
 
 
 def command() -> str:
@@ -117,66 +129,43 @@ def command() -> str:
 def save(
     path: str | Path,
     suite: str,
-    tables: Sequence[Table],
+    tables: Sequence[ResultTable],
     *,
     seed: int,
     seconds: float,
     figures: Sequence[Figure] = (),
 ) -> None:
-    """Write a result file whole or not at all (temporary file, then rename)."""
+    """Write a result file, whole or not at all."""
     document = {
         "suite": suite,
         "command": command(),
         "seed": seed,
-        "version": bidzoo.__version__,
+        "version": __version__,
         "python": platform.python_version(),
         "machine": f"{os.cpu_count()} cores, {platform.machine()}",
         "seconds": round(seconds, 1),
-        "tables": [
-            {
-                "title": table.title,
-                "columns": list(table.columns),
-                "rows": [{key: _plain(value) for key, value in row.items()} for row in table.rows],
-                "note": table.note,
-            }
-            for table in tables
-        ],
+        "tables": [{**vars(table), "columns": list(table.columns), "rows": _plain(table.rows)} for table in tables],
         "figures": [vars(figure) for figure in figures],
     }
-    write_text(Path(path), json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    replace_file(Path(path), (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
 
 
-def write_text(path: Path, text: str) -> None:
-    """``path`` holds all of ``text`` or what it held before."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+def _plain(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: x._asdict() if isinstance(x, Estimate) else x for name, x in row.items()} for row in rows]
+
+
+def _estimates(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [{name: Estimate(**x) if isinstance(x, dict) else x for name, x in row.items()} for row in rows]
 
 
 def load(path: str | Path) -> dict[str, Any]:
     """A result file's document, with the file's ``name`` without its ending; ValueError if it is none."""
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
-        tables = [
-            Table(
-                table["title"],
-                table["columns"],
-                [{key: _estimate(value) for key, value in row.items()} for row in table["rows"]],
-                table["note"],
-            )
-            for table in document["tables"]
-        ]
+        tables = [ResultTable(**{**table, "rows": _estimates(table["rows"])}) for table in document["tables"]]
         figures = [Figure(**figure) for figure in document.get("figures", [])]
         for key in ("suite", "command", "seed", "version", "python", "machine", "seconds"):
             document[key]
     except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as problem:
         raise ValueError(f"{path}: not a bidzoo result file ({problem})") from problem
     return {**document, "name": Path(path).stem, "tables": tables, "figures": figures}
-
-
-def _estimate(value: Any) -> Any:
-    return Estimate(**value) if isinstance(value, dict) else value

@@ -7,78 +7,160 @@ CFR1k and CFR1k+JPS run ``seeds`` seeds (the paper: 1000), A2C and BAD ``network
 
 import time
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bidzoo.agents.tabular import exact, solver
-from bidzoo.benchmarks.ledger import Ledger
-from bidzoo.benchmarks.results import Estimate, Figure, Table
-from bidzoo.benchmarks.tabular_jobs import Job, Outcome, compiled_of, finish
-from bidzoo.benchmarks.tabular_pages import auctions, grid_table, paper_grid, speed_table
-from bidzoo.benchmarks.tabular_paper import BAD_JPS, GAMES, INFOSETS, ROWS, SAMPLES, STATES, TABLE_1, TABLE_2
-from bidzoo.envs.signals.compiled import count_infosets, count_states
+from bidzoo.agents.tabular import a2c, bad, cfr, exact, jps
+from bidzoo.agents.tabular.policy import game_of
+from bidzoo.agents.tabular.strategy import purify, random
+from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, ResultTable, silent
+from bidzoo.core.jobs import as_completed
+from bidzoo.core.kernels import F64
+from bidzoo.core.storage import Ledger
+from bidzoo.envs.signalling.compiled import Compiled, compile_game, count_infosets, count_states, evaluate
 
-NETWORKS = ("A2C", "BAD")
-LONG = "simple_bidding_v0(size=16)"  # of Figure 2
-GRID = "minibridge_v0(size=4)"
+# ---- every figure of the paper on small games ------------------------------------------------
+# Tian, Gong and Jiang 2020, "Joint Policy Search for Multi-agent Collaboration with Imperfect Information", arXiv
+# 2008.06495: Table 1, Table 2, Table 4, the text of section 6. Where the table prints three digits, so do we.
+
+GAMES = (
+    "comm_v0(length=3)",
+    "comm_v0(length=5)",
+    "comm_v0(length=6)",
+    "comm_v0(length=7)",
+    "mini_hanabi_v0()",
+    "simple_bidding_v0(size=4)",
+    "simple_bidding_v0(size=8)",
+    "simple_bidding_v0(size=16)",
+    "minibridge_v0(size=3)",
+    "minibridge_v0(size=4)",
+    "minibridge_v0(size=5)",
+)
+LONG, GRID = "simple_bidding_v0(size=16)", "minibridge_v0(size=4)"  # of Figure 2 and of Table 4
+ROWS = ("CFR1k", "CFR1k+JPS", "A2C", "BAD")
+NETWORKS = ROWS[2:]
+
+TABLE_1: dict[str, tuple[float, ...]] = {  # in the order of GAMES
+    "CFR1k": (0.89, 0.85, 0.85, 0.85, 9.11, 2.18, 4.96, 10.47, 1.01, 1.62, 2.60),
+    "CFR1k+JPS": (1.00, 1.00, 1.00, 1.00, 9.50, 2.20, 5.00, 10.56, 1.07, 1.71, 2.74),
+    "A2C": (0.60, 0.57, 0.51, 0.02, 8.20, 2.19, 4.79, 9.97, 0.66, 1.03, 1.71),
+    "BAD": (1.00, 0.88, 0.50, 0.29, 9.47, 2.23, 4.99, 9.81, 0.53, 0.98, 1.31),
+    "Best known": (1.00, 1.00, 1.00, 1.00, 10.0, 2.25, 5.06, 10.75, 1.13, 1.84, 2.89),
+}
+STATES = (633, 34785, 270273, 2129793, 53, 241, 1985, 16129, 4081, 25576, 147421)
+INFOSETS = (129, 2049, 8193, 32769, 45, 61, 249, 1009, 1021, 5116, 24571)
+
+BAD_JPS = {  # section 6, text: BAD+JPS; the same figures as "All states" of Table 2
+    "simple_bidding_v0(size=16)": 10.47,
+    "minibridge_v0(size=3)": 1.12,
+    "minibridge_v0(size=4)": 1.71,
+    "minibridge_v0(size=5)": 2.77,
+}
+
+SAMPLES = (1, 2, 5, 8, 15, 20, 25, 30)  # columns of Table 2
+TABLE_2: dict[tuple[str, str], tuple[float, tuple[float, ...]]] = {  # (game, start): all states, samples
+    ("mini_hanabi_v0()", "CFR1k"): (9.50, (10.00, 9.99, 9.95, 9.75, 9.51, 9.51, 9.51, 9.51)),
+    ("simple_bidding_v0(size=16)", "CFR1k"): (10.56, (10.47, 10.47, 10.49, 10.52, 10.58, 10.60, 10.61, 10.61)),
+    ("simple_bidding_v0(size=16)", "BAD"): (10.47, (9.91, 9.95, 10.22, 10.34, 10.50, 10.55, 10.57, 10.55)),
+    ("minibridge_v0(size=3)", "BAD"): (1.12, (0.89, 1.12, 1.13, 1.13, 1.12, 1.12, 1.12, 1.12)),
+    ("minibridge_v0(size=4)", "BAD"): (1.71, (1.23, 1.63, 1.71, 1.71, 1.68, 1.67, 1.68, 1.69)),
+    ("minibridge_v0(size=5)", "BAD"): (2.77, (2.12, 2.51, 2.74, 2.79, 2.79, 2.76, 2.77, 2.78)),
+}
+
+# section 6, "runtime speed": seconds of a JPS iteration and of brute force, and their ratio; None: not given
+SPEED: dict[str, tuple[float | None, float | None, float]] = {
+    "simple_bidding_v0(size=8)": (1.0, 4.0, 4.0),
+    "simple_bidding_v0(size=16)": (20.0, 260.0, 13.0),
+    "comm_v0(length=4)": (None, None, 3.0),
+    "minibridge_v0(size=4)": (None, None, 30.0),
+}
+
+TABLE_4 = (  # auctions of a policy worth 1.84 in MiniBridge 4; row: hearts of player_0, column: of player_1
+    ("1S-2S-3S-4S-P", "1S-2S-3S-P", "1S-2H-2S-P", "1S-P", "1S-2H-2S-4H-4S-P"),
+    ("P-2S-3S-P", "P-1S-2S-P", "P-P", "P-P", "P-1H-P"),
+    ("P-2S-P", "P-1S-P", "P-P", "P-P", "P-1H-2H-P"),
+    ("1H-1S-P", "1H-P", "1H-P", "1H-2H-P", "1H-3H-P"),
+    ("1H-1S-4H-4S-P", "1H-P", "1H-P", "1H-2H-3H-P", "1H-3H-3S-4H-P"),
+)
 
 
-def main(
-    seeds: int = 10,
-    network_seeds: int = 1,
-    rows: Sequence[str] | None = None,
-    games: Sequence[str] | None = None,
-    workers: int = 2,
-    ledger: str | Path | None = None,
-    report: Callable[[str, int, int], None] = lambda what, done, total: None,
-) -> tuple[list[Table], list[Figure], float]:
-    """The tables, figures and the seconds they took.
+# ---- jobs: one seed of one row on one game -----------------------------------------------------
+# Every job depends on its own seed alone and runs in a worker process with one thread, so results are the same for any
+# number of workers.
 
-    Args:
-        seeds: of CFR1k, CFR1k+JPS and random+JPS.
-        network_seeds: of A2C and BAD; 0 leaves them out, and nothing then needs torch.
-        rows: of Table 1, from ``ROWS``; default all.
-        games: as in ``GAMES``; default all.
-        workers: processes; they change no result.
-        ledger: file of finished jobs, from which an interrupted run goes on.
-        report: told how many jobs are done, first at the start.
-
-    Raises:
-        ValueError: an unknown row or game, or a number that is too small.
-    """
-    began = time.perf_counter()
-    chosen_rows, chosen_games = _chosen("row", rows, ROWS), _chosen("game", games, GAMES)
-    if seeds < 1 or network_seeds < 0 or workers < 1:
-        raise ValueError(
-            f"seeds and workers must be at least 1, network_seeds 0: got {seeds}, {workers}, {network_seeds}"
-        )
-    kept = Ledger(ledger, Job, Outcome)
-    done = _done(_jobs(chosen_rows, chosen_games, seeds, network_seeds), kept, workers, report)
-    tables = [table_1_games(chosen_games)]
-    for pair in (ROWS[:2], ROWS[2:]):
-        shown = [row for row in pair if row in chosen_rows]
-        if any(job.row + suffix in shown for job in done for suffix in ("", "+JPS")):
-            tables.append(table_1(done, shown, chosen_games))
-    tables.append(boosts(done, chosen_games))
-    if sampled := [key for key in TABLE_2 if any((job.game, job.row) == key for job in done)]:
-        tables.append(table_2(done, sampled))
-    if GRID in chosen_games:
-        tables += grids(done)
-    if len(chosen_games) == len(GAMES):
-        tables.append(speed_table())
-    return [table for table in tables if table.rows], figure_2(done), time.perf_counter() - began
+SHORT = {  # BAD's partial policies have a row a type: in the large Comm games it gets a fifth of the updates
+    ("BAD", "comm_v0(length=6)"): {"updates": 40},
+    ("BAD", "comm_v0(length=7)"): {"updates": 40},
+}
 
 
-def _chosen(kind: str, names: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...]:
-    for name in names or ():
-        if name not in known:
-            raise ValueError(f"unknown {kind} {name!r}; choose from {', '.join(known)}")
-    return tuple(known) if not names else tuple(name for name in known if name in names)
+class Job(NamedTuple):
+    """Start from ``row`` ("CFR1k", "A2C", "BAD" or "random") on ``game`` with ``seed``, then JPS."""
+
+    row: str
+    game: str
+    seed: int
 
 
-def _jobs(rows: Sequence[str], games: Sequence[str], seeds: int, network_seeds: int) -> list[Job]:
+class Outcome(NamedTuple):
+    """What came out; seconds are of the processor."""
+
+    value: float  # of the row itself
+    boosted: float  # after JPS
+    sampled: dict[str, float]  # after sampled JPS, by samples an information set; where Table 2 has it
+    seconds: float  # of the row itself
+    jps_seconds: float
+    steps: int  # accepted by JPS
+
+
+@cache
+def compiled_of(game: str) -> Compiled:
+    """The compiled form, kept for the life of the process."""
+    return compile_game(game_of(game))
+
+
+def start_of(job: Job) -> F64:
+    """The strategy that JPS starts from: CFR's last iterate as it is, the networks' greedy one."""
+    game = compiled_of(job.game)
+    if job.row == "CFR1k":
+        return cfr.cfr(game, cfr.Options(seed=job.seed))
+    if job.row == "random":
+        return random(game, job.seed)
+    solve = {"A2C": a2c.solve, "BAD": bad.solve}[job.row]
+    return solve(game, job.seed, **SHORT.get((job.row, job.game), {}))
+
+
+def run(job: Job) -> Outcome:
+    """The job, done."""
+    game = compiled_of(job.game)
+    depth = jps.search_depth(game)
+    began = time.process_time()
+    start = start_of(job)
+    ended = time.process_time()
+    accepted = [step for _, step in jps.steps(game, start, jps.Options(depth=depth, seed=job.seed))]
+    boosted = accepted[-1].value if accepted else evaluate(game, start)
+    jps_seconds = time.process_time() - ended
+    sampled = {}
+    for n in SAMPLES if (job.game, job.row) in TABLE_2 else ():
+        config = jps.Options(depth=depth, samples=n, seed=job.seed)
+        sampled[str(n)] = evaluate(game, jps.jps(game, start, config))
+    value = evaluate(game, purify(game, start) if job.row == "CFR1k" else start)
+    return Outcome(value, boosted, sampled, ended - began, jps_seconds, len(accepted))
+
+
+def _timed(job: Job) -> tuple[Job, Outcome]:
+    """``run`` with the kernels compiled or loaded before, so that the first seed's seconds are like the others'."""
+    game = compiled_of(job.game)
+    start = cfr.cfr(game, cfr.Options(iterations=1))
+    for samples in (0, 1):
+        jps.jps(game, start, jps.Options(depth=1, samples=samples, iterations=1))
+    return job, run(job)
+
+
+def jobs_of(rows: Sequence[str], games: Sequence[str], seeds: int, network_seeds: int) -> list[Job]:
     """Starts that JPS boosts, game by game, then networks, seed by seed.
 
     A game of over a million states gets one seed in 25, but 2 at least, and one seed of each network.
@@ -95,14 +177,19 @@ def _jobs(rows: Sequence[str], games: Sequence[str], seeds: int, network_seeds: 
     return jobs
 
 
-def _done(
-    jobs: list[Job], ledger: Ledger[Job, Outcome], workers: int, report: Callable[[str, int, int], None]
-) -> dict[Job, Outcome]:
-    before = sum(job in ledger.done for job in jobs)
-    report("jobs", before, len(jobs))
-    for done, _ in enumerate(finish(jobs, ledger, workers), before + 1):
+def finish(jobs: list[Job], ledger: Ledger[Job, Outcome], workers: int, report: Report) -> dict[Job, Outcome]:
+    """Outcomes of all ``jobs``; those that the ledger lacks are run, ``workers`` at a time (``bidzoo.core.jobs``)."""
+    waiting = [(job,) for job in jobs if job not in ledger.done]
+    done = len(jobs) - len(waiting)
+    report("jobs", done, len(jobs))
+    for _, (job, outcome) in as_completed(_timed, waiting, workers, apart=True):
+        ledger.add(job, outcome)
+        done += 1
         report("jobs", done, len(jobs))
     return {job: ledger.done[job] for job in jobs}
+
+
+# ---- tables and figures --------------------------------------------------------------------------
 
 
 def _of(done: dict[Job, Outcome], row: str, game: str) -> list[Outcome]:
@@ -113,15 +200,9 @@ def _estimate(samples: Sequence[float], paper: float | None = None) -> Estimate 
     return Estimate.of(samples, paper) if samples else None
 
 
-def exact_text(game: str) -> str:
-    """The proved optimum as a fraction and a number."""
-    value = exact.solve(compiled_of(game))[0].value
-    return f"{value} = {float(value):.4f}"
-
-
-def table_1_games(games: Sequence[str]) -> Table:
-    """The last lines of Table 1, and the proved optimum."""
-    table = Table(
+def table_1_games(games: Sequence[str]) -> ResultTable:
+    """The last lines of Table 1, and the proved optimum as a fraction and a number."""
+    table = ResultTable(
         "Table 1: games",
         ["game", "states", "infosets", "best known (paper)", "exact optimum"],
         note="states and infosets as the paper counts them, equal to its figures; exact optimum: proved",
@@ -131,18 +212,16 @@ def table_1_games(games: Sequence[str]) -> Table:
         counted = count_states(form), count_infosets(form, "deal" if game.startswith("mini_hanabi") else "mover")
         if counted != (STATES[g], INFOSETS[g]):
             raise ValueError(f"{game}: {counted} states and infosets; the paper has {STATES[g], INFOSETS[g]}")
-        best = TABLE_1["Best known"][g]
-        line = {"game": game, "states": counted[0], "infosets": counted[1], "best known (paper)": best}
-        table.rows.append({**line, "exact optimum": exact_text(game)})
+        optimum = exact.solve(form)[0].value
+        table.add(game, *counted, TABLE_1["Best known"][g], f"{optimum} = {float(optimum):.4f}")
     return table
 
 
-def table_1(done: dict[Job, Outcome], rows: Sequence[str], games: Sequence[str]) -> Table:
+def table_1(done: dict[Job, Outcome], rows: Sequence[str], games: Sequence[str]) -> ResultTable:
     """``rows`` of Table 1 across, games down, each with the best of our seeds."""
-    columns = [column for row in rows for column in (row, f"{row} best")]
-    table = Table(
+    table = ResultTable(
         f"Table 1: {' and '.join(rows)}",
-        ["game", *columns, "n"],
+        ["game", *(column for row in rows for column in (row, f"{row} best")), "n"],
         note="average reward ± standard error over n seeds; best: the best seed",
     )
     for game in games:
@@ -157,9 +236,9 @@ def table_1(done: dict[Job, Outcome], rows: Sequence[str], games: Sequence[str])
     return table
 
 
-def boosts(done: dict[Job, Outcome], games: Sequence[str]) -> Table:
+def boosts(done: dict[Job, Outcome], games: Sequence[str]) -> ResultTable:
     """What JPS adds to each start, and what a seed costs."""
-    table = Table(
+    table = ResultTable(
         "JPS as a booster",
         ["game", "start", "before", "after JPS", "n", "JPS steps", "start s", "JPS s"],
         note="mean processor seconds a seed; D is 'all' or 3 as in the paper",
@@ -167,23 +246,27 @@ def boosts(done: dict[Job, Outcome], games: Sequence[str]) -> Table:
     for game in games:
         for start in ("random", "CFR1k", *NETWORKS):
             outcomes = _of(done, start, game)
-            if not outcomes:
-                continue
-            paper = {"CFR1k": TABLE_1["CFR1k+JPS"][GAMES.index(game)], "BAD": BAD_JPS.get(game)}.get(start)
-            n = len(outcomes)
-            line = {"game": game, "start": start, "n": n}
-            line["before"] = _estimate([outcome.value for outcome in outcomes])
-            line["after JPS"] = _estimate([outcome.boosted for outcome in outcomes], paper)
-            line["JPS steps"] = f"{sum(outcome.steps for outcome in outcomes) / n:.1f}"
-            line["start s"] = f"{sum(outcome.seconds for outcome in outcomes) / n:.2g}"
-            line["JPS s"] = f"{sum(outcome.jps_seconds for outcome in outcomes) / n:.2g}"
-            table.rows.append(line)
+            if outcomes:
+                paper = {"CFR1k": TABLE_1["CFR1k+JPS"][GAMES.index(game)], "BAD": BAD_JPS.get(game)}.get(start)
+                n = len(outcomes)
+                table.rows.append(
+                    {
+                        "game": game,
+                        "start": start,
+                        "n": n,
+                        "before": _estimate([outcome.value for outcome in outcomes]),
+                        "after JPS": _estimate([outcome.boosted for outcome in outcomes], paper),
+                        "JPS steps": f"{sum(outcome.steps for outcome in outcomes) / n:.1f}",
+                        "start s": f"{sum(outcome.seconds for outcome in outcomes) / n:.2g}",
+                        "JPS s": f"{sum(outcome.jps_seconds for outcome in outcomes) / n:.2g}",
+                    }
+                )
     return table
 
 
-def table_2(done: dict[Job, Outcome], keys: Sequence[tuple[str, str]]) -> Table:
+def table_2(done: dict[Job, Outcome], keys: Sequence[tuple[str, str]]) -> ResultTable:
     """Table 2, one line a cell; its gains over the start are Figure 2's."""
-    table = Table(
+    table = ResultTable(
         "Table 2: sampled JPS",
         ["game", "start", "samples", "reward", "gain over start"],
         note="states drawn at each information set, with replacement; the best of 100 iterations; gains seed by seed",
@@ -194,8 +277,7 @@ def table_2(done: dict[Job, Outcome], keys: Sequence[tuple[str, str]]) -> Table:
         before = np.array([outcome.value for outcome in outcomes])
         for samples, paper in (("all", every), *zip(SAMPLES, by_samples)):
             after = [outcome.boosted if samples == "all" else outcome.sampled[str(samples)] for outcome in outcomes]
-            line = {"game": game, "start": start, "samples": str(samples), "reward": _estimate(after, paper)}
-            table.rows.append({**line, "gain over start": _estimate(list(after - before))})
+            table.add(game, start, str(samples), _estimate(after, paper), _estimate(list(after - before)))
     return table
 
 
@@ -214,15 +296,124 @@ def figure_2(done: dict[Job, Outcome]) -> list[Figure]:
     return [Figure(title, "line", SAMPLES, series, "samples per information set", "reward")] if series else []
 
 
-def grids(done: dict[Job, Outcome]) -> list[Table]:
+def auctions(game_id: str, strategy: F64) -> list[list[str]]:
+    """The likeliest auction of each deal, ``[X][Y]``, as the paper writes them: ``"1S-2S-P"``."""
+    form = compiled_of(game_id)
+
+    def auction(x: int, y: int) -> str:
+        m, calls = 0, []
+        while form.count[m]:
+            first, own = int(form.first[m]), (x, y)[form.player[m]]
+            m = first + int(strategy[first : first + form.count[m], own].argmax())
+            calls.append(form.game.action_text(int(form.action[m])))
+        return "-".join(calls)
+
+    return [[auction(x, y) for y in range(form.num_types[1])] for x in range(form.num_types[0])]
+
+
+def grid_table(title: str, grid: Sequence[Sequence[str]], note: str) -> ResultTable:
+    """Rows: hearts of player_0; columns: hearts of player_1."""
+    table = ResultTable(f"MiniBridge N = 4: {title}", ["hearts", *(str(y) for y in range(len(grid[0])))], note=note)
+    for x, row in enumerate(grid):
+        table.add(str(x), *row)
+    return table
+
+
+def grids(done: dict[Job, Outcome]) -> list[ResultTable]:
     """Appendix C: the paper's policy, our best learned one, and a proved optimal one as grids of auctions."""
-    tables = [paper_grid()]
+    tables = [grid_table("the paper's learned policy (Table 4)", TABLE_4, "worth 1.84, says the paper")]
     learned = {job: outcome for job, outcome in done.items() if job.row == "CFR1k" and job.game == GRID}
     if learned:
         job = max(learned, key=lambda job: (learned[job].boosted, -job.seed))
-        strategy = solver.solve_jps(compiled_of(GRID), job.seed)
+        strategy = jps.solve(compiled_of(GRID), job.seed)
         note = f"seed {job.seed} of CFR1k+JPS, worth {learned[job].boosted:.4f}"
-        tables.append(grid_table("MiniBridge N = 4: our best learned policy", auctions(GRID, strategy), note))
+        tables.append(grid_table("our best learned policy", auctions(GRID, strategy), note))
     optimum, strategy = exact.solve(compiled_of(GRID))
     note = f"worth {optimum.value} = {float(optimum.value):.4f}, proved"
-    return [*tables, grid_table("MiniBridge N = 4: an optimal policy", auctions(GRID, strategy), note)]
+    return [*tables, grid_table("an optimal policy", auctions(GRID, strategy), note)]
+
+
+def _seconds(work: Callable[[], object], least: float = 0.2) -> float:
+    """Processor seconds of one call, the mean of as many as fill ``least``."""
+    calls, began = 0, time.process_time()
+    while (spent := time.process_time() - began) < least or calls == 0:
+        work()
+        calls += 1
+    return spent / calls
+
+
+def speed_table() -> ResultTable:
+    """One JPS iteration and the same proposals by brute force, from a random strategy, in this process."""
+    table = ResultTable(
+        "JPS against brute force: one iteration",
+        ["game", "D", "proposals", "JPS s", "brute force s", "ratio", "paper JPS s", "paper brute s", "paper ratio"],
+        note="from the root of a fully mixed random strategy; both searches find the same best gain; processor seconds",
+    )
+    for name, (paper_jps, paper_brute, paper_ratio) in SPEED.items():
+        game = compiled_of(name)
+        depth, strategy = jps.search_depth(game), random(game, 0)
+        search = jps.Search(game, jps.Options(depth=depth))
+        gain, _, _ = search.propose(strategy, 0, 0)
+        found = jps.brute_force(game, strategy, 0, depth)  # the first call compiles
+        if not np.isclose(gain, found.gain, rtol=0, atol=1e-9):
+            raise ValueError(f"{name}: JPS predicts {gain}, brute force finds {found.gain}")
+        ours = _seconds(partial(search.propose, strategy, 0, 0))
+        brute = _seconds(partial(jps.brute_force, game, strategy, 0, depth), least=0.0)
+        speeds = [f"{ours:.2g}", f"{brute:.2g}", f"{brute / ours:.0f}x"]
+        papers = ["" if seconds is None else f"{seconds:g}" for seconds in (paper_jps, paper_brute)]
+        table.add(name, depth or "all", found.proposals, *speeds, *papers, f"{paper_ratio:g}x")
+    return table
+
+
+# ---- all of it -----------------------------------------------------------------------------------
+
+
+def main(
+    seeds: int = 10,
+    network_seeds: int = 1,
+    rows: Sequence[str] | None = None,
+    games: Sequence[str] | None = None,
+    workers: int = 2,
+    ledger: str | Path | None = None,
+    report: Report = silent,
+) -> Measured:
+    """The tables and figures.
+
+    Args:
+        seeds: of CFR1k, CFR1k+JPS and random+JPS.
+        network_seeds: of A2C and BAD; 0 leaves them out, and nothing then needs torch.
+        rows: of Table 1, from ``ROWS``; default all.
+        games: as in ``GAMES``; default all.
+        workers: processes; they change no result.
+        ledger: file of finished jobs, from which an interrupted run goes on.
+        report: told how many jobs are done, first at the start.
+
+    Raises:
+        ValueError: an unknown row or game, or a number that is too small.
+    """
+    rows, games = _chosen("row", rows, ROWS), _chosen("game", games, GAMES)
+    if seeds < 1 or network_seeds < 0 or workers < 1:
+        raise ValueError(
+            f"seeds and workers must be at least 1, network_seeds 0: got {seeds}, {workers}, {network_seeds}"
+        )
+    done = finish(jobs_of(rows, games, seeds, network_seeds), Ledger(ledger, Job, Outcome), workers, report)
+    tables = [table_1_games(games)]
+    for pair in (ROWS[:2], NETWORKS):
+        shown = [row for row in pair if row in rows]
+        if any(job.row + suffix in shown for job in done for suffix in ("", "+JPS")):
+            tables.append(table_1(done, shown, games))
+    tables.append(boosts(done, games))
+    if sampled := [key for key in TABLE_2 if any((job.game, job.row) == key for job in done)]:
+        tables.append(table_2(done, sampled))
+    if GRID in games:
+        tables += grids(done)
+    if len(games) == len(GAMES):
+        tables.append(speed_table())
+    return [table for table in tables if table.rows], figure_2(done)
+
+
+def _chosen(kind: str, names: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...]:
+    for name in names or ():
+        if name not in known:
+            raise ValueError(f"unknown {kind} {name!r}; choose from {', '.join(known)}")
+    return tuple(known) if not names else tuple(name for name in known if name in names)

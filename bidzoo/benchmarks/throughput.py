@@ -4,65 +4,56 @@ Each contestant plays uniformly random legal actions and writes the observation 
 take turns in short slices, so a drift of the machine hits all alike; the figure is the median slice.
 """
 
+import contextlib
+import io
 import math
-import os
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from operator import methodcaller
+from pathlib import Path
 from statistics import median
 from typing import Any
 
-from bidzoo.benchmarks.peers import PEERS
-from bidzoo.benchmarks.results import Figure, Table
+import numpy as np
+from pettingzoo.utils import wrappers
+
+from bidzoo.agents.policy import choose
+from bidzoo.benchmarks.results import Figure, Measured, ResultTable
+from bidzoo.core.cards import TO_PGX
+from bidzoo.core.threads import get_threads
+from bidzoo.envs.bridge.deals import packaged
+from bidzoo.registry import GAMES, make, make_game
+from bidzoo.wrappers.batch import Batch
 
 TABLES = 4096  # of the batched engine
-Slice = Callable[[float], int]  # plays for about so many seconds, returns the decisions taken
+Work = Callable[[], int]  # plays a little, returns the decisions taken
 
 
-@dataclass(frozen=True)
-class Contestant:
-    """One row of the table."""
-
-    game: str
-    form: str
-    slice: Slice
-    reference: bool = False  # the row that ratios within its game are taken against
+# ---- our forms ---------------------------------------------------------------------------
 
 
-def _timed(work: Callable[[], int]) -> Slice:
-    def slice_of(seconds: float) -> int:
-        decisions, end = 0, time.perf_counter() + seconds
-        while time.perf_counter() < end:
-            decisions += work()
-        return decisions
-
-    return slice_of
-
-
-def batched(env_id: str, tables: int = TABLES, **options: Any) -> Slice:
+def batched(env_id: str) -> Work:
     """The batched engine with actions drawn by the ``random`` agent's kernel."""
-    import numpy as np
-
-    from bidzoo.agents.uniform import choose
-    from bidzoo.registry import make_vec
-
-    env = make_vec(env_id, tables, **options)
-    env.reset(seed=1)
-    actions, keys = np.empty(tables, np.int64), np.arange(tables, dtype=np.uint64)
+    batch = Batch(make_game(env_id), TABLES)
+    batch.reset(seed=1)
+    actions, keys = np.empty(TABLES, np.int64), np.arange(TABLES, dtype=np.uint64)
 
     def work() -> int:
         for _ in range(16):
-            choose(env.action_mask, keys, actions)
-            env.step(actions)
-        return 16 * tables
+            choose(batch.action_mask, keys, actions)
+            batch.step(actions)
+        return 16 * TABLES
 
-    return _timed(work)
+    return work
 
 
-def aec(env: Any) -> Slice:
+def aec(env: Any) -> Work:
     """Any PettingZoo AEC environment with masks in its observations, driven by ``last`` and ``step``."""
-    import numpy as np
-
     rng = np.random.default_rng(1)
     boards = [0]
 
@@ -79,39 +70,157 @@ def aec(env: Any) -> Slice:
             env.step(legal[int(rng.random() * len(legal))])
             decisions += 1
 
-    return _timed(work)
+    return work
 
 
 def standard_stack(env: Any) -> Any:
     """``env`` inside PettingZoo's three usual wrappers."""
-    from pettingzoo.utils import wrappers
-
     return wrappers.OrderEnforcingWrapper(
         wrappers.AssertOutOfBoundsWrapper(wrappers.TerminateIllegalWrapper(env, illegal_reward=-1))
     )
 
 
-def contestants(games: list[str] | None = None, peers: bool = True) -> list[Contestant]:
-    """Our forms of every game (or of ``games``) and each peer that is installed."""
-    from bidzoo.registry import GAMES, make
-
-    rows = []
-    for env_id in games or list(GAMES):
-        rows.append(Contestant(env_id, "bidzoo batched", batched(env_id)))
-        rows.append(Contestant(env_id, "bidzoo env()", aec(make(env_id))))
-        rows.append(Contestant(env_id, "raw_env in PettingZoo's wrappers", aec(standard_stack(make(env_id)))))
-    if peers:
-        for peer in PEERS:
-            made = peer.make()
-            if made is not None and (games is None or peer.game in games):
-                rows.append(Contestant(peer.game, peer.name, _timed(made), peer.reference))
-    return rows
+# ---- other suites: None where one is not installed ---------------------------------------
 
 
-def main(
-    seconds: float = 0.4, rounds: int = 5, games: list[str] | None = None, peers: bool = True
-) -> tuple[list[Table], list[Figure], float]:
-    """Measure and return the table, its bars and the seconds it took.
+def _openspiel(name: str, auction_only: bool = False) -> Work | None:
+    """OpenSpiel's ``name`` from states with every card dealt; to the end, or of bridge the auction only."""
+    if find_spec("pyspiel") is None:
+        return None
+    import pyspiel
+
+    game = pyspiel.load_game(name)
+    rng, dealt = np.random.default_rng(0), []
+    for _ in range(64):
+        state = game.new_initial_state()
+        while state.is_chance_node():
+            actions, chances = zip(*state.chance_outcomes(), strict=True)
+            state.apply_action(int(rng.choice(actions, p=chances)))
+        dealt.append(state)
+    asked, answer = (methodcaller("current_phase"), 1) if auction_only else (methodcaller("is_terminal"), False)
+    rng = np.random.default_rng(1)
+
+    def work() -> int:
+        state = dealt[int(rng.random() * len(dealt))].clone()
+        decisions = 0
+        while asked(state) == answer:
+            np.asarray(state.observation_tensor(state.current_player()), np.float32)
+            legal = state.legal_actions()
+            state.apply_action(legal[int(rng.random() * len(legal))])
+            decisions += 1
+        return decisions
+
+    return work
+
+
+def write_pgx_table(path: Path) -> None:
+    """Write our packaged deals in the file format that Pgx reads: base-4 digits a suit, hex digits a declarer."""
+    deals = packaged("test")
+    owner = np.zeros((len(deals.hands), 52), np.int64)
+    for card in range(52):
+        for seat in range(4):
+            owner[(deals.hands[:, seat] >> card & 1).astype(bool), TO_PGX[card]] = seat
+    keys = (owner.reshape(-1, 4, 13) * 4 ** np.arange(12, -1, -1)).sum(2)
+    values = (deals.tricks.reshape(-1, 4, 5).astype(np.int64) * 16 ** np.arange(4, -1, -1)).sum(2)
+    np.save(path, np.stack([keys, values]).astype(np.int32))
+
+
+def _pgx() -> Work | None:
+    if find_spec("pgx") is None:
+        return None
+    import jax
+    import jax.numpy as jnp
+    from pgx.bridge_bidding import BridgeBidding
+
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
+        write_pgx_table(Path(folder) / "table.npy")
+        env = BridgeBidding(f"{folder}/table.npy")
+    from pgx.experimental.wrappers import auto_reset
+
+    step = jax.vmap(auto_reset(env.step, env.init))
+
+    def turns(state: Any, key: Any) -> Any:
+        def turn(state: Any, key: Any) -> Any:
+            choose, deal = jax.random.split(key)
+            scores = jax.random.uniform(choose, state.legal_action_mask.shape) * state.legal_action_mask
+            return step(state, jnp.argmax(scores, axis=1), jax.random.split(deal, TABLES)), None
+
+        return jax.lax.scan(turn, state, jax.random.split(key, 16))[0]
+
+    compiled = jax.jit(turns)
+    held = [jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.PRNGKey(0), TABLES)), jax.random.PRNGKey(1)]
+
+    def work() -> int:
+        held[1], key = jax.random.split(held[1])
+        held[0] = jax.block_until_ready(compiled(held[0], key))
+        return 16 * TABLES
+
+    return work
+
+
+def _rlcard() -> Work | None:
+    if find_spec("rlcard") is None:
+        return None
+    import rlcard
+
+    env = rlcard.make("bridge", config={"seed": 1})
+    rng = np.random.default_rng(1)
+
+    def work() -> int:
+        state, _ = env.reset()
+        decisions = 0
+        while not env.is_over():
+            legal = list(state["legal_actions"])
+            state, _ = env.step(legal[int(rng.random() * len(legal))])
+            decisions += 1
+        return decisions
+
+    return work
+
+
+def _classic(module: str) -> Work | None:
+    """A PettingZoo classic environment in its own standard wrappers."""
+    try:
+        return aec(import_module(f"pettingzoo.classic.{module}").env())
+    except ImportError:
+        return None
+
+
+# ---- the run -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One row of the table; ``make`` builds the work to be timed, if it can."""
+
+    game: str  # of ours, also where another suite stands beside it
+    form: str
+    make: Callable[[], Work | None]
+    reference: bool = False  # the row that ratios within its game are taken against
+
+
+SPIEL, SPIEL_BRIDGE = "OpenSpiel from Python", "bridge(use_double_dummy_result=false)"
+PEERS = (
+    Contestant("bridge_bidding_v0", SPIEL, partial(_openspiel, SPIEL_BRIDGE, auction_only=True), True),
+    Contestant("bridge_bidding_v0", f"Pgx, {TABLES} tables, JAX on CPU", _pgx),
+    Contestant("bridge_bidding_v0", "PettingZoo classic connect_four", partial(_classic, "connect_four.connect_four")),
+    Contestant("bridge_v0", SPIEL, partial(_openspiel, SPIEL_BRIDGE), True),
+    Contestant("bridge_v0", "RLCard bridge", _rlcard),
+    Contestant("mini_hanabi_v0", "OpenSpiel tiny_hanabi from Python", partial(_openspiel, "tiny_hanabi"), True),
+)
+
+
+def ours(env_id: str) -> list[Contestant]:
+    """The forms of a game of ours."""
+    return [
+        Contestant(env_id, "bidzoo batched", lambda: batched(env_id)),
+        Contestant(env_id, "bidzoo env()", lambda: aec(make(env_id))),
+        Contestant(env_id, "raw_env in PettingZoo's wrappers", lambda: aec(standard_stack(make(env_id)))),
+    ]
+
+
+def main(seconds: float = 0.4, rounds: int = 5, games: list[str] | None = None, peers: bool = True) -> Measured:
+    """The table, and its bars beside OpenSpiel.
 
     Args:
         seconds: length of a slice.
@@ -119,34 +228,23 @@ def main(
         games: ids, default all.
         peers: also measure other suites where they are installed.
     """
-    began = time.perf_counter()
-    rows = contestants(games, peers)
-    for contestant in rows:
-        contestant.slice(0.01)  # compiles
-    speeds: list[list[float]] = [[] for _ in rows]
-    for _ in range(rounds):
-        for contestant, speed in zip(rows, speeds, strict=True):
-            start = time.perf_counter()
-            decisions = contestant.slice(seconds)
-            speed.append(decisions / (time.perf_counter() - start))
-    middle = [median(speed) for speed in speeds]
-    reference = {c.game: m for c, m in zip(rows, middle, strict=True) if c.reference}
-    table = Table(
+    chosen = games or list(GAMES)
+    contestants = [row for env_id in chosen for row in ours(env_id)]
+    contestants += [peer for peer in PEERS if peers and peer.game in chosen]
+    rows = [(contestant, work) for contestant in contestants if (work := contestant.make()) is not None]
+    for _, work in rows:
+        slice_of(work, 0.01)  # compiles
+    speeds = [[slice_of(work, seconds) for _, work in rows] for _ in range(rounds)]
+    middle = [median(speed) for speed in zip(*speeds, strict=True)]
+    reference = {row.game: speed for (row, _), speed in zip(rows, middle, strict=True) if row.reference}
+    table = ResultTable(
         "Throughput: random legal actions, observations written",
         ["game", "form", "decisions/s", "times OpenSpiel"],
         note=f"median of {rounds} slices of {seconds} s, taken in turn; batched: {TABLES} tables; "
-        f"OMP_WAIT_POLICY={os.environ.get('OMP_WAIT_POLICY', 'not set')}",
+        f"{get_threads()} threads",
     )
-    for contestant, speed_of in sorted(zip(rows, middle, strict=True), key=lambda row: (row[0].game, -row[1])):
-        base = reference.get(contestant.game)
-        table.rows.append(
-            {
-                "game": contestant.game,
-                "form": contestant.form,
-                "decisions/s": float(speed_of),
-                "times OpenSpiel": speed_of / base if base else None,
-            }
-        )
+    for (row, _), speed in sorted(zip(rows, middle, strict=True), key=lambda each: (each[0][0].game, -each[1])):
+        table.add(row.game, row.form, speed, speed / reference[row.game] if row.game in reference else None)
     shown = [row for row in table.rows if row["times OpenSpiel"] is not None]
     bars = Figure(
         "Decisions a second beside OpenSpiel driven from Python, as powers of ten",
@@ -155,4 +253,12 @@ def main(
         {"log10 of decisions/s": [math.log10(row["decisions/s"]) for row in shown]},
         y_label="log10 of decisions/s",
     )
-    return [table], [bars] if shown else [], time.perf_counter() - began
+    return [table], [bars] if shown else []
+
+
+def slice_of(work: Work, seconds: float) -> float:
+    """Decisions a second of a slice of about so many ``seconds``."""
+    decisions, begin = 0, time.perf_counter()
+    while time.perf_counter() < begin + seconds:
+        decisions += work()
+    return decisions / (time.perf_counter() - begin)

@@ -15,9 +15,9 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
+from bidzoo.core.kernels import I8, States
+from bidzoo.core.streams import Streams, checked_seed, random_seed
 from bidzoo.envs.game import Buffers, Game
-from bidzoo.kernels import I8, Tables
-from bidzoo.streams import Streams, checked_seed
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -72,7 +72,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         self.game, self.render_mode, self.illegal_action = game, render_mode, illegal_action
         self.possible_agents = [f"player_{p}" for p in range(game.num_players)]
         self._number = {agent: p for p, agent in enumerate(self.possible_agents)}
-        self._seed = int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
+        self._seed = random_seed()
         self._board = -1
         self._infos: dict[str, dict[str, Any]] | None = None
         # one space per agent: a shared Discrete would share its random generator
@@ -86,13 +86,13 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         }
         self._show(game.new(1), game.buffers(1))
 
-    def _show(self, tables: Tables, out: Buffers) -> None:
-        self._tables, self._out = tables, out
+    def _show(self, states: States, out: Buffers) -> None:
+        self._states, self._out = states, out
         self._one_mask, self._one_observation = out.mask[0], out.observation[0]  # parts of the buffers, not copies
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._show(self._tables, self._out)
+        self._show(self._states, self._out)
 
     def __getattr__(self, name: str) -> Any:
         if name in _AFTER_RESET:
@@ -111,13 +111,13 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         """Deal the next board (see the class); bad option values raise ValueError and leave the table as it was."""
         fixed = dict(self.game.options(options or {}))
         board = int(fixed.pop("board", self._board + 1 if seed is None else 0))
-        tables, out = self.game.new(1), self.game.buffers(1)
+        states, out = self.game.new(1), self.game.buffers(1)
         new_seed = self._seed if seed is None else checked_seed(seed)
-        self.game.begin(tables, np.array([board], np.int64), new_seed, out)
+        self.game.begin(states, np.array([board], np.int64), new_seed, out)
         if fixed:
-            self.game.fix(tables, fixed, out)
+            self.game.fix(states, fixed, out)
         self._seed, self._board = new_seed, board
-        self._show(tables, out)
+        self._show(states, out)
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -146,7 +146,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
             return
         self._cumulative_rewards[agent] = 0.0
         out = self._out
-        self.game.step_one(self._tables, chosen, out)
+        self.game.step_one(self._states, chosen, out)
         if out.over[0]:
             self._finish({a: float(out.reward[0, p]) for a, p in self._number.items()})
         else:
@@ -177,7 +177,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         if agent == self.agent_selection and not self.terminations.get(agent, True):
             return {"observation": self._one_observation.copy(), "action_mask": self._one_mask.copy()}
         out = np.empty_like(self._one_observation)
-        self.game.observe(self._tables, 0, self._number[agent], out)
+        self.game.observe(self._states, 0, self._number[agent], out)
         return {"observation": out, "action_mask": np.zeros_like(self._one_mask)}
 
     @property
@@ -213,11 +213,11 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         """
         if self._board < 0:
             raise AttributeError("state() cannot be called before reset()")
-        return self.game.state_encoder(self._tables)[0]
+        return self.game.state_encoder(self._states)[0]
 
-    def view(self, agent: str) -> Tables:
+    def view(self, agent: str) -> States:
         """What ``agent`` knows, as the views ``[1]`` that a policy takes."""
-        return self.game.view_of(self._tables, np.array([self._number[agent]]))
+        return self.game.view_of(self._states, np.array([self._number[agent]]))
 
     def ask(self, policy: "Policy") -> int:
         """What ``policy`` would do for ``agent_selection``: ``env.step(env.ask(policy))``.
@@ -226,8 +226,8 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         """
         if isinstance(policy, str):
             raise TypeError(f"ask() takes a policy: bidzoo.agents.make({policy!r})")
-        agent, tables = self.agent_selection, self._tables
-        rng = Streams.at(self._seed, tables["board"], self.game.clock(tables))
+        agent, states = self.agent_selection, self._states
+        rng = Streams.at(self._seed, states["board"], self.game.clock(states))
         return int(policy.act(self.view(agent), self._out.mask, rng)[0])
 
     def render(self) -> Any:
@@ -237,7 +237,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
             gymnasium.logger.warn(
                 f"render() without a render_mode shows nothing; make the environment with one of {modes}"
             )
-        return self.game.render(self._tables[0], self.render_mode)
+        return self.game.render(self._states[0], self.render_mode)
 
     def close(self) -> None:
         """Nothing to release."""

@@ -1,5 +1,57 @@
-"""``from bidzoo.envs import bridge_bidding_v0``, as PettingZoo names its environments."""
+"""# Bridge bidding
 
-from bidzoo.envs.bridge.bidding_env import env, make_game, raw_env
+The auction of contract bridge for four players, scored from double-dummy tables.
 
-__all__ = ["env", "make_game", "raw_env"]
+| | |
+|---|---|
+| Import | `from bidzoo.envs import bridge_bidding_v0` |
+| Creation | `bidzoo.make("bridge_bidding_v0")` |
+| PettingZoo id | `bidzoo/bridge_bidding-v0` |
+| Gymnasium id | `bidzoo/BridgeBidding-v0` |
+| Agents | `player_0` … `player_3`: North, East, South, West; `player_0` and `player_2` are partners |
+| Actions | `Discrete(38)`: 0 pass, 1 double, 2 redouble, 3 + 5 × (level − 1) + strain (C D H S NT) |
+| Observation | `{"observation": int8 [480], "action_mask": int8 [38]}`; other encoders by option |
+| Rewards | at the end of the board only, −7600 … 7600 points; zero-sum between the sides |
+
+The dealer calls first and the turn passes clockwise. The auction ends after three passes behind a bid, or four
+passes. Declarer is the first player of the side with the last bid who named its strain (Law 22). The tricks are
+those of the deal's double-dummy table; nothing is solved while an episode runs.
+
+## Options
+
+| option | values (default first) | meaning |
+|---|---|---|
+| `observation` | `openspiel480`, `bmcs480`, `openspiel571`, `jps267` | the encoder, see [](../observations/bridge.md) |
+| `reward` | `"score"`, `"par"`, `"duplicate"` | duplicate points; IMPs against par; IMPs between two tables |
+| `reward_scale` | 1 | rewards are divided by it (24 in Joint Policy Search) |
+| `deals` | `"train"`, `"validation"`, `"test"`, a file, a `DealSet` | a PBN or LIN file also gives the dealers |
+| `augment` | `True` | rename suits and turn seats (96 exact variants of every deal), chosen by board |
+| `shuffle` | `True` | a deal of the set chosen by board; else deals in order |
+| `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, printed text |
+| `illegal_action` | `"terminate"`, `"raise"` | the offender and its partners get the lowest reward; `ValueError` |
+
+With `reward="duplicate"` an episode is two auctions of the same deal: at the second table every player sits one
+seat further clockwise, so the sides are exchanged and the same pair holds both directions, as in both papers.
+
+`reset(options=...)` takes `board` (0-based; dealer and vulnerability follow the 16-board cycle), `deal` (PBN text,
+or four hands as card lists or bit masks), `dealer` (number or letter), `vulnerability`
+(`"none" | "ns" | "ew" | "both"`) and `tricks` (a double-dummy table `[20]`, declarer N E S W × strain C D H S NT).
+
+## Version history
+
+- v0: first release
+"""
+
+from functools import partial
+
+from bidzoo.envs.aec import TableEnv
+from bidzoo.envs.bridge.game import Bridge
+
+make_game = partial(Bridge, False)
+
+
+class raw_env(TableEnv, id="bridge_bidding_v0", rules=make_game):
+    """The auction at one table; see the module's page for actions, observations and options."""
+
+
+env = raw_env

@@ -1,5 +1,38 @@
-"""``from bidzoo.envs import bridge_v0``, as PettingZoo names its environments."""
+"""# Bridge
 
-from bidzoo.envs.bridge.env import env, make_game, raw_env
+Contract bridge for four players: the auction, then thirteen tricks.
 
-__all__ = ["env", "make_game", "raw_env"]
+| | |
+|---|---|
+| Import | `from bidzoo.envs import bridge_v0` |
+| Creation | `bidzoo.make("bridge_v0")` |
+| PettingZoo id | `bidzoo/bridge-v0` |
+| Gymnasium id | `bidzoo/Bridge-v0` |
+| Agents | `player_0` … `player_3`: North, East, South, West; `player_0` and `player_2` are partners |
+| Actions | `Discrete(90)`: calls 0 … 37 as in bridge bidding, 38 + card (4 × rank + suit) |
+| Observation | `{"observation": int8 [571], "action_mask": int8 [90]}`; other encoders by option |
+| Rewards | at the end of the board only, −7600 … 7600 points; zero-sum between the sides |
+
+After the auction the player left of declarer leads, dummy's cards are seen by all, and declarer plays both hands:
+the declaring agent acts on dummy's turns and dummy's own agent does not act. The contract is scored on the tricks
+taken. Options are those of [bridge bidding](bridge_bidding_v0.md); deals are random unless `deals` names a set
+(rewards against `par` need one with double-dummy tables).
+
+## Version history
+
+- v0: first release
+"""
+
+from functools import partial
+
+from bidzoo.envs.aec import TableEnv
+from bidzoo.envs.bridge.game import Bridge
+
+make_game = partial(Bridge, True)
+
+
+class raw_env(TableEnv, id="bridge_v0", rules=make_game):
+    """Auction and play at one table; see the module's page for actions, observations and options."""
+
+
+env = raw_env

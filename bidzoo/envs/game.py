@@ -1,7 +1,7 @@
-"""What a game is to the faces that show it (AEC, batch, Gymnasium, OpenSpiel).
+"""What a game is to the interfaces that show it (AEC, batch, Gymnasium, OpenSpiel).
 
-A game folder holds row kernels on one table record; its ``Game`` gives them these names. The state of
-``B`` tables is a structured array ``[B]``; a *view* is a record of what one player may know. State and
+A game folder holds row kernels on one state record; its ``Game`` gives them these names. The states of
+``B`` tables are a structured array ``[B]``; a *view* is a record of what one player may know. State and
 view share the names of all public fields, so one kernel reads either.
 """
 
@@ -14,10 +14,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bidzoo.cards import SEATS, hand_text
+from bidzoo.core.cards import SEATS, card_number, check_deal, deal_hands, hand_bits, hand_number, hand_text
+from bidzoo.core.kernels import F32, I8, I64, U64, Bool, State, States, allocate
+from bidzoo.core.layout import Layout
+from bidzoo.core.options import is_whole
 from bidzoo.envs.picture import Picture
-from bidzoo.kernels import F32, I8, I64, U64, Bool, Table, Tables, allocate
-from bidzoo.layout import Layout
 
 
 class Buffers(NamedTuple):
@@ -32,24 +33,24 @@ class Buffers(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Encoder:
-    """Turns records into vectors: views into observations, tables into global states."""
+    """Turns records into vectors: views into observations, states into global states."""
 
     name: str
     layout: Layout
-    kernel: Callable[[Tables, I8], None]  # records [B] -> out [B, layout.size]
+    kernel: Callable[[States, I8], None]  # records [B] -> out [B, layout.size]
     explain: Callable[[NDArray[Any]], str]  # one vector -> text
     code: int = 0  # branch of the game's ``encode_row``, where there are several
 
     def __repr__(self) -> str:
         return f"<Encoder {self.name}: {self.layout.size} entries>"
 
-    def __call__(self, records: Tables) -> I8:
+    def __call__(self, records: States) -> I8:
         """Vectors ``[B, F]`` of ``records`` ``[B]``, freshly allocated."""
         out = np.empty((len(records), self.layout.size), np.int8)
         self.kernel(records, out)
         return out
 
-    def encode(self, records: Tables, out: I8) -> None:
+    def encode(self, records: States, out: I8) -> None:
         """The same into ``out`` int8 ``[B, F]``; ValueError for another shape."""
         if out.shape != (len(records), self.layout.size):
             raise ValueError(f"{self.name}: out has shape {out.shape}, expected ({len(records)}, {self.layout.size})")
@@ -76,7 +77,7 @@ class Game(ABC):
     @property
     @abstractmethod
     def state_encoder(self) -> Encoder:
-        """Turns tables into global states: all that bears on the rest of the episode, the same for every player.
+        """Turns states into global states: all that bears on the rest of the episode, the same for every player.
 
         All cards, types and looks at them, the public past as far as any observation shows it, who acts next, and
         what pays; by seat and not by viewer. Made when first asked for.
@@ -91,11 +92,11 @@ class Game(ABC):
     # ---- what a game provides -------------------------------------------------------------
 
     @abstractmethod
-    def begin(self, tables: Tables, boards: I64, seed: int, out: Buffers, rows: Bool | None = None) -> None:
+    def begin(self, states: States, boards: I64, seed: int, out: Buffers, rows: Bool | None = None) -> None:
         """Deal ``boards`` ``[B]`` of ``seed`` (only at ``rows`` ``[B]`` if given) and fill their buffers."""
 
     @abstractmethod
-    def step(self, tables: Tables, actions: I64, seed: int, out: Buffers, stride: int) -> None:
+    def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
         """Take legal ``actions`` ``[B]`` (-1: leave that table alone, its reward and over become 0).
 
         A finished table is dealt ``board + stride`` at once if ``stride`` > 0; with ``stride`` 0 it stays
@@ -103,19 +104,19 @@ class Game(ABC):
         """
 
     @abstractmethod
-    def step_one(self, tables: Tables, action: int, out: Buffers) -> None:
+    def step_one(self, states: States, action: int, out: Buffers) -> None:
         """``step`` of table 0 with ``stride`` 0, compiled without threads: the AEC environment's step."""
 
     @abstractmethod
-    def observe(self, tables: Tables, b: int, player: int, out: I8) -> None:
+    def observe(self, states: States, b: int, player: int, out: I8) -> None:
         """Observation of any ``player`` at table ``b`` into ``out`` ``[F]``, in any phase."""
 
     @abstractmethod
-    def views(self, tables: Tables, players: I64, out: Tables) -> None:
+    def views(self, states: States, players: I64, out: States) -> None:
         """Views of ``players`` ``[B]`` into ``out`` ``[B]`` of dtype ``view``."""
 
     @abstractmethod
-    def determinize(self, views: Tables, keys: U64, out: Tables) -> None:
+    def determinize(self, views: States, keys: U64, out: States) -> None:
         """Random states ``[B]`` consistent with ``views`` ``[B]``, drawn with ``keys`` ``[B]`` (consumed)."""
 
     @abstractmethod
@@ -127,14 +128,14 @@ class Game(ABC):
         """Inverse of ``action_text``; ValueError that names the text."""
 
     @abstractmethod
-    def text(self, table: Table) -> str:
+    def text(self, state: State) -> str:
         """The whole table as plain text (all hands, history, result)."""
 
     @abstractmethod
-    def picture(self, table: Table) -> Picture:
+    def picture(self, state: State) -> Picture:
         """The whole table drawn."""
 
-    def private_text(self, view: Table) -> str:
+    def private_text(self, view: State) -> str:
         """What the player of ``view`` knew before the first action, as text; in card games its hand and the dealer."""
         return f"{hand_text(int(view['hand']))} dealer {SEATS[int(view['dealer'])]}"
 
@@ -142,12 +143,12 @@ class Game(ABC):
         """Checked ``reset`` options of this game; unknown names are ignored as PettingZoo asks."""
         return {}
 
-    def fix(self, tables: Tables, options: Mapping[str, Any], out: Buffers) -> None:  # noqa: B027  most games fix nothing
+    def fix(self, states: States, options: Mapping[str, Any], out: Buffers) -> None:  # noqa: B027  most games fix nothing
         """Change the fresh deal of table 0 as checked ``options`` say, and refill its buffers."""
 
-    def clock(self, tables: Tables) -> I64:
+    def clock(self, states: States) -> I64:
         """Actions taken so far in each episode ``[B]``; with the board it addresses a policy's random stream."""
-        turns: I64 = tables["length"].astype(np.int64)
+        turns: I64 = states["length"].astype(np.int64)
         return turns
 
     def allies(self, player: int) -> tuple[int, ...]:
@@ -158,23 +159,23 @@ class Game(ABC):
 
     # ---- what follows from it -------------------------------------------------------------
 
-    def render(self, table: Table, mode: str | None) -> Any:
+    def render(self, state: State, mode: str | None) -> Any:
         """Text (``ansi``, printed by ``human``), SVG document (``svg``), uint8 pixels ``[H, W, 3]`` (``rgb_array``)."""
         if mode == "human":
-            print(self.text(table))  # the one place that prints: it is what the mode is for
+            print(self.text(state))  # the one place that prints: it is what the mode is for
             return None
-        return {"ansi": self.text, "svg": self.svg, "rgb_array": self.image}[mode](table) if mode else None
+        return {"ansi": self.text, "svg": self.svg, "rgb_array": self.image}[mode](state) if mode else None
 
-    def svg(self, table: Table) -> str:
+    def svg(self, state: State) -> str:
         """The picture as an SVG document; stands in HTML as it is."""
-        return self.picture(table).svg()
+        return self.picture(state).svg()
 
-    def image(self, table: Table) -> NDArray[np.uint8]:
+    def image(self, state: State) -> NDArray[np.uint8]:
         """The picture as pixels ``[H, W, 3]`` (needs Pillow)."""
-        return self.picture(table).pixels()
+        return self.picture(state).pixels()
 
-    def new(self, tables: int) -> Tables:
-        """Records of ``tables`` tables, not yet dealt."""
+    def new(self, tables: int) -> States:
+        """States of ``tables`` tables, not yet dealt."""
         return allocate(self.state, tables)
 
     def buffers(self, tables: int) -> Buffers:
@@ -187,11 +188,14 @@ class Game(ABC):
             over=np.zeros(tables, np.bool_),
         )
 
-    def view_of(self, tables: Tables, players: I64) -> Tables:
+    def view_of(self, states: States, players: I64) -> States:
         """Views of ``players`` ``[B]``, freshly allocated."""
-        out = allocate(self.view, len(tables))
-        self.views(tables, np.ascontiguousarray(players, np.int64), out)
+        out = allocate(self.view, len(states))
+        self.views(states, np.ascontiguousarray(players, np.int64), out)
         return out
+
+
+# ---- reset options: every wrong value is a ValueError that names it --------------------------
 
 
 def refuse_typos(options: Mapping[str, Any], known: Iterable[str]) -> None:
@@ -200,6 +204,49 @@ def refuse_typos(options: Mapping[str, Any], known: Iterable[str]) -> None:
     for name in options:
         if name not in names and (meant := get_close_matches(str(name), names, 1, 0.75)):
             raise ValueError(f"unknown option {name!r}; did you mean {meant[0]!r}? (known: {', '.join(names)})")
+
+
+def read_options(options: Mapping[str, Any], readers: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
+    """The ``options`` that have a reader and are not None, as it converts them."""
+    refuse_typos(options, readers)
+    found = {}
+    for name, read in readers.items():
+        if options.get(name) is not None:
+            try:
+                found[name] = read(options[name])
+            except (ValueError, TypeError) as error:
+                raise ValueError(f"option {name!r}: {error}") from error
+    return found
+
+
+def read_board(value: Any) -> int:
+    """Number of a board."""
+    if not is_whole(value, 0):
+        raise ValueError(f"{value!r} is not a board number (expected an integer from 0)")
+    return int(value)
+
+
+def read_deal(value: Any) -> I64:
+    """Cards of N E S W ``[4]`` of a PBN deal, or of four hands: PBN texts, bit masks, or cards as numbers or texts."""
+    hands = deal_hands(value) if isinstance(value, str) else [_read_hand(hand) for hand in value]
+    check_deal(hands)
+    return np.array(hands, np.int64)
+
+
+def _read_hand(hand: Any) -> int:
+    if is_whole(hand):
+        return int(hand)
+    if isinstance(hand, str):
+        return hand_number(hand)
+    if not isinstance(hand, Iterable):
+        raise ValueError(f"{hand!r} is not a hand (expected cards, a PBN hand or a bit mask)")
+    return hand_bits(card_number(card) if isinstance(card, str) else _read_card(card) for card in hand)
+
+
+def _read_card(card: Any) -> int:
+    if not is_whole(card):
+        raise ValueError(f"{card!r} is not a card (expected 0 ... 51 or text such as AS)")
+    return int(card)
 
 
 def choose_encoder(encoders: Mapping[str, Encoder], name: str | None) -> Encoder:

@@ -1,5 +1,5 @@
 """``from bidzoo.envs import mini_hanabi_v0``, as PettingZoo names its environments."""
 
-from bidzoo.envs.mini_hanabi.env import env, make_game, raw_env
+from bidzoo.envs.signalling.mini_hanabi import env, make_game, raw_env
 
 __all__ = ["env", "make_game", "raw_env"]

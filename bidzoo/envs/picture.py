@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bidzoo.cards import RANKS, SUITS, SYMBOLS
-from bidzoo.envs.picture_suits import outline_path, outline_points
+from bidzoo.core.cards import RANKS, SUITS, SYMBOLS
+from bidzoo.core.kernels import F64
 
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
@@ -29,6 +29,74 @@ if TYPE_CHECKING:
 INK, PALE, PAPER, PANEL, EDGE, FELT = "#1d2430", "#a9b0bc", "#eef0f3", "#ffffff", "#cfd4dc", "#2f6b5c"
 ACCENT, ALARM, SAFE = "#e69f00", "#b3261e", "#64707f"
 SUIT_COLORS = ("#00805a", "#3a45c4", "#c94f00", INK)  # C D H S; a test sees them with colour-blind eyes
+
+
+# ---- suit symbols, in a square of side 1 around (0, 0), y down --------------------------------
+
+Point = tuple[float, float]
+Curve = tuple[float, float, float, float, float, float]  # two control points and the end of a cubic Bézier curve
+Outline = tuple[Point, tuple[Curve, ...]]  # start, curves; closed
+
+_ROUND = 0.5523  # control points that make a quarter circle
+
+
+def _disc(x: float, y: float, r: float) -> Outline:
+    k = _ROUND * r
+    return (x + r, y), (
+        (x + r, y + k, x + k, y + r, x, y + r),
+        (x - k, y + r, x - r, y + k, x - r, y),
+        (x - r, y - k, x - k, y - r, x, y - r),
+        (x + k, y - r, x + r, y - k, x + r, y),
+    )
+
+
+def _mirrored(*half: Point) -> Outline:
+    """An outline from the points of one half, ends and control points in turn; the other half mirrors it."""
+    points = [*half[1:], *((0 - x, y) for x, y in half[-2::-1])]
+    return half[0], tuple((*points[i], *points[i + 1], *points[i + 2]) for i in range(0, len(points), 3))
+
+
+_STEM: Outline = (
+    (0.05, 0.1),
+    ((0.05, 0.3, 0.1, 0.42, 0.2, 0.48), (0.07, 0.48, -0.07, 0.48, -0.2, 0.48), (-0.1, 0.42, -0.05, 0.3, -0.05, 0.1)),
+)
+_DIAMOND = _mirrored((0.0, -0.5), (0.1, -0.3), (0.22, -0.13), (0.38, 0.0), (0.22, 0.13), (0.1, 0.3), (0.0, 0.5))
+_HEART = _mirrored((0.0, 0.48), (-0.1, 0.26), (-0.46, 0.06), (-0.46, -0.2), (-0.46, -0.5), (-0.08, -0.54), (0.0, -0.24))
+_SPADE = _mirrored((0.0, -0.5), (0.1, -0.28), (0.46, -0.1), (0.46, 0.14), (0.46, 0.38), (0.12, 0.42), (0.0, 0.16))
+_SUITS: tuple[tuple[Outline, ...], ...] = (  # C D H S
+    (_disc(0, -0.24, 0.22), _disc(-0.25, 0.1, 0.22), _disc(0.25, 0.1, 0.22), _disc(0, -0.02, 0.12), _STEM),
+    (_DIAMOND,),
+    (_HEART,),
+    (_SPADE, _STEM),
+)
+
+
+@cache
+def outline_path(suit: int) -> str:
+    """SVG path data of ``suit`` (C D H S = 0 ... 3)."""
+    parts = []
+    for (x, y), curves in _SUITS[suit]:
+        parts.append(f"M{x:g} {y:g}" + "".join("C" + " ".join(f"{v:g}" for v in curve) for curve in curves) + "Z")
+    return "".join(parts)
+
+
+@cache
+def outline_points(suit: int, steps: int = 12) -> tuple[F64, ...]:
+    """Polygons ``[points, 2]`` whose union is the symbol of ``suit``."""
+    t = np.arange(1, steps + 1)[:, None] / steps
+    polygons: list[F64] = []
+    for start, curves in _SUITS[suit]:
+        at, points = np.array(start), []
+        for curve in curves:
+            one, two, end = np.array(curve).reshape(3, 2)
+            points.append((1 - t) ** 3 * at + 3 * (1 - t) ** 2 * t * one + 3 * (1 - t) * t**2 * two + t**3 * end)
+            at = end
+        polygons.append(np.concatenate(points))
+    return tuple(polygons)
+
+
+# ---- text ------------------------------------------------------------------------------------
+
 _SUIT_OF = {SYMBOLS[letter]: suit for suit, letter in enumerate(SUITS)}
 _SYMBOL = 0.88  # width of a suit symbol, in sizes
 _CAPITAL = 0.36  # half the height of a capital letter, in sizes
@@ -57,6 +125,9 @@ def width(text: str, size: float, bold: bool = False) -> float:
     """Width of ``text`` in pixels; ``size`` is that of the letters."""
     letters = sum(_WIDTHS.get(letter, 556) / 1000 for letter in text if letter not in _SUIT_OF)
     return size * (letters * (1.06 if bold else 1.0) + _SYMBOL * sum(letter in _SUIT_OF for letter in text))
+
+
+# ---- the drawing -----------------------------------------------------------------------------
 
 
 class _Box(NamedTuple):

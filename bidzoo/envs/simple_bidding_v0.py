@@ -1,5 +1,5 @@
 """``from bidzoo.envs import simple_bidding_v0``, as PettingZoo names its environments."""
 
-from bidzoo.envs.simple_bidding.env import env, make_game, raw_env
+from bidzoo.envs.signalling.simple_bidding import env, make_game, raw_env
 
 __all__ = ["env", "make_game", "raw_env"]

@@ -5,7 +5,7 @@ from typing import Any
 
 from bidzoo import agents, registry
 from bidzoo.agents.policy import Policy
-from bidzoo.cards import SEAT_NAMES
+from bidzoo.core.cards import SEAT_NAMES
 
 HUMAN = "human"
 BRIDGE = ("bridge_bidding_v0", "bridge_v0")

@@ -3,12 +3,13 @@
 import datetime
 from pathlib import PurePath
 
-from bidzoo.cards import NUM_CALLS
-from bidzoo.envs.bridge.files import lin, pbn
-from bidzoo.envs.bridge.files.board import Board, Call, contract_text
-from bidzoo.envs.bridge.options import VULNERABILITIES
+from bidzoo.core.cards import NUM_CALLS
+from bidzoo.core.kernels import State
+from bidzoo.core.options import is_whole
+from bidzoo.envs.bridge.board import Board, Call, contract_text
+from bidzoo.envs.bridge.formats import lin, pbn
+from bidzoo.envs.bridge.game import VULNERABILITIES
 from bidzoo.envs.bridge.state import AUCTION, OVER
-from bidzoo.kernels import Table
 from bidzoo.play.catalog import BRIDGE, HUMAN, agents_for
 from bidzoo.play.session import Session
 
@@ -45,7 +46,7 @@ def open_board(session: Session, index: int, way: str) -> None:
         index: of the board in the file.
         way: ``"replay"`` its auction and play as recorded, ``"rebid"`` it, or bid and ``"play"`` it afresh.
     """
-    if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < len(session.boards):
+    if not is_whole(index, 0, len(session.boards) - 1):
         raise ValueError(f"board {index!r}: the file has {len(session.boards)}")
     if way not in (REPLAY, REBID, PLAY_AGAIN):
         raise ValueError(f"way {way!r}: expected {REPLAY}, {REBID} or {PLAY_AGAIN}")
@@ -62,18 +63,12 @@ def open_board(session: Session, index: int, way: str) -> None:
     game_id = "bridge_bidding_v0" if way == REBID else "bridge_v0"
     actions = [call.call for call in board.auction] + [NUM_CALLS + card for card in board.play]
     with session.lock:
-        seats = session.seats if session.setup.game == game_id or len(session.seats) == 4 else None
-        known = [
-            seat if _plays(game_id, seat) else "random" for seat in seats or ["human", "random", "random", "random"]
-        ]
+        able, seats = {HUMAN, *agents_for(game_id)}, session.seats
+        seats = [name if name in able else "random" for name in seats] if len(seats) == 4 else [HUMAN, *["random"] * 3]
         number = max((board.number or index + 1) - 1, 0)
         record = actions if way == REPLAY and board.auction else []
-        session.start(game_id, {}, known, 0, number, fixed, record)
+        session.start(game_id, {}, seats, 0, number, fixed, record)
         session.at_board = index
-
-
-def _plays(game_id: str, seat: str) -> bool:
-    return seat == HUMAN or seat in agents_for(game_id)
 
 
 # ---- saving ----------------------------------------------------------------------------------
@@ -82,31 +77,31 @@ def _plays(game_id: str, seat: str) -> bool:
 def save(session: Session) -> tuple[str, str]:
     """Name and text of a file with the board up to the cursor: PBN for bridge, plain text for other games."""
     with session.lock:
-        table, seats, game_id = session.position().tables[0].copy(), list(session.seats), session.setup.game
+        state, seats, game_id = session.position().states[0].copy(), list(session.seats), session.setup.game_id
         if game_id not in BRIDGE:
-            return f"{game_id}-board-{session.setup.board + 1}.txt", session.game.text(table) + "\n"
-    return f"board-{int(table['board']) + 1}.pbn", pbn.dumps([board_of(table, seats)])
+            return f"{game_id}-board-{session.setup.board + 1}.txt", session.game.text(state) + "\n"
+    return f"board-{int(state['board']) + 1}.pbn", pbn.dumps([board_of(state, seats)])
 
 
-def board_of(table: Table, seats: list[str]) -> Board:
+def board_of(state: State, seats: list[str]) -> Board:
     """A bridge table as a board of a file; ``seats`` are the names of the players N E S W."""
-    phase, declarer = int(table["phase"]), int(table["declarer"])
-    done, made = phase != AUCTION, int(table["bid"]) >= 0
-    plays = int(table["plays"])
+    phase, declarer = int(state["phase"]), int(state["declarer"])
+    done, made = phase != AUCTION, int(state["bid"]) >= 0
+    plays = int(state["plays"])
     result = None
     if phase == OVER and made:
-        result = int(table["won"][declarer % 2] if plays else table["tricks"][5 * declarer + int(table["bid"]) % 5])
-    tricks = tuple(int(n) for n in table["tricks"])
-    north, east, south, west = (int(hand) for hand in table["hands"])
+        result = int(state["won"][declarer % 2] if plays else state["tricks"][5 * declarer + int(state["bid"]) % 5])
+    tricks = tuple(int(n) for n in state["tricks"])
+    north, east, south, west = (int(hand) for hand in state["hands"])
     return Board(
-        number=int(table["board"]) + 1,
-        dealer=int(table["dealer"]),
-        vulnerable=int(table["vulnerable"]),
+        number=int(state["board"]) + 1,
+        dealer=int(state["dealer"]),
+        vulnerable=int(state["vulnerable"]),
         hands=(north, east, south, west),
-        auction=tuple(Call(int(call)) for call in table["calls"][: int(table["length"])]),
-        contract=contract_text(int(table["bid"]), int(table["stake"])) if done else None,
+        auction=tuple(Call(int(call)) for call in state["calls"][: int(state["length"])]),
+        contract=contract_text(int(state["bid"]), int(state["stake"])) if done else None,
         declarer=declarer if done and made else None,
-        play=tuple(int(card) for card in table["played"][:plays]),
+        play=tuple(int(card) for card in state["played"][:plays]),
         result=result if result is None or result >= 0 else None,
         tricks=tricks if min(tricks) >= 0 else None,
         names=(seats[0], seats[1], seats[2], seats[3]),

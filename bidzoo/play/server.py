@@ -17,8 +17,7 @@ from socketserver import TCPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from bidzoo.envs.picture import SUIT_COLORS
-from bidzoo.envs.picture_suits import outline_path
+from bidzoo.envs.picture import SUIT_COLORS, outline_path
 from bidzoo.play import routes
 from bidzoo.play.session import Session, StaleError
 
@@ -147,14 +146,14 @@ class Handler(BaseHTTPRequestHandler):
             raise RefusedError(HTTPStatus.BAD_REQUEST, "expected a JSON object")
         self._run(routes.POST, urlsplit(self.path).path, data)
 
-    def _run(self, table: dict[str, routes.Route], path: str, body: dict[str, Any]) -> None:
-        if path not in table:
-            other = routes.GET if table is routes.POST else routes.POST
-            if path in other or (path in PAGE and table is routes.POST):
+    def _run(self, known: dict[str, routes.Route], path: str, body: dict[str, Any]) -> None:
+        if path not in known:
+            other = routes.GET if known is routes.POST else routes.POST
+            if path in other or (path in PAGE and known is routes.POST):
                 raise RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, "this address takes another method")
             raise RefusedError(HTTPStatus.NOT_FOUND, "there is nothing here")
         try:
-            found = table[path](self.server.session, body)
+            found = routes.answer(known[path], self.server.session, body)
         except StaleError as problem:
             raise RefusedError(HTTPStatus.CONFLICT, str(problem)) from problem
         except EXPECTED as problem:
@@ -201,11 +200,7 @@ class Handler(BaseHTTPRequestHandler):
             self._check_host()
             work()
         except RefusedError as refused:
-            if (
-                self.command == "POST"
-                and not self.close_connection
-                and refused.status == HTTPStatus.MISDIRECTED_REQUEST
-            ):
+            if self.command == "POST" and refused.status == HTTPStatus.MISDIRECTED_REQUEST:
                 self.close_connection = True  # its body was not read
             self._json(refused.status, {"error": refused.text})
         except ConnectionError:

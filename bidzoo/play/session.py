@@ -1,31 +1,89 @@
 """One table: a game, a board, the actions so far, and who sits where."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from threading import RLock
 from typing import Any
 
 import numpy as np
 
 from bidzoo import registry
+from bidzoo.agents.explanation import Explanation
 from bidzoo.agents.policy import Policy
-from bidzoo.agents.thoughts import Thoughts, thoughts_of
-from bidzoo.kernels import I64, Tables
+from bidzoo.core.kernels import I64, States
+from bidzoo.core.options import whole
+from bidzoo.core.streams import Streams
+from bidzoo.envs.game import Buffers
 from bidzoo.play.catalog import HUMAN, agents_for, checked_options, make_agent, offer, usual_seats
-from bidzoo.play.record import Position, Record, Setup
-from bidzoo.streams import Streams
+from bidzoo.play.explanation import explanation_of
 
 MOST = 2**53 - 1  # of seeds and boards: what a page's numbers hold exactly
 
 
+@dataclass(frozen=True)
+class Position:
+    """A replayed table ``[1]`` and what it shows."""
+
+    states: States
+    out: Buffers
+
+    @property
+    def over(self) -> bool:
+        """Nobody can act any more."""
+        return not self.out.mask.any()
+
+    @property
+    def player(self) -> int:
+        """Who acts next; -1 once over."""
+        return -1 if self.over else int(self.out.player[0])
+
+    @property
+    def legal(self) -> list[int]:
+        """Legal actions."""
+        return [int(action) for action in np.flatnonzero(self.out.mask[0])]
+
+
+class Setup:
+    """Where a table starts: with its actions, replayed through the game's own kernels, the whole state of a session."""
+
+    def __init__(
+        self, game_id: str, options: Mapping[str, Any], seed: int, board: int, fixed: Mapping[str, Any]
+    ) -> None:
+        """``options`` are those of ``make_game``, ``fixed`` of ``Game.fix``: a deal from a file."""
+        self.game_id, self.options, self.seed, self.board = game_id, options, seed, board
+        self.game = registry.make_game(game_id, **options)
+        self._fixed = dict(self.game.options(fixed))
+        self._fixed.pop("board", None)
+        self._cached: tuple[tuple[int, ...], Position] | None = None
+
+    def replay(self, actions: Sequence[int]) -> Position:
+        """The table after ``actions``; ValueError names the first that is not legal in its place."""
+        asked = tuple(actions)
+        if self._cached is None or self._cached[0] != asked:
+            self._cached = (asked, self._walk(asked)[0])
+        return self._cached[1]
+
+    def players(self, actions: Sequence[int]) -> list[int]:
+        """Who took each of ``actions``."""
+        return self._walk(tuple(actions))[1]
+
+    def _walk(self, actions: tuple[int, ...]) -> tuple[Position, list[int]]:
+        game = self.game
+        states, out, players = game.new(1), game.buffers(1), []
+        game.begin(states, np.array([self.board], np.int64), self.seed, out)
+        if self._fixed:
+            game.fix(states, self._fixed, out)
+        for step, action in enumerate(actions):
+            if not (0 <= action < game.num_actions and out.mask[0, action]):
+                text = game.action_text(action) if 0 <= action < game.num_actions else repr(action)
+                raise ValueError(f"action {step + 1} of the record, {text}, is not legal there")
+            players.append(int(out.player[0]))
+            game.step_one(states, int(action), out)
+        return Position(states, out), players
+
+
 class StaleError(ValueError):
     """The table has moved on since the request was thought of."""
-
-
-def whole(name: str, value: Any, low: int, high: int) -> int:
-    """``value`` as an integer in ``[low, high]``; ValueError names it."""
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ValueError(f"{name} {value!r}: expected a whole number from {low} to {high}")
-    return value
 
 
 class Session:
@@ -65,20 +123,24 @@ class Session:
             ValueError: an unknown game, option, agent or number; an action that is not legal in its place.
         """
         chosen = checked_options(game_id, dict(options or {}))
-        setup = Setup(game_id, chosen, whole("seed", seed, 0, MOST), whole("board", board, 0, MOST), dict(fixed or {}))
-        game = registry.make_game(game_id, **chosen)
-        table = Record(game, setup)
-        table.replay(actions)
+        setup = Setup(game_id, chosen, whole("seed", seed, 0, MOST), whole("board", board, 0, MOST), fixed or {})
+        setup.replay(actions)
         sitting = self._seats(game_id, usual_seats(game_id) if seats is None else seats)
         with self.lock:
-            self.setup, self.game, self.record = setup, game, table
+            self.setup, self.game = setup, setup.game
             self.seats, self.actions, self.cursor = sitting, [int(action) for action in actions], 0
             self.at_board, self.replaying, self.fresh = -1, len(actions) > 0, False
+
+    def next_board(self) -> None:
+        """The board after this one, with the same seed, options and seats."""
+        with self.lock:
+            here = self.setup
+            self.start(here.game_id, here.options, self.seats, here.seed, here.board + 1)
 
     def sit(self, seats: Sequence[str]) -> None:
         """Change who sits where: names of agents or ``human``."""
         with self.lock:
-            self.seats = self._seats(self.setup.game, seats)
+            self.seats = self._seats(self.setup.game_id, seats)
 
     @staticmethod
     def _seats(game_id: str, seats: Any) -> list[str]:
@@ -95,7 +157,7 @@ class Session:
     def position(self) -> Position:
         """The table at the cursor."""
         with self.lock:
-            return self.record.replay(self.actions[: self.cursor])
+            return self.setup.replay(self.actions[: self.cursor])
 
     def go(self, cursor: int) -> None:
         """Step to after the ``cursor``-th action of the record."""
@@ -106,7 +168,7 @@ class Session:
         """Back to the last turn of a human before here, or to the start; a single step where no human sits."""
         with self.lock:
             before = range(self.cursor - 1, -1, -1)
-            turns = (at for at in before if self.seats[self.record.replay(self.actions[:at]).player] == HUMAN)
+            turns = (at for at in before if self.seats[self.setup.replay(self.actions[:at]).player] == HUMAN)
             self.cursor = next(turns, max(self.cursor - 1, 0) if HUMAN not in self.seats else 0)
 
     # ---- acting ---------------------------------------------------------------------------------
@@ -144,20 +206,20 @@ class Session:
         """
         with self.lock:
             self._expect(at)
-            here, policy, record = self.position(), self.policy(), self.record
+            here, policy, setup = self.position(), self.policy(), self.setup
             views, rng = self._asked(here)
         if policy is None:
             raise ValueError("no agent is to act here")
         action = int(policy.act(views, here.out.mask.copy(), rng)[0])
         with self.lock:
-            if self.record is not record:
+            if self.setup is not setup:
                 raise StaleError("another board was opened while the agent was thinking")
             self.act(action, at)
 
     def policy(self, name: str | None = None) -> Policy | None:
         """The agent called ``name``, or the one to act; None for a human."""
         with self.lock:
-            game_id = self.setup.game
+            game_id = self.setup.game_id
             if name is None:
                 player = self.position().player
                 name = HUMAN if player < 0 else self.seats[player]
@@ -167,20 +229,20 @@ class Session:
                 self._policies[game_id, name] = self._make(game_id, name)
             return self._policies[game_id, name]
 
-    def thoughts(self, name: str | None = None) -> Thoughts:
+    def explain(self, name: str | None = None) -> Explanation:
         """What the agent ``name`` (default: the one to act) would think in the place of the player to act."""
         with self.lock:
             here, policy, game = self.position(), self.policy(name), self.game
             views, rng = self._asked(here)
         if here.over or policy is None:
             raise ValueError("there is nobody to ask: choose an agent, and a board that is not over")
-        return thoughts_of(policy, game, views, here.out.mask.copy(), rng)
+        return explanation_of(policy, game, views, here.out.mask.copy(), rng)
 
-    def _asked(self, here: Position) -> tuple[Tables, Streams]:
+    def _asked(self, here: Position) -> tuple[States, Streams]:
         """What the player to act knows, and its random numbers: the same whenever this turn is thought about."""
         boards: I64 = np.array([self.setup.board])
-        rng = Streams.at(self.setup.seed, boards, self.game.clock(here.tables))
-        return self.game.view_of(here.tables, np.array([max(here.player, 0)])), rng
+        rng = Streams.at(self.setup.seed, boards, self.game.clock(here.states))
+        return self.game.view_of(here.states, np.array([max(here.player, 0)])), rng
 
     # ---- who sees what --------------------------------------------------------------------------
 

@@ -4,34 +4,44 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from bidzoo.agents.thoughts import Thoughts
-from bidzoo.cards import NUM_CALLS, hand_cards
-from bidzoo.envs.signals.game import SignalGame
-from bidzoo.envs.spades.state import FIRST_CARD
+import numpy as np
+
+from bidzoo.agents.explanation import Explanation
+from bidzoo.core.cards import NUM_CALLS, hand_cards
+from bidzoo.core.kernels import F32, State
+from bidzoo.envs.bridge import state as bridge_state
+from bidzoo.envs.bridge import text
+from bidzoo.envs.signalling.game import SignallingGame
+from bidzoo.envs.signalling.state import OVER as SIGNALLING_OVER
+from bidzoo.envs.spades import state as spades_state
+from bidzoo.envs.spades.deals import STRENGTHS, SUITS, deck_card_text
+from bidzoo.envs.spades.features import sides_named
+from bidzoo.envs.spades.text import bid_text
 from bidzoo.play.catalog import BRIDGE, HUMAN, offer
-from bidzoo.play.record import Position
-from bidzoo.play.session import Session
-from bidzoo.play.show_bridge import bridge
-from bidzoo.play.show_signals import signals
-from bidzoo.play.show_spades import spades
+from bidzoo.play.session import Position, Session
 
 Plain = dict[str, Any]
+BRIDGE_PHASES = {bridge_state.AUCTION: "auction", bridge_state.PLAY: "play", bridge_state.OVER: "over"}
+SPADES_PHASES = {spades_state.BIDDING: "bidding", spades_state.PLAY: "play", spades_state.OVER: "over"}
 
 
-def state(session: Session) -> Plain:
+def page(session: Session) -> Plain:
     """The table at the cursor, who may do what, and the record."""
     with session.lock:
         here, game = session.position(), session.game
-        names = offer(session.setup.game).seats
+        offered = offer(session.setup.game_id)
+        may_see_legal = here.player >= 0 and (
+            session.open or session.seats[here.player] == HUMAN
+        )  # else they tell a hand
         return {
-            "game": session.setup.game,
-            "title": offer(session.setup.game).title,
+            "game": session.setup.game_id,
+            "title": offered.title,
             "options": dict(session.setup.options),
             "seed": session.setup.seed,
             "board": session.setup.board,
             "seats": [
                 {"name": name, "agent": agent, "human": agent == HUMAN, "allies": list(game.allies(p))}
-                for p, (name, agent) in enumerate(zip(names, session.seats, strict=True))
+                for p, (name, agent) in enumerate(zip(offered.seats, session.seats, strict=True))
             ],
             "reveal": session.reveal,
             "open": session.open,
@@ -42,52 +52,29 @@ def state(session: Session) -> Plain:
             "cursor": session.cursor,
             "length": len(session.actions),
             "record": _record(session),
-            "legal": [action_data(session, a) for a in here.legal] if _may_see_legal(session, here) else [],
+            "legal": [action_data(session, a) for a in here.legal] if may_see_legal else [],
             "table": _table(session, here),
             "reward": [float(x) for x in here.out.reward[0]] if here.over else None,
             "file": _file(session),
         }
 
 
-def _may_see_legal(session: Session, here: Position) -> bool:
-    """An agent's legal cards would tell its hand."""
-    return here.player >= 0 and (session.open or session.seats[here.player] == HUMAN)
-
-
-def _table(session: Session, here: Position) -> Plain:
-    table = here.tables[0]
-    if session.setup.game in BRIDGE:
-        return bridge(session, table)
-    if session.setup.game == "spades_v0":
-        return spades(session, table)
-    if not isinstance(session.game, SignalGame):
-        raise ValueError(f"{session.setup.game} cannot be shown")
-    return signals(session, session.game, table, here.out.reward[0])
-
-
-def card_of(game_id: str, action: int) -> int | None:
-    """The card that ``action`` plays, if it does."""
-    first = NUM_CALLS if game_id in BRIDGE else FIRST_CARD if game_id == "spades_v0" else None
-    return None if first is None or action < first else action - first
-
-
 def action_data(session: Session, action: int) -> Plain:
-    """An action's number, text and card."""
-    return {
-        "action": action,
-        "text": session.game.action_text(action),
-        "card": card_of(session.setup.game, action),
-    }
+    """An action's number, text, and card if it plays one."""
+    game_id = session.setup.game_id
+    first = NUM_CALLS if game_id in BRIDGE else spades_state.FIRST_CARD if game_id == "spades_v0" else None
+    card = None if first is None or action < first else action - first
+    return {"action": action, "text": session.game.action_text(action), "card": card}
 
 
 def _record(session: Session) -> list[Plain]:
     """Player, seat and text of every action of the record; all of them were public when they were taken."""
     actions = session.actions
-    players = session.record.players(actions)
+    players = session.setup.players(actions)
     seats = list(players)
-    if session.setup.game in BRIDGE:  # declarer plays dummy's cards: the card is dummy's all the same
-        table = session.record.replay(actions).tables[0]
-        seats[int(table["length"]) :] = [int(seat) for seat in table["players"][: int(table["plays"])]]
+    if session.setup.game_id in BRIDGE:  # declarer plays dummy's cards: the card is dummy's all the same
+        state = session.setup.replay(actions).states[0]
+        seats[int(state["length"]) :] = [int(seat) for seat in state["players"][: int(state["plays"])]]
     return [
         {"player": player, "seat": seat, **action_data(session, action)}
         for player, seat, action in zip(players, seats, actions, strict=True)
@@ -97,50 +84,186 @@ def _record(session: Session) -> list[Plain]:
 def _file(session: Session) -> Plain | None:
     if not session.boards:
         return None
-    return {"name": session.source, "at": session.at_board, "boards": [_row(board) for board in session.boards]}
+    boards = [
+        {
+            "number": board.number,
+            "complete": board.complete,
+            "contract": board.contract,
+            "declarer": board.declarer,
+            "result": board.result,
+            "calls": len(board.auction),
+            "cards": len(board.play),
+            "names": list(board.names),
+        }
+        for board in session.boards
+    ]
+    return {"name": session.source, "at": session.at_board, "boards": boards}
 
 
-def _row(board: Any) -> Plain:
+# ---- the table of each game ------------------------------------------------------------------
+
+
+def _table(session: Session, here: Position) -> Plain:
+    state = here.states[0]
+    if session.setup.game_id in BRIDGE:
+        return _bridge(session, state)
+    if session.setup.game_id == "spades_v0":
+        return _spades(session, state)
+    if not isinstance(session.game, SignallingGame):
+        raise ValueError(f"{session.setup.game_id} cannot be shown")
+    return _signalling(session, session.game, state, here.out.reward[0])
+
+
+def _bridge(session: Session, state: State) -> Plain:
+    """Hands that may be seen, the auction, the current trick and how it stands."""
+    phase, declarer, trump = int(state["phase"]), int(state["declarer"]), int(state["bid"]) % 5
+    dummy = (declarer + 2) % 4 if state["plays"] and declarer >= 0 else -1
+    seen = {0, 1, 2, 3} if session.open else {session.viewer, dummy}
+    over, playing = phase == bridge_state.OVER, phase == bridge_state.PLAY
+    hands = state["held" if playing else "hands"]
     return {
-        "number": board.number,
-        "complete": board.complete,
-        "contract": board.contract,
-        "declarer": board.declarer,
-        "result": board.result,
-        "calls": len(board.auction),
-        "cards": len(board.play),
-        "names": list(board.names),
+        "kind": "bridge",
+        "phase": BRIDGE_PHASES[phase],
+        "dealer": int(state["dealer"]),
+        "vulnerable": int(state["vulnerable"]),
+        "hands": [hand_cards(int(hand)) if seat in seen else None for seat, hand in enumerate(hands)],
+        "counts": [int(hand).bit_count() for hand in hands],
+        "calls": [int(call) for call in state["calls"][: int(state["length"])]],
+        "contract": text.contract(state) if int(state["bid"]) >= 0 or phase != bridge_state.AUCTION else "",
+        "declarer": declarer,
+        "dummy": dummy,
+        "strain": trump if declarer >= 0 else None,
+        "turn": int(state["hand_to_play" if playing else "turn"]),
+        "trick": _trick(state, lambda cards, leader: text.winner(cards, leader, trump)),
+        "tricks": len(text.tricks(state)),
+        "won": [int(n) for n in state["won"]],
+        "result": text.result(state) or ("passed out" if over else ""),
     }
 
 
-# ---- thoughts --------------------------------------------------------------------------------
+def _spades(session: Session, state: State) -> Plain:
+    """Hands that may be seen, bids, tricks, scores, and the current trick."""
+    phase, sides, deck, viewer = int(state["phase"]), int(state["sides"]), int(state["deck"]), session.viewer
+    over, bidding = phase == spades_state.OVER, phase == spades_state.BIDDING
+    seen = {0, 1, 2, 3} if session.open else {viewer} if int(state["looked"]) >> max(viewer, 0) & 1 else set()
+    hands = state["held" if phase == spades_state.PLAY else "hands"]
+    names = sides_named(sides)
+    ended = over or (int(state["rounds"]) > 0 and bidding and (state["bids"] < 0).all())
+    winner = int(state["winner"])
+
+    def weakest_first(hand: int) -> list[int]:
+        return sorted(hand_cards(hand), key=lambda card: (int(STRENGTHS[deck, card]), int(SUITS[deck, card])))
+
+    return {
+        "kind": "spades",
+        "phase": SPADES_PHASES[phase],
+        "dealer": int(state["dealer"]),
+        "turn": int(state["turn"]),
+        "hands": [weakest_first(int(hand)) if seat in seen else None for seat, hand in enumerate(hands)],
+        "counts": [int(hand).bit_count() for hand in hands],
+        "texts": {card: deck_card_text(deck, card) for card in range(52)} if deck else {},
+        "suits": [int(suit) for suit in SUITS[deck]],
+        "bids": [
+            bid_text(int(bid), bool(int(state["blind"]) >> seat & 1)) if bid >= 0 else ""
+            for seat, bid in enumerate(state["last_bids" if over else "bids"])
+        ],
+        "won": [int(n) for n in state["last_won" if over else "won"]],
+        "scores": [
+            {
+                "side": names[s],
+                "score": int(state["scores"][s]),
+                "bags": int(state["bags"][s]),
+                "gain": int(state["gains"][s]) if ended else None,
+            }
+            for s in range(sides)
+        ],
+        "round": int(state["rounds"]) + (not over),
+        "broken": bool(state["broken"]),
+        "trick": _trick(state, lambda cards, leader: int(state["leader"])),
+        "tricks": int(state["plays"]) // 4,
+        "result": "" if not over else f"{names[winner]} won" if winner >= 0 else "a draw",
+    }
 
 
-def thoughts(session: Session, found: Thoughts, name: str) -> Plain:
-    """``found`` as plain data: nan becomes null, cards and actions get their texts."""
-    text: Callable[[int], Plain] = lambda action: action_data(session, action)  # noqa: E731
-    here = session.position()
+def _trick(state: State, winner: Callable[[list[int], int], int]) -> Plain | None:
+    """The trick on the table: the current one, or the last as long as nobody has led to the next."""
+    tricks = text.tricks(state)
+    if not tricks:
+        return None
+    cards, leader = tricks[-1]
+    return {"cards": cards, "leader": leader, "winner": winner(cards, leader) if min(cards) >= 0 else -1}
+
+
+def _signalling(session: Session, game: SignallingGame, state: State, reward: F32) -> Plain:
+    """Types that may be seen, the actions in order with their player, and the result."""
+    over = int(state["turn"]) == SIGNALLING_OVER
+    seen = {0, 1} if session.open else {session.viewer}
+    points = f"{float(reward[0]):+g}" if reward[0] else "0"
+    words = [game.action_text(int(action)) for action in state["history"][: int(state["length"])]]
+    return {
+        "kind": "signals",
+        "phase": "over" if over else "play",
+        "turn": int(state["turn"]),
+        "word": game.type_word,
+        "types": [int(state["types"][p]) if p in seen else None for p in range(2)],
+        "sizes": list(game.num_types),
+        "history": [{"player": game.mover(i), "text": game.drawn(word)} for i, word in enumerate(words)],
+        "result": f"{game.drawn(game.result_text(state, float(reward[0])))}: {points}" if over else "",
+    }
+
+
+# ---- what is asked for -----------------------------------------------------------------------
+
+
+def double_dummy(session: Session) -> Plain:
+    """Tricks of every declarer in every strain, and par for North/South; solved now if the deal has none.
+
+    Raises:
+        ValueError: it would tell a player the hidden hands.
+    """
+    from bidzoo.envs.bridge.double_dummy import dd_tricks_of
+    from bidzoo.envs.bridge.score import par
+
+    with session.lock:
+        state, visible = session.position().states[0].copy(), session.open
+    if session.setup.game_id not in BRIDGE:
+        raise ValueError("only bridge deals have a double-dummy table")
+    if not visible:
+        raise ValueError(
+            "the double-dummy table would tell the hidden hands: it is shown at the end, or with 'show all'"
+        )
+    known = np.asarray(state["tricks"])
+    tricks = known if (known >= 0).all() else dd_tricks_of(np.asarray(state["hands"]))
+    points = int(par(np.asarray(tricks)[None], int(state["dealer"]), int(state["vulnerable"]))[0])
+    return {"tricks": [int(n) for n in tricks], "par": points, "words": text.score(points) if points else "0"}
+
+
+def explanation(session: Session, said: Explanation, name: str) -> Plain:
+    """``said`` by the agent ``name`` as plain data: nan becomes null, cards and actions get their texts."""
+    curve = said.curve
     return {
         "agent": name,
-        "player": here.player,
-        "text": found.text,
-        "chances": [{**text(a), "value": _number(c)} for a, c in found.chances.items()],
-        "values": [{**text(a), "value": _number(m), "error": _number(e)} for a, (m, e) in found.values.items()],
-        "unit": found.unit,
-        "facts": [list(fact) for fact in found.facts],
-        "bars": [{"title": b.title, "kind": b.kind, "rows": [[w, _number(v)] for w, v in b.rows]} for b in found.bars],
-        "curve": None
-        if found.curve is None
-        else {
-            "title": found.curve.title,
-            "across": found.curve.across,
-            "up": found.curve.up,
-            "points": [[_number(x), _number(y)] for x, y in found.curve.points],
-            "here": [_number(x) for x in found.curve.here],
+        "player": session.position().player,
+        "text": said.text,
+        "chances": [{**action_data(session, a), "value": _number(chance)} for a, chance in said.chances.items()],
+        "values": [
+            {**action_data(session, a), "value": _number(mean), "error": _number(error)}
+            for a, (mean, error) in said.values.items()
+        ],
+        "unit": said.unit,
+        "facts": [list(fact) for fact in said.facts],
+        "bars": [{"title": b.title, "kind": b.kind, "rows": [[w, _number(v)] for w, v in b.rows]} for b in said.bars],
+        "curve": curve
+        and {
+            "title": curve.title,
+            "across": curve.across,
+            "up": curve.up,
+            "points": [[_number(x), _number(y)] for x, y in curve.points],
+            "here": [_number(x) for x in curve.here],
         },
-        "belief": [{"seat": seat, "chances": [_number(x) for x in row]} for seat, row in found.belief.items()],
-        "beliefSource": found.belief_source,
-        "samples": [[{"seat": s, "cards": hand_cards(hand)} for s, hand in deal.items()] for deal in found.samples],
+        "belief": [{"seat": seat, "chances": [_number(x) for x in row]} for seat, row in said.belief.items()],
+        "beliefSource": said.belief_source,
+        "samples": [[{"seat": s, "cards": hand_cards(hand)} for s, hand in deal.items()] for deal in said.samples],
     }
 
 

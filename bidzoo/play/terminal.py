@@ -1,15 +1,179 @@
 """The same table in the terminal: type an action as players write it, or a command."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table as Grid
 from rich.text import Text
 
-from bidzoo.envs.bridge.files.deal_file import replace_file
+from bidzoo.core.cards import FIRST_BID, RANKS, SEAT_NAMES, SEATS, STRAINS, SUITS, SYMBOLS, card_symbol
+from bidzoo.core.kernels import State
+from bidzoo.core.storage import replace_file
+from bidzoo.envs.bridge import text
 from bidzoo.play import files, show
+from bidzoo.play.catalog import HUMAN, offer, usual
 from bidzoo.play.session import Session
-from bidzoo.play.terminal_view import action_text, commands, hint, picture, seat_name, suited, tricks
+
+COMMANDS = {
+    "hint [AGENT]": "what an agent would do here",
+    "undo": "back to your last turn",
+    "back, forward": "one step through the record",
+    "all": "show or hide all hands",
+    "next": "the next board",
+    "tricks": "double-dummy table and par, once all hands are seen",
+    "save FILE": "write the board (bridge: PBN)",
+    "quit": "leave",
+}
+COLORS = ("green", "blue", "dark_orange", "bold")  # C D H S
+
+
+# ---- what is printed -------------------------------------------------------------------------
+
+
+def picture(session: Session) -> RenderableType:
+    """The table as the viewer sees it."""
+    data = show.page(session)
+    table, state = data["table"], session.position().states[0]
+    parts: list[RenderableType]
+    if table["kind"] == "bridge":
+        parts = [_hands(session, table), *_bridge(table, state)]
+    elif table["kind"] == "spades":
+        scores = ", ".join(f"{side['side']} {side['score']} ({side['bags']} bags)" for side in table["scores"])
+        bids = ", ".join(f"{SEATS[s]} {table['bids'][s] or '-'}/{table['won'][s]}" for s in range(4))
+        parts = [_hands(session, table), Text(f"score: {scores}"), Text(f"bids/tricks: {bids}"), *_trick(table, "")]
+    else:
+        types = ("?" if x is None else x for x in table["types"])
+        known = [f"{seat_name(session, p)}: {table['word']} {x}" for p, x in enumerate(types)]
+        said = [f"{seat_name(session, step['player'])} {step['text']}" for step in table["history"]]
+        parts = [Text("   ".join(known)), Text("   ".join(said) or "nothing said yet")]
+    if table["result"]:
+        parts.append(Text(table["result"], style="bold"))
+    if data["over"]:
+        parts.append(Text("The board is over: next, back, tricks, save FILE or quit."))
+    elif data["legal"]:
+        parts.append(_choices(session, data))
+    return Panel(Group(*parts), title=f"{data['title']}, board {data['board'] + 1}", title_align="left")
+
+
+def _choices(session: Session, data: dict[str, Any]) -> Text:
+    """What may be done; of the bids of bridge only the lowest."""
+    words = Text(f"{seat_name(session, data['player'])} to act: ")
+    auction = data["table"]["phase"] == "auction"
+    bids = [action for action in data["legal"] if auction and action["action"] >= FIRST_BID]
+    for action in data["legal"]:
+        if action not in bids:
+            words.append_text(suited(action_text(action))).append("  ")
+    if bids:
+        words.append("or a bid from ").append_text(suited(text.suited(bids[0]["action"])))
+    return words
+
+
+def _hands(session: Session, table: dict[str, Any]) -> RenderableType:
+    grid = Grid(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for seat, cards in enumerate(table["hands"]):
+        mark = "*" if table["turn"] == seat else " "
+        words = Text(f"{table['counts'][seat]} cards") if cards is None else _hand(cards, table)
+        grid.add_row(f"{mark}{seat_name(session, seat)} ({session.seats[seat]})", words)
+    return grid
+
+
+def _hand(cards: list[int], table: dict[str, Any]) -> Text:
+    texts, suits = table.get("texts", {}), table.get("suits", [card % 4 for card in range(52)])
+    words = Text()
+    for suit in (3, 2, 1, 0):
+        held = [texts.get(card) or RANKS[card // 4] for card in reversed(cards) if suits[card] == suit]
+        words.append(SYMBOLS[SUITS[suit]], style=COLORS[suit]).append(f" {' '.join(held) or '-'}  ")
+    return words
+
+
+def _bridge(table: dict[str, Any], state: State) -> list[RenderableType]:
+    rows = Grid(*(SEAT_NAMES[seat] for seat in text.COLUMNS), box=None, padding=(0, 2, 0, 0))
+    for row in text.auction(state):
+        rows.add_row(*map(suited, row))
+    parts: list[RenderableType] = [Text(f"dealer {SEATS[table['dealer']]}, vulnerable: {text.vulnerable(state)}"), rows]
+    if table["contract"]:
+        parts.append(Text.assemble("contract: ", suited(table["contract"])))
+    return parts + _trick(table, f"tricks: N/S {table['won'][0]}, E/W {table['won'][1]}" if table["tricks"] else "")
+
+
+def _trick(table: dict[str, Any], head: str) -> list[RenderableType]:
+    trick = table["trick"]
+    if trick is None:
+        return [Text(head)] if head else []
+    words = Text(f"{head}; " if head else "").append("trick: ")
+    for seat in [(trick["leader"] + k) % 4 for k in range(4)]:
+        card = trick["cards"][seat]
+        if card >= 0:
+            words.append(f"{SEATS[seat]} ").append_text(suited(card_symbol(card))).append("  ")
+    return [words.append(f"({SEATS[trick['winner']]} wins)" if trick["winner"] >= 0 else "")]
+
+
+def hint(session: Session, name: str) -> RenderableType:
+    """What the agent ``name`` (default: one at the table) would do, and why."""
+    player = session.position().player
+    if not name:
+        name = next((seat for seat in session.seats if seat != HUMAN), usual(session.setup.game_id))
+    said = session.explain(name)
+    lines: list[RenderableType] = [Text(f"{name} for {seat_name(session, player)}: {said.text}".rstrip(": "))]
+    lines += [Text(f"  {label}: {value}") for label, value in said.facts]
+    for action, chance in sorted(said.chances.items(), key=lambda item: -item[1])[:6]:
+        lines.append(Text.assemble(f"  {chance:6.1%}  ", _action(session, action)))
+    for action, (mean, error) in sorted(said.values.items(), key=lambda item: -item[1][0])[:6]:
+        spread = f" ± {error:.2f}" if math.isfinite(error) else ""
+        lines.append(Text.assemble(f"  {mean:6.2f}{spread} {said.unit}  ", _action(session, action)))
+    for bars in said.bars:
+        lines.append(Text(f"  {bars.title}: " + ", ".join(f"{label} {value:.0%}" for label, value in bars.rows)))
+    return Group(*lines)
+
+
+def tricks(session: Session) -> RenderableType:
+    """Double-dummy tricks and par."""
+    found = show.double_dummy(session)
+    strains = (SYMBOLS.get(strain, strain) for strain in STRAINS)
+    grid = Grid("", *strains, title=f"double dummy; par {found['words']}", title_justify="left")
+    for seat in range(4):
+        grid.add_row(SEAT_NAMES[seat], *(str(n) for n in found["tricks"][5 * seat : 5 * seat + 5]))
+    return grid
+
+
+def seat_name(session: Session, player: int) -> str:
+    """What the place of ``player`` is called."""
+    return offer(session.setup.game_id).seats[player]
+
+
+def action_text(step: dict[str, Any]) -> str:
+    """An action's text with suits as symbols where it is a card."""
+    if step["card"] is None or len(step["text"]) != 2 or step["text"][0] not in SYMBOLS:
+        return str(step["text"])
+    return SYMBOLS[step["text"][0]] + str(step["text"][1])
+
+
+def suited(words: str) -> Text:
+    """``words`` with suit symbols in their colours."""
+    coloured = Text(words)
+    for letter, color in zip(SUITS, COLORS, strict=True):
+        coloured.highlight_words([SYMBOLS[letter]], color)
+    return coloured
+
+
+def _action(session: Session, action: int) -> Text:
+    return suited(action_text(show.action_data(session, action)))
+
+
+def commands() -> RenderableType:
+    """What can be typed."""
+    grid = Grid(box=None, show_header=False, padding=(0, 2, 0, 0))
+    grid.add_row("1NT, X, P, SA, 4, nil ...", "an action, or its number")
+    for command, meaning in COMMANDS.items():
+        grid.add_row(command, meaning)
+    return grid
+
+
+# ---- what is typed ---------------------------------------------------------------------------
 
 Read = Callable[[], str]
 
@@ -20,23 +184,22 @@ def run(session: Session, console: Console | None = None, read: Read | None = No
     ask = read or (lambda: out.input("[bold]> [/bold]"))
     out.print(commands())
     try:
-        loop(session, out, ask)
+        _loop(session, out, ask)
     except (EOFError, KeyboardInterrupt):
         out.print()
 
 
-def loop(session: Session, out: Console, read: Read) -> None:
+def _loop(session: Session, out: Console, read: Read) -> None:
     """Agents act by themselves; each line of a human is an action or a command."""
     shown: tuple[int, bool, int] | None = None
     while True:
-        here = session.position()
-        agent = not here.over and session.policy() is not None
-        if agent and session.cursor == len(session.actions):
+        at_end = session.cursor == len(session.actions)
+        if at_end and not session.position().over and session.policy() is not None:
             _agent(session, out)
             continue
-        if shown != (session.cursor, session.reveal, id(session.record)):
+        if shown != (now := (session.cursor, session.reveal, id(session.setup))):
             out.print(picture(session))
-            shown = (session.cursor, session.reveal, id(session.record))
+            shown = now
         words = read().strip()
         if words.lower() in ("quit", "exit", "q"):
             return
@@ -50,8 +213,8 @@ def _agent(session: Session, out: Console) -> None:
     player = session.position().player
     with out.status(f"{session.seats[player]} is thinking"):
         session.agent_turn(session.cursor)
-    words = suited(action_text(show.action_data(session, session.actions[-1])))
-    out.print(Text.assemble(f"{seat_name(session, player)} ({session.seats[player]}): ", words))
+    head = f"{seat_name(session, player)} ({session.seats[player]}): "
+    out.print(Text.assemble(head, _action(session, session.actions[-1])))
 
 
 def _obey(session: Session, out: Console, words: str) -> None:
@@ -67,8 +230,7 @@ def _obey(session: Session, out: Console, words: str) -> None:
     elif command == "all":
         session.reveal = not session.reveal
     elif command == "next":
-        setup = session.setup
-        session.start(setup.game, setup.options, session.seats, setup.seed, setup.board + 1)
+        session.next_board()
     elif command == "tricks":
         out.print(tricks(session))
     elif command == "save":

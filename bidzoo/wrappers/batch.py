@@ -1,10 +1,20 @@
 """Many tables of one game in step: the batched engine."""
 
-import numpy as np
+from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bidzoo.core.kernels import I8, I64, Bool, States, row
+from bidzoo.core.options import is_whole
+from bidzoo.core.streams import Streams, checked_seed
 from bidzoo.envs.game import Game
-from bidzoo.kernels import F32, I8, I64, Bool, Tables, row
-from bidzoo.streams import checked_seed
+
+if TYPE_CHECKING:
+    from bidzoo.agents.policy import Policy
 
 
 @row
@@ -27,7 +37,7 @@ class Batch:
 
     - ``player`` int8 ``[B]``: who acts next
     - ``observation`` int8 ``[B, F]`` of that player
-    - ``action_mask`` int8 ``[B, A]``: 1 = legal
+    - ``action_mask`` int8 ``[B, A]``: 1 = legal; all 0 at a finished table that is not dealt again
     - ``reward`` float32 ``[B, P]``: of the episode that ended in this step, else 0
     - ``terminated`` bool ``[B]``: an episode ended in this step (the other arrays already show the next one)
     """
@@ -37,8 +47,9 @@ class Batch:
             raise ValueError(f"num_envs must be at least 1, got {num_envs}")
         self.game, self.num_envs = game, num_envs
         self.seed = 0
-        self.tables: Tables = game.new(num_envs)
+        self.states: States = game.new(num_envs)
         self.buffers = game.buffers(num_envs)
+        self.player, self.observation, self.action_mask, self.reward, self.terminated = self.buffers
         self._stride = num_envs if autoreset else 0
         self._ready = False
 
@@ -46,76 +57,110 @@ class Batch:
         return f"<Batch of {self.num_envs} tables of {self.game}>"
 
     @property
-    def player(self) -> I8:
-        """Player to act ``[B]``."""
-        return self.buffers.player
-
-    @property
-    def observation(self) -> I8:
-        """Observation ``[B, F]`` of the player to act."""
-        return self.buffers.observation
-
-    @property
-    def action_mask(self) -> I8:
-        """Legal actions ``[B, A]``; all 0 at a finished table that is not dealt again."""
-        return self.buffers.mask
-
-    @property
-    def reward(self) -> F32:
-        """Rewards ``[B, P]`` of episodes that ended in the last step."""
-        return self.buffers.reward
-
-    @property
-    def terminated(self) -> Bool:
-        """Tables ``[B]`` whose episode ended in the last step."""
-        return self.buffers.over
-
-    @property
     def boards(self) -> I64:
         """Board number at each table ``[B]``."""
-        numbers: I64 = self.tables["board"].astype(np.int64)
+        numbers: I64 = self.states["board"].astype(np.int64)
         return numbers
 
     def reset(self, seed: int = 0, boards: I64 | None = None) -> None:
         """Deal ``boards`` ``[B]`` (default 0 ... B - 1) of ``seed``."""
         numbers = np.arange(self.num_envs) if boards is None else np.asarray(boards)
-        if numbers.shape != (self.num_envs,):
-            raise ValueError(f"boards must have shape ({self.num_envs},), got {numbers.shape}")
+        self._check_shape("boards", numbers)
         self.seed = checked_seed(seed)
-        self.game.begin(self.tables, np.ascontiguousarray(numbers, np.int64), self.seed, self.buffers)
+        self.game.begin(self.states, np.ascontiguousarray(numbers, np.int64), self.seed, self.buffers)
         self._ready = True
 
     def step(self, actions: I64) -> None:
         """Take ``actions`` ``[B]``; -1 leaves a table as it is. Illegal actions raise before anything changes."""
-        if not self._ready:
-            raise ValueError("call reset() before step()")
+        self._need_reset("step")
         chosen = np.asarray(actions)
         if chosen.dtype.kind not in "iu":
             raise ValueError(f"actions must be integers, got {chosen.dtype}")
         chosen = np.ascontiguousarray(chosen, np.int64)
-        if chosen.shape != (self.num_envs,):
-            raise ValueError(f"actions must have shape ({self.num_envs},), got {chosen.shape}")
-        b = _first_illegal(self.buffers.mask, chosen)
-        if b >= 0 and not self.buffers.mask[b].any():
+        self._check_shape("actions", chosen)
+        b = _first_illegal(self.action_mask, chosen)
+        if b >= 0 and not self.action_mask[b].any():
             raise ValueError(f"table {b} (board {self.boards[b]}) is finished: give it -1, or reset()")
         if b >= 0:
             raise ValueError(
                 f"illegal action {chosen[b]} at table {b} (board {self.boards[b]}) by player_{self.player[b]}; "
-                f"legal: {np.flatnonzero(self.buffers.mask[b]).tolist()}"
+                f"legal: {np.flatnonzero(self.action_mask[b]).tolist()}"
             )
-        self.game.step(self.tables, chosen, self.seed, self.buffers, self._stride)
+        self.game.step(self.states, chosen, self.seed, self.buffers, self._stride)
+
+    def _check_shape(self, name: str, numbers: NDArray[Any]) -> None:
+        if numbers.shape != (self.num_envs,):
+            raise ValueError(f"{name} must have shape ({self.num_envs},), got {numbers.shape}")
+
+    def _need_reset(self, method: str) -> None:
+        if not self._ready:
+            raise ValueError(f"call reset() before {method}()")
 
     def state(self) -> I8:
         """Global states ``[B, S]`` for centralised critics (see ``Game.state_encoder``), freshly allocated.
 
         Like the other arrays they already show the next episode where one ended.
         """
-        if not self._ready:
-            raise ValueError("call reset() before state()")
-        return self.game.state_encoder(self.tables)
+        self._need_reset("state")
+        return self.game.state_encoder(self.states)
 
-    def views(self, rows: I64 | None = None) -> Tables:
+    def views(self, rows: I64 | None = None) -> States:
         """Views of the players to act, at all tables or at ``rows``."""
-        if rows is None:
-            return self.game.view_of(self.tables, self.player.astype(np.int64))
-        return self.game.view_of(self.tables[rows], self.player[rows].astype(np.int64))
+        states, players = (self.states, self.player) if rows is None else (self.states[rows], self.player[rows])
+        return self.game.view_of(states, players.astype(np.int64))
+
+
+# ---- who plays which seat: all tables that wait for one policy ask it at once -----------------------
+
+
+class Seating:
+    """``policies[p]`` acts for player ``p``; None leaves that player to the caller.
+
+    A policy's random numbers are addressed by ``(seed, board, turn)``, so its actions do not depend on the batch.
+    """
+
+    def __init__(self, policies: Sequence[Policy | None], seed: int = 0) -> None:
+        self.policies, self.seed = tuple(policies), seed
+        distinct = {id(policy): policy for policy in self.policies if policy is not None}.values()
+        self._groups = [(one, [p for p, policy in enumerate(self.policies) if policy is one]) for one in distinct]
+
+    def choose(self, batch: Batch, waiting: Bool | None = None) -> I64:
+        """Actions ``[B]``: of the policy whose turn it is, -1 where the caller plays or the table is over.
+
+        ``waiting`` ``[B]`` restricts it to some tables.
+        """
+        actions = np.full(batch.num_envs, -1, np.int64)
+        can_act = batch.action_mask.any(axis=1)
+        if waiting is not None:
+            can_act &= waiting
+        for policy, players in self._groups:
+            rows = np.flatnonzero(can_act & np.isin(batch.player, players))
+            if len(rows):
+                clock = batch.game.clock(batch.states[rows])
+                rng = Streams.at(self.seed, batch.boards[rows], clock)
+                actions[rows] = _asked(policy, batch, rows, rng)
+        return actions
+
+
+def _asked(policy: Policy, batch: Batch, rows: I64, rng: Streams) -> I64:
+    """What ``policy`` does at ``rows``; ValueError unless it reads the game's views and gives an integer a row."""
+    try:
+        chosen = np.asarray(policy.act(batch.views(rows), batch.action_mask[rows], rng))
+    except KeyError as problem:
+        raise ValueError(f"{policy.name} does not play {batch.game}: its views have no field {problem}") from problem
+    if chosen.shape != rows.shape or chosen.dtype.kind not in "iu":
+        got = f"{chosen.dtype} {list(chosen.shape)}"
+        raise ValueError(f"{policy.name}: act() gave {got}, expected one integer a row, [{len(rows)}]")
+    return chosen
+
+
+def others(game: Game, policies: Sequence[Policy | None], learner: int) -> tuple[Policy | None, ...]:
+    """``policies`` with None for ``learner``; ValueError unless everybody else has one."""
+    if not is_whole(learner, 0, game.num_players - 1):
+        raise ValueError(f"learner must be 0 ... {game.num_players - 1} in {game.id}, got {learner!r}")
+    if len(policies) != game.num_players:
+        raise ValueError(f"{game.id} has {game.num_players} players, got {len(policies)} policies")
+    for player, policy in enumerate(policies):
+        if policy is None and player != learner:
+            raise ValueError(f"player_{player} has no policy")
+    return tuple(None if player == learner else policy for player, policy in enumerate(policies))

@@ -1,22 +1,33 @@
-"""Every game as an OpenSpiel Python game: importing this module registers ``python_bidzoo_minibridge(size=4)`` ...
+"""OpenSpiel both ways: our games, policies and boards there, its bots here.
 
+Every game is an OpenSpiel Python game: importing this module registers ``python_bidzoo_minibridge(size=4)`` ...
 The root is one explicit chance node, the joint deal: all pairs of types in the small games (so OpenSpiel counts the
-states of the papers' tables), and the first ``boards`` boards of ``seed`` in bridge and Spades. Everything after it is
-``Game.step_one``. OpenSpiel's own bridge is another game; ``openspiel_bots`` translates between the two.
+states of the papers' tables), and the first ``boards`` boards of ``seed`` in bridge and Spades. Everything after it
+is ``Game.step_one``. OpenSpiel's own ``bridge`` is another game; ``to_openspiel`` and ``from_openspiel`` translate.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyspiel
+from open_spiel.python.policy import Policy as SpielPolicy
 
+from bidzoo.core.cards import NUM_CALLS, NUM_CARDS, hand_bits, hand_cards
+from bidzoo.core.kernels import I8, I64, U64, State, States
+from bidzoo.core.streams import Streams
+from bidzoo.envs.bridge.deals import seat_row
+from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.game import Game
-from bidzoo.kernels import U64, Tables
 from bidzoo.registry import GAMES, make_game
 
+if TYPE_CHECKING:
+    from bidzoo.agents.policy import Policy
+
+
+FIRST_CALL = NUM_CARDS  # OpenSpiel's bridge: actions 0 ... 51 are cards, 52 + call are calls
 PREFIX = "python_bidzoo_"
 _BOARDS = {"boards": 1000, "seed": 0}
 PARAMETERS: dict[str, dict[str, Any]] = {  # options of OpenSpiel's load_game, with their defaults
@@ -47,37 +58,37 @@ class _Shared:
     def __deepcopy__(self, memo: dict[int, Any]) -> _Shared:
         return self
 
-    def deal(self, outcome: int) -> Tables:
-        """Table ``[1]`` of a chance outcome."""
-        tables = self.game.new(1)
+    def deal(self, outcome: int) -> States:
+        """The record ``[1]`` of a chance outcome."""
+        record = self.game.new(1)
         board = np.array([0 if self.small else outcome], np.int64)
-        self.game.begin(tables, board, self.seed, self.out)
+        self.game.begin(record, board, self.seed, self.out)
         if self.small:
-            self.game.fix(tables, {"types": divmod(outcome, self.types[1])}, self.out)
-        return tables
+            self.game.fix(record, {"types": divmod(outcome, self.types[1])}, self.out)
+        return record
 
 
-class State(pyspiel.State):
+class SpielState(pyspiel.State):
     """A table, or the chance node before it."""
 
     def __init__(self, game: Any, shared: _Shared) -> None:
         super().__init__(game)
         self._shared = shared
-        self._tables: Tables | None = None
+        self._record: States | None = None
         self._player = int(pyspiel.PlayerId.CHANCE)
         self._legal: list[int] = []
         self._returns = [0.0] * shared.game.num_players
 
     @property
-    def tables(self) -> Tables:
-        """The bidzoo table ``[1]`` behind this state; ValueError at the chance node."""
-        if self._tables is None:
+    def record(self) -> States:
+        """Our game's record ``[1]`` behind this state; ValueError at the chance node."""
+        if self._record is None:
             raise ValueError("nothing is dealt yet")
-        return self._tables
+        return self._record
 
-    def view(self, player: int) -> Tables:
+    def view(self, player: int) -> States:
         """What ``player`` knows, as the views ``[1]`` that a bidzoo policy takes."""
-        return self._shared.game.view_of(self.tables, np.array([player]))
+        return self._shared.game.view_of(self.record, np.array([player]))
 
     def current_player(self) -> int:
         return self._player
@@ -91,15 +102,15 @@ class State(pyspiel.State):
 
     def _apply_action(self, action: int) -> None:
         shared, out = self._shared, self._shared.out
-        if self._tables is None:
-            self._tables = shared.deal(action)
+        if self._record is None:
+            self._record = shared.deal(action)
         else:
-            shared.game.step_one(self._tables, action, out)
+            shared.game.step_one(self._record, action, out)
             if out.over[0]:
                 self._player, self._legal = int(pyspiel.PlayerId.TERMINAL), []
                 self._returns = [float(reward) for reward in out.reward[0]]
                 if np.isnan(self._returns).any():
-                    self._returns = _solved_returns(shared, self._tables)
+                    self._returns = _solved_returns(shared, self._record)
                 return
         self._player = int(out.player[0])
         self._legal = np.flatnonzero(out.mask[0]).tolist()
@@ -115,29 +126,29 @@ class State(pyspiel.State):
     def returns(self) -> list[float]:
         return self._returns
 
-    def resample_from_infostate(self, player: int, sampler: Callable[[], float]) -> State:
+    def resample_from_infostate(self, player: int, sampler: Callable[[], float]) -> SpielState:
         """A random state that ``player`` cannot tell from this one; ``sampler()`` is uniform in [0, 1)."""
         shared = self._shared
         keys: U64 = np.array([int(sampler() * 2**62)], np.uint64)
         state = self.clone()
-        state._tables = shared.game.new(1)
-        shared.game.determinize(self.view(player), keys, state._tables)
+        state._record = shared.game.new(1)
+        shared.game.determinize(self.view(player), keys, state._record)
         return state
 
     def __str__(self) -> str:
-        return "chance" if self._tables is None else self._shared.game.text(self._tables[0])
+        return "chance" if self._record is None else self._shared.game.text(self._record[0])
 
 
-def _solved_returns(shared: _Shared, tables: Tables) -> list[float]:
-    """Returns of a finished auction on a resampled deal: its table is solved (0.2 s) and the calls replayed."""
-    from bidzoo.envs.bridge.solving.solve import table_of
+def _solved_returns(shared: _Shared, record: States) -> list[float]:
+    """Returns of a finished auction on a resampled deal: the deal is solved (0.2 s) and the calls are made again."""
+    from bidzoo.envs.bridge.double_dummy import dd_tricks_of
 
-    table, again = tables[0], shared.game.new(1)
-    shared.game.begin(again, np.array([table["board"]], np.int64), shared.seed, shared.out)
-    fixed = {name: int(table[field]) for name, field in (("dealer", "dealer"), ("vulnerability", "vulnerable"))}
-    cards = {"deal": table["hands"], "tricks": table_of(table["hands"])}
-    shared.game.fix(again, {**cards, **fixed}, shared.out)
-    for call in table["calls"][: table["length"]]:
+    state, again = record[0], shared.game.new(1)
+    shared.game.begin(again, np.array([state["board"]], np.int64), shared.seed, shared.out)
+    cards = {"deal": state["hands"], "tricks": dd_tricks_of(state["hands"])}
+    fixed = {**cards, "dealer": int(state["dealer"]), "vulnerability": int(state["vulnerable"])}
+    shared.game.fix(again, fixed, shared.out)
+    for call in state["calls"][: state["length"]]:
         shared.game.step_one(again, int(call), shared.out)
     return [float(reward) for reward in shared.out.reward[0]]
 
@@ -153,23 +164,19 @@ class Observer:
         self.tensor = np.zeros(encoder.layout.size, np.float32)
         self.dict = encoder.layout.split(self.tensor)
 
-    def set_from(self, state: State, player: int) -> None:
+    def set_from(self, state: SpielState, player: int) -> None:
         """Write ``player``'s observation of ``state``; zeros before the deal."""
         self.tensor.fill(0)
-        if state._tables is not None:
+        if state._record is not None:
             self.tensor[:] = self._shared.game.encoder(state.view(player))[0]
 
-    def string_from(self, state: State, player: int) -> str:
+    def string_from(self, state: SpielState, player: int) -> str:
         """``player_0 <private part> <actions so far>``: the information set as text."""
-        if state._tables is None:
+        if state._record is None:
             return f"player_{player}"
         game = self._shared.game
-        history = " ".join(f"{p}:{game.action_text(a)}" for p, a in _actions(state))
+        history = " ".join(f"{step.player}:{game.action_text(step.action)}" for step in state.full_history()[1:])
         return f"player_{player} {game.private_text(state.view(player)[0])} {history}".rstrip()
-
-
-def _actions(state: State) -> list[tuple[int, int]]:
-    return [(pa.player, pa.action) for pa in state.full_history()[1:]]
 
 
 def _register(env_id: str) -> type:
@@ -211,8 +218,8 @@ def _register(env_id: str) -> type:
             )
             super().__init__(kind, info, params or {})
 
-        def new_initial_state(self) -> State:
-            return State(self, self._shared)
+        def new_initial_state(self) -> SpielState:
+            return SpielState(self, self._shared)
 
         def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer | None:
             """None unless the public history and one player's private part are asked for: there is no less."""
@@ -228,3 +235,135 @@ def _register(env_id: str) -> type:
 _CLASSES = {env_id: _register(env_id) for env_id in PARAMETERS}
 NAMES = {env_id: registered.__name__ for env_id, registered in _CLASSES.items()}
 globals().update({registered.__name__: registered for registered in _CLASSES.values()})  # where pickle looks
+
+
+# ---- OpenSpiel's own bridge ------------------------------------------------------------------
+
+
+def _theirs(action: int) -> int:
+    return FIRST_CALL + action if action < NUM_CALLS else action - NUM_CALLS
+
+
+def _ours(action: int) -> int:
+    return action - FIRST_CALL if action >= FIRST_CALL else NUM_CALLS + action
+
+
+def to_openspiel(state: State) -> Any:
+    """A state of OpenSpiel's ``bridge`` (cards played, no double-dummy scoring) at the same point as ``state``."""
+    dealer, vulnerable = int(state["dealer"]), int(state["vulnerable"])
+    options = {
+        "use_double_dummy_result": False,
+        "dealer": dealer,
+        "dealer_vul": bool(vulnerable >> dealer % 2 & 1),
+        "non_dealer_vul": bool(vulnerable >> 1 - dealer % 2 & 1),
+    }
+    spiel = pyspiel.load_game("bridge", options).new_initial_state()
+    hands = [hand_cards(int(hand)) for hand in state["hands"]]
+    for place in range(NUM_CARDS):  # OpenSpiel gives the i-th card to seat i % 4
+        spiel.apply_action(hands[place % 4][place // 4])
+    for call in state["calls"][: state["length"]]:
+        spiel.apply_action(FIRST_CALL + int(call))
+    for card in state["played"][: state["plays"]]:
+        spiel.apply_action(int(card))
+    return spiel
+
+
+def from_openspiel(spiel: Any) -> States:
+    """The record ``[1]`` of ``bridge_v0`` for a state of OpenSpiel's ``bridge`` with all cards dealt."""
+    parameters, history = spiel.get_game().get_parameters(), spiel.history()
+    if len(history) < NUM_CARDS:
+        raise ValueError(f"only {len(history)} cards are dealt, expected {NUM_CARDS}")
+    game = Bridge(play=True)
+    record, out = game.new(1), game.buffers(1)
+    record["hands"][0], record["tricks"][0] = [hand_bits(history[seat:NUM_CARDS:4]) for seat in range(4)], -1
+    dealer = int(parameters.get("dealer", 0))
+    sides = (bool(parameters.get("dealer_vul", False)), bool(parameters.get("non_dealer_vul", False)))
+    seat_row(record[0], dealer, int(sides[dealer % 2]) | int(sides[1 - dealer % 2]) << 1)
+    for action in history[NUM_CARDS:]:
+        game.step_one(record, _ours(action), out)
+    return record
+
+
+# ---- players ---------------------------------------------------------------------------------
+
+
+class PolicyBot(pyspiel.Bot):
+    """``policy`` at one seat of a registered bidzoo game or of OpenSpiel's own ``bridge``."""
+
+    def __init__(self, policy: Policy, player: int, seed: int = 0) -> None:
+        super().__init__()
+        self.policy, self.player, self.seed = policy, player, seed
+
+    def restart(self) -> None:
+        """Nothing is remembered between moves."""
+
+    def restart_at(self, state: Any) -> None:
+        """Nothing is remembered between moves."""
+
+    def player_id(self) -> int:
+        """The seat it plays."""
+        return self.player
+
+    def step(self, state: Any) -> int:
+        """The policy's action in OpenSpiel's numbering."""
+        stream = Streams.at(self.seed, np.array([len(state.history())]), self.player)
+        if isinstance(state, SpielState):
+            legal = np.zeros((1, state.get_game().num_distinct_actions()), np.int8)
+            legal[0, state.legal_actions()] = 1
+            return int(self.policy.act(state.view(self.player), legal, stream)[0])
+        game, record = Bridge(play=True), from_openspiel(state)
+        legal = np.zeros((1, game.num_actions), np.int8)
+        legal[0, [_ours(action) for action in state.legal_actions()]] = 1
+        return _theirs(int(self.policy.act(game.view_of(record, np.array([self.player])), legal, stream)[0]))
+
+
+class AgentPolicy(SpielPolicy):
+    """``policy`` as OpenSpiel's ``Policy`` of a registered bidzoo game: for ``nash_conv`` and expected returns.
+
+    Args:
+        game: as ``pyspiel.load_game`` gives it.
+        policy: one with ``probabilities(views, legal)``: the tabular agents and the bridge networks.
+
+    Raises:
+        ValueError: ``policy`` has no probabilities.
+    """
+
+    def __init__(self, game: Any, policy: Any) -> None:
+        super().__init__(game, list(range(game.num_players())))
+        if not hasattr(policy, "probabilities"):
+            raise ValueError(f"{policy.name} has no probabilities(views, legal); PolicyBot plays any policy")
+        self.policy = policy
+
+    def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
+        """Chance of every legal action of the player to act at ``state``."""
+        actions = state.legal_actions()
+        legal = np.zeros((1, self.game.num_distinct_actions()), np.int8)
+        legal[0, actions] = 1
+        chances = self.policy.probabilities(state.view(state.current_player()), legal)[0]
+        return {action: float(chances[action]) for action in actions}
+
+
+class BotPolicy:
+    """An OpenSpiel bot for its ``bridge`` as a policy for ours.
+
+    Args:
+        make_bot: ``make_bot(game, player)`` gives the bot; it is asked on a state of OpenSpiel's bridge in which the
+            hidden cards are drawn at random, so it learns nothing that the view does not hold.
+        name: what result tables call it.
+    """
+
+    def __init__(self, make_bot: Callable[[Any, int], Any], name: str = "openspiel") -> None:
+        self.make_bot, self.name = make_bot, name
+
+    def act(self, views: States, legal: I8, rng: Streams) -> I64:
+        """Actions ``[B]`` in bidzoo's numbering, one bot call a row."""
+        game = Bridge(play=True)
+        deals = game.new(len(views))
+        game.determinize(views, rng.keys.copy(), deals)
+        actions = np.empty(len(views), np.int64)
+        for b, deal in enumerate(deals):
+            state = to_openspiel(deal)
+            bot = self.make_bot(state.get_game(), state.current_player())
+            bot.restart_at(state)
+            actions[b] = _ours(bot.step(state))
+        return actions

@@ -22,10 +22,10 @@ class RLlibEnv(MultiAgentEnv):
 
     def __init__(self, config: dict[str, Any]) -> None:
         options = dict(config)
-        self.table: TableEnv = make(options.pop("env_id"), **options)
-        self.possible_agents = list(self.table.possible_agents)
+        self.env: TableEnv = make(options.pop("env_id"), **options)
+        self.possible_agents = list(self.env.possible_agents)
         self.agents = list(self.possible_agents)
-        game = self.table.game
+        game = self.env.game
         self.observation_spaces = {
             agent: spaces.Dict(
                 observations=spaces.Box(0, 1, (game.encoder.layout.size,), np.float32),
@@ -40,26 +40,26 @@ class RLlibEnv(MultiAgentEnv):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """The first observation of the next board, or of board 0 of ``seed``."""
-        self.table.reset(seed=seed, options=options)
+        self.env.reset(seed=seed, options=options)
         self.agents = list(self.possible_agents)
-        return self._seen(self.table.agent_selection), {}
+        return self._seen(self.env.agent_selection), {}
 
     def step(self, action_dict: dict[str, int]) -> tuple[dict[str, Any], ...]:
         """Take the action of the agent to act; at the end everybody sees the table once more and is paid."""
-        mover = self.table.agent_selection
+        mover = self.env.agent_selection
         if set(action_dict) != {mover}:
             raise ValueError(f"expected an action of {mover}, got {sorted(action_dict)}")
-        self.table.step(int(action_dict[mover]))
-        over = any(self.table.terminations.values())
+        self.env.step(int(action_dict[mover]))
+        over = any(self.env.terminations.values())
         ends = {"__all__": over}, {"__all__": False}
         if not over:
-            return self._seen(self.table.agent_selection), {}, *ends, {}
-        return self._seen(*self.possible_agents), dict(self.table.rewards), *ends, {}
+            return self._seen(self.env.agent_selection), {}, *ends, {}
+        return self._seen(*self.possible_agents), dict(self.env.rewards), *ends, {}
 
     def _seen(self, *agents: str) -> dict[str, dict[str, Any]]:
         shown = {}
         for agent in agents:
-            seen = self.table.observe(agent)
+            seen = self.env.observe(agent)
             shown[agent] = {
                 "observations": seen["observation"].astype(np.float32),
                 "action_mask": seen["action_mask"].astype(np.float32),

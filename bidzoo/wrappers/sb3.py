@@ -12,10 +12,10 @@ import torch
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.dqn.policies import DQNPolicy
 
+from bidzoo.core.kernels import F64, I8, I64, States
+from bidzoo.core.streams import Streams
 from bidzoo.envs.game import Game
-from bidzoo.kernels import F64, I8, I64, Tables
-from bidzoo.streams import Streams
-from bidzoo.wrappers.vector import SingleAgentVector
+from bidzoo.wrappers.gymnasium import SingleAgentVector
 
 _LEAST = 1e-9  # chance of a legal action at least: a network without masks may put none on any of them
 
@@ -55,7 +55,7 @@ class SB3Policy:
         past.name = self.name if name is None else name
         return past
 
-    def chances(self, views: Tables, legal: I8) -> F64:
+    def chances(self, views: States, legal: I8) -> F64:
         """Probability of each action ``[B, A]``, 0 where illegal; rows sum to 1 as nearly as the network's do.
 
         For a DQN: 1 at the legal action of highest value.
@@ -69,7 +69,7 @@ class SB3Policy:
             chances = self.network.get_distribution(observation).distribution.probs.double().cpu().numpy()
         return np.where(legal > 0, np.maximum(chances, _LEAST), 0.0)
 
-    def act(self, views: Tables, legal: I8, rng: Streams) -> I64:
+    def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """Actions ``[B]``."""
         chances = self.chances(views, legal)
         if self.greedy:

@@ -4,20 +4,16 @@ import numpy as np
 import pytest
 
 from bidzoo import agents
-from bidzoo.agents.bridge.belief import WHO
-from bidzoo.agents.bridge.bmcs import Bmcs, RlMcs
-from bidzoo.agents.bridge.imagine import Imagined
-from bidzoo.agents.bridge.outcomes import Solver, gains
-from bidzoo.agents.bridge.rollout import before_each_call, seen_by
-from bidzoo.agents.thoughts import thoughts_of
-from bidzoo.cards import FULL_DECK, call_number
+from bidzoo.agents.bridge.belief import WHO, Imagined
+from bidzoo.agents.bridge.bmcs import Bmcs, RlMcs, Solver, before_each_call, gains, seen_by
+from bidzoo.core.cards import FULL_DECK, call_number
+from bidzoo.core.kernels import allocate
+from bidzoo.core.streams import Streams
+from bidzoo.envs.bridge.double_dummy import dd_tricks as solve
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.imps import imps
-from bidzoo.envs.bridge.score import score
-from bidzoo.envs.bridge.solving.double_dummy import tables as solve
+from bidzoo.envs.bridge.score import imps, score
 from bidzoo.envs.bridge.state import STATE
-from bidzoo.kernels import allocate
-from bidzoo.streams import Streams
+from bidzoo.play.explanation import explanation_of
 from bidzoo.wrappers.batch import Batch
 
 GAME = Bridge(False, deals="validation")
@@ -74,7 +70,7 @@ def marginals(imagined):
 
 def test_deals_are_whole_and_hold_the_own_hand():
     belief = np.random.default_rng(1).random((3, 52)).astype(np.float32)
-    own = int(positions(0).tables["hands"][0, 1])
+    own = int(positions(0).states["hands"][0, 1])
     hands = Imagined(1, own, belief).draw(Streams.at(5, np.arange(3000)).keys)
     assert (hands[:, 1] == own).all()
     assert (cards(hands).sum(2) == 13).all()
@@ -87,7 +83,7 @@ def test_deals_are_those_of_rejection():
     """Cards choose their holders one by one, and only deals of 13 cards each are kept: the same chances."""
     rng = np.random.default_rng(2)
     belief = (rng.random((3, 52)) ** 3 + 0.02).astype(np.float32)
-    own = int(positions(0).tables["hands"][1, 2])
+    own = int(positions(0).states["hands"][1, 2])
     imagined = Imagined(2, own, belief)
     free = np.flatnonzero(own >> np.arange(52) & 1 == 0)
     chance = belief[:, free] / belief[:, free].sum(0)
@@ -107,7 +103,7 @@ def test_deals_are_those_of_rejection():
 
 
 def test_a_certain_belief_is_followed():
-    deal = positions(0).tables["hands"][4]
+    deal = positions(0).states["hands"][4]
     belief = np.stack([cards(deal[(3 + who) % 4]) for who in WHO]).astype(np.float32)
     hands = Imagined(3, int(deal[3]), belief).draw(Streams.at(0, np.arange(200)).keys)
     assert (hands == deal).all(1).mean() > 0.9  # no chance is below 0.0001
@@ -118,7 +114,7 @@ def test_a_certain_belief_is_followed():
 
 def test_replayed_tables_are_those_of_the_game():
     batch = positions(7)
-    row = int(np.flatnonzero(batch.tables["length"] == 7)[0])
+    row = int(np.flatnonzero(batch.states["length"] == 7)[0])
     game, tables, out = GAME, GAME.new(1), GAME.buffers(1)
     game.begin(tables, batch.boards[row : row + 1], 3, out)
     before = before_each_call(batch.views()[row])
@@ -130,7 +126,7 @@ def test_replayed_tables_are_those_of_the_game():
         np.testing.assert_array_equal(
             GAME.encoder(seen_by(before[t : t + 1], seat, tables["hands"][:, seat])), out.observation
         )
-        game.step_one(tables, int(batch.tables["calls"][row, t]), out)
+        game.step_one(tables, int(batch.states["calls"][row, t]), out)
 
 
 def literal(agent, view, key, wanted, most):
@@ -149,7 +145,7 @@ def literal(agent, view, key, wanted, most):
         passed = True
         for t in range(int(view["length"][0])):
             call, number, seat = int(view["calls"][0, t]), streams.random(1)[0, 0], int(tables["turn"][0])
-            if passed and (seat != me or agent.settings.own_calls):
+            if passed and (seat != me or agent.options.own_calls):
                 seen = GAME.view_of(tables, np.array([seat]))
                 passed = number < agent.policy.probabilities(seen, out.mask)[0, call]
             GAME.step_one(tables, call, out)
@@ -162,7 +158,7 @@ def literal(agent, view, key, wanted, most):
 def test_the_batched_filter_is_the_loop_of_algorithm_3(own_calls):
     agent = Bmcs(judge=Spread(), r_max=12, p_max=150, own_calls=own_calls)
     batch, compared = positions(5), 0
-    for row in np.flatnonzero(batch.tables["length"] == 5)[:4]:
+    for row in np.flatnonzero(batch.states["length"] == 5)[:4]:
         view = batch.views(np.array([row]))
         found = agent.search(view, agent.policy.probabilities(view, batch.action_mask[row : row + 1])[0], 99)
         hands, drawn = literal(agent, view, 99, 12, 150)
@@ -175,7 +171,7 @@ def test_the_batched_filter_is_the_loop_of_algorithm_3(own_calls):
 @pytest.mark.parametrize("order", [sorted, lambda turns: sorted(turns, reverse=True)])
 def test_whichever_call_is_asked_about_first_the_same_deals_remain(monkeypatch, order):
     agent, batch = Bmcs(judge=Spread(), r_max=30, p_max=400), positions(6)
-    views = batch.views(np.flatnonzero(batch.tables["length"] == 6)[:5])
+    views = batch.views(np.flatnonzero(batch.states["length"] == 6)[:5])
     found = [agent._deals(view, 12) for view in np.split(views, len(views))]
     own, others = Bmcs._order, []
 
@@ -238,7 +234,7 @@ def contracts(*texts, dealer=0):
 
 
 def test_the_solver_judges_exactly():
-    hands = positions(0).tables["hands"][:3].copy()
+    hands = positions(0).states["hands"][:3].copy()
     tricks = solve(hands)
     ended = contracts(*[None, ("1NT", 2, 1), ("4S", 0, 2), ("5C", 1, 4)] * 3)
     found, judged = gains(Solver(), hands, ended, 2, True)
@@ -254,7 +250,7 @@ def test_the_solver_judges_exactly():
 @pytest.mark.parametrize(("first", "second"), [(("3NT", 0, 1), ("4S", 2, 1)), (("2S", 0, 1), ("4S", 0, 2))])
 def test_chances_give_the_expected_imps(first, second):
     """Independent tricks in two cells, the same tricks in one."""
-    hands, judge = positions(0).tables["hands"][:1].copy(), Spread()
+    hands, judge = positions(0).states["hands"][:1].copy(), Spread()
     found, _ = gains(judge, hands, contracts(first, second), 1, True)
     bids = [call_number(text[0]) - 3 for text in (first, second)]
     points = [score(b // 5 + 1, b % 5, c[2], np.arange(14), 1) for b, c in zip(bids, (first, second))]
@@ -266,7 +262,7 @@ def test_chances_give_the_expected_imps(first, second):
 
 
 def test_nothing_is_judged_where_contracts_agree():
-    judge, hands = Spread(), positions(0).tables["hands"][:2].copy()
+    judge, hands = Spread(), positions(0).states["hands"][:2].copy()
     found, judged = gains(judge, hands, contracts(*[("3NT", 0, 1)] * 3, None, None, ("1C", 3, 1)), 0, True)
     assert judged == judge.asked == 1
     assert (found[0] == 0).all() and found[1, 2] != 0
@@ -322,14 +318,14 @@ def test_workers_of_the_solver_change_nothing():
     np.testing.assert_array_equal(found[0].hands, found[1].hands)
 
 
-def test_thoughts_say_what_was_compared():
+def test_explanations_say_what_was_compared():
     agent = Bmcs(judge=Spread(), r_max=30, p_max=400, p_min=0.005)
     batch = positions(4)
     open_ones = np.count_nonzero(agent.policy.probabilities(batch.views(), batch.action_mask) > 0.05, axis=1) > 1
     row = np.flatnonzero(open_ones)[:1]
     views, legal = batch.views(row), batch.action_mask[row]
     rng = Streams.at(8, row)
-    found = thoughts_of(agent, GAME, views, legal, rng)
+    found = explanation_of(agent, GAME, views, legal, rng)
     choice = int(agent.act(views, legal, rng[:])[0])
     assert len(found.values) > 1
     assert max(found.values, key=lambda call: found.values[call][0]) == choice
@@ -343,19 +339,19 @@ def test_thoughts_say_what_was_compared():
 def test_search_without_deals_lets_the_likeliest_call_stand():
     agent = Bmcs(judge=Spread(), p_max=1, r_min=0, p_min=0.0, top_k=3)
     batch = positions(6)
-    row = np.flatnonzero(batch.tables["length"] == 6)[:1]
+    row = np.flatnonzero(batch.states["length"] == 6)[:1]
     views, legal = batch.views(row), batch.action_mask[row]
     chances = agent.policy.probabilities(views, legal)[0]
     empty = [s for s in (agent.search(views, chances, key) for key in range(30)) if len(s.hands) == 0]
     assert empty and all(s.call == chances.argmax() and s.drawn == 1 for s in empty)
 
 
-def test_impossible_settings_are_named():
-    with pytest.raises(ValueError, match=r"top_k 0: expected 1 or more"):
+def test_impossible_options_are_named():
+    with pytest.raises(ValueError, match=r"top_k 0: expected an integer from 1"):
         Bmcs(top_k=0)
-    with pytest.raises(ValueError, match=r"p_min 2: expected 0 \.\.\. 1"):
+    with pytest.raises(ValueError, match=r"p_min 2: expected a number from 0 to 1"):
         Bmcs(p_min=2)
-    with pytest.raises(ValueError, match="deals 'all'; choose from belief, uniform"):
+    with pytest.raises(ValueError, match="deals 'all': expected 'belief' or 'uniform'"):
         Bmcs(deals="all")
     with pytest.raises(ValueError, match="judge 'coin'; choose from network, solver"):
         Bmcs(judge="coin")

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from bidzoo.agents.bridge.dense import GELU, NONE, RELU, dense, pack
-from bidzoo.agents.bridge.vector import LANES
+from bidzoo.agents.bridge.dense import GELU, LANES, NONE, RELU, dense, pack
 
 
 def written_out(x, weight, bias, before, activation):

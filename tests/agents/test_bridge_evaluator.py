@@ -3,7 +3,6 @@
 import json
 from itertools import permutations
 
-import numba
 import numpy as np
 import pytest
 from safetensors import safe_open
@@ -11,22 +10,14 @@ from safetensors.numpy import load as from_bytes
 from safetensors.numpy import save as to_bytes
 from typer.testing import CliRunner
 
-from bidzoo.agents.bridge import weights
-from bidzoo.agents.bridge.evaluator import (
-    CLASSES,
-    FORMAT,
-    NOTRUMP,
-    Evaluator,
-    SuitNetwork,
-    Suits,
-    load,
-    shapes,
-    suits,
-)
+from bidzoo.agents.bridge import network as weights
+from bidzoo.agents.bridge.evaluator import CLASSES, NOTRUMP, Evaluator, SuitNetwork, Suits, suits
 from bidzoo.benchmarks import bridge_evaluator
-from bidzoo.cards import RANKS, hand_number
+from bidzoo.core.cards import RANKS, hand_number
+from bidzoo.core.threads import get_threads, set_threads
 from bidzoo.envs.bridge.deals import RELABELLINGS, DealSet, augment, packaged, random_deals
 
+FORMAT, OTHER = SuitNetwork.form, weights.Network.form
 TINY = Suits(cards=24, suits=16, hidden=32)
 CELL = np.arange(20)
 
@@ -34,7 +25,7 @@ CELL = np.arange(20)
 def random_network(architecture=TINY, seed=0, scale=0.4):
     rng = np.random.default_rng(seed)
     return SuitNetwork(
-        architecture, {n: rng.normal(0, scale, shape).astype(np.float32) for n, shape in shapes(architecture).items()}
+        architecture, {n: rng.normal(0, scale, shape).astype(np.float32) for n, shape in architecture.shapes.items()}
     )
 
 
@@ -96,7 +87,7 @@ def test_kernel_is_the_formula():
 
 def test_kernel_is_torch():
     torch = pytest.importorskip("torch")
-    from bidzoo.agents.bridge import evaluator_training as training
+    from bidzoo.agents.bridge import evaluator as training
     from bidzoo.agents.bridge.network import arrays
 
     learn = training.Cells(packaged("validation"))
@@ -121,27 +112,27 @@ def test_same_bytes_in_any_batch_and_on_any_threads(evaluator):
     for part in (slice(0, 1), slice(1, 130), slice(130, 700)):
         np.testing.assert_array_equal(together[part], evaluator.chances(hands[part], declarer[part], strain[part]))
         np.testing.assert_array_equal(tricks[part], evaluator.tricks(hands[part], declarer[part], strain[part]))
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
+    before = get_threads()
+    set_threads(1)
     alone = evaluator.chances(hands, declarer, strain)
-    numba.set_num_threads(before)
+    set_threads(before)
     np.testing.assert_array_equal(together, alone)
 
 
 def test_names_of_suits_and_seats_change_no_bit(evaluator):
     hands = random_deals(8, np.arange(6))
-    table = evaluator.table(hands)
+    table = evaluator.dd_tricks(hands)
     for relabelling in range(len(RELABELLINGS)):
         turn = relabelling % 4
         moved = augment(DealSet(hands, np.full((6, 20), -1, np.int8)), relabelling, turn).hands
         strain = np.append(RELABELLINGS[relabelling], NOTRUMP)
         there = 5 * ((CELL // 5 + turn) % 4) + strain[CELL % 5]
-        np.testing.assert_array_equal(evaluator.table(moved)[:, there], table)
+        np.testing.assert_array_equal(evaluator.dd_tricks(moved)[:, there], table)
 
 
 def test_table_is_in_the_order_of_deal_sets(evaluator):
     hands = packaged("test").hands[:5]
-    table = evaluator.table(hands)
+    table = evaluator.dd_tricks(hands)
     for cell in CELL:
         one = evaluator.tricks(hands, np.full(5, cell // 5), np.full(5, cell % 5))
         np.testing.assert_array_equal(table[:, cell], one)
@@ -223,9 +214,13 @@ def spoil(path, out, tensors=None, **about):
     out.write_bytes(to_bytes({**held, **(tensors or {})}, {"bidzoo": json.dumps(metadata)}))
 
 
+def load(path):
+    return weights.load_weights(path, SuitNetwork)
+
+
 def written(path):
     network = random_network()
-    weights.save(path, TINY, network.tensors, {"command": "x"}, FORMAT)
+    weights.save_weights(path, network, {"command": "x"})
     return network
 
 
@@ -243,13 +238,13 @@ def test_file_holds_network_and_provenance(tmp_path):
         ({"tensors": {"last.bias": np.zeros(7, np.float16)}}, r"'last.bias' is float16 \[7\], expected floats \[14\]"),
         ({"tensors": {"more.bias": np.zeros(7, np.float16)}}, "'more.bias' is not part of this architecture"),
         ({"tensors": {"last.bias": np.full(14, np.inf, np.float16)}}, "'last.bias' holds numbers that are not finite"),
-        ({"format": weights.FORMAT}, f"format '{weights.FORMAT}', expected '{FORMAT}'"),
+        ({"format": OTHER}, f"format '{OTHER}', expected '{FORMAT}'"),
         (
             {"architecture": {"cards": 25, "suits": 16, "hidden": 32}},
             r"'cards.weight' is .*expected floats \[3, 25, 52\]",
         ),
         ({"architecture": {"width": 3}}, "metadata: .*width"),
-        ({"architecture": {"cards": 0}}, "widths must be positive"),
+        ({"architecture": {"cards": 0}}, "cards 0: expected an integer from 1"),
     ],
 )
 def test_wrong_weights_are_named(tmp_path, changes, words):
@@ -270,7 +265,7 @@ def test_truncated_weights(tmp_path, cut):
 
 
 def test_weights_of_another_network():
-    with pytest.raises(ValueError, match=f"sl.safetensors: format '{weights.FORMAT}', expected '{FORMAT}'"):
+    with pytest.raises(ValueError, match=f"sl.safetensors: format '{OTHER}', expected '{FORMAT}'"):
         load(weights.PACKAGED / "sl.safetensors")
 
 
@@ -280,9 +275,9 @@ def test_weights_of_another_network():
 @pytest.fixture(scope="module")
 def training():
     pytest.importorskip("torch")
-    from bidzoo.agents.bridge import evaluator_training
+    from bidzoo.agents.bridge import evaluator
 
-    return evaluator_training
+    return evaluator
 
 
 def test_every_number_is_a_cell_in_an_order_of_its_suits(training):
@@ -307,13 +302,13 @@ def test_unsolved_cells_are_left_out(training):
 
 
 def test_training_learns_and_goes_on_with_the_same_bytes(training, tmp_path):
-    from bidzoo.agents.bridge.fit import Options
+    from bidzoo.agents.bridge.trainer import Options, Run, train
 
     learn, check = (training.Cells(DealSet(*(a[:200] for a in packaged(split)))) for split in ("train", "validation"))
     options = Options(TINY, steps=120, batch=256, learning_rate=1e-2, warm_up=5)
-    whole = training.train(learn, check, options, tmp_path / "whole", every=30)
-    training.train(learn, check, options, tmp_path / "parts", every=30, stop=60)
-    parts = training.train(learn, check, options, tmp_path / "parts", every=30)
+    whole = train(training.Trainer(learn, check, options), Run(tmp_path / "whole", every=30))
+    train(training.Trainer(learn, check, options), Run(tmp_path / "parts", every=30, stop=60))
+    parts = train(training.Trainer(learn, check, options), Run(tmp_path / "parts", every=30))
     for name, tensor in whole.tensors.items():
         np.testing.assert_array_equal(tensor, parts.tensors[name], err_msg=name)
     files = [(tmp_path / run / "network.safetensors").read_bytes() for run in ("whole", "parts")]
@@ -322,7 +317,7 @@ def test_training_learns_and_goes_on_with_the_same_bytes(training, tmp_path):
 
 
 def test_command_trains_on_further_deals(training, tmp_path):
-    from bidzoo.cli import app
+    from bidzoo.cli.main import app
 
     def train(*words):
         small = ["--cards", 8, "--suits", 8, "--hidden", 8, "--set", "steps=2", "--set", "batch=16", "--every", 2]

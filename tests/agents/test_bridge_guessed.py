@@ -3,11 +3,10 @@
 import numpy as np
 from typer.testing import CliRunner
 
-from bidzoo.agents.bridge.evaluator import Evaluator
-from bidzoo.agents.bridge.guessed import draw, guessed
-from bidzoo.cli import app
+from bidzoo.agents.bridge.evaluator import Evaluator, draw_tricks, guessed_deals
+from bidzoo.cli.main import app
+from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.deals import DealSet, packaged, random_deals
-from bidzoo.streams import Streams
 
 
 class Known:
@@ -22,7 +21,7 @@ class Known:
 
 def test_tricks_are_drawn_with_their_chances_and_go_together():
     hands = random_deals(0, np.arange(8000))
-    table = draw(Known(), hands, Streams.at(1, np.arange(8000))).reshape(-1, 4, 5)
+    table = draw_tricks(Known(), hands, Streams.at(1, np.arange(8000))).reshape(-1, 4, 5)
     north, east, south, west = table.transpose(1, 0, 2)
     np.testing.assert_array_equal(north, south)  # the same chances and the same luck
     assert (east == 10).all() and (west == 10).all()
@@ -32,7 +31,7 @@ def test_tricks_are_drawn_with_their_chances_and_go_together():
 
 
 def test_a_deal_does_not_depend_on_the_number():
-    few, more = (guessed(Known(), 5, count) for count in (3, 40))
+    few, more = (guessed_deals(Known(), 5, count) for count in (3, 40))
     np.testing.assert_array_equal(few.hands, more.hands[:3])
     np.testing.assert_array_equal(few.tricks, more.tricks[:3])
     np.testing.assert_array_equal(more.hands, random_deals(5, np.arange(40)))
@@ -40,7 +39,7 @@ def test_a_deal_does_not_depend_on_the_number():
 
 def test_on_average_the_packaged_network_draws_what_the_solver_finds():
     hands, tricks = (array[:400].copy() for array in packaged("test"))
-    drawn = draw(Evaluator(), hands, Streams.at(2, np.arange(400)))
+    drawn = draw_tricks(Evaluator(), hands, Streams.at(2, np.arange(400)))
     difference = drawn.astype(float) - tricks
     assert abs(difference.mean()) < 0.15
     assert (np.abs(difference) <= 1).mean() > 0.8

@@ -5,14 +5,14 @@ import pytest
 
 pytest.importorskip("torch")
 
-from bidzoo.agents.bridge import a2c, belief, jps, network, ppo, rl, selfplay, supervised
-from bidzoo.agents.bridge.fit import Options as FitOptions
-from bidzoo.agents.bridge.network import Architecture
-from bidzoo.agents.bridge.neural import NetworkPolicy
-from bidzoo.agents.bridge.record import record
+from bidzoo.agents.bridge import a2c, belief, jps, network, ppo, rl, selfplay, sl
+from bidzoo.agents.bridge.network import Architecture, NetworkPolicy
 from bidzoo.agents.bridge.sayc import Sayc
+from bidzoo.agents.bridge.trainer import Options as FitOptions
+from bidzoo.agents.bridge.trainer import Run, train
+from bidzoo.benchmarks.bridge_training import record
 from bidzoo.benchmarks.match import duplicate
-from bidzoo.envs.bridge.files.auctions import Positions
+from bidzoo.envs.bridge.formats.auctions import Positions
 from bidzoo.envs.bridge.game import Bridge
 
 POLICY = Architecture("openspiel480", 38, width=48, depth=2)
@@ -22,6 +22,11 @@ POLICY = Architecture("openspiel480", 38, width=48, depth=2)
 def auctions():
     """300 auctions of the rule-based bidder."""
     return record(Sayc(), 300, seed=4)
+
+
+def parts(auctions):
+    """Positions to learn from and to measure on."""
+    return [Positions(auctions, auctions.split(part)) for part in ("train", "validation")]
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +47,7 @@ def same(one, other):
 
 
 def test_recorded_auctions_do_not_depend_on_the_chunk(monkeypatch, auctions):
-    monkeypatch.setattr("bidzoo.agents.bridge.record._CHUNK", 77)
+    monkeypatch.setattr("bidzoo.benchmarks.bridge_training._CHUNK", 77)
     for one, other in zip(auctions, record(Sayc(), 300, seed=4), strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -51,14 +56,14 @@ def test_recorded_auctions_do_not_depend_on_the_chunk(monkeypatch, auctions):
 
 
 @pytest.mark.parametrize(
-    ("train", "architecture", "margin"),
+    ("trainer", "architecture", "margin"),
     [
-        (supervised.train, POLICY, 1.0),
-        (belief.train, Architecture("openspiel480", 156, width=48, depth=2), 0.015),
+        (sl.Trainer, POLICY, 1.0),
+        (belief.Trainer, Architecture("openspiel480", 156, width=48, depth=2), 0.015),
     ],
     ids=["sl", "belief"],
 )
-def test_fitting_improves_and_goes_on(tmp_path, auctions, train, architecture, margin):
+def test_fitting_improves_and_goes_on(tmp_path, auctions, trainer, architecture, margin):
     """Cross-entropy falls by a nat (calls), or by 0.015 nats an output (cards); stopped half way it is the same run."""
     seen = []
     options = FitOptions(architecture, steps=60, batch=128, learning_rate=3e-3, warm_up=5)
@@ -66,11 +71,14 @@ def test_fitting_improves_and_goes_on(tmp_path, auctions, train, architecture, m
     def report(step, row):
         seen.append(row["cross_entropy"])
 
-    whole = train(auctions, options, tmp_path / "a", {}, report, every=5)
+    def fitted(out, **run):
+        return train(trainer(*parts(auctions), options), Run(tmp_path / out, **run))
+
+    whole = fitted("a", report=report, every=5)
     assert seen[-1] < seen[0] - margin
-    train(auctions, options, tmp_path / "b", every=10, stop=30)
-    same(whole, train(auctions, options, tmp_path / "b", every=10))
-    same(whole, train(auctions, options, tmp_path / "c", every=60))
+    fitted("b", every=10, stop=30)
+    same(whole, fitted("b", every=10))
+    same(whole, fitted("c", every=60))
     assert (tmp_path / "a" / "network.safetensors").stat().st_size > 10_000
     lines = (tmp_path / "b" / "curves.csv").read_text().splitlines()
     assert lines[0].startswith("step,train_loss,") and len(lines) == 1 + 6
@@ -80,7 +88,7 @@ def test_accuracy_is_counted(auctions, beginner):
     positions = Positions(auctions, np.arange(20))
     views, legal, made = positions.at(np.arange(len(positions)))
     right = NetworkPolicy(beginner).probabilities(views, legal).argmax(1) == made
-    assert supervised.measure(positions, beginner)["accuracy"] == pytest.approx(right.mean())
+    assert sl.measure(positions, beginner)["accuracy"] == pytest.approx(right.mean())
 
 
 def test_belief_knows_its_own_cards_and_the_uniform_one_is_a_third(auctions):
@@ -103,23 +111,23 @@ def test_belief_knows_its_own_cards_and_the_uniform_one_is_a_third(auctions):
 
 def test_fitting_from_a_start(tmp_path, auctions, beginner):
     options = FitOptions(POLICY, steps=1, batch=16, learning_rate=0.0)
-    same(beginner, supervised.train(auctions, options, tmp_path / "a", start=beginner))
+    same(beginner, train(sl.Trainer(*parts(auctions), options, beginner), Run(tmp_path)))
     other = FitOptions(Architecture("openspiel480", 38, width=16), steps=1, batch=16)
     with pytest.raises(ValueError, match=r"start is .*width=48.*, expected .*width=16"):
-        supervised.train(auctions, other, tmp_path / "b", start=beginner)
+        sl.Trainer(*parts(auctions), other, beginner)
 
 
 def test_checkpoint_of_other_options_is_refused(tmp_path, auctions):
-    def train(**changes):
-        supervised.train(auctions, FitOptions(POLICY, 4, 16, **changes), tmp_path, stop=2, every=2)
+    def fit(**changes):
+        train(sl.Trainer(*parts(auctions), FitOptions(POLICY, 4, 16, **changes)), Run(tmp_path, stop=2, every=2))
 
-    train()
+    fit()
     with pytest.raises(ValueError, match="seed was 0 and is now 1; choose another folder"):
-        train(seed=1)
+        fit(seed=1)
     file = tmp_path / "checkpoint.safetensors"
     file.write_bytes(file.read_bytes()[:99])
     with pytest.raises(ValueError, match=r"checkpoint\.safetensors: not a checkpoint, or a truncated one"):
-        train()
+        fit()
 
 
 # ---- in play -----------------------------------------------------------------------------
@@ -144,22 +152,23 @@ def test_ppo_improves_and_goes_on(tmp_path, beginner, advantage):
         critic_warm_up=1,
     )
     half = options.iterations // 2
-    whole = ppo.train(beginner, game, options, tmp_path / "a", every=half)
-    ppo.train(beginner, game, options, tmp_path / "b", every=half, stop=half)
-    same(whole, ppo.train(beginner, game, options, tmp_path / "b", every=half))
+    whole = train(ppo.Trainer(beginner, game, options), Run(tmp_path / "a", every=half))
+    train(ppo.Trainer(beginner, game, options), Run(tmp_path / "b", every=half, stop=half))
+    same(whole, train(ppo.Trainer(beginner, game, options), Run(tmp_path / "b", every=half)))
     if advantage == "rollouts":
         assert gain(whole, beginner) > 2
     assert (tmp_path / "a" / "network.safetensors").exists()
 
 
-def test_best_policy_is_the_one_the_judge_liked(tmp_path, beginner):
-    from bidzoo.agents.bridge import weights
+def test_best_policy_is_the_one_that_measured_best(tmp_path, beginner):
+    from bidzoo.agents.bridge import network
 
     figures = iter([1.0, 3.0, 2.0])
     options = ppo.Options(iterations=3, boards=16, minibatch=64, learning_rate=1e-3)
-    ppo.train(beginner, Bridge(False), options, tmp_path, judge=lambda net: {"imps": next(figures)}, every=1)
-    assert weights.load(tmp_path / "best.safetensors")[1]["measured"]["iteration"] == 2
-    assert weights.load(tmp_path / "network.safetensors")[1]["measured"]["iteration"] == 3
+    run = Run(tmp_path, every=1, measure=lambda net: {"imps": next(figures)})
+    train(ppo.Trainer(beginner, Bridge(False), options), run)
+    assert network.load_weights(tmp_path / "best.safetensors")[1]["measured"]["iteration"] == 2
+    assert network.load_weights(tmp_path / "network.safetensors")[1]["measured"]["iteration"] == 3
 
 
 def test_actor_critic_improves_and_goes_on(tmp_path):
@@ -169,9 +178,9 @@ def test_actor_critic_improves_and_goes_on(tmp_path):
         syncs=12, boards=40, sync=12, minibatch=256, learning_rate=1e-3, burn_in=600, capacity=8000, average=0.5
     )
     before = network.network_of(a2c.ACTOR_CRITIC, network.module(a2c.ACTOR_CRITIC, 0, last_scale=0.1))
-    whole = a2c.train(None, game, options, tmp_path / "a", every=6)
-    a2c.train(None, game, options, tmp_path / "b", every=6, stop=6)
-    same(whole, a2c.train(None, game, options, tmp_path / "b", every=6))
+    whole = train(a2c.Trainer(None, game, options), Run(tmp_path / "a", every=6))
+    train(a2c.Trainer(None, game, options), Run(tmp_path / "b", every=6, stop=6))
+    same(whole, train(a2c.Trainer(None, game, options), Run(tmp_path / "b", every=6)))
     assert gain(whole, before, "jps267") > 1
 
 
@@ -183,9 +192,9 @@ def rl_options(**changes):
 @pytest.mark.parametrize("flags", [{}, {"prioritised": False}, {"hidden": False}, {"value": "bmcs636"}], ids=str)
 def test_rl_goes_on_and_keeps_its_flags(tmp_path, beginner, flags):
     options, game = rl_options(**flags), Bridge(False)
-    whole = rl.train(beginner, game, options, tmp_path / "a", every=2)
-    rl.train(beginner, game, options, tmp_path / "b", every=2, stop=2)
-    same(whole, rl.train(beginner, game, options, tmp_path / "b", every=2))
+    whole = train(rl.Trainer(beginner, game, options), Run(tmp_path / "a", every=2))
+    train(rl.Trainer(beginner, game, options), Run(tmp_path / "b", every=2, stop=2))
+    same(whole, train(rl.Trainer(beginner, game, options), Run(tmp_path / "b", every=2)))
     with pytest.raises(AssertionError):
         same(whole, beginner)
 
@@ -196,8 +205,8 @@ def test_rl_improves(tmp_path, beginner):
         syncs=24, boards=96, sync=8, minibatch=512, burn_in=1000, capacity=8000, policy_rate=2e-3, warm_up=4
     )
     game = Bridge(False, deals="train")
-    same(beginner, rl.train(beginner, game, options, tmp_path, every=4, stop=4))
-    assert gain(rl.train(beginner, game, options, tmp_path, every=4), beginner) > 1
+    same(beginner, train(rl.Trainer(beginner, game, options), Run(tmp_path, every=4, stop=4)))
+    assert gain(train(rl.Trainer(beginner, game, options), Run(tmp_path, every=4)), beginner) > 1
 
 
 @pytest.mark.parametrize("flags", [{"share": 0.3}, {"share": 0.3, "depth": 1}, {"share": 0.0}], ids=str)
@@ -206,18 +215,20 @@ def test_joint_search_training_goes_on(tmp_path, flags):
     start = network.network_of(a2c.ACTOR_CRITIC, network.module(a2c.ACTOR_CRITIC, 3, last_scale=0.5))
     sizes = {"syncs": 4, "boards": 8, "sync": 2, "minibatch": 64, "burn_in": 200, "capacity": 2000}
     options = jps.Options(**sizes, responses=2, rollouts=2, **flags)
-    whole = jps.train(start, game, options, tmp_path / "a", every=2)
-    jps.train(start, game, options, tmp_path / "b", every=2, stop=2)
-    same(whole, jps.train(start, game, options, tmp_path / "b", every=2))
+    whole = train(jps.Trainer(start, game, options), Run(tmp_path / "a", every=2))
+    train(jps.Trainer(start, game, options), Run(tmp_path / "b", every=2, stop=2))
+    same(whole, train(jps.Trainer(start, game, options), Run(tmp_path / "b", every=2)))
 
 
-def test_games_must_fit(tmp_path, beginner):
+def test_games_must_fit(beginner):
     with pytest.raises(ValueError, match="reward='score', not 'par'"):
-        ppo.train(beginner, Bridge(False, reward="par"), ppo.Options(), tmp_path)
+        ppo.Trainer(beginner, Bridge(False, reward="par"), ppo.Options())
     with pytest.raises(ValueError, match="needs observation='jps267'"):
-        a2c.train(None, Bridge(False), a2c.Options(), tmp_path)
+        a2c.Trainer(None, Bridge(False), a2c.Options())
     with pytest.raises(ValueError, match="observation='openspiel480'"):
-        rl.train(beginner, Bridge(False, observation="jps267"), rl.Options(), tmp_path)
+        rl.Trainer(beginner, Bridge(False, observation="jps267"), rl.Options())
+    with pytest.raises(ValueError, match="start has 38 outputs, expected 39"):
+        jps.Trainer(beginner, Bridge(False), jps.Options())
 
 
 def test_self_play_does_not_depend_on_the_batch(beginner):

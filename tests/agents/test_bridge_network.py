@@ -2,19 +2,21 @@
 
 import json
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
 from safetensors.numpy import load as from_bytes
 from safetensors.numpy import save as to_bytes
 
-from bidzoo.agents.bridge import weights
-from bidzoo.agents.bridge.network import Architecture, Network, shapes
-from bidzoo.agents.bridge.neural import NetworkPolicy
+from bidzoo.agents.bridge import network as weights
+from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy
+from bidzoo.agents.bridge.sl import Supervised
+from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.streams import Streams
 from bidzoo.wrappers.batch import Batch
 
+ABLATIONS = sorted((Path(__file__).parents[2] / "experiments" / "weights").glob("*.safetensors"))
 KINDS = [
     Architecture("openspiel480", 38, width=48, depth=3),
     Architecture("openspiel480", 156, width=32, depth=2, activation="gelu"),
@@ -25,7 +27,7 @@ KINDS = [
 
 def random_network(architecture, seed=0, scale=0.1):
     rng = np.random.default_rng(seed)
-    tensors = {name: rng.normal(0, scale, shape).astype(np.float32) for name, shape in shapes(architecture).items()}
+    tensors = {name: rng.normal(0, scale, shape).astype(np.float32) for name, shape in architecture.shapes.items()}
     return Network(architecture, tensors)
 
 
@@ -42,7 +44,7 @@ def test_numpy_is_torch(architecture):
     with torch.no_grad():
         expected = twin(torch.from_numpy(x).float()).numpy()
     np.testing.assert_allclose(network_of(architecture, twin)(x), expected, atol=2e-5)
-    assert {name: a.shape for name, a in arrays(twin).items()} == shapes(architecture)
+    assert {name: a.shape for name, a in arrays(twin).items()} == architecture.shapes
 
 
 @pytest.mark.parametrize("architecture", KINDS[:3], ids=str)
@@ -65,7 +67,7 @@ def test_wrong_width_of_input():
         ({"observation": "x"}, "observation 'x'; choose from openspiel480"),
         ({"kind": "cnn"}, "kind 'cnn'"),
         ({"activation": "tanh"}, "activation 'tanh'"),
-        ({"width": 0}, "must be positive"),
+        ({"width": 0}, "width 0: expected an integer from 1"),
     ],
 )
 def test_architectures_that_do_not_exist(change, words):
@@ -75,12 +77,12 @@ def test_architectures_that_do_not_exist(change, words):
 
 def test_file_holds_network_and_provenance(tmp_path):
     network, path = random_network(KINDS[0]), tmp_path / "w.safetensors"
-    weights.save(path, network.architecture, network.tensors, {"command": "x"})
-    found, about = weights.load(path)
+    weights.save_weights(path, network, {"command": "x"})
+    found, about = weights.load_weights(path)
     assert found.architecture == network.architecture and about == {"command": "x"}
     np.testing.assert_allclose(found(bits(KINDS[0])), network(bits(KINDS[0])), atol=5e-3)  # half precision
     again = tmp_path / "again.safetensors"
-    weights.save(again, found.architecture, found.tensors, about)
+    weights.save_weights(again, found, about)
     assert again.read_bytes() == path.read_bytes()
 
 
@@ -112,11 +114,11 @@ def spoil(path, out, tensors=None, **about):
 )
 def test_wrong_weights_are_named(tmp_path, changes, words):
     network = random_network(KINDS[0])
-    weights.save(tmp_path / "w.safetensors", network.architecture, network.tensors, {})
+    weights.save_weights(tmp_path / "w.safetensors", network, {})
     out = tmp_path / "spoilt.safetensors"
     spoil(tmp_path / "w.safetensors", out, **changes)
     with pytest.raises(ValueError, match=words) as caught:
-        weights.load(out)
+        weights.load_weights(out)
     assert "spoilt.safetensors" in str(caught.value)
 
 
@@ -124,21 +126,21 @@ def test_weights_of_another_program(tmp_path):
     path = tmp_path / "foreign.safetensors"
     path.write_bytes(to_bytes({"a": np.zeros(3)}))
     with pytest.raises(ValueError, match=r"foreign\.safetensors: weights of another program"):
-        weights.load(path)
+        weights.load_weights(path)
 
 
 @pytest.mark.parametrize("cut", [0, 5, 100, 5000])
 def test_truncated_weights(tmp_path, cut):
     network, path = random_network(KINDS[0]), tmp_path / "w.safetensors"
-    weights.save(path, network.architecture, network.tensors, {})
+    weights.save_weights(path, network, {})
     path.write_bytes(path.read_bytes()[:cut])
     with pytest.raises(ValueError, match=r"w\.safetensors: not a safetensors file, or a truncated one"):
-        weights.load(path)
+        weights.load_weights(path)
 
 
 def test_unknown_packaged_weights_list_the_known():
     with pytest.raises(ValueError, match=r"no packaged weights 'nobody'; choose from .*sl, .*, or give"):
-        weights.packaged("nobody")
+        weights.packaged_network("nobody")
 
 
 # ---- as a player -------------------------------------------------------------------------
@@ -182,31 +184,39 @@ def test_policy_needs_an_output_for_every_call():
 @pytest.mark.parametrize("name", ["sl", "ppo"])
 def test_packaged_policies_bid(name):
     """A hand with 16 balanced points opens one notrump; with nothing it passes."""
-    from bidzoo.cards import call_number, hand_number
-    from bidzoo.envs.bridge.auction import open_row
+    from bidzoo.core.cards import call_number, hand_number
+    from bidzoo.core.kernels import allocate
+    from bidzoo.envs.bridge.auction import open_auction_row
     from bidzoo.envs.bridge.state import VIEW
-    from bidzoo.kernels import allocate
 
-    policy = NetworkPolicy(weights.packaged(name), name=name)
+    policy = NetworkPolicy(weights.packaged_network(name), name=name)
     views = allocate(VIEW, 2)
     for view, hand in zip(views, ("AQ4.KJ5.A832.Q97", "843.9752.T63.854"), strict=True):
-        open_row(view, 0, 0)
+        open_auction_row(view, 0, 0)
         view["seat"], view["hand"] = 0, hand_number(hand)
     legal = np.ones((2, 38), np.int8)
     legal[:, 1:3] = 0
     assert policy.act(views, legal, Streams.at(0, np.arange(2))).tolist() == [call_number("1NT"), 0]
 
 
+@pytest.mark.parametrize("path", ABLATIONS, ids=lambda path: path.stem)
+def test_weights_of_the_ablations_play_under_their_names(path):
+    """Files beside the repository, not packaged."""
+    from bidzoo.benchmarks.bridge import contestant
+
+    assert contestant(str(path)).name == path.stem
+
+
 def test_packaged_belief_hears_a_notrump_opening():
     """After partner's 1NT each ace we lack is with partner more often than with an opponent, and nobody has ours."""
     from bidzoo.agents.bridge.belief import Belief
-    from bidzoo.cards import call_number, hand_number
-    from bidzoo.envs.bridge.auction import call_row, open_row
+    from bidzoo.core.cards import call_number, hand_number
+    from bidzoo.core.kernels import allocate
+    from bidzoo.envs.bridge.auction import call_row, open_auction_row
     from bidzoo.envs.bridge.state import VIEW
-    from bidzoo.kernels import allocate
 
     views = allocate(VIEW, 1)
-    open_row(views[0], 0, 0)
+    open_auction_row(views[0], 0, 0)
     for call in ("1NT", "P"):
         call_row(views[0], call_number(call))
     views[0]["seat"], views[0]["hand"] = 2, hand_number("J874.A52.963.T84")
@@ -222,13 +232,12 @@ def test_packaged_ppo_is_above_sl():
     """0.74 ± 0.05 was measured on 10 000 test boards; 0.4 is far below that."""
     from bidzoo.benchmarks.match import duplicate
 
-    ppo, sl = (NetworkPolicy(weights.packaged(name), name=name) for name in ("ppo", "sl"))
+    ppo, sl = (NetworkPolicy(weights.packaged_network(name), name=name) for name in ("ppo", "sl"))
     assert duplicate(Bridge(False, deals="test"), ppo, sl, np.arange(8000), seed=5).estimate.mean > 0.4
 
 
 def test_packaged_weights_do_not_travel():
-    policy = NetworkPolicy(name="mine")
-    policy.weights_name = "sl"
+    policy = Supervised(name="mine")
     before = policy.network
     assert len(pickle.dumps(policy)) < 1000
     assert pickle.loads(pickle.dumps(policy)).network is before  # of this process

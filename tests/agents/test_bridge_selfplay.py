@@ -3,16 +3,14 @@
 import numpy as np
 import pytest
 
-from bidzoo.agents.bridge import decisions as decisions_module
 from bidzoo.agents.bridge import selfplay
-from bidzoo.agents.bridge.decisions import Book, join
-from bidzoo.agents.bridge.selfplay import BOTH, EAST_WEST, NORTH_SOUTH
+from bidzoo.agents.bridge.selfplay import BOTH, EAST_WEST, NORTH_SOUTH, Recorder, join
+from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.state import AUCTION
-from bidzoo.streams import Streams
 
 GAME = Bridge(False, deals="validation")
-FIELDS = ("tables", "observation", "legal", "call", "log_chances", "board", "player")
+FIELDS = ("states", "observation", "legal", "call", "log_chances", "board", "player")
 
 
 def player(observation, legal, numbers):
@@ -52,9 +50,9 @@ def by_the_engine(boards, seed, key):
     return np.concatenate(ends), [np.concatenate(field) for field in zip(*(fields for _, fields in found), strict=True)]
 
 
-@pytest.mark.parametrize("room", [16, 1], ids=["enough room", "a book that grows"])
+@pytest.mark.parametrize("room", [16, 1], ids=["enough room", "a record that grows"])
 def test_decisions_are_those_of_the_engine(monkeypatch, room):
-    monkeypatch.setattr(decisions_module, "_A_BOARD", room)
+    monkeypatch.setattr(selfplay, "_A_BOARD", room)
     boards, seed, stream = np.arange(40) * 7, 5, 3
     tables, decisions = selfplay.play(GAME, boards, seed, player, player, np.full(40, BOTH), stream)
     ends, expected = by_the_engine(boards, seed, seed ^ (stream << 32))
@@ -68,7 +66,7 @@ def test_a_board_is_the_same_in_any_batch():
     tables, decisions = selfplay.play(GAME, boards, 1, player, player, both, 2)
     some, part = selfplay.play(GAME, boards[50:80], 1, player, player, both[50:80], 2)
     np.testing.assert_array_equal(tables[50:80], some)
-    chosen = decisions.some((decisions.board >= 50) & (decisions.board < 80))
+    chosen = decisions.select((decisions.board >= 50) & (decisions.board < 80))
     assert_same(chosen._replace(board=chosen.board - 50), {name: getattr(part, name) for name in FIELDS})
 
 
@@ -92,14 +90,14 @@ def test_boards_go_on_from_copies():
     n, key = 60, 4 ^ (1 << 32)
     tables, decisions = selfplay.play(GAME, np.arange(n), 4, player, player, np.full(n, BOTH), 1)
     rows = np.arange(0, len(decisions.call), 7)
-    before, board = decisions.tables, decisions.board[rows]
+    before, board = decisions.states, decisions.board[rows]
     given = before.copy()
     points = selfplay.finish(GAME, given, rows, decisions.call[rows], player, player, np.full(len(rows), BOTH), key)
     np.testing.assert_array_equal(points, tables["points"][board, 0])
     np.testing.assert_array_equal(given, before)
-    book = Book(GAME, 1)
-    selfplay.play_on(GAME, tables, player, player, np.full(n, BOTH), key, book)
-    assert len(book.decisions(tables).call) == 0  # boards that are over
+    recorder = Recorder(GAME, 1)
+    selfplay.play_out(GAME, tables, player, player, np.full(n, BOTH), key, recorder)
+    assert len(recorder.decisions(tables).call) == 0  # boards that are over
 
 
 def test_decisions_of_two_plays_one_after_the_other():
@@ -108,4 +106,4 @@ def test_decisions_of_two_plays_one_after_the_other():
     joined = join(plays)
     order = np.random.default_rng(0).permutation(len(joined.call))
     expected = {name: np.concatenate([getattr(play, name) for play in plays])[order] for name in FIELDS}
-    assert_same(joined.some(order), expected)
+    assert_same(joined.select(order), expected)

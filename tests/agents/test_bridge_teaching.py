@@ -7,16 +7,15 @@ import pytest
 
 pytest.importorskip("torch")
 
-from bidzoo.agents.bridge import network, scores, selfplay
-from bidzoo.agents.bridge.branches import candidates, explore
-from bidzoo.agents.bridge.critic import Critic, advantages
+from bidzoo.agents.bridge import network, selfplay
+from bidzoo.agents.bridge.actor_critic import ReplayBuffer
+from bidzoo.agents.bridge.critic import Critic, advantages, sheets
 from bidzoo.agents.bridge.jps import Options, Search
 from bidzoo.agents.bridge.network import Architecture
-from bidzoo.agents.bridge.pairs import duplicate_pairs
-from bidzoo.agents.bridge.replay import Replay
-from bidzoo.envs.bridge.encode import encode_value
+from bidzoo.agents.bridge.selfplay import candidates, duplicate_pairs, explore
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.imps import imps
+from bidzoo.envs.bridge.observation import encode_value
+from bidzoo.envs.bridge.score import imps
 from bidzoo.envs.bridge.state import AUCTION
 
 POLICY = Architecture("openspiel480", 38, width=32, depth=2)
@@ -35,8 +34,8 @@ def test_standing_score_is_what_passing_out_pays():
     _, _, tables, decisions = decisions_of(150)
     reference = np.random.default_rng(0).integers(-500, 500, 150)
     last = np.array([np.flatnonzero(decisions.board == b)[-1] for b in range(150)])
-    end = decisions.some(last)
-    sheet = scores.sheets(end.tables, end.side, reference[end.board])
+    end = decisions.select(last)
+    sheet = sheets(end.states, end.side, reference[end.board])
     sign = np.where(end.side == 0, 1, -1)
     paid = sign * imps(tables["points"][end.board, 0] - reference[end.board]) / 10
     partner = (tables["declarer"] + 2) % 4
@@ -54,13 +53,13 @@ def test_value_network_begins_with_the_standing_score():
     critic = Critic(Architecture("scores778", 1, width=8, depth=1), 0.0, 0, "cpu")
     for parameter in critic.model.layers[-1].parameters():
         parameter.data.zero_()
-    seen = critic.sight(decisions, zero)
+    seen = critic.inputs(decisions, zero)
     cards = np.zeros((len(zero), 636), np.int8)
-    encode_value(decisions.tables, decisions.player, cards)
+    encode_value(decisions.states, decisions.player, cards)
     np.testing.assert_array_equal(seen[:, :636], cards)
-    sheets = scores.sheets(decisions.tables, decisions.side, zero)
-    np.testing.assert_allclose(critic.inputs(seen)[:, 636:].float(), sheets, rtol=0.004)
-    np.testing.assert_allclose(critic.values(critic.inputs(seen)), sheets[:, -1], rtol=0.004)
+    expected = sheets(decisions.states, decisions.side, zero)
+    np.testing.assert_allclose(critic.tensor(seen)[:, 636:].float(), expected, rtol=0.004)
+    np.testing.assert_allclose(critic.values(critic.tensor(seen)), expected[:, -1], rtol=0.004)
 
 
 def test_pairs_are_compared_with_the_other_table():
@@ -80,7 +79,7 @@ def test_pairs_are_compared_with_the_other_table():
 def test_score_sheet_is_mirrored():
     _, _, _, decisions = decisions_of(20)
     zero = np.zeros(len(decisions.call), np.int64)
-    ours, theirs = (scores.sheets(decisions.tables, side, zero) for side in (zero, zero + 1))
+    ours, theirs = (sheets(decisions.states, side, zero) for side in (zero, zero + 1))
     np.testing.assert_allclose(ours[:, :70], -theirs[:, 70:140])
     np.testing.assert_allclose(ours[:, 140:], -theirs[:, 140:])
 
@@ -120,15 +119,15 @@ def test_candidates_are_in_the_order_of_a_stable_sort():
 
 def test_branches_are_games_played_out():
     game, actor, _, decisions = decisions_of(12, greedy=True)
-    some = decisions.some(np.arange(10))
-    call, chance = candidates(some.log_chances, 3, 0.01)
-    found = explore(game, some.tables, call, chance, actor, actor, np.full(10, selfplay.BOTH))
-    before = some.tables.copy()
+    some = decisions.select(np.arange(10))
+    call, _ = candidates(some.log_chances, 3, 0.01)
+    found = explore(game, some.states, call, actor, actor, np.full(10, selfplay.BOTH))
+    before = some.states.copy()
     for i in range(10):
         for k in np.flatnonzero(call[i] >= 0):
-            points = selfplay.finish(game, some.tables, np.array([i]), call[i, k : k + 1], actor, actor, np.full(1, 2))
-            assert found.points[i, k] == points[0]
-    np.testing.assert_array_equal(before, some.tables)  # explored on copies
+            points = selfplay.finish(game, some.states, np.array([i]), call[i, k : k + 1], actor, actor, np.full(1, 2))
+            assert found[i, k] == points[0]
+    np.testing.assert_array_equal(before, some.states)  # explored on copies
 
 
 def brute_force(game, actor, decision, options, reference):
@@ -137,7 +136,7 @@ def brute_force(game, actor, decision, options, reference):
     first = [c for c in candidates(decision.log_chances, options.most, options.least)[0][0] if c >= 0]
     values = {}
     for call in first:
-        table = decision.tables.copy()
+        table = decision.states.copy()
         game.step(table, np.array([call]), 0, game.buffers(1), 0)
         if table["phase"][0] == AUCTION and options.depth > 1:
             reply = selfplay.decide(game, table, first_row, actor, 0).call
@@ -145,7 +144,7 @@ def brute_force(game, actor, decision, options, reference):
         if table["phase"][0] != AUCTION:
             ends = [table["points"][0, 0]]
         elif options.depth == 1:
-            ends = selfplay.finish(game, decision.tables, first_row, np.array([call]), actor, actor, np.full(1, 2))
+            ends = selfplay.finish(game, decision.states, first_row, np.array([call]), actor, actor, np.full(1, 2))
         else:
             second = selfplay.decide(game, table, first_row, actor, 0)
             answers = [c for c in candidates(second.log_chances, options.most, options.least)[0][0] if c >= 0]
@@ -162,10 +161,10 @@ def test_joint_search_is_brute_force(depth, seed):
     options = Options(depth=depth, responses=2, rollouts=1, most=3, least=0.005)
     chosen = np.arange(0, len(decisions.call), 9)
     reference = np.random.default_rng(1).integers(-300, 300, 16)
-    some = decisions.some(chosen)
+    some = decisions.select(chosen)
     found = Search(game, actor, options, reference)(some, 1)
     for i in range(len(chosen)):
-        one = some.some(np.array([i]))
+        one = some.select(np.array([i]))
         values = brute_force(game, actor, one, options, reference[one.board[0]])
         assert found.value[i] == pytest.approx(max(values.values()))
         assert values[found.call[i]] == pytest.approx(max(values.values()))
@@ -175,7 +174,7 @@ def test_joint_search_is_brute_force(depth, seed):
 
 
 def filled(capacity=50, n=80):
-    rng, replay = np.random.default_rng(0), Replay(capacity, 20, 9)
+    rng, replay = np.random.default_rng(0), ReplayBuffer(capacity, 20, 9)
     data = {
         "observation": rng.integers(0, 2, (n, 20), np.int8),
         "hidden": rng.integers(0, 2, (n, 9), np.int8),
@@ -186,7 +185,7 @@ def filled(capacity=50, n=80):
         "priority": np.zeros(n, np.float32),
     }
     for rows in (slice(0, 30), slice(30, n)):
-        replay.add(*(column[rows] for column in data.values()))
+        replay.append(**{name: column[rows] for name, column in data.items()})
     return replay, data
 
 
@@ -197,7 +196,7 @@ def test_replay_keeps_the_last_and_gives_back_what_went_in():
     assert set(sample.outcome.astype(int)) <= set(range(30, 80)) and len(set(sample.outcome)) > 45
     for name in ("observation", "hidden", "legal", "call", "log_probability"):
         np.testing.assert_array_equal(getattr(sample, name), data[name][sample.outcome.astype(int)])
-    again = Replay(50, 20, 9)
+    again = ReplayBuffer(50, 20, 9)
     again.restore(replay.arrays())
     for one, other in zip(sample, again.sample(500, 1, 1), strict=True):
         np.testing.assert_array_equal(one, other)

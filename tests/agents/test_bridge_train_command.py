@@ -7,9 +7,9 @@ from typer.testing import CliRunner
 pytest.importorskip("torch")
 pytest.importorskip("matplotlib")
 
-from bidzoo.agents.bridge import weights
-from bidzoo.commands.train import app
-from bidzoo.commands.train.options import parse
+from bidzoo.agents.bridge import network as weights
+from bidzoo.cli.options import parse
+from bidzoo.cli.train import app
 from bidzoo.envs.bridge.deals import DealSet, packaged
 
 
@@ -26,7 +26,7 @@ def test_record_then_fit_then_play(tmp_path):
         out = tmp_path / stage
         text = run(stage, data, "--out", out, *small, "--set", "steps=4", "--set", "batch=32")
         assert "cross_entropy" in text and len(text.splitlines()) == 2
-        network, about = weights.load(out / "network.safetensors")
+        network, about = weights.load_weights(out / "network.safetensors")
         assert network.architecture.width == 16 and about["options"]["batch"] == 32
         assert about["data"] == "auctions.npz, 200 auctions" and about["command"].startswith("bidzoo")
         assert (out / "curves.png").read_bytes().startswith(b"\x89PNG")
@@ -36,7 +36,7 @@ def test_record_then_fit_then_play(tmp_path):
     DealSet.of(hands[:5], tricks[:5]).save(tmp_path / "five.npz")
     further = ["--deals", tmp_path / "five.npz", "--deals", tmp_path / "five.npz"]
     assert "imps" in run("ppo", "--start", start, "--against", start, "--out", tmp_path / "ppo", *tiny, *further)
-    about = weights.load(tmp_path / "ppo" / "network.safetensors")[1]
+    about = weights.load_weights(tmp_path / "ppo" / "network.safetensors")[1]
     assert about["deals"] == "32000 of packaged train split, 5 of five.npz, 5 of five.npz"
 
 
@@ -54,10 +54,10 @@ def test_a_deep_gelu_network_goes_through_the_stages(tmp_path):
                 sizes = ["--set", "boards=8", "--set", f"{length}={n}", *more]
                 run(stage, "--start", start, "--out", tmp_path / stage / folder, *small, *sizes)
         whole, parts = (
-            weights.load(tmp_path / stage / folder / "network.safetensors")[0] for folder in ("whole", "parts")
+            weights.load_weights(tmp_path / stage / folder / "network.safetensors")[0] for folder in ("whole", "parts")
         )
         assert whole.architecture.depth == 4 and whole.architecture.activation == "gelu"
-        before = weights.load(start)[0].tensors
+        before = weights.load_weights(start)[0].tensors
         for name, tensor in whole.tensors.items():
             np.testing.assert_array_equal(tensor, parts.tensors[name])
             assert (tensor != before[name]).any()

@@ -18,12 +18,14 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import TorchFunctionMode
 
-from bidzoo.agents.bridge import a2c, belief, evaluator, evaluator_training, jps, network, ppo, rl, supervised
-from bidzoo.agents.bridge.fit import Options as FitOptions
+from bidzoo.agents.bridge import a2c, belief, evaluator, jps, network, ppo, rl, sl
 from bidzoo.agents.bridge.network import Architecture
-from bidzoo.agents.bridge.record import record
 from bidzoo.agents.bridge.sayc import Sayc
+from bidzoo.agents.bridge.trainer import Options as FitOptions
+from bidzoo.agents.bridge.trainer import Run, train
+from bidzoo.benchmarks.bridge_training import record
 from bidzoo.envs.bridge.deals import DealSet, packaged
+from bidzoo.envs.bridge.formats.auctions import Positions
 from bidzoo.envs.bridge.game import Bridge
 
 CUDA = torch.device("cuda", 0)
@@ -184,10 +186,6 @@ def beginner(architecture=POLICY):
     return network.network_of(architecture, network.module(architecture, 1, last_scale=0.3))
 
 
-def fitted(train, options, *data):
-    return lambda out, **keywords: train(*data, options, out, every=2, **keywords)
-
-
 def deals(n):
     return DealSet.of(*(column[:n] for column in packaged("validation")))
 
@@ -197,29 +195,31 @@ RL = {"syncs": 4, "boards": 12, "sync": 2, "minibatch": 32, "value_width": 8, "w
 A2C = {"syncs": 4, "boards": 8, "sync": 2, "minibatch": 32, "burn_in": 100, "capacity": 1000}
 
 
-def played(train, start, options, observation="openspiel480"):
+def played(algorithm, start, options, observation="openspiel480"):
     game = Bridge(False, deals="validation", observation=observation)
-    return lambda out, **keywords: train(start, game, options, out, every=2, **keywords)
+    return lambda device: algorithm.Trainer(start, game, options, device)
 
 
 def stage(name, auctions):
-    """``train(out, device=..., stop=...)`` of a stage."""
+    """``trainer(device)`` of a stage."""
     actor_critic = beginner(Architecture("jps267", 39, kind="jps", width=16))
     fits = {"steps": 4, "batch": 32, "warm_up": 1}
     if name in ("sl", "belief"):
-        module, outputs = {"sl": (supervised, 38), "belief": (belief, 156)}[name]
-        return fitted(module.train, FitOptions(Architecture("openspiel480", outputs, width=16), **fits), auctions)
+        module, outputs = {"sl": (sl, 38), "belief": (belief, 156)}[name]
+        data = [Positions(auctions, auctions.split(part)) for part in ("train", "validation")]
+        options = FitOptions(Architecture("openspiel480", outputs, width=16), **fits)
+        return lambda device: module.Trainer(*data, options, device=device)
     if name == "evaluator":
-        learn, check = (evaluator_training.Cells(deals(n)) for n in (40, 5))
-        return fitted(evaluator_training.train, FitOptions(evaluator.Suits(8, 8, 8), **fits), learn, check)
+        cells = [evaluator.Cells(deals(n)) for n in (40, 5)]
+        return lambda device: evaluator.Trainer(*cells, FitOptions(evaluator.Suits(8, 8, 8), **fits), device=device)
     algorithm, _, change = name.partition(" ")
     if algorithm == "ppo":
-        return played(ppo.train, beginner(), ppo.Options(**PPO, advantage=change, critic_warm_up=1))
+        return played(ppo, beginner(), ppo.Options(**PPO, advantage=change, critic_warm_up=1))
     if algorithm == "rl":
-        return played(rl.train, beginner(), rl.Options(**RL, hidden=not change, capacity=1000))
+        return played(rl, beginner(), rl.Options(**RL, hidden=not change, capacity=1000))
     if algorithm == "a2c":
-        return played(a2c.train, actor_critic, a2c.Options(**A2C), "jps267")
-    return played(jps.train, actor_critic, jps.Options(**A2C, share=0.5, responses=2, rollouts=2), "jps267")
+        return played(a2c, actor_critic, a2c.Options(**A2C), "jps267")
+    return played(jps, actor_critic, jps.Options(**A2C, share=0.5, responses=2, rollouts=2), "jps267")
 
 
 STAGES = ("sl", "belief", "evaluator", "ppo rollouts", "ppo critic", "rl", "rl no-hi", "a2c", "jps")
@@ -228,11 +228,11 @@ STAGES = ("sl", "belief", "evaluator", "ppo rollouts", "ppo critic", "rl", "rl n
 @pytest.mark.parametrize("name", STAGES)
 def test_a_stage_learns_on_the_gpu(tmp_path, auctions, request, name):
     """In two halves, the second from a checkpoint; the weights are those of one run on the processor."""
-    train = stage(name, auctions)
-    expected = train(tmp_path / "cpu")
+    trainer = stage(name, auctions)
+    expected = train(trainer("cpu"), Run(tmp_path / "cpu", every=2))
     gpu = request.getfixturevalue("gpu")
-    train(tmp_path / "cuda", device="cuda", stop=2)
-    found = train(tmp_path / "cuda", device="cuda")
+    train(trainer("cuda"), Run(tmp_path / "cuda", every=2, stop=2))
+    found = train(trainer("cuda"), Run(tmp_path / "cuda", every=2))
     for key, tensor in expected.tensors.items():
         np.testing.assert_array_equal(found.tensors[key], tensor, err_msg=key)
     assert gpu.ran["_fused_adam_"] + gpu.ran["_fused_adamw_"] >= 4

@@ -3,6 +3,7 @@
 import functools
 import itertools
 import json
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,19 +14,19 @@ from hypothesis import strategies as st
 
 from bidzoo import make
 from bidzoo.agents.tabular import exact
-from bidzoo.agents.tabular.folding import fold_line
-from bidzoo.agents.tabular.ladder import Ladder, minibridge, play, simple_bidding
-from bidzoo.agents.tabular.ladder_panels import PanelRows, Panels, best_total, openings
-from bidzoo.agents.tabular.ladder_plan import best_plan
-from bidzoo.agents.tabular.ladder_tables import Tables
-from bidzoo.agents.tabular.messages import solve_messages
 from bidzoo.agents.tabular.policy import game_of
-from bidzoo.agents.tabular.tree_sets import solve_tree
-from bidzoo.envs.signals.compile import compile_game
-from bidzoo.envs.signals.compiled import Compiled, evaluate, full_information
-from bidzoo.streams import Streams
+from bidzoo.agents.tabular.public_belief import solve_messages, solve_tree
+from bidzoo.agents.tabular.rising_auction import RisingAuction, Tables, best_plan, fold_line, play
+from bidzoo.core.streams import Streams
+from bidzoo.envs.signalling.compiled import Compiled, compile_game, evaluate, full_information
+from bidzoo.envs.signalling.minibridge import Minibridge
+from bidzoo.envs.signalling.simple_bidding import SimpleBidding
 
-RESULTS = Path(__file__).parents[2] / "docs" / "results"
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "docs" / "results"
+sys.path.insert(0, str(ROOT / "experiments"))
+
+from panels import PanelRows, Panels, best_total, openings, solve  # noqa: E402
 
 # Tian et al. 2020, Table 1 "Best Known" (two decimals there); MiniBridge 6 and 7: an independent program.
 KNOWN = {
@@ -48,8 +49,16 @@ def compiled(game_id: str) -> Compiled:
     return compile_game(game_of(game_id))
 
 
-def tree_of(ladder: Ladder) -> Compiled:
-    """``ladder`` as a compiled game, history by history."""
+def simple_bidding(size: int) -> RisingAuction:
+    return RisingAuction.of(SimpleBidding(size))
+
+
+def minibridge(size: int) -> RisingAuction:
+    return RisingAuction.of(Minibridge(size))
+
+
+def tree_of(auction: RisingAuction) -> Compiled:
+    """``auction`` as a compiled game, history by history."""
     level: list[tuple[int, ...]] = [()]
     nodes: list[tuple[int, ...]] = []
     calls: dict[tuple[int, ...], list[int]] = {}
@@ -58,18 +67,17 @@ def tree_of(ladder: Ladder) -> Compiled:
         for history in level:
             over = len(history) > 1 and history[-1] == 0
             lowest = max(history, default=0) + 1
-            bids = [] if over else list(range(lowest, ladder.bids + 1))
-            calls[history] = bids if over else [0, *bids] if history or ladder.opening_pass else bids
+            bids = [] if over else list(range(lowest, auction.bids + 1))
+            calls[history] = bids if over else [0, *bids] if history or auction.opening_pass else bids
         level = [(*history, call) for history in level for call in calls[history]]
     number = {history: m for m, history in enumerate(nodes)}
-    child = np.full((len(nodes), ladder.bids + 1), -1, np.int32)
+    child = np.full((len(nodes), auction.bids + 1), -1, np.int32)
     for history, m in number.items():
         for call in calls[history]:
             child[m, call] = number[(*history, call)]
     leaves = [history for history in nodes if not calls[history]]
-    return Compiled(
-        id="random",
-        prior=np.full((ladder.types, ladder.types), 1.0 / ladder.deals),
+    form = Compiled(
+        prior=np.full((auction.types, auction.types), 1.0 / auction.deals),
         player=np.array([len(h) % 2 if calls[h] else -1 for h in nodes], np.int8),
         parent=np.array([number[h[:-1]] if h else -1 for h in nodes], np.int32),
         action=np.array([h[-1] if h else -1 for h in nodes], np.int32),
@@ -78,8 +86,10 @@ def tree_of(ladder: Ladder) -> Compiled:
         first=np.array([number[(*h, calls[h][0])] if calls[h] else -1 for h in nodes], np.int32),
         count=np.array([len(calls[h]) for h in nodes], np.int32),
         leaf=np.array([leaves.index(h) if h in leaves else -1 for h in nodes], np.int32),
-        payoff=np.array([ladder.rewards()[max(h)] for h in leaves], np.float64),
+        payoff=np.array([auction.rewards()[max(h)] for h in leaves], np.float64),
     )
+    form.game = "random"
+    return form
 
 
 def by_definition(size: int, others: frozenset[int]) -> int:
@@ -115,12 +125,12 @@ def by_definition(size: int, others: frozenset[int]) -> int:
 
 
 @st.composite
-def ladders(draw, types=(1, 4), bids=(1, 3)):
+def auctions(draw, types=(1, 4), bids=(1, 3)):
     n, b = draw(st.integers(*types)), draw(st.integers(*bids))
     line = st.lists(st.integers(-3, 9), min_size=2 * n - 1, max_size=2 * n - 1)
     opening_pass = draw(st.booleans())
     rows = [draw(line) if opening_pass else [0] * (2 * n - 1), *(draw(line) for _ in range(b))]
-    return Ladder("random", n, np.array(rows), opening_pass)
+    return RisingAuction("random", n, np.array(rows), opening_pass)
 
 
 @pytest.mark.parametrize("game_id", KNOWN)
@@ -163,26 +173,26 @@ def test_simple_bidding_16_openings_by_definition():
 
 
 @pytest.mark.parametrize(
-    "ladder", [*map(simple_bidding, range(2, 8)), *map(minibridge, range(1, 5))], ids=lambda g: g.id
+    "auction", [*map(simple_bidding, range(2, 8)), *map(minibridge, range(1, 5))], ids=lambda g: g.id
 )
-def test_ladder_engine_equals_tree_engine(ladder):
-    assert Tables(ladder).value == solve_tree(compiled(ladder.id))[0]
+def test_auction_engine_equals_tree_engine(auction):
+    assert Tables(auction).value == solve_tree(compiled(auction.id))[0]
 
 
 @settings(max_examples=60, deadline=None)
-@given(ladders())
-def test_engines_agree_on_random_auctions(ladder):
-    total, strategy = solve_tree(game := tree_of(ladder))
-    optimum = exact.solve_ladder(ladder)
-    assert optimum.total == total == play(ladder, optimum.plan)
+@given(auctions())
+def test_engines_agree_on_random_auctions(auction):
+    total, strategy = solve_tree(game := tree_of(auction))
+    optimum = exact.solve_rising_auction(auction)
+    assert optimum.total == total == play(auction, optimum.plan)
     assert evaluate(game, strategy) == pytest.approx(float(optimum.value), abs=1e-9)
     assert evaluate(game, exact.strategy_of(game, optimum.plan)) == pytest.approx(float(optimum.value), abs=1e-9)
 
 
 @settings(max_examples=12, deadline=None)
-@given(ladders(types=(2, 2), bids=(2, 3)).filter(lambda ladder: ladder.bids == 2 or not ladder.opening_pass))
-def test_no_pure_joint_policy_is_better(ladder):
-    game = tree_of(ladder)
+@given(auctions(types=(2, 2), bids=(2, 3)).filter(lambda auction: auction.bids == 2 or not auction.opening_pass))
+def test_no_pure_joint_policy_is_better(auction):
+    game = tree_of(auction)
     infosets = [(m, z) for m in np.flatnonzero(game.count) for z in range(2)]
     best = -np.inf
     for moves in itertools.product(*(range(game.count[m]) for m, _ in infosets)):
@@ -190,69 +200,70 @@ def test_no_pure_joint_policy_is_better(ladder):
         for (m, z), move in zip(infosets, moves):
             strategy[game.first[m] + move, z] = 1.0
         best = max(best, evaluate(game, strategy))
-    assert float(exact.solve_ladder(ladder).value) == pytest.approx(best, abs=1e-9)
+    assert float(exact.solve_rising_auction(auction).value) == pytest.approx(best, abs=1e-9)
 
 
 @pytest.mark.parametrize(("size", "high"), [(9, 2), (9, 3), (10, 4)])
 def test_panels_equal_tables(size, high):
-    ladder = simple_bidding(size)
-    panels, tables = Panels(ladder, high), Tables(ladder)
+    auction = simple_bidding(size)
+    panels, tables = Panels(auction, high), Tables(auction)
     firsts = openings(panels)
     for bid in range(1, 6):
         np.testing.assert_array_equal(firsts[bid - 1], tables.row(bid, tables.full))
-    assert best_total(firsts) == tables.value == play(ladder, best_plan(PanelRows(panels, firsts)))
+    assert best_total(firsts) == tables.value == play(auction, best_plan(PanelRows(panels, firsts)))
     mover = 0b101100110
     for bid in range(2, 6):
         np.testing.assert_array_equal(PanelRows(panels, firsts).row(bid, mover), tables.row(bid, mover))
 
 
 def test_panels_resume(tmp_path):
-    ladder, lines = simple_bidding(9), []
-    whole = openings(Panels(ladder, 2))
-    openings(Panels(ladder, 2), tmp_path)
+    auction, lines = simple_bidding(9), []
+    whole = openings(Panels(auction, 2))
+    openings(Panels(auction, 2), tmp_path)
     files = sorted(tmp_path.iterdir())
     files[1].unlink()
-    np.testing.assert_array_equal(openings(Panels(ladder, 2), tmp_path, lines.append), whole)
+    np.testing.assert_array_equal(openings(Panels(auction, 2), tmp_path, lines.append), whole)
     assert len(lines) == 4
+    assert solve(simple_bidding(10)).total == 658
     np.save(files[0], np.zeros(3))
-    with pytest.raises(ValueError, match=r"panel_00_of_4\.npy: expected 128 int64 totals"):
-        openings(Panels(ladder, 2), tmp_path)
+    with pytest.raises(ValueError, match=r"panel_00_of_4\.npy: expected int64 totals \(128,\), found float64"):
+        openings(Panels(auction, 2), tmp_path)
 
 
 def test_tables_resume(tmp_path):
-    ladder = minibridge(4)
+    auction = minibridge(4)
 
     def stop(line):
         if "last bid 4 " in line:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        exact.solve_ladder(ladder, tmp_path, stop)
+        exact.solve_rising_auction(auction, tmp_path, stop)
     lines = []
-    resumed = exact.solve_ladder(ladder, tmp_path, lines.append)
-    assert resumed.total == 46 == play(ladder, resumed.plan)
+    resumed = exact.solve_rising_auction(auction, tmp_path, lines.append)
+    assert resumed.total == 46 == play(auction, resumed.plan)
     assert len(lines) == 4
     path = tmp_path / "minibridge_v0_4_after_03.npy"
     np.save(path, np.zeros(3))
     with pytest.raises(ValueError, match=r"after_03\.npy: expected int16 totals \(1, 32, 32\), found float64 \(3,\)"):
-        exact.solve_ladder(ladder, tmp_path)
+        exact.solve_rising_auction(auction, tmp_path)
 
 
 @settings(max_examples=20, deadline=None)
-@given(ladders(), st.integers(0, 20))
-def test_a_constant_shifts_the_optimum(ladder, constant):
-    if not ladder.opening_pass:
+@given(auctions(), st.integers(0, 20))
+def test_a_constant_shifts_the_optimum(auction, constant):
+    if not auction.opening_pass:
         constant = 0
-    more = Ladder("shifted", ladder.types, ladder.payoff + constant, ladder.opening_pass)
-    assert Tables(more).value == Tables(ladder).value + constant * ladder.deals
+    more = RisingAuction("shifted", auction.types, auction.payoff + constant, auction.opening_pass)
+    assert Tables(more).value == Tables(auction).value + constant * auction.deals
 
 
 def test_large_rewards_are_shifted_into_range():
     for top in (2001, -2000):
-        ladder = Ladder("large", 5, np.array([[0] * 9, [top - 1] * 9, [top] * 9]), False)
-        assert Tables(ladder).value == top * 25
+        auction = RisingAuction("large", 5, np.array([[0] * 9, [top - 1] * 9, [top] * 9]), False)
+        assert Tables(auction).value == top * 25
     with pytest.raises(ValueError, match="do not fit 16 bits"):
-        Tables(Ladder("wide", 5, np.array([[0] * 9, [-9000] * 9, [9000] * 9]), False))
+        Tables(RisingAuction("wide", 5, np.array([[0] * 9, [-9000] * 9, [9000] * 9]), False))
 
 
 @pytest.mark.parametrize("game_id", ["simple_bidding_v0(size=4)", "minibridge_v0(size=2)", "mini_hanabi_v0()"])
@@ -281,18 +292,25 @@ def test_messages_refuse_what_they_cannot_prove():
         solve_messages(compiled("simple_bidding_v0(size=4)"))
 
 
-@pytest.mark.parametrize("ladder", [minibridge(15), simple_bidding(5000)], ids=lambda ladder: ladder.id)
-def test_too_large_is_refused(ladder):
+@pytest.mark.parametrize("game", [Minibridge(15), SimpleBidding(5000)], ids=str)
+def test_too_large_is_refused(game):
     with pytest.raises(ValueError, match=r"three tables of 4\*\*\d+ totals need more than 8 GiB"):
-        exact.solve_ladder(ladder)
+        exact.solve_rising_auction(RisingAuction.of(game))
+
+
+def test_rewards_of_more_than_the_sum_are_refused():
+    game = SimpleBidding(4)
+    game.rules = game.rules._replace(reward_row=lambda state, x, y: float(x))
+    with pytest.raises(ValueError, match="whole rewards of the sum of the types"):
+        RisingAuction.of(game)
 
 
 def test_illegal_plans_are_refused():
-    ladder = simple_bidding(2)
+    auction = simple_bidding(2)
     with pytest.raises(ValueError, match=r"illegal call 0 after \(\)"):
-        play(ladder, {(): np.zeros(2, np.int64)})
+        play(auction, {(): np.zeros(2, np.int64)})
     with pytest.raises(ValueError, match=r"no calls after \(1,\)"):
-        play(ladder, {(): np.ones(2, np.int64)})
+        play(auction, {(): np.ones(2, np.int64)})
 
 
 def test_command_line(tmp_path, capsys):

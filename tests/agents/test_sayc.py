@@ -6,41 +6,43 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bidzoo.agents import make
-from bidzoo.agents.bridge.always_pass import Pass
-from bidzoo.agents.bridge.natural.hand import evaluate_row, keeps_row, support_row
-from bidzoo.agents.bridge.natural.promise import clear_row, hcp_row, suit_row
-from bidzoo.agents.bridge.natural.records import HAND, MEANING
-from bidzoo.agents.bridge.sayc import Sayc
-from bidzoo.agents.uniform import Uniform
+from bidzoo.agents.bridge.natural.knowledge import evaluate_row, keeps_row, support_row
+from bidzoo.agents.bridge.natural.records import HAND, MEANING, clear_row, hcp_row, suit_row
+from bidzoo.agents.bridge.sayc import Pass, Sayc
+from bidzoo.agents.policy import Uniform
 from bidzoo.benchmarks.match import duplicate, play
-from bidzoo.cards import DOUBLE, FIRST_BID, call_number, call_text, hand_number
+from bidzoo.core.cards import DOUBLE, FIRST_BID, call_number, call_text, hand_number
+from bidzoo.core.kernels import allocate
+from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge import auction
-from bidzoo.envs.bridge.files.board import Replay
+from bidzoo.envs.bridge.board import BoardReplay
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.knowledge import view_row
-from bidzoo.envs.bridge.state import VIEW
-from bidzoo.kernels import allocate
-from bidzoo.streams import Streams
+from bidzoo.envs.bridge.state import VIEW, view_row
 
 DEALS = 2000
 
 
 def view_after(hand: str, calls: str, vulnerable: int = 0):
     """The view of whoever is to call after ``calls`` (dealer North), holding ``hand``."""
-    replay = Replay(0, vulnerable, None)
+    replay = BoardReplay(0, vulnerable, None)
     for word in calls.split():
         replay.call(call_number(word))
     views = allocate(VIEW, 1)
-    view_row(replay.table, int(replay.table["turn"]), views[0])
+    view_row(replay.state, int(replay.state["turn"]), views[0])
     views[0]["hand"] = hand_number(hand)
     return views
 
 
-def choose(hand: str, calls: str) -> str:
+def asked(hand: str, calls: str):
+    """Arguments of ``act`` and ``explain`` after ``calls``."""
     views = view_after(hand, calls)
     legal = np.zeros((1, 38), np.int8)
     auction.legal_row(views[0], legal[0])
-    return call_text(int(Sayc().act(views, legal, Streams.at(0, np.zeros(1, np.int64)))[0]))
+    return views, legal, Streams.at(0, np.zeros(1, np.int64))
+
+
+def choose(hand: str, calls: str) -> str:
+    return call_text(int(Sayc().act(*asked(hand, calls))[0]))
 
 
 # ---- openings: JPS, Table 8, and the SAYC booklet ----------------------------------------
@@ -170,7 +172,7 @@ AUCTIONS = [
 
 @pytest.mark.parametrize(("hand", "calls", "expected"), AUCTIONS)
 def test_standard_auction(hand, calls, expected):
-    assert choose(hand, calls) == expected, Sayc().explain(view_after(hand, calls)[0])
+    assert choose(hand, calls) == expected, Sayc().explain(*asked(hand, calls)).text
 
 
 # ---- hands and promises ------------------------------------------------------------------
@@ -203,7 +205,7 @@ def test_promises_are_kept_exactly():
 
 
 def test_explain_says_what_was_shown():
-    text = Sayc().explain(view_after("K42.Q73.J985.984", "1H P")[0])
+    text = Sayc().explain(*asked("K42.Q73.J985.984", "1H P")).text
     assert "1♥: suit opening: 12-21 HCP, 5+♥" in text
     assert "partner has shown 12-21 HCP" in text
     assert "my call: 2♥, raise: 6-9 points in support, 3+♥" in text
@@ -215,7 +217,7 @@ def test_explain_says_what_was_shown():
 @pytest.fixture(scope="module")
 def self_play():
     """Four of them over the validation deals."""
-    return play(Bridge(play=False, deals="validation"), [Sayc()] * 4, np.arange(DEALS)).tables
+    return play(Bridge(play=False, deals="validation"), [Sayc()] * 4, np.arange(DEALS)).states
 
 
 def pairs(tables):
@@ -278,7 +280,7 @@ def test_legal_and_finite_beside_random_players(seed, strange):
     """Whatever the others call: no illegal call (``Batch`` would say so), no endless auction."""
     policies = [Sayc()] * 4
     policies[strange] = Uniform()
-    tables = play(Bridge(play=False, deals="validation"), policies, np.arange(16), seed, seed).tables
+    tables = play(Bridge(play=False, deals="validation"), policies, np.arange(16), seed, seed).states
     assert (tables["phase"] == 2).all()
     sane = [seat for seat in range(4) if seat != strange]
     for table in tables:
@@ -313,9 +315,9 @@ def test_never_redoubles_to_and_fro(self_play):
 
 def test_a_row_depends_on_itself_alone(self_play):
     game = Bridge(play=False, deals="validation")
-    again = play(game, [Sayc()] * 4, np.arange(700, 760)).tables
+    again = play(game, [Sayc()] * 4, np.arange(700, 760)).states
     assert np.array_equal(again["calls"], self_play["calls"][700:760])
-    reseeded = play(game, [Sayc()] * 4, np.arange(100), policy_seed=9).tables
+    reseeded = play(game, [Sayc()] * 4, np.arange(100), policy_seed=9).states
     assert np.array_equal(reseeded["calls"], self_play["calls"][:100])
 
 

@@ -4,43 +4,42 @@ import numpy as np
 import pytest
 from numba import config as numba_config
 
-from bidzoo.agents.spades.bidder import Bidder
-from bidzoo.agents.spades.endgame import endgame_row
-from bidzoo.agents.spades.policy import SpadesPolicy
-from bidzoo.cards import hand_number
+from bidzoo.agents.spades.bis import endgame_row
+from bidzoo.agents.spades.policy import Bidder, SpadesPolicy
+from bidzoo.core.cards import hand_number
+from bidzoo.core.kernels import States
+from bidzoo.core.streams import Streams
 from bidzoo.envs.spades.game import Spades
 from bidzoo.envs.spades.state import BLIND_NIL, LOOK
-from bidzoo.kernels import Tables
-from bidzoo.streams import Streams
 
-pytestmark = pytest.mark.skipif(numba_config.DISABLE_JIT, reason="the exact tables take minutes uncompiled")
+pytestmark = pytest.mark.skipif(numba_config.DISABLE_JIT, reason="the exact states take minutes uncompiled")
 
 PLAIN = Bidder("bis", endgame=False, conventions=False)
 SOLID = "AKQ.AK2.A32.5432"  # spades.hearts.diamonds.clubs
 NILLY = "32.5432.5432.432"
 
 
-def table(earlier: tuple[int, ...] = (), scores: tuple[int, int] = (0, 0), **rules: object) -> tuple[Spades, Tables]:
+def table(earlier: tuple[int, ...] = (), scores: tuple[int, int] = (0, 0), **rules: object) -> tuple[Spades, States]:
     """A game in which ``earlier`` bids were made; ``scores`` of the side to bid and of the other."""
     game = Spades(phase="game", win_goal=200, lose_goal=-100, **rules)  # type: ignore[arg-type]
-    tables, out = game.new(1), game.buffers(1)
-    game.begin(tables, np.array([0]), 1, out)
-    bidder = int(tables["turn"][0] + len(earlier))
-    tables["scores"][0, [bidder % 2, (bidder + 1) % 2]] = scores
-    tables["bags"][0] = tables["scores"][0] % 10
+    states, out = game.new(1), game.buffers(1)
+    game.begin(states, np.array([0]), 1, out)
+    bidder = int(states["turn"][0] + len(earlier))
+    states["scores"][0, [bidder % 2, (bidder + 1) % 2]] = scores
+    states["bags"][0] = states["scores"][0] % 10
     for bid in earlier:
-        if not tables["looked"][0] >> tables["turn"][0] & 1:
-            game.step(tables, np.array([LOOK]), 1, out, 0)
-        game.step(tables, np.array([bid]), 1, out, 0)
-    return game, tables
+        if not states["looked"][0] >> states["turn"][0] & 1:
+            game.step(states, np.array([LOOK]), 1, out, 0)
+        game.step(states, np.array([bid]), 1, out, 0)
+    return game, states
 
 
 def bid(
     bidder: str | Bidder, hand: str, earlier: tuple[int, ...] = (), scores: tuple[int, int] = (0, 0), **rules: object
 ) -> int:
-    game, tables = table(earlier, scores, **rules)
-    tables["hands"][0, tables["turn"][0]] = tables["held"][0, tables["turn"][0]] = hand_number(hand)
-    views = game.view_of(tables, tables["turn"].astype(np.int64))
+    game, states = table(earlier, scores, **rules)
+    states["hands"][0, states["turn"][0]] = states["held"][0, states["turn"][0]] = hand_number(hand)
+    views = game.view_of(states, states["turn"].astype(np.int64))
     return int(SpadesPolicy(bidder).act(views, np.ones((1, 68), np.int8), Streams.at(0, np.array([0])))[0])
 
 
@@ -152,13 +151,13 @@ def test_desperate_blind_nil() -> None:
 def test_bids_near_the_end_of_a_game(
     earlier: tuple[int, ...], scores: tuple[int, int], regular: int, takes: float, nil: float, expected: int
 ) -> None:
-    _, tables = table(earlier, scores)
-    assert endgame_row(tables[0], regular, regular, takes, nil) == expected
+    _, states = table(earlier, scores)
+    assert endgame_row(states[0], regular, regular, takes, nil) == expected
 
 
 def test_a_nil_is_given_up_when_the_regular_bid_wins() -> None:
-    _, tables = table((3, 3, 3), (160, 20))
-    assert endgame_row(tables[0], 0, 2, 2.0, 0.9) in (1, 2)
+    _, states = table((3, 3, 3), (160, 20))
+    assert endgame_row(states[0], 0, 2, 2.0, 0.9) in (1, 2)
 
 
 def test_whiz_and_suicide_bids() -> None:

@@ -6,17 +6,14 @@ import numpy as np
 import pytest
 from numba import config as numba_config
 
-from bidzoo.agents.spades.bidder import Bidder
-from bidzoo.agents.spades.book import book
-from bidzoo.agents.spades.choose import Player
 from bidzoo.agents.spades.learned import CHOICES, FEATURES, HIDDEN, choice_bid_row, forward_row, load_network
-from bidzoo.agents.spades.learned_training import LearnedConfig, train_bidder
+from bidzoo.agents.spades.learned_training import LearnedOptions, train_bidder
+from bidzoo.agents.spades.lookup import shipped_lookup
 from bidzoo.agents.spades.match import play_games
-from bidzoo.benchmarks.spades_rows import won_by_first
+from bidzoo.agents.spades.policy import SpadesPolicy
+from bidzoo.benchmarks.spades import won_by_first
 
 pytestmark = pytest.mark.skipif(numba_config.DISABLE_JIT, reason="the exact tables take minutes uncompiled")
-
-SRP = Player("srp")
 
 
 def test_the_compiled_forward_pass_is_torchs() -> None:
@@ -28,7 +25,7 @@ def test_the_compiled_forward_pass_is_torchs() -> None:
     expected = (hidden @ weights["w3"].T + weights["b3"]).numpy()
     out, scratch = np.empty(CHOICES, np.float32), np.empty((2, HIDDEN), np.float32)
     for k in range(len(x)):
-        forward_row(x[k], book(), scratch, out)
+        forward_row(x[k], shipped_lookup(), scratch, out)
         np.testing.assert_allclose(out, expected[k], rtol=1e-4, atol=1e-4)
 
 
@@ -40,7 +37,7 @@ def test_choices_are_nil_and_six_bids_around_the_takes() -> None:
 
 def test_training_repeats_itself(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    config = LearnedConfig(
+    config = LearnedOptions(
         passes=1, games=2_000, epochs=1, batch=512, test_games=20, out=str(tmp_path / "bidder.safetensors")
     )
     first = train_bidder(config)
@@ -50,5 +47,5 @@ def test_training_repeats_itself(tmp_path: Path) -> None:
 
 
 def test_the_shipped_network_beats_bis() -> None:
-    games = play_games(4000, (Bidder.named("learned"), Bidder.named("bis")), (SRP, SRP), seed=77)
+    games = play_games((SpadesPolicy("learned"), SpadesPolicy("bis")), np.arange(4000), seed=77)
     assert won_by_first(games).mean() > 0.53

@@ -8,15 +8,14 @@ import pytest
 from numba import config as numba_config
 from typer.testing import CliRunner
 
-from bidzoo.agents.spades.bidder import Bidder
-from bidzoo.agents.spades.choose import Player
 from bidzoo.agents.spades.curves import SEQUENCES
-from bidzoo.agents.spades.curves_training import CurvesConfig, collect_nils, fit_curves, train_success_curves
-from bidzoo.agents.spades.match import Games, play_games, rules
+from bidzoo.agents.spades.curves_training import CurveOptions, collect_nils, fit_curves, train_success_curves
+from bidzoo.agents.spades.match import Games, paper_game, play_games
+from bidzoo.agents.spades.policy import Bidder, Player, SpadesPolicy
 from bidzoo.benchmarks import spades as bench
 from bidzoo.benchmarks.results import load
-from bidzoo.benchmarks.spades_rows import gains_by_partnership, rounds_log, won_by_first
-from bidzoo.cli import app
+from bidzoo.benchmarks.spades import gains_by_partnership, rounds_log, won_by_first
+from bidzoo.cli.main import app
 
 pytestmark = pytest.mark.skipif(numba_config.DISABLE_JIT, reason="the exact tables take minutes uncompiled")
 
@@ -24,25 +23,30 @@ SRP, WRP = Player("srp"), Player("wrp")
 BIS, RB, MS, IO = (Bidder.named(name) for name in ("bis", "rb", "ms", "io"))
 
 
+def play(bidders, players, numbers, seed, **keywords) -> Games:
+    pair = [SpadesPolicy(bidder, player) for bidder, player in zip(bidders, players, strict=True)]
+    return play_games(pair, np.arange(numbers) if isinstance(numbers, int) else numbers, seed, **keywords)
+
+
 def won(games: Games) -> float:
     return float(won_by_first(games).mean())
 
 
 def test_games_do_not_depend_on_the_batch() -> None:
-    whole = play_games(40, (BIS, RB), (SRP, WRP), seed=3)
-    parts = [play_games(n, (BIS, RB), (SRP, WRP), 3, first) for first, n in ((0, 13), (13, 27))]
+    whole = play((BIS, RB), (SRP, WRP), 40, 3)
+    parts = [play((BIS, RB), (SRP, WRP), numbers, 3) for numbers in (np.arange(13), np.arange(13, 40))]
     for name in ("winner", "scores", "rounds", "branches"):
         np.testing.assert_array_equal(getattr(whole, name), np.concatenate([getattr(p, name) for p in parts]))
-    assert not np.array_equal(whole.scores, play_games(40, (BIS, RB), (SRP, WRP), seed=4).scores)
+    assert not np.array_equal(whole.scores, play((BIS, RB), (SRP, WRP), 40, 4).scores)
 
 
 def test_equal_partnerships_win_each_board_once() -> None:
-    games = play_games(200, (RB, RB), (SRP, SRP), seed=1)
+    games = play((RB, RB), (SRP, SRP), 200, 1)
     np.testing.assert_array_equal(won_by_first(games), 0.5)
 
 
 def test_games_end_at_a_goal_and_the_log_adds_up() -> None:
-    games = play_games(100, (BIS, MS), (SRP, SRP), seed=2)
+    games = play((BIS, MS), (SRP, SRP), 100, 2)
     assert ((games.scores.max(axis=1) >= 200) | (games.scores.min(axis=1) <= -100)).all()
     np.testing.assert_array_equal(games.winner, games.scores.argmax(axis=1))
     log = rounds_log(games)
@@ -56,30 +60,30 @@ def test_games_end_at_a_goal_and_the_log_adds_up() -> None:
     ("other", "player", "least"), [(IO, SRP, 0.65), (MS, SRP, 0.56), (RB, SRP, 0.55), (IO, WRP, 0.6)]
 )
 def test_bis_beats_the_rule_based_bidders(other: Bidder, player: Player, least: float) -> None:
-    assert won(play_games(1500, (BIS, other), (player, player), seed=8)) > least
+    assert won(play((BIS, other), (player, player), 1500, 8)) > least
 
 
 def test_srp_beats_wrp_and_random_beats_nobody() -> None:
-    assert won(play_games(1500, (RB, RB), (SRP, WRP), seed=8)) > 0.5
-    assert won(play_games(200, (RB, RB), (WRP, Player("random")), seed=8)) > 0.65
-    assert won(play_games(200, (RB, RB), (SRP, Player("random")), seed=8)) > 0.85
-    assert won(play_games(200, (RB, Bidder("random")), (SRP, SRP), seed=8)) > 0.9
+    assert won(play((RB, RB), (SRP, WRP), 1500, 8)) > 0.5
+    assert won(play((RB, RB), (WRP, Player("random")), 200, 8)) > 0.65
+    assert won(play((RB, RB), (SRP, Player("random")), 200, 8)) > 0.85
+    assert won(play((RB, Bidder("random")), (SRP, SRP), 200, 8)) > 0.9
 
 
 def test_the_end_game_conditions_win_single_rounds() -> None:
     """Table 4's third row: 52.8 % in the paper."""
-    blank = rules(win_goal=1)
-    assert won(play_games(6000, (BIS, Bidder.named("bis", endgame=False)), (SRP, SRP), 8, 0, blank)) > 0.515
+    without = Bidder.named("bis", endgame=False)
+    assert won(play((BIS, without), (SRP, SRP), 6000, 8, game=paper_game(win_goal=1))) > 0.515
 
 
 @pytest.mark.slow
 def test_uct_that_infers_beats_naive_uct() -> None:
     players = Player("uct", 13, 60, "bids"), Player("uct", 13, 60, "none")
-    assert won(play_games(160, (RB, RB), players, seed=8)) > 0.5
+    assert won(play((RB, RB), players, 160, 8)) > 0.5
 
 
 def test_training_makes_rising_curves_and_repeats_itself(tmp_path: Path) -> None:
-    config = CurvesConfig(rounds=3000, passes=1, out=str(tmp_path / "curves.npz"))
+    config = CurveOptions(rounds=3000, passes=1, out=str(tmp_path / "curves.npz"))
     seen: list[dict[str, object]] = []
     curves = train_success_curves(config, seen.append)
     assert curves.shape == (2, SEQUENCES, 2)
@@ -102,7 +106,7 @@ def test_the_benchmark_saves_what_it_finds(tmp_path: Path) -> None:
     words = ["bench", "spades", "--games", "40", "--seed", "1", "--json", str(file)]
     assert CliRunner().invoke(app, words, catch_exceptions=False).exit_code == 0
     saved = load(file)
-    tables, _, _ = bench.main(games=40, seed=1)
+    tables, _ = bench.main(games=40, seed=1)
     assert [table.rows for table in saved["tables"]] == [table.rows for table in tables]
     assert tables[0].rows[0]["win %"].paper == 51.9
     assert len(tables[0].rows) == 9

@@ -4,32 +4,31 @@ import numpy as np
 import pytest
 from numba import config as numba_config
 
-from bidzoo.agents.spades.choose import Player
-from bidzoo.agents.spades.goal import ROUND_TYPES, round_type_row, sure_takes_row
-from bidzoo.agents.spades.policy import SpadesPolicy, bis, io, learned, ms, rb, srp, uct, wrp
-from bidzoo.cards import RANKS, card_number, hand_number
+from bidzoo.agents.spades.policy import Player, SpadesPolicy, bis, io, learned, ms, rb, srp, uct, wrp
+from bidzoo.agents.spades.situation import ROUND_TYPES, round_type_row, sure_takes_row
+from bidzoo.core.cards import RANKS, card_number, hand_number
+from bidzoo.core.kernels import States
+from bidzoo.core.streams import Streams
 from bidzoo.envs.spades.game import Spades
 from bidzoo.envs.spades.state import FIRST_CARD, PLAY
-from bidzoo.kernels import Tables
-from bidzoo.streams import Streams
 
-pytestmark = pytest.mark.skipif(numba_config.DISABLE_JIT, reason="the exact tables take minutes uncompiled")
+pytestmark = pytest.mark.skipif(numba_config.DISABLE_JIT, reason="the exact states take minutes uncompiled")
 
 FACTORIES = {"bis": bis, "rb": rb, "ms": ms, "io": io, "srp": srp, "wrp": wrp, "uct": uct, "learned": learned}
 
 
-def play_some(game: Spades, policy: SpadesPolicy, tables: Tables, turns: int, seed: int) -> None:
+def play_some(game: Spades, policy: SpadesPolicy, states: States, turns: int, seed: int) -> None:
     """``turns`` turns of ``policy`` in every seat; every action is checked against the mask."""
-    out = game.buffers(len(tables))
-    boards = np.arange(len(tables))
-    game.begin(tables, boards, seed, out)
+    out = game.buffers(len(states))
+    boards = np.arange(len(states))
+    game.begin(states, boards, seed, out)
     for turn in range(turns):
-        seats = tables["turn"].astype(np.int64)
+        seats = states["turn"].astype(np.int64)
         live = seats >= 0
-        views = game.view_of(tables, np.maximum(seats, 0))
+        views = game.view_of(states, np.maximum(seats, 0))
         actions = policy.act(views, out.mask, Streams.at(seed, boards, turn))
-        assert out.mask[np.arange(len(tables)), actions][live].all()
-        game.step(tables, np.where(live, actions, -1), seed, out, 0)
+        assert out.mask[np.arange(len(states)), actions][live].all()
+        game.step(states, np.where(live, actions, -1), seed, out, 0)
 
 
 @pytest.mark.parametrize("deck", ["standard", "jokers", "jokers_deuces"])
@@ -37,12 +36,12 @@ def play_some(game: Spades, policy: SpadesPolicy, tables: Tables, turns: int, se
 def test_every_action_is_legal_in_every_variant(variant: str, deck: str) -> None:
     game = Spades(phase="round", variant=variant, deck=deck, blind_nil=variant in ("partnership", "cutthroat"))
     for policy in (bis(), rb("wrp"), ms(), io(), learned()):
-        tables = game.new(12)
-        play_some(game, policy, tables, 60, seed=3)
-        assert (tables["phase"] > PLAY).all()
+        states = game.new(12)
+        play_some(game, policy, states, 60, seed=3)
+        assert (states["phase"] > PLAY).all()
 
 
-def shuffled_worlds(game: Spades, views: Tables, seed: int) -> Tables:
+def shuffled_worlds(game: Spades, views: States, seed: int) -> States:
     """Other states that show the same views: hidden cards and the seed of later rounds are drawn anew."""
     out = game.new(len(views))
     keys = np.random.default_rng(seed).integers(1, 2**63, len(views)).astype(np.uint64)
@@ -54,34 +53,34 @@ def shuffled_worlds(game: Spades, views: Tables, seed: int) -> Tables:
 def test_hidden_cards_never_change_a_choice(policy: SpadesPolicy) -> None:
     """Views carry no hidden card by construction; here the worlds behind them change and the actions do not."""
     game, boards = Spades(phase="round"), np.arange(24)
-    tables, out = game.new(24), game.buffers(24)
-    game.begin(tables, boards, 7, out)
+    states, out = game.new(24), game.buffers(24)
+    game.begin(states, boards, 7, out)
     for turn in range(56):
-        seats = tables["turn"].astype(np.int64)
-        views = game.view_of(tables, seats)
+        seats = states["turn"].astype(np.int64)
+        views = game.view_of(states, seats)
         actions = policy.act(views, out.mask, Streams.at(7, boards, turn))
         other = game.view_of(shuffled_worlds(game, views, turn), seats)
         np.testing.assert_array_equal(policy.act(other, out.mask, Streams.at(7, boards, turn)), actions)
-        game.step(tables, actions, 7, out, 0)
+        game.step(states, actions, 7, out, 0)
 
 
 def test_the_playing_module_on_states_plays_as_the_policy_does_on_views() -> None:
     """The fast module reads states; it must not play otherwise than the policy, which sees views alone."""
     fast, slow = Spades(phase="bidding", episode="round", player="srp"), Spades(phase="round")
     boards, bids = np.arange(40), np.array([3, 2, 0, 4])
-    tables, out = fast.new(40), fast.buffers(40)
-    fast.begin(tables, boards, 5, out)
+    states, out = fast.new(40), fast.buffers(40)
+    fast.begin(states, boards, 5, out)
     shown, slow_out = slow.new(40), slow.buffers(40)
     slow.begin(shown, boards, 5, slow_out)
     for turn in range(4):
-        fast.step(tables, np.full(40, bids[turn]), 5, out, 0)
+        fast.step(states, np.full(40, bids[turn]), 5, out, 0)
         slow.step(shown, np.full(40, bids[turn]), 5, slow_out, 0)
     policy = srp()
     for turn in range(52):
         views = slow.view_of(shown, shown["turn"].astype(np.int64))
         slow.step(shown, policy.act(views, slow_out.mask, Streams.at(0, boards, turn)), 5, slow_out, 0)
-    np.testing.assert_array_equal(tables["last_won"], shown["last_won"])
-    np.testing.assert_array_equal(tables["gains"], shown["gains"])
+    np.testing.assert_array_equal(states["last_won"], shown["last_won"])
+    np.testing.assert_array_equal(states["gains"], shown["gains"])
 
 
 @pytest.mark.parametrize("name", list(FACTORIES))
@@ -90,15 +89,15 @@ def test_a_row_does_not_depend_on_its_neighbours(name: str) -> None:
     if name == "uct":
         policy = uct(iterations=10)
     boards = np.arange(9)
-    tables, out = game.new(9), game.buffers(9)
-    game.begin(tables, boards, 2, out)
+    states, out = game.new(9), game.buffers(9)
+    game.begin(states, boards, 2, out)
     for turn in range(30):
-        views = game.view_of(tables, tables["turn"].astype(np.int64))
+        views = game.view_of(states, states["turn"].astype(np.int64))
         rng = Streams.at(2, boards, turn)
         together = policy.act(views, out.mask, rng)
         alone = [policy.act(views[b : b + 1], out.mask[b : b + 1], rng[b : b + 1])[0] for b in range(9)]
         np.testing.assert_array_equal(together, alone)
-        game.step(tables, together, 2, out, 0)
+        game.step(states, together, 2, out, 0)
 
 
 def ranks(text: str) -> int:
@@ -136,27 +135,27 @@ def test_sure_future_takes(own: str, unseen: str, sure: int) -> None:
     ],
 )
 def test_the_ten_round_types(bids: tuple[int, ...], name: str) -> None:
-    tables = Spades(phase="round").new(1)
-    tables["bids"] = bids
-    assert ROUND_TYPES[round_type_row(tables[0], 0)] == name
+    states = Spades(phase="round").new(1)
+    states["bids"] = bids
+    assert ROUND_TYPES[round_type_row(states[0], 0)] == name
 
 
 def next_card(hands: dict[str, str], bids: tuple[int, ...], played: str, policy: SpadesPolicy) -> int:
     """The card ``policy`` adds after ``played``; seats missing from ``hands`` share what is left."""
     game = Spades(phase="round")
-    tables, out = game.new(1), game.buffers(1)
-    game.begin(tables, np.array([3]), 1, out)  # west deals: north bids and leads first
+    states, out = game.new(1), game.buffers(1)
+    game.begin(states, np.array([3]), 1, out)  # west deals: north bids and leads first
     fixed = {seat: hand_number(text) for seat, text in hands.items()}
     left = [c for c in range(52) if not any(hand >> c & 1 for hand in fixed.values())]
     for k, seat in enumerate("NESW"):
         if seat not in fixed:
             fixed[seat] = sum(1 << left.pop() for _ in range(13))
-        tables["hands"][0, k] = tables["held"][0, k] = fixed[seat]
+        states["hands"][0, k] = states["held"][0, k] = fixed[seat]
     for bid in bids:
-        game.step(tables, np.array([bid]), 1, out, 0)
+        game.step(states, np.array([bid]), 1, out, 0)
     for text in played.split():
-        game.step(tables, np.array([FIRST_CARD + card_number(text)]), 1, out, 0)
-    views = game.view_of(tables, tables["turn"].astype(np.int64))
+        game.step(states, np.array([FIRST_CARD + card_number(text)]), 1, out, 0)
+    views = game.view_of(states, states["turn"].astype(np.int64))
     return int(policy.act(views, np.ones((1, 68), np.int8), Streams.at(0, np.array([0])))[0]) - FIRST_CARD
 
 

@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 from numba import config as numba_config
 
-from bidzoo.agents.spades.book import exact_book
-from bidzoo.agents.spades.chances import clear_chance, clear_table
-from bidzoo.agents.spades.cover import covered_chance, covered_table
 from bidzoo.agents.spades.curves import SEQUENCES, load_curves, load_provenance, sequence_bids
-from bidzoo.agents.spades.hand import nil_value_row, takes_row
-from bidzoo.agents.spades.suits import CARD, RANK, SUIT_SIZE, high_row, suits_row
-from bidzoo.bits import count_row, lowest_row
-from bidzoo.cards import RANKS, hand_cards, hand_number
-from bidzoo.envs.spades.deck import SUITS
+from bidzoo.agents.spades.hand import CARD, RANK, SUIT_SIZE, high_row, nil_value_row, suits_row, takes_row
+from bidzoo.agents.spades.lookup import clear_chance, clear_chances, exact_lookup, nil_safeties, nil_safety
+from bidzoo.core.bits import count_row, lowest_row
+from bidzoo.core.cards import RANKS, hand_cards, hand_number
+from bidzoo.envs.spades.deals import SUITS
 
 pytestmark = pytest.mark.skipif(numba_config.DISABLE_JIT, reason="the exact tables take minutes uncompiled")
 
@@ -38,7 +35,7 @@ def test_the_papers_simulated_tables_agree_with_the_exact_ones(opponents: int, t
         exact = [clear_chance(opponents, int(held), trick) for trick in range(3)]
         np.testing.assert_allclose(exact, printed, atol=0.006)
         assert np.mean(np.abs(np.subtract(exact, printed))) < 0.003
-        np.testing.assert_array_equal(clear_table()[opponents, int(held)], exact)
+        np.testing.assert_array_equal(clear_chances()[opponents, int(held)], exact)
 
 
 def test_one_number_counted_by_hand() -> None:
@@ -65,34 +62,34 @@ def cnil_by_dealing(cards: int, trump: bool, deals: int) -> float:
 
 @pytest.mark.parametrize(("ranks", "trump"), [("Q", False), ("T", True), ("7J", False), ("9TJ", False), ("8J", True)])
 def test_cnil_agrees_with_dealing(ranks: str, trump: bool) -> None:
-    exact, deals = covered_chance(mask(ranks), trump), 4000
+    exact, deals = nil_safety(mask(ranks), trump), 4000
     assert cnil_by_dealing(mask(ranks), trump, deals) == pytest.approx(exact, abs=4 * np.sqrt(0.25 / deals))
 
 
 def test_the_nil_value_of_figure_1() -> None:
-    assert covered_chance(mask("K9543"), False) == 1
-    assert covered_chance(mask("Q"), False) == pytest.approx(0.57, abs=0.005)  # the paper's deals: 0.578
+    assert nil_safety(mask("K9543"), False) == 1
+    assert nil_safety(mask("Q"), False) == pytest.approx(0.57, abs=0.005)  # the paper's deals: 0.578
     # The paper prints < 0.001, yet "partner is void" alone is 0.0046 (its own Table 5 has 0.006).
-    assert covered_chance(mask("AQ"), False) == pytest.approx(0.0084, abs=1e-4)
-    assert covered_chance(mask("AKJ62"), True) == 0
-    book = exact_book()
-    assert nil_value_row(0, suits_row(0, FIGURE_1), book["side"], book["spades"][0], False) == 0
+    assert nil_safety(mask("AQ"), False) == pytest.approx(0.0084, abs=1e-4)
+    assert nil_safety(mask("AKJ62"), True) == 0
+    lookup = exact_lookup()
+    assert nil_value_row(0, suits_row(0, FIGURE_1), lookup["side"], lookup["spades"][0], False) == 0
 
 
 def test_the_takes_of_figure_1() -> None:
     """0.678 + 0.99 + 2 + max(2, 2.3): the paper prints the sum as 5.89, its own terms make 5.97."""
-    takes = takes_row(0, suits_row(0, FIGURE_1), exact_book()["clear"][2])
+    takes = takes_row(0, suits_row(0, FIGURE_1), exact_lookup()["clear"][2])
     assert takes == pytest.approx(0.678 + 0.99 + 2 + 0.942 + 0.733 + 0.624, abs=0.006)
     assert round(takes) == round(5.89) == 6
 
 
 def test_safer_holdings_have_higher_cnil() -> None:
-    table, alone = covered_table(False), covered_table(False, alone=True)
+    paired, alone = nil_safeties(False), nil_safeties(False, alone=True)
     for rank in range(12):
-        assert table[1 << rank] >= table[2 << rank]
-    assert table[0] == 1
+        assert paired[1 << rank] >= paired[2 << rank]
+    assert paired[0] == 1
     assert alone[mask("Q")] > 0  # three opponents must all duck
-    assert (covered_table(True)[[mask("A"), mask("2345")]] == 0).all()
+    assert (nil_safeties(True)[[mask("A"), mask("2345")]] == 0).all()
 
 
 def test_suit_masks_of_every_deck_lose_no_card() -> None:

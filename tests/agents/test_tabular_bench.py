@@ -6,10 +6,9 @@ import pytest
 
 pytest.importorskip("joblib")
 
-from bidzoo.benchmarks import results, tabular, tabular_paper
-from bidzoo.benchmarks.ledger import Ledger
-from bidzoo.benchmarks.tabular_jobs import Job, Outcome, run
-from bidzoo.benchmarks.tabular_pages import auctions
+from bidzoo.benchmarks import results, tabular
+from bidzoo.benchmarks.tabular import Job, Outcome, auctions, run
+from bidzoo.core.storage import Ledger
 
 TINY = ["mini_hanabi_v0()", "simple_bidding_v0(size=4)"]
 
@@ -24,8 +23,8 @@ def numbers(tables):
 def test_workers_change_no_result(tmp_path):
     ledger = tmp_path / "ledger.jsonl"
     one = tabular.main(seeds=3, network_seeds=0, games=TINY, workers=1, ledger=ledger)[0]
-    tables, figures, seconds = tabular.main(seeds=3, network_seeds=0, games=TINY, workers=2)
-    results.save(tmp_path / "two.json", "tabular", tables, seed=0, seconds=seconds, figures=figures)
+    tables, figures = tabular.main(seeds=3, network_seeds=0, games=TINY, workers=2)
+    results.save(tmp_path / "two.json", "tabular", tables, seed=0, seconds=1.0, figures=figures)
     assert numbers(one) == numbers(tables) == numbers(results.load(tmp_path / "two.json")["tables"])
     lines = ledger.read_text("utf-8").splitlines()
     assert len(lines) == 2 * 2 * 3
@@ -38,7 +37,7 @@ def test_workers_change_no_result(tmp_path):
 def test_a_job_is_what_it_says():
     outcome = run(Job("CFR1k", "mini_hanabi_v0()", 2))
     assert outcome.boosted >= outcome.value
-    assert set(outcome.sampled) == {str(n) for n in tabular_paper.SAMPLES}
+    assert set(outcome.sampled) == {str(n) for n in tabular.SAMPLES}
     assert all(value >= outcome.value - 1e-9 for value in outcome.sampled.values())
 
 
@@ -66,22 +65,22 @@ def test_unknown_rows_and_games_are_named():
 
 
 def test_the_papers_tables_are_whole():
-    assert all(len(figures) == len(tabular_paper.GAMES) for figures in tabular_paper.TABLE_1.values())
-    assert all(len(figures) == len(tabular_paper.SAMPLES) for _, figures in tabular_paper.TABLE_2.values())
-    for game, figure in tabular_paper.BAD_JPS.items():
-        assert tabular_paper.TABLE_2[game, "BAD"][0] == figure
+    assert all(len(figures) == len(tabular.GAMES) for figures in tabular.TABLE_1.values())
+    assert all(len(figures) == len(tabular.SAMPLES) for _, figures in tabular.TABLE_2.values())
+    for game, figure in tabular.BAD_JPS.items():
+        assert tabular.TABLE_2[game, "BAD"][0] == figure
 
 
 def test_the_papers_grid_is_worth_1_84_in_our_game():
     """Table 4, replayed as a strategy: every auction of ours is the one printed."""
     from bidzoo.agents.tabular.policy import game_of
-    from bidzoo.benchmarks.tabular_jobs import compiled_of
-    from bidzoo.envs.signals.compiled import evaluate, uniform
+    from bidzoo.benchmarks.tabular import compiled_of
+    from bidzoo.envs.signalling.compiled import evaluate, uniform
 
     name = "minibridge_v0(size=4)"
     game, form = game_of(name), compiled_of(name)
     strategy = uniform(form)
-    for x, row in enumerate(tabular_paper.TABLE_4):
+    for x, row in enumerate(tabular.TABLE_4):
         for y, auction in enumerate(row):
             m = 0
             for call in auction.split("-"):
@@ -90,5 +89,5 @@ def test_the_papers_grid_is_worth_1_84_in_our_game():
                 strategy[c, own] = 1.0
                 m = c
             assert form.leaf[m] >= 0
-    assert auctions(name, strategy) == [list(row) for row in tabular_paper.TABLE_4]
+    assert auctions(name, strategy) == [list(row) for row in tabular.TABLE_4]
     assert evaluate(form, strategy) == pytest.approx(1.84)

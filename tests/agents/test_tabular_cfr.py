@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from bidzoo.agents.tabular.best_response import best_response_value, nash_conv
-from bidzoo.agents.tabular.cfr import Config, cfr
+from bidzoo.agents.tabular.cfr import Options, best_response_value, cfr, nash_conv
 from bidzoo.agents.tabular.policy import game_of
 from bidzoo.agents.tabular.strategy import purify, random
-from bidzoo.envs.signals.compile import compile_game
-from bidzoo.envs.signals.compiled import evaluate, uniform
+from bidzoo.envs.signalling.compiled import compile_game, evaluate, uniform
 
 pyspiel = pytest.importorskip("pyspiel")
 
@@ -43,14 +41,14 @@ def ours_of(game, policy):
 
 def test_iterates_are_openspiels(openspiel):
     game, solver = openspiel
-    last = cfr(TINY, Config(noise=0.0), uniform(TINY))
+    last = cfr(TINY, Options(noise=0.0), uniform(TINY))
     assert evaluate(TINY, last) == 8
     np.testing.assert_allclose(last, ours_of(game, solver.current_policy()), atol=1e-9)
 
 
 def test_average_is_openspiels(openspiel):
     game, solver = openspiel
-    average = cfr(TINY, Config(noise=0.0, average=True), uniform(TINY))
+    average = cfr(TINY, Options(noise=0.0, average=True), uniform(TINY))
     np.testing.assert_allclose(average, ours_of(game, solver.average_policy()), atol=1e-6)
     assert evaluate(TINY, average) == pytest.approx(7.995, abs=1e-3)  # alternating updates: 7.994
 
@@ -79,8 +77,8 @@ def test_best_response_beats_every_change_of_one_player(name):
 
 def test_same_seed_same_strategy():
     game = compile_game(game_of("minibridge_v0(size=3)"))
-    np.testing.assert_array_equal(cfr(game, Config(seed=5)), cfr(game, Config(seed=5)))
-    assert not np.array_equal(cfr(game, Config(iterations=3, seed=5)), cfr(game, Config(iterations=3, seed=6)))
+    np.testing.assert_array_equal(cfr(game, Options(seed=5)), cfr(game, Options(seed=5)))
+    assert not np.array_equal(cfr(game, Options(iterations=3, seed=5)), cfr(game, Options(iterations=3, seed=6)))
 
 
 def test_random_and_pure_strategies_are_distributions():
@@ -108,7 +106,7 @@ def test_random_and_pure_strategies_are_distributions():
 def test_table_1(name, seeds, paper):
     """The paper's mean lies within four standard errors of ours, and half a unit of its last digit."""
     game = compile_game(game_of(name))
-    values = [evaluate(game, purify(game, cfr(game, Config(seed=seed)))) for seed in range(seeds)]
+    values = [evaluate(game, purify(game, cfr(game, Options(seed=seed)))) for seed in range(seeds)]
     assert np.mean(values) == pytest.approx(paper, abs=4 * np.std(values) / seeds**0.5 + 0.005)
 
 
@@ -129,5 +127,5 @@ def test_registered_games_agree(name, size):
         while solver._iteration < iterations:
             solver.evaluate_and_update_policy()
         value = score.policy_value(theirs.new_initial_state(), [solver.current_policy()] * 2)[0]
-        last = cfr(ours, Config(iterations=iterations, noise=0.0), uniform(ours))
+        last = cfr(ours, Options(iterations=iterations, noise=0.0), uniform(ours))
         assert evaluate(ours, last) == pytest.approx(value, abs=1e-9)

@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bidzoo.agents.tabular import brute_force, cfr, jps, solver
+from bidzoo.agents.tabular import cfr, jps
 from bidzoo.agents.tabular.policy import game_of
 from bidzoo.agents.tabular.strategy import random
-from bidzoo.benchmarks.tabular_paper import GAMES
-from bidzoo.envs.signals.compile import compile_game
-from bidzoo.envs.signals.compiled import evaluate
+from bidzoo.benchmarks.tabular import GAMES
+from bidzoo.envs.signalling.compiled import compile_game, evaluate
 
 SMALL = ("comm_v0(length=2)", "mini_hanabi_v0()", "simple_bidding_v0(size=5)", "minibridge_v0(size=2)")
 
@@ -29,24 +28,24 @@ def test_predicted_gain_is_the_gain(name, links):
     """Theorem 1 at every accepted step, from CFR and from random; and so Theorem 2: values only rise."""
     game = compiled(name)
     for seed in range(3):
-        for start in (random(game, seed), cfr.cfr(game, cfr.Config(iterations=50, seed=seed))):
+        for start in (random(game, seed), cfr.cfr(game, cfr.Options(iterations=50, seed=seed))):
             before = evaluate(game, start)
-            for _, step in jps.steps(game, start, jps.Config(depth=links, seed=seed)):
+            for _, step in jps.steps(game, start, jps.Options(depth=links, seed=seed)):
                 assert step.gain > 0
                 assert step.value - before == pytest.approx(step.gain, abs=1e-9)
                 before = step.value
-            assert evaluate(game, jps.jps(game, start, jps.Config(depth=links, seed=seed))) == pytest.approx(before)
+            assert evaluate(game, jps.jps(game, start, jps.Options(depth=links, seed=seed))) == pytest.approx(before)
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.sampled_from(SMALL), st.integers(0, 10**6), st.sampled_from([0, 2, 3]), st.booleans())
 def test_search_finds_what_brute_force_finds(name, seed, links, almost_pure):
     game = compiled(name)
-    strategy = cfr.cfr(game, cfr.Config(iterations=3 if almost_pure else 0, seed=seed))
-    search = jps.Search(game, jps.Config(depth=links))
+    strategy = cfr.cfr(game, cfr.Options(iterations=3 if almost_pure else 0, seed=seed))
+    search = jps.Search(game, jps.Options(depth=links))
     for depth in search.depths():
         gain, edges, types = search.propose(strategy, depth, 0)
-        found = brute_force.propose(game, strategy, depth, links)
+        found = jps.brute_force(game, strategy, depth, links)
         assert gain == pytest.approx(found.gain, abs=1e-8)
         changed = jps.play_chain(game, strategy, edges, types)
         assert evaluate(game, changed) - evaluate(game, strategy) == pytest.approx(gain, abs=1e-9)
@@ -55,7 +54,7 @@ def test_search_finds_what_brute_force_finds(name, seed, links, almost_pure):
 def test_chains_are_counted_as_brute_force_visits_them():
     for name in SMALL:
         game = compiled(name)
-        assert brute_force.propose(game, random(game, 0), 0).proposals == solver.chains(game)
+        assert jps.brute_force(game, random(game, 0), 0).proposals == jps.chains(game)
 
 
 def test_comm_of_one_bit_is_always_solved():
@@ -67,13 +66,13 @@ def test_comm_of_one_bit_is_always_solved():
 def test_search_depth_is_the_papers():
     three = {"simple_bidding_v0(size=16)", "minibridge_v0(size=4)", "minibridge_v0(size=5)"}
     for name in GAMES:
-        assert solver.search_depth(compiled(name)) == (3 if name in three else 0), name
+        assert jps.search_depth(compiled(name)) == (3 if name in three else 0), name
 
 
 def test_same_seed_same_steps():
     game = compiled("minibridge_v0(size=3)")
     start = random(game, 1)
-    for config in (jps.Config(depth=3, seed=4), jps.Config(samples=2, iterations=10, seed=4)):
+    for config in (jps.Options(depth=3, seed=4), jps.Options(samples=2, iterations=10, seed=4)):
         one, two = (list(jps.steps(game, start, config)) for _ in range(2))
         assert [step.value for _, step in one] == [step.value for _, step in two]
         np.testing.assert_array_equal(one[-1][0], two[-1][0])
@@ -83,10 +82,10 @@ def test_sampled_search_may_lose_but_reports_its_best():
     game = compiled("mini_hanabi_v0()")
     falls = 0
     for seed in range(20):
-        start = cfr.cfr(game, cfr.Config(seed=seed))
-        values = [step.value for _, step in jps.steps(game, start, jps.Config(samples=1, seed=seed))]
+        start = cfr.cfr(game, cfr.Options(seed=seed))
+        values = [step.value for _, step in jps.steps(game, start, jps.Options(samples=1, seed=seed))]
         falls += any(after < before for before, after in pairwise(values))
-        best = evaluate(game, jps.jps(game, start, jps.Config(samples=1, seed=seed)))
+        best = evaluate(game, jps.jps(game, start, jps.Options(samples=1, seed=seed)))
         assert best == max([evaluate(game, start), *values])
     assert falls > 0
 
@@ -128,7 +127,7 @@ def test_tables_1_and_2(name, seeds, samples, paper):
     game = compiled(name)
     values = []
     for seed in range(seeds):
-        start = cfr.cfr(game, cfr.Config(seed=seed))
-        config = jps.Config(depth=solver.search_depth(game), samples=samples, seed=seed)
+        start = cfr.cfr(game, cfr.Options(seed=seed))
+        config = jps.Options(depth=jps.search_depth(game), samples=samples, seed=seed)
         values.append(evaluate(game, jps.jps(game, start, config)))
     assert np.mean(values) == pytest.approx(paper, abs=4 * np.std(values) / seeds**0.5 + 0.0051)

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from bidzoo.agents.tabular import network, solver
+from bidzoo.agents.tabular import network
 from bidzoo.agents.tabular.policy import check_strategy, game_of
-from bidzoo.envs.signals.compile import compile_game
-from bidzoo.envs.signals.compiled import evaluate, uniform
+from bidzoo.envs.signalling.compiled import compile_game, evaluate, uniform
 
 torch = pytest.importorskip("torch")
 
@@ -16,7 +15,7 @@ FOUR = compile_game(game_of("simple_bidding_v0(size=4)"))
 SHORT = {"epochs": 3, "updates": 60, "episodes": 64}
 
 
-@pytest.mark.parametrize("solve", [solver.solve_a2c, solver.solve_bad])
+@pytest.mark.parametrize("solve", [a2c.solve, bad.solve])
 def test_training_beats_uniform_play_by_far(solve):
     strategy = solve(FOUR, 0, **SHORT)
     check_strategy(FOUR, strategy)
@@ -24,7 +23,7 @@ def test_training_beats_uniform_play_by_far(solve):
     assert evaluate(FOUR, strategy) >= 2.0  # uniform 1.47, optimum 2.25
 
 
-@pytest.mark.parametrize("solve", [solver.solve_a2c, solver.solve_bad])
+@pytest.mark.parametrize("solve", [a2c.solve, bad.solve])
 def test_same_seed_same_strategy(solve):
     short = {"epochs": 2, "updates": 10, "episodes": 16}
     np.testing.assert_array_equal(solve(FOUR, 3, **short), solve(FOUR, 3, **short))
@@ -33,7 +32,7 @@ def test_same_seed_same_strategy(solve):
 @pytest.mark.parametrize("file", [a2c, bad])
 def test_the_best_epoch_is_kept(file):
     values = []
-    config = file.Config(epochs=4, updates=5, episodes=16, seed=1)
+    config = file.Options(epochs=4, updates=5, episodes=16, seed=1)
     best = file.train(FOUR, config, lambda epoch, value: values.append(value))
     assert len(values) == 4
     assert evaluate(FOUR, best) == max(values)

@@ -7,13 +7,12 @@ import pytest
 
 import bidzoo
 from bidzoo.agents.policy import Policy
-from bidzoo.agents.tabular import solver
-from bidzoo.agents.tabular.cfr import Config, cfr
+from bidzoo.agents.tabular import jps
+from bidzoo.agents.tabular.cfr import Options, cfr
 from bidzoo.agents.tabular.policy import TablePolicy, game_of
 from bidzoo.agents.tabular.strategy import purify, random
-from bidzoo.envs.signals.compile import compile_game
-from bidzoo.envs.signals.compiled import evaluate, uniform
-from bidzoo.streams import Streams
+from bidzoo.core.streams import Streams
+from bidzoo.envs.signalling.compiled import compile_game, evaluate, uniform
 
 SMALL = ("comm_v0(length=3)", "mini_hanabi_v0()", "simple_bidding_v0(size=4)", "minibridge_v0(size=3)")
 
@@ -21,7 +20,7 @@ SMALL = ("comm_v0(length=3)", "mini_hanabi_v0()", "simple_bidding_v0(size=4)", "
 def policy_of(name, seed=0):
     game = game_of(name)
     form = compile_game(game)
-    return TablePolicy(game, purify(form, cfr(form, Config(iterations=100, seed=seed))), "pure", form)
+    return TablePolicy(game, purify(form, cfr(form, Options(iterations=100, seed=seed))), "pure", form)
 
 
 def played(policy, deals, seed=0):
@@ -137,7 +136,7 @@ def test_unknown_games_are_named(text):
 
 
 def test_agents_solve_whatever_small_game_they_see():
-    agent = solver.jps(seed=1)
+    agent = jps.agent(seed=1)
     for name in ("mini_hanabi_v0()", "simple_bidding_v0(size=4)"):
         game = game_of(name)
         form = compile_game(game)

@@ -5,16 +5,15 @@ import pytest
 from typer.testing import CliRunner
 
 from bidzoo.agents import make
-from bidzoo.benchmarks import bridge, bridge_analysis, bridge_boards, report, results
-from bidzoo.benchmarks.bridge_boards import Boards, Contracts
-from bidzoo.benchmarks.bridge_claims import CLAIMS, relations
+from bidzoo.benchmarks import bridge, bridge_analysis, report, results
+from bidzoo.benchmarks.bridge import CLAIMS, Boards, Contracts, Options, relations
 from bidzoo.benchmarks.match import duplicate
 from bidzoo.benchmarks.results import Estimate
-from bidzoo.cards import call_number
-from bidzoo.cli import app
+from bidzoo.cli.main import app
+from bidzoo.core.cards import call_number
+from bidzoo.envs.bridge import double_dummy
 from bidzoo.envs.bridge.deals import packaged
-from bidzoo.envs.bridge.par import par
-from bidzoo.envs.bridge.solving import double_dummy
+from bidzoo.envs.bridge.score import par
 
 
 def test_imps_are_those_of_a_duplicate_match():
@@ -54,12 +53,12 @@ def test_a_board_is_the_same_for_everybody():
 
 def test_fresh_contracts_are_solved_on_demand(tmp_path, monkeypatch):
     boards = Boards(6, 1, fresh=True)
-    tables = boards.play(make("sayc"), make("sayc"))
-    contracts, cache = Contracts.of(tables), tmp_path / "cache" / "tricks"
+    states = boards.play(make("sayc"), make("sayc"))
+    contracts, cache = Contracts.of(states), tmp_path / "cache" / "tricks"
     with pytest.raises(ValueError, match="is not solved"):
         boards.points(contracts)
     boards.solve([contracts, contracts], cache=cache)
-    truth = double_dummy.tables(np.ascontiguousarray(tables["hands"]))
+    truth = double_dummy.dd_tricks(np.ascontiguousarray(states["hands"]))
     played = contracts.bid >= 0
     cell = 5 * contracts.declarer[played].astype(int) + contracts.bid[played] % 5
     rows = np.flatnonzero(played)
@@ -68,16 +67,15 @@ def test_fresh_contracts_are_solved_on_demand(tmp_path, monkeypatch):
 
     again = Boards(6, 1, fresh=True)
     again.play(make("sayc"), make("sayc"))
-    monkeypatch.setattr(double_dummy, "contracts", lambda *some: pytest.fail("solved what the cache knows"))
+    monkeypatch.setattr(double_dummy, "dd_contracts", lambda *some: pytest.fail("solved what the cache knows"))
     again.solve([contracts], cache=cache)
     assert np.array_equal(again.points(contracts), boards.points(contracts))
 
 
 def test_fresh_run_ends_with_a_table(tmp_path):
     told = []
-    tables, _, _ = bridge.main(
-        ["sayc", "pass"], 10, 2, fresh=True, cache=tmp_path / "c", report=lambda *what: told.append(what)
-    )
+    options = Options(10, 2, fresh=True, cache=tmp_path / "c")
+    tables, _ = bridge.main(["sayc", "pass"], options, report=lambda *what: told.append(what))
     assert [table.title for table in tables] == ["Cross table, IMPs a board"]
     assert "10 random deals, seed 2" in tables[0].note
     assert told[-1][0] == "contracts"
@@ -111,12 +109,12 @@ def rows(tables):
 
 def test_slow_agents_play_fewer_boards(tmp_path):
     told, line_up = [], ["sayc", "pass", Thinker(tmp_path)]
-    found = bridge.main(line_up, 60, 3, search_boards=25, report=lambda *what: told.append(what))[0]
+    found = bridge.main(line_up, Options(60, 3, search_boards=25), lambda *what: told.append(what))[0]
     cells = {row["agent"]: row for row in found[0].rows}
     assert cells["sayc"]["pass"].n == 60
     assert cells["sayc"]["thinker"].n == cells["thinker"]["pass"].n == 25
     assert cells["sayc"]["thinker"].mean == 0
-    plain = bridge.main(["sayc", "pass"], 25, 3)[0][0].rows[0]["pass"]
+    plain = bridge.main(["sayc", "pass"], Options(25, 3))[0][0].rows[0]["pass"]
     assert cells["thinker"]["pass"] == plain
     assert "60 boards of 60 test deals; the first 25 where thinker plays." in found[0].note
     assert [done for what, done, total in told if what == "slow auctions" and total == 5 * 25][:5] == [
@@ -127,7 +125,7 @@ def test_slow_agents_play_fewer_boards(tmp_path):
         25,
     ]
     assert told[-1] == ("slow auctions", 125, 125)
-    everywhere = bridge.main(line_up, 60, 3, search_boards=25, workers=2)[0]
+    everywhere = bridge.main(line_up, Options(60, 3, search_boards=25, workers=2))[0]
     assert rows(everywhere) == rows(found)
 
 
@@ -135,7 +133,7 @@ def test_a_killed_run_goes_on(tmp_path):
     ledger = tmp_path / "runs" / "ledger"
 
     def run(**options):
-        return bridge.main(["pass", Thinker(tmp_path)], 40, **options)[0]
+        return bridge.main(["pass", Thinker(tmp_path)], Options(40, **options))[0]
 
     (tmp_path / "strike").touch()
     with pytest.raises(RuntimeError, match="struck"):
@@ -156,14 +154,14 @@ def test_a_killed_run_goes_on(tmp_path):
 
 def test_a_ledger_is_of_the_very_agents(tmp_path):
     ledger = tmp_path / "ledger"
-    first = bridge.main(["pass", Thinker(tmp_path)], 20, ledger=ledger)[0]
-    other = bridge.main(["pass", Thinker(tmp_path, "random")], 20, ledger=ledger)[0]
-    assert rows(other) == rows(bridge.main(["pass", Thinker(tmp_path, "random")], 20)[0])
+    first = bridge.main(["pass", Thinker(tmp_path)], Options(20, ledger=ledger))[0]
+    other = bridge.main(["pass", Thinker(tmp_path, "random")], Options(20, ledger=ledger))[0]
+    assert rows(other) == rows(bridge.main(["pass", Thinker(tmp_path, "random")], Options(20))[0])
     assert rows(other) != rows(first)
 
 
 def test_only_agents_that_search(tmp_path):
-    cross = bridge.main([Thinker(tmp_path), "pass"], 12, 1, fresh=True, search_boards=10)[0][0]
+    cross = bridge.main([Thinker(tmp_path), "pass"], Options(12, 1, fresh=True, search_boards=10))[0][0]
     assert cross.note.startswith("10 random deals, seed 1.")
     assert cross.rows[0]["agent"] == "thinker"
 
@@ -173,7 +171,7 @@ def test_only_agents_that_search(tmp_path):
 
 @pytest.fixture(scope="module")
 def result():
-    return bridge.main(["pass", "sayc", "random", "bis", "nobody", "mine=no/such/file"], 400, 0)
+    return bridge.main(["pass", "sayc", "random", "bis", "nobody", "mine=no/such/file"], Options(400))
 
 
 def test_cross_table(result):
@@ -206,17 +204,17 @@ def test_quality(result):
 
 def test_par_of_passing(result):
     boards = Boards(400)
-    tables = boards.play(make("pass"), make("pass"))
-    par_scores = par(boards.tricks, tables["dealer"], tables["vulnerable"])
-    from bidzoo.envs.bridge.imps import imps
+    states = boards.play(make("pass"), make("pass"))
+    par_scores = par(boards.tricks, states["dealer"], states["vulnerable"])
+    from bidzoo.envs.bridge.score import imps
 
     expected = np.abs(imps(-par_scores).astype(int)).mean()
     assert result[0][-1].rows[0]["IMPs off par"].mean == pytest.approx(expected)
 
 
 def test_results_survive_the_file(result, tmp_path):
-    tables, figures, seconds = result
-    results.save(tmp_path / "bridge.json", "bridge", tables, seed=0, seconds=seconds, figures=figures)
+    tables, figures = result
+    results.save(tmp_path / "bridge.json", "bridge", tables, seed=0, seconds=1.0, figures=figures)
     again = results.load(tmp_path / "bridge.json")
     assert [table.rows for table in again["tables"]] == [table.rows for table in tables]
 
@@ -227,7 +225,7 @@ def test_results_survive_the_file(result, tmp_path):
 )
 def test_wrong_line_ups(agents, words):
     with pytest.raises(ValueError, match=words):
-        bridge.main(agents, 10)
+        bridge.main(agents, Options(10))
 
 
 def test_one_board_is_no_sample():
@@ -253,9 +251,9 @@ def analysis():
 
 def test_openings_are_those_of_the_opener():
     boards = Boards(200)
-    tables = boards.play(make("sayc"), make("random"))
-    openings = bridge_analysis.Openings.of(tables)
-    first = [next(int(c) for c in table["calls"] if c >= 3) for table in tables if (table["calls"] >= 3).any()]
+    states = boards.play(make("sayc"), make("random"))
+    openings = bridge_analysis.Openings.of(states)
+    first = [next(int(c) for c in table["calls"] if c >= 3) for table in states if (table["calls"] >= 3).any()]
     assert (openings.bid + 3).tolist() == first
     assert set(np.unique(openings.hands["length"].sum(1))) == {13}
 
@@ -302,12 +300,12 @@ def test_command_line(tmp_path):
 
 
 def test_chunks_change_nothing(monkeypatch, tmp_path):
-    monkeypatch.setattr(bridge_boards, "SOLVED_AT_ONCE", 3)
+    monkeypatch.setattr(bridge, "SOLVED_AT_ONCE", 3)
     boards = Boards(4, 1, fresh=True)
     contracts = Contracts.of(boards.play(make("sayc"), make("sayc")))
     boards.solve([contracts])
     whole = Boards(4, 1, fresh=True)
     whole.play(make("sayc"), make("sayc"))
-    monkeypatch.setattr(bridge_boards, "SOLVED_AT_ONCE", 1000)
+    monkeypatch.setattr(bridge, "SOLVED_AT_ONCE", 1000)
     whole.solve([contracts])
     assert np.array_equal(whole.tricks, boards.tricks)

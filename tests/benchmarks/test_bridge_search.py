@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from bidzoo.agents.bridge.bmcs import Bmcs
+from bidzoo.agents.bridge.bmcs import Bmcs, Solver
 from bidzoo.agents.bridge.evaluator import Evaluator
-from bidzoo.agents.bridge.outcomes import Solver
 from bidzoo.benchmarks import bridge_search
 from bidzoo.benchmarks.bridge_search import compare, loss_table, open_decisions
 

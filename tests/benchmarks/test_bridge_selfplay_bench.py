@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("torch")
 
 from bidzoo.benchmarks import bridge_selfplay
-from bidzoo.benchmarks.bridge_selfplay import STAGES, main, measured, pick, player
+from bidzoo.benchmarks.bridge_selfplay import STAGES, Options, main, measured, pick, player
 from bidzoo.envs.bridge.game import Bridge
 
 
@@ -48,13 +48,12 @@ def test_every_stage_is_timed():
 
 def test_tables_have_a_row_a_batch_until_the_limit():
     told = []
-    (speed, spent), figures, _ = main(
-        ["none", "1x8"], [300, 600], rounds=1, limit=0.0, report=lambda *what: told.append(what)
-    )
+    options = Options(rounds=1, limit=0.0)
+    (speed, spent), figures = main(["none", "1x8"], [300, 600], options, lambda *what: told.append(what))
     assert [(row["network"], row["boards"]) for row in speed.rows] == [("none", 300), ("1x8", 300)]
     assert told == [("networks", 1, 2), ("networks", 2, 2)] and not figures
     for fast, row in zip(speed.rows, spent.rows, strict=True):
         parts = sum(value for name, value in row.items() if name not in ("network", "boards"))
         assert parts == pytest.approx(1e6 / fast["decisions/s"])
-    (speed, _), _, _ = main(["none"], [300, 600], rounds=1, limit=1e9)
+    (speed, _), _ = main(["none"], [300, 600], Options(rounds=1, limit=1e9))
     assert [row["boards"] for row in speed.rows] == [300, 600]

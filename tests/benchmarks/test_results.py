@@ -8,13 +8,13 @@ import pytest
 from typer.testing import CliRunner
 
 from bidzoo.benchmarks import report, results
-from bidzoo.benchmarks.results import Estimate, Figure, Table
-from bidzoo.cli import app
+from bidzoo.benchmarks.results import Estimate, Figure, ResultTable
+from bidzoo.cli.main import app
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
 TABLES = [
-    Table(
+    ResultTable(
         "Table 1 <of the paper>",
         ["row", "ours", "n"],
         [

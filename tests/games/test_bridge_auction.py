@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bidzoo.cards import FIRST_BID, NUM_CALLS, SEATS, call_number, call_text
+from bidzoo.core.cards import FIRST_BID, NUM_CALLS, SEATS, call_number, call_text
+from bidzoo.core.kernels import allocate
 from bidzoo.envs.bridge import auction
 from bidzoo.envs.bridge.state import MAX_CALLS, OVER, STATE
-from bidzoo.kernels import allocate
 
 
 def legal(table: Any) -> list[str]:
@@ -22,7 +22,7 @@ def legal(table: Any) -> list[str]:
 def play(text: str, dealer: str = "N") -> Any:
     """A table after the calls of ``text``, each checked legal."""
     table = allocate(STATE, 1)[0]
-    auction.open_row(table, SEATS.index(dealer), 0)
+    auction.open_auction_row(table, SEATS.index(dealer), 0)
     for name in text.split():
         if name not in legal(table):
             raise ValueError(f"{name} is illegal in {text!r}")
@@ -124,7 +124,7 @@ def test_the_longest_auction_fits() -> None:
 
 def test_a_new_auction_forgets_the_last() -> None:
     table, fresh = play("1C X XX P P P"), play("", "S")
-    auction.open_row(table, 2, 0)
+    auction.open_auction_row(table, 2, 0)
     assert table.tobytes() == fresh.tobytes()
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bidzoo.cards import FULL_DECK, hand_bits, hand_cards
+from bidzoo.core.cards import FULL_DECK, hand_bits, hand_cards
 from bidzoo.envs.bridge.determinize import known_row, voids_row
 from bidzoo.envs.bridge.engine import legal_row
 from bidzoo.envs.bridge.game import Bridge

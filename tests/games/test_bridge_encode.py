@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bidzoo.cards import (
+from bidzoo.core.cards import (
     FIRST_BID,
     PASS,
     SEATS,
@@ -22,20 +22,20 @@ from bidzoo.cards import (
     hand_number,
     hand_text,
 )
-from bidzoo.envs.bridge import explain
+from bidzoo.core.kernels import I8, States
+from bidzoo.envs.bridge import features
 from bidzoo.envs.bridge.auction import legal_row
-from bidzoo.envs.bridge.encode import ENCODERS, encode_row, encode_value
 from bidzoo.envs.bridge.features import AUCTION571, BMCS480, BMCS636, OPENSPIEL480, OPENSPIEL571, PLAY571, WHO
 from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.observation import ENCODERS, encode_row, encode_value
 from bidzoo.envs.bridge.state import AUCTION, OVER, PLAY
 from bidzoo.envs.game import Buffers
-from bidzoo.kernels import I8, Tables
 
 PBN = "N:964.QJ.KJ87.KQJ5 AKQJ32.9652.93.6 T875.T43.AQT2.87 .AK87.654.AT9432"
 GAME = Bridge(play=True)
 
 
-def start(dealer: str = "N", vulnerable: str = "none", deal: Any = PBN, **kinds: Any) -> tuple[Bridge, Tables, Buffers]:
+def start(dealer: str = "N", vulnerable: str = "none", deal: Any = PBN, **kinds: Any) -> tuple[Bridge, States, Buffers]:
     game = Bridge(play=True, **kinds) if kinds else GAME
     tables, out = game.new(1), game.buffers(1)
     game.begin(tables, np.array([0]), 0, out)
@@ -43,19 +43,19 @@ def start(dealer: str = "N", vulnerable: str = "none", deal: Any = PBN, **kinds:
     return game, tables, out
 
 
-def act(game: Bridge, tables: Tables, out: Buffers, text: str) -> None:
+def act(game: Bridge, tables: States, out: Buffers, text: str) -> None:
     for word in text.split():
         action = game.action_number(word)
         assert out.mask[0, action], f"{word} is illegal in {text!r}"
         game.step(tables, np.array([action]), 0, out, 0)
 
 
-def vector(name: str, tables: Tables, seat: int) -> I8:
+def vector(name: str, tables: States, seat: int) -> I8:
     found: I8 = ENCODERS[name](GAME.view_of(tables, np.full(len(tables), seat)))[0]
     return found
 
 
-def random_board(seed: int, deal: Any = None, passing: float = 0.6, **kinds: Any) -> tuple[Tables, np.random.Generator]:
+def random_board(seed: int, deal: Any = None, passing: float = 0.6, **kinds: Any) -> tuple[States, np.random.Generator]:
     """A table somewhere between the first call and the end."""
     rng = np.random.default_rng(seed)
     if deal is None:
@@ -136,7 +136,7 @@ def test_vulnerability_of_joint_policy_search_is_the_viewers() -> None:
 def test_a_state_and_a_view_look_the_same(seed: int) -> None:
     tables, rng = random_board(seed, reward="duplicate" if seed % 2 else "score")
     player = int(rng.integers(4))
-    seat = (player + int(tables["table"][0])) % 4
+    seat = (player + int(tables["leg"][0])) % 4
     for name, encoder in ENCODERS.items():
         seen = np.full(encoder.layout.size + 8, 7, np.int8)  # nothing may be written beyond the layout
         table = tables[0]
@@ -184,7 +184,7 @@ def test_the_value_network_sees_lho_partner_rho(seed: int) -> None:
         out = np.full((1, 636), 7, np.int8)
         encode_value(tables, np.array([player]), out)
         assert (out[0, :480] == vector("bmcs480", tables, player)).all()
-        seat = (player + int(tables["table"][0])) % 4
+        seat = (player + int(tables["leg"][0])) % 4
         for who in (1, 2, 3):
             cards = np.flatnonzero(BMCS636.split(out[0])[WHO[who]])
             assert sum(1 << int(card) for card in cards) == tables["hands"][0, (seat + who) % 4]
@@ -230,7 +230,7 @@ def test_the_auction_is_told_back(seed: int) -> None:
     texts = [ENCODERS[name].explain(vector(name, tables, seat)) for name in ("openspiel480", "bmcs480")]
     full = np.empty((1, 636), np.int8)
     encode_value(tables, np.array([seat]), full)
-    texts.append(explain.bmcs636(full[0]))
+    texts.append(features.bmcs636(full[0]))
     if table["plays"] == 0:
         texts.append(ENCODERS["openspiel571"].explain(vector("openspiel571", tables, seat)))
         assert texts[-1].startswith("opening lead" if table["phase"] == PLAY else "auction")
@@ -296,7 +296,7 @@ def test_the_play_is_told_back(seed: int) -> None:
     assert text.split("\n")[0] == ("the board is over" if table["phase"] == OVER else ours)
 
 
-@pytest.mark.parametrize("text", [*(encoder.explain for encoder in ENCODERS.values()), explain.bmcs636])
+@pytest.mark.parametrize("text", [*(encoder.explain for encoder in ENCODERS.values()), features.bmcs636])
 @pytest.mark.parametrize("shape", [(479,), (1, 480), (572,), (0,)])
 def test_a_vector_of_the_wrong_length_is_refused(text: Any, shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="expected one vector of"):

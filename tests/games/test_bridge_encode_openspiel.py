@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bidzoo.cards import NUM_CALLS, NUM_CARDS, PASS
-from bidzoo.envs.bridge.encode import ENCODERS
+from bidzoo.core.cards import NUM_CALLS, NUM_CARDS, PASS
 from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.observation import ENCODERS
 
 pyspiel = pytest.importorskip("pyspiel")
 

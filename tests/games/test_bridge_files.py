@@ -5,7 +5,7 @@ import pytest
 
 import bidzoo
 from bidzoo.envs.bridge.deals import DATA
-from bidzoo.envs.bridge.files import pbn
+from bidzoo.envs.bridge.formats import pbn
 
 SAMPLE = DATA / "sample.pbn"
 

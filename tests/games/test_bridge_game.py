@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bidzoo.cards import FULL_DECK, hand_text
+from bidzoo.core.cards import FULL_DECK, hand_text
 from bidzoo.envs.bridge.deals import DealSet, packaged, random_deals
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.imps import imps
-from bidzoo.envs.bridge.par import par
-from bidzoo.envs.bridge.score import score
+from bidzoo.envs.bridge.score import imps, par, score
 from bidzoo.envs.bridge.state import UNKNOWN_POINTS
 
 MODES = ("score", "par", "duplicate")
@@ -131,7 +129,7 @@ def test_a_duplicate_deal_is_played_twice_with_the_sides_exchanged() -> None:
     named(game, tables, out, "1C P P P")
     assert not out.over[0]
     assert not out.reward.any()
-    assert (tables["table"][0], tables["phase"][0], tables["length"][0]) == (1, 0, 0)
+    assert (tables["leg"][0], tables["phase"][0], tables["length"][0]) == (1, 0, 0)
     assert (out.player[0], tables["turn"][0]) == (3, 0)  # north is now player 3
     first = int(tables["points"][0, 0])
     named(game, tables, out, "P P P P")
@@ -146,7 +144,7 @@ def test_the_same_result_at_both_tables_is_no_imps() -> None:
     tables, out = begun(game, 1)
     rng = np.random.default_rng(0)
     actions = []
-    while tables["table"][0] == 0:
+    while tables["leg"][0] == 0:
         actions.append(int(random_actions(out.mask, rng, 4)[0]))
         game.step_one(tables, actions[-1], out)
     for action in actions:
@@ -164,7 +162,7 @@ def test_the_second_table_shows_nothing_of_the_first() -> None:
     for calls in ("P P P P", "1C P P P"):
         tables, out = begun(game, 1)
         named(game, tables, out, calls)
-        while tables["table"][0] == 0:
+        while tables["leg"][0] == 0:
             game.step_one(tables, int(np.flatnonzero(out.mask[0])[0]), out)
         named(game, tables, out, "1S")
         views = [game.view_of(tables, np.array([p]))[0].tobytes() for p in range(4)]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bidzoo.cards import hand_cards
+from bidzoo.core.cards import hand_cards
 from bidzoo.envs.bridge.deals import DealSet, packaged
 from bidzoo.envs.bridge.game import Bridge
 

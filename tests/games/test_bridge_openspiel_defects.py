@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bidzoo.cards import NUM_CARDS, SEATS, card_number
-from bidzoo.envs.bridge.encode import ENCODERS, encode_row
+from bidzoo.core.cards import NUM_CARDS, SEATS, card_number
+from bidzoo.core.kernels import States
 from bidzoo.envs.bridge.features import AUCTION571, PLAY571
 from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.observation import ENCODERS, encode_row
 from bidzoo.envs.game import Buffers
-from bidzoo.kernels import Tables
 
 PBN = "964.QJ.KJ87.KQJ5 AKQJ32.9652.93.6 T875.T43.AQT2.87 .AK87.654.AT9432"
 EACH_A_SUIT = "N:...AKQJT98765432 ..AKQJT98765432. .AKQJT98765432.. AKQJT98765432..."  # N clubs ... W spades
 
 
-def play(game: Bridge, options: dict[str, Any], calls: str) -> tuple[Tables, Buffers]:
+def play(game: Bridge, options: dict[str, Any], calls: str) -> tuple[States, Buffers]:
     tables, out = game.new(1), game.buffers(1)
     game.begin(tables, np.array([0]), 0, out)
     game.fix(tables, game.options(options), out)

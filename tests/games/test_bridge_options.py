@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bidzoo.cards import card_text, hand_cards, hand_text
-from bidzoo.envs.bridge.bidding_env import env
+from bidzoo.core.cards import card_text, hand_cards, hand_text
 from bidzoo.envs.bridge.deals import DealSet, packaged, random_deals
-from bidzoo.envs.bridge.env import env as play_env
-from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.options import checked
-from bidzoo.envs.bridge.solving.solve import table_of
+from bidzoo.envs.bridge.double_dummy import dd_tricks_of
+from bidzoo.envs.bridge.game import OPTIONS, Bridge
+from bidzoo.envs.bridge_bidding_v0 import env
+from bidzoo.envs.bridge_v0 import env as play_env
+from bidzoo.envs.game import read_options
 
 FEW = DealSet(packaged("test").hands[:50], packaged("test").tricks[:50])
 HANDS = FEW.hands[7]
@@ -23,7 +23,7 @@ NORTH = "AKQJT98765432..."
 def table_after(options: dict[str, Any], play: bool = False) -> Any:
     game = (play_env if play else env)(deals=FEW)
     game.reset(seed=0, options=options)
-    return game._tables[0]
+    return game._states[0]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def table_after(options: dict[str, Any], play: bool = False) -> Any:
     ],
 )
 def test_a_deal_in_every_form(deal: Any) -> None:
-    assert checked({"deal": deal})["deal"].tolist() == HANDS.tolist()
+    assert read_options({"deal": deal}, OPTIONS)["deal"].tolist() == HANDS.tolist()
     table = table_after({"deal": deal, "tricks": FEW.tricks[7]})
     assert table["hands"].tolist() == table["held"].tolist() == HANDS.tolist()
     assert table["tricks"].tolist() == FEW.tricks[7].tolist()
@@ -66,7 +66,7 @@ def test_the_observation_is_of_the_changed_deal() -> None:
 
 def test_a_deal_without_its_table_is_solved_once_where_it_is_needed() -> None:
     assert table_after({"deal": HANDS})["tricks"].tolist() == FEW.tricks[7].tolist()
-    assert table_of(HANDS) is table_of(HANDS.copy())
+    assert dd_tricks_of(HANDS) is dd_tricks_of(HANDS.copy())
     assert (table_after({"deal": HANDS}, play=True)["tricks"] == -1).all()
 
 
@@ -78,7 +78,7 @@ def test_a_deal_without_its_table_is_solved_once_where_it_is_needed() -> None:
         ({"board": True}, "option 'board': True is not"),
         ({"dealer": "Q"}, "option 'dealer': not a seat: 'Q'"),
         ({"dealer": 4}, "option 'dealer': not a seat: 4"),
-        ({"dealer": 1.0}, "option 'dealer': 1.0 is not a seat"),
+        ({"dealer": 1.0}, "option 'dealer': not a seat: 1.0"),
         ({"vulnerability": "all"}, "option 'vulnerability': 'all' is not one of none, ns, ew, both"),
         ({"vulnerability": 3}, "option 'vulnerability': 3 is not one of"),
         ({"tricks": [1] * 19}, "option 'tricks': .* is not 20 integers"),
@@ -86,13 +86,13 @@ def test_a_deal_without_its_table_is_solved_once_where_it_is_needed() -> None:
         ({"tricks": [1] * 7 + [14] + [1] * 12}, "option 'tricks': E in H takes 14 tricks"),
         ({"tricks": [-1] * 20}, "N in C takes -1 tricks"),
         ({"deal": "AK.. ... ... ..."}, "option 'deal': .* is not a PBN deal"),
-        ({"deal": f"N:{NORTH} ... ..."}, "has 3 hands"),
+        ({"deal": f"N:{NORTH} ... ..."}, "is not a PBN deal, expected a seat, a colon and four hands"),
         ({"deal": [NORTH, "", "", ""]}, "hand '' has 1 suits"),
-        ({"deal": [NORTH, "...", "...", "..."]}, "E holds 0 cards .expected 13"),
+        ({"deal": [NORTH, "...", "...", "..."]}, "E holds 0 cards, expected 13"),
         ({"deal": [NORTH, "A...", "...", "..."]}, "AS is held by N and by E"),
         ({"deal": [[*range(13), 0], [], [], []]}, "2C appears twice"),
         ({"deal": [*PBN[:3], "." + PBN[3].replace(".", "", 1)[:3] + ".."]}, "option 'deal': "),
-        ({"deal": [HANDS[0] & ~(HANDS[0] & -HANDS[0]), *HANDS[1:]]}, "N holds 12 cards .expected 13"),
+        ({"deal": [HANDS[0] & ~(HANDS[0] & -HANDS[0]), *HANDS[1:]]}, "N holds 12 cards, expected 13"),
         ({"deal": [HANDS[0], *HANDS[1:], 0]}, "5 hands given"),
         ({"deal": [1 << 52, 0, 0, 0]}, "N has bits beyond the 52 cards"),
         ({"deal": [-1, 0, 0, 0]}, "N has bits beyond"),
@@ -106,10 +106,10 @@ def test_a_deal_without_its_table_is_solved_once_where_it_is_needed() -> None:
 def test_a_wrong_option_is_named_and_changes_nothing(options: dict[str, Any], text: str) -> None:
     game = env(deals=FEW)
     game.reset(seed=0)
-    before = game._tables.tobytes()
+    before = game._states.tobytes()
     with pytest.raises(ValueError, match=text):
         game.reset(options=options)
-    assert game._tables.tobytes() == before
+    assert game._states.tobytes() == before
 
 
 @pytest.mark.parametrize(

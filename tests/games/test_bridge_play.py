@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bidzoo.cards import (
+from bidzoo.core.cards import (
     FULL_DECK,
     SEATS,
     STRAINS,
@@ -18,11 +18,11 @@ from bidzoo.cards import (
     hand_cards,
     hand_number,
 )
+from bidzoo.core.kernels import allocate
 from bidzoo.envs.bridge import auction
 from bidzoo.envs.bridge import play as rules
 from bidzoo.envs.bridge.deals import random_deals
 from bidzoo.envs.bridge.state import OVER, PLAY, STATE
-from bidzoo.kernels import allocate
 
 SUITS_EACH = ("AKQJT98765432...", ".AKQJT98765432..", "..AKQJT98765432.", "...AKQJT98765432")  # N spades ... W clubs
 MIXED = ("AK2.543.5432.432", "QJ.AK2.AKQ76.765", "T98.QJT9.JT9.QJ8", "76543.876.8.AKT9")
@@ -32,7 +32,7 @@ def table_with(hands: tuple[str, ...] | list[int], calls: str, dealer: str = "N"
     """A table with its auction over, about to lead."""
     table = allocate(STATE, 1)[0]
     table["hands"] = table["held"] = [hand_number(hand) if isinstance(hand, str) else hand for hand in hands]
-    auction.open_row(table, SEATS.index(dealer), 0)
+    auction.open_auction_row(table, SEATS.index(dealer), 0)
     for name in calls.split():
         auction.call_row(table, call_number(name))
     rules.lead_row(table)

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bidzoo.cards import FIRST_BID, PASS, SEATS, SUITS, SYMBOLS, call_text, hand_number
-from bidzoo.envs.bridge import render, wording
-from bidzoo.envs.bridge.draw import picture
+from bidzoo.core.cards import FIRST_BID, PASS, SEATS, SUITS, SYMBOLS, call_text, hand_number
+from bidzoo.core.kernels import States
+from bidzoo.envs.bridge import text as render
+from bidzoo.envs.bridge import text as wording
 from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.picture import picture
 from bidzoo.envs.bridge.state import AUCTION, PLAY
 from bidzoo.envs.picture import INK, SUIT_COLORS
-from bidzoo.kernels import Tables
 
 PBN = "N:964.QJ.KJ87.KQJ5 AKQJ32.9652.93.6 T875.T43.AQT2.87 .AK87.654.AT9432"
 LONGEST = " ".join(
@@ -27,7 +28,7 @@ LONGEST = " ".join(
 )
 
 
-def play(calls: str, cards: int = 0, seed: int = 0, deal: Any = PBN, **options: Any) -> Tables:
+def play(calls: str, cards: int = 0, seed: int = 0, deal: Any = PBN, **options: Any) -> States:
     """A table after ``calls`` and some random cards."""
     game, rng = Bridge(play=True, reward=options.pop("reward", "score")), np.random.default_rng(seed)
     tables, out = game.new(1), game.buffers(1)
@@ -42,7 +43,7 @@ def play(calls: str, cards: int = 0, seed: int = 0, deal: Any = PBN, **options: 
     return tables
 
 
-def random_table(seed: int) -> Tables:
+def random_table(seed: int) -> States:
     rng = np.random.default_rng(seed)
     game = Bridge(play=True, reward="duplicate" if rng.random() < 0.3 else "score")
     tables, out = game.new(1), game.buffers(1)
@@ -127,7 +128,7 @@ def test_the_second_table_names_the_first_result() -> None:
     game.begin(tables, np.array([0]), 0, out)
     for call in ["1S", "P", "P", "P"]:
         game.step(tables, np.array([game.action_number(call)]), 0, out, 0)
-    while tables["table"][0] == 0:
+    while tables["leg"][0] == 0:
         game.step(tables, out.mask.argmax(1), 0, out, 0)
     text = render.text(tables[0])
     assert ", second table · dealer N" in text

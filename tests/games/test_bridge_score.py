@@ -5,11 +5,20 @@ from itertools import product
 import numpy as np
 import pytest
 
+from bidzoo.core.kernels import I8
 from bidzoo.envs.bridge.deals import packaged
-from bidzoo.envs.bridge.imps import SCALE, imps, imps_row
-from bidzoo.envs.bridge.par import par, par_row
-from bidzoo.envs.bridge.score import MAX_POINTS, north_south, north_south_row, score, score_row
-from bidzoo.kernels import I8
+from bidzoo.envs.bridge.score import (
+    MAX_POINTS,
+    SCALE,
+    imps,
+    imps_row,
+    north_south,
+    north_south_row,
+    par,
+    par_row,
+    score,
+    score_row,
+)
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from bidzoo.cards import NUM_CARDS, hand_bits
-from bidzoo.envs.picture import ACCENT, INK, PALE, PANEL, PAPER, SUIT_COLORS, Picture, width
-from bidzoo.envs.picture_suits import outline_points
-from bidzoo.kernels import F64
+from bidzoo.core.cards import NUM_CARDS, hand_bits
+from bidzoo.core.kernels import F64
+from bidzoo.envs.picture import ACCENT, INK, PALE, PANEL, PAPER, SUIT_COLORS, Picture, outline_points, width
 
 # What dichromats see of linear RGB: Machado, Oliveira and Fernandes 2009, table of severity 1.0.
 EYES = {

@@ -5,12 +5,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from bidzoo.envs.comm.game import Comm
-from bidzoo.envs.mini_hanabi.game import MiniHanabi
-from bidzoo.envs.minibridge.game import Minibridge
-from bidzoo.envs.signals.compile import compile_game
-from bidzoo.envs.signals.compiled import (
+from bidzoo.envs.signalling.comm import Comm
+from bidzoo.envs.signalling.compiled import (
     Compiled,
+    compile_game,
     count_infosets,
     count_states,
     evaluate,
@@ -19,8 +17,10 @@ from bidzoo.envs.signals.compiled import (
     possible,
     uniform,
 )
-from bidzoo.envs.signals.game import SignalGame
-from bidzoo.envs.simple_bidding.game import SimpleBidding
+from bidzoo.envs.signalling.game import SignallingGame
+from bidzoo.envs.signalling.mini_hanabi import MiniHanabi
+from bidzoo.envs.signalling.minibridge import Minibridge
+from bidzoo.envs.signalling.simple_bidding import SimpleBidding
 
 # game, #States, #Infosets (Tian et al. 2020, Table 1), infosets with a decision, uniform policy, full information
 TABLE_1 = [
@@ -49,7 +49,7 @@ SMALL = [
 
 
 @pytest.mark.parametrize(("game", "states", "infosets", "decisions", "blind", "bound"), TABLE_1, ids=str)
-def test_table_1(game: SignalGame, states: int, infosets: int, decisions: int, blind: float, bound: float) -> None:
+def test_table_1(game: SignallingGame, states: int, infosets: int, decisions: int, blind: float, bound: float) -> None:
     compiled = compile_game(game)
     assert count_states(compiled) == states
     assert count_infosets(compiled, "deal" if isinstance(game, MiniHanabi) else "mover") == infosets
@@ -81,7 +81,7 @@ def bridge_score(size: int, bid: int, hearts: int) -> float:
     return 2 ** (level - 1) if (hearts if suit == "H" else 2 * size - hearts) >= size + level else -1
 
 
-def rules(game: SignalGame) -> tuple[Callable[..., tuple[int, list[int]]], Callable[..., float]]:
+def rules(game: SignallingGame) -> tuple[Callable[..., tuple[int, list[int]]], Callable[..., float]]:
     """``moves(history) -> player, legal actions`` and ``score(history, x, y)``."""
     size = game.size
     if isinstance(game, Comm):
@@ -110,7 +110,7 @@ def histories(moves: Callable[..., tuple[int, list[int]]], history: tuple[int, .
 
 
 @pytest.mark.parametrize("game", SMALL, ids=str)
-def test_tree_is_the_definition(game: SignalGame) -> None:
+def test_tree_is_the_definition(game: SignallingGame) -> None:
     compiled, (moves, score) = compile_game(game), rules(game)
     seen = set()
     infosets = set()
@@ -134,7 +134,7 @@ def test_tree_is_the_definition(game: SignalGame) -> None:
 
 
 @pytest.mark.parametrize("game", SMALL, ids=str)
-def test_numbering(game: SignalGame) -> None:
+def test_numbering(game: SignallingGame) -> None:
     compiled = compile_game(game)
     assert compiled.id == str(game)
     assert compiled.prior.shape == compiled.num_types == game.num_types
@@ -204,7 +204,7 @@ def test_evaluate_is_the_mean_over_deals_and_lotteries() -> None:
     base = compile_game(SimpleBidding(5))
     rng = np.random.default_rng(0)
     prior = rng.dirichlet(np.ones(25)).reshape(5, 5)
-    compiled = Compiled(**{**vars(base), "prior": prior})
+    compiled = base._replace(prior=prior)
     strategy = rng.random(compiled.shape)
     for m in np.flatnonzero(compiled.count):
         rows = slice(compiled.first[m], compiled.first[m] + compiled.count[m])
@@ -224,7 +224,7 @@ def test_a_type_that_never_occurs_is_not_counted() -> None:
     base = compile_game(SimpleBidding(4))
     prior = base.prior.copy()
     prior[3] = 0
-    compiled = Compiled(**{**vars(base), "prior": prior / prior.sum()})
+    compiled = base._replace(prior=prior / prior.sum())
     assert possible(compiled).sum(axis=1).tolist() == [3, 4]
     assert count_states(compiled) == 1 + 12 * 15
     first = int((compiled.player == 0).sum())
@@ -232,7 +232,7 @@ def test_a_type_that_never_occurs_is_not_counted() -> None:
 
 
 @pytest.mark.parametrize("game", [Minibridge(20), SimpleBidding(1024), Comm(14)], ids=str)
-def test_too_large_to_compile(game: SignalGame) -> None:
+def test_too_large_to_compile(game: SignallingGame) -> None:
     with pytest.raises(ValueError, match=r"too large to compile.*GiB"):
         compile_game(game)
 

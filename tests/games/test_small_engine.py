@@ -8,15 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bidzoo.envs.comm.game import Comm
+from bidzoo import agents
+from bidzoo.core.kernels import I8, State, States, row
+from bidzoo.core.layout import Field
+from bidzoo.core.streams import Streams
 from bidzoo.envs.game import Buffers
-from bidzoo.envs.mini_hanabi.game import MiniHanabi
-from bidzoo.envs.minibridge.game import Minibridge
-from bidzoo.envs.signals.compile import compile_game
-from bidzoo.envs.signals.compiled import locate
-from bidzoo.envs.signals.game import SignalGame
-from bidzoo.envs.simple_bidding.game import SimpleBidding
-from bidzoo.kernels import Tables
+from bidzoo.envs.signalling.comm import Comm
+from bidzoo.envs.signalling.compiled import compile_game, evaluate, locate, uniform
+from bidzoo.envs.signalling.engine import Rules
+from bidzoo.envs.signalling.game import SignallingGame, game_shown
+from bidzoo.envs.signalling.mini_hanabi import MiniHanabi
+from bidzoo.envs.signalling.minibridge import Minibridge
+from bidzoo.envs.signalling.simple_bidding import SimpleBidding
+from bidzoo.envs.signalling.state import OVER
 
 SMALL = [Comm(1), Comm(3), MiniHanabi(), SimpleBidding(2), SimpleBidding(8), Minibridge(1), Minibridge(3)]
 LARGE = [Comm(14), SimpleBidding(1024), SimpleBidding(65536), Minibridge(20), Minibridge(31)]
@@ -25,7 +29,7 @@ picks = st.lists(st.integers(0, 10**6), min_size=70, max_size=70)
 seeds = st.integers(0, 2**32 - 1)
 
 
-def start(game: SignalGame, boards: list[int], seed: int) -> tuple[Tables, Buffers]:
+def start(game: SignallingGame, boards: list[int], seed: int) -> tuple[States, Buffers]:
     tables, out = game.new(len(boards)), game.buffers(len(boards))
     game.begin(tables, np.array(boards), seed, out)
     return tables, out
@@ -39,7 +43,7 @@ def choose(out: Buffers, pick: int) -> np.ndarray:
 
 @settings(deadline=None, max_examples=60)
 @given(games, picks, seeds, st.integers(0, 10**9))
-def test_batch_equals_single(game: SignalGame, picks: list[int], seed: int, board: int) -> None:
+def test_batch_equals_single(game: SignallingGame, picks: list[int], seed: int, board: int) -> None:
     """A table does not depend on the tables beside it, nor on threads."""
     many, shown = start(game, [board, board + 1, board + 2], seed)
     one, alone = start(game, [board], seed)
@@ -57,7 +61,7 @@ def test_batch_equals_single(game: SignalGame, picks: list[int], seed: int, boar
 
 @settings(deadline=None, max_examples=60)
 @given(games, picks, seeds)
-def test_episode(game: SignalGame, picks: list[int], seed: int) -> None:
+def test_episode(game: SignallingGame, picks: list[int], seed: int) -> None:
     """Masks are never empty before the end, rewards are equal and in range, a replay gives the same record."""
     tables, out = start(game, [0], seed)
     actions: list[int] = []
@@ -81,7 +85,9 @@ def test_episode(game: SignalGame, picks: list[int], seed: int) -> None:
 
 @settings(deadline=None, max_examples=60)
 @given(games, picks, seeds, st.integers(0, 40), st.data())
-def test_partner_type_is_hidden(game: SignalGame, picks: list[int], seed: int, turns: int, data: st.DataObject) -> None:
+def test_partner_type_is_hidden(
+    game: SignallingGame, picks: list[int], seed: int, turns: int, data: st.DataObject
+) -> None:
     tables, out = start(game, [0], seed)
     for pick in picks[: min(turns, game.max_turns)]:
         if not out.over[0]:
@@ -97,7 +103,7 @@ def test_partner_type_is_hidden(game: SignalGame, picks: list[int], seed: int, t
         assert (game.encoder(game.view_of(tables, np.array([me])))[0] == seen[0]).all()
 
 
-def every_leaf(game: SignalGame) -> tuple[Tables, Tables, np.ndarray]:
+def every_leaf(game: SignallingGame) -> tuple[States, States, np.ndarray]:
     """All states of ``game`` with every deal: those to act, the finished ones, and the rewards of the latter."""
     deals = [(x, y) for x in range(game.num_types[0]) for y in range(game.num_types[1])]
     tables, out = start(game, [0] * len(deals), 0)
@@ -119,7 +125,7 @@ def every_leaf(game: SignalGame) -> tuple[Tables, Tables, np.ndarray]:
 
 
 @pytest.mark.parametrize("game", SMALL, ids=str)
-def test_engine_agrees_with_compiled_form(game: SignalGame) -> None:
+def test_engine_agrees_with_compiled_form(game: SignallingGame) -> None:
     compiled = compile_game(game)
     _, finished, rewards = every_leaf(game)
     leaves = compiled.leaf[locate(compiled, finished)]
@@ -129,7 +135,7 @@ def test_engine_agrees_with_compiled_form(game: SignalGame) -> None:
 
 
 @pytest.mark.parametrize("game", SMALL, ids=str)
-def test_observation_is_the_information_set(game: SignalGame) -> None:
+def test_observation_is_the_information_set(game: SignallingGame) -> None:
     """Same observation exactly if same player, same type and same history: perfect recall, at every state."""
     open_, finished, _ = every_leaf(game)
     by_observation: dict[bytes, bytes] = {}
@@ -144,7 +150,7 @@ def test_observation_is_the_information_set(game: SignalGame) -> None:
 
 
 @pytest.mark.parametrize("game", [Comm(3), SimpleBidding(5), Minibridge(4), MiniHanabi()], ids=str)
-def test_deals_are_uniform(game: SignalGame) -> None:
+def test_deals_are_uniform(game: SignallingGame) -> None:
     n = 40_000
     tables, _ = start(game, list(range(n)), 7)
     x, y = game.num_types
@@ -188,7 +194,7 @@ def test_begin_at_some_rows_leaves_the_others() -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(games, picks, seeds, st.integers(0, 20), st.integers(0, 1))
-def test_determinize(game: SignalGame, picks: list[int], seed: int, turns: int, me: int) -> None:
+def test_determinize(game: SignallingGame, picks: list[int], seed: int, turns: int, me: int) -> None:
     tables, out = start(game, [0], seed)
     for pick in picks[: min(turns, game.max_turns)]:
         if not out.over[0]:
@@ -205,7 +211,7 @@ def test_determinize(game: SignalGame, picks: list[int], seed: int, turns: int, 
 
 
 @pytest.mark.parametrize("game", LARGE, ids=str)
-def test_large_sizes_play(game: SignalGame) -> None:
+def test_large_sizes_play(game: SignallingGame) -> None:
     """Longest auction, every bid made one step at a time; no tree is ever built."""
     tables, out = start(game, [0], 0)
     while not out.over[0]:
@@ -233,7 +239,7 @@ def test_large_sizes_play(game: SignalGame) -> None:
         (MiniHanabi(), (0, 1), "0 2", "card 0 | 1   0 2   reward: +10"),
     ],
 )
-def test_text(game: SignalGame, types: tuple[int, int], actions: str, text: str) -> None:
+def test_text(game: SignallingGame, types: tuple[int, int], actions: str, text: str) -> None:
     tables, out = start(game, [0], 0)
     game.fix(tables, game.options({"types": types}), out)
     for word in actions.split():
@@ -243,7 +249,7 @@ def test_text(game: SignalGame, types: tuple[int, int], actions: str, text: str)
 
 
 @pytest.mark.parametrize("game", [*SMALL, Minibridge(31)], ids=str)
-def test_picture(game: SignalGame) -> None:
+def test_picture(game: SignallingGame) -> None:
     """Both outputs show every action, who acts or the result, in one size from deal to end."""
     tables, out = start(game, [0], 0)
     first = game.image(tables[0])
@@ -272,12 +278,12 @@ def test_explain() -> None:
 
 
 @pytest.mark.parametrize("game", SMALL, ids=str)
-def test_action_names(game: SignalGame) -> None:
+def test_action_names(game: SignallingGame) -> None:
     for action in range(game.num_actions):
         assert game.action_number(game.action_text(action)) == action
     with pytest.raises(ValueError, match="'7NTX'"):
         game.action_number("7NTX")
-    with pytest.raises(ValueError, match="action must be"):
+    with pytest.raises(ValueError, match=f"action {game.num_actions}: expected an integer"):
         game.action_text(game.num_actions)
 
 
@@ -294,9 +300,9 @@ def test_types_option_shows_the_new_deal() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"types": (0, 8)}, "type of player_1 must be a whole number from 0 to 7, got 8"),
+        ({"types": (0, 8)}, "type of player_1 8: expected an integer from 0 to 7"),
         ({"types": (-1, 0)}, "type of player_0"),
-        ({"types": (1.5, 0)}, "got 1.5"),
+        ({"types": (1.5, 0)}, "1.5: expected"),
         ({"types": (1,)}, "two numbers"),
         ({"types": "11"}, "two numbers"),
         ({"types": 3}, "two numbers"),
@@ -310,8 +316,8 @@ def test_bad_options(options: dict[str, object], message: str) -> None:
 
 @pytest.mark.parametrize("kind", [Comm, SimpleBidding, Minibridge])
 @pytest.mark.parametrize("size", [0, -1, 10**9, 2.5, "4", True, None])
-def test_bad_sizes(kind: type[SignalGame], size: object) -> None:
-    with pytest.raises(ValueError, match=r"(length|size) must be a whole number from \d+ to \d+, got"):
+def test_bad_sizes(kind: type[SignallingGame], size: object) -> None:
+    with pytest.raises(ValueError, match=r"(length|size) .*: expected an integer from \d+ to \d+"):
         kind(size)  # type: ignore[call-arg, arg-type]
 
 
@@ -321,8 +327,72 @@ def test_unknown_observation() -> None:
 
 
 @pytest.mark.parametrize("game", SMALL, ids=str)
-def test_copies_play_alike(game: SignalGame) -> None:
+def test_copies_play_alike(game: SignallingGame) -> None:
     for twin in (pickle.loads(pickle.dumps(game)), copy.deepcopy(game)):
         assert str(twin) == str(game)
         (tables, out), (others, shown) = start(game, [3], 1), start(twin, [3], 1)
         assert tables[0] == others[0] and (out.observation == shown.observation).all()
+
+
+# ---- a game of somebody else: rules and a class, in a file of its own ------------------------------
+
+
+@row
+def echo_legal_row(state: State, out: I8) -> None:
+    out[:] = 1
+
+
+@row
+def echo_act_row(state: State, action: int) -> None:
+    state.history[state.length] = action
+    state.length += 1
+    state.turn = 1 if state.length == 1 else OVER
+
+
+@row
+def echo_reward_row(state: State, x: int, y: int) -> float:
+    return 1.0 if int(state.history[1]) == x else 0.0
+
+
+@row
+def echo_history_row(state: State, player: int, out: I8) -> None:
+    for turn in range(state.length):
+        out[turn * (len(out) // 2) + int(state.history[turn])] = 1
+
+
+class Echo(SignallingGame):
+    """player_0 says one of ``size`` words, player_1 repeats its type if it understood."""
+
+    id = "echo_v0"
+    rules = Rules(echo_legal_row, echo_act_row, echo_reward_row, echo_history_row)
+    type_word, size_option = "word", "size"
+
+    def __init__(self, size: int = 3) -> None:
+        super().__init__(size, (size, 1), size, 2, (0.0, 1.0), None)
+
+    def history_fields(self, own: str, other: str) -> tuple[Field, ...]:
+        words = tuple(map(str, range(self.size)))
+        return Field("said", self.size, "the word said", words), Field("heard", self.size, "the word repeated", words)
+
+    def action_text(self, action: int) -> str:
+        return str(action)
+
+    def action_number(self, text: str) -> int:
+        return int(text)
+
+    def result_text(self, state: State, reward: float) -> str:
+        return "understood" if reward else "misunderstood"
+
+
+def test_a_game_needs_nothing_but_its_own_file() -> None:
+    """Played, compiled, found again from its records, and solved by an agent that was told nothing about it."""
+    game, agent = Echo(4), agents.make("exact")
+    tables, out = start(game, [0, 1, 2, 3], 0)
+    tables["types"] = [(x, 0) for x in range(4)]
+    assert game_shown(tables[0]).size == 4 and game.code not in range(4)
+    assert evaluate(compile_game(game), uniform(compile_game(game))) == pytest.approx(1 / 4)
+    for turn in range(2):
+        views = game.view_of(tables, np.full(4, turn))
+        game.step(tables, agent.act(views, out.mask, Streams.at(0, np.arange(4), turn)), 0, out, 0)
+    assert out.over.all() and (out.reward == 1).all()
+    assert game.text(tables[2]).endswith("understood: +1")

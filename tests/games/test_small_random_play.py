@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from bidzoo.agents.uniform import Uniform
+from bidzoo.agents.policy import Uniform
 from bidzoo.benchmarks.match import play
 from bidzoo.benchmarks.results import Estimate
-from bidzoo.envs.signals.compile import compile_game
-from bidzoo.envs.signals.compiled import evaluate, uniform
+from bidzoo.envs.signalling.compiled import compile_game, evaluate, uniform
 from bidzoo.registry import make_game
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bidzoo.cards import card_number
+from bidzoo.core.cards import card_number
 from bidzoo.envs.spades.features import bidding_layout, full_layout
 from bidzoo.envs.spades.game import Spades
 
@@ -16,20 +16,20 @@ DEAL = "N:AQ5.K74.J83.Q942 T83.AJ9.KT5.J765 KJ7.Q62.A964.AT3 9642.T853.Q72.K8"
 def table(*actions, options=None, **rules):
     """A table with that deal, E first, after ``actions``."""
     game = Spades(**rules)
-    tables, out = game.new(1), game.buffers(1)
-    game.begin(tables, np.array([0]), 1, out)
-    game.fix(tables, game.options({"deal": DEAL, "dealer": "N", **(options or {})}), out)
+    states, out = game.new(1), game.buffers(1)
+    game.begin(states, np.array([0]), 1, out)
+    game.fix(states, game.options({"deal": DEAL, "dealer": "N", **(options or {})}), out)
     for text in actions:
         action = game.action_number(text)
         assert out.mask[0, action]
-        game.step_one(tables, action, out)
-    return game, tables, out
+        game.step_one(states, action, out)
+    return game, states, out
 
 
-def seen(game, tables, seat, name=None):
+def seen(game, states, seat, name=None):
     """Labels of the entries that are set, by field."""
     encoder = game.encoders[name or game.encoder.name]
-    vector = encoder(game.view_of(tables, np.array([seat])))[0]
+    vector = encoder(game.view_of(states, np.array([seat])))[0]
     assert set(np.unique(vector)) <= {0, 1}
     labels = {field.name: set() for field in encoder.layout.fields}
     for i in np.flatnonzero(vector):
@@ -43,8 +43,8 @@ ROUND = ["3", "4", "nil", "5", "AH", "2H", "3H", "4H", "JH", "QH"]
 
 def test_the_full_observation_of_every_seat():
     """E bid first and led twice; W is to play to the second trick."""
-    game, tables, out = table(*ROUND, win_goal=200, lose_goal=-100, options={"scores": [117, -40]})
-    parts = seen(game, tables, 3)
+    game, states, out = table(*ROUND, win_goal=200, lose_goal=-100, options={"scores": [117, -40]})
+    parts = seen(game, states, 3)
     assert parts["hand"] == {"9S", "6S", "4S", "2S", "TH", "8H", "5H", "QD", "7D", "2D", "KC", "8C"}
     assert parts["first"] == {"partner"} and parts["leader"] == {"partner"}
     assert parts["bids"] == {"partner 3", "RHO 4", "me nil", "LHO 5"}
@@ -54,15 +54,15 @@ def test_the_full_observation_of_every_seat():
     assert parts["won"] == {"me 0", "LHO 0", "partner 1", "RHO 0"}
     assert parts["short"] == {"we 240", "they 90"} and parts["bags"] == {"we 0", "they 7"}
     assert parts["above"] == {"we 60", "they 210"}
-    assert seen(game, tables, 1)["bids"] == {"me 3", "LHO 4", "partner nil", "RHO 5"}
-    assert seen(game, tables, 0)["short"] == {"we 90", "they 240"}
-    assert (game.encoder(game.view_of(tables, np.array([3])))[0] == out.observation[0]).all()
+    assert seen(game, states, 1)["bids"] == {"me 3", "LHO 4", "partner nil", "RHO 5"}
+    assert seen(game, states, 0)["short"] == {"we 90", "they 240"}
+    assert (game.encoder(game.view_of(states, np.array([3])))[0] == out.observation[0]).all()
 
 
 def test_exact_places():
     """The arithmetic of the page, without the layout."""
-    game, tables, _ = table(*ROUND)
-    vector = game.encoder(game.view_of(tables, np.array([3])))[0]
+    game, states, _ = table(*ROUND)
+    vector = game.encoder(game.view_of(states, np.array([3])))[0]
     assert vector[card_number("9S")] == 1 and vector[52] == 1 and vector[53 + 2] == 1
     assert vector[57 + 15 * 1 + 5] == 1 and vector[57 + 15 * 0 + 0] == 1
     assert vector[119 + 52 * 2 + card_number("JH")] == 1 and vector[327 + 52 * 1 + card_number("4H")] == 1
@@ -70,8 +70,8 @@ def test_exact_places():
 
 
 def test_bidding_shows_the_dealt_hand_and_the_full_one_what_is_left():
-    game, tables, _ = table(*ROUND)
-    bidding, full = seen(game, tables, 3, "bidding"), seen(game, tables, 3, "full")
+    game, states, _ = table(*ROUND)
+    bidding, full = seen(game, states, 3, "bidding"), seen(game, states, 3, "full")
     assert bidding["hand"] - full["hand"] == {"3H"}
     assert {name: bidding[name] for name in bidding if name != "hand"} == {
         name: full[name] for name in bidding if name != "hand"
@@ -79,24 +79,24 @@ def test_bidding_shows_the_dealt_hand_and_the_full_one_what_is_left():
 
 
 def test_shown_voids():
-    game, tables, _ = table(
+    game, states, _ = table(
         "3", "4", "nil", "5", "KD", "AD", "QD", "JD", "AC", "8C", "4C", "6C", "3C", "KC", "9C", "5C"
     )
     # W has no club left and leads diamonds; nobody is out of anything yet
-    assert not seen(game, tables, 0)["void"]
+    assert not seen(game, states, 0)["void"]
     action = game.action_number("2D")
     out = game.buffers(1)
     for text in ("2D", "3D", "TD", "9D", "7C", "TC", "2S"):
         action = game.action_number(text)
-        game.step_one(tables, action, out)
-    assert seen(game, tables, 0)["void"] == {"RHO C"} and seen(game, tables, 0)["broken"] == {"yes"}
+        game.step_one(states, action, out)
+    assert seen(game, states, 0)["void"] == {"RHO C"} and seen(game, states, 0)["broken"] == {"yes"}
 
 
 def test_blind_nil_and_unseen_hands():
-    game, tables, _ = table("blind nil", "look", phase="round", blind_nil=True)
-    assert seen(game, tables, 1)["bids"] == {"me blind nil"} and seen(game, tables, 1)["hand"]
-    assert seen(game, tables, 2)["looked"] == {"yes"}
-    assert not seen(game, tables, 3)["hand"] and not seen(game, tables, 3)["looked"]
+    game, states, _ = table("blind nil", "look", phase="round", blind_nil=True)
+    assert seen(game, states, 1)["bids"] == {"me blind nil"} and seen(game, states, 1)["hand"]
+    assert seen(game, states, 2)["looked"] == {"yes"}
+    assert not seen(game, states, 3)["hand"] and not seen(game, states, 3)["looked"]
 
 
 @pytest.mark.parametrize(
@@ -111,31 +111,31 @@ def test_blind_nil_and_unseen_hands():
     ],
 )
 def test_scores(score, short, above, bags):
-    game, tables, _ = table(options={"scores": [score, 0]}, lose_goal=-200)
-    parts = seen(game, tables, 2)
+    game, states, _ = table(options={"scores": [score, 0]}, lose_goal=-200)
+    parts = seen(game, states, 2)
     assert short in parts["short"] and above in parts["above"] and bags in parts["bags"]
 
 
 def test_cutthroat_has_four_sides():
-    game, tables, _ = table(variant="cutthroat", options={"scores": [100, 201, 302, 403]})
+    game, states, _ = table(variant="cutthroat", options={"scores": [100, 201, 302, 403]})
     assert game.encoder.layout.size == full_layout(4).size
-    parts = seen(game, tables, 1)
+    parts = seen(game, states, 1)
     assert parts["short"] == {"me 300", "LHO 200", "across 100", "RHO 400"}
     assert parts["bags"] == {"me 1", "LHO 2", "across 3", "RHO 0"} and not parts["above"]
 
 
 def test_own_hand_can_be_read_back():
     game = Spades()
-    tables, out = game.new(500), game.buffers(500)
-    game.begin(tables, np.arange(500), 1, out)
+    states, out = game.new(500), game.buffers(500)
+    game.begin(states, np.arange(500), 1, out)
     for encoder in game.encoders.values():
-        vectors = encoder(game.view_of(tables, np.full(500, 2)))
+        vectors = encoder(game.view_of(states, np.full(500, 2)))
         hands = (vectors[:, :52].astype(np.int64) << np.arange(52)).sum(1)
-        assert (hands == tables["hands"][:, 2]).all()
+        assert (hands == states["hands"][:, 2]).all()
 
 
 def test_explained():
-    game, tables, out = table(*ROUND)
+    game, states, out = table(*ROUND)
     text = game.encoder.explain(out.observation[0])
     assert text.splitlines() == [
         "my cards: 9S 6S 4S 2S TH 8H 5H QD 7D 2D KC 8C",
@@ -150,7 +150,7 @@ def test_explained():
     ]
     assert game.encoder.explain(np.zeros_like(out.observation[0])) == "the game is over"
     bidding = game.encoders["bidding"]
-    assert bidding.explain(bidding(game.view_of(tables, np.array([0])))[0]).startswith("my cards: AS QS 5S KH 7H 4H")
+    assert bidding.explain(bidding(game.view_of(states, np.array([0])))[0]).startswith("my cards: AS QS 5S KH 7H 4H")
     with pytest.raises(ValueError, match="expected one vector of 860 entries"):
         game.encoder.explain(out.observation[0][1:])
 

@@ -7,12 +7,12 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from bidzoo.agents.uniform import Uniform
+from bidzoo.agents.policy import Uniform
+from bidzoo.core.streams import Streams
 from bidzoo.envs import spades_v0
 from bidzoo.envs.spades.game import PHASES, Spades
 from bidzoo.envs.spades.players import playing_module
 from bidzoo.envs.spades.state import BIDDING, NUM_ACTIONS, OVER, PLAY
-from bidzoo.streams import Streams
 
 DEAL = "N:AQ5.K74.J83.Q942 T83.AJ9.KT5.J765 KJ7.Q62.A964.AT3 9642.T853.Q72.K8"
 BIDS = "3 4 nil 5"  # E S W N
@@ -48,43 +48,43 @@ E/W won"""
 
 
 def start(game, boards=1, seed=1):
-    tables, out = game.new(boards), game.buffers(boards)
-    game.begin(tables, np.arange(boards), seed, out)
-    return tables, out
+    states, out = game.new(boards), game.buffers(boards)
+    game.begin(states, np.arange(boards), seed, out)
+    return states, out
 
 
-def play_random(game, tables, out, seed=1, until=None):
+def play_random(game, states, out, seed=1, until=None):
     """Uniform legal actions at all tables until every one is over."""
     policy = Uniform()
     turn = 0
     while out.mask.any() and (until is None or turn < until):
-        streams = Streams.at(seed, tables["board"].astype(np.int64), turn)
+        streams = Streams.at(seed, states["board"].astype(np.int64), turn)
         actions = policy.act(None, out.mask, streams)
-        game.step(tables, np.where(out.mask.any(1), actions, -1), seed, out, 0)
+        game.step(states, np.where(out.mask.any(1), actions, -1), seed, out, 0)
         turn += 1
     return turn
 
 
 def golden(game):
-    tables, out = start(game)
-    game.fix(tables, game.options({"deal": DEAL, "dealer": "N"}), out)
+    states, out = start(game)
+    game.fix(states, game.options({"deal": DEAL, "dealer": "N"}), out)
     for text in BIDS.split():
-        game.step_one(tables, game.action_number(text), out)
+        game.step_one(states, game.action_number(text), out)
     for word in TRICKS.split():
         if word in tuple("NESW"):
             assert out.player[0] == "NESW".index(word)
         else:
             action = game.action_number(word)
-            assert out.mask[0, action], f"{word} at\n{game.text(tables[0])}"
-            game.step_one(tables, action, out)
-    return tables, out
+            assert out.mask[0, action], f"{word} at\n{game.text(states[0])}"
+            game.step_one(states, action, out)
+    return states, out
 
 
 def test_golden_round():
     """N/S bid 9 and take 6; E makes 3 exactly, beside a nil that takes 4 tricks (bags)."""
     game = Spades(phase="round", reward="points")
-    tables, out = golden(game)
-    assert out.over[0] and game.text(tables[0]) == GOLDEN
+    states, out = golden(game)
+    assert out.over[0] and game.text(states[0]) == GOLDEN
     assert list(out.reward[0]) == [-24, 24, -24, 24]
 
 
@@ -95,26 +95,26 @@ def test_golden_round():
 @pytest.mark.parametrize("deck", ["standard", "jokers", "jokers_deuces"])
 def test_whole_games_end_in_time_and_in_balance(variant, deck):
     game = Spades(variant=variant, deck=deck, win_goal=150, lose_goal=-300, max_rounds=5)
-    tables, out = start(game, 24)
-    turns = play_random(game, tables, out)
-    assert turns <= game.max_turns and (tables["phase"] == OVER).all()
+    states, out = start(game, 24)
+    turns = play_random(game, states, out)
+    assert turns <= game.max_turns and (states["phase"] == OVER).all()
     sides = 4 if variant == "cutthroat" else 2
-    scores = tables["scores"][:, :sides]
+    scores = states["scores"][:, :sides]
     goal = ((scores >= 150) | (scores <= -300)).any(1)
-    assert (goal | (tables["rounds"] == 5)).all() and goal.any()
+    assert (goal | (states["rounds"] == 5)).all() and goal.any()
     best = scores.max(1)
     decided = (scores == best[:, None]).sum(1) == 1
-    assert (tables["winner"] == np.where(decided, scores.argmax(1), -1)).all()
-    assert (scores % 10 == tables["bags"][:, :sides]).all(), "bags are the units digit"
+    assert (states["winner"] == np.where(decided, scores.argmax(1), -1)).all()
+    assert (scores % 10 == states["bags"][:, :sides]).all(), "bags are the units digit"
 
 
 def test_rewards_at_the_end_only():
     game = Spades(win_goal=100, lose_goal=-100, max_rounds=3)
-    tables, out = start(game, 32)
+    states, out = start(game, 32)
     ended = np.zeros(32, bool)
     for turn in range(game.max_turns):
-        actions = Uniform().act(None, out.mask, Streams.at(3, tables["board"].astype(np.int64), turn))
-        game.step(tables, np.where(ended, -1, actions), 1, out, 0)
+        actions = Uniform().act(None, out.mask, Streams.at(3, states["board"].astype(np.int64), turn))
+        game.step(states, np.where(ended, -1, actions), 1, out, 0)
         assert not out.reward[~out.over].any()
         assert (np.abs(out.reward[out.over].sum(1)) < 1e-6).all()
         assert (out.over & ended).sum() == 0
@@ -124,11 +124,11 @@ def test_rewards_at_the_end_only():
 
 def test_points_of_a_round_and_of_a_game():
     one = Spades(phase="round", reward="points")
-    tables, out = start(one, 16)
-    play_random(one, tables, out, until=55)
-    assert not (tables["phase"] == OVER).any()
-    play_random(one, tables, out, until=1)
-    gains = tables["gains"].astype(np.float32)
+    states, out = start(one, 16)
+    play_random(one, states, out, until=55)
+    assert not (states["phase"] == OVER).any()
+    play_random(one, states, out, until=1)
+    gains = states["gains"].astype(np.float32)
     assert (out.reward[:, 0] == gains[:, 0] - gains[:, 1]).all() and (out.reward[:, 1] == -out.reward[:, 0]).all()
     low, high = one.reward_range
     assert (out.reward >= low).all() and (out.reward <= high).all()
@@ -136,42 +136,42 @@ def test_points_of_a_round_and_of_a_game():
 
 def test_cutthroat_points_sum_to_zero():
     game = Spades(phase="round", variant="cutthroat", reward="points")
-    tables, out = start(game, 16)
-    play_random(game, tables, out)
+    states, out = start(game, 16)
+    play_random(game, states, out)
     assert out.reward.any() and np.abs(out.reward.sum(1)).max() < 1e-3
 
 
 def test_a_finished_table_is_dealt_again_by_stride():
     game = Spades(phase="round")
-    tables, out = start(game, 8)
-    play_random(game, tables, out, until=55)
-    actions = Uniform().act(None, out.mask, Streams.at(1, tables["board"].astype(np.int64), 0))
-    game.step(tables, actions, 1, out, 8)
-    assert out.over.all() and list(tables["board"]) == list(range(8, 16)) and (tables["phase"] == BIDDING).all()
+    states, out = start(game, 8)
+    play_random(game, states, out, until=55)
+    actions = Uniform().act(None, out.mask, Streams.at(1, states["board"].astype(np.int64), 0))
+    game.step(states, actions, 1, out, 8)
+    assert out.over.all() and list(states["board"]) == list(range(8, 16)) and (states["phase"] == BIDDING).all()
     fresh, shown = game.new(8), game.buffers(8)
     game.begin(fresh, np.arange(8, 16), 1, shown)
-    assert tables.tobytes() == fresh.tobytes() and (shown.observation == out.observation).all()
+    assert states.tobytes() == fresh.tobytes() and (shown.observation == out.observation).all()
 
 
 def test_rows_choose_the_tables_that_begin():
     game = Spades()
-    tables, out = start(game, 4)
-    before = tables.copy()
-    game.begin(tables, np.arange(10, 14), 1, out, np.array([True, False, True, False]))
-    assert list(tables["board"]) == [10, 1, 12, 3] and (tables[[1, 3]] == before[[1, 3]]).all()
+    states, out = start(game, 4)
+    before = states.copy()
+    game.begin(states, np.arange(10, 14), 1, out, np.array([True, False, True, False]))
+    assert list(states["board"]) == [10, 1, 12, 3] and (states[[1, 3]] == before[[1, 3]]).all()
 
 
 def test_dealers():
     """The first dealer is board % 4, the deal passes clockwise, and each round has its own cards."""
     game = Spades(phase="bidding", player="random", episode="game", max_rounds=9)
-    tables, out = start(game, 4)
-    assert list(tables["dealer"]) == [0, 1, 2, 3] and list(out.player) == [1, 2, 3, 0]
+    states, out = start(game, 4)
+    assert list(states["dealer"]) == [0, 1, 2, 3] and list(out.player) == [1, 2, 3, 0]
     deals = set()
     for rounds in range(8):
-        assert (tables["rounds"] == rounds).all() and list(tables["dealer"]) == [(d + rounds) % 4 for d in range(4)]
-        deals |= {hands.tobytes() for hands in tables["hands"]}
+        assert (states["rounds"] == rounds).all() and list(states["dealer"]) == [(d + rounds) % 4 for d in range(4)]
+        deals |= {hands.tobytes() for hands in states["hands"]}
         for _ in range(4):
-            game.step(tables, np.full(4, 3), 1, out, 0)
+            game.step(states, np.full(4, 3), 1, out, 0)
     assert len(deals) == 32
 
 
@@ -183,17 +183,17 @@ def test_bidding_phase_is_the_game_with_the_module_playing():
     alone = Spades(phase="bidding", player="random", win_goal=200, lose_goal=-100, max_rounds=4)
     whole = Spades(win_goal=200, lose_goal=-100, max_rounds=4)
     module = playing_module("random")
-    tables, out = start(alone, 12)
+    states, out = start(alone, 12)
     others, shown = start(whole, 12)
     rng = np.random.default_rng(0)
     while out.mask.any():
         bids = np.where(out.mask.any(1), rng.integers(0, 6, 12), -1)
-        alone.step(tables, bids, 1, out, 0)
+        alone.step(states, bids, 1, out, 0)
         whole.step(others, bids, 1, shown, 0)
         module.finish(others)
-        assert tables.tobytes() == others.tobytes()
-        assert not (tables["phase"] == PLAY).any()
-    assert (tables["phase"] == OVER).all()
+        assert states.tobytes() == others.tobytes()
+        assert not (states["phase"] == PLAY).any()
+    assert (states["phase"] == OVER).all()
 
 
 def test_any_policy_can_be_the_playing_module():
@@ -205,15 +205,15 @@ def test_any_policy_can_be_the_playing_module():
             return np.argmax(legal, axis=1)
 
     game = Spades(phase="bidding", player=Lowest(), episode="round")
-    tables, out = start(game, 5)
+    states, out = start(game, 5)
     for _ in range(4):
         assert not out.over.any()
-        game.step(tables, np.full(5, 3), 1, out, 0)
-    assert out.over.all() and (tables["won"].sum(1) == 13).all()
+        game.step(states, np.full(5, 3), 1, out, 0)
+    assert out.over.all() and (states["won"].sum(1) == 13).all()
     one, shown = start(game)
     for _ in range(4):
         game.step_one(one, 3, shown)
-    assert (one[0] == tables[0]) and (shown.reward[0] == out.reward[0]).all()
+    assert (one[0] == states[0]) and (shown.reward[0] == out.reward[0]).all()
 
 
 def test_a_playing_module_may_not_cheat_the_rules():
@@ -224,10 +224,10 @@ def test_a_playing_module_may_not_cheat_the_rules():
             return np.argmin(legal, axis=1)
 
     game = Spades(phase="bidding", player=Revoke())
-    tables, out = start(game)
+    states, out = start(game)
     with pytest.raises(ValueError, match="playing module 'revoke' chose illegal action 0 at table 0"):
         for _ in range(4):
-            game.step_one(tables, 3, out)
+            game.step_one(states, 3, out)
 
 
 @pytest.mark.parametrize("phase", PHASES)
@@ -241,10 +241,10 @@ def test_what_is_no_playing_module(phase):
 @pytest.mark.parametrize("player", ["wrp", "srp"])
 def test_named_players(player):
     game = Spades(phase="bidding", player=player, episode="round", reward="points")
-    tables, out = start(game, 20)
+    states, out = start(game, 20)
     for _ in range(4):
-        game.step(tables, np.full(20, 3), 1, out, 0)
-    assert out.over.all() and (tables["won"].sum(1) == 13).all()
+        game.step(states, np.full(20, 3), 1, out, 0)
+    assert out.over.all() and (states["won"].sum(1) == 13).all()
 
 
 # ---- options -----------------------------------------------------------------------------
@@ -278,7 +278,7 @@ def test_wrong_rules(options, message):
         ({"scores": [1]}, "option 'scores': .* is not 2 scores"),
         ({"scores": [1, 2.5]}, "option 'scores': side 1 2.5: expected an integer"),
         ({"dealer": "Q"}, "option 'dealer': not a seat: 'Q'"),
-        ({"deal": "N:A.K.Q.J"}, "option 'deal': .* has 1 hands"),
+        ({"deal": "N:A.K.Q.J"}, "option 'deal': .* is not a PBN deal, expected a seat, a colon and four hands"),
         ({"hands": DEAL, "deal": DEAL}, "'deal' and 'hands' are the same thing"),
         ({"board": -1}, "option 'board': -1 is not a board number"),
     ],
@@ -286,16 +286,16 @@ def test_wrong_rules(options, message):
 def test_wrong_reset_options_change_nothing(options, message):
     env = spades_v0.env()
     env.reset(seed=1)
-    before = env._tables.tobytes()
+    before = env._states.tobytes()
     with pytest.raises(ValueError, match=message):
         env.reset(options=options)
-    assert env._tables.tobytes() == before
+    assert env._states.tobytes() == before
 
 
 def test_reset_options():
     env = spades_v0.env()
     env.reset(seed=1, options={"hands": DEAL, "dealer": "S", "scores": (288, -3), "board": 7})
-    table = env._tables[0]
+    table = env._states[0]
     assert env.agent_selection == "player_3"
     assert list(table["scores"][:2]) == [288, -3] and list(table["bags"][:2]) == [8, 7]
     assert env.game.text(table).splitlines()[2] == "N  AQ5.K74.J83.Q942     bid -         won 0"
@@ -334,30 +334,30 @@ def test_actions_as_text(deck):
 def test_picture_and_pixels():
     pytest.importorskip("PIL")
     for game in (Spades(phase="round", blind_nil=True), Spades(variant="cutthroat", deck="jokers_deuces")):
-        tables, out = start(game)
-        play_random(game, tables, out, until=30)
-        drawing = game.svg(tables[0])
+        states, out = start(game)
+        play_random(game, states, out, until=30)
+        drawing = game.svg(states[0])
         ElementTree.fromstring(drawing)
-        assert game.image(tables[0]).shape == (560, 760, 3)
-    tables, _ = golden(Spades(phase="round"))
-    assert "E/W won" in Spades(phase="round").svg(tables[0])
+        assert game.image(states[0]).shape == (560, 760, 3)
+    states, _ = golden(Spades(phase="round"))
+    assert "E/W won" in Spades(phase="round").svg(states[0])
 
 
 def test_text_of_a_game_in_progress():
     game = Spades(variant="cutthroat", deck="jokers", blind_nil=True)
-    tables, out = start(game)
+    states, out = start(game)
     for text in ("blind nil", "look", "3", "look", "4", "look", "nil"):
-        game.step_one(tables, game.action_number(text), out)
-    text = game.text(tables[0])
+        game.step_one(states, game.action_number(text), out)
+    text = game.text(states[0])
     assert text.startswith("Spades (cutthroat, jokers deck), board 0, round 1, dealer N\nscore: N 0 (0 bags), E 0")
     assert "bid blind nil won 0" in text and "\nE*" in text and text.endswith("spades are not broken")
 
 
 def test_clock_counts_actions():
     game = Spades()
-    tables, out = start(game, 3)
-    play_random(game, tables, out, until=70)
-    assert list(game.clock(tables)) == [70, 70, 70]
+    states, out = start(game, 3)
+    play_random(game, states, out, until=70)
+    assert list(game.clock(states)) == [70, 70, 70]
 
 
 def test_games_and_environments_pickle():
@@ -366,7 +366,7 @@ def test_games_and_environments_pickle():
     twin = pickle.loads(pickle.dumps(env))
     for one in (env, twin):
         one.step(4)
-    assert env._tables.tobytes() == twin._tables.tobytes()
+    assert env._states.tobytes() == twin._states.tobytes()
 
 
 def test_the_environment_page_has_the_sizes():

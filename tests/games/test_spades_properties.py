@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bidzoo.cards import FULL_DECK
-from bidzoo.envs.spades.deck import SUITS
+from bidzoo.core.cards import FULL_DECK
+from bidzoo.core.kernels import allocate
+from bidzoo.core.threads import set_threads
+from bidzoo.envs.spades.deals import SUITS
 from bidzoo.envs.spades.engine import legal_row
 from bidzoo.envs.spades.game import Spades
 from bidzoo.envs.spades.state import OVER, PLAY, VIEW
-from bidzoo.kernels import allocate
 
 RULES = [
     {},
@@ -35,9 +36,9 @@ lengths = st.integers(0, 70)
 
 
 def start(game, boards, seed):
-    tables, out = game.new(len(boards)), game.buffers(len(boards))
-    game.begin(tables, np.array(boards), seed, out)
-    return tables, out
+    states, out = game.new(len(boards)), game.buffers(len(boards))
+    game.begin(states, np.array(boards), seed, out)
+    return states, out
 
 
 def choose(out, rng):
@@ -47,21 +48,21 @@ def choose(out, rng):
 
 def walk(game, board, seed, length):
     """A table after at most ``length`` random actions, and those."""
-    tables, out = start(game, [board], seed)
+    states, out = start(game, [board], seed)
     rng, actions = np.random.default_rng(seed), []
     while len(actions) < length and out.mask.any():
         actions.append(int(choose(out, rng)[0]))
-        game.step_one(tables, actions[-1], out)
-    return tables, out, actions
+        game.step_one(states, actions[-1], out)
+    return states, out, actions
 
 
-def view(game, tables, seat):
-    return game.view_of(tables, np.full(len(tables), seat))
+def view(game, states, seat):
+    return game.view_of(states, np.full(len(states), seat))
 
 
-def observation(game, tables, seat):
+def observation(game, states, seat):
     out = np.empty(game.encoder.layout.size, np.int8)
-    game.observe(tables, 0, seat, out)
+    game.observe(states, 0, seat, out)
     return out
 
 
@@ -69,23 +70,23 @@ def observation(game, tables, seat):
 @given(games, boards, seeds)
 def test_every_game_is_a_sound_game(game, board, seed):
     """52 cards are always somewhere, someone can always act, tricks add up, and the rewards balance."""
-    tables, out = start(game, [board], seed)
-    table, rng = tables[0], np.random.default_rng(seed)
+    states, out = start(game, [board], seed)
+    state, rng = states[0], np.random.default_rng(seed)
     for _ in range(min(game.max_turns, 130)):
-        if table["phase"] == OVER:
+        if state["phase"] == OVER:
             break
-        held = [int(hand) for hand in table["held"]]
-        assert sum(held) + int(table["gone"]) == FULL_DECK  # no card twice, none missing
-        assert sum(int(hand) for hand in table["hands"]) == FULL_DECK
-        assert [int(hand).bit_count() for hand in table["hands"]] == [13] * 4
-        assert int(table["gone"]).bit_count() == table["plays"] and table["won"].sum() == table["plays"] // 4
-        assert out.mask.any() and out.player[0] == table["turn"]
+        held = [int(hand) for hand in state["held"]]
+        assert sum(held) + int(state["gone"]) == FULL_DECK  # no card twice, none missing
+        assert sum(int(hand) for hand in state["hands"]) == FULL_DECK
+        assert [int(hand).bit_count() for hand in state["hands"]] == [13] * 4
+        assert int(state["gone"]).bit_count() == state["plays"] and state["won"].sum() == state["plays"] // 4
+        assert out.mask.any() and out.player[0] == state["turn"]
         for seat in range(4):
             for suit in range(4):
-                if table["voids"][seat] >> suit & 1:
+                if state["voids"][seat] >> suit & 1:
                     cards = [card for card in range(52) if held[seat] >> card & 1]
-                    assert suit not in SUITS[table["deck"], cards]
-        game.step_one(tables, int(choose(out, rng)[0]), out)
+                    assert suit not in SUITS[state["deck"], cards]
+        game.step_one(states, int(choose(out, rng)[0]), out)
     assert abs(float(out.reward.sum())) < 1e-3
     low, high = game.reward_range
     assert (out.reward >= low).all() and (out.reward <= high).all()
@@ -113,11 +114,11 @@ def test_a_table_depends_on_no_other(game, board, seed):
 @given(games, boards, seeds, lengths)
 def test_replay(game, board, seed, length):
     """The same actions give the same bytes."""
-    tables, out, actions = walk(game, board, seed, length)
+    states, out, actions = walk(game, board, seed, length)
     again, shown = start(game, [board], seed)
     for action in actions:
         game.step_one(again, action, shown)
-    assert again.tobytes() == tables.tobytes()
+    assert again.tobytes() == states.tobytes()
     assert all((getattr(out, name) == getattr(shown, name)).all() for name in out._fields)
 
 
@@ -125,15 +126,15 @@ def test_replay(game, board, seed, length):
 @given(in_play, boards, seeds, lengths, st.integers(0, 3))
 def test_hidden_cards_change_nothing_that_is_seen(game, board, seed, length, seat):
     """Any other deal that fits a view gives the same view, observation and legal actions."""
-    tables, out, _ = walk(game, board, seed, length)
-    seen = view(game, tables, seat)
+    states, out, _ = walk(game, board, seed, length)
+    seen = view(game, states, seat)
     other = game.new(1)
     game.determinize(seen, np.array([seed], np.uint64), other)
     assert view(game, other, seat).tobytes() == seen.tobytes()
-    assert (observation(game, other, seat) == observation(game, tables, seat)).all()
+    assert (observation(game, other, seat) == observation(game, states, seat)).all()
     encoded = game.encoder(seen)
-    assert (encoded[0] == observation(game, tables, seat)).all()
-    if tables[0]["turn"] == seat:
+    assert (encoded[0] == observation(game, states, seat)).all()
+    if states[0]["turn"] == seat:
         legal = np.empty(game.num_actions, np.int8)
         legal_row(other[0], legal)
         assert (legal == out.mask[0]).all()
@@ -146,11 +147,11 @@ def test_a_determinisation_could_have_been_the_deal(game, board, seed, length, s
 
     Bids are not used in drawing it: in mirror, whiz and suicide they might be illegal, so they are set.
     """
-    tables, _, actions = walk(game, board, seed, length)
-    if tables[0]["rounds"]:
+    states, _, actions = walk(game, board, seed, length)
+    if states[0]["rounds"]:
         return
     drawn = game.new(1)
-    game.determinize(view(game, tables, seat), np.array([seed ^ 1], np.uint64), drawn)
+    game.determinize(view(game, states, seat), np.array([seed ^ 1], np.uint64), drawn)
     again, out = start(game, [board], seed)
     game.fix(again, {"deal": drawn[0]["hands"]}, out)
     for action in actions:
@@ -159,15 +160,15 @@ def test_a_determinisation_could_have_been_the_deal(game, board, seed, length, s
         game.step_one(again, action, out)
     for name in VIEW.names:
         if name in again.dtype.names:
-            assert np.array_equal(again[0][name], tables[0][name]), name
+            assert np.array_equal(again[0][name], states[0][name]), name
     assert (again[0]["held"] == drawn[0]["held"]).all()
 
 
 def test_determinisations_of_many_views_at_once():
     """Keys move on, and rows do not depend on each other."""
     game = Spades(phase="round")
-    tables, _ = start(game, range(300), 3)
-    views, keys = view(game, tables, 2), np.arange(300, dtype=np.uint64)
+    states, _ = start(game, range(300), 3)
+    views, keys = view(game, states, 2), np.arange(300, dtype=np.uint64)
     drawn, other = game.new(300), game.new(1)
     game.determinize(views, keys, drawn)
     assert (keys != np.arange(300)).all() and len({row.tobytes() for row in drawn["hands"]}) == 300
@@ -205,20 +206,20 @@ def test_determinisation_is_uniform():
 def test_results_do_not_depend_on_threads():
     game = Spades(phase="bidding", player="random", max_rounds=2)
     results = []
-    for threads in (1, numba.config.NUMBA_NUM_THREADS):
-        numba.set_num_threads(threads)
-        tables, out = start(game, range(600), 4)
+    for threads in (1, 2):
+        set_threads(threads)
+        states, out = start(game, range(600), 4)
         for turn in range(8):
-            game.step(tables, np.where(out.mask.any(1), turn % 5, -1), 4, out, 0)
-        results.append((tables.tobytes(), out.reward.tobytes()))
+            game.step(states, np.where(out.mask.any(1), turn % 5, -1), 4, out, 0)
+        results.append((states.tobytes(), out.reward.tobytes()))
     assert results[0] == results[1]
 
 
 def test_deals_are_uniform():
     """Each card is equally often with each seat: 4 x 52 counts within five standard errors."""
     n = 4_000
-    tables, _ = start(Spades(), range(n), 8)
-    bits = tables["hands"][:, :, None] >> np.arange(52) & 1
+    states, _ = start(Spades(), range(n), 8)
+    bits = states["hands"][:, :, None] >> np.arange(52) & 1
     counts = bits.sum(0)
     assert counts.sum() == 52 * n
     assert np.abs(counts - n / 4).max() < 5 * (n * 3 / 16) ** 0.5

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bidzoo.envs.spades import deck
+from bidzoo.envs.spades import deals
 from bidzoo.envs.spades.game import Spades
 from bidzoo.envs.spades.score import end_round_row, score_row, side_points_row
 from bidzoo.envs.spades.state import BIDDING, CUTTHROAT, OVER, PLAY
@@ -18,13 +18,13 @@ class Table:
 
     def __init__(self, deal=None, dealer="W", scores=None, seed=1, **rules):
         self.game = Spades(**{"phase": "round", **rules})
-        self.tables, self.out = self.game.new(1), self.game.buffers(1)
-        self.game.begin(self.tables, np.array([0]), seed, self.out)
+        self.states, self.out = self.game.new(1), self.game.buffers(1)
+        self.game.begin(self.states, np.array([0]), seed, self.out)
         found = self.game.options({"deal": deal, "dealer": dealer, "scores": scores})
-        self.game.fix(self.tables, found, self.out)
+        self.game.fix(self.states, found, self.out)
 
     def __getattr__(self, name):
-        return self.tables[0][name]
+        return self.states[0][name]
 
     def legal(self):
         return {self.game.action_text(int(action)) for action in np.flatnonzero(self.out.mask[0])}
@@ -34,7 +34,7 @@ class Table:
             for word in text.split(","):
                 action = self.game.action_number(word)
                 assert self.out.mask[0, action], f"{word} is illegal; legal: {self.legal()}"
-                self.game.step_one(self.tables, action, self.out)
+                self.game.step_one(self.states, action, self.out)
         return self
 
     def play(self, cards):
@@ -137,10 +137,10 @@ def test_highest_of_the_suit_led_takes_the_trick_and_leads(trick, winner):
     ],
 )
 def test_strongest_card(cards, best):
-    numbers = [deck.deck_card_number(0, card) for card in cards.split()]
+    numbers = [deals.deck_card_number(0, card) for card in cards.split()]
     winning = 0
     for i in range(1, 4):
-        if deck.beats_row(0, numbers[i], numbers[winning]):
+        if deals.beats_row(0, numbers[i], numbers[winning]):
             winning = i
     assert winning == best
 
@@ -160,7 +160,7 @@ def test_thirteen_tricks_end_the_round():
 
 def scored(bids, won, scores=(0, 0), **rules):
     """Scores of a round that ends so, in a game of those rules."""
-    table = Table(scores=list(scores), **{"phase": "game", **rules}).tables[0]
+    table = Table(scores=list(scores), **{"phase": "game", **rules}).states[0]
     table["bids"][:], table["won"][:] = [0 if bid in ("nil", "blind") else bid for bid in bids], won
     table["blind"] = sum(1 << seat for seat in range(4) if bids[seat] == "blind")
     score_row(table)
@@ -224,7 +224,7 @@ def test_bags_are_the_units_digit(score, bags):
 
 
 def test_side_points_leave_the_table_alone():
-    table = Table(MIXED).tables
+    table = Table(MIXED).states
     before = table.tobytes()
     side_points_row(table[0], 0)
     assert table.tobytes() == before
@@ -234,7 +234,7 @@ def test_side_points_leave_the_table_alone():
 
 
 def ended(gains_from, bids, won, **rules):
-    table = Table(scores=list(gains_from), **{"phase": "game", **rules}).tables[0]
+    table = Table(scores=list(gains_from), **{"phase": "game", **rules}).states[0]
     table["bids"][:], table["won"][:] = bids, won
     end_round_row(table)
     return table
@@ -277,7 +277,7 @@ def test_the_next_round():
 @pytest.mark.parametrize(("scores", "winner"), [((100, 0), 0), ((0, 100), 1)])
 def test_the_last_round_ends_the_game_in_any_case(scores, winner):
     game = Table(scores=list(scores), phase="game", max_rounds=3)
-    table = game.tables[0]
+    table = game.states[0]
     for _ in range(3):
         table["bids"][:], table["won"][:] = (4, 3, 2, 3), (4, 3, 2, 3)
         end_round_row(table)
@@ -337,9 +337,9 @@ def test_suicide_has_one_nil_in_each_partnership():
 
 
 def hand_seen(table, seat):
-    view = table.game.view_of(table.tables, np.array([seat]))[0]
+    view = table.game.view_of(table.states, np.array([seat]))[0]
     observation = np.empty(table.game.encoder.layout.size, np.int8)
-    table.game.observe(table.tables, 0, seat, observation)
+    table.game.observe(table.states, 0, seat, observation)
     seen = table.game.encoder.layout.split(observation)["hand"].any()
     assert (view["hand"] != 0) == (view["held_here"] != 0) == seen
     return bool(seen)
@@ -375,11 +375,11 @@ def test_no_blind_nil_unless_asked_for():
 def order(name):
     """Spades of a deck, strongest first."""
     number = ("standard", "jokers", "jokers_deuces").index(name)
-    cards = [card for card in range(52) if deck.SUITS[number, card] == 3]
+    cards = [card for card in range(52) if deals.SUITS[number, card] == 3]
     strongest = []
     while cards:
-        best = next(c for c in cards if all(c == o or deck.beats_row(number, c, o) for o in cards))
-        strongest.append(deck.deck_card_text(number, best))
+        best = next(c for c in cards if all(c == o or deals.beats_row(number, c, o) for o in cards))
+        strongest.append(deals.deck_card_text(number, best))
         cards.remove(best)
     return " ".join(strongest)
 
@@ -412,10 +412,10 @@ def test_a_joker_where_the_deck_has_none():
     with pytest.raises(ValueError, match="not an action: 'BJ'"):
         Spades(phase="round").action_number("BJ")
     with pytest.raises(ValueError, match="'2C' is not in the deck 'jokers': LJ replaces it"):
-        deck.deck_card_number(1, "2C")
+        deals.deck_card_number(1, "2C")
 
 
 def test_hands_of_a_joker_deck_as_text():
     hand = sum(1 << card for card in (0, 2, 1, 3, 51, 4))
-    assert deck.deck_hand_text(0, hand) == "A2.2.2.32"
-    assert deck.deck_hand_text(2, hand) == "BLd2A...3"
+    assert deals.deck_hand_text(0, hand) == "A2.2.2.32"
+    assert deals.deck_hand_text(2, hand) == "BLd2A...3"

@@ -3,13 +3,15 @@
 import os
 import signal
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from bidzoo import agents, parallel
+from bidzoo import agents
 from bidzoo.benchmarks import bridge
-from bidzoo.benchmarks.match import duplicate, play
+from bidzoo.benchmarks.match import Run, duplicate, play
+from bidzoo.core import jobs
 from bidzoo.envs.bridge.game import Bridge
 
 pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore")]
@@ -73,9 +75,9 @@ def check_same(found, expected):
 
 def test_a_killed_worker_loses_no_board(cluster, tmp_path):
     game, mortal = Bridge(play=False, deals="test"), Mortal(tmp_path)
-    found = play(game, [mortal] * 4, BOARDS, seed=5, workers=4, backend="ray")
+    found = play(game, [mortal] * 4, BOARDS, seed=5, run=Run(4, "ray"))
     assert mortal.grave.exists() and int(mortal.grave.read_text()) != os.getpid()
-    np.testing.assert_array_equal(found.tables["board"], BOARDS)
+    np.testing.assert_array_equal(found.states["board"], BOARDS)
     check_same(found, play(game, [agents.make("random")] * 4, BOARDS, seed=5))
 
 
@@ -83,7 +85,7 @@ def test_a_killed_worker_loses_no_board(cluster, tmp_path):
 def test_a_match_on_ray_is_the_match_here(cluster, workers):
     game, ours, theirs = Bridge(play=False, deals="test"), agents.make("sayc"), agents.make("random")
     check_same(
-        duplicate(game, ours, theirs, BOARDS, seed=2, workers=workers, backend="ray"),
+        duplicate(game, ours, theirs, BOARDS, seed=2, run=Run(workers, "ray")),
         duplicate(game, ours, theirs, BOARDS, seed=2),
     )
 
@@ -91,7 +93,7 @@ def test_a_match_on_ray_is_the_match_here(cluster, workers):
 def test_a_lost_node_loses_no_task(cluster, tmp_path):
     from functools import partial
 
-    results = parallel.run(partial(square, tmp_path), [(k,) for k in range(24)], workers=4, backend="ray")
+    results = jobs.run(partial(square, tmp_path), [(k,) for k in range(24)], workers=4, backend="ray")
     found = [next(results) for _ in range(8)]
     cluster.remove_node(cluster.second, allow_graceful=False)
     assert found + list(results) == [k**2 for k in range(24)]
@@ -101,12 +103,12 @@ def test_a_lost_node_loses_no_task(cluster, tmp_path):
 
 def bench_is_the_same(folder, backend):
     """``bench bridge`` with a worker killed in the middle of a share, against one process where nobody dies."""
-    options = {"boards": 80, "seed": 4, "search_boards": 35}
-    thinker = Thinker(folder, board=12)
-    found = bridge.main(["sayc", "pass", thinker], workers=2, backend=backend, ledger=folder / "ledger", **options)[0]
+    options = bridge.Options(80, 4, search_boards=35)
+    thinker, there = Thinker(folder, board=12), {"workers": 2, "backend": backend, "ledger": folder / "ledger"}
+    found = bridge.main(["sayc", "pass", thinker], replace(options, **there))[0]
     assert thinker.grave.exists() and int(thinker.grave.read_text()) != os.getpid()
     assert len((folder / "ledger").read_text().splitlines()) == 5 * 4  # rooms, shares: none twice
-    here = bridge.main(["sayc", "pass", thinker], **options)[0]
+    here = bridge.main(["sayc", "pass", thinker], options)[0]
     assert [table.rows for table in found] == [table.rows for table in here]
 
 
@@ -130,7 +132,7 @@ def test_bench_bridge_on_dask(dask, tmp_path):
 
 def test_a_lost_dask_worker_is_replaced(dask, tmp_path):
     game, mortal = Bridge(play=False, deals="test"), Mortal(tmp_path)
-    found = play(game, [mortal] * 4, BOARDS, seed=5, workers=2, backend="dask")
+    found = play(game, [mortal] * 4, BOARDS, seed=5, run=Run(2, "dask"))
     assert mortal.grave.exists() and int(mortal.grave.read_text()) != os.getpid()
     check_same(found, play(game, [agents.make("random")] * 4, BOARDS, seed=5))
 
@@ -138,6 +140,6 @@ def test_a_lost_dask_worker_is_replaced(dask, tmp_path):
 def test_a_match_on_dask_is_the_match_here(dask):
     game, ours, theirs = Bridge(play=False, deals="test"), agents.make("sayc"), agents.make("random")
     check_same(
-        duplicate(game, ours, theirs, BOARDS[:200], seed=2, workers=2, backend="dask"),
+        duplicate(game, ours, theirs, BOARDS[:200], seed=2, run=Run(2, "dask")),
         duplicate(game, ours, theirs, BOARDS[:200], seed=2),
     )

@@ -6,11 +6,11 @@ import io
 import numpy as np
 import pytest
 
-from bidzoo.benchmarks.peers import _pgx_table
-from bidzoo.cards import TO_PGX
+from bidzoo.benchmarks.throughput import write_pgx_table
+from bidzoo.core.cards import TO_PGX
 from bidzoo.envs.bridge.deals import packaged
-from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.options import VULNERABILITIES, checked
+from bidzoo.envs.bridge.game import OPTIONS, VULNERABILITIES, Bridge
+from bidzoo.envs.game import read_options
 
 pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore")]
 AUCTIONS = 300
@@ -22,7 +22,7 @@ def pgx(tmp_path_factory):
     jax = pytest.importorskip("jax")
     module = pytest.importorskip("pgx.bridge_bidding")
     path = tmp_path_factory.mktemp("pgx") / "table.npy"
-    _pgx_table(path)
+    write_pgx_table(path)
     with contextlib.redirect_stderr(io.StringIO()):
         env = module.BridgeBidding(str(path))
     with np.errstate(all="ignore"):
@@ -45,7 +45,7 @@ def same_boards(state, game):
         options = {"deal": hands, "tricks": known[tuple(hands)], "vulnerability": vulnerable}
         table, out = game.new(1), game.buffers(1)
         game.begin(table, np.array([b]), 0, out)
-        game.fix(table, checked({**options, "dealer": int(state._dealer[b])}), out)
+        game.fix(table, read_options({**options, "dealer": int(state._dealer[b])}, OPTIONS), out)
         tables.append((table, out))
     return tables
 

@@ -28,7 +28,7 @@ class Client:
 
     def raw(self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None) -> Answer:
         """Exactly these headers beside Host and Content-Length; a ``Host`` given replaces ours."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.server.server_port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.server_port, timeout=120)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             given = {"Host": self.host, **(headers or {})}

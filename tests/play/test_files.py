@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bidzoo.envs.bridge.files import lin, pbn
-from bidzoo.envs.bridge.files.board import Board
+from bidzoo.envs.bridge.board import Board
+from bidzoo.envs.bridge.formats import lin, pbn
 from bidzoo.play import files
 from bidzoo.play.session import Session
 
@@ -20,13 +20,13 @@ def test_a_saved_board_is_read_and_replayed_to_the_same_table(game_id, board):
     session = Session()
     session.start(game_id, seats=["random"] * 4, seed=8, board=board)
     finish(session)
-    table = session.position().tables[0].copy()
+    table = session.position().states[0].copy()
     name, text = files.save(session)
     again = Session()
     files.load(again, name, text)
     files.open_board(again, 0, "replay")
     again.go(len(again.actions))
-    other = again.position().tables[0]
+    other = again.position().states[0]
     for field in ("board", "dealer", "vulnerable", "length", "bid", "stake", "declarer", "plays"):
         assert table[field] == other[field], field
     for field in ("hands", "calls", "played", "won"):
@@ -47,7 +47,7 @@ def test_a_lin_file_is_read(tmp_path):
     session = Session()
     session.start("bridge_v0", seats=["random"] * 4, seed=4)
     finish(session)
-    board = files.board_of(session.position().tables[0], ["a", "b", "c", "d"])
+    board = files.board_of(session.position().states[0], ["a", "b", "c", "d"])
     files.load(session, "x.lin", lin.dumps([board]))
     assert session.boards[0].hands == board.hands
 
@@ -59,11 +59,11 @@ def test_bidding_again_uses_the_table_of_the_file_and_solves_it_otherwise():
     assert "OptimumResultTable" not in text  # random cards have none
     files.load(session, "x.pbn", text)
     files.open_board(session, 0, "rebid")
-    assert (session.position().tables[0]["tricks"] >= 0).all()
+    assert (session.position().states[0]["tricks"] >= 0).all()
     fake = tuple(np.arange(20) % 14)
     files.load(session, "y.pbn", pbn.dumps([Board(number=1, hands=session.boards[0].hands, tricks=fake)]))
     files.open_board(session, 0, "rebid")
-    assert tuple(session.position().tables[0]["tricks"]) == fake
+    assert tuple(session.position().states[0]["tricks"]) == fake
 
 
 def test_boards_that_cannot_be_opened():

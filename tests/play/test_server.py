@@ -257,7 +257,7 @@ def test_other_addresses_are_used_when_told():
 def test_the_command_prints_its_address_and_ends_with_ctrl_c():
     # a job in the background of a script ignores Ctrl-C and passes that on to its children
     listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    command = [sys.executable, "-c", listening + "from bidzoo.cli import main; main()", "play", "--port", "0"]
+    command = [sys.executable, "-c", listening + "from bidzoo.cli.main import main; main()", "play", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         assert re.fullmatch(r"bidzoo play: http://127\.0\.0\.1:\d+/\?token=\S+\n", running.stdout.readline())
         running.send_signal(signal.SIGINT)

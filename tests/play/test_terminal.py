@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from bidzoo.cli import app
+from bidzoo.cli.main import app
 from bidzoo.play import terminal
 from bidzoo.play.session import Session
 
@@ -79,7 +79,7 @@ def test_small_games(game_id, lines, result):
     session = seated(game_id, ["human", "human"])
     text = script(session, *lines, "quit")
     assert session.position().over
-    assert result in session.game.text(session.position().tables[0])
+    assert result in session.game.text(session.position().states[0])
     assert "The board is over" in text
 
 

@@ -5,10 +5,11 @@ import pytest
 
 import bidzoo
 from bidzoo import agents
-from bidzoo.agents.tabular.solver import jps
-from bidzoo.streams import Streams
+from bidzoo.agents.policy import Pool
+from bidzoo.agents.tabular import jps
+from bidzoo.core.streams import Streams
 from bidzoo.wrappers.batch import Batch
-from bidzoo.wrappers.pool import Pool
+from bidzoo.wrappers.gymnasium import single_agent_vector
 
 sb3 = pytest.importorskip("bidzoo.wrappers.sb3")
 from sb3_contrib import MaskablePPO  # noqa: E402
@@ -16,7 +17,7 @@ from stable_baselines3 import DQN, PPO  # noqa: E402
 
 
 def vector(tables, learner):
-    return bidzoo.registry.single_agent_vector("minibridge_v0", tables, size=2, learner=learner)
+    return single_agent_vector("minibridge_v0", tables, size=2, learner=learner)
 
 
 # ---- the scripts of docs/training: each beats random by the margin stated -----------------
@@ -25,7 +26,7 @@ def vector(tables, learner):
 def test_maskable_ppo_learns_beside_a_partner(script):
     """Random play beside the partner is worth -0.36, the optimum 0.67."""
     file = script("sb3_maskable")
-    learner, partner = file.with_partner(steps=4_000), jps()
+    learner, partner = file.with_partner(steps=4_000), jps.agent()
     assert file.score(learner, partner) > file.score(agents.make("random"), partner) + 0.5
 
 
@@ -42,7 +43,7 @@ def test_maskable_ppo_learns_from_self_play(script):
 )
 def test_plain_algorithms_learn(script, task, algorithm, margin):
     """Random: 0.25 of 1 in Comm, 6 of 10 in Mini-Hanabi."""
-    file, partner = script("sb3_plain"), jps()
+    file, partner = script("sb3_plain"), jps.agent()
     learner = file.train(task, algorithm, partner, steps=5_000)
     assert file.score(task, learner, partner) > file.score(task, agents.make("random"), partner) + margin
 
@@ -82,7 +83,7 @@ def test_vec_env_says_what_it_cannot_do():
     with pytest.raises(AttributeError, match="learner"):
         env.set_attr("learner", 1)
     with pytest.raises(ValueError, match="one game"):
-        sb3.SB3VecEnv([vector(1, 0), bidzoo.registry.single_agent_vector("comm_v0", 1)])
+        sb3.SB3VecEnv([vector(1, 0), single_agent_vector("comm_v0", 1)])
 
 
 # ---- SB3Policy ---------------------------------------------------------------------------
@@ -108,7 +109,7 @@ def test_policy_draws_legal_actions_row_by_row(kind):
 
 def test_policy_draws_with_the_chances_of_the_network():
     game = bidzoo.make_game("comm_v0", length=2)
-    env = sb3.SB3VecEnv([bidzoo.registry.single_agent_vector("comm_v0", 2, length=2, learner=1)])
+    env = sb3.SB3VecEnv([single_agent_vector("comm_v0", 2, length=2, learner=1)])
     policy = sb3.SB3Policy(PPO("MlpPolicy", env, seed=1), game)
     views, legal, rng = views_of(game, 4000)
     legal[:] = 1

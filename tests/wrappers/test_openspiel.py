@@ -5,8 +5,7 @@ import pyspiel
 import pytest
 from absl import flags
 
-from bidzoo.envs.signals.compile import compile_game
-from bidzoo.envs.signals.compiled import evaluate, uniform
+from bidzoo.envs.signalling.compiled import compile_game, evaluate, uniform
 from bidzoo.registry import make_game
 from bidzoo.wrappers import openspiel
 

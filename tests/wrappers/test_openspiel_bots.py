@@ -6,13 +6,12 @@ import pytest
 from open_spiel.python.algorithms import expected_game_score, exploitability
 
 import bidzoo
-from bidzoo.agents.uniform import Uniform
+from bidzoo.agents.policy import Uniform
 from bidzoo.benchmarks.match import play
-from bidzoo.cards import NUM_CALLS
-from bidzoo.envs.signals.compile import compile_game
-from bidzoo.envs.signals.compiled import evaluate
+from bidzoo.core.cards import NUM_CALLS
+from bidzoo.envs.signalling.compiled import compile_game, evaluate
 from bidzoo.wrappers import openspiel
-from bidzoo.wrappers.openspiel_bots import AgentPolicy, BotPolicy, PolicyBot, from_openspiel, to_openspiel
+from bidzoo.wrappers.openspiel import AgentPolicy, BotPolicy, PolicyBot, from_openspiel, to_openspiel
 
 
 def test_bridge_board_for_board_with_the_same_scores():
@@ -103,14 +102,14 @@ def test_bot_as_policy_passes_and_the_board_is_passed_out():
     policy = BotPolicy(lambda game, player: Passes())
     result = play(bidzoo.make_game("bridge_bidding_v0"), [policy] * 4, np.arange(3))
     assert (result.reward == 0).all()
-    assert (result.tables["length"] == 4).all()
+    assert (result.states["length"] == 4).all()
 
 
 def test_uniform_bot_of_openspiel_plays_a_whole_board():
     policy = BotPolicy(lambda game, player: pyspiel.make_uniform_random_bot(player, 7))
     result = play(bidzoo.make_game("bridge_v0"), [policy] * 4, np.arange(2))
     assert (result.reward.sum(1) == 0).all()
-    assert (result.tables["turn"] == -1).all()
+    assert (result.states["turn"] == -1).all()
 
 
 def test_names():

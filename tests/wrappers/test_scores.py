@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import bidzoo
+from bidzoo.agents.policy import ScorePolicy
 from bidzoo.benchmarks.match import play
 from bidzoo.wrappers.batch import Batch
-from bidzoo.wrappers.scores import ScorePolicy
 
 
 def test_the_best_legal_action_is_taken():
@@ -23,7 +23,7 @@ def test_the_best_legal_action_is_taken():
     np.testing.assert_array_equal(policy.act(batch.views(), batch.action_mask, None), [6] * 5)  # 3S outranks all
     np.testing.assert_array_equal(seen[0][0], batch.observation)
     np.testing.assert_array_equal(seen[0][1], batch.action_mask)
-    assert set(play(game, [policy] * 2, np.arange(50)).tables["bid"]) == {6}
+    assert set(play(game, [policy] * 2, np.arange(50)).states["bid"]) == {6}
 
 
 def test_equals_go_to_the_lowest_and_shapes_are_checked():

@@ -1,25 +1,26 @@
 """``belief``: who holds which card, given one hand and the calls. Belief Monte Carlo search, sections V and VI-C.
 
 156 sigmoids, partner, LHO and RHO x 52 cards, fitted by cross-entropy; the own cards are known to be nobody else's.
+Deals that the player can imagine are drawn from them, as if every unseen card chose its holder by itself, on condition
+that everybody ends up with 13: exact, nothing is rejected.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bidzoo.agents.bridge import weights
-from bidzoo.agents.bridge.fit import Options, fit
-from bidzoo.agents.bridge.network import Architecture, Network
-from bidzoo.cards import HAND_SIZE, NUM_CARDS, held
-from bidzoo.envs.bridge.files.auctions import Auctions, Positions
-from bidzoo.kernels import F32, F64, I8, I64, Bool, Tables
+from bidzoo.agents.bridge import network
+from bidzoo.agents.bridge.network import Network, load_weights, packaged_network
+from bidzoo.agents.bridge.trainer import Fit
+from bidzoo.core.cards import HAND_SIZE, NUM_CARDS, held
+from bidzoo.core.kernels import F32, F64, I8, I64, U64, Bool, States, batched, next_row, row, unit_row
+from bidzoo.envs.bridge.formats.auctions import Positions
 
 WHO = (2, 1, 3)  # partner, LHO, RHO: seats after the viewer's
-BELIEF = Architecture("openspiel480", 3 * NUM_CARDS)
+OUTPUTS = 3 * NUM_CARDS
 
 
 class Belief:
@@ -33,13 +34,13 @@ class Belief:
     def network(self) -> Network:
         """The network; ValueError unless it has 156 outputs."""
         if self._source is not None and not isinstance(self._source, Network):
-            self._source = weights.load(self._source)[0]
-        found = weights.packaged("belief") if self._source is None else self._source
-        if found.architecture.outputs != 3 * NUM_CARDS:
-            raise ValueError(f"belief network: {found.architecture.outputs} outputs, expected {3 * NUM_CARDS}")
+            self._source = load_weights(self._source)[0]
+        found = packaged_network("belief") if self._source is None else self._source
+        if found.architecture.outputs != OUTPUTS:
+            raise ValueError(f"belief network: {found.architecture.outputs} outputs, expected {OUTPUTS}")
         return found
 
-    def probabilities(self, views: Tables) -> F32:
+    def probabilities(self, views: States) -> F32:
         """Chance that partner, LHO and RHO hold each card: ``[B, 3, 52]``; 0 for the viewer's own cards."""
         logits = self.network(self.network.architecture.encoder(views)).reshape(-1, 3, NUM_CARDS)
         chance = 1 / (1 + np.exp(-np.clip(logits, -30, 30)))
@@ -47,40 +48,39 @@ class Belief:
         return np.asarray(chance, np.float32)
 
 
-def _own(views: Tables) -> Bool:
+def _own(views: States) -> Bool:
     """Cards ``[B, 52]`` of the viewer."""
     return held(views["hand"]) == 1
+
+
+# ---- training and how good it is ---------------------------------------------------------
+
+
+class Trainer(Fit):
+    """Fits who held what in ``Positions`` of recorded auctions."""
+
+    algorithm = "belief"
+
+    def loss(self, numbers: I64) -> Any:
+        """Mean cross-entropy of the 156 outputs, nats."""
+        import torch
+
+        views, _, _ = self.learn.at(numbers)
+        x = self.tensor(self.options.architecture.encoder(views))
+        logits = network.forward(self.model, x).reshape(-1, 3, NUM_CARDS)
+        wanted = self.tensor(targets(self.learn, numbers)).float()
+        each = torch.nn.functional.binary_cross_entropy_with_logits(logits, wanted, reduction="none")
+        return (each * self.tensor(~_own(views))[:, None]).sum() / each.numel()
+
+    def measure(self, player: Any) -> dict[str, float]:
+        """Mean cross-entropy of the validation positions."""
+        n, mean, _ = by_length(self.check, player, 20_000)
+        return {"cross_entropy": float((n * mean).sum() / n.sum()), "uniform": uniform_cross_entropy()}
 
 
 def targets(positions: Positions, numbers: I64) -> I8:
     """Who held what: ``[B, 3, 52]``."""
     return held(positions.others(numbers)[:, [who - 1 for who in WHO]])
-
-
-def train(data: Auctions, options: Options, out: str | Path, *arguments: Any, **keywords: Any) -> Network:
-    """``fit`` on the training part of ``data``, measured on its validation part."""
-    check = Positions(data, data.split("validation"))
-    learn = Positions(data, data.split("train"))
-    loss = partial(_loss, options.architecture)
-    return fit("belief", options, learn, loss, partial(measure, check), out, *arguments, **keywords)
-
-
-def _loss(architecture: Architecture, model: Any, positions: Positions, numbers: I64) -> Any:
-    import torch
-
-    device = next(model.parameters()).device
-    views, _, _ = positions.at(numbers)
-    x = torch.from_numpy(architecture.encoder(views)).to(device)
-    with torch.autocast(device.type, torch.bfloat16):
-        logits = model(x.to(torch.bfloat16))
-    logits = logits.float().reshape(-1, 3, NUM_CARDS)
-    wanted = torch.from_numpy(targets(positions, numbers)).to(device).float()
-    each = torch.nn.functional.binary_cross_entropy_with_logits(logits, wanted, reduction="none")
-    unseen = torch.from_numpy(~_own(views)).to(device)[:, None]
-    return (each * unseen).sum() / each.numel()
-
-
-# ---- how good it is ----------------------------------------------------------------------
 
 
 def cross_entropy(chance: F32, held: I8) -> F64:
@@ -92,7 +92,7 @@ def cross_entropy(chance: F32, held: I8) -> F64:
 def uniform_cross_entropy() -> float:
     """The same for deals sampled uniformly: every unseen card is with each other player with chance 1/3."""
     unseen = 3 * HAND_SIZE
-    return float((-HAND_SIZE * 3 * np.log(1 / 3) - 2 * unseen * np.log(2 / 3)) / (3 * NUM_CARDS))
+    return float((-HAND_SIZE * 3 * np.log(1 / 3) - 2 * unseen * np.log(2 / 3)) / OUTPUTS)
 
 
 def by_length(positions: Positions, network: Network, limit: int = 100_000) -> tuple[I64, F64, F64]:
@@ -111,7 +111,78 @@ def by_length(positions: Positions, network: Network, limit: int = 100_000) -> t
     return n, mean, np.sqrt(np.maximum(square - mean**2, 0) / np.maximum(n, 1))
 
 
-def measure(positions: Positions, network: Network, limit: int = 20_000) -> dict[str, float]:
-    """Mean cross-entropy of all positions."""
-    n, mean, _ = by_length(positions, network, limit)
-    return {"cross_entropy": float((n * mean).sum() / n.sum()), "uniform": uniform_cross_entropy()}
+# ---- imagined deals ----------------------------------------------------------------------
+
+HIDDEN = 3 * HAND_SIZE
+LEAST = 1e-4  # chance of any unseen card with any player: no belief is certain
+
+
+class Imagined:
+    """Where deals come from that fit one hand and a belief.
+
+    The weighted number of ways to finish a deal is tabled once; then every deal is one walk through the cards.
+    """
+
+    def __init__(self, seat: int, hand: int, belief: F32) -> None:
+        """``belief`` ``[3, 52]``: chance of each card with partner, LHO, RHO; they need not add up."""
+        self.seat, self.hand = seat, hand
+        self._cards = np.flatnonzero(hand >> np.arange(NUM_CARDS) & 1 == 0)  # [39]
+        weights = np.maximum(np.asarray(belief, np.float64)[:, self._cards].T, LEAST)
+        self._weights = np.ascontiguousarray(weights / weights.sum(1, keepdims=True))  # [39, 3]
+        self._ways = np.empty((HIDDEN + 1, HAND_SIZE + 1, HAND_SIZE + 1))
+        ways_row(self._weights, self._ways)
+
+    def draw(self, keys: U64) -> I64:
+        """Deals ``[D, 4]`` (N E S W), one for each of ``keys`` ``[D]``, which move on."""
+        others = np.empty((len(keys), 3), np.int64)
+        _draw(keys, self._cards, self._weights, self._ways, others)
+        hands = np.empty((len(keys), 4), np.int64)
+        hands[:, self.seat] = self.hand
+        for k, who in enumerate(WHO):
+            hands[:, (self.seat + who) % 4] = others[:, k]
+        return hands
+
+
+@row
+def ways_row(weights: F64, ways: F64) -> None:
+    """Weighted completions into ``ways`` ``[40, 14, 14]``.
+
+    ``ways[i, a, b]``: of cards ``i`` ... 38, when partner still takes ``a`` and LHO ``b`` of them, RHO the others.
+    """
+    ways[:, :, :] = 0
+    ways[HIDDEN, 0, 0] = 1
+    for i in range(HIDDEN - 1, -1, -1):
+        for a in range(min(HAND_SIZE, HIDDEN - i) + 1):
+            for b in range(min(HAND_SIZE, HIDDEN - i - a) + 1):
+                total = 0.0
+                if a > 0:
+                    total += weights[i, 0] * ways[i + 1, a - 1, b]
+                if b > 0:
+                    total += weights[i, 1] * ways[i + 1, a, b - 1]
+                ways[i, a, b] = total + weights[i, 2] * ways[i + 1, a, b]
+
+
+@row
+def draw_row(cards: I64, weights: F64, ways: F64, key: np.uint64, hands: I64) -> np.uint64:
+    """One deal of ``cards`` ``[39]`` to partner, LHO and RHO into ``hands`` ``[3]``; the next key."""
+    hands[:] = 0
+    a = b = c = HAND_SIZE
+    for i in range(HIDDEN):
+        key = next_row(key)
+        aim = unit_row(key) * ways[i, a, b]
+        first = weights[i, 0] * ways[i + 1, a - 1, b] if a > 0 else 0.0
+        second = weights[i, 1] * ways[i + 1, a, b - 1] if b > 0 else 0.0
+        if a > 0 and (aim < first or b + c == 0):
+            who, a = 0, a - 1
+        elif b > 0 and (aim < first + second or c == 0):
+            who, b = 1, b - 1
+        else:
+            who, c = 2, c - 1
+        hands[who] |= np.int64(1) << cards[i]
+    return key
+
+
+@batched
+def _draw(start: int, stop: int, keys: U64, cards: I64, weights: F64, ways: F64, hands: I64) -> None:
+    for d in range(start, stop):
+        keys[d] = draw_row(cards, weights, ways, keys[d], hands[d])

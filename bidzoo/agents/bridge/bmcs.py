@@ -8,7 +8,8 @@ policy on the deals that remain. The call with the highest sum of results is mad
 ``rl-mcs``  deals drawn uniformly (Table IV), as in the PI-Search of Lockhart et al. 2020
 
 All deals of a step are drawn, filtered and played out in one batch; results are compared only where calls lead to
-different contracts, by the solver or by the double-dummy network (``evaluator.py``).
+different contracts. A *judge* says how many tricks these make, as a chance of 0 ... 13: the double-dummy network
+(``evaluator.py``) spreads it, the exact solver puts it on one number. Scores and IMPs are expectations over it.
 """
 
 from __future__ import annotations
@@ -20,57 +21,195 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from bidzoo import agents
-from bidzoo.agents.bridge.belief import WHO, Belief
-from bidzoo.agents.bridge.imagine import Imagined
-from bidzoo.agents.bridge.outcomes import Judge, Solver, gains
-from bidzoo.agents.bridge.rollout import before_each_call, make_calls, play_out, seen_by, table_of
-from bidzoo.agents.bridge.selfplay import legal_calls
-from bidzoo.agents.thoughts import Thoughts, chances_of
-from bidzoo.cards import NUM_CARDS
-from bidzoo.envs.bridge.wording import suited
-from bidzoo.kernels import F32, F64, I8, I64, Bool, Tables
-from bidzoo.streams import Streams
+from bidzoo.agents.bridge.belief import WHO, Belief, Imagined
+from bidzoo.agents.bridge.evaluator import CLASSES, Evaluator
+from bidzoo.agents.explanation import Explanation, chances_of
+from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
+from bidzoo.core.kernels import F32, F64, I8, I64, Bool, State, States, allocate, batched, row
+from bidzoo.core.options import Checked, Count, Share, Whole
+from bidzoo.core.streams import Streams
+from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row
+from bidzoo.envs.bridge.double_dummy import solve_contracts
+from bidzoo.envs.bridge.score import imps_row, north_south_row
+from bidzoo.envs.bridge.state import AUCTION, STATE, VIEW, public_row, views
+from bidzoo.envs.bridge.text import suited
+
+# ---- auctions replayed and played out, without a game ------------------------------------
+
+
+@batched
+def make_calls(start: int, stop: int, states: States, calls: I64) -> None:
+    """Make legal ``calls`` ``[B]`` at ``states`` ``[B]``, in place; -1 makes none."""
+    for b in range(start, stop):
+        if calls[b] >= 0:
+            call_row(states[b], calls[b])
+
+
+def before_each_call(view: State) -> States:
+    """The state as it was before each call of one view's auction, and now: ``[length + 1]``, no cards in them."""
+    states = allocate(STATE, int(view["length"]) + 1)
+    public_row(view, states[0])
+    open_auction_row(states[0], int(view["dealer"]), int(view["vulnerable"]))
+    for t in range(len(states) - 1):
+        states[t + 1] = states[t]
+        call_row(states[t + 1], int(view["calls"][t]))
+    return states
+
+
+def seen_by(state: States, seat: int, hands: I64) -> States:
+    """What ``seat`` sees of ``state`` ``[1]`` with each of ``hands`` ``[n]``: views ``[n]``."""
+    seen = allocate(VIEW, 1)
+    views(state, np.array([seat]), seen)
+    seen = np.repeat(seen, len(hands))
+    seen["hand"] = seen["held_here"] = hands
+    return seen
+
+
+def play_out(states: States, policy: Any) -> None:
+    """``states`` ``[B]`` to the end of the auction, in place; everybody makes the call ``policy`` finds likeliest."""
+    while len(active := np.flatnonzero(states["phase"] == AUCTION)):
+        here = states[active]
+        seen = allocate(VIEW, len(here))
+        views(here, here["turn"].astype(np.int64), seen)
+        calls = np.full(len(states), -1, np.int64)
+        calls[active] = policy.probabilities(seen, legal_calls(here)).argmax(1)
+        make_calls(states, calls)
+
+
+@batched
+def _legal(start: int, stop: int, states: States, out: I8) -> None:
+    for b in range(start, stop):
+        legal_row(states[b], out[b])
+
+
+def legal_calls(states: States) -> I8:
+    """Legal calls ``[B, 38]``."""
+    out = np.empty((len(states), NUM_CALLS), np.int8)
+    _legal(states, out)
+    return out
+
+
+# ---- what the contracts reached are worth ------------------------------------------------
+
+NEGLIGIBLE = 1e-4  # chance
+
+
+class Judge(Protocol):
+    """Chances of tricks."""
+
+    def chances(self, hands: I64, declarer: I64, strain: I64) -> F32:
+        """Chance ``[n, 14]`` that ``declarer`` ``[n]`` takes 0 ... 13 tricks in ``strain`` ``[n]`` of ``hands``."""
+        ...
+
+
+class Solver:
+    """The exact judge: endplay's double-dummy solver, one contract after the other."""
+
+    def __init__(self, workers: int = 1) -> None:
+        """``workers``: processes that solve; they change no result."""
+        self.workers = workers
+
+    def chances(self, hands: I64, declarer: I64, strain: I64) -> F32:
+        """1 at the double-dummy tricks, 0 elsewhere: ``[n, 14]``; about 0.02 s each and core."""
+        tricks = solve_contracts(hands, declarer, strain, self.workers)
+        return np.asarray(np.arange(CLASSES) == tricks[:, None], np.float32)
+
+
+@row
+def gain_row(contract: I64, other: I64, chance: F32, chance_other: F32, vulnerable: int, in_imps: bool) -> float:
+    """Expected N/S gain of ``contract`` over ``other`` (bid, stake, declarer, cell each), IMPs or points.
+
+    In one cell (deal, declarer, strain) both take the same tricks; in two, the tricks count as independent.
+    """
+    total = 0.0
+    same = contract[3] == other[3]
+    for t in range(CLASSES):
+        if chance[t] < NEGLIGIBLE:
+            continue
+        mine = north_south_row(contract[0], contract[1], contract[2], vulnerable, t)
+        for u in range(CLASSES):
+            if same and u != t:
+                continue
+            weight = chance[t] if same else chance[t] * chance_other[u]
+            if weight < NEGLIGIBLE * NEGLIGIBLE:
+                continue
+            difference = mine - north_south_row(other[0], other[1], other[2], vulnerable, u)
+            total += weight * (imps_row(difference) if in_imps else difference)
+    return total
+
+
+@batched
+def _gains(start: int, stop: int, contracts: I64, chances: F32, vulnerable: int, in_imps: bool, out: F64) -> None:
+    for d in range(start, stop):
+        other = contracts[d, 0]
+        for k in range(1, contracts.shape[1]):
+            mine = contracts[d, k]
+            if mine[0] == other[0] and mine[1] == other[1] and mine[2] == other[2]:
+                continue
+            out[d, k] = gain_row(mine, other, chances[mine[3]], chances[other[3]], vulnerable, in_imps)
+
+
+def gains(judge: Judge, hands: I64, ended: States, vulnerable: int, in_imps: bool) -> tuple[F64, int]:
+    """Expected N/S gain ``[D, K]`` of the contract each of ``K`` calls led to over that of the first, and cells judged.
+
+    Only deals whose contracts differ are judged, each (deal, declarer, strain) once.
+
+    Args:
+        judge: of tricks.
+        hands: deals ``[D, 4]``.
+        ended: states ``[D * K]`` after the auction, deal by deal.
+        vulnerable: bit 0 N/S, bit 1 E/W.
+        in_imps: IMPs of the difference, else points.
+    """
+    deals, calls = len(hands), len(ended) // len(hands)
+    bid, stake, declarer = (ended[name].astype(np.int64).reshape(deals, calls) for name in ("bid", "stake", "declarer"))
+    bid, stake = np.where(declarer < 0, -1, bid), np.where(declarer < 0, 1, stake)
+    differ = ((bid != bid[:, :1]) | (stake != stake[:, :1]) | (declarer != declarer[:, :1])).any(1)
+    cell = 20 * np.arange(deals)[:, None] + 5 * declarer + bid % 5
+    asked, place = np.unique(cell[differ[:, None] & (declarer >= 0)], return_inverse=True)
+    chances = np.zeros((len(asked) + 1, CLASSES), np.float32)
+    chances[-1, 0] = 1  # passed out: one outcome, 0 points whatever the tricks
+    if len(asked):
+        chances[:-1] = judge.chances(hands[asked // 20], asked % 20 // 5, asked % 5)
+    index = np.full((deals, calls), len(asked), np.int64)
+    index[differ[:, None] & (declarer >= 0)] = place
+    out = np.zeros((deals, calls))
+    _gains(np.stack([bid, stake, declarer, index], axis=2), chances, vulnerable, in_imps, out)
+    return out, len(asked)
+
+
+# ---- the search --------------------------------------------------------------------------
 
 TRIED = 16  # deals that tell which calls to ask about first
-SHOWN = 3  # deals in ``thoughts``
+SHOWN = 3  # deals in an explanation
 
 
-class Guide(Protocol):
+class RolloutPolicy(Protocol):
     """A policy that says how likely it makes each call: any network of this package."""
 
     name: str
 
-    def probabilities(self, views: Tables, legal: I8) -> F32:
+    def probabilities(self, views: States, legal: I8) -> F32:
         """Chance of every call ``[B, 38]``."""
         ...
 
 
 @dataclass(frozen=True)
-class Settings:
-    """Of the search, by the names of Algorithm 3."""
+class Options(Checked):
+    """Numbers of the search, by the names of Algorithm 3."""
 
-    top_k: int = 5  # calls compared
-    p_min: float = 0.02  # least chance of such a call
-    r_min: int = 5  # deals played out, more than which decide; with fewer the likeliest call stands
-    r_max: int = 200  # deals played out
-    p_max: int = 2000  # deals drawn
+    top_k: Count = 5  # calls compared
+    p_min: Share = 0.02  # least chance of such a call
+    r_min: Whole = 5  # deals played out, more than which decide; with fewer the likeliest call stands
+    r_max: Count = 200  # deals played out
+    p_max: Count = 2000  # deals drawn
     deals: Literal["belief", "uniform"] = "belief"
     read_calls: bool = True  # drop deals by the chance of the calls made
     own_calls: bool = False  # also of one's own: drops more, but the same deals remain likely (the cards are the same)
     reward: Literal["imps", "points"] = "imps"  # IMPs over the likeliest call's result, or duplicate points
 
-    def __post_init__(self) -> None:
-        for name, least in (("top_k", 1), ("r_min", 0), ("r_max", 1), ("p_max", 1)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} {getattr(self, name)}: expected {least} or more")
-        if not 0 <= self.p_min <= 1:
-            raise ValueError(f"p_min {self.p_min}: expected 0 ... 1")
-        for name, choices in (("deals", ("belief", "uniform")), ("reward", ("imps", "points"))):
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} {getattr(self, name)!r}; choose from {', '.join(choices)}")
 
-
-class Search(NamedTuple):
+class SearchResult(NamedTuple):
     """One decision, searched."""
 
     call: int  # the choice
@@ -86,16 +225,16 @@ class Bmcs:
 
     name = "bmcs"
     slow = True
-    settings = Settings()
+    options = Options()
 
     def __init__(
         self,
-        policy: str | Guide = "ppo",
+        policy: str | RolloutPolicy = "ppo",
         belief: str | Belief | None = None,
         judge: Literal["network", "solver"] | Judge = "network",
         name: str | None = None,
         workers: int = 1,
-        **settings: Any,
+        **options: Any,
     ) -> None:
         """Args:
         policy: proposes calls, filters deals and plays out; an agent's name, or anything with ``probabilities``.
@@ -103,18 +242,20 @@ class Bmcs:
         judge: who says how many tricks are made: the double-dummy network, the exact solver, or one's own.
         name: what result tables call it.
         workers: processes of the solver; they change no result.
-        settings: fields of ``Settings``.
+        options: fields of ``Options``.
         """
-        guide: Any = agents.make(policy) if isinstance(policy, str) else policy
-        if not hasattr(guide, "probabilities"):
-            raise ValueError(f"bmcs needs a policy with probabilities(views, legal), which {guide.name} has not")
-        self.policy: Guide = guide
+        rollout_policy: Any = agents.make(policy) if isinstance(policy, str) else policy
+        if not hasattr(rollout_policy, "probabilities"):
+            raise ValueError(
+                f"bmcs needs a policy with probabilities(views, legal), which {rollout_policy.name} has not"
+            )
+        self.policy: RolloutPolicy = rollout_policy
         self.belief = belief if isinstance(belief, Belief) else Belief(belief)
         self.judge = _judge(judge, workers)
-        self.settings = replace(type(self).settings, **settings)
+        self.options = replace(type(self).options, **options)
         self.name = name or type(self).name
 
-    def act(self, views: Tables, legal: I8, rng: Streams) -> I64:
+    def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """The call with the best results, ``[B]``; where only one call is likely, that one."""
         numbers = _keys(rng)
         chances = self.policy.probabilities(views, legal)
@@ -125,12 +266,12 @@ class Bmcs:
 
     def hesitates(self, chances: F32) -> Bool:
         """Where ``chances`` ``[B, 38]`` leave more than one call to compare ``[B]``."""
-        likely = np.count_nonzero(chances > self.settings.p_min, axis=1)
-        return np.asarray(np.minimum(likely, self.settings.top_k) > 1)
+        likely = np.count_nonzero(chances > self.options.p_min, axis=1)
+        return np.asarray(np.minimum(likely, self.options.top_k) > 1)
 
     # ---- Algorithm 3 ---------------------------------------------------------------------
 
-    def search(self, view: Tables, chances: F32, key: int) -> Search:
+    def search(self, view: States, chances: F32, key: int) -> SearchResult:
         """Algorithm 3 for one decision.
 
         Args:
@@ -138,17 +279,17 @@ class Bmcs:
             chances: ``[38]`` of the policy at ``view``.
             key: of the random numbers; deal ``p`` is a function of ``(key, p)``.
         """
-        options = self.settings
+        options = self.options
         order = np.argsort(-chances, kind="stable")[: options.top_k]
         calls = np.asarray(order[(chances[order] > options.p_min) | (order == order[0])], np.int64)
         hands, drawn = self._deals(view, key)
         found, judged = self.judged(view, hands, calls, self.judge)
         best = int(found.sum(0).argmax()) if len(hands) > options.r_min else 0
-        return Search(int(calls[best]), calls, drawn, hands, found, judged)
+        return SearchResult(int(calls[best]), calls, drawn, hands, found, judged)
 
-    def _deals(self, view: Tables, key: int) -> tuple[I64, int]:
+    def _deals(self, view: States, key: int) -> tuple[I64, int]:
         """The first ``r_max`` of at most ``p_max`` deals that pass the filter ``[R, 4]``, and how many were drawn."""
-        options = self.settings
+        options = self.options
         belief = (
             self.belief.probabilities(view)[0] if options.deals == "belief" else np.ones((3, NUM_CARDS), np.float32)
         )
@@ -170,16 +311,16 @@ class Bmcs:
             kept, drawn = kept + len(passed), drawn + count
         return np.concatenate(found), drawn
 
-    def _order(self, view: Tables, before: Tables, hands: I64) -> list[int]:
+    def _order(self, view: States, before: States, hands: I64) -> list[int]:
         """Turns whose calls the filter asks about; those first that ``hands`` ``[n, 4]`` explain worst.
 
         The order changes no result: a deal stays if it passes every call, each by a random number of its own.
         """
         mine = before["turn"][:-1] == view["seat"][0]
-        asked = np.flatnonzero(self.settings.read_calls & (self.settings.own_calls | ~mine))
+        asked = np.flatnonzero(self.options.read_calls & (self.options.own_calls | ~mine))
         return sorted(asked.tolist(), key=lambda t: float(self._chances(before, t, hands).mean()))
 
-    def _filter(self, before: Tables, order: list[int], hands: I64, numbers: F64) -> I64:
+    def _filter(self, before: States, order: list[int], hands: I64, numbers: F64) -> I64:
         """Rows of ``hands`` ``[D, 4]`` that survive: each call made drops a deal with 1 - its chance there.
 
         ``numbers`` ``[D, length]``, uniform in [0, 1), decide.
@@ -190,7 +331,7 @@ class Bmcs:
                 left = left[numbers[left, t] < self._chances(before, t, hands[left])]
         return left
 
-    def _chances(self, before: Tables, t: int, hands: I64) -> F32:
+    def _chances(self, before: States, t: int, hands: I64) -> F32:
         """Chance ``[n]`` that call ``t`` is made with each of ``hands`` ``[n, 4]``."""
         seat = int(before["turn"][t])
         views = seen_by(before[t : t + 1], seat, hands[:, seat])
@@ -199,32 +340,34 @@ class Bmcs:
 
     # ---- Algorithm 4 ---------------------------------------------------------------------
 
-    def judged(self, view: Tables, hands: I64, calls: I64, judge: Judge) -> tuple[F64, int]:
+    def judged(self, view: States, hands: I64, calls: I64, judge: Judge) -> tuple[F64, int]:
         """Gain ``[R, K]`` of each of ``calls`` ``[K]`` over the first on ``hands`` ``[R, 4]``; contracts judged."""
         if len(hands) == 0:
             return np.zeros((0, len(calls))), 0
-        tables = np.repeat(table_of(view[0]), len(hands) * len(calls))
-        tables["hands"] = tables["held"] = np.repeat(hands, len(calls), axis=0)
-        make_calls(tables, np.tile(calls, len(hands)))
-        play_out(tables, self.policy)
-        found, judged = gains(judge, hands, tables, int(view["vulnerable"][0]), self.settings.reward == "imps")
+        here = allocate(STATE, 1)
+        public_row(view[0], here[0])
+        states = np.repeat(here, len(hands) * len(calls))
+        states["hands"] = states["held"] = np.repeat(hands, len(calls), axis=0)
+        make_calls(states, np.tile(calls, len(hands)))
+        play_out(states, self.policy)
+        found, judged = gains(judge, hands, states, int(view["vulnerable"][0]), self.options.reward == "imps")
         return found if int(view["seat"][0]) % 2 == 0 else 0 - found, judged
 
     # ---- for people ----------------------------------------------------------------------
 
-    def thoughts(self, views: Tables, legal: I8, rng: Streams) -> Thoughts:
-        """The search behind one call, for views ``[1]``: see ``agents/thoughts.py``."""
+    def explain(self, views: States, legal: I8, rng: Streams) -> Explanation:
+        """The search behind one call, for views ``[1]``."""
         chances = self.policy.probabilities(views, legal)
         found = self.search(views, chances[0], int(_keys(rng)[0]))
         me, seats = int(views["seat"][0]), [(int(views["seat"][0]) + who) % 4 for who in WHO]
         belief = {}
-        if self.settings.deals == "belief":
+        if self.options.deals == "belief":
             belief = dict(zip(seats, np.asarray(self.belief.probabilities(views)[0], np.float64)))
-        return Thoughts(
-            text=_sentence(found, self.settings),
+        return Explanation(
+            text=_sentence(found, self.options),
             chances=chances_of(chances, legal),
             values=_values(found) if len(found.calls) > 1 else {},
-            unit="IMPs" if self.settings.reward == "imps" else "points",
+            unit="IMPs" if self.options.reward == "imps" else "points",
             facts=(
                 ("deals drawn", f"{found.drawn}"),
                 ("of them fit the calls", f"{len(found.hands)}"),
@@ -240,7 +383,7 @@ class RlMcs(Bmcs):
     """Search without a belief: deals are drawn uniformly, then filtered by the calls."""
 
     name = "rl-mcs"
-    settings = Settings(deals="uniform")
+    options = Options(deals="uniform")
 
 
 def _judge(judge: str | Judge, workers: int) -> Judge:
@@ -249,8 +392,6 @@ def _judge(judge: str | Judge, workers: int) -> Judge:
     if judge == "solver":
         return Solver(workers)
     if judge == "network":
-        from bidzoo.agents.bridge.evaluator import Evaluator
-
         return Evaluator()
     raise ValueError(f"judge {judge!r}; choose from network, solver, or give an object with chances()")
 
@@ -260,7 +401,7 @@ def _keys(rng: Streams) -> I64:
     return np.asarray(rng.random(1)[:, 0] * 2.0**53, np.int64)
 
 
-def _values(found: Search) -> Mapping[int, tuple[float, float]]:
+def _values(found: SearchResult) -> Mapping[int, tuple[float, float]]:
     """Mean gain of every call and its standard error over the deals."""
     count = len(found.hands)
     if count == 0:
@@ -269,10 +410,10 @@ def _values(found: Search) -> Mapping[int, tuple[float, float]]:
     return {int(call): (float(m), float(e)) for call, m, e in zip(found.calls, found.gains.mean(0), error)}
 
 
-def _sentence(found: Search, settings: Settings) -> str:
+def _sentence(found: SearchResult, options: Options) -> str:
     likeliest, chosen = suited(int(found.calls[0])), suited(found.call)
     if len(found.calls) == 1:
         return f"Only {likeliest} is likely: nothing to search."
-    if len(found.hands) <= settings.r_min:
+    if len(found.hands) <= options.r_min:
         return f"Only {len(found.hands)} deals fit the calls: {likeliest}, the likeliest call, stands."
     return f"{chosen} does best on {len(found.hands)} deals that fit the calls; gains are over {likeliest}."

@@ -5,17 +5,15 @@ card with most tricks on average (Levy 1989, "The million pound bridge program";
 read as evidence. Among equal cards the lowest is played.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
+from bidzoo.agents.explanation import Explanation, explained
 from bidzoo.agents.policy import Policy
-from bidzoo.agents.thoughts import Thoughts, thoughts_of
-from bidzoo.cards import NUM_CALLS
+from bidzoo.core.cards import NUM_CALLS
+from bidzoo.core.kernels import F64, I8, I64, U64, States, allocate
+from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.determinize import determinize
 from bidzoo.envs.bridge.state import AUCTION, STATE
-from bidzoo.kernels import F64, I8, I64, U64, Tables, allocate
-from bidzoo.streams import Streams
 
 DEALS = 12  # drawn a decision
 
@@ -31,7 +29,7 @@ class WithCards:
             raise ValueError(f"deals {deals}: expected at least 1")
         self.bidder, self.deals, self.name = bidder, deals, bidder.name
 
-    def act(self, views: Tables, legal: I8, rng: Streams) -> I64:
+    def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """Calls and cards ``[B]``; ``legal`` ``[B, 90]``."""
         out = np.empty(len(views), np.int64)
         calls = np.flatnonzero(views["phase"] == AUCTION)
@@ -42,32 +40,27 @@ class WithCards:
             out[b] = self._card(views[b : b + 1], legal[b], rng[b : b + 1])
         return out
 
-    def _card(self, view: Tables, legal: I8, rng: Streams) -> int:
+    def _card(self, view: States, legal: I8, rng: Streams) -> int:
         cards = np.flatnonzero(legal)
         if len(cards) == 1:
             return int(cards[0])
         means = self.tricks(view, rng).mean(axis=0)[cards - NUM_CALLS]
         return int(cards[int(np.argmax(means > means.max() - 1e-9))])
 
-    def tricks(self, view: Tables, rng: Streams) -> F64:
+    def tricks(self, view: States, rng: Streams) -> F64:
         """Tricks still taken with each card in each deal drawn: ``[deals, 52]``; -1 where it cannot be played."""
-        from bidzoo.envs.bridge.solving.card_tricks import card_tricks
+        from bidzoo.envs.bridge.double_dummy import card_tricks
 
-        return card_tricks(self._deals(view, rng)).astype(np.float64)
-
-    def _deals(self, view: Tables, rng: Streams) -> Tables:
         keys: U64 = (rng.random(self.deals)[0] * 2.0**53).astype(np.uint64)
         states = allocate(STATE, self.deals)
         determinize(np.repeat(view, self.deals), keys, states)
-        return states
+        return card_tricks(states).astype(np.float64)
 
-    def thoughts(self, views: Tables, legal: I8, rng: Streams) -> Thoughts:
+    def explain(self, views: States, legal: I8, rng: Streams) -> Explanation:
         """The bidder's in the auction; in the play the mean tricks of each card, and deals they come from."""
-        from bidzoo.envs.bridge.game import Bridge
-
         if int(views["phase"][0]) == AUCTION:
             own = np.ascontiguousarray(legal[:, :NUM_CALLS])
-            return thoughts_of(self.bidder, Bridge(play=True), views, own, rng)
+            return explained(self.bidder, views, own, rng)
         values = {}
         if legal.sum() > 1:
             tricks = self.tricks(views, rng[:])
@@ -76,5 +69,9 @@ class WithCards:
                 card = int(action) - NUM_CALLS
                 values[int(action)] = (float(tricks[:, card].mean()), float(spread[card]))
         text = f"Solves {self.deals} deals that fit the play and counts the tricks of each card."
-        found = Thoughts(text=text if values else "Only one card can be played.", values=values, unit="tricks")
-        return replace(found, facts=(("tricks still to play", str(13 - int(views["plays"][0]) // 4)),))
+        return Explanation(
+            text=text if values else "Only one card can be played.",
+            values=values,
+            unit="tricks",
+            facts=(("tricks still to play", str(13 - int(views["plays"][0]) // 4)),),
+        )

@@ -1,7 +1,7 @@
 """Value networks that teach: they may see what no player sees, since they never play.
 
 ``bmcs636``      all four hands (belief Monte Carlo search, section IV)
-``scores778``    and what every contract would score on the double-dummy table
+``scores778``    and a score sheet: what every contract of the deal would score, in IMPs against a reference
 any encoder      what the player sees
 """
 
@@ -11,13 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from bidzoo.agents.bridge import network, scores
-from bidzoo.agents.bridge.decisions import Decisions
+from bidzoo.agents.bridge import network
 from bidzoo.agents.bridge.network import Architecture
-from bidzoo.envs.bridge.encode import encode_value
-from bidzoo.kernels import F32, I8, I64, row
+from bidzoo.agents.bridge.selfplay import Decisions
+from bidzoo.core.cards import NUM_BIDS
+from bidzoo.core.kernels import F32, I8, I64, State, States, batched, row
+from bidzoo.envs.bridge.observation import encode_value
+from bidzoo.envs.bridge.score import imps_row, north_south_row
 
 CARDS = network.TEACHERS["bmcs636"]
+SHEET = 4 * NUM_BIDS + 2  # ours, ours doubled, theirs, theirs doubled, x 35 bids; passed out; what stands now
+UNIT = 10.0  # IMPs
 _CHUNK = 16384
 
 
@@ -31,36 +35,32 @@ class Critic:
         self.model = network.module(architecture, seed, last_scale=0.1).to(device)
         self.adam = torch.optim.Adam(self.model.parameters(), learning_rate, fused=True)
 
-    def sight(self, decisions: Decisions, reference: I64) -> I8:
+    def inputs(self, decisions: Decisions, reference: I64) -> I8:
         """What is seen ``[n, inputs]``: bits, then scores in half IMPs over ``reference`` ``[n]`` (N/S points)."""
         name = self.architecture.observation
         if name not in network.TEACHERS:
             return decisions.observation
-        seen = np.empty((len(decisions.call), self.architecture.inputs), np.int8)
-        cards = np.empty((len(seen), CARDS), np.int8)
-        tables = decisions.tables
-        encode_value(tables, decisions.player, cards)
-        seen[:, :CARDS] = cards
+        out = np.empty((len(decisions.call), self.architecture.inputs), np.int8)
+        cards = np.empty((len(out), CARDS), np.int8)
+        states = decisions.states
+        encode_value(states, decisions.player, cards)
+        out[:, :CARDS] = cards
         if name == "scores778":
-            sheets = scores.sheets(tables, decisions.side, reference)
-            seen[:, CARDS:] = np.rint(sheets * (2 * scores.UNIT))
-        return seen
+            out[:, CARDS:] = np.rint(sheets(states, decisions.side, reference) * (2 * UNIT))
+        return out
 
-    def inputs(self, seen: I8) -> Any:
-        """``sight`` as a torch tensor, bfloat16, scores in units of 10 IMPs."""
+    def tensor(self, inputs: I8) -> Any:
+        """``inputs`` in torch, bfloat16, scores in units of 10 IMPs."""
         import torch
 
-        x = torch.from_numpy(seen).to(self.device).to(torch.bfloat16)  # a byte an entry travels, not two
+        x = torch.from_numpy(inputs).to(self.device).to(torch.bfloat16)  # a byte an entry travels, not two
         if self.architecture.observation == "scores778":
-            x[:, CARDS:] /= 2 * scores.UNIT
+            x[:, CARDS:] /= 2 * UNIT
         return x
 
     def value(self, x: Any) -> Any:
         """Predictions ``[n]``; with scores, a correction to what the standing contract would score."""
-        import torch
-
-        with torch.autocast(x.device.type, torch.bfloat16):
-            out = self.model(x)[:, 0].float()
+        out = network.forward(self.model, x)[:, 0]
         return out + x[:, -1].float() if self.architecture.observation == "scores778" else out
 
     def values(self, x: Any) -> F32:
@@ -82,6 +82,11 @@ class Critic:
         return value.detach()
 
 
+def explained(error: F32, target: F32) -> float:
+    """Share of the variance of ``target`` that predictions with these errors explain."""
+    return 1 - float(error.var()) / max(1e-9, float(target.var()))
+
+
 @row
 def advantages(board: I64, side: I64, value: F32, outcome: F32, decay: float, last: I64, out: F32) -> None:
     """Generalised advantage estimates (Schulman et al. 2016) without discount into ``out`` ``[n]``.
@@ -95,3 +100,46 @@ def advantages(board: I64, side: I64, value: F32, outcome: F32, decay: float, la
         else:
             out[i] = value[following] - value[i] + decay * out[following]
         last[board[i], side[i]] = i
+
+
+# ---- score sheets ------------------------------------------------------------------------
+
+
+@row
+def _contract_row(state: State, declaring: int, bid: int, stake: int, reference: int) -> float:
+    """IMPs of N/S if the side ``declaring`` plays ``bid``: the mean over its two possible declarers."""
+    total = 0
+    for declarer in (declaring, declaring + 2):
+        tricks = int(state.tricks[5 * declarer + bid % 5])
+        total += imps_row(north_south_row(bid, stake, declarer, state.vulnerable, tricks) - reference)
+    return total / 2.0
+
+
+@row
+def sheet_row(state: State, side: int, reference: int, out: F32) -> None:
+    """The score sheet of ``side`` into ``out`` ``[142]``, units of 10 IMPs."""
+    sign = (1.0 if side == 0 else -1.0) / UNIT
+    for doubled in range(2):
+        for theirs in range(2):
+            declaring = (side + theirs) % 2
+            for bid in range(NUM_BIDS):
+                gain = _contract_row(state, declaring, bid, 1 + doubled, reference)
+                out[(2 * theirs + doubled) * NUM_BIDS + bid] = sign * gain
+    out[SHEET - 2] = sign * imps_row(-reference)
+    out[SHEET - 1] = out[SHEET - 2]
+    if state.bid >= 0:
+        theirs = (state.bidder - side) % 2
+        out[SHEET - 1] = out[(2 * theirs + (1 if state.stake > 1 else 0)) * NUM_BIDS + state.bid]
+
+
+@batched
+def _sheets(start: int, stop: int, states: States, side: I64, reference: I64, out: F32) -> None:
+    for b in range(start, stop):
+        sheet_row(states[b], side[b], reference[b], out[b])
+
+
+def sheets(states: States, side: I64, reference: I64) -> F32:
+    """Score sheets ``[n, 142]`` of ``side`` ``[n]``; ``reference`` ``[n]`` in N/S points."""
+    out = np.empty((len(states), SHEET), np.float32)
+    _sheets(states, side, reference, out)
+    return out

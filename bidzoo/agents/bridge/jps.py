@@ -12,29 +12,20 @@ replay buffer with the policy's own chances, as if the policy had drawn them.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from bidzoo.agents.bridge import a2c, selfplay
-from bidzoo.agents.bridge.a2c import require
-from bidzoo.agents.bridge.branches import candidates
-from bidzoo.agents.bridge.checkpoint import Run, torch_threads
-from bidzoo.agents.bridge.decisions import Book, Decisions, join
-from bidzoo.agents.bridge.fit import Report
-from bidzoo.agents.bridge.network import Network
-from bidzoo.agents.bridge.neural import NetworkPolicy
-from bidzoo.agents.bridge.pairs import Pairs, paired
-from bidzoo.agents.bridge.selfplay import BOTH, Actor
-from bidzoo.agents.bridge.training import Judge, loop
-from bidzoo.agents.options import Count, Share
+from bidzoo.agents.bridge.network import NetworkPolicy
+from bidzoo.agents.bridge.selfplay import BOTH, Actor, Decisions, Pairs, Recorder, candidates, join, paired
+from bidzoo.core.kernels import F64, I64, States
+from bidzoo.core.options import Count, Share
+from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.imps import MAX_IMPS, imps
+from bidzoo.envs.bridge.score import MAX_IMPS, imps
 from bidzoo.envs.bridge.state import AUCTION
-from bidzoo.kernels import F64, I64, Tables
-from bidzoo.streams import Streams
 
 _COPY = 1 << 40  # added to board numbers, so that copies of a board have numbers of their own
 
@@ -43,7 +34,6 @@ class Jps(NetworkPolicy):
     """The policy of joint policy search."""
 
     name = "jps-bridge"
-    weights_name = "jps-bridge"
 
 
 @dataclass(frozen=True)
@@ -58,7 +48,7 @@ class Options(a2c.Options):
     least: Share = 0.01
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """What a search of ``n`` decisions chose."""
 
     call: I64  # [n]  of P1
@@ -74,7 +64,7 @@ class Search:
         """``reference`` ``[B]``: N/S points that results are compared with, by row of the board."""
         self.game, self.player, self.options, self.reference = game, player, options, reference
 
-    def __call__(self, decisions: Decisions, key: int) -> Found:
+    def __call__(self, decisions: Decisions, key: int) -> SearchResult:
         """Search every decision ``[n]``."""
         options = self.options
         first, _ = candidates(decisions.log_chances, options.most, options.least)
@@ -83,24 +73,24 @@ class Search:
         reply = answer = np.full((len(row), options.responses), -1, np.int64)
         if options.depth == 1:
             times = options.responses * options.rollouts
-            value = self._play_out(decisions.tables[row], call, board, times, key)
+            value = self._mean_reward(decisions.states[row], call, board, times, key)
         else:
             times = options.responses
-            after = _made(self.game, np.repeat(decisions.tables[row], times), call.repeat(times))
+            after = _made(self.game, np.repeat(decisions.states[row], times), call.repeat(times))
             after["board"] += _COPY * (1 + np.tile(np.arange(times), len(row)))
             reply, answer, values = self._answers(after, board.repeat(times), key)
             reply, answer = reply.reshape(-1, times), answer.reshape(-1, times)
             value = values.reshape(-1, times).mean(1)
-        sign = np.where(decisions.side == 0, 1, -1)
-        table, which = np.full(first.shape, -np.inf), np.zeros(first.shape, np.int64)
-        table[row, place], which[row, place] = sign[row] * value, np.arange(len(row))
-        rows, best = np.arange(len(first)), table.argmax(1)
+        best, gain = _best(first, decisions.sign, value)
+        which = np.zeros(first.shape, np.int64)
+        which[row, place] = np.arange(len(row))
+        rows = np.arange(len(first))
         chosen = which[rows, best]
-        return Found(first[rows, best], reply[chosen], answer[chosen], table[rows, best])
+        return SearchResult(first[rows, best], reply[chosen], answer[chosen], gain)
 
-    def _answers(self, after: Tables, board: I64, key: int) -> tuple[I64, I64, F64]:
-        """Opponent's call, P2's best call and N/S's mean reward at tables where P1 has called."""
-        n = len(after)
+    def _answers(self, after: States, board: I64, key: int) -> tuple[I64, I64, F64]:
+        """Opponent's call, P2's best call and N/S's mean reward in states where P1 has called."""
+        n, options = len(after), self.options
         reply, answer, value = np.full(n, -1), np.full(n, -1), np.zeros(n)
         going = np.flatnonzero(after["phase"] == AUCTION)
         reply[going] = selfplay.decide(self.game, after, going, self.player, key).call
@@ -108,24 +98,20 @@ class Search:
         going = np.flatnonzero(then["phase"] == AUCTION)
         over = np.flatnonzero(then["phase"] != AUCTION)
         value[over] = self._reward(then["points"][over, 0], board[over])
-        if len(going) == 0:
-            return reply, answer, value
-        second = selfplay.decide(self.game, then, going, self.player, key)
-        call, _ = candidates(second.log_chances, self.options.most, self.options.least)
-        row, place = np.nonzero(call >= 0)
-        table = np.full(call.shape, -np.inf)
-        sign = np.where(second.side == 0, 1, -1)
-        means = self._play_out(then[going][row], call[row, place], board[going][row], self.options.rollouts, key)
-        table[row, place] = sign[row] * means
-        best = table.argmax(1)
-        answer[going] = call[np.arange(len(going)), best]
-        value[going] = sign * table[np.arange(len(going)), best]
+        if len(going):
+            second = selfplay.decide(self.game, then, going, self.player, key)
+            call, _ = candidates(second.log_chances, options.most, options.least)
+            row, place = np.nonzero(call >= 0)
+            means = self._mean_reward(then[going][row], call[row, place], board[going][row], options.rollouts, key)
+            best, gain = _best(call, second.sign, means)
+            answer[going] = call[np.arange(len(going)), best]
+            value[going] = second.sign * gain
         return reply, answer, value
 
-    def _play_out(self, tables: Tables, calls: I64, board: I64, times: int, key: int) -> F64:
-        """N/S's mean reward over ``times`` games after each call."""
-        many = np.repeat(tables, times)
-        many["board"] += 64 * _COPY * (1 + np.tile(np.arange(times), len(tables)))
+    def _mean_reward(self, states: States, calls: I64, board: I64, times: int, key: int) -> F64:
+        """N/S's mean reward over ``times`` games played out after each call."""
+        many = np.repeat(states, times)
+        many["board"] += 64 * _COPY * (1 + np.tile(np.arange(times), len(states)))
         sides = np.full(len(many), BOTH)
         made = calls.repeat(times)
         points = selfplay.finish(self.game, many, np.arange(len(many)), made, self.player, self.player, sides, key)
@@ -135,9 +121,21 @@ class Search:
         return np.asarray(imps(points - self.reference[board]) / MAX_IMPS, np.float64)
 
 
-def _made(game: Bridge, tables: Tables, calls: I64) -> Tables:
-    """Copies of ``tables`` after ``calls`` (-1: none)."""
-    after = tables.copy()
+def _best(call: I64, sign: I64, value: F64) -> tuple[I64, F64]:
+    """Place ``[n]`` of the best candidate in ``call`` ``[n, K]`` for the side ``sign``, and its gain there.
+
+    ``value``: N/S's mean reward of every candidate, one after the other.
+    """
+    gain = np.full(call.shape, -np.inf)
+    row, place = np.nonzero(call >= 0)
+    gain[row, place] = sign[row] * value
+    best = gain.argmax(1)
+    return best, gain[np.arange(len(call)), best]
+
+
+def _made(game: Bridge, states: States, calls: I64) -> States:
+    """Copies of ``states`` after ``calls`` (-1: none)."""
+    after = states.copy()
     game.step(after, calls, 0, game.buffers(len(after)), 0)
     return after
 
@@ -145,6 +143,7 @@ def _made(game: Bridge, tables: Tables, calls: I64) -> Tables:
 class Trainer(a2c.Trainer):
     """Actor-critic with searched games."""
 
+    algorithm = "jps"
     options: Options
 
     def play(self, boards: I64, player: Actor, stream: int) -> Pairs:
@@ -163,27 +162,25 @@ class Trainer(a2c.Trainer):
         self, played: Decisions, searched: I64, points: I64, reference: I64, player: Actor, key: int
     ) -> tuple[Decisions, I64]:
         """The games ``searched`` go another way from one of their decisions on; decisions and points of all games."""
-        chosen = _one_each(played, searched, key)
-        start = played.some(chosen)
+        start = played.select(_one_each(played, searched, key))
         found = Search(self.game, player, self.options, reference)(start, key)
         parts = [start._replace(call=found.call)]
-        tables = _made(self.game, start.tables, found.call)
+        states = _made(self.game, start.states, found.call)
         for calls in (found.reply[:, 0], found.answer[:, 0]):
-            going = np.flatnonzero((calls >= 0) & (tables["phase"] == AUCTION))
+            going = np.flatnonzero((calls >= 0) & (states["phase"] == AUCTION))
             if len(going):
-                here = selfplay.decide(self.game, tables, going, player, key)
+                here = selfplay.decide(self.game, states, going, player, key)
                 parts.append(here._replace(call=calls[going], board=start.board[going]))
-                tables = _made(self.game, tables, np.where(tables["phase"] == AUCTION, calls, -1))
-        book = Book(self.game, len(tables))
-        selfplay.play_on(self.game, tables, player, player, np.full(len(tables), BOTH), key, book)
-        rest = book.decisions(tables)
+                states = _made(self.game, states, np.where(states["phase"] == AUCTION, calls, -1))
+        recorder = Recorder(self.game, len(states))
+        selfplay.play_out(self.game, states, player, player, np.full(len(states), BOTH), key, recorder)
+        rest = recorder.decisions(states)
         parts.append(rest._replace(board=start.board[rest.board]))
         turn = np.full(len(points), np.iinfo(np.int64).max)
         turn[start.board] = start.length
-        before = played.length < turn[played.board]
-        kept = played.some(before)
+        kept = played.select(played.length < turn[played.board])
         points = points.copy()
-        points[start.board] = tables["points"][:, 0]
+        points[start.board] = states["points"][:, 0]
         return join([kept, *parts]), points
 
 
@@ -193,25 +190,3 @@ def _one_each(decisions: Decisions, boards: I64, key: int) -> I64:
     order = np.lexsort((numbers, decisions.board))
     _, first = np.unique(decisions.board[order], return_index=True)
     return np.asarray(order[first][boards], np.int64)
-
-
-def train(
-    start: Network,
-    game: Bridge,
-    options: Options,
-    out: str | Path,
-    provenance: dict[str, Any] | None = None,
-    report: Report | None = None,
-    judge: Judge | None = None,
-    *,
-    every: int = 20,
-    device: str = "cpu",
-    threads: int = 1,
-    stop: int | None = None,
-) -> Network:
-    """Go on with actor-critic training from ``start``; arguments as in ``ppo``."""
-    require(game)
-    with torch_threads(threads):
-        trainer = Trainer(start, game, options, device)
-        run = Run(out, "jps", asdict(options))
-        return loop(trainer, run, options.syncs, provenance, report, judge, every, stop)

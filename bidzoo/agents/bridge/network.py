@@ -5,25 +5,36 @@
          (joint policy search, Figure 3: width 200). The partner's-hand head, unused in its main results, is left out.
 
 Playing sums each row in a fixed order (``dense.py``): outputs depend neither on the batch nor on the number of threads.
+Weight files are safetensors in half precision, with the architecture and where the weights come from.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+import json
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as to_bytes
 
 from bidzoo.agents.bridge.dense import GELU, NONE, RELU, dense, pack
-from bidzoo.envs.bridge.encode import ENCODERS
+from bidzoo.core.cards import NUM_CALLS
+from bidzoo.core.kernels import F32, F64, I8, I64, States, batched
+from bidzoo.core.options import Checked, Count
+from bidzoo.core.storage import replace_file
+from bidzoo.core.streams import Streams
+from bidzoo.envs.bridge.observation import ENCODERS
 from bidzoo.envs.game import Encoder
-from bidzoo.kernels import F32
 
-TEACHERS = {  # inputs of value networks, which see more than a player
+TEACHERS = {  # inputs of value networks, which see more than a player (``critic.py``)
     "bmcs636": 636,  # all four hands
-    "scores778": 636 + 142,  # and what every contract would score (``scores.py``), and the standing one
+    "scores778": 636 + 142,  # and what every contract would score, and the standing one
 }
+Shapes = dict[str, tuple[int, ...]]  # of tensors by name, the same for NumPy and torch
 
 
 class Layer(NamedTuple):
@@ -36,33 +47,27 @@ class Layer(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Architecture:
+class Architecture(Checked):
     """What a network is made of; stored beside its weights."""
 
     observation: str  # name of an encoder, or of ``TEACHERS``
-    outputs: int
+    outputs: Count
     kind: Literal["mlp", "jps"] = "mlp"
-    width: int = 512
-    depth: int = 3  # hidden layers of an mlp
+    width: Count = 512
+    depth: Count = 3  # hidden layers of an mlp
     activation: Literal["relu", "gelu"] = "relu"
 
     def __post_init__(self) -> None:
-        for name, value, choices in (
-            ("observation", self.observation, (*ENCODERS, *TEACHERS)),
-            ("kind", self.kind, ("mlp", "jps")),
-            ("activation", self.activation, ("relu", "gelu")),
-        ):
-            if value not in choices:
-                raise ValueError(f"architecture: {name} {value!r}; choose from {', '.join(choices)}")
-        if min(self.outputs, self.width, self.depth) < 1:
-            raise ValueError(f"architecture: outputs, width and depth must be positive, got {self}")
+        super().__post_init__()
+        if self.observation not in {*ENCODERS, *TEACHERS}:
+            raise ValueError(f"observation {self.observation!r}; choose from {', '.join((*ENCODERS, *TEACHERS))}")
 
     @property
     def inputs(self) -> int:
         """Entries of the observation."""
         if self.observation in TEACHERS:
             return TEACHERS[self.observation]
-        return ENCODERS[self.observation].layout.size
+        return self.encoder.layout.size
 
     @property
     def encoder(self) -> Encoder:
@@ -79,16 +84,38 @@ class Architecture:
         blocks = (plain, Layer(self.width, self.width, skip=True)) * 2
         return (first, *blocks, plain, *blocks, last)
 
+    @property
+    def shapes(self) -> Shapes:
+        """``layers.N.weight`` ``[outputs, inputs]`` and ``layers.N.bias`` of every layer."""
+        found: Shapes = {}
+        for n, layer in enumerate(self.layers):
+            found[f"layers.{n}.weight"] = (layer.outputs, layer.inputs)
+            found[f"layers.{n}.bias"] = (layer.outputs,)
+        return found
+
 
 # ---- without torch -----------------------------------------------------------------------
 
 
-class Network:
-    """Weights that run on NumPy arrays."""
+class Weights:
+    """A network as arrays that run without torch; its kinds say how their files are marked."""
+
+    form: str  # of its weight files
+    made_of: type[Any]  # a dataclass with ``shapes``, stored in them
+
+    def __init__(self, architecture: Any, tensors: dict[str, F32]) -> None:
+        """``tensors``: as ``architecture.shapes`` says."""
+        self.architecture, self.tensors = architecture, tensors
+
+
+class Network(Weights):
+    """The network of a policy, of beliefs or of values."""
+
+    form = "bidzoo bridge network 1"
+    made_of = Architecture
 
     def __init__(self, architecture: Architecture, tensors: dict[str, F32]) -> None:
-        """``tensors``: ``layers.N.weight`` ``[outputs, inputs]`` and ``layers.N.bias``, as ``shapes`` says."""
-        self.architecture, self.tensors = architecture, tensors
+        super().__init__(architecture, tensors)
         self._layers = [
             pack(tensors[f"layers.{n}.weight"].T, tensors[f"layers.{n}.bias"]) for n in range(len(tensors) // 2)
         ]
@@ -102,21 +129,12 @@ class Network:
             raise ValueError(f"observations have shape {x.shape}, expected (B, {self.architecture.inputs})")
         activation = GELU if self.architecture.activation == "gelu" else RELU
         nothing = before = np.empty((0, 0), np.float32)
-        here = np.ascontiguousarray(x)
+        here = np.ascontiguousarray(x, np.float32)  # one compiled form of a layer for all
         for plan, packed in zip(self.architecture.layers, self._layers):
             out = np.empty((len(x), len(packed.bias)), np.float32)
             dense(here, packed, before if plan.skip else nothing, activation if plan.activate else NONE, out)
             before, here = here, out
         return np.ascontiguousarray(here[:, : self.architecture.outputs])
-
-
-def shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
-    """Names and shapes of the tensors, the same for NumPy and torch."""
-    found: dict[str, tuple[int, ...]] = {}
-    for n, layer in enumerate(architecture.layers):
-        found[f"layers.{n}.weight"] = (layer.outputs, layer.inputs)
-        found[f"layers.{n}.bias"] = (layer.outputs,)
-    return found
 
 
 # ---- with torch --------------------------------------------------------------------------
@@ -177,7 +195,12 @@ def module_of(network: Network, device: str = "cpu") -> Any:
     return twin.to(device)
 
 
-def drift(average: Any, twin: Any, stay: float) -> None:
+def network_of(architecture: Architecture, twin: Any) -> Network:
+    """A torch module as a network that plays without torch."""
+    return Network(architecture, arrays(twin))
+
+
+def ema_update(average: Any, twin: Any, stay: float) -> None:
     """Move the weights of ``average`` towards those of ``twin``, of which ``1 - stay`` comes in."""
     import torch
 
@@ -186,6 +209,182 @@ def drift(average: Any, twin: Any, stay: float) -> None:
             kept.lerp_(new, 1 - stay)
 
 
-def network_of(architecture: Architecture, twin: Any) -> Network:
-    """A torch module as a network that plays without torch."""
-    return Network(architecture, arrays(twin))
+def forward(model: Any, x: Any, *more: Any) -> Any:
+    """Outputs of a torch module, computed in bfloat16, as float32."""
+    import torch
+
+    with torch.autocast(x.device.type, torch.bfloat16):
+        return model(x.to(torch.bfloat16), *more).float()
+
+
+def log_softmax(logits: Any, legal: Any) -> Any:
+    """Log-probabilities ``[n, 38]`` of the calls, in torch; illegal ones have about -1e9."""
+    return logits[:, :NUM_CALLS].masked_fill(legal == 0, -1e9).log_softmax(1)
+
+
+# ---- weight files ------------------------------------------------------------------------
+
+PACKAGED = Path(__file__).parents[2] / "data" / "bridge"
+
+W = TypeVar("W", bound=Weights)
+
+
+def save_weights(path: str | Path, network: Weights, provenance: dict[str, Any]) -> None:
+    """Write ``network`` in half precision, whole or not at all."""
+    about = {"format": network.form, "architecture": asdict(network.architecture), "provenance": provenance}
+    metadata = {"bidzoo": json.dumps(about, sort_keys=True)}  # one entry: safetensors writes several in any order
+    half = {name: np.ascontiguousarray(array, np.float16) for name, array in network.tensors.items()}
+    replace_file(Path(path), to_bytes(half, metadata))
+
+
+def load_weights(path: str | Path, kind: type[W] = Network) -> tuple[W, dict[str, Any]]:  # type: ignore[assignment]
+    """A network and its provenance; ValueError names file and tensor and what was expected of them."""
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file of weights (.safetensors)")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            text = (file.metadata() or {}).get("bidzoo")
+            found = {name: np.asarray(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as problem:
+        raise ValueError(f"{path}: not a safetensors file, or a truncated one ({problem})") from problem
+    architecture, provenance = _metadata(path, text, kind)
+    expected = architecture.shapes
+    for name in sorted(expected.keys() ^ found.keys()):
+        state = "missing" if name in expected else "not part of this architecture"
+        raise ValueError(f"{path}: tensor {name!r} is {state}; expected {', '.join(expected)}")
+    for name, shape in expected.items():
+        if found[name].shape != shape or found[name].dtype.kind != "f":
+            got = f"{found[name].dtype} {list(found[name].shape)}"
+            raise ValueError(f"{path}: tensor {name!r} is {got}, expected floats {list(shape)}")
+        if not np.isfinite(found[name]).all():
+            raise ValueError(f"{path}: tensor {name!r} holds numbers that are not finite")
+    return kind(architecture, {name: array.astype(np.float32) for name, array in found.items()}), provenance
+
+
+def _metadata(path: Path, text: str | None, kind: type[Weights]) -> tuple[Any, dict[str, Any]]:
+    if text is None:
+        raise ValueError(f"{path}: weights of another program; expected {kind.form!r} in its metadata")
+    try:
+        about = json.loads(text)
+        if about["format"] != kind.form:
+            raise ValueError(f"{path}: format {about['format']!r}, expected {kind.form!r}")
+        return kind.made_of(**about["architecture"]), about["provenance"]
+    except (KeyError, TypeError, json.JSONDecodeError) as problem:
+        raise ValueError(f"{path}: metadata: {problem!r}; expected format, architecture and provenance") from problem
+
+
+def network_named(source: str | Path | Network) -> Network:
+    """A network as it is, the packaged one of that name, or the one in a file (what has an ending is a file)."""
+    if isinstance(source, Network):
+        return source
+    return load_weights(source)[0] if Path(source).suffix else packaged_network(str(source))
+
+
+@cache
+def packaged_network(name: str, kind: type[W] = Network) -> W:  # type: ignore[assignment]
+    """The network that comes with bidzoo as ``data/bridge/<name>.safetensors``, read once."""
+    path = PACKAGED / f"{name}.safetensors"
+    if not path.exists():
+        names = ", ".join(sorted(p.stem for p in PACKAGED.glob("*.safetensors")))
+        raise ValueError(f"no packaged weights {name!r}; choose from {names}, or give a .safetensors file")
+    return load_weights(path, kind)[0]
+
+
+# ---- as a player -------------------------------------------------------------------------
+
+
+@batched
+def _softmax(start: int, stop: int, logits: F32, legal: I8, temperature: float, out: F32) -> None:
+    for b in range(start, stop):
+        highest = -np.inf
+        for a in range(legal.shape[1]):
+            if legal[b, a]:
+                highest = max(highest, logits[b, a])
+        total = 0.0
+        for a in range(legal.shape[1]):
+            out[b, a] = np.exp((logits[b, a] - highest) / temperature) if legal[b, a] else 0.0
+            total += out[b, a]
+        for a in range(legal.shape[1]):
+            out[b, a] /= total
+
+
+@batched
+def _greedy(start: int, stop: int, logits: F32, legal: I8, out: I64) -> None:
+    for b in range(start, stop):
+        best = -1
+        for a in range(legal.shape[1]):
+            if legal[b, a] and (best < 0 or logits[b, a] > logits[b, best]):
+                best = a
+        out[b] = best
+
+
+@batched
+def _draw(start: int, stop: int, chance: F32, numbers: F64, out: I64) -> None:
+    for b in range(start, stop):
+        left = numbers[b, 0]
+        for a in range(chance.shape[1]):
+            if chance[b, a] > 0:
+                out[b] = a  # the last one with a chance takes what rounding leaves
+                left -= chance[b, a]
+                if left < 0:
+                    break
+
+
+class NetworkPolicy:
+    """Calls as a network says; its first 38 outputs are the logits of the calls."""
+
+    name = "network"  # of an agent: also that of its packaged weights
+
+    def __init__(
+        self, weights: str | Path | Network | None = None, temperature: float = 0.0, name: str | None = None
+    ) -> None:
+        """Args:
+        weights: a file, the name of a packaged network, a network, or None for the agent's own (read when first
+            needed).
+        temperature: of the softmax calls are drawn from; 0 takes the likeliest call.
+        name: what result tables call it.
+        """
+        if not (np.isfinite(temperature) and temperature >= 0):
+            raise ValueError(f"temperature {temperature}: expected 0 (greedy) or more")
+        self.temperature = temperature
+        self.name = name or type(self).name
+        self._weights = weights
+        self._network: Network | None = None
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self._weights or 'packaged weights'}, temperature {self.temperature}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Packaged weights do not travel to other processes: they are there."""
+        return {**vars(self), "_network": None} if self._weights is None else vars(self)
+
+    @property
+    def network(self) -> Network:
+        """The network, read now if it was not before; ValueError unless it has an output for every call."""
+        source = type(self).name if self._weights is None else self._weights
+        if self._network is None:
+            self._network = network_named(source)
+        if (outputs := self._network.architecture.outputs) < NUM_CALLS:
+            raise ValueError(f"{source}: {outputs} outputs, expected {NUM_CALLS} calls")
+        return self._network
+
+    def logits(self, views: States) -> F32:
+        """Logits ``[B, 38]`` of all calls, legal or not."""
+        network = self.network
+        return np.ascontiguousarray(network(network.architecture.encoder(views))[:, :NUM_CALLS])
+
+    def probabilities(self, views: States, legal: I8, temperature: float = 1.0) -> F32:
+        """Chance of every call ``[B, 38]``; 0 for illegal ones."""
+        out = np.empty((len(legal), NUM_CALLS), np.float32)
+        _softmax(self.logits(views), legal, temperature, out)
+        return out
+
+    def act(self, views: States, legal: I8, rng: Streams) -> I64:
+        """The likeliest legal call, or one drawn at ``temperature``; ``[B]``."""
+        out = np.empty(len(legal), np.int64)
+        if self.temperature == 0:
+            _greedy(self.logits(views), legal, out)
+        else:
+            _draw(self.probabilities(views, legal, self.temperature), rng.random(1), out)
+        return out

@@ -7,7 +7,7 @@ on a processor what took them days on accelerators:
 - *reward*: IMPs against the *datum*, the score the supervised policy reaches on the same board in all four seats;
   every table is a comparison of its own, without the noise of a second one. ``"score"`` is points / 7600 as in Kita.
 - *advantage* ``"rollouts"``: the likeliest calls of a decision are all tried on the same cards and played out
-  (``branches.py``), and the clipped surrogate is summed over them instead of sampled. ``"critic"``: generalised
+  (``selfplay.explore``), and the clipped surrogate is summed over them instead of sampled. ``"critic"``: generalised
   advantage estimates from a value network that sees all hands and what every contract would score (``critic.py``).
 - *self-play share*: on some boards the opponent is the learner itself, and both sides' decisions are learned from.
 - *anchor*: a KL penalty towards the supervised policy keeps the calls what a partner can understand.
@@ -17,34 +17,29 @@ on a processor what took them days on accelerators:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from bidzoo.agents.bridge import network, selfplay
-from bidzoo.agents.bridge.checkpoint import Run, torch_threads
-from bidzoo.agents.bridge.critic import Critic
-from bidzoo.agents.bridge.fit import Report, means
-from bidzoo.agents.bridge.lessons import Lesson, from_critic, from_rollouts
-from bidzoo.agents.bridge.network import Architecture, Network
-from bidzoo.agents.bridge.neural import NetworkPolicy
-from bidzoo.agents.bridge.selfplay import BOTH
-from bidzoo.agents.bridge.training import Arrays, Judge, loop
-from bidzoo.agents.options import Checked, Count, Seed, Share, Weight, Whole
+from bidzoo.agents.bridge import network, selfplay, trainer
+from bidzoo.agents.bridge.critic import Critic, advantages, explained
+from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy
+from bidzoo.agents.bridge.selfplay import BOTH, Decisions, actor, log_chances
+from bidzoo.agents.bridge.trainer import Arrays, Figures, means
+from bidzoo.core.kernels import F32, I8, I64
+from bidzoo.core.options import Checked, Count, Seed, Share, Weight, Whole
+from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.imps import imps
-from bidzoo.envs.bridge.score import MAX_POINTS
-from bidzoo.kernels import F32, I64
-from bidzoo.streams import Streams
+from bidzoo.envs.bridge.score import MAX_POINTS, imps
+
+CRITIC_UNIT = np.float32(10.0)  # IMPs a unit of the value network
 
 
 class Ppo(NetworkPolicy):
     """The policy network of PPO with fictitious self-play."""
 
     name = "ppo"
-    weights_name = "ppo"
 
 
 @dataclass(frozen=True)
@@ -73,16 +68,39 @@ class Options(Checked):
     seed: Seed = 0
 
 
-class Trainer:
+class TrainingBatch(NamedTuple):
+    """``n`` decisions with ``K`` calls each: how likely the calls were, and how good they are."""
+
+    observation: I8  # [n, F]
+    legal: I8  # [n, 38]
+    call: I64  # [n, K]
+    before: F32  # [n, K]  log-probability when played
+    weight: F32  # [n, K]  share in the surrogate; 0: no call
+    advantage: F32  # [n, K]  in standard deviations
+
+
+class Trainer(trainer.Trainer):
     """One run: ``iterate`` plays and learns once."""
 
+    algorithm = "ppo"
+    options: Options
+
     def __init__(
-        self, start: Network, game: Bridge, options: Options, device: str, reference: Network | None = None
+        self, start: Network, game: Bridge, options: Options, device: str = "cpu", reference: Network | None = None
     ) -> None:
+        """Args:
+        start: the policy to improve, and the first opponent.
+        game: ``Bridge(reward="score")`` on training deals.
+        options: of the run.
+        device: of torch.
+        reference: the supervised policy of datum and anchor, and an opponent; None if that is ``start``.
+        """
         import torch
 
-        self.options, self.game, self.device = options, game, device
-        self.architecture = start.architecture
+        if game.reward != "score":
+            raise ValueError(f"PPO compares scores itself; make the game with reward='score', not {game.reward!r}")
+        super().__init__(options, options.iterations, device)
+        self.game, self.architecture = game, start.architecture
         self.policy, self.average, self.past = (network.module_of(start, device) for _ in range(3))
         self.anchor = network.module_of(reference or start, device)
         self.adam = torch.optim.Adam(self.policy.parameters(), options.learning_rate, fused=True)
@@ -94,11 +112,6 @@ class Trainer:
         self.snapshots: list[dict[str, F32]] = [network.arrays(self.policy)]
         if reference:
             self.snapshots.append(network.arrays(self.anchor))
-        self.games = 0
-
-    def player(self) -> Network:
-        """The averaged policy."""
-        return network.network_of(self.architecture, self.average)
 
     def arrays(self) -> Arrays:
         """The snapshots."""
@@ -113,7 +126,7 @@ class Trainer:
 
     # ---- playing -------------------------------------------------------------------------
 
-    def iterate(self, iteration: int) -> dict[str, float]:
+    def iterate(self, iteration: int) -> Figures:
         """Play, then learn; figures of the iteration."""
         options = self.options
         rows = np.arange(options.boards, dtype=np.int64)
@@ -121,37 +134,28 @@ class Trainer:
         sides = np.where(rows < options.self_play * options.boards, BOTH, rows % 2)
         chosen = Streams.at(options.seed, np.array([iteration]), 7).random(1)[0, 0]
         network.load_arrays(self.past, self.snapshots[int(chosen * len(self.snapshots))])
-        mine, theirs = (selfplay.actor(model, self.device) for model in (self.policy, self.past))
-        tables, decisions = selfplay.play(self.game, boards, options.seed, mine, theirs, sides, iteration)
-        anchor = selfplay.actor(self.anchor, self.device, greedy=True)
-        reference = selfplay.datum(self.game, boards, options.seed, anchor)
+        mine, theirs = (actor(model, self.device) for model in (self.policy, self.past))
+        states, decisions = selfplay.play(self.game, boards, options.seed, mine, theirs, sides, iteration)
+        reference = self._datum(boards)
         self.games += 2 * options.boards
-        reward = self._reward(tables["points"][:, 0].astype(np.int64), reference)
+        reward = self._reward(states["points"][:, 0].astype(np.int64), reference)
         if options.advantage == "critic":
-            rows_of = self._minibatches(len(decisions.call), iteration, 2)
-            lesson, figures = from_critic(
-                decisions, self.critic, reference, decisions.outcome(reward), options.boards, options.decay, rows_of
-            )
+            batch, figures = self._from_critic(decisions, reference, decisions.outcome(reward), iteration)
         else:
-            lesson, figures = from_rollouts(
-                self.game,
-                decisions,
-                lambda points, board: self._reward(points, reference[board]),
-                sides,
-                (
-                    selfplay.actor(self.policy, self.device, greedy=True),
-                    selfplay.actor(self.past, self.device, greedy=True),
-                ),
-                options.most,
-                options.least,
-            )
+            batch, figures = self._from_rollouts(decisions, reference, sides)
         warming = options.advantage == "critic" and iteration < options.critic_warm_up
-        result = {} if warming or len(lesson.call) == 0 else self._learn(lesson, iteration)
+        result = {} if warming or len(batch.call) == 0 else self._learn(batch, iteration)
         if (iteration + 1) % options.snapshot_every == 0:
             self.snapshots.append(network.arrays(self.policy))
         won = np.where(sides == 0, reward, -reward)[sides != BOTH]
         against = {"against_past": float(won.mean())} if len(won) else {}
         return {"decisions": float(len(decisions.call)), **against, **figures, **result}
+
+    def _datum(self, boards: I64) -> I64:
+        """Points of N/S with the supervised policy in all four seats: ``[B]``."""
+        states, anchor = selfplay.deal(self.game, boards, self.options.seed), actor(self.anchor, self.device, True)
+        selfplay.play_out(self.game, states, anchor, anchor, np.full(len(boards), BOTH), 0)
+        return np.asarray(states["points"][:, 0], np.int64)
 
     def _reward(self, points: I64, reference: I64) -> F32:
         """N/S reward, IMPs (or shares of the greatest score)."""
@@ -159,45 +163,79 @@ class Trainer:
             return (points / MAX_POINTS).astype(np.float32)
         return imps(points - reference).astype(np.float32)
 
+    def _from_rollouts(self, decisions: Decisions, reference: I64, sides: I64) -> tuple[TrainingBatch, Figures]:
+        """Every candidate of the decisions that have more than one, made and played out by likeliest calls."""
+        call, chance = selfplay.candidates(decisions.log_chances, self.options.most, self.options.least)
+        undecided = np.flatnonzero(call[:, 1] >= 0)
+        tried, call, chance = decisions.select(undecided), call[undecided], chance[undecided]
+        mine, theirs = (actor(model, self.device, greedy=True) for model in (self.policy, self.past))
+        points = selfplay.explore(self.game, tried.states, call, mine, theirs, sides[tried.board])
+        gain = tried.sign[:, None] * self._reward(points, reference[tried.board[:, None]])
+        weight = chance / chance.sum(1, keepdims=True)
+        advantage = gain - (weight * gain).sum(1, keepdims=True)
+        advantage = np.where(call >= 0, advantage / (advantage[call >= 0].std() + 1e-6), 0)
+        call = np.maximum(call, 0)
+        before = np.take_along_axis(tried.log_chances, call, 1)
+        batch = TrainingBatch(tried.observation, tried.legal, call, before, weight, advantage.astype(np.float32))
+        return batch, {"open": len(undecided) / max(1, len(decisions.call))}
+
+    def _from_critic(
+        self, decisions: Decisions, reference: I64, outcome: F32, iteration: int
+    ) -> tuple[TrainingBatch, Figures]:
+        """The calls made, with generalised advantage estimates; the critic learns on the way.
+
+        ``outcome`` ``[m]`` is what each decision's side won, IMPs over ``reference`` ``[B]``.
+        """
+        critic, target = self.critic, outcome / CRITIC_UNIT
+        x = critic.tensor(critic.inputs(decisions, reference[decisions.board]))
+        value = critic.values(x)
+        advantage = np.empty(len(value), np.float32)
+        last = np.full((len(reference), 2), -1, np.int64)
+        advantages(decisions.board, decisions.side, value, target, self.options.decay, last, advantage)
+        wanted = self.tensor(target)
+        for rows in self._minibatches(len(value), iteration, 2):
+            critic.learn(x[rows], wanted[rows])
+        call, before = decisions.call[:, None], decisions.log_chance[:, None]
+        advantage = (advantage / (advantage.std() + 1e-6))[:, None]
+        ones = np.ones_like(advantage)
+        batch = TrainingBatch(decisions.observation, decisions.legal, call, before, ones, advantage)
+        return batch, {"explained": explained(target - value, target)}
+
     # ---- learning ------------------------------------------------------------------------
 
     def _minibatches(self, n: int, iteration: int, use: int) -> Iterator[Any]:
         """Rows of every minibatch of every epoch."""
-        import torch
-
         for epoch in range(self.options.epochs):
             stream = (iteration * self.options.epochs + epoch) * 4 + use
             keys = Streams.at(self.options.seed, np.arange(n), stream).random(1)[:, 0]
-            yield from torch.from_numpy(np.argsort(keys, kind="stable")).to(self.device).split(self.options.minibatch)
+            yield from self.tensor(np.argsort(keys, kind="stable")).split(self.options.minibatch)
 
-    def _learn(self, lesson: Lesson, iteration: int) -> dict[str, float]:
-        import torch
-
+    def _learn(self, batch: TrainingBatch, iteration: int) -> Figures:
         for group in self.adam.param_groups:
             group["lr"] = self.options.learning_rate * (1 - 0.9 * iteration / self.options.iterations)
-        columns = [torch.from_numpy(np.ascontiguousarray(column)).to(self.device) for column in lesson]
+        columns = [self.tensor(column) for column in batch]
         steps = [
-            self._step(Lesson._make(column[rows] for column in columns))
-            for rows in self._minibatches(len(lesson.call), iteration, 1)
+            self._step(TrainingBatch._make(column[rows] for column in columns))
+            for rows in self._minibatches(len(batch.call), iteration, 1)
         ]
-        network.drift(self.average, self.policy, self.options.average)
+        network.ema_update(self.average, self.policy, self.options.average)
         return means(steps)
 
-    def _step(self, lesson: Any) -> dict[str, Any]:
-        """One step on a minibatch, a ``Lesson`` of torch tensors; figures, torch scalars."""
+    def _step(self, batch: Any) -> Figures:
+        """One step on a minibatch, a ``TrainingBatch`` of torch tensors; figures, torch scalars."""
         import torch
 
         options = self.options
-        chances = selfplay.log_softmax(self.policy, lesson.observation, lesson.legal)
+        chances = log_chances(self.policy, batch.observation, batch.legal)
         entropy = -(chances.exp() * chances).sum(1).mean()
-        ratio = (chances.gather(1, lesson.call) - lesson.before).exp()
+        ratio = (chances.gather(1, batch.call) - batch.before).exp()
         clipped = ratio.clamp(1 - options.clip, 1 + options.clip)
-        gain = (lesson.weight * torch.minimum(ratio * lesson.advantage, clipped * lesson.advantage)).sum(1).mean()
+        gain = (batch.weight * torch.minimum(ratio * batch.advantage, clipped * batch.advantage)).sum(1).mean()
         loss = -gain - options.entropy * entropy
         figures = {"surrogate": gain, "entropy": entropy, "clipped": (ratio != clipped).float().mean()}
         if options.anchor > 0:
             with torch.no_grad():
-                known = selfplay.log_softmax(self.anchor, lesson.observation, lesson.legal)
+                known = log_chances(self.anchor, batch.observation, batch.legal)
             away = (chances.exp() * (chances - known)).sum(1).mean()
             loss = loss + options.anchor * away
             figures["from_anchor"] = away
@@ -206,43 +244,3 @@ class Trainer:
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), 1.0)
         self.adam.step()
         return {name: value.detach() for name, value in figures.items()}
-
-
-def train(
-    start: Network,
-    game: Bridge,
-    options: Options,
-    out: str | Path,
-    provenance: dict[str, Any] | None = None,
-    report: Report | None = None,
-    judge: Judge | None = None,
-    reference: Network | None = None,
-    *,
-    every: int = 10,
-    device: str = "cpu",
-    threads: int = 1,
-    stop: int | None = None,
-) -> Network:
-    """Train to the end (or to iteration ``stop``) from where folder ``out`` stands (``training.loop``).
-
-    Args:
-        start: the policy to improve, and the first opponent.
-        game: ``Bridge(reward="score")`` on training deals.
-        options: of the run.
-        out: folder of checkpoint, curves and weights.
-        provenance: stored with the weights, beside options and figures.
-        report: called with the iteration and the figures of each measurement.
-        judge: figures of a policy; ``imps`` decides which one is kept.
-        reference: the supervised policy of datum and anchor, and an opponent; None if that is ``start``.
-        every: iterations between measurements and checkpoints.
-        device: of torch.
-        threads: of torch on the CPU; the same seed gives the same bytes with 1.
-        stop: leave after this iteration, as if interrupted.
-    """
-    if game.reward != "score":
-        raise ValueError(f"PPO compares scores itself; make the game with reward='score', not {game.reward!r}")
-    with torch_threads(threads):
-        trainer = Trainer(start, game, options, device, reference)
-        return loop(
-            trainer, Run(out, "ppo", asdict(options)), options.iterations, provenance, report, judge, every, stop
-        )

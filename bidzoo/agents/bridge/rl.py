@@ -15,33 +15,28 @@ Where we differ, to learn in minutes on a processor what took them three days an
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from bidzoo.agents.bridge import network, scores, selfplay
-from bidzoo.agents.bridge.checkpoint import Run, torch_threads
-from bidzoo.agents.bridge.critic import Critic
-from bidzoo.agents.bridge.fit import Report
-from bidzoo.agents.bridge.network import Architecture, Network
-from bidzoo.agents.bridge.neural import NetworkPolicy
-from bidzoo.agents.bridge.pairs import PairLearner, PairOptions, Pairs
-from bidzoo.agents.bridge.replay import Replay
-from bidzoo.agents.bridge.training import Judge, loop
-from bidzoo.agents.options import Count, Share, Weight, Whole
+from bidzoo.agents.bridge import network
+from bidzoo.agents.bridge.actor_critic import ActorCritic, PairOptions
+from bidzoo.agents.bridge.critic import UNIT, Critic, explained
+from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy
+from bidzoo.agents.bridge.selfplay import Pairs, log_chances
+from bidzoo.agents.bridge.trainer import Figures
+from bidzoo.core.options import Count, Share, Weight, Whole
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.imps import MAX_IMPS
+from bidzoo.envs.bridge.score import MAX_IMPS
 
-_SHARE = scores.UNIT / MAX_IMPS  # of the value network's unit in the reward's
+_SHARE = UNIT / MAX_IMPS  # of the value network's unit in the reward's
 
 
 class Rl(NetworkPolicy):
     """The reinforcement-learning policy of belief Monte Carlo search."""
 
     name = "rl"
-    weights_name = "rl"
 
 
 @dataclass(frozen=True)
@@ -68,20 +63,21 @@ class Options(PairOptions):
     burn_in: Whole = 20_000
 
 
-class Trainer(PairLearner):
+class Trainer(ActorCritic):
     """One run: ``iterate`` plays and learns between two synchronisations."""
 
-    def __init__(self, start: Network, game: Bridge, options: Options, device: str) -> None:
+    algorithm = "rl"
+    options: Options
+
+    def __init__(self, start: Network, game: Bridge, options: Options, device: str = "cpu") -> None:
+        """``start``: the supervised policy; ``game``: pays points, and shows what it sees."""
         import torch
 
-        self.options, self.architecture = options, start.architecture
-        model = network.module_of(start, device)
-        sees = options.value if options.hidden else start.architecture.observation
+        model, sees = network.module_of(start, device), options.value if options.hidden else game.encoder.name
         critic = Architecture(sees, 1, width=options.value_width, depth=options.value_depth)
+        super().__init__(game, options, model, start.architecture, critic.inputs if options.hidden else 0, device)
         self.critic = Critic(critic, options.value_rate, options.seed, device)
         self.adam = torch.optim.Adam(model.parameters(), options.policy_rate, fused=True)
-        hidden = critic.inputs if options.hidden else 0
-        super().__init__(game, options, model, Replay(options.capacity, self.architecture.inputs, hidden), device)
         self.modules = {
             "policy": model,
             "average": self.average,
@@ -90,83 +86,30 @@ class Trainer(PairLearner):
             "value_adam": self.critic.adam,
         }
 
-    def store(self, pairs: Pairs) -> dict[str, float]:
+    def store(self, pairs: Pairs) -> Figures:
         """Algorithm 1: transitions with the priority the value network gives them; the variance it explains."""
-        decisions, outcome = pairs.decisions, pairs.outcome
-        seen = self.critic.sight(decisions, pairs.reference)
-        advantage = outcome - _SHARE * self.critic.values(self.critic.inputs(seen))
-        hidden = seen if self.options.hidden else seen[:, :0]
-        self.replay.add(
-            decisions.observation,
-            hidden,
-            decisions.legal,
-            decisions.call,
-            decisions.log_chance,
-            outcome,
-            np.abs(advantage),
-        )
-        return {"explained": 1 - float(advantage.var()) / max(1e-9, float(outcome.var()))}
+        seen = self.critic.inputs(pairs.decisions, pairs.reference)
+        advantage = pairs.outcome - _SHARE * self.critic.values(self.critic.tensor(seen))
+        self.replay.add(pairs, seen if self.options.hidden else seen[:, :0], np.abs(advantage))
+        return {"explained": explained(advantage, pairs.outcome)}
 
-    def learn(self, step: int) -> dict[str, Any]:
+    def learn(self, step: int) -> Figures:
         """Algorithm 2: one minibatch for value and policy, then its new priorities."""
-        import torch
-
         options = self.options
-        sample = self.replay.sample(
-            options.minibatch,
-            options.seed + 1,
-            step,
-            options.priority if options.prioritised else 0.0,
-            options.importance,
-        )
-        seen = self.critic.inputs(sample.hidden if options.hidden else sample.observation)
-        outcome, weight, before, call, observation, legal = (
-            torch.from_numpy(a).to(self.device)
-            for a in (
-                sample.outcome,
-                sample.weight,
-                sample.log_probability,
-                sample.call,
-                sample.observation,
-                sample.legal,
-            )
-        )
+        priority = options.priority if options.prioritised else 0.0
+        sample = self.replay.sample(options.minibatch, options.seed + 1, step, priority, options.importance)
+        seen = self.critic.tensor(sample.hidden if options.hidden else sample.observation)
+        outcome, weight = self.tensor(sample.outcome), self.tensor(sample.weight)
         advantage = outcome - _SHARE * self.critic.learn(seen, outcome / _SHARE, weight)
         self.replay.update(sample.rows, advantage.abs().cpu().numpy())
         if step < options.warm_up * options.sync:
             return {}
-        chances = selfplay.log_softmax(self.model, observation, legal)
-        chance = chances.gather(1, call[:, None])[:, 0]
-        ratio = (chance - before).exp().detach()
+        chances = log_chances(self.model, self.tensor(sample.observation), self.tensor(sample.legal))
+        chance = chances.gather(1, self.tensor(sample.call)[:, None])[:, 0]
+        ratio = (chance - self.tensor(sample.log_probability)).exp().detach()
         entropy = -(chances.exp() * chances).sum(1)
         loss = -(weight * (ratio * advantage * chance + options.entropy * entropy)).mean()
         self.adam.zero_grad(set_to_none=True)
         loss.backward()
         self.adam.step()
         return {"entropy": entropy.mean().detach()}
-
-
-def train(
-    start: Network,
-    game: Bridge,
-    options: Options,
-    out: str | Path,
-    provenance: dict[str, Any] | None = None,
-    report: Report | None = None,
-    judge: Judge | None = None,
-    *,
-    every: int = 50,
-    device: str = "cpu",
-    threads: int = 1,
-    stop: int | None = None,
-) -> Network:
-    """Train to the end (or to synchronisation ``stop``) from where folder ``out`` stands; arguments as in ``ppo``."""
-    if game.reward != "score" or game.encoder.name != start.architecture.observation:
-        raise ValueError(
-            f"make the game with reward='score' and observation={start.architecture.observation!r}, "
-            f"not {game.reward!r} and {game.encoder.name!r}"
-        )
-    with torch_threads(threads):
-        trainer = Trainer(start, game, options, device)
-        run = Run(out, "rl", asdict(options))
-        return loop(trainer, run, options.syncs, provenance, report, judge, every, stop)

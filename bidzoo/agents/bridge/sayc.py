@@ -2,20 +2,28 @@
 
 import numpy as np
 
-from bidzoo.agents.bridge.natural.hand import evaluate_row, keeps_row
-from bidzoo.agents.bridge.natural.knowledge import begin_row, learn_row
+from bidzoo.agents.bridge.natural.knowledge import begin_row, evaluate_row, keeps_row, learn_row
 from bidzoo.agents.bridge.natural.meaning import meaning_row
-from bidzoo.agents.bridge.natural.records import HAND, KNOWN, MEANING
-from bidzoo.agents.bridge.natural.words import promise, shown
-from bidzoo.cards import FIRST_BID, NUM_CALLS, PASS, SEATS
-from bidzoo.envs.bridge import auction
-from bidzoo.envs.bridge.wording import suited
-from bidzoo.kernels import I8, I64, Table, Tables, allocate, batched, prange, row
-from bidzoo.streams import Streams
+from bidzoo.agents.bridge.natural.records import HAND, KNOWN, MEANING, MOST_HCP, MOST_POINTS, NO_SUIT, RULES
+from bidzoo.agents.explanation import Explanation
+from bidzoo.core.cards import FIRST_BID, NOTRUMP, NUM_CALLS, PASS, SEATS, SUITS, SYMBOLS
+from bidzoo.core.kernels import I8, I64, State, States, allocate, batched, row
+from bidzoo.core.streams import Streams
+from bidzoo.envs.bridge.text import suited
+
+
+class Pass:
+    """``pass``: never bids, the zero of every bidding scale; plays ``bridge_bidding_v0``."""
+
+    name = "pass"
+
+    def act(self, views: States, legal: I8, rng: Streams) -> I64:
+        """0 for every row."""
+        return np.zeros(len(legal), np.int64)
 
 
 @row
-def replay_row(view: Table, known: Table, meaning: Table) -> None:
+def replay_row(view: State, known: State, meaning: State) -> None:
     """What the auction of ``view`` has shown, into ``known``; ``meaning`` is scratch."""
     begin_row(known, view.dealer, view.vulnerable)
     for t in range(view.length):
@@ -25,7 +33,7 @@ def replay_row(view: Table, known: Table, meaning: Table) -> None:
 
 
 @row
-def choose_row(known: Table, hand: Table, legal: I8, meaning: Table) -> int:
+def choose_row(known: State, hand: State, legal: I8, meaning: State) -> int:
     """The call of highest priority whose promise ``hand`` keeps; of equals the cheapest."""
     best, priority = -1, -1
     for call in range(NUM_CALLS):
@@ -38,7 +46,7 @@ def choose_row(known: Table, hand: Table, legal: I8, meaning: Table) -> int:
 
 
 @row
-def last_resort_row(known: Table, hand: Table, legal: I8) -> int:
+def last_resort_row(known: State, hand: State, legal: I8) -> int:
     """The cheapest bid of the strain with most cards between the two hands; pass if every bid is too high."""
     best, most = PASS, -1
     for call in range(FIRST_BID, NUM_CALLS):
@@ -51,7 +59,7 @@ def last_resort_row(known: Table, hand: Table, legal: I8) -> int:
 
 
 @row
-def situation_row(view: Table, legal: I8, known: Table, hand: Table, meaning: Table) -> int:
+def situation_row(view: State, legal: I8, known: State, hand: State, meaning: State) -> int:
     """``choose_row`` after the auction of ``view``; the records keep what it shows and what the hand is worth."""
     replay_row(view, known, meaning)
     evaluate_row(view.hand, hand)
@@ -59,8 +67,10 @@ def situation_row(view: Table, legal: I8, known: Table, hand: Table, meaning: Ta
 
 
 @batched
-def _choose(views: Tables, legal: I8, known: Tables, hands: Tables, meanings: Tables, out: I64) -> None:
-    for b in prange(len(views)):
+def _choose(
+    start: int, stop: int, views: States, legal: I8, known: States, hands: States, meanings: States, out: I64
+) -> None:
+    for b in range(start, stop):
         out[b] = situation_row(views[b], legal[b], known[b], hands[b], meanings[b])
 
 
@@ -69,28 +79,80 @@ class Sayc:
 
     name = "sayc"
 
-    def act(self, views: Tables, legal: I8, rng: Streams) -> I64:
+    def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """Calls ``[B]``; the same for the same view, whatever the random numbers."""
         n = len(views)
         out = np.empty(n, np.int64)
         _choose(views, legal, allocate(KNOWN, n), allocate(HAND, n), allocate(MEANING, n), out)
         return out
 
-    def explain(self, view: Table) -> str:
+    def explain(self, views: States, legal: I8, rng: Streams) -> Explanation:
         """What every call of the auction promised, what each seat has shown, and why this call is made now."""
-        known, hand, meaning = allocate(KNOWN, 1), allocate(HAND, 1), allocate(MEANING, 1)
-        legal = np.zeros(NUM_CALLS, np.int8)
+        view, known, hand, meaning = views[0], *(allocate(record, 1)[0] for record in (KNOWN, HAND, MEANING))
         lines = []
-        begin_row(known[0], view["dealer"], view["vulnerable"])
+        begin_row(known, view["dealer"], view["vulnerable"])
         for t in range(int(view["length"])):
-            seat, call = int(known[0]["seat"]), int(view["calls"][t])
-            meaning_row(known[0], call, meaning[0])
-            lines.append(f"{SEATS[seat]} {suited(call)}: {promise(meaning[0])}")
-            learn_row(known[0], call, meaning[0])
-        auction.legal_row(view, legal)
-        call = situation_row(view, legal, known[0], hand[0], meaning[0])
+            seat, call = int(known["seat"]), int(view["calls"][t])
+            meaning_row(known, call, meaning)
+            lines.append(f"{SEATS[seat]} {suited(call)}: {promise(meaning)}")
+            learn_row(known, call, meaning)
+        call = situation_row(view, legal[0], known, hand, meaning)
         for who, name in ((2, "partner"), (1, "LHO"), (3, "RHO")):
-            lines.append(f"{name} has shown {shown(known[0], (int(view['seat']) + who) % 4)}")
-        meaning_row(known[0], call, meaning[0])
-        lines.append(f"my call: {suited(call)}, {promise(meaning[0])}")
-        return "\n".join(lines)
+            lines.append(f"{name} has shown {shown(known, (int(view['seat']) + who) % 4)}")
+        meaning_row(known, call, meaning)
+        lines.append(f"my call: {suited(call)}, {promise(meaning)}")
+        return Explanation("\n".join(lines))
+
+
+# ---- promises in words -------------------------------------------------------------------
+
+_RULES = tuple(RULES.values())
+_SUITS = [SYMBOLS[suit] for suit in SUITS]
+
+
+def between(low: int, high: int, most: int) -> str:
+    """``"12-14"``, ``"12+"``, ``"0-5"``; empty if it says nothing."""
+    if low <= 0 and high >= most:
+        return ""
+    return f"{low}+" if high >= most else str(low) if low == high else f"{max(low, 0)}-{high}"
+
+
+def lengths(low: State, high: State) -> str:
+    """``"5+♠, 2-3♥"``, highest suit first; suits of which nothing is known are left out."""
+    parts = [between(int(low[suit]), int(high[suit]), 13) + _SUITS[suit] for suit in (3, 2, 1, 0)]
+    return ", ".join(part for part in parts if len(part) > 1)
+
+
+def promise(m: State) -> str:
+    """What a ``MEANING`` record says, such as ``"raise: 6-9 points in support, 3+♥"``."""
+    parts = []
+    for low, high, most, unit in (
+        (m["hcp_low"], m["hcp_high"], MOST_HCP, "HCP"),
+        (m["points_low"], m["points_high"], MOST_POINTS, "points" if m["trump"] == NO_SUIT else "points in support"),
+    ):
+        text = between(int(low), int(high), most)
+        parts += [f"{text} {unit}"] if text else []
+    if m["balanced"]:
+        parts.append("balanced")
+    parts += [text for text in [lengths(m["low"], m["high"])] if text]
+    stopped = [_SUITS[suit] for suit in (3, 2, 1, 0) if int(m["stops"]) >> suit & 1]
+    if stopped:
+        parts.append(f"{''.join(stopped)} stopped")
+    if m["either"]:
+        parts.append("4+ in " + " or ".join(_SUITS[suit] for suit in (3, 2) if int(m["either"]) >> suit & 1))
+    if m["aces"]:
+        numbers = [str(n) for n in range(5) if int(m["aces"]) >> n & 1]
+        parts.append(f"{' or '.join(numbers)} aces")
+    if m["quality"] and 0 <= m["strain"] < NOTRUMP:
+        parts.append(f"{int(m['quality'])}+ HCP in {_SUITS[int(m['strain'])]}")
+    force = ("", "forcing", "forcing to game")[int(m["force"])]
+    text = _RULES[int(m["rule"])] + (": " if parts else "") + ", ".join(parts)
+    return text + (f"; {force}" if force else "")
+
+
+def shown(k: State, seat: int) -> str:
+    """What ``seat`` has shown, such as ``"12-21 HCP, 5+♠"``."""
+    points = between(int(k["hcp_low"][seat]), int(k["hcp_high"][seat]), MOST_HCP)
+    parts = [f"{points} HCP"] if points else []
+    parts += [text for text in [lengths(k["low"][seat], k["high"][seat])] if text]
+    return ", ".join(parts) or "nothing yet"

@@ -2,39 +2,40 @@
 
 Boards are played to the end in one batch; a turn costs the host what its boards that are still bid cost, nothing
 for the others. Random numbers are addressed by ``(seed, board, turn)``.
+
+*Branches* are what the likeliest calls of a decision lead to: each is tried on the same cards and played out. Their
+results differ by what the call does and by nothing else: the comparison that joint policy search (section 5.2) and
+policy iteration (Lockhart et al. 2020) learn from. *Duplicate pairs* are boards at two tables, all four seats of both
+held by one policy, rewarded with the IMPs between them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bidzoo.agents.bridge.decisions import Book, Decisions, blank
-from bidzoo.cards import NUM_CALLS
+from bidzoo.agents.bridge.network import forward, log_softmax
+from bidzoo.core.cards import NUM_CALLS
+from bidzoo.core.kernels import F32, F64, I8, I64, Bool, States, allocate, batched, next_row, unit_row
+from bidzoo.core.streams import stream_row
 from bidzoo.envs.bridge import engine
-from bidzoo.envs.bridge.auction import legal_row
+from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row
 from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.score import MAX_IMPS, imps
 from bidzoo.envs.bridge.state import AUCTION
-from bidzoo.kernels import F32, F64, I8, I64, Bool, Tables, allocate, batched, next_row, prange, unit_row
-from bidzoo.streams import stream_row
 
 NORTH_SOUTH, EAST_WEST, BOTH = 0, 1, 2  # whose decisions are learned from
-_RULES = engine.Rules(play=False, reward=engine.SCORE, divisor=1.0, code=0)  # auctions, scored double-dummy
 
 # observations [n, F], legal calls [n, 38], numbers in [0, 1) [n] -> calls [n], log-probabilities of all calls [n, 38]
 Actor = Callable[[I8, I8, F64], tuple[I64, F32]]
 
 
-def log_softmax(model: Any, observation: Any, legal: Any) -> Any:
-    """Log-probabilities ``[n, 38]`` of a torch network; illegal calls have about -1e9. Computed in bfloat16."""
-    import torch
-
-    with torch.autocast(observation.device.type, torch.bfloat16):
-        logits = model(observation.to(torch.bfloat16))[:, :NUM_CALLS]
-    return logits.float().masked_fill(legal == 0, -1e9).log_softmax(1)
+def log_chances(model: Any, observation: Any, legal: Any) -> Any:
+    """Log-probabilities ``[n, 38]`` of a torch network at torch observations; illegal calls have about -1e9."""
+    return log_softmax(forward(model, observation), legal)
 
 
 def actor(model: Any, device: str = "cpu", greedy: bool = False) -> Actor:
@@ -43,7 +44,7 @@ def actor(model: Any, device: str = "cpu", greedy: bool = False) -> Actor:
 
     def act(observation: I8, legal: I8, numbers: F64) -> tuple[I64, F32]:
         with torch.no_grad():
-            chances = log_softmax(model, torch.from_numpy(observation).to(device), torch.from_numpy(legal).to(device))
+            chances = log_chances(model, torch.from_numpy(observation).to(device), torch.from_numpy(legal).to(device))
             if greedy:
                 call = chances.argmax(1)
             else:
@@ -54,16 +55,119 @@ def actor(model: Any, device: str = "cpu", greedy: bool = False) -> Actor:
     return act
 
 
-def by_side(sides: I64, players: NDArray[Any]) -> Bool:
-    """Where a learner at ``sides`` is the one to call."""
-    mine: Bool = (sides == BOTH) | (sides == players % 2)
-    return mine
+# ---- decisions and their record ----------------------------------------------------------
+
+_A_BOARD = 16  # decisions that a recorder begins with room for: auctions of networks have 10 or 11 calls
+
+
+class Decisions(NamedTuple):
+    """``n`` decisions in the order they were made, of ``B`` boards."""
+
+    later: States  # [E]  states in which they were made, and now further calls
+    row: I64  # [n]  in ``later``
+    length: I64  # [n]  calls before this one
+    observation: I8  # [n, F]  of the game's encoder
+    legal: I8  # [n, 38]
+    call: I64  # [n]
+    log_chances: F32  # [n, 38]  of every call when this one was made; about -1e9 for illegal ones
+    board: I64  # [n]  row of the board, 0 ... B - 1
+    player: I64  # [n]
+
+    @property
+    def states(self) -> States:
+        """States before the call, ``[n]``: the calls before it made again, since a copy would be most of a decision."""
+        out = allocate(self.later.dtype, len(self.row))
+        _take_back(self.row, self.later, self.length, out)
+        return out
+
+    @property
+    def side(self) -> I64:
+        """0 N/S, 1 E/W: ``[n]``."""
+        return self.player % 2
+
+    @property
+    def sign(self) -> I64:
+        """1 where N/S decide, -1 where E/W do: ``[n]``."""
+        return np.where(self.side == 0, 1, -1)
+
+    @property
+    def log_chance(self) -> F32:
+        """Of the call that was made: ``[n]``."""
+        made: F32 = np.take_along_axis(self.log_chances, self.call[:, None], 1)[:, 0]
+        return made
+
+    def select(self, which: NDArray[Any] | slice) -> Decisions:
+        """The decisions at ``which``: copies at numbers or a mask, the same memory at a slice."""
+        return self._replace(**{name: field[which] for name, field in self._asdict().items() if name != "later"})
+
+    def outcome(self, reward: F32) -> F32:
+        """What each decision's side won in the end, ``[n]``, of N/S rewards ``[B]``."""
+        return np.where(self.side == 0, reward[self.board], -reward[self.board]).astype(np.float32)
+
+
+@batched
+def _take_back(start: int, stop: int, row: I64, later: States, length: I64, out: States) -> None:
+    for i in range(start, stop):
+        out[i] = later[row[i]]
+        state, calls = out[i], later[row[i]].calls
+        open_auction_row(state, int(state.dealer), int(state.vulnerable))
+        state.points[:] = 0
+        for t in range(length[i]):
+            call_row(state, int(calls[t]))
+
+
+def empty(game: Bridge, n: int) -> Decisions:
+    """Memory of ``n`` decisions, to be written; what is not touched takes no room."""
+    return Decisions(
+        later=allocate(game.state, 0),
+        row=np.empty(n, np.int64),
+        length=np.empty(n, np.int64),
+        observation=np.empty((n, game.encoder.layout.size), np.int8),
+        legal=np.empty((n, NUM_CALLS), np.int8),
+        call=np.empty(n, np.int64),
+        log_chances=np.empty((n, NUM_CALLS), np.float32),
+        board=np.empty(n, np.int64),
+        player=np.empty(n, np.int64),
+    )
+
+
+def join(parts: Sequence[Decisions]) -> Decisions:
+    """One after the other."""
+    starts = np.cumsum([0, *(len(part.later) for part in parts)])
+    moved = [part._replace(row=part.row + start) for part, start in zip(parts, starts)]
+    joined = Decisions._make(np.concatenate(field) for field in zip(*moved))
+    return joined._replace(later=joined.later.view(type(parts[0].later)))  # as ``allocate`` made them
+
+
+class Recorder:
+    """Decisions one turn after the other, written where they stay: joining them in the end would copy them all."""
+
+    def __init__(self, game: Bridge, boards: int) -> None:
+        self._game, self._memory, self._written = game, empty(game, _A_BOARD * boards), 0
+
+    def rows(self, n: int) -> Decisions:
+        """The next ``n`` decisions, to be written."""
+        start, self._written = self._written, self._written + n
+        if self._written > len(self._memory.call):
+            before, self._memory = self._memory, empty(self._game, 2 * self._written)
+            for name, field in before.select(slice(0, start))._asdict().items():
+                getattr(self._memory, name)[: len(field)] = field
+        return self._memory.select(slice(start, self._written))
+
+    def decisions(self, later: States) -> Decisions:
+        """All that were written, of states that are now ``later`` ``[B]``."""
+        return self._memory.select(slice(0, self._written))._replace(later=later)
+
+
+# ---- playing -----------------------------------------------------------------------------
+
+_RULES = engine.Rules(play=False, reward=engine.SCORE, divisor=1.0, code=0)  # auctions, scored double-dummy
 
 
 def play(
     game: Bridge, boards: I64, seed: int, learner: Actor, opponent: Actor, sides: I64, stream: int
-) -> tuple[Tables, Decisions]:
-    """Every board to its end: final tables ``[B]`` and the learner's decisions.
+) -> tuple[States, Decisions]:
+    """Every board to its end: final states ``[B]`` and the learner's decisions.
 
     Args:
         game: ``Bridge(reward="score")``.
@@ -74,117 +178,178 @@ def play(
         sides: ``[B]`` of NORTH_SOUTH, EAST_WEST, BOTH.
         stream: of the players' random numbers, with seed and boards.
     """
-    tables, book = deal(game, boards, seed), Book(game, len(boards))
-    play_on(game, tables, learner, opponent, sides, seed ^ (stream << 32), book)
-    return tables, book.decisions(tables)
+    states, recorder = deal(game, boards, seed), Recorder(game, len(boards))
+    play_out(game, states, learner, opponent, sides, seed ^ (stream << 32), recorder)
+    return states, recorder.decisions(states)
 
 
-def deal(game: Bridge, boards: I64, seed: int) -> Tables:
-    """Tables ``[B]`` before the first call."""
-    tables = game.new(len(boards))
-    game.begin(tables, np.ascontiguousarray(boards, np.int64), seed, game.buffers(len(boards)))
-    return tables
+def deal(game: Bridge, boards: I64, seed: int) -> States:
+    """States ``[B]`` before the first call."""
+    states = game.new(len(boards))
+    game.begin(states, np.ascontiguousarray(boards, np.int64), seed, game.buffers(len(boards)))
+    return states
 
 
-def play_on(
-    game: Bridge, tables: Tables, learner: Actor, opponent: Actor, sides: I64, key: int, book: Book | None = None
+def play_out(
+    game: Bridge,
+    states: States,
+    learner: Actor,
+    opponent: Actor,
+    sides: I64,
+    key: int,
+    recorder: Recorder | None = None,
 ) -> None:
-    """``tables`` ``[B]`` from where they stand to the end, in place; the learner's decisions go into ``book``.
+    """``states`` ``[B]`` from where they stand to the end, in place; the learner's decisions go into ``recorder``.
 
     The random numbers are those of ``key``, the number of the board and the turn.
     """
-    rows = np.flatnonzero(tables["phase"] == AUCTION)
-    turn = tables["turn"][rows].astype(np.int64)
-    scratch = blank(game, len(rows))
+    rows = np.flatnonzero(states["phase"] == AUCTION)
+    turn = states["turn"][rows].astype(np.int64)
+    scratch = empty(game, len(rows))
     while len(rows):
         calls = np.empty(len(rows), np.int64)
-        mine = by_side(sides[rows], turn)
-        for who, keep, at in (
-            (learner, book, np.flatnonzero(mine)),
+        mine: Bool = (sides[rows] == BOTH) | (sides[rows] == turn % 2)
+        for who, record, at in (
+            (learner, recorder, np.flatnonzero(mine)),
             (opponent, None, np.flatnonzero(~mine)),
         ):
             if len(at):
-                page = keep.page(len(at)) if keep else scratch.some(slice(0, len(at)))
-                calls[at] = decide(game, tables, rows[at], who, key, page).call
-        turn = make(tables, rows, calls)
+                out = record.rows(len(at)) if record else scratch.select(slice(0, len(at)))
+                calls[at] = decide(game, states, rows[at], who, key, out).call
+        turn = make(states, rows, calls)
         rows, turn = rows[turn >= 0], turn[turn >= 0]
 
 
-def decide(game: Bridge, tables: Tables, rows: I64, who: Actor, key: int, page: Decisions | None = None) -> Decisions:
-    """What ``who`` calls at ``rows`` ``[n]`` of ``tables`` ``[B]``, written into ``page`` ``[n]`` if given."""
-    page = blank(game, len(rows)) if page is None else page
-    numbers = observe(game, tables, rows, key, page)
-    page.call[:], page.log_chances[:] = who(page.observation, page.legal, numbers)
-    page.row[:] = page.board[:] = rows
-    return page._replace(later=tables)
+def decide(game: Bridge, states: States, rows: I64, who: Actor, key: int, out: Decisions | None = None) -> Decisions:
+    """What ``who`` calls at ``rows`` ``[n]`` of ``states`` ``[B]``, written into ``out`` ``[n]`` if given."""
+    out = empty(game, len(rows)) if out is None else out
+    numbers = observe(game, states, rows, key, out)
+    out.call[:], out.log_chances[:] = who(out.observation, out.legal, numbers)
+    out.row[:] = out.board[:] = rows
+    return out._replace(later=states)
 
 
-def observe(game: Bridge, tables: Tables, rows: I64, key: int, page: Decisions) -> F64:
-    """What is seen at ``rows`` ``[n]`` and who sees it, into ``page`` ``[n]``; the random numbers of their calls."""
+def observe(game: Bridge, states: States, rows: I64, key: int, out: Decisions) -> F64:
+    """What is seen at ``rows`` ``[n]`` and who sees it, into ``out`` ``[n]``; the random numbers of their calls."""
     numbers = np.empty(len(rows))
-    _observe(rows, tables, game.encoder.code, key, page.observation, page.legal, page.player, page.length, numbers)
+    _observe(rows, states, game.encoder.code, key, out.observation, out.legal, out.player, out.length, numbers)
     return numbers
-
-
-def make(tables: Tables, rows: I64, calls: I64) -> I64:
-    """Make ``calls`` ``[n]`` at ``rows`` ``[n]`` of ``tables``, in place; who calls next, -1: nobody, ``[n]``."""
-    turn = np.empty(len(rows), np.int64)
-    _make(rows, tables, calls, _RULES, turn)
-    return turn
 
 
 @batched
 def _observe(
-    rows: I64, tables: Tables, code: int, key: int, observation: I8, legal: I8, player: I64, length: I64, numbers: F64
+    start: int,
+    stop: int,
+    rows: I64,
+    states: States,
+    code: int,
+    key: int,
+    observation: I8,
+    legal: I8,
+    player: I64,
+    length: I64,
+    numbers: F64,
 ) -> None:
-    for i in prange(len(rows)):
-        table = tables[rows[i]]
-        seat = int(table.turn)
-        engine.observe_row(table, seat, code, observation[i])
-        legal_row(table, legal[i])
-        player[i], length[i] = seat, table.length
-        numbers[i] = unit_row(next_row(stream_row(key, table.board, table.length)))
+    for i in range(start, stop):
+        state = states[rows[i]]
+        seat = int(state.turn)
+        engine.observe_row(state, seat, code, observation[i])
+        legal_row(state, legal[i])
+        player[i], length[i] = seat, state.length
+        numbers[i] = unit_row(next_row(stream_row(key, state.board, state.length)))
+
+
+def make(states: States, rows: I64, calls: I64) -> I64:
+    """Make ``calls`` ``[n]`` at ``rows`` ``[n]`` of ``states``, in place; who calls next, -1: nobody, ``[n]``."""
+    turn = np.empty(len(rows), np.int64)
+    _make(rows, states, calls, _RULES, turn)
+    return turn
 
 
 @batched
-def _copy(out: Tables, tables: Tables, rows: I64) -> None:
-    for i in prange(len(out)):
-        out[i] = tables[rows[i]]
-
-
-@batched
-def _make(rows: I64, tables: Tables, calls: I64, rules: engine.Rules, turn: I64) -> None:
-    for i in prange(len(rows)):
-        engine.act_row(tables[rows[i]], calls[i], rules)
-        turn[i] = tables[rows[i]].turn
-
-
-@batched
-def _legal(tables: Tables, out: I8) -> None:
-    for b in prange(len(tables)):
-        legal_row(tables[b], out[b])
-
-
-def legal_calls(tables: Tables) -> I8:
-    """Legal calls ``[B, 38]``."""
-    out = np.empty((len(tables), NUM_CALLS), np.int8)
-    _legal(tables, out)
-    return out
+def _make(start: int, stop: int, rows: I64, states: States, calls: I64, rules: engine.Rules, turn: I64) -> None:
+    for i in range(start, stop):
+        engine.act_row(states[rows[i]], calls[i], rules)
+        turn[i] = states[rows[i]].turn
 
 
 def finish(
-    game: Bridge, tables: Tables, rows: I64, calls: I64, learner: Actor, opponent: Actor, sides: I64, key: int = 0
+    game: Bridge, states: States, rows: I64, calls: I64, learner: Actor, opponent: Actor, sides: I64, key: int = 0
 ) -> I64:
-    """Make ``calls`` ``[n]`` at copies of ``rows`` ``[n]`` of ``tables`` and play on as ``play_on``; N/S points."""
+    """Make ``calls`` ``[n]`` at copies of ``rows`` ``[n]`` of ``states`` and play them out; N/S points ``[n]``."""
     after = allocate(game.state, len(rows))
-    _copy(after, tables, rows)
+    _copy(after, states, rows)
     make(after, np.arange(len(rows)), calls)
-    play_on(game, after, learner, opponent, sides, key)
+    play_out(game, after, learner, opponent, sides, key)
     return np.asarray(after["points"][:, 0], np.int64)
 
 
-def datum(game: Bridge, boards: I64, seed: int, player: Actor) -> I64:
-    """Points of N/S with ``player`` in all four seats: ``[B]``."""
-    tables = deal(game, boards, seed)
-    play_on(game, tables, player, player, np.full(len(boards), BOTH), 0)
-    return np.asarray(tables["points"][:, 0], np.int64)
+@batched
+def _copy(start: int, stop: int, out: States, states: States, rows: I64) -> None:
+    for i in range(start, stop):
+        out[i] = states[rows[i]]
+
+
+# ---- branches ----------------------------------------------------------------------------
+
+
+def candidates(log_chances: F32, most: int, least: float) -> tuple[I64, F32]:
+    """Up to ``most`` calls ``[n, K]`` of chance at least ``least``, and their chances, from ``[n, 38]``."""
+    call = np.empty((len(log_chances), most), np.int64)
+    chance = np.empty((len(log_chances), most), np.float32)
+    _likeliest(log_chances, call, chance)
+    chance = np.exp(chance)
+    use = chance >= least
+    use[:, 0] = True
+    return np.where(use, call, -1), np.where(use, chance, np.float32(0))
+
+
+@batched
+def _likeliest(start: int, stop: int, log_chances: F32, call: I64, best: F32) -> None:
+    """The greatest of each row in falling order; of equal ones the first comes first."""
+    for b in range(start, stop):
+        for k in range(call.shape[1]):
+            found = -1
+            for a in range(log_chances.shape[1]):
+                value = log_chances[b, a]
+                later = k == 0 or value < best[b, k - 1] or (value == best[b, k - 1] and a > call[b, k - 1])
+                if later and (found < 0 or value > log_chances[b, found]):
+                    found = a
+            call[b, k], best[b, k] = found, log_chances[b, found]
+
+
+def explore(game: Bridge, states: States, call: I64, learner: Actor, opponent: Actor, sides: I64) -> I64:
+    """N/S points ``[n, K]`` when each candidate ``call`` ``[n, K]`` (-1: none) is made at ``states`` and played out."""
+    row, place = np.nonzero(call >= 0)
+    points = np.zeros(call.shape, np.int64)
+    points[row, place] = finish(game, states, row, call[row, place], learner, opponent, sides[row])
+    return points
+
+
+# ---- duplicate pairs ---------------------------------------------------------------------
+
+
+class Pairs(NamedTuple):
+    """``n`` decisions at both tables of every board."""
+
+    decisions: Decisions
+    outcome: F32  # [n]  what the decision's side won, IMPs / 24
+    reference: I64  # [n]  N/S points at the other table
+
+
+def duplicate_pairs(game: Bridge, boards: I64, seed: int, player: Actor, stream: int) -> Pairs:
+    """Every board twice, with random numbers of their own; arguments as of ``play``."""
+    sides = np.full(len(boards), BOTH)
+    first, at_first = play(game, boards, seed, player, player, sides, 2 * stream)
+    second, at_second = play(game, boards, seed, player, player, sides, 2 * stream + 1)
+    return paired(at_first, at_second, first["points"][:, 0], second["points"][:, 0])
+
+
+def paired(at_first: Decisions, at_second: Decisions, points: I64, reference: I64) -> Pairs:
+    """The decisions of two tables whose N/S scores were ``points`` and ``reference`` ``[B]``."""
+    difference = imps(points - reference).astype(np.float32) / np.float32(MAX_IMPS)
+    return Pairs(
+        join([at_first, at_second]),
+        np.concatenate([at_first.outcome(difference), at_second.outcome(-difference)]),
+        np.concatenate([reference[at_first.board], points[at_second.board]]).astype(np.int64),
+    )

@@ -7,14 +7,71 @@ score beats the threshold, else the takes → changes near the end of a game and
 import numpy as np
 
 from bidzoo.agents.spades.curves import chance_row, sequence_row
-from bidzoo.agents.spades.endgame import USUAL_BID, endgame_row, worth_row
-from bidzoo.agents.spades.hand import covers_row, nil_value_row, takes_row
-from bidzoo.agents.spades.suits import suits_row
-from bidzoo.bits import count_row
+from bidzoo.agents.spades.hand import covers_row, nil_value_row, suits_row, takes_row
+from bidzoo.core.bits import count_row
+from bidzoo.core.kernels import State, below_row, next_row, row
 from bidzoo.envs.spades.bidding import legal_bids_row
-from bidzoo.envs.spades.deck import SUIT_CARDS
+from bidzoo.envs.spades.deals import SUIT_CARDS
 from bidzoo.envs.spades.state import BLIND_NIL, CUTTHROAT, LOOK, NIL, SPADES, SUICIDE, WHIZ
-from bidzoo.kernels import Table, below_row, next_row, row
+
+# ---- near the end of a game ------------------------------------------------------------------
+# From most points to most wins (sections 4.4, G.1 and appendix E). A side *can win* if fulfilling its contract takes it
+# to the winning goal. A bid not yet made counts as ``USUAL_BID``; the paper's mean sum of bids is 10.55.
+
+USUAL_BID = 2.64
+SURE_SET, HIGH_SUM = 14, 11  # sums of four bids
+SMALL_GAP, MOST_TRICKS = 20, 2  # points behind that up to two more tricks make good
+RISKY_NIL = 0.3  # success chance that is still worth a desperate nil
+BAG_ROOM = 2
+
+
+@row
+def worth_row(bid: int) -> float:
+    """Points of a bid that is fulfilled; -1 is a bid not yet made."""
+    if bid < 0:
+        return 10 * USUAL_BID
+    return 100.0 if bid == NIL else 10.0 * bid
+
+
+@row
+def endgame_row(state: State, bid: int, regular: int, takes: float, nil_chance: float) -> int:
+    """``bid`` (a nil or the ``regular`` bid) as the score asks; ``takes`` before rounding."""
+    seat = int(state.turn)
+    ours, theirs = float(state.scores[seat % 2]), float(state.scores[(seat + 1) % 2])
+    left, partner = int(state.bids[(seat + 1) % 4]), int(state.bids[(seat + 2) % 4])
+    right = int(state.bids[(seat + 3) % 4])
+    ours += worth_row(partner)
+    theirs += worth_row(left) + worth_row(right)
+    last, goal = left >= 0, float(state.win_goal)
+    if theirs >= goal and theirs > ours + worth_row(bid):
+        if bid != NIL:
+            return _seeking_row(left, partner, right, bid, takes, theirs - ours - 10 * bid, nil_chance)
+        return bid
+    if last and ours + 10 * regular >= goal and ours + 10 * regular > theirs:
+        if bid == NIL:
+            bid = regular
+        fewer = ours + 10 * (bid - 1)
+        if bid > 1 and fewer >= goal and fewer > theirs and state.bags[seat % 2] + BAG_ROOM < 10:
+            return bid - 1
+    return bid
+
+
+@row
+def _seeking_row(left: int, partner: int, right: int, bid: int, takes: float, gap: float, nil_chance: float) -> int:
+    """A regular bid when the opponents are about to win by ``gap`` points: the four cases of G.1."""
+    if left == NIL or right == NIL:
+        return max(1, int(np.floor(takes)))  # takes - 0.5, rounded
+    others = left + partner + right
+    if left >= 0 and partner != NIL and others + bid >= HIGH_SUM:
+        return min(13, max(bid, SURE_SET - others))
+    if gap < SMALL_GAP:
+        return min(13, bid + min(MOST_TRICKS, int(gap // 10) + 1))
+    if nil_chance >= RISKY_NIL and partner != NIL:
+        return NIL
+    return bid
+
+
+# ---- Algorithm 1 -----------------------------------------------------------------------------
 
 BIG_FIVE, BIG_SIX = 5, 6
 FAR_BEHIND = 100  # points; then Big 6 replaces Big 5
@@ -24,11 +81,11 @@ EASY_SUM = 11  # three bids below this are an easy contract (G.3)
 
 
 @row
-def earlier_row(table: Table) -> tuple[int, int]:
+def earlier_row(state: State) -> tuple[int, int]:
     """Number and sum of the bids before this one."""
     number, total = 0, 0
     for seat in range(4):
-        bid = int(table.bids[seat])
+        bid = int(state.bids[seat])
         if bid >= 0:
             number += 1
             total += bid
@@ -36,60 +93,60 @@ def earlier_row(table: Table) -> tuple[int, int]:
 
 
 @row
-def factor_row(table: Table, bidder: Table) -> float:
+def factor_row(state: State, bidder: State) -> float:
     """What earlier bids add to the takes: ``bias`` of the turn plus ``slope`` a trick above their mean."""
-    number, total = earlier_row(table)
+    number, total = earlier_row(state)
     return bidder.bias[number] + bidder.slope * (total - USUAL_BID * number)
 
 
 @row
-def hand_takes_row(table: Table, hand: int, book: Table) -> float:
+def hand_takes_row(state: State, hand: int, lookup: State) -> float:
     """``CalcRegularTakes`` before the factor; an opponent who bid nil will not cut (appendix A)."""
-    seat, cutters = int(table.turn), 0
+    seat, cutters = int(state.turn), 0
     for k in range(1, 4):
-        if (k != 2 or table.variant == CUTTHROAT) and table.bids[(seat + k) % 4] != NIL:
+        if (k != 2 or state.variant == CUTTHROAT) and state.bids[(seat + k) % 4] != NIL:
             cutters += 1
-    return takes_row(table.deck, suits_row(table.deck, hand), book.clear[cutters])
+    return takes_row(state.deck, suits_row(state.deck, hand), lookup.clear[cutters])
 
 
 @row
-def hand_nil_value_row(table: Table, hand: int, book: Table, covered: bool) -> float:
+def hand_nil_value_row(state: State, hand: int, lookup: State, covered: bool) -> float:
     """``CalcNilValue``; in cutthroat nobody covers."""
-    suits = suits_row(table.deck, hand)
-    if table.variant == CUTTHROAT:
-        return nil_value_row(table.deck, suits, book.side_alone, book.spades_alone[table.deck], False)
-    return nil_value_row(table.deck, suits, book.side, book.spades[table.deck], covered)
+    suits = suits_row(state.deck, hand)
+    if state.variant == CUTTHROAT:
+        return nil_value_row(state.deck, suits, lookup.side_alone, lookup.spades_alone[state.deck], False)
+    return nil_value_row(state.deck, suits, lookup.side, lookup.spades[state.deck], covered)
 
 
 @row
-def behind_row(table: Table) -> bool:
+def behind_row(state: State) -> bool:
     """Our partnership trails by more than 100 points."""
-    side = int(table.turn) % 2
-    return table.scores[1 - side] - table.scores[side] > FAR_BEHIND
+    side = int(state.turn) % 2
+    return state.scores[1 - side] - state.scores[side] > FAR_BEHIND
 
 
 @row
-def signal_row(table: Table) -> int:
+def signal_row(state: State) -> int:
     """The reserved bid now in force: 6 far behind where blind nil may be bid, else 5; 0 without partners (G.2)."""
-    if table.sides != 2 or table.variant != 0:
+    if state.sides != 2 or state.variant != 0:
         return 0
-    return BIG_SIX if table.blind_nil and behind_row(table) else BIG_FIVE
+    return BIG_SIX if state.blind_nil and behind_row(state) else BIG_FIVE
 
 
 @row
-def offered_row(table: Table) -> bool:
+def offered_row(state: State) -> bool:
     """Partner, bidding before us as the first of the side, has offered to cover our nil by Big 5 (G.2)."""
-    return signal_row(table) == BIG_FIVE and table.bids[(int(table.turn) + 2) % 4] == BIG_FIVE
+    return signal_row(state) == BIG_FIVE and state.bids[(int(state.turn) + 2) % 4] == BIG_FIVE
 
 
 @row
-def threshold_row(table: Table, bidder: Table, takes: float, covered: bool) -> float:
+def threshold_row(state: State, bidder: State, takes: float, covered: bool) -> float:
     """``CalcNilThreshold`` in points: a constant, or for BIS* the expected score of the regular bid (5.3.3)."""
-    if table.variant == SUICIDE:
+    if state.variant == SUICIDE:
         return SUICIDE_THRESHOLD
     threshold = bidder.nil_threshold
-    if bidder.bid_sensitive and table.sides == 2:
-        partner = worth_row(int(table.bids[(int(table.turn) + 2) % 4]))
+    if bidder.bid_sensitive and state.sides == 2:
+        partner = worth_row(int(state.bids[(int(state.turn) + 2) % 4]))
         together = 0.82 * (10 * takes + partner) - 0.18 * (10 * takes + partner)
         threshold = together - 0.68 * partner + 0.32 * partner  # partner alone covers and makes the contract less often
     if covered:
@@ -98,60 +155,60 @@ def threshold_row(table: Table, bidder: Table, takes: float, covered: bool) -> f
 
 
 @row
-def bis_row(table: Table, hand: int, bidder: Table, book: Table, key: np.uint64) -> int:
+def bis_row(state: State, hand: int, bidder: State, lookup: State, key: np.uint64) -> int:
     """The bid of the seat to bid, which holds ``hand`` (ignored before it has looked)."""
-    seat = int(table.turn)
-    if not table.looked >> seat & 1:
-        return BLIND_NIL if bidder.blind and blind_row(table, bidder) else LOOK
-    partner = int(table.bids[(seat + 2) % 4]) if table.sides == 2 else -1
-    signal = signal_row(table) if bidder.conventions else 0
-    covered = bidder.conventions == 1 and offered_row(table)
-    raw = hand_takes_row(table, hand, book)
-    takes = raw + factor_row(table, bidder)
-    value = hand_nil_value_row(table, hand, book, covered)
-    chance = value if table.sides == 4 else chance_row(book.curves[bidder.curve, sequence_row(table)], value)
+    seat = int(state.turn)
+    if not state.looked >> seat & 1:
+        return BLIND_NIL if bidder.blind and blind_row(state, bidder) else LOOK
+    partner = int(state.bids[(seat + 2) % 4]) if state.sides == 2 else -1
+    signal = signal_row(state) if bidder.conventions else 0
+    covered = bidder.conventions == 1 and offered_row(state)
+    raw = hand_takes_row(state, hand, lookup)
+    takes = raw + factor_row(state, bidder)
+    value = hand_nil_value_row(state, hand, lookup, covered)
+    chance = value if state.sides == 4 else chance_row(lookup.curves[bidder.single_curve, sequence_row(state)], value)
     regular = max(1, int(np.floor(takes + 0.5)))
-    threshold = threshold_row(table, bidder, takes, covered)
-    if table.variant == WHIZ:  # the regular bid is the number of spades: dearer where the hand takes fewer
-        threshold -= 20 * max(0.0, count_row(hand & SUIT_CARDS[table.deck, SPADES]) - takes)
+    threshold = threshold_row(state, bidder, takes, covered)
+    if state.variant == WHIZ:  # the regular bid is the number of spades: dearer where the hand takes fewer
+        threshold -= 20 * max(0.0, count_row(hand & SUIT_CARDS[state.deck, SPADES]) - takes)
     bid = NIL if partner != NIL and 200 * chance - 100 > threshold else regular
     if below_row(key, 1 << 20) < bidder.noise * (1 << 20):
-        return nearest_row(legal_bids_row(table, hand), noisy_row(regular, key))
-    if bidder.endgame and table.sides == 2 and table.variant == 0:
-        bid = endgame_row(table, bid, regular, takes, chance)
+        return nearest_row(legal_bids_row(state, hand), noisy_row(regular, key))
+    if bidder.endgame and state.sides == 2 and state.variant == 0:
+        bid = endgame_row(state, bid, regular, takes, chance)
     if signal and partner < 0 and bid != NIL:
-        bid = convention_row(table, hand, bid, signal)
-    return nearest_row(legal_bids_row(table, hand), bid)
+        bid = convention_row(state, hand, bid, signal)
+    return nearest_row(legal_bids_row(state, hand), bid)
 
 
 @row
-def convention_row(table: Table, hand: int, bid: int, signal: int) -> int:
+def convention_row(state: State, hand: int, bid: int, signal: int) -> int:
     """The first partner's bid: the signal with a good covering hand, one less if it would say so falsely (G.2)."""
-    suits = suits_row(table.deck, hand)
+    suits = suits_row(state.deck, hand)
     if signal == BIG_FIVE:
-        good = 4 <= bid <= 6 and covers_row(table.deck, suits, 4, True)
+        good = 4 <= bid <= 6 and covers_row(state.deck, suits, 4, True)
     else:
-        good = bid >= 4 and covers_row(table.deck, suits, 5, False)
+        good = bid >= 4 and covers_row(state.deck, suits, 5, False)
     if good:
         return signal
     return bid - 1 if bid == signal else bid
 
 
 @row
-def blind_row(table: Table, bidder: Table) -> bool:
+def blind_row(state: State, bidder: State) -> bool:
     """Blind nil: partner asked for it (Big 6), or the opponents are about to win with an easy contract (G.3)."""
-    seat = int(table.turn)
-    partner = int(table.bids[(seat + 2) % 4]) if table.sides == 2 else -1
-    if table.sides != 2 or partner == NIL:
+    seat = int(state.turn)
+    partner = int(state.bids[(seat + 2) % 4]) if state.sides == 2 else -1
+    if state.sides != 2 or partner == NIL:
         return False
-    if bidder.conventions and partner == BIG_SIX and signal_row(table) == BIG_SIX:
+    if bidder.conventions and partner == BIG_SIX and signal_row(state) == BIG_SIX:
         return True
-    left, right = int(table.bids[(seat + 1) % 4]), int(table.bids[(seat + 3) % 4])
+    left, right = int(state.bids[(seat + 1) % 4]), int(state.bids[(seat + 3) % 4])
     if left <= 0 or right <= 0 or partner < 0:
         return False
-    theirs = table.scores[(seat + 1) % 2] + 10 * (left + right)
-    ours = table.scores[seat % 2] + 10 * (partner + 3)
-    return theirs >= table.win_goal and theirs > ours and left + partner + right < EASY_SUM
+    theirs = state.scores[(seat + 1) % 2] + 10 * (left + right)
+    ours = state.scores[seat % 2] + 10 * (partner + 3)
+    return theirs >= state.win_goal and theirs > ours and left + partner + right < EASY_SUM
 
 
 @row

@@ -6,22 +6,23 @@ bids. The table ships as ``data/spades/success-curves.npz``; ``curves_training``
 
 import json
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 
-from bidzoo.kernels import F32, Table, row
+from bidzoo.core.kernels import F32, State, row
 
 SEQUENCES = 1 + 14 + 14**2 + 14**3
 FIRST = (0, 1, 1 + 14, 1 + 14 + 14**2)  # row of the first sequence of 0, 1, 2, 3 bids
-FILE = "success-curves.npz"
+CURVES_FILE = "success-curves.npz"
 
 
 @row
-def sequence_row(table: Table) -> int:
+def sequence_row(state: State) -> int:
     """Row of the bids already made, in bidding order (the right opponent's is last)."""
     index, length = 0, 0
     for k in range(3, 0, -1):
-        bid = int(table.bids[(int(table.turn) - k) % 4])
+        bid = int(state.bids[(int(state.turn) - k) % 4])
         if bid >= 0:
             index = 14 * index + bid
             length += 1
@@ -43,15 +44,18 @@ def sequence_bids(index: int) -> tuple[int, ...]:
 
 def load_curves() -> F32:
     """Intercept and slope ``[2, 2955, 2]``: row 0 by sequence, row 1 the single curve of section 5.3.1."""
-    with np.load(str(files("bidzoo.data") / "spades" / FILE)) as archive:
-        curves: F32 = archive["curves"]
+    curves: F32 = _read("curves")
     if curves.shape != (2, SEQUENCES, 2):
-        raise ValueError(f"{FILE} holds curves of shape {curves.shape}, expected {(2, SEQUENCES, 2)}")
+        raise ValueError(f"{CURVES_FILE} holds curves of shape {curves.shape}, expected {(2, SEQUENCES, 2)}")
     return curves
 
 
 def load_provenance() -> dict[str, object]:
     """How the shipped curves were made: command, seed, rounds, scores."""
-    with np.load(str(files("bidzoo.data") / "spades" / FILE)) as archive:
-        provenance: dict[str, object] = json.loads(str(archive["provenance"]))
+    provenance: dict[str, object] = json.loads(str(_read("provenance")))
     return provenance
+
+
+def _read(name: str) -> Any:
+    with np.load(str(files("bidzoo.data") / "spades" / CURVES_FILE)) as archive:
+        return archive[name]

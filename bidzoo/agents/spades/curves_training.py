@@ -13,21 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from bidzoo.agents.options import Checked, Count, Seed, Share, Weight
-from bidzoo.agents.spades.bidder import Bidder
-from bidzoo.agents.spades.book import with_curves
-from bidzoo.agents.spades.choose import Player
-from bidzoo.agents.spades.curves import FILE, FIRST, SEQUENCES, sequence_bids
-from bidzoo.agents.spades.match import play_games, rules
-from bidzoo.kernels import F32, F64, I64, Bool
+from bidzoo.agents.spades.curves import CURVES_FILE, FIRST, SEQUENCES, sequence_bids
+from bidzoo.agents.spades.lookup import exact_lookup, with_parts
+from bidzoo.agents.spades.match import play_games
+from bidzoo.agents.spades.policy import Bidder, SpadesPolicy
+from bidzoo.core.kernels import F32, F64, I64, Bool
+from bidzoo.core.options import Checked, Count, Seed, Share, Weight
+from bidzoo.envs.spades.game import Spades
 
 LEAST_SLOPE = 0.1  # of any curve, log odds for the whole range of the nil value
 _TOP_BID = 8  # higher bids count as this one
-_CHUNK = 40_000
+_CHUNK = 40_000  # rounds at a time
 
 
 @dataclass(frozen=True)
-class CurvesConfig(Checked):
+class CurveOptions(Checked):
     """Every number of the training."""
 
     rounds: Count = 2_000_000  # a pass; the paper has as many
@@ -36,7 +36,7 @@ class CurvesConfig(Checked):
     strength: Weight = 1.0  # inverse regularisation of scikit-learn's LogisticRegression
     player: str = "srp"
     seed: Seed = 1
-    out: str = f"bidzoo/data/spades/{FILE}"
+    out: str = f"bidzoo/data/spades/{CURVES_FILE}"
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ class Nils:
 
 def collect_nils(rounds: int, noise: float, curves: F32, player: str, seed: int) -> Nils:
     """The nils of ``rounds`` rounds from scratch scores, four noisy BIS at the table."""
-    bidder, plays = Bidder.named("bis", noise=noise, endgame=False), Player(player)
-    blank, book = rules(win_goal=1 << 20, lose_goal=-(1 << 20), max_rounds=1), with_curves(curves)
+    bidder = Bidder.named("bis", noise=noise, endgame=False)
+    policy, game = SpadesPolicy(bidder, player, with_parts(exact_lookup(), curves=curves)), Spades("round")
     parts: list[tuple[I64, F64, Bool]] = []
     for first in range(0, rounds, _CHUNK):
-        games = min(_CHUNK, rounds - first)
-        log = play_games(games, (bidder, bidder), (plays, plays), seed, 2 * first, blank, book, True, 2).log[:, 0]
+        numbers = 2 * first + np.arange(min(_CHUNK, rounds - first))
+        log = play_games((policy, policy), numbers, seed, game, note=True).log[:, 0]
         nil = log["bids"] == 0
         parts.append((log["sequence"][nil].astype(np.int64), log["nil_value"][nil].astype(float), log["won"][nil] == 0))
     return Nils(*(np.concatenate(column) for column in zip(*parts, strict=True)))
@@ -111,7 +111,7 @@ def log_loss(curves: F32, nils: Nils, rows: Bool) -> float:
 
 
 def train_success_curves(
-    config: CurvesConfig = CurvesConfig(), report: Callable[[dict[str, Any]], None] = lambda _: None
+    config: CurveOptions = CurveOptions(), report: Callable[[dict[str, Any]], None] = lambda _: None
 ) -> F32:
     """Curves ``[2, 2955, 2]`` trained as ``config`` says and written to ``config.out`` with their provenance."""
     Path(config.out).parent.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,75 @@
-"""What a hand is worth before the play: ``regularTakes`` and ``nilValue`` of BIS (sections 4.1 and 4.2)."""
+"""Hands as four suits of ranks, and what they are worth before the play: ``regularTakes`` and ``nilValue`` of BIS.
 
-from bidzoo.agents.spades.suits import SUIT_SIZE, Suits, high_row
-from bidzoo.bits import count_row, lowest_row
-from bidzoo.envs.spades.state import SPADES
-from bidzoo.kernels import F64, row
+Source: "Bidding in Spades", sections 4.1 and 4.2. A *suit mask* has one bit a rank; bit 0 is the weakest card of the
+suit in this deck, so masks of any deck have no holes and a suit of ``SUIT_SIZE[deck, suit]`` ranks fills that many
+bits. Suits C D H S = 0 ... 3.
+"""
+
+import numpy as np
+
+from bidzoo.core.bits import count_row
+from bidzoo.core.cards import NUM_CARDS
+from bidzoo.core.kernels import F64, row
+from bidzoo.envs.spades.deals import STRENGTHS, SUITS
+from bidzoo.envs.spades.state import DECKS, SPADES
+
+Suits = tuple[int, int, int, int]  # a mask a suit
+_WEAKEST = np.array(
+    [[min(STRENGTHS[d, c] for c in range(NUM_CARDS) if SUITS[d, c] == s) for s in range(4)] for d in range(len(DECKS))],
+    np.int64,
+)
+SUIT_SIZE = np.array([[int((SUITS[d] == s).sum()) for s in range(4)] for d in range(len(DECKS))], np.int64)
+RANK = (STRENGTHS - np.take_along_axis(_WEAKEST, SUITS.astype(np.int64), axis=1)).astype(np.int64)  # [deck, card]
+CARD = np.full((len(DECKS), 4, 17), -1, np.int64)  # [deck, suit, rank]
+for _deck in range(len(DECKS)):
+    CARD[_deck, SUITS[_deck], RANK[_deck]] = np.arange(NUM_CARDS)
+
+
+@row
+def _every_fourth(x: int) -> int:
+    """Bits 0, 4, 8 ... 48 of ``x`` as bits 0 ... 12."""
+    x &= 0x1111111111111
+    x = (x | x >> 3) & 0x303030303030303
+    x = (x | x >> 6) & 0xF000F000F000F
+    x = (x | x >> 12) & 0xFF000000FF
+    return (x | x >> 24) & 0xFFFF
+
+
+@row
+def _suit_row(deck: int, suit: int, cards: int) -> int:
+    """Mask of one suit of a set of cards, of any deck."""
+    mask = 0
+    for rank in range(SUIT_SIZE[deck, suit]):
+        mask |= (cards >> CARD[deck, suit, rank] & 1) << rank
+    return mask
+
+
+@row
+def suits_row(deck: int, cards: int) -> Suits:
+    """Suit masks of a set of cards."""
+    if deck == 0:
+        return _every_fourth(cards), _every_fourth(cards >> 1), _every_fourth(cards >> 2), _every_fourth(cards >> 3)
+    return _suit_row(deck, 0, cards), _suit_row(deck, 1, cards), _suit_row(deck, 2, cards), _suit_row(deck, 3, cards)
+
+
+@row
+def high_row(mask: int) -> int:
+    """Highest rank of a suit mask; -1 if empty."""
+    if mask == 0:
+        return -1
+    rank = 0
+    if mask >> 16:
+        rank, mask = rank + 16, mask >> 16
+    if mask >> 8:
+        rank, mask = rank + 8, mask >> 8
+    if mask >> 4:
+        rank, mask = rank + 4, mask >> 4
+    if mask >> 2:
+        rank, mask = rank + 2, mask >> 2
+    return rank + (mask >> 1)
+
+
+# ---- takes and nil value ---------------------------------------------------------------------
 
 HONOURS = 4  # spades A K Q J
 FREE_SPADES = 4  # a spade beyond the fourth is a take (4.1.3)
@@ -38,9 +104,9 @@ def cuts_row(deck: int, suits: Suits, clear: F64, cuts: int) -> float:
     while taken < cuts:
         best, at = 0.0, -1
         for suit in range(3):
-            trick = used0 if suit == 0 else (used1 if suit == 1 else used2)
+            trick = (used0, used1, used2)[suit]
             if trick < 3:
-                chance = clear[0 if SUIT_SIZE[deck, suit] == 12 else 1, count_row(suits[suit]), trick]
+                chance = clear[SUIT_SIZE[deck, suit] - 12, count_row(suits[suit]), trick]
                 if chance > best:
                     best, at = chance, suit
         if at < 0:
@@ -61,7 +127,7 @@ def takes_row(deck: int, suits: Suits, clear: F64) -> float:
     takes = 0.0
     for suit in range(3):
         size = SUIT_SIZE[deck, suit]
-        takes += side_takes_row(suits[suit], size, clear[0 if size == 12 else 1])
+        takes += side_takes_row(suits[suit], size, clear[size - 12])
     spades, size, best = suits[SPADES], SUIT_SIZE[deck, SPADES], 0.0
     for cuts in range(count_row(suits[SPADES]) + 1):
         best = max(best, spade_takes_row(spades, size) + cuts_row(deck, suits, clear, cuts))
@@ -79,7 +145,7 @@ def nil_value_row(deck: int, suits: Suits, side: F64, trumps: F64, covered: bool
     value, void = 1.0, False
     for suit in range(3):
         void |= suits[suit] == 0
-        value *= side[0 if SUIT_SIZE[deck, suit] == 12 else 1, suits[suit]]
+        value *= side[SUIT_SIZE[deck, suit] - 12, suits[suit]]
     spades, size = suits[SPADES], SUIT_SIZE[deck, SPADES]
     void |= spades == 0
     top = high_row(spades)
@@ -100,11 +166,3 @@ def covers_row(deck: int, suits: Suits, ten: int, king: bool) -> bool:
     for suit in range(3):
         low |= suits[suit] != 0 and high_row(suits[suit]) < SUIT_SIZE[deck, suit] - ten
     return not low
-
-
-@row
-def lowest_rank_row(mask: int, k: int) -> int:
-    """Rank of the ``k``-th lowest card, k from 0; -1 if there are fewer."""
-    for _ in range(k):
-        mask &= mask - 1
-    return lowest_row(mask)

@@ -9,11 +9,11 @@ a nil are rules.
 import numpy as np
 
 from bidzoo.agents.spades.follow import boss_row, may_cut_row
-from bidzoo.agents.spades.sight import ALLY, LEFT, RIGHT, Sight
-from bidzoo.agents.spades.suits import high_row
-from bidzoo.bits import count_row, lowest_row
+from bidzoo.agents.spades.hand import high_row
+from bidzoo.agents.spades.situation import ALLY, LEFT, RIGHT, Situation
+from bidzoo.core.bits import count_row, lowest_row
+from bidzoo.core.kernels import State, allocate, row
 from bidzoo.envs.spades.state import SPADES
-from bidzoo.kernels import Table, allocate, row
 
 FOR_TRICKS, FOR_NIL, FOR_NOTHING = range(3)
 WEIGHT = np.dtype(
@@ -58,27 +58,21 @@ _TIGHTEST = 1.5
 
 
 @row
-def opponent_cuts_row(sight: Sight, suit: int) -> bool:
-    """An opponent is known to be able to cut ``suit``."""
-    return may_cut_row(sight, LEFT, suit) or may_cut_row(sight, RIGHT, suit)
-
-
-@row
-def tightness_row(sight: Sight) -> float:
+def tightness_row(s: Situation) -> float:
     """Tricks our contract needs of those left, at most 1.5."""
-    return min(_TIGHTEST, max(0, sight.need) / sight.left)
+    return min(_TIGHTEST, max(0, s.need) / s.left)
 
 
 @row
-def side_lead_row(sight: Sight, suit: int, rank: int, ally_short: bool, cut: bool, w: Table) -> float:
+def side_lead_row(s: Situation, suit: int, rank: int, ally_short: bool, cut: bool, w: State) -> float:
     """Points of leading a card of a side suit."""
-    own, unseen = sight.own[suit], sight.unseen[suit]
+    own, unseen = s.own[suit], s.unseen[suit]
     above, out = count_row(unseen >> (rank + 1)), count_row(unseen)
     value = w.above * min(above, 6) + w.under * count_row(unseen & ((1 << rank) - 1)) + w.rank * rank
     value += w.length * count_row(own) + w.unseen * out
     if above == 0:
-        value += w.boss + w.boss_out * out + w.boss_tight * tightness_row(sight)
-    elif own & (own - 1) == 0 and sight.own[SPADES]:
+        value += w.boss + w.boss_out * out + w.boss_tight * tightness_row(s)
+    elif own & (own - 1) == 0 and s.own[SPADES]:
         value += w.single
     high = high_row(own)
     if rank < high and count_row(unseen >> (high + 1)) == 1:
@@ -91,82 +85,66 @@ def side_lead_row(sight: Sight, suit: int, rank: int, ally_short: bool, cut: boo
 
 
 @row
-def spade_lead_row(sight: Sight, rank: int, w: Table) -> float:
+def spade_lead_row(s: Situation, rank: int, w: State) -> float:
     """Points of leading a spade."""
-    length, unseen = count_row(sight.own[SPADES]), sight.unseen[SPADES]
+    length, unseen = count_row(s.own[SPADES]), s.unseen[SPADES]
     above = count_row(unseen >> (rank + 1))
-    value = w.spade + w.spade_tight * tightness_row(sight) + w.spade_rank * rank + w.spade_length * length
+    value = w.spade + w.spade_tight * tightness_row(s) + w.spade_rank * rank + w.spade_length * length
     value += w.spade_above * min(above, 6)
     if above == 0:
         value += w.spade_boss + w.spade_boss_length * length + w.spade_boss_out * count_row(unseen)
     for suit in range(3):
-        if sight.own[suit] and boss_row(sight, suit, high_row(sight.own[suit])):
+        if s.own[suit] and boss_row(s, suit, high_row(s.own[suit])):
             value += w.spade_bosses
     return value
 
 
 @row
-def weighed_lead_row(sight: Sight, purpose: int, ally_short: int) -> tuple[int, int]:
+def weighed_lead_row(s: Situation, purpose: int, ally_short: int) -> tuple[int, int]:
     """The lead of most points; ``ally_short``: bits of the side suits partner can cut."""
     best, suit, rank = -1e9, -1, -1
     w = WEIGHTS[purpose]
     for k in range(4):
-        if k == SPADES and not sight.lead_spades:
+        if k == SPADES and not s.lead_spades:
             continue
-        cut = opponent_cuts_row(sight, k)
-        mask = sight.own[k]
+        cut = may_cut_row(s, LEFT, k) or may_cut_row(s, RIGHT, k)  # an opponent is known to be able to
+        mask = s.own[k]
         while mask:
             card = lowest_row(mask)
             mask &= mask - 1
-            if mask and not sight.unseen[k] >> card & ((mask & -mask) - 1) >> card:
+            if mask and not s.unseen[k] >> card & ((mask & -mask) - 1) >> card:
                 continue  # as good as the next higher one
             if k == SPADES:
-                value = spade_lead_row(sight, card, w)
+                value = spade_lead_row(s, card, w)
             else:
-                value = side_lead_row(sight, k, card, ally_short >> k & 1 == 1, cut, w)
+                value = side_lead_row(s, k, card, ally_short >> k & 1 == 1, cut, w)
             if value > best:
                 best, suit, rank = value, k, card
     return suit, rank
 
 
 @row
-def low_lead_row(sight: Sight) -> tuple[int, int]:
-    """The lead most likely to lose: many unseen cards above it, few below."""
+def nil_lead_row(s: Situation, cover: bool) -> tuple[int, int]:
+    """To keep our nil: the card most likely to lose, with many unseen cards above it and few below.
+
+    To ``cover`` partner's: high cards that partner can play under, best in a suit partner no longer holds.
+    """
     best, suit, rank = -1000, -1, -1
     for k in range(4):
-        mask = sight.own[k]
-        if mask == 0 or (k == SPADES and not sight.lead_spades):
+        mask = s.own[k]
+        if mask == 0 or (k == SPADES and not s.lead_spades):
             continue
-        low = lowest_row(mask)
-        above = count_row(sight.unseen[k] >> (low + 1))
-        under = count_row(sight.unseen[k] & ((1 << low) - 1))
-        value = 3 * above - 4 * under
-        if above == 0:
-            value -= 40
-        if k == SPADES:
-            value -= 3
+        card = high_row(mask) if cover else lowest_row(mask)
+        above = count_row(s.unseen[k] >> (card + 1))
+        if cover:
+            value = card - 6 * above + (6 if above == 0 else 0) - (4 if k == SPADES else 0)
+            if s.voids[ALLY] >> k & 1:
+                value += 30 if k != SPADES else 10
+        else:
+            under = count_row(s.unseen[k] & ((1 << card) - 1))
+            value = 3 * above - 4 * under - (40 if above == 0 else 0) - (3 if k == SPADES else 0)
         if value > best:
-            best, suit, rank = value, k, low
-    return suit, rank
-
-
-@row
-def cover_lead_row(sight: Sight) -> tuple[int, int]:
-    """High cards that partner can play under, best in a suit partner no longer holds."""
-    best, suit, rank = -1000, -1, -1
-    for k in range(4):
-        mask = sight.own[k]
-        if mask == 0 or (k == SPADES and not sight.lead_spades):
-            continue
-        high = high_row(mask)
-        above = count_row(sight.unseen[k] >> (high + 1))
-        value = high - 6 * above + (6 if above == 0 else 0)
-        if sight.voids[ALLY] >> k & 1:
-            value += 30 if k != SPADES else 10
-        if k == SPADES:
-            value -= 4
-        if value > best:
-            best, suit, rank = value, k, high
-    if sight.voids[ALLY] >> suit & 1:
-        return suit, rank if sight.need > 0 else lowest_row(sight.own[suit])
+            best, suit, rank = value, k, card
+    if cover and s.voids[ALLY] >> suit & 1 and s.need <= 0:
+        return suit, lowest_row(s.own[suit])
     return suit, rank

@@ -11,14 +11,14 @@ import numpy as np
 
 from bidzoo.agents.spades.bis import factor_row, hand_nil_value_row, hand_takes_row, nearest_row, offered_row
 from bidzoo.agents.spades.curves import chance_row, sequence_row
-from bidzoo.agents.spades.suits import SUIT_SIZE, suits_row
-from bidzoo.bits import count_row
+from bidzoo.agents.spades.hand import SUIT_SIZE, suits_row
+from bidzoo.core.bits import count_row
+from bidzoo.core.kernels import F32, State, below_row, next_row, row
 from bidzoo.envs.spades.bidding import legal_bids_row
-from bidzoo.envs.spades.state import LOOK, NIL, SPADES
-from bidzoo.kernels import F32, Table, below_row, next_row, row
+from bidzoo.envs.spades.state import NIL, SPADES
 
 FEATURES, HIDDEN, CHOICES = 48, 64, 7
-FILE = "learned-bidder.safetensors"
+NETWORK_FILE = "learned-bidder.safetensors"
 NETWORK = np.dtype(
     [
         ("w1", "f4", (HIDDEN, FEATURES)),
@@ -36,7 +36,7 @@ def load_network() -> dict[str, F32]:
     """The shipped weights by name."""
     from safetensors.numpy import load_file
 
-    return load_file(str(files("bidzoo.data") / "spades" / FILE))
+    return load_file(str(files("bidzoo.data") / "spades" / NETWORK_FILE))
 
 
 @row
@@ -46,18 +46,18 @@ def choice_bid_row(choice: int, regular: int) -> int:
 
 
 @row
-def features_row(table: Table, hand: int, bidder: Table, book: Table, out: F32) -> int:
+def features_row(state: State, hand: int, bidder: State, lookup: State, out: F32) -> int:
     """What the network sees into ``out`` ``[FEATURES]``; the rounded takes of BIS."""
-    seat, suits = int(table.turn), suits_row(table.deck, hand)
-    takes = hand_takes_row(table, hand, book) + factor_row(table, bidder)
-    value = hand_nil_value_row(table, hand, book, offered_row(table))
+    seat, suits = int(state.turn), suits_row(state.deck, hand)
+    takes = hand_takes_row(state, hand, lookup) + factor_row(state, bidder)
+    value = hand_nil_value_row(state, hand, lookup, offered_row(state))
     out[:] = 0
-    out[0], out[1], out[2] = takes / 3, value, chance_row(book.curves[0, sequence_row(table)], value)
+    out[0], out[1], out[2] = takes / 3, value, chance_row(lookup.curves[0, sequence_row(state)], value)
     regular = max(1, int(np.floor(takes + 0.5)))
     out[3] = takes + 0.5 - np.floor(takes + 0.5)
     at, number = 4, 0
     for back in range(3):  # left opponent, partner, right opponent
-        bid = int(table.bids[(seat + 1 + back) % 4])
+        bid = int(state.bids[(seat + 1 + back) % 4])
         if bid >= 0:
             number += 1
             out[at] = 1
@@ -67,23 +67,23 @@ def features_row(table: Table, hand: int, bidder: Table, book: Table, out: F32) 
         at += 4
     out[at + number] = 1
     at += 4
-    ours, theirs, goal = float(table.scores[seat % 2]), float(table.scores[(seat + 1) % 2]), float(table.win_goal)
+    ours, theirs, goal = float(state.scores[seat % 2]), float(state.scores[(seat + 1) % 2]), float(state.win_goal)
     out[at], out[at + 1], out[at + 2] = ours / 100, theirs / 100, (ours - theirs) / 100
-    out[at + 3], out[at + 4] = table.bags[seat % 2] / 10, table.bags[(seat + 1) % 2] / 10
+    out[at + 3], out[at + 4] = state.bags[seat % 2] / 10, state.bags[(seat + 1) % 2] / 10
     out[at + 5] = 1 if goal - ours <= 100 else 0
     out[at + 6] = 1 if goal - theirs <= 100 else 0
-    out[at + 7] = max(-1.0, min(1.0, (ours + 10 * max(1, table.bids[(seat + 2) % 4]) + 10 * takes - goal) / 50))
-    both = max(0, int(table.bids[(seat + 1) % 4])) + max(0, int(table.bids[(seat + 3) % 4]))
+    out[at + 7] = max(-1.0, min(1.0, (ours + 10 * max(1, state.bids[(seat + 2) % 4]) + 10 * takes - goal) / 50))
+    both = max(0, int(state.bids[(seat + 1) % 4])) + max(0, int(state.bids[(seat + 3) % 4]))
     out[at + 8] = max(-1.0, min(1.0, (theirs + 10 * both - goal) / 50))
     at += 9
-    length, size = count_row(suits[SPADES]), SUIT_SIZE[table.deck, SPADES]
+    length, size = count_row(suits[SPADES]), SUIT_SIZE[state.deck, SPADES]
     out[at] = length / 4
     for k in range(4):
         out[at + 1 + k] = suits[SPADES] >> (size - 1 - k) & 1
     at += 5
     shortest = 14
     for suit in range(3):
-        length, size = count_row(suits[suit]), SUIT_SIZE[table.deck, suit]
+        length, size = count_row(suits[suit]), SUIT_SIZE[state.deck, suit]
         out[at] += suits[suit] >> (size - 1) & 1
         out[at + 1] += suits[suit] >> (size - 2) & 1
         out[at + 2] += suits[suit] >> (size - 3) & 1
@@ -94,45 +94,40 @@ def features_row(table: Table, hand: int, bidder: Table, book: Table, out: F32) 
 
 
 @row
-def forward_row(x: F32, book: Table, hidden: F32, out: F32) -> None:
+def forward_row(x: F32, lookup: State, hidden: F32, out: F32) -> None:
     """Log odds of winning by choice into ``out`` ``[CHOICES]``; ``hidden`` ``[2, HIDDEN]`` is overwritten."""
     for j in range(HIDDEN):
-        total = book.b1[j]
+        total = lookup.b1[j]
         for k in range(FEATURES):
-            total += book.w1[j, k] * x[k]
+            total += lookup.w1[j, k] * x[k]
         hidden[0, j] = max(total, np.float32(0))
     for j in range(HIDDEN):
-        total = book.b2[j]
+        total = lookup.b2[j]
         for k in range(HIDDEN):
-            total += book.w2[j, k] * hidden[0, k]
+            total += lookup.w2[j, k] * hidden[0, k]
         hidden[1, j] = max(total, np.float32(0))
     for j in range(CHOICES):
-        total = book.b3[j]
+        total = lookup.b3[j]
         for k in range(HIDDEN):
-            total += book.w3[j, k] * hidden[1, k]
+            total += lookup.w3[j, k] * hidden[1, k]
         out[j] = total
 
 
 @row
-def choose_row(table: Table, hand: int, bidder: Table, book: Table, key: np.uint64, x: F32) -> tuple[int, int]:
+def choose_row(state: State, hand: int, bidder: State, lookup: State, key: np.uint64, x: F32) -> tuple[int, int]:
     """Choice and bid of the learned bidder; with chance ``bidder.noise`` any choice. ``x`` gets the features."""
-    regular = features_row(table, hand, bidder, book, x)
+    regular = features_row(state, hand, bidder, lookup, x)
     if below_row(key, 1 << 20) < bidder.noise * (1 << 20):
         best = below_row(next_row(key), CHOICES)
     else:
         values, hidden = np.empty(CHOICES, np.float32), np.empty((2, HIDDEN), np.float32)
-        forward_row(x, book, hidden, values)
-        best = 0
-        for k in range(1, CHOICES):
-            if values[k] > values[best]:
-                best = k
-    return best, nearest_row(legal_bids_row(table, hand), choice_bid_row(best, regular))
+        forward_row(x, lookup, hidden, values)
+        best = int(np.argmax(values))
+    return best, nearest_row(legal_bids_row(state, hand), choice_bid_row(best, regular))
 
 
 @row
-def learned_row(table: Table, hand: int, bidder: Table, book: Table, key: np.uint64) -> int:
-    """The bid of the seat to bid, which holds ``hand``; a blind nil is never bid."""
-    if not table.looked >> int(table.turn) & 1:
-        return LOOK
-    _, bid = choose_row(table, hand, bidder, book, key, np.empty(FEATURES, np.float32))
+def learned_row(state: State, hand: int, bidder: State, lookup: State, key: np.uint64) -> int:
+    """The bid of the seat to bid, which holds ``hand`` and has looked at it; a blind nil is never bid."""
+    _, bid = choose_row(state, hand, bidder, lookup, key, np.empty(FEATURES, np.float32))
     return bid

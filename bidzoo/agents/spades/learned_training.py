@@ -12,35 +12,32 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bidzoo.agents.options import Checked, Count, Seed, Share, Weight
-from bidzoo.agents.spades.bidder import BIDDER, Bidder
 from bidzoo.agents.spades.bis import bis_row
-from bidzoo.agents.spades.book import book as shipped_book
 from bidzoo.agents.spades.learned import (
     CHOICES,
     FEATURES,
-    FILE,
     HIDDEN,
     NETWORK,
+    NETWORK_FILE,
     choice_bid_row,
     choose_row,
     features_row,
 )
-from bidzoo.agents.spades.match import play_games, rules
+from bidzoo.agents.spades.lookup import shipped_lookup, with_parts
+from bidzoo.agents.spades.match import paper_game, play_games, share_won
+from bidzoo.agents.spades.policy import Bidder, SpadesPolicy
 from bidzoo.agents.spades.srp import srp_row
-from bidzoo.envs.spades.bidding import bid_row
-from bidzoo.envs.spades.engine import begin_row
-from bidzoo.envs.spades.play import play_row
-from bidzoo.envs.spades.score import end_round_row
-from bidzoo.envs.spades.state import BIDDING, OVER, STATE
-from bidzoo.kernels import F32, I8, Tables, allocate, batched, below_row, key_row, next_row, prange, row
+from bidzoo.core.kernels import F32, I8, I64, State, States, allocate, batched, below_row, key_row, next_row, row
+from bidzoo.core.options import Checked, Count, Seed, Share, Weight
+from bidzoo.envs.spades.engine import act_row, begin_row
+from bidzoo.envs.spades.state import FIRST_CARD, OVER, PLAY, STATE
 
 _CHUNK = 20_000  # games at a time
 MOST_BIDS = 40  # of one partnership in one game that are learned from
 
 
 @dataclass(frozen=True)
-class LearnedConfig(Checked):
+class LearnedOptions(Checked):
     """Every number of the training."""
 
     passes: Count = 5
@@ -51,7 +48,7 @@ class LearnedConfig(Checked):
     rate: Weight = 2e-3  # Adam, falling to 0 along a cosine
     test_games: Count = 20_000
     seed: Seed = 1
-    out: str = f"bidzoo/data/spades/{FILE}"
+    out: str = f"bidzoo/data/spades/{NETWORK_FILE}"
 
 
 class Samples(NamedTuple):
@@ -63,73 +60,77 @@ class Samples(NamedTuple):
 
 
 @row
-def _explore_row(table: Any, hand: int, noise: float, bidder: Any, book: Any, key: Any, x: F32) -> tuple[int, int]:
+def _explore_row(
+    state: State, hand: int, noise: float, bidder: State, lookup: State, key: np.uint64, x: F32
+) -> tuple[int, int]:
     """BIS with random choices: its choice of the seven and the bid."""
-    regular = features_row(table, hand, bidder, book, x)
+    regular = features_row(state, hand, bidder, lookup, x)
     if below_row(key, 1 << 20) < noise * (1 << 20):
         choice = below_row(next_row(key), CHOICES)
         return choice, choice_bid_row(choice, regular)
-    bid = bis_row(table, hand, bidder, book, next_row(key))
+    bid = bis_row(state, hand, bidder, lookup, next_row(key))
     return (0 if bid == 0 else min(CHOICES - 1, max(1, bid - regular + 3))), bid
+
+
+@row
+def _game_row(
+    g: int, number: int, seed: int, network: bool, state: State, bidders: States, lookup: State, out: Samples
+) -> None:
+    """A begun game to its end; of its ``MOST_BIDS`` bids those that are learned from into row ``g`` of ``out``."""
+    x, choice = out.x[g], out.choice[g]
+    n = 0
+    while state.phase != OVER:
+        seat = int(state.turn)
+        if state.phase == PLAY:
+            act_row(state, FIRST_CARD + srp_row(state, state.held[seat]))
+            continue
+        hand, key = state.hands[seat], key_row(seed, number, (1 << 40) + 4 * int(state.rounds) + seat)
+        if (seat + number) % 2:
+            bid = bis_row(state, hand, bidders[1], lookup, key)
+        else:
+            at = min(n, MOST_BIDS - 1)
+            n += 1
+            if network:
+                choice[at], bid = choose_row(state, hand, bidders[0], lookup, key, x[at])
+            else:
+                choice[at], bid = _explore_row(state, hand, bidders[0].noise, bidders[1], lookup, key, x[at])
+        act_row(state, bid)
+    out.won[g] = state.winner >= 0 and (state.winner + number) % 2 == 0
 
 
 @batched
 def _collect(
+    start: int,
+    stop: int,
+    numbers: I64,
     seed: int,
-    first: int,
     network: bool,
-    blank: Tables,
-    tables: Tables,
-    bidders: Tables,
-    books: Tables,
-    x: F32,
-    choice: I8,
-    won: I8,
+    blank: States,
+    states: States,
+    bidders: States,
+    lookup: States,
+    out: Samples,
 ) -> None:
-    for g in prange(len(tables)):
-        table, n = tables[g], 0
-        begin_row(table, first + g, seed, blank[0])
-        while table.phase != OVER:
-            seat = int(table.turn)
-            if table.phase == BIDDING:
-                key = key_row(seed, first + g, (1 << 40) + 4 * int(table.rounds) + seat)
-                hand = table.hands[seat]
-                if (seat + g) % 2:
-                    bid_row(table, bis_row(table, hand, bidders[1], books[0], key))
-                    continue
-                at = min(n, MOST_BIDS - 1)
-                if network:
-                    choice[g, at], bid = choose_row(table, hand, bidders[0], books[0], key, x[g, at])
-                else:
-                    choice[g, at], bid = _explore_row(
-                        table, hand, bidders[0].noise, bidders[1], books[0], key, x[g, at]
-                    )
-                n += 1
-                bid_row(table, bid)
-                continue
-            play_row(table, srp_row(table, table.held[seat], np.uint64(0)))
-            if table.plays == 52:
-                end_round_row(table)
-        won[g] = (table.winner + g) % 2 == 0 if table.winner >= 0 else 0
-        for k in range(n, MOST_BIDS):
-            choice[g, k] = -1
+    for g in range(start, stop):
+        begin_row(states[g], numbers[g], seed, blank[0])
+        _game_row(g, numbers[g], seed, network, states[g], bidders, lookup[0], out)
 
 
-def collect(config: LearnedConfig, weights: dict[str, F32] | None, step: int) -> Samples:
+def collect(config: LearnedOptions, weights: dict[str, F32] | None, step: int) -> Samples:
     """The samples of one pass; without ``weights`` BIS explores."""
-    bidders, books = allocate(BIDDER, 2), allocate(shipped_book().dtype, 1)
-    bidders[0], bidders[1] = Bidder.named("bis", noise=config.noise).record(), Bidder.named("bis").record()
-    books[0] = with_network(weights) if weights else shipped_book()
+    bis = SpadesPolicy("bis", lookup=with_parts(shipped_lookup(), **(weights or {})))
+    bidders = np.concatenate([Bidder.named("bis", noise=config.noise).record(), bis.bidder_record])
+    blank, network = paper_game().blank, weights is not None
     parts: list[Samples] = []
     for first in range(0, config.games, _CHUNK):
-        games = min(_CHUNK, config.games - first)
-        x = np.zeros((games, MOST_BIDS, FEATURES), np.float32)
-        choice, won = np.full((games, MOST_BIDS), -1, np.int8), np.zeros(games, np.int8)
-        tables = allocate(STATE, games)
-        _collect(config.seed + step, first, weights is not None, rules(), tables, bidders, books, x, choice, won)
+        numbers = np.arange(first, min(first + _CHUNK, config.games))
+        games = len(numbers)
+        x, choice = np.zeros((games, MOST_BIDS, FEATURES), np.float32), np.full((games, MOST_BIDS), -1, np.int8)
+        out = Samples(x, choice, np.zeros(games, np.int8))
+        _collect(numbers, config.seed + step, network, blank, allocate(STATE, games), bidders, bis.lookup, out)
         rows = choice >= 0
         rows[:, -1] = False  # where a long game writes over itself
-        parts.append(Samples(x[rows], choice[rows], np.broadcast_to(won[:, None], rows.shape)[rows]))
+        parts.append(Samples(x[rows], choice[rows], np.broadcast_to(out.won[:, None], rows.shape)[rows]))
     return joined(parts)
 
 
@@ -138,15 +139,7 @@ def joined(parts: list[Samples]) -> Samples:
     return Samples(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def with_network(weights: dict[str, F32]) -> Any:
-    """The shipped book with other weights."""
-    record = shipped_book().copy()
-    for name in NETWORK.names or ():
-        record[name] = weights[name]
-    return record
-
-
-def fit(config: LearnedConfig, samples: Samples, start: dict[str, F32] | None) -> tuple[dict[str, F32], float]:
+def fit(config: LearnedOptions, samples: Samples, start: dict[str, F32] | None) -> tuple[dict[str, F32], float]:
     """Weights fitted to the results, from ``start`` if given, and the last epoch's log loss."""
     import torch
     from torch import nn
@@ -180,12 +173,10 @@ def fit(config: LearnedConfig, samples: Samples, start: dict[str, F32] | None) -
 
 
 def train_bidder(
-    config: LearnedConfig = LearnedConfig(), report: Callable[[dict[str, Any]], None] = lambda _: None
+    config: LearnedOptions = LearnedOptions(), report: Callable[[dict[str, Any]], None] = lambda _: None
 ) -> dict[str, F32]:
     """Weights trained as ``config`` says, the best pass against BIS, written to ``config.out``."""
     from safetensors.numpy import save_file
-
-    from bidzoo.agents.spades.choose import Player
 
     Path(config.out).parent.mkdir(parents=True, exist_ok=True)
     weights: dict[str, F32] | None = None
@@ -196,28 +187,17 @@ def train_bidder(
         samples = collect(config, weights, step)
         weights, loss = fit(config, joined([*before, samples]), weights)
         before = [samples] if step else []  # BIS's own games serve the first pass alone
-        sides = Bidder.named("learned"), Bidder.named("bis")
-        srp = Player("srp")
-        games = play_games(config.test_games, sides, (srp, srp), 1000 + config.seed, book=with_network(weights))
-        win = float(np.mean((games.winner == 0) + 0.5 * (games.winner < 0)))
+        pair = SpadesPolicy("learned", lookup=with_parts(shipped_lookup(), **weights)), SpadesPolicy("bis")
+        win = float(share_won(play_games(pair, np.arange(config.test_games), 1000 + config.seed).winner).mean())
         history.append({"pass": step + 1, "log_loss": loss, "wins against BIS": win})
         report(dict(history[-1]))
         if win > best[0]:
             best = (win, weights)
     provenance = {
         "what": "learned Spades bidder: log odds of winning by choice",
-        "command": "python -m bidzoo.agents.spades.learned_training",
+        "command": "bidzoo train spades-bidder",
         "config": json.dumps({k: v for k, v in asdict(config).items() if k != "out"}),
         "history": json.dumps(history),
     }
     save_file({name: np.ascontiguousarray(array) for name, array in best[1].items()}, config.out, provenance)
     return best[1]
-
-
-if __name__ == "__main__":
-    import argparse
-
-    parser = argparse.ArgumentParser(description=__doc__)
-    for name, default in asdict(LearnedConfig()).items():
-        parser.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default)
-    train_bidder(LearnedConfig(**vars(parser.parse_args())), report=lambda line: print(json.dumps(line), flush=True))

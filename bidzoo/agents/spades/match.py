@@ -1,28 +1,35 @@
-"""Whole Spades games between two partnerships, thousands at a time, in one kernel.
+"""Whole Spades games between two partnerships, thousands at a time, in one kernel: the games behind every table.
 
-Game ``g`` is board ``g // 2`` of the seed, so each board is played twice with the partnerships changing seats:
-a *pair*. Every random number is addressed by (seed, game, round, turn): results depend on neither batch nor threads.
+Game ``g`` is board ``g // 2``, so each board is played twice: in odd games the first partnership sits East/West.
+Matches of any policies are played by ``bidzoo.benchmarks.match``, which comes here where two ``SpadesPolicy`` meet: the
+same games a hundred times as fast.
+
+Random numbers (of UCT and of exploring bidders) are addressed, so results depend on neither batch nor threads: by
+(policy seed, board, turn) as everywhere, or, without a policy seed, by (seed of the deals, game, round, turn). The
+second address is that of the published tables and of the trained curves.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bidzoo.agents.spades.bidder import Bidder
 from bidzoo.agents.spades.bis import hand_nil_value_row, offered_row
-from bidzoo.agents.spades.book import book as shipped_book
-from bidzoo.agents.spades.choose import Player, bid_choice_row, card_choice_row
 from bidzoo.agents.spades.curves import sequence_row
-from bidzoo.agents.spades.uct import Desk
-from bidzoo.bits import count_row
-from bidzoo.envs.spades.bidding import bid_row
-from bidzoo.envs.spades.engine import begin_row
-from bidzoo.envs.spades.play import legal_cards_row, play_row
-from bidzoo.envs.spades.score import end_round_row
-from bidzoo.envs.spades.state import BIDDING, NIL, OVER, STATE, VIEW
-from bidzoo.kernels import I32, I64, Table, Tables, allocate, batched, key_row, prange, row
+from bidzoo.agents.spades.policy import SpadesPolicy, bid_choice_row, card_choice_row
+from bidzoo.agents.spades.uct import Workspace
+from bidzoo.core.bits import count_row
+from bidzoo.core.kernels import F32, F64, I16, I32, I64, State, States, allocate, batched, key_row, row
+from bidzoo.core.streams import stream_row
+from bidzoo.envs.game import Game
+from bidzoo.envs.spades.engine import act_row, begin_row, reward_row
+from bidzoo.envs.spades.game import Spades
+from bidzoo.envs.spades.play import legal_cards_row
+from bidzoo.envs.spades.state import BIDDING, FIRST_CARD, NIL, OVER, STATE, VIEW
 
 MOST_ROUNDS = 60  # a longer game is a draw
+MOST_ACTIONS = 1 << 26  # kept of games played together
 BRANCHES = 14  # numbers of legal cards counted
 _BIDS, _CARDS = 1 << 40, 1 << 41  # streams of the bids and cards, above those of the deals
 
@@ -41,135 +48,177 @@ ROUND = np.dtype(
 )
 
 
+class Pair(NamedTuple):
+    """What two partnerships play by: records ``[2]``."""
+
+    bidders: States
+    players: States
+    lookups: States
+
+
 class Games(NamedTuple):
     """What ``G`` games left behind; partnership 0 is the first one named."""
 
-    winner: I64  # [G]  partnership, -1 draw
-    scores: I32  # [G, 2]  final, by partnership
-    rounds: I64  # [G]
-    log: Tables  # [G, MOST_ROUNDS] of ROUND
+    states: States  # [G]  at the end
+    swapped: I64  # [G]  1: the first partnership sits E-W
+    log: States  # [G, rounds] of ROUND
     branches: I64  # [G, BRANCHES]  cards played with so many legal ones, all seats
+    actions: I16  # [G, T]  taken at each turn, -1 once over; T is 0 unless asked for
+
+    @property
+    def winner(self) -> I64:
+        """Winning partnership ``[G]``; -1 draw."""
+        winner = self.states["winner"].astype(np.int64)
+        return np.where(winner < 0, -1, (winner + self.swapped) % 2)
+
+    @property
+    def scores(self) -> I32:
+        """Final scores by partnership ``[G, 2]``."""
+        both: I32 = self.states["scores"][:, :2]
+        return np.where(self.swapped[:, None] == 1, both[:, ::-1], both)
+
+    @property
+    def rounds(self) -> I64:
+        """Rounds played ``[G]``."""
+        return self.states["rounds"].astype(np.int64)
+
+
+def share_won(winner: I64) -> F64:
+    """1 where ``winner`` ``[G]`` is the first partnership, 0; a half where it is nobody, -1."""
+    return (winner == 0) + 0.5 * (winner < 0)
 
 
 @row
-def _note_row(table: Table, entry: Table, book: Table) -> None:
-    """The bid about to be made: its sequence and, in case it is nil, the nil value of the hand."""
-    seat = int(table.turn)
-    entry.sequence[seat] = sequence_row(table)
-    entry.nil_value[seat] = hand_nil_value_row(table, table.hands[seat], book, offered_row(table))
+def _open_entry_row(state: State, entry: State, swap: int, lookup: State, note: bool) -> None:
+    """The deal, and of the bid about to be made its sequence and, in case it is nil, the nil value of the hand."""
+    seat = int(state.turn)
+    entry.dealer = state.dealer
+    entry.swapped = swap
+    for k in range(4):
+        if state.hands[k] >> 51 & 1:
+            entry.ace = k
+    if note and state.looked >> seat & 1:
+        entry.sequence[seat] = sequence_row(state)
+        entry.nil_value[seat] = hand_nil_value_row(state, state.hands[seat], lookup, offered_row(state))
 
 
 @row
-def _key_row(table: Table, stream: int, game: int) -> np.uint64:
-    return key_row(table.seed, game, stream + 64 * int(table.rounds) + int(table.plays) + 16 * int(table.turn))
+def _close_entry_row(state: State, entry: State) -> None:
+    """The round that just ended."""
+    for k in range(4):
+        entry.bids[k] = state.last_bids[k]
+        entry.won[k] = state.last_won[k]
+        if state.last_bids[k] != NIL:
+            entry.nil_value[k] = -1
+    for k in range(2):
+        entry.gains[k] = state.gains[k]
 
 
 @row
-def game_row(
-    table: Table,
-    game: int,
-    sides: Tables,
-    players: Tables,
-    book: Table,
-    desk: Desk,
-    log: Tables,
-    branches: I64,
-    note: bool,
-) -> None:
-    """Plays a begun game to its end; ``sides`` and ``players`` ``[2]`` bid and play for the two partnerships."""
-    swap = game % 2
-    while table.phase != OVER:
-        entry = log[table.rounds]
-        seat = int(table.turn)
-        who = (seat + swap) % 2
-        if table.phase == BIDDING:
-            if note and table.looked >> seat & 1:
-                _note_row(table, entry, book)
-            action = bid_choice_row(table, table.hands[seat], sides[who], book, _key_row(table, _BIDS, game), desk)
-            bid_row(table, action)
-            continue
-        held = int(table.held[seat])
-        branches[count_row(legal_cards_row(table, held))] += 1
-        card = card_choice_row(table, held, players[who], book, _key_row(table, _CARDS, game), desk)
-        play_row(table, card)
-        if table.plays == 52:
-            entry.dealer = table.dealer
-            entry.swapped = swap
-            for k in range(4):
-                entry.bids[k] = table.bids[k]
-                entry.won[k] = table.won[k]
-                if table.hands[k] >> 51 & 1:
-                    entry.ace = k
-                if table.bids[k] != NIL:
-                    entry.nil_value[k] = -1
-            end_round_row(table)
-            for k in range(2):
-                entry.gains[k] = table.gains[k]
+def _key_row(state: State, game: int, policy_seed: int) -> np.uint64:
+    """The random number of the next action; ``policy_seed`` -1: none."""
+    if policy_seed >= 0:
+        return stream_row(policy_seed, state.board, state.length)
+    stream = (_BIDS if state.phase == BIDDING else _CARDS) + 64 * int(state.rounds) + int(state.plays)
+    return key_row(state.seed, game, stream + 16 * int(state.turn))
+
+
+@row
+def game_row(g: int, number: int, policy_seed: int, pair: Pair, workspace: Workspace, note: bool, out: Games) -> None:
+    """Play game ``g``, which has begun, to its end."""
+    state, swap = out.states[g], number % 2
+    while state.phase != OVER:
+        rounds, seat = int(state.rounds), int(state.turn)
+        entry, who, key = out.log[g, rounds], (seat + swap) % 2, _key_row(state, number, policy_seed)
+        if state.phase == BIDDING:
+            _open_entry_row(state, entry, swap, pair.lookups[who], note)
+            action = bid_choice_row(state, state.hands[seat], pair.bidders[who], pair.lookups[who], key, workspace)
+        else:
+            held = int(state.held[seat])
+            out.branches[g, count_row(legal_cards_row(state, held))] += 1
+            action = FIRST_CARD + card_choice_row(state, held, pair.players[who], pair.lookups[who], key, workspace)
+        if state.length < out.actions.shape[1]:
+            out.actions[g, state.length] = action
+        act_row(state, action)
+        if state.rounds > rounds:
+            _close_entry_row(state, entry)
 
 
 @batched
-def _games(
-    first: int,
+def _play(
+    start: int,
+    stop: int,
+    numbers: I64,
     seed: int,
-    blank: Tables,
-    tables: Tables,
-    states: Tables,
-    views: Tables,
-    sides: Tables,
-    players: Tables,
-    books: Tables,
+    policy_seed: int,
+    blank: States,
+    pair: Pair,
+    spare: Workspace,
     note: bool,
     out: Games,
 ) -> None:
-    for g in prange(len(tables)):
-        begin_row(tables[g], (first + g) // 2, seed, blank[0])
-        desk = Desk(states[2 * g : 2 * g + 2], views[g : g + 1])
-        game_row(tables[g], first + g, sides, players, books[0], desk, out.log[g], out.branches[g], note)
+    for g in range(start, stop):
+        begin_row(out.states[g], numbers[g] // 2, seed, blank[0])
+        workspace = Workspace(spare.states[2 * g : 2 * g + 2], spare.views[g : g + 1])
+        game_row(g, numbers[g], policy_seed, pair, workspace, note, out)
 
 
-def rules(win_goal: int = 200, lose_goal: int = -100, max_rounds: int = MOST_ROUNDS, **more: int) -> Tables:
-    """One blank partnership table by the paper's rules; ``more`` sets other public fields."""
-    blank = allocate(STATE, 1)
-    chosen = {"sides": 2, "bag_penalty": 110, "blind_deficit": 100, "win_goal": win_goal, "winner": -1}
-    chosen |= {"lose_goal": lose_goal, "max_rounds": max_rounds}
-    for name, value in (chosen | more).items():
-        blank[name] = value
-    return blank
+@cache
+def paper_game(win_goal: int = 200) -> Spades:
+    """The paper's game: partnerships, to ``win_goal`` or -100."""
+    return Spades(win_goal=win_goal, lose_goal=-100, max_rounds=MOST_ROUNDS)
 
 
 def play_games(
-    games: int,
-    bidders: tuple[Bidder, Bidder],
-    players: tuple[Player, Player],
+    pair: tuple[SpadesPolicy, SpadesPolicy],
+    numbers: I64,
     seed: int = 0,
-    first: int = 0,
-    blank: Tables | None = None,
-    book: Table | None = None,
+    game: Spades | None = None,
+    policy_seed: int = -1,
     note: bool = False,
-    log_rounds: int = MOST_ROUNDS,
+    actions: bool = False,
 ) -> Games:
-    """Games ``first`` ... ``first + games - 1`` of ``seed`` between two partnerships;
-    ``note`` logs nil values, ``log_rounds`` is the most rounds a game of ``blank`` can have.
+    """Games ``numbers`` ``[G]`` of ``seed`` between two partnerships.
+
+    Args:
+        pair: the policies of the two partnerships.
+        numbers: of the games; game ``g`` is board ``g // 2``.
+        seed: of the deals.
+        game: the rules; default: the paper's.
+        policy_seed: of the policies' random numbers; -1: those of the published tables (see above).
+        note: log nil values and rows of the success curves.
+        actions: keep the actions taken.
     """
-    tables = allocate(STATE, games)
-    sides, hands = allocate(bidders[0].record().dtype, 2), allocate(players[0].record().dtype, 2)
-    for k in range(2):
-        sides[k], hands[k] = bidders[k].record(), players[k].record()
-    books = allocate((shipped_book() if book is None else book).dtype, 1)
-    books[0] = shipped_book() if book is None else book
-    log = allocate(ROUND, games * log_rounds).reshape(games, log_rounds)
+    game, number = paper_game() if game is None else game, len(numbers)
+    rounds = int(game.blank["max_rounds"][0])
     out = Games(
-        np.zeros(games, np.int64),
-        np.zeros((games, 2), np.int32),
-        np.zeros(games, np.int64),
-        log,
-        np.zeros((games, BRANCHES), np.int64),
+        allocate(STATE, number),
+        numbers % 2,
+        allocate(ROUND, number * rounds).reshape(number, rounds),
+        np.zeros((number, BRANCHES), np.int64),
+        np.full((number, game.max_turns if actions else 0), -1, np.int16),
     )
-    states, views = allocate(STATE, 2 * games), allocate(VIEW, games)
-    _games(first, seed, rules() if blank is None else blank, tables, states, views, sides, hands, books, note, out)
-    swap = (first + np.arange(games)) % 2
-    out.winner[:] = np.where(tables["winner"] < 0, -1, (tables["winner"] + swap) % 2)
-    out.rounds[:] = tables["rounds"]
-    both = tables["scores"][:, :2]
-    out.scores[:] = np.where(swap[:, None] == 1, both[:, ::-1], both)
+    parts = zip(*((one.bidder_record, one.player_record, one.lookup) for one in pair), strict=True)
+    spare = Workspace(allocate(STATE, 2 * number), allocate(VIEW, number))
+    _play(numbers, seed, policy_seed, game.blank, Pair(*map(np.concatenate, parts)), spare, note, out)
     return out
+
+
+def play_boards(
+    game: Game, policies: Sequence[Any], boards: I64, seed: int, policy_seed: int, actions: bool
+) -> tuple[F32, States, I16] | None:
+    """Rewards ``[B, 4]``, final states ``[B]``, actions ``[B, T]`` of ``boards`` with ``policies[p]`` at player ``p``.
+
+    None where they are not two pairs of ``SpadesPolicy`` that play all the cards, or the games may be very long.
+    """
+    if not isinstance(game, Spades) or game.module is not None or len(boards) * game.max_turns > MOST_ACTIONS:
+        return None
+    north, east, south, west = policies
+    if type(north) is not SpadesPolicy or type(east) is not SpadesPolicy or north is not south or east is not west:
+        return None
+    games = play_games((north, east), 2 * boards, seed, game, policy_seed, actions=actions)
+    reward = np.zeros((len(boards), 4), np.float32)
+    for state, gained in zip(games.states, reward, strict=True):
+        reward_row(state, game.rules, gained)
+    turns = int(games.states["length"].max(initial=0)) if actions else 0
+    return reward, games.states, games.actions[:, :turns]

@@ -1,89 +1,229 @@
-"""The Spades agents as policies: a bidder and a player behind one ``act``."""
+"""The Spades agents as policies: a bidder and a player, each a kind and its numbers, behind one ``act``.
 
+The numbers stand in a record, so that one kernel bids for any bidder and one plays for any player.
+"""
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from bidzoo.agents.spades.bidder import BIDDER, Bidder
-from bidzoo.agents.spades.book import book as shipped_book
-from bidzoo.agents.spades.choose import PLAYER, Player, bid_choice_row, card_choice_row
-from bidzoo.agents.spades.uct import Desk
-from bidzoo.envs.spades.state import BIDDING, FIRST_CARD, PLAY, STATE, VIEW
-from bidzoo.kernels import I8, I64, U64, Table, Tables, allocate, batched, prange
-from bidzoo.streams import Streams
+from bidzoo.agents.explanation import Explanation
+from bidzoo.agents.spades.bis import bis_row
+from bidzoo.agents.spades.explanation import explain_bid, explain_play, explain_search
+from bidzoo.agents.spades.learned import learned_row
+from bidzoo.agents.spades.lookup import LOOKUP, shipped_lookup
+from bidzoo.agents.spades.rule_based import io_row, ms_row, rb_row
+from bidzoo.agents.spades.srp import srp_row, wrp_row
+from bidzoo.agents.spades.uct import Workspace, uct_bid_row, uct_card_row
+from bidzoo.core.bits import pick_row
+from bidzoo.core.kernels import I8, I64, U64, State, States, allocate, batched, row, when_compiled
+from bidzoo.core.streams import Streams
+from bidzoo.envs.spades.bidding import legal_bids_row
+from bidzoo.envs.spades.play import legal_cards_row
+from bidzoo.envs.spades.state import BIDDING, FIRST_CARD, LOOK, PLAY, STATE, VIEW
+
+
+def _record(numbers: Any, **words: int) -> States:
+    """The fields of a dataclass ``[1]``, each ``f8`` or ``i8`` as its default is; ``words`` as numbers."""
+    defaults = {name: np.asarray(value) for name, value in vars(type(numbers)()).items()}
+    kinds = [(name, "f8" if value.dtype.kind == "f" else "i8", value.shape) for name, value in defaults.items()]
+    record = allocate(np.dtype(kinds, align=True), 1)
+    for name, value in {**vars(numbers), **words}.items():
+        record[name][0] = value
+    return record
+
+
+# ---- bidders ---------------------------------------------------------------------------------
+
+BIDDERS = ("bis", "rb", "ms", "io", "random", "uct", "learned")
+BIS, RB, MS, IO, UNIFORM, UCT, LEARNED = range(7)
+
+# docs/agents/bis.md and rb.md say how these were found.
+CALIBRATED: dict[str, dict[str, Any]] = {
+    "bis": {"bias": (-0.4, -0.4, -0.4, -0.4), "slope": -0.1},
+    "rb": {"bias": (-0.38, -0.38, -0.38, -0.38)},
+    "learned": {"bias": (-0.4, -0.4, -0.4, -0.4), "slope": -0.1},
+    "uct": {"bias": (-0.4, -0.4, -0.4, -0.4), "slope": -0.1},
+}
+
+
+@dataclass(frozen=True)
+class Bidder:
+    """A bidding algorithm. Only ``kind`` matters to IO and random, RB reads ``bias``, ``slope`` and ``nil_limits``."""
+
+    kind: str = "bis"
+    nil_threshold: float = 25.0  # points (section 4)
+    single_curve: bool = False  # 5.3.1: one success curve whatever was bid before
+    endgame: bool = True  # 4.4, G.1
+    conventions: bool = True  # G.2: Big 5 and Big 6
+    blind: bool = True  # G.3
+    bid_sensitive: bool = False  # BIS*, 5.3.3
+    bias: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)  # added to the takes of the 1st ... 4th bidder
+    slope: float = 0.0  # ... and this for each trick the earlier bids are above their mean
+    nil_limits: tuple[int, int, int] = (5, 8, 10)  # RB, MS: highest ranks of the three lowest cards of a suit (F.2)
+    noise: float = 0.0  # chance of an exploring bid (4.3)
+    iterations: int = 200  # rollouts a bid of UCT
+    infer: bool = False  # UCT weights deals by the bids already made
+    exploration: float = 30.0  # C of UCT, points
+
+    @classmethod
+    def named(cls, kind: str, **changes: Any) -> "Bidder":
+        """The bidder of that kind with the calibrated ``bias`` and ``slope`` the paper does not give."""
+        return cls(kind=kind, **{**CALIBRATED.get(kind, {}), **changes})
+
+    def record(self) -> States:
+        """The numbers as kernels read them, ``[1]``."""
+        if self.kind not in BIDDERS:
+            raise ValueError(f"unknown bidder {self.kind!r}; choose from {', '.join(BIDDERS)}")
+        return _record(self, kind=BIDDERS.index(self.kind), infer=2 * int(self.infer))
+
+
+@row
+def bid_choice_row(state: State, hand: int, bidder: State, lookup: State, key: np.uint64, workspace: Workspace) -> int:
+    """The bidding action of the seat to bid, which holds ``hand``; ``workspace`` for UCT."""
+    if bidder.kind == BIS:
+        return bis_row(state, hand, bidder, lookup, key)
+    if bidder.kind == UNIFORM:
+        return pick_row(legal_bids_row(state, hand), key)
+    if not state.looked >> int(state.turn) & 1:
+        return LOOK
+    if bidder.kind == RB:
+        return rb_row(state, hand, bidder)
+    if bidder.kind == MS:
+        return ms_row(state, hand, bidder)
+    if bidder.kind == IO:
+        return io_row(state, hand)
+    if bidder.kind == LEARNED:
+        return learned_row(state, hand, bidder, lookup, key)
+    return uct_bid_row(state, hand, bidder, lookup, key, workspace)
+
+
+# ---- players ---------------------------------------------------------------------------------
+
+PLAYERS = ("srp", "wrp", "uct", "random")
+SRP, WRP, UCT_PLAYER, RANDOM = range(4)
+
+INFERENCES = ("none", "voids", "bids")
+
+
+@dataclass(frozen=True)
+class Player:
+    """A playing algorithm. All but ``kind`` matters to UCT alone."""
+
+    kind: str = "srp"
+    last: int = 13  # UCT(X): X
+    iterations: int = 300  # rollouts a card
+    infer: str = "none"  # "none" deals unseen cards uniformly (the paper); "voids"; "bids": voids and bids
+    exploration: float = 30.0  # C of Algorithm 2, points
+
+    def record(self) -> States:
+        """The numbers as kernels read them, ``[1]``."""
+        if self.kind not in PLAYERS:
+            raise ValueError(f"unknown player {self.kind!r}; choose from {', '.join(PLAYERS)}")
+        if self.infer not in INFERENCES:
+            raise ValueError(f"unknown inference {self.infer!r}; choose from {', '.join(INFERENCES)}")
+        if not 0 <= self.last <= 13 or self.iterations < 1 or self.exploration < 0:
+            raise ValueError(
+                f"last {self.last}, iterations {self.iterations}, exploration {self.exploration}:"
+                " expected 0 ... 13 tricks, 1 or more, 0 or more"
+            )
+        return _record(self, kind=PLAYERS.index(self.kind), infer=INFERENCES.index(self.infer))
+
+
+@row
+def card_choice_row(state: State, held: int, player: State, lookup: State, key: np.uint64, workspace: Workspace) -> int:
+    """The card of the seat to play, which holds ``held``; ``workspace`` for UCT."""
+    if player.kind == WRP:
+        return wrp_row(state, held)
+    if player.kind == RANDOM:
+        return pick_row(legal_cards_row(state, held), key)
+    if player.kind == UCT_PLAYER and 13 - state.plays // 4 <= player.last:
+        return uct_card_row(state, held, player, lookup, key, workspace)
+    return srp_row(state, held)
+
+
+# ---- policies --------------------------------------------------------------------------------
 
 
 @batched
 def _act(
-    views: Tables, keys: U64, bidder: Tables, player: Tables, books: Tables, states: Tables, spare: Tables, out: I64
+    start: int,
+    stop: int,
+    views: States,
+    keys: U64,
+    bidder: States,
+    player: States,
+    lookup: States,
+    states: States,
+    spare: States,
+    out: I64,
 ) -> None:
-    for b in prange(len(views)):
-        desk = Desk(states[2 * b : 2 * b + 2], spare[b : b + 1])
-        if views[b].phase == BIDDING:
-            out[b] = bid_choice_row(views[b], views[b].hand, bidder[0], books[0], keys[b], desk)
-        elif views[b].phase == PLAY:
-            out[b] = FIRST_CARD + card_choice_row(views[b], views[b].held_here, player[0], books[0], keys[b], desk)
+    for b in range(start, stop):
+        view, workspace = views[b], Workspace(states[2 * b : 2 * b + 2], spare[b : b + 1])
+        if view.phase == BIDDING:
+            out[b] = bid_choice_row(view, view.hand, bidder[0], lookup[0], keys[b], workspace)
+        elif view.phase == PLAY:
+            card = card_choice_row(view, view.held_here, player[0], lookup[0], keys[b], workspace)
+            out[b] = FIRST_CARD + card
         else:
             out[b] = 0
 
 
 class SpadesPolicy:
-    """Bids by one algorithm and plays by another; any variant of ``spades_v0``, any phase."""
+    """Bids by one algorithm and plays by another; any variant of ``spades_v0``, any phase.
 
-    def __init__(self, bidder: str | Bidder = "bis", player: str | Player = "srp", book: Table | None = None) -> None:
-        self.bidder = bid = Bidder.named(bidder) if isinstance(bidder, str) else bidder
-        self.player = play = Player(player) if isinstance(player, str) else player
-        self.name = f"{bid.kind}+{play.kind}"
-        self._bidder, self._player = allocate(BIDDER, 1), allocate(PLAYER, 1)
-        self._bidder[0], self._player[0] = bid.record(), play.record()
-        source = shipped_book() if book is None else book
-        self._books = allocate(source.dtype, 1)
-        self._books[0] = source
+    Args:
+        bidder: one of ``BIDDERS``, or such a bidder with its numbers.
+        player: one of ``PLAYERS``, or such a player with its numbers.
+        lookup: what they look up (see ``lookup.py``); default: the shipped one.
+    """
+
+    def __init__(self, bidder: str | Bidder = "bis", player: str | Player = "srp", lookup: State | None = None) -> None:
+        self.bidder = Bidder.named(bidder) if isinstance(bidder, str) else bidder
+        self.player = Player(player) if isinstance(player, str) else player
+        self.name = f"{self.bidder.kind}+{self.player.kind}"
+        # records ``[1]``, as kernels read them
+        self.bidder_record, self.player_record = self.bidder.record(), self.player.record()
+        self.lookup = allocate(LOOKUP, 1)
+        self.lookup[0] = shipped_lookup() if lookup is None else lookup
 
     def __repr__(self) -> str:
         return f"<SpadesPolicy {self.name}>"
 
-    def act(self, views: Tables, legal: I8, rng: Streams) -> I64:
+    def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """Actions ``[B]``; ``legal`` is not needed, the rules are known. ``rng`` serves UCT and random."""
         out = np.zeros(len(views), np.int64)
         states, spare = allocate(STATE, 2 * len(views)), allocate(VIEW, len(views))
-        _act(views, rng.keys, self._bidder, self._player, self._books, states, spare, out)
+        playing = bool((views["phase"] == PLAY).any())
+        searches = self.bidder.kind == "uct" or (playing and self.player.kind == "uct")
+        with when_compiled() if searches else nullcontext():  # minutes as plain Python
+            _act(views, rng.keys, self.bidder_record, self.player_record, self.lookup, states, spare, out)
         return out
+
+    def explain(self, views: States, legal: I8, rng: Streams) -> Explanation:
+        """BIS's takes, nil value and success curve in the bidding; SRP's goal, or UCT's rollouts, in the play."""
+        view = views[0]
+        if int(view["phase"]) == BIDDING:
+            return explain_bid(view, self.bidder.kind, self.bidder_record[0], self.lookup[0])
+        if self.player.kind == "uct" and 13 - int(view["plays"]) // 4 <= self.player.last:
+            return explain_search(view, int(self.player_record["infer"][0]), self.lookup[0], rng)
+        return explain_play(view, self.player.kind)
+
+
+rb = partial(SpadesPolicy, "rb")  # the rule-based bidder of the paper
+ms = partial(SpadesPolicy, "ms")  # the bids of the book Master Spades
+io = partial(SpadesPolicy, "io")  # the bids of cardgames.io
+learned = partial(SpadesPolicy, "learned")  # a network that moves BIS's bid (beyond the paper)
+srp = partial(SpadesPolicy, player="srp")
+wrp = partial(SpadesPolicy, player="wrp")
 
 
 def bis(player: str = "srp", **components: Any) -> SpadesPolicy:
     """BIS; ``components`` switch parts of it off (fields of ``Bidder``)."""
     return SpadesPolicy(Bidder.named("bis", **components), player)
-
-
-def rb(player: str = "srp") -> SpadesPolicy:
-    """The rule-based bidder RB."""
-    return SpadesPolicy("rb", player)
-
-
-def ms(player: str = "srp") -> SpadesPolicy:
-    """The bidder MS of the book Master Spades."""
-    return SpadesPolicy("ms", player)
-
-
-def io(player: str = "srp") -> SpadesPolicy:
-    """The bidder IO of cardgames.io."""
-    return SpadesPolicy("io", player)
-
-
-def learned(player: str = "srp") -> SpadesPolicy:
-    """The learned bidder: a network that moves BIS's bid (beyond the paper)."""
-    return SpadesPolicy("learned", player)
-
-
-def srp(bidder: str = "bis") -> SpadesPolicy:
-    """The strong rule-based player."""
-    return SpadesPolicy(bidder, "srp")
-
-
-def wrp(bidder: str = "bis") -> SpadesPolicy:
-    """The weak rule-based player."""
-    return SpadesPolicy(bidder, "wrp")
 
 
 def uct(

@@ -12,44 +12,32 @@ from typing import NamedTuple
 import numpy as np
 
 from bidzoo.agents.spades.bis import bis_row
-from bidzoo.agents.spades.hand import nil_value_row, takes_row
+from bidzoo.agents.spades.hand import nil_value_row, suits_row, takes_row
 from bidzoo.agents.spades.srp import srp_row
-from bidzoo.agents.spades.suits import suits_row
+from bidzoo.core.kernels import F64, I64, State, States, below_row, next_row, row
 from bidzoo.envs.spades.bidding import bid_row, legal_bids_row
 from bidzoo.envs.spades.determinize import determinize_row
 from bidzoo.envs.spades.play import legal_cards_row, play_row
 from bidzoo.envs.spades.score import BAG_LIMIT, side_points_row
-from bidzoo.envs.spades.state import BIDDING, LOOK, NIL, copy_public_row
-from bidzoo.kernels import F64, I64, Table, Tables, below_row, next_row, row
+from bidzoo.envs.spades.state import BIDDING, NIL, copy_public_row
 
 NAIVE, VOIDS, BIDS = range(3)  # inference
 DRAWS = 4  # deals drawn, of which the bids choose one
 BID_ERROR = 1.2  # standard deviation of a bid around the takes of its hand, tricks
 
 
-@row
-def gap_row(table: Table, side: int) -> float:
-    """Points of ``side`` for a finished round, bag penalties included, minus the others' mean."""
-    gap = 0.0
-    for other in range(table.sides):
-        points, bags = side_points_row(table, other)
-        points -= int(table.bag_penalty) * ((int(table.bags[other]) + bags) // BAG_LIMIT)
-        gap += points if other == side else -points / (table.sides - 1)
-    return gap
-
-
-class Desk(NamedTuple):
+class Workspace(NamedTuple):
     """Records one searching player works on."""
 
-    states: Tables  # [2]
-    views: Tables  # [1]
+    states: States  # [2]
+    views: States  # [1]
 
 
 @row
-def open_desk_row(table: Table, held: int, infer: int, view: Table) -> None:
+def open_workspace_row(state: State, held: int, infer: int, view: State) -> None:
     """What the seat to act knows into ``view``; shown voids are forgotten without inference."""
-    copy_public_row(table, view)
-    view.seat = table.turn
+    copy_public_row(state, view)
+    view.seat = state.turn
     view.hand = held
     view.held_here = held
     if infer == NAIVE:
@@ -58,34 +46,34 @@ def open_desk_row(table: Table, held: int, infer: int, view: Table) -> None:
 
 
 @row
-def likelihood_row(table: Table, dealt: Table, book: Table) -> float:
+def likelihood_row(state: State, dealt: State, lookup: State) -> float:
     """How well the hands of ``dealt`` fit the bids of the other seats: normal around their takes, nil by nil value."""
     weight = 0.0
     for seat in range(4):
-        bid = int(table.bids[seat])
-        if seat == table.turn or bid < 0:
+        bid = int(state.bids[seat])
+        if seat == state.turn or bid < 0:
             continue
-        suits = suits_row(table.deck, dealt.hands[seat])
+        suits = suits_row(state.deck, dealt.hands[seat])
         if bid == NIL:
-            weight += np.log(0.05 + nil_value_row(table.deck, suits, book.side, book.spades[table.deck], False))
+            weight += np.log(0.05 + nil_value_row(state.deck, suits, lookup.side, lookup.spades[state.deck], False))
         else:
-            weight -= 0.5 * ((takes_row(table.deck, suits, book.clear[2]) - bid) / BID_ERROR) ** 2
+            weight -= 0.5 * ((takes_row(state.deck, suits, lookup.clear[2]) - bid) / BID_ERROR) ** 2
     return weight
 
 
 @row
-def imagine_row(table: Table, infer: int, book: Table, key: np.uint64, desk: Desk) -> np.uint64:
-    """A possible world into ``desk.states[0]``, by the bids if asked; ``desk.views[0]`` says what is known."""
-    world, other = desk.states[0], desk.states[1]
-    key = determinize_row(desk.views[0], key, world)
+def imagine_row(state: State, infer: int, lookup: State, key: np.uint64, workspace: Workspace) -> np.uint64:
+    """A possible world into ``workspace.states[0]``, by the bids if asked; ``workspace.views[0]`` is what is known."""
+    known, world, other = workspace.views[0], workspace.states[0], workspace.states[1]
+    key = determinize_row(known, key, world)
     for seat in range(4):
-        world.voids[seat] = table.voids[seat]
+        world.voids[seat] = state.voids[seat]
     if infer != BIDS:
         return key
-    best = likelihood_row(table, world, book) + gumbel_row(key)
+    best = likelihood_row(state, world, lookup) + gumbel_row(key)
     for _ in range(DRAWS - 1):
-        key = determinize_row(desk.views[0], next_row(key), other)
-        weight = likelihood_row(table, other, book) + gumbel_row(key)
+        key = determinize_row(known, next_row(key), other)
+        weight = likelihood_row(state, other, lookup) + gumbel_row(key)
         if weight > best:
             best = weight
             for seat in range(4):
@@ -101,10 +89,21 @@ def gumbel_row(key: np.uint64) -> float:
 
 
 @row
-def rollout_row(table: Table, key: np.uint64) -> None:
+def rollout_row(state: State) -> None:
     """The round played out by SRP in all seats."""
-    while table.plays < 52:
-        play_row(table, srp_row(table, table.held[table.turn], key))
+    while state.plays < 52:
+        play_row(state, srp_row(state, state.held[state.turn]))
+
+
+@row
+def gap_row(state: State, side: int) -> float:
+    """Points of ``side`` for a finished round, bag penalties included, minus the others' mean."""
+    gap = 0.0
+    for other in range(state.sides):
+        points, bags = side_points_row(state, other)
+        points -= int(state.bag_penalty) * ((int(state.bags[other]) + bags) // BAG_LIMIT)
+        gap += points if other == side else -points / (state.sides - 1)
+    return gap
 
 
 @row
@@ -121,19 +120,17 @@ def most_promising_row(means: F64, counts: I64, number: int, total: int, explora
 
 
 @row
-def best_row(means: F64, number: int) -> int:
-    """Index of the highest mean."""
-    at = 0
-    for k in range(1, number):
-        if means[k] > means[at]:
-            at = k
-    return at
+def credit_row(world: State, side: int, at: int, means: F64, counts: I64) -> None:
+    """The round played out, and its points gap credited to choice ``at``."""
+    rollout_row(world)
+    counts[at] += 1
+    means[at] += (gap_row(world, side) - means[at]) / counts[at]
 
 
 @row
-def uct_card_row(table: Table, held: int, player: Table, book: Table, key: np.uint64, desk: Desk) -> int:
+def uct_card_row(state: State, held: int, player: State, lookup: State, key: np.uint64, workspace: Workspace) -> int:
     """The card UCT plays for the seat to play, which holds ``held``."""
-    legal, number = legal_cards_row(table, held), 0
+    legal, number = legal_cards_row(state, held), 0
     cards, counts, means = np.zeros(13, np.int64), np.zeros(13, np.int64), np.zeros(13)
     for card in range(52):
         if legal >> card & 1:
@@ -141,26 +138,21 @@ def uct_card_row(table: Table, held: int, player: Table, book: Table, key: np.ui
             number += 1
     if number == 1:
         return cards[0]
-    side = int(table.turn) % int(table.sides)
-    open_desk_row(table, held, player.infer, desk.views[0])
-    world = desk.states[0]
+    side, world = int(state.turn) % int(state.sides), workspace.states[0]
+    open_workspace_row(state, held, player.infer, workspace.views[0])
     for n in range(player.iterations):
-        key = imagine_row(table, player.infer, book, key, desk)
+        key = imagine_row(state, player.infer, lookup, key, workspace)
         at = most_promising_row(means, counts, number, n, player.exploration)
         play_row(world, cards[at])
-        rollout_row(world, key)
-        counts[at] += 1
-        means[at] += (gap_row(world, side) - means[at]) / counts[at]
-    return cards[best_row(means, number)]
+        credit_row(world, side, at, means, counts)
+    return cards[np.argmax(means[:number])]
 
 
 @row
-def uct_bid_row(table: Table, hand: int, bidder: Table, book: Table, key: np.uint64, desk: Desk) -> int:
-    """The bid UCT makes for the seat to bid: nil, or a bid within two tricks of its takes."""
-    if not table.looked >> int(table.turn) & 1:
-        return LOOK
-    takes = int(takes_row(table.deck, suits_row(table.deck, hand), book.clear[2]) + 0.5)
-    legal, number = legal_bids_row(table, hand), 0
+def uct_bid_row(state: State, hand: int, bidder: State, lookup: State, key: np.uint64, workspace: Workspace) -> int:
+    """The bid UCT makes for the seat to bid, which has looked: nil, or a bid within two tricks of its takes."""
+    takes = int(takes_row(state.deck, suits_row(state.deck, hand), lookup.clear[2]) + 0.5)
+    legal, number = legal_bids_row(state, hand), 0
     bids, counts, means = np.zeros(14, np.int64), np.zeros(14, np.int64), np.zeros(14)
     for bid in range(14):
         if legal >> bid & 1 and (bid == NIL or abs(bid - takes) <= 2):
@@ -170,17 +162,14 @@ def uct_bid_row(table: Table, hand: int, bidder: Table, book: Table, key: np.uin
         for bid in range(13, -1, -1):
             if legal >> bid & 1:
                 return bid
-    side = int(table.turn) % int(table.sides)
-    open_desk_row(table, hand, bidder.infer, desk.views[0])
-    world = desk.states[0]
+    side, world = int(state.turn) % int(state.sides), workspace.states[0]
+    open_workspace_row(state, hand, bidder.infer, workspace.views[0])
     for n in range(bidder.iterations):
-        key = imagine_row(table, bidder.infer, book, key, desk)
+        key = imagine_row(state, bidder.infer, lookup, key, workspace)
         at = most_promising_row(means, counts, number, n, bidder.exploration)
         bid_row(world, bids[at])
         while world.phase == BIDDING:
             world.looked = 15
-            bid_row(world, bis_row(world, world.hands[world.turn], bidder, book, key))
-        rollout_row(world, key)
-        counts[at] += 1
-        means[at] += (gap_row(world, side) - means[at]) / counts[at]
-    return bids[best_row(means, number)]
+            bid_row(world, bis_row(world, world.hands[world.turn], bidder, lookup, key))
+        credit_row(world, side, at, means, counts)
+    return bids[np.argmax(means[:number])]

@@ -6,38 +6,40 @@ decisions. As in the paper the greedy policy is evaluated after every epoch and 
 evaluation is exact.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from bidzoo.agents.options import Checked, Count, Seed, Weight
-from bidzoo.agents.tabular.network import Network, draw, history_features, legal_actions, one_thread, type_features
+from bidzoo.agents.tabular.network import (
+    Features,
+    Network,
+    NetworkOptions,
+    Report,
+    best_epoch,
+    deal_types,
+    draw,
+    one_thread,
+)
+from bidzoo.agents.tabular.policy import Solved, solver
 from bidzoo.agents.tabular.strategy import purify
-from bidzoo.envs.signals.compiled import Compiled, evaluate
-from bidzoo.kernels import F32, F64, I64
+from bidzoo.core.kernels import F32, F64, I64, when_compiled
+from bidzoo.core.options import Count
+from bidzoo.envs.signalling.compiled import Compiled
 
 
 @dataclass(frozen=True)
-class Config(Checked):
-    """Numbers of the algorithm; the paper gives none but the 100 epochs of 1000 updates."""
+class Options(NetworkOptions):
+    """Numbers of the algorithm."""
 
     epochs: Count = 20
-    updates: Count = 200  # an epoch
-    episodes: Count = 256  # an update
-    hidden: tuple[Count, ...] = (80, 80)  # the trunk of BAD
-    rate: Weight = 3e-3  # Adam, falling to 0
-    entropy: Weight = 0.01  # of the reward's range, falling to 0
-    value: Weight = 0.5
-    seed: Seed = 0
 
 
-class Inputs:
+class Inputs(Features):
     """Rows of network inputs for information sets ``(node, type)``."""
 
     def __init__(self, game: Compiled) -> None:
-        self.game = game
-        self.history, self.types, self.legal = history_features(game), type_features(game), legal_actions(game)
+        super().__init__(game)
         self.size = self.history.shape[1] + self.types.shape[2]
 
     def __call__(self, nodes: I64, types: I64) -> F32:
@@ -62,8 +64,7 @@ def greedy(inputs: Inputs, network: Network) -> F64:
 def play(inputs: Inputs, network: Network, episodes: int, rng: np.random.Generator) -> tuple[I64, I64, I64, F32]:
     """Nodes, types, actions and returns of all decisions of ``episodes`` episodes."""
     game = inputs.game
-    deal = rng.choice(game.prior.size, episodes, p=game.prior.ravel())
-    types = np.stack(np.unravel_index(deal, game.prior.shape), axis=1)
+    types = deal_types(game, episodes, rng)
     node, table = np.zeros(episodes, np.int64), np.arange(episodes)
     decisions: list[tuple[I64, I64, I64, I64]] = []
     while len(table):
@@ -78,37 +79,37 @@ def play(inputs: Inputs, network: Network, episodes: int, rng: np.random.Generat
     return nodes, owns, actions, reward[tables]
 
 
-def train(game: Compiled, config: Config, report: Callable[[int, float], None] | None = None) -> F64:
-    """The best greedy strategy ``[M, T]`` of all epochs; ``report`` hears the value of each."""
-    import torch
+def train(game: Compiled, config: Options, report: Report | None = None) -> F64:
+    """The best greedy strategy ``[M, T]`` of all epochs; ImportError without torch."""
+    with one_thread("A2C"):
+        import torch
 
-    rng = np.random.default_rng(config.seed)
-    inputs = Inputs(game)
-    scale = float(game.payoff.max() - game.payoff.min())
-    with one_thread():
+        rng = np.random.default_rng(config.seed)
+        inputs = Inputs(game)
+        scale = float(game.payoff.max() - game.payoff.min())
         generator = torch.Generator().manual_seed(config.seed)
         network = Network((inputs.size, *config.hidden, game.child.shape[1] + 1), generator)
-        adam = torch.optim.Adam(network.torch.parameters(), config.rate)
-        best, most = greedy(inputs, network), -np.inf
-        for epoch in range(config.epochs):
-            for update in range(config.updates):
-                left = 1.0 - (epoch + update / config.updates) / config.epochs
-                adam.param_groups[0]["lr"] = config.rate * left
-                nodes, types, actions, returns = play(inputs, network, config.episodes, rng)
-                outputs = network.torch(torch.from_numpy(inputs(nodes, types)))
-                illegal = torch.from_numpy(~inputs.legal[nodes])
-                logs = outputs[:, :-1].masked_fill(illegal, -1e9).log_softmax(1)
-                advantage = torch.from_numpy(returns / scale) - outputs[:, -1]
-                chosen = logs.gather(1, torch.from_numpy(actions)[:, None])[:, 0]
-                entropy = -(logs.exp() * logs).sum(1)
-                loss = -(chosen * advantage.detach()) + config.value * advantage**2 - config.entropy * left * entropy
-                adam.zero_grad()
-                loss.mean().backward()
-                adam.step()
-            strategy = greedy(inputs, network)
-            value = evaluate(game, strategy)
-            if value > most:
-                best, most = strategy, value
-            if report is not None:
-                report(epoch, value)
-    return best
+
+        def loss(left: float) -> Any:
+            nodes, types, actions, returns = play(inputs, network, config.episodes, rng)
+            outputs = network.torch(torch.from_numpy(inputs(nodes, types)))
+            illegal = torch.from_numpy(~inputs.legal[nodes])
+            logs = outputs[:, :-1].masked_fill(illegal, -1e9).log_softmax(1)
+            advantage = torch.from_numpy(returns / scale) - outputs[:, -1]
+            chosen = logs.gather(1, torch.from_numpy(actions)[:, None])[:, 0]
+            entropy = -(logs.exp() * logs).sum(1)
+            loss = -(chosen * advantage.detach()) + config.value * advantage**2 - config.entropy * left * entropy
+            return loss.mean()
+
+        return best_epoch(game, config, [network], loss, lambda: greedy(inputs, network), report)
+
+
+@when_compiled()
+def solve(game: Compiled, seed: int, **options: Any) -> F64:
+    """The strategy of ``train``."""
+    return train(game, Options(seed=seed, **options))
+
+
+def agent(seed: int = 0, **options: Any) -> Solved:
+    """A2C; ``options`` as in ``Options``."""
+    return solver("a2c", solve, Options, seed, options)

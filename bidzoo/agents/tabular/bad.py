@@ -9,31 +9,35 @@ whole partial policy, so its log-probability sums over the types that the belief
 the public Markov decision process: its mean under the belief at the end. The result is greedy and pure.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bidzoo.agents.options import Checked, Count, Seed, Weight
-from bidzoo.agents.tabular.network import Network, draw, history_features, legal_actions, one_thread, type_features
+from bidzoo.agents.tabular.network import (
+    Features,
+    Network,
+    NetworkOptions,
+    Report,
+    best_epoch,
+    deal_types,
+    draw,
+    one_thread,
+)
+from bidzoo.agents.tabular.policy import Solved, solver
 from bidzoo.agents.tabular.strategy import purify
-from bidzoo.envs.signals.compiled import Compiled, evaluate
-from bidzoo.kernels import F32, F64, I64, Bool
+from bidzoo.core.kernels import F32, F64, I64, Bool, when_compiled
+from bidzoo.core.options import Count, Weight
+from bidzoo.envs.signalling.compiled import Compiled
 
 
 @dataclass(frozen=True)
-class Config(Checked):
-    """Numbers of the algorithm; the paper gives the network, 100 epochs of 1000 updates, and the best epoch kept."""
+class Options(NetworkOptions):
+    """Numbers of the algorithm."""
 
     epochs: Count = 15
-    updates: Count = 200  # an epoch
     episodes: Count = 64  # an update
-    hidden: tuple[Count, ...] = (80, 80)
-    rate: Weight = 3e-3  # Adam, falling to 0
     entropy: Weight = 0.03  # of the reward's range, falling to 0
-    value: Weight = 0.5
-    seed: Seed = 0
 
 
 class Decisions(NamedTuple):
@@ -47,14 +51,13 @@ class Decisions(NamedTuple):
     action: I64  # [R]
 
 
-class PublicAgent:
+class PublicAgent(Features):
     """Inputs of the public agent of one game, and the two networks: partial policies, and values."""
 
     def __init__(self, game: Compiled, hidden: tuple[int, ...], seed: int) -> None:
         import torch
 
-        self.game = game
-        self.history, self.types, self.legal = history_features(game), type_features(game), legal_actions(game)
+        super().__init__(game)
         public = self.history.shape[1] + sum(game.num_types)
         generator = torch.Generator().manual_seed(seed)
         self.actor = Network((public + self.types.shape[2], *hidden, game.child.shape[1]), generator)
@@ -62,8 +65,7 @@ class PublicAgent:
 
     def public(self, nodes: I64, allowed: Bool) -> F32:
         """Marginal beliefs and history ``[B, P]``; ``allowed`` ``[B, 2, T]`` are the types not ruled out."""
-        x_types, y_types = self.game.num_types
-        joint = self.game.prior * allowed[:, 0, :x_types, None] * allowed[:, 1, None, :y_types]
+        joint = _joint(self.game, allowed)
         total = np.maximum(joint.sum(axis=(1, 2), keepdims=True), 1e-12)
         belief = np.concatenate([(joint / total).sum(axis=2), (joint / total).sum(axis=1)], axis=1)
         return np.concatenate([belief.astype(np.float32), self.history[nodes]], axis=1)
@@ -72,6 +74,17 @@ class PublicAgent:
         """Inputs and legal actions of the types ``types`` ``[R]`` at the decisions ``owner`` ``[R]``."""
         own = self.types[self.game.player[nodes[owner]], types]
         return np.concatenate([public[owner], own], axis=1), self.legal[nodes[owner]]
+
+
+def _everything(game: Compiled, rows: int) -> Bool:
+    """No type ruled out, ``[rows, 2, T]``."""
+    return np.tile(np.arange(game.shape[1]) < np.array(game.num_types)[:, None], (rows, 1, 1))
+
+
+def _joint(game: Compiled, allowed: Bool) -> F64:
+    """The prior on the types not ruled out, ``[B, X, Y]``; its sum is what is left of it."""
+    x_types, y_types = game.num_types
+    return game.prior * allowed[:, 0, :x_types, None] * allowed[:, 1, None, :y_types]
 
 
 def _after(allowed: Bool, player: I64, table: I64, owner: I64, types: I64, kept: Bool) -> None:
@@ -85,11 +98,7 @@ def _after(allowed: Bool, player: I64, table: I64, owner: I64, types: I64, kept:
 def play(agent: PublicAgent, episodes: int, rng: np.random.Generator) -> Decisions:
     """All decisions of ``episodes`` episodes."""
     game = agent.game
-    deal = rng.choice(game.prior.size, episodes, p=game.prior.ravel())
-    types = np.stack(np.unravel_index(deal, game.prior.shape), axis=1)
-    allowed = np.zeros((episodes, 2, game.shape[1]), np.bool_)
-    for player, count in enumerate(game.num_types):
-        allowed[:, player, :count] = True
+    types, allowed = deal_types(game, episodes, rng), _everything(game, episodes)
     node, table, decided = np.zeros(episodes, np.int64), np.arange(episodes), 0
     parts: list[tuple[F32, I64, I64, F32, Bool, I64]] = []
     while len(table):
@@ -107,8 +116,7 @@ def play(agent: PublicAgent, episodes: int, rng: np.random.Generator) -> Decisio
         decided += len(table)
         node[table] = game.child[here, played]
         table = table[game.count[node[table]] > 0]
-    x_types, y_types = game.num_types
-    joint = game.prior * allowed[:, 0, :x_types, None] * allowed[:, 1, None, :y_types]
+    joint = _joint(game, allowed)
     reward = ((joint * game.payoff[game.leaf[node]]).sum(axis=(1, 2)) / joint.sum(axis=(1, 2))).astype(np.float32)
     public, tables, owner, inputs, legal, action = (np.concatenate(column) for column in zip(*parts))
     return Decisions(public, reward[tables], owner, inputs, legal, action)
@@ -118,9 +126,7 @@ def greedy(agent: PublicAgent) -> F64:
     """The pure strategy ``[M, T]`` of greedy partial policies, belief by belief down the tree."""
     game = agent.game
     strategy = np.zeros(game.shape)
-    allowed = np.zeros((len(game.player), 2, game.shape[1]), np.bool_)
-    for player, count in enumerate(game.num_types):
-        allowed[0, player, :count] = True
+    allowed = _everything(game, len(game.player))
     for depth in range(int(game.depth.max())):
         nodes = np.flatnonzero((game.depth == depth) & (game.count > 0))
         for part in np.array_split(nodes, 1 + len(nodes) * game.shape[1] // 8192):
@@ -139,38 +145,36 @@ def greedy(agent: PublicAgent) -> F64:
     return purify(game, strategy)
 
 
-def train(game: Compiled, config: Config, report: Callable[[int, float], None] | None = None) -> F64:
-    """The best greedy strategy ``[M, T]`` of all epochs; ``report`` hears the value of each."""
-    import torch
+def train(game: Compiled, config: Options, report: Report | None = None) -> F64:
+    """The best greedy strategy ``[M, T]`` of all epochs; ImportError without torch."""
+    with one_thread("BAD"):
+        import torch
 
-    rng = np.random.default_rng(config.seed)
-    scale = float(game.payoff.max() - game.payoff.min())
-    with one_thread():
+        rng = np.random.default_rng(config.seed)
+        scale = float(game.payoff.max() - game.payoff.min())
         agent = PublicAgent(game, config.hidden, config.seed)
-        parameters = [*agent.actor.torch.parameters(), *agent.critic.torch.parameters()]
-        adam = torch.optim.Adam(parameters, config.rate)
-        best, most = greedy(agent), -np.inf
-        for epoch in range(config.epochs):
-            for update in range(config.updates):
-                left = 1.0 - (epoch + update / config.updates) / config.epochs
-                adam.param_groups[0]["lr"] = config.rate * left
-                seen = play(agent, config.episodes, rng)
-                values = agent.critic.torch(torch.from_numpy(seen.public))[:, 0]
-                outputs = agent.actor.torch(torch.from_numpy(seen.inputs))
-                logs = outputs.masked_fill(torch.from_numpy(~seen.legal), -1e9).log_softmax(1)
-                chosen = logs.gather(1, torch.from_numpy(seen.action)[:, None])[:, 0]
-                advantage = torch.from_numpy(seen.reward / scale) - values
-                owner = torch.from_numpy(seen.owner)
-                gain = (chosen * advantage.detach()[owner]).sum()
-                entropy = -(logs.exp() * logs).sum()
-                loss = config.value * (advantage**2).sum() - gain - config.entropy * left * entropy
-                adam.zero_grad()
-                (loss / len(values)).backward()
-                adam.step()
-            strategy = greedy(agent)
-            value = evaluate(game, strategy)
-            if value > most:
-                best, most = strategy, value
-            if report is not None:
-                report(epoch, value)
-    return best
+
+        def loss(left: float) -> Any:
+            seen = play(agent, config.episodes, rng)
+            values = agent.critic.torch(torch.from_numpy(seen.public))[:, 0]
+            outputs = agent.actor.torch(torch.from_numpy(seen.inputs))
+            logs = outputs.masked_fill(torch.from_numpy(~seen.legal), -1e9).log_softmax(1)
+            chosen = logs.gather(1, torch.from_numpy(seen.action)[:, None])[:, 0]
+            advantage = torch.from_numpy(seen.reward / scale) - values
+            gain = (chosen * advantage.detach()[torch.from_numpy(seen.owner)]).sum()
+            entropy = -(logs.exp() * logs).sum()
+            loss = config.value * (advantage**2).sum() - gain - config.entropy * left * entropy
+            return loss / len(values)
+
+        return best_epoch(game, config, [agent.actor, agent.critic], loss, lambda: greedy(agent), report)
+
+
+@when_compiled()
+def solve(game: Compiled, seed: int, **options: Any) -> F64:
+    """The strategy of ``train``."""
+    return train(game, Options(seed=seed, **options))
+
+
+def agent(seed: int = 0, **options: Any) -> Solved:
+    """BAD; ``options`` as in ``Options``."""
+    return solver("bad", solve, Options, seed, options)

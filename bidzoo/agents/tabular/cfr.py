@@ -6,25 +6,19 @@ the last iterate (not the average) after purification.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bidzoo.agents.options import Checked, Seed, Share, Whole
-from bidzoo.agents.tabular.strategy import (
-    Tree,
-    normal_row,
-    random,
-    reach_row,
-    tree_of,
-    types_row,
-)
-from bidzoo.envs.signals.compiled import Compiled, uniform
-from bidzoo.kernels import F64, I64, key_row, next_row, row
+from bidzoo.agents.tabular.policy import Solved, solver
+from bidzoo.agents.tabular.strategy import normal_row, purify, random, reach_row, types_row
+from bidzoo.core.kernels import F64, I64, key_row, next_row, row, when_compiled
+from bidzoo.core.options import Checked, Seed, Share, Whole
+from bidzoo.envs.signalling.compiled import Compiled, evaluate, uniform
 
 
 @dataclass(frozen=True)
-class Config(Checked):
+class Options(Checked):
     """Numbers of the algorithm."""
 
     iterations: Whole = 1000  # Table 1: "CFR1k"
@@ -51,7 +45,7 @@ def terms_of(game: Compiled) -> Terms:
 
 
 @row
-def worth_row(tree: Tree, terms: Terms, strategy: F64, reach: F64, worth: F64) -> None:
+def worth_row(tree: Compiled, terms: Terms, strategy: F64, reach: F64, worth: F64) -> None:
     """Counterfactual value of each node for each player and type, ``worth`` ``[2, M, T]``.
 
     It weighs chance and the other player's reach, not one's own (Zinkevich et al., Eq. 6).
@@ -71,14 +65,14 @@ def worth_row(tree: Tree, terms: Terms, strategy: F64, reach: F64, worth: F64) -
 
 
 @row
-def match_row(tree: Tree, regret: F64, noise: float, key: np.uint64, total: F64, strategy: F64) -> None:
+def match_row(tree: Compiled, regret: F64, noise: float, key: np.uint64, total: F64, strategy: F64) -> None:
     """Regret matching into ``strategy``: probabilities in proportion to positive regrets.
 
     Where no regret is positive it is uniform plus normal noise, which continues from ``key``; ``total`` ``[T]`` is
     scratch.
     """
     for m in range(len(tree.player)):
-        first, count = tree.first[m], tree.moves[m]
+        first, count = tree.first[m], tree.count[m]
         if count == 0:
             continue
         types = types_row(tree, m)
@@ -99,7 +93,7 @@ def match_row(tree: Tree, regret: F64, noise: float, key: np.uint64, total: F64,
 
 
 @row
-def _iterate(tree: Tree, terms: Terms, iterations: int, noise: float, seed: int, strategy: F64, sums: F64) -> None:
+def _iterate(tree: Compiled, terms: Terms, iterations: int, noise: float, seed: int, strategy: F64, sums: F64) -> None:
     shape = (2, strategy.shape[0], strategy.shape[1])
     regret, total = np.zeros(strategy.shape), np.empty(strategy.shape[1])
     reach, worth = np.empty(shape), np.empty(shape)
@@ -124,9 +118,60 @@ def _average(game: Compiled, sums: F64) -> F64:
     return strategy
 
 
-def cfr(game: Compiled, config: Config, initial: F64 | None = None) -> F64:
+def cfr(game: Compiled, config: Options, initial: F64 | None = None) -> F64:
     """The strategy ``[M, T]`` of CFR from ``initial``, or from the random strategy of ``config.seed``."""
     strategy = random(game, config.seed) if initial is None else initial.copy()
     sums = np.zeros(game.shape)
-    _iterate(tree_of(game), terms_of(game), config.iterations, config.noise, config.seed, strategy, sums)
+    _iterate(game, terms_of(game), config.iterations, config.noise, config.seed, strategy, sums)
     return _average(game, sums) if config.average else strategy
+
+
+@when_compiled()
+def solve(game: Compiled, seed: int, **options: Any) -> F64:
+    """CFR1k, purified."""
+    return purify(game, cfr(game, Options(seed=seed, **options)))
+
+
+def agent(seed: int = 0, **options: Any) -> Solved:
+    """CFR1k; ``options`` as in ``Options``."""
+    return solver("cfr", solve, Options, seed, options)
+
+
+# ---- what one player alone could gain ---------------------------------------------------------
+
+
+@row
+def _respond(tree: Compiled, terms: Terms, reach: F64, player: int, worth: F64) -> float:
+    """Value of the best response of ``player``, by backward induction on ``worth`` ``[M, T]``."""
+    types = tree.prior.shape[player]
+    for m in range(len(tree.parent)):
+        worth[m] = -np.inf if tree.count[m] > 0 and tree.player[m] == player else 0.0
+    for s in range(len(terms.node)):
+        if player == 0:
+            worth[terms.node[s], terms.x[s]] += terms.worth[s] * reach[1, terms.node[s], terms.y[s]]
+        else:
+            worth[terms.node[s], terms.y[s]] += terms.worth[s] * reach[0, terms.node[s], terms.x[s]]
+    for m in range(len(tree.parent) - 1, 0, -1):
+        parent = tree.parent[m]
+        for z in range(types):
+            if tree.player[parent] == player:
+                worth[parent, z] = max(worth[parent, z], worth[m, z])
+            else:
+                worth[parent, z] += worth[m, z]
+    total = 0.0
+    for z in range(types):
+        total += worth[0, z]
+    return total
+
+
+def best_response_value(game: Compiled, strategy: F64, player: int) -> float:
+    """Expected reward if ``player`` answers the other's part of ``strategy`` ``[M, T]`` as well as possible."""
+    reach = np.zeros((2, *game.shape))
+    reach_row(game, strategy, reach)
+    return float(_respond(game, terms_of(game), reach, player, np.empty(game.shape)))
+
+
+def nash_conv(game: Compiled, strategy: F64) -> float:
+    """Sum over both players of what a best response gains, as OpenSpiel counts it; 0 at a Nash equilibrium."""
+    value = evaluate(game, strategy)
+    return sum(best_response_value(game, strategy, player) - value for player in (0, 1))

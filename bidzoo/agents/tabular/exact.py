@@ -1,18 +1,16 @@
 """The optimum of a small cooperative game, proved: its exact value, and a joint policy that has it.
 
     python -m bidzoo.agents.tabular.exact minibridge_v0 --size 7
-    python -m bidzoo.agents.tabular.exact simple_bidding_v0 --size 16 --directory checkpoints
 
 Pure joint policies suffice when rewards are common, and moves are public, so the sets of types that reach a public
-history carry all that matters: dynamic programming over pairs of sets. Rising auctions go to ``ladder_tables`` and
-``ladder_panels``, games with a small tree to ``tree_sets``, and Comm, which has too many types for either, to
-``messages``. Each optimum is certified twice: totals are whole numbers, and the policy that is read off is played over
-all deals, and scores the same.
+history carry all that matters: dynamic programming over pairs of sets. Rising auctions go to ``rising_auction`` (Simple
+Bidding 16, which takes eleven minutes in ``experiments/panels.py``, is in the package), all other games to
+``public_belief``. Each optimum is certified twice: totals are whole numbers, and the policy that is read off is played
+over all deals, and scores the same.
 """
 
 import argparse
 import json
-import re
 import sys
 import time
 from collections.abc import Callable
@@ -22,17 +20,17 @@ from pathlib import Path
 
 import numpy as np
 
-from bidzoo.agents.tabular import ladder_panels, ladder_tables, messages, tree_sets
-from bidzoo.agents.tabular.ladder import GAMES, Ladder, Plan, play
-from bidzoo.agents.tabular.ladder_plan import best_plan
-from bidzoo.agents.tabular.solver import Solved
-from bidzoo.envs.signals.compiled import Compiled, evaluate
-from bidzoo.kernels import F64
+from bidzoo.agents.tabular import public_belief, rising_auction
+from bidzoo.agents.tabular.policy import Solved
+from bidzoo.agents.tabular.rising_auction import MAX_BYTES, Plan, Report, RisingAuction, best_plan, play
+from bidzoo.core.kernels import F64, when_compiled
+from bidzoo.core.storage import replace_file
+from bidzoo.envs.signalling.compiled import Compiled, evaluate
+from bidzoo.envs.signalling.rising_auction import AuctionGame
+from bidzoo.registry import make_game
 
-MAX_BYTES = 8 << 30  # of tables
 COMMAND = "python -m bidzoo.agents.tabular.exact"
 RECORDED = Path(__file__).parents[2] / "data" / "exact"  # plans of games that take long
-Report = Callable[[str], None]
 
 
 def silent(line: str) -> None:
@@ -54,23 +52,15 @@ class Optimum:
         return Fraction(self.total, self.deals)
 
 
-def ladder_of(game_id: str) -> Ladder | None:
-    """The rising auction called e.g. ``minibridge_v0(size=4)``; None if it is another game."""
-    match = re.fullmatch(r"(\w+)\(size=(\d+)\)", game_id)
-    if match is None or match[1] not in GAMES:
-        return None
-    return GAMES[match[1]](int(match[2]))
-
-
-def write_plan(optimum: Optimum, path: Path) -> None:
-    """The plan as JSON: calls ``[n]`` by history."""
+def write_plan(optimum: Optimum, path: Path, source: str) -> None:
+    """The plan as JSON: calls ``[n]`` by history; ``source`` is the command that found it."""
     calls = {" ".join(map(str, history)): row.tolist() for history, row in (optimum.plan or {}).items()}
     lines = ",\n".join(f"  {json.dumps(history)}: {json.dumps(row)}" for history, row in calls.items())
-    head = {"id": optimum.id, "total": optimum.total, "source": COMMAND}
+    head = {"id": optimum.id, "total": optimum.total, "source": source}
     path.write_text(f'{json.dumps(head)[:-1]},\n"calls": {{\n{lines}\n}}}}\n', "utf-8")
 
 
-def read_plan(path: Path, ladder: Ladder) -> Optimum:
+def read_plan(path: Path, auction: RisingAuction) -> Optimum:
     """What ``write_plan`` wrote, played out.
 
     Raises:
@@ -79,36 +69,33 @@ def read_plan(path: Path, ladder: Ladder) -> Optimum:
     try:
         given = json.loads(path.read_text("utf-8"))
         plan = {tuple(map(int, history.split())): np.array(row) for history, row in given["calls"].items()}
-        if given["id"] != ladder.id:
-            raise ValueError(f"the plan is for {given['id']}, expected {ladder.id}")
-        return _certified(ladder, given["total"], plan)
+        if given["id"] != auction.id:
+            raise ValueError(f"the plan is for {given['id']}, expected {auction.id}")
+        return certified(auction, given["total"], plan)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ValueError(f"{path}: not a plan of {ladder.id} ({error})") from error
+        raise ValueError(f"{path}: not a plan of {auction.id} ({error})") from error
 
 
-def solve_ladder(ladder: Ladder, directory: Path | None = None, report: Report = silent) -> Optimum:
+@when_compiled()
+def solve_rising_auction(auction: RisingAuction, directory: Path | None = None, report: Report = silent) -> Optimum:
     """The optimum of a rising auction, computed; long runs keep their tables in ``directory``.
 
     Raises:
         ValueError: too large for ``MAX_BYTES``; or the plan that was read off scores less, which would be a bug.
     """
-    if ladder.bids == ladder_panels.FIVE and not ladder.opening_pass and ladder.types >= 13:
-        panels = ladder_panels.Panels(ladder)
-        firsts = ladder_panels.openings(panels, directory, report)
-        report(f"{ladder.id}: reading the plan")
-        return _certified(ladder, ladder_panels.best_total(firsts), best_plan(ladder_panels.PanelRows(panels, firsts)))
-    tables = ladder_tables.need(ladder.types)
+    tables = rising_auction.need(auction.types)
     if tables > MAX_BYTES:
-        raise ValueError(f"{ladder.id}: three tables of 4**{ladder.types} totals need more than {MAX_BYTES >> 30} GiB")
-    keep = directory is not None or tables // 3 * (ladder.bids + 4) <= MAX_BYTES
-    solved = ladder_tables.Tables(ladder, keep, directory, report)
-    return _certified(ladder, solved.value, best_plan(solved) if keep else None)
+        raise rising_auction.too_large(auction.id, auction.types)
+    keep = directory is not None or tables // 3 * (auction.bids + 4) <= MAX_BYTES
+    solved = rising_auction.Tables(auction, keep, directory, report)
+    return certified(auction, solved.value, best_plan(solved) if keep else None)
 
 
-def _certified(ladder: Ladder, total: int, plan: Plan | None) -> Optimum:
-    if plan is not None and play(ladder, plan) != total:
-        raise ValueError(f"{ladder.id}: the plan scores {play(ladder, plan)}, the tables say {total}")
-    return Optimum(ladder.id, total, ladder.deals, plan)
+def certified(auction: RisingAuction, total: int, plan: Plan | None) -> Optimum:
+    """The optimum ``total``; ValueError unless its ``plan``, played out, scores that much."""
+    if plan is not None and play(auction, plan) != total:
+        raise ValueError(f"{auction.id}: the plan scores {play(auction, plan)}, the tables say {total}")
+    return Optimum(auction.id, total, auction.deals, plan)
 
 
 def strategy_of(game: Compiled, plan: Plan) -> F64:
@@ -127,26 +114,26 @@ def strategy_of(game: Compiled, plan: Plan) -> F64:
     return strategy
 
 
+@when_compiled()
 def solve(game: Compiled, directory: Path | None = None, report: Report = silent) -> tuple[Optimum, F64]:
     """The optimum of ``game`` and a joint strategy ``[M, T]`` that ``evaluate`` certifies.
 
-    Simple Bidding 16 takes eleven minutes to solve: the plan found by that run is in the package, and is used here
-    unless a ``directory`` is given.
+    A plan that is in the package is used unless a ``directory`` is given.
 
     Raises:
         ValueError: too large to solve exactly.
     """
-    ladder = ladder_of(game.id)
-    if ladder is not None:
-        stored = RECORDED / f"{game.id.replace('_v0(size=', '_').rstrip(')')}.json"
+    if isinstance(game.game, AuctionGame):
+        auction = RisingAuction.of(game.game)
+        stored = RECORDED / f"{auction.stem.replace('_v0', '')}.json"
         recorded = directory is None and stored.exists()
-        optimum = read_plan(stored, ladder) if recorded else solve_ladder(ladder, directory, report)
+        optimum = read_plan(stored, auction) if recorded else solve_rising_auction(auction, directory, report)
         if optimum.plan is None:
             raise ValueError(f"{game.id}: too large to keep what the policy is read from")
         strategy = strategy_of(game, optimum.plan)
     else:
-        method = tree_sets.solve_tree if tree_sets.need(game) <= tree_sets.MAX_BYTES else messages.solve_messages
-        total, strategy = method(game)
+        small = public_belief.need(game) <= public_belief.MAX_BYTES
+        total, strategy = (public_belief.solve_tree if small else public_belief.solve_messages)(game)
         optimum = Optimum(game.id, total, game.prior.size, None)
     if not np.isclose(evaluate(game, strategy), float(optimum.value), rtol=0, atol=1e-9):
         raise ValueError(f"{game.id}: the strategy scores {evaluate(game, strategy)}, not {optimum.value}")
@@ -155,30 +142,36 @@ def solve(game: Compiled, directory: Path | None = None, report: Report = silent
 
 def agent() -> Solved:
     """Plays every small game that can be solved optimally."""
-    return Solved("exact", lambda game, seed: solve(game)[1], 0, {})
+    return Solved("exact", lambda game, seed: solve(game)[1])
 
 
-def main(arguments: list[str] | None = None) -> None:
+def main(
+    arguments: list[str] | None = None,
+    solver: Callable[[RisingAuction, Path | None, Report], Optimum] = solve_rising_auction,
+    command: str = COMMAND,
+) -> None:
     """Solve one rising auction and show the proof's numbers."""
-    parser = argparse.ArgumentParser(prog="python -m bidzoo.agents.tabular.exact", description=main.__doc__)
-    parser.add_argument("game", choices=sorted(GAMES))
+    parser = argparse.ArgumentParser(prog=command, description=main.__doc__)
+    parser.add_argument("game", help="id of a rising auction: minibridge_v0 or simple_bidding_v0")
     parser.add_argument("--size", type=int, required=True, help="N of the game")
     parser.add_argument("--directory", type=Path, help="where a long run keeps its tables, and resumes from")
     parser.add_argument("--out", type=Path, help="add the result to this file (.jsonl, a line each)")
     parser.add_argument("--plan", type=Path, help="write the optimal plan to this JSON file")
     given = parser.parse_args(arguments)
     started = time.perf_counter()
-    optimum = solve_ladder(GAMES[given.game](given.size), given.directory, lambda line: _say(f"  {line}"))
+    game = make_game(given.game, size=given.size)
+    if not isinstance(game, AuctionGame):
+        parser.error(f"{given.game} is not a rising auction")
+    optimum = solver(RisingAuction.of(game), given.directory, lambda line: _say(f"  {line}"))
     seconds = time.perf_counter() - started
-    certified = "played out over all deals" if optimum.plan else "value alone"
-    _say(f"{optimum.id}: {optimum.total}/{optimum.deals} = {float(optimum.value):.6f} ({certified}), {seconds:.1f} s")
+    how = "played out over all deals" if optimum.plan else "value alone"
+    _say(f"{optimum.id}: {optimum.total}/{optimum.deals} = {float(optimum.value):.6f} ({how}), {seconds:.1f} s")
     if given.out:
-        command = f"{COMMAND} {given.game} --size {given.size}"
         line = {"id": optimum.id, "total": optimum.total, "deals": optimum.deals, "value": float(optimum.value)}
-        line |= {"certified": optimum.plan is not None, "seconds": round(seconds, 2), "command": command}
-        _add(given.out, line)
+        line |= {"certified": optimum.plan is not None, "seconds": round(seconds, 2)}
+        _add(given.out, {**line, "command": f"{command} {given.game} --size {given.size}"})
     if given.plan and optimum.plan:
-        write_plan(optimum, given.plan)
+        write_plan(optimum, given.plan, command)
 
 
 def _add(path: Path, line: dict[str, object]) -> None:
@@ -186,9 +179,7 @@ def _add(path: Path, line: dict[str, object]) -> None:
     lines = [json.loads(text) for text in path.read_text("utf-8").splitlines()] if path.exists() else []
     lines = [*(other for other in lines if other["id"] != line["id"]), line]
     lines.sort(key=lambda one: (one["id"].split("(")[0], one["deals"]))
-    partial = path.with_suffix(".partial")
-    partial.write_text("".join(json.dumps(one) + "\n" for one in lines), "utf-8")
-    partial.replace(path)
+    replace_file(path, "".join(json.dumps(one) + "\n" for one in lines).encode())
 
 
 def _say(line: str) -> None:

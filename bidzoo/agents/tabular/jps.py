@@ -9,21 +9,23 @@ states at its end is one vector for each player, and the density of an informati
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bidzoo.agents.options import Checked, Seed, Weight, Whole
-from bidzoo.agents.tabular.chain import Chain, advance_row, chain_of, enter_row, free_row
-from bidzoo.agents.tabular.strategy import Tree, reach_row, tree_of, types_row, values_row
-from bidzoo.envs.signals.compiled import Compiled, evaluate
-from bidzoo.kernels import F64, I32, I64, U64, below_row, key_row, next_row, row
+from bidzoo.agents.tabular import cfr
+from bidzoo.agents.tabular.policy import Solved, solver
+from bidzoo.agents.tabular.strategy import reach_row, types_row, values_row
+from bidzoo.core.kernels import F64, I32, I64, U64, Bool, below_row, key_row, next_row, row, when_compiled
+from bidzoo.core.options import Checked, Seed, Weight, Whole
+from bidzoo.envs.signalling.compiled import Compiled, evaluate, value_row
 
 NEVER = 1e-9  # smaller gains are rounding
 U1 = np.uint64(1)
 
 
 @dataclass(frozen=True)
-class Config(Checked):
+class Options(Checked):
     """Numbers of the algorithm."""
 
     depth: Whole = 0  # D, longest chain; 0: from the first information sets to the leaves (the paper's default)
@@ -43,8 +45,96 @@ class Step:
     value: float  # expected reward afterwards, evaluated
 
 
+# ---- a chain under construction, visited depth first -------------------------------------------
+
+
+class Chain(NamedTuple):
+    """At most ``D`` links; the ``d``-th makes its mover go from ``node[d]`` to ``edge[d]`` if he is of ``type[d]``."""
+
+    node: I64  # [D]
+    edge: I64  # [D]
+    type: I64  # [D]
+    end: I64  # [D]  no type from here on is tried
+    final: Bool  # [D]  no link can follow
+    idle: Bool  # [D]  a link along this edge that changes nothing was tried: all such are alike
+    arrivals: I64  # [D]  how many types of the other player get here
+    arriving: I64  # [D, T]  which
+    gain: F64  # [D + 1]  of the first d links
+    reach: F64  # [D + 1, 2, T]  altered reach of the node after d links
+
+
+def chain_of(links: int, types: int) -> Chain:
+    """Room for ``links`` links."""
+    return Chain(
+        node=np.zeros(links, np.int64),
+        edge=np.zeros(links, np.int64),
+        type=np.zeros(links, np.int64),
+        end=np.zeros(links, np.int64),
+        final=np.zeros(links, np.bool_),
+        idle=np.zeros(links, np.bool_),
+        arrivals=np.zeros(links, np.int64),
+        arriving=np.zeros((links, types), np.int64),
+        gain=np.zeros(links + 1),
+        reach=np.zeros((links + 1, 2, types)),
+    )
+
+
 @row
-def densities_row(tree: Tree, values: F64, weights: F64, start: I32, density: F64) -> None:
+def enter_row(tree: Compiled, chain: Chain, m: int, d: int) -> None:
+    """Make node ``m`` the place of the ``d``-th link."""
+    mover = tree.player[m]
+    other = 1 - mover
+    chain.node[d], chain.edge[d] = m, tree.first[m] - 1
+    chain.type[d], chain.end[d] = 0, 0
+    chain.arrivals[d] = 0
+    chain.final[d] = True
+    if d + 1 < len(chain.node):
+        for c in range(tree.first[m], tree.first[m] + tree.count[m]):
+            chain.final[d] &= tree.count[c] == 0
+    for o in range(tree.prior.shape[other]):
+        chain.reach[d + 1, other, o] = chain.reach[d, other, o]
+        if chain.reach[d, other, o] > 0.0:
+            chain.arriving[d, chain.arrivals[d]] = o
+            chain.arrivals[d] += 1
+
+
+@row
+def free_row(tree: Compiled, chain: Chain, d: int) -> tuple[int, int]:
+    """Types ``[begin, end)`` that the mover of the ``d``-th link can have."""
+    mover = tree.player[chain.node[d]]
+    if d > 0 and tree.player[chain.node[d - 1]] == mover:
+        return chain.type[d - 1], chain.type[d - 1] + 1
+    return 0, tree.prior.shape[mover]
+
+
+@row
+def advance_row(tree: Compiled, strategy: F64, chain: Chain, d: int) -> bool:
+    """Next type, or else next edge, of the ``d``-th link; False if there is none.
+
+    The type is free, unless the same player made the link before: he still has that type.
+    """
+    m = chain.node[d]
+    mover = tree.player[m]
+    if chain.type[d] < chain.end[d]:
+        chain.reach[d + 1, mover, chain.type[d]] *= strategy[chain.edge[d], chain.type[d]]
+        chain.type[d] += 1
+    if chain.type[d] < chain.end[d]:
+        return True
+    chain.edge[d] += 1
+    if chain.edge[d] == tree.first[m] + tree.count[m]:
+        return False
+    for z in range(types_row(tree, m)):
+        chain.reach[d + 1, mover, z] = chain.reach[d, mover, z] * strategy[chain.edge[d], z]
+    chain.type[d], chain.end[d] = free_row(tree, chain, d)
+    chain.idle[d] = False
+    return True
+
+
+# ---- what a chain is worth, and the best one ----------------------------------------------------
+
+
+@row
+def densities_row(tree: Compiled, values: F64, weights: F64, start: I32, density: F64) -> None:
     """``prior * (v(ha) - v(h))`` of every edge, times ``weights[start[c]]``: how often the state was sampled.
 
     ``density`` ``[M, X * Y]`` is ordered type of the mover, type of the other.
@@ -60,7 +150,7 @@ def densities_row(tree: Tree, values: F64, weights: F64, start: I32, density: F6
 
 
 @row
-def density_row(tree: Tree, density: F64, chain: Chain, d: int, c: int, z: int) -> float:
+def density_row(tree: Compiled, density: F64, chain: Chain, d: int, c: int, z: int) -> float:
     """Density of the information set of type ``z`` at the ``d``-th link, if it moves to ``c`` (Eq. 5)."""
     mover = tree.player[chain.node[d]]
     reach, arriving, states = chain.reach[d, 1 - mover], chain.arriving[d], density[c]
@@ -95,11 +185,13 @@ def better_row(gain: float, best: float, luck: U64) -> bool:
 
 
 @row
-def end_row(tree: Tree, density: F64, chain: Chain, d: int, best: float, luck: U64, edges: I64, types: I64) -> float:
+def end_row(
+    tree: Compiled, density: F64, chain: Chain, d: int, best: float, luck: U64, edges: I64, types: I64
+) -> float:
     """Gain of the best chain that ends with link ``d``, or ``best``; it goes to ``edges`` and ``types``."""
     m = chain.node[d]
     low, high = free_row(tree, chain, d)
-    for c in range(tree.first[m], tree.first[m] + tree.moves[m]):
+    for c in range(tree.first[m], tree.first[m] + tree.count[m]):
         for z in range(low, high):
             if chain.reach[d, tree.player[m], z] > 0.0:
                 gain = chain.gain[d] + density_row(tree, density, chain, d, c, z)
@@ -111,7 +203,7 @@ def end_row(tree: Tree, density: F64, chain: Chain, d: int, best: float, luck: U
 
 @row
 def search_row(
-    tree: Tree, strategy: F64, density: F64, chain: Chain, m: int, best: float, luck: U64, edges: I64, types: I64
+    tree: Compiled, strategy: F64, density: F64, chain: Chain, m: int, best: float, luck: U64, edges: I64, types: I64
 ) -> float:
     """Gain of the best chain from node ``m``, whose reach is ``chain.reach[0]`` (Alg. 1, JPS, as a loop).
 
@@ -140,7 +232,7 @@ def search_row(
         if better_row(chain.gain[d + 1], best, luck):
             best = chain.gain[d + 1]
             keep_row(chain, d, c, z, edges, types)
-        if tree.moves[c] > 0:
+        if tree.count[c] > 0:
             d += 1
             enter_row(tree, chain, c, d)
     return best
@@ -148,20 +240,20 @@ def search_row(
 
 @row
 def _search_level(
-    tree: Tree, strategy: F64, density: F64, reach: F64, chain: Chain, begin: int, end: int, luck: U64, best: I64
+    tree: Compiled, strategy: F64, density: F64, reach: F64, chain: Chain, begin: int, end: int, luck: U64, best: I64
 ) -> float:
     """Gain of the best chain from a node in ``[begin, end)``, which goes to ``best`` ``[2, D + 1]``; at first none."""
     most = 0.0
     best[0, 0] = -1
     for m in range(begin, end):
-        if tree.moves[m] > 0:
+        if tree.count[m] > 0:
             chain.reach[0] = reach[:, m]
             most = search_row(tree, strategy, density, chain, m, most, luck, best[0], best[1])
     return most
 
 
 @row
-def _sample(tree: Tree, samples: int, begin: int, seed: int, iteration: int, weights: F64) -> None:
+def _sample(tree: Compiled, samples: int, begin: int, seed: int, iteration: int, weights: F64) -> None:
     """``samples`` types of the partner, with replacement, at each information set of the nodes from ``begin`` on."""
     weights[:] = 0.0
     key = key_row(seed, iteration, 3)
@@ -175,12 +267,14 @@ def _sample(tree: Tree, samples: int, begin: int, seed: int, iteration: int, wei
                 weights[n, z if first_moves else o, o if first_moves else z] = 1.0
 
 
+# ---- the algorithm ------------------------------------------------------------------------------
+
+
 class Search:
     """One iteration after another on one game; it owns the arrays that all iterations share."""
 
-    def __init__(self, game: Compiled, config: Config) -> None:
+    def __init__(self, game: Compiled, config: Options) -> None:
         self.game, self.config = game, config
-        self.tree = tree_of(game)
         self.height = int(game.depth.max())
         self.levels = np.searchsorted(game.depth, np.arange(self.height + 2))
         self.values = np.empty((len(game.player), *game.num_types))
@@ -193,12 +287,12 @@ class Search:
         """Predicted gain, edges and types of the best chain from nodes at ``depth`` on."""
         begin, end = self.levels[depth], self.levels[depth + 1]
         weights, start = self._samples(depth, iteration) if self.config.samples else self.everything
-        reach_row(self.tree, strategy, self.reach)
-        values_row(self.tree, strategy, self.values)
-        densities_row(self.tree, self.values, weights, start, self.density)
+        reach_row(self.game, strategy, self.reach)
+        values_row(self.game, strategy, self.values)
+        densities_row(self.game, self.values, weights, start, self.density)
         best = np.empty((2, len(self.chain.gain)), np.int64)
         luck = np.array([self.config.samples > 0, key_row(self.config.seed, iteration, 4)], np.uint64)
-        gain = _search_level(self.tree, strategy, self.density, self.reach, self.chain, begin, end, luck, best)
+        gain = _search_level(self.game, strategy, self.density, self.reach, self.chain, begin, end, luck, best)
         length = int(np.argmax(best[0] < 0))
         return gain, best[0, :length], best[1, :length]
 
@@ -206,7 +300,7 @@ class Search:
         """Weights of states by starting node, and the starting node (from 0) above each edge."""
         begin, end = int(self.levels[depth]), int(self.levels[depth + 1])
         weights = np.empty((end - begin, *self.game.num_types))
-        _sample(self.tree, self.config.samples, begin, self.config.seed, iteration, weights)
+        _sample(self.game, self.config.samples, begin, self.config.seed, iteration, weights)
         above = np.arange(len(self.game.player), dtype=np.int32) - begin
         for first, last in zip(self.levels[depth + 1 : -1], self.levels[depth + 2 :]):
             above[first:last] = above[self.game.parent[first:last]]
@@ -229,7 +323,7 @@ def play_chain(game: Compiled, strategy: F64, edges: I64, types: I64) -> F64:
     return changed
 
 
-def steps(game: Compiled, strategy: F64, config: Config) -> Iterator[tuple[F64, Step]]:
+def steps(game: Compiled, strategy: F64, config: Options) -> Iterator[tuple[F64, Step]]:
     """Every accepted strategy and step, in order (Alg. 1, JSP-Main)."""
     search = Search(game, config)
     rng = np.random.default_rng(config.seed)
@@ -248,10 +342,100 @@ def steps(game: Compiled, strategy: F64, config: Config) -> Iterator[tuple[F64, 
             waiting = [int(depth) for depth in rng.permutation(search.depths())]
 
 
-def jps(game: Compiled, strategy: F64, config: Config | None = None) -> F64:
+def jps(game: Compiled, strategy: F64, config: Options | None = None) -> F64:
     """``strategy`` ``[M, T]`` boosted: the best of all iterations, never worse than it was."""
     best, most = strategy, evaluate(game, strategy)
-    for changed, step in steps(game, strategy, config or Config()):
+    for changed, step in steps(game, strategy, config or Options()):
         if step.value > most:
             best, most = changed, step.value
     return best
+
+
+MOST_CHAINS = 10_000_000  # the search goes to the leaves if there are no more chains of information sets than this
+
+
+def chains(game: Compiled) -> float:
+    """Number of proposals of an iteration that searches from the root to the leaves."""
+    total, below = 0.0, np.zeros(len(game.player))
+    below[0] = 1.0
+    for m in range(1, len(game.player)):
+        parent = int(game.parent[m])
+        again = parent > 0 and game.player[game.parent[parent]] == game.player[parent]
+        below[m] = below[parent] * (1 if again else game.num_types[game.player[parent]])
+        total += below[m]
+    return total
+
+
+def search_depth(game: Compiled) -> int:
+    """D: 0 (to the leaves) in small trees, else 3; it is the paper's choice in all games of Table 1."""
+    return 0 if chains(game) <= MOST_CHAINS else 3
+
+
+@when_compiled()
+def solve(game: Compiled, seed: int, **options: Any) -> F64:
+    """CFR1k boosted by JPS."""
+    strategy = cfr.cfr(game, cfr.Options(seed=seed))
+    return jps(game, strategy, Options(**{"depth": search_depth(game), "seed": seed, **options}))
+
+
+def agent(seed: int = 0, **options: Any) -> Solved:
+    """CFR1k+JPS; ``options`` as in ``Options``."""
+    return solver("jps", solve, Options, seed, options)
+
+
+# ---- ablation: each proposal evaluated by a sweep of the whole game ------------------------------
+
+
+class BruteForce(NamedTuple):
+    """Best proposal of one iteration."""
+
+    gain: float
+    edges: I64  # [n]
+    types: I64  # [n]
+    proposals: int  # that were evaluated
+
+
+@row
+def _sweep_row(
+    tree: Compiled, strategy: F64, chain: Chain, m: int, value: float, best: F64, edges: I64, types: I64
+) -> int:
+    """``search_row`` by brute force; ``strategy`` changes on the way. Returns the number of proposals."""
+    reach = np.ones((2, strategy.shape[0], strategy.shape[1]))
+    saved = np.empty((len(chain.node), np.max(tree.count)))
+    active = np.zeros(len(chain.node), np.bool_)
+    proposals, d = 0, 0
+    enter_row(tree, chain, m, d)
+    while d >= 0:
+        first, count = tree.first[chain.node[d]], tree.count[chain.node[d]]
+        if active[d]:
+            for i in range(count):
+                strategy[first + i, chain.type[d]] = saved[d, i]
+        active[d] = advance_row(tree, strategy, chain, d)
+        if not active[d]:
+            d -= 1
+            continue
+        for i in range(count):
+            saved[d, i] = strategy[first + i, chain.type[d]]
+            strategy[first + i, chain.type[d]] = 1.0 if first + i == chain.edge[d] else 0.0
+        gain = value_row(tree, strategy, reach) - value
+        proposals += 1
+        if gain > best[0]:
+            best[0] = gain
+            edges[: d + 1], types[: d + 1] = chain.edge[: d + 1], chain.type[: d + 1]
+            edges[d + 1] = -1
+        if d + 1 < len(chain.node) and tree.count[chain.edge[d]] > 0:
+            d += 1
+            enter_row(tree, chain, chain.edge[d - 1], d)
+    return proposals
+
+
+def brute_force(game: Compiled, strategy: F64, depth: int, links: int = 0) -> BruteForce:
+    """What ``Search.propose`` finds, without Theorem 1: at most ``links`` links (0: no limit) from ``depth`` on."""
+    changing, value = strategy.copy(), evaluate(game, strategy)
+    chain = chain_of(links or int(game.depth.max()), game.shape[1])
+    best, edges, types = np.array([NEVER]), np.empty(len(chain.gain), np.int64), np.empty(len(chain.gain), np.int64)
+    edges[0], proposals = -1, 0
+    for m in np.flatnonzero((game.depth == depth) & (game.count > 0)):
+        proposals += _sweep_row(game, changing, chain, int(m), value, best, edges, types)
+    length = int(np.argmax(edges < 0))
+    return BruteForce(float(best[0]) if length else 0.0, edges[:length], types[:length], proposals)

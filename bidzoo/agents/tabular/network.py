@@ -1,18 +1,35 @@
-"""What A2C and BAD share: bits that describe a public node, and a small network that NumPy also runs.
+"""What A2C and BAD share: options, inputs, deals, a small network that NumPy also runs, and the loop over epochs.
 
 While episodes are played the network needs no gradients and its batches are small; a NumPy pass over the same
 weights costs a tenth of torch's.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from bidzoo.envs.signals.compiled import Compiled
-from bidzoo.kernels import F32, Bool
+from bidzoo.core.kernels import F32, F64, I64, Bool
+from bidzoo.core.options import Checked, Count, Seed, Weight
+from bidzoo.envs.signalling.compiled import Compiled, evaluate
+
+
+@dataclass(frozen=True)
+class NetworkOptions(Checked):
+    """Numbers of both algorithms; the paper gives 100 epochs of 1000 updates, and that the best epoch is kept."""
+
+    epochs: Count
+    updates: Count = 200  # an epoch
+    episodes: Count = 256  # an update
+    hidden: tuple[Count, ...] = (80, 80)  # the trunk of BAD in the paper
+    rate: Weight = 3e-3  # Adam, falling to 0
+    entropy: Weight = 0.01  # of the reward's range, falling to 0
+    value: Weight = 0.5
+    seed: Seed = 0
 
 
 def history_features(game: Compiled) -> F32:
@@ -27,19 +44,16 @@ def history_features(game: Compiled) -> F32:
     return features
 
 
-def type_features(game: Compiled) -> F32:
-    """Player and type, one bit for each pair: ``[2, T, X + Y]``."""
-    x_types, y_types = game.num_types
-    features = np.zeros((2, game.shape[1], x_types + y_types), np.float32)
-    features[0, np.arange(x_types), np.arange(x_types)] = 1.0
-    features[1, np.arange(y_types), x_types + np.arange(y_types)] = 1.0
-    return features
+class Features:
+    """What networks are told about a game."""
 
-
-def legal_actions(game: Compiled) -> Bool:
-    """Legal at each node, ``[M, A]``."""
-    legal: Bool = game.child >= 0
-    return legal
+    def __init__(self, game: Compiled) -> None:
+        x_types, y_types = game.num_types
+        self.game, self.history = game, history_features(game)
+        self.legal: Bool = game.child >= 0  # [M, A]
+        self.types = np.zeros((2, game.shape[1], x_types + y_types), np.float32)  # a bit for each player and type
+        self.types[0, np.arange(x_types), np.arange(x_types)] = 1.0
+        self.types[1, np.arange(y_types), x_types + np.arange(y_types)] = 1.0
 
 
 class Network:
@@ -66,15 +80,23 @@ class Network:
         return x
 
 
-def draw(logits: F32, legal: Bool, rng: np.random.Generator) -> np.ndarray[Any, np.dtype[np.int64]]:
+def draw(logits: F32, legal: Bool, rng: np.random.Generator) -> I64:
     """One action ``[B]`` from each row's softmax over its legal actions (Gumbel's maximum)."""
     noise = -np.log(-np.log(rng.random(logits.shape, np.float32) * (1.0 - 2e-7) + 1e-7))
     return np.where(legal, logits + noise, -np.inf).argmax(axis=1)
 
 
+def deal_types(game: Compiled, episodes: int, rng: np.random.Generator) -> I64:
+    """Types of both players in ``episodes`` deals, ``[B, 2]``."""
+    deal = rng.choice(game.prior.size, episodes, p=game.prior.ravel())
+    return np.stack(np.unravel_index(deal, game.prior.shape), axis=1)
+
+
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """Torch on one thread, so that results depend on nothing but the seed."""
+def one_thread(name: str) -> Iterator[None]:
+    """Torch on one thread, so that results depend on nothing but the seed; ImportError names who needs it."""
+    if find_spec("torch") is None:
+        raise ImportError(f"{name} trains with torch, which is not installed: pip install 'bidzoo[train]'")
     import torch
 
     threads = torch.get_num_threads()
@@ -83,3 +105,38 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(threads)
+
+
+Report = Callable[[int, float], None]  # epoch, value of its strategy
+
+
+def best_epoch(
+    game: Compiled,
+    config: NetworkOptions,
+    networks: Sequence[Network],
+    loss: Callable[[float], Any],
+    greedy: Callable[[], F64],
+    report: Report | None,
+) -> F64:
+    """The best greedy strategy ``[M, T]`` of all epochs, evaluated exactly; ``report`` hears the value of each.
+
+    ``loss(left)`` plays and gives what an update descends; ``left`` falls from 1 to 0 over the training.
+    """
+    import torch
+
+    adam = torch.optim.Adam([weights for network in networks for weights in network.torch.parameters()], config.rate)
+    best, most = greedy(), -np.inf
+    for epoch in range(config.epochs):
+        for update in range(config.updates):
+            left = 1.0 - (epoch + update / config.updates) / config.epochs
+            adam.param_groups[0]["lr"] = config.rate * left
+            adam.zero_grad()
+            loss(left).backward()
+            adam.step()
+        strategy = greedy()
+        value = evaluate(game, strategy)
+        if value > most:
+            best, most = strategy, value
+        if report is not None:
+            report(epoch, value)
+    return best

@@ -1,32 +1,36 @@
 """A solved strategy as a Policy: it reads its node from the public history and its type from the view."""
 
 import json
-import os
 import re
+from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
-from bidzoo.envs.signals.compile import compile_game
-from bidzoo.envs.signals.compiled import Compiled, locate
-from bidzoo.envs.signals.game import SignalGame
-from bidzoo.kernels import F64, I8, I32, I64, Tables, row
+from bidzoo.agents import SMALL
+from bidzoo.agents.explanation import Bars, Explanation, chances_of
+from bidzoo.core.kernels import F64, I8, I32, I64, States, row
+from bidzoo.core.storage import replace_file
+from bidzoo.core.streams import Streams
+from bidzoo.envs.signalling.compiled import Compiled, compile_game, locate
+from bidzoo.envs.signalling.game import SignallingGame, game_shown
 from bidzoo.registry import make_game
-from bidzoo.streams import Streams
 
-_ID = re.compile(r"(\w+)\(((?:\w+=\d+)?(?:, \w+=\d+)*)\)")
+_NAME = re.compile(r"(\w+)\(((?:\w+=\d+)?(?:, \w+=\d+)*)\)")
 
 
-def game_of(text: str) -> SignalGame:
-    """The small game written ``"minibridge_v0(size=4)"``, as ``str(game)`` writes it; ValueError names the text."""
-    match = _ID.fullmatch(text)
+def game_of(name: str) -> SignallingGame:
+    """The small game that files and jobs call ``str(game)``, ``"minibridge_v0(size=4)"``; ValueError names the text."""
+    match = _NAME.fullmatch(name)
     if match is None:
-        raise ValueError(f"not a small game: {text!r} (expected the form 'minibridge_v0(size=4)')")
-    options = {name: int(value) for name, _, value in (part.partition("=") for part in match[2].split(", ") if part)}
-    game = make_game(match[1], **options)
-    if not isinstance(game, SignalGame):
+        raise ValueError(f"not a small game: {name!r} (expected the form 'minibridge_v0(size=4)')")
+    options = re.findall(r"(\w+)=(\d+)", match[2])
+    game = make_game(match[1], **{option: int(value) for option, value in options})
+    if not isinstance(game, SignallingGame):
         raise ValueError(f"{match[1]} is not a small game that can be compiled")
     return game
 
@@ -52,7 +56,7 @@ def check_strategy(compiled: Compiled, strategy: F64) -> None:
 
 @row
 def _choose(
-    strategy: F64, first: I32, count: I32, action: I32, nodes: I64, types: Tables, uniforms: F64, out: I64
+    strategy: F64, first: I32, count: I32, action: I32, nodes: I64, types: States, uniforms: F64, out: I64
 ) -> None:
     for b in range(len(nodes)):
         m = nodes[b]
@@ -65,7 +69,7 @@ def _choose(
 
 
 @row
-def _chances(strategy: F64, first: I32, count: I32, action: I32, nodes: I64, types: Tables, out: F64) -> None:
+def _chances(strategy: F64, first: I32, count: I32, action: I32, nodes: I64, types: States, out: F64) -> None:
     for b in range(len(nodes)):
         for c in range(first[nodes[b]], first[nodes[b]] + count[nodes[b]]):
             out[b, action[c]] = strategy[c, types[b]]
@@ -74,13 +78,15 @@ def _chances(strategy: F64, first: I32, count: I32, action: I32, nodes: I64, typ
 class TablePolicy:
     """Plays a joint strategy ``[M, T]`` of one small game, in either seat."""
 
-    def __init__(self, game: SignalGame, strategy: F64, name: str = "table", compiled: Compiled | None = None) -> None:
+    def __init__(
+        self, game: SignallingGame, strategy: F64, name: str = "table", compiled: Compiled | None = None
+    ) -> None:
         self.game, self.name = game, name
         self.compiled = compile_game(game) if compiled is None else compiled
         check_strategy(self.compiled, strategy)
         self.strategy = np.ascontiguousarray(strategy, np.float64)
 
-    def act(self, views: Tables, legal: I8, rng: Streams) -> I64:
+    def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """One draw a row from the distribution at its information set.
 
         Raises:
@@ -94,7 +100,7 @@ class TablePolicy:
         _choose(self.strategy, form.first, form.count, form.action, nodes, types, rng.random()[:, 0], out)
         return out
 
-    def probabilities(self, views: Tables, legal: I8) -> F64:
+    def probabilities(self, views: States, legal: I8) -> F64:
         """Chance of every action ``[B, A]``; 0 for illegal ones. ValueError as in ``act``."""
         self._check(views)
         form, out = self.compiled, np.zeros(legal.shape)
@@ -102,17 +108,27 @@ class TablePolicy:
         _chances(self.strategy, form.first, form.count, form.action, locate(form, views), types, out)
         return out
 
-    def _check(self, views: Tables) -> None:
+    def explain(self, views: States, legal: I8, rng: Streams) -> Explanation:
+        """Chances of the actions, and the belief about the partner's type given that both play this strategy."""
+        node, player, own = int(locate(self.compiled, views)[0]), int(views["player"][0]), int(views["type"][0])
+        chances = chances_of(self.probabilities(views, legal), legal)
+        posterior = partner_types(self.compiled, self.strategy, node, player, own)
+        if len(posterior) == 1:
+            return Explanation(chances=chances)
+        word = self.game.type_word
+        rows = tuple((f"{word} {x}", float(chance)) for x, chance in enumerate(posterior))
+        bars = (Bars(f"Partner's {word}, from what was said", rows),)
+        return Explanation(chances=chances, bars=bars, facts=((f"my {word}", str(own)),))
+
+    def _check(self, views: States) -> None:
         wrong = (views["game"] != self.game.code) | (views["extent"] != self.game.size)
         if wrong.any():
             raise ValueError(f"{self.name} plays {self.game}; row {int(np.argmax(wrong))} is a view of another game")
 
     def save(self, path: str | Path) -> None:
         """The strategy as a safetensors file that names its game; complete or not there at all."""
-        partial = Path(path).with_suffix(f".partial{os.getpid()}")
         metadata = {"bidzoo": json.dumps({"game": str(self.game), "name": self.name})}
-        save_file({"strategy": self.strategy}, partial, metadata)
-        partial.replace(path)
+        replace_file(Path(path), save({"strategy": self.strategy}, metadata))
 
     @classmethod
     def load(cls, path: str | Path) -> "TablePolicy":
@@ -128,3 +144,89 @@ class TablePolicy:
             return cls(game_of(about["game"]), strategy, about["name"])
         except (SafetensorError, KeyError, ValueError) as error:
             raise ValueError(f"{path}: not a saved table policy ({error})") from error
+
+
+def partner_types(form: Compiled, strategy: F64, node: int, player: int, own: int) -> F64:
+    """Posterior of the other player's types; where the history has probability 0, the prior."""
+    prior = form.prior[own] if player == 0 else form.prior[:, own]
+    reach = np.ones(len(prior))
+    while node > 0:
+        parent = int(form.parent[node])
+        if int(form.player[parent]) != player:
+            reach *= strategy[node, : len(prior)]
+        node = parent
+    found = prior * reach
+    found = found if found.sum() > 0 else prior
+    return np.asarray(found / found.sum(), np.float64)
+
+
+class Solved:
+    """Solves each small game it is shown, once, and plays the result."""
+
+    def __init__(
+        self, name: str, solve: Callable[..., F64], seed: int = 0, options: dict[str, Any] | None = None
+    ) -> None:
+        self.name, self.seed = name, seed
+        self._solve, self._options = solve, options or {}
+        self._policies: dict[str, TablePolicy] = {}
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: seed {self.seed}, solved {', '.join(self._policies) or 'nothing yet'}>"
+
+    def policy(self, game: SignallingGame) -> TablePolicy:
+        """What it plays in ``game``."""
+        if str(game) not in self._policies:
+            compiled = compile_game(game)
+            strategy = self._solve(compiled, self.seed, **self._options)
+            self._policies[str(game)] = TablePolicy(game, strategy, self.name, compiled)
+        return self._policies[str(game)]
+
+    def act(self, views: States, legal: I8, rng: Streams) -> I64:
+        """As ``TablePolicy.act``, game by game."""
+        actions = np.empty(len(views), np.int64)
+        for policy, rows in self._by_game(views):
+            actions[rows] = policy.act(views[rows], legal[rows], rng[rows])
+        return actions
+
+    def probabilities(self, views: States, legal: I8) -> F64:
+        """As ``TablePolicy.probabilities``, game by game."""
+        chances = np.empty(legal.shape)
+        for policy, rows in self._by_game(views):
+            chances[rows] = policy.probabilities(views[rows], legal[rows])
+        return chances
+
+    def explain(self, views: States, legal: I8, rng: Streams) -> Explanation:
+        """As ``TablePolicy.explain``."""
+        policy, _ = next(self._by_game(views))
+        return policy.explain(views, legal, rng)
+
+    def _by_game(self, views: States) -> Iterator[tuple[TablePolicy, I64]]:
+        if views.dtype.names is None or "extent" not in views.dtype.names:
+            raise ValueError(f"{self.name} plays the small games (Comm, Simple Bidding, MiniBridge, Mini-Hanabi) only")
+        shown = views[["game", "extent"]]
+        for one in np.unique(shown):
+            rows = np.flatnonzero(shown == one)
+            yield self.policy(_game_shown(one)), rows
+
+
+def _game_shown(record: Any) -> SignallingGame:
+    try:
+        return game_shown(record)
+    except KeyError:  # views from another process: nobody has made the game in this one
+        for game_id in SMALL:
+            make_game(game_id)
+        return game_shown(record)
+
+
+def solver(name: str, solve: Callable[..., F64], kind: type, seed: int, options: dict[str, Any]) -> Solved:
+    """The agent ``name``, which solves by ``solve(game, seed, **options)``.
+
+    Raises:
+        TypeError: ``kind``, the dataclass of its options, has no such option; names the choices.
+        ValueError: a value is out of its range; named now, not when a game is solved.
+    """
+    known = [field.name for field in fields(kind)]
+    for option in options.keys() - set(known):
+        raise TypeError(f"agent {name!r} has no option {option!r}; choose from {', '.join(known)}")
+    kind(seed=seed, **options)
+    return Solved(name, solve, seed, options)

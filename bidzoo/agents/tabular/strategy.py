@@ -1,32 +1,13 @@
-"""What the solvers do with a joint strategy ``[M, T]`` (``bidzoo.envs.signals.compiled``): start, sharpen, sweep.
+"""What the solvers do with a joint strategy ``[M, T]`` (``bidzoo.envs.signalling.compiled``): start, sharpen, sweep.
 
 Because all moves are public, the reach of a state ``(m, x, y)`` under a strategy is the product
 ``prior[x, y] * reach[0, m, x] * reach[1, m, y]`` of chance and each player's own part.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from bidzoo.envs.signals.compiled import Compiled
-from bidzoo.kernels import F64, I8, I32, key_row, next_row, row, unit_row
-
-
-class Tree(NamedTuple):
-    """The arrays of ``Compiled`` that kernels read; shapes as there. ``moves`` is its ``count``."""
-
-    prior: F64
-    player: I8
-    parent: I32
-    first: I32
-    moves: I32
-    leaf: I32
-    payoff: F64
-
-
-def tree_of(game: Compiled) -> Tree:
-    """The arrays of ``game``."""
-    return Tree(game.prior, game.player, game.parent, game.first, game.count, game.leaf, game.payoff)
+from bidzoo.core.kernels import F64, key_row, next_row, row, unit_row
+from bidzoo.envs.signalling.compiled import Compiled
 
 
 @row
@@ -43,40 +24,40 @@ def normal_row(key: np.uint64) -> float:
 
 
 @row
-def types_row(tree: Tree, m: int) -> int:
+def types_row(tree: Compiled, m: int) -> int:
     """Number of types of the mover at decision ``m``."""
     return tree.prior.shape[0] if tree.player[m] == 0 else tree.prior.shape[1]
 
 
 @row
-def _random(tree: Tree, seed: int, strategy: F64) -> None:
+def _random(tree: Compiled, seed: int, strategy: F64) -> None:
     key = key_row(seed, 0, 0)
     for m in range(len(tree.player)):
-        if tree.moves[m] > 0:
+        if tree.count[m] > 0:
             for z in range(types_row(tree, m)):
                 total = 0.0
-                for c in range(tree.first[m], tree.first[m] + tree.moves[m]):
+                for c in range(tree.first[m], tree.first[m] + tree.count[m]):
                     key = next_row(key)
                     strategy[c, z] = positive_row(key)
                     total += strategy[c, z]
-                for c in range(tree.first[m], tree.first[m] + tree.moves[m]):
+                for c in range(tree.first[m], tree.first[m] + tree.count[m]):
                     strategy[c, z] /= total
 
 
 @row
-def _purify(tree: Tree, strategy: F64, pure: F64) -> None:
+def _purify(tree: Compiled, strategy: F64, pure: F64) -> None:
     for m in range(len(tree.player)):
-        if tree.moves[m] > 0:
+        if tree.count[m] > 0:
             for z in range(types_row(tree, m)):
                 best = tree.first[m]
-                for c in range(tree.first[m], tree.first[m] + tree.moves[m]):
+                for c in range(tree.first[m], tree.first[m] + tree.count[m]):
                     if strategy[c, z] > strategy[best, z]:
                         best = c
                 pure[best, z] = 1.0
 
 
 @row
-def reach_row(tree: Tree, strategy: F64, reach: F64) -> None:
+def reach_row(tree: Compiled, strategy: F64, reach: F64) -> None:
     """Each player's own part in reaching each node, ``reach`` ``[2, M, T]``, columns of real types only."""
     reach[:, 0] = 1.0
     for m in range(1, len(tree.parent)):
@@ -89,7 +70,7 @@ def reach_row(tree: Tree, strategy: F64, reach: F64) -> None:
 
 
 @row
-def values_row(tree: Tree, strategy: F64, values: F64) -> None:
+def values_row(tree: Compiled, strategy: F64, values: F64) -> None:
     """Expected reward from every state on, ``values`` ``[M, X, Y]`` (Tian et al., Eq. 1)."""
     x_types, y_types = tree.prior.shape
     for m in range(len(tree.parent)):
@@ -107,7 +88,7 @@ def values_row(tree: Tree, strategy: F64, values: F64) -> None:
 def random(game: Compiled, seed: int) -> F64:
     """A strategy ``[M, T]`` of independent uniform weights, normalised at each information set."""
     strategy = np.ones(game.shape)
-    _random(tree_of(game), seed, strategy)
+    _random(game, seed, strategy)
     return strategy
 
 
@@ -115,5 +96,5 @@ def purify(game: Compiled, strategy: F64) -> F64:
     """The likeliest move of every information set of ``strategy`` ``[M, T]``, the first among equals."""
     pure = np.zeros(game.shape)
     pure[0] = 1.0
-    _purify(tree_of(game), strategy, pure)
+    _purify(game, strategy, pure)
     return pure

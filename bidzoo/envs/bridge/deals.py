@@ -1,7 +1,7 @@
-"""Deals with double-dummy tables: the arrays, the packaged sets, random deals and exact augmentation.
+"""Deals and their double-dummy tricks: packaged, from files, random; and the board a table plays.
 
-A double-dummy table is ``tricks[5 * declarer + strain]``: the tricks declarer (N E S W = 0 ... 3) takes in a
-strain (C D H S NT = 0 ... 4) when all four players see all cards and nobody errs; ``-1`` where it is not known.
+Double-dummy tricks are ``tricks[5 * declarer + strain]``: what declarer (N E S W = 0 ... 3) takes in a strain
+(C D H S NT = 0 ... 4) when all four players see all cards and nobody errs; ``-1`` where it is not known.
 """
 
 import hashlib
@@ -12,16 +12,18 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from bidzoo.cards import FULL_DECK, HAND_SIZE, NUM_CARDS, SEATS, STRAINS
-from bidzoo.envs.bridge.files import deal_file
-from bidzoo.kernels import I8, I64, batched, below_row, column, key_row, next_row, prange, row
+from bidzoo.core.cards import FULL_DECK, HAND_SIZE, SEATS, STRAINS, check_deal, high_card_points
+from bidzoo.core.kernels import F64, I8, I64, State, batched, below_row, column, key_row, next_row, row
+from bidzoo.envs.bridge import auction
+from bidzoo.envs.bridge.board import Board
+from bidzoo.envs.bridge.formats import deal_file, lin, pbn
 
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 DATA = Path(__file__).parents[2] / "data"
 
 UNKNOWN = -1  # tricks
-STREAM = 0xDEA1  # of the cards of a random deal, in ``key_row(seed, index, STREAM)``
+_CARDS, _CHOICE = 0xDEA1, 0xB71D6E  # streams of ``key_row``: the cards of a random deal; which deal a board is
 
 NUM_RELABELLINGS, NUM_ROTATIONS = 24, 4
 RELABELLINGS = np.array(list(permutations(range(4))), np.int64)  # [24, 4]  what suit C D H S becomes
@@ -29,17 +31,17 @@ _SUIT_LANE = 0x1111111111111  # the clubs of all thirteen ranks
 
 
 class DealSet(NamedTuple):
-    """``n`` deals and their double-dummy tables; the arrays of loaded sets are read-only."""
+    """``n`` deals and their double-dummy tricks; the arrays of loaded sets are read-only."""
 
     hands: I64  # [n, 4]   cards of N E S W, one bit each
-    tricks: I8  # [n, 20]  double-dummy tables
+    tricks: I8  # [n, 20]  double dummy
 
     @classmethod
     def of(cls, hands: I64, tricks: I8 | None = None, source: str = "deals") -> "DealSet":
-        """Checked deals ``[n, 4]`` with tables ``[n, 20]`` (all unknown if not given).
+        """Checked deals ``[n, 4]`` with tricks ``[n, 20]`` (all unknown if not given).
 
         Raises:
-            ValueError: an impossible deal or table; names ``source``, the field, the deal and what was expected.
+            ValueError: impossible cards or tricks; names ``source``, the field, the deal and what was expected.
         """
         hands = np.array(hands, np.int64)
         tricks = np.full((len(hands), 20), UNKNOWN, np.int8) if tricks is None else np.array(tricks, np.int8)
@@ -60,11 +62,11 @@ class DealSet(NamedTuple):
 
     @property
     def solved(self) -> int:
-        """Deals whose table is fully known."""
+        """Deals whose tricks are all known."""
         return int((self.tricks != UNKNOWN).all(1).sum())
 
     def checksum(self) -> str:
-        """SHA-256 of the deals and tables, whatever the file format."""
+        """SHA-256 of cards and tricks, whatever the file format."""
         digest = hashlib.sha256(np.ascontiguousarray(self.hands, "<i8").tobytes())
         digest.update(np.ascontiguousarray(self.tricks, "i1").tobytes())
         return digest.hexdigest()
@@ -79,20 +81,18 @@ def packaged(split: Split) -> DealSet:
 
 
 def check(hands: I64, tricks: I8, source: str) -> None:
-    """ValueError unless every row is a deal of 13 cards a seat and a table of 0 ... 13 tricks (or -1)."""
+    """ValueError unless every row is a deal of 13 cards a seat and has 0 ... 13 tricks in each contract (or -1)."""
     if hands.ndim != 2 or hands.shape[1] != 4:
         raise ValueError(f"{source}: hands has shape {hands.shape}, expected [n, 4]")
     if tricks.shape != (len(hands), 20):
         raise ValueError(f"{source}: tricks has shape {tricks.shape}, expected [{len(hands)}, 20]")
-    cards = np.unpackbits(
-        np.ascontiguousarray(hands, "<i8").view(np.uint8).reshape(-1, 4, 8), axis=2, bitorder="little"
-    )
-    for deal, seat in np.argwhere(cards.sum(2, dtype=np.int64) != HAND_SIZE)[:1]:
-        raise ValueError(
-            f"{source}: hands: deal {deal}: {SEATS[seat]} holds {cards[deal, seat].sum()} cards, expected {HAND_SIZE}"
-        )
-    for (deal,) in np.argwhere(np.bitwise_or.reduce(hands, axis=1) != FULL_DECK)[:1]:
-        raise ValueError(f"{source}: hands: deal {deal}: the hands are not the {NUM_CARDS} cards of one pack")
+    cards = np.unpackbits(np.ascontiguousarray(hands, "<i8").view(np.uint8).reshape(-1, 4, 8), axis=2).sum(2)
+    sound = (cards == HAND_SIZE).all(1) & (np.bitwise_or.reduce(hands, axis=1) == FULL_DECK)
+    for deal in np.flatnonzero(~sound)[:1]:
+        try:
+            check_deal(hands[deal])
+        except ValueError as error:
+            raise ValueError(f"{source}: hands: deal {deal}: {error}") from error
     for deal, cell in np.argwhere((tricks < UNKNOWN) | (tricks > HAND_SIZE))[:1]:
         where = f"declarer {SEATS[cell // 5]} in {STRAINS[cell % 5]}"
         raise ValueError(
@@ -101,13 +101,67 @@ def check(hands: I64, tricks: I8, source: str) -> None:
         )
 
 
+# ---- files of boards ---------------------------------------------------------------------
+
+READERS = {".pbn": pbn.read, ".lin": lin.read}
+
+
+def read_boards(path: str | Path) -> list[Board]:
+    """Boards of a PBN or LIN file, by its name's ending."""
+    ending = Path(path).suffix.lower()
+    if ending not in READERS:
+        raise ValueError(f"{path}: ending {ending!r}, expected {' or '.join(READERS)}")
+    return READERS[ending](path)
+
+
+def deals_of(boards: list[Board], source: str) -> DealSet:
+    """The different deals of ``boards``, in their order, each with all double-dummy tricks that are tagged of it.
+
+    Raises:
+        ValueError: a board without its four hands, or two boards that give one deal different tricks.
+    """
+    tricks: dict[tuple[int, ...], I64] = {}
+    for place, board in enumerate(boards, 1):
+        name = f"{source}: board {board.number or place}"
+        if board.hands is None or not board.complete:
+            raise ValueError(f"{name}: Deal: hands are missing, expected all four")
+        said = np.array(board.tricks or [UNKNOWN] * 20)
+        before = tricks.setdefault(board.hands, np.full(20, UNKNOWN))
+        if ((said != before) & (said != UNKNOWN) & (before != UNKNOWN)).any():
+            raise ValueError(f"{name}: double-dummy table: {said.tolist()}, expected {before.tolist()} as given before")
+        tricks[board.hands] = np.where(said == UNKNOWN, before, said)
+    if not tricks:
+        raise ValueError(f"{source}: no deals, expected at least one board")
+    return DealSet.of(np.array(list(tricks)), np.array(list(tricks.values()), np.int8), source)
+
+
+class Summary(NamedTuple):
+    """A set of deals in numbers, to see whether it looks random."""
+
+    deals: int
+    different: int  # deals, no two equal
+    solved: int  # deals whose tricks are all known
+    points: F64  # [4]  mean high-card points of N E S W; 10 in random deals
+    tricks: F64  # [5]  mean double-dummy tricks in C D H S NT, over declarers and known results; nan if none
+
+
+def summary(deals: DealSet) -> Summary:
+    """Numbers of ``deals``."""
+    cells = deals.tricks.reshape(-1, 4, 5).astype(np.float64)
+    known = cells != UNKNOWN
+    with np.errstate(invalid="ignore"):
+        tricks = np.where(known, cells, 0).sum((0, 1)) / known.sum((0, 1))
+    different = len(np.unique(deals.hands, axis=0))
+    return Summary(len(deals.hands), different, deals.solved, high_card_points(deals.hands).mean(0), tricks)
+
+
 # ---- random deals ------------------------------------------------------------------------
 
 
 @row
 def random_deal_row(seed: int, index: int, hands_out: I64) -> None:
     """Deal number ``index`` of ``seed`` into ``hands_out`` ``[4]``, every deal equally likely (Fisher-Yates)."""
-    key = key_row(seed, index, STREAM)
+    key = key_row(seed, index, _CARDS)
     pack = np.arange(52)
     for seat in range(4):
         hands_out[seat] = 0
@@ -120,8 +174,8 @@ def random_deal_row(seed: int, index: int, hands_out: I64) -> None:
 
 
 @batched
-def _random_deals(seed: int, indices: I64, hands_out: I64) -> None:
-    for b in prange(len(indices)):
+def _random_deals(start: int, stop: int, seed: int, indices: I64, hands_out: I64) -> None:
+    for b in range(start, stop):
         random_deal_row(seed, indices[b], hands_out[b])
 
 
@@ -140,14 +194,14 @@ def random_deals(seed: int, indices: I64) -> I64:
 
 @row
 def augment_row(hands: I64, tricks: I8, relabelling: int, rotation: int, hands_out: I64, tricks_out: I8) -> None:
-    """The same deal with suits renamed and seats turned, and its exact table, into other arrays.
+    """The same deal with suits renamed and seats turned, and its exact tricks, into other arrays.
 
     Suit ``s`` becomes ``RELABELLINGS[relabelling, s]`` and seat ``p`` becomes ``(p + rotation) % 4``. The
-    double-dummy result does not know the names of suits or seats, so 24 x 4 tables come from one.
+    double-dummy result does not know the names of suits or seats, so 24 x 4 deals come from one.
 
     Args:
         hands, hands_out: ``[4]`` card bits.
-        tricks, tricks_out: ``[20]`` tables; -1 moves along.
+        tricks, tricks_out: ``[20]``; -1 moves along.
         relabelling: 0 ... 23; 0 leaves the suits alone.
         rotation: 0 ... 3; 0 leaves the seats alone.
     """
@@ -170,23 +224,94 @@ def augment_row(hands: I64, tricks: I8, relabelling: int, rotation: int, hands_o
 
 
 @batched
-def _augment(hands: I64, tricks: I8, relabelling: I64, rotation: I64, hands_out: I64, tricks_out: I8) -> None:
-    for b in prange(len(hands)):
+def _augment(
+    start: int, stop: int, hands: I64, tricks: I8, relabelling: I64, rotation: I64, hands_out: I64, tricks_out: I8
+) -> None:
+    for b in range(start, stop):
         augment_row(hands[b], tricks[b], relabelling[b], rotation[b], hands_out[b], tricks_out[b])
 
 
 def augment(deals: DealSet, relabelling: I64 | int, rotation: I64 | int) -> DealSet:
     """``augment_row`` of every deal; ``relabelling`` and ``rotation`` ``[n]`` or one number for all."""
-    suits = _choices("relabelling", relabelling, NUM_RELABELLINGS, len(deals.hands))
-    turns = _choices("rotation", rotation, NUM_ROTATIONS, len(deals.hands))
+    suits = column("relabelling", relabelling, len(deals.hands), 0, NUM_RELABELLINGS - 1)
+    turns = column("rotation", rotation, len(deals.hands), 0, NUM_ROTATIONS - 1)
     out = DealSet(np.empty_like(deals.hands), np.empty_like(deals.tricks))
     _augment(deals.hands, deals.tricks, suits, turns, out.hands, out.tricks)
     return out
 
 
-def _choices(name: str, chosen: I64 | int, end: int, n: int) -> I64:
-    """``chosen`` for each of ``n`` deals; ValueError outside ``0 ... end - 1``."""
-    values = column(name, chosen, n)
-    for bad in values[(values < 0) | (values >= end)][:1]:
-        raise ValueError(f"{name} {bad} does not exist (expected 0 ... {end - 1})")
-    return values
+# ---- the board a table plays -------------------------------------------------------------
+
+
+class Source(NamedTuple):
+    """Where boards come from: ``n`` deals, or random cards if there are none."""
+
+    hands: I64  # [n, 4]
+    tricks: I8  # [n, 20]
+    dealer: I8  # [n], -1 where a file of boards does not say; [0] and -1: by the cycle
+    vulnerable: I8  # [n] or [0], bit 0 N/S, bit 1 E/W, or -1
+    augment: bool = True  # rename suits and turn seats at random
+    shuffle: bool = True  # deals at random, else in order
+
+    @classmethod
+    def of(cls, deals: DealSet) -> "Source":
+        """``deals``, dealers and vulnerabilities by the cycle."""
+        return cls(*deals, np.empty(0, np.int8), np.empty(0, np.int8))
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Source":
+        """The boards of a PBN or LIN file in its order, each with all that any board says of its deal's tricks.
+
+        Raises:
+            ValueError: a malformed file, or a board without its four hands; names file, board and field.
+        """
+        boards = read_boards(path)
+        deals = deals_of(boards, str(path))
+        place = {tuple(hands): deal for deal, hands in enumerate(deals.hands.tolist())}
+        rows = [place[board.hands] for board in boards if board.hands is not None]
+        return cls(
+            *DealSet.of(deals.hands[rows], deals.tricks[rows], str(path)),
+            np.array([-1 if board.dealer is None else board.dealer for board in boards], np.int8),
+            np.array([-1 if board.vulnerable is None else board.vulnerable for board in boards], np.int8),
+        )
+
+
+@row
+def deal_row(state: State, board: int, seed: int, source: Source) -> None:
+    """Cards, double-dummy tricks, dealer and vulnerability of ``(seed, board)``."""
+    state.dealer, state.vulnerable = auction.dealer_row(board), auction.vulnerable_row(board)
+    n = len(source.hands)
+    if n == 0:
+        random_deal_row(seed, board, state.hands)
+        state.tricks[:] = -1
+        return
+    key = key_row(seed, board, _CHOICE)
+    index = below_row(key, n) if source.shuffle else board % n
+    relabelling, rotation = 0, 0
+    if source.augment:
+        key = next_row(key)
+        relabelling = below_row(key, 24)
+        rotation = below_row(next_row(key), 4)
+    augment_row(source.hands[index], source.tricks[index], relabelling, rotation, state.hands, state.tricks)
+    if len(source.dealer) > 0:
+        dealer, vulnerable = int(source.dealer[index]), int(source.vulnerable[index])
+        if dealer >= 0:
+            state.dealer = (dealer + rotation) % 4
+        if vulnerable >= 0:  # a turn by one or three seats exchanges the sides
+            state.vulnerable = vulnerable if rotation % 2 == 0 else vulnerable >> 1 | (vulnerable & 1) << 1
+
+
+@row
+def seat_row(state: State, dealer: int, vulnerable: int) -> None:
+    """Put the dealt cards into the players' hands and open the auction."""
+    state.held[:] = state.hands
+    auction.open_auction_row(state, dealer, vulnerable)
+
+
+@row
+def begin_row(state: State, board: int, seed: int, source: Source) -> None:
+    """A new episode: ``board`` of ``seed`` at its first table."""
+    state.board, state.leg = board, 0
+    state.points[:] = 0
+    deal_row(state, board, seed, source)
+    seat_row(state, int(state.dealer), int(state.vulnerable))

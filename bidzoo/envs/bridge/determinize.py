@@ -8,11 +8,11 @@ voids the split of each suit is drawn first, with its exact number of completion
 
 import numpy as np
 
-from bidzoo.bits import count_row
-from bidzoo.cards import FULL_DECK, HAND_SIZE, NUM_CARDS
-from bidzoo.envs.bridge.knowledge import public_row
+from bidzoo.core.bits import count_row
+from bidzoo.core.cards import FULL_DECK, HAND_SIZE, NUM_CARDS
+from bidzoo.core.kernels import F64, I64, U64, State, States, batched, below_row, next_row, row, unit_row
 from bidzoo.envs.bridge.play import SUIT_OF_CLUBS
-from bidzoo.kernels import F64, I64, U64, Table, Tables, batched, below_row, next_row, prange, row, unit_row
+from bidzoo.envs.bridge.state import public_row
 
 _CHOOSE = np.zeros((NUM_CARDS // 4 + 1, NUM_CARDS // 4 + 1))  # binomial coefficients up to 13 cards of a suit
 _CHOOSE[:, 0] = 1
@@ -21,7 +21,7 @@ for _n in range(1, len(_CHOOSE)):
 
 
 @row
-def known_row(view: Table, hands: I64) -> None:
+def known_row(view: State, hands: I64) -> None:
     """Cards known to have been dealt to each seat into ``hands`` ``[4]``: own, dummy's, and those played."""
     hands[:] = 0
     for t in range(view.plays):
@@ -32,7 +32,7 @@ def known_row(view: Table, hands: I64) -> None:
 
 
 @row
-def voids_row(view: Table, hands: I64) -> bool:
+def voids_row(view: State, hands: I64) -> bool:
     """Suits each seat has shown out of, as bits into ``hands`` ``[4]``; True if a seat with hidden cards has any."""
     hands[:] = 0
     found = False
@@ -129,7 +129,7 @@ def share_with_voids_row(hidden: int, viewer: int, need: I64, voids: I64, hands:
 
 
 @row
-def determinize_row(view: Table, key: np.uint64, out: Table) -> np.uint64:
+def determinize_row(view: State, key: np.uint64, out: State) -> np.uint64:
     """A random table that fits ``view``, drawn from ``key``; the next key.
 
     The double-dummy table is unknown (-1), and at the second table of a duplicate pair the first result counts as 0.
@@ -154,7 +154,7 @@ def determinize_row(view: Table, key: np.uint64, out: Table) -> np.uint64:
 
 
 @batched
-def determinize(views: Tables, keys: U64, out: Tables) -> None:
+def determinize(start: int, stop: int, views: States, keys: U64, out: States) -> None:
     """``determinize_row`` of every view; ``keys`` ``[B]`` move on."""
-    for b in prange(len(views)):
+    for b in range(start, stop):
         keys[b] = determinize_row(views[b], keys[b], out[b])

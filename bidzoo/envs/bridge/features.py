@@ -2,16 +2,20 @@
 
 Seats are relative, clockwise from the viewer: 0 me, 1 left-hand opponent (LHO), 2 partner, 3 right-hand
 opponent (RHO); in the global state, which is one for all, they are N E S W. Bids 1C ... 7NT = 0 ... 34; cards
-``4 * rank + suit`` as in ``bidzoo.cards``.
+``4 * rank + suit`` as in ``bidzoo.core.cards``.
 """
 
 from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
-from bidzoo.cards import (
+import numpy as np
+from numpy.typing import NDArray
+
+from bidzoo.core.bits import gather, gather_signed
+from bidzoo.core.cards import (
     FIRST_BID,
     HAND_SIZE,
-    NUM_BIDS,
     NUM_CALLS,
     NUM_CARDS,
     SEAT_NAMES,
@@ -19,43 +23,43 @@ from bidzoo.cards import (
     SIDES,
     STRAINS,
     call_text,
+    card_symbol,
     card_text,
+    hand_symbols,
 )
-from bidzoo.layout import Field, Layout
+from bidzoo.core.layout import Field, Layout
 
 WHO = ("me", "LHO", "partner", "RHO")
-BIDS = tuple(call_text(FIRST_BID + bid) for bid in range(NUM_BIDS))
+CALLS = tuple(call_text(call) for call in range(NUM_CALLS))
+BIDS = CALLS[FIRST_BID:]
 CARDS = tuple(card_text(card) for card in range(NUM_CARDS))
 KINDS = ("bid", "doubled", "redoubled")
 
 
-def _by(kind: str) -> tuple[str, ...]:
-    return tuple(f"{bid} {kind} by {who}" for bid, who in product(BIDS, WHO))
-
-
 def _holding(name: str, whose: str) -> Field:
-    return Field(name, NUM_CARDS, f"cards {whose}, `4 * rank + suit`, 2C first", CARDS)
-
-
-_VULNERABLE = Field(
-    "vulnerable", 2 * 2, "one-hot for our side, then for theirs", ("we are not", "we are", "they are not", "they are")
-)
-_HAND = _holding("hand", "dealt to me")
+    return Field.of(name, f"cards {whose}, `4 * rank + suit`, 2C first", CARDS)
 
 
 def _calls(who: Sequence[str]) -> tuple[Field, Field]:
+    meaning = "for each bid 12 entries: who bid it (4), doubled it (4), redoubled it (4)"
     return (
-        Field("passed", 4, "who passed before the first bid", tuple(who)),
-        Field(
-            "bids",
-            NUM_BIDS * 3 * 4,
-            "for each bid 12 entries: who bid it (4), doubled it (4), redoubled it (4)",
-            tuple(f"{bid} {kind} by {name}" for bid, kind, name in product(BIDS, KINDS, who)),
-        ),
+        Field.of("passed", "who passed before the first bid", who),
+        Field.of("bids", meaning, BIDS, KINDS, [f"by {name}" for name in who]),
     )
 
 
+def _tricks(who: Sequence[str]) -> tuple[Field, Field]:
+    on_table = [f"{card} by {name}" for name, card in product(who, CARDS)]
+    return (
+        Field.of("trick", "cards of the current trick, 52 for each seat", on_table),
+        Field.of("last trick", "cards of the trick before", on_table),
+    )
+
+
+_WE_THEY = ("we are not", "we are", "they are not", "they are")
+_VULNERABLE = Field.of("vulnerable", "one-hot for our side, then for theirs", _WE_THEY)
 _PASSED, _BIDS = _calls(WHO)
+_HAND = _holding("hand", "dealt to me")
 
 # OpenSpiel's bridge_.h: "observation tensor" of the auction without its four type bits; also Pgx and arXiv 2011.14124.
 OPENSPIEL480 = Layout((_VULNERABLE, _PASSED, _BIDS, _HAND))
@@ -65,141 +69,272 @@ BMCS480 = Layout(
     (
         _VULNERABLE,
         _PASSED,
-        Field("bid", NUM_BIDS * 4, "for each bid: who bid it", _by("bid")),
-        Field("doubled", NUM_BIDS * 4, "for each bid: who doubled it", _by("doubled")),
-        Field("redoubled", NUM_BIDS * 4, "for each bid: who redoubled it", _by("redoubled")),
+        *(Field.of(kind, f"for each bid: who {kind} it", BIDS, [f"{kind} by {who}" for who in WHO]) for kind in KINDS),
         _HAND,
     )
 )
 
 # The same paper's value network, which sees all four hands.
-BMCS636 = Layout(
-    (
-        *BMCS480.fields,
-        _holding("LHO", "dealt to LHO"),
-        _holding("partner", "dealt to partner"),
-        _holding("RHO", "dealt to RHO"),
-    )
-)
+BMCS636 = Layout((*BMCS480.fields, *(_holding(who, f"dealt to {who}") for who in WHO[1:])))
 
 # Joint policy search, appendix D and its figure "Input representation".
 JPS267 = Layout(
     (
         _HAND,
-        Field("own", NUM_BIDS, "bids I made", BIDS),
-        Field("partner", NUM_BIDS, "bids partner made", BIDS),
-        Field("left", NUM_BIDS, "bids LHO made", BIDS),
-        Field("right", NUM_BIDS, "bids RHO made", BIDS),
-        Field("doubled", NUM_BIDS, "bids that were doubled (and perhaps redoubled)", BIDS),
-        Field("vulnerable", 2, "we are vulnerable, they are", ("we are", "they are")),
-        Field(
-            "legal",
-            NUM_CALLS,
-            "calls I may make now; all 0 when it is not my turn to call",
-            tuple(call_text(call) for call in range(NUM_CALLS)),
+        Field.of("own", "bids I made", BIDS),
+        Field.of("partner", "bids partner made", BIDS),
+        Field.of("left", "bids LHO made", BIDS),
+        Field.of("right", "bids RHO made", BIDS),
+        Field.of("doubled", "bids that were doubled (and perhaps redoubled)", BIDS),
+        Field.of("vulnerable", "we are vulnerable, they are", ("we are", "they are")),
+        Field.of(
+            "legal", "calls I may make now; all 0 when it is not my turn to call", map(call_text, range(NUM_CALLS))
         ),
     )
 )
 
-_TYPE = Field(
+_TYPE = Field.of(
     "type",
-    4,
     "what is going on; all 0 after the last trick, and still `auction` when a board ends without play",
     ("auction", "opening lead", "play on the declaring side", "play in defence"),
 )
-
-
-def _tricks(who: Sequence[str]) -> tuple[Field, Field]:
-    on_table = tuple(f"{card} by {name}" for name, card in product(who, CARDS))
-    return (
-        Field("trick", 4 * NUM_CARDS, "cards of the current trick, 52 for each seat", on_table),
-        Field("last trick", 4 * NUM_CARDS, "cards of the trick before", on_table),
-    )
-
 
 # OpenSpiel's layout once a card is played.
 PLAY571 = Layout(
     (
         _TYPE,
-        Field("level", 7, "level of the contract", tuple("1234567")),
-        Field("strain", 5, "strain of the contract", STRAINS),
-        Field("stake", 3, "undoubled, doubled, redoubled", ("undoubled", "doubled", "redoubled")),
-        Field("declarer", 4, "who declares", WHO),
-        Field("vulnerable", 2, "whether declarer's side is", ("declarer is not", "declarer is")),
+        Field.of("level", "level of the contract", "1234567"),
+        Field.of("strain", "strain of the contract", STRAINS),
+        Field.of("stake", "undoubled, doubled, redoubled", ("undoubled", "doubled", "redoubled")),
+        Field.of("declarer", "who declares", WHO),
+        Field.of("vulnerable", "whether declarer's side is", ("declarer is not", "declarer is")),
         _holding("hand", "I still hold"),
         _holding("dummy", "dummy still holds"),
         *_tricks(WHO),
-        Field(
-            "made", HAND_SIZE, "declarer's tricks, slots 0 ... 12; 13 tricks: all 0", tuple(map(str, range(HAND_SIZE)))
-        ),
-        Field(
-            "lost",
-            HAND_SIZE,
-            "the defence's tricks, slots 0 ... 12; 13 tricks: all 0",
-            tuple(map(str, range(HAND_SIZE))),
-        ),
+        Field.of("made", "declarer's tricks, slots 0 ... 12; 13 tricks: all 0", range(HAND_SIZE)),
+        Field.of("lost", "the defence's tricks, slots 0 ... 12; 13 tricks: all 0", range(HAND_SIZE)),
     )
 )
 
 # Before a card is played: the 480 entries after the type, then zeros.
-AUCTION571 = Layout(
-    (_TYPE, *OPENSPIEL480.fields, Field("unused", PLAY571.size - OPENSPIEL480.size - _TYPE.size, "always 0"))
-)
+_UNUSED = Field("unused", PLAY571.size - OPENSPIEL480.size - _TYPE.size, "always 0")
+AUCTION571 = Layout((_TYPE, *OPENSPIEL480.fields, _UNUSED))
 
-OPENSPIEL571 = Layout(
-    (
-        _TYPE,
-        Field("situation", PLAY571.size - _TYPE.size, "the auction's layout before a card is played, then the play's"),
-    )
-)
+_EITHER = "the auction's layout before a card is played, then the play's"
+OPENSPIEL571 = Layout((_TYPE, Field("situation", PLAY571.size - _TYPE.size, _EITHER)))
 
 # The global state, by parts; a game has those that bear on it.
 
+_NS_EW = ("N/S are not", "N/S are", "E/W are not", "E/W are")
+_COUNTS = range(HAND_SIZE + 1)
 DEAL_STATE = (
-    Field("vulnerable", 2 * 2, "one-hot for N/S, then for E/W", ("N/S are not", "N/S are", "E/W are not", "E/W are")),
+    Field.of("vulnerable", "one-hot for N/S, then for E/W", _NS_EW),
     *_calls(SEATS),
     *(_holding(seat, f"dealt to {name}") for seat, name in zip(SEATS, SEAT_NAMES, strict=True)),
-    Field("dealer", 4, "who dealt", tuple(SEATS)),
-    Field("turn", 4, "who acts next (declarer for dummy); all 0 when the board is over", tuple(SEATS)),
+    Field.of("dealer", "who dealt", SEATS),
+    Field.of("turn", "who acts next (declarer for dummy); all 0 when the board is over", SEATS),
 )
 PLAY_STATE = (
-    Field("next card", 4, "whose card comes next (also dummy's); all 0 out of the play", tuple(SEATS)),
+    Field.of("next card", "whose card comes next (also dummy's); all 0 out of the play", SEATS),
     _holding("gone", "played so far"),
     *_tricks(SEATS),
-    Field(
-        "won",
-        2 * (HAND_SIZE + 1),
-        "one-hot: tricks won by N/S, 0 ... 13, then by E/W",
-        tuple(f"{side} {k}" for side, k in product(SIDES, range(HAND_SIZE + 1))),
-    ),
+    Field.of("won", "one-hot: tricks won by N/S, 0 ... 13, then by E/W", SIDES, _COUNTS),
 )
 TRICKS_STATE = (
-    Field(
+    Field.of(
         "tricks",
-        4 * len(STRAINS) * (HAND_SIZE + 1),
         "double-dummy table, one-hot: tricks of each declarer (N E S W) in each strain, 0 ... 13; all 0 if not known",
-        tuple(f"{seat} {strain} {k}" for seat, strain, k in product(SEATS, STRAINS, range(HAND_SIZE + 1))),
+        SEATS,
+        STRAINS,
+        _COUNTS,
     ),
 )
 RESULT_DIGITS = 10  # of tens of points: 760 at most
 DUPLICATE_STATE = (
-    Field("second table", 1, "player 0 sits East, player 1 South ...: the sides have changed places", ("yes",)),
-    Field(
+    Field.of("second table", "player 0 sits East, player 1 South ...: the sides have changed places", ("yes",)),
+    Field.of(
         "result",
-        1 + RESULT_DIGITS,
         "at the second table, N/S tens of points at the first: whether negative, then binary, low digit first",
-        ("negative", *(str(10 << k) for k in range(RESULT_DIGITS))),
+        ("negative", *(10 << k for k in range(RESULT_DIGITS))),
     ),
 )
 
 
 def state_layout(play: bool, double_dummy: bool, duplicate: bool) -> Layout:
     """The global state of a game in which cards are played, double-dummy tables count, deals are played twice."""
-    return Layout(
-        (
-            *DEAL_STATE,
-            *(PLAY_STATE if play else ()),
-            *(TRICKS_STATE if double_dummy else ()),
-            *(DUPLICATE_STATE if duplicate else ()),
-        )
+    parts = ((True, DEAL_STATE), (play, PLAY_STATE), (double_dummy, TRICKS_STATE), (duplicate, DUPLICATE_STATE))
+    return Layout(tuple(field for there, fields in parts if there for field in fields))
+
+
+# ---- observations as text ----------------------------------------------------------------
+# Every call but the passes after the last bid is in the auction entries, so the auction is told back in order.
+
+Vector = NDArray[Any]
+_PASSED_OUT = [(who, "P") for who in range(4)]
+
+
+def _read_hand(entries: Vector) -> str:
+    return hand_symbols(gather(entries))
+
+
+def _vulnerable(first: bool, second: bool, sides: Sequence[str] = ("we", "they")) -> str:
+    named = [side for side, on in zip(sides, (first, second), strict=True) if on]
+    return f"vulnerable: {' and '.join(named) or 'nobody'}"
+
+
+def _read_calls(passed: Vector, bids: Vector) -> list[tuple[int, str]]:
+    """Calls in order as (who, text) of ``passed`` ``[4]`` and ``bids`` ``[35, 3, 4]``, without trailing passes."""
+    marked = [
+        (int(np.argmax(bids[bid, kind])), (BIDS[bid], "X", "XX")[kind])
+        for bid in range(len(BIDS))
+        for kind in range(3)
+        if bids[bid, kind].any()
+    ]
+    count = int(passed.sum())
+    if marked:
+        start = marked[0][0] - count
+    else:  # the passes are consecutive: they start after a seat that has not passed
+        start = next((who for who in range(4) if passed[who] and not passed[who - 1]), 0)
+    calls = [((start + i) % 4, "P") for i in range(count)]
+    for who, text in marked:
+        while calls and (calls[-1][0] + 1) % 4 != who:
+            calls.append(((calls[-1][0] + 1) % 4, "P"))
+        calls.append((who, text))
+    return calls
+
+
+def _told(passed: Vector, bids: Vector, names: Sequence[str]) -> str:
+    calls = _read_calls(passed, bids)
+    if calls == _PASSED_OUT:
+        return "auction: all four passed"
+    told = ", ".join(f"{names[who]} {text}" for who, text in calls) or "nobody has called"
+    return f"auction: {told}{' (passes after the last of these are not shown)' if bids.any() else ''}"
+
+
+def _auction(parts: dict[str, Vector], bids: Vector) -> list[str]:
+    vulnerable = parts["vulnerable"]
+    return [
+        _vulnerable(bool(vulnerable[1]), bool(vulnerable[3])),
+        _told(parts["passed"], bids, WHO),
+        f"my hand: {_read_hand(parts['hand'])}",
+    ]
+
+
+def openspiel480(vector: Vector) -> str:
+    """``OPENSPIEL480`` as text."""
+    parts = OPENSPIEL480.read(vector)
+    return "\n".join(_auction(parts, parts["bids"].reshape(len(BIDS), 3, 4)))
+
+
+def bmcs480(vector: Vector) -> str:
+    """``BMCS480`` as text."""
+    parts = BMCS480.read(vector)
+    return "\n".join(_auction(parts, _bids_of_kinds(parts)))
+
+
+def bmcs636(vector: Vector) -> str:
+    """``BMCS636`` as text, all four hands."""
+    parts = BMCS636.read(vector)
+    hands = [f"{who}'s hand: {_read_hand(parts[who])}" for who in WHO[1:]]
+    return "\n".join([*_auction(parts, _bids_of_kinds(parts)), *hands])
+
+
+def _bids_of_kinds(parts: dict[str, Vector]) -> Vector:
+    return np.stack([parts[kind].reshape(len(BIDS), 4) for kind in KINDS], axis=1)
+
+
+def jps267(vector: Vector) -> str:
+    """``JPS267`` as text: who made each bid, which were doubled, and what may be called."""
+    parts = JPS267.read(vector)
+    bids = []
+    for bid, text in enumerate(BIDS):
+        for name, who in zip(("own", "left", "partner", "right"), WHO, strict=True):
+            if parts[name][bid]:
+                bids.append(f"{who} {text}{' (doubled)' if parts['doubled'][bid] else ''}")
+    legal = " ".join(JPS267.fields[-1].labels[i] for i in np.flatnonzero(parts["legal"]))
+    return "\n".join(
+        [
+            _vulnerable(bool(parts["vulnerable"][0]), bool(parts["vulnerable"][1])),
+            f"bids: {', '.join(bids) or 'none'}",
+            f"my hand: {_read_hand(parts['hand'])}",
+            f"legal calls: {legal or 'none, it is not my turn to call'}",
+        ]
     )
+
+
+def _trick(name: str, entries: Vector, names: Sequence[str] = WHO) -> str:
+    cards = entries.reshape(4, -1)
+    shown = [f"{names[who]} {card_symbol(int(card))}" for who in range(4) for card in np.flatnonzero(cards[who])]
+    return f"{name}: {', '.join(shown) or 'no card'}"
+
+
+def _read_tricks(entries: Vector) -> int:
+    return int(np.argmax(entries)) if entries.any() else len(entries)
+
+
+def _play(vector: Vector, situation: str) -> str:
+    parts = PLAY571.read(vector)
+    level, strain, stake, declarer = (int(np.argmax(parts[name])) for name in ("level", "strain", "stake", "declarer"))
+    contract = BIDS[5 * level + strain] + ("", "X", "XX")[stake]
+    vulnerable = "vulnerable" if parts["vulnerable"][1] else "not vulnerable"
+    return "\n".join(
+        [
+            situation,
+            f"contract: {contract} by {WHO[declarer]}, {vulnerable}",
+            f"my cards: {_read_hand(parts['hand'])}",
+            f"dummy's cards: {_read_hand(parts['dummy'])}",
+            _trick("this trick", parts["trick"]),
+            _trick("trick before", parts["last trick"]),
+            f"tricks: declarer {_read_tricks(parts['made'])}, defence {_read_tricks(parts['lost'])}",
+        ]
+    )
+
+
+def openspiel571(vector: Vector) -> str:
+    """``OPENSPIEL571`` as text, in the auction and in the play."""
+    kind = OPENSPIEL571.read(vector)["type"]
+    situation = OPENSPIEL571.fields[0].labels[int(np.argmax(kind))] if kind.any() else "the board is over"
+    unused = AUCTION571.read(vector)["unused"]
+    if unused.any():  # both trick counts of the play stand there
+        return _play(vector, situation)
+    return "\n".join([situation, openspiel480(vector[kind.size : kind.size + OPENSPIEL480.size])])
+
+
+def explain_state(layout: Layout, vector: Vector) -> str:
+    """A global state of ``features.state_layout`` as text."""
+    parts = layout.read(vector)
+    turn, vulnerable = parts["turn"], parts["vulnerable"]
+    lines = [
+        f"{SEATS[int(np.argmax(parts['dealer']))]} dealt; "
+        + (f"{SEATS[int(np.argmax(turn))]} to act" if turn.any() else "the board is over"),
+        _vulnerable(bool(vulnerable[1]), bool(vulnerable[3]), SIDES),
+        _told(parts["passed"], parts["bids"].reshape(len(BIDS), 3, 4), SEATS),
+        *(f"{seat}: {_read_hand(parts[seat])}" for seat in SEATS),
+    ]
+    if "gone" in parts:
+        lines += _cards_played(parts)
+    if "tricks" in parts:
+        lines.append(_double_dummy(parts["tricks"].reshape(4, len(STRAINS), -1)))
+    if "result" in parts and parts["second table"][0]:
+        lines.append(f"second table; N/S scored {10 * gather_signed(parts['result']):+d} at the first")
+    return "\n".join(lines)
+
+
+def _cards_played(parts: dict[str, Vector]) -> list[str]:
+    won = parts["won"].reshape(2, -1).argmax(axis=1)
+    following = parts["next card"]
+    return [
+        f"next card: {SEATS[int(np.argmax(following))] if following.any() else 'none'}",
+        f"played: {_read_hand(parts['gone'])}",
+        _trick("this trick", parts["trick"], SEATS),
+        _trick("trick before", parts["last trick"], SEATS),
+        f"tricks: {', '.join(f'{side} {count}' for side, count in zip(SIDES, won, strict=True))}",
+    ]
+
+
+def _double_dummy(cells: Vector) -> str:
+    counts = [
+        f"{seat} {' '.join(str(int(np.argmax(cell))) if cell.any() else '?' for cell in row)}"
+        for seat, row in zip(SEATS, cells, strict=True)
+    ]
+    return f"double-dummy tricks in {' '.join(STRAINS)}: {', '.join(counts)}"

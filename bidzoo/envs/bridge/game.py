@@ -7,27 +7,59 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bidzoo.cards import NUM_CALLS, NUM_CARDS, RANKS, SUITS, call_number, call_text, card_number, card_text
-from bidzoo.envs.bridge import engine, knowledge
-from bidzoo.envs.bridge.boards import Source
-from bidzoo.envs.bridge.deals import SPLITS, UNKNOWN, DealSet, packaged
+from bidzoo.core.cards import (
+    HAND_SIZE,
+    NUM_CALLS,
+    NUM_CARDS,
+    RANKS,
+    SEATS,
+    STRAINS,
+    SUITS,
+    call_number,
+    call_text,
+    card_number,
+    card_text,
+    seat_number,
+)
+from bidzoo.core.kernels import I8, I64, U64, Bool, State, States
+from bidzoo.envs.bridge import engine
+from bidzoo.envs.bridge.deals import READERS, SPLITS, UNKNOWN, DealSet, Source, packaged, seat_row
 from bidzoo.envs.bridge.determinize import determinize
-from bidzoo.envs.bridge.encode import ENCODERS
-from bidzoo.envs.bridge.encode_state import state_encoder
-from bidzoo.envs.bridge.files.gather import READERS, BoardSet, board_set
-from bidzoo.envs.bridge.imps import MAX_IMPS
-from bidzoo.envs.bridge.options import VULNERABILITIES, checked
-from bidzoo.envs.bridge.score import MAX_POINTS
-from bidzoo.envs.bridge.state import MAX_CALLS, STATE, VIEW
-from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder
+from bidzoo.envs.bridge.observation import ENCODERS, state_encoder
+from bidzoo.envs.bridge.score import MAX_IMPS, MAX_POINTS
+from bidzoo.envs.bridge.state import MAX_CALLS, STATE, VIEW, views
+from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder, read_board, read_deal, read_options
 from bidzoo.envs.picture import Picture
-from bidzoo.kernels import I8, I64, U64, Bool, Table, Tables
 
+VULNERABILITIES = ("none", "ns", "ew", "both")  # bit 0 N/S, bit 1 E/W
 REWARDS = {"score": engine.SCORE, "par": engine.PAR, "duplicate": engine.DUPLICATE}
-_NO_DEALS = DealSet.of(np.empty((0, 4), np.int64))
 _DEALS = f"{', '.join(SPLITS)}, a .npz, .pbn or .lin file, or a DealSet"
-_BY_THE_CYCLE = (np.empty(0, np.int8), np.empty(0, np.int8))  # dealers, vulnerabilities
-_TURNS_A_TABLE = MAX_CALLS + NUM_CARDS
+
+
+def _read_vulnerability(value: Any) -> int:
+    if not isinstance(value, str) or value.lower() not in VULNERABILITIES:
+        raise ValueError(f"{value!r} is not one of {', '.join(VULNERABILITIES)}")
+    return VULNERABILITIES.index(value.lower())
+
+
+def _read_tricks(value: Any) -> I8:
+    tricks = np.asarray(value)
+    if tricks.size != 20 or tricks.dtype.kind not in "iu":
+        raise ValueError(f"{value!r} is not 20 integers (declarer N E S W by strain C D H S NT)")
+    tricks = tricks.reshape(20)
+    for cell in np.flatnonzero((tricks < 0) | (tricks > HAND_SIZE))[:1]:
+        where = f"{SEATS[cell // 5]} in {STRAINS[cell % 5]}"
+        raise ValueError(f"{where} takes {tricks[cell]} tricks (expected 0 ... {HAND_SIZE})")
+    return tricks.astype(np.int8)
+
+
+OPTIONS = {  # of ``reset``
+    "board": read_board,
+    "deal": read_deal,
+    "tricks": _read_tricks,
+    "dealer": seat_number,
+    "vulnerability": _read_vulnerability,
+}
 
 
 class Bridge(Game):
@@ -46,7 +78,7 @@ class Bridge(Game):
         shuffle: ``(seed, board)`` picks the deal; else board ``b`` is deal ``b % n`` of the set.
 
     Raises:
-        ValueError: an unknown name, a scale that is not positive, or deals without the tables they need.
+        ValueError: an unknown name, a scale that is not positive, or deals without the tricks they need.
     """
 
     num_players = 4
@@ -75,62 +107,55 @@ class Bridge(Game):
         self.max_turns = (MAX_CALLS + (NUM_CARDS if play else 0)) * (2 if reward == "duplicate" else 1)
         most = (MAX_POINTS if reward == "score" else MAX_IMPS) / reward_scale
         self.reward_range = (-most, most)
-        self.needs_tables = not play or reward == "par"
-        boards = self._boards(deals, play)
-        self.deals = boards.deals
-        self._rules = engine.Rules(
-            play=play,
-            reward=REWARDS[reward],
-            divisor=float(reward_scale),
-            code=self.encoder.code,
-        )
-        self._source = Source(
-            *self.deals, boards.dealer, boards.vulnerable, augment=bool(augment), shuffle=bool(shuffle)
-        )
-
-    def _boards(self, deals: DealSet | str | Path | None, play: bool) -> BoardSet:
+        self.needs_dd_tricks = not play or reward == "par"
         if deals is None:
-            deals = _NO_DEALS if play else "train"
-        if not isinstance(deals, DealSet | str | Path):
-            raise ValueError(f"deals {deals!r}: expected {_DEALS}")
-        source = "deals" if isinstance(deals, DealSet) else str(deals)
-        if not isinstance(deals, DealSet) and source not in SPLITS and not Path(source).is_file():
-            raise FileNotFoundError(f"deals {source!r}: no such file; expected {_DEALS}")
+            deals = DealSet.of(np.empty((0, 4), np.int64)) if play else "train"
+        source = self._source_of(deals)
+        self.deals = DealSet(source.hands, source.tricks)
+        self._source = source._replace(augment=bool(augment), shuffle=bool(shuffle))
+        self._rules = engine.Rules(play, REWARDS[reward], float(reward_scale), self.encoder.code)
+
+    def _source_of(self, deals: DealSet | str | Path) -> Source:
+        name = "deals"
         if isinstance(deals, DealSet):
-            found = BoardSet(DealSet.of(*deals), *_BY_THE_CYCLE)
-        elif Path(source).suffix.lower() in READERS:
-            found = board_set(source)
+            source = Source.of(DealSet.of(*deals))
+        elif not isinstance(deals, str | Path):
+            raise ValueError(f"deals {deals!r}: expected {_DEALS}")
+        elif (name := str(deals)) in SPLITS:
+            source = Source.of(packaged(name))
+        elif not Path(name).is_file():
+            raise FileNotFoundError(f"deals {name!r}: no such file; expected {_DEALS}")
         else:
-            found = BoardSet(packaged(source) if source in SPLITS else DealSet.load(source), *_BY_THE_CYCLE)
-        if self.needs_tables:
-            if len(found.deals.hands) == 0:
-                raise ValueError(f"{self.id}: {source} holds no deals, and random cards have no double-dummy table")
-            for deal in np.flatnonzero((found.deals.tricks == UNKNOWN).any(1))[:1]:
-                raise ValueError(f"{self.id}: deal {deal} of {source} has no complete double-dummy table")
-        return found
+            source = Source.load(name) if Path(name).suffix.lower() in READERS else Source.of(DealSet.load(name))
+        if self.needs_dd_tricks:
+            if len(source.hands) == 0:
+                raise ValueError(f"{self.id}: {name} holds no deals, and random cards have no double-dummy table")
+            for deal in np.flatnonzero((source.tricks == UNKNOWN).any(1))[:1]:
+                raise ValueError(f"{self.id}: deal {deal} of {name} has no complete double-dummy table")
+        return source
 
     @cached_property
     def state_encoder(self) -> Encoder:
-        return state_encoder(self._rules.play, self.needs_tables, self.reward == "duplicate")
+        return state_encoder(self._rules.play, self.needs_dd_tricks, self.reward == "duplicate")
 
-    def begin(self, tables: Tables, boards: I64, seed: int, out: Buffers, rows: Bool | None = None) -> None:
-        rows = np.ones(len(tables), np.bool_) if rows is None else rows
-        engine.begin(tables, boards, seed, rows, self._rules, self._source, out)
+    def begin(self, states: States, boards: I64, seed: int, out: Buffers, rows: Bool | None = None) -> None:
+        rows = np.ones(len(states), np.bool_) if rows is None else rows
+        engine.begin(states, boards, seed, rows, self._rules, self._source, out)
 
-    def step(self, tables: Tables, actions: I64, seed: int, out: Buffers, stride: int) -> None:
-        engine.step(tables, actions, seed, stride, self._rules, self._source, out)
+    def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
+        engine.step(states, actions, seed, stride, self._rules, self._source, out)
 
-    def step_one(self, tables: Tables, action: int, out: Buffers) -> None:
-        engine.step_one(tables, action, *self._rules, out.player, out.observation, out.mask, out.reward, out.over)
+    def step_one(self, states: States, action: int, out: Buffers) -> None:
+        engine.step_one(states, action, *self._rules, out.player, out.observation, out.mask, out.reward, out.over)
 
-    def observe(self, tables: Tables, b: int, player: int, out: I8) -> None:
-        engine.observe_one(tables, b, player, self._rules.code, out)
+    def observe(self, states: States, b: int, player: int, out: I8) -> None:
+        engine.observe_one(states, b, player, self._rules.code, out)
 
-    def views(self, tables: Tables, players: I64, out: Tables) -> None:
-        knowledge.views(tables, players, out)
+    def views(self, states: States, players: I64, out: States) -> None:
+        views(states, players, out)
 
-    def determinize(self, views: Tables, keys: U64, out: Tables) -> None:
-        """As ``Game`` says; the double-dummy tables of ``out`` are unknown, so ``bridge_bidding_v0`` pays NaN there."""
+    def determinize(self, views: States, keys: U64, out: States) -> None:
+        """As ``Game`` says; the double-dummy tricks of ``out`` are unknown, so ``bridge_bidding_v0`` pays NaN there."""
         determinize(views, keys, out)
 
     def action_text(self, action: int) -> str:
@@ -143,39 +168,43 @@ class Bridge(Game):
             return NUM_CALLS + card_number(word)
         return call_number(text)
 
-    def text(self, table: Table) -> str:
-        from bidzoo.envs.bridge import render
+    def text(self, state: State) -> str:
+        from bidzoo.envs.bridge.text import text
 
-        return render.text(table)
+        return text(state)
 
-    def picture(self, table: Table) -> Picture:
-        from bidzoo.envs.bridge.draw import picture
+    def picture(self, state: State) -> Picture:
+        from bidzoo.envs.bridge.picture import picture
 
-        return picture(table)
+        return picture(state)
 
-    def private_text(self, view: Table) -> str:
+    def private_text(self, view: State) -> str:
         return f"{super().private_text(view)} vulnerable {VULNERABILITIES[int(view['vulnerable'])]}"
 
-    def clock(self, tables: Tables) -> I64:
+    def clock(self, states: States) -> I64:
         """Calls and cards so far; the second table of a duplicate pair counts on from a whole board."""
-        return tables["length"].astype(np.int64) + tables["plays"] + _TURNS_A_TABLE * tables["table"].astype(np.int64)
+        return (
+            states["length"].astype(np.int64)
+            + states["plays"]
+            + (MAX_CALLS + NUM_CARDS) * states["leg"].astype(np.int64)
+        )
 
     def options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        """``board``, ``deal``, ``tricks``, ``dealer``, ``vulnerability``; solves a deal if its table is needed."""
-        found = checked(options)
+        """``board``, ``deal``, ``tricks``, ``dealer``, ``vulnerability``; solves a deal if its tricks are needed."""
+        found = read_options(options, OPTIONS)
         if "deal" in found and "tricks" not in found:
             found["tricks"] = np.full(20, UNKNOWN, np.int8)
-            if self.needs_tables:
-                from bidzoo.envs.bridge.solving.solve import table_of
+            if self.needs_dd_tricks:
+                from bidzoo.envs.bridge.double_dummy import dd_tricks_of
 
-                found["tricks"] = table_of(found["deal"])
+                found["tricks"] = dd_tricks_of(found["deal"])
         return found
 
-    def fix(self, tables: Tables, options: Mapping[str, Any], out: Buffers) -> None:
+    def fix(self, states: States, options: Mapping[str, Any], out: Buffers) -> None:
         """Put table 0 as ``options`` (checked) say, before the first call; what they do not name stays."""
-        table = tables[0]
-        hands, tricks = options.get("deal", table["hands"]), options.get("tricks", table["tricks"])
-        dealer = options.get("dealer", int(table["dealer"]))
-        vulnerable = options.get("vulnerability", int(table["vulnerable"]))
-        engine.fix_one(tables, hands.copy(), tricks.copy(), dealer, vulnerable)
-        engine.show_one(tables, self._rules.code, out.player, out.observation, out.mask)
+        state = states[0]
+        state["hands"][:] = options.get("deal", state["hands"])
+        state["tricks"][:] = options.get("tricks", state["tricks"])
+        dealer = options.get("dealer", int(state["dealer"]))
+        seat_row(state, dealer, options.get("vulnerability", int(state["vulnerable"])))
+        engine.show_row(state, self._rules.code, out.player, out.observation[0], out.mask[0])

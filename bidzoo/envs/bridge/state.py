@@ -6,13 +6,15 @@ Auction and play share it; ``bridge_bidding_v0`` stops after the auction. Seats 
 
 import numpy as np
 
+from bidzoo.core.kernels import I64, State, States, batched, row
+
 MAX_CALLS = 319  # 3 passes, then 35 x (bid, 2 passes, X, 2 passes, XX, 2 passes) + 1 pass
 AUCTION, PLAY, OVER = 0, 1, 2  # phases
 UNKNOWN_POINTS = -1_000_000  # of a contract whose double-dummy tricks are not known
 
 PUBLIC = [
     ("board", "i8"),  # number of the board; (seed, board) addresses the deal
-    ("table", "i2"),  # 0, or 1 at the second table of a duplicate pair
+    ("leg", "i2"),  # 0, or 1 at the second table of a duplicate pair
     ("phase", "i2"),  # AUCTION, PLAY, OVER
     ("turn", "i2"),  # seat that acts next (declarer acts for dummy); -1 when over
     # auction (Laws 17-22)
@@ -55,3 +57,36 @@ VIEW = np.dtype(
     ],
     align=True,
 )
+
+
+# ---- what one player may know ------------------------------------------------------------
+
+
+@row
+def public_row(record: State, out: State) -> None:
+    """Copy every public field."""
+    out.board, out.leg, out.phase, out.turn = record.board, record.leg, record.phase, record.turn
+    out.dealer, out.vulnerable, out.declarer = record.dealer, record.vulnerable, record.declarer
+    out.length, out.bid, out.bidder = record.length, record.bid, record.bidder
+    out.stake, out.passes = record.stake, record.passes
+    out.plays, out.hand_to_play, out.leader = record.plays, record.hand_to_play, record.leader
+    out.dummy = record.dummy
+    out.won[:] = record.won
+    out.calls[:] = record.calls
+    out.played[:] = record.played
+    out.players[:] = record.players
+
+
+@row
+def view_row(state: State, player: int, out: State) -> None:
+    """View of ``player``: the public fields and the cards of the seat it sits at."""
+    public_row(state, out)
+    seat = (player + state.leg) % 4
+    out.seat, out.hand, out.held_here = seat, state.hands[seat], state.held[seat]
+
+
+@batched
+def views(start: int, stop: int, states: States, players: I64, out: States) -> None:
+    """``view_row`` at every table."""
+    for b in range(start, stop):
+        view_row(states[b], players[b], out[b])

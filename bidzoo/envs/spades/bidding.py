@@ -9,10 +9,10 @@ whiz     ... or nil (the same)
 suicide  in each partnership one bids nil and the other at least 4 (Spades Royale, "Suicide")
 """
 
-from bidzoo.bits import count_row
-from bidzoo.envs.spades.deck import SUIT_CARDS
+from bidzoo.core.bits import count_row
+from bidzoo.core.kernels import State, row
+from bidzoo.envs.spades.deals import SUIT_CARDS
 from bidzoo.envs.spades.state import BLIND_NIL, LOOK, MIRROR, NIL, PLAY, SPADES, SUICIDE, WHIZ
-from bidzoo.kernels import Table, row
 
 ANY_BID = (1 << 14) - 1  # bits of the bids 0 ... 13
 SUICIDE_LEAST = 4
@@ -20,16 +20,16 @@ _AT_LEAST_FOUR = ANY_BID & ~((1 << SUICIDE_LEAST) - 1)
 
 
 @row
-def legal_bids_row(table: Table, hand: int) -> int:
+def legal_bids_row(state: State, hand: int) -> int:
     """Bits of the actions 0 ... 15 that the seat to bid may take, holding ``hand``; states and views."""
-    seat = int(table.turn)
-    if not table.looked >> seat & 1:
+    seat = int(state.turn)
+    if not state.looked >> seat & 1:
         return (1 << BLIND_NIL) | (1 << LOOK)
-    if table.variant == MIRROR or table.variant == WHIZ:
-        spades = count_row(hand & SUIT_CARDS[table.deck, SPADES])
-        return (1 << spades) | ((1 << NIL) if table.variant == WHIZ else 0)
-    if table.variant == SUICIDE:
-        partner = int(table.bids[(seat + 2) % 4])
+    if state.variant == MIRROR or state.variant == WHIZ:
+        spades = count_row(hand & SUIT_CARDS[state.deck, SPADES])
+        return (1 << spades) | ((1 << NIL) if state.variant == WHIZ else 0)
+    if state.variant == SUICIDE:
+        partner = int(state.bids[(seat + 2) % 4])
         if partner < 0:
             return _AT_LEAST_FOUR | (1 << NIL)
         return _AT_LEAST_FOUR if partner == NIL else 1 << NIL
@@ -37,16 +37,16 @@ def legal_bids_row(table: Table, hand: int) -> int:
 
 
 @row
-def bid_row(table: Table, action: int) -> None:
+def bid_row(state: State, action: int) -> None:
     """A legal bidding action of the seat to bid; after the fourth bid the left of the dealer leads."""
-    seat = int(table.turn)
-    table.looked |= 1 << seat
+    seat = int(state.turn)
+    state.looked |= 1 << seat
     if action == LOOK:
         return
     if action == BLIND_NIL:
-        table.blind |= 1 << seat
+        state.blind |= 1 << seat
         action = NIL
-    table.bids[seat] = action
-    table.turn = (seat + 1) % 4
-    if table.bids[table.turn] >= 0:
-        table.phase = PLAY
+    state.bids[seat] = action
+    state.turn = (seat + 1) % 4
+    if state.bids[state.turn] >= 0:
+        state.phase = PLAY

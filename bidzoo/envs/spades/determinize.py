@@ -6,11 +6,11 @@ seats may still hold, so it is enough to draw how many cards of each group go wh
 
 import numpy as np
 
-from bidzoo.bits import count_row
-from bidzoo.cards import FULL_DECK
-from bidzoo.envs.spades.deck import SUIT_CARDS
+from bidzoo.core.bits import count_row
+from bidzoo.core.cards import FULL_DECK
+from bidzoo.core.kernels import U64, State, States, batched, below_row, next_row, row, unit_row
+from bidzoo.envs.spades.deals import SUIT_CARDS
 from bidzoo.envs.spades.state import copy_public_row
-from bidzoo.kernels import U64, Table, Tables, batched, below_row, next_row, prange, row, unit_row
 
 _1 = np.uint64(1)
 
@@ -49,7 +49,7 @@ def _split_row(cards: int, first: int, second: int, third: int, key: np.uint64) 
 
 
 @row
-def _group_row(view: Table, unseen: int, allowed: int) -> int:
+def _group_row(view: State, unseen: int, allowed: int) -> int:
     """Cards of ``unseen`` that exactly the seats of ``allowed`` (bit 0 the seat on the viewer's left) may hold."""
     cards = 0
     for suit in range(4):
@@ -74,7 +74,7 @@ def _ways_row(a: int, b: int, n_ab: int, n_ac: int, n_bc: int, n_abc: int, x: in
 
 @row
 def _three_hands_row(
-    view: Table, unseen: int, a: int, b: int, c: int, key: np.uint64
+    view: State, unseen: int, a: int, b: int, c: int, key: np.uint64
 ) -> tuple[int, int, int, np.uint64]:
     """``unseen`` dealt to the three seats clockwise from the viewer, who still need ``a``, ``b``, ``c`` cards."""
     hand_a, hand_b, hand_c = _group_row(view, unseen, 1), _group_row(view, unseen, 2), _group_row(view, unseen, 4)
@@ -109,7 +109,7 @@ def _three_hands_row(
 
 
 @row
-def determinize_row(view: Table, key: np.uint64, out: Table) -> np.uint64:
+def determinize_row(view: State, key: np.uint64, out: State) -> np.uint64:
     """A random state ``out`` that ``view`` may be a view of; the next key."""
     copy_public_row(view, out)
     key = next_row(key)
@@ -124,11 +124,9 @@ def determinize_row(view: Table, key: np.uint64, out: Table) -> np.uint64:
     else:
         rest = FULL_DECK & ~view.gone & ~view.held_here
     left, across, right = (seat + 1) % 4, (seat + 2) % 4, (seat + 3) % 4
-    needs_left, needs_across = 13 - count_row(out.hands[left]), 13 - count_row(out.hands[across])
-    needs_right = 13 - count_row(out.hands[right])
-    out.held[left], out.held[across], out.held[right], key = _three_hands_row(
-        view, rest, needs_left, needs_across, needs_right, key
-    )
+    a, b, c = count_row(out.hands[left]), count_row(out.hands[across]), count_row(out.hands[right])
+    hand_a, hand_b, hand_c, key = _three_hands_row(view, rest, 13 - a, 13 - b, 13 - c, key)
+    out.held[left], out.held[across], out.held[right] = hand_a, hand_b, hand_c
     for other in range(4):
         out.hands[other] |= out.held[other]
     out.seed = int(key >> _1)
@@ -136,7 +134,7 @@ def determinize_row(view: Table, key: np.uint64, out: Table) -> np.uint64:
 
 
 @batched
-def determinize(views: Tables, keys: U64, out: Tables) -> None:
+def determinize(start: int, stop: int, views: States, keys: U64, out: States) -> None:
     """``determinize_row`` of ``views`` ``[B]`` with ``keys`` ``[B]``, which move on."""
-    for b in prange(len(views)):
+    for b in range(start, stop):
         keys[b] = determinize_row(views[b], keys[b], out[b])

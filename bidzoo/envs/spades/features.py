@@ -7,11 +7,16 @@ all, seats are N E S W and sides N/S and E/W.
 
 from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
-from bidzoo.cards import NUM_CARDS, SEAT_NAMES, SEATS, SIDES
-from bidzoo.envs.spades.deck import deck_card_text
+import numpy as np
+from numpy.typing import NDArray
+
+from bidzoo.core.bits import gather, gather_signed
+from bidzoo.core.cards import NUM_CARDS, SEAT_NAMES, SEATS, SIDES, SYMBOLS
+from bidzoo.core.layout import Field, Layout
+from bidzoo.envs.spades.deals import deck_card_text
 from bidzoo.envs.spades.state import BLIND_NIL
-from bidzoo.layout import Field, Layout
 
 WHO = ("me", "LHO", "partner", "RHO")
 BIDS = ("nil", *map(str, range(1, 14)), "blind nil")
@@ -34,26 +39,12 @@ def sides_named(sides: int) -> tuple[str, ...]:
 
 
 def _score(names: Sequence[str]) -> tuple[Field, ...]:
-    sides = len(names)
+    short = f"by side, one-hot of {SHORT}: tens of points short of the winning goal, rounded up; the last is more"
+    above = f"by side, one-hot of {ABOVE}: tens of points above the losing goal, all 0 without one; the last is more"
     return (
-        Field(
-            "short",
-            sides * SHORT,
-            f"by side, one-hot of {SHORT}: tens of points short of the winning goal, rounded up; the last is more",
-            tuple(f"{name} {10 * k}" for name, k in product(names, range(SHORT))),
-        ),
-        Field(
-            "above",
-            sides * ABOVE,
-            f"by side, one-hot of {ABOVE}: tens of points above the losing goal, all 0 without one; the last is more",
-            tuple(f"{name} {10 * k}" for name, k in product(names, range(ABOVE))),
-        ),
-        Field(
-            "bags",
-            sides * BAG_COUNTS,
-            "by side, one-hot: bags towards the next ten",
-            tuple(f"{name} {k}" for name, k in product(names, range(BAG_COUNTS))),
-        ),
+        Field.of("short", short, names, range(0, 10 * SHORT, 10)),
+        Field.of("above", above, names, range(0, 10 * ABOVE, 10)),
+        Field.of("bags", "by side, one-hot: bags towards the next ten", names, range(BAG_COUNTS)),
     )
 
 
@@ -61,84 +52,145 @@ def _cards(deck: int) -> tuple[str, ...]:
     return tuple(deck_card_text(deck, card) for card in range(NUM_CARDS))
 
 
-_LOOKED = Field("looked", 1, "I have seen my hand (else I may still bid a blind nil)", ("yes",))
+_LOOKED = Field.of("looked", "I have seen my hand (else I may still bid a blind nil)", ("yes",))
 
 
 def _bids(who: Sequence[str]) -> tuple[Field, ...]:
-    return (
-        Field("first", 4, "who bids and leads first", tuple(who)),
-        Field(
-            "bids",
-            4 * len(BIDS),
-            "for each seat one-hot: nil, 1 ... 13, blind nil; all 0 before it bids",
-            tuple(f"{name} {bid}" for name, bid in product(who, BIDS)),
-        ),
-    )
+    bids = "for each seat one-hot: nil, 1 ... 13, blind nil; all 0 before it bids"
+    return Field.of("first", "who bids and leads first", who), Field.of("bids", bids, who, BIDS)
 
 
 def _play(who: Sequence[str], cards: Sequence[str]) -> tuple[Field, ...]:
-    by_seat = tuple(f"{card} by {name}" for name, card in product(who, cards))
+    by_seat = [f"{card} by {name}" for name, card in product(who, cards)]
     return (
-        Field("phase", 2, "what is going on; all 0 when the game is over", ("bidding", "play")),
-        Field("trick", 4 * NUM_CARDS, "cards of the current trick, 52 for each seat", by_seat),
-        Field("earlier", 4 * NUM_CARDS, "cards of the earlier tricks, 52 for each seat", by_seat),
-        Field("leader", 4, "who led to the current trick, or will lead", tuple(who)),
-        Field("led", 4, "suit led to the current trick; all 0 before the lead", SUITS),
-        Field(
-            "void",
-            4 * 4,
-            "for each seat the suits it has shown not to hold",
-            tuple(f"{name} {suit}" for name, suit in product(who, SUITS)),
-        ),
-        Field(
-            "won",
-            4 * TRICK_COUNTS,
-            "for each seat one-hot: tricks won, 0 ... 13",
-            tuple(f"{name} {k}" for name, k in product(who, range(TRICK_COUNTS))),
-        ),
-        Field("broken", 1, "a spade has been played", ("yes",)),
+        Field.of("phase", "what is going on; all 0 when the game is over", ("bidding", "play")),
+        Field.of("trick", "cards of the current trick, 52 for each seat", by_seat),
+        Field.of("earlier", "cards of the earlier tricks, 52 for each seat", by_seat),
+        Field.of("leader", "who led to the current trick, or will lead", who),
+        Field.of("led", "suit led to the current trick; all 0 before the lead", SUITS),
+        Field.of("void", "for each seat the suits it has shown not to hold", who, SUITS),
+        Field.of("won", "for each seat one-hot: tricks won, 0 ... 13", who, range(TRICK_COUNTS)),
+        Field.of("broken", "a spade has been played", ("yes",)),
     )
 
 
 def bidding_layout(sides: int = 2, deck: int = 0) -> Layout:
     """What a bidder needs: its hand, the bids, the score."""
-    hand = Field("hand", NUM_CARDS, "cards dealt to me, `4 * rank + suit`; all 0 before I have looked", _cards(deck))
+    hand = Field.of("hand", "cards dealt to me, `4 * rank + suit`; all 0 before I have looked", _cards(deck))
     return Layout((hand, _LOOKED, *_bids(WHO), *_score(sides_seen(sides))))
 
 
 def full_layout(sides: int = 2, deck: int = 0) -> Layout:
     """The whole game as one seat knows it; only the order within the earlier tricks is left out."""
     cards = _cards(deck)
-    hand = Field("hand", NUM_CARDS, "cards I still hold, `4 * rank + suit`; all 0 before I have looked", cards)
+    hand = Field.of("hand", "cards I still hold, `4 * rank + suit`; all 0 before I have looked", cards)
     return Layout((hand, _LOOKED, *_bids(WHO), *_play(WHO, cards), *_score(sides_seen(sides))))
 
 
 def state_layout(play: bool, sides: int = 2, deck: int = 0) -> Layout:
     """The whole game, all hands open; ``play``: the agents play the cards themselves."""
     cards, names = _cards(deck), sides_named(sides)
-    holding = "cards still with" if play else "cards dealt to"
+    held = "cards still with" if play else "cards dealt to"
+    hands = zip(SEATS, SEAT_NAMES, strict=True)
+    score = "by side: whether the score is negative, then its points in binary, low digit first"
+    digits = ("negative", *(1 << k for k in range(SCORE_DIGITS)))
+    rounds = "rounds that ended, in binary, low digit first"
     return Layout(
         (
-            *(
-                Field(seat, NUM_CARDS, f"{holding} {name}, `4 * rank + suit`", cards)
-                for seat, name in zip(SEATS, SEAT_NAMES, strict=True)
-            ),
-            Field("looked", 4, "who has seen the own hand (the others may still bid a blind nil)", tuple(SEATS)),
-            Field("turn", 4, "who acts next; all 0 when the game is over", tuple(SEATS)),
+            *(Field.of(seat, f"{held} {name}, `4 * rank + suit`", cards) for seat, name in hands),
+            Field.of("looked", "who has seen the own hand (the others may still bid a blind nil)", SEATS),
+            Field.of("turn", "who acts next; all 0 when the game is over", SEATS),
             *_bids(SEATS),
             *(_play(SEATS, cards) if play else ()),
             *_score(names),
-            Field(
-                "score",
-                sides * (1 + SCORE_DIGITS),
-                "by side: whether the score is negative, then its points in binary, low digit first",
-                tuple(f"{name} {x}" for name in names for x in ("negative", *(1 << k for k in range(SCORE_DIGITS)))),
-            ),
-            Field(
-                "rounds",
-                ROUND_DIGITS,
-                "rounds that ended, in binary, low digit first",
-                tuple(str(1 << k) for k in range(ROUND_DIGITS)),
-            ),
+            Field.of("score", score, names, digits),
+            Field.of("rounds", rounds, (1 << k for k in range(ROUND_DIGITS))),
         )
     )
+
+
+# ---- what the entries of a vector say, in a Spades player's words ------------------------------
+
+Vector = NDArray[Any]
+
+
+def explain(layout: Layout, vector: Vector) -> str:
+    """One observation ``[F]`` of either layout as text."""
+    fields, parts = {field.name: field for field in layout.fields}, layout.read(vector)
+    if not parts["first"].any():
+        return "the game is over"
+    lines = [
+        f"my cards: {_read_hand(fields['hand'], parts['hand'])}" if parts["looked"][0] else "I have not seen my hand",
+        f"bids: {_read_bids(parts, WHO)}",
+    ]
+    if "trick" in parts:
+        lines += _read_play(fields, parts, WHO)
+    return "\n".join([*lines, *_read_score(parts, sides_seen(_sides(parts)))])
+
+
+def explain_state(layout: Layout, vector: Vector) -> str:
+    """One global state ``[S]`` of ``features.state_layout`` as text."""
+    fields, parts = {field.name: field for field in layout.fields}, layout.read(vector)
+    turn, unseen = parts["turn"], [seat for seat, on in zip(SEATS, parts["looked"], strict=True) if not on]
+    lines = [
+        f"{SEATS[int(np.argmax(turn))]} to act" if turn.any() else "the game is over",
+        *(f"{seat}: {_read_hand(fields[seat], parts[seat])}" for seat in SEATS),
+        *([f"not yet looked: {' '.join(unseen)}"] if unseen else []),
+        f"bids: {_read_bids(parts, SEATS)}",
+    ]
+    if "trick" in parts:
+        lines += _read_play(fields, parts, SEATS)
+    names = sides_named(_sides(parts))
+    points = parts["score"].reshape(len(names), -1)
+    scored = ", ".join(f"{name} {gather_signed(entries)}" for name, entries in zip(names, points, strict=True))
+    return "\n".join([*lines, *_read_score(parts, names), f"score after {gather(parts['rounds'])} rounds: {scored}"])
+
+
+def _sides(parts: dict[str, Vector]) -> int:
+    return len(parts["bags"]) // BAG_COUNTS
+
+
+def _read_hand(field: Field, cards: Vector) -> str:
+    """``BJ SA SK HQ ...``: cards by suit, spades first, high cards first."""
+    order = sorted(np.flatnonzero(cards), key=lambda card: (-(card % 4), -(card // 4)))
+    return " ".join(field.labels[card] for card in order) or "none"
+
+
+def _read_bids(parts: dict[str, Vector], names: Sequence[str]) -> str:
+    first = int(np.argmax(parts["first"]))
+    made = parts["bids"].reshape(4, len(BIDS))
+    order = [(first + i) % 4 for i in range(4)]
+    told = [f"{names[who]} {BIDS[int(np.argmax(made[who]))]}" for who in order if made[who].any()]
+    return ", ".join(told) or f"none; {names[first]} bids first"
+
+
+def _on_table(field: Field, entries: Vector, first: int, names: Sequence[str]) -> str:
+    cards = entries.reshape(4, -1)
+    order = [(first + i) % 4 for i in range(4)]
+    shown = [f"{names[who]} {field.labels[card].split()[0]}" for who in order for card in np.flatnonzero(cards[who])]
+    return ", ".join(shown) or "no card"
+
+
+def _read_play(fields: dict[str, Field], parts: dict[str, Vector], names: Sequence[str]) -> list[str]:
+    leader = int(np.argmax(parts["leader"]))
+    voids = [f"{names[i // 4]} {SYMBOLS[SUITS[i % 4]]}" for i in map(int, np.flatnonzero(parts["void"]))]
+    won = parts["won"].reshape(4, TRICK_COUNTS).argmax(axis=1)
+    return [
+        f"trick led by {names[leader]}: {_on_table(fields['trick'], parts['trick'], leader, names)}",
+        f"earlier: {_on_table(fields['earlier'], parts['earlier'], 0, names)}",
+        f"tricks: {', '.join(f'{who} {k}' for who, k in zip(names, won, strict=True))}",
+        f"void: {', '.join(voids) or 'nobody'}",
+        f"spades are {'' if parts['broken'][0] else 'not '}broken",
+    ]
+
+
+def _read_score(parts: dict[str, Vector], names: Sequence[str]) -> list[str]:
+    sides = len(names)
+    short = parts["short"].reshape(sides, SHORT).argmax(axis=1)
+    above, bags = parts["above"].reshape(sides, ABOVE), parts["bags"].reshape(sides, BAG_COUNTS).argmax(axis=1)
+    lines = []
+    for j, name in enumerate(names):
+        more = " or more" if short[j] == SHORT - 1 else ""
+        lost = f", {10 * int(above[j].argmax())} above the losing goal" if above[j].any() else ""
+        lines.append(f"{name}: {10 * short[j]}{more} short of the goal, {bags[j]} bags{lost}")
+    return lines

@@ -1,39 +1,66 @@
 """Spades as a ``Game``: whole games, single rounds, or the bidding alone with a module that plays the cards."""
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
 
-from bidzoo.cards import NUM_CARDS
-from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder
+from bidzoo.core.cards import NUM_CARDS, seat_number
+from bidzoo.core.kernels import I8, I64, U64, Bool, State, States, allocate
+from bidzoo.core.options import whole
+from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder, read_board, read_deal, read_options, refuse_typos
 from bidzoo.envs.picture import Picture
-from bidzoo.envs.spades import engine, render
-from bidzoo.envs.spades.deck import deck_card_number, deck_card_text
+from bidzoo.envs.spades import engine
+from bidzoo.envs.spades.deals import deck_card_number, deck_card_text, open_row
 from bidzoo.envs.spades.determinize import determinize
-from bidzoo.envs.spades.encode import encoders
-from bidzoo.envs.spades.encode_state import state_encoder
-from bidzoo.envs.spades.options import blank_table, checked, index_of
+from bidzoo.envs.spades.observation import encoders, state_encoder
 from bidzoo.envs.spades.players import PlayingModule, check_player, playing_module
+from bidzoo.envs.spades.score import BAG_LIMIT
 from bidzoo.envs.spades.state import (
     BLIND_NIL,
+    CUTTHROAT,
+    DECKS,
+    FAILED_NIL,
     FIRST_CARD,
     LOOK,
     NIL,
+    NO_GOAL,
     NUM_ACTIONS,
     NUM_BIDDING_ACTIONS,
+    PARTNERSHIP,
     PLAY,
     STATE,
+    VARIANTS,
     VIEW,
+    views,
 )
-from bidzoo.kernels import I8, I64, U64, Bool, Table, Tables
+from bidzoo.envs.spades.text import text
 
+MOST_POINTS = 100_000  # of a goal or a score, so that no sum leaves int32
 PHASES, EPISODES, REWARDS = ("game", "round", "bidding"), ("game", "round"), ("win", "points")
 _NAMES = {NIL: "nil", BLIND_NIL: "blind nil", LOOK: "look"}
 _MOST_A_ROUND = 2 * 200 + 13  # two blind nils and every trick a bag; no other round moves a side further
 
 
+def index_of(name: str, value: Any, choices: Sequence[str]) -> int:
+    """Where ``value`` stands in ``choices``."""
+    if value not in choices:
+        raise ValueError(f"unknown {name} {value!r}; choose from {', '.join(choices)}")
+    return choices.index(value)
+
+
+def _read_scores(sides: int, value: Any) -> I64:
+    if isinstance(value, str) or not isinstance(value, Sequence | np.ndarray) or len(value) != sides:
+        raise ValueError(f"{value!r} is not {sides} scores, one for each side")
+    scores = np.zeros(4, np.int64)
+    for side, score in enumerate(value):
+        scores[side] = whole(f"side {side}", score, -MOST_POINTS, MOST_POINTS)
+    return scores
+
+
+@dataclass(eq=False, repr=False)
 class Spades(Game):
     """``spades_v0``; actions 0 ... 13 bid (0 is nil), 14 is blind nil, 15 looks at the hand, 16 + card plays it.
 
@@ -58,89 +85,108 @@ class Spades(Game):
         ValueError: an unknown name, or a number out of range.
     """
 
+    phase: Literal["game", "round", "bidding"] = "game"
+    episode: Literal["game", "round"] | None = None
+    variant: str = "partnership"
+    deck: str = "standard"
+    win_goal: int = 500
+    lose_goal: int | None = None
+    max_rounds: int = 50
+    bag_penalty: int = 110
+    failed_nil: str = "bags"
+    blind_nil: bool = False
+    blind_deficit: int = 0
+    reward: Literal["win", "points"] = "win"
+    player: str | PlayingModule | Any = "srp"
+    observation: str | None = None
+
     id = "spades_v0"
     num_players = 4
     utility = "zero_sum"
     state, view = STATE, VIEW
 
-    def __init__(
-        self,
-        phase: Literal["game", "round", "bidding"] = "game",
-        episode: Literal["game", "round"] | None = None,
-        variant: str = "partnership",
-        deck: str = "standard",
-        win_goal: int = 500,
-        lose_goal: int | None = None,
-        max_rounds: int = 50,
-        bag_penalty: int = 110,
-        failed_nil: str = "bags",
-        blind_nil: bool = False,
-        blind_deficit: int = 0,
-        reward: Literal["win", "points"] = "win",
-        player: str | PlayingModule | Any = "srp",
-        observation: str | None = None,
-    ) -> None:
-        index_of("phase", phase, PHASES)
-        episode = ("round" if phase == "round" else "game") if episode is None else episode
-        index_of("episode", episode, EPISODES)
-        if phase == "round" and episode == "game":
+    def __post_init__(self) -> None:
+        bidding = self.phase == "bidding"
+        index_of("phase", self.phase, PHASES)
+        if self.episode is None:
+            self.episode = "round" if self.phase == "round" else "game"
+        index_of("episode", self.episode, EPISODES)
+        if self.phase == "round" and self.episode == "game":
             raise ValueError("phase 'round' is an episode of one round; use phase 'game' for a game")
-        rounds = 1 if episode == "round" else max_rounds
-        self._blank = blank_table(
-            variant, deck, win_goal, lose_goal, rounds, bag_penalty, failed_nil, blind_nil, blind_deficit
-        )
-        self._sides, self._deck = int(self._blank[0]["sides"]), int(self._blank[0]["deck"])
-        self.phase, self.episode = phase, episode
-        check_player(player)
-        self.player = playing_module(player) if phase == "bidding" else None
-        self.num_actions = NUM_BIDDING_ACTIONS if phase == "bidding" else NUM_ACTIONS
-        self.max_turns = rounds * (8 + (0 if phase == "bidding" else NUM_CARDS))
-        found = encoders(self._sides, self._deck)
-        self.encoders = {
-            name: found[name] for name in (("bidding", "full") if phase == "bidding" else ("full", "bidding"))
-        }
-        self.encoder = choose_encoder(self.encoders, observation)
-        self._faces = engine.Faces(reward=index_of("reward", reward, REWARDS), code=self.encoder.code)
-        self.reward_range = (-1.0, 1.0) if reward == "win" else self._points_range(rounds, bag_penalty)
+        rounds = 1 if self.episode == "round" else self.max_rounds
+        self.blank = self._blank(rounds)
+        self._sides, self._deck = int(self.blank["sides"][0]), int(self.blank["deck"][0])
+        check_player(self.player)
+        self.module = playing_module(self.player) if bidding else None  # plays the cards
+        self.num_actions = NUM_BIDDING_ACTIONS if bidding else NUM_ACTIONS
+        self.max_turns = rounds * (8 + (0 if bidding else NUM_CARDS))
+        known = encoders(self._sides, self._deck)
+        self.encoders = {name: known[name] for name in (("bidding", "full") if bidding else ("full", "bidding"))}
+        self.encoder = choose_encoder(self.encoders, self.observation)
+        self.rules = engine.Rules(reward=index_of("reward", self.reward, REWARDS), code=self.encoder.code)
+        # bounds, not reached, of a difference of points from 0:0; the bags of a round cost at most two penalties
+        most = 1.0 if self.reward == "win" else rounds * 2.0 * (_MOST_A_ROUND + self.bag_penalty)
+        self.reward_range = (-most, most)
 
-    def _points_range(self, rounds: int, bag_penalty: int) -> tuple[float, float]:
-        """Bounds, not reached, of a difference of points from 0:0; the bags of a round cost at most two penalties."""
-        most = rounds * 2.0 * (_MOST_A_ROUND + bag_penalty)
-        return (-most, most)
+    def _blank(self, rounds: int) -> States:
+        """A state ``[1]`` with these rules, checked, before its first deal: nobody with a point."""
+        blank = allocate(STATE, 1)
+        state = blank[0]
+        state["variant"] = index_of("variant", self.variant, VARIANTS)
+        state["deck"] = index_of("deck", self.deck, DECKS)
+        state["failed_nil"] = index_of("failed_nil", self.failed_nil, FAILED_NIL)
+        state["sides"] = 4 if state["variant"] == CUTTHROAT else 2
+        if self.blind_nil and state["variant"] not in (PARTNERSHIP, CUTTHROAT):
+            raise ValueError(f"blind_nil: there is no blind nil in {self.variant}")
+        state["blind_nil"] = bool(self.blind_nil)
+        state["blind_deficit"] = whole("blind_deficit", self.blind_deficit, -MOST_POINTS, MOST_POINTS)
+        state["bag_penalty"] = penalty = whole("bag_penalty", self.bag_penalty, 0, 1000)
+        if penalty % 10:
+            raise ValueError(f"bag_penalty {penalty}: expected tens of points (the units digit of a score is its bags)")
+        state["win_goal"] = goal = whole("win_goal", self.win_goal, -MOST_POINTS, MOST_POINTS)
+        lose = NO_GOAL if self.lose_goal is None else whole("lose_goal", self.lose_goal, -MOST_POINTS, goal - 1)
+        state["lose_goal"] = lose
+        state["max_rounds"] = whole("max_rounds", rounds, 1, 10_000)
+        state["winner"] = -1
+        state["last_bids"][:] = -1
+        state["last_won"][:] = -1
+        return blank
 
     @cached_property
     def state_encoder(self) -> Encoder:
         return state_encoder(self.phase != "bidding", self._sides, self._deck)
 
-    def begin(self, tables: Tables, boards: I64, seed: int, out: Buffers, rows: Bool | None = None) -> None:
-        rows = np.ones(len(tables), np.bool_) if rows is None else rows
-        engine.begin(tables, boards, seed, rows, self._blank, self._faces, out)
+    def begin(self, states: States, boards: I64, seed: int, out: Buffers, rows: Bool | None = None) -> None:
+        rows = np.ones(len(states), np.bool_) if rows is None else rows
+        out.reward[rows], out.over[rows] = 0, False
+        engine.begin(states, boards, seed, rows, self.blank, self.rules, out)
 
-    def step(self, tables: Tables, actions: I64, seed: int, out: Buffers, stride: int) -> None:
-        if self.player is None:
-            engine.step(tables, actions, seed, stride, self._blank, self._faces, out)
+    def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
+        if self.module is None:
+            engine.step(states, actions, seed, stride, self.blank, self.rules, out)
             return
-        engine.take(tables, actions, out.over)
-        self.player.finish(tables)
-        engine.settle(tables, out.over, seed, stride, self._blank, self._faces, out)
+        engine.take(states, actions, out.over)
+        self.module.finish(states)
+        engine.settle(states, out.over, seed, stride, self.blank, self.rules, out)
 
-    def step_one(self, tables: Tables, action: int, out: Buffers) -> None:
-        shown = (out.player, out.observation, out.mask, out.reward, out.over)
-        if self.player is None:
-            engine.step_one(tables, action, self._faces, *shown)
+    def step_one(self, states: States, action: int, out: Buffers) -> None:
+        if self.module is None:
+            engine.step_one(states, action, self.rules, out.player, out.observation, out.mask, out.reward, out.over)
             return
-        acted = engine.take_one(tables, action)
-        if tables[0]["phase"] == PLAY:
-            self.player.finish(tables)
-        engine.settle_one(tables, acted, self._faces, *shown)
+        state = states[0]
+        acted = engine.take_row(state, action)
+        if state["phase"] == PLAY:
+            self.module.finish(states)
+        shown = (out.player, out.observation[0], out.mask[0], out.reward[0])
+        out.over[0] = engine.settle_row(state, acted, self.rules, *shown)
 
-    def observe(self, tables: Tables, b: int, player: int, out: I8) -> None:
-        engine.observe_one(tables, b, player, self._faces.code, out)
+    def observe(self, states: States, b: int, player: int, out: I8) -> None:
+        engine.observe_row(states[b], player, self.rules.code, out)
 
-    def views(self, tables: Tables, players: I64, out: Tables) -> None:
-        engine.views(tables, players, out)
+    def views(self, states: States, players: I64, out: States) -> None:
+        views(states, players, out)
 
-    def determinize(self, views: Tables, keys: U64, out: Tables) -> None:
+    def determinize(self, views: States, keys: U64, out: States) -> None:
         """As ``Game`` says; the deals of later rounds are random too."""
         determinize(views, keys, out)
 
@@ -163,29 +209,43 @@ class Spades(Game):
         except ValueError as error:
             raise ValueError(f"not an action: {text!r} (expected nil, 1 ... 13, blind nil, look or a card)") from error
 
-    def text(self, table: Table) -> str:
-        return render.text(table)
+    def text(self, state: State) -> str:
+        return text(state)
 
-    def picture(self, table: Table) -> Picture:
-        from bidzoo.envs.spades.draw import picture
+    def picture(self, state: State) -> Picture:
+        from bidzoo.envs.spades.picture import picture
 
-        return picture(table)
+        return picture(state)
 
     def allies(self, player: int) -> tuple[int, ...]:
         """The partners; in cutthroat ``player`` alone."""
         return tuple(range(player % self._sides, self.num_players, self._sides))
 
     def options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        """``board``, ``deal`` (or ``hands``), ``dealer``, ``scores``."""
-        return checked(options, self._sides)
+        """``board`` int from 0, ``deal`` (or ``hands``) int64 ``[4]``, ``dealer`` 0 ... 3, ``scores`` int64 ``[4]``."""
+        refuse_typos(options, ("board", "deal", "hands", "dealer", "scores"))
+        deal, hands = options.get("deal"), options.get("hands")
+        if deal is not None and hands is not None:
+            raise ValueError("options 'deal' and 'hands' are the same thing: give one of them")
+        scores = partial(_read_scores, self._sides)
+        readers: dict[str, Callable[[Any], Any]] = {
+            "board": read_board,
+            "deal": read_deal,
+            "dealer": seat_number,
+            "scores": scores,
+        }
+        known = {name: options[name] for name in ("board", "dealer", "scores") if name in options}
+        return read_options({**known, "deal": hands if deal is None else deal}, readers)
 
-    def fix(self, tables: Tables, options: Mapping[str, Any], out: Buffers) -> None:
+    def fix(self, states: States, options: Mapping[str, Any], out: Buffers) -> None:
         """Put table 0 as ``options`` (checked) say, before the first bid; the rest stays as dealt.
 
         Bags are the units digit of each score; a hand given is for the first round, later ones are dealt.
         """
-        table = tables[0]
-        hands, scores = options.get("deal", table["hands"]), options.get("scores", table["scores"])
-        dealer = int(options.get("dealer", table["dealer"]))
-        engine.fix_one(tables, hands.astype(np.int64), dealer, scores.astype(np.int64))
-        engine.show_one(tables, self._faces.code, out.player, out.observation, out.mask)
+        state = states[0]
+        state["hands"] = options.get("deal", state["hands"])
+        state["dealer"] = options.get("dealer", state["dealer"])
+        state["scores"] = options.get("scores", state["scores"])
+        state["bags"] = state["scores"] % BAG_LIMIT
+        open_row(state)
+        engine.show_row(state, self.rules.code, out.player, out.observation[0], out.mask[0])

@@ -4,30 +4,29 @@ A module sees views alone. ``Spades(player=...)`` takes a name of ``PLAYERS``, a
 ``Policy`` of the whole game. A fast module is one batched kernel over a row kernel that chooses a card::
 
     @batched
-    def _finish(tables, views):
-        for b in prange(len(tables)):
-            while tables[b].phase == PLAY:
-                view_row(tables[b], tables[b].turn, views[b])
-                act_row(tables[b], FIRST_CARD + choose_row(views[b], card_key_row(tables[b])))
+    def _finish(start, stop, states, views):
+        for b in range(start, stop):
+            while states[b].phase == PLAY:
+                view_row(states[b], states[b].turn, views[b])
+                act_row(states[b], FIRST_CARD + choose_row(views[b], card_key_row(states[b])))
 """
 
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from bidzoo.bits import pick_row
+from bidzoo.core.bits import pick_row
+from bidzoo.core.kernels import I8, I64, U64, States, allocate, batched
+from bidzoo.core.streams import Streams
 from bidzoo.envs.spades.engine import act_row, card_key_row, legal_row
 from bidzoo.envs.spades.play import legal_cards_row
 from bidzoo.envs.spades.state import FIRST_CARD, NUM_ACTIONS, PLAY, VIEW, view_row
-from bidzoo.kernels import I8, I64, U64, Table, Tables, allocate, batched, prange, row
-from bidzoo.streams import Streams
 
 PLAYERS = {  # name -> "module:attribute", imported when chosen
     "random": "bidzoo.envs.spades.players:RANDOM",
-    "wrp": "bidzoo.agents.spades.wrp:PLAYER",
-    "srp": "bidzoo.agents.spades.srp:PLAYER",
+    "wrp": "bidzoo.agents.spades.srp:WRP",
+    "srp": "bidzoo.agents.spades.srp:SRP",
 }
 
 
@@ -37,23 +36,18 @@ class PlayingModule(Protocol):
 
     name: str
 
-    def finish(self, tables: Tables) -> None:
-        """Play every table of ``tables`` ``[B]`` that is in ``PLAY`` until it is not."""
+    def finish(self, states: States) -> None:
+        """Play every table of ``states`` ``[B]`` that is in ``PLAY`` until it is not."""
         ...
 
 
-@row
-def random_row(view: Table, key: np.uint64) -> int:
-    """A legal card, all equally likely."""
-    return pick_row(legal_cards_row(view, view.held_here), key)
-
-
 @batched
-def _finish_random(tables: Tables, views: Tables) -> None:
-    for b in prange(len(tables)):
-        while tables[b].phase == PLAY:
-            view_row(tables[b], tables[b].turn, views[b])
-            act_row(tables[b], FIRST_CARD + random_row(views[b], card_key_row(tables[b])))
+def _finish_random(start: int, stop: int, states: States, views: States) -> None:
+    for b in range(start, stop):
+        while states[b].phase == PLAY:
+            view_row(states[b], states[b].turn, views[b])
+            cards = legal_cards_row(views[b], views[b].held_here)
+            act_row(states[b], FIRST_CARD + pick_row(cards, card_key_row(states[b])))
 
 
 class Random:
@@ -61,26 +55,26 @@ class Random:
 
     name = "random"
 
-    def finish(self, tables: Tables) -> None:
+    def finish(self, states: States) -> None:
         """Play out every table in ``PLAY``."""
-        _finish_random(tables, allocate(VIEW, len(tables)))
+        _finish_random(states, allocate(VIEW, len(states)))
 
 
 RANDOM = Random()
 
 
 @batched
-def _ask(tables: Tables, views: Tables, legal: I8, keys: U64) -> None:
-    for b in prange(len(tables)):
-        view_row(tables[b], tables[b].turn, views[b])
-        legal_row(tables[b], legal[b])
-        keys[b] = card_key_row(tables[b])
+def _ask(start: int, stop: int, states: States, views: States, legal: I8, keys: U64) -> None:
+    for b in range(start, stop):
+        view_row(states[b], states[b].turn, views[b])
+        legal_row(states[b], legal[b])
+        keys[b] = card_key_row(states[b])
 
 
 @batched
-def _play(tables: Tables, actions: I64) -> None:
-    for b in prange(len(tables)):
-        act_row(tables[b], actions[b])
+def _play(start: int, stop: int, states: States, actions: I64) -> None:
+    for b in range(start, stop):
+        act_row(states[b], actions[b])
 
 
 class PolicyPlayer:
@@ -89,10 +83,10 @@ class PolicyPlayer:
     def __init__(self, policy: Any) -> None:
         self.policy, self.name = policy, str(policy.name)
 
-    def finish(self, tables: Tables) -> None:
+    def finish(self, states: States) -> None:
         """Play out every table in ``PLAY``; ValueError if the policy plays a card it may not."""
-        while len(rows := np.flatnonzero(tables["phase"] == PLAY)):
-            waiting = tables[rows]
+        while len(rows := np.flatnonzero(states["phase"] == PLAY)):
+            waiting = states[rows]
             views, keys = allocate(VIEW, len(rows)), np.empty(len(rows), np.uint64)
             legal = np.empty((len(rows), NUM_ACTIONS), np.int8)
             _ask(waiting, views, legal, keys)
@@ -102,7 +96,7 @@ class PolicyPlayer:
                 b = wrong[0]
                 raise ValueError(f"playing module {self.name!r} chose illegal action {actions[b]} at table {rows[b]}")
             _play(waiting, actions)
-            tables[rows] = waiting
+            states[rows] = waiting
 
 
 def check_player(player: Any) -> None:
@@ -114,11 +108,11 @@ def check_player(player: Any) -> None:
         raise ValueError(f"not a playing module: {player!r} (expected a name, an object with finish(), or a policy)")
 
 
-def playing_module(player: str | PlayingModule | Callable[..., Any] | Any) -> PlayingModule:
+def playing_module(player: Any) -> PlayingModule:
     """The module that ``player`` means, as in ``check_player``."""
     check_player(player)
     if isinstance(player, str):
         module, name = PLAYERS[player].split(":")
-        found: PlayingModule = getattr(import_module(module), name)
-        return found
+        named: PlayingModule = getattr(import_module(module), name)
+        return named
     return player if isinstance(player, PlayingModule) else PolicyPlayer(player)

@@ -11,27 +11,27 @@ as in OpenSpiel) or "nothing". Every bag is a point and all else is tens, so a s
 modulo 10 (never negative).
 """
 
-from bidzoo.envs.spades.deal import deal_row
+from bidzoo.core.kernels import State, row
+from bidzoo.envs.spades.deals import deal_row
 from bidzoo.envs.spades.state import BAGS, NIL, NO_GOAL, OVER, PARTNER
-from bidzoo.kernels import Table, row
 
 TRICK_POINTS, NIL_POINTS, BAG_LIMIT = 10, 100, 10
 
 
 @row
-def side_points_row(table: Table, side: int) -> tuple[int, int]:
+def side_points_row(state: State, side: int) -> tuple[int, int]:
     """Points and bags of ``side`` for the 13 tricks just played, before the bag penalty."""
     points, contract, tricks, spoiled = 0, 0, 0, 0
-    for seat in range(side, 4, table.sides):
-        bid, won = int(table.bids[seat]), int(table.won[seat])
+    for seat in range(side, 4, state.sides):
+        bid, won = int(state.bids[seat]), int(state.won[seat])
         if bid == NIL:
-            worth = NIL_POINTS * (2 if table.blind >> seat & 1 else 1)
+            worth = NIL_POINTS * (2 if state.blind >> seat & 1 else 1)
             points += worth if won == 0 else -worth
             spoiled += won
         else:
             contract += bid
             tricks += won
-    if table.failed_nil == PARTNER:
+    if state.failed_nil == PARTNER:
         tricks += spoiled
     bags = 0
     if tricks >= contract:
@@ -39,30 +39,30 @@ def side_points_row(table: Table, side: int) -> tuple[int, int]:
         points += TRICK_POINTS * contract
     else:
         points -= TRICK_POINTS * contract
-    if table.failed_nil == BAGS:
+    if state.failed_nil == BAGS:
         bags += spoiled
     return points + bags, bags
 
 
 @row
-def score_row(table: Table) -> None:
+def score_row(state: State) -> None:
     """Gains, scores and bags of every side after 13 tricks; the round becomes the last one."""
-    for side in range(table.sides):
-        points, bags = side_points_row(table, side)
-        bags += int(table.bags[side])
-        points -= int(table.bag_penalty) * (bags // BAG_LIMIT)
-        table.bags[side] = bags % BAG_LIMIT
-        table.gains[side] = points
-        table.scores[side] += points
+    for side in range(state.sides):
+        points, bags = side_points_row(state, side)
+        bags += int(state.bags[side])
+        points -= int(state.bag_penalty) * (bags // BAG_LIMIT)
+        state.bags[side] = bags % BAG_LIMIT
+        state.gains[side] = points
+        state.scores[side] += points
     for seat in range(4):
-        table.last_bids[seat] = table.bids[seat]
-        table.last_won[seat] = table.won[seat]
-    table.last_blind = table.blind
-    table.rounds += 1
+        state.last_bids[seat] = state.bids[seat]
+        state.last_won[seat] = state.won[seat]
+    state.last_blind = state.blind
+    state.rounds += 1
 
 
 @row
-def leader_row(points: Table, sides: int) -> int:
+def leader_row(points: State, sides: int) -> int:
     """The side with most ``points``; -1 if two share them."""
     best, shared = 0, False
     for side in range(1, sides):
@@ -74,29 +74,29 @@ def leader_row(points: Table, sides: int) -> int:
 
 
 @row
-def goal_reached_row(table: Table) -> bool:
+def goal_reached_row(state: State) -> bool:
     """Whether some side is at the winning goal or above it, or at the losing goal or below it."""
-    for side in range(table.sides):
-        if table.scores[side] >= table.win_goal:
+    for side in range(state.sides):
+        if state.scores[side] >= state.win_goal:
             return True
-        if table.lose_goal > NO_GOAL and table.scores[side] <= table.lose_goal:
+        if state.lose_goal > NO_GOAL and state.scores[side] <= state.lose_goal:
             return True
     return False
 
 
 @row
-def end_round_row(table: Table) -> None:
+def end_round_row(state: State) -> None:
     """The round scored, then either the game over or the next round dealt by the next dealer.
 
     At a goal the highest score wins; if two share it, another round is played. After ``max_rounds`` rounds the
     game is over in any case, a shared lead being a draw. An episode of one round is won by its gains.
     """
-    score_row(table)
-    ahead = leader_row(table.gains if table.max_rounds == 1 else table.scores, table.sides)
-    if table.rounds >= table.max_rounds or (ahead >= 0 and goal_reached_row(table)):
-        table.phase = OVER
-        table.turn = -1
-        table.winner = ahead
+    score_row(state)
+    ahead = leader_row(state.gains if state.max_rounds == 1 else state.scores, state.sides)
+    if state.rounds >= state.max_rounds or (ahead >= 0 and goal_reached_row(state)):
+        state.phase = OVER
+        state.turn = -1
+        state.winner = ahead
     else:
-        table.dealer = (table.dealer + 1) % 4
-        deal_row(table)
+        state.dealer = (state.dealer + 1) % 4
+        deal_row(state)

@@ -7,7 +7,7 @@ partnership games (partners share parity) and 4 in cutthroat; arrays by side use
 
 import numpy as np
 
-from bidzoo.kernels import Table, row
+from bidzoo.core.kernels import I64, State, States, batched, row
 
 BIDDING, PLAY, OVER = 0, 1, 2  # phases
 NIL, BLIND_NIL, LOOK, FIRST_CARD = 0, 14, 15, 16  # actions: 0 ... 13 bid that many tricks, 16 + card plays it
@@ -87,7 +87,7 @@ VIEW = np.dtype(
 
 
 @row
-def copy_public_row(source: Table, target: Table) -> None:
+def copy_public_row(source: State, target: State) -> None:
     """Every public field of ``source`` into ``target``; states and views in any combination."""
     target.board = source.board
     target.variant = source.variant
@@ -131,10 +131,17 @@ def copy_public_row(source: Table, target: Table) -> None:
 
 
 @row
-def view_row(table: Table, seat: int, view: Table) -> None:
-    """What ``seat`` may know of ``table`` into ``view``: the public fields and, once it has looked, its own hand."""
-    copy_public_row(table, view)
+def view_row(state: State, seat: int, view: State) -> None:
+    """What ``seat`` may know of ``state`` into ``view``: the public fields and, once it has looked, its own hand."""
+    copy_public_row(state, view)
     view.seat = seat
-    seen = table.looked >> seat & 1
-    view.hand = table.hands[seat] if seen else 0
-    view.held_here = table.held[seat] if seen else 0
+    seen = state.looked >> seat & 1
+    view.hand = state.hands[seat] if seen else 0
+    view.held_here = state.held[seat] if seen else 0
+
+
+@batched
+def views(start: int, stop: int, states: States, players: I64, out: States) -> None:
+    """``view_row`` of ``players`` ``[B]`` into ``out`` ``[B]``."""
+    for b in range(start, stop):
+        view_row(states[b], players[b], out[b])

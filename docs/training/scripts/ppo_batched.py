@@ -14,8 +14,8 @@ from torch import nn
 
 import bidzoo
 from bidzoo import agents
+from bidzoo.agents.policy import ScorePolicy
 from bidzoo.benchmarks.match import play
-from bidzoo.wrappers.scores import ScorePolicy
 
 
 @dataclass(frozen=True)

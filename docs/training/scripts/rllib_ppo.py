@@ -13,9 +13,9 @@ from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaski
 
 import bidzoo
 from bidzoo import agents
+from bidzoo.agents.policy import ScorePolicy
 from bidzoo.benchmarks.match import play
 from bidzoo.wrappers.rllib import RLlibEnv
-from bidzoo.wrappers.scores import ScorePolicy
 
 GAME, SIZE = "minibridge_v0", 2
 

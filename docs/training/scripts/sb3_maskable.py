@@ -10,8 +10,9 @@ from stable_baselines3.common.vec_env import VecMonitor
 
 import bidzoo
 from bidzoo import agents
+from bidzoo.agents.policy import Pool
 from bidzoo.benchmarks.match import play
-from bidzoo.wrappers.pool import Pool
+from bidzoo.wrappers.gymnasium import single_agent_vector
 from bidzoo.wrappers.sb3 import SB3Policy, SB3VecEnv
 
 GAME = "minibridge_v0"
@@ -35,10 +36,7 @@ def with_partner(steps: int, seed: int = 0) -> SB3Policy:
 def self_play(steps: int, rounds: int, seed: int = 0, tables: int = 64) -> SB3Policy:
     """Learns both parts; the partner at each board is drawn from the present self and the last three."""
     partners = Pool([agents.make("random")], seed, size=4)
-    seats = [
-        bidzoo.registry.single_agent_vector(GAME, tables // 2, size=SIZE, partner=partners, learner=seat)
-        for seat in (0, 1)
-    ]
+    seats = [single_agent_vector(GAME, tables // 2, size=SIZE, partner=partners, learner=seat) for seat in (0, 1)]
     env = VecMonitor(SB3VecEnv(seats))  # the batched engine; masks come along
     options = {"n_steps": 16, "batch_size": 256, "n_epochs": 4, "ent_coef": 0.02}
     model = MaskablePPO("MlpPolicy", env, gamma=1.0, learning_rate=2e-3, seed=seed, **options)

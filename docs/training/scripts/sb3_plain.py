@@ -9,6 +9,7 @@ from stable_baselines3 import A2C, DQN, PPO
 import bidzoo
 from bidzoo import agents
 from bidzoo.benchmarks.match import play
+from bidzoo.wrappers.gymnasium import single_agent_vector
 from bidzoo.wrappers.sb3 import SB3Policy, SB3VecEnv
 
 TASKS = {  # game, options, the learner's seat: it has to find out what its partner means
@@ -35,7 +36,7 @@ def train(task: str, algorithm: str, partner, steps: int, seed: int = 0) -> SB3P
     """A model that has taken ``steps`` actions on 16 tables."""
     env_id, options, seat = TASKS[task]
     make, numbers = MODELS[algorithm]
-    tables = bidzoo.registry.single_agent_vector(env_id, 16, partner=partner, learner=seat, **options)
+    tables = single_agent_vector(env_id, 16, partner=partner, learner=seat, **options)
     model = make("MlpPolicy", SB3VecEnv([tables]), seed=seed, **numbers)
     model.learn(steps)
     return SB3Policy(model, bidzoo.make_game(env_id, **options), greedy=True, name=algorithm)

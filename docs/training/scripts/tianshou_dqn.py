@@ -18,8 +18,8 @@ from tianshou.utils.net.common import Net
 
 import bidzoo
 from bidzoo import agents
+from bidzoo.agents.policy import ScorePolicy
 from bidzoo.benchmarks.match import play
-from bidzoo.wrappers.scores import ScorePolicy
 
 logging.getLogger("tianshou").setLevel(logging.ERROR)  # it warns at every episode that rewards are pairs
 

@@ -14,8 +14,8 @@ from torchrl.objectives.value.functional import reward2go
 
 import bidzoo
 from bidzoo import agents
+from bidzoo.agents.policy import ScorePolicy
 from bidzoo.benchmarks.match import play
-from bidzoo.wrappers.scores import ScorePolicy
 
 GAME, SIZE = "minibridge_v0", 2
 SEEN, LEGAL = ("player", "observation", "observation"), ("player", "action_mask")

@@ -1,24 +1,92 @@
-"""What the auction has shown so far: every call narrows the caller's ranges."""
+"""What a hand is worth, whether it keeps what a call promises, and what the auction has shown so far.
 
-from bidzoo.agents.bridge.natural.records import (
-    MOST_HCP,
-    MOST_POINTS,
-    NO_SUIT,
-    R_ACES,
-    R_JUMP_OVERCALL,
-    R_PREEMPT,
-    R_TRANSFER,
-    R_TWO_SUITS,
-    R_WEAK_TWO,
-)
-from bidzoo.cards import DOUBLE, FIRST_BID, NOTRUMP, PASS
-from bidzoo.kernels import Table, row
+Every call narrows the caller's ranges.
+"""
+
+from bidzoo.agents.bridge.natural.records import MOST_HCP, MOST_POINTS, NO_SUIT, R
+from bidzoo.core.cards import DOUBLE, FIRST_BID, NOTRUMP, PASS
+from bidzoo.core.kernels import State, row
+
+
+@row
+def evaluate_row(cards: int, out: State) -> None:
+    """Points, lengths, honours and stoppers of ``cards`` (bit ``4 * rank + suit``) into a ``HAND`` record."""
+    out.hcp, out.aces, out.kings, extra, doubletons, shortest = 0, 0, 0, 0, 0, 13
+    for suit in range(4):
+        length, honours = 0, 0
+        for rank in range(13):
+            if (cards >> (4 * rank + suit)) & 1:
+                length += 1
+                honours += max(rank - 8, 0)
+        ace, king = (cards >> (48 + suit)) & 1, (cards >> (44 + suit)) & 1
+        queen, jack = (cards >> (40 + suit)) & 1, (cards >> (36 + suit)) & 1
+        out.length[suit], out.honours[suit] = length, honours
+        stopped = ace or (king and length >= 2) or (queen and length >= 3) or (jack and length >= 4)
+        out.stopped[suit] = 1 if stopped else 0
+        out.hcp += honours
+        out.aces += ace
+        out.kings += king
+        extra += max(length - 4, 0)
+        doubletons += length == 2
+        shortest = min(shortest, length)
+    out.points = out.hcp + extra
+    out.balanced = 1 if shortest >= 2 and doubletons <= 1 else 0
+
+
+@row
+def support_row(hand: State, trump: int) -> int:
+    """Points in support of ``trump``: high cards, shortness for which trumps are left, and trumps beyond the fourth."""
+    trumps = hand.length[trump]
+    points = hand.hcp + max(trumps - 4, 0)
+    for suit in range(4):
+        if suit != trump and hand.length[suit] < 3:
+            short = 3 - hand.length[suit]  # 1 doubleton, 2 singleton, 3 void
+            points += min(short + (1 if trumps >= 4 and short >= 2 else 0), trumps) if trumps >= 3 else 0
+    return points
+
+
+@row
+def keeps_row(hand: State, meaning: State) -> bool:
+    """The hand is one that ``meaning`` promises."""
+    if hand.hcp >= meaning.strong:
+        return True
+    if hand.hcp < meaning.hcp_low or hand.hcp > meaning.hcp_high:
+        return False
+    points = hand.points if meaning.trump == NO_SUIT else support_row(hand, meaning.trump)
+    if points < meaning.points_low or points > meaning.points_high:
+        return False
+    if meaning.balanced and not hand.balanced:
+        return False
+    for suit in range(4):
+        length = hand.length[suit]
+        if length < meaning.low[suit] or length > meaning.high[suit]:
+            return False
+        if meaning.longest != NO_SUIT and length > hand.length[meaning.longest]:
+            return False
+        if (meaning.stops >> suit) & 1 and not hand.stopped[suit]:
+            return False
+    if meaning.better != NO_SUIT:
+        better, worse = hand.length[meaning.better], hand.length[meaning.worse]
+        if better < worse + meaning.by or (better == worse and better < meaning.tie):
+            return False
+    if meaning.either != 0:
+        found = False
+        for suit in range(4):
+            found = found or ((meaning.either >> suit) & 1 == 1 and hand.length[suit] >= meaning.either_low)
+        if not found:
+            return False
+    if meaning.quality > 0 and hand.honours[meaning.strain] < meaning.quality:
+        return False
+    return meaning.aces == 0 or (meaning.aces >> hand.aces) & 1 == 1
+
+
+# ---- the auction -------------------------------------------------------------------------
 
 GAME_BID = 14  # 3NT
 
 
 @row
-def begin_row(k: Table, dealer: int, vulnerable: int) -> None:
+def begin_row(k: State, dealer: int, vulnerable: int) -> None:
     """Before the first call."""
     turn_row(k, dealer)
     k.bid, k.bidder, k.stake, k.passes, k.vulnerable = -1, -1, 1, 0, vulnerable
@@ -43,19 +111,19 @@ def begin_row(k: Table, dealer: int, vulnerable: int) -> None:
 
 
 @row
-def turn_row(k: Table, seat: int) -> None:
+def turn_row(k: State, seat: int) -> None:
     """``seat`` is to call."""
     k.seat, k.left, k.partner, k.right = seat, (seat + 1) % 4, (seat + 2) % 4, (seat + 3) % 4
 
 
 @row
-def cheapest_row(k: Table, strain: int) -> int:
+def cheapest_row(k: State, strain: int) -> int:
     """The lowest level at which ``strain`` can be bid now."""
     return int(k.bid // 5 + 1 + (1 if strain <= k.bid % 5 else 0))
 
 
 @row
-def named_row(k: Table) -> int:
+def named_row(k: State) -> int:
     """Bit mask of the suits that the opponents of the seat to call have named."""
     suits = 0
     for suit in range(4):
@@ -65,7 +133,7 @@ def named_row(k: Table) -> int:
 
 
 @row
-def learn_row(k: Table, call: int, m: Table) -> None:
+def learn_row(k: State, call: int, m: State) -> None:
     """Record ``call`` of ``k.seat`` with its meaning ``m``; the turn passes on."""
     seat, side = k.seat, k.seat % 2
     _hand_row(k, seat, m)
@@ -73,11 +141,11 @@ def learn_row(k: Table, call: int, m: Table) -> None:
     k.last[seat], k.rule[seat] = call, m.rule
     if k.opener >= 0:
         k.turns[seat] += 1
-    if m.rule in (R_WEAK_TWO, R_PREEMPT, R_JUMP_OVERCALL):
+    if m.rule in (R.WEAK_TWO, R.PREEMPT, R.JUMP_OVERCALL):
         k.preempted[seat] = 1
-    if m.rule == R_TRANSFER:
+    if m.rule == R.TRANSFER:
         k.named[seat, m.strain + 1] = 1
-    elif m.rule == R_TWO_SUITS:
+    elif m.rule == R.TWO_SUITS:
         for suit in range(4):
             if m.low[suit] >= 5:
                 k.named[seat, suit] = 1
@@ -98,7 +166,7 @@ def learn_row(k: Table, call: int, m: Table) -> None:
         for suit in range(4):
             if k.low[seat, suit] + k.low[k.partner, suit] >= 8:
                 k.agreed[side] = suit
-    if m.rule == R_ACES:
+    if m.rule == R.ACES:
         k.aces[seat] = max((call - FIRST_BID) % 5, 0)
         if k.agreed[side] != (call - FIRST_BID) % 5:
             k.must[side] = k.partner
@@ -106,7 +174,7 @@ def learn_row(k: Table, call: int, m: Table) -> None:
 
 
 @row
-def _hand_row(k: Table, seat: int, m: Table) -> None:
+def _hand_row(k: State, seat: int, m: State) -> None:
     """Narrow the ranges of ``seat``; a promise that contradicts earlier ones replaces them."""
     hcp_low, hcp_high, points_low, points_high = m.hcp_low, m.hcp_high, m.points_low, m.points_high
     spread = 2 if m.balanced or k.balanced[seat] else 5
@@ -134,7 +202,7 @@ def _narrow(low: int, high: int, new_low: int, new_high: int) -> tuple[int, int]
 
 
 @row
-def _auction_row(k: Table, call: int, m: Table) -> None:
+def _auction_row(k: State, call: int, m: State) -> None:
     if call >= FIRST_BID:
         k.bid, k.bidder, k.stake, k.passes = call - FIRST_BID, k.seat, 1, 0
         if k.opener < 0:

@@ -1,10 +1,15 @@
 """The three records of the natural bidder: a hand, what the auction has shown, and what one call promises.
 
 Points: ``hcp`` are high-card points (A K Q J = 4 3 2 1); ``points`` add one for every card beyond the fourth of a
-suit or, in support of a known trump suit, shortness (``hand.support_row``). Bounds are inclusive.
+suit or, in support of a known trump suit, shortness (``knowledge.support_row``). Bounds are inclusive.
 """
 
+from collections import namedtuple
+from typing import Any, cast
+
 import numpy as np
+
+from bidzoo.core.kernels import State, row
 
 NO_SUIT = -1
 NEVER = -1  # priority of a call that has no meaning here
@@ -63,7 +68,7 @@ KNOWN = np.dtype(
 
 MEANING = np.dtype(
     [
-        ("rule", "i8"),  # index into ``RULES``
+        ("rule", "i8"),  # one of ``R``
         ("priority", "i8"),  # the call of highest priority whose promise the hand keeps is made
         ("hcp_low", "i8"),
         ("hcp_high", "i8"),
@@ -92,99 +97,101 @@ MEANING = np.dtype(
     align=True,
 )
 
-RULES = (
-    "pass",
-    "natural bid",
-    "suit opening",
-    "notrump opening",
-    "strong artificial opening",
-    "weak two",
-    "preempt",
-    "new suit",
-    "raise",
-    "preemptive raise",
-    "notrump",
-    "Jacoby 2NT",
-    "jump shift",
-    "Stayman",
-    "answer to Stayman",
-    "transfer",
-    "completed transfer",
-    "relay to clubs",
-    "completed relay",
-    "waiting",
-    "overcall",
-    "jump overcall",
-    "notrump overcall",
-    "takeout double",
-    "negative double",
-    "penalty double",
-    "strong redouble",
-    "cue bid",
-    "answer to a double",
-    "rebid of the suit",
-    "reverse",
-    "preference",
-    "competitive bid",
-    "game",
-    "invitation",
-    "slam",
-    "Blackwood",
-    "answer to Blackwood",
-    "quantitative raise",
-    "penalty pass",
-    "last resort",
-    "correction",
-    "asks for a feature",
-    "feature",
-    "two suits",
-    "short suit",
-)
-(
-    R_PASS,
-    R_NATURAL,
-    R_SUIT_OPENING,
-    R_NOTRUMP_OPENING,
-    R_STRONG,
-    R_WEAK_TWO,
-    R_PREEMPT,
-    R_NEW_SUIT,
-    R_RAISE,
-    R_PREEMPTIVE_RAISE,
-    R_NOTRUMP,
-    R_JACOBY,
-    R_JUMP_SHIFT,
-    R_STAYMAN,
-    R_STAYMAN_ANSWER,
-    R_TRANSFER,
-    R_TRANSFERRED,
-    R_RELAY,
-    R_RELAYED,
-    R_WAITING,
-    R_OVERCALL,
-    R_JUMP_OVERCALL,
-    R_NOTRUMP_OVERCALL,
-    R_TAKEOUT,
-    R_NEGATIVE,
-    R_PENALTY,
-    R_REDOUBLE,
-    R_CUE,
-    R_DOUBLE_ANSWER,
-    R_REBID,
-    R_REVERSE,
-    R_PREFERENCE,
-    R_COMPETE,
-    R_GAME,
-    R_INVITE,
-    R_SLAM,
-    R_BLACKWOOD,
-    R_ACES,
-    R_QUANTITATIVE,
-    R_PENALTY_PASS,
-    R_LAST_RESORT,
-    R_CORRECTION,
-    R_FEATURE_ASK,
-    R_FEATURE,
-    R_TWO_SUITS,
-    R_SHORT,
-) = range(len(RULES))
+RULES = {  # what a call is made by; its number, its name in code (``R.PASS``) and in words
+    "PASS": "pass",
+    "NATURAL": "natural bid",
+    "SUIT_OPENING": "suit opening",
+    "NOTRUMP_OPENING": "notrump opening",
+    "STRONG": "strong artificial opening",
+    "WEAK_TWO": "weak two",
+    "PREEMPT": "preempt",
+    "NEW_SUIT": "new suit",
+    "RAISE": "raise",
+    "PREEMPTIVE_RAISE": "preemptive raise",
+    "NOTRUMP": "notrump",
+    "JACOBY": "Jacoby 2NT",
+    "JUMP_SHIFT": "jump shift",
+    "STAYMAN": "Stayman",
+    "STAYMAN_ANSWER": "answer to Stayman",
+    "TRANSFER": "transfer",
+    "TRANSFERRED": "completed transfer",
+    "RELAY": "relay to clubs",
+    "RELAYED": "completed relay",
+    "WAITING": "waiting",
+    "OVERCALL": "overcall",
+    "JUMP_OVERCALL": "jump overcall",
+    "NOTRUMP_OVERCALL": "notrump overcall",
+    "TAKEOUT": "takeout double",
+    "NEGATIVE": "negative double",
+    "PENALTY": "penalty double",
+    "REDOUBLE": "strong redouble",
+    "CUE": "cue bid",
+    "DOUBLE_ANSWER": "answer to a double",
+    "REBID": "rebid of the suit",
+    "REVERSE": "reverse",
+    "PREFERENCE": "preference",
+    "COMPETE": "competitive bid",
+    "GAME": "game",
+    "INVITE": "invitation",
+    "SLAM": "slam",
+    "BLACKWOOD": "Blackwood",
+    "ACES": "answer to Blackwood",
+    "QUANTITATIVE": "quantitative raise",
+    "PENALTY_PASS": "penalty pass",
+    "LAST_RESORT": "last resort",
+    "CORRECTION": "correction",
+    "FEATURE_ASK": "asks for a feature",
+    "FEATURE": "feature",
+    "TWO_SUITS": "two suits",
+    "SHORT": "short suit",
+}
+R: Any = cast(Any, namedtuple)("R", RULES)(*range(len(RULES)))
+
+
+# ---- promises ----------------------------------------------------------------------------
+# Words in which the rules are written: each narrows what a call promises.
+
+
+@row
+def clear_row(m: State, strain: int) -> None:
+    """Nothing promised, and not to be made."""
+    m.rule, m.priority = R.NATURAL, NEVER
+    m.hcp_low, m.hcp_high, m.points_low, m.points_high = 0, MOST_HCP, 0, MOST_POINTS
+    m.low[:] = 0
+    m.high[:] = 13
+    m.trump, m.balanced, m.longest, m.better, m.worse = NO_SUIT, 0, NO_SUIT, NO_SUIT, NO_SUIT
+    m.by, m.tie, m.either, m.either_low, m.strong = 0, 0, 0, 4, MOST_HCP + 1
+    m.quality, m.strain, m.stops, m.aces = 0, strain, 0, 0
+    m.natural, m.force, m.agrees = 0, 0, NO_SUIT
+
+
+@row
+def hcp_row(m: State, rule: int, priority: int, low: int, high: int) -> None:
+    """Made by ``rule`` with ``priority`` on ``low`` ... ``high`` high-card points."""
+    m.rule, m.priority, m.hcp_low, m.hcp_high = rule, priority, low, high
+
+
+@row
+def points_row(m: State, rule: int, priority: int, low: int, high: int) -> None:
+    """Made by ``rule`` with ``priority`` on ``low`` ... ``high`` points counting length."""
+    m.rule, m.priority, m.points_low, m.points_high = rule, priority, low, high
+
+
+@row
+def support_points_row(m: State, rule: int, priority: int, low: int, high: int, trump: int) -> None:
+    """Made by ``rule`` with ``priority`` on ``low`` ... ``high`` points in support of ``trump``, and agrees it."""
+    points_row(m, rule, priority, low, high)
+    m.trump, m.agrees, m.natural = trump, trump, 1
+
+
+@row
+def suit_row(m: State, suit: int, low: int, high: int) -> None:
+    """``low`` ... ``high`` cards of ``suit``."""
+    m.low[suit], m.high[suit] = low, high
+
+
+@row
+def notrump_row(m: State, rule: int, priority: int, low: int, high: int, stops: int) -> None:
+    """A natural notrump bid on ``low`` ... ``high`` high-card points with ``stops`` (bit mask) stopped."""
+    hcp_row(m, rule, priority, low, high)
+    m.stops, m.natural = stops, 1

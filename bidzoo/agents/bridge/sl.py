@@ -1,0 +1,55 @@
+"""``sl``: the expert's calls, learned. Belief Monte Carlo search, section III; Kita et al. 2024, supervised stage.
+
+Minimises the cross-entropy of the calls that the expert made, over the legal calls, in positions drawn at random.
+The paper learns 94.37 % of the calls of WBridge5 with four layers of 2048; ours are those of another program.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bidzoo.agents.bridge.network import Network, NetworkPolicy
+from bidzoo.agents.bridge.selfplay import log_chances
+from bidzoo.agents.bridge.trainer import Fit
+from bidzoo.core.cards import NUM_CALLS
+from bidzoo.core.kernels import F32, I64
+from bidzoo.envs.bridge.formats.auctions import Positions
+
+
+class Supervised(NetworkPolicy):
+    """The supervised policy network."""
+
+    name = "sl"
+
+
+class Trainer(Fit):
+    """Fits the calls made in ``Positions`` of recorded auctions."""
+
+    algorithm = "sl"
+
+    def loss(self, numbers: I64) -> Any:
+        """Cross-entropy of the calls, nats."""
+        import torch
+
+        views, legal, made = self.learn.at(numbers)
+        x = self.tensor(self.options.architecture.encoder(views))
+        return torch.nn.functional.nll_loss(log_chances(self.model, x, self.tensor(legal)), self.tensor(made))
+
+    def measure(self, player: Any) -> dict[str, float]:
+        """Figures of the validation positions."""
+        return measure(self.check, player)
+
+
+def measure(positions: Positions, network: Network, limit: int = 50_000) -> dict[str, float]:
+    """Share of the expert's calls that are the likeliest legal call, and their cross-entropy, nats a call."""
+    right, nats, count = 0, 0.0, min(limit, len(positions))
+    for start in range(0, count, 8192):
+        views, legal, made = positions.at(np.arange(start, min(start + 8192, count)))
+        logits = np.where(legal > 0, network(network.architecture.encoder(views))[:, :NUM_CALLS], -np.inf)
+        logits -= logits.max(1, keepdims=True)
+        chances: F32 = np.asarray(logits - np.log(np.exp(logits).sum(1, keepdims=True)), np.float32)
+        right += int((chances.argmax(1) == made).sum())
+        nats -= float(chances[np.arange(len(made)), made].sum(dtype=np.float64))
+    return {"accuracy": right / count, "cross_entropy": nats / count}

@@ -1,0 +1,84 @@
+"""The numbers behind a Spades bid (takes, nil value, success curve of the earlier bids), and the goal in the play."""
+
+import numpy as np
+
+from bidzoo.agents.explanation import Curve, Explanation
+from bidzoo.agents.spades.bis import factor_row, hand_nil_value_row, hand_takes_row, offered_row, threshold_row
+from bidzoo.agents.spades.curves import chance_row, sequence_row
+from bidzoo.agents.spades.situation import ROUND_TYPES, goal_row, round_type_row, situation_row
+from bidzoo.agents.spades.uct import Workspace, gap_row, imagine_row, open_workspace_row, rollout_row
+from bidzoo.core.cards import hand_cards
+from bidzoo.core.kernels import State, allocate, when_compiled
+from bidzoo.core.streams import Streams
+from bidzoo.envs.spades.play import legal_cards_row, play_row
+from bidzoo.envs.spades.state import CUTTHROAT, FIRST_CARD, PARTNERSHIP, STATE, VIEW
+
+GOALS = ("keep the nil", "cover partner's nil", "take tricks", "avoid tricks")
+STEPS = 41  # points of a curve
+WORLDS = 60  # deals in which every card of UCT is tried
+
+
+def explain_bid(view: State, kind: str, bidder: State, lookup: State) -> Explanation:
+    """Takes of the hand; of BIS also the nil value, its success curve and the threshold."""
+    if not int(view["looked"]) >> int(view["seat"]) & 1:
+        return Explanation(text="It has not looked at its hand yet.")
+    hand = int(view["hand"])
+    raw = float(hand_takes_row(view, hand, lookup))
+    takes = raw + float(factor_row(view, bidder))
+    facts = [("takes of the hand", f"{raw:.2f}"), ("takes after earlier bids", f"{takes:.2f}")]
+    if kind != "bis":
+        return Explanation(text=f"Bids by the rules of {kind.upper()}.", facts=tuple(facts[:1]))
+    covered = bool(bidder["conventions"]) and bool(offered_row(view))
+    value = float(hand_nil_value_row(view, hand, lookup, covered))
+    curve, chance = None, value
+    if int(view["variant"]) != CUTTHROAT:
+        line = lookup["curves"][int(bidder["single_curve"]), int(sequence_row(view))]
+        chance = float(chance_row(line, value))
+        points = tuple((float(x), float(chance_row(line, float(x)))) for x in np.linspace(0, 1, STEPS))
+        curve = Curve("Success curve of nil after these bids", "nil value", "chance", points, (value, chance))
+    threshold = float(threshold_row(view, bidder, takes, covered))
+    worth = 200 * chance - 100
+    facts += [
+        ("nil value", f"{value:.2f}"),
+        ("chance that nil succeeds", f"{chance:.0%}"),
+        ("nil is worth", f"{worth:+.0f} points"),
+        ("... and is bid above", f"{threshold:+.0f} points"),
+    ]
+    text = (
+        "Nil beats its threshold." if worth > threshold else f"Nil is not worth it; the hand takes about {takes:.1f}."
+    )
+    return Explanation(text=text, facts=tuple(facts), curve=curve)
+
+
+def explain_play(view: State, kind: str) -> Explanation:
+    """The goal of the moment, and what the contract lacks."""
+    situation = situation_row(view, int(view["held_here"]), kind != "wrp")
+    facts = [("goal", GOALS[int(goal_row(situation))]), ("tricks still needed", str(max(0, int(situation.need))))]
+    if int(view["variant"]) == PARTNERSHIP:
+        facts.append(("kind of round", ROUND_TYPES[int(round_type_row(view, int(view["seat"])))]))
+    return Explanation(text=f"Plays by {kind.upper()}.", facts=tuple(facts))
+
+
+@when_compiled()
+def explain_search(view: State, infer: int, lookup: State, rng: Streams) -> Explanation:
+    """UCT's estimate of each card without its tree: all cards in the same worlds, each played out by SRP."""
+    held, side = int(view["held_here"]), int(view["turn"]) % int(view["sides"])
+    cards = hand_cards(int(legal_cards_row(view, held)))
+    states = allocate(STATE, 3)
+    workspace, trial, key = Workspace(states[:2], allocate(VIEW, 1)), states[2:], rng.keys[0]
+    open_workspace_row(view, held, infer, workspace.views[0])
+    gaps, samples = np.empty((WORLDS, len(cards))), []
+    for n in range(WORLDS):
+        key = np.uint64(imagine_row(view, infer, lookup, key, workspace))
+        samples.append({seat: int(states[0]["held"][seat]) for seat in range(4) if seat != int(view["seat"])})
+        for k, card in enumerate(cards):
+            trial[0] = states[0]
+            play_row(trial[0], card)
+            rollout_row(trial[0])
+            gaps[n, k] = gap_row(trial[0], side)
+    errors = gaps.std(axis=0, ddof=1) / np.sqrt(WORLDS)
+    values = {FIRST_CARD + card: (float(gaps[:, k].mean()), float(errors[k])) for k, card in enumerate(cards)}
+    text = f"Deals the unseen cards {WORLDS} times and plays each card out by SRP."
+    return Explanation(
+        text=text, values=values, unit="points ahead at the end of the round", samples=tuple(samples[:3])
+    )

@@ -1,0 +1,222 @@
+"""A bidzoo policy at somebody else's table.
+
+It knows its own 13 cards and what it heard, and keeps them in a state record with the other hands empty.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from bidzoo.bluechip import message as say
+from bidzoo.bluechip.connection import Connection, Limits, PeerError
+from bidzoo.bluechip.message import DUMMY, NAMES, Message, parse, same_seat
+from bidzoo.bluechip.seat import choose
+from bidzoo.core.cards import NUM_CALLS, NUM_CARDS, call_text, card_text
+from bidzoo.core.kernels import I8, State, allocate
+from bidzoo.envs.bridge import auction, engine, play
+from bidzoo.envs.bridge.board import contract_text
+from bidzoo.envs.bridge.state import AUCTION, OVER, STATE
+
+if TYPE_CHECKING:
+    from bidzoo.agents.policy import Policy
+
+
+M = TypeVar("M", bound=Message)
+_PATIENCE = 3600.0  # s: others think, and programs that were lost come back
+_CONNECTING = 10.0  # s
+
+
+class _BoardOverError(Exception):
+    """The table manager goes on: ``message`` is where."""
+
+    def __init__(self, message: Message) -> None:
+        self.message = message
+
+
+@dataclass
+class HeardBoard:
+    """A board as one seat saw it."""
+
+    number: int
+    seat: int
+    calls: list[say.Call] = field(default_factory=list)
+    cards: list[say.Play] = field(default_factory=list)
+    contract: str | None = None  # None: the auction was not finished
+
+
+class Client:
+    """``policy`` at one seat.
+
+    Args:
+        policy: plays cards too, unless it is a ``BidderAndPlayer``. One with an ``alert`` method discloses.
+        seat: where to sit; None: wherever the table manager says.
+        team: both partners give the same name.
+        seed: of the policy's random numbers, which are those of ``(seed, board, turn)``.
+        limits: how long to wait for the table manager, and so on.
+    """
+
+    def __init__(
+        self, policy: Policy, seat: int | None = None, team: str = "bidzoo", seed: int = 0, limits: Limits | None = None
+    ) -> None:
+        self.policy, self.seat, self.team, self.seed = policy, seat, team, seed
+        self.limits = limits or Limits(patience=_PATIENCE)
+        self.teams: say.Teams | None = None
+        self.heard: list[HeardBoard] = []
+        self._connection: Connection
+        self._legal: I8 = np.zeros(NUM_CALLS + NUM_CARDS, np.int8)
+
+    def run(self, host: str = "127.0.0.1", port: int = 2000) -> list[HeardBoard]:
+        """Play until the end of the session; the boards heard, which also stand in ``heard`` if it breaks off.
+
+        Raises:
+            PeerError: the table manager refuses us, breaks off, or does not follow the protocol.
+        """
+        where = f"table manager {host}:{port}"
+        try:
+            peer = socket.create_connection((host, port), _CONNECTING)
+        except OSError as problem:
+            raise PeerError(where, f"no connection ({problem})", "somebody to answer") from None
+        self._connection = Connection(peer, where, self.limits)
+        try:
+            self._sit_down()
+            message = self._connection.receive("start of board")
+            while not isinstance(message, say.EndOfSession):
+                message = self._after(message)
+        finally:
+            self._connection.close()
+        return self.heard
+
+    # ---- the conversation ------------------------------------------------------------------
+
+    def _send(self, message: Message) -> None:
+        self._connection.send(message)
+
+    def _ready(self, stage: say.Stage) -> None:
+        self._send(say.Ready(self._here, stage))
+
+    @property
+    def _here(self) -> int:
+        assert self.seat is not None  # given, or told when seated
+        return self.seat
+
+    def _expect(self, kind: type[M], expected: str, fits: Callable[[M], bool] = lambda message: True) -> M:
+        """The next message of this board, which must be of ``kind`` and fit."""
+        message = self._connection.receive(expected)
+        if isinstance(message, say.StartOfBoard | say.Timing | say.EndOfSession):
+            raise _BoardOverError(message)
+        if not isinstance(message, kind) or not fits(message):
+            raise self._connection.unexpected(message, expected)
+        return message
+
+    def _sit_down(self) -> None:
+        self._send(say.Connect(self.team, self.seat))
+        expected = f'{"a seat" if self.seat is None else NAMES[self.seat]} ("{self.team}") seated'
+        line = self._connection.receive_line(expected)
+        try:
+            message = parse(line)
+        except ValueError:
+            raise PeerError(self._connection.who, repr(line[:200]), expected) from None  # its words why it refuses us
+        if not isinstance(message, say.Seated) or self.seat not in (None, message.seat):
+            raise self._connection.unexpected(message, expected)
+        self.seat = message.seat
+        self._connection.upper = line.split()[0].isupper()
+        self._ready("for teams")
+        expected = "Teams : N/S : ... E/W : ..."
+        teams = self._connection.receive(expected)
+        if not isinstance(teams, say.Teams):
+            raise self._connection.unexpected(teams, expected)
+        self.teams = teams
+        self._ready("to start")
+
+    def _after(self, message: Message) -> Message:
+        """What comes between boards; a board if it is one. The message that ends it, or comes next."""
+        if isinstance(message, say.StartOfBoard):
+            try:
+                self._board()
+            except _BoardOverError as over:
+                return over.message
+        elif not isinstance(message, say.Timing):
+            raise self._connection.unexpected(message, "start of board or end of session")
+        return self._connection.receive("start of board or end of session")
+
+    # ---- a board ---------------------------------------------------------------------------
+
+    def _board(self) -> None:
+        self._ready("for deal")
+        deal = self._expect(say.Deal, "Board number ...")
+        self._ready("for cards")
+        cards = self._expect(say.Cards, f"{NAMES[self._here]}'s cards", lambda cards: cards.seat == self._here)
+        state = allocate(STATE, 1)[0]
+        state["board"] = deal.number - 1
+        state["tricks"] = -1
+        state["hands"][self._here] = state["held"][self._here] = cards.hand
+        auction.open_auction_row(state, deal.dealer, deal.vulnerable)
+        heard = HeardBoard(deal.number, self._here)
+        self.heard.append(heard)
+        while state["phase"] == AUCTION:
+            heard.calls.append(self._call(state))
+            auction.call_row(state, heard.calls[-1].call)
+        heard.contract = contract_text(int(state["bid"]), int(state["stake"]))
+        if state["declarer"] >= 0:
+            play.lead_row(state)
+        while state["phase"] != OVER:
+            heard.cards.append(self._card(state))
+            play.play_row(state, heard.cards[-1].card)
+            if state["plays"] == 1:
+                self._see_dummy(state, heard.cards[0].card)
+
+    def _call(self, state: State) -> say.Call:
+        """The next call, ours or another's."""
+        engine.legal_row(state, self._legal)
+        seat = int(state["turn"])
+        if seat == self._here:
+            call = choose(self.policy, state, self._legal, self.seed)
+            assert isinstance(call, say.Call)
+            self._send(call)
+            return call
+        self._send(say.ReadyForCall(self._here, seat))
+        legal = " ".join(call_text(int(c)) for c in np.flatnonzero(self._legal))
+        expected = f"a call by {NAMES[seat]} out of {legal}"
+        return self._expect(say.Call, expected, lambda call: call.seat == seat and bool(self._legal[call.call]))
+
+    def _card(self, state: State) -> say.Play:
+        """The next card, ours or another's."""
+        hand, dummy = int(state["hand_to_play"]), int((state["declarer"] + 2) % 4)
+        engine.legal_row(state, self._legal)
+        if state["turn"] == self._here:
+            if state["plays"] % 4 == 0:
+                leads = (hand, self._here, *((DUMMY,) if hand == dummy else ()))
+                self._expect(say.ToLead, f"{NAMES[hand]} to lead", lambda lead: lead.seat in leads)
+            ours = choose(self.policy, state, self._legal, self.seed)
+            assert isinstance(ours, say.Play)
+            self._send(ours)
+            return ours
+        whose = DUMMY if hand == self._here else hand  # dummy watches its own cards go
+        self._send(say.ReadyForCard(self._here, whose, int(state["plays"]) // 4 + 1))
+        expected = f"a card by {NAMES[hand]}"
+        played = self._expect(say.Play, expected, lambda played: same_seat(played.seat, hand, dummy))
+        card = played.card
+        if hand == self._here or (hand == dummy and state["plays"]):
+            possible = bool(self._legal[NUM_CALLS + card])
+        else:  # a hidden hand: what we hold or see elsewhere cannot come from it
+            possible = not (int(state["hands"][self._here]) | int(state["dummy"])) >> card & 1
+        if not possible or card in state["played"][: state["plays"]]:
+            raise self._connection.unexpected(played, f"{expected} that it can hold, not {card_text(card)}")
+        return say.Play(hand, card)
+
+    def _see_dummy(self, state: State, lead: int) -> None:
+        dummy = int((state["declarer"] + 2) % 4)
+        if dummy != self._here:
+            self._ready("for dummy")
+            seen = int(state["hands"][self._here]) | 1 << lead
+            shown = self._expect(
+                say.Cards,
+                "Dummy's cards, none of them seen before",
+                lambda cards: same_seat(cards.seat, dummy, dummy) and not cards.hand & seen,
+            )
+            state["hands"][dummy] = state["held"][dummy] = state["dummy"] = shown.hand

@@ -1,0 +1,173 @@
+"""Where programs come into a room: those who may sit down get the seats that are kept for them."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from threading import BoundedSemaphore, Condition, Lock, Thread
+
+from bidzoo.bluechip.connection import Connection, Limits, PeerError
+from bidzoo.bluechip.message import NAMES, VERSION, Connect, Seated, parse, team_name
+
+_GREETINGS = 16  # at once
+_GREETING = 10.0  # s to say who one is
+_LEAVING = 2.0  # s; who asks for a taken seat waits so long, for whoever sat there may just have broken off
+_EXPECTED = f'Connecting "team" as North using protocol version {VERSION}'
+
+Report = Callable[[str], None]
+
+
+class Names:
+    """The names of the two pairs, the same in both rooms: the first program of a pair names it."""
+
+    def __init__(self, first: str | None, second: str | None) -> None:
+        self._names, self._lock = [first, second], Lock()
+
+    def claim(self, pair: int, name: str) -> str:
+        """``name`` if the pair may be or is called that, else what it is called."""
+        with self._lock:
+            current = self._names[pair]
+            if current is None:
+                self._names[pair] = current = name
+            return current
+
+    def __getitem__(self, pair: int) -> str:
+        return self._names[pair] or "?"
+
+
+class Listener:
+    """Lets programs in.
+
+    Args:
+        host: address to listen on.
+        port: 0 picks a free one.
+        pairs: which pair each seat belongs to, ``[4]``; None where a local policy sits.
+        names: of the pairs.
+        limits: what programs are granted.
+        room: what reports call this room.
+        report: gets a line on everybody who is turned away.
+    """
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        pairs: Sequence[int | None],
+        names: Names,
+        limits: Limits,
+        room: str,
+        report: Report,
+    ) -> None:
+        self.room, self.names, self.report = room, names, report
+        self._pairs, self._limits = tuple(pairs), limits
+        self._changed = Condition()
+        self._arrived: dict[int, Connection] = {}  # not yet at the table
+        self._sitting: dict[int, Connection] = {}
+        self._greeted: set[Connection] = set()  # they have not said who they are
+        self._open = True
+        self._greetings = BoundedSemaphore(_GREETINGS)
+        try:
+            self._server = socket.create_server((host, port))
+        except OSError as problem:
+            raise ValueError(f"{room} room: cannot listen on {host}:{port} ({problem})") from None
+        self.port: int = self._server.getsockname()[1]
+        Thread(target=self._listen, name=f"{room} listener", daemon=True).start()
+
+    def take(self, seat: int, seconds: float) -> Connection | None:
+        """Whoever sat down at ``seat``; None if nobody comes in time."""
+        deadline = time.monotonic() + seconds
+        with self._changed:
+            while self._open and seat not in self._arrived:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    return None
+                self._changed.wait(left)
+            if not self._open:
+                return None
+            self._sitting[seat] = self._arrived.pop(seat)
+            return self._sitting[seat]
+
+    def close(self) -> None:
+        """Nobody comes in any more, and whoever sits must go."""
+        with self._changed:
+            self._open = False
+            with suppress(OSError):
+                self._server.shutdown(socket.SHUT_RDWR)  # wakes accept()
+            self._server.close()
+            for connection in (*self._sitting.values(), *self._arrived.values(), *self._greeted):
+                connection.close()
+            self._changed.notify_all()
+
+    # ---- greeting --------------------------------------------------------------------------
+
+    def _listen(self) -> None:
+        while self._open:
+            try:
+                peer, address = self._server.accept()
+            except OSError:
+                return
+            if self._greetings.acquire(blocking=False):
+                Thread(target=self._greet, args=(peer, str(address[0])), daemon=True).start()
+            else:
+                peer.close()
+
+    def _greet(self, peer: socket.socket, address: str) -> None:
+        connection = Connection(peer, f"{self.room} room, somebody from {address}", self._limits)
+        with self._changed:
+            self._greeted.add(connection)
+        try:
+            self._seat(connection, connection.receive_line(_EXPECTED, min(_GREETING, self._limits.patience)))
+        except PeerError as fault:
+            self.report(str(fault))
+            connection.refuse(fault)
+        finally:
+            with self._changed:
+                self._greeted.discard(connection)
+                if not self._open:
+                    connection.close()
+            self._greetings.release()
+
+    def _seat(self, connection: Connection, line: str) -> None:
+        try:
+            wanted = parse(line)
+            if isinstance(wanted, Connect):
+                team_name(wanted.team)
+        except ValueError as problem:
+            raise PeerError(connection.who, str(problem), _EXPECTED) from None
+        if not isinstance(wanted, Connect):
+            raise PeerError(connection.who, repr(line[:200]), _EXPECTED)
+        if wanted.version != VERSION:
+            raise PeerError(connection.who, f"protocol version {wanted.version}", f"version {VERSION}")
+        with self._changed:
+            deadline = time.monotonic() + _LEAVING
+            while wanted.seat is not None and self._taken(wanted.seat) and time.monotonic() < deadline:
+                self._changed.wait(0.05)
+            seat = self._place(connection, wanted)
+            connection.who = f'{self.room} room, {NAMES[seat]} ("{wanted.team}")'
+            connection.upper = wanted.seat is None or NAMES[seat].upper() in line
+            connection.send(Seated(seat, wanted.team))
+            if seat in self._arrived:
+                self._arrived[seat].close()  # it is gone
+            self._arrived[seat] = connection
+            self._changed.notify_all()
+
+    def _place(self, connection: Connection, wanted: Connect) -> int:
+        """The seat that ``wanted`` gets; PeerError says why none."""
+        refusal = "all seats are taken or kept for another team"
+        for seat in range(4) if wanted.seat is None else (wanted.seat,):
+            pair = self._pairs[seat]
+            if pair is None:
+                refusal = f"{NAMES[seat]} is played by the table manager"
+            elif self._taken(seat):
+                refusal = f"{NAMES[seat]} is taken"
+            elif (name := self.names.claim(pair, wanted.team)) != wanted.team:
+                refusal = f'{NAMES[seat]} belongs to team "{name}"'
+            else:
+                return seat
+        asked = "any seat" if wanted.seat is None else NAMES[wanted.seat]
+        raise PeerError(connection.who, f'a request for {asked} by "{wanted.team}"', f"another one: {refusal}")
+
+    def _taken(self, seat: int) -> bool:
+        return any(seat in there and there[seat].alive() for there in (self._arrived, self._sitting))

@@ -1,0 +1,349 @@
+"""What is said at a table, and its text, both ways.
+
+The protocol (Blue Chip Bridge, version 18, August 2005) is lines of text. Above each message stands its line, as other
+programs' lines are read and as ours is written. Programs write with some freedom, so ``parse`` takes any case, any
+spaces, final full stops or none, ``10`` for ``T`` and the variants that are in use; ``text`` writes the specification's
+form (``North passes``) or, with ``upper``, WBridge5's (``NORTH PASSES``).
+Seats are 0 ... 3; ``DUMMY`` stands where the protocol says "dummy" instead of a seat.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, dataclass_transform, get_type_hints
+
+from bidzoo.core.cards import (
+    DOUBLE,
+    HAND_SIZE,
+    PASS,
+    RANKS,
+    REDOUBLE,
+    SEAT_NAMES,
+    SUITS,
+    call_number,
+    call_text,
+    card_number,
+    card_text,
+    suit_text,
+)
+
+VERSION = 18
+LONGEST_NAME = 100
+DUMMY = 4
+NAMES = (*SEAT_NAMES, "Dummy")
+VULNERABLE = ("Neither", "N/S", "E/W", "Both")  # by number: bit 0 N/S, bit 1 E/W
+_SEATS = {name.lower(): seat for seat, name in enumerate(NAMES)}
+_VERBS = {PASS: "passes", DOUBLE: "doubles", REDOUBLE: "redoubles"}
+
+
+# ---- values ----------------------------------------------------------------------------------
+
+
+def team_name(name: str) -> str:
+    """``name`` if it can stand between quotes on a line."""
+    if not name or len(name) > LONGEST_NAME or '"' in name or not name.isprintable():
+        raise ValueError(f"team name {name[:200]!r}: expected 1 ... {LONGEST_NAME} printable characters without quotes")
+    return name
+
+
+def hand_words(hand: int, suits: str) -> str:
+    """``"S A K 4. H -. D Q J. C T 9 2."``: suits in the order given, high cards first, ``-`` for a void."""
+    return " ".join(f"{letter} {' '.join(suit_text(hand, SUITS.index(letter))) or '-'}." for letter in suits)
+
+
+def hand_of(words: str) -> int:
+    """The 13 cards of ``"S A K 4. H -. D Q J. C T 9 2 ..."``, suits in any order; ValueError names what is wrong."""
+    hand, seen = 0, ""
+    for part in words.upper().replace("10", "T").split("."):
+        letters = part.split()
+        if not letters:
+            continue
+        suit, ranks = letters[0][0], letters[0][1:] + "".join(letters[1:])
+        if suit not in SUITS or suit in seen:
+            raise ValueError(f"cards {words.strip()!r}: {suit!r}, expected each of S H D C once")
+        seen += suit
+        for rank in ranks.replace("-", ""):
+            if rank not in RANKS:
+                raise ValueError(f"cards {words.strip()!r}: {rank!r} is not a rank (expected one of {RANKS} or -)")
+            card = 4 * RANKS.index(rank) + SUITS.index(suit)
+            if hand >> card & 1:
+                raise ValueError(f"cards {words.strip()!r}: {card_text(card)} appears twice")
+            hand |= 1 << card
+    if hand.bit_count() != HAND_SIZE or len(seen) != 4:
+        raise ValueError(f"cards {words.strip()!r}: {hand.bit_count()} cards in {len(seen)} suits, expected 13 in 4")
+    return hand
+
+
+class _Kind(NamedTuple):
+    """A kind of value and its text on a line."""
+
+    pattern: str  # what is read; ``~`` may be spaces or nothing, a space is one or more
+    read: Callable[[Any], Any]  # of the matched text; None where it may be missing and is
+    write: Callable[[Any, bool], str] = lambda value, upper: str(value)
+
+
+def _seat(word: str) -> int:
+    return _SEATS[word.lower()]
+
+
+def _name(seat: int, upper: bool) -> str:
+    return NAMES[seat].upper() if upper and seat != DUMMY else NAMES[seat]
+
+
+def _place(word: str) -> int | None:
+    if word.lower() not in ("anypl", *map(str.lower, SEAT_NAMES)):
+        raise ValueError(f"seat {word!r}, expected North, East, South, West or ANYPL")
+    return _SEATS.get(word.lower())
+
+
+def _call(words: str) -> int:
+    verb, *bid = words.split()
+    return call_number(bid[0]) if bid else next(call for call, known in _VERBS.items() if known == verb.lower())
+
+
+def _call_words(call: int, upper: bool) -> str:
+    verb = _VERBS.get(call)
+    return f"bids {call_text(call)}" if verb is None else verb.upper() if upper else verb
+
+
+def _used(words: str) -> tuple[int, int]:
+    minutes, seconds, *total = map(int, re.findall(r"\d+", words))
+    return 60 * minutes + seconds, 3600 * total[0] + 60 * total[1] + total[2]
+
+
+def _clocks(used: tuple[int, int], upper: bool) -> str:
+    minutes, total = used[0] // 60, used[1] // 60
+    return f"this board  {minutes:02}:{used[0] % 60:02},  total  {total // 60}:{total % 60:02}:{used[1] % 60:02}"
+
+
+_ANY_SEAT = "north|east|south|west"
+_CLOCKS = r"this board~\[?\d{1,6}:\d\d\]?~,~total~\[?\d{1,6}:\d\d:\d\d\]?"
+_VULNERABLE = {"neither": 0, "none": 0, "n/s": 1, "e/w": 2, "both": 3, "all": 3}
+
+_Team = Annotated[str, _Kind('[^"]*', str, lambda name, upper: team_name(name))]
+_Place = Annotated[int | None, _Kind(r"\w+", _place, lambda seat, up: "ANYPL" if seat is None else _name(seat, up))]
+_Seat = Annotated[int, _Kind(_ANY_SEAT, _seat, _name)]
+_Hand = Annotated[int, _Kind(f"{_ANY_SEAT}|dummy", _seat, _name)]  # a seat or ``DUMMY``
+_Whose = Annotated[
+    int, _Kind(f"{_ANY_SEAT}|dummy", _seat, lambda of, up: "dummy" if of == DUMMY and not up else _name(of, up))
+]
+_Number = Annotated[int, _Kind(r"\d{1,9}", int)]
+_Trick = Annotated[int, _Kind(r"\d\d?", int)]
+Stage = Literal["for teams", "to start", "for deal", "for cards", "for dummy"]
+_Stage = Annotated[
+    Stage, _Kind("for teams|to start|for deal|for cards|for dummy", lambda words: " ".join(words.lower().split()))
+]
+_Vulnerable = Annotated[
+    int, _Kind("|".join(_VULNERABLE), lambda word: _VULNERABLE[word.lower()], lambda number, upper: VULNERABLE[number])
+]
+_Cards = Annotated[int, _Kind(".*", hand_of, lambda hand, upper: hand_words(hand, "CDHS" if upper else "SHDC"))]
+_Card = Annotated[
+    int, _Kind(r"\w+", card_number, lambda card, upper: card_text(card).lower() if upper else card_text(card))
+]
+_Call = Annotated[int, _Kind(r"passes|doubles|redoubles|bids \w+", _call, _call_words)]
+_Alert = Annotated[bool, _Kind("alert", lambda word: word is not None)]
+_Note = Annotated[
+    str, _Kind(".*?", lambda words: " ".join((words or "").split()), lambda note, upper: " ".join(note.split()))
+]
+_Used = Annotated[tuple[int, int], _Kind(_CLOCKS, _used, _clocks)]
+_What = Annotated[Literal["bid", "card"], _Kind("bid|card", str.lower)]
+
+
+# ---- messages --------------------------------------------------------------------------------
+
+T = TypeVar("T")
+
+
+class _Line(NamedTuple):
+    kinds: dict[str, _Kind]  # by field
+    pattern: re.Pattern[str]  # with a group for each field
+    written: str
+    upper: str
+
+
+_LINES: dict[type[Any], _Line] = {}
+
+
+@dataclass_transform(frozen_default=True)
+def _line(written: str, read: str = "", upper: str = "") -> Callable[[type[T]], type[T]]:
+    """A frozen dataclass that is a line: as we write it, as it is read and in WBridge5's form, if these differ."""
+
+    def register(message: type[T]) -> type[T]:
+        made = dataclass(frozen=True)(message)
+        kinds = {name: hint.__metadata__[0] for name, hint in get_type_hints(made, include_extras=True).items()}
+        pattern = (read or written).format(**{name: f"(?P<{name}>{kind.pattern})" for name, kind in kinds.items()})
+        spaced = pattern.replace("~", r"\s*").replace(" ", r"\s+")
+        compiled = re.compile(rf"\s*{spaced}[\s.]*", re.IGNORECASE | re.ASCII)
+        _LINES[made] = _Line(kinds, compiled, written, upper or written)
+        return made
+
+    return register
+
+
+@_line(
+    'Connecting "{team}" as {seat} using protocol version {version}',
+    'connecting~"{team}"~as {seat} using protocol version~{version}',
+)
+class Connect:
+    """A program asks for a seat; None: any."""
+
+    team: _Team
+    seat: _Place
+    version: _Number = VERSION
+
+
+@_line('{seat} ("{team}") seated', r'{seat}~\(?~"{team}"~\)?~seated')
+class Seated:
+    """The table manager's welcome."""
+
+    seat: _Seat
+    team: _Team
+
+
+@_line(
+    'Teams : N/S : "{north_south}" E/W : "{east_west}"',
+    'teams~:?~N/S~:?~"{north_south}"~[.,]?~E/W~:?~"{east_west}"',
+    'Teams: N/S "{north_south}" E/W "{east_west}"',
+)
+class Teams:
+    """Who plays whom."""
+
+    north_south: _Team
+    east_west: _Team
+
+
+@_line("{seat} ready {stage}")
+class Ready:
+    """``seat`` is ready for the next stage."""
+
+    seat: _Seat
+    stage: _Stage
+
+
+@_line("{seat} ready for {of}'s bid", "{seat} ready for {of}~'?s bid")
+class ReadyForCall:
+    """``seat`` is ready for the call of ``of``."""
+
+    seat: _Seat
+    of: _Seat
+
+
+@_line("{seat} ready for {of}'s card to trick {trick}", "{seat} ready for {of}~'?s card to trick {trick}")
+class ReadyForCard:
+    """``seat`` is ready for the card of ``of`` to trick 1 ... 13."""
+
+    seat: _Seat
+    of: _Whose
+    trick: _Trick
+
+
+@_line("Start of board", upper="start of board")
+class StartOfBoard:
+    """A board begins, also if the one before was not finished."""
+
+
+@_line(
+    "Board number {number}. Dealer {dealer}. {vulnerable} vulnerable.",
+    r"board number {number}~\.~dealer {dealer}~\.~{vulnerable} vulnerable",
+)
+class Deal:
+    """Number as marked (1, 2, ...), dealer and vulnerability (bit 0 N/S, bit 1 E/W)."""
+
+    number: _Number
+    dealer: _Seat
+    vulnerable: _Vulnerable
+
+
+@_line("{seat}'s cards : {hand}", "{seat}~'?s cards~:{hand}", "{seat}'s cards: {hand}")
+class Cards:
+    """The 13 cards (bits) of a seat, told to it alone, or of dummy."""
+
+    seat: _Hand
+    hand: _Cards
+
+
+@_line("{seat} {call} Alert. {note}", r"{seat} {call}~\.?(?: {alert}~[.:]?{note})?")
+class Call:
+    """A call, with what the caller's side must disclose to the opponents."""
+
+    seat: _Seat
+    call: _Call
+    alert: _Alert = False
+    note: _Note = ""
+
+
+@_line("{seat} to lead")
+class ToLead:
+    """Who leads to the next trick, told to whoever plays that hand."""
+
+    seat: _Hand
+
+
+@_line("{seat} plays {card}")
+class Play:
+    """A card from the hand of ``seat``."""
+
+    seat: _Hand
+    card: _Card
+
+
+@_line(
+    "Timing - N/S : {north_south}.  E/W : {east_west}.",
+    "timing~-?~N/S~:~{north_south}~[.,]?~E/W~:~{east_west}",
+)
+class Timing:
+    """Seconds that each side used, on this board and in all."""
+
+    north_south: _Used
+    east_west: _Used
+
+
+@_line("Illegal {what}")
+class Illegal:
+    """The table manager refuses a call or a card."""
+
+    what: _What
+
+
+@_line("End of session")
+class EndOfSession:
+    """No more boards."""
+
+
+Message = (
+    Connect | Seated | Teams | Ready | ReadyForCall | ReadyForCard | StartOfBoard | Deal | Cards | Call | ToLead
+    | Play | Timing | Illegal | EndOfSession
+)  # fmt: skip
+
+
+# ---- both ways -------------------------------------------------------------------------------
+
+
+def text(message: Message, upper: bool = False) -> str:
+    """The line that says ``message``; ``upper``: as WBridge5 writes and OpenSpiel's bot reads it."""
+    line = _LINES[type(message)]
+    form = line.upper if upper else line.written
+    if isinstance(message, Call) and not message.alert:
+        form = form.partition(" Alert.")[0]
+    words = {name: kind.write(getattr(message, name), upper) for name, kind in line.kinds.items()}
+    return form.format(**words).rstrip()
+
+
+def parse(line: str) -> Message:
+    """The message on ``line``; ValueError that quotes it."""
+    for make, form in _LINES.items():
+        found = form.pattern.fullmatch(line)
+        if found:
+            try:
+                message: Message = make(
+                    **{name: form.kinds[name].read(word) for name, word in found.groupdict().items()}
+                )
+            except ValueError as problem:
+                raise ValueError(f"{line[:200]!r}: {problem}") from None
+            return message
+    raise ValueError(f"{line[:200]!r} is no message of the protocol")
+
+
+def same_seat(said: int, seat: int, dummy: int) -> bool:
+    """``said`` names ``seat``, by its own name or as dummy."""
+    return said == seat or (said == DUMMY and seat == dummy)

@@ -1,0 +1,238 @@
+"""A seat at the table manager's table: a policy of ours, or a program that is spoken to line by line."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import numpy as np
+
+from bidzoo.bluechip import message as say
+from bidzoo.bluechip.boards import Board
+from bidzoo.bluechip.connection import Connection, PeerError
+from bidzoo.bluechip.message import DUMMY, NAMES, Message, text
+from bidzoo.core.cards import NUM_CALLS, call_text, card_text
+from bidzoo.core.kernels import I8, I64, State, States, allocate
+from bidzoo.core.streams import Streams
+from bidzoo.envs.bridge.state import PLAY, VIEW, view_row
+
+if TYPE_CHECKING:
+    from bidzoo.agents.policy import Policy
+
+_STALE = 16  # lines of an unfinished board that a program may have sent before it heard of the next
+_UNDERWAY = (say.Ready, say.ReadyForCall, say.ReadyForCard, say.Call, say.Play)  # what such lines say
+
+
+# ---- policies --------------------------------------------------------------------------------
+
+
+@runtime_checkable
+class Discloses(Protocol):
+    """A policy that alerts."""
+
+    def alert(self, view: States, call: int) -> str | None:
+        """What ``call`` from ``view`` ``[1]`` tells, for the opponents; None: no alert."""
+        ...
+
+
+class BidderAndPlayer:
+    """Two policies as one: ``bidder`` sees auctions (38 actions), ``player`` the play (90)."""
+
+    def __init__(self, bidder: Policy, player: Policy) -> None:
+        self.bidder, self.player = bidder, player
+        self.name = bidder.name
+
+    def act(self, views: States, legal: I8, rng: Streams) -> I64:
+        """Actions ``[B]``, each of the one whose part it is."""
+        actions = np.empty(len(views), np.int64)
+        playing = views["phase"] == PLAY
+        for part, policy, width in ((~playing, self.bidder, NUM_CALLS), (playing, self.player, legal.shape[1])):
+            rows = np.flatnonzero(part)
+            if len(rows):
+                actions[rows] = policy.act(views[rows], np.ascontiguousarray(legal[rows, :width]), rng[rows])
+        return actions
+
+    def alert(self, view: States, call: int) -> str | None:
+        """What the bidder says."""
+        return self.bidder.alert(view, call) if isinstance(self.bidder, Discloses) else None
+
+
+def choose(policy: Policy, state: State, legal: I8, seed: int) -> say.Call | say.Play:
+    """What ``policy`` calls, with its alert, or plays from the hand whose turn it is in ``state``.
+
+    Its random numbers are those of ``(seed, board, turn)``, as in every other match.
+
+    Raises:
+        ValueError: the action is not in ``legal`` ``[A]``.
+    """
+    view = allocate(VIEW, 1)
+    view_row(state, int(state["turn"]), view[0])
+    clock = int(state["length"]) + int(state["plays"])
+    rng = Streams.at(seed, np.array([state["board"]], np.int64), clock)
+    action = int(policy.act(view, legal[None].copy(), rng)[0])
+    if not (0 <= action < len(legal) and legal[action]):
+        raise ValueError(f"policy {policy.name!r} chose {action}, expected one of {np.flatnonzero(legal).tolist()}")
+    if state["phase"] == PLAY:
+        return say.Play(int(state["hand_to_play"]), action - NUM_CALLS)
+    note = policy.alert(view, action) if isinstance(policy, Discloses) else None
+    return say.Call(int(state["turn"]), action, note is not None, note or "")
+
+
+# ---- events ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Opening:
+    """A board begins."""
+
+    board: Board
+
+
+@dataclass(frozen=True)
+class Act:
+    """``said`` by ``actor``; ``trick`` 0 in the auction; ``lead``: the first card of a trick."""
+
+    actor: int
+    said: say.Call | say.Play
+    trick: int = 0
+    lead: bool = False
+
+    @property
+    def action(self) -> int:
+        """Number of the call or card in ``bridge_v0``."""
+        return self.said.call if isinstance(self.said, say.Call) else NUM_CALLS + self.said.card
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Dummy's cards are faced."""
+
+    dummy: int
+    hand: int
+
+
+Event = Opening | Act | Shown
+
+
+# ---- the seat --------------------------------------------------------------------------------
+
+
+class Seat:
+    """Seat ``number`` with its ``policy``, or with None a program; methods raise ``PeerError`` naming the program."""
+
+    def __init__(self, number: int, policy: Policy | None) -> None:
+        self.number, self.policy = number, policy
+        self.connection: Connection | None = None
+        self.started = False  # it knows the teams
+        self.heard = 0  # events of this board
+        self.strikes = 0  # faults on this board
+
+    def sit(self, connection: Connection) -> None:
+        """A program sits down; it has heard nothing yet."""
+        self.connection, self.started, self.heard = connection, False, 0
+
+    def leave(self, fault: PeerError) -> None:
+        """Tell the program why, if it still listens, and break off."""
+        if self.connection is not None:
+            self.connection.refuse(fault)
+        self.connection = None
+
+    @property
+    def program(self) -> Connection:
+        """Whoever sits here."""
+        assert self.connection is not None  # ``Room`` speaks only to programs that are there
+        return self.connection
+
+    def start(self, teams: say.Teams) -> None:
+        """From seated to ready for the first board."""
+        if not self.started:
+            self.expect(say.Ready(self.number, "for teams"))
+            self.say(teams)
+            self.expect(say.Ready(self.number, "to start"))
+            self.started = True
+
+    def catch_up(self, script: list[Event]) -> None:
+        """Hear what is new of this board, or all of it again after coming back."""
+        while self.heard < len(script):
+            self.tell(script[self.heard])
+            self.heard += 1
+
+    def say(self, message: Message) -> None:
+        """Send ``message``, if a program sits here."""
+        if self.connection is not None:
+            self.connection.send(message)
+
+    def expect(self, *messages: Message) -> None:
+        """The next line must say one of ``messages``."""
+        expected = repr(text(messages[0]))
+        received = self.program.receive(expected)
+        if received not in messages:
+            raise self.program.unexpected(received, expected)
+
+    # ---- a board ---------------------------------------------------------------------------
+
+    def tell(self, event: Event) -> None:
+        """Hear of ``event``; if it was one's own, act again in the same way."""
+        if isinstance(event, Opening):
+            self._open(event.board)
+        elif isinstance(event, Shown):
+            if self.number != event.dummy:
+                self.expect(say.Ready(self.number, "for dummy"))
+                self.say(say.Cards(DUMMY, event.hand))
+        elif event.actor == self.number:
+            again = self.ask(event.said.seat, event.trick, event.lead)
+            if again.action != event.action:
+                raise self.program.unexpected(again.said, f"{text(event.said)!r}, as before it came back")
+        elif isinstance(event.said, say.Call):
+            self.expect(say.ReadyForCall(self.number, event.actor))
+            partner = (event.actor - self.number) % 2 == 0  # explanations are for the opponents only (Law 16)
+            self.say(say.Call(event.actor, event.said.call) if partner else event.said)
+        else:
+            hand = event.said.seat
+            ready = say.ReadyForCard(self.number, hand, event.trick)
+            as_dummy = say.ReadyForCard(self.number, DUMMY, event.trick)
+            self.expect(ready, *((as_dummy,) if hand != event.actor else ()))
+            self.say(event.said)
+
+    def _open(self, board: Board) -> None:
+        self.say(say.StartOfBoard())
+        ready = say.Ready(self.number, "for deal")
+        for _ in range(_STALE):
+            message = self.program.receive(repr(text(ready)))
+            if message == ready:
+                break
+            if not isinstance(message, _UNDERWAY) or message.seat not in (self.number, (self.number + 2) % 4, DUMMY):
+                raise self.program.unexpected(message, repr(text(ready)))
+        else:
+            raise self.program.unexpected(message, f"{text(ready)!r} within {_STALE} lines")
+        self.say(say.Deal(board.number, board.dealer, board.vulnerable))
+        self.expect(say.Ready(self.number, "for cards"))
+        self.say(say.Cards(self.number, int(board.hands[self.number])))
+
+    def ask(self, hand: int, trick: int, lead: bool, legal: list[int] | None = None) -> Act:
+        """Its call, or with ``trick`` its card from ``hand``; checked by ``legal`` ``[A]`` if given."""
+        dummy = hand != self.number
+        if lead:
+            self.say(say.ToLead(DUMMY if dummy else hand))
+        wanted = "plays ...'" if trick else "passes', 'doubles', 'redoubles' or 'bids ...'"
+        wanted = f"'{NAMES[hand]} {wanted}"
+        message = self.program.receive(wanted)
+        # declarer may name dummy's cards as dummy's or as its own
+        if (
+            trick
+            and isinstance(message, say.Play)
+            and message.seat in (hand, self.number, *((DUMMY,) if dummy else ()))
+        ):
+            act = Act(self.number, say.Play(hand, message.card), trick, lead)
+        elif not trick and isinstance(message, say.Call) and message.seat == hand:
+            act = Act(self.number, message)
+        else:
+            raise self.program.unexpected(message, wanted)
+        if legal is not None and not legal[act.action]:
+            with suppress(PeerError):
+                self.say(say.Illegal("card" if trick else "bid"))
+            allowed = [action for action, can in enumerate(legal) if can]
+            words = " ".join(card_text(a - NUM_CALLS) if trick else call_text(a) for a in allowed)
+            raise self.program.unexpected(message, f"a legal one: {words}")
+        return act

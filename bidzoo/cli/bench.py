@@ -1,0 +1,176 @@
+"""``bidzoo bench``: measure agents and environments; ``bidzoo report``: one HTML page of all results."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bidzoo.cli.options import Device, Json, Seed, Threads, Workers, measured
+
+app = typer.Typer(invoke_without_command=True, help="Measure agents and environments.")
+
+Agents = Annotated[str, typer.Option(help="Names of agents, files of weights or NAME=FILE, with commas.")]
+Boards = Annotated[int, typer.Option(min=2, help="Boards of every match.")]
+SearchBoards = Annotated[int, typer.Option(min=2, help="Boards with an agent that searches.")]
+Games = Annotated[list[str] | None, typer.Option(help="Only this game; may be repeated.")]
+Ledger = Annotated[Path | None, typer.Option(help="File of finished work; a killed run goes on from it.")]
+
+
+@app.callback()
+def overview(
+    context: typer.Context,
+    pbn: Annotated[
+        Path | None,
+        typer.Option("--deals", "--pbn", help="A .pbn, .lin or .npz file with tables; default: the packaged sample."),
+    ] = None,
+    boards: Boards = 2000,
+    seed: Seed = 0,
+    json: Json = None,
+) -> None:
+    """Without a subcommand: the reference policies on real deals, the small games, the throughput."""
+    from bidzoo.core.kernels import wait_always
+
+    wait_always()
+    if context.invoked_subcommand is not None:
+        return
+    from bidzoo.benchmarks import overview
+
+    measured("bench", seed, json, lambda _: overview.main(pbn, boards, seed))
+
+
+@app.command()
+def throughput(
+    seconds: Annotated[float, typer.Option(help="Length of a slice.")] = 0.4,
+    rounds: Annotated[int, typer.Option(min=1, help="Slices of each contestant; the median counts.")] = 5,
+    game: Games = None,
+    peers: Annotated[bool, typer.Option(help="Also OpenSpiel, Pgx, RLCard, PettingZoo where installed.")] = True,
+    json: Json = None,
+) -> None:
+    """Decisions a second of every environment, beside other suites, all in one run."""
+    from bidzoo.benchmarks import throughput
+
+    measured("throughput", 1, json, lambda _: throughput.main(seconds, rounds, game, peers))
+
+
+@app.command()
+def tabular(
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds of CFR1k, CFR1k+JPS, random+JPS (the paper: 1000).")] = 10,
+    network_seeds: Annotated[
+        int, typer.Option(min=0, help="Seeds of A2C, BAD (the paper: 10, 50); 0 leaves them out.")
+    ] = 1,
+    row: Annotated[list[str] | None, typer.Option(help="Only this row of Table 1; may be repeated.")] = None,
+    game: Games = None,
+    workers: Workers = 2,
+    ledger: Ledger = None,
+    json: Json = None,
+) -> None:
+    """Table 1, Table 2, Figure 2 and appendix C of Joint Policy Search, ours beside the paper's."""
+    from bidzoo.benchmarks import tabular
+
+    measured("tabular", 0, json, lambda report: tabular.main(seeds, network_seeds, row, game, workers, ledger, report))
+
+
+@app.command()
+def spades(
+    games: Annotated[int, typer.Option(min=2, help="Games a row.")] = 10_000,
+    rows: Annotated[str, typer.Option(help="rule-based, uct, ablation, learned or all.")] = "rule-based",
+    seed: Seed = 0,
+    workers: Annotated[int | None, typer.Option(help="Number of threads; it changes no result.")] = None,
+    json: Json = None,
+) -> None:
+    """The tables and figures of Bidding in Spades, ours beside the paper's."""
+    from bidzoo.benchmarks import spades
+
+    measured("spades", seed, json, lambda report: spades.main(games, rows, seed, workers, report))
+
+
+@app.command()
+def bridge(
+    agents: Agents = "",
+    boards: Boards = 10_000,
+    fresh: Annotated[bool, typer.Option(help="Random deals; contracts are solved when reached, and kept.")] = False,
+    cache: Annotated[Path, typer.Option(help="Double-dummy results of --fresh.")] = Path("runs/double-dummy.cache"),
+    search_boards: SearchBoards = 200,
+    ledger: Ledger = None,
+    workers: Workers = 2,
+    seed: Seed = 0,
+    json: Json = None,
+) -> None:
+    """Every bridge agent against every other, duplicate, in IMPs a board; the papers' relations beside ours.
+
+    Without --agents all of them play; the ablations are files in the repository's experiments/weights.
+    """
+    from bidzoo.benchmarks import bridge
+
+    entries = [bridge.contestant(name) for name in agents.split(",")] if agents else bridge.DEFAULT
+    options = bridge.Options(boards, seed, fresh, search_boards, workers, cache=cache, ledger=ledger)
+    measured("bridge", seed, json, lambda report: bridge.main(entries, options, report))
+
+
+@app.command("bridge-analysis")
+def bridge_analysis(
+    agents: Agents = "sayc",
+    boards: Boards = 10_000,
+    pictures: Annotated[Path | None, typer.Option(help="Folder for the figures as PNG.")] = None,
+    search_boards: SearchBoards = 200,
+    workers: Workers = 2,
+    seed: Seed = 0,
+    json: Json = None,
+) -> None:
+    """Openings, conformity to SAYC, calls, contracts and length of the auctions between four of an agent."""
+    from bidzoo.benchmarks import bridge_analysis, report
+
+    names = agents.split(",")
+    _, figures = measured(
+        "bridge-analysis", seed, json, lambda _: bridge_analysis.main(names, boards, seed, workers, search_boards)
+    )
+    if pictures is not None:
+        report.pictures(figures, pictures)
+
+
+@app.command("bridge-search")
+def bridge_search(
+    positions: Annotated[int, typer.Option(min=2, help="Decisions with more than one likely call.")] = 200,
+    deals: Annotated[
+        int, typer.Option(min=2, help="Deals by which a call is chosen; as many others value the choice.")
+    ] = 60,
+    workers: Workers = 2,
+    seed: Seed = 0,
+    json: Json = None,
+) -> None:
+    """How long a searched call takes, and what the double-dummy network costs against the solver."""
+    from bidzoo.benchmarks import bridge_search
+
+    measured("bridge-search", seed, json, lambda report: bridge_search.main(positions, deals, seed, workers, report))
+
+
+@app.command("selfplay")
+def bridge_selfplay(
+    network: Annotated[
+        list[str] | None, typer.Option(help="none, a packaged network, or DEPTHxWIDTH; may be repeated.")
+    ] = None,
+    boards: Annotated[list[int] | None, typer.Option(min=1, help="Boards of a batch; may be repeated.")] = None,
+    device: Device = "cpu",
+    threads: Threads = 1,
+    rounds: Annotated[int, typer.Option(min=1, help="Batches of each size; the fastest counts.")] = 3,
+    limit: Annotated[float, typer.Option(help="Seconds of a batch after which larger ones are left out.")] = 20.0,
+    seed: Seed = 0,
+    json: Json = None,
+) -> None:
+    """Decisions a second of the self-play that trains bridge networks, and what they are spent on."""
+    from bidzoo.benchmarks import bridge_selfplay as suite
+
+    options = suite.Options(device, threads, rounds, limit, seed)
+    chosen, sizes = network or suite.NETWORKS, sorted(boards or suite.BOARDS)
+    measured("selfplay", seed, json, lambda report: suite.main(chosen, sizes, options, report))
+
+
+def report(
+    files: Annotated[list[Path] | None, typer.Argument(help="Result files; default: all in runs/.")] = None,
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("runs/report.html"),
+) -> None:
+    """Turn result files into one self-contained HTML page."""
+    from bidzoo.benchmarks import report
+
+    count = report.main(files or sorted(Path("runs").glob("*.json")), out)
+    typer.echo(f"{count} result files in {out}")

@@ -1,0 +1,106 @@
+"""``bidzoo deals``: make, import and look at files of deals with double-dummy tables."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bidzoo.cli.options import Workers, progress
+
+app = typer.Typer(no_args_is_help=True, help="Deals with double-dummy tables: generate, import, look at.")
+
+
+def _npz(path: Path) -> Path:
+    if path.suffix != ".npz":
+        raise typer.BadParameter(f"{path}: ending {path.suffix!r}, expected .npz")
+    return path
+
+
+Count = Annotated[int, typer.Argument(min=1, metavar="N", help="Number of deals.")]
+Out = Annotated[Path, typer.Option("--out", callback=_npz, help="Deal file to write (.npz).")]
+Seed = Annotated[int, typer.Option(min=0, help="Deal i is a function of (seed, i).")]
+
+
+@app.command()
+def generate(count: Count, out: Out, seed: Seed = 0, workers: Workers = 1) -> None:
+    """Deal N random hands and solve them; stopped at any moment, the same command goes on where it was."""
+    from bidzoo.envs.bridge.double_dummy import generate as solve
+
+    with progress() as report:
+        solve(count, seed, out, workers, lambda done: report("solving", done, count))
+    _show(out)
+
+
+@app.command()
+def guess(
+    count: Count,
+    out: Out,
+    seed: Seed = 0,
+    weights: Annotated[
+        Path | None, typer.Option(help="Weights of the double-dummy network; default: the packaged ones.")
+    ] = None,
+) -> None:
+    """Deal N random hands and draw their tricks from the double-dummy network: to train on, not to measure by."""
+    from bidzoo.agents.bridge.evaluator import Evaluator, guessed_deals
+
+    about = {"deals": "random_deals(seed, index)", "seed": seed, "count": count, "tables": "drawn, not solved"}
+    guessed_deals(Evaluator(weights), seed, count).save(out, about)
+    _show(out)
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="A .pbn or .lin file.")],
+    out: Out,
+    solve: Annotated[bool, typer.Option("--solve", help="Solve what the file does not know.")] = False,
+    workers: Workers = 1,
+) -> None:
+    """Take the deals, and the double-dummy tables if tagged, from a PBN or LIN file."""
+    from bidzoo.envs.bridge.deals import DealSet, deals_of, read_boards
+    from bidzoo.envs.bridge.double_dummy import solve_tricks
+
+    deals = deals_of(read_boards(file), str(file))
+    if solve:
+        missing = (deals.tricks < 0).any(1)
+        tricks = deals.tricks.copy()
+        tricks[missing] = solve_tricks(deals.hands[missing], workers)
+        deals = DealSet.of(deals.hands, tricks, str(file))
+    deals.save(out, {"deals": f"imported from {file.name}", "solved": solve})
+    _show(out)
+
+
+@app.command()
+def info(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE|packaged", help="A .npz, .pbn or .lin file, or the packaged sets.")
+    ],
+) -> None:
+    """Say what deals a file holds: counts, provenance, checksum, mean points and tricks."""
+    from bidzoo.envs.bridge.deals import DATA, SPLITS
+
+    for path in [DATA / f"deals-{split}.npz" for split in SPLITS] if file == "packaged" else [Path(file)]:
+        _show(path)
+
+
+def _show(path: Path) -> None:
+    from bidzoo.core.cards import SEATS, STRAINS
+    from bidzoo.envs.bridge.deals import READERS, DealSet, deals_of, read_boards, summary
+    from bidzoo.envs.bridge.formats import deal_file
+
+    provenance: dict[str, Any] = {}
+    if path.suffix.lower() in READERS:
+        deals = deals_of(read_boards(path), str(path))
+    else:
+        hands, tricks, provenance = deal_file.read(path)
+        deals = DealSet.of(hands, tricks, str(path))
+    numbers = summary(deals)
+    lines = {
+        "deals": f"{numbers.deals} ({numbers.different} different, {numbers.solved} solved)",
+        **{f"provenance: {name}": value for name, value in provenance.items()},
+        "SHA-256 of the deals": deals.checksum(),
+        "mean points": "  ".join(f"{seat} {x:.2f}" for seat, x in zip(SEATS, numbers.points)),
+        "mean tricks": "  ".join(f"{strain} {x:.2f}" for strain, x in zip(STRAINS, numbers.tricks)),
+    }
+    typer.echo(path)
+    for name, value in lines.items():
+        typer.echo(f"  {name + ':':22} {value}")

@@ -1,0 +1,106 @@
+"""The command line: ``bidzoo`` or ``python -m bidzoo``. Every group of commands is a file of ``bidzoo.cli``."""
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from bidzoo import __version__
+from bidzoo.cli import bench, bluechip, deals, match, play, train
+
+ORDER = ("list", "play", "match", "replay", "bench", "report", "deals", "train", "bluechip")
+EXTRAS = {  # what to install for a package that is missing
+    **dict.fromkeys(("torch", "sklearn", "matplotlib"), "train"),
+    **dict.fromkeys(("stable_baselines3", "sb3_contrib"), "sb3"),
+    **dict.fromkeys(("ray", "dask", "distributed"), "cluster"),
+    "PIL": "picture",
+    "pyarrow": "files",
+    "pyspiel": "openspiel",
+}
+
+
+class InOrder(TyperGroup):
+    """Commands in the order in which one needs them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All names."""
+        return sorted(super().list_commands(ctx), key=ORDER.index)
+
+
+app = typer.Typer(cls=InOrder, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app.add_typer(bench.app, name="bench")
+app.add_typer(deals.app, name="deals")
+app.add_typer(train.app, name="train")
+app.add_typer(bluechip.app, name="bluechip")
+app.command("play")(play.play)
+app.command("match")(match.match)
+app.command("replay")(match.replay)
+app.command("report")(bench.report)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"bidzoo {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def everywhere(
+    backend: Annotated[
+        str, typer.Option(envvar="BIDZOO_BACKEND", help="Where --workers are: loky (this machine), ray or dask.")
+    ] = "loky",
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Bidding games and the agents that play them: look, play, compare, measure, train."""
+    os.environ["BIDZOO_BACKEND"] = backend
+
+
+@app.command("list")
+def list_all() -> None:
+    """Every environment and agent by name."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from bidzoo import agents, registry
+
+    games = Table("environment", "Gymnasium id", "what it is", title="Environments", title_justify="left")
+    for env_id, entry in registry.GAMES.items():
+        games.add_row(env_id, entry.gymnasium_id, entry.summary)
+    words = {agents.SMALL: "the four small games", (*agents.BRIDGE, *agents.SPADES, *agents.SMALL): "everything"}
+    names = Table("agent", "plays", "what it is", title="Agents", title_justify="left")
+    for name, agent in agents.AGENTS.items():
+        names.add_row(name, words.get(agent.games, ", ".join(agent.games)), agent.summary)
+    Console().print(games, names)
+
+
+def main() -> None:
+    """Run the command line; an expected error is one line on standard error and exit status 2."""
+    try:
+        app()
+    except (ValueError, KeyError, OSError, ImportError) as problem:
+        text = explained(problem)
+        if text is None:
+            raise
+        sys.stderr.write(f"bidzoo: {text}\n")
+        raise SystemExit(2) from None
+
+
+def explained(problem: Exception) -> str | None:
+    """One line about an expected error; None for a slip of ours, which needs its traceback."""
+    if isinstance(problem, KeyError):
+        text = str(problem.args[0])
+        return text if " " in text else None  # a bare key is no message
+    if isinstance(problem, ImportError):
+        extra = EXTRAS.get((problem.name or "").split(".")[0])
+        return f"{problem}; pip install 'bidzoo[{extra}]'" if extra else str(problem) if problem.name is None else None
+    if isinstance(problem, OSError) and problem.filename is not None and problem.strerror:
+        return f"{problem.filename}: {problem.strerror[0].lower()}{problem.strerror[1:]}"
+    return str(problem)
+
+
+if __name__ == "__main__":
+    main()

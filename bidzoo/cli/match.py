@@ -1,0 +1,141 @@
+"""``bidzoo match``: two agents against each other in any game, and records; ``bidzoo replay``: any such file again."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bidzoo.cli.options import Seed, Workers, progress, settings
+
+if TYPE_CHECKING:
+    from bidzoo.agents.policy import Policy
+    from bidzoo.benchmarks.records import Record
+
+BOARDS, PLAYED = 1000, 20  # default, where there is no set of deals; where cards are played by search
+OWN = ("deals", "shuffle", "augment", "reward", "reward_scale")  # bridge options that the command gives itself
+
+
+def match(
+    ours: Annotated[
+        str, typer.Argument(metavar="A", help="An agent's name; in bridge also FILE or NAME=FILE of weights.")
+    ],
+    theirs: Annotated[str, typer.Argument(metavar="B", help="The other.")],
+    env: Annotated[
+        str, typer.Option(help="Any environment, such as spades_v0 or minibridge_v0.")
+    ] = "bridge_bidding_v0",
+    options: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="An option of the game; --set help lists them."),
+    ] = None,
+    boards: Annotated[
+        int | None,
+        typer.Option(min=1, help=f"Default: {BOARDS}; bridge_bidding_v0: every deal once; bridge_v0: {PLAYED}."),
+    ] = None,
+    seed: Seed = 0,
+    deals: Annotated[
+        str | None,
+        typer.Option(
+            "--deals",
+            "--pbn",
+            help="Deals of bridge: train, validation, test (default), or a .pbn, .lin or .npz file with tables.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Records: .jsonl or .parquet; for bridge software .pbn or .lin.")
+    ] = None,
+    workers: Workers = 1,
+) -> None:
+    """Compare two agents on the same boards.
+
+    Bridge: every board at two tables with the sides exchanged, scored double dummy (bridge_v0: played), in IMPs. The
+    boards of a file are played in their order as they stand. The deals of a packaged set come in order, with suits
+    renamed and seats turned as (seed, board) says.
+
+    Spades: every board at two tables with the partnerships exchanged, in points a round and games won.
+
+    Small games: each agent with itself, and with the other at either seat; mean rewards.
+    """
+    from bidzoo import agents, registry
+    from bidzoo.benchmarks import records
+
+    bridge, names = env in agents.BRIDGE, (ours, theirs)
+    known = {name: value for name, value in registry.options(env).items() if not bridge or name not in OWN}
+    chosen = settings(known, options)
+    if out is not None:
+        records.check_ending(out, env)
+    if deals is not None and not bridge:
+        raise ValueError(f"--deals {deals}: {env} is dealt by --seed; only bridge has sets of deals")
+    if bridge:
+        played = _bridge(env, {**chosen, "deals": deals or "test"}, names, boards, seed, workers)
+    else:
+        played = _other(env, chosen, names, boards or BOARDS, seed, workers)
+    if out is not None:
+        found = played()
+        records.write(out, found)
+        typer.echo(f"{len(found):,} records written to {out}")
+
+
+def _bridge(
+    env: str, chosen: dict[str, Any], names: tuple[str, str], boards: int | None, seed: int, workers: int
+) -> "Callable[[], list[Record]]":
+    """The records of a duplicate match, whose result is shown."""
+    import numpy as np
+
+    from bidzoo.benchmarks import records
+    from bidzoo.benchmarks.match import Run, duplicate
+    from bidzoo.benchmarks.results import Estimate
+    from bidzoo.envs.bridge.deals import SPLITS
+    from bidzoo.envs.bridge.game import Bridge
+
+    first, second = (_bridge_agent(env, name) for name in names)
+    game = Bridge(env == "bridge_v0", shuffle=False, augment=chosen["deals"] in SPLITS, **chosen)
+    different = len(game.deals.hands)
+    numbers = np.arange(boards or (PLAYED if env == "bridge_v0" else different))
+    with progress() as report:
+        run = Run(workers, report=lambda done: report("tables", done, 2 * len(numbers)))
+        played = duplicate(game, first, second, numbers, seed, seed, run)
+    mean = Estimate.of(played.imps, group=numbers % different)
+    typer.echo(
+        f"{first.name} against {second.name}: {played.imps.sum():+,} IMPs on {len(numbers):,} boards of"
+        f" {min(different, len(numbers)):,} deals, {mean} a board"
+    )
+    return lambda: records.of_match(game, played, first.name, second.name, seed, seed)
+
+
+def _bridge_agent(env: str, name: str) -> "Policy":
+    from bidzoo import agents
+    from bidzoo.agents.bridge.card_play import WithCards
+    from bidzoo.benchmarks.bridge import contestant
+
+    bidder = contestant(name)
+    plays = env == "bridge_bidding_v0" or (name in agents.AGENTS and env in agents.AGENTS[name].games)
+    return bidder if plays else WithCards(bidder)
+
+
+def _other(
+    env: str, chosen: dict[str, Any], names: tuple[str, str], boards: int, seed: int, workers: int
+) -> "Callable[[], list[Record]]":
+    """The records of the pairings of two agents, whose summary is shown."""
+    import numpy as np
+
+    from bidzoo import agents, registry
+    from bidzoo.benchmarks import match, records, results
+
+    game = registry.make_game(env, **chosen)
+    first, second = (agents.resolve(name, env) for name in names)
+    tables = boards * len(match.SEATINGS[game.utility])
+    with progress() as report:
+        run = match.Run(workers, report=lambda done: report("tables", done, tables))
+        played = match.pairings(game, first, second, np.arange(boards), seed, seed, run)
+    results.show([match.summary(game, names, played)])
+    return lambda: records.of_pairings(game, chosen, names, played, seed, seed)
+
+
+def replay(
+    file: Annotated[Path, typer.Argument(help="A .jsonl or .parquet file of records, or any .pbn or .lin file.")],
+) -> None:
+    """Make every call and play every card of a file again under the rules, and find every result anew."""
+    from bidzoo.benchmarks import replay, results
+
+    results.show(replay.summaries(file))

@@ -1,0 +1,112 @@
+"""What commands have in common: bars and tables, shared options, and ``--set NAME=VALUE`` for one game or algorithm."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from bidzoo.core.options import expected
+
+if TYPE_CHECKING:
+    from bidzoo.benchmarks.results import Measured, Report
+
+
+# ---- what commands show: bars while they work, then tables, which also go into a result file --------
+
+
+@contextmanager
+def progress() -> "Iterator[Report]":
+    """``report(what, done, total)``, shown on standard error as one bar for each ``what`` with the time left."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bars: dict[str, Any] = {}
+    shown = Progress(*columns, console=Console(stderr=True), transient=True)
+
+    def report(what: str, done: int, total: int) -> None:
+        if what not in bars:
+            shown.start()
+            bars[what] = shown.add_task(what, total=total)
+        shown.update(bars[what], completed=done)
+
+    try:
+        yield report
+    finally:
+        if bars:
+            shown.stop()
+
+
+def measured(suite: str, seed: int, json: Path | None, work: "Callable[[Report], Measured]") -> "Measured":
+    """``work(report)``: its tables are shown and go with its figures into ``json`` (default ``runs/<suite>.json``)."""
+    from bidzoo.benchmarks import results
+
+    began = time.perf_counter()
+    with progress() as report:
+        tables, figures = work(report)
+    seconds = time.perf_counter() - began
+    results.show(tables)
+    path = json or Path("runs", f"{suite}.json")
+    results.save(path, suite, tables, seed=seed, seconds=seconds, figures=figures)
+    typer.echo(f"{suite}: {seconds:.0f} s, written to {path}")
+    return tables, figures
+
+
+def _device(name: str) -> str:
+    import torch
+
+    try:
+        kind = torch.device(name).type
+    except RuntimeError as problem:
+        raise typer.BadParameter(f"{name!r} is no device of torch; expected cpu, cuda or cuda:0") from problem
+    if kind == "cuda" and not torch.cuda.is_available():
+        raise typer.BadParameter(f"{name!r}: torch finds no GPU here")
+    return name
+
+
+Seed = Annotated[int, typer.Option(min=0, help="Seed of deals and policies.")]
+Workers = Annotated[int, typer.Option(min=1, help="Number of processes; it changes no result.")]
+Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in.")]
+Json = Annotated[Path | None, typer.Option("--json", help="Result file; default: runs/, named after the suite.")]
+Device = Annotated[str, typer.Option(callback=_device, help="Device of torch: cpu, cuda.")]
+Threads = Annotated[
+    int, typer.Option(min=1, help="Threads of torch on the CPU; with 1 the same seed gives the same bytes.")
+]
+
+
+def parse(options: type, given: list[str] | None, **fixed: Any) -> Any:
+    """``options(...)`` with ``NAME=VALUE`` texts; ValueError names the option and the choices. ``help`` prints them."""
+    kinds = get_type_hints(options, include_extras=True)
+    known = {field.name: field.default for field in fields(options) if field.name not in fixed}
+    return options(**fixed, **settings(known, given, {name: expected(kinds[name]) for name in known}))
+
+
+def settings(known: Mapping[str, Any], given: list[str] | None, words: Mapping[str, str] = {}) -> dict[str, Any]:
+    """The values of ``NAME=VALUE`` texts, each of its default's kind; as ``parse``, ``words`` being what help adds."""
+    if "help" in (given or []):
+        typer.echo("\n".join(f"{name}={default}  {words.get(name, '')}".rstrip() for name, default in known.items()))
+        raise typer.Exit
+    chosen: dict[str, Any] = {}
+    for text in given or []:
+        name, _, value = text.partition("=")
+        if name not in known:
+            raise ValueError(f"--set {text}: no option {name!r}; choose from {', '.join(known)}")
+        try:
+            chosen[name] = _value(value, known[name])
+        except ValueError as problem:
+            raise ValueError(f"--set {text}: expected a value like {known[name]!r}") from problem
+    return chosen
+
+
+def _value(text: str, default: Any) -> Any:
+    if isinstance(default, bool):
+        if text.lower() not in ("true", "false"):
+            raise ValueError(text)
+        return text.lower() == "true"
+    if default is None:
+        return int(text) if text.removeprefix("-").isdecimal() else text
+    return type(default)(text)

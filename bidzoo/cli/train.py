@@ -1,0 +1,351 @@
+"""``bidzoo train``: one command a stage. Stopped at any moment, the same command goes on where it was.
+
+Networks are fitted to recorded auctions (``sl``, ``belief``) or to solved deals (``evaluator``), or learn by self-play
+on solved deals (``ppo``, and the actor-critics ``rl``, ``a2c`` and ``jps``). Every run says a line a measurement, draws
+its curves, and writes where its weights come from.
+"""
+
+import time
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bidzoo.cli.options import Device, Json, Threads, measured, parse
+from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
+
+if TYPE_CHECKING:
+    from bidzoo.agents.bridge.network import Network
+    from bidzoo.agents.bridge.trainer import Trainer
+    from bidzoo.envs.bridge.deals import DealSet
+    from bidzoo.envs.bridge.formats.auctions import Positions
+    from bidzoo.envs.bridge.game import Bridge
+
+app = typer.Typer(no_args_is_help=True, help="Train the agents that learn.")
+
+
+@app.callback()
+def wait() -> None:
+    from bidzoo.core.kernels import wait_always
+
+    wait_always()
+
+
+Data = Annotated[Path, typer.Argument(help="Recorded auctions: .npz, or OpenSpiel's text form of WBridge5's.")]
+Out = Annotated[Path, typer.Option(help="Folder of checkpoint, curves and weights.")]
+Start = Annotated[str, typer.Option(help="Weights to start from: a packaged name or a file.")]
+Every = Annotated[int, typer.Option(min=1, help="Steps between measurements and checkpoints.")]
+Boards = Annotated[int, typer.Option(min=0, help="Validation boards of the match against --against; 0: none.")]
+Against = Annotated[str, typer.Option(help="Opponent in that match: a packaged name or a file.")]
+Width = Annotated[int, typer.Option(min=1, help="Neurons in a layer.")]
+Deals = Annotated[
+    list[Path] | None, typer.Option(help="Solved deals (.npz) beside the packaged ones; may be repeated.")
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="An option of the algorithm; --set help lists them."),
+]
+
+
+def _train(
+    trainer: "Trainer",
+    out: Path,
+    every: int,
+    threads: int,
+    about: dict[str, Any],
+    measure: Callable[[Any], dict[str, float]] | None = None,
+) -> None:
+    """Carry the run out; its weights say what it learned from (``about``) and by which command."""
+    from bidzoo import __version__
+    from bidzoo.agents.bridge.trainer import Run, train
+    from bidzoo.benchmarks.results import command
+
+    provenance = {**about, "command": command(), "version": __version__}
+    train(trainer, Run(out, every, threads, provenance=provenance, report=_report(out), measure=measure))
+
+
+def _report(out: Path) -> Callable[[int, dict[str, float]], None]:
+    """One line a measurement, and the curves drawn again where matplotlib is installed."""
+    begin, pictures = time.monotonic(), find_spec("matplotlib") is not None
+
+    def tell(step: int, row: dict[str, float]) -> None:
+        figures = "  ".join(f"{name} {value:.4g}" for name, value in list(row.items())[1:])
+        typer.echo(f"{step:7d}  {time.monotonic() - begin:6.0f} s  {figures}")
+        if pictures:
+            from bidzoo.agents.bridge.trainer import draw_curves
+
+            draw_curves(out / "curves.csv")
+
+    return tell
+
+
+# ---- from recorded auctions --------------------------------------------------------------
+
+
+@app.command()
+def record(
+    count: Annotated[int, typer.Argument(min=1, metavar="N", help="Random boards, without double-dummy results.")],
+    out: Annotated[Path, typer.Option(help="File of auctions to write (.npz).")],
+    policy: Annotated[str, typer.Option(help="Agent, packaged network or file that bids all four hands.")] = "ppo",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the deals.")] = 0,
+) -> None:
+    """Record auctions of an agent on random boards, in the format that sl and belief read."""
+    from bidzoo.benchmarks.bridge import contestant
+    from bidzoo.benchmarks.bridge_training import record as bid
+
+    bid(contestant(policy), count, seed).save(out)
+    typer.echo(f"{count} auctions of {policy}, written to {out}")
+
+
+@app.command()
+def sl(
+    data: Data,
+    out: Out = Path("runs/sl"),
+    kind: Annotated[str, typer.Option(help="mlp, or jps: 200 wide with skip connections.")] = "mlp",
+    width: Width = 512,
+    depth: Annotated[int, typer.Option(min=1, help="Hidden layers of an mlp.")] = 3,
+    activation: Annotated[str, typer.Option(help="relu or gelu.")] = "relu",
+    options: Set = None,
+    every: Every = 1500,
+    device: Device = "cpu",
+    threads: Threads = 1,
+) -> None:
+    """The expert's calls (--width 2048 --depth 4 --activation gelu: the network of belief Monte Carlo search)."""
+    from bidzoo.agents.bridge import sl
+    from bidzoo.agents.bridge.network import Architecture
+    from bidzoo.agents.bridge.trainer import Options
+
+    architecture = Architecture("openspiel480", NUM_CALLS, kind, width, depth, activation)  # type: ignore[arg-type]
+    chosen = parse(Options, options, architecture=architecture)
+    learn, check, about = _positions(data)
+    _train(sl.Trainer(learn, check, chosen, device=device), out, every, threads, about)
+
+
+@app.command()
+def belief(
+    data: Data,
+    out: Out = Path("runs/belief"),
+    width: Width = 512,
+    depth: Annotated[int, typer.Option(min=1, help="Hidden layers.")] = 3,
+    start: Annotated[str | None, typer.Option(help="Weights to start from: a packaged name or a file.")] = None,
+    options: Set = None,
+    every: Every = 1000,
+    device: Device = "cpu",
+    threads: Threads = 1,
+) -> None:
+    """Who holds which card, from recorded auctions (bidzoo train record makes those of a policy)."""
+    from bidzoo.agents.bridge import belief, network
+    from bidzoo.agents.bridge.trainer import Options
+
+    architecture = network.Architecture("openspiel480", 3 * NUM_CARDS, "mlp", width, depth)
+    chosen = parse(Options, options, architecture=architecture)
+    known = network.network_named(start) if start else None
+    learn, check, about = _positions(data)
+    _train(belief.Trainer(learn, check, chosen, known, device), out, every, threads, about)
+
+
+def _positions(data: Path) -> "tuple[Positions, Positions, dict[str, str]]":
+    """Positions to learn from and to measure on, and what the provenance says of them."""
+    from bidzoo.envs.bridge.formats.auctions import Auctions, Positions
+
+    auctions = Auctions.load(data)
+    learn, check = (Positions(auctions, auctions.split(part)) for part in ("train", "validation"))
+    return learn, check, {"data": f"{data.name}, {len(auctions.hands)} auctions"}
+
+
+@app.command()
+def measure(
+    data: Data,
+    played: Annotated[Path | None, typer.Option(help="Auctions of the policy the belief is about.")] = None,
+    policy: Annotated[list[str] | None, typer.Option(help="Packaged network or file; may be repeated.")] = None,
+    boards: Annotated[int, typer.Option(min=2, help="Test boards of each match.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the boards.")] = 0,
+    json: Json = None,
+) -> None:
+    """What training reached, on test auctions and test deals."""
+    from bidzoo.benchmarks import bridge_training
+    from bidzoo.envs.bridge.formats.auctions import Auctions
+
+    own = Auctions.load(played) if played else None
+    known, policies = Auctions.load(data), policy or ["sl", "ppo"]
+    measured("bridge-training", seed, json, lambda _: bridge_training.main(known, policies, boards, seed, own))
+
+
+# ---- by self-play on solved deals --------------------------------------------------------
+
+
+@app.command()
+def ppo(
+    out: Out = Path("runs/ppo"),
+    start: Start = "sl",
+    reference: Annotated[str, typer.Option(help="Supervised policy of datum and anchor.")] = "sl",
+    deals: Deals = None,
+    options: Set = None,
+    every: Every = 10,
+    boards: Boards = 4000,
+    against: Against = "sl",
+    device: Device = "cpu",
+    threads: Threads = 1,
+) -> None:
+    """PPO with fictitious self-play from a supervised policy (or from where an earlier run came)."""
+    from bidzoo.agents.bridge import network, ppo
+
+    chosen = parse(ppo.Options, options)
+    first, game, about = _self_play(start, deals, against)
+    assert first is not None
+    known = None if reference == start else network.network_named(reference)
+    _train(ppo.Trainer(first, game, chosen, device, known), out, every, threads, about, _match(against, boards))
+
+
+def _actor_critic(name: str, start: str | None, against: str, every: int, text: str) -> None:
+    """The command of an actor-critic on duplicate pairs, with its defaults; ``name`` is its module's too."""
+
+    @app.command(name, help=text)
+    def command(
+        out: Out = Path("runs", name),
+        start: Annotated[str | None, typer.Option(help="Weights to start from: a packaged name or a file.")] = start,
+        deals: Deals = None,
+        options: Set = None,
+        every: Every = every,
+        boards: Boards = 4000,
+        against: Against = against,
+        device: Device = "cpu",
+        threads: Threads = 1,
+    ) -> None:
+        algorithm = import_module(f"bidzoo.agents.bridge.{name}")
+        chosen = parse(algorithm.Options, options)
+        first, game, about = _self_play(start, deals, against)
+        trainer = algorithm.Trainer(first, game, chosen, device)
+        _train(trainer, out, every, threads, about, _match(against, boards))
+
+
+_actor_critic(
+    *("rl", "sl", "sl", 50),
+    "RL of belief Monte Carlo search; --set prioritised=false (No PR), --set hidden=false (No HI).",
+)
+_actor_critic(
+    *("a2c", None, "sl", 20), "Actor-critic self-play from nothing, 267 bits (joint policy search, section 7.2)."
+)
+_actor_critic(
+    *("jps", "a2c-bridge", "a2c-bridge", 20),
+    "Actor-critic with searched games; --set share=0 (non-search), --set depth=1 (1-search).",
+)
+
+
+def _self_play(
+    start: str | None, deals: list[Path] | None, against: str
+) -> "tuple[Network | None, Bridge, dict[str, Any]]":
+    """The network to start from, the game it is trained in, and what the provenance says of them."""
+    from bidzoo.agents.bridge import network
+    from bidzoo.agents.bridge.a2c import ACTOR_CRITIC
+    from bidzoo.envs.bridge.game import Bridge
+
+    first = None if start is None else network.network_named(start)
+    sees = (first.architecture if first else ACTOR_CRITIC).observation
+    known, about = _training_deals(deals)
+    names = {"start": start and Path(start).name, "judged_against": Path(against).name}  # folders say nothing elsewhere
+    return first, Bridge(False, observation=sees, deals=known), {**names, **about}
+
+
+def _training_deals(files: list[Path] | None) -> "tuple[DealSet, dict[str, str]]":
+    """The packaged training deals and those of ``files``, and what the provenance says of them."""
+    import numpy as np
+
+    from bidzoo.envs.bridge.deals import DealSet, packaged
+
+    names = ["packaged train split", *(path.name for path in files or [])]
+    sets = [packaged("train"), *map(DealSet.load, files or [])]
+    about = ", ".join(f"{len(found.hands)} of {name}" for name, found in zip(names, sets))
+    hands, tricks = (np.concatenate(arrays) for arrays in zip(*sets))
+    return DealSet.of(hands, tricks, about), {"deals": about}
+
+
+def _match(against: str, boards: int) -> Callable[[Any], dict[str, float]] | None:
+    """IMPs a board of a network over ``against`` on validation deals; None without boards."""
+    import numpy as np
+
+    from bidzoo.agents.bridge.network import NetworkPolicy, network_named
+    from bidzoo.benchmarks.match import duplicate
+    from bidzoo.envs.bridge.game import Bridge
+
+    if not boards:
+        return None
+    other, game = NetworkPolicy(network_named(against), name=against), Bridge(False, deals="validation")
+
+    def play(network: Any) -> dict[str, float]:
+        estimate = duplicate(game, NetworkPolicy(network), other, np.arange(boards), seed=1).estimate
+        return {"imps": estimate.mean, "imps_error": estimate.error}
+
+    return play
+
+
+# ---- double-dummy tricks -----------------------------------------------------------------
+
+
+@app.command()
+def evaluator(
+    out: Out = Path("runs/evaluator"),
+    deals: Deals = None,
+    cards: Annotated[int, typer.Option(min=1, help="Neurons of the first layer, for each suit.")] = 128,
+    suits: Annotated[int, typer.Option(min=1, help="Neurons of the second layer, for each suit.")] = 64,
+    hidden: Annotated[int, typer.Option(min=1, help="Neurons of the third and the fourth layer.")] = 256,
+    start: Annotated[Path | None, typer.Option(help="File of weights to start from; default: none.")] = None,
+    options: Set = None,
+    every: Every = 3000,
+    device: Device = "cpu",
+    threads: Threads = 1,
+) -> None:
+    """Double-dummy tricks of a deal, from the packaged training deals."""
+    from bidzoo.agents.bridge import evaluator, network
+    from bidzoo.agents.bridge.trainer import Options
+    from bidzoo.envs.bridge.deals import packaged
+
+    chosen = parse(Options, options, architecture=evaluator.Suits(cards, suits, hidden))
+    given, about = _training_deals(deals)
+    learn, check = evaluator.Cells(given), evaluator.Cells(packaged("validation"))
+    known = network.load_weights(start, evaluator.SuitNetwork)[0] if start else None
+    about["start"] = start.name if start else "nothing"
+    _train(evaluator.Trainer(learn, check, chosen, known, device), out, every, threads, about)
+
+
+@app.command()
+def measure_evaluator(
+    weights: Annotated[Path | None, typer.Option(help="File of weights; default: the packaged ones.")] = None,
+    policy: Annotated[str, typer.Option(help="Agent whose game contracts are judged.")] = "ppo",
+    limit: Annotated[int | None, typer.Option(min=2, help="Number of test deals; default: all.")] = None,
+    json: Json = Path("runs/evaluator.json"),
+) -> None:
+    """How well the double-dummy evaluator knows the tricks of the test deals."""
+    from bidzoo.agents.bridge.evaluator import Evaluator
+    from bidzoo.benchmarks import bridge_evaluator
+
+    measured("bridge-evaluator", 0, json, lambda _: bridge_evaluator.main(Evaluator(weights), policy, limit))
+
+
+# ---- Spades ------------------------------------------------------------------------------
+
+
+@app.command()
+def success_curves(
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of self-play in a pass.")] = 2_000_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the self-play.")] = 1,
+    out: Annotated[Path, typer.Option(help="File to write.")] = Path("runs/success-curves.npz"),
+) -> None:
+    """BIS's nil success curves for all 2955 sequences of earlier bids, from noisy self-play."""
+    from bidzoo.agents.spades.curves_training import CurveOptions, train_success_curves
+
+    train_success_curves(CurveOptions(rounds=rounds, seed=seed, out=str(out)), lambda row: typer.echo(row))
+
+
+@app.command()
+def spades_bidder(
+    seed: Annotated[int, typer.Option(min=0, help="Seed of games and weights.")] = 1,
+    out: Annotated[Path, typer.Option(help="Weights to write.")] = Path("runs/learned.safetensors"),
+) -> None:
+    """The learned Spades bidder, by self-play on the bidding."""
+    from bidzoo.agents.spades.learned_training import LearnedOptions, train_bidder
+
+    train_bidder(LearnedOptions(seed=seed, out=str(out)), lambda row: typer.echo(row))

@@ -1,0 +1,63 @@
+"""Sets of small numbers (cards of a hand, ranks of a suit, legal actions) as the bits of one integer."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bidzoo.core.kernels import I8, below_row, row
+
+
+@row
+def count_row(bits: int) -> int:
+    """How many numbers the set holds."""
+    count = 0
+    while bits:  # compiled, this loop is one instruction of the processor
+        bits &= bits - 1
+        count += 1
+    return count
+
+
+@row
+def lowest_row(bits: int) -> int:
+    """The lowest number of the set; -1 if it is empty."""
+    return count_row((bits & -bits) - 1) if bits else -1
+
+
+@row
+def pick_row(bits: int, key: np.uint64) -> int:
+    """One number of the set, all equally likely."""
+    for _ in range(below_row(key, count_row(bits))):
+        bits &= bits - 1
+    return lowest_row(bits)
+
+
+@row
+def cards_row(hand: int, at: int, out: I8) -> None:
+    """52 entries of ``out`` from ``at`` on: 1 where ``hand`` has the card."""
+    for card in range(52):  # a bound that the compiler knows makes this loop a few instructions
+        out[at + card] = (hand >> card) & 1
+
+
+@row
+def spread_row(bits: int, size: int, at: int, out: I8) -> None:
+    """``size`` entries of ``out`` from ``at`` on: 1 where the set has the number."""
+    for i in range(size):
+        out[at + i] = (bits >> i) & 1
+
+
+@row
+def spread_signed_row(value: int, digits: int, at: int, out: I8) -> None:
+    """``1 + digits`` entries from ``at`` on: whether ``value`` is negative; its size in binary, low digit first."""
+    out[at] = value < 0
+    spread_row(abs(value), digits, at + 1, out)
+
+
+def gather(entries: NDArray[Any]) -> int:
+    """What ``spread_row`` wrote."""
+    return int((entries.astype(np.int64) << np.arange(len(entries))).sum())
+
+
+def gather_signed(entries: NDArray[Any]) -> int:
+    """What ``spread_signed_row`` wrote."""
+    return gather(entries[1:]) * (-1 if entries[0] else 1)

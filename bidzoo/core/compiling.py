@@ -1,0 +1,165 @@
+"""Compiled forms of kernels, made beside the program that needs them.
+
+numba takes 15 to 50 seconds to compile a game or an agent, once a machine. Meanwhile kernels run as plain Python, with
+the same bytes: a process of low priority compiles into numba's cache what was called, and ``Kernel`` goes over to the
+compiled form when it finds it there. What would take minutes uncompiled waits instead, and says so in one line.
+
+``BIDZOO_COMPILE=now`` waits always (tests, benchmarks, clusters); ``bidzoo compile`` prepares everything beforehand.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numba import config, njit
+
+if TYPE_CHECKING:
+    from bidzoo.core.kernels import Kernel
+
+VARIABLE = "BIDZOO_COMPILE"
+POLICIES = ("background", "now")
+
+KERNELS: dict[tuple[str, str], Kernel] = {}  # by module and qualified name
+_asked: set[tuple[str, str, Any]] = set()
+_said = False
+_worker: subprocess.Popen[bytes] | None = None
+
+
+def policy() -> str:
+    """``BIDZOO_COMPILE``; ValueError for another word."""
+    word = os.environ.get(VARIABLE) or POLICIES[0]
+    if word not in POLICIES:
+        raise ValueError(f"{VARIABLE}={word!r}: expected {' or '.join(POLICIES)}")
+    return word
+
+
+def _probe() -> None:
+    """Compiled by nobody; numba says whether it could keep it."""
+
+
+def find_cache() -> None:
+    """See that numba can keep what it compiles: beside the sources, in the user's cache, or in a temporary folder."""
+    try:
+        njit(cache=True)(_probe)
+    except RuntimeError:  # a read-only installation without a home: the usual container
+        config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(prefix="bidzoo-")
+        print(
+            f"bidzoo: compiled kernels go to {config.CACHE_DIR}; set NUMBA_CACHE_DIR to a folder that stays",
+            file=sys.stderr,
+        )
+
+
+def kernel_named(module: str, name: str) -> Kernel:
+    """The kernel of that module and qualified name."""
+    import_module(module)
+    return KERNELS[module, name]
+
+
+def ready(kernel: Kernel, arguments: tuple[Any, ...]) -> bool:
+    """The compiled form for such ``arguments`` need not be waited for; if it must, it is being made from now on."""
+    if policy() == "now":
+        return True
+    signature = _signature(kernel, arguments)
+    if signature is None or _is_kept(kernel, signature):
+        return True
+    key = (*kernel.key, signature)
+    if key not in _asked:
+        _asked.add(key)
+        return not _ask(key)
+    return _worker is None or _worker.poll() is not None  # it has ended: better slow than never
+
+
+def announce(kernel: Kernel, arguments: tuple[Any, ...]) -> None:
+    """Say once that kernels are compiled, if that is what a call with ``arguments`` will wait for."""
+    global _said
+    if _said or policy() == "now":
+        return
+    signature = _signature(kernel, arguments)
+    if signature is not None and not _is_kept(kernel, signature):
+        _said = True
+        print("bidzoo: compiling kernels for this machine; once, up to a minute", file=sys.stderr, flush=True)
+
+
+def _signature(kernel: Kernel, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """Types of ``arguments``; None if the kernel has been compiled for them in this process."""
+    signature = tuple(kernel.compiled.typeof_pyval(given) for given in arguments)
+    return None if signature in kernel.compiled.overloads else signature
+
+
+def _is_kept(kernel: Kernel, signature: tuple[Any, ...]) -> bool:
+    """numba's cache on disk has the compiled form."""
+    cache = kernel.compiled._cache
+    return cache._index_key(signature, kernel.compiled.targetctx.codegen()) in cache._cache_file._load_index()
+
+
+# ---- the process that compiles -------------------------------------------------------------
+
+
+def _ask(key: tuple[str, str, Any]) -> bool:
+    """Hand ``key`` to the process that compiles; False if there is none to be had."""
+    global _worker
+    job = pickle.dumps(key)
+    try:
+        if _worker is None:
+            _worker = subprocess.Popen(
+                [sys.executable, "-m", __name__],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, VARIABLE: "now", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                start_new_session=True,  # Ctrl-C is not for it: it ends with its work
+            )
+        assert _worker.stdin is not None
+        _worker.stdin.write(len(job).to_bytes(8, "little") + job)
+        _worker.stdin.flush()
+    except OSError:
+        return False
+    return True
+
+
+def _forget() -> None:
+    global _worker
+    _worker = None
+    _asked.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
+def _serve() -> None:
+    """Compile what standard input asks for, one process at a time for all that share the cache; then end."""
+    if hasattr(os, "nice"):
+        os.nice(19)
+    from bidzoo.core.compiling import kernel_named  # not ours: this module runs as __main__
+
+    lock = None
+    while size := sys.stdin.buffer.read(8):
+        module, name, signature = pickle.loads(sys.stdin.buffer.read(int.from_bytes(size, "little")))
+        kernel = kernel_named(module, name)
+        if lock is None:
+            lock = _claim(Path(kernel.compiled._cache.cache_path))
+        kernel.compiled.compile(signature)
+
+
+def _claim(folder: Path) -> Any:
+    """An open file that says that this process compiles into ``folder``; waits for another one."""
+    if sys.platform == "win32":
+        return None
+    import fcntl
+
+    folder.mkdir(parents=True, exist_ok=True)
+    file = open(folder / "bidzoo-compiling.lock", "w")  # noqa: SIM115  held until the process ends
+    fcntl.flock(file, fcntl.LOCK_EX)
+    return file
+
+
+if __name__ == "__main__":
+    _serve()

@@ -1,0 +1,165 @@
+"""Tasks in many processes, here or on a cluster, with the same results whatever their number.
+
+A task is a function of its arguments alone, so where it runs and how often it is begun changes nothing. A task whose
+worker died (killed, out of memory, its machine gone) is run again; its result is handed out once.
+
+``loky``  processes of this machine, by joblib
+``ray``   the cluster that ``RAY_ADDRESS`` names or that runs here, else one made here
+``dask``  this process's client, or the cluster that ``DASK_SCHEDULER_ADDRESS`` names, else one made here
+
+The backend is the argument, or else the environment variable ``BIDZOO_BACKEND``, or else ``loky``; ``bidzoo --backend``
+sets the variable.
+
+Ray's and Dask's own joblib backends are not used: a killed worker comes out of Ray's as a result.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from bidzoo.core.threads import set_threads
+
+VARIABLE = "BIDZOO_BACKEND"
+RETRIES = 3  # of a task whose worker dies
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BIDZOO_THREADS"), "1")
+WORKER = {**_ONE_THREAD, "BIDZOO_COMPILE": "now"}  # they would all ask for the same kernels in the background
+
+Task = tuple[Any, ...]  # arguments
+Results = Iterator[tuple[int, Any]]  # number of the task, what it returned
+
+
+def run(
+    function: Callable[..., Any], tasks: Sequence[Task], workers: int = 1, backend: str | None = None
+) -> Iterator[Any]:
+    """``function(*task)`` of each of ``tasks``, in their order, as they come.
+
+    Args:
+        function: of a module, or a ``functools.partial`` of one; what it holds travels to the workers.
+        tasks: arguments of each call.
+        workers: tasks at a time, each on one thread; 1 with ``loky`` is this process.
+        backend: ``"loky"``, ``"ray"`` or ``"dask"``.
+
+    Raises:
+        ValueError: an unknown backend, or less than one worker.
+        RuntimeError: a task's worker died again and again.
+    """
+    return _in_order(as_completed(function, tasks, workers, backend))
+
+
+def as_completed(
+    function: Callable[..., Any],
+    tasks: Sequence[Task],
+    workers: int = 1,
+    backend: str | None = None,
+    apart: bool = False,
+) -> Results:
+    """``(number, function(*tasks[number]))``, as they are done; ``apart``: never in this process. Else as ``run``."""
+    backend = checked(backend, workers)
+    if backend == "loky" and not apart and (workers == 1 or len(tasks) < 2):
+        return ((number, function(*task)) for number, task in enumerate(tasks))
+    return BACKENDS[backend](function, tasks, workers)
+
+
+def checked(backend: str | None = None, workers: int = 1) -> str:
+    """The name of the backend that is meant; ValueError as ``run``."""
+    name = backend or os.environ.get(VARIABLE) or "loky"
+    if name not in BACKENDS:
+        raise ValueError(f"unknown backend {name!r}; choose from {', '.join(BACKENDS)}")
+    if workers < 1:
+        raise ValueError(f"workers: {workers}, expected 1 or more")
+    return name
+
+
+def _in_order(results: Results) -> Iterator[Any]:
+    held, following = {}, 0
+    for number, result in results:
+        held[number] = result
+        while following in held:
+            yield held.pop(following)
+            following += 1
+
+
+def _alone(function: Callable[..., Any], *task: Any) -> Any:
+    """``function(*task)`` on one thread: the workers share the cores."""
+    set_threads(1)
+    return function(*task)
+
+
+def _same(function: Callable[..., Any]) -> Callable[..., Any]:
+    return function
+
+
+def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> Results:
+    from concurrent.futures import as_completed as done_first
+    from concurrent.futures.process import BrokenProcessPool
+
+    from joblib.externals.loky import get_reusable_executor
+
+    waiting, vain = set(range(len(tasks))), 0
+    while waiting:
+        before = len(waiting)
+        executor = get_reusable_executor(max_workers=workers, env=WORKER)  # a new one after a death
+        futures = {executor.submit(_alone, function, *tasks[number]): number for number in sorted(waiting)}
+        try:
+            for future in done_first(futures):
+                if isinstance(future.exception(), BrokenProcessPool):
+                    continue
+                waiting.remove(futures[future])
+                yield futures[future], future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+        vain = vain + 1 if len(waiting) == before else 0
+        if vain > RETRIES:
+            raise RuntimeError(f"the workers of tasks {sorted(waiting)[:workers]} died {vain} times in a row")
+
+
+def _ray(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> Results:
+    import ray
+    from ray.exceptions import WorkerCrashedError
+
+    if not ray.is_initialized():
+        ray.init(log_to_driver=False)
+    remote = ray.remote(max_retries=RETRIES, scheduling_strategy="SPREAD")(_alone)
+    shared = ray.put(function)  # once a machine, not once a task
+    pending: dict[Any, int] = {}
+    following = 0
+    while following < len(tasks) or pending:
+        while following < len(tasks) and len(pending) < workers:
+            pending[remote.remote(shared, *tasks[following])] = following
+            following += 1
+        for done in ray.wait(list(pending))[0]:
+            number = pending.pop(done)
+            try:
+                result = ray.get(done)
+            except WorkerCrashedError as problem:
+                raise RuntimeError(f"the workers of task {number} died {RETRIES + 1} times in a row") from problem
+            yield number, result
+
+
+def _dask(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> Results:
+    import dask
+    from distributed import Client, KilledWorker
+    from distributed import as_completed as done_first
+
+    here = dask.config.get("scheduler-address", None) is None
+    try:
+        client = Client.current()
+    except ValueError:  # none yet; it stays to the end of this process
+        client = Client(n_workers=workers, threads_per_worker=1, dashboard_address=None) if here else Client()
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"}):  # policies hold their networks
+        shared = client.submit(_same, function, pure=False)  # scattered data would be lost with a worker, results not
+    futures = {client.submit(_alone, shared, *task, pure=False): i for i, task in enumerate(tasks)}
+    for future in done_first(futures):
+        try:
+            result = future.result()
+        except KilledWorker as problem:
+            raise RuntimeError(f"the workers of task {futures[future]} died again and again") from problem
+        yield futures[future], result
+
+
+BACKENDS: dict[str, Callable[[Callable[..., Any], Sequence[Task], int], Results]] = {
+    "loky": _loky,
+    "ray": _ray,
+    "dask": _dask,
+}

@@ -1,0 +1,220 @@
+"""Numba conventions, stated once.
+
+A **state** is one record of a structured array; the states of ``B`` tables are that array, ``[B]``.
+
+``@row``      one table: a plain function of records, numbers and arrays; called from other kernels.
+``@batched``  rows ``start`` to ``stop`` of all tables, no other logic; its first array has one entry a row.
+
+Kernels write into what they are given; they never allocate results, print or raise.
+Randomness is addressed, not consumed: ``key_row(seed, board, stream)`` is the same number whatever
+the batch, the thread count or the order of play.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import update_wrapper, wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+import numpy as np
+from numba import config, njit, types
+from numba.extending import typeof_impl
+from numpy.typing import ArrayLike, NDArray
+
+from bidzoo.core import compiling
+from bidzoo.core.threads import spread
+
+F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+
+I8 = NDArray[np.int8]
+I16 = NDArray[np.int16]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+U8 = NDArray[np.uint8]
+U64 = NDArray[np.uint64]
+F32 = NDArray[np.float32]
+F64 = NDArray[np.float64]
+Bool = NDArray[np.bool_]
+State = Any  # one record: ``state.field`` reads and writes, compiled or not
+States = NDArray[np.void]  # [B] records
+
+compiling.find_cache()
+
+
+class _Thread(threading.local):
+    plain = False  # in a kernel that runs as plain Python: so do those it calls
+    patient = True  # plain Python would do until the compiled form is there
+
+
+_thread = _Thread()
+LOOK_AGAIN = 0.2  # seconds between two looks for a compiled form
+MANY = 64  # rows: too many for plain Python
+
+
+class Kernel:
+    """A function that runs compiled, or as plain Python while its compiled form is being made (``compiling``)."""
+
+    def __init__(self, function: Callable[..., Any], plain: bool) -> None:
+        self.py_func, self.key = function, (function.__module__, function.__qualname__)
+        self.compiled = njit(cache=True, nogil=True, error_model="numpy")(function)
+        self._plain, self._looked = plain, -LOOK_AGAIN
+        self._run = function if config.DISABLE_JIT else self._first
+        update_wrapper(self, function)
+        if not config.DISABLE_JIT:  # a constant counts as a number, or numba would compile a form for each
+            resolve = self.compiled.get_call_template
+            self.compiled.get_call_template = lambda args, kws: resolve(
+                tuple(map(types.unliteral, args)), {name: types.unliteral(given) for name, given in kws.items()}
+            )
+            compiling.KERNELS[self.key] = self
+
+    def __call__(self, *arguments: Any) -> Any:
+        return (self.py_func if _thread.plain else self._run)(*arguments)
+
+    def __reduce__(self) -> Any:
+        return compiling.kernel_named, self.key
+
+    def wait_for(self, *arguments: Any) -> None:
+        """From now on compiled; says so if a call with ``arguments`` has to wait for that."""
+        if self._run == self._first:
+            compiling.announce(self, arguments)
+            self._run = self.compiled
+
+    def _first(self, *arguments: Any) -> Any:
+        """Compiled as soon as that can be had."""
+        if not (self._plain and _thread.patient):
+            self.wait_for(*arguments)
+        elif (now := time.monotonic()) - self._looked >= LOOK_AGAIN:
+            self._looked = now
+            if compiling.ready(self, arguments):
+                self._run = self.compiled
+        if self._run is self.compiled:
+            return self.compiled(*arguments)
+        _thread.plain = True
+        try:
+            return self.py_func(*map(_with_attributes, arguments))
+        finally:
+            _thread.plain = False
+
+
+def _with_attributes(given: Any) -> Any:
+    """Records with fields as attributes, as compiled code sees them."""
+    if isinstance(given, np.ndarray) and given.dtype.names:
+        return given.view(np.recarray)
+    if isinstance(given, np.void):
+        return given.view(np.dtype((np.record, given.dtype)))
+    if isinstance(given, tuple) and hasattr(given, "_fields"):
+        return type(given)(*map(_with_attributes, given))
+    return given
+
+
+@contextmanager
+def when_compiled() -> Iterator[None]:
+    """In here kernels wait for their compiled form: the work would take minutes as plain Python."""
+    before, _thread.patient = _thread.patient, False
+    try:
+        yield
+    finally:
+        _thread.patient = before
+
+
+def wait_always() -> None:
+    """From here on kernels wait in every thread: what runs now is long, or measured."""
+    _Thread.patient = False
+
+
+# in other kernels a kernel stands for its compiled form
+typeof_impl.register(Kernel, lambda kernel, context: types.Dispatcher(kernel.compiled))
+
+
+if TYPE_CHECKING:  # numba is untyped: checkers see the plain signatures
+
+    def row(function: F) -> F: ...
+    def batched(function: Callable[Concatenate[int, int, P], None]) -> Callable[P, None]: ...
+    def compiled_batched(function: Callable[Concatenate[int, int, P], None]) -> Callable[P, None]: ...
+
+else:
+
+    def row(function: F) -> Kernel:
+        """``function`` as a kernel."""
+        return Kernel(function, plain=True)
+
+    def batched(function: F) -> F:
+        """``function(start, stop, ...)``, called without the first two: all rows of its first array, on the threads."""
+        return _batched(row(function))
+
+    def compiled_batched(function: F) -> F:
+        """``batched`` of what cannot run as plain Python."""
+        return _batched(Kernel(function, plain=False))
+
+    def _batched(kernel: Kernel) -> Callable[..., None]:
+        @wraps(kernel.py_func)
+        def dispatch(*arguments: Any) -> None:
+            rows = next(len(a) for a in arguments if isinstance(a, np.ndarray))
+            if rows < MANY:
+                kernel(0, rows, *arguments)
+            else:
+                kernel.wait_for(0, rows, *arguments)
+                spread(kernel, rows, arguments)
+
+        return dispatch
+
+
+def allocate(dtype: np.dtype[np.void], tables: int) -> States:
+    """Zeroed records ``[tables]``; attribute access also works uncompiled (NUMBA_DISABLE_JIT=1)."""
+    records: States = np.zeros(tables, dtype)
+    return records.view(np.recarray) if config.DISABLE_JIT else records
+
+
+def column(name: str, given: ArrayLike, rows: int, least: int, most: int) -> I64:
+    """``given``, one number or one a row, as ``[rows]``; ValueError names another shape or a number out of range."""
+    if np.shape(given) not in ((), (rows,)):
+        raise ValueError(f"{name} of shape {np.shape(given)}: expected one number, or [{rows}]")
+    return within(name, np.ascontiguousarray(np.broadcast_to(given, rows), np.int64), least, most)
+
+
+def within(name: str, values: I64, least: int, most: int) -> I64:
+    """``values``; ValueError names the first one that is not from ``least`` to ``most``."""
+    for value in values[(values < least) | (values > most)][:1]:
+        raise ValueError(f"{name} {value}: expected {least} ... {most}")
+    return values
+
+
+# SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators").
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_11, _27, _30, _31, _32 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
+
+
+@row
+def next_row(key: np.uint64) -> np.uint64:
+    """The random 64-bit number after ``key``; iterate it for a stream."""
+    z = key + _GAMMA
+    z = (z ^ (z >> _30)) * _MIX_1
+    z = (z ^ (z >> _27)) * _MIX_2
+    return z ^ (z >> _31)
+
+
+if not TYPE_CHECKING:  # plain NumPy reports the wrap-around that the generator is made of
+    next_row.py_func = np.errstate(over="ignore")(next_row.py_func)
+    if config.DISABLE_JIT:
+        next_row._run = next_row.py_func
+
+
+@row
+def key_row(seed: int, board: int, stream: int) -> np.uint64:
+    """First random number of the stream addressed by three integers."""
+    return next_row(next_row(next_row(np.uint64(seed)) ^ np.uint64(board)) ^ np.uint64(stream))
+
+
+@row
+def unit_row(key: np.uint64) -> float:
+    """``key`` as a number in ``[0, 1)``, of 53 bits."""
+    return (key >> _11) * (1.0 / (1 << 53))
+
+
+@row
+def below_row(key: np.uint64, n: int) -> int:
+    """``key`` as an integer in ``[0, n)``, ``n`` < 2**32 (multiply-shift)."""
+    return int(np.int64(((key >> _32) * np.uint64(n)) >> _32))  # signed: uint64 and int64 would mix to float64

@@ -1,0 +1,76 @@
+"""Random numbers for a batch of tables, one independent stream a row.
+
+A policy that draws from ``Streams`` gives each table the same numbers whichever tables stand beside it.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bidzoo.core.kernels import F64, I64, U64, batched, key_row, next_row, row, unit_row
+from bidzoo.core.options import whole
+
+_POLICIES = np.uint64(0xA07C1E5B0A2D)  # keeps these numbers apart from those that the kernels deal with
+
+
+@row
+def stream_row(seed: int, board: int, stream: int) -> np.uint64:
+    """Key of one stream; its first number is ``unit_row(next_row(key))``."""
+    return next_row(key_row(seed, board, stream) ^ _POLICIES)
+
+
+@batched
+def _keys(start: int, stop: int, seed: int, boards: I64, stream: I64, out: U64) -> None:
+    for b in range(start, stop):
+        out[b] = stream_row(seed, boards[b], stream[b])
+
+
+@batched
+def _uniform(start: int, stop: int, keys: U64, out: F64) -> None:
+    for b in range(start, stop):
+        for k in range(out.shape[1]):
+            keys[b] = next_row(keys[b])
+            out[b, k] = unit_row(keys[b])
+
+
+def random_seed() -> int:
+    """A seed where nobody gave one."""
+    return int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
+
+
+def checked_seed(seed: Any) -> int:
+    """``seed`` as an int; ValueError unless it is an integer from 0 to 2**63 - 1."""
+    return whole("seed", seed, 0, 2**63 - 1)
+
+
+class Streams:
+    """``B`` random streams, addressed by seed, board and a third number (turn, table, seat ...)."""
+
+    def __init__(self, keys: U64) -> None:
+        self.keys = keys
+
+    @classmethod
+    def at(cls, seed: int, boards: I64, stream: I64 | int = 0) -> "Streams":
+        """Streams of ``boards`` ``[B]``; ``stream`` ``[B]`` or one number."""
+        boards = np.ascontiguousarray(boards, np.int64)
+        keys = np.empty(len(boards), np.uint64)
+        _keys(seed, boards, np.ascontiguousarray(np.broadcast_to(stream, boards.shape), np.int64), keys)
+        return cls(keys)
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __getitem__(self, rows: slice | Sequence[int] | I64) -> "Streams":
+        """Streams of some rows; numbers drawn there are not consumed here."""
+        return Streams(self.keys[rows].copy())
+
+    def random(self, k: int = 1) -> F64:
+        """``k`` numbers a row, uniform in [0, 1): ``[B, k]``."""
+        out = np.empty((len(self.keys), k))
+        _uniform(self.keys, out)
+        return out
+
+    def generator(self, b: int) -> np.random.Generator:
+        """A NumPy generator for row ``b``, for code that needs more than uniforms."""
+        return np.random.Generator(np.random.Philox(key=int(self.keys[b])))

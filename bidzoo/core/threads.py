@@ -1,0 +1,82 @@
+"""Rows of a batch on several cores: one small pool of threads for all kernels.
+
+Kernels release Python's lock, so threads of Python serve. The pool sleeps between batches, is made anew in a forked
+child, and leaves what is too small to repay it to the caller. Results are the same for any number of threads: a row
+depends on nothing but itself.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+VARIABLE = "BIDZOO_THREADS"
+FEW = 256  # rows
+_ALIGN = 64  # a thread's first row is a multiple: no two threads write to one cache line of a byte a row
+
+_count = 0  # 0: not asked for yet
+_pool: ThreadPoolExecutor | None = None
+
+
+def cores() -> int:
+    """Cores that this process may use, by its affinity and its control group's quota."""
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        if quota != "max":
+            count = min(count, max(1, round(int(quota) / int(period))))
+    except (OSError, ValueError):
+        pass
+    return count
+
+
+def get_threads() -> int:
+    """Threads of the kernels: as set, else ``BIDZOO_THREADS``, else ``cores()``."""
+    global _count
+    if not _count:
+        text = os.environ.get(VARIABLE, "")
+        if text and not (text.isdecimal() and int(text)):
+            raise ValueError(f"{VARIABLE}={text!r}: expected a number of threads, at least 1")
+        _count = int(text) if text else cores()
+    return _count
+
+
+def set_threads(count: int) -> None:
+    """Let kernels use ``count`` threads, at least 1, from the next batch on."""
+    global _count
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise ValueError(f"{count!r} threads: expected an integer, at least 1")
+    _count = count
+    _forget()
+
+
+def _forget() -> None:
+    global _pool
+    _pool = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
+def spread(kernel: Callable[..., None], rows: int, arguments: tuple[Any, ...]) -> None:
+    """``kernel(start, stop, *arguments)`` over all ``rows``, in shares on the threads; the caller takes one itself."""
+    global _pool
+    threads = get_threads()
+    if rows < FEW or threads == 1:
+        kernel(0, rows, *arguments)
+        return
+    size = -(-rows // threads)
+    size += -size % _ALIGN
+    pool = _pool  # another thread may forget it meanwhile
+    if pool is None:
+        pool = _pool = ThreadPoolExecutor(threads - 1, "bidzoo")
+    others = [pool.submit(kernel, start, min(rows, start + size), *arguments) for start in range(size, rows, size)]
+    try:
+        kernel(0, min(rows, size), *arguments)
+    finally:
+        for other in others:
+            other.result()

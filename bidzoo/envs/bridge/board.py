@@ -1,0 +1,161 @@
+"""One board as files of played bridge hold it: the deal, and as much of auction, play and result as is known.
+
+``pbn`` and ``lin`` read and write lists of these.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bidzoo.core.cards import (
+    FIRST_BID,
+    FULL_DECK,
+    HAND_SIZE,
+    NUM_CALLS,
+    NUM_CARDS,
+    PASS,
+    SEATS,
+    call_number,
+    call_text,
+    card_text,
+    check_deal,
+)
+from bidzoo.core.kernels import I8, allocate
+from bidzoo.envs.bridge import auction, play
+from bidzoo.envs.bridge.state import OVER, PLAY, STATE
+
+UNKNOWN_HAND = 0
+Hands = tuple[int, int, int, int]  # card bits of N E S W
+VULNERABLE = ("None", "NS", "EW", "All")  # by number: bit 0 N/S, bit 1 E/W
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of an auction."""
+
+    call: int  # 0 ... 37
+    alert: bool = False
+    note: str = ""  # what the bidder's side says it means
+
+
+@dataclass(frozen=True)
+class Board:
+    """What a file tells of one board; ``None`` and empty mean that it does not say."""
+
+    number: int | None = None
+    dealer: int | None = None  # seat
+    vulnerable: int | None = None  # bit 0 N/S, bit 1 E/W
+    hands: Hands | None = None  # card bits; 0 for a hand that is not shown
+    auction: tuple[Call, ...] = ()
+    contract: str | None = None  # "4SX", "3NT", "Pass"
+    declarer: int | None = None  # seat
+    play: tuple[int, ...] = ()  # cards in the order played
+    claimed: bool = False
+    result: int | None = None  # tricks won by declarer
+    tricks: tuple[int, ...] | None = None  # double dummy [20], 5 * declarer + strain; -1 unknown
+    names: tuple[str, str, str, str] = ("", "", "", "")  # N E S W
+    tags: Mapping[str, str] = field(default_factory=dict)  # everything else, as text (PBN tag: value)
+
+    @property
+    def complete(self) -> bool:
+        """All 52 cards are known."""
+        return self.hands is not None and UNKNOWN_HAND not in self.hands
+
+
+def contract_text(bid: int, stake: int) -> str:
+    """``"4SX"``; ``"Pass"`` for bid -1."""
+    return "Pass" if bid < 0 else call_text(FIRST_BID + bid) + {1: "", 2: "X", 4: "XX"}[stake]
+
+
+def contract_numbers(text: str) -> tuple[int, int]:
+    """Bid (0 ... 34, -1 if passed out) and stake (1, 2, 4) of a contract's text; ValueError if it is none."""
+    word = text.strip().upper()
+    if word in ("PASS", "P", "AP"):
+        return -1, 1
+    bare = word.rstrip("X*")
+    stake = {0: 1, 1: 2, 2: 4}.get(len(word) - len(bare))
+    try:
+        bid = call_number(bare) - FIRST_BID
+    except ValueError:
+        bid = -1
+    if stake is None or bid < 0:
+        raise ValueError(f"{text!r} is not a contract (expected Pass or such as 1C, 3NT, 4SX, 6DXX)")
+    return bid, stake
+
+
+def check_hands(hands: tuple[int, ...]) -> Hands:
+    """Four hands of 13 different cards; a single hand that is not shown gets the cards that are left."""
+    check_deal(hands, hidden=True)
+    left = FULL_DECK - sum(hands)
+    north, east, south, west = (hand or (left if left.bit_count() == HAND_SIZE else UNKNOWN_HAND) for hand in hands)
+    return north, east, south, west
+
+
+class BoardReplay:
+    """A table that follows an auction and its play call by call; ValueError at whatever the laws forbid."""
+
+    def __init__(self, dealer: int, vulnerable: int | None, hands: Hands | None) -> None:
+        """Before the first call. Without all four hands only the auction can be followed."""
+        self.state = allocate(STATE, 1)[0]
+        auction.open_auction_row(self.state, dealer, vulnerable or 0)
+        if hands is not None:
+            self.state["hands"][:] = hands
+            self.state["held"][:] = hands
+        self._legal_calls: I8 = np.zeros(NUM_CALLS, np.int8)
+        self._legal_cards: I8 = np.zeros(NUM_CARDS, np.int8)
+
+    @property
+    def bid_over(self) -> bool:
+        """The auction has ended."""
+        return bool(self.state["phase"] in (PLAY, OVER))
+
+    @property
+    def contract(self) -> str:
+        """The contract so far."""
+        return contract_text(int(self.state["bid"]), int(self.state["stake"]))
+
+    @property
+    def declarer(self) -> int | None:
+        """Its declarer once the auction is over, if anybody bid."""
+        return None if self.state["declarer"] < 0 else int(self.state["declarer"])
+
+    def call(self, call: int) -> None:
+        """One more call."""
+        auction.legal_row(self.state, self._legal_calls)
+        if not self._legal_calls[call]:
+            after = " ".join(call_text(int(c)) for c in self.state["calls"][: self.state["length"]]) or "nothing"
+            expected = "nothing, the auction is over" if self.bid_over else self._expected_call()
+            raise ValueError(f"{call_text(call)} is not legal after {after}, expected {expected}")
+        auction.call_row(self.state, call)
+
+    def _expected_call(self) -> str:
+        words = [call_text(int(call)) for call in np.flatnonzero(self._legal_calls)]
+        doubles = [word for word in words if word in ("X", "XX")]
+        bids = [f"a bid from {word}" for word in words[1 + len(doubles) :][:1]]
+        return ", ".join([call_text(PASS), *doubles, *bids])
+
+    def settle(self, contract: str, declarer: int) -> None:
+        """Go straight to the play of a contract whose auction is not known."""
+        bid, stake = contract_numbers(contract)
+        self.state["bid"], self.state["stake"], self.state["declarer"] = bid, stake, declarer
+
+    def start_play(self) -> None:
+        """Ready for the opening lead."""
+        if self.state["bid"] < 0 or self.state["declarer"] < 0:
+            raise ValueError("cards are played, expected a contract and its declarer first")
+        play.lead_row(self.state)
+
+    def card(self, card: int) -> None:
+        """One more card, by whoever is to play."""
+        seat = int(self.state["hand_to_play"])
+        play.legal_cards_row(self.state, self._legal_cards)
+        if not self._legal_cards[card]:
+            expected = " ".join(card_text(int(c)) for c in np.flatnonzero(self._legal_cards)) or "no more cards"
+            raise ValueError(f"{card_text(card)} cannot be played by {SEATS[seat]}, expected {expected}")
+        play.play_row(self.state, card)
+
+    @property
+    def result(self) -> int | None:
+        """Tricks won by declarer once all cards are played."""
+        return int(self.state["won"][self.state["declarer"] % 2]) if self.state["plays"] == NUM_CARDS else None

@@ -1,0 +1,305 @@
+"""Double-dummy results by endplay's solver (Bo Haglund's DDS): of deals, contracts and cards; kept in files.
+
+DDS keeps global state: calls take turns under a lock, and its own threads are switched off. What solves many deals
+runs several processes instead; its results never depend on their number. The order of suits in DDS is S H D C, and
+rank ``r`` is bit ``r + 2``.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bidzoo.core import jobs
+from bidzoo.core.cards import NUM_CARDS
+from bidzoo.core.kernels import I8, I64, U8, States
+from bidzoo.core.storage import Journal
+from bidzoo.core.streams import checked_seed
+from bidzoo.envs.bridge.deals import UNKNOWN, DealSet, random_deals
+from bidzoo.envs.bridge.formats import deal_file
+
+DEALS_A_CALL, BOARDS_A_CALL = 40, 200  # DDS's own limits
+_MOST_TRICKS, _SEARCH = -1, 1  # SolveBoard's target and mode: exact tricks, always searched
+_BEST_CARD, _ALL_CARDS = 1, 3  # its solutions
+STRAIN = np.array([3, 2, 1, 0, 4])  # DDS strain of C D H S NT, and back
+
+one_call = threading.Lock()
+
+
+@cache
+def solver() -> ModuleType:
+    """endplay's bindings, imported on first use (they bring matplotlib), with one thread."""
+    try:
+        from endplay import _dds
+    except ImportError as error:
+        raise ImportError(
+            "solving deals needs endplay (pip install endplay; it has no wheel for Python 3.14)"
+        ) from error
+    _dds.SetMaxThreads(1)
+    module: ModuleType = _dds
+    return module
+
+
+def holdings(hands: I64) -> NDArray[np.uint32]:
+    """Cards of each seat by suit S H D C as DDS has them: ``[n, 4, 4]``."""
+    ranks = np.arange(13)
+    suits = np.arange(3, -1, -1)[:, None]
+    held = hands[:, :, None, None] >> (4 * ranks + suits) & 1
+    return (held << ranks + 2).sum(3).astype(np.uint32)
+
+
+# ---- in this process ---------------------------------------------------------------------
+
+
+def dd_tricks(hands: I64) -> I8:
+    """Double-dummy tricks ``[n, 20]`` of deals ``[n, 4]``; about 0.2 s each."""
+    dds = solver()
+    out = np.empty((len(hands), 20), np.int8)
+    for start in range(0, len(hands), DEALS_A_CALL):
+        part = hands[start : start + DEALS_A_CALL]
+        deals, results = dds.ddTableDeals(), dds.ddTablesRes()
+        deals.noOfTables = len(part)
+        np.frombuffer(deals.ddTableDeal, np.uint32).reshape(-1, 4, 4)[: len(part)] = holdings(part)
+        with one_call:
+            dds.CalcAllTables(deals, -1, [0] * 5, results, dds.allParResults())  # -1: no par, 0: leave no strain out
+        found = np.frombuffer(results.results, np.int32).reshape(-1, 5, 4)[: len(part)]  # strain S H D C NT, declarer
+        out[start : start + len(part)] = found[:, STRAIN].transpose(0, 2, 1).reshape(-1, 20)
+    return out
+
+
+@lru_cache(maxsize=4096)
+def _remembered(hands: tuple[int, ...]) -> I8:
+    tricks: I8 = dd_tricks(np.array([hands], np.int64))[0]
+    tricks.flags.writeable = False
+    return tricks
+
+
+def dd_tricks_of(hands: I64) -> I8:
+    """Double-dummy tricks ``[20]`` of one deal ``[4]``, read-only; about 0.2 s the first time, then remembered."""
+    return _remembered(tuple(map(int, hands)))
+
+
+def dd_contracts(hands: I64, declarer: I64, strain: I64) -> I8:
+    """Double-dummy tricks ``[n]`` of ``declarer`` ``[n]`` in ``strain`` ``[n]``; about 0.02 s each."""
+    solved = _solve_boards(hands, STRAIN[strain], (declarer + 1) % 4, np.zeros((len(hands), 6), np.int64), _BEST_CARD)
+    return np.array([13 - board.score[0] for board in solved], np.int8)
+
+
+def card_tricks(states: States) -> I8:
+    """Tricks that the side to play still takes with each card, ``[n, 52]``; -1 for cards that cannot be played.
+
+    ``states`` ``[n]`` in the play, all four hands known; about 0.01 s each at the opening lead, less later.
+    """
+    trick = np.zeros((len(states), 6), np.int64)  # suits of up to three cards, then their ranks
+    for b, state in enumerate(states):
+        plays = int(state["plays"])
+        for k, card in enumerate(state["played"][plays - plays % 4 : plays]):
+            trick[b, k], trick[b, 3 + k] = 3 - card % 4, card // 4 + 2
+    hands = np.ascontiguousarray(states["held"])
+    out = np.full((len(states), NUM_CARDS), -1, np.int8)
+    for tricks, board in zip(out, _solve_boards(hands, STRAIN[states["bid"] % 5], states["leader"], trick, _ALL_CARDS)):
+        for k in range(board.cards):
+            suit = 3 - board.suit[k]
+            tricks[4 * (board.rank[k] - 2) + suit] = board.score[k]
+            for rank in range(13):  # ``equals``: lower cards as good as the one named
+                if board.equals[k] >> (rank + 2) & 1:
+                    tricks[4 * rank + suit] = board.score[k]
+    return out
+
+
+def _solve_boards(hands: I64, trump: I64, leader: I64, trick: I64, solutions: int) -> Iterator[Any]:
+    """DDS's result of each board ``[n]``; ``trick`` ``[n, 6]`` as it wants the cards of the current one."""
+    dds = solver()
+    for start in range(0, len(hands), BOARDS_A_CALL):
+        part = slice(start, start + BOARDS_A_CALL)
+        boards, solved = dds.boards(), dds.solvedBoards()
+        boards.noOfBoards = n = len(hands[part])
+        np.frombuffer(boards.target, np.int32)[:n] = _MOST_TRICKS
+        np.frombuffer(boards.solutions, np.int32)[:n] = solutions
+        np.frombuffer(boards.mode, np.int32)[:n] = _SEARCH
+        deals = np.frombuffer(boards.deals, np.uint32).reshape(-1, 24)[:n]
+        deals[:, 0], deals[:, 1], deals[:, 2:8] = trump[part], leader[part], trick[part]
+        deals[:, 8:] = holdings(hands[part]).reshape(n, 16)
+        with one_call:
+            dds.SolveAllBoardsBin(boards, solved)
+        yield from (solved.solvedBoard[i] for i in range(n))
+
+
+# ---- results found before ----------------------------------------------------------------
+
+
+class TrickCache:
+    """Double-dummy results by deal, kept in a file: a match on fresh deals solves each contract once.
+
+    Several processes may share the file.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        """Open or create ``path``; ValueError if it is another kind of file."""
+        size = deal_file.OWNER_BYTES + deal_file.TRICK_BYTES
+        self._journal = Journal(Path(path), {"bidzoo": "double-dummy cache", "format": 1}, size)
+        self._tricks: dict[bytes, I8] = {}
+        owner, numbers = np.split(self._journal.at_opening, [deal_file.OWNER_BYTES], axis=1)
+        self._merge(owner, deal_file.unpack_tricks(numbers))
+
+    def __len__(self) -> int:
+        """Deals of which anything is known."""
+        return len(self._tricks)
+
+    def lookup(self, hands: I64) -> I8:
+        """What is known of deals ``[n, 4]``: tricks ``[n, 20]``, -1 where nothing is."""
+        nothing = np.full(20, UNKNOWN, np.int8)
+        known = [self._tricks.get(deal.tobytes(), nothing) for deal in deal_file.pack_hands(hands)]
+        return np.array(known, np.int8).reshape(-1, 20)
+
+    def add(self, hands: I64, tricks: I8) -> None:
+        """Remember tricks ``[n, 20]`` (-1: nothing new) of deals ``[n, 4]``, here and in the file."""
+        owner = deal_file.pack_hands(hands)
+        self._journal.append(np.hstack([owner, deal_file.pack_tricks(tricks)]))
+        self._merge(owner, tricks)
+
+    def __enter__(self) -> "TrickCache":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._journal.close()
+
+    def _merge(self, owner: U8, tricks: I8) -> None:
+        for deal, new in zip(owner, tricks, strict=True):
+            before = self._tricks.get(deal.tobytes(), new)
+            self._tricks[deal.tobytes()] = np.where(new == UNKNOWN, before, new)
+
+
+# ---- many deals, in several processes ----------------------------------------------------
+
+DEALS_A_TASK, CONTRACTS_A_TASK = 10, 100  # about 2 s of work: what a kill can cost each worker
+
+
+def solve_tricks(hands: I64, workers: int = 1, cache: TrickCache | None = None, backend: str | None = None) -> I8:
+    """Double-dummy tricks ``[n, 20]`` of deals ``[n, 4]``; about 0.2 s each and core."""
+    hands = DealSet.of(hands).hands
+    tricks = _lookup(cache, hands)
+    rows = np.flatnonzero((tricks == UNKNOWN).any(1))
+    tasks = [rows[i : i + DEALS_A_TASK] for i in range(0, len(rows), DEALS_A_TASK)]
+    for task, solved in zip(tasks, jobs.run(dd_tricks, [(hands[t],) for t in tasks], workers, backend)):
+        tricks[task] = solved
+        if cache is not None:
+            cache.add(hands[task], solved)
+    return tricks
+
+
+def _lookup(cache: TrickCache | None, hands: I64) -> I8:
+    return np.full((len(hands), 20), UNKNOWN, np.int8) if cache is None else cache.lookup(hands)
+
+
+def solve_contracts(
+    hands: I64,
+    declarer: I64,
+    strain: I64,
+    workers: int = 1,
+    cache: TrickCache | None = None,
+    backend: str | None = None,
+) -> I8:
+    """Double-dummy tricks ``[n]`` of the contracts reached; about 0.02 s each and core.
+
+    Args:
+        hands: ``[n, 4]``.
+        declarer: ``[n]`` seats; -1 for a passed-out deal, which needs no solving and has -1 tricks.
+        strain: ``[n]`` C D H S NT = 0 ... 4; any number where declarer is -1.
+        workers: processes.
+        cache: consulted first, and told what was found.
+        backend: where the processes are, see ``bidzoo.core.jobs``.
+
+    Raises:
+        ValueError: an impossible deal, declarer or strain, with its index.
+    """
+    hands = DealSet.of(hands).hands
+    declarer, strain = np.asarray(declarer, np.int64), np.asarray(strain, np.int64)
+    _check_contracts(len(hands), declarer, strain)
+    cells = np.where(declarer < 0, 0, 5 * declarer + strain)
+    tricks = _lookup(cache, hands)[np.arange(len(hands)), cells]
+    tricks[declarer < 0] = UNKNOWN
+    rows = np.flatnonzero((tricks == UNKNOWN) & (declarer >= 0))
+    size = max(1, min(CONTRACTS_A_TASK, -(-len(rows) // (4 * workers))))  # the few of one search also go to all workers
+    tasks = [rows[i : i + size] for i in range(0, len(rows), size)]
+    arguments = [(hands[t], declarer[t], strain[t]) for t in tasks]
+    for task, solved in zip(tasks, jobs.run(dd_contracts, arguments, workers, backend)):
+        tricks[task] = solved
+        if cache is not None:
+            new = _lookup(None, hands[task])
+            new[np.arange(len(task)), cells[task]] = solved
+            cache.add(hands[task], new)
+    return tricks
+
+
+def _check_contracts(n: int, declarer: I64, strain: I64) -> None:
+    for name, values, low, high in (("declarer", declarer, -1, 3), ("strain", strain, 0, 4)):
+        if values.shape != (n,):
+            raise ValueError(f"{name} has shape {values.shape}, expected [{n}], one for each deal")
+        for i in np.flatnonzero(((values < low) | (values > high)) & (declarer != -1))[:1]:
+            raise ValueError(f"{name}: deal {i}: {values[i]}, expected {low} ... {high}")
+
+
+def generate(
+    deals: int,
+    seed: int,
+    out: str | Path,
+    workers: int = 1,
+    report: Callable[[int], None] = lambda done: None,
+    backend: str | None = None,
+) -> DealSet:
+    """Deals ``0 ... deals - 1`` of ``seed`` with their double-dummy tricks, also in the file ``out``.
+
+    Deal ``i`` is a function of ``(seed, i)``. Killed at any moment, the same call goes on from ``<out>.journal``, which
+    names seed and format but not the number of deals: a later call may ask for fewer, or more.
+
+    Args:
+        report: told how many deals are done, first at the start and then after every few.
+        backend: where the workers are, see ``bidzoo.core.jobs``.
+
+    Raises:
+        ValueError: ``out`` or its journal holds something else, or another process is at it.
+    """
+    out = Path(out)
+    if deals < 1:
+        raise ValueError(f"deals: {deals}, expected 1 or more")
+    seed = checked_seed(seed)
+    provenance = {"deals": "random_deals(seed, index)", "seed": seed, "count": deals}
+    if out.exists():
+        return _finished(out, provenance)
+    hands = random_deals(seed, np.arange(deals))
+    header = {"bidzoo": "double-dummy tables of random_deals(seed, index)", "format": 1, "seed": seed}
+    path = out.with_name(out.name + ".journal")
+    with Journal(path, header, deal_file.TRICK_BYTES, alone=True) as journal:
+        tricks = [deal_file.unpack_tricks(journal.at_opening)[:deals]]
+        done = len(tricks[0])
+        report(done)
+        tasks = [(hands[start : start + DEALS_A_TASK],) for start in range(done, deals, DEALS_A_TASK)]
+        for solved in jobs.run(dd_tricks, tasks, workers, backend):
+            journal.append(deal_file.pack_tricks(solved))
+            tricks.append(solved)
+            done += len(solved)
+            report(done)
+        result = DealSet.of(hands, np.concatenate(tricks), str(path))
+        result.save(out, {**provenance, "tables": f"endplay {version('endplay')}"})
+    path.unlink()
+    return result
+
+
+def _finished(out: Path, provenance: dict[str, Any]) -> DealSet:
+    """The deals of ``out`` if this very call made it before."""
+    hands, tricks, other = deal_file.read(out)
+    if {name: other.get(name) for name in provenance} != provenance:
+        raise ValueError(f"{out}: exists and holds other deals ({other}), expected no file or {provenance}")
+    out.with_name(out.name + ".journal").unlink(missing_ok=True)
+    return DealSet.of(hands, tricks, str(out))

@@ -1,1 +1,0 @@
-"""Files of deals, boards and auctions: PBN, LIN, deal files, recorded auctions."""

@@ -1,0 +1,266 @@
+"""Recorded auctions, as data to learn from: two file formats, replayed under our laws while they are read.
+
+``.npz``  ``owner`` uint8 ``[n, 13]`` (as in ``deal_file``), ``dealer`` ``[n]``, ``vulnerable`` ``[n, 2]`` (N/S, E/W),
+          ``length`` ``[n]`` calls of each auction, ``calls`` ``[sum(length)]`` one auction behind the other.
+other     OpenSpiel's text form of the WBridge5 data set: one board a line, numbers between blanks. 52 cards as they
+          are dealt (N E S W in turn), the calls as ``52 + call``, then the 52 cards as they are played, or none after
+          four passes. North deals and nobody is vulnerable; the play is not read beyond being 52 different cards.
+
+A *position* is one call of one auction: what its caller knew, and the call.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from bidzoo.core.cards import NUM_CALLS, NUM_CARDS, call_text, card_text, hand_cards
+from bidzoo.core.kernels import I8, I64, State, States, allocate, batched, next_row, row, within
+from bidzoo.core.storage import load_npz, save_npz
+from bidzoo.envs.bridge import auction, deals
+from bidzoo.envs.bridge.formats import deal_file
+from bidzoo.envs.bridge.state import OVER, STATE, VIEW
+
+# of all deals, by a hash of the cards
+_PERCENT: dict[deals.Split, tuple[int, int]] = {"test": (0, 1), "validation": (1, 2), "train": (2, 100)}
+
+
+class Auctions(NamedTuple):
+    """``n`` complete auctions with their deals."""
+
+    hands: I64  # [n, 4]  cards of N E S W, one bit each
+    dealer: I8  # [n]
+    vulnerable: I8  # [n]  bit 0 N/S, bit 1 E/W
+    start: I64  # [n + 1]  auction i is calls[start[i] : start[i + 1]]
+    calls: I8  # [start[n]]
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Auctions":
+        """The auctions of a file in either format; ValueError names file, board, call and what was expected."""
+        path = Path(path)
+        return _read_npz(path) if path.suffix == ".npz" else read_text(path)
+
+    @classmethod
+    def of(cls, hands: I64, dealer: I8, vulnerable: I8, length: I64, calls: I8, source: str) -> "Auctions":
+        """Checked auctions: possible deals, legal calls, every auction complete."""
+        deals.check(hands, np.full((len(hands), 20), deals.UNKNOWN, np.int8), source)
+        start = np.concatenate([[0], np.cumsum(length, dtype=np.int64)]).astype(np.int64)
+        auctions = cls(hands, dealer.astype(np.int8), vulnerable.astype(np.int8), start, calls)
+        _check(auctions, source)
+        return auctions
+
+    def save(self, path: str | Path) -> None:
+        """Write the ``.npz`` form, whole or not at all."""
+        save_npz(
+            Path(path),
+            owner=deal_file.pack_hands(self.hands),
+            dealer=self.dealer.astype(np.uint8),
+            vulnerable=(self.vulnerable[:, None] >> np.arange(2) & 1).astype(np.uint8),
+            length=np.diff(self.start).astype(np.uint16),
+            calls=self.calls.astype(np.uint8),
+        )
+
+    def split(self, which: deals.Split) -> I64:
+        """Numbers of the auctions of one part; a deal is in the same part wherever it occurs."""
+        percent = np.empty(len(self.hands), np.int64)
+        _percentile(self.hands, percent)
+        low, high = _PERCENT[which]
+        return np.flatnonzero((percent >= low) & (percent < high))
+
+
+class Positions:
+    """Every call of some auctions of a data set, by number."""
+
+    def __init__(self, data: Auctions, auctions: I64) -> None:
+        self.data = data
+        lengths = np.diff(data.start)[auctions]
+        self._auction = np.repeat(auctions, lengths)
+        before = np.cumsum(lengths) - lengths
+        self._turn = np.arange(len(self._auction)) - np.repeat(before, lengths)
+
+    def __len__(self) -> int:
+        return len(self._auction)
+
+    def at(self, numbers: I64) -> tuple[States, I8, I64]:
+        """Views ``[B]``, legal calls ``[B, 38]`` and the calls made ``[B]`` at positions ``numbers`` ``[B]``."""
+        views = allocate(VIEW, len(numbers))
+        legal = np.empty((len(numbers), NUM_CALLS), np.int8)
+        made = np.empty(len(numbers), np.int64)
+        _positions(self._auction[numbers], self._turn[numbers], self.data, views, legal, made)
+        return views, legal, made
+
+    def others(self, numbers: I64) -> I64:
+        """Hands of LHO, partner and RHO of the caller at positions ``numbers``: ``[B, 3]`` card bits."""
+        auctions = self._auction[numbers]
+        seat = (self.data.dealer[auctions] + self._turn[numbers]) % 4
+        return self.data.hands[auctions[:, None], (seat[:, None] + np.arange(1, 4)) % 4]
+
+
+# ---- kernels -----------------------------------------------------------------------------
+
+
+@row
+def replay_row(state: State, data: Auctions, index: int, turns: int) -> None:
+    """The first ``turns`` calls of auction ``index`` at a state or a view."""
+    auction.open_auction_row(state, int(data.dealer[index]), int(data.vulnerable[index]))
+    for t in range(turns):
+        auction.call_row(state, int(data.calls[data.start[index] + t]))
+
+
+@batched
+def _positions(
+    start: int, stop: int, auctions: I64, turns: I64, data: Auctions, views: States, legal: I8, made: I64
+) -> None:
+    for b in range(start, stop):
+        view = views[b]
+        replay_row(view, data, auctions[b], turns[b])
+        view.seat = view.turn
+        view.hand = data.hands[auctions[b], view.seat]
+        view.held_here = view.hand
+        auction.legal_row(view, legal[b])
+        made[b] = data.calls[data.start[auctions[b]] + turns[b]]
+
+
+@row
+def _first_fault(state: State, data: Auctions, index: int, legal: I8) -> int:
+    """Turn of the first illegal call; the length of the auction if it does not end there; -1 if all is well."""
+    auction.open_auction_row(state, int(data.dealer[index]), int(data.vulnerable[index]))
+    length = data.start[index + 1] - data.start[index]
+    for t in range(length):
+        auction.legal_row(state, legal)
+        call = int(data.calls[data.start[index] + t])
+        if call < 0 or call >= NUM_CALLS or legal[call] == 0:
+            return t
+        auction.call_row(state, call)
+    return -1 if auction.over_row(state) else int(length)
+
+
+@batched
+def _faults(start: int, stop: int, states: States, data: Auctions, legal: I8, out: I64) -> None:
+    for block in range(start, stop):
+        for index in range(block, len(out), len(states)):
+            out[index] = _first_fault(states[block], data, index, legal[block])
+
+
+@batched
+def _percentile(start: int, stop: int, hands: I64, out: I64) -> None:
+    for b in range(start, stop):
+        key = np.uint64(0)
+        for seat in range(4):
+            key = next_row(key ^ np.uint64(hands[b, seat]))
+        out[b] = np.int64(key % np.uint64(100))
+
+
+_BLOCKS = 1024
+
+
+def _check(data: Auctions, source: str) -> None:
+    faults = np.empty(len(data.hands), np.int64)
+    states, legal = allocate(STATE, _BLOCKS), np.zeros((_BLOCKS, NUM_CALLS), np.int8)
+    _faults(states, data, legal, faults)
+    for index in np.flatnonzero(faults >= 0)[:1]:
+        turn, calls = faults[index], data.calls[data.start[index] : data.start[index + 1]]
+        if turn == len(calls):
+            raise ValueError(f"{source}: board {index}: the auction of {len(calls)} calls does not end")
+        call = call_text(int(calls[turn])) if 0 <= calls[turn] < NUM_CALLS else f"{calls[turn]} (no call)"
+        raise ValueError(f"{source}: board {index}, call {turn}: {call} is not legal here")
+
+
+# ---- the .npz format ---------------------------------------------------------------------
+
+_FIELDS = {"owner": (deal_file.OWNER_BYTES,), "dealer": (), "vulnerable": (2,), "length": (), "calls": ()}
+
+
+def _read_npz(path: Path) -> Auctions:
+    fields = load_npz(path, "an .npz of auctions", _FIELDS)
+    for name in _FIELDS:
+        if name != "calls" and len(fields[name]) != len(fields["owner"]):
+            raise ValueError(f"{path}: {name}: {len(fields[name])} boards, expected {len(fields['owner'])} as in owner")
+    length, total = fields["length"].astype(np.int64), len(fields["calls"])
+    if length.sum() != total:
+        raise ValueError(f"{path}: calls: {total} calls, expected {length.sum()}, the sum of length")
+    within(f"{path}: dealer", fields["dealer"], 0, 3)
+    within(f"{path}: vulnerable", fields["vulnerable"], 0, 1)
+    return Auctions.of(
+        deal_file.unpack_hands(fields["owner"].astype(np.uint8)),
+        fields["dealer"],
+        fields["vulnerable"] @ np.array([1, 2]),
+        length,
+        fields["calls"].astype(np.int8),
+        str(path),
+    )
+
+
+# ---- OpenSpiel's text form ---------------------------------------------------------------
+
+
+def read_text(path: Path) -> Auctions:
+    """The auctions of a file; ValueError names file, line, number and what was expected."""
+    hands, lengths, calls = [], [], []
+    with path.open(encoding="ascii", errors="replace") as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                where = f"{path}: line {number}"
+                deal, made = _board(_numbers(line, where), where)
+                hands.append(deal)
+                lengths.append(len(made))
+                calls.append(made)
+    if not hands:
+        raise ValueError(f"{path}: no boards; expected one a line")
+    nobody = np.zeros(len(hands), np.int8)
+    joined = np.concatenate(calls).astype(np.int8)
+    return Auctions.of(np.array(hands, np.int64), nobody, nobody, np.array(lengths, np.int64), joined, str(path))
+
+
+def _numbers(line: str, where: str) -> I64:
+    words = line.split()
+    for place, word in enumerate(words, 1):
+        if not (word.isascii() and word.isdigit() and int(word) < NUM_CARDS + NUM_CALLS):
+            raise ValueError(f"{where}, number {place}: {word!r}, expected 0 ... {NUM_CARDS + NUM_CALLS - 1}")
+    return np.array(words, np.int64)
+
+
+def _board(numbers: I64, where: str) -> tuple[list[int], I64]:
+    """Hands of N E S W, and the calls."""
+    dealt, rest = numbers[:NUM_CARDS], numbers[NUM_CARDS:]
+    _pack(dealt, f"{where}, deal")
+    played = rest[rest < NUM_CARDS]
+    made = rest[: len(rest) - len(played)] - NUM_CARDS
+    for place in np.flatnonzero(made < 0)[:1]:
+        raise ValueError(f"{where}, number {NUM_CARDS + place + 1}: card {rest[place]} within the auction")
+    if len(played):
+        _pack(played, f"{where}, play")
+    return [int((1 << dealt[seat::4]).sum()) for seat in range(4)], made
+
+
+def _pack(cards: I64, where: str) -> None:
+    """ValueError unless ``cards`` are the 52 of one pack."""
+    if len(cards) != NUM_CARDS:
+        raise ValueError(f"{where}: {len(cards)} cards, expected {NUM_CARDS}")
+    for card in cards[cards >= NUM_CARDS][:1]:
+        raise ValueError(f"{where}: {card} is no card, expected 0 ... {NUM_CARDS - 1}")
+    counts = np.bincount(cards, minlength=NUM_CARDS)
+    for card in np.flatnonzero(counts != 1)[:1]:
+        raise ValueError(f"{where}: {card_text(int(card))} {counts[card]} times, expected once")
+
+
+def write_text(path: Path, states: States) -> None:
+    """Finished tables ``[n]`` in this form, which OpenSpiel's bridge takes action by action.
+
+    Raises:
+        ValueError: a table is not over, or the form has no place for its dealer or vulnerability; names the board.
+    """
+    lines = []
+    for state in states:
+        if int(state["phase"]) != OVER:
+            raise ValueError(f"board {state['board']}: not over, expected finished tables")
+        if state["dealer"] or state["vulnerable"]:
+            raise ValueError(
+                f"board {state['board']}: expected North to deal and nobody vulnerable, the form's only case"
+            )
+        hands = [hand_cards(int(hand)) for hand in state["hands"]]
+        dealt = [card for four in zip(*hands, strict=True) for card in four]
+        calls = state["calls"][: state["length"]] + NUM_CARDS
+        played = state["played"][: state["plays"]]
+        lines.append(" ".join(str(int(number)) for number in (*dealt, *calls, *played)))
+    Path(path).write_text("\n".join(lines) + "\n", encoding="ascii")

@@ -1,0 +1,537 @@
+"""Boards from and to PBN files (Portable Bridge Notation 2.1).
+
+A file is a list of games, separated by empty lines; a game is a list of tags ``[Name "value"]``, each perhaps
+followed by the words of its section. ``%`` in the first column, ``; ...`` and ``{ ... }`` hold no game data.
+
+The reader is our own. endplay's (0.5.12) does not name the line of a wrong value, knows no byte order mark and no
+``##`` inheritance, keeps the notes of one game for the next, and takes illegal auctions and cards without a word;
+it serves as the judge in the tests. Sections other than auction, play and double-dummy tables are skipped.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+from bidzoo.core.cards import (
+    NUM_CARDS,
+    PASS,
+    SEAT_NAMES,
+    SEATS,
+    STRAINS,
+    call_number,
+    call_text,
+    card_number,
+    card_text,
+    deal_hands,
+    deal_text,
+    seat_number,
+)
+from bidzoo.core.storage import replace_file
+from bidzoo.envs.bridge import auction
+from bidzoo.envs.bridge.board import (
+    VULNERABLE,
+    Board,
+    BoardReplay,
+    Call,
+    Hands,
+    check_hands,
+    contract_numbers,
+    contract_text,
+)
+
+# ---- tags and sections (2-3 of the standard), before anybody asks what they mean ------------
+
+
+class Word(NamedTuple):
+    """One word of a section."""
+
+    text: str
+    line: int
+
+
+class Tag(NamedTuple):
+    """One tag pair and the section after it."""
+
+    name: str
+    value: str
+    line: int
+    words: list[Word]
+
+
+_TOKEN = re.compile(
+    r"""\s+ | ;.* | (?P<mark>[\[\]{}]) | "(?P<string>(?:[^"\\]|\\.)*)" | (?P<word>[^\s\[\]{};"]+)""", re.X
+)
+_ESCAPED = re.compile(r'\\(["\\])')
+
+
+def decode(content: bytes, source: str) -> str:
+    """Text of a file: UTF-8 with or without a byte order mark, else Latin-1, the standard's own."""
+    if b"\0" in content:
+        raise ValueError(f"{source}: byte {content.index(0)} is 0, expected a text file")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
+def games(text: str, source: str) -> Iterator[list[Tag]]:
+    """Games of a PBN text, in order; ValueError names ``source``, line and what was expected."""
+    reader = _Reader(source)
+    for number, line in enumerate(re.split(r"\r\n|\r|\n", text), 1):
+        if line.startswith("%") and not reader.comment:
+            continue
+        if not line.strip() and not reader.comment:
+            if reader.tags:
+                yield reader.finish(number)
+            continue
+        reader.line(number, line)
+    if reader.comment:
+        raise ValueError(f"{source}:{reader.comment}: comment is never closed, expected a brace")
+    if reader.tags or reader.pair is not None:
+        yield reader.finish(number)
+
+
+class _Reader:
+    """Where we are in the file."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.tags: list[Tag] = []  # of the game so far
+        self.comment = 0  # line where an open comment began
+        self.pair: list[str] | None = None  # name and value of an open tag
+
+    def finish(self, number: int) -> list[Tag]:
+        """The game so far; the next one begins."""
+        if self.pair is not None:
+            raise self.error(number, f"tag {' '.join(self.pair)!r} is never closed, expected ]")
+        game, self.tags = self.tags, []
+        return game
+
+    def error(self, number: int, message: str) -> ValueError:
+        return ValueError(f"{self.source}:{number}: {message}")
+
+    def line(self, number: int, line: str) -> None:
+        at = 0
+        while at < len(line):
+            if self.comment:
+                at = line.find("}", at) + 1
+                if not at:
+                    return
+                self.comment = 0
+                continue
+            token = _TOKEN.match(line, at)
+            if token is None:
+                raise self.error(number, f"{line[at:][:40]!r} has no end, expected a closing quote")
+            at = token.end()
+            self._token(number, token)
+
+    def _token(self, number: int, token: re.Match[str]) -> None:
+        mark, string, word = token["mark"], token["string"], token["word"]
+        if mark == "{":
+            self.comment = number
+        elif self.pair is not None:
+            self._in_tag(number, token)
+        elif mark == "[":
+            self.pair = []
+        elif mark is not None:
+            raise self.error(number, f'{mark!r} closes nothing, expected [Name "value"]')
+        elif string is not None or word is not None:
+            if not self.tags:
+                raise self.error(number, f'{token[0][:40]!r} before any tag, expected [Name "value"]')
+            self.tags[-1].words.append(Word(word if string is None else string, number))
+
+    def _in_tag(self, number: int, token: re.Match[str]) -> None:
+        assert self.pair is not None
+        if token["word"] is not None and not self.pair:
+            self.pair.append(token["word"])
+        elif token["string"] is not None and len(self.pair) == 1:
+            self.pair.append(_ESCAPED.sub(r"\1", token["string"]))
+        elif token["mark"] == "]" and len(self.pair) == 2:
+            self.tags.append(Tag(self.pair[0], self.pair[1], number, []))
+            self.pair = None
+        elif token[0].strip() and not token[0].startswith(";"):
+            raise self.error(number, f'{token[0][:40]!r} in a tag, expected [Name "value"]')
+
+
+# ---- what the tags of one game say of its board ------------------------------------------
+
+_NOT_SAID, _NOT_KNOWN = ("", "?", "-"), ("-", "?", "*")
+_NOTE = re.compile(r"=(\d+)=")
+_VULNERABLE = {"none": 0, "love": 0, "-": 0, "ns": 1, "ew": 2, "all": 3, "both": 3}
+_READ = {
+    "Board", "Dealer", "Vulnerable", "Deal", "Auction", "Contract", "Declarer", "Play", "Result", "Note",
+    "OptimumResultTable", "DoubleDummyTricks", *SEAT_NAMES,
+}  # fmt: skip
+_RESULT_COLUMNS = ("Declarer", "Denomination", "Result")  # of an OptimumResultTable
+
+
+class Game:
+    """The tags of one game, and what they say of the board; each is checked against the laws and the others."""
+
+    def __init__(self, tags: dict[str, Tag], notes: dict[str, dict[str, str]], source: str) -> None:
+        self.tags, self.notes, self.source = tags, notes, source
+
+    def board(self) -> Board:
+        """All of it."""
+        number = self.number()
+        dealer = self.seat("Dealer")
+        vulnerable = self.vulnerable()
+        if number is not None:
+            dealer = auction.dealer_row(number - 1) if dealer is None else dealer
+            vulnerable = auction.vulnerable_row(number - 1) if vulnerable is None else vulnerable
+        hands = self.hands()
+        dealer, calls, replay = self.auction(dealer, vulnerable, hands)
+        contract, declarer = self.contract(replay)
+        cards, claimed, counted = self.play(replay, contract, declarer, hands)
+        north, east, south, west = (self.value(name) for name in SEAT_NAMES)
+        return Board(
+            number=number,
+            dealer=dealer,
+            vulnerable=vulnerable,
+            hands=hands,
+            auction=calls,
+            contract=contract,
+            declarer=declarer,
+            play=cards,
+            claimed=claimed,
+            result=self.result(declarer, counted),
+            tricks=self.tricks(),
+            names=(north, east, south, west),
+            tags={name: tag.value for name, tag in self.tags.items() if self.other(tag)},
+        )
+
+    @contextmanager
+    def at(self, name: str, word: Word | None = None) -> Iterator[None]:
+        """A ValueError in here names file, line and tag."""
+        try:
+            yield
+        except ValueError as error:
+            raise ValueError(f"{self.source}:{(word or self.tags[name]).line}: {name}: {error}") from error
+
+    def other(self, tag: Tag) -> bool:
+        """A plain tag that says something and has no field of its own."""
+        return tag.name not in _READ and not tag.words and tag.value not in ("", "?")
+
+    def value(self, name: str) -> str:
+        """Value of a tag, ``""`` if it says nothing."""
+        tag = self.tags.get(name)
+        return "" if tag is None or tag.value.strip() in _NOT_SAID else tag.value.strip()
+
+    def number(self) -> int | None:
+        text = self.value("Board")
+        with self.at("Board"):
+            if text and not (text.isdecimal() and int(text) > 0):
+                raise ValueError(f"{text!r}, expected a number from 1")
+        return int(text) if text else None
+
+    def seat(self, name: str) -> int | None:
+        text = self.value(name).removeprefix("^")
+        with self.at(name):
+            return seat_number(text) if text else None
+
+    def vulnerable(self) -> int | None:
+        text = self.tags["Vulnerable"].value.strip() if "Vulnerable" in self.tags else ""
+        if text in ("", "?"):
+            return None
+        with self.at("Vulnerable"):
+            if text.lower() not in _VULNERABLE:
+                raise ValueError(f"{text!r}, expected None, NS, EW or All")
+        return _VULNERABLE[text.lower()]
+
+    def hands(self) -> Hands | None:
+        text = self.value("Deal")
+        with self.at("Deal"):
+            return check_hands(deal_hands(text)) if text else None
+
+    def auction(
+        self, dealer: int | None, vulnerable: int | None, hands: Hands | None
+    ) -> tuple[int | None, tuple[Call, ...], BoardReplay | None]:
+        """Dealer, calls, and the table after them (none without an auction)."""
+        if not self.value("Auction"):
+            return dealer, (), None
+        tag, first = self.tags["Auction"], self.seat("Auction")
+        with self.at("Auction"):
+            if first is None or (dealer is not None and first != dealer):
+                raise ValueError(f"begins with {tag.value}, expected the dealer, {SEATS[dealer or 0]}")
+        replay = BoardReplay(first, vulnerable, hands)
+        calls: list[Call] = []
+        for word in tag.words:
+            if word.text in ("*", "+"):  # broken off; to be continued
+                break
+            with self.at("Auction", word):
+                self._auction_word(word.text, calls, replay)
+        return first, tuple(calls), replay
+
+    def _auction_word(self, word: str, calls: list[Call], replay: BoardReplay) -> None:
+        note = _NOTE.fullmatch(word)
+        if note:
+            if not calls:
+                raise ValueError(f"note {word} before any call")
+            if note[1] not in self.notes["Auction"]:
+                raise ValueError(f'note {word} is not there, expected [Note "{note[1]}:..."]')
+            text = "; ".join(filter(None, (calls[-1].note, self.notes["Auction"][note[1]])))
+            calls[-1] = Call(calls[-1].call, alert=True, note=text)
+        elif word.upper() == "AP":
+            while not replay.bid_over:
+                replay.call(PASS)
+                calls.append(Call(PASS))
+        elif not _is_mark(word) and word != "-":
+            call = call_number(word.rstrip("!?"))
+            replay.call(call)
+            calls.append(Call(call))
+
+    def contract(self, replay: BoardReplay | None) -> tuple[str | None, int | None]:
+        """Contract and declarer, as tagged or as the auction ends; both, if given, must agree."""
+        declarer, text = self.seat("Declarer"), self.value("Contract")
+        with self.at("Contract"):
+            contract = contract_text(*contract_numbers(text)) if text else None
+            if replay is None or not replay.bid_over:
+                return contract, declarer
+            if contract not in (None, replay.contract):
+                raise ValueError(f"{contract}, expected {replay.contract} by the auction")
+        with self.at("Declarer"):
+            if declarer is not None and declarer != replay.declarer:
+                by = "nobody" if replay.declarer is None else SEATS[replay.declarer]
+                raise ValueError(f"{SEATS[declarer]}, expected {by} by the auction")
+        return replay.contract, replay.declarer
+
+    def play(
+        self, replay: BoardReplay | None, contract: str | None, declarer: int | None, hands: Hands | None
+    ) -> tuple[tuple[int, ...], bool, int | None]:
+        """Cards in the order played, whether the rest was claimed, and declarer's tricks if all were played."""
+        if "Play" not in self.tags:
+            return (), False, None
+        tag, (columns, claimed) = self.tags["Play"], self._columns(self.tags["Play"])
+        if not columns:
+            return (), claimed, None
+        first = self.seat("Play")
+        with self.at("Play"):
+            if contract is None or contract == "Pass" or declarer is None or hands is None or 0 in hands:
+                raise ValueError("cards are played, expected four hands, a contract and its declarer")
+            leader = (declarer + 1) % 4
+            if first != leader:
+                raise ValueError(f"begins with {tag.value}, expected the leader, {SEATS[leader]}")
+        if replay is None or not replay.bid_over:
+            replay = BoardReplay(0, None, hands)
+            replay.settle(contract, declarer)
+        replay.start_play()
+        cards: list[int] = []
+        for start in range(0, len(columns), 4):
+            for _ in range(4):
+                column = start + (int(replay.state["hand_to_play"]) - leader) % 4
+                word, card = columns[column] if column < len(columns) else (None, None)
+                if word is None or card is None:
+                    return tuple(cards), claimed, None
+                with self.at("Play", word):
+                    replay.card(card)
+                cards.append(card)
+        return tuple(cards), claimed, replay.result
+
+    def _columns(self, tag: Tag) -> tuple[list[tuple[Word, int | None]], bool]:
+        """The cells of the play section, row by row, ``None`` for a card not shown; and whether it ends in a claim."""
+        cells: list[tuple[Word, int | None]] = []
+        for word in tag.words:
+            if word.text in ("*", "+"):
+                return cells, word.text == "*"
+            if not _is_mark(word.text):
+                with self.at("Play", word):
+                    cells.append((word, None if word.text == "-" else card_number(word.text.rstrip("!?"))))
+        return cells, False
+
+    def result(self, declarer: int | None, counted: int | None) -> int | None:
+        """Declarer's tricks, as tagged (``9``, ``NS 9``, ``EW 4 NS 9``) or as played."""
+        text = self.value("Result").removeprefix("^")
+        if not text:
+            return counted
+        sides = dict(re.findall(r"(NS|EW) (\d+)", text))
+        if sides and declarer is not None:
+            ours, theirs = ("NS", "EW") if declarer % 2 == 0 else ("EW", "NS")
+            won = int(sides[ours]) if ours in sides else 13 - int(sides[theirs])
+        else:
+            won = int(text) if text.isdecimal() else -1
+        with self.at("Result"):
+            if not 0 <= won <= 13:
+                raise ValueError(f"{text!r}, expected 0 ... 13 tricks")
+            if counted is not None and won != counted:
+                raise ValueError(f"{won} tricks, expected {counted} by the cards played")
+        return won
+
+    def tricks(self) -> tuple[int, ...] | None:
+        """Double-dummy tricks ``[20]``, -1 where not known, if they are tagged in one of the two ways."""
+        tag = self.tags.get("OptimumResultTable")
+        if tag is not None and tag.words:
+            return self._optimum_result_table(tag)
+        if not self.value("DoubleDummyTricks"):
+            return None
+        digits = self.tags["DoubleDummyTricks"].value  # N S E W by NT S H D C, a hexadecimal digit each
+        with self.at("DoubleDummyTricks"):
+            if not re.fullmatch(r"[0-9a-dA-D*-]{20}", digits):
+                expected = "20 of 0-9, a-d for 10-13, * for unknown (N S E W by NT S H D C)"
+                raise ValueError(f"{digits!r}, expected {expected}")
+        tricks = [-1] * 20
+        for i, digit in enumerate(digits):
+            tricks[5 * SEATS.index("NSEW"[i // 5]) + 4 - i % 5] = -1 if digit in _NOT_KNOWN else int(digit, 16)
+        return tuple(tricks)
+
+    def _optimum_result_table(self, tag: Tag) -> tuple[int, ...]:
+        """Tricks of the standard's table (section 5.7), a row a contract."""
+        heads = [re.sub(r"\\.*", "", head.strip()).lstrip("+-") for head in tag.value.split(";") if head.strip()]
+        heads = heads or list(_RESULT_COLUMNS)
+        with self.at(tag.name):
+            if not set(_RESULT_COLUMNS) <= set(heads):
+                raise ValueError(f"columns {tag.value!r}, expected {', '.join(_RESULT_COLUMNS)}")
+        tricks = [-1] * 20
+        for start in range(0, len(tag.words), len(heads)):
+            words = tag.words[start : start + len(heads)]
+            with self.at(tag.name, words[0]):
+                if len(words) < len(heads):
+                    raise ValueError(f"row of {len(words)} words, expected {len(heads)}")
+                seat, strain, won = (words[heads.index(name)].text.upper() for name in _RESULT_COLUMNS)
+                strain = "NT" if strain == "N" else strain
+                if strain not in STRAINS:
+                    raise ValueError(f"{strain!r} is not a strain, expected one of {' '.join(STRAINS)}")
+                if not (won in _NOT_KNOWN or (won.isdecimal() and int(won) <= 13)):
+                    raise ValueError(f"{won!r} tricks, expected 0 ... 13")
+                cell = 5 * seat_number(seat) + STRAINS.index(strain)
+                tricks[cell] = -1 if won in _NOT_KNOWN else int(won)
+        return tuple(tricks)
+
+
+def _is_mark(word: str) -> bool:
+    """A comment on a call or card that changes nothing: ``$3``, ``!``, ``^R``, or its note ``=1=``."""
+    return word[:1] in ("$", "^") or not word.strip("!?") or _NOTE.fullmatch(word) is not None
+
+
+# ---- reading -----------------------------------------------------------------------------
+
+
+def read(path: str | Path) -> list[Board]:
+    """The boards of a file; ValueError names file, line, tag and what was expected."""
+    return loads(decode(Path(path).read_bytes(), str(path)), str(path))
+
+
+def loads(text: str, source: str = "text") -> list[Board]:
+    """The boards of a PBN text; ``source`` is what errors call it."""
+    boards = []
+    before: dict[str, Tag] = {}  # tags of the game before: "#" stands for its value
+    forever: dict[str, Tag] = {}  # tags given as "##value": they hold until given again
+    for tags in games(text, source):
+        game: dict[str, Tag] = {}
+        for tag in tags:
+            if tag.value == "#":
+                if tag.name not in before:
+                    raise ValueError(f"{source}:{tag.line}: {tag.name}: '#', expected that tag in the game before")
+                tag = before[tag.name]._replace(line=tag.line)
+            elif tag.value.startswith("##"):
+                tag = forever[tag.name] = tag._replace(value=tag.value[2:])
+            if tag.name in ("Board", "Deal") and tag.name in game:
+                raise ValueError(f"{source}:{tag.line}: {tag.name}: a second one, expected an empty line between games")
+            if tag.name != "Note":
+                game.setdefault(tag.name, tag)  # a tag given twice: the first one counts (section 3.3)
+        game = {**forever, **game}
+        boards.append(Game(game, _notes(tags, source), source).board())
+        before = game
+    return boards
+
+
+def _notes(tags: list[Tag], source: str) -> dict[str, dict[str, str]]:
+    """Text of each note, by the section it follows (``Auction`` or ``Play``) and number."""
+    notes: dict[str, dict[str, str]] = {"Auction": {}, "Play": {}}
+    section = "Auction"
+    for tag in tags:
+        if tag.name in notes:
+            section = tag.name
+        elif tag.name == "Note":
+            number, colon, text = tag.value.partition(":")
+            if not colon or not number.strip().isdigit():
+                raise ValueError(
+                    f"{source}:{tag.line}: Note: {tag.value[:40]!r}, expected a number, a colon and the text"
+                )
+            notes[section][number.strip()] = text.strip()
+    return notes
+
+
+# ---- writing -----------------------------------------------------------------------------
+
+
+def write(path: str | Path, boards: list[Board]) -> None:
+    """Write ``boards`` to a file, whole or not at all."""
+    replace_file(Path(path), dumps(boards).encode())
+
+
+def dumps(boards: list[Board]) -> str:
+    """PBN text of ``boards``; reading it gives them back."""
+    return "% PBN 2.1\n\n" + "\n".join(_game(board) for board in boards)
+
+
+def _game(board: Board) -> str:
+    """One game: the tags of the standard's mandatory set first, in its order (section 3.4)."""
+    other = dict(board.tags)
+    lines = [_tag(name, other.pop(name, "?")) for name in ("Event", "Site", "Date")]
+    lines.append(_tag("Board", "?" if board.number is None else str(board.number)))
+    lines += [_tag(SEAT_NAMES[seat], board.names[seat]) for seat in (3, 0, 1, 2)]
+    lines.append(_tag("Dealer", _seat(board.dealer)))
+    lines.append(_tag("Vulnerable", "?" if board.vulnerable is None else VULNERABLE[board.vulnerable]))
+    lines.append(_tag("Deal", deal_text(board.hands) if board.hands else "?"))
+    lines.append(_tag("Scoring", other.pop("Scoring", "?")))
+    passed_out = board.contract == "Pass"
+    lines.append(_tag("Declarer", "" if passed_out else _seat(board.declarer)))
+    lines.append(_tag("Contract", board.contract or "?"))
+    lines.append(_tag("Result", "" if passed_out else "?" if board.result is None else str(board.result)))
+    lines += [_tag(name, value) for name, value in other.items()]
+    lines += _auction(board) + _play(board)
+    if board.tricks is not None:
+        lines.append('[OptimumResultTable "Declarer;Denomination\\2R;Result\\2R"]')
+        for seat, strain in product((0, 2, 1, 3), (4, 3, 2, 1, 0)):
+            won = board.tricks[5 * seat + strain]
+            lines.append(f"{SEATS[seat]} {STRAINS[strain]:>2} {won if won >= 0 else '-':>2}")
+    return "\n".join(lines) + "\n"
+
+
+def _tag(name: str, value: str) -> str:
+    escaped = " ".join(value.split("\n")).replace("\\", "\\\\").replace('"', '\\"')
+    return f'[{name} "{escaped}"]'
+
+
+def _seat(seat: int | None) -> str:
+    return "?" if seat is None else SEATS[seat]
+
+
+def _auction(board: Board) -> list[str]:
+    """The auction section, four calls to a line, and its notes."""
+    if not board.auction or board.dealer is None:
+        return []
+    words: list[str] = []
+    notes: list[str] = []
+    for call in board.auction:
+        text = "Pass" if call.call == 0 else call_text(call.call)
+        if call.alert or call.note:
+            notes.append(_tag("Note", f"{len(notes) + 1}:{call.note}"))
+            text += f" ={len(notes)}="
+        words.append(text)
+    if board.contract is None:
+        words.append("+")
+    rows = [" ".join(words[i : i + 4]) for i in range(0, len(words), 4)]
+    return [_tag("Auction", SEATS[board.dealer]), *rows, *notes]
+
+
+def _play(board: Board) -> list[str]:
+    """The play section: a trick to a line, the columns in the order of the opening lead."""
+    if board.declarer is None or not (board.play or board.claimed):
+        return []
+    if not board.complete:
+        raise ValueError(f"board {board.number}: play: cards are played, expected four hands")
+    first = (board.declarer + 1) % 4
+    lines = [_tag("Play", SEATS[first])]
+    for start in range(0, len(board.play), 4):
+        row = ["-"] * 4
+        for card in board.play[start : start + 4]:
+            holder = next(seat for seat, hand in enumerate(board.hands or ()) if hand >> card & 1)
+            row[(holder - first) % 4] = card_text(card)[::-1]
+        lines.append(" ".join(row))
+    if len(board.play) < NUM_CARDS:
+        lines.append("*" if board.claimed else "+")
+    return lines

@@ -1,1 +1,0 @@
-"""Double-dummy results: the solver, in processes, cached, in files that grow."""

@@ -1,0 +1,228 @@
+"""A small game as flat arrays: its public tree and the private types of its two players.
+
+Everything tabular (CFR, JPS, BAD, A2C, the exact solver, Table 1's counts) runs on this one form.
+Nodes are numbered level by level, so parents come before children, the children of a node are consecutive
+and in order of action, and node 0 is the root. The information set of the mover at node ``m`` who has type ``x`` is
+the pair ``(m, x)``.
+
+A **joint strategy** is a float64 array ``[M, T]``, ``T`` the larger number of types: ``strategy[c, x]`` is the
+probability that the player who moves at ``parent[c]``, when his type is ``x``, chooses the action that leads to node
+``c``. So the distribution of infoset ``(m, x)`` is ``strategy[first[m] : first[m] + count[m], x]``, illegal actions
+take no room, and reach probabilities are one product a node. Row 0 and columns beyond the mover's types are not read.
+"""
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from bidzoo.core.kernels import F64, I8, I32, I64, Bool, States, allocate, row, when_compiled
+from bidzoo.envs.game import Game
+from bidzoo.envs.signalling.game import SignallingGame
+
+
+class _Arrays(NamedTuple):
+    prior: F64  # [X, Y]     probability of each joint deal; sums to 1
+    player: I8  # [M]        who moves; -1 at a leaf
+    parent: I32  # [M]        -1 at the root
+    action: I32  # [M]        the action that led here; -1 at the root
+    depth: I32  # [M]        moves made so far
+    child: I32  # [M, A]     -1 where the action is illegal
+    first: I32  # [M]        first of the consecutive children; -1 at a leaf
+    count: I32  # type: ignore[assignment]  # [M] how many children; 0 at a leaf (it hides ``tuple.count``)
+    leaf: I32  # [M]        row of ``payoff``; -1 at a decision
+    payoff: F64  # [L, X, Y]  common reward at each leaf
+
+
+class Compiled(_Arrays):
+    """``M`` public nodes, ``L`` leaves among them, ``A`` actions, ``X`` and ``Y`` types of the players.
+
+    A tuple of arrays, so that kernels take it as it is, and the ``game`` that it was compiled from.
+    """
+
+    game: SignallingGame
+
+    @property
+    def id(self) -> str:
+        """``"minibridge_v0(size=4)"``."""
+        return str(self.game)
+
+    @property
+    def num_types(self) -> tuple[int, int]:
+        """``(X, Y)``."""
+        return self.prior.shape[0], self.prior.shape[1]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """``(M, T)``: the shape of a joint strategy."""
+        return len(self.player), max(self.prior.shape)
+
+
+def possible(compiled: Compiled) -> Bool:
+    """Types that occur, ``[2, T]``: with positive probability some deal gives that player that type."""
+    out = np.zeros((2, compiled.shape[1]), np.bool_)
+    for player in (0, 1):
+        out[player, : compiled.num_types[player]] = compiled.prior.sum(axis=1 - player) > 0
+    return out
+
+
+def count_states(compiled: Compiled) -> int:
+    """Histories, the root before the deal and the finished ones included ("#States" of the JPS paper's Table 1)."""
+    return 1 + int(np.count_nonzero(compiled.prior)) * len(compiled.player)
+
+
+def count_infosets(compiled: Compiled, terminals: Literal["none", "mover", "deal"] = "none") -> int:
+    """Information sets of the players to move; with ``terminals``, the way the JPS paper's Table 1 counts.
+
+    "none": decisions only, one for each node and possible type of its mover. "mover": also the root before
+    the deal, and each leaf as the player who moved last sees it (Comm, Simple Bidding and MiniBridge in Table 1).
+    "deal": also the root, and each leaf with each deal (Mini-Hanabi in Table 1).
+    """
+    types = possible(compiled).sum(axis=1)
+    decisions = int(types[compiled.player[compiled.leaf < 0]].sum())
+    leaves = compiled.leaf >= 0
+    if terminals == "none":
+        return decisions
+    if terminals == "mover":
+        return 1 + decisions + int(types[compiled.player[compiled.parent[leaves]]].sum())
+    if terminals == "deal":
+        return 1 + decisions + int(np.count_nonzero(leaves)) * int(np.count_nonzero(compiled.prior))
+    raise ValueError(f"unknown way to count terminals: {terminals!r}; choose none, mover or deal")
+
+
+def uniform(compiled: Compiled) -> F64:
+    """The joint strategy ``[M, T]`` under which every legal action is equally likely."""
+    out = np.ones(compiled.shape)
+    out[1:] /= compiled.count[compiled.parent[1:], None]
+    return out
+
+
+def full_information(compiled: Compiled) -> float:
+    """Mean over deals of the best leaf: no strategy is worth more."""
+    return float((compiled.prior * compiled.payoff.max(axis=0)).sum())
+
+
+@when_compiled()
+def evaluate(compiled: Compiled, strategy: F64) -> float:
+    """Expected common reward of a joint ``strategy`` ``[M, T]``.
+
+    Raises:
+        ValueError: wrong shape.
+    """
+    if strategy.shape != compiled.shape:
+        raise ValueError(f"strategy of {compiled.id} has shape {strategy.shape}, expected {compiled.shape}")
+    return float(value_row(compiled, np.ascontiguousarray(strategy, np.float64), np.ones((2, *compiled.shape))))
+
+
+@row
+def value_row(tree: Compiled, strategy: F64, reach: F64) -> float:
+    """Expected reward; leaves each player's own reach of every node in ``reach`` ``[2, M, T]``, which starts at 1."""
+    prior, total = tree.prior, 0.0
+    for m in range(len(tree.player)):
+        if m > 0:
+            above = tree.parent[m]
+            mover = int(tree.player[above])
+            for x in range(strategy.shape[1]):
+                reach[mover, m, x] = reach[mover, above, x] * strategy[m, x]
+                reach[1 - mover, m, x] = reach[1 - mover, above, x]
+        if tree.leaf[m] >= 0:
+            for x in range(prior.shape[0]):
+                if reach[0, m, x] > 0.0:
+                    for y in range(prior.shape[1]):
+                        total += prior[x, y] * reach[0, m, x] * reach[1, m, y] * tree.payoff[tree.leaf[m], x, y]
+    return total
+
+
+def locate(compiled: Compiled, states: States) -> I64:
+    """Nodes ``[B]`` reached by the histories of states or views ``[B]`` of the compiled game."""
+    out = np.empty(len(states), np.int64)
+    _locate(compiled.child, states, out)
+    return out
+
+
+@row
+def _locate(child: I32, states: States, out: I64) -> None:
+    for b in range(len(states)):
+        node = 0
+        for turn in range(states[b].length):
+            node = int(child[node, int(states[b].history[turn])])
+        out[b] = node
+
+
+# ---- from the kernels of a game to its tree, by playing every history ------------------------
+
+MAX_BYTES = 1 << 30  # of the compiled arrays and of the records they are grown from
+
+
+class Level(NamedTuple):
+    """All ``W`` nodes of one depth, in order."""
+
+    states: States  # [W]
+    parent: I32  # [W]
+    action: I32  # [W]
+    choices: I32  # [W]  how many legal actions
+
+
+@when_compiled()
+def compile_game(game: Game, max_bytes: int = MAX_BYTES) -> Compiled:
+    """The tree of ``game``, grown level by level.
+
+    Raises:
+        ValueError: not a small game, or its tree needs more than ``max_bytes``; nothing that large is allocated.
+    """
+    if not isinstance(game, SignallingGame):
+        raise ValueError(f"{game}: expected Comm, Simple Bidding, MiniBridge or Mini-Hanabi; other trees are too large")
+    mask = np.empty(game.num_actions, np.int8)
+    states, parent, action = allocate(game.state, 1), np.array([-1], np.int32), np.array([-1], np.int32)
+    states["game"], states["extent"] = game.code, game.size
+    levels: list[Level] = []
+    nodes, leaves = 1, 0
+    while len(states):
+        choices = np.empty(len(states), np.int32)
+        game.kernels.count_level(states, mask, choices)
+        levels.append(Level(states, parent, action, choices))
+        start, below = nodes - len(states), int(choices.sum(dtype=np.int64))
+        nodes, leaves = nodes + below, leaves + int(np.count_nonzero(choices == 0))
+        _check(game, nodes, leaves, max_bytes)
+        states, parent, action = allocate(game.state, below), np.empty(below, np.int32), np.empty(below, np.int32)
+        game.kernels.grow_level(levels[-1].states, start, mask, states, parent, action)
+    return _assemble(game, levels)
+
+
+def _check(game: SignallingGame, nodes: int, leaves: int, max_bytes: int) -> None:
+    """The budget, from what is known so far: ``nodes`` and ``leaves`` can only grow."""
+    x, y = game.num_types
+    node = game.state.itemsize + 4 * game.num_actions + 6 * 4 + 1  # record, child, six int32 fields, player
+    need = nodes * node + leaves * x * y * 8
+    if need > max_bytes:
+        raise ValueError(
+            f"{game} is too large to compile: at least {nodes} nodes and {leaves} leaves with {x} x {y} deals need "
+            f"{need / 2**30:.2f} GiB, more than the limit of {max_bytes / 2**30:.2f} GiB"
+        )
+
+
+def _assemble(game: SignallingGame, levels: list[Level]) -> Compiled:
+    parent = np.concatenate([level.parent for level in levels])
+    action = np.concatenate([level.action for level in levels])
+    count = np.concatenate([level.choices for level in levels])
+    child = np.full((len(parent), game.num_actions), -1, np.int32)
+    child[parent[1:], action[1:]] = np.arange(1, len(parent), dtype=np.int32)
+    is_leaf = count == 0
+    x, y = game.num_types
+    payoff = np.empty((int(is_leaf.sum()), x, y))
+    paid = 0
+    for level in levels:
+        paid += game.kernels.reward_level(level.states, payoff[paid:])
+    compiled = Compiled(
+        prior=np.full((x, y), 1.0 / (x * y)),
+        player=np.concatenate([level.states["turn"] for level in levels]).astype(np.int8),
+        parent=parent,
+        action=action,
+        depth=np.repeat(np.arange(len(levels), dtype=np.int32), [len(level.states) for level in levels]),
+        child=child,
+        first=np.where(is_leaf, -1, 1 + np.cumsum(count) - count).astype(np.int32),
+        count=count,
+        leaf=np.where(is_leaf, np.cumsum(is_leaf) - 1, -1).astype(np.int32),
+        payoff=payoff,
+    )
+    compiled.game = game
+    return compiled

@@ -1,0 +1,314 @@
+"""A small game from deal to reward: what happens at a table beside the rules of the game.
+
+A game file gives four row kernels (``Rules``). The kernels marked ``@of_game`` call them by name and are made for each
+game by ``bind``: numba compiles a function together with its globals, so each is defined again with the game's own
+kernels among its globals. The other kernels serve every game. ``types`` is ``(X, Y)``, how many types each player has.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType, SimpleNamespace
+from typing import Any, NamedTuple, TypeVar
+from zlib import crc32
+
+from bidzoo.core.kernels import (
+    F32,
+    F64,
+    I8,
+    I32,
+    I64,
+    U64,
+    Bool,
+    State,
+    States,
+    batched,
+    below_row,
+    key_row,
+    next_row,
+    row,
+)
+from bidzoo.envs.game import Buffers
+from bidzoo.envs.signalling.state import OVER
+
+DEAL = 0  # stream of ``key_row`` that deals
+F = TypeVar("F", bound=Callable[..., Any])
+Types = tuple[int, int]
+
+# ---- what a game provides -----------------------------------------------------------------
+
+
+class Rules(NamedTuple):
+    """Row kernels of one game; the functions of these names below say what each must do."""
+
+    legal_row: Callable[[State, I8], None]
+    act_row: Callable[[State, int], None]
+    reward_row: Callable[[State, int, int], float]
+    history_row: Callable[[State, int, I8], None]
+
+
+def legal_row(state: State, out: I8) -> None:
+    """Legal actions of the player to act into ``out`` ``[A]``; never asked of a finished table."""
+
+
+def act_row(state: State, action: int) -> None:
+    """Take a legal ``action``: history, length and who acts next (OVER at the end). The types have no part in it."""
+
+
+def reward_row(state: State, x: int, y: int) -> float:
+    """Common reward of a finished table if the types are ``x`` and ``y``."""
+    raise NotImplementedError
+
+
+def history_row(state: State, player: int, out: I8) -> None:
+    """The public history as ``player`` tells it into ``out`` ``[H]``, all zero before."""
+
+
+# ---- binding ------------------------------------------------------------------------------
+
+_TEMPLATES: dict[str, tuple[Callable[..., Any], Any]] = {}  # name: row or batched, plain function
+
+
+def of_game(kind: Callable[..., Any]) -> Callable[[F], F]:
+    """Mark a function that ``bind`` makes a kernel of ``kind`` for each game."""
+
+    def keep(function: F) -> F:
+        _TEMPLATES[function.__name__] = kind, function
+        return function
+
+    return keep
+
+
+def bind(game_id: str, rules: Rules) -> SimpleNamespace:
+    """The kernels of this file for the game of ``rules``: theirs, and all that are marked, under their names.
+
+    Numba's cache on disk goes by file, name and bytecode and watches this file alone. So the names of the kernels tell
+    games apart, and one text of the rules from another.
+    """
+    files = {getattr(kernel, "py_func", kernel).__code__.co_filename for kernel in rules}
+    text = b"".join(Path(file).read_bytes() for file in sorted(files) if Path(file).is_file())
+    scope = {**globals(), **rules._asdict()}
+    for name, (kind, template) in _TEMPLATES.items():
+        function = FunctionType(template.__code__, scope, name)
+        function.__module__ = rules.legal_row.__module__
+        function.__qualname__ = f"{name}_{game_id}_{crc32(text):08x}"
+        scope[name] = kind(function)
+    return SimpleNamespace(**rules._asdict(), **{name: scope[name] for name in _TEMPLATES})
+
+
+# ---- showing ------------------------------------------------------------------------------
+
+
+@of_game(row)
+def encode_row(state: State, player: int, own: int, types: Types, out: I8) -> None:
+    """What ``player`` of type ``own`` knows, into ``out`` ``[F]``: player, type, history.
+
+    The field of the type stays empty if it can have only one.
+    """
+    out[:] = 0
+    out[player] = 1
+    if types[player] > 1:
+        out[2 + own] = 1
+    history_row(state, player, out[2 + max(types[0], types[1]) :])
+
+
+@of_game(row)
+def encode_state_row(state: State, types: Types, out: I8) -> None:
+    """Who acts, each type that is one of several, history as player_0 tells it, into ``out`` ``[S]``."""
+    out[:] = 0
+    if state.turn != OVER:
+        out[state.turn] = 1
+    start = 2
+    for player in range(2):
+        if types[player] > 1:
+            out[start + int(state.types[player])] = 1
+            start += types[player]
+    history_row(state, 0, out[start:])
+
+
+@of_game(row)
+def observe_row(state: State, player: int, types: Types, out: I8) -> None:
+    """Observation of ``player`` into ``out`` ``[F]``, reading no type but its own."""
+    encode_row(state, player, int(state.types[player]), types, out)
+
+
+@of_game(row)
+def show_row(state: State, types: Types, player: I8, observation: I8, mask: I8) -> None:
+    """Who acts next into ``player`` ``[1]`` (-1 nobody), with observation and legal actions."""
+    player[0] = state.turn
+    if state.turn == OVER:
+        observation[:] = 0
+        mask[:] = 0
+    else:
+        observe_row(state, int(state.turn), types, observation)
+        legal_row(state, mask)
+
+
+# ---- all tables ---------------------------------------------------------------------------
+
+
+@row
+def begin_row(state: State, board: int, seed: int, types: Types) -> None:
+    """``board`` of ``seed`` before the first action; the two types are independent and uniform."""
+    state.board = board
+    state.turn, state.length, state.bid = 0, 0, 0
+    state.history[:] = 0
+    key = key_row(seed, board, DEAL)
+    for player in range(2):
+        state.types[player] = below_row(key, types[player])
+        key = next_row(key)
+
+
+@of_game(batched)
+def begin(
+    start: int,
+    stop: int,
+    states: States,
+    boards: I64,
+    seed: int,
+    rows: Bool,
+    code: int,
+    size: int,
+    types: Types,
+    out: Buffers,
+) -> None:
+    """``begin_row`` where ``rows`` ``[B]`` is set, everywhere if it is empty."""
+    for b in range(start, stop):
+        if len(rows) == 0 or rows[b]:
+            states[b].game, states[b].extent = code, size
+            begin_row(states[b], boards[b], seed, types)
+            out.reward[b, :] = 0
+            out.over[b] = False
+            show_row(states[b], types, out.player[b : b + 1], out.observation[b], out.mask[b])
+
+
+@of_game(row)
+def step_row(states: States, b: int, action: int, seed: int, stride: int, types: Types, out: Buffers) -> None:
+    """Take a legal action at table ``b`` (-1 none); a finished one is dealt ``board + stride`` if that is positive."""
+    state = states[b]
+    out.reward[b, :] = 0
+    out.over[b] = False
+    if action < 0 or state.turn == OVER:
+        return
+    act_row(state, action)
+    if state.turn == OVER:
+        out.over[b] = True
+        out.reward[b, :] = reward_row(state, int(state.types[0]), int(state.types[1]))
+        if stride > 0:
+            begin_row(state, int(state.board) + stride, seed, types)
+    show_row(state, types, out.player[b : b + 1], out.observation[b], out.mask[b])
+
+
+@of_game(batched)
+def step(
+    start: int, stop: int, states: States, actions: I64, seed: int, stride: int, types: Types, out: Buffers
+) -> None:
+    """``step_row`` at every table."""
+    for b in range(start, stop):
+        step_row(states, b, actions[b], seed, stride, types, out)
+
+
+@of_game(row)
+def step_one(
+    states: States, action: int, types: Types, player: I8, observation: I8, mask: I8, reward: F32, over: Bool
+) -> None:
+    """``step_row`` of table 0 with no deal to follow; from Python plain arrays cost half of ``Buffers``."""
+    step_row(states, 0, action, 0, 0, types, Buffers(player, observation, mask, reward, over))
+
+
+@of_game(row)
+def show_one(states: States, types: Types, player: I8, observation: I8, mask: I8) -> None:
+    """``show_row`` of table 0."""
+    show_row(states[0], types, player, observation[0], mask[0])
+
+
+@of_game(row)
+def observe_one(states: States, b: int, player: int, types: Types, out: I8) -> None:
+    """``observe_row`` of table ``b``."""
+    observe_row(states[b], player, types, out)
+
+
+@of_game(batched)
+def encode(start: int, stop: int, views: States, types: Types, out: I8) -> None:
+    """Observations of ``views`` into ``out`` ``[B, F]``."""
+    for b in range(start, stop):
+        encode_row(views[b], int(views[b].player), int(views[b].type), types, out[b])
+
+
+@of_game(batched)
+def encode_state(start: int, stop: int, states: States, types: Types, out: I8) -> None:
+    """Global states into ``out`` ``[B, S]``."""
+    for b in range(start, stop):
+        encode_state_row(states[b], types, out[b])
+
+
+# ---- what one player knows ----------------------------------------------------------------
+
+
+@row
+def copy_row(source: State, target: State) -> None:
+    """Every public field of ``source`` into ``target``."""
+    target.board, target.game, target.extent = source.board, source.game, source.extent
+    target.turn, target.length, target.bid = source.turn, source.length, source.bid
+    target.history[:] = source.history
+
+
+@batched
+def views(start: int, stop: int, states: States, players: I64, out: States) -> None:
+    """What ``players`` ``[B]`` know."""
+    for b in range(start, stop):
+        copy_row(states[b], out[b])
+        out[b].player = players[b]
+        out[b].type = states[b].types[players[b]]
+
+
+@batched
+def determinize(start: int, stop: int, views: States, keys: U64, types: Types, out: States) -> None:
+    """States in which the partner's type is uniform; the history is not used as evidence about it."""
+    for b in range(start, stop):
+        copy_row(views[b], out[b])
+        me = int(views[b].player)
+        out[b].types[me] = views[b].type
+        keys[b] = next_row(keys[b])
+        out[b].types[1 - me] = below_row(keys[b], types[1 - me])
+
+
+# ---- the tree, level by level (see ``compiled``) --------------------------------------------
+
+
+@of_game(row)
+def count_level(level: States, mask: I8, count: I32) -> None:
+    """Number of legal actions at each table of ``level``, into ``count`` ``[W]``."""
+    for m in range(len(level)):
+        count[m] = 0
+        if level[m].turn != OVER:
+            legal_row(level[m], mask)
+            count[m] = mask.sum()
+
+
+@of_game(row)
+def grow_level(level: States, start: int, mask: I8, grown: States, parent: I32, action: I32) -> None:
+    """Every legal successor of every table of ``level``, whose first node is ``start``."""
+    n = 0
+    for m in range(len(level)):
+        if level[m].turn == OVER:
+            continue
+        legal_row(level[m], mask)
+        for a in range(len(mask)):
+            if mask[a]:
+                grown[n] = level[m]
+                act_row(grown[n], a)
+                parent[n], action[n] = start + m, a
+                n += 1
+
+
+@of_game(row)
+def reward_level(level: States, payoff: F64) -> int:
+    """Rewards ``[n, X, Y]`` of the finished tables of ``level``, in order; returns how many there are."""
+    n = 0
+    for m in range(len(level)):
+        if level[m].turn == OVER:
+            for x in range(payoff.shape[1]):
+                for y in range(payoff.shape[2]):
+                    payoff[n, x, y] = reward_row(level[m], x, y)
+            n += 1
+    return n

@@ -1,0 +1,222 @@
+"""What the small games share as a ``Game``: everything but rules, sizes, names and words."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any, ClassVar, Literal
+from zlib import crc32
+
+import numpy as np
+
+from bidzoo.core.kernels import I8, I64, U64, Bool, State, States
+from bidzoo.core.layout import Field, Layout
+from bidzoo.core.options import whole
+from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder, refuse_typos
+from bidzoo.envs.picture import ACCENT, ALARM, EDGE, INK, PALE, PANEL, Picture
+from bidzoo.envs.signalling import engine
+from bidzoo.envs.signalling.state import OVER, STATE, VIEW
+
+EVERYWHERE: Bool = np.empty(0, np.bool_)
+WIDTH, PLAYER, CHIP, STEP, PER_ROW = 460, 76, 32, 46, 9  # of a picture: pixels, and chips a row
+TINTS = ("#e3ecf8", "#fdf0d9")  # chips of player_0 and player_1
+
+
+class SignallingGame(Game):
+    """Two partners, ``player_0`` and ``player_1``, with one private type each, public actions and one reward.
+
+    ``player_0`` acts first. A game's class names its ``id``, its ``rules`` and its words, and gives its sizes to
+    ``__init__``. A record names the game by ``code`` and ``size``, from which ``game_shown`` makes it again.
+    """
+
+    num_players = 2
+    utility: Literal["zero_sum", "identical"] = "identical"
+    state, view = STATE, VIEW
+    rules: ClassVar[engine.Rules]
+    kernels: ClassVar[SimpleNamespace]  # the engine's, bound to ``rules``
+    code: ClassVar[int]  # by default a hash of ``id``
+    type_word: str  # what a type is called: "hearts"
+    size_option: ClassVar[str] = ""  # the option that ``size`` is: "length"; "" in a game of one size
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "id" in cls.__dict__:  # else it is what some games share
+            cls.kernels = engine.bind(cls.id, cls.rules)
+            cls.code = cls.__dict__.get("code", crc32(cls.id.encode()) >> 1)
+            _KINDS[cls.code] = cls
+
+    def __init__(
+        self,
+        size: int,
+        num_types: tuple[int, int],
+        num_actions: int,
+        max_turns: int,
+        reward_range: tuple[float, float],
+        observation: str | None,  # name of an encoder, or None for the first
+    ) -> None:
+        self.size, self.num_types = size, num_types
+        self.num_actions, self.max_turns, self.reward_range = num_actions, max_turns, reward_range
+        most = max(num_types)
+        layout = Layout(
+            (
+                Field("player", 2, "who we are: player_0 or player_1", ("player_0", "player_1")),
+                Field("type", most, f"our {self.type_word}", tuple(str(x) for x in range(most))),
+                *self.history_fields("ours", "partner's"),
+            )
+        )
+        self.encoders = {"history": Encoder("history", layout, self._encode, layout.describe)}
+        self.encoder = choose_encoder(self.encoders, observation)
+
+    @abstractmethod
+    def history_fields(self, own: str, other: str) -> tuple[Field, ...]:
+        """What an encoder writes after player and type; the words name a viewer's actions and the other player's."""
+
+    @cached_property
+    def state_encoder(self) -> Encoder:
+        players = ("player_0", "player_1")
+        layout = Layout(
+            (
+                Field("turn", 2, "who acts next; all 0 at the end", players),
+                *(
+                    Field(f"type {p}", many, f"the {self.type_word} of player_{p}", tuple(str(x) for x in range(many)))
+                    for p, many in enumerate(self.num_types)
+                    if many > 1
+                ),
+                *self.history_fields(*players),
+            )
+        )
+        return Encoder("state", layout, self._encode_state, layout.describe)
+
+    def __str__(self) -> str:
+        return f"{self.id}({f'{self.size_option}={self.size}' if self.size_option else ''})"
+
+    # ---- kernels ----------------------------------------------------------------------------
+
+    def begin(self, states: States, boards: I64, seed: int, out: Buffers, rows: Bool | None = None) -> None:
+        rows = EVERYWHERE if rows is None else rows
+        self.kernels.begin(states, boards, seed, rows, self.code, self.size, self.num_types, out)
+
+    def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
+        self.kernels.step(states, actions, seed, stride, self.num_types, out)
+
+    def step_one(self, states: States, action: int, out: Buffers) -> None:
+        self.kernels.step_one(states, action, self.num_types, *out)
+
+    def observe(self, states: States, b: int, player: int, out: I8) -> None:
+        self.kernels.observe_one(states, b, player, self.num_types, out)
+
+    def views(self, states: States, players: I64, out: States) -> None:
+        engine.views(states, players, out)
+
+    def determinize(self, views: States, keys: U64, out: States) -> None:
+        engine.determinize(views, keys, self.num_types, out)
+
+    def _encode(self, views: States, out: I8) -> None:
+        self.kernels.encode(views, self.num_types, out)
+
+    def _encode_state(self, states: States, out: I8) -> None:
+        self.kernels.encode_state(states, self.num_types, out)
+
+    # ---- reset options ------------------------------------------------------------------------
+
+    def options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """``types``: the two types; ``board``: the board to deal."""
+        refuse_typos(options, ("board", "types"))
+        checked: dict[str, Any] = {}
+        if "types" in options:
+            types = options["types"]
+            if isinstance(types, str) or not isinstance(types, Sequence | np.ndarray) or len(types) != 2:
+                raise ValueError(f"option 'types' must be two numbers, one a player, got {types!r}")
+            checked["types"] = tuple(whole(f"type of player_{p}", types[p], 0, self.num_types[p] - 1) for p in range(2))
+        if "board" in options:
+            checked["board"] = whole("option 'board'", options["board"], 0, 2**63 - 1)
+        return checked
+
+    def fix(self, states: States, options: Mapping[str, Any], out: Buffers) -> None:
+        if "types" in options:
+            states["types"][0] = options["types"]
+            self.kernels.show_one(states, self.num_types, out.player, out.observation, out.mask)
+
+    # ---- words ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def action_text(self, action: int) -> str:
+        """An action as players write it."""
+
+    @abstractmethod
+    def result_text(self, state: State, reward: float) -> str:
+        """How a finished table came out, without the reward."""
+
+    def drawn(self, text: str) -> str:
+        """An action or a result as the picture writes it."""
+        return text
+
+    def mover(self, turn: int) -> int:
+        """Player who acts at ``turn``."""
+        return turn % 2
+
+    def private_text(self, view: State) -> str:
+        return f"{self.type_word} {int(view['type'])}"
+
+    def history_text(self, state: State) -> str:
+        """The actions so far, ``"1H 1S P"``."""
+        return " ".join(self.action_text(int(action)) for action in state["history"][: int(state["length"])])
+
+    def outcome_text(self, state: State) -> tuple[str, float]:
+        """How a finished table came out, ``"3H makes: +4"``, and the reward."""
+        reward = self.rules.reward_row(state, int(state["types"][0]), int(state["types"][1]))
+        return f"{self.result_text(state, reward)}: {reward:+g}", reward
+
+    def text(self, state: State) -> str:
+        """``hearts 3 | 2   1H 1S 3H P   3H makes: +4``: both types, the history, the result."""
+        x, y = (int(value) for value in state["types"])
+        parts = [f"{self.type_word} {x} | {y}" if self.num_types[1] > 1 else f"{self.type_word} {x}"]
+        history = self.history_text(state)
+        if history:
+            parts.append(history)
+        if int(state["turn"]) == OVER:
+            parts.append(self.outcome_text(state)[0])
+        return "   ".join(parts)
+
+    # ---- picture ----------------------------------------------------------------------------------
+
+    def picture(self, state: State) -> Picture:
+        """Players on top (the one to act is outlined), a chip for each action below, then how it came out."""
+        rows = -(-self.max_turns // PER_ROW)  # the same size all episode long, as videos need
+        out = Picture(WIDTH, PLAYER + STEP * rows + 62)
+        for player in (0, 1):
+            self._draw_player(out, state, player)
+        for turn, action in enumerate(state["history"][: int(state["length"])]):
+            row, column = divmod(turn, PER_ROW)
+            x, y = 16 + column * 48, PLAYER + 30 + STEP * row
+            out.box(x, y, 44, CHIP, TINTS[self.mover(turn)], EDGE, 8)
+            out.text(x + 22, y + CHIP / 2, self.drawn(self.action_text(int(action))), 15, INK, "middle", bold=True)
+        foot = out.height - 20
+        if int(state["turn"]) == OVER:
+            words, reward = self.outcome_text(state)
+            out.text(WIDTH / 2, foot, self.drawn(words), 17, ALARM if reward < 0 else INK, "middle", bold=True)
+        else:
+            out.text(WIDTH / 2, foot, f"player_{int(state['turn'])} to act", 14, INK, "middle")
+        return out
+
+    def _draw_player(self, out: Picture, state: State, player: int) -> None:
+        acts = int(state["turn"]) == player
+        wide = (WIDTH - 48) / 2
+        x = 16 + player * (wide + 16)
+        out.box(x, 14, wide, PLAYER, PANEL, ACCENT if acts else EDGE, 10, 3 if acts else 1)
+        out.box(x + 12, 28, 12, 12, TINTS[player], EDGE, 3)
+        out.text(x + 32, 34, f"player_{player}", 14)
+        if self.num_types[player] > 1:
+            out.text(x + 12, 66, f"{self.type_word} {int(state['types'][player])}", 22, bold=True)
+        else:
+            out.text(x + 12, 66, f"no {self.type_word}", 18, PALE)
+
+
+_KINDS: dict[int, Any] = {}  # classes by ``code``, as their files are imported
+
+
+def game_shown(record: State) -> SignallingGame:
+    """The game that a state or a view comes from; KeyError if no file of this process has it."""
+    kind, size = _KINDS[int(record["game"])], int(record["extent"])
+    game: SignallingGame = kind(**{kind.size_option: size}) if kind.size_option else kind()
+    return game

@@ -1,0 +1,141 @@
+"""# Mini-Hanabi
+
+One action each: the first must both score and tell the partner which card its player holds.
+
+| | |
+|---|---|
+| Import | `from bidzoo.envs import mini_hanabi_v0` |
+| Creation | `bidzoo.make("mini_hanabi_v0")` |
+| PettingZoo id | `bidzoo/mini_hanabi-v0` |
+| Gymnasium id | `bidzoo/MiniHanabi-v0` |
+| Agents | `player_0`, `player_1`; partners |
+| Actions | `Discrete(3)` |
+| Observation | `{"observation": int8 [10], "action_mask": int8 [3]}` |
+| Rewards | the same to both, 0 … 10, from a table; at the end only |
+
+Each player is dealt card 0 or 1. `player_0` acts, `player_1` sees the action and acts. The table is that of Foerster
+et al. 2019, *Bayesian Action Decoder* (arXiv 1811.01458), and of OpenSpiel's `tiny_hanabi`; 10 is the optimum.
+
+| cards | rewards; rows: action of `player_0`, columns: of `player_1` |
+|---|---|
+| 0, 0 | 10 0 0 / 4 8 4 / 10 0 0 |
+| 0, 1 | 0 0 10 / 4 8 4 / 0 0 10 |
+| 1, 0 | 0 0 10 / 4 8 4 / 0 0 0 |
+| 1, 1 | 10 0 0 / 4 8 4 / 10 0 0 |
+
+## Observation
+
+| field | entries | meaning |
+|---|---|---|
+| `player` | 2 | which agent this is |
+| `type` | 2 | our card |
+| `first` | 3 | the action of `player_0`, once taken |
+| `second` | 3 | the action of `player_1`, once taken |
+
+## Options
+
+| option | values | meaning |
+|---|---|---|
+| `observation` | `"history"` | the encoder above |
+| `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, printed text |
+| `illegal_action` | `"terminate"`, `"raise"` | the offender and its partners get the lowest reward; `ValueError` |
+
+`reset(options=...)` takes `board` (which deal of the seed) and `types` (the cards of both players, as `(1, 0)`).
+
+## Version history
+
+- v0: first release
+"""
+
+import numpy as np
+
+from bidzoo.core.kernels import F64, I8, State, row
+from bidzoo.core.layout import Field
+from bidzoo.core.options import whole
+from bidzoo.envs.aec import TableEnv
+from bidzoo.envs.signalling.engine import Rules
+from bidzoo.envs.signalling.game import SignallingGame
+from bidzoo.envs.signalling.state import OVER
+
+# ---- rules ----------------------------------------------------------------------------------
+
+CARDS, ACTIONS = 2, 3
+
+PAYOFF: F64 = np.array(  # [card_0, card_1, action_0, action_1]
+    [
+        [[[10, 0, 0], [4, 8, 4], [10, 0, 0]], [[0, 0, 10], [4, 8, 4], [0, 0, 10]]],
+        [[[0, 0, 10], [4, 8, 4], [0, 0, 0]], [[10, 0, 0], [4, 8, 4], [10, 0, 0]]],
+    ],
+    np.float64,
+)
+
+
+@row
+def legal_row(state: State, out: I8) -> None:
+    """Every action is legal: ``out`` ``[3]``."""
+    out[:] = 1
+
+
+@row
+def act_row(state: State, action: int) -> None:
+    """Take ``action``; the second one ends the game."""
+    state.history[state.length] = action
+    state.length += 1
+    state.turn = 1 if state.length == 1 else OVER
+
+
+@row
+def reward_row(state: State, x: int, y: int) -> float:
+    """Common reward of a finished table with cards ``x`` and ``y``."""
+    return float(PAYOFF[x, y, int(state.history[0]), int(state.history[1])])
+
+
+@row
+def history_row(state: State, player: int, out: I8) -> None:
+    """Both actions into ``out`` ``[2 * 3]``, all zero before."""
+    for turn in range(state.length):
+        out[ACTIONS * turn + int(state.history[turn])] = 1
+
+
+# ---- game -----------------------------------------------------------------------------------
+
+
+class MiniHanabi(SignallingGame):
+    """Two cards, one action each; the game of row "Mini-Hanabi" in Table 1 of Tian, Gong and Jiang 2020."""
+
+    id, code = "mini_hanabi_v0", 3
+    rules = Rules(legal_row, act_row, reward_row, history_row)
+    type_word = "card"
+
+    def __init__(self, observation: str | None = None) -> None:
+        reward_range = (float(PAYOFF.min()), float(PAYOFF.max()))
+        super().__init__(0, (CARDS, CARDS), ACTIONS, 2, reward_range, observation)
+
+    def history_fields(self, own: str, other: str) -> tuple[Field, ...]:
+        names = tuple(str(action) for action in range(ACTIONS))
+        return (
+            Field("first", ACTIONS, "the action of player_0, once taken", names),
+            Field("second", ACTIONS, "the action of player_1, once taken", names),
+        )
+
+    def action_text(self, action: int) -> str:
+        """``"0"``, ``"1"`` or ``"2"``."""
+        return str(whole("action", action, 0, ACTIONS - 1))
+
+    def action_number(self, text: str) -> int:
+        if text.strip() not in ("0", "1", "2"):
+            raise ValueError(f"not an action of {self}: {text!r} (expected 0, 1 or 2)")
+        return int(text)
+
+    def result_text(self, state: State, reward: float) -> str:
+        return "reward"
+
+
+make_game = MiniHanabi
+
+
+class raw_env(TableEnv, id="mini_hanabi_v0", rules=make_game):
+    """One table; see the module's page for actions, observations and options."""
+
+
+env = raw_env

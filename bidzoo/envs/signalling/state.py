@@ -1,0 +1,31 @@
+"""The record of one table of a small collaborative game, and what one player may know of it.
+
+The small games are signalling games of two partners: each is dealt a private *type* (a number), every action is
+public, and both receive the same reward at the end. One record serves all games and every size.
+"""
+
+import numpy as np
+
+MAX_TURNS = 64  # capacity of ``history``; it bounds the sizes a game accepts
+OVER = -1  # ``state.turn`` of a finished table
+
+PUBLIC = [
+    ("board", "i8"),  # number of the board; (seed, board) addresses the deal
+    ("game", "i4"),  # ``code`` of the game's class
+    ("extent", "i4"),  # length or size of the game, 0 where it has none (NumPy records have a ``size`` already)
+    ("turn", "i4"),  # player who acts next, 0 or 1; OVER at the end
+    ("length", "i4"),  # actions taken
+    ("bid", "i4"),  # highest bid so far, as an action; 0 = none (bidding games)
+    ("history", "i2", (MAX_TURNS,)),  # action taken at each turn; 0 beyond ``length``
+]
+
+STATE = np.dtype([*PUBLIC, ("types", "i4", (2,))], align=True)  # types of player_0 and player_1
+
+VIEW = np.dtype(
+    [
+        *PUBLIC,
+        ("player", "i4"),  # whose view this is
+        ("type", "i4"),  # its type
+    ],
+    align=True,
+)

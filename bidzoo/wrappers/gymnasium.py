@@ -1,0 +1,263 @@
+"""One learner in Gymnasium, at one table or at many in step (``VectorEnv``); the other seats are policies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from bidzoo import agents
+from bidzoo.core.kernels import F64, I8, I64, Bool
+from bidzoo.core.streams import random_seed
+from bidzoo.envs.game import Game
+from bidzoo.registry import make_game
+from bidzoo.wrappers.batch import Batch, Seating, others
+
+if TYPE_CHECKING:
+    from bidzoo.agents.policy import Policy
+
+
+class SingleAgent(gymnasium.Env[I8, Any]):
+    """One table at which player ``learner`` is ours and ``policies`` hold the other seats.
+
+    Observations int8 ``[F]``; the reward is the learner's, at the end. ``infos["action_mask"]`` int8 ``[A]`` and
+    ``action_masks()`` (what sb3-contrib's MaskablePPO asks for) say what is legal; an illegal action ends the
+    episode with the lowest reward of the game. ``reset(seed)`` starts at board 0 of that seed, each further
+    ``reset()`` takes the next board; ``options`` are the AEC environment's. A board whose auction ends before
+    the learner's first turn is passed over.
+    """
+
+    metadata = {"render_modes": ["ansi", "svg", "rgb_array", "human"], "render_fps": 2}
+
+    def __init__(
+        self, game: Game, policies: Sequence[Policy | None], learner: int = 0, render_mode: str | None = None
+    ) -> None:
+        self._policies = others(game, policies, learner)
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise ValueError(f"unknown render_mode {render_mode!r}; choose from {self.metadata['render_modes']}")
+        self.game, self.learner, self.render_mode = game, learner, render_mode
+        self._batch = Batch(game, 1, autoreset=False)
+        self.observation_space = spaces.Box(0, 1, (game.encoder.layout.size,), np.int8)
+        self.action_space = spaces.Discrete(game.num_actions)
+        self._seed = random_seed()
+        self._board, self._over = -1, True
+        self._seating = Seating(self._policies, self._seed)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[I8, dict[str, Any]]:
+        """First observation ``[F]`` of the next board and ``{"action_mask": int8 [A]}``."""
+        super().reset(seed=seed)
+        fixed = dict(self.game.options(options or {}))
+        if seed is not None:
+            self._seed, self._board = int(seed), -1
+            self._seating = Seating(self._policies, self._seed)
+        self._board = int(fixed.pop("board", self._board + 1))
+        self._begin(fixed)
+        while self._batch.terminated[0]:
+            self._board += 1
+            self._begin({})
+        self._over = False
+        return self._batch.observation[0].copy(), self._info()
+
+    def _begin(self, fixed: dict[str, Any]) -> None:
+        self._batch.reset(self._seed, np.array([self._board]))
+        if fixed:
+            self.game.fix(self._batch.states, fixed, self._batch.buffers)
+        self._play_others()
+
+    def step(self, action: int) -> tuple[I8, float, bool, bool, dict[str, Any]]:
+        """The learner's ``action``, then everybody else's until its next turn or the end."""
+        if self._over:
+            raise ValueError("the episode is over: call reset()")
+        batch = self._batch
+        if not 0 <= action < self.game.num_actions or not batch.action_mask[0, action]:
+            self._over = True
+            batch.action_mask[:] = 0
+            return batch.observation[0].copy(), float(self.game.reward_range[0]), True, False, self._info()
+        self.game.step_one(batch.states, int(action), batch.buffers)
+        self._play_others()
+        if not batch.terminated[0]:
+            return batch.observation[0].copy(), 0.0, False, False, self._info()
+        self._over = True
+        final = np.empty_like(batch.observation[0])
+        self.game.observe(batch.states, 0, self.learner, final)
+        return final, float(batch.reward[0, self.learner]), True, False, self._info()
+
+    def action_masks(self) -> Bool:
+        """Legal actions of the learner ``[A]``."""
+        return self._batch.action_mask[0].astype(np.bool_)
+
+    def _play_others(self) -> None:
+        batch = self._batch
+        while not batch.terminated[0] and batch.player[0] != self.learner:
+            self.game.step_one(batch.states, int(self._seating.choose(batch)[0]), batch.buffers)
+
+    def _info(self) -> dict[str, Any]:
+        return {"action_mask": self._batch.action_mask[0].copy()}
+
+    def render(self) -> Any:
+        """The whole table as ``render_mode`` says (see ``Game.render``)."""
+        return self.game.render(self._batch.states[0], self.render_mode)
+
+
+class SingleAgentVector(VectorEnv[Any, Any, Any]):
+    """``num_envs`` tables at which player ``learner`` is ours and ``policies`` hold the other seats.
+
+    Observations int8 ``[B, F]``; rewards float64 ``[B]`` of the learner, at the end of an episode. Masks are in
+    ``infos["action_mask"]`` int8 ``[B, A]`` and ``action_masks()``. Autoreset is SAME_STEP: the step that ends
+    an episode returns the next one's first observation and puts the last into ``infos["final_obs"]``.
+    An illegal action ends the episode with the lowest reward of the game. Table ``b`` plays boards ``b``,
+    ``b + num_envs`` ... A board whose auction ends before the learner's first turn is passed over.
+    """
+
+    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": ["ansi"]}
+
+    def __init__(
+        self,
+        game: Game,
+        num_envs: int,
+        policies: Sequence[Policy | None],
+        learner: int = 0,
+        render_mode: str | None = None,
+    ) -> None:
+        self._policies = others(game, policies, learner)
+        self.game, self.learner, self.num_envs, self.render_mode = game, learner, num_envs, render_mode
+        self.batch = Batch(game, num_envs, autoreset=False)
+        self.single_observation_space = spaces.Box(0, 1, (game.encoder.layout.size,), np.int8)
+        self.single_action_space = spaces.Discrete(game.num_actions)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._seed = random_seed()
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[I8, dict[str, Any]]:
+        """Deal boards 0 ... B - 1 of ``seed`` (one int; a list seeds by its first entry)."""
+        first = seed[0] if isinstance(seed, list) else seed
+        if first is not None:
+            self._seed = int(first)
+        super().reset(seed=self._seed)
+        self._seating = Seating(self._policies, self._seed)
+        self.batch.reset(self._seed)
+        self._play_others(np.ones(self.num_envs, np.bool_))
+        return self.batch.observation.copy(), self._infos()
+
+    def action_masks(self) -> Bool:
+        """Legal actions of the learner ``[B, A]`` (what sb3-contrib asks for)."""
+        return self.batch.action_mask.astype(np.bool_)
+
+    def state(self) -> I8:
+        """Global states ``[B, S]``: all hands, also those the learner does not see (see ``Batch.state``)."""
+        return self.batch.state()
+
+    def step(self, actions: I64) -> tuple[I8, F64, Bool, Bool, dict[str, Any]]:
+        """The learner's ``actions`` ``[B]``, then everybody else's until it is its turn again."""
+        chosen = np.asarray(actions, np.int64)
+        if chosen.shape != (self.num_envs,):
+            raise ValueError(f"actions must have shape ({self.num_envs},), got {chosen.shape}")
+        inside = (chosen >= 0) & (chosen < self.game.num_actions)
+        rows = np.arange(self.num_envs)
+        illegal = ~inside | (self.batch.action_mask[rows, np.where(inside, chosen, 0)] == 0)
+        reward = np.where(illegal, self.game.reward_range[0], 0.0)
+        ended = illegal.copy()
+        final = self.batch.observation.copy()
+        todo = np.where(illegal, -1, chosen)
+        while (todo >= 0).any():
+            self.batch.step(todo)
+            over = self.batch.terminated & (todo >= 0)
+            reward[over] = self.batch.reward[over, self.learner]
+            ended |= over
+            todo = self._seating.choose(self.batch, ~ended & (self.batch.player != self.learner))
+        infos: dict[str, Any] = {}
+        if ended.any():
+            last = np.full(self.num_envs, None)  # of objects, as Gymnasium's own vectors have it
+            for b in np.flatnonzero(ended):
+                if not illegal[b]:
+                    self.game.observe(self.batch.states, int(b), self.learner, final[b])
+                last[b] = final[b]
+            self._deal_on(ended)
+            self._play_others(ended)
+            infos["final_obs"] = last
+            infos["_final_obs"] = ended.copy()
+            infos["final_info"] = {"action_mask": np.zeros_like(self.batch.action_mask), "_action_mask": ended.copy()}
+            infos["_final_info"] = ended.copy()
+        infos |= self._infos()
+        return self.batch.observation.copy(), reward, ended, np.zeros(self.num_envs, np.bool_), infos
+
+    def _infos(self) -> dict[str, Any]:
+        return {"action_mask": self.batch.action_mask.copy(), "_action_mask": np.ones(self.num_envs, np.bool_)}
+
+    def _deal_on(self, rows: Bool) -> None:
+        boards = self.batch.boards + self.num_envs * rows
+        self.game.begin(self.batch.states, boards, self._seed, self.batch.buffers, rows)
+
+    def _play_others(self, rows: Bool) -> None:
+        """Bring each of ``rows`` to the learner's turn, dealing on where a board ends before it."""
+        waiting = rows & (self.batch.player != self.learner)
+        while waiting.any():
+            todo = self._seating.choose(self.batch, waiting)
+            self.batch.step(todo)
+            over = self.batch.terminated & (todo >= 0)
+            if over.any():
+                self._deal_on(over)
+            waiting = rows & (self.batch.player != self.learner)
+
+    def render(self) -> tuple[str, ...] | None:
+        """Every table as text if ``render_mode="ansi"``."""
+        if self.render_mode != "ansi":
+            return None
+        return tuple(self.game.text(state) for state in self.batch.states)
+
+
+# ---- by name ---------------------------------------------------------------------------------
+
+
+def single_agent(env_id: str, *, render_mode: str | None = None, **options: Any) -> SingleAgent:
+    """What ``gymnasium.make("bidzoo/BridgeBidding-v0", opponents=...)`` makes; ``options`` as of ``seated``."""
+    return SingleAgent(*seated(env_id, **options), render_mode)
+
+
+def single_agent_vector(
+    env_id: str, num_envs: int, *, render_mode: str | None = None, **options: Any
+) -> SingleAgentVector:
+    """What ``gymnasium.make_vec("bidzoo/BridgeBidding-v0", num_envs, opponents=...)`` makes, as ``single_agent``."""
+    game, policies, learner = seated(env_id, **options)
+    return SingleAgentVector(game, num_envs, policies, learner, render_mode)
+
+
+def seated(
+    env_id: str, learner: int = 0, opponents: Any = "random", partner: Any = None, **options: Any
+) -> tuple[Game, list[Policy | None], int]:
+    """The game ``env_id`` with its ``options``, who sits where (see ``seat_policies``), and ``learner``."""
+    game = make_game(env_id, **options)
+    return game, seat_policies(game, learner, opponents, partner), learner
+
+
+def seat_policies(game: Game, learner: int, opponents: Any = "random", partner: Any = None) -> list[Policy | None]:
+    """Policies ``[P]`` of all seats but the learner's, from names or policies.
+
+    Args:
+        game: the game they play.
+        learner: our own seat, None in the result.
+        opponents: one name or policy for every other seat, a list ``[P]``, or ``{player: policy}``.
+        partner: replaces ``opponents`` at the learner's allies.
+    """
+    if isinstance(opponents, Mapping):
+        for player in opponents.keys() - set(range(game.num_players)):
+            raise ValueError(f"opponents: unknown player {player!r}; expected 0 ... {game.num_players - 1}")
+        given = [opponents.get(p) for p in range(game.num_players)]
+    elif isinstance(opponents, Sequence) and not isinstance(opponents, str):
+        given = list(opponents)
+    else:
+        one = agents.resolve(opponents, game.id)
+        given = [one] * game.num_players
+    if len(given) != game.num_players:
+        raise ValueError(f"{game.id} has {game.num_players} players, got {len(given)} opponents")
+    if partner is not None:
+        ally = agents.resolve(partner, game.id)
+        given = [ally if p in game.allies(learner) else policy for p, policy in enumerate(given)]
+    return [None if p == learner or one is None else agents.resolve(one, game.id) for p, one in enumerate(given)]

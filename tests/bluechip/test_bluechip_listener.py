@@ -1,0 +1,104 @@
+"""Who may sit down, and what the others are told."""
+
+import socket
+
+import pytest
+
+from bidzoo.agents.bridge.sayc import Pass
+from bidzoo.bluechip.boards import seeded
+from bidzoo.bluechip.client import Client
+from bidzoo.bluechip.connection import LIMIT, Limits
+from bidzoo.bluechip.listener import Listener, Names
+
+HELLO = 'Connecting "guest" as South using protocol version 18'
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("GET / HTTP/1.1", "'GET / HTTP/1.1' is no message of the protocol"),
+        ("\0\1\2\3", "is no message of the protocol"),
+        ("South ready for teams", "received 'South ready for teams', expected Connecting"),
+        (HELLO.replace("18", "19"), "received protocol version 19, expected version 18"),
+        (HELLO.replace("South", "Centre"), "seat 'Centre', expected North, East, South, West or ANYPL"),
+        (HELLO.replace("South", "Dummy"), "seat 'Dummy', expected North, East, South, West or ANYPL"),
+        (HELLO.replace("South", "North"), 'a request for North by "guest", expected another one: North is played by'),
+        (HELLO.replace("guest", ""), "team name '': expected 1 ... 100 printable characters"),
+        ("x" * (LIMIT + 1), f"a line of {LIMIT + 2} bytes"),
+        ("x" * 9000, f"a line of more than {LIMIT} bytes"),
+    ],
+)
+def test_who_does_not_introduce_itself_is_turned_away_and_the_next_one_plays(tm, line, words, connect):
+    match = tm.against_passers()
+    raw = connect(match.port()).say(line)
+    refusal = raw.hear()
+    raw.leave()
+    guest = tm.Guest(Client(Pass(), 2, "guest"), match.port())
+    record = match.done()
+    assert guest.done().problem is None
+    assert [result.points for result in record.results.values()] == [0, 0]
+    [report] = match.reports
+    assert words in report
+    assert report.startswith("open room, somebody from 127.0.0.1: received ")
+    assert refusal.startswith("Refused: ") or "bytes" in words  # a reset may overtake the answer to a flood
+
+
+def test_a_seat_is_given_once_and_a_team_has_one_name(tm, connect):
+    match = tm.Match(tm.auction, (None, None), (Pass(), Pass()), seeded(tm.auction, [0]), rooms=["open"])
+    south = connect(match.port()).say(HELLO)
+    assert south.hear() == 'South ("guest") seated'
+    second = connect(match.port()).say(HELLO)
+    assert second.hear().endswith("another one: South is taken")
+    stranger = connect(match.port()).say(HELLO.replace("South", "North").replace("guest", "stranger"))
+    assert stranger.hear().endswith('another one: North belongs to team "guest"')
+    anybody = connect(match.port()).say(HELLO.replace("South", "ANYPL").replace("guest", "stranger"))
+    assert anybody.hear().endswith("another one: West is played by the table manager")
+    south.leave()
+    for raw in (second, stranger, anybody):
+        raw.leave()
+    guests = [tm.Guest(Client(Pass(), seat, "guest"), match.port()) for seat in (0, 2)]  # the first South is gone
+    match.done()
+    assert [guest.done().problem for guest in guests] == [None, None]
+
+
+def test_nobody_comes(tm):
+    match = tm.against_passers(seating=0.1)
+    match.done()
+    assert match.problem == "open room: received nobody at South, expected programs in 0.1 s"
+
+
+def test_only_this_machine_may_connect_unless_told(tm):
+    match = tm.against_passers(seating=0.1)
+    assert match.manager._rooms["open"].listener._server.getsockname()[0] == "127.0.0.1"
+    match.done()
+
+
+def test_a_port_in_use_is_named(tm):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        with pytest.raises(ValueError, match=f"open room: cannot listen on 127.0.0.1:{port}"):
+            tm.against_passers(port=port)
+
+
+def test_silent_connections_do_not_keep_others_out(tm, connect):
+    match = tm.against_passers()
+    for _ in range(8):
+        connect(match.port())
+    guest = tm.Guest(Client(Pass(), 2, "guest"), match.port())
+    match.done()
+    assert guest.done().problem is None
+
+
+def test_a_listener_greets_no_crowd():
+    names = Names(None, None)
+    listener = Listener("127.0.0.1", 0, [0, 1, 0, 1], names, Limits(), "open", lambda line: None)
+    crowd = [socket.create_connection(("127.0.0.1", listener.port)) for _ in range(20)]
+    turned_away = 0
+    for connection in crowd[16:]:
+        connection.settimeout(5)
+        turned_away += connection.recv(1) == b""
+    assert turned_away == 4
+    for connection in crowd:
+        connection.close()
+    listener.close()
+    assert listener.take(0, 5) is None

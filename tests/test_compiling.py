@@ -1,0 +1,183 @@
+"""The first minutes on a new machine: games start as plain Python while kernels are compiled, with the same bytes."""
+
+import hashlib
+import json
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from numba import config
+
+import bidzoo
+from bidzoo.core import compiling, threads
+from bidzoo.core.kernels import next_row, when_compiled
+from bidzoo.envs.bridge import auction
+from bidzoo.envs.bridge.deals import random_deals
+
+pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+
+GAME = """
+import hashlib, json, sys, time, bidzoo
+from bidzoo.core import compiling
+env, digest = bidzoo.make(sys.argv[1]), hashlib.sha256()
+env.reset(seed=7)
+for turn in range(int(sys.argv[2])):
+    if any(env.terminations.values()):
+        env.reset()
+    seen = env.last()[0]
+    digest.update(seen["observation"].tobytes() + seen["action_mask"].tobytes())
+    env.step(int(seen["action_mask"].nonzero()[0][turn % seen["action_mask"].sum()]))
+print(json.dumps([digest.hexdigest(), sum(len(k.compiled.signatures) for k in compiling.KERNELS.values())]))
+"""
+
+
+def start(script, *words, **env):
+    """A new Python process of ``script``, which does not wait for compiled kernels."""
+    given = {**os.environ, "BIDZOO_COMPILE": "background", **env}
+    return subprocess.Popen(
+        [sys.executable, "-c", script, *words], env=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def end(process):
+    """What it printed, as JSON, and its standard error."""
+    out, error = process.communicate(timeout=600)
+    assert process.returncode == 0, error
+    return json.loads(out), error
+
+
+@pytest.mark.parametrize("game", ["mini_hanabi_v0", "bridge_bidding_v0", "spades_v0"])
+def test_a_cold_cache_starts_at_once_with_the_same_bytes(game, tmp_path):
+    (cold, compiled_here), error = end(start(GAME, game, "200", NUMBA_CACHE_DIR=str(tmp_path)))
+    (warm, _), _ = end(start(GAME, game, "200", BIDZOO_COMPILE="now"))
+    assert cold == warm
+    assert compiled_here == 0 and error == ""
+
+
+def test_compiled_kernels_take_over(tmp_path):
+    """Two processes start on one empty cache; both go on compiled when it is there."""
+    script = """
+import json, time, bidzoo
+from bidzoo.core import compiling
+env = bidzoo.make("mini_hanabi_v0")
+until, own = time.monotonic() + 300, lambda: [k for k in compiling.KERNELS.values() if k.compiled.signatures]
+while time.monotonic() < until and not any("step" in kernel.key[1] for kernel in own()):
+    env.reset(seed=1)
+    env.step(0)
+    time.sleep(0.25)
+print(json.dumps(sum(k.compiled.stats.cache_misses.total() for k in own())))
+"""
+    both = [start(script, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)]
+    assert [end(process) for process in both] == [(0, ""), (0, "")]  # loaded, not compiled here
+
+
+def test_what_waits_says_so_once(tmp_path):
+    script = """
+import json, numpy as np
+from bidzoo.core.streams import Streams
+for n in (3, 300):
+    Streams.at(0, np.arange(n)).random(1)
+print(json.dumps(0))
+"""
+    _, error = end(start(script, NUMBA_CACHE_DIR=str(tmp_path)))
+    assert error == "bidzoo: compiling kernels for this machine; once, up to a minute\n"
+
+
+def test_an_unknown_policy_is_named(monkeypatch):
+    monkeypatch.setenv("BIDZOO_COMPILE", "later")
+    with pytest.raises(ValueError, match=r"BIDZOO_COMPILE='later': expected background or now"):
+        compiling.policy()
+
+
+def test_nowhere_to_keep_kernels(tmp_path, monkeypatch):
+    """A read-only installation without a home: a temporary folder and one sentence."""
+    script = """
+import json, os, numba.core.caching as caching
+known = caching.CacheImpl._locator_classes
+caching.CacheImpl._locator_classes = [one for one in known if "UserProvided" in one.__name__]
+import bidzoo
+from bidzoo.core import kernels
+from numba import config
+env = bidzoo.make("mini_hanabi_v0")
+env.reset(seed=1)
+env.step(0)
+print(json.dumps(os.path.isdir(config.CACHE_DIR)))
+"""
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    kept, error = end(start(script, TMPDIR=str(tmp_path)))
+    assert kept and error.count("\n") == 1 and "set NUMBA_CACHE_DIR" in error
+
+
+def test_kernels_travel_by_name():
+    assert pickle.loads(pickle.dumps(auction.call_row)) is auction.call_row
+    with when_compiled():
+        assert int(next_row(np.uint64(0))) == 0xE220A8397B1DCDAF  # of SplitMix64
+
+
+# ---- threads ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two_threads():
+    before = threads.get_threads()
+    threads.set_threads(2)
+    yield
+    threads.set_threads(before)
+
+
+def digest_of_deals():
+    return hashlib.sha256(random_deals(5, np.arange(5000)).tobytes()).hexdigest()
+
+
+def test_any_number_of_threads_gives_the_same(two_threads):
+    found = []
+    for count in (1, 2, 3, 7):
+        threads.set_threads(count)
+        found.append(digest_of_deals())
+    assert len(set(found)) == 1
+
+
+def test_kernels_in_python_threads(two_threads):
+    found, alone = [], digest_of_deals()
+    callers = [threading.Thread(target=lambda: found.append(digest_of_deals())) for _ in range(6)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join(60)
+    assert found == [alone] * 6
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_of_a_threaded_parent(two_threads):
+    alone = digest_of_deals()  # the pool of threads is up
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if digest_of_deals() == alone else 1)
+    until = time.monotonic() + 60
+    while (ended := os.waitpid(child, os.WNOHANG))[0] == 0 and time.monotonic() < until:
+        time.sleep(0.05)
+    assert ended == (child, 0)
+
+
+@pytest.mark.parametrize("bad", [0, -1, 1.5, True, "2"])
+def test_a_bad_number_of_threads_is_named(bad):
+    with pytest.raises(ValueError, match="threads: expected an integer, at least 1"):
+        threads.set_threads(bad)
+
+
+def test_a_bad_variable_is_named(monkeypatch):
+    monkeypatch.setenv("BIDZOO_THREADS", "many")
+    monkeypatch.setattr(threads, "_count", 0)
+    with pytest.raises(ValueError, match=r"BIDZOO_THREADS='many': expected a number of threads, at least 1"):
+        threads.get_threads()
+
+
+def test_threads_follow_the_cores_of_the_process(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
+    assert 1 <= threads.cores() <= 3
+    assert bidzoo.available()
