@@ -12,15 +12,25 @@ UNCOMPILED := $(addprefix tests/games/test_,bridge_auction.py bridge_play.py sma
 # benchmarks and tests wait for compiled kernels
 export BIDZOO_COMPILE ?= now
 
-.PHONY: bench test test-slow test-integrations test-libraries test-rllib test-floors test-wheel check docs clean
+.PHONY: bench test test-fuzz test-mutations test-slow test-integrations test-libraries test-rllib test-floors test-wheel check docs clean
 
 bench: $(READY) $(KERNELS)
 	$(BIN)/bidzoo bench $(BENCH)
 
+# what fails is run once more, alone: a busy machine can be too slow for a test, a fault fails again
 test: $(READY) $(KERNELS) check
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile || $(BIN)/python -m pytest --last-failed -ra
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(UNCOMPILED)
 	$(MAKE) docs
+
+# readers against damaged files: about two minutes, or as many files a target as FUZZ says
+FUZZ ?= 2000
+test-fuzz: $(READY) $(KERNELS)
+	FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/test_fuzz.py -n auto --maxprocesses 4 --timeout 0
+
+# small changes of rules, scoring, encoders and readers, each of which a test must find: docs/mutations.md
+test-mutations: .venv-mutations/ready
+	.venv-mutations/bin/python tests/mutations.py $(MUTATIONS)
 
 test-slow: $(READY) $(KERNELS)
 	$(BIN)/python -m pytest -m slow
@@ -55,14 +65,19 @@ test-wheel:
 	cp tests/smoke.py build/wheel
 	cd build/wheel && ../../.venv-wheel/bin/python smoke.py
 	cd build/wheel && ../../.venv-wheel-all/bin/python smoke.py all
+	.venv-wheel-all/bin/pip install -q --no-deps ./examples/bidzoo-hint
+	.venv-wheel-all/bin/pip install -q pytest
+	cd build/wheel && ../../.venv-wheel-all/bin/python -m pytest -q --rootdir . ../../examples/bidzoo-hint/tests
+	cd build/wheel && ../../.venv-wheel-all/bin/bidzoo list | grep -q "bidzoo-hint 1.0"
 
 # compiled kernels of the oldest numba are of no use to the others
 in = $(if $(filter floors,$(1)),NUMBA_CACHE_DIR=$(CURDIR)/.venv-floors/kernels) RAY_USAGE_STATS_ENABLED=0 \
 	.venv-$(1)/bin/python
 
-.venv-integrations/ready: PACKAGES = torch "-e .[integrations,picture,openspiel,files]" "pytest selenium matplotlib"
-.venv-rllib/ready: PACKAGES = torch "-e .[rllib,cluster]" pytest
-.venv-floors/ready: PACKAGES = "gymnasium==1.1.* pettingzoo==1.25.* numpy==1.26.* numba==0.61.*" "-e .[picture] pytest"
+.venv-integrations/ready: PACKAGES = torch "-e .[integrations,video,openspiel,files]" "pytest pytest-timeout selenium matplotlib"
+.venv-mutations/ready: PACKAGES = "-e .[dev,mutations]"
+.venv-rllib/ready: PACKAGES = torch "-e .[rllib,cluster]" "pytest pytest-timeout"
+.venv-floors/ready: PACKAGES = "gymnasium==1.1.* pettingzoo==1.25.* numpy==1.26.* numba==0.61.*" "-e .[picture] pytest pytest-timeout"
 
 .venv-%/ready: pyproject.toml constraints.txt
 	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
@@ -71,8 +86,8 @@ in = $(if $(filter floors,$(1)),NUMBA_CACHE_DIR=$(CURDIR)/.venv-floors/kernels) 
 	touch $@
 
 check: $(READY)
-	$(BIN)/ruff format --check bidzoo tests experiments docs/training
-	$(BIN)/ruff check bidzoo tests experiments docs/training
+	$(BIN)/ruff format --check bidzoo tests experiments examples docs/training
+	$(BIN)/ruff check bidzoo tests experiments examples docs/training
 	$(BIN)/mypy bidzoo
 
 docs: $(READY)

@@ -5,20 +5,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bidzoo import agents
-from bidzoo.registry import available, make, make_game, register_all
+from bidzoo.registry import GameId, available, make, make_game, register_all, register_game, register_own
 
 if TYPE_CHECKING:
     from bidzoo.wrappers.batch import Batch
 
-__all__ = ["agents", "available", "make", "make_game", "make_vec", "register_all"]
+    from . import bridge as bridge
+
+__all__ = ["agents", "available", "bridge", "make", "make_game", "make_vec", "register_all", "register_game"]
 __version__ = "0.1.0"
 
 
-def make_vec(env_id: str, num_envs: int, **options: Any) -> Batch:
-    """The batched engine: ``num_envs`` tables of ``env_id`` in step (see ``bidzoo.wrappers.batch.Batch``)."""
+def make_vec(env_id: GameId | str, num_envs: int, **options: Any) -> Batch:
+    """The batched engine: ``num_envs`` tables of ``env_id`` in step (see ``bidzoo.wrappers.batch.Batch``).
+
+    ``env_id`` and ``options`` as ``make`` takes them, but for ``render_mode`` and ``illegal_action``.
+    """
     from bidzoo.wrappers.batch import Batch
 
     return Batch(make_game(env_id, **options), num_envs)
 
 
-register_all()
+def __getattr__(name: str) -> Any:
+    """``bidzoo.bridge`` without an import of its own, and without its cost to those who play something else."""
+    if name == "bridge":
+        from importlib import import_module
+
+        return import_module("bidzoo.bridge")
+    raise AttributeError(f"module 'bidzoo' has no attribute {name!r}")
+
+
+register_own()

@@ -1,27 +1,50 @@
-"""Names to games, environments and agents. Entries are strings: a game is imported when it is made."""
+"""Names to games, environments and agents. Entries are strings: a game is imported when it is made.
+
+Games come from bidzoo (``GAMES``), from ``register_game``, and from installed packages that announce them under the
+entry points ``bidzoo.games``: ``name_v0 = "package.module:Rules"``. These are looked for when a name is not known
+otherwise, or all are asked for; their packages are imported when they are played.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, partial
 from importlib import import_module
-from inspect import signature
-from typing import TYPE_CHECKING, Any
+from inspect import getdoc, isabstract
+from re import fullmatch, sub
+from typing import TYPE_CHECKING, Any, Literal
+from warnings import warn
 
 import gymnasium
 import pettingzoo
 
+from bidzoo.core.names import check_names, choose_from, options_of
+
 if TYPE_CHECKING:
     from bidzoo.envs.aec import TableEnv
     from bidzoo.envs.game import Game
+
+GameId = Literal[  # for editors; other ids can be registered
+    "bridge_bidding_v0",
+    "bridge_v0",
+    "comm_v0",
+    "mini_hanabi_v0",
+    "minibridge_v0",
+    "simple_bidding_v0",
+    "spades_v0",
+]
 
 
 @dataclass(frozen=True)
 class Entry:
     """Where a game lives and what it is called elsewhere."""
 
-    module: str  # has ``env``, ``raw_env`` and ``make_game``
+    module: str  # has ``env``, ``raw_env`` and ``make_game``; empty where ``rules`` are given
     gymnasium_id: str
     summary: str
+    rules: Callable[..., Game] | str = ""  # of a game from outside, or where it stands: "package.module:Rules"
+    source: str = "bidzoo"
 
 
 GAMES: dict[str, Entry] = {
@@ -41,59 +64,253 @@ GAMES: dict[str, Entry] = {
     ),
     "spades_v0": Entry("bidzoo.envs.spades_v0", "bidzoo/Spades-v0", "Spades and its variants, whole games or rounds"),
 }
+_ID = r"[a-z][a-z0-9_]*_v\d+"
+_registered: dict[str, Entry] = {}
+_announced: dict[str, Entry] = {}  # by installed packages, as last found
+_watching: dict[Callable[[str], None], set[str]] = {}  # who is told every id once, and which it has heard
+
+
+# ---- which game a name means ---------------------------------------------------------------
+
+
+def entries() -> dict[str, Entry]:
+    """Every game by id: those of bidzoo, those registered, those announced by installed packages."""
+    _look_around()
+    return _known()
+
+
+def _known() -> dict[str, Entry]:
+    return {**GAMES, **_registered, **{name: one for name, one in _announced.items() if name not in _registered}}
+
+
+def _look_around() -> None:
+    """Find the games that installed packages announce: their metadata are read, their code is not."""
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group="bidzoo.games"):
+        source = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+        if point.name in GAMES or not fullmatch(_ID, point.name):
+            warn(f"{source} announces a game {point.name!r}: expected a new id such as 'my_game_v0'", stacklevel=3)
+        else:
+            _announced[point.name] = Entry("", _gymnasium_id(point.name), "", point.value, source)
+    _tell()
 
 
 def available() -> tuple[str, ...]:
     """Every id ``make`` accepts."""
-    return tuple(GAMES)
+    return tuple(entries())
 
 
-def _module(env_id: str) -> Any:
-    if env_id not in GAMES:
-        raise KeyError(f"unknown game {env_id!r}; choose from {', '.join(GAMES)}")
-    return import_module(GAMES[env_id].module)
-
-
-def options(env_id: str) -> dict[str, Any]:
-    """Names and defaults of what ``make_game(env_id, ...)`` takes; KeyError as ``make``."""
-    return {name: one.default for name, one in signature(_module(env_id).make_game).parameters.items()}
-
-
-def _made(env_id: str, maker: str, options: dict[str, Any]) -> Any:
-    make = getattr(_module(env_id), maker)
-    known = signature(make).parameters
-    for name in options.keys() - known.keys():
-        raise TypeError(f"{env_id} has no option {name!r}; choose from {', '.join(known)}")
-    return make(**options)
-
-
-def make(env_id: str, **options: Any) -> TableEnv:
-    """The AEC environment ``env_id`` with its ``options``.
+def game_id(name: str) -> str:
+    """The id that ``name`` means: itself, or that of ``"bridge_bidding"``, ``"BridgeBidding-v0"``, ``"minibridge"``.
 
     Raises:
-        KeyError: unknown ``env_id``; names the choices.
+        KeyError: no game, or no version of it, is called that; names the nearest and the choices.
+    """
+    plain = _plain(str(name).removeprefix("bidzoo/"))
+    for look in (_known, entries):
+        known = look()
+        if name in known:
+            return name
+        by_name = {_plain(one): one for one in known} | {_plain(one.rpartition("_v")[0]): one for one in known}
+        if plain in by_name:
+            return by_name[plain]
+    raise KeyError(f"unknown game {name!r}; {choose_from(name, known)}")
+
+
+def _plain(name: str) -> str:
+    return sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _entry(name: str) -> Entry:
+    env_id = game_id(name)
+    return _known()[env_id]
+
+
+def _module(name: str) -> Any:
+    return import_module(_entry(name).module)
+
+
+def rules_of(name: str) -> Callable[..., Game]:
+    """What makes the game ``name``: a class or a function of its options; KeyError as ``make``."""
+    entry = _entry(name)
+    if isinstance(entry.rules, str):
+        module, _, attribute = (entry.rules or f"{entry.module}:make_game").partition(":")
+        try:
+            rules: Callable[..., Game] = getattr(import_module(module), attribute)
+        except (ImportError, AttributeError) as problem:
+            raise ValueError(f"{name}: {entry.rules} of {entry.source} cannot be loaded: {problem}") from problem
+        return rules
+    return entry.rules
+
+
+def summary(name: str) -> str:
+    """What the game is, in a line; of one that is announced this imports its package."""
+    entry = _entry(name)
+    return entry.summary or (getdoc(rules_of(name)) or "").partition("\n")[0]
+
+
+def options(name: str) -> dict[str, Any]:
+    """Names and defaults of what ``make_game(name, ...)`` takes; KeyError as ``make``."""
+    return options_of(rules_of(name)) or {}
+
+
+# ---- making --------------------------------------------------------------------------------
+
+
+def env_class(name: str) -> type[TableEnv]:
+    """The AEC environment of the game ``name``, a class."""
+    entry = _entry(name)
+    if entry.module:
+        found: type[TableEnv] = _module(name).env
+        return found
+    return _class_of(game_id(name), rules_of(name))
+
+
+@cache
+def _class_of(env_id: str, rules: Callable[..., Game]) -> type[TableEnv]:
+    """An environment that pickles by its rules: its class stands in no module."""
+    from bidzoo.envs.aec import TableEnv
+
+    def reduce(env: TableEnv) -> Any:
+        return _bare, (env_id, rules), vars(env)
+
+    body = {"__doc__": f"One table of {env_id}.", "__reduce__": reduce}
+    return type("raw_env", (TableEnv,), body, id=env_id, rules=rules)
+
+
+def _bare(env_id: str, rules: Callable[..., Game]) -> TableEnv:
+    kind = _class_of(env_id, rules)
+    return kind.__new__(kind)
+
+
+def make(env_id: GameId | str, **options: Any) -> TableEnv:
+    """The AEC environment ``env_id`` with its ``options``.
+
+    ==================  ==========================================================================================
+    ``env_id``          options of the game
+    ==================  ==========================================================================================
+    bridge_bidding_v0   observation, reward, reward_scale, deals, augment, shuffle, competition, most_calls
+    bridge_v0           observation, reward, reward_scale, deals, augment, shuffle, competition, most_calls
+    comm_v0             length, observation
+    mini_hanabi_v0      observation
+    minibridge_v0       size, observation
+    simple_bidding_v0   size, observation
+    spades_v0           phase, episode, variant, deck, win_goal, lose_goal, max_rounds, bag_penalty, failed_nil,
+                        blind_nil, blind_deficit, reward, player, observation
+    ==================  ==========================================================================================
+
+    Every environment also takes ``render_mode`` and ``illegal_action``; ``observation`` is a name, or an ``Encoder`` of
+    one's own. Names without the version and Gymnasium's are understood: ``"minibridge"``, ``"bidzoo/MiniBridge-v0"``.
+
+    Raises:
+        KeyError: unknown ``env_id``; names the nearest and the choices.
         ValueError: an option's value is not one the game knows.
         TypeError: the game has no such option; names the choices.
     """
-    env: TableEnv = _made(env_id, "env", options)
-    return env
+    kind = env_class(env_id)
+    check_names(game_id(env_id), kind, options)
+    return kind(**options)
 
 
-def make_game(env_id: str, **options: Any) -> Game:
-    """The rules that the environment of the same name and options plays by."""
-    game: Game = _made(env_id, "make_game", options)
-    return game
+def make_game(env_id: GameId | str, **options: Any) -> Game:
+    """The rules that the environment of the same name and options plays by; arguments and errors as of ``make``."""
+    from bidzoo.envs.encoded import made
+
+    rules = rules_of(env_id)
+    check_names(game_id(env_id), rules, options)
+    return made(rules, options)
+
+
+# ---- games from outside --------------------------------------------------------------------
+
+
+def register_game(
+    rules: Callable[..., Game], *, env_id: str | None = None, summary: str = "", gymnasium_id: str | None = None
+) -> None:
+    """Give a game of one's own every face: ``make``, ``make_vec``, Gymnasium, PettingZoo, OpenSpiel, match, play.
+
+    The tabular agents solve it too if its class is a ``SignallingGame`` (``bidzoo.envs.signalling.game``).
+
+    Args:
+        rules: a ``Game`` class, or a function that makes a game; its arguments are the options of ``make``.
+        env_id: default ``rules.id``; of the form ``name_v0``.
+        summary: a line for ``bidzoo list``; default: the first of the docstring.
+        gymnasium_id: default ``bidzoo/Name-v0``.
+
+    Raises:
+        ValueError: not an id, one that is taken, or a class that leaves something out; names it.
+    """
+    env_id = env_id or getattr(rules, "id", None)
+    _check_id(env_id)
+    assert env_id is not None
+    taken = GAMES.get(env_id) or _registered.get(env_id)
+    if taken is not None and _place(taken.rules) != _place(rules):  # run again in a notebook, it is the same
+        raise ValueError(f"game {env_id!r} is there already, from {taken.source}; choose another id")
+    if isabstract(rules):
+        missing = ", ".join(sorted(rules.__abstractmethods__))  # type: ignore[attr-defined]
+        raise ValueError(f"game {env_id!r}: {rules.__name__} leaves out {missing}")
+    about = summary or (getdoc(rules) or "").partition("\n")[0]
+    _registered[env_id] = Entry("", gymnasium_id or _gymnasium_id(env_id), about, rules, _place(rules))
+    _tell()
+
+
+def _check_id(env_id: Any) -> None:
+    if not isinstance(env_id, str) or not fullmatch(_ID, env_id):
+        raise ValueError(f"game id {env_id!r}: expected lower-case letters and a version, such as 'my_game_v0'")
+
+
+def _place(rules: Callable[..., Game] | str) -> str:
+    return rules if isinstance(rules, str) else f"{rules.__module__}:{getattr(rules, '__qualname__', rules)}"
+
+
+def _gymnasium_id(env_id: str) -> str:
+    name, _, version = env_id.rpartition("_v")
+    return f"bidzoo/{''.join(word.capitalize() for word in name.split('_'))}-v{version}"
+
+
+def watch(hear: Callable[[str], None]) -> None:
+    """``hear(env_id)``, once, for every game there is and for each one that comes later."""
+    _watching.setdefault(hear, set())
+    _tell()
+
+
+def _tell() -> None:
+    for hear, heard in _watching.items():
+        for env_id in _known():
+            if env_id not in heard:
+                heard.add(env_id)
+                hear(env_id)
+
+
+def _tell_pettingzoo(env_id: str) -> None:
+    """PettingZoo has a registry from 1.27 on."""
+    if hasattr(pettingzoo, "register"):
+        name, module = "-v".join(env_id.rsplit("_v", 1)), _entry(env_id).module
+        pettingzoo.register("aec", f"bidzoo/{name}", f"{module}:env" if module else partial(make, env_id))
+
+
+def _tell_gymnasium(env_id: str) -> None:
+    entry = _entry(env_id)
+    if entry.gymnasium_id not in gymnasium.registry:
+        gymnasium.register(
+            entry.gymnasium_id,
+            entry_point="bidzoo.wrappers.gymnasium:single_agent",
+            vector_entry_point="bidzoo.wrappers.gymnasium:single_agent_vector",
+            kwargs={"env_id": env_id},
+        )
+
+
+def register_own() -> None:
+    """Tell PettingZoo and Gymnasium about bidzoo's games; called by ``import bidzoo``."""
+    watch(_tell_pettingzoo)
+    watch(_tell_gymnasium)
 
 
 def register_all() -> None:
-    """Tell PettingZoo (1.27 and later have a registry) and Gymnasium about every game; called by ``import bidzoo``."""
-    for env_id, entry in GAMES.items():
-        if hasattr(pettingzoo, "register"):
-            pettingzoo.register("aec", f"bidzoo/{env_id.replace('_v', '-v')}", f"{entry.module}:env")
-        if entry.gymnasium_id not in gymnasium.registry:
-            gymnasium.register(
-                entry.gymnasium_id,
-                entry_point="bidzoo.wrappers.gymnasium:single_agent",
-                vector_entry_point="bidzoo.wrappers.gymnasium:single_agent_vector",
-                kwargs={"env_id": env_id},
-            )
+    """Tell PettingZoo and Gymnasium also about the games that installed packages announce.
+
+    ``make`` and all else that takes a name find these by themselves; only ``gymnasium.make("bidzoo/MyGame-v0")`` and
+    ``pettingzoo.make`` cannot know of them before, since ``import bidzoo`` does not look for packages.
+    """
+    _look_around()

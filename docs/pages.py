@@ -1,4 +1,4 @@
-"""Generated parts: a page an environment, and the tables of results in pages and README.
+"""Generated parts: a page and a picture an environment, and the tables of results in pages and README.
 
 A page asks for a table with a pair of comments, and what stands between them is rewritten by
 ``python docs/pages.py``:
@@ -7,21 +7,52 @@ A page asks for a table with a pair of comments, and what stands between them is
     <!-- end -->
 
 The number counts the tables of the file from 1; a third word takes only the rows that begin with it. Numbers are never
-typed.
+typed. ``<!-- leaderboard: bridge-2026 -->`` asks for the table of a challenge, of all entries in
+``docs/results/leaderboard/``, and ``<!-- file: examples/... -->`` for a file of the repository.
 """
 
 import re
 from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
-from bidzoo.benchmarks import results
+import numpy as np
+from numpy.typing import NDArray
+
+import bidzoo
+from bidzoo import agents
+from bidzoo.agents.bridge.card_play import WithCards
+from bidzoo.benchmarks import leaderboard, results
+from bidzoo.benchmarks.match import play
+from bidzoo.envs.game import Game
 from bidzoo.registry import GAMES
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
-SEED = 512  # a competitive auction to a slam
-WANTED = re.compile(r"(<!-- results: ([\w.-]+), (\d+)(?:, (\w+))? -->\n).*?(<!-- end -->)", re.DOTALL)
-NOTE = "Sizes and rewards are those of the default options; [](../conventions.md) says what holds for all of them."
+WANTED = re.compile(r"(<!-- results: ([\w.-]+), (\d+)(?:, ([\w-]+))? -->\n).*?(<!-- end -->)", re.DOTALL)
+RANKED = re.compile(r"(<!-- leaderboard: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+FILED = re.compile(r"(<!-- file: ([\w./-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+NOTE = """Sizes and rewards are those of the default options, mean turns those of 1000 episodes of random play.
+[Conventions](../conventions.md) says what holds for all of them."""
+
+
+class Scene(NamedTuple):
+    """What a picture shows: board 0 of ``seed``, ``agent`` in all seats, after ``turns`` of them, else at the end."""
+
+    seed: int
+    agent: str
+    turns: int | None = None
+
+
+SCENES = {
+    "bridge_bidding_v0": Scene(15, "sayc"),  # both sides bid; the best contract, a slam, makes
+    "bridge_v0": Scene(83, "sayc", 40),  # both sides bid; in the middle of a trick
+    "comm_v0": Scene(1, "exact"),
+    "mini_hanabi_v0": Scene(4, "exact"),
+    "minibridge_v0": Scene(1, "exact"),
+    "simple_bidding_v0": Scene(6, "exact"),
+    "spades_v0": Scene(7, "bis", 31),  # in the middle of a trick that a spade ruffs
+}
 
 
 def environment(env_id: str) -> str:
@@ -29,8 +60,10 @@ def environment(env_id: str) -> str:
     module = import_module(GAMES[env_id].module)
     game = module.make_game()
     told = next((name for name in ("bridge", "spades") if env_id.startswith(name)), "small")
-    about = f"What they leave out and why, with examples: [](../observations/{told}.md)."
-    parts = [module.__doc__.strip(), "", "## Observations, bit by bit", "", about, ""]
+    about = f"What they leave out and why, with examples: [{told} observations](../observations/{told}.md)."
+    drawn = f"![A table, all cards shown](../pictures/{env_id}.png)"
+    title, _, rest = module.__doc__.strip().partition("\n")
+    parts = [title, "", drawn, rest, "", "## Observations, bit by bit", "", about, ""]
     for encoder in game.encoders.values():
         parts += [f"### `{encoder.name}`: {encoder.layout.size} entries", "", encoder.layout.markdown(), ""]
     state, critics = game.state_encoder.layout, "`env.state()`, for [centralised critics](../observations/state.md):"
@@ -47,21 +80,27 @@ def environment(env_id: str) -> str:
 
 
 def overview() -> str:
-    """Every environment in one table, with the sizes of its defaults."""
+    """Every environment in one table, with the sizes of its defaults and the turns of its episodes."""
     lines = [
         "# Environments",
         "",
-        "| environment | what it is | players | actions | observation | rewards |",
-        "|---|---|---|---|---|---|",
+        "| environment | what it is | players | actions | observation | rewards | turns, mean (most) |",
+        "|---|---|---|---|---|---|---|",
     ]
     for env_id, entry in GAMES.items():
         game = import_module(entry.module).make_game()
         low, high = (f"{reward:g}".replace("-", "−") for reward in game.reward_range)
         rewards = f"{low} … {high}, {'the same to all' if game.utility == 'identical' else 'zero-sum between sides'}"
-        sizes = f"{game.num_players} | {game.num_actions} | {game.encoder.layout.size} | {rewards}"
+        sizes = f"{game.num_players} | {game.num_actions} | {game.encoder.layout.size} | {rewards} | {turns(game)}"
         lines.append(f"| [{env_id}]({env_id}.md) | {entry.summary} | {sizes} |")
     toctree = ["```{toctree}", ":hidden:", "", *GAMES, "```"]
     return "\n".join([*lines, "", NOTE, "", *toctree, ""])
+
+
+def turns(game: Game) -> str:
+    """Mean length of 1000 episodes of random play, and the longest there can be."""
+    episodes = play(game, ["random"] * game.num_players, np.arange(1000))
+    return f"{game.clock(episodes.states).mean():.0f} ({game.max_turns})"
 
 
 def write(docs: Path) -> None:
@@ -92,33 +131,64 @@ def table(name: str, number: int, first: str | None) -> str:
     return f"**{chosen.title}**\n\n" + "\n".join(lines) + f"\n\n{note}({origin})\n"
 
 
+def ranked(name: str) -> str:
+    """The table of a challenge as Markdown."""
+    challenge = leaderboard.challenge_named(name)
+    entries = [leaderboard.load(path) for path in sorted((RESULTS / "leaderboard").glob(f"{name}-*.json"))]
+    if not entries:
+        return f"**{name}**: no entry yet.\n"
+    made = leaderboard.ranking(challenge, entries)
+    lines = ["| " + " | ".join(made.columns) + " |", "|" + "---|" * len(made.columns)]
+    lines += ["| " + " | ".join(results.text(row[column]) for column in made.columns) + " |" for row in made.rows]
+    return f"**{name}**\n\n" + "\n".join(lines) + f"\n\n{made.note}\n"
+
+
+def code(name: str) -> str:
+    """A file of the repository as a block, which is not run by itself."""
+    return f"```py\n{(ROOT / name).read_text(encoding='utf-8')}```\n"
+
+
 def filled(text: str) -> str:
-    """``text`` with every table it asks for."""
-    return WANTED.sub(lambda ask: f"{ask[1]}\n{table(ask[2], int(ask[3]), ask[4])}\n{ask[5]}", text)
+    """``text`` with everything it asks for."""
+    text = WANTED.sub(lambda ask: f"{ask[1]}\n{table(ask[2], int(ask[3]), ask[4])}\n{ask[5]}", text)
+    for wanted, made in ((RANKED, ranked), (FILED, code)):
+        text = wanted.sub(lambda ask, made=made: f"{ask[1]}\n{made(ask[2])}\n{ask[3]}", text)
+    return text
 
 
 def with_tables() -> list[Path]:
     """Pages that ask for tables."""
     docs = ROOT / "docs"
-    pages = [ROOT / "README.md", *sorted(docs.glob("*.md")), *sorted((docs / "agents").glob("*.md"))]
-    return [page for page in pages if WANTED.search(page.read_text(encoding="utf-8"))]
+    folders = docs, docs / "agents", docs / "training", docs / "tutorials"
+    pages = [ROOT / "README.md", *(page for folder in folders for page in sorted(folder.glob("*.md")))]
+    asking = (WANTED, RANKED, FILED)
+    return [page for page in pages if any(one.search(page.read_text(encoding="utf-8")) for one in asking)]
 
 
-def picture(path: Path) -> None:
-    """Draw the board that the first program of README and front page plays: board 0 of ``SEED``, bid by ``sayc``."""
+def picture(env_id: str) -> NDArray[np.uint8]:
+    """The table of ``SCENES[env_id]`` as pixels ``[H, W, 3]``."""
+    scene = SCENES[env_id]
+    env, player = bidzoo.make(env_id, render_mode="rgb_array"), agents.make(scene.agent)
+    if env_id == "bridge_v0":
+        player = WithCards(player)
+    env.reset(seed=scene.seed)
+    turns = 0
+    while turns != scene.turns and not any(env.terminations.values()):
+        env.step(env.ask(player))
+        turns += 1
+    return env.render()
+
+
+def draw(folder: Path) -> None:
+    """Write a picture of every environment into ``folder``."""
     from PIL import Image
 
-    import bidzoo
-
-    env, player = bidzoo.make("bridge_bidding_v0", render_mode="rgb_array"), bidzoo.agents.make("sayc")
-    env.reset(seed=SEED)
-    while not any(env.terminations.values()):
-        env.step(env.ask(player))
-    path.parent.mkdir(exist_ok=True)
-    Image.fromarray(env.render()).save(path, optimize=True)
+    for env_id in GAMES:
+        Image.fromarray(picture(env_id)).save(folder / f"{env_id}.png", optimize=True)
 
 
 if __name__ == "__main__":
-    picture(ROOT / "docs" / "pictures" / "board.png")
+    write(ROOT / "docs")
+    draw(ROOT / "docs" / "pictures")
     for page in with_tables():
         page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")

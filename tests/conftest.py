@@ -6,6 +6,36 @@ os.environ.setdefault(
     "BIDZOO_COMPILE", "now"
 )  # what is tested is the compiled form; tests/test_compiling.py does not wait
 
+import sys
+import tomllib
+from pathlib import Path
+
 import numpy as np
+import pytest
 
 np.seterr(all="raise", under="ignore")
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "bidzoo-hint"
+
+
+@pytest.fixture
+def example(tmp_path, monkeypatch):
+    """The folder of the package in ``examples/``, which is as if installed."""
+    from bidzoo import registry
+
+    project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]
+    about = tmp_path / "installed" / "bidzoo_hint-1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    groups = [
+        f"[{name}]\n" + "".join(f"{k} = {v}\n" for k, v in points.items())
+        for name, points in project["entry-points"].items()
+    ]
+    (about / "entry_points.txt").write_text("\n".join(groups))
+    for folder in (about.parent, EXAMPLE / "src"):
+        monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setattr(registry, "_announced", {})
+    registry.register_all()
+    yield EXAMPLE
+    for name in [name for name in sys.modules if name.split(".")[0] == "bidzoo_hint"]:
+        del sys.modules[name]

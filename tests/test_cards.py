@@ -108,6 +108,7 @@ def test_other_ways_to_write() -> None:
         (lambda: hand_bits([52]), "not a card number: 52"),
         (lambda: deal_hands("AK... ... ... ..."), "is not a PBN deal, expected a seat, a colon and four hands"),
         (lambda: check_deal([FULL_DECK, 1, 0, 0]), "2C is held by N and by E, expected 52 different cards"),
+        (lambda: check_deal([0] * 5), r"5 hands given \(expected four"),
         (lambda: check_deal([8191, 0, 8191 << 13, 8191 << 26]), "E holds 0 cards, expected 13"),
         (lambda: check_deal([0, 0, 0, 1], hidden=True), "W holds 1 cards, expected 13"),
         (lambda: seat_number("NE"), r"not a seat: 'NE' \(expected N, E, S, W or 0 \.\.\. 3\)"),

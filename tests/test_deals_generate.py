@@ -131,7 +131,7 @@ def test_what_stands_in_the_way_is_named(tmp_path: Path, quick: object) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="file locks are POSIX's")
 def test_two_runs_at_once_are_refused(tmp_path: Path, quick: object) -> None:
     def second(done: int) -> None:
-        with pytest.raises(ValueError, match="another process is writing this file"):
+        with pytest.raises(ValueError, match="already being written, by process"):
             generate(10, 3, tmp_path / "d.npz")
 
     generate(10, 3, tmp_path / "d.npz", report=second)

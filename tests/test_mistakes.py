@@ -32,7 +32,12 @@ def bridge():
         (lambda: bidzoo.make(BRIDGE, deals=3), ValueError, "deals 3: expected train"),
         (lambda: bidzoo.make(BRIDGE, reward_scale="a"), ValueError, "reward_scale 'a': expected a positive number"),
         (lambda: agents.resolve("bis", BRIDGE), ValueError, f"'bis' does not play {BRIDGE}; choose from random, pass"),
-        (lambda: agents.resolve("bsi", BRIDGE), KeyError, "unknown agent 'bsi'; choose from random, pass"),
+        (lambda: agents.resolve("sayk", BRIDGE), KeyError, "'sayk'; did you mean 'sayc'? choose from random, pass"),
+        (lambda: agents.make("bmcs", deal=4), TypeError, "'deal'; did you mean 'deals'? choose from policy, belief"),
+        (lambda: bidzoo.make("minibrige"), KeyError, "'minibrige'; did you mean 'minibridge_v0'? choose from bridge_b"),
+        (lambda: bidzoo.make("spades_v1"), KeyError, "unknown game 'spades_v1'; did you mean 'spades_v0'?"),
+        (lambda: bidzoo.make(BRIDGE, rewards="par"), TypeError, "no option 'rewards'; did you mean 'reward'?"),
+        (lambda: bidzoo.make(BRIDGE, observation="jps276"), ValueError, "'jps276'; did you mean 'jps267'?"),
         (lambda: agents.make("sl", weights="none").network, ValueError, "no packaged weights 'none'; choose from a2c"),
         (lambda: agents.make("sl", weights="no.bin").network, FileNotFoundError, "no.bin: no such file of weights"),
     ],
@@ -90,8 +95,9 @@ def test_a_finished_table_takes_no_action():
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"learner": "player_0"}, "learner must be 0 ... 3 in bridge_bidding_v0, got 'player_0'"),
-        ({"opponents": {"player_1": "sayc"}}, "opponents: unknown player 'player_1'; expected 0 ... 3"),
+        ({"learner": "player_4"}, "'player_4' is no player of bridge_bidding_v0; expected 0 ... 3, player_0 ..."),
+        ({"learner": 4}, "4 is no player of bridge_bidding_v0; expected 0 ... 3"),
+        ({"opponents": {"Sauth": "sayc"}}, "'Sauth' is no player of bridge_bidding_v0; expected 0 ... 3"),
         ({"partner": "bis"}, "agent 'bis' does not play bridge_bidding_v0"),
     ],
 )

@@ -1,7 +1,11 @@
 """Tasks in processes: order, errors, workers that die, and matches that do not depend on any of it."""
 
+import multiprocessing
 import os
+import pickle
 import signal
+import sys
+import threading
 from functools import partial
 
 import numpy as np
@@ -81,3 +85,62 @@ def test_backend_of_the_command_line(monkeypatch):
     with pytest.raises(ValueError, match="abacus"):
         jobs.run(fail, [(0,)])
     assert dict(jobs.as_completed(pow, [(2, k) for k in range(4)], 2, "loky")) == {k: 2**k for k in range(4)}
+
+
+# ---- agents and kernels in other processes -----------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(agents.AGENTS))
+def test_every_agent_goes_to_another_process(name):
+    assert pickle.loads(pickle.dumps(agents.make(name))).name == agents.make(name).name
+
+
+def test_the_exact_agent_plays_in_workers():
+    game, player = bidzoo.make_game("simple_bidding_v0", size=4), agents.make("exact")
+    alone = play(game, [player] * 2, np.arange(300))
+    same(alone, play(game, [player] * 2, np.arange(300), run=Run(workers=2)))
+    assert alone.reward.mean() > play(game, [agents.make("random")] * 2, np.arange(300)).reward.mean()
+
+
+def rewards_of(count):
+    """Of random play, in batches that are spread over threads."""
+    return play(bidzoo.make_game("minibridge_v0"), [agents.make("random")] * 2, np.arange(count)).reward
+
+
+def put_rewards(queue):
+    queue.put(rewards_of(600))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+def test_forked_children_of_a_parent_with_threads_play_on(monkeypatch):
+    """While kernels run in several threads of the parent, children are forked: none hangs, all play the same."""
+    from bidzoo.core import threads
+
+    before = threads.get_threads()
+    threads.set_threads(3)
+    try:
+        wanted, stop = rewards_of(600), threading.Event()
+
+        def work():
+            while not stop.is_set():
+                rewards_of(600)
+
+        busy = [threading.Thread(target=work) for _ in range(2)]
+        for one in busy:
+            one.start()
+        fork = multiprocessing.get_context("fork")
+        queue = fork.SimpleQueue()
+        children = [fork.Process(target=put_rewards, args=(queue,)) for _ in range(4)]
+        for child in children:
+            child.start()
+        for child in children:
+            child.join(120)
+        stop.set()
+        for one in busy:
+            one.join()
+        assert [child.exitcode for child in children] == [0] * 4
+        for _ in children:
+            np.testing.assert_array_equal(queue.get(), wanted)
+    finally:
+        threads.set_threads(before)

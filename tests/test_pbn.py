@@ -189,7 +189,7 @@ def played(seed: int, index: int) -> Board:
         declarer=replay.declarer,
         play=tuple(taken),
         claimed=claimed,
-        result=int(rng.integers(14)) if claimed else replay.result,
+        result=int(rng.choice(replay.possible_results)) if claimed else replay.result,
         tricks=tuple(rng.integers(0, 14, 20).tolist()),
         names=("Ann", "Bob", "Cyd", "Dan"),
         tags={"Event": "a\\b"},

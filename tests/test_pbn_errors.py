@@ -1,14 +1,16 @@
 """Malformed PBN and LIN: the error names the file, the line, the field and what was expected."""
 
 import re
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bidzoo.envs.bridge.board import contract_numbers
+from bidzoo.envs.bridge.board import Board, Call, contract_numbers
 from bidzoo.envs.bridge.formats import lin, pbn
 
 DATA = Path(__file__).parent / "data"
@@ -43,8 +45,8 @@ def test_the_good_text_is_good() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ('"1"]\n[D', '"one"]\n[D', 1, "Board: 'one', expected a number from 1"),
-        ('"1"]\n[D', '"0"]\n[D', 1, "Board: '0', expected a number from 1"),
+        ('"1"]\n[D', '"one"]\n[D', 1, "Board: 'one', expected a number from 1 to"),
+        ('"1"]\n[D', '"0"]\n[D', 1, "Board: '0', expected a number from 1 to"),
         ('[Dealer "N"]', '[Dealer "Q"]', 2, "Dealer: not a seat: 'Q'"),
         ('"None"', '"Nobody"', 3, "Vulnerable: 'Nobody', expected None, NS, EW or All"),
         ("[Deal ", "[Deal N:", 4, "'N:' in a tag, expected"),
@@ -90,16 +92,27 @@ def test_the_good_text_is_good() -> None:
         ('[Dealer "N"]', '[Board "2"]', 2, "Board: a second one, expected an empty line between games"),
         ("N  S 5\n", "N  S 5 {never\nclosed\n", 18, "comment is never closed"),
         ("N  S 5\n", "N  S 5\n[Event\n", 20, "tag 'Event' is never closed"),
-        ("N  S 5\n", "N  S 5\n[DoubleDummyTricks \"123\"]\n", 0, ""),
+        ("N  S 5\n", "N  S 5\n[DoubleDummyTricks \"123\"]\n", 19, "DoubleDummyTricks: '123', expected 20 of"),
+    ("N  S 5\n", "N  S 5\nN S 6\n", 19, "OptimumResultTable: N in S takes 6, expected 5 as in a row before"),
+    ("N  S 5\n", "N  S 5\n[DoubleDummyTricks \"54******************\"]\n", 19,
+     "DoubleDummyTricks: N in S: 4, expected 5 by the OptimumResultTable"),
+    ('"1"]\n[D', '"99999999999999999999"]\n[D', 1, "Board: '9{20}', expected a number from 1 to 999999999"),
+    ('"1"]\n[D', f'"{"9" * 5000}"]\n[D', 1, "Board: '9+ .* expected a number from 1 to 999999999"),
+    ('"?"', f'"{"9" * 5000}"', 7, "Result: '9+ .* expected 0 ... 13 tricks"),
+    ("N  S 5", f'N  S {"9" * 5000}', 18, "OptimumResultTable: '9+ .* tricks, expected 0 ... 13"),
+    ('"?"', '"EW 4 NS 10"', 7, "Result: 'EW 4 NS 10', expected 13 tricks in all"),
+    ('"?"', '"xx NS 9 abc"', 7, "Result: 'xx NS 9 abc', expected 0 ... 13 tricks"),
+    ('"?"', '"NS 9 NS 8"', 7, "Result: 'NS 9 NS 8', expected 0 ... 13 tricks"),
+    ('"?"', '"NS 14"', 7, "Result: 'NS 14', expected 0 ... 13 tricks"),
+    ('"?"', '"0"', 7, "Result: 0 tricks, expected 2 ... 13 by the cards played"),
+    ('"?"', '"EW 12"', 7, "Result: 1 tricks, expected 2 ... 13 by the cards played"),
+    ("1:strong", f"1:{'s' * 4097}", 8, "Auction: a note of 4097 characters, expected at most 4096"),
     ],
 )  # fmt: skip
 def test_malformed_pbn_is_located(tmp_path: Path, old: str, new: str, line: int, message: str) -> None:
     assert old in GOOD
     path = tmp_path / "bad.pbn"
     path.write_text(GOOD.replace(old, new, 1))
-    if not line:  # the table of the standard counts, the other one is not read
-        assert len(pbn.read(path)) == 1
-        return
     with pytest.raises(ValueError, match=rf"{re.escape(str(path))}:{line}: {message}"):
         pbn.read(path)
 
@@ -114,9 +127,9 @@ def test_tricks_and_play_that_do_not_fit(tmp_path: Path) -> None:
         pbn.loads('[Play "W"]\nHJ\n')
     hands = GOOD.splitlines()[3]
     with pytest.raises(
-        ValueError, match="text:4: Play: cards are played, expected four hands, a contract and its declarer"
+        ValueError, match="text:3: Play: cards are played, expected four hands, a contract and its declarer"
     ):
-        pbn.loads(f'{hands}\n[Contract "Pass"]\n[Declarer "S"]\n[Play "W"]\nHJ HA HK H6\n')
+        pbn.loads(f'{hands}\n[Contract "Pass"]\n[Play "W"]\nHJ HA HK H6\n')
     assert len(pbn.loads(f'{hands}\n[Contract "4H"]\n[Declarer "S"]\n[Play "W"]\nHJ HA HK H6\n')[0].play) == 4
 
 
@@ -160,6 +173,10 @@ mb|4H|mb|p|mb|p|mb|p|pc|HJ|pc|HA|mc|9|
         ("pc|HJ", "pc|H6", 3, "pc: 6H cannot be played by W"),
         ("|mb|p|pc", "|pc", 3, "pc: 'HJ' is played, expected four hands and a finished auction first"),
         ("mc|9", "mc|14", 3, r"mc: '14', expected 0 \.\.\. 13 tricks"),
+        ("mc|9|", f"mc|{'9' * 5000}|", 3, r"mc: '9+ .* expected 0 \.\.\. 13 tricks"),
+        ("pc|HA|mc|9|", "pc|HA|pc|HK|pc|H6|mc|0|", 3, r"mc: 0 tricks, expected 1 \.\.\. 13 by the cards played"),
+        ("sv|o|", f"ah|Board {'9' * 5000}|", 1, "ah: 'Board 9+ .* expected a number from 1 to 999999999"),
+        ("an|x|", f"an|{'x' * 4097}|", 2, "an: a note of 4097 characters, expected at most 4096"),
         ("mc|9|", "mc|9", 3, r"'9' at the end, expected key\|value\|"),
         ("mc|9|", "mc|9||", 4, "'' at the end"),
         ("mb|4H", "m-b|4H", 3, "'m-b' is not a key"),
@@ -182,7 +199,7 @@ def test_what_cannot_be_written_is_named_and_leaves_no_file(tmp_path: Path) -> N
         pbn.write(tmp_path / "x.pbn", [hidden])
     with pytest.raises(ValueError, match="board 1: no dealer or a hand not shown, expected both for LIN"):
         lin.write(tmp_path / "x.lin", [hidden])
-    with pytest.raises(ValueError, match=r"board 1: 'a\|b' holds '\|', expected none in LIN"):
+    with pytest.raises(ValueError, match=r"board 1: North: 'a\|b' holds '\|', expected none in LIN"):
         lin.write(tmp_path / "x.lin", [replace(board, names=("a|b", "", "", ""))])
     assert list(tmp_path.iterdir()) == []
     pbn.write(tmp_path / "x.pbn", [board])
@@ -209,3 +226,114 @@ def test_any_damage_gives_boards_or_a_located_error(data: st.DataObject, name: s
 def test_no_contract(text: str) -> None:
     with pytest.raises(ValueError, match="is not a contract"):
         contract_numbers(text)
+
+
+def test_a_passed_out_board_has_no_declarer_and_no_result() -> None:
+    for tag, message in (("Declarer", "S, expected none with"), ("Result", "'S', expected none with")):
+        with pytest.raises(ValueError, match=f"text:2: {tag}: {message} the contract Pass"):
+            pbn.loads(f'[Contract "Pass"]\n[{tag} "S"]\n')
+    with pytest.raises(ValueError, match="text:4: Result: '0', expected none with the contract Pass"):
+        pbn.loads('[Dealer "N"]\n[Auction "N"]\nAP\n[Result "0"]\n')
+    with pytest.raises(ValueError, match="board 7: Contract: Pass, expected no declarer and no result"):
+        pbn.dumps([Board(number=7, contract="Pass", declarer=2)])
+    passed = LIN[: LIN.index("mb|1C")] + "mb|p|" * 4
+    assert lin.loads(passed)[0].contract == "Pass"
+    with pytest.raises(ValueError, match="text:2: mc: 9 tricks, expected none: the board is passed out"):
+        lin.loads(f"{passed}mc|9|")
+
+
+@pytest.mark.parametrize(
+    ("said", "declarer", "won"),
+    [("9", "N", 9), ("NS 9", "N", 9), ("NS 9", "E", 4), ("EW 4", "S", 9), ("EW 4", "W", 4), ("EW 4 NS 9", "N", 9),
+     ("NS 9 EW 4", "E", 4), ("^7", "E", 7)],
+)  # fmt: skip
+def test_results_by_side(said: str, declarer: str, won: int) -> None:
+    (board,) = pbn.loads(f'[Contract "2H"]\n[Declarer "{declarer}"]\n[Result "{said}"]\n')
+    assert board.result == won
+    if " " in said:
+        with pytest.raises(ValueError, match=r"text:2: Result: .* without a declarer, expected the tricks alone"):
+            pbn.loads(f'[Contract "2H"]\n[Result "{said}"]\n')
+
+
+ODD = ["#", "##x", "?", "-", " Ann", "A\rB", "A\nB", "A\0B", "A\ud800"]
+FINE = ["#x", "Ann-Marie", "?!", 'Q"uote\\', "日本", "; no comment {", "%", "x" * 2000]
+
+
+@pytest.mark.parametrize("name", ODD + FINE)
+def test_a_name_comes_back_or_is_refused(name: str) -> None:
+    """As a player's name, as a tag's value and as a note; PBN gives some texts another meaning."""
+    texts = [replace(pbn.loads(GOOD)[0], names=(name, "", "", ""))]
+    texts.append(replace(texts[0], names=("", "", "", ""), tags={"Event": name}))
+    texts.append(replace(texts[1], tags={}, auction=(Call(3, True, name), *texts[0].auction[1:])))
+    for board in texts:
+        for form in (pbn, lin):
+            try:
+                written = form.dumps([board])
+            except ValueError as error:
+                assert name in ODD
+                assert re.match("board 1: (North|Event|Note|an): ", str(error)), error
+            else:
+                written.encode()
+                (back,) = form.loads(written)
+                assert back == (
+                    board
+                    if form is pbn
+                    else replace(board, tricks=None, tags={}, result=back.result, claimed=back.claimed)
+                )
+    with pytest.raises(ValueError, match="board 1: North: ") if name in ODD else nullcontext():
+        pbn.dumps([texts[0]])
+
+
+def test_tags_that_are_fields_or_no_words_are_refused() -> None:
+    board = pbn.loads(GOOD)[0]
+    for name, value in (("Deal", "x"), ("Note", "1:x"), ("a b", "x"), ('a"', "x"), ("", "x"), ("Fine", "")):
+        with pytest.raises(ValueError, match="board 1: "):
+            pbn.dumps([replace(board, tags={name: value})])
+
+
+def test_lin_of_cards_without_an_auction_is_refused() -> None:
+    hands = GOOD.splitlines()[3]
+    (board,) = pbn.loads(
+        f'[Board "3"]\n[Dealer "N"]\n{hands}\n[Contract "4H"]\n[Declarer "S"]\n[Play "W"]\nHJ HA HK H6\n'
+    )
+    with pytest.raises(ValueError, match="board 3: cards are played, expected a finished auction before them"):
+        lin.dumps([board])
+    assert lin.loads(lin.dumps([replace(board, play=())]))[0].hands == board.hands
+
+
+# each of them took minutes, or would at ten times the size
+SLOW = {
+    "notes of one call": (
+        "pbn",
+        '[Dealer "N"]\n[Auction "N"]\n1C ' + "=1= " * 40_000 + '\n[Note "1:' + "x" * 4000 + '"]\n',
+    ),
+    "many notes of one call": (
+        "pbn",
+        '[Dealer "N"]\n[Auction "N"]\n1C ' + " ".join(f"={i}=" for i in range(9000)) + "\n"
+        + "".join(f'[Note "{i}:x"]\n' for i in range(9000)),
+    ),
+    "names": ("lin", "pn||" * 50_000),
+    "tags for ever": ("pbn", "".join(f'[T{i} "##x"]\n' for i in range(8000)) + '\n[Board "1"]\n' * 9000),
+    "a table for ever": (
+        "pbn",
+        '[OptimumResultTable "##Declarer;Denomination;Result"]\n' + "N NT 5\n" * 20_000 + '\n[Board "1"]\n' * 5000,
+    ),
+    "a table taken over": (
+        "pbn",
+        '[OptimumResultTable "Declarer;Denomination;Result"]\n' + "N NT 5\n" * 20_000
+        + '\n[OptimumResultTable "#"]\n' * 5000,
+    ),
+    "a number": ("lin", f"{LIN.splitlines()[0]}ah|{'1' * 200_000}x|"),
+    "spaces after a number": ("lin", f"{LIN.splitlines()[0]}ah|1{' ' * 200_000}x|"),
+    "braces": ("pbn", '[Board "1"]\n' + "{}" * 200_000),
+    "quotes": ("pbn", '[Board "1"]\n' + "\\" * 200_000 + '"' * 3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_time_grows_with_the_text(name: str) -> None:
+    kind, text = SLOW[name]
+    began = process_time()
+    with suppress(ValueError):
+        (pbn if kind == "pbn" else lin).loads(text)
+    assert process_time() - began < 10

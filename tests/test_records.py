@@ -78,10 +78,15 @@ def test_a_record_that_does_not_replay_is_named(match, change, problem):
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"score": "5"}, "2: score: '5', expected int or NoneType"),
-        ({"players": ["a"]}, r"2: players: \['a'\], expected 4 str"),
-        ({"double_dummy": [1.5] * 20}, "2: double_dummy: "),
-        ({"extra": 1}, "2: not a record of a match; missing or unknown: extra"),
+        ({"score": "5"}, "2: score: '5', expected an integer from -7600 to 7600 or null"),
+        ({"players": ["a"]}, r"2: players: \['a'\], expected a list of length 4, each a text"),
+        ({"double_dummy": [1.5] * 20}, r"2: double_dummy\[0\]: 1.5, expected an integer from -1 to 13"),
+        ({"double_dummy": [300] * 20}, r"2: double_dummy\[0\]: 300, expected an integer from -1 to 13"),
+        ({"seed": 2**64}, "2: seed: 18446744073709551616, expected an integer from 0 to"),
+        ({"board": 10**4299}, "2: not JSON .integer 10000000000000000000... of 4300 digits"),
+        ({"room": "third"}, "2: room: 'third', expected 'open' or 'closed'"),
+        ({"version": "\ud800"}, "2: not JSON .*surrogates"),
+        ({"extra": 1}, "2: extra: unknown field, expected version, seed"),
     ],
 )
 def test_a_damaged_file_is_named(match, change, problem, tmp_path):
@@ -89,8 +94,37 @@ def test_a_damaged_file_is_named(match, change, problem, tmp_path):
     path.write_text("\n".join(json.dumps(record) for record in (match[1][0], {**match[1][1], **change})))
     with pytest.raises(ValueError, match=f"bad.jsonl:{problem}"):
         records.read(path)
-    path.write_text("{")
-    with pytest.raises(ValueError, match=r"bad\.jsonl:1: not JSON"):
+    for text, fault in (
+        ("{", "Expecting"),
+        ("[" * 100_000, "lists and objects 65 deep, expected at most 64"),
+        ('{"seed": 1, "seed": 2}', "field 'seed' twice in one object"),
+        ("\xff", "can't decode"),
+    ):
+        path.write_bytes(text.encode("latin-1"))
+        with pytest.raises(ValueError, match=rf"bad\.jsonl:1: not JSON .*{fault}"):
+            records.read(path)
+    path.write_text("[1]")
+    with pytest.raises(ValueError, match=r"bad\.jsonl:1: \[1\], expected an object"):
+        records.read(path)
+
+
+def test_a_damaged_parquet_file_is_named(match, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "bad.parquet"
+    records.write(path, match[1])
+    whole = path.read_bytes()
+    at = whole.index(match[1][0]["deal"].encode()) + 20
+    for content in (b"", whole[:-9], whole[:at] + b"?" + whole[at + 1 :]):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"bad\.parquet: (not a|a damaged) Parquet file"):
+            records.read(path)
+    pyarrow.parquet.write_table(pyarrow.table({"version": [1, 2]}), path)
+    with pytest.raises(ValueError, match="column version of int64, expected version of string"):
+        records.read(path)
+    same = [{**match[1][0], "version": "1"}] * 300_000
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(same, records._schema(records.BRIDGE)), path)
+    with pytest.raises(ValueError, match="300000 rows, expected at most 1"):
         records.read(path)
 
 

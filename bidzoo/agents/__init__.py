@@ -1,33 +1,103 @@
-"""Agents by name. Entries are strings: an agent is imported when it is made."""
+"""Agents by name. Entries are strings: an agent is imported when it is made.
+
+Wherever an agent's name goes, so do
+
+- ``package.module:Name``: a class or a function that makes an agent, an agent, or a plain function
+  ``(observation, mask) -> action``
+- a file of weights that ``bidzoo train`` wrote; its metadata say what plays them
+- either with another name in results: ``mine=package.module:Name``
+
+Installed packages announce agents under the entry points ``bidzoo.agents``: ``name = "package.module:Name"``.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from inspect import getdoc, isclass, signature
+from pathlib import Path
+from re import fullmatch
+from typing import TYPE_CHECKING, Any, Literal
+from warnings import warn
+
+from bidzoo import registry
+from bidzoo.core.names import check_names, choose_from, options_of
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from bidzoo.agents.policy import Policy
+    from bidzoo.envs.game import Game
+
+AgentName = Literal[  # for editors; other names can be registered
+    "random",
+    "pass",
+    "sayc",
+    "sl",
+    "sl-wide",
+    "sl-small",
+    "expert-sayc",
+    "expert-21gf",
+    "expert-polish",
+    "expert-acol",
+    "expert-wild",
+    "rl",
+    "ppo",
+    "bmcs",
+    "rl-mcs",
+    "a2c-bridge",
+    "jps-bridge",
+    "bis",
+    "rb",
+    "ms",
+    "io",
+    "srp",
+    "wrp",
+    "uct",
+    "learned",
+    "cfr",
+    "jps",
+    "bad",
+    "a2c",
+    "exact",
+]
 
 
 @dataclass(frozen=True)
 class Entry:
     """Where an agent lives, what it is and what it plays."""
 
-    factory: str  # "module:callable"; called with the options of ``make``
+    factory: str | Callable[..., Any]  # or "module:callable"; called with the options of ``make``
     summary: str
-    games: tuple[str, ...]  # ids
+    games: tuple[str, ...]  # ids; none: it does not say
+    source: str = "bidzoo"
+
+    def plays(self, game: str) -> bool:
+        """Whether it plays the game of that id; those of all small games also play one from outside."""
+        if not self.games or game in self.games or (game not in registry.GAMES and self.games == EVERYTHING):
+            return True
+        return set(SMALL) <= set(self.games) and game not in registry.GAMES and is_small(game)
 
 
 BRIDGE = ("bridge_bidding_v0", "bridge_v0")
 SPADES = ("spades_v0",)
 SMALL = ("comm_v0", "mini_hanabi_v0", "minibridge_v0", "simple_bidding_v0")
+EVERYTHING = (*BRIDGE, *SPADES, *SMALL)
 
 AGENTS: dict[str, Entry] = {
-    "random": Entry("bidzoo.agents.policy:Uniform", "uniform legal actions", (*BRIDGE, *SPADES, *SMALL)),
+    "random": Entry("bidzoo.agents.policy:Uniform", "uniform legal actions", EVERYTHING),
     "pass": Entry("bidzoo.agents.bridge.sayc:Pass", "never bids", BRIDGE[:1]),
     "sayc": Entry("bidzoo.agents.bridge.sayc:Sayc", "natural rules, Standard American Yellow Card", BRIDGE[:1]),
     "sl": Entry("bidzoo.agents.bridge.sl:Supervised", "network taught by expert auctions", BRIDGE[:1]),
+    "sl-wide": Entry("bidzoo.agents.bridge.sl:Wide", "as sl, a larger network", BRIDGE[:1]),
+    "sl-small": Entry("bidzoo.agents.bridge.sl:Small", "as sl, joint policy search's network", BRIDGE[:1]),
+    "expert-sayc": Entry("bidzoo.agents.bridge.expert:expert_sayc", "network of systems: SAYC", BRIDGE[:1]),
+    "expert-21gf": Entry("bidzoo.agents.bridge.expert:expert_21gf", "the same: two-over-one game force", BRIDGE[:1]),
+    "expert-polish": Entry("bidzoo.agents.bridge.expert:expert_polish", "the same: Polish club", BRIDGE[:1]),
+    "expert-acol": Entry("bidzoo.agents.bridge.expert:expert_acol", "the same: Acol", BRIDGE[:1]),
+    "expert-wild": Entry("bidzoo.agents.bridge.expert:expert_wild", "expert-sayc, bids with far less", BRIDGE[:1]),
     "rl": Entry("bidzoo.agents.bridge.rl:Rl", "network from sl by actor-critic self-play with replay", BRIDGE[:1]),
     "ppo": Entry("bidzoo.agents.bridge.ppo:Ppo", "network from sl by self-play against its past", BRIDGE[:1]),
     "bmcs": Entry("bidzoo.agents.bridge.bmcs:Bmcs", "ppo with belief Monte Carlo search at the table", BRIDGE[:1]),
@@ -50,37 +120,294 @@ AGENTS: dict[str, Entry] = {
 }
 
 
+_registered: dict[str, Entry] = {}
+
+
+# ---- which agent a text means --------------------------------------------------------------
+
+
 def available() -> tuple[str, ...]:
-    """Every name ``make`` accepts."""
-    return tuple(AGENTS)
+    """Every name ``make`` accepts: those of bidzoo, those registered, those announced by installed packages."""
+    return (*AGENTS, *(name for name in {**_registered, **_announced()} if name not in AGENTS))
 
 
-def make(name: str, **options: Any) -> Policy:
-    """The agent called ``name`` with its ``options``; KeyError names the choices."""
-    if name not in AGENTS:
-        raise KeyError(f"unknown agent {name!r}; choose from {', '.join(AGENTS)}")
-    module, attribute = AGENTS[name].factory.split(":")
-    policy: Policy = getattr(import_module(module), attribute)(**options)
-    return policy
+def entries() -> dict[str, Entry]:
+    """Every agent by name. Those of other packages are imported for what they say of themselves."""
+    found = {**AGENTS, **_registered}
+    for name, point in _announced().items():
+        if name not in found:
+            found[name] = _told(point)
+    return found
 
 
-def resolve(policy: str | Policy, game: str | None = None) -> Policy:
-    """A policy as it is, or the agent of that name, which must play ``game`` (an id) if one is given.
+def entry(text: str, game: str | None = None) -> Entry:
+    """The agent that ``text`` means (see the module); a file is opened, a package not imported.
+
+    ``game``, an id, is only what the choices of an error play.
+
+    Raises:
+        KeyError: no agent of that name; names the nearest and the choices.
+        FileNotFoundError, ValueError: no such file, or one that is no agent's weights.
+    """
+    if text in AGENTS or text in _registered:
+        return AGENTS.get(text) or _registered[text]
+    announced = _announced()
+    if text in announced:
+        return Entry(announced[text].value, "", (), _source(announced[text]))
+    if fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*", text):
+        return Entry(text, "", (), text)
+    if Path(text).suffix or Path(text).name != text:
+        factory, games = import_module("bidzoo.agents.weights").player_of(text)
+        return Entry(factory, f"weights of {text}", games, text)
+    known = {**AGENTS, **_registered}
+    fit = [name for name in available() if game is None or name not in known or known[name].plays(game)]
+    raise KeyError(f"unknown agent {text!r}; {choose_from(text, fit)}")
+
+
+def _announced() -> dict[str, EntryPoint]:
+    """What installed packages announce, read from their metadata; nothing of theirs is imported."""
+    from importlib.metadata import entry_points
+
+    found = {}
+    for point in entry_points(group="bidzoo.agents"):
+        if point.name in AGENTS:
+            warn(
+                f"{_source(point)} announces an agent {point.name!r}, which bidzoo has: use {point.value}", stacklevel=3
+            )
+        else:
+            found[point.name] = point
+    return found
+
+
+def _source(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+
+
+def _told(point: EntryPoint) -> Entry:
+    try:
+        return _described(Entry(point.value, "", (), _source(point)))
+    except Exception as problem:  # somebody else's package: the list goes on without it
+        return Entry(point.value, f"cannot be loaded: {problem}", (), _source(point))
+
+
+def _described(known: Entry) -> Entry:
+    """With the first line of the docstring and the attribute ``games`` of what the entry stands for."""
+    thing = _load(known.factory)
+    about = known.summary or (getdoc(thing) or "").partition("\n")[0]
+    return replace(known, summary=about, games=known.games or tuple(getattr(thing, "games", ())))
+
+
+def _load(factory: str | Callable[..., Any]) -> Any:
+    """What a factory's text stands for.
+
+    Raises:
+        ValueError: no such module, or nothing of that name in it; names the nearest.
+        ImportError: the module needs one that is missing.
+    """
+    if not isinstance(factory, str):
+        return factory
+    module, _, path = factory.partition(":")
+    try:
+        found: Any = import_module(module)
+    except ModuleNotFoundError as problem:
+        if module == problem.name or module.startswith(f"{problem.name}."):
+            raise ValueError(f"agent {factory!r}: no module {problem.name!r} in this folder or installed") from problem
+        raise
+    for name in path.split("."):
+        if not hasattr(found, name):
+            names = [one for one, thing in vars(found).items() if getattr(thing, "__module__", "") == module]
+            raise ValueError(f"agent {factory!r}: nothing called {name!r} there; {choose_from(name, names)}")
+        found = getattr(found, name)
+    return found
+
+
+def is_small(game: str) -> bool:
+    """Whether the game of that id is a signalling game of two, which the tabular agents solve."""
+    if game in registry.GAMES:
+        return game in SMALL
+    rules = registry.rules_of(game)
+    return hasattr(rules if isclass(rules) else rules(), "kernels")
+
+
+def register(name: str, factory: str | Callable[..., Any], summary: str = "", games: tuple[str, ...] = ()) -> None:
+    """Give an agent of one's own a name for this process.
+
+    Args:
+        name: as ``make`` and all that takes names will know it.
+        factory: a class or a function that makes the agent, a plain function of observation and mask, a text as
+            ``make`` takes it.
+        summary: a line for lists; default: the first of the docstring.
+        games: ids that it plays; default: its attribute ``games``; none: it does not say.
+
+    Raises:
+        ValueError: bidzoo has an agent of that name; the factory cannot be loaded.
+    """
+    if name in AGENTS:
+        raise ValueError(f"agent {name!r} is there already, from bidzoo; choose another name")
+    known = entry(factory) if isinstance(factory, str) else Entry(factory, "", (), f"{factory.__module__}")
+    _registered[name] = _described(replace(known, summary=summary or known.summary, games=games or known.games))
+
+
+def admit(text: str) -> str:
+    """``register`` the agent that ``text`` means, so that lists and pages offer it too; the name it goes by."""
+    name, wanted = _renamed(text) or (text, text)
+    if name not in available():
+        register(name, wanted)
+    return name
+
+
+# ---- making --------------------------------------------------------------------------------
+
+
+def options(name: str) -> dict[str, Any]:
+    """Names and defaults of the settings that ``make(name, ...)`` takes; none if it takes any."""
+    return options_of(_load(entry(name).factory)) or {}
+
+
+def make(name: AgentName | str, **options: Any) -> Policy:
+    """The agent called ``name`` with its ``options``.
+
+    ====================================  ========================================================================
+    ``name``                              options
+    ====================================  ========================================================================
+    random, pass, sayc, exact             none
+    sl, sl-wide, sl-small, rl, ppo,       weights, temperature, name
+    a2c-bridge, jps-bridge
+    expert-sayc, expert-21gf,             theirs, lighter, weights, temperature, name
+    expert-polish, expert-acol,
+    expert-wild
+    bmcs, rl-mcs                          policy, belief, judge, name, workers, top_k, p_min, r_min, r_max, p_max,
+                                          deals, read_calls, own_calls, reward
+    bis                                   player, and parts of the bidder: nil_threshold, single_curve, endgame,
+                                          conventions, blind, bid_sensitive, ...
+    rb, ms, io, learned                   player, lookup
+    srp, wrp                              bidder, lookup
+    uct                                   bidder, last, iterations, infer, exploration
+    cfr                                   iterations, average, noise, seed
+    jps                                   seed and fields of ``bidzoo.agents.tabular.jps.Options``
+    a2c, bad                              epochs, updates, episodes, hidden, rate, entropy, value, seed, ...
+    ====================================  ========================================================================
+
+    Also ``package.module:Name``, a file of weights, and names that installed packages announce (see ``bidzoo.agents``).
+    ``options(name)`` gives all settings with their defaults.
+
+    Raises:
+        KeyError: no agent of that name; names the nearest and the choices.
+        TypeError: it has no such option; names the nearest and the choices.
+        ValueError: not an agent, or a value out of its range.
+    """
+    return _made(name, None, options)
+
+
+def resolve(policy: str | Policy | Callable[..., Any], game: str | Game | None = None) -> Policy:
+    """What sits down at ``game`` (a game or its id) for ``policy``: this is how all of bidzoo reads its players.
+
+    Args:
+        policy: a policy as it is; a text as ``make`` takes it; a plain function ``(observation, mask) -> action``,
+            which is shown ``game`` by its encoder.
+        game: which the policy must play.
 
     Raises:
         KeyError: no agent of that name.
         ValueError: it does not play ``game``; names those that do.
-        TypeError: neither a name nor a policy.
+        TypeError: neither a text, nor a policy, nor a function.
     """
     if isinstance(policy, str):
-        fit = [name for name, entry in AGENTS.items() if game is None or game in entry.games]
-        if policy not in AGENTS:
-            raise KeyError(f"unknown agent {policy!r}; choose from {', '.join(fit)}")
-        if policy not in fit:
-            raise ValueError(f"agent {policy!r} does not play {game}; choose from {', '.join(fit)}")
-        return make(policy)
+        return _made(policy, game, {})
     from bidzoo.agents.policy import Policy
 
-    if not isinstance(policy, Policy):
-        raise TypeError(f"not a policy: {policy!r} (expected an agent's name or an object with name and act())")
+    if isinstance(policy, Policy) and not isclass(policy):
+        return policy
+    if _is_plain(policy):
+        return _function_policy(policy, game)
+    hint = f"; make one: {policy.__name__}()" if isclass(policy) else ""
+    raise TypeError(
+        f"not a policy: {policy!r} (expected an agent's name, an object with name and act(), or a function of"
+        f" observation and mask){hint}"
+    )
+
+
+def games_of(policy: str | Policy) -> tuple[str, ...]:
+    """Ids of the games that an agent says it plays; none where it does not say."""
+    if not isinstance(policy, str):
+        return tuple(getattr(policy, "games", ()))
+    renamed = _renamed(policy)
+    known = entry(renamed[1] if renamed else policy)
+    return known.games or _described(known).games
+
+
+def shown_as(text: str, policy: Policy) -> str:
+    """What results call ``policy``, which ``text`` named: that name if it is one, else the policy's own."""
+    return text if text in available() else policy.name
+
+
+def source_of(text: str) -> str:
+    """Where the agent comes from: a package with its version, a module, a file."""
+    from importlib.metadata import packages_distributions, version
+
+    renamed = _renamed(text)
+    found = entry(renamed[1] if renamed else text)
+    if found.source == "bidzoo":
+        return f"bidzoo {version('bidzoo')}"
+    package = found.factory.partition(".")[0].partition(":")[0] if isinstance(found.factory, str) else ""
+    owner = packages_distributions().get(package)
+    return f"{owner[0]} {version(owner[0])}" if owner else found.source
+
+
+def _renamed(text: str) -> tuple[str, str] | None:
+    """Name and agent of ``"name=agent"``."""
+    found = fullmatch(r"([\w.-]+)=(.+)", text)
+    return None if found is None else (found[1], found[2])
+
+
+def _made(text: str, game: str | Game | None, options: dict[str, Any]) -> Policy:
+    name, wanted = _renamed(text.strip()) or ("", text.strip())
+    env_id = None if game is None else registry.game_id(game) if isinstance(game, str) else game.id
+    found = entry(wanted, env_id)
+    thing = _load(found.factory)
+    own = found.games or tuple(getattr(thing, "games", ()))
+    if env_id is not None and not replace(found, games=own).plays(env_id):
+        fit = [other for other, one in {**AGENTS, **_registered}.items() if one.plays(env_id)]
+        raise ValueError(f"agent {wanted!r} does not play {env_id}; choose from {', '.join(fit)}")
+    policy = _policy_of(wanted, thing, game, options)
+    if name or (found.source == wanted and Path(wanted).suffix == ".safetensors"):
+        policy = copy(policy)
+        policy.name = name or Path(wanted).stem
     return policy
+
+
+def _policy_of(text: str, thing: Any, game: str | Game | None, options: dict[str, Any]) -> Policy:
+    """The policy that what ``text`` stands for makes, or is."""
+    from bidzoo.agents.policy import Policy
+
+    if _is_plain(thing) or (not isclass(thing) and isinstance(thing, Policy)):
+        for option in options:
+            raise TypeError(f"agent {text!r} has no option {option!r}: it is there already")
+        return _function_policy(thing, game) if _is_plain(thing) else thing
+    if not callable(thing):
+        raise ValueError(f"agent {text!r} is {thing!r}, expected a class, a function or an agent")
+    check_names(f"agent {text!r}", thing, options)
+    made = thing(**options)
+    if not isinstance(made, Policy):
+        raise ValueError(f"agent {text!r} made {made!r}, expected an object with name and act(views, legal, rng)")
+    return made
+
+
+def _is_plain(thing: Any) -> bool:
+    """A function that cannot be called without two arguments, observation and mask."""
+    if isclass(thing) or not callable(thing) or hasattr(thing, "act"):
+        return False
+    named = signature(thing).parameters.values()
+    return (
+        sum(one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in named)
+        == 2
+    )
+
+
+def _function_policy(function: Callable[..., Any], game: str | Game | None) -> Policy:
+    from bidzoo.agents.policy import FunctionPolicy
+
+    if game is None:
+        raise TypeError(f"{function!r} is a function of observation and mask: bidzoo.agents.resolve(function, game)")
+    rules = registry.make_game(game) if isinstance(game, str) else game
+    return FunctionPolicy(function, rules.encoder)

@@ -8,8 +8,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from bidzoo.core.kernels import I8, I64, U64, States, batched, below_row, next_row
+from bidzoo.core.options import is_whole
 from bidzoo.core.streams import Streams
-from bidzoo.envs.game import Game
+from bidzoo.envs.game import Encoder, Game
 
 _POOL = 0x9001  # stream of the draw of a pool's member, in ``Streams.at(seed, board, _POOL)``
 
@@ -19,6 +20,8 @@ class Policy(Protocol):
     """Chooses for ``B`` tables at once; it sees views, so it cannot cheat.
 
     A deterministic function of ``(views, legal, rng)`` row by row: what stands in the other rows never matters.
+
+    A class may say which games it plays, ``games = ("bridge_bidding_v0",)``; one that does not is not refused any.
 
     A class that searches at the table (more than some 10 ms a decision) says ``slow = True``: its matches go to workers
     in shares of a few boards, ``bidzoo bench bridge`` gives it fewer boards than the others and keeps what was played.
@@ -57,6 +60,9 @@ class Uniform:
 
     name = "random"
 
+    def __repr__(self) -> str:
+        return "<random: every legal action alike>"
+
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """The ``floor(u * n)``-th of ``n`` legal actions."""
         out = np.empty(len(legal), np.int64)
@@ -77,12 +83,41 @@ class ScorePolicy:
     def __init__(self, game: Game, scores: Callable[[I8, I8], Any], name: str = "network") -> None:
         self.game, self.scores, self.name = game, scores, name
 
+    def __repr__(self) -> str:
+        return f"<{self.name}: highest score, for {self.game}>"
+
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """Actions ``[B]``; the lowest of equals."""
         scores = np.asarray(self.scores(self.game.encoder(views), legal))
         if scores.shape != legal.shape:
             raise ValueError(f"{self.name}: scores have shape {scores.shape}, expected {legal.shape}")
         return np.where(legal > 0, scores, -np.inf).argmax(1)
+
+
+class FunctionPolicy:
+    """A plain function as a policy, asked for one table after the other.
+
+    Args:
+        function: of an observation int8 ``[F]`` and a mask int8 ``[A]`` (1 = legal), as a player of a PettingZoo loop
+            has them; gives an action. The same for the same arguments, or it will not be the same in other batches.
+        encoder: which makes the observations: that of the game it plays.
+        name: shown in results; default: the function's.
+    """
+
+    def __init__(self, function: Callable[[I8, I8], Any], encoder: Encoder, name: str | None = None) -> None:
+        self.function, self.encoder = function, encoder
+        self.name = str(name or getattr(function, "__name__", "function"))
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: a function of {self.encoder.name} and the mask>"
+
+    def act(self, views: States, legal: I8, rng: Streams) -> I64:
+        """Actions ``[B]``; ValueError unless the function gives an integer."""
+        chosen = [self.function(seen, mask) for seen, mask in zip(self.encoder(views), legal)]
+        for action in chosen:
+            if not is_whole(action):
+                raise ValueError(f"{self.name}: gave {action!r}, expected the number of an action")
+        return np.array(chosen, np.int64)
 
 
 class Pool:
@@ -104,6 +139,9 @@ class Pool:
             raise ValueError("a pool needs at least one policy")
         if size is not None and size < len(self.members):
             raise ValueError(f"size {size} is less than the {len(self.members)} members given")
+
+    def __repr__(self) -> str:
+        return f"<pool of {', '.join(member.name for member in self.members)}>"
 
     def add(self, policy: Policy) -> None:
         """Take ``policy`` in. Boards in progress draw anew."""

@@ -5,6 +5,7 @@ what the papers claim of their agents as relations between ours, and how good th
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement
 from pathlib import Path
@@ -67,8 +68,8 @@ class Boards:
             deals = DealSet.of(random_deals(seed + FRESH, self.numbers), np.zeros((count, 20), np.int8))
         else:
             deals = packaged("test")
-        self.deal: I64 = self.numbers % len(deals.hands)
         self.game = Bridge(play=False, deals=deals, augment=not fresh, shuffle=False)
+        self.deal: I64 = self.game.deal_numbers(self.numbers, seed)
         dealt = Batch(self.game, count, autoreset=False)
         dealt.reset(seed)
         self.hands: I64 = dealt.states["hands"].copy()
@@ -136,7 +137,7 @@ class Boards:
 
     def estimate(self, samples: F64 | I64, paper: float | None = None) -> Estimate:
         """Mean over the boards; boards of one deal count as one sample for the error."""
-        return Estimate.of(samples, paper, self.deal)
+        return Estimate.of(samples, paper, group=self.deal)
 
 
 # ---- agents ------------------------------------------------------------------------------
@@ -145,32 +146,20 @@ DEFAULT = ("random", "pass", "sayc", "sl", "a2c-bridge", "jps-bridge", "rl", "pp
 
 
 def contestant(entry: str | Policy) -> Policy:
-    """An agent by name, a packaged network's, weights as ``FILE`` or ``NAME=FILE``, or a policy as it is.
+    """What ``agents.resolve`` makes of it for the bridge auction, tried on one call.
 
     Raises:
         KeyError, ValueError: no such agent, or one without weights or that does not play bridge.
     """
-    from bidzoo.agents.bridge.network import PACKAGED, NetworkPolicy
-
-    if not isinstance(entry, str):
-        return agents.resolve(entry)
-    name, _, file = entry.strip().partition("=")
-    if file:
-        policy: Policy = NetworkPolicy(file, name=name)
-    elif Path(name).suffix:
-        policy = NetworkPolicy(name, name=Path(name).stem)
-    elif name not in agents.AGENTS and (PACKAGED / f"{name}.safetensors").exists():
-        policy = NetworkPolicy(name, name=name)
-    else:
-        policy = agents.resolve(name, "bridge_bidding_v0")
-    batch, first = Batch(Bridge(play=False, deals="test"), 1), np.zeros(1, np.int64)
+    game = Bridge(play=False, deals="test")
+    policy, batch, first = agents.resolve(entry, game), Batch(game, 1), np.zeros(1, np.int64)
     batch.reset()
     policy.act(batch.views(first), batch.action_mask, Streams.at(0, first))  # ValueError if its weights are missing
     return policy
 
 
-def line_up(entries: Sequence[str | Policy]) -> tuple[list[Policy], list[str]]:
-    """The policies that can play, and for each of the others why not."""
+def line_up(entries: Sequence[str | Policy], least: int = 2) -> tuple[list[Policy], list[str]]:
+    """The policies that can play, and for each of the others why not; ValueError if fewer than ``least`` can."""
     playing: list[Policy] = []
     missing = []
     for entry in entries:
@@ -182,9 +171,9 @@ def line_up(entries: Sequence[str | Policy]) -> tuple[list[Policy], list[str]]:
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"agent {name!r} is there twice, expected different names")
-    if len(playing) < 2:
+    if len(playing) < least:
         why = f" ({'; '.join(missing)})" if missing else ""
-        raise ValueError(f"a cross table takes two agents or more, got {len(playing)}{why}")
+        raise ValueError(f"a table takes {'two agents' if least == 2 else 'an agent'} or more, got {len(playing)}{why}")
     return playing, missing
 
 
@@ -225,7 +214,13 @@ def main(entries: Sequence[str | Policy] = DEFAULT, options: Options = Options()
         report: told about the progress.
     """
     playing, missing = line_up(entries)
-    ledger = None if options.ledger is None else MatchLedger(options.ledger, playing)
+    with nullcontext() if options.ledger is None else MatchLedger(options.ledger, playing) as ledger:
+        return _measure(playing, missing, options, ledger, report)
+
+
+def _measure(
+    playing: Sequence[Policy], missing: Sequence[str], options: Options, ledger: MatchLedger | None, report: Report
+) -> Measured:
     boards: dict[bool, Boards] = {}  # for fast and for slow policies
     ended: dict[tuple[str, str], Contracts] = {}
     quality: list[dict[str, Any]] = []
@@ -235,7 +230,7 @@ def main(entries: Sequence[str | Policy] = DEFAULT, options: Options = Options()
         boards[kind] = Boards(count, options.seed, options.fresh)
     for kind, played_on in boards.items():
         of_kind = [pair for pair in pairs if slow(pair) == kind]
-        run = _run(kind, len(of_kind) * len(played_on.numbers), options, ledger, report)
+        run = run_of(kind, len(of_kind) * len(played_on.numbers), options, ledger, report)
         for (ours, theirs), states in played_on.play_rooms(of_kind, options.seed, run):
             ended[ours.name, theirs.name] = Contracts.of(states)
             if ours is theirs:
@@ -248,7 +243,7 @@ def main(entries: Sequence[str | Policy] = DEFAULT, options: Options = Options()
         played_on, names = boards[slow((ours, theirs))], (ours.name, theirs.name)
         won = played_on.match(ended[names], ended[names[::-1]])
         gained[names], gained[names[::-1]] = played_on.estimate(won), played_on.estimate(-won)
-    note = f"{_deals(boards, playing)}. {MATCH_NOTE}" + (f". Left out: {'; '.join(missing)}" if missing else "")
+    note = f"{deals_text(boards, playing)}. {MATCH_NOTE}" + (f". Left out: {'; '.join(missing)}" if missing else "")
     cross, figure = cross_table([policy.name for policy in playing], gained, note)
     tables = [cross, *[table for table in [relations(gained)] if table.rows]]
     if quality:
@@ -256,14 +251,14 @@ def main(entries: Sequence[str | Policy] = DEFAULT, options: Options = Options()
     return tables, [figure]
 
 
-def _run(searches: bool, total: int, options: Options, ledger: MatchLedger | None, report: Report) -> Run:
+def run_of(searches: bool, total: int, options: Options, ledger: MatchLedger | None, report: Report) -> Run:
     """On this machine threads serve fast policies better than processes do, and they need no ledger."""
     what = "slow auctions" if searches else "auctions"
     workers = options.workers if searches or jobs.checked(options.backend) != "loky" else 1
     return Run(workers, options.backend, lambda done: report(what, done, total), ledger if searches else None)
 
 
-def _deals(boards: dict[bool, Boards], playing: Sequence[Policy]) -> str:
+def deals_text(boards: dict[bool, Boards], playing: Sequence[Policy]) -> str:
     """What was played, in words."""
     most = max(boards.values(), key=lambda each: len(each.numbers))
     if len(boards) == 1:

@@ -108,18 +108,17 @@ def accuracy(guesses: tuple[Guess, ...], test: DealSet) -> ResultTable:
             off = np.abs(chances.argmax(2) - true)
             chance = np.take_along_axis(chances, true[..., None], 2)[..., 0]
             samples = (off == 0, off <= 1, np.abs(expected - true), expected - true, -np.log(np.maximum(chance, 1e-12)))
-            table.add(title, true.size, guess.name, *(Estimate.of(sample.mean(1)) for sample in samples))
+            found = [Estimate.of(sample.mean(1), group=np.arange(len(sample))) for sample in samples]
+            table.add(title, true.size, guess.name, *found)
     return table
 
 
 def over_cells(error: F64, chosen: Bool) -> tuple[int, Estimate | None]:
     """Number and mean ``error`` ``[n, 20]`` of the cells ``chosen``; its standard error is over deals, two at least."""
-    n = chosen.sum(1)
-    if (n > 0).sum() < 2:
+    deals = np.nonzero(chosen)[0]
+    if len(np.unique(deals)) < 2:
         return 0, None
-    mean = float(error[chosen].mean())
-    residual = np.where(chosen, error - mean, 0).sum(1)  # a ratio of sums over deals
-    return int(n.sum()), Estimate(mean, float(np.sqrt((residual**2).sum()) / n.sum()), len(n))
+    return len(deals), Estimate.of(error[chosen], group=deals)
 
 
 def bias(guess: Guess, test: DealSet) -> ResultTable:
@@ -152,7 +151,8 @@ def calibration(evaluator: Evaluator, policy: str, boards: int) -> ResultTable:
     columns = ("predicted chance to make", "contracts", "mean prediction", "made")
     game = Bridge(False, deals="test", shuffle=False, augment=False)
     ended = play(game, [policy] * 4, np.arange(boards)).states
-    reached = ended[is_game(Contracts.of(ended))]
+    games = is_game(Contracts.of(ended))
+    reached, deals = ended[games], game.deal_numbers(np.arange(boards))[games]
     strain, declarer, needed = reached["bid"] % 5, reached["declarer"], reached["bid"] // 5 + 7
     made = reached["tricks"][np.arange(len(reached)), 5 * declarer + strain] >= needed
     chances = evaluator.chances(reached["hands"], declarer, strain)
@@ -164,8 +164,10 @@ def calibration(evaluator: Evaluator, policy: str, boards: int) -> ResultTable:
         chosen = place == k
         if chosen.sum() > 1:
             name = f"{k / BINS:.1f} to {(k + 1) / BINS:.1f}"
-            table.add(name, int(chosen.sum()), float(chance[chosen].mean()), Estimate.of(made[chosen]))
-    table.add("all", len(chance), float(chance.mean()), Estimate.of(made))
+            table.add(
+                name, int(chosen.sum()), float(chance[chosen].mean()), Estimate.of(made[chosen], group=deals[chosen])
+            )
+    table.add("all", len(chance), float(chance.mean()), Estimate.of(made, group=deals))
     return table
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from bidzoo.agents.bridge.bmcs import Bmcs, Solver
 from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable, silent
 from bidzoo.core import jobs
-from bidzoo.core.kernels import F32, F64, States
+from bidzoo.core.kernels import F32, F64, I64, States
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.wrappers.batch import Batch
@@ -34,12 +34,14 @@ class Open(NamedTuple):
 
     views: States  # [n]
     chances: F32  # [n, 38]  of the policy
+    deals: I64  # [n]  equal where boards come from one deal
     a_table: float  # such decisions in one auction
 
 
 def open_decisions(agent: Bmcs, count: int, seed: int) -> Open:
     """Of ``count`` test boards bid by the policy alone, one open decision each, at random."""
-    batch = Batch(Bridge(False, deals="test"), 2 * count, autoreset=False)
+    game = Bridge(False, deals="test")
+    batch = Batch(game, 2 * count, autoreset=False)
     batch.reset(seed)
     views, chances, boards = [], [], []
     while len(rows := np.flatnonzero(batch.action_mask.any(1))):
@@ -59,7 +61,8 @@ def open_decisions(agent: Bmcs, count: int, seed: int) -> Open:
     chosen = order[first][:count]
     if len(chosen) < count:
         raise ValueError(f"{len(chosen)} boards have an open decision, expected {count}")
-    return Open(np.concatenate(views)[chosen], np.concatenate(chances)[chosen], len(board) / (2 * count))
+    deals = game.deal_numbers(board[chosen], seed)
+    return Open(np.concatenate(views)[chosen], np.concatenate(chances)[chosen], deals, len(board) / (2 * count))
 
 
 def compare(agent: Bmcs, view: States, chances: F32, key: int) -> tuple[int, int, F64]:
@@ -82,11 +85,11 @@ def loss_table(agent: Bmcs, found: Open, seed: int, workers: int, report: Report
         network[i], exact[i], best[i], same[i] = mean[chosen], mean[exactly], mean.max(), chosen == exactly
         report("positions", i + 1, n)
     rows = {
-        "same call, %": Estimate.of(100 * same),
-        "solver's choice over the likeliest call": Estimate.of(exact),
-        "network's choice over the likeliest call": Estimate.of(network),
-        "loss by the network, a decision": Estimate.of(exact - network),
-        "loss by the network, a board": Estimate.of((exact - network) * found.a_table),
+        "same call, %": Estimate.of(100 * same, group=found.deals),
+        "solver's choice over the likeliest call": Estimate.of(exact, group=found.deals),
+        "network's choice over the likeliest call": Estimate.of(network, group=found.deals),
+        "loss by the network, a decision": Estimate.of(exact - network, group=found.deals),
+        "loss by the network, a board": Estimate.of((exact - network) * found.a_table, group=found.deals),
     }
     note = (
         f"{n} open decisions of test boards, {agent.options.r_max} deals to choose by and as many others to value the "
@@ -115,7 +118,12 @@ def time_table(found: Open, seed: int, workers: int, report: Report) -> ResultTa
             search = agent.search(found.views[i : i + 1], found.chances[i], seed + 2 * i)
             seconds.append(time.perf_counter() - began)
             facts.append((search.drawn, len(search.hands), search.judged))
-        table.add(name, Estimate.of(seconds), float(np.max(seconds)), *map(float, np.mean(facts, axis=0)))
+        table.add(
+            name,
+            Estimate.of(seconds, group=found.deals[rows]),
+            float(np.max(seconds)),
+            *map(float, np.mean(facts, axis=0)),
+        )
         report("settings", done + 1, len(TIMED))
     return table
 

@@ -2,16 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from time import process_time
 
 import numpy as np
 
 from bidzoo.agents.bridge import belief, sl
+from bidzoo.agents.bridge.expert import ExpertNetwork, right_calls
 from bidzoo.agents.bridge.network import Network, NetworkPolicy, network_named, packaged_network
 from bidzoo.agents.policy import Policy
 from bidzoo.benchmarks.bridge import Boards, Contracts
-from bidzoo.benchmarks.results import Estimate, Figure, ResultTable
+from bidzoo.benchmarks.results import Estimate, Figure, Measured, ResultTable
 from bidzoo.core.kernels import States
+from bidzoo.envs.bridge.bidder import SYSTEMS
 from bidzoo.envs.bridge.formats.auctions import Auctions, Positions
+from bidzoo.envs.bridge.formats.systems import SystemAuctions, SystemPositions
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.state import AUCTION, MAX_CALLS
 from bidzoo.wrappers.batch import Batch, Seating
@@ -65,19 +69,59 @@ def main(
     return [*tables, matches(networks, boards, seed)], []
 
 
-def calls(test: Positions, networks: Mapping[str, Network]) -> ResultTable:
-    """How many of the expert's calls in auctions never trained on are each policy's likeliest."""
-    note = f"{len(test)} calls; cross-entropy in nats a call"
-    table = ResultTable("Calls of the expert, test part", ("policy", "accuracy", "cross-entropy"), note=note)
+def calls(test: Positions, networks: Mapping[str, Network], timed: bool = False) -> ResultTable:
+    """How many of the expert's calls in auctions never trained on are each policy's likeliest; ``timed``: and how much
+    processor time one takes."""
+    deals = test.deals(np.arange(len(test)))
+    note = f"{len(test):,} calls on {len(np.unique(deals)):,} deals; ± standard error over deals; cross-entropy in nats"
+    columns = ("policy", "accuracy", "cross-entropy", *["processor µs a call"] * timed)
+    table = ResultTable("Calls of the expert, test part", columns, note=note)
     for name, network in networks.items():
-        if network.architecture.observation != "openspiel480":
+        if network.architecture.observation not in ("openspiel480", "bidder1375"):
             continue
-        found = sl.measure(test, network, len(test))
-        share = found["accuracy"]
-        error = float(np.sqrt(share * (1 - share) / len(test)))
-        estimate = Estimate(share, error, len(test), PAPER_ACCURACY if name.startswith("sl") else None)
-        table.rows.append({"policy": name, "accuracy": estimate, "cross-entropy": found["cross_entropy"]})
+        right, nats = sl.scores(test, network, len(test))
+        accuracy = Estimate.of(right, PAPER_ACCURACY if name.startswith("sl") else None, group=deals)
+        table.add(name, accuracy, Estimate.of(nats, group=deals), *[_microseconds(test, network)] * timed)
     return table
+
+
+def _microseconds(test: Positions, network: Network, rounds: int = 5) -> float:
+    """Processor time of a call with its observation, the least of some rounds."""
+    views, _, _ = test.at(np.arange(min(_CHUNK, len(test))))
+    spent = []
+    for _ in range(rounds):
+        began = process_time()
+        network(network.architecture.encoder(views))
+        spent.append(process_time() - began)
+    return 1e6 * min(spent) / len(views)
+
+
+PHASES = ("no stray call before", "after one", "all")  # which calls a column counts
+
+
+def experts(player: ExpertNetwork, data: SystemAuctions, plain: SystemAuctions | None = None) -> Measured:
+    """How many calls of each system in held-out auctions are ``player``'s likeliest; no figures.
+
+    Args:
+        player: the network of all systems.
+        data: auctions of systems.
+        plain: auctions of SAYC against SAYC, for a table beside those of the other supervised policies.
+    """
+    test = SystemPositions(data, data.split("test"))
+    numbers = np.arange(len(test))
+    right, deals = right_calls(test, player, numbers), test.deals(numbers)
+    (ours, _), after = test.systems(numbers), test.after_stray(numbers)
+    note = f"{len(test):,} calls on {len(np.unique(deals)):,} deals; ± standard error over deals"
+    table = ResultTable("Calls of the systems, test part", ("system", *PHASES), note=note)
+    for name, of_system in [*((name, ours == k) for k, name in enumerate(SYSTEMS)), ("all", ours >= 0)]:
+        cells = [rows & of_system for rows in (~after, after, ours >= 0)]
+        table.add(name, *(Estimate.of(right[rows], group=deals[rows]) if rows.any() else None for rows in cells))
+    if plain is None:
+        return [table], []
+    known = {name: packaged_network(name) for name in ("sl", "sl-wide", "sl-small")}
+    others = {"expert-sayc": player.of_systems(0, 0), **known}
+    auctions = plain.auctions
+    return [table, calls(Positions(auctions, auctions.split("test")), others, timed=True)], []
 
 
 def beliefs(test: Positions, source: str) -> ResultTable:
@@ -85,16 +129,12 @@ def beliefs(test: Positions, source: str) -> ResultTable:
     columns = ("calls made", "positions", "belief", "uniform")
     note = "nats an output, 156 outputs; uniform: every unseen card with each other player alike"
     table = ResultTable(f"Belief, {source}, test part", columns, note=note)
-    n, mean, error = belief.by_length(test, packaged_network("belief"), len(test))
-    for length in np.flatnonzero(n >= FEWEST):
-        table.rows.append(
-            {
-                "calls made": int(length),
-                "positions": int(n[length]),
-                "belief": Estimate(float(mean[length]), float(error[length]), int(n[length])),
-                "uniform": belief.uniform_cross_entropy(),
-            }
-        )
+    lengths, nats = belief.by_length(test, packaged_network("belief"), len(test))
+    deals = test.deals(np.arange(len(test)))
+    for length in np.flatnonzero(np.bincount(lengths) >= FEWEST):
+        chosen = lengths == length
+        found = Estimate.of(nats[chosen], group=deals[chosen])
+        table.add(int(length), int(chosen.sum()), found, belief.uniform_cross_entropy())
     return table
 
 

@@ -21,7 +21,7 @@ from bidzoo.agents.policy import Policy
 from bidzoo.agents.spades.match import play_boards, share_won
 from bidzoo.benchmarks.results import Estimate, ResultTable
 from bidzoo.core import jobs
-from bidzoo.core.kernels import F32, F64, I16, I64, States
+from bidzoo.core.kernels import F32, F64, I16, I64, States, without_padding
 from bidzoo.core.storage import Ledger
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import imps
@@ -132,11 +132,18 @@ def board_numbers(boards: I64) -> I64:
 
 
 def seated(game: Game, policies: Sequence[str | Policy]) -> tuple[Policy, ...]:
-    """A policy for each player of ``game``; one name is one policy. ValueError unless there are as many as players."""
+    """A policy for each player of ``game``, from whatever ``agents.resolve`` takes; one name or function is one policy.
+
+    Raises:
+        ValueError: there are not as many as players, or one does not play ``game``.
+    """
     if len(policies) != game.num_players:
         raise ValueError(f"{game.id} has {game.num_players} players, got {len(policies)} policies")
-    known = {name: agents.resolve(name, game.id) for name in {one for one in policies if isinstance(one, str)}}
-    return tuple(known[one] if isinstance(one, str) else agents.resolve(one) for one in policies)
+    known: dict[Any, Policy] = {}
+    for one in policies:
+        key = one if isinstance(one, str) else id(one)
+        known[key] = known[key] if key in known else agents.resolve(one, game)
+    return tuple(known[one if isinstance(one, str) else id(one)] for one in policies)
 
 
 def _shares(numbers: I64, slow: bool, workers: int) -> list[I64]:
@@ -199,12 +206,12 @@ class MatchLedger:
             with bidzoo do not count (its version does), nor does code.
 
     Raises:
-        ValueError: ``path`` holds something else.
+        ValueError: ``path`` holds something else, or another process has it open.
     """
 
     def __init__(self, path: str | Path, policies: Sequence[Policy]) -> None:
         self._ledger = Ledger(path, Share, Played)
-        self._made_of = [(policy, joblib.hash(policy)) for policy in policies]
+        self._made_of = [(policy, made_of(policy)) for policy in policies]
 
     def names(
         self, game: Game, policies: Sequence[Policy], seed: int, policy_seed: int, shares: Sequence[I64]
@@ -216,18 +223,64 @@ class MatchLedger:
         return [Share(players, match, " ".join(map(str, share))) for share in shares]
 
     def known(self, game: Game, names: Sequence[Share]) -> dict[int, tuple[NDArray[Any], ...]]:
-        """Rewards ``[n, P]`` and final states ``[n]`` of those of ``names`` that were played, by their places."""
-        found: dict[int, tuple[NDArray[Any], ...]] = {}
-        for k, name in enumerate(names):
-            if name in self._ledger.done:
-                reward, states = (zlib.decompress(b64decode(text)) for text in self._ledger.done[name])
-                rewards = np.frombuffer(reward, np.float32).reshape(-1, game.num_players)
-                found[k] = rewards, np.frombuffer(states, game.state)
-        return found
+        """Rewards ``[n, P]`` and final states ``[n]`` of those of ``names`` that were played, by their places.
+
+        Raises:
+            ValueError: an entry that is damaged or of other boards; names line and field.
+        """
+        return {
+            k: _unpacked(game, name, self._ledger.done[name], self._ledger.where(name))
+            for k, name in enumerate(names)
+            if name in self._ledger.done
+        }
 
     def add(self, name: Share, reward: F32, states: States) -> None:
         """Keep rewards and final states."""
-        self._ledger.add(name, Played(*(b64encode(zlib.compress(a.tobytes())).decode() for a in (reward, states))))
+        self._ledger.add(name, Played(_packed(reward), _packed(without_padding(states))))
+
+    def close(self) -> None:
+        """Close the file and let others at it."""
+        self._ledger.close()
+
+    def __enter__(self) -> "MatchLedger":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def made_of(policy: Policy) -> str:
+    """A digest of what ``policy`` is made of; weights that come with bidzoo count by their name."""
+    getattr(policy, "network", None)  # those of a file are read now, and count
+    mark: str = joblib.hash(policy)
+    return mark
+
+
+def _packed(array: NDArray[Any]) -> str:
+    return b64encode(zlib.compress(array.tobytes())).decode()
+
+
+def _unpacked(game: Game, name: Share, played: Played, where: str) -> tuple[F32, States]:
+    """Rewards and final states of a share; every byte of them is asked for by its boards, and no more."""
+    boards = np.array(name.boards.split(), np.int64)
+    fields = {"reward": np.dtype((np.float32, game.num_players)), "tables": game.state}
+    found: dict[str, NDArray[Any]] = {}
+    for field, dtype in fields.items():
+        size = len(boards) * dtype.itemsize
+        try:
+            unpacking = zlib.decompressobj()
+            content = unpacking.decompress(b64decode(getattr(played, field), validate=True), size + 1)
+            whole = unpacking.eof and not unpacking.unused_data
+        except (ValueError, zlib.error) as problem:
+            raise ValueError(f"{where}: {field}: {problem}, expected base64 of zlib") from problem
+        if len(content) != size or not whole:
+            raise ValueError(f"{where}: {field}: {len(content)} bytes or more, expected {size} of {len(boards)} boards")
+        found[field] = np.frombuffer(content, dtype)
+    if not np.isfinite(found["reward"]).all():
+        raise ValueError(f"{where}: reward: holds numbers that are not finite")
+    if "board" in (game.state.names or ()) and (found["tables"]["board"] != boards).any():
+        raise ValueError(f"{where}: tables: of other boards, expected {name.boards}")
+    return found["reward"].reshape(-1, game.num_players), found["tables"]
 
 
 # ---- two agents compared -----------------------------------------------------------------
@@ -237,6 +290,7 @@ class Match(NamedTuple):
     """Two pairs over ``N`` boards, each played at two tables with the sides exchanged."""
 
     boards: I64  # [N]
+    deals: I64  # [N]  equal where boards come from one deal of a set
     imps: I64  # [N]  won by the first pair on each board
     first: States  # [N]  final states where the first pair sat North/South
     second: States  # [N]  where it sat East/West
@@ -246,11 +300,11 @@ class Match(NamedTuple):
 
     @property
     def estimate(self) -> Estimate:
-        """IMPs a board of the first pair."""
-        return Estimate.of(self.imps)
+        """IMPs a board of the first pair; boards of one deal count as one for the error."""
+        return Estimate.of(self.imps, group=self.deals)
 
 
-Player = Policy | str  # a policy, or an agent's name
+Player = Policy | str  # a policy, or what ``agents.resolve`` takes for one
 Pair = Player | tuple[Player, Player]  # one at both seats, or (North or East, South or West)
 
 
@@ -276,7 +330,8 @@ def duplicate(
     a, b, c, d = seated(game, (a, b, c, d))
     first, second = play_each(game, ((a, b, c, d), (b, a, d, c)), board_numbers(boards), seed, policy_seed, run)
     difference = np.round(game.reward_scale * (first.reward[:, 0] - second.reward[:, 0])).astype(np.int32)
-    return Match(first.boards, np.asarray(imps(difference), np.int64), first.states, second.states)
+    deals = game.deal_numbers(first.boards, seed)
+    return Match(first.boards, deals, np.asarray(imps(difference), np.int64), first.states, second.states)
 
 
 # Spades is played duplicate too: every board at two tables, with the partnerships exchanged. In the games of two
@@ -289,11 +344,12 @@ Names = tuple[str, str]
 
 
 def pairings(
-    game: Game, ours: Policy, theirs: Policy, boards: I64, seed: int = 0, policy_seed: int = 0, run: Run = HERE
+    game: Game, ours: Player, theirs: Player, boards: I64, seed: int = 0, policy_seed: int = 0, run: Run = HERE
 ) -> list[Episodes]:
     """Every board ``[N]`` in each of the game's ``SEATINGS``, with the actions taken; arguments as of ``duplicate``."""
-    seated = [[(ours, theirs)[agent] for agent in seats] for seats in SEATINGS[game.utility]]
-    return play_each(game, seated, boards, seed, policy_seed, run, actions=True)
+    pair = agents.resolve(ours, game), agents.resolve(theirs, game)
+    seatings = [[pair[agent] for agent in seats] for seats in SEATINGS[game.utility]]
+    return play_each(game, seatings, boards, seed, policy_seed, run, actions=True)
 
 
 def summary(game: Game, names: Names, played: Sequence[Episodes]) -> ResultTable:

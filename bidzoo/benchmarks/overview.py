@@ -41,7 +41,7 @@ def small_games_table(seed: int, episodes: int = SMALL_EPISODES) -> ResultTable:
     for env_id in agents.SMALL:
         game = make_game(env_id)
         played = [match.play(game, [player] * 2, np.arange(episodes), seed, seed) for player in players]
-        rewards = [Estimate.of(each.reward[:, 0]) for each in played]
+        rewards = [Estimate.of(each.reward[:, 0], group=each.boards) for each in played]
         table.add(str(game), *rewards, str(exact.solve(compile_game(game))[0].value))
     return table
 

@@ -9,70 +9,79 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import numpy as np
 
 from bidzoo import __version__, agents
 from bidzoo.benchmarks.match import SEATINGS, Episodes, Match, Names, board_numbers
-from bidzoo.core.cards import NUM_CALLS, NUM_CARDS, SEATS, call_number, card_number, deal_hands, deal_text, seat_number
+from bidzoo.core.cards import (
+    HAND_SIZE,
+    NUM_CALLS,
+    NUM_CARDS,
+    SEATS,
+    call_number,
+    card_number,
+    deal_hands,
+    deal_text,
+    seat_number,
+)
 from bidzoo.core.kernels import F32, State, States
+from bidzoo.core.options import Length, Range, Seed, Whole
+from bidzoo.core.schema import json_lines, json_value, parse
 from bidzoo.core.storage import replace_file
 from bidzoo.core.streams import checked_seed
 from bidzoo.envs.bridge.board import Board, Call, contract_numbers, contract_text
 from bidzoo.envs.bridge.formats import lin, pbn
 from bidzoo.envs.bridge.game import OPTIONS, VULNERABILITIES, Bridge
-from bidzoo.envs.bridge.state import OVER, UNKNOWN_POINTS
+from bidzoo.envs.bridge.score import MAX_IMPS, MAX_POINTS
+from bidzoo.envs.bridge.state import MAX_CALLS, OVER, UNKNOWN_POINTS
 from bidzoo.envs.game import Buffers, Game, read_options
-from bidzoo.registry import make_game
+from bidzoo.registry import available, make_game
 
 Record = dict[str, Any]
-
-
-class List(NamedTuple):
-    """The kind of a field that is a list."""
-
-    item: type
-    length: int = 0  # 0: any number
-
-
-Fields = dict[str, Any]  # by name: a type, several (``int | None``), or a ``List``
+Fields = dict[str, Any]  # kinds of ``bidzoo.core.schema`` by name: a type, ``int | None``, or a list
+Seat = Literal["N", "E", "S", "W"]
+Texts = list[str]
 
 BRIDGE: Fields = {
     "version": str,  # of bidzoo
-    "seed": int,  # with the board: address of the deal
-    "board": int,
-    "room": str,  # open or closed
-    "policy_seed": int,  # address of the policies' random numbers in this room
-    "players": List(str, 4),  # names of N E S W
+    "seed": Seed,  # with the board: address of the deal
+    "board": Seed,
+    "room": Literal["open", "closed"],
+    "policy_seed": Seed,  # address of the policies' random numbers in this room
+    "players": Annotated[Texts, Length(4, 4)],  # names of N E S W
     "deal": str,  # PBN deal from North
-    "dealer": str,  # a seat
-    "vulnerability": str,  # none, ns, ew, both
-    "double_dummy": List(int, 20),  # tricks of declarers N E S W in C D H S NT, -1 where not known
-    "calls": List(str),  # in order
-    "cards": List(str),  # in order; none where the contract was scored double dummy
+    "dealer": Seat,
+    "vulnerability": Literal["none", "ns", "ew", "both"],
+    "double_dummy": Annotated[  # tricks of declarers N E S W in C D H S NT, -1 where not known
+        list[Annotated[int, Range(-1, HAND_SIZE)]], Length(20, 20)
+    ],
+    "calls": Annotated[Texts, Length(0, MAX_CALLS)],  # in order
+    "cards": Annotated[Texts, Length(0, NUM_CARDS)],  # in order; none where the contract was scored double dummy
     "contract": str,  # 4SX or Pass
-    "declarer": str | None,  # a seat
-    "tricks": int | None,  # declarer's; null where not known
-    "score": int | None,  # of North/South; null where not known
-    "imps": int | None,  # of the pair that is North/South in the open room; null without a second table
+    "declarer": Seat | None,
+    "tricks": Annotated[int, Range(0, HAND_SIZE)] | None,  # declarer's; null where not known
+    "score": Annotated[int, Range(-MAX_POINTS, MAX_POINTS)] | None,  # of North/South; null where not known
+    "imps": Annotated[int, Range(-MAX_IMPS, MAX_IMPS)] | None,  # of the pair that is North/South in the open room
 }
 OTHER: Fields = {  # Spades and the small games
     "version": str,
     "env": str,  # id of the game
     "options": str,  # its options as a JSON object
-    "seed": int,
-    "board": int,
-    "seating": int,  # who sat where, a row of ``match.SEATINGS``
-    "policy_seed": int,
-    "agents": List(str, 2),  # the two names compared
-    "players": List(str),  # those at the seats
-    "deal": List(int),  # the four hands as sets of cards (of the first round), or the two types
-    "actions": List(str),  # in order, of all rounds
-    "rewards": List(float),  # of the players
-    "scores": List(int),  # Spades: points of the sides at the end; else empty
-    "rounds": int,  # Spades: rounds played; else 0
+    "seed": Seed,
+    "board": Seed,
+    "seating": Whole,  # who sat where, a row of ``match.SEATINGS``
+    "policy_seed": Seed,
+    "agents": Annotated[Texts, Length(2, 2)],  # the two names compared
+    "players": Texts,  # those at the seats
+    "deal": list[Seed],  # the four hands as sets of cards (of the first round), or the two types
+    "actions": Texts,  # in order, of all rounds
+    "rewards": list[float],  # of the players
+    "scores": list[Annotated[int, Range(-(2**31), 2**31)]],  # Spades: points of the sides at the end; else empty
+    "rounds": Annotated[int, Range(0, 2**31)],  # Spades: rounds played; else 0
 }
 
 
@@ -112,10 +121,18 @@ def _agree(record: Record, found: Record) -> None:
 # ---- bridge ------------------------------------------------------------------------------
 
 
-def of_match(game: Bridge, match: Match, ours: str, theirs: str, seed: int = 0, policy_seed: int = 0) -> list[Record]:
-    """Both tables of every board of ``duplicate(game, ..., seed, policy_seed)``, board by board."""
-    first = _records(game, match.first, "open", [ours, theirs] * 2, seed, 2 * policy_seed)
-    second = _records(game, match.second, "closed", [theirs, ours] * 2, seed, 2 * policy_seed + 1)
+def of_match(
+    game: Bridge,
+    match: Match,
+    ours: str | tuple[str, str],
+    theirs: str | tuple[str, str],
+    seed: int = 0,
+    policy_seed: int = 0,
+) -> list[Record]:
+    """Both tables of every board of ``duplicate(game, ..., seed, policy_seed)``, board by board; one name is a pair."""
+    (a, c), (b, d) = (names if isinstance(names, tuple) else (names, names) for names in (ours, theirs))
+    first = _records(game, match.first, "open", [a, b, c, d], seed, 2 * policy_seed)
+    second = _records(game, match.second, "closed", [b, a, d, c], seed, 2 * policy_seed + 1)
     pairs = zip(first, second, match.imps.tolist())
     return [{**record, "imps": imps} for open_room, closed_room, imps in pairs for record in (open_room, closed_room)]
 
@@ -274,11 +291,13 @@ def _outcome(state: State, reward: F32) -> Record:
 @cache
 def game_of(env_id: str, options: str) -> Game:
     """The game of a record; ValueError if there is none."""
+    if env_id not in available():
+        raise ValueError(f"unknown game {env_id!r}, expected {', '.join(available())}")
     if env_id in agents.BRIDGE:
         raise ValueError(f"{env_id} has records of its own (bidzoo.benchmarks.records)")
     try:
-        return make_game(env_id, **json.loads(options))
-    except (json.JSONDecodeError, TypeError, KeyError) as problem:
+        return make_game(env_id, **parse(dict[str, Any], json_value(options, "options"), "options"))
+    except (TypeError, KeyError, ValueError) as problem:
         text = problem.args[0] if isinstance(problem, KeyError) else problem
         raise ValueError(f"game {env_id} with options {options}: {text}") from problem
 
@@ -324,7 +343,8 @@ def write(path: str | Path, records: Iterable[Record]) -> None:
         import pyarrow.parquet
 
         content = io.BytesIO()
-        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(records, _schema(fields)), content)
+        table = pyarrow.Table.from_pylist(records, _schema(fields))
+        pyarrow.parquet.write_table(table, content, write_page_checksum=True)
         replace_file(path, content.getvalue())
 
 
@@ -351,50 +371,54 @@ def place(path: Path, number: int) -> str:
 
 def check(record: Any, fields: Fields, where: str) -> None:
     """ValueError unless ``record`` has just these ``fields``; names place and field."""
-    if not isinstance(record, dict) or set(record) != set(fields):
-        odd = set(record) ^ set(fields) if isinstance(record, dict) else {type(record).__name__}
-        raise ValueError(f"{where}: not a record of a match; missing or unknown: {', '.join(sorted(map(str, odd)))}")
-    for name, kind in fields.items():
-        value, types = record[name], _types(kind)
-        if isinstance(value, bool) or not isinstance(value, types):
-            raise ValueError(f"{where}: {name}: {value!r}, expected {' or '.join(t.__name__ for t in types)}")
-        if isinstance(kind, List):
-            items: list[Any] = record[name]
-            if len(items) != (kind.length or len(items)) or not all(isinstance(item, kind.item) for item in items):
-                expected = f"{kind.length or 'a list of'} {kind.item.__name__}"
-                raise ValueError(f"{where}: {name}: {value!r}, expected {expected}")
-
-
-def _types(kind: Any) -> tuple[type, ...]:
-    return (list,) if isinstance(kind, List) else get_args(kind) or (kind,)
+    parse(fields, record, where)
 
 
 def _lines(path: Path) -> list[Any]:
-    records = []
-    for number, line in enumerate(path.read_bytes().splitlines(), 1):
-        try:
-            records.append(json.loads(line))
-        except (json.JSONDecodeError, UnicodeDecodeError) as problem:
-            raise ValueError(f"{place(path, number)}: not JSON ({problem})") from problem
-    return records
+    return [record for _, record in json_lines(path.read_bytes(), path)]
+
+
+_ROW = 8  # bytes that a record takes at least, its deal being like no other
+_FEW = 100_000  # rows that any file may have
 
 
 def _rows(path: Path) -> list[Any]:
     import pyarrow
     import pyarrow.parquet
 
-    try:
-        rows: list[Any] = pyarrow.parquet.read_table(path).to_pylist()
-    except pyarrow.ArrowInvalid as problem:
-        raise ValueError(f"{path}: not a Parquet file ({problem})") from problem
-    return rows
+    with path.open("rb") as content:
+        try:
+            file = pyarrow.parquet.ParquetFile(content, page_checksum_verification=True)
+            names = file.schema_arrow.names
+            rows, size = file.metadata.num_rows, path.stat().st_size
+        except Exception as problem:  # whatever the library makes of damaged bytes
+            raise ValueError(f"{path}: not a Parquet file ({problem})") from problem
+        for found, wanted in zip_longest(file.schema_arrow, _schema(OTHER if "env" in names else BRIDGE)):
+            if found is None or wanted is None or (found.name, found.type) != (wanted.name, wanted.type):
+                raise ValueError(f"{path}: column {_column(found)}, expected {_column(wanted)}")
+        if rows > max(_FEW, size // _ROW):
+            raise ValueError(f"{path}: {rows} rows, expected at most {max(_FEW, size // _ROW)} in {size} bytes")
+        try:
+            found_rows: list[Any] = file.read().to_pylist()
+        except Exception as problem:
+            raise ValueError(f"{path}: a damaged Parquet file ({problem})") from problem
+    return found_rows
+
+
+def _column(field: Any) -> str:
+    return "nothing" if field is None else f"{field.name} of {field.type}"
 
 
 def _schema(fields: Fields) -> Any:
     import pyarrow
 
     plain = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64()}
-    kinds = ((name, kind.item if isinstance(kind, List) else _types(kind)[0]) for name, kind in fields.items())
-    return pyarrow.schema(
-        [(name, pyarrow.list_(plain[kind]) if isinstance(fields[name], List) else plain[kind]) for name, kind in kinds]
-    )
+
+    def type_of(kind: Any) -> Any:
+        """The column of a kind: what it is annotated, and null, are left out."""
+        origin, arguments = get_origin(kind), get_args(kind)
+        if origin is list:
+            return pyarrow.list_(type_of(arguments[0]))
+        return plain[str] if origin is Literal else type_of(arguments[0]) if arguments else plain[kind]
+
+    return pyarrow.schema([(name, type_of(kind)) for name, kind in fields.items()])

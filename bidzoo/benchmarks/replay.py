@@ -11,10 +11,13 @@ from bidzoo.benchmarks import records
 from bidzoo.benchmarks.match import SEATINGS, Episodes, summary
 from bidzoo.benchmarks.records import Record, place
 from bidzoo.benchmarks.results import ResultTable
+from bidzoo.core.cards import FIRST_BID, SEAT_NAMES, SEATS
 from bidzoo.core.kernels import States
+from bidzoo.envs.bridge import text as words
 from bidzoo.envs.bridge.board import Board, contract_numbers
 from bidzoo.envs.bridge.deals import READERS, read_boards
-from bidzoo.envs.bridge.score import imps, north_south_row
+from bidzoo.envs.bridge.double_dummy import dd_tricks_of
+from bidzoo.envs.bridge.score import imps, north_south_row, par
 from bidzoo.envs.game import Game
 
 
@@ -112,6 +115,70 @@ def _of_board(board: Board, where: str) -> Result:
     won = _number(board.tags.get("ScoreIMP", ""))
     deal = (board.number, *(board.hands or ()))
     return Result(where, deal, room, board.names, found, -won if won is not None and room == "closed" else won)
+
+
+# ---- a board in words --------------------------------------------------------------------
+
+
+def told(path: str | Path, solve: bool = False) -> Iterator[str]:
+    """Every board of a ``.pbn`` or ``.lin`` file in words: auction, contract, result, score, and par if it is known.
+
+    Args:
+        path: of the file.
+        solve: solve double dummy what the file does not tag.
+    """
+    for number, board in enumerate(read_boards(path), 1):
+        yield "\n".join([_headline(board, number), *_calls(board), _ending(board, solve)])
+
+
+def _headline(board: Board, number: int) -> str:
+    parts = [f"Board {board.number or number}"]
+    parts += [f"dealer {SEATS[board.dealer]}"] if board.dealer is not None else []
+    parts += [f"vulnerable: {words.VULNERABLE[board.vulnerable]}"] if board.vulnerable is not None else []
+    parts += [f"{seat} {name}" for seat, name in zip(SEATS, board.names) if name]
+    return " · ".join(parts)
+
+
+def _calls(board: Board) -> list[str]:
+    """The auction in the columns W N E S, the notes below."""
+    if not board.auction or board.dealer is None:
+        return []
+    notes = [call.note for call in board.auction if call.note]
+    marks = iter(range(1, len(notes) + 1))
+    calls = [words.suited(call.call) + (f" ({next(marks)})" if call.note else "") for call in board.auction]
+    cells = [""] * words.COLUMNS.index(board.dealer) + calls
+    rows = [[SEAT_NAMES[seat] for seat in words.COLUMNS], *(cells[i : i + 4] for i in range(0, len(cells), 4))]
+    lines = ["  " + "".join(f"{cell:<9}" for cell in row).rstrip() for row in rows]
+    return lines + [f"  ({mark}) {note}" for mark, note in enumerate(notes, 1)]
+
+
+def _ending(board: Board, solve: bool) -> str:
+    """Contract, result, score and par, as far as they are known."""
+    if board.contract is None:
+        parts = ["no contract"]
+    elif board.contract == "Pass":
+        parts = ["passed out"]
+    else:
+        bid, stake = contract_numbers(board.contract)
+        by = "" if board.declarer is None else f" by {SEAT_NAMES[board.declarer]}"
+        parts = [words.suited(FIRST_BID + bid) + {1: "", 2: "X", 4: "XX"}[stake] + by]
+        if board.result is not None:
+            extra = board.result - (bid // 5 + 7)
+            made = "made" if extra == 0 else f"made +{extra}" if extra > 0 else f"down {-extra}"
+            parts += [f"{board.result} tricks ({made})"]
+    points = None if board.contract is None or board.vulnerable is None else _score(board, board.vulnerable)
+    parts += [words.score(points) if points else "0"] if points is not None else []
+    best = _par(board, solve)
+    return "  " + ", ".join(parts) + ("" if best is None else f"; par {words.score(best) if best else '0'}")
+
+
+def _par(board: Board, solve: bool) -> int | None:
+    """Of North/South; None where it is not known."""
+    known = board.tricks is not None and min(board.tricks) >= 0
+    if board.dealer is None or board.vulnerable is None or not (known or (solve and board.complete)):
+        return None
+    tricks = np.array(board.tricks, np.int8) if known else dd_tricks_of(np.array(board.hands, np.int64))
+    return int(par(tricks[None], board.dealer, board.vulnerable)[0])
 
 
 def _solved(board: Board) -> int | None:

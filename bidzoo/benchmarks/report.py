@@ -5,39 +5,37 @@ import math
 import re
 from base64 import b64encode
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
-from bidzoo.benchmarks.results import Estimate, Figure, ResultTable, load, text
+import numpy as np
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup, escape
+
+from bidzoo.benchmarks.results import Estimate, Figure, ResultTable, load
 from bidzoo.core.storage import replace_file
 
 APART = 2.0  # standard errors beyond which ours and the paper's are marked as different
+PAGE = Path(__file__).with_name("report.html")
+BESIDE = 7  # columns of a table that still has room for a picture beside it
 MOST_NUMBERS = 80  # cells of a heat map that still have room for their numbers
 
-STYLE = """
-:root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --soft: #57606a; --line: #d8dee4; --mark: #b35900;
-  --band: #f6f8fa; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --paper: #0d1117; --soft: #9198a1; --line: #30363d;
-  --mark: #f0883e; --band: #161b22; } figure img { background: #fff; border-radius: 6px; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 72rem; padding: 1rem clamp(.75rem, 3vw, 2rem) 4rem; background: var(--paper);
-  color: var(--ink); font: 16px/1.55 system-ui, sans-serif; }
-h1 { font-size: 1.9rem; margin: 1rem 0 .25rem; } h2 { margin: 3rem 0 .5rem; border-top: 2px solid var(--ink);
-  padding-top: .75rem; } h3 { margin: 1.75rem 0 .5rem; font-size: 1.05rem; }
-nav a { display: inline-block; margin-right: 1rem; color: inherit; } h2, h3, p, figcaption { overflow-wrap: anywhere; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .3rem .7rem; text-align: left; border-bottom: 1px solid var(--line); white-space: nowrap; }
-th { background: var(--band); vertical-align: bottom; } td { vertical-align: top; } .number { text-align: right; }
-th:first-child, td:first-child { position: sticky; left: 0; background: var(--paper); white-space: normal; }
-.error, .paper, .note, .origin { color: var(--soft); font-size: .85em; }
-.apart { color: var(--mark); font-weight: 600; }
-.origin code { word-break: break-word; }
-figure { margin: 1rem 0; } figure img { max-width: 100%; height: auto; }
-@media print { body { max-width: none; font-size: 11px; } h2 { break-before: page; } .wide { overflow: visible; }
-  table, figure { break-inside: avoid; } nav { display: none; } }
-"""
+CERTAIN = 5.0  # standard errors from which a lead is called certain
+TITLES = {  # of the suites, in the order of the page
+    "bench": "Overview: reference agents, small games, speed",
+    "bridge": "Bridge bidding: every agent against every other",
+    "bridge-analysis": "Bridge bidding: how the agents bid",
+    "bridge-training": "Bridge bidding: what the networks learned",
+    "bridge-search": "Bridge bidding: the time of a searched call",
+    "bridge-evaluator": "Bridge: double-dummy tricks by a network",
+    "spades": "Spades: the bidders",
+    "tabular": "Small games: the tabular agents",
+    "throughput": "Speed of the environments",
+    "selfplay": "Speed of self-play in bridge",
+    "cross-play": "Bridge bidding: partners who learned apart",
+    "expert": "Bridge bidding: systems beside the expert's calls",
+    "mutations": "Mutation tests",
+}
 
 
 def apart(estimate: Estimate) -> float:
@@ -46,37 +44,156 @@ def apart(estimate: Estimate) -> float:
     return abs(estimate.mean - (estimate.paper or 0)) / estimate.error if known else 0.0
 
 
-def number(value: float) -> str:
-    """As ``results.text``, with a dash where there is none."""
-    return text(value) if math.isfinite(value) else "–"
+def plain(value: float) -> str:
+    """A number without a known error, to three figures, whole from 100 on; a dash where there is none."""
+    if not math.isfinite(value):
+        return "–"
+    if value == int(value) or abs(value) >= 100:
+        return f"{value:,.0f}".replace("-0", "0") if abs(value) < 1 else f"{value:,.0f}"
+    return f"{value:.3g}"
 
 
-def cell(value: Any) -> str:
+def unsigned(text: str) -> str:
+    """``text`` of a number, without the sign of a zero."""
+    return text.removeprefix("-") if not text.strip("-0.,") else text
+
+
+def cell(value: Any) -> Markup:
     """A table cell: an estimate shows its error, the paper's figure and a mark if they differ by more than two."""
     if value is None:
-        return "<td></td>"
+        return Markup("<td></td>")
     if isinstance(value, Estimate):
         mean, error, paper = value.texts
         distance = apart(value)
-        parts = [mean, f'<span class="error">± {error}</span>' if error else ""]
+        exact = not math.isfinite(value.error) or value.error == 0  # then no error says how many digits count
+        parts = [escape(plain(value.mean) if exact else unsigned(mean))]
+        parts += [Markup('<span class="error">± {}</span>').format("0" if exact else error)] if error else []
         if distance > APART:
-            parts.append(f'<span class="apart" title="{distance:.1f} standard errors apart">≠</span>')
-        under = f'<br><span class="paper">paper {paper}</span>' if paper else ""
-        return f'<td class="number">{" ".join(filter(None, parts))}{under}</td>'
+            mark = Markup('<span class="apart" title="{:.1f} standard errors apart">≠</span>')
+            parts.append(mark.format(distance))
+        under = Markup('<br><span class="paper">paper {}</span>').format(paper) if paper else Markup()
+        return Markup('<td class="number">{}{}</td>').format(Markup(" ").join(parts), under)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return f"<td>{escape(str(value))}</td>"
-    return f'<td class="number">{number(value)}</td>'
+        return Markup("<td>{}</td>").format(value)
+    return Markup('<td class="number">{}</td>').format(f"{value:,}" if isinstance(value, int) else plain(value))
 
 
-def table_html(table: ResultTable) -> str:
-    """A table with its title and note."""
-    head = "".join(
-        f"<th{' class=number' if table.numeric(column) else ''}>{escape(column)}</th>" for column in table.columns
+# ---- what came out, in a sentence ------------------------------------------------------------
+
+
+def sure(lead: Estimate) -> str:
+    """How sure a lead is: its size with the error, and a word."""
+    mean, error, _ = lead.texts
+    if not lead.error > 0:
+        return f"by {unsigned(mean)}"
+    distance = lead.mean / lead.error
+    word = "certain" if distance > CERTAIN else "likely" if distance > APART else "open"
+    return f"by {mean} ± {error} ({word})"
+
+
+def heads(document: dict[str, Any]) -> list[str]:
+    """Who is best and how sure that is, a sentence a table that tells it."""
+    tables = [table for table in document["tables"] if table.columns]
+    said = [one for table in tables for one in (_cross(table), _pairs(table), _ranking(table), _speed(table)) if one]
+    return said + [one for one in [_games(tables)] if one]
+
+
+def _cross(table: ResultTable) -> str:
+    """Of every agent against every other."""
+    first = table.columns[0]
+    names = [str(row.get(first)) for row in table.rows]
+    rows = dict(zip(names, table.rows))
+    if len(names) < 2 or not set(names) <= set(table.columns[1:]):
+        return ""
+    leads: dict[str, list[tuple[float, str, Estimate]]] = {}
+    for name, row in rows.items():
+        met = [(other, row.get(other)) for other in names if other != name]
+        leads[name] = [(x.mean, other, x) for other, x in met if isinstance(x, Estimate)]
+    best = max(names, key=lambda name: (sum(lead[0] > 0 for lead in leads[name]), sum(lead[0] for lead in leads[name])))
+    behind = [f"{other} {sure(Estimate(-x.mean, x.error, x.n))}" for mean, other, x in leads[best] if mean <= 0]
+    if not leads[best] or len(behind) == len(leads[best]):
+        return ""
+    _, other, lead = min((lead for lead in leads[best] if lead[0] > 0), key=lambda lead: lead[0] / (lead[2].error or 1))
+    ahead = f"{len(leads[best]) - len(behind)} of {len(leads[best])} others"
+    lost = f"; behind {', '.join(behind)}" if behind else ""
+    return f"{best} is best: ahead of {ahead}, least surely of {other}, {sure(lead)}{lost}."
+
+
+def _pairs(table: ResultTable) -> str:
+    """Of rows ``first : second`` with the share of games won."""
+    rows = [(str(row.get(table.columns[0])), row.get("win %")) for row in table.rows]
+    met = [(name, x) for name, x in rows if " : " in name and isinstance(x, Estimate) and x.error > 0]
+    if not met:
+        return ""
+    ahead = [(name, x) for name, x in met if x.mean > 50]
+    certain = sum(x.mean - 50 > CERTAIN * x.error for _, x in ahead)
+    shares = sorted(x.mean for _, x in met)
+    share = " to ".join(dict.fromkeys(f"{x:.0f}" for x in (shares[0], shares[-1])))
+    matches = f"ahead in {len(ahead)} of {len(met)} matches, certain in {certain}"
+    return f"{table.title}: the first wins {share} % of the games; {matches}."
+
+
+def _ranking(table: ResultTable) -> str:
+    """Of agents against one and the same, each a row."""
+    columns = [column for column in table.columns if "IMPs a board" in column]
+    if table.columns[0] not in ("agent", "policy") or len(columns) != 1:
+        return ""
+    found = [(row.get(columns[0]), str(row.get(table.columns[0]))) for row in table.rows]
+    ranked = sorted(((x, name) for x, name in found if isinstance(x, Estimate)), key=lambda one: -one[0].mean)
+    if len(ranked) < 2:
+        return ""
+    (first, best), (second, other) = ranked[:2]
+    lead = Estimate(first.mean - second.mean, math.hypot(first.error, second.error), min(first.n, second.n))
+    mean, error, _ = first.texts
+    return f"{best} is best with {mean} ± {error} {columns[0]}, ahead of {other} {sure(lead)}."
+
+
+def _speed(table: ResultTable) -> str:
+    """Of the fastest form of each game."""
+    if "decisions/s" not in table.columns or "form" not in table.columns:
+        return ""
+    found = {}
+    for row in sorted(table.rows, key=lambda row: row.get("decisions/s") or 0):
+        found[str(row.get(table.columns[0]))] = row
+    best = max(found.values(), key=lambda row: row.get("decisions/s") or 0, default={})
+    beside = best.get("times OpenSpiel")
+    times = f", {plain(beside)} times OpenSpiel in the same run" if isinstance(beside, int | float) else ""
+    speed = f"{float(best.get('decisions/s') or 0) / 1e6:.2g} million decisions a second"
+    return f"{best.get(table.columns[0])}: {speed} as {best.get('form')}{times}."
+
+
+def _games(tables: Sequence[ResultTable]) -> str:
+    """Of algorithms that are columns, each game a row: which reaches most in how many games."""
+    reached: dict[str, dict[str, Estimate]] = {}
+    for table in tables:
+        if table.columns[0] != "game":
+            continue
+        for row in table.rows:
+            met = {name: x for name, x in row.items() if isinstance(x, Estimate) and f"{name} best" in table.columns}
+            reached.setdefault(str(row.get("game")), {}).update(met)
+    reached = {game: met for game, met in reached.items() if len(met) > 1}
+    won: dict[str, int] = {}
+    for met in reached.values():
+        most = max(x.mean for x in met.values())
+        for name, x in met.items():
+            won[name] = won.get(name, 0) + (x.mean == most)
+    if not won:
+        return ""
+    best = max(won, key=lambda name: won[name])
+    alone = sum(
+        all(
+            met[best].mean - x.mean > CERTAIN * math.hypot(met[best].error, x.error)
+            for name, x in met.items()
+            if name != best
+        )
+        for met in reached.values()
+        if best in met
     )
-    rows = "".join("<tr>" + "".join(cell(row.get(column)) for column in table.columns) + "</tr>" for row in table.rows)
-    note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
-    title = f"<h3>{escape(table.title)}</h3>"
-    return f'{title}<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{note}'
+    games = f"{won[best]} of {len(reached)} games, certainly alone in {alone}"
+    return f"{best} reaches most, alone or with others, in {games}."
+
+
+# ---- pictures --------------------------------------------------------------------------------
 
 
 def pictures(figures: Sequence[Figure], folder: Path) -> list[Path]:
@@ -97,7 +214,9 @@ def _savefig(figure: Figure, out: Any, kind: str) -> None:
         raise ImportError("pictures of results need matplotlib: pip install 'bidzoo[train]'") from error
     from matplotlib.figure import Figure as Canvas
 
-    with matplotlib.rc_context({"svg.fonttype": "path", "svg.hashsalt": "bidzoo", "font.size": 10}):
+    with matplotlib.rc_context(
+        {"svg.fonttype": "none", "text.parse_math": False, "svg.hashsalt": "bidzoo", "font.size": 10}
+    ):
         canvas = Canvas(figsize=(7.5, 3.8), layout="constrained")
         axes = canvas.subplots()
         if figure.kind == "heat":
@@ -110,17 +229,27 @@ def _savefig(figure: Figure, out: Any, kind: str) -> None:
 
 
 def _heat(axes: Any, canvas: Any, figure: Figure) -> None:
-    rows = [list(row) for row in figure.series.values()]
+    rows = np.array([list(row) for row in figure.series.values()], np.float64)  # None becomes nan
+    if not rows.size:
+        return
     image = axes.imshow(rows, aspect="auto", cmap="cividis")
     axes.set_yticks(range(len(rows)), list(figure.series))
-    axes.set_xticks(range(len(figure.x)), [str(x) for x in figure.x])
+    names = [str(x) for x in figure.x]
+    axes.set_xticks(range(len(names)), names, **_slanted(names, 40))
     canvas.colorbar(image)
-    if sum(len(row) for row in rows) <= MOST_NUMBERS:
+    if rows.size <= MOST_NUMBERS:
         middle = sum(image.get_clim()) / 2
         for y, row in enumerate(rows):
             for x, value in enumerate(row):
                 colour = "black" if value > middle else "white"
-                axes.text(x, y, f"{value:.1f}" if value else "", ha="center", va="center", color=colour)
+                axes.text(
+                    x,
+                    y,
+                    f"{value:.1f}" if value and math.isfinite(value) else "",
+                    ha="center",
+                    va="center",
+                    color=colour,
+                )
 
 
 def _plot(axes: Any, figure: Figure) -> None:
@@ -128,58 +257,63 @@ def _plot(axes: Any, figure: Figure) -> None:
     count = len(figure.series)
     for place, (name, values) in enumerate(figure.series.items()):
         if figure.kind == "line":
-            axes.plot(list(figure.x), list(values), styles[place % 4], label=name)
+            axes.plot(list(figure.x), np.array(values, np.float64), styles[place % 4], label=name)
         else:
             width = 0.8 / count
             at = [i + (place - (count - 1) / 2) * width for i in range(len(figure.x))]
-            axes.bar(at, list(values), width, label=name)
+            axes.bar(at, np.array(values, np.float64), width, label=name)
     if figure.kind == "bars":
         names = [str(x) for x in figure.x]
-        rotation, side = (35, "right") if sum(map(len, names)) > 60 else (0, "center")
-        axes.set_xticks(range(len(names)), names, rotation=rotation, ha=side)
+        axes.set_xticks(range(len(names)), names, **_slanted(names, 60))
     if count > 1:
         axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def figure_html(figure: Figure) -> str:
-    """A figure as an image inside the page; its numbers are its alternative text."""
-    drawn = io.BytesIO()
-    _savefig(figure, drawn, "svg")
-    data = b64encode(drawn.getvalue()).decode()
-    note = f"<br>{escape(figure.note)}" if figure.note else ""
-    title = escape(figure.title)
-    caption = f'<figcaption class="note">{title}{note}</figcaption>'
-    return f'<figure><img alt="{title}" src="data:image/svg+xml;base64,{data}">{caption}</figure>'
+def _slanted(names: Sequence[str], most: int) -> dict[str, Any]:
+    """How to write ``names`` under an axis: aslant where together they have more than ``most`` letters."""
+    return {"rotation": 35, "ha": "right"} if sum(map(len, names)) > most else {}
 
 
-def section(document: dict[str, Any]) -> str:
-    """One result file."""
-    origin = (
-        f'<p class="origin"><code>{escape(document["command"])}</code><br>seed {document["seed"]} · '
-        f"bidzoo {escape(document['version'])} · Python {escape(document['python'])} · "
-        f"{escape(document['machine'])} · {number(float(document['seconds']))} s</p>"
-    )
-    parts = [table_html(table) for table in document["tables"]]
-    parts += [figure_html(figure) for figure in document["figures"]]
-    name = escape(document["name"])
-    return f'<section id="{name}"><h2>{name}</h2>{"".join(parts)}{origin}</section>'
+def drawn(figure: Figure) -> str:
+    """A figure as an address that holds the whole image."""
+    content = io.BytesIO()
+    _savefig(figure, content, "svg")
+    return f"data:image/svg+xml;base64,{b64encode(content.getvalue()).decode()}"
+
+
+# ---- the page --------------------------------------------------------------------------------
+
+
+def parts(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """Tables with the pictures beside them: one each if there are as many, else all beside the first."""
+    tables: list[ResultTable] = document["tables"]
+    figures: list[Figure] = document["figures"]
+    each = [[figure] for figure in figures] if len(figures) == len(tables) else [figures, *([[]] * len(tables))]
+    found = [{"title": table.title, "table": table, "figures": beside} for table, beside in zip(tables, each)]
+    return found or [{"title": figure.title, "table": None, "figures": [figure]} for figure in figures]
 
 
 def page(documents: Sequence[dict[str, Any]]) -> str:
-    """The whole page: no script, no outside address."""
-    links = "".join(f'<a href="#{escape(d["name"])}">{escape(d["name"])}</a>' for d in documents)
-    body = "".join(section(document) for document in documents)
-    legend = (
-        "± is the standard error; the paper's figure stands beside ours; "
-        f'<span class="apart">≠</span> marks a difference of more than {APART:.0f} standard errors.'
-    )
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>bidzoo results</title>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<style>{STYLE}</style></head><body><h1>bidzoo results</h1><p class="note">{legend}</p>'
-        f"<nav>{links}</nav>{body}</body></html>\n"
-    )
+    """The whole page: no script, no outside address; every text of a file is escaped."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for number, document in enumerate(documents, 1):
+        file = {**document, "anchor": f"file-{number}", "heads": heads(document), "parts": parts(document)}
+        groups.setdefault(document["suite"], []).append(file)
+    order = list(TITLES)
+    known = sorted(groups, key=lambda suite: order.index(suite) if suite in order else len(order))
+    suites: list[dict[str, Any]] = [
+        {
+            "anchor": f"suite-{number}",
+            "title": TITLES.get(suite, suite),
+            "files": sorted(groups[suite], key=lambda file: str(file["name"]) != suite),  # the one that is called so
+        }
+        for number, suite in enumerate(known, 1)
+    ]
+    first = [(suite, head) for suite in suites for file in suite["files"][:1] for head in file["heads"][:1]]
+    template = Environment(autoescape=True, undefined=StrictUndefined).from_string(PAGE.read_text(encoding="utf-8"))
+    shown = {"suites": suites, "heads": first, "apart": APART, "certain": CERTAIN, "beside": BESIDE}
+    return template.render(shown, cell=cell, drawn=drawn, plain=plain) + "\n"
 
 
 def main(files: Sequence[Path], out: Path) -> int:

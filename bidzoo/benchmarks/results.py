@@ -8,17 +8,20 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
 from bidzoo import __version__
+from bidzoo.core.options import NotFinite, Weight, Whole
+from bidzoo.core.schema import json_value, parse, shown
 from bidzoo.core.storage import replace_file
 
 
 class Estimate(NamedTuple):
-    """A mean with its standard error over ``n`` independent samples, and the published figure if there is one."""
+    """A mean with its standard error over ``n`` independent groups, and the published figure if there is one."""
 
     mean: float
     error: float
@@ -26,18 +29,25 @@ class Estimate(NamedTuple):
     paper: float | None = None
 
     @classmethod
-    def of(cls, samples: Any, paper: float | None = None, group: Any = None) -> "Estimate":
-        """From samples ``[n]``; the error of a single one is unknown and given as nan.
+    def of(cls, samples: Any, paper: float | None = None, *, group: Any) -> "Estimate":
+        """The mean of samples ``[k]``, and its error over the groups that are independent of each other.
 
-        ``group`` integers ``[n]``: samples of one group are not independent and count as one for the error.
+        Args:
+            samples: numbers ``[k]``, ``k`` at least 1.
+            paper: the published figure.
+            group: of each sample, integers ``[k]``. Where cards are dealt it is the deal: two tables of a board, the
+                rounds of a Spades board, the calls of an auction and boards dealt from one deal of a set depend on
+                each other (``Game.deal_numbers`` says which boards are). Where networks or solvers are trained it is
+                the seed. The error of a single group is unknown and given as nan.
         """
         values = np.asarray(samples, np.float64)
-        sums = values - values.mean()
-        if group is not None:
-            sums = np.bincount(np.unique(group, return_inverse=True)[1], sums)
-        groups = len(sums)
-        error = np.sqrt(np.square(sums).sum() * groups / (groups - 1)) / len(values) if groups > 1 else float("nan")
-        return cls(float(values.mean()), float(error), len(values), paper)
+        _, which = np.unique(np.asarray(group), return_inverse=True)
+        if which.shape != values.shape:
+            raise ValueError(f"group {which.shape}: expected one of each sample, {values.shape}")
+        sums = np.bincount(which, values - values.mean())
+        n = len(sums)
+        error = np.sqrt(np.square(sums).sum() * n / (n - 1)) / len(values) if n > 1 else float("nan")
+        return cls(float(values.mean()), float(error), n, paper)
 
     @property
     def texts(self) -> tuple[str, str, str]:
@@ -68,6 +78,17 @@ class ResultTable:
     def numeric(self, column: str) -> bool:
         """Whether ``column`` holds any number."""
         return any(isinstance(row.get(column), int | float | Estimate) for row in self.rows)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        align = {name: f'style="text-align: {"right" if self.numeric(name) else "left"}"' for name in self.columns}
+        head = "".join(f"<th {style}>{escape(name)}</th>" for name, style in align.items())
+        body = ""
+        for row in self.rows:
+            cells = (f"<td {style}>{escape(text(row.get(name)))}</td>" for name, style in align.items())
+            body += f"\n<tr>{''.join(cells)}</tr>"
+        title, note = (f"<p>{escape(words)}</p>" if words else "" for words in (self.title, self.note))
+        return f"{title}\n<table>\n<tr>{head}</tr>{body}\n</table>\n{note}"
 
 
 @dataclass(frozen=True)
@@ -108,16 +129,18 @@ def show(tables: Sequence[ResultTable]) -> None:
     """Print the tables with rich."""
     from rich.console import Console
     from rich.table import Table as RichTable
+    from rich.text import Text
 
     console = Console()
     if not console.is_terminal:
         console = Console(width=120)  # a log or a pipe: wide enough for every table
     for table in tables:
-        pretty = RichTable(title=table.title, title_justify="left", caption=table.note or None, caption_justify="left")
+        title, note = Text(table.title, "table.title"), Text(table.note, "table.caption") if table.note else None
+        pretty = RichTable(title=title, title_justify="left", caption=note, caption_justify="left")
         for column in table.columns:
-            pretty.add_column(column, justify="right" if table.numeric(column) else "left")
+            pretty.add_column(Text(column), justify="right" if table.numeric(column) else "left")
         for row in table.rows:
-            pretty.add_row(*(text(row.get(column)) for column in table.columns))
+            pretty.add_row(*(Text(text(row.get(column))) for column in table.columns))  # a name is no markup
         console.print(pretty)
 
 
@@ -154,18 +177,75 @@ def _plain(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{name: x._asdict() if isinstance(x, Estimate) else x for name, x in row.items()} for row in rows]
 
 
-def _estimates(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    return [{name: Estimate(**x) if isinstance(x, dict) else x for name, x in row.items()} for row in rows]
+_Number = float | NotFinite
+_CELL = str | bool | _Number | None | dict[str, Any]
+
+
+class _Table(TypedDict):
+    title: str
+    columns: list[str]
+    rows: list[dict[str, Any]]
+    note: NotRequired[str]
+
+
+class _Figure(TypedDict):
+    title: str
+    kind: Literal["line", "bars", "heat"]
+    x: list[str | _Number]
+    series: dict[str, list[_Number | None]]
+    x_label: NotRequired[str]
+    y_label: NotRequired[str]
+    note: NotRequired[str]
+
+
+class _Document(TypedDict):
+    suite: str
+    command: str
+    seed: int
+    version: str
+    python: str
+    machine: str
+    seconds: Weight
+    tables: list[_Table]
+    figures: NotRequired[list[_Figure]]
+
+
+class _Estimate(TypedDict):
+    mean: _Number
+    error: _Number
+    n: Whole
+    paper: _Number | None
 
 
 def load(path: str | Path) -> dict[str, Any]:
-    """A result file's document, with the file's ``name`` without its ending; ValueError if it is none."""
-    try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-        tables = [ResultTable(**{**table, "rows": _estimates(table["rows"])}) for table in document["tables"]]
-        figures = [Figure(**figure) for figure in document.get("figures", [])]
-        for key in ("suite", "command", "seed", "version", "python", "machine", "seconds"):
-            document[key]
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as problem:
-        raise ValueError(f"{path}: not a bidzoo result file ({problem})") from problem
+    """A result file's document, with the file's ``name`` without its ending.
+
+    Raises:
+        ValueError: the file is none; names field, what was found and what is expected.
+    """
+    where = f"{path}: not a bidzoo result file"
+    document = parse(_Document, json_value(Path(path).read_bytes(), where), where)
+    tables = [_table(table, f"{where}: tables[{k}]") for k, table in enumerate(document["tables"])]
+    figures = [_figure(figure, f"{where}: figures[{k}]") for k, figure in enumerate(document.get("figures", []))]
     return {**document, "name": Path(path).stem, "tables": tables, "figures": figures}
+
+
+def _table(table: dict[str, Any], where: str) -> ResultTable:
+    rows: list[Mapping[str, Any]] = []
+    for k, row in enumerate(table["rows"]):
+        cells = parse(dict.fromkeys(table["columns"], NotRequired[_CELL]), row, f"{where}: rows[{k}]")
+        rows.append({name: _cell(cell, f"{where}: rows[{k}]: {name}") for name, cell in cells.items()})
+    return ResultTable(**{**table, "rows": rows})
+
+
+def _cell(cell: Any, where: str) -> Any:
+    return Estimate(**parse(_Estimate, cell, where)) if isinstance(cell, dict) else cell
+
+
+def _figure(figure: dict[str, Any], where: str) -> Figure:
+    for name, values in figure["series"].items():
+        if len(values) != len(figure["x"]):
+            raise ValueError(
+                f"{where}: series {shown(name)}: {len(values)} values, expected {len(figure['x'])} as in x"
+            )
+    return Figure(**figure)

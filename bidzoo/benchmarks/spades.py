@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from bidzoo.core.threads import set_threads
 # ---- Tables 2 and 4: who meets whom, and what the paper measured -------------------------------
 
 LOOSE_LIMITS = (8, 11, 13)  # the naive classifier that does best here; as printed (5, 8, 10) it hardly calls nil
+NO_NIL = {"nil_threshold": 1000.0, "conventions": False}  # but for the desperate nil of the end-game conditions
 CHUNK = 1_000  # games between two signs of progress
 SRP, WRP = Player("srp"), Player("wrp")
 
@@ -52,6 +54,7 @@ def comparisons() -> tuple[Comparison, ...]:
     """Every row, in the paper's order; the rows without a number of the paper are ours."""
     learned, others = Bidder.named("learned"), [Bidder.named(kind) for kind in ("bis", "rb", "ms", "io")]
     rb, loose = Bidder.named("rb"), Bidder.named("rb", nil_limits=LOOSE_LIMITS)
+    plain, plain_rb = partial(Bidder.named, "bis", **NO_NIL), Bidder.named("rb", nil_limits=(0, 0, 0))
     return (
         _against("rb", WRP, "WRP", 51.9, (53.2, 50.0)),
         _against("ms", WRP, "WRP", 66.9, (50.1, 38.2)),
@@ -64,6 +67,13 @@ def comparisons() -> tuple[Comparison, ...]:
             "BIS : RB that calls nil up to 8, J, K, SRP", "rule-based", (Bidder.named("bis"), loose), (SRP, SRP)
         ),
         Comparison("BIS+SRP : RB+WRP", "rule-based", (Bidder.named("bis"), rb), (SRP, WRP)),
+        Comparison("BIS : RB, neither bids nil, SRP", "rule-based", (plain(), plain_rb), (SRP, SRP)),
+        Comparison(
+            "BIS : RB, neither bids nil, no end-game conditions, SRP",
+            "rule-based",
+            (plain(endgame=False), plain_rb),
+            (SRP, SRP),
+        ),
         _against("rb", Player("uct", last=3), "UCT(3)", 52.1, (52.0, 48.5)),
         _against("rb", Player("uct", last=5), "UCT(5)", 52.9, (48.5, 40.3)),
         Comparison("RB+UCT(3) : RB+SRP", "uct", (rb, rb), (Player("uct", last=3), SRP)),
@@ -119,20 +129,23 @@ PAPER_TABLE_3 = {
 }
 US, SUM, EARLIER = "BIS+SRP", "sum of bids", "sum of the three bids before"
 LEAST_ROUNDS = 30  # behind a point of a figure
+SELF_PLAY = "Each board is played once; ± standard error over boards, whose rounds count as one."
 FIGURE_3_BIDS = ((1, 3), (3, 3), (8, 3))  # partner's bid, then the right opponent's
 
 
 def overview(log: States, games: Games) -> ResultTable:
     """Nil rate and success, the sum of bids (Figure 5) and the branching factor (Figure 6)."""
-    nil = log["bids"] == 0
-    branches = games.branches * np.arange(games.branches.shape[1])
-    rows: list[Mapping[str, Any]] = [
-        {"what": "nil bids, % of bids", "value": Estimate.of(100.0 * nil.ravel(), 13.6)},
-        {"what": "successful nils, %", "value": Estimate.of(100.0 * (log["won"][nil] == 0), 68.8)},
-        {"what": "sum of the four bids", "value": Estimate.of(log["bids"].sum(axis=1, dtype=np.int64), 10.55)},
-        {"what": "legal cards a play", "value": Estimate.of(branches.sum(axis=1) / games.branches.sum(axis=1), 3.6)},
-    ]
-    return ResultTable(f"BIS+SRP against itself, {len(log):,} rounds", ("what", "value"), rows)
+    nil, board = log["bids"] == 0, log["board"]
+    cards = np.arange(games.branches.shape[1])
+    legal = np.repeat(np.tile(cards, len(games.branches)), games.branches.ravel())
+    played = np.repeat(games.states["board"], games.branches.sum(axis=1))
+    table = ResultTable(f"BIS+SRP against itself, {len(log):,} rounds", ("what", "value"), note=SELF_PLAY)
+    table.add("nil bids, % of bids", Estimate.of(100.0 * nil.mean(axis=1), 13.6, group=board))
+    tried = np.nonzero(nil)[0]
+    table.add("successful nils, %", Estimate.of(100.0 * (log["won"][nil] == 0), 68.8, group=board[tried]))
+    table.add("sum of the four bids", Estimate.of(log["bids"].sum(axis=1, dtype=np.int64), 10.55, group=board))
+    table.add("legal cards a play", Estimate.of(legal, 3.6, group=played))
+    return table
 
 
 def nil_table(log: States) -> ResultTable:
@@ -151,12 +164,12 @@ def nil_table(log: States) -> ResultTable:
         row: dict[str, Any] = {"nil by": name, "rounds": int(chosen.sum())}
         if row["rounds"] >= LEAST_ROUNDS:
             row["points"], row["their points"] = (
-                Estimate.of(gains[chosen, k], PAPER_TABLE_3[name][k]) for k in range(2)
+                Estimate.of(gains[chosen, k], PAPER_TABLE_3[name][k], group=log["board"][chosen]) for k in range(2)
             )
             if name != "no nil":
                 row["nils made %"] = nil_shares(log[chosen], np.ones((row["rounds"], 4), np.bool_))[1]
         rows.append(row)
-    note = "Ours: BIS+SRP in all seats. The paper's other partnership is a human and BIS."
+    note = f"Ours: BIS+SRP in all seats. The paper's other partnership is a human and BIS. {SELF_PLAY}"
     return ResultTable(
         "Table 3: points a round by nil", ("nil by", "rounds", "points", "their points", "nils made %"), rows, note
     )
@@ -171,9 +184,9 @@ def type_table(log: States) -> ResultTable:
         chosen = kinds == k
         row: dict[str, Any] = {"type": ROUND_TYPES[k], "rounds": int(chosen.sum())}
         if row["rounds"] >= LEAST_ROUNDS:
-            row["points"] = Estimate.of(plain["gains"][chosen].mean(axis=1))
+            row["points"] = Estimate.of(plain["gains"][chosen].mean(axis=1), group=plain["board"][chosen])
         rows.append(row)
-    return ResultTable("Rounds without nil by sum of bids", ("type", "rounds", "points"), rows)
+    return ResultTable("Rounds without nil by sum of bids", ("type", "rounds", "points"), rows, SELF_PLAY)
 
 
 def figures(log: States, games: Games, rounds: int, seed: int) -> list[Figure]:
@@ -246,7 +259,7 @@ COLUMNS = (
     *("first : second", "win %", "points", "their points"),
     *("nil %", "nils made %", "their nil %", "their nils made %"),
 )
-NOTE = "Goal +200 / -100; points a round; each board is played both ways, and errors are over boards."
+NOTE = "Goal +200 / -100; points a round; each board is played both ways; ± standard error over the boards."
 
 
 def main(
@@ -259,7 +272,7 @@ def main(
     """The tables and figures.
 
     Args:
-        games: of a row, rounded up to an even number.
+        games: of a row, rounded up to an even number, and of BIS against itself.
         rows: a group of ``TITLES``, or ``"all"``.
         seed: of deals and bidders.
         workers: threads (default: all); they change no result.
@@ -287,7 +300,7 @@ def main(
     drawn: list[Figure] = []
     if rows in ("rule-based", "all"):
         bis = SpadesPolicy("bis", "srp")
-        played = play_games((bis, bis), np.arange(games), seed + 1)
+        played = play_games((bis, bis), 2 * np.arange(games), seed + 1)  # the other way round is the same game
         log = rounds_log(played)
         tables += [overview(log, played), nil_table(log), type_table(log)]
         drawn = figures(log, played, 20 * games, seed + 2)
@@ -317,6 +330,6 @@ def _cells(row: Comparison, games: Games) -> dict[str, Any]:
     """One row of a table."""
     log = rounds_log(games)
     points, mine, paper = gains_by_partnership(log), seats_of_first(log), row.paper_points or (None, None)
-    cells = [Estimate.of(100 * won_by_first(games), row.paper_win)]
-    cells += [Estimate.of(points[:, k], paper[k]) for k in range(2)]
+    cells = [Estimate.of(100 * share_won(games.winner), row.paper_win, group=games.states["board"])]
+    cells += [Estimate.of(points[:, k], paper[k], group=log["board"]) for k in range(2)]
     return dict(zip(COLUMNS, (row.name, *cells, *nil_shares(log, mine), *nil_shares(log, ~mine)), strict=True))

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bidzoo import __version__
 from bidzoo.agents.tabular import a2c, bad, cfr, exact, jps
 from bidzoo.agents.tabular.policy import game_of
 from bidzoo.agents.tabular.strategy import purify, random
@@ -91,9 +92,12 @@ TABLE_4 = (  # auctions of a policy worth 1.84 in MiniBridge 4; row: hearts of p
 # Every job depends on its own seed alone and runs in a worker process with one thread, so results are the same for any
 # number of workers.
 
-SHORT = {  # BAD's partial policies have a row a type: in the large Comm games it gets a fifth of the updates
-    ("BAD", "comm_v0(length=6)"): {"updates": 40},
-    ("BAD", "comm_v0(length=7)"): {"updates": 40},
+SETTINGS: dict[tuple[str, str], dict[str, Any]] = {  # where they are not the defaults
+    # In Comm a guess is right in 2 ** -length of the deals: the entropy has to weigh less, and a code takes updates.
+    ("A2C", "comm_v0(length=6)"): {"epochs": 30, "updates": 1000, "entropy": 0.0005},
+    ("BAD", "comm_v0(length=5)"): {"epochs": 20, "updates": 1000, "entropy": 0.001},
+    ("BAD", "comm_v0(length=6)"): {"epochs": 20, "updates": 500, "entropy": 0.0005},
+    ("BAD", "comm_v0(length=7)"): {"epochs": 20, "updates": 250, "entropy": 0.00025},
 }
 
 
@@ -103,6 +107,7 @@ class Job(NamedTuple):
     row: str
     game: str
     seed: int
+    version: str = __version__  # of bidzoo, which may give other numbers
 
 
 class Outcome(NamedTuple):
@@ -130,7 +135,7 @@ def start_of(job: Job) -> F64:
     if job.row == "random":
         return random(game, job.seed)
     solve = {"A2C": a2c.solve, "BAD": bad.solve}[job.row]
-    return solve(game, job.seed, **SHORT.get((job.row, job.game), {}))
+    return solve(game, job.seed, **SETTINGS.get((job.row, job.game), {}))
 
 
 def run(job: Job) -> Outcome:
@@ -197,7 +202,8 @@ def _of(done: dict[Job, Outcome], row: str, game: str) -> list[Outcome]:
 
 
 def _estimate(samples: Sequence[float], paper: float | None = None) -> Estimate | None:
-    return Estimate.of(samples, paper) if samples else None
+    """Over seeds, one sample each."""
+    return Estimate.of(samples, paper, group=range(len(samples))) if samples else None
 
 
 def table_1_games(games: Sequence[str]) -> ResultTable:
@@ -381,7 +387,7 @@ def main(
 
     Args:
         seeds: of CFR1k, CFR1k+JPS and random+JPS.
-        network_seeds: of A2C and BAD; 0 leaves them out, and nothing then needs torch.
+        network_seeds: of A2C and BAD; 0 leaves them out.
         rows: of Table 1, from ``ROWS``; default all.
         games: as in ``GAMES``; default all.
         workers: processes; they change no result.
@@ -396,7 +402,8 @@ def main(
         raise ValueError(
             f"seeds and workers must be at least 1, network_seeds 0: got {seeds}, {workers}, {network_seeds}"
         )
-    done = finish(jobs_of(rows, games, seeds, network_seeds), Ledger(ledger, Job, Outcome), workers, report)
+    with Ledger(ledger, Job, Outcome) as kept:
+        done = finish(jobs_of(rows, games, seeds, network_seeds), kept, workers, report)
     tables = [table_1_games(games)]
     for pair in (ROWS[:2], NETWORKS):
         shown = [row for row in pair if row in rows]

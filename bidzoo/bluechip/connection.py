@@ -5,11 +5,10 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 
-from bidzoo.bluechip.message import Message, parse, text
+from bidzoo.bluechip.message import CODEC, Message, parse, text
 
 LIMIT = 1024  # bytes in a line
 _BLANKS = 64  # empty lines in a row
-_CODEC = "latin-1"  # the protocol is ASCII; every byte decodes, and what is not ASCII survives in names and notes
 
 
 class PeerError(ValueError):
@@ -70,7 +69,7 @@ class Connection:
             time.sleep(self.limits.pause)
         try:
             self._socket.settimeout(self.limits.patience)
-            self._socket.sendall(line.encode(_CODEC, "replace") + b"\r\n")
+            self._socket.sendall(line.encode(CODEC, "replace") + b"\r\n")
         except TimeoutError:
             raise PeerError(self.who, "nothing back while it did not read", f"it to take {line!r}") from None
         except OSError as problem:
@@ -89,11 +88,11 @@ class Connection:
             if len(line) > self.limits.line:
                 raise PeerError(self.who, f"a line of {len(line)} bytes", expected)
             if line.strip():
-                return line.decode(_CODEC).strip("\r")
+                return line.decode(CODEC).strip("\r")
         raise PeerError(self.who, f"{_BLANKS} empty lines", expected)
 
     def _more(self, deadline: float, seconds: float, expected: str) -> bytes:
-        half = f"the half line {self._buffer[:80].decode(_CODEC)!r}" if self._buffer else "nothing"
+        half = f"the half line {self._buffer[:80].decode(CODEC)!r}" if self._buffer else "nothing"
         left = deadline - time.monotonic()
         try:
             if left <= 0:

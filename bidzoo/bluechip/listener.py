@@ -6,12 +6,12 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from threading import BoundedSemaphore, Condition, Lock, Thread
+from threading import Condition, Lock, Thread
 
 from bidzoo.bluechip.connection import Connection, Limits, PeerError
 from bidzoo.bluechip.message import NAMES, VERSION, Connect, Seated, parse, team_name
 
-_GREETINGS = 16  # at once
+_GREETINGS = 16  # at once; of more, the oldest that has said nothing goes
 _GREETING = 10.0  # s to say who one is
 _LEAVING = 2.0  # s; who asks for a taken seat waits so long, for whoever sat there may just have broken off
 _EXPECTED = f'Connecting "team" as North using protocol version {VERSION}'
@@ -65,9 +65,8 @@ class Listener:
         self._changed = Condition()
         self._arrived: dict[int, Connection] = {}  # not yet at the table
         self._sitting: dict[int, Connection] = {}
-        self._greeted: set[Connection] = set()  # they have not said who they are
+        self._greeted: dict[Connection, bool] = {}  # not yet seated, in their order; whether they have said anything
         self._open = True
-        self._greetings = BoundedSemaphore(_GREETINGS)
         try:
             self._server = socket.create_server((host, port))
         except OSError as problem:
@@ -108,26 +107,38 @@ class Listener:
                 peer, address = self._server.accept()
             except OSError:
                 return
-            if self._greetings.acquire(blocking=False):
-                Thread(target=self._greet, args=(peer, str(address[0])), daemon=True).start()
+            connection = Connection(peer, f"{self.room} room, somebody from {address[0]}", self._limits)
+            if self._room_for(connection):
+                Thread(target=self._greet, args=(connection,), daemon=True).start()
             else:
-                peer.close()
+                connection.close()
 
-    def _greet(self, peer: socket.socket, address: str) -> None:
-        connection = Connection(peer, f"{self.room} room, somebody from {address}", self._limits)
+    def _room_for(self, connection: Connection) -> bool:
+        """``connection`` may greet us, perhaps in the place of one that is silent: nobody keeps a seat away so."""
         with self._changed:
-            self._greeted.add(connection)
+            if len(self._greeted) >= _GREETINGS:
+                silent = next((other for other, spoke in self._greeted.items() if not spoke), None)
+                if silent is None:
+                    return False
+                del self._greeted[silent]
+                silent.close()
+            self._greeted[connection] = False
+            return True
+
+    def _greet(self, connection: Connection) -> None:
         try:
-            self._seat(connection, connection.receive_line(_EXPECTED, min(_GREETING, self._limits.patience)))
+            line = connection.receive_line(_EXPECTED, min(_GREETING, self._limits.patience))
+            with self._changed:
+                self._greeted[connection] = True
+            self._seat(connection, line)
         except PeerError as fault:
             self.report(str(fault))
             connection.refuse(fault)
         finally:
             with self._changed:
-                self._greeted.discard(connection)
+                self._greeted.pop(connection, None)
                 if not self._open:
                     connection.close()
-            self._greetings.release()
 
     def _seat(self, connection: Connection, line: str) -> None:
         try:

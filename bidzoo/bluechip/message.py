@@ -20,6 +20,7 @@ from bidzoo.core.cards import (
     REDOUBLE,
     SEAT_NAMES,
     SUITS,
+    SYMBOLS,
     call_number,
     call_text,
     card_number,
@@ -28,11 +29,14 @@ from bidzoo.core.cards import (
 )
 
 VERSION = 18
+CODEC = "latin-1"  # the protocol is ASCII; every byte decodes, and what is not ASCII survives in names and notes
 LONGEST_NAME = 100
+LONGEST_NOTE = 800  # characters: a line has 1024 bytes
 DUMMY = 4
 NAMES = (*SEAT_NAMES, "Dummy")
 VULNERABLE = ("Neither", "N/S", "E/W", "Both")  # by number: bit 0 N/S, bit 1 E/W
 _SEATS = {name.lower(): seat for seat, name in enumerate(NAMES)}
+_SUITS = str.maketrans({symbol: letter for letter, symbol in SYMBOLS.items()})
 _VERBS = {PASS: "passes", DOUBLE: "doubles", REDOUBLE: "redoubles"}
 
 
@@ -40,10 +44,20 @@ _VERBS = {PASS: "passes", DOUBLE: "doubles", REDOUBLE: "redoubles"}
 
 
 def team_name(name: str) -> str:
-    """``name`` if it can stand between quotes on a line."""
-    if not name or len(name) > LONGEST_NAME or '"' in name or not name.isprintable():
+    """``name`` if it can stand between quotes on a line, and as a player's name in the PBN file of the match."""
+    if not name or len(name) > LONGEST_NAME or '"' in name or not name.isprintable() or name != name.strip():
         raise ValueError(f"team name {name[:200]!r}: expected 1 ... {LONGEST_NAME} printable characters without quotes")
+    if name != name.encode(CODEC, "replace").decode(CODEC):
+        raise ValueError(f"team name {name!r}: expected letters of Latin-1, the protocol has no others")
+    if name in ("#", "?", "-") or name.startswith("##"):
+        raise ValueError(f"team name {name!r}: expected one that does not mean 'unknown' or 'as before' in PBN files")
     return name
+
+
+def note_text(words: str) -> str:
+    """``words`` as an explanation that every line and file can hold: printable, at most ``LONGEST_NOTE`` characters."""
+    printable = "".join(letter if letter.isprintable() else " " for letter in words.translate(_SUITS))
+    return " ".join(printable.encode(CODEC, "replace").decode(CODEC).split())[:LONGEST_NOTE].rstrip()
 
 
 def hand_words(hand: int, suits: str) -> str:
@@ -142,9 +156,7 @@ _Card = Annotated[
 ]
 _Call = Annotated[int, _Kind(r"passes|doubles|redoubles|bids \w+", _call, _call_words)]
 _Alert = Annotated[bool, _Kind("alert", lambda word: word is not None)]
-_Note = Annotated[
-    str, _Kind(".*?", lambda words: " ".join((words or "").split()), lambda note, upper: " ".join(note.split()))
-]
+_Note = Annotated[str, _Kind(".*?", lambda words: note_text(words or ""), lambda note, upper: note_text(note))]
 _Used = Annotated[tuple[int, int], _Kind(_CLOCKS, _used, _clocks)]
 _What = Annotated[Literal["bid", "card"], _Kind("bid|card", str.lower)]
 

@@ -5,25 +5,44 @@ line of the JSON file is cut off and the PBN file is made anew from it.
 """
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from bidzoo.core.cards import SEATS, call_number, call_text, card_number, card_text, hand_number, hand_text
-from bidzoo.core.storage import replace_file, whole_lines
+from bidzoo.core.cards import (
+    HAND_SIZE,
+    NUM_CARDS,
+    SEATS,
+    call_number,
+    call_text,
+    card_number,
+    card_text,
+    check_deal,
+    hand_number,
+    hand_text,
+)
+from bidzoo.core.options import Count, Length, Range, Weight
+from bidzoo.core.schema import json_value, parse
+from bidzoo.core.storage import Lines, append_file, replace_file, sweep
 from bidzoo.envs.bridge.board import VULNERABLE, Board, Call
 from bidzoo.envs.bridge.formats import pbn
-from bidzoo.envs.bridge.score import imps
+from bidzoo.envs.bridge.score import MAX_POINTS, imps
 
 ROOMS = ("open", "closed")
 
 
 def _hands(texts: Sequence[str]) -> tuple[int, int, int, int]:
     north, east, south, west = map(hand_number, texts)
+    check_deal([north, east, south, west])
     return north, east, south, west
+
+
+def _call(words: Sequence[str]) -> Call:
+    if words[1:] and (len(words) != 3 or words[1] != "!"):
+        raise ValueError(f"call {words}, expected a call, or a call, '!' and what it means")
+    return Call(call_number(words[0]), len(words) > 1, "".join(words[2:]))
 
 
 _TEXT: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {  # what JSON has as text: written, read
@@ -33,7 +52,7 @@ _TEXT: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {  # what 
     "names": (list, tuple),
     "calls": (
         lambda calls: [[call_text(c.call), *(["!", c.note] if c.alert else [])] for c in calls],
-        lambda calls: tuple(Call(call_number(c[0]), len(c) > 1, c[2] if len(c) > 1 else "") for c in calls),
+        lambda calls: tuple(map(_call, calls)),
     ),
     "cards": (lambda cards: [card_text(card) for card in cards], lambda texts: tuple(map(card_number, texts))),
     "declarer": (
@@ -41,6 +60,25 @@ _TEXT: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {  # what 
         lambda text: None if text is None else SEATS.index(text),
     ),
     "faults": (list, tuple),
+}
+
+_SEAT = Literal["N", "E", "S", "W"]
+_KINDS = {  # of a line
+    "room": Literal["open", "closed"],
+    "number": Count,
+    "dealer": _SEAT,
+    "vulnerable": Literal["None", "NS", "EW", "All"],
+    "hands": Annotated[list[str], Length(4, 4)],
+    "names": Annotated[list[str], Length(2, 2)],
+    "calls": list[Annotated[list[str], Length(1, 3)]],
+    "cards": Annotated[list[str], Length(0, NUM_CARDS)],
+    "contract": str | None,
+    "declarer": _SEAT | None,
+    "taken": Annotated[int, Range(0, HAND_SIZE)] | None,
+    "points": Annotated[int, Range(-MAX_POINTS, MAX_POINTS)] | None,
+    "double_dummy": bool,
+    "faults": list[str],
+    "seconds": Weight,
 }
 
 
@@ -72,7 +110,8 @@ class Result:
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "Result":
-        """Inverse of ``line`` after ``json.loads``."""
+        """Inverse of ``line`` after ``json_value``; ValueError names the field that is none of a result."""
+        plain = parse(_KINDS, plain, "result")
         return cls(**{**plain, **{name: read(plain[name]) for name, (_, read) in _TEXT.items()}})
 
     def board(self) -> Board:
@@ -107,7 +146,7 @@ class Record:
         match: what is played; an existing file must have been begun with the same, and is continued.
 
     Raises:
-        ValueError: the file is another match, or damaged before its last line.
+        ValueError: the file is another match, damaged before its last line, or being written by another process.
     """
 
     def __init__(self, path: str | Path | None, match: Mapping[str, Any]) -> None:
@@ -115,24 +154,34 @@ class Record:
         self.results: dict[tuple[str, int], Result] = {}
         self._header = json.dumps({"match": dict(match)}, sort_keys=True)
         self._turn = Lock()
+        self._lines: Lines | None = None
         if self.path is None:
             return
-        lines = whole_lines(self.path) if self.path.exists() else []
-        if lines:
-            self._read(self.path, lines)
-        else:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            _append(self.path, self._header + "\n")
-        self.write_pbn()
+        self._lines = Lines(self.path)
+        try:
+            if self._lines.at_opening:
+                self._read(self.path, self._lines.at_opening)
+            else:
+                self._lines.append(self._header.encode())
+            self.write_pbn()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file and let others at it."""
+        if self._lines:
+            self._lines.close()
 
     def _read(self, path: Path, lines: Sequence[bytes]) -> None:
-        header = lines[0].decode()
-        if header != self._header:
-            raise ValueError(f"{path}:1: {header[:300]}, expected {self._header} (or a new file)")
+        if lines[0] != self._header.encode():
+            raise ValueError(
+                f"{path}:1: {lines[0][:300].decode(errors='replace')}, expected {self._header} (or a new file)"
+            )
         for number, line in enumerate(lines[1:], 2):
             try:
-                result = Result.of(json.loads(line))
-            except (ValueError, KeyError, TypeError, IndexError) as problem:
+                result = Result.of(json_value(line, "line"))
+            except ValueError as problem:
                 start = line[:80].decode(errors="replace")
                 raise ValueError(f"{path}:{number}: {start!r}: not a result ({problem})") from problem
             self.results[result.room, result.number] = result
@@ -141,13 +190,16 @@ class Record:
         """One more board, on disk when this returns; a board played again replaces its first result."""
         with self._turn:  # both rooms report here
             self.results[result.room, result.number] = result
-            if self.path is not None:
-                _append(self.path, result.line() + "\n")
-                _append(self.pbn_path(self.path), "\n" + pbn.dumps([result.board()]).partition("\n\n")[2])
+            if self.path is not None and self._lines is not None:
+                self._lines.append(result.line().encode())
+                append_file(
+                    self.pbn_path(self.path), ("\n" + pbn.dumps([result.board()]).partition("\n\n")[2]).encode()
+                )
 
     def write_pbn(self) -> None:
         """The PBN file anew: by number, open room first, only the last result of a board."""
         if self.path is not None:
+            sweep(self.pbn_path(self.path))
             ordered = sorted(self.results.values(), key=lambda r: (r.number, r.room != "open"))
             replace_file(self.pbn_path(self.path), pbn.dumps([result.board() for result in ordered]).encode())
 
@@ -170,11 +222,3 @@ class Record:
             if len(points) == 2:
                 won[number] = int(imps(points[0] - points[1]))
         return won
-
-
-def _append(path: Path, text: str) -> None:
-    """Add ``text``; it is on disk when this returns."""
-    with open(path, "ab") as file:
-        file.write(text.encode())
-        file.flush()
-        os.fsync(file.fileno())

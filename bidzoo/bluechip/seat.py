@@ -76,7 +76,7 @@ def choose(policy: Policy, state: State, legal: I8, seed: int) -> say.Call | say
     if state["phase"] == PLAY:
         return say.Play(int(state["hand_to_play"]), action - NUM_CALLS)
     note = policy.alert(view, action) if isinstance(policy, Discloses) else None
-    return say.Call(int(state["turn"]), action, note is not None, note or "")
+    return say.Call(int(state["turn"]), action, note is not None, say.note_text(note or ""))
 
 
 # ---- events ----------------------------------------------------------------------------------

@@ -1,19 +1,43 @@
 """``bidzoo bench``: measure agents and environments; ``bidzoo report``: one HTML page of all results."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bidzoo.cli.options import Device, Json, Seed, Threads, Workers, measured
+from bidzoo.cli.options import Device, Json, Seed, Threads, Workers, agent_names, measured
+from bidzoo.cli.stopping import going_on
 
 app = typer.Typer(invoke_without_command=True, help="Measure agents and environments.")
 
-Agents = Annotated[str, typer.Option(help="Names of agents, files of weights or NAME=FILE, with commas.")]
+Agents = Annotated[
+    str,
+    typer.Option(
+        help="Names of agents, package.module:Name or files of weights, with commas; NAME=... calls one NAME.",
+        autocompletion=agent_names,
+    ),
+]
 Boards = Annotated[int, typer.Option(min=2, help="Boards of every match.")]
 SearchBoards = Annotated[int, typer.Option(min=2, help="Boards with an agent that searches.")]
 Games = Annotated[list[str] | None, typer.Option(help="Only this game; may be repeated.")]
-Ledger = Annotated[Path | None, typer.Option(help="File of finished work; a killed run goes on from it.")]
+Ledger = Annotated[
+    Path | None,
+    typer.Option(
+        help="File of finished work, from which a stopped run goes on; default: in runs/, until it has ended."
+    ),
+]
+
+
+@contextmanager
+def kept(ledger: Path | None, suite: str) -> Iterator[Path]:
+    """``ledger``; without one a file in runs/, which goes when the suite has ended."""
+    path = ledger or Path("runs", f"{suite}.ledger")
+    with going_on(path):
+        yield path
+    if ledger is None:
+        path.unlink(missing_ok=True)
 
 
 @app.callback()
@@ -43,7 +67,9 @@ def throughput(
     seconds: Annotated[float, typer.Option(help="Length of a slice.")] = 0.4,
     rounds: Annotated[int, typer.Option(min=1, help="Slices of each contestant; the median counts.")] = 5,
     game: Games = None,
-    peers: Annotated[bool, typer.Option(help="Also OpenSpiel, Pgx, RLCard, PettingZoo where installed.")] = True,
+    peers: Annotated[
+        bool, typer.Option(help="Measure OpenSpiel, Pgx, RLCard and PettingZoo too, where installed.")
+    ] = True,
     json: Json = None,
 ) -> None:
     """Decisions a second of every environment, beside other suites, all in one run."""
@@ -67,13 +93,16 @@ def tabular(
     """Table 1, Table 2, Figure 2 and appendix C of Joint Policy Search, ours beside the paper's."""
     from bidzoo.benchmarks import tabular
 
-    measured("tabular", 0, json, lambda report: tabular.main(seeds, network_seeds, row, game, workers, ledger, report))
+    with kept(ledger, "tabular") as kept_in:
+        measured("tabular", 0, json, lambda tell: tabular.main(seeds, network_seeds, row, game, workers, kept_in, tell))
 
 
 @app.command()
 def spades(
     games: Annotated[int, typer.Option(min=2, help="Games a row.")] = 10_000,
-    rows: Annotated[str, typer.Option(help="rule-based, uct, ablation, learned or all.")] = "rule-based",
+    rows: Annotated[
+        str, typer.Option(help="Rows to measure: rule-based, uct, ablation, learned or all.")
+    ] = "rule-based",
     seed: Seed = 0,
     workers: Annotated[int | None, typer.Option(help="Number of threads; it changes no result.")] = None,
     json: Json = None,
@@ -88,23 +117,43 @@ def spades(
 def bridge(
     agents: Agents = "",
     boards: Boards = 10_000,
-    fresh: Annotated[bool, typer.Option(help="Random deals; contracts are solved when reached, and kept.")] = False,
+    fresh: Annotated[
+        bool, typer.Option(help="Play random deals; contracts are solved when reached, and kept.")
+    ] = False,
     cache: Annotated[Path, typer.Option(help="Double-dummy results of --fresh.")] = Path("runs/double-dummy.cache"),
     search_boards: SearchBoards = 200,
+    only: Annotated[str | None, typer.Option(help="Only these tables: strangers or house.")] = None,
     ledger: Ledger = None,
     workers: Workers = 2,
     seed: Seed = 0,
     json: Json = None,
 ) -> None:
-    """Every bridge agent against every other, duplicate, in IMPs a board; the papers' relations beside ours.
+    """Every bridge agent against strangers (experts of four systems), then against every other, duplicate, in IMPs a
+    board; the papers' relations beside ours.
 
     Without --agents all of them play; the ablations are files in the repository's experiments/weights.
     """
-    from bidzoo.benchmarks import bridge
+    from bidzoo.benchmarks import bridge, strangers
 
-    entries = [bridge.contestant(name) for name in agents.split(",")] if agents else bridge.DEFAULT
-    options = bridge.Options(boards, seed, fresh, search_boards, workers, cache=cache, ledger=ledger)
-    measured("bridge", seed, json, lambda report: bridge.main(entries, options, report))
+    entries = [bridge.contestant(name) for name in agents.split(",")] if agents else []
+    with kept(ledger, "bridge") as kept_in:
+        options = bridge.Options(boards, seed, fresh, search_boards, workers, cache=cache, ledger=kept_in)
+
+        measured("bridge", seed, json, lambda report: strangers.with_house(entries, options, only, report))
+
+
+@app.command("cross-play")
+def cross_play(
+    agents: Agents = "",
+    boards: Boards = 10_000,
+    seed: Seed = 0,
+    json: Json = None,
+) -> None:
+    """Every agent with an expert of every system as its partner, against two of that system, in IMPs a board."""
+    from bidzoo.benchmarks import strangers
+
+    entries = agents.split(",") if agents else strangers.BESIDE
+    measured("cross-play", seed, json, lambda report: strangers.cross_play(entries, boards, seed, report))
 
 
 @app.command("bridge-analysis")
@@ -128,6 +177,21 @@ def bridge_analysis(
         report.pictures(figures, pictures)
 
 
+@app.command("bridge-cost")
+def bridge_cost(
+    agents: Agents = "pass,sayc,sl,sl-wide,rl,ppo",
+    boards: Boards = 10_000,
+    workers: Workers = 1,
+    seed: Seed = 0,
+    json: Json = None,
+) -> None:
+    """Bridge without competition: IMPs below the best contract of the two hands."""
+    from bidzoo.benchmarks import bridge_cost
+
+    names = agents.split(",")
+    measured("bridge-cost", seed, json, lambda report: bridge_cost.main(names, boards, seed, workers, report))
+
+
 @app.command("bridge-search")
 def bridge_search(
     positions: Annotated[int, typer.Option(min=2, help="Decisions with more than one likely call.")] = 200,
@@ -147,7 +211,7 @@ def bridge_search(
 @app.command("selfplay")
 def bridge_selfplay(
     network: Annotated[
-        list[str] | None, typer.Option(help="none, a packaged network, or DEPTHxWIDTH; may be repeated.")
+        list[str] | None, typer.Option(help="Network: none, a packaged one, or DEPTHxWIDTH; may be repeated.")
     ] = None,
     boards: Annotated[list[int] | None, typer.Option(min=1, help="Boards of a batch; may be repeated.")] = None,
     device: Device = "cpu",

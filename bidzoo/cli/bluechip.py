@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,7 +47,9 @@ def serve(
         int | None, typer.Option(min=0, max=65535, help="Port of the closed room; default: the next.")
     ] = None,
     room: Annotated[list[str] | None, typer.Option(help="Only this room: open or closed.")] = None,
-    in_turn: Annotated[bool, typer.Option("--in-turn", help="Closed room after the open one, on one port.")] = False,
+    in_turn: Annotated[
+        bool, typer.Option("--in-turn", help="Play the closed room after the open one, on one port.")
+    ] = False,
     patience: Patience = 300.0,
     pause: Annotated[float, typer.Option(min=0, help="Seconds before each line, for programs that lose lines.")] = 0.0,
     grace: Annotated[float, typer.Option(min=0, help="Seconds a lost program has to come back.")] = 60.0,
@@ -73,15 +76,15 @@ def serve(
         "player": player if play else "",
         "policy_seed": policy_seed,
     }
-    record = Record(out, match)
     settings = Settings(host, port, closed_port, rooms, in_turn, limits, grace, seating, solved, policy_seed)
-    manager = TableManager(game, *pairs, settings, report=lambda line: typer.echo(line, err=True))
-    for name, number in manager.ports.items():
-        typer.echo(f"{name} room: {host}:{number}", err=True)
-    try:
-        manager.run(chosen, record)
-    finally:
-        _show(record, len(chosen) * len(rooms))
+    with closing(Record(out, match)) as record:
+        manager = TableManager(game, *pairs, settings, report=lambda line: typer.echo(line, err=True))
+        for name, number in manager.ports.items():
+            typer.echo(f"{name} room: {host}:{number}", err=True)
+        try:
+            manager.run(chosen, record)
+        finally:
+            _show(record, len(chosen) * len(rooms))
 
 
 @app.command()
@@ -90,7 +93,7 @@ def join(
     seat: Annotated[str, typer.Option(help="North, East, South, West, or any.")] = "any",
     team: Annotated[str, typer.Option(help="Name of the team; partners give the same.")] = "bidzoo",
     host: Annotated[str, typer.Option(help="The table manager's machine.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Its port.")] = 2000,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The table manager's port.")] = 2000,
     player: Player = "random",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the agent.")] = 0,
     patience: Patience = 3600.0,
@@ -134,6 +137,8 @@ def _show(record: Record, expected: int) -> None:
 
     played = [result for result in record.results.values() if result.points is not None]
     typer.echo(f"{len(played)} of {expected} boards at tables played, saved in {record.path}")
-    imps = list(record.imps().values())
-    if imps:
-        typer.echo(f"first pair: {sum(imps):+d} IMPs on {len(imps)} boards, {Estimate.of(imps)} a board")
+    won = record.imps()
+    if won:
+        imps = list(won.values())
+        mean = Estimate.of(imps, group=list(won))
+        typer.echo(f"first pair: {sum(imps):+d} IMPs on {len(imps)} boards, {mean} a board")

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from bidzoo.cli.options import Workers, progress
+from bidzoo.cli.stopping import going_on
 
 app = typer.Typer(no_args_is_help=True, help="Deals with double-dummy tables: generate, import, look at.")
 
@@ -26,7 +27,7 @@ def generate(count: Count, out: Out, seed: Seed = 0, workers: Workers = 1) -> No
     """Deal N random hands and solve them; stopped at any moment, the same command goes on where it was."""
     from bidzoo.envs.bridge.double_dummy import generate as solve
 
-    with progress() as report:
+    with going_on(f"{out}.journal"), progress() as report:
         solve(count, seed, out, workers, lambda done: report("solving", done, count))
     _show(out)
 
@@ -59,7 +60,8 @@ def import_(
     from bidzoo.envs.bridge.deals import DealSet, deals_of, read_boards
     from bidzoo.envs.bridge.double_dummy import solve_tricks
 
-    deals = deals_of(read_boards(file), str(file))
+    boards = read_boards(file)
+    deals = deals_of(boards, str(file))
     if solve:
         missing = (deals.tricks < 0).any(1)
         tricks = deals.tricks.copy()
@@ -67,22 +69,38 @@ def import_(
         deals = DealSet.of(deals.hands, tricks, str(file))
     deals.save(out, {"deals": f"imported from {file.name}", "solved": solve})
     _show(out)
+    unsolved = [place for place, tricks in enumerate(deals.tricks) if (tricks < 0).any()]
+    if unsolved:
+        numbers = {board.hands: board.number or place for place, board in reversed(list(enumerate(boards, 1)))}
+        first = numbers[tuple(deals.hands[unsolved[0]].tolist())]
+        typer.echo(
+            f"{len(unsolved)} deals without a complete double-dummy table, the first is board {first}; environments "
+            "and matches that score double dummy need them: import again with --solve",
+            err=True,
+        )
 
 
 @app.command()
 def info(
     file: Annotated[
-        str, typer.Argument(metavar="FILE|packaged", help="A .npz, .pbn or .lin file, or the packaged sets.")
+        str,
+        typer.Argument(
+            metavar="FILE|train|validation|test|packaged",
+            help="A .npz, .pbn or .lin file, a packaged set, or all packaged sets.",
+        ),
     ],
 ) -> None:
     """Say what deals a file holds: counts, provenance, checksum, mean points and tricks."""
     from bidzoo.envs.bridge.deals import DATA, SPLITS
 
-    for path in [DATA / f"deals-{split}.npz" for split in SPLITS] if file == "packaged" else [Path(file)]:
+    splits = SPLITS if file == "packaged" else [split for split in SPLITS if split == file]
+    for path in [DATA / f"deals-{split}.npz" for split in splits] or [Path(file)]:
         _show(path)
 
 
 def _show(path: Path) -> None:
+    import numpy as np
+
     from bidzoo.core.cards import SEATS, STRAINS
     from bidzoo.envs.bridge.deals import READERS, DealSet, deals_of, read_boards, summary
     from bidzoo.envs.bridge.formats import deal_file
@@ -99,8 +117,9 @@ def _show(path: Path) -> None:
         **{f"provenance: {name}": value for name, value in provenance.items()},
         "SHA-256 of the deals": deals.checksum(),
         "mean points": "  ".join(f"{seat} {x:.2f}" for seat, x in zip(SEATS, numbers.points)),
-        "mean tricks": "  ".join(f"{strain} {x:.2f}" for strain, x in zip(STRAINS, numbers.tricks)),
     }
+    if not np.isnan(numbers.tricks).any():
+        lines["mean tricks"] = "  ".join(f"{strain} {x:.2f}" for strain, x in zip(STRAINS, numbers.tricks))
     typer.echo(path)
     for name, value in lines.items():
         typer.echo(f"  {name + ':':22} {value}")

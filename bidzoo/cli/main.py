@@ -8,11 +8,24 @@ import typer
 from typer.core import TyperGroup
 
 from bidzoo import __version__
-from bidzoo.cli import bench, bluechip, deals, match, play, train
+from bidzoo.cli import bench, bluechip, compiling, deals, leaderboard, match, play, show, stopping, train
 
-ORDER = ("list", "play", "match", "replay", "bench", "report", "deals", "train", "bluechip")
+ORDER = (
+    "list",
+    "compile",
+    "play",
+    "show",
+    "match",
+    "replay",
+    "bench",
+    "leaderboard",
+    "report",
+    "deals",
+    "train",
+    "bluechip",
+)
 EXTRAS = {  # what to install for a package that is missing
-    **dict.fromkeys(("torch", "sklearn", "matplotlib"), "train"),
+    **dict.fromkeys(("torch", "sklearn", "matplotlib", "jinja2", "markupsafe"), "train"),
     **dict.fromkeys(("stable_baselines3", "sb3_contrib"), "sb3"),
     **dict.fromkeys(("ray", "dask", "distributed"), "cluster"),
     "PIL": "picture",
@@ -29,12 +42,15 @@ class InOrder(TyperGroup):
         return sorted(super().list_commands(ctx), key=ORDER.index)
 
 
-app = typer.Typer(cls=InOrder, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(cls=InOrder, no_args_is_help=True, pretty_exceptions_enable=False)
 app.add_typer(bench.app, name="bench")
+app.add_typer(leaderboard.app, name="leaderboard")
 app.add_typer(deals.app, name="deals")
 app.add_typer(train.app, name="train")
 app.add_typer(bluechip.app, name="bluechip")
+app.command("compile")(compiling.compile_kernels)
 app.command("play")(play.play)
+app.command("show")(show.show)
 app.command("match")(match.match)
 app.command("replay")(match.replay)
 app.command("report")(bench.report)
@@ -57,30 +73,37 @@ def everywhere(
 ) -> None:
     """Bidding games and the agents that play them: look, play, compare, measure, train."""
     os.environ["BIDZOO_BACKEND"] = backend
+    if "" not in sys.path and os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # agents are named ``module:Name`` from the folder that one works in
 
 
 @app.command("list")
 def list_all() -> None:
-    """Every environment and agent by name."""
+    """Every environment and agent by name, and where it comes from."""
     from rich.console import Console
     from rich.table import Table
 
     from bidzoo import agents, registry
 
-    games = Table("environment", "Gymnasium id", "what it is", title="Environments", title_justify="left")
-    for env_id, entry in registry.GAMES.items():
-        games.add_row(env_id, entry.gymnasium_id, entry.summary)
-    words = {agents.SMALL: "the four small games", (*agents.BRIDGE, *agents.SPADES, *agents.SMALL): "everything"}
-    names = Table("agent", "plays", "what it is", title="Agents", title_justify="left")
-    for name, agent in agents.AGENTS.items():
-        names.add_row(name, words.get(agent.games, ", ".join(agent.games)), agent.summary)
+    games = Table("environment", "Gymnasium id", "what it is", "from", title="Environments", title_justify="left")
+    for env_id, entry in registry.entries().items():
+        games.add_row(env_id, entry.gymnasium_id, registry.summary(env_id), entry.source)
+    words = {agents.SMALL: "the small games", agents.EVERYTHING: "everything", (): "does not say"}
+    names = Table("agent", "plays", "what it is", "from", title="Agents", title_justify="left")
+    for name, agent in agents.entries().items():
+        names.add_row(name, words.get(agent.games, ", ".join(agent.games)), agent.summary, agent.source)
     Console().print(games, names)
 
 
 def main() -> None:
     """Run the command line; an expected error is one line on standard error and exit status 2."""
+    stopping.watch()
     try:
         app()
+    except SystemExit as ended:
+        if ended.code == stopping.STATUS:
+            stopping.end_workers()
+        raise
     except (ValueError, KeyError, OSError, ImportError) as problem:
         text = explained(problem)
         if text is None:

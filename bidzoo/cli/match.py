@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bidzoo.cli.options import Seed, Workers, progress, settings
+from bidzoo.cli.options import Seed, Workers, agent_names, game_names, progress, settings
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -18,11 +18,17 @@ OWN = ("deals", "shuffle", "augment", "reward", "reward_scale")  # bridge option
 
 def match(
     ours: Annotated[
-        str, typer.Argument(metavar="A", help="An agent's name; in bridge also FILE or NAME=FILE of weights.")
+        str,
+        typer.Argument(
+            metavar="A",
+            help="An agent's name, package.module:Name or a file of weights; NAME=... calls it NAME.",
+            autocompletion=agent_names,
+        ),
     ],
-    theirs: Annotated[str, typer.Argument(metavar="B", help="The other.")],
+    theirs: Annotated[str, typer.Argument(metavar="B", help="The other agent.", autocompletion=agent_names)],
     env: Annotated[
-        str, typer.Option(help="Any environment, such as spades_v0 or minibridge_v0.")
+        str,
+        typer.Option(help="Any environment, such as spades_v0 or minibridge_v0.", autocompletion=game_names),
     ] = "bridge_bidding_v0",
     options: Annotated[
         list[str] | None,
@@ -30,7 +36,9 @@ def match(
     ] = None,
     boards: Annotated[
         int | None,
-        typer.Option(min=1, help=f"Default: {BOARDS}; bridge_bidding_v0: every deal once; bridge_v0: {PLAYED}."),
+        typer.Option(
+            min=1, help=f"Number of boards; default: {BOARDS}; bridge_bidding_v0: every deal once; bridge_v0: {PLAYED}."
+        ),
     ] = None,
     seed: Seed = 0,
     deals: Annotated[
@@ -45,6 +53,10 @@ def match(
         Path | None, typer.Option(help="Records: .jsonl or .parquet; for bridge software .pbn or .lin.")
     ] = None,
     workers: Workers = 1,
+    partner: Annotated[
+        str | None,
+        typer.Option(help="Bridge: who sits opposite A; default: A itself.", autocompletion=agent_names),
+    ] = None,
 ) -> None:
     """Compare two agents on the same boards.
 
@@ -59,6 +71,7 @@ def match(
     from bidzoo import agents, registry
     from bidzoo.benchmarks import records
 
+    env = registry.game_id(env)
     bridge, names = env in agents.BRIDGE, (ours, theirs)
     known = {name: value for name, value in registry.options(env).items() if not bridge or name not in OWN}
     chosen = settings(known, options)
@@ -66,8 +79,10 @@ def match(
         records.check_ending(out, env)
     if deals is not None and not bridge:
         raise ValueError(f"--deals {deals}: {env} is dealt by --seed; only bridge has sets of deals")
+    if partner is not None and not bridge:
+        raise ValueError(f"--partner {partner}: {env} has other partnerships; only in bridge a partner can be chosen")
     if bridge:
-        played = _bridge(env, {**chosen, "deals": deals or "test"}, names, boards, seed, workers)
+        played = _bridge(env, {**chosen, "deals": deals or "test"}, names, partner, boards, seed, workers)
     else:
         played = _other(env, chosen, names, boards or BOARDS, seed, workers)
     if out is not None:
@@ -77,30 +92,36 @@ def match(
 
 
 def _bridge(
-    env: str, chosen: dict[str, Any], names: tuple[str, str], boards: int | None, seed: int, workers: int
+    env: str,
+    chosen: dict[str, Any],
+    names: tuple[str, str],
+    partner: str | None,
+    boards: int | None,
+    seed: int,
+    workers: int,
 ) -> "Callable[[], list[Record]]":
     """The records of a duplicate match, whose result is shown."""
     import numpy as np
 
     from bidzoo.benchmarks import records
     from bidzoo.benchmarks.match import Run, duplicate
-    from bidzoo.benchmarks.results import Estimate
     from bidzoo.envs.bridge.deals import SPLITS
     from bidzoo.envs.bridge.game import Bridge
 
     first, second = (_bridge_agent(env, name) for name in names)
+    opposite = first if partner is None else _bridge_agent(env, partner)
     game = Bridge(env == "bridge_v0", shuffle=False, augment=chosen["deals"] in SPLITS, **chosen)
     different = len(game.deals.hands)
     numbers = np.arange(boards or (PLAYED if env == "bridge_v0" else different))
     with progress() as report:
         run = Run(workers, report=lambda done: report("tables", done, 2 * len(numbers)))
-        played = duplicate(game, first, second, numbers, seed, seed, run)
-    mean = Estimate.of(played.imps, group=numbers % different)
+        played = duplicate(game, (first, opposite), second, numbers, seed, seed, run)
+    ours = first.name if opposite is first else f"{first.name} with {opposite.name}"
     typer.echo(
-        f"{first.name} against {second.name}: {played.imps.sum():+,} IMPs on {len(numbers):,} boards of"
-        f" {min(different, len(numbers)):,} deals, {mean} a board"
+        f"{ours} against {second.name}: {played.imps.sum():+,} IMPs on {len(numbers):,} boards of"
+        f" {len(np.unique(played.deals)):,} deals, {played.estimate} a board"
     )
-    return lambda: records.of_match(game, played, first.name, second.name, seed, seed)
+    return lambda: records.of_match(game, played, (first.name, opposite.name), second.name, seed, seed)
 
 
 def _bridge_agent(env: str, name: str) -> "Policy":
@@ -108,9 +129,9 @@ def _bridge_agent(env: str, name: str) -> "Policy":
     from bidzoo.agents.bridge.card_play import WithCards
     from bidzoo.benchmarks.bridge import contestant
 
-    bidder = contestant(name)
-    plays = env == "bridge_bidding_v0" or (name in agents.AGENTS and env in agents.AGENTS[name].games)
-    return bidder if plays else WithCards(bidder)
+    if env == "bridge_bidding_v0":
+        return contestant(name)
+    return agents.resolve(name, env) if env in agents.games_of(name) else WithCards(contestant(name))
 
 
 def _other(
@@ -123,7 +144,8 @@ def _other(
     from bidzoo.benchmarks import match, records, results
 
     game = registry.make_game(env, **chosen)
-    first, second = (agents.resolve(name, env) for name in names)
+    first, second = (agents.resolve(name, game) for name in names)
+    names = agents.shown_as(names[0], first), agents.shown_as(names[1], second)
     tables = boards * len(match.SEATINGS[game.utility])
     with progress() as report:
         run = match.Run(workers, report=lambda done: report("tables", done, tables))
@@ -134,8 +156,18 @@ def _other(
 
 def replay(
     file: Annotated[Path, typer.Argument(help="A .jsonl or .parquet file of records, or any .pbn or .lin file.")],
+    solve: Annotated[bool, typer.Option("--solve", help="PBN and LIN: solve boards for par double dummy.")] = False,
 ) -> None:
-    """Make every call and play every card of a file again under the rules, and find every result anew."""
-    from bidzoo.benchmarks import replay, results
+    """Make every call and play every card of a file again under the rules, and find every result anew.
 
+    Of a PBN or LIN file every board is told: auction, contract, result, score, and par where the tricks are known.
+    """
+    from bidzoo.benchmarks import replay, results
+    from bidzoo.envs.bridge.deals import READERS
+
+    if file.suffix.lower() in READERS:
+        for board in replay.told(file, solve):
+            typer.echo(f"{board}\n")
+    elif solve:
+        raise ValueError(f"--solve: {file} holds records, which have their tables; only .pbn and .lin files need it")
     results.show(replay.summaries(file))

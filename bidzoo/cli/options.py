@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from bidzoo.core.names import choose_from
 from bidzoo.core.options import expected
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def progress() -> "Iterator[Report]":
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     bars: dict[str, Any] = {}
     shown = Progress(*columns, console=Console(stderr=True), transient=True)
 
@@ -54,6 +55,21 @@ def measured(suite: str, seed: int, json: Path | None, work: "Callable[[Report],
     results.save(path, suite, tables, seed=seed, seconds=seconds, figures=figures)
     typer.echo(f"{suite}: {seconds:.0f} s, written to {path}")
     return tables, figures
+
+
+def agent_names(incomplete: str) -> list[str]:
+    """What the shell offers for an agent: also after the last comma of several."""
+    from bidzoo import agents
+
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{name}" for name in agents.available() if name.startswith(last)]
+
+
+def game_names(incomplete: str) -> list[str]:
+    """What the shell offers for an environment."""
+    from bidzoo import registry
+
+    return [name for name in registry.available() if name.startswith(incomplete)]
 
 
 def _device(name: str) -> str:
@@ -94,7 +110,7 @@ def settings(known: Mapping[str, Any], given: list[str] | None, words: Mapping[s
     for text in given or []:
         name, _, value = text.partition("=")
         if name not in known:
-            raise ValueError(f"--set {text}: no option {name!r}; choose from {', '.join(known)}")
+            raise ValueError(f"--set {text}: no option {name!r}; {choose_from(name, known)}")
         try:
             chosen[name] = _value(value, known[name])
         except ValueError as problem:

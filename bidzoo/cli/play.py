@@ -27,11 +27,15 @@ def play(
     open_: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
     """Bid and play with and against the agents, in a web page (until Ctrl-C) or in the terminal."""
+    from bidzoo import agents, registry
+    from bidzoo.play.catalog import HUMAN
     from bidzoo.play.session import Session
 
     session = Session()
     chosen = [name.strip() for name in seats.split(",")] if seats else None
-    session.start(game, {}, chosen, seed, board - 1)
+    if chosen is not None:
+        chosen = [name if name == HUMAN else agents.admit(name) for name in chosen]
+    session.start(registry.game_id(game), {}, chosen, seed, board - 1)
     if pbn:
         _read(session, pbn)
     if terminal:

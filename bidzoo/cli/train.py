@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bidzoo.cli.options import Device, Json, Threads, measured, parse
+from bidzoo.cli.options import Device, Json, Threads, agent_names, measured, parse
+from bidzoo.cli.stopping import going_on
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
 
 if TYPE_CHECKING:
@@ -39,7 +40,10 @@ Out = Annotated[Path, typer.Option(help="Folder of checkpoint, curves and weight
 Start = Annotated[str, typer.Option(help="Weights to start from: a packaged name or a file.")]
 Every = Annotated[int, typer.Option(min=1, help="Steps between measurements and checkpoints.")]
 Boards = Annotated[int, typer.Option(min=0, help="Validation boards of the match against --against; 0: none.")]
-Against = Annotated[str, typer.Option(help="Opponent in that match: a packaged name or a file.")]
+Against = Annotated[
+    str,
+    typer.Option(help="Opponent in that match: an agent, package.module:Name or a file.", autocompletion=agent_names),
+]
 Width = Annotated[int, typer.Option(min=1, help="Neurons in a layer.")]
 Deals = Annotated[
     list[Path] | None, typer.Option(help="Solved deals (.npz) beside the packaged ones; may be repeated.")
@@ -57,29 +61,41 @@ def _train(
     threads: int,
     about: dict[str, Any],
     measure: Callable[[Any], dict[str, float]] | None = None,
+    judge: dict[str, str] | None = None,
 ) -> None:
-    """Carry the run out; its weights say what it learned from (``about``) and by which command."""
+    """Carry the run out; its weights say what it learned from (``about``) and by which command.
+
+    ``judge``: digests of what ``measure`` asks.
+    """
     from bidzoo import __version__
     from bidzoo.agents.bridge.trainer import Run, train
     from bidzoo.benchmarks.results import command
 
     provenance = {**about, "command": command(), "version": __version__}
-    train(trainer, Run(out, every, threads, provenance=provenance, report=_report(out), measure=measure))
+    run = Run(out, every, threads, None, judge or {}, provenance, _report(out), measure)
+    with going_on(out):
+        train(trainer, run)
+        _draw(out)  # a run killed as it drew them goes on to the end without a measurement
 
 
 def _report(out: Path) -> Callable[[int, dict[str, float]], None]:
-    """One line a measurement, and the curves drawn again where matplotlib is installed."""
-    begin, pictures = time.monotonic(), find_spec("matplotlib") is not None
+    """One line a measurement, and the curves drawn again."""
+    begin = time.monotonic()
 
     def tell(step: int, row: dict[str, float]) -> None:
         figures = "  ".join(f"{name} {value:.4g}" for name, value in list(row.items())[1:])
         typer.echo(f"{step:7d}  {time.monotonic() - begin:6.0f} s  {figures}")
-        if pictures:
-            from bidzoo.agents.bridge.trainer import draw_curves
-
-            draw_curves(out / "curves.csv")
+        _draw(out)
 
     return tell
+
+
+def _draw(out: Path) -> None:
+    """The curves as a picture, where matplotlib is installed."""
+    if find_spec("matplotlib") is not None and (out / "curves.csv").exists():
+        from bidzoo.agents.bridge.trainer import draw_curves
+
+        draw_curves(out / "curves.csv")
 
 
 # ---- from recorded auctions --------------------------------------------------------------
@@ -87,15 +103,22 @@ def _report(out: Path) -> Callable[[int, dict[str, float]], None]:
 
 @app.command()
 def record(
-    count: Annotated[int, typer.Argument(min=1, metavar="N", help="Random boards, without double-dummy results.")],
+    count: Annotated[
+        int, typer.Argument(min=1, metavar="N", help="Number of random boards, without double-dummy results.")
+    ],
     out: Annotated[Path, typer.Option(help="File of auctions to write (.npz).")],
-    policy: Annotated[str, typer.Option(help="Agent, packaged network or file that bids all four hands.")] = "ppo",
+    policy: Annotated[
+        str,
+        typer.Option(help="Agent, package.module:Name or file that bids all four hands.", autocompletion=agent_names),
+    ] = "ppo",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the deals.")] = 0,
 ) -> None:
     """Record auctions of an agent on random boards, in the format that sl and belief read."""
+    from bidzoo.agents.bridge.expert import refuse_strangers
     from bidzoo.benchmarks.bridge import contestant
     from bidzoo.benchmarks.bridge_training import record as bid
 
+    refuse_strangers(policy)
     bid(contestant(policy), count, seed).save(out)
     typer.echo(f"{count} auctions of {policy}, written to {out}")
 
@@ -104,16 +127,18 @@ def record(
 def sl(
     data: Data,
     out: Out = Path("runs/sl"),
-    kind: Annotated[str, typer.Option(help="mlp, or jps: 200 wide with skip connections.")] = "mlp",
+    kind: Annotated[
+        str, typer.Option(help="Kind of network: mlp, or jps, which is 200 wide with skip connections.")
+    ] = "mlp",
     width: Width = 512,
     depth: Annotated[int, typer.Option(min=1, help="Hidden layers of an mlp.")] = 3,
-    activation: Annotated[str, typer.Option(help="relu or gelu.")] = "relu",
+    activation: Annotated[str, typer.Option(help="Activation of the layers: relu or gelu.")] = "relu",
     options: Set = None,
     every: Every = 1500,
     device: Device = "cpu",
     threads: Threads = 1,
 ) -> None:
-    """The expert's calls (--width 2048 --depth 4 --activation gelu: the network of belief Monte Carlo search)."""
+    """Learn a recorded expert's calls (--width 2048 --depth 4 --activation gelu: the network of bmcs)."""
     from bidzoo.agents.bridge import sl
     from bidzoo.agents.bridge.network import Architecture
     from bidzoo.agents.bridge.trainer import Options
@@ -122,6 +147,56 @@ def sl(
     chosen = parse(Options, options, architecture=architecture)
     learn, check, about = _positions(data)
     _train(sl.Trainer(learn, check, chosen, device=device), out, every, threads, about)
+
+
+@app.command()
+def expert(
+    data: Annotated[Path, typer.Argument(help="Recorded auctions of systems (.npz).")],
+    more: Annotated[
+        Path | None, typer.Option(help="Recorded auctions of SAYC against SAYC, as sl takes them, to learn from too.")
+    ] = None,
+    most: Annotated[int, typer.Option(min=1, help="Most auctions of --more to learn from.")] = 270_000,
+    out: Out = Path("runs/expert"),
+    width: Width = 512,
+    depth: Annotated[int, typer.Option(min=1, help="Hidden layers.")] = 3,
+    options: Set = None,
+    every: Every = 1000,
+    threads: Threads = 1,
+) -> None:
+    """Learn the calls of four bidding systems, each against each."""
+    from bidzoo.agents.bridge import expert
+    from bidzoo.agents.bridge.trainer import Options
+    from bidzoo.envs.bridge.formats.systems import SystemAuctions, SystemPositions
+
+    chosen = parse(Options, options, architecture=expert.Experts(width, depth))
+    given = SystemAuctions.load(data)
+    check, about = SystemPositions(given, given.split("validation")), f"{data.name}, {len(given.stray)} auctions"
+    if more is not None:
+        beside = SystemAuctions.load(more).first(most)
+        given, about = SystemAuctions.join([given, beside]), f"{about}; {more.name}, the first {len(beside.stray)}"
+    learn = SystemPositions(given, given.split("train"))
+    _train(expert.Trainer(learn, check, chosen), out, every, threads, {"data": about})
+
+
+@app.command()
+def measure_expert(
+    data: Annotated[Path, typer.Argument(help="Recorded auctions of systems (.npz).")],
+    plain: Annotated[Path | None, typer.Option(help="Recorded auctions of SAYC against SAYC.")] = None,
+    weights: Annotated[Path | None, typer.Option(help="File of weights; default: the packaged ones.")] = None,
+    json: Json = None,
+) -> None:
+    """Measure how many held-out calls of each system the expert network makes, before a stray call and after."""
+    from bidzoo.agents.bridge import expert, network
+    from bidzoo.benchmarks import bridge_training
+    from bidzoo.envs.bridge.formats.systems import SystemAuctions
+
+    known = (
+        network.load_weights(weights, expert.ExpertNetwork)[0]
+        if weights
+        else network.packaged_network("expert", expert.ExpertNetwork)
+    )
+    given = [SystemAuctions.load(file) for file in (data, plain) if file is not None]
+    measured("expert", 0, json, lambda _: bridge_training.experts(known, *given))
 
 
 @app.command()
@@ -136,7 +211,7 @@ def belief(
     device: Device = "cpu",
     threads: Threads = 1,
 ) -> None:
-    """Who holds which card, from recorded auctions (bidzoo train record makes those of a policy)."""
+    """Learn who holds which card, from recorded auctions (bidzoo train record makes those of a policy)."""
     from bidzoo.agents.bridge import belief, network
     from bidzoo.agents.bridge.trainer import Options
 
@@ -165,7 +240,7 @@ def measure(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the boards.")] = 0,
     json: Json = None,
 ) -> None:
-    """What training reached, on test auctions and test deals."""
+    """Measure what training reached, on test auctions and test deals."""
     from bidzoo.benchmarks import bridge_training
     from bidzoo.envs.bridge.formats.auctions import Auctions
 
@@ -190,14 +265,14 @@ def ppo(
     device: Device = "cpu",
     threads: Threads = 1,
 ) -> None:
-    """PPO with fictitious self-play from a supervised policy (or from where an earlier run came)."""
+    """Improve a supervised policy, or an earlier run's, by PPO with fictitious self-play."""
     from bidzoo.agents.bridge import network, ppo
 
     chosen = parse(ppo.Options, options)
     first, game, about = _self_play(start, deals, against)
     assert first is not None
     known = None if reference == start else network.network_named(reference)
-    _train(ppo.Trainer(first, game, chosen, device, known), out, every, threads, about, _match(against, boards))
+    _train(ppo.Trainer(first, game, chosen, device, known), out, every, threads, about, *_match(against, boards))
 
 
 def _actor_critic(name: str, start: str | None, against: str, every: int, text: str) -> None:
@@ -219,19 +294,20 @@ def _actor_critic(name: str, start: str | None, against: str, every: int, text: 
         chosen = parse(algorithm.Options, options)
         first, game, about = _self_play(start, deals, against)
         trainer = algorithm.Trainer(first, game, chosen, device)
-        _train(trainer, out, every, threads, about, _match(against, boards))
+        _train(trainer, out, every, threads, about, *_match(against, boards))
 
 
 _actor_critic(
     *("rl", "sl", "sl", 50),
-    "RL of belief Monte Carlo search; --set prioritised=false (No PR), --set hidden=false (No HI).",
+    "Improve a policy by belief Monte Carlo search's RL; --set prioritised=false (No PR), --set hidden=false (No HI).",
 )
 _actor_critic(
-    *("a2c", None, "sl", 20), "Actor-critic self-play from nothing, 267 bits (joint policy search, section 7.2)."
+    *("a2c", None, "sl", 20),
+    "Learn by actor-critic self-play from nothing, on 267 bits (joint policy search, section 7.2).",
 )
 _actor_critic(
     *("jps", "a2c-bridge", "a2c-bridge", 20),
-    "Actor-critic with searched games; --set share=0 (non-search), --set depth=1 (1-search).",
+    "Learn by actor-critic with searched games; --set share=0 (non-search), --set depth=1 (1-search).",
 )
 
 
@@ -241,8 +317,10 @@ def _self_play(
     """The network to start from, the game it is trained in, and what the provenance says of them."""
     from bidzoo.agents.bridge import network
     from bidzoo.agents.bridge.a2c import ACTOR_CRITIC
+    from bidzoo.agents.bridge.expert import refuse_strangers
     from bidzoo.envs.bridge.game import Bridge
 
+    refuse_strangers(start, against)
     first = None if start is None else network.network_named(start)
     sees = (first.architecture if first else ACTOR_CRITIC).observation
     known, about = _training_deals(deals)
@@ -263,23 +341,27 @@ def _training_deals(files: list[Path] | None) -> "tuple[DealSet, dict[str, str]]
     return DealSet.of(hands, tricks, about), {"deals": about}
 
 
-def _match(against: str, boards: int) -> Callable[[Any], dict[str, float]] | None:
-    """IMPs a board of a network over ``against`` on validation deals; None without boards."""
+def _match(against: str, boards: int) -> tuple[Callable[[Any], dict[str, float]] | None, dict[str, str]]:
+    """IMPs a board of a network over ``against`` on validation deals, and what tells that match from others.
+
+    None without boards.
+    """
     import numpy as np
 
-    from bidzoo.agents.bridge.network import NetworkPolicy, network_named
-    from bidzoo.benchmarks.match import duplicate
+    from bidzoo.agents.bridge.network import NetworkPolicy
+    from bidzoo.benchmarks.bridge import contestant
+    from bidzoo.benchmarks.match import duplicate, made_of
     from bidzoo.envs.bridge.game import Bridge
 
     if not boards:
-        return None
-    other, game = NetworkPolicy(network_named(against), name=against), Bridge(False, deals="validation")
+        return None, {}
+    other, game = contestant(against), Bridge(False, deals="validation")
 
     def play(network: Any) -> dict[str, float]:
         estimate = duplicate(game, NetworkPolicy(network), other, np.arange(boards), seed=1).estimate
         return {"imps": estimate.mean, "imps_error": estimate.error}
 
-    return play
+    return play, {"opponent": made_of(other), "boards of the match": str(boards)}
 
 
 # ---- double-dummy tricks -----------------------------------------------------------------
@@ -298,7 +380,7 @@ def evaluator(
     device: Device = "cpu",
     threads: Threads = 1,
 ) -> None:
-    """Double-dummy tricks of a deal, from the packaged training deals."""
+    """Learn the double-dummy tricks of a deal, from the packaged training deals."""
     from bidzoo.agents.bridge import evaluator, network
     from bidzoo.agents.bridge.trainer import Options
     from bidzoo.envs.bridge.deals import packaged
@@ -318,7 +400,7 @@ def measure_evaluator(
     limit: Annotated[int | None, typer.Option(min=2, help="Number of test deals; default: all.")] = None,
     json: Json = Path("runs/evaluator.json"),
 ) -> None:
-    """How well the double-dummy evaluator knows the tricks of the test deals."""
+    """Measure how well the double-dummy evaluator knows the tricks of the test deals."""
     from bidzoo.agents.bridge.evaluator import Evaluator
     from bidzoo.benchmarks import bridge_evaluator
 
@@ -334,7 +416,7 @@ def success_curves(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the self-play.")] = 1,
     out: Annotated[Path, typer.Option(help="File to write.")] = Path("runs/success-curves.npz"),
 ) -> None:
-    """BIS's nil success curves for all 2955 sequences of earlier bids, from noisy self-play."""
+    """Count BIS's nil success curves for all 2955 sequences of earlier bids, from noisy self-play."""
     from bidzoo.agents.spades.curves_training import CurveOptions, train_success_curves
 
     train_success_curves(CurveOptions(rounds=rounds, seed=seed, out=str(out)), lambda row: typer.echo(row))
@@ -345,7 +427,7 @@ def spades_bidder(
     seed: Annotated[int, typer.Option(min=0, help="Seed of games and weights.")] = 1,
     out: Annotated[Path, typer.Option(help="Weights to write.")] = Path("runs/learned.safetensors"),
 ) -> None:
-    """The learned Spades bidder, by self-play on the bidding."""
+    """Learn to bid in Spades, by self-play on the bidding."""
     from bidzoo.agents.spades.learned_training import LearnedOptions, train_bidder
 
     train_bidder(LearnedOptions(seed=seed, out=str(out)), lambda row: typer.echo(row))

@@ -14,6 +14,8 @@ import pickle
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -137,28 +139,28 @@ if hasattr(os, "register_at_fork"):
 def _serve() -> None:
     """Compile what standard input asks for, one process at a time for all that share the cache; then end."""
     if hasattr(os, "nice"):
-        os.nice(19)
+        os.nice(10)
     from bidzoo.core.compiling import kernel_named  # not ours: this module runs as __main__
 
-    lock = None
     while size := sys.stdin.buffer.read(8):
         module, name, signature = pickle.loads(sys.stdin.buffer.read(int.from_bytes(size, "little")))
         kernel = kernel_named(module, name)
-        if lock is None:
-            lock = _claim(Path(kernel.compiled._cache.cache_path))
-        kernel.compiled.compile(signature)
+        with _turn(Path(kernel.compiled._cache.cache_path)):
+            kernel.compiled.compile(signature)
 
 
-def _claim(folder: Path) -> Any:
-    """An open file that says that this process compiles into ``folder``; waits for another one."""
+@contextmanager
+def _turn(folder: Path) -> Iterator[None]:
+    """No other process compiles into ``folder`` meanwhile: what two ask for, the second one loads."""
     if sys.platform == "win32":
-        return None
+        yield
+        return
     import fcntl
 
     folder.mkdir(parents=True, exist_ok=True)
-    file = open(folder / "bidzoo-compiling.lock", "w")  # noqa: SIM115  held until the process ends
-    fcntl.flock(file, fcntl.LOCK_EX)
-    return file
+    with open(folder / "bidzoo-compiling.lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 if __name__ == "__main__":

@@ -14,7 +14,11 @@ Ray's and Dask's own joblib backends are not used: a killed worker comes out of 
 """
 
 import os
+import signal
+import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from bidzoo.core.threads import set_threads
@@ -80,8 +84,10 @@ def _in_order(results: Results) -> Iterator[Any]:
 
 
 def _alone(function: Callable[..., Any], *task: Any) -> Any:
-    """``function(*task)`` on one thread: the workers share the cores."""
+    """``function(*task)`` on one thread: the workers share the cores. Ctrl-C is for the process that waits for it."""
     set_threads(1)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     return function(*task)
 
 
@@ -89,7 +95,18 @@ def _same(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+_executor: Any = None  # of the last loky tasks
+
+
+def kill_workers() -> None:
+    """End this process's loky workers at once, in the middle of what they do."""
+    for pid in list(_executor._processes) if _executor else ():
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
+
+
 def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> Results:
+    global _executor
     from concurrent.futures import as_completed as done_first
     from concurrent.futures.process import BrokenProcessPool
 
@@ -98,7 +115,7 @@ def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
     waiting, vain = set(range(len(tasks))), 0
     while waiting:
         before = len(waiting)
-        executor = get_reusable_executor(max_workers=workers, env=WORKER)  # a new one after a death
+        _executor = executor = get_reusable_executor(max_workers=workers, env=WORKER)  # a new one after a death
         futures = {executor.submit(_alone, function, *tasks[number]): number for number in sorted(waiting)}
         try:
             for future in done_first(futures):

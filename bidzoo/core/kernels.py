@@ -75,11 +75,13 @@ class Kernel:
     def __reduce__(self) -> Any:
         return compiling.kernel_named, self.key
 
-    def wait_for(self, *arguments: Any) -> None:
-        """From now on compiled; says so if a call with ``arguments`` has to wait for that."""
-        if self._run == self._first:
-            compiling.announce(self, arguments)
-            self._run = self.compiled
+    def wait_for(self, *arguments: Any) -> bool:
+        """From now on compiled, if it was not; says so if a call with ``arguments`` has to wait for that."""
+        if self._run != self._first:
+            return False
+        compiling.announce(self, arguments)
+        self._run = self.compiled
+        return True
 
     def _first(self, *arguments: Any) -> Any:
         """Compiled as soon as that can be had."""
@@ -152,10 +154,9 @@ else:
         @wraps(kernel.py_func)
         def dispatch(*arguments: Any) -> None:
             rows = next(len(a) for a in arguments if isinstance(a, np.ndarray))
-            if rows < MANY:
+            if rows < MANY or kernel.wait_for(0, rows, *arguments):  # the caller alone compiles
                 kernel(0, rows, *arguments)
             else:
-                kernel.wait_for(0, rows, *arguments)
                 spread(kernel, rows, arguments)
 
         return dispatch
@@ -167,18 +168,31 @@ def allocate(dtype: np.dtype[np.void], tables: int) -> States:
     return records.view(np.recarray) if config.DISABLE_JIT else records
 
 
+def without_padding(states: States) -> States:
+    """``states`` with zeros between their fields: what lies there is chance, and would go into files."""
+    clean = np.zeros(states.shape, states.dtype)
+    for name in states.dtype.names or ():
+        clean[name] = states[name]
+    return clean
+
+
+def integers(name: str, given: ArrayLike, least: int, most: int) -> I64:
+    """``given`` as int64; ValueError names what is no integer, or the first that is not from ``least`` to ``most``."""
+    values = np.asarray(given)
+    if values.size and values.dtype.kind not in "biu":
+        raise ValueError(f"{name} {given!r}: expected integers from {least} to {most}")
+    if values.size and not least <= int(values.min()) <= int(values.max()) <= most:
+        wrong = next(value for value in values.ravel().tolist() if not least <= value <= most)
+        raise ValueError(f"{name} {wrong}: expected {least} ... {most}")
+    return values.astype(np.int64)
+
+
 def column(name: str, given: ArrayLike, rows: int, least: int, most: int) -> I64:
-    """``given``, one number or one a row, as ``[rows]``; ValueError names another shape or a number out of range."""
-    if np.shape(given) not in ((), (rows,)):
-        raise ValueError(f"{name} of shape {np.shape(given)}: expected one number, or [{rows}]")
-    return within(name, np.ascontiguousarray(np.broadcast_to(given, rows), np.int64), least, most)
-
-
-def within(name: str, values: I64, least: int, most: int) -> I64:
-    """``values``; ValueError names the first one that is not from ``least`` to ``most``."""
-    for value in values[(values < least) | (values > most)][:1]:
-        raise ValueError(f"{name} {value}: expected {least} ... {most}")
-    return values
+    """``integers``, one or one a row, as ``[rows]``; ValueError names another shape, too."""
+    values = integers(name, given, least, most)
+    if values.shape not in ((), (rows,)):
+        raise ValueError(f"{name} of shape {values.shape}: expected one number, or [{rows}]")
+    return np.ascontiguousarray(np.broadcast_to(values, rows))
 
 
 # SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators").

@@ -8,8 +8,12 @@ class Options(Checked):
 """
 
 import math
+from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Range(NamedTuple):
@@ -18,8 +22,33 @@ class Range(NamedTuple):
     least: float
     most: float = math.inf
 
+    def __contains__(self, value: Any) -> bool:
+        return bool(self.least <= value <= self.most)
+
     def __str__(self) -> str:
         return f"from {self.least}" + ("" if self.most == math.inf else f" to {self.most}")
+
+
+class Length(NamedTuple):
+    """Of a list or a text; both ends count."""
+
+    least: int
+    most: float = math.inf
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(self.least <= len(value) <= self.most)
+
+    def __str__(self) -> str:
+        if self.least == self.most:
+            return f"of length {self.least}"
+        return f"of length {self.least} or more" + ("" if self.most == math.inf else f", up to {self.most}")
+
+
+MOST = float.fromhex("0x1.fffffffffffffp+1023")  # of a float
+
+
+class NotFinite:
+    """Kind of NaN and the infinities: the error of a single sample, the loss of a run that came to nothing."""
 
 
 Count = Annotated[int, Range(1)]
@@ -48,32 +77,45 @@ class Checked:
         """ValueError names the first option whose value its type does not allow, and what was expected."""
         for name, kind in get_type_hints(type(self), include_extras=True).items():
             value = getattr(self, name)
-            if not _fits(kind, value):
+            if not fits(kind, value):
                 raise ValueError(f"{name} {value!r}: expected {expected(kind)}")
+
+
+NAMES = {bool: "True or False", int: "an integer", float: "a number", str: "a text", NoneType: "null", NotFinite: "NaN"}
 
 
 def expected(kind: Any) -> str:
     """The values of a type in words; empty where every value goes."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return f"{expected(arguments[0])} {arguments[1]}"
+        what, comma, each = expected(arguments[0]).partition(", each")
+        return f"{what} {arguments[1]}{comma}{each}"
     if origin is Literal:
         return " or ".join(map(repr, arguments))
-    if origin is tuple:
-        return f"a tuple, each {expected(arguments[0])}"
-    return {bool: "True or False", int: "an integer", float: "a number", str: "a text"}.get(kind, "")
+    if origin in (Union, UnionType):
+        return " or ".join(filter(None, map(expected, arguments)))
+    if origin in (tuple, list):
+        return f"a {origin.__name__}, each {expected(arguments[0])}"
+    if origin is dict or isinstance(kind, dict):
+        return "an object"
+    return NAMES.get(kind) or ("" if kind is Any else f"an object ({kind.__name__})")
 
 
-def _fits(kind: Any, value: Any) -> bool:
+def fits(kind: Any, value: Any) -> bool:
+    """``value`` is one of ``kind``."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return _fits(arguments[0], value) and arguments[1].least <= value <= arguments[1].most
+        return fits(arguments[0], value) and value in arguments[1]
     if origin is Literal:
-        return value in arguments
-    if origin is tuple:
-        return isinstance(value, tuple) and all(_fits(arguments[0], one) for one in value)
+        return any(type(value) is type(one) and value == one for one in arguments)
+    if origin in (Union, UnionType):
+        return any(fits(one, value) for one in arguments)
+    if origin in (tuple, list):
+        return isinstance(value, origin) and all(fits(arguments[0], one) for one in value)
     if kind is int:
         return is_whole(value)
     if kind is float:
-        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+        return isinstance(value, Real) and not isinstance(value, bool) and value in Range(-MOST, MOST)
+    if kind is NotFinite:
+        return isinstance(value, float) and not math.isfinite(value)
     return kind is Any or isinstance(value, kind)

@@ -1,24 +1,32 @@
-"""Files that outlive a kill: replaced whole, or only ever added to; a torn end is cut off and the work goes on."""
+"""Files that outlive a kill: replaced whole, or only ever added to; a torn end is cut off and the work goes on.
 
-import io
+What is written is on disk when a call returns. A file that is added to has one writer at a time, or takes turns.
+"""
+
+import glob
 import json
 import os
+import platform
+import shlex
 import sys
 import tempfile
-import zipfile
+import weakref
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_type_hints
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bidzoo.core.kernels import U8
+from bidzoo.core.schema import json_value, parse
 
-if sys.platform != "win32":
+if sys.platform == "win32":
+    import msvcrt
+else:
     import fcntl
 
 # ---- replaced whole ----------------------------------------------------------------------
@@ -40,51 +48,105 @@ def replace_file(path: Path, content: bytes) -> None:
     except BaseException:
         os.unlink(name)
         raise
+    sync_folder(path.parent)
 
 
-def save_npz(path: Path, **fields: Any) -> None:
-    """``replace_file`` with a compressed ``.npz`` of ``fields``; the same arrays give the same bytes."""
-    content = io.BytesIO()
-    np.savez_compressed(content, **fields)
-    replace_file(path, content.getvalue())
+def sync_folder(folder: Path) -> None:
+    """What was renamed and removed in ``folder`` stays so when the power fails."""
+    if sys.platform == "win32":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
-def load_npz(
-    path: Path, what: str, rows: Mapping[str, tuple[int, ...]], dtype: type = np.integer
-) -> dict[str, NDArray[Any]]:
-    """The arrays of an ``.npz``.
+def sweep(path: Path) -> None:
+    """Remove what killed calls of ``replace_file`` left of ``path``; for one who works on it alone."""
+    for left in path.parent.glob(f".{glob.escape(path.name)}.????????"):
+        left.unlink(missing_ok=True)
 
-    Args:
-        path: of the file.
-        what: the file should be, in words.
-        rows: the fields that must be there, ``[n, *shape]``, and the shape of each.
-        dtype: of these fields.
+
+# ---- by one process at a time ------------------------------------------------------------
+
+_FAR = 1 << 30  # the byte that is locked on Windows, where nobody may read what another has locked
+
+
+class Lock:
+    """Work on ``path`` by this process alone; it says so in a file beside it, which goes with the lock.
 
     Raises:
-        ValueError: a file that is truncated or no ``.npz``, or a field that is missing or has another shape.
+        ValueError: another one has it; names process, machine and command.
     """
-    fields: dict[str, NDArray[Any]] = {}
-    name = "archive"
+
+    def __init__(self, path: Path) -> None:
+        beside = path.with_name(f"{path.name}.lock")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        while True:
+            file = open(beside, "a+b", buffering=0)  # noqa: SIM115  closed by release()
+            if not _claim(file):
+                file.seek(0)
+                holder = file.read().decode(errors="replace")
+                file.close()
+                raise ValueError(f"{path}: already being written, by {holder or 'another process'}")
+            if sys.platform == "win32" or _is_at(file, beside):
+                break
+            file.close()  # removed by its holder meanwhile
+        file.truncate(0)
+        file.write(f"process {os.getpid()} on {platform.node()}: {shlex.join(sys.argv)}"[:300].encode())
+        self.release = weakref.finalize(self, _release, file, beside, os.getpid())
+
+
+def _claim(file: FileIO) -> bool:
     try:
-        with zipfile.ZipFile(path) as archive:
-            for name in archive.namelist():
-                with archive.open(name) as file:
-                    fields[name.removesuffix(".npy")] = np.lib.format.read_array(file, allow_pickle=False)
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, SyntaxError) as problem:
-        raise ValueError(f"{path}: {name}: {problem}; expected {what}") from problem
-    for name, shape in rows.items():
-        if name not in fields:
-            raise ValueError(f"{path}: {name}: missing; the file holds {', '.join(fields) or 'nothing'}")
-        field = fields[name]
-        if not np.issubdtype(field.dtype, dtype) or field.ndim != 1 + len(shape) or field.shape[1:] != shape:
-            expected = f"{'integers' if dtype is np.integer else dtype.__name__} [{', '.join(['n', *map(str, shape)])}]"
-            raise ValueError(f"{path}: {name}: {field.dtype} {list(field.shape)}, expected {expected}")
-    return fields
+        if sys.platform == "win32":
+            file.seek(_FAR)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+def _is_at(file: FileIO, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _release(file: FileIO, beside: Path, process: int) -> None:
+    if process == os.getpid():  # a forked child leaves it to its parent
+        with suppress(OSError):  # on Windows it stays while it is open
+            beside.unlink()
+    file.close()
 
 
 # ---- only ever added to ------------------------------------------------------------------
 
 _SUM = 4  # bytes of a CRC-32
+
+
+def _append(file: FileIO, content: bytes) -> None:
+    """``content`` behind what ``file`` holds, on disk when this returns; after an error nothing of it."""
+    end = file.seek(0, os.SEEK_END)
+    try:
+        left = memoryview(content)
+        while left:
+            left = left[file.write(left) :]
+        os.fsync(file.fileno())
+    except BaseException:
+        with suppress(OSError):
+            file.truncate(end)
+        raise
+
+
+def append_file(path: Path, content: bytes) -> None:
+    """``content`` at the end of ``path``, on disk when this returns; after an error nothing of it."""
+    with open(path, "ab", buffering=0) as file:
+        _append(file, content)
 
 
 class Journal:
@@ -106,13 +168,12 @@ class Journal:
         Raises:
             ValueError: the file has another header, or another process works on it.
         """
-        self.path, self.size, self._alone = path, size, alone
+        self.path, self.size = path, size
         self._header = json.dumps(header, sort_keys=True).encode() + b"\n"
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = open(path, "a+b")  # noqa: SIM115  closed by close()
+        self._lock = Lock(path) if alone else None
+        self._file = open(path, "a+b", buffering=0)  # noqa: SIM115  closed by close()
         try:
-            if alone:
-                self._claim()
             with self._turn():
                 self._check_header()
                 self.at_opening = self._whole_records()
@@ -121,19 +182,20 @@ class Journal:
             raise
 
     def append(self, records: U8) -> None:
-        """Add ``records`` ``[n, size]``; on return they are with the operating system."""
+        """Add ``records`` ``[n, size]``; on disk when this returns."""
         lines = b"".join(record.tobytes() + zlib.crc32(record.tobytes()).to_bytes(_SUM, "little") for record in records)
         with self._turn():
             end = self._file.seek(0, 2)
             torn = (end - len(self._header)) % (self.size + _SUM)
             if torn:
                 self._file.truncate(end - torn)
-            self._file.write(lines)
-            self._file.flush()
+            _append(self._file, lines)
 
     def close(self) -> None:
         """Close the file and let others at it."""
         self._file.close()
+        if self._lock:
+            self._lock.release()
 
     def __enter__(self) -> "Journal":
         return self
@@ -141,17 +203,10 @@ class Journal:
     def __exit__(self, *error: type[BaseException] | BaseException | TracebackType | None) -> None:
         self.close()
 
-    def _claim(self) -> None:
-        if sys.platform != "win32":
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise ValueError(f"{self.path}: another process is writing this file") from error
-
     @contextmanager
     def _turn(self) -> Iterator[None]:
         """Nobody else writes meanwhile."""
-        if self._alone or sys.platform == "win32":
+        if self._lock or sys.platform == "win32":
             yield
             return
         fcntl.flock(self._file, fcntl.LOCK_EX)
@@ -170,8 +225,7 @@ class Journal:
                 f"{self.path}: header: {found.splitlines()[0][:200]!r}, expected {self._header.strip().decode()!r}"
             )
         self._file.truncate(0)  # killed while it wrote the header
-        self._file.write(self._header)
-        self._file.flush()
+        _append(self._file, self._header)
 
     def _whole_records(self) -> U8:
         """All good records ``[n, size]``; what follows them is cut off."""
@@ -188,13 +242,36 @@ class Journal:
         return lines[:good, : self.size].copy()
 
 
-def whole_lines(path: Path) -> list[bytes]:
-    """The lines of ``path``; a last one that a kill cut short is cut off."""
-    content = path.read_bytes()
-    end = content.rfind(b"\n") + 1
-    if end < len(content):
-        os.truncate(path, end)
-    return content[:end].splitlines()
+class Lines:
+    """A file of lines that one process at a time adds to; a last one that a kill cut short is cut off.
+
+    Raises:
+        ValueError: another process has it open.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._lock = Lock(path)
+        try:
+            self._file = open(path, "a+b", buffering=0)  # noqa: SIM115  closed by close()
+            self._file.seek(0)
+            content = self._file.read()
+            self._end = content.rfind(b"\n") + 1
+            self.at_opening = content[: self._end].split(b"\n")[:-1]
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def append(self, line: bytes) -> None:
+        """One more line; on disk when this returns."""
+        if self._file.seek(0, os.SEEK_END) != self._end:
+            self._file.truncate(self._end)
+        _append(self._file, line + b"\n")
+        self._end += len(line) + 1
+
+    def close(self) -> None:
+        """Close the file and let others at it."""
+        self._file.close()
+        self._lock.release()
 
 
 Job = TypeVar("Job", bound=tuple[Any, ...])
@@ -207,26 +284,56 @@ class Ledger(Generic[Job, Outcome]):
     ``path`` has a line for each; without a path they are in memory only.
 
     Raises:
-        ValueError: ``path`` holds something else; names the line. A last line that a kill cut short is dropped.
+        ValueError: ``path`` holds something else, or another process has it open; names line and field. A last line
+            that a kill cut short is dropped.
     """
 
     def __init__(self, path: str | Path | None, job: type[Job], outcome: type[Outcome]) -> None:
         self.path = None if path is None else Path(path)
         self.done: dict[Job, Outcome] = {}
-        if self.path is None or not self.path.exists():
-            return
-        for number, line in enumerate(whole_lines(self.path), 1):
-            try:
-                entry = json.loads(line)
-                self.done[job(**entry["job"])] = outcome(**entry["outcome"])
-            except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as problem:
-                raise ValueError(f"{path}, line {number}: not a finished job ({problem})") from problem
+        self._lines = None if self.path is None else Lines(self.path)
+        self._place: dict[Job, int] = {}  # line of a job
+        try:
+            for number, line in enumerate(self._lines.at_opening if self._lines else (), 1):
+                self._read(line, number, {"job": _kinds(job), "outcome": _kinds(outcome)}, job, outcome)
+        except BaseException:
+            self.close()
+            raise
+
+    def _read(self, line: bytes, number: int, kinds: Any, job: type[Job], outcome: type[Outcome]) -> None:
+        where = f"{self.path}, line {number}"
+        try:
+            entry = parse(kinds, json_value(line, where), where)
+        except ValueError as problem:
+            raise ValueError(f"{problem}: not a finished job; without the line it is done again") from problem
+        done = job(**entry["job"])
+        if done in self.done:
+            raise ValueError(f"{where}: the job of line {self._place[done]} again, expected it once")
+        self.done[done], self._place[done] = outcome(**entry["outcome"]), number
+
+    def where(self, job: Job) -> str:
+        """File and line of a job that was there when the ledger was opened."""
+        return f"{self.path}, line {self._place[job]}" if job in self._place else str(self.path)
 
     def add(self, job: Job, outcome: Outcome) -> None:
-        """Keep ``outcome``; on return it is with the operating system."""
-        self.done[job] = outcome
-        if self.path is not None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+        """Keep ``outcome``; on disk when this returns."""
+        if self._lines:
             entry = {"job": job._asdict(), "outcome": outcome._asdict()}  # type: ignore[attr-defined]
-            with self.path.open("ab") as file:
-                file.write(json.dumps(entry).encode() + b"\n")
+            self._lines.append(json.dumps(entry).encode())
+        self.done[job] = outcome
+
+    def close(self) -> None:
+        """Close the file and let others at it."""
+        if self._lines:
+            self._lines.close()
+
+    def __enter__(self) -> "Ledger[Job, Outcome]":
+        return self
+
+    def __exit__(self, *error: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.close()
+
+
+def _kinds(record: type[Any]) -> dict[str, Any]:
+    """Its fields, none of which may be missing."""
+    return get_type_hints(record, include_extras=True)

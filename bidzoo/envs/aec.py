@@ -6,6 +6,7 @@ their checks are made here, in place, so ``env`` and ``raw_env`` are the same cl
 
 from collections.abc import Callable
 from functools import cached_property
+from html import escape
 from inspect import Parameter, Signature, signature
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -17,7 +18,9 @@ from pettingzoo import AECEnv
 
 from bidzoo.core.kernels import I8, States
 from bidzoo.core.streams import Streams, checked_seed, random_seed
+from bidzoo.envs.encoded import made
 from bidzoo.envs.game import Buffers, Game
+from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -32,7 +35,8 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
 
     Args:
         options: of the rules.
-        render_mode: one of ``metadata["render_modes"]`` or None.
+        render_mode: None, ``"ansi"``, ``"svg"`` or ``"rgb_array"``: what ``render()`` gives. ``"human"`` shows the
+            table after every ``reset`` and ``step`` (see ``bidzoo.envs.render.Screen``).
         illegal_action: ``"terminate"`` ends the episode (the offender and its allies get the game's lowest
             reward, the others 0, with PettingZoo's warning), ``"raise"`` raises ValueError and changes nothing.
 
@@ -42,9 +46,9 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
     """
 
     metadata: dict[str, Any] = {
-        "render_modes": ["ansi", "svg", "rgb_array", "human"],
+        "render_modes": [*MODES],
         "is_parallelizable": False,
-        "render_fps": 2,
+        "render_fps": FPS,
     }
     rules: ClassVar[Callable[..., Game]]
     __signature__: ClassVar[Signature | None] = None
@@ -64,12 +68,11 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         illegal_action: Literal["terminate", "raise"] = "terminate",
         **options: Any,
     ) -> None:
-        game = self.rules(**options)
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise ValueError(f"unknown render_mode {render_mode!r}; choose from {self.metadata['render_modes']}")
+        game = made(self.rules, options)
         if illegal_action not in ("terminate", "raise"):
             raise ValueError(f"unknown illegal_action {illegal_action!r}; choose from 'terminate', 'raise'")
-        self.game, self.render_mode, self.illegal_action = game, render_mode, illegal_action
+        self.game, self.render_mode, self.illegal_action = game, checked_mode(render_mode), illegal_action
+        self._screen = Screen(repr(self))
         self.possible_agents = [f"player_{p}" for p in range(game.num_players)]
         self._number = {agent: p for p, agent in enumerate(self.possible_agents)}
         self._seed = random_seed()
@@ -125,6 +128,8 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         self.truncations = dict.fromkeys(self.agents, False)
         self.agent_selection = self.possible_agents[out.player[0]]
         self._infos = None
+        if self.render_mode == "human":
+            self.render()
 
     def step(self, action: int | None) -> None:
         """Take the action of ``agent_selection``; agents of a finished episode step with None, once each."""
@@ -151,6 +156,8 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
             self._finish({a: float(out.reward[0, p]) for a, p in self._number.items()})
         else:
             self.agent_selection = self.possible_agents[out.player[0]]
+        if self.render_mode == "human":
+            self.render()
 
     def _illegal(self, agent: str, action: int) -> None:
         legal = " ".join(self.game.action_text(int(a)) for a in np.flatnonzero(self._one_mask))
@@ -231,22 +238,36 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         return int(policy.act(self.view(agent), self._out.mask, rng)[0])
 
     def render(self) -> Any:
-        """The whole table as ``render_mode`` says (see ``Game.render``)."""
+        """The whole table as ``render_mode`` says: text, SVG document, pixels uint8 ``[H, W, 3]``; None if shown."""
         if self.render_mode is None:
             modes = ", ".join(self.metadata["render_modes"])
             gymnasium.logger.warn(
                 f"render() without a render_mode shows nothing; make the environment with one of {modes}"
             )
+        if self.render_mode == "human":
+            return self._screen.show(self.game, self._states)
         return self.game.render(self._states[0], self.render_mode)
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Close the window of ``render_mode="human"``."""
+        self._screen.close()
 
     def __str__(self) -> str:
         return str(self.metadata["name"])
 
     def __repr__(self) -> str:
         return f"<AEC environment {repr(self.game)[1:]}"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the whole table, whose turn it is or the rewards."""
+        if self._board < 0:
+            return f"<p>{escape(repr(self))}, before <code>reset()</code></p>"
+        if any(self.terminations.values()):
+            now = "rewards " + ", ".join(f"{agent} {reward:g}" for agent, reward in self.rewards.items())
+        else:
+            now = f"{self.agent_selection} is to act"
+        where = f"{self}, seed {self._seed}, board {self._board}"
+        return f"{self.game.svg(self._states[0])}\n<p>{where}: {now}</p>"
 
 
 def _signature(rules: Callable[..., Game]) -> Signature:

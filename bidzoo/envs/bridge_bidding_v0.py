@@ -21,17 +21,23 @@ those of the deal's double-dummy table; nothing is solved while an episode runs.
 
 | option | values (default first) | meaning |
 |---|---|---|
-| `observation` | `openspiel480`, `bmcs480`, `openspiel571`, `jps267` | the encoder, see [](../observations/bridge.md) |
-| `reward` | `"score"`, `"par"`, `"duplicate"` | duplicate points; IMPs against par; IMPs between two tables |
+| `observation` | `openspiel480`, `bmcs480`, `openspiel571`, `jps267`, `bidder1375` | [encoders](../observations/bridge.md) |
+| `reward` | `"score"`, `"par"`, `"duplicate"`, `"cost"` | points; IMPs against par; IMPs of two tables; see below |
 | `reward_scale` | 1 | rewards are divided by it (24 in Joint Policy Search) |
 | `deals` | `"train"`, `"validation"`, `"test"`, a file, a `DealSet` | a PBN or LIN file also gives the dealers |
 | `augment` | `True` | rename suits and turn seats (96 exact variants of every deal), chosen by board |
 | `shuffle` | `True` | a deal of the set chosen by board; else deals in order |
-| `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, printed text |
+| `competition` | `True` | without it E/W pass throughout and are never asked: bridge without competition |
+| `most_calls` | 0 | N/S pass of themselves after so many calls; 0: never |
+| `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, window or notebook |
 | `illegal_action` | `"terminate"`, `"raise"` | the offender and its partners get the lowest reward; `ValueError` |
 
 With `reward="duplicate"` an episode is two auctions of the same deal: at the second table every player sits one
 seat further clockwise, so the sides are exchanged and the same pair holds both directions, as in both papers.
+
+Bridge without competition (Yeh and Lin 2016, Tian et al. 2018) is `competition=False, reward="cost"`: partners bid
+alone, and their loss is the cost of those papers, the IMPs between their contract and the best one of their two hands,
+undoubled and double dummy (0 if none makes).
 
 `reset(options=...)` takes `board` (0-based; dealer and vulnerability follow the 16-board cycle), `deal` (PBN text,
 or four hands as card lists or bit masks), `dealer` (number or letter), `vulnerability`

@@ -14,9 +14,20 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bidzoo.core.cards import SEATS, card_number, check_deal, deal_hands, hand_bits, hand_number, hand_text
+from bidzoo.core.cards import (
+    SEAT_NAMES,
+    SEATS,
+    card_number,
+    check_deal,
+    deal_hands,
+    hand_bits,
+    hand_number,
+    hand_text,
+    seat_number,
+)
 from bidzoo.core.kernels import F32, I8, I64, U64, Bool, State, States, allocate
 from bidzoo.core.layout import Layout
+from bidzoo.core.names import choose_from
 from bidzoo.core.options import is_whole
 from bidzoo.envs.picture import Picture
 
@@ -95,6 +106,10 @@ class Game(ABC):
     def begin(self, states: States, boards: I64, seed: int, out: Buffers, rows: Bool | None = None) -> None:
         """Deal ``boards`` ``[B]`` of ``seed`` (only at ``rows`` ``[B]`` if given) and fill their buffers."""
 
+    def deal_numbers(self, boards: I64, seed: int = 0) -> I64:
+        """Equal for those of ``boards`` ``[B]`` whose cards come from one deal: results on them are not independent."""
+        return np.asarray(boards, np.int64)
+
     @abstractmethod
     def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
         """Take legal ``actions`` ``[B]`` (-1: leave that table alone, its reward and over become 0).
@@ -159,11 +174,32 @@ class Game(ABC):
 
     # ---- what follows from it -------------------------------------------------------------
 
+    def player_at(self, place: int | str) -> int:
+        """The number of a player: as it is, ``"player_2"``, or of four players a seat, ``"South"`` or ``"S"``.
+
+        Raises:
+            ValueError: nobody sits there; names the places.
+        """
+        number, last = self._place(place), self.num_players - 1
+        if not is_whole(number, 0, last):
+            seats = f", {' '.join(SEAT_NAMES)}" if self.num_players == 4 else ""
+            raise ValueError(
+                f"{place!r} is no player of {self.id}; expected 0 ... {last}, player_0 ... player_{last}{seats}"
+            )
+        return int(number)
+
+    def _place(self, place: int | str) -> Any:
+        if isinstance(place, str) and place.startswith("player_") and place.removeprefix("player_").isdecimal():
+            return int(place.removeprefix("player_"))
+        if isinstance(place, str) and self.num_players == 4:
+            try:
+                return seat_number(place)
+            except ValueError:
+                return None
+        return place
+
     def render(self, state: State, mode: str | None) -> Any:
-        """Text (``ansi``, printed by ``human``), SVG document (``svg``), uint8 pixels ``[H, W, 3]`` (``rgb_array``)."""
-        if mode == "human":
-            print(self.text(state))  # the one place that prints: it is what the mode is for
-            return None
+        """Text (``ansi``), SVG document (``svg``), uint8 pixels ``[H, W, 3]`` (``rgb_array``), None for None."""
         return {"ansi": self.text, "svg": self.svg, "rgb_array": self.image}[mode](state) if mode else None
 
     def svg(self, state: State) -> str:
@@ -228,12 +264,13 @@ def read_board(value: Any) -> int:
 
 def read_deal(value: Any) -> I64:
     """Cards of N E S W ``[4]`` of a PBN deal, or of four hands: PBN texts, bit masks, or cards as numbers or texts."""
-    hands = deal_hands(value) if isinstance(value, str) else [_read_hand(hand) for hand in value]
+    hands = deal_hands(value) if isinstance(value, str) else [read_hand(hand) for hand in value]
     check_deal(hands)
     return np.array(hands, np.int64)
 
 
-def _read_hand(hand: Any) -> int:
+def read_hand(hand: Any) -> int:
+    """Bits of a hand: a PBN text, a bit mask, or cards as numbers or texts; any number of cards."""
     if is_whole(hand):
         return int(hand)
     if isinstance(hand, str):
@@ -254,5 +291,5 @@ def choose_encoder(encoders: Mapping[str, Encoder], name: str | None) -> Encoder
     if name is None:
         return next(iter(encoders.values()))
     if name not in encoders:
-        raise ValueError(f"unknown observation {name!r}; choose from {', '.join(encoders)}")
+        raise ValueError(f"unknown observation {name!r}; {choose_from(name, encoders)}")
     return encoders[name]

@@ -10,6 +10,7 @@ Widths of text are reckoned (``width``), not asked of a font, so that both outpu
 ('<svg', (60, 200, 3))
 """
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -237,6 +238,10 @@ class Picture:
 
     # ---- output -----------------------------------------------------------------------------
 
+    def _repr_svg_(self) -> str:
+        """What a notebook shows."""
+        return self.svg()
+
     def svg(self) -> str:
         """The drawing as an SVG document; stands in HTML as it is."""
         size = f'width="{self.width}" height="{self.height}" viewBox="0 0 {self.width} {self.height}"'
@@ -255,6 +260,19 @@ class Picture:
         for shape in self.shapes:
             _paint(draw, shape, fine)
         return np.asarray(image.reduce(_FINER), np.uint8).copy()
+
+
+def tiled(pictures: Sequence[Picture]) -> Picture:
+    """One picture of at least one, in rows of equal length, as nearly square as their number allows."""
+    if len(pictures) == 1:
+        return pictures[0]
+    columns = math.ceil(math.sqrt(len(pictures)))
+    wide, high = max(one.width for one in pictures), max(one.height for one in pictures)
+    out = Picture(columns * wide, math.ceil(len(pictures) / columns) * high)
+    for i, picture in enumerate(pictures):
+        x, y = i % columns * wide, i // columns * high
+        out.shapes += [shape._replace(x=shape.x + x, y=shape.y + y) for shape in picture.shapes]
+    return out
 
 
 _FINER = 3  # pixels are drawn this much finer, then averaged

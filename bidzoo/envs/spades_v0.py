@@ -10,7 +10,7 @@ Spades for four players: rounds of bidding and thirteen tricks, scores and bags 
 | Gymnasium id | `bidzoo/Spades-v0` |
 | Agents | `player_0` … `player_3`: North, East, South, West; `player_0` and `player_2` are partners |
 | Actions | `Discrete(68)`: 0 nil, 1 … 13 tricks, 14 blind nil, 15 look at the hand, 16 + card (4 × rank + suit) |
-| Observation | `{"observation": int8 [860], "action_mask": int8 [68]}`; see [](../observations/spades.md) |
+| Observation | `{"observation": int8 [860], "action_mask": int8 [68]}`; see [observations](../observations/spades.md) |
 | Rewards | at the end of the episode only; zero-sum between the sides |
 
 The seat left of the dealer bids first and leads first; each seat bids once, clockwise, and partners may bid more
@@ -35,7 +35,7 @@ round ends with a side at a goal: the highest score wins, and if two sides share
 | `blind_deficit` | 0 | points by which a side must trail to be offered it; with 0 also at equal scores |
 | `reward` | `"win"`, `"points"` | who won; by how many points (cutthroat: beyond the mean of the others) |
 | `observation` | `"full"`, `"bidding"` | encoder; `"bidding"` is the default of `phase="bidding"` |
-| `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, printed text |
+| `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, window or notebook |
 | `illegal_action` | `"terminate"`, `"raise"` | the offender and its partners get the lowest reward; `ValueError` |
 
 With `phase="bidding"` there are 16 actions, the bids, and the next decision after the fourth bid is the first bid of

@@ -6,6 +6,7 @@ from typing import Any
 from bidzoo import agents, registry
 from bidzoo.agents.policy import Policy
 from bidzoo.core.cards import SEAT_NAMES
+from bidzoo.core.names import choose_from
 
 HUMAN = "human"
 BRIDGE = ("bridge_bidding_v0", "bridge_v0")
@@ -85,11 +86,21 @@ OFFERS = {
 }
 
 
+def offers() -> dict[str, Offer]:
+    """All by id: bidzoo's games, and the small ones that are registered or announced."""
+    return OFFERS | {
+        env_id: Offer(env_id, env_id.rpartition("_v")[0].replace("_", " ").title(), registry.summary(env_id), _PAIR)
+        for env_id in registry.available()
+        if env_id not in registry.GAMES and agents.is_small(env_id)
+    }
+
+
 def offer(game_id: str) -> Offer:
-    """The offer of ``game_id``; ValueError names the choices."""
-    if not isinstance(game_id, str) or game_id not in OFFERS:
-        raise ValueError(f"unknown game {game_id!r}; choose from {', '.join(OFFERS)}")
-    return OFFERS[game_id]
+    """The offer of ``game_id``; ValueError names the nearest and the choices."""
+    known = offers()
+    if not isinstance(game_id, str) or game_id not in known:
+        raise ValueError(f"unknown game {game_id!r}; {choose_from(game_id, known)}")
+    return known[game_id]
 
 
 def checked_options(game_id: str, options: Any) -> dict[str, Any]:
@@ -108,7 +119,7 @@ def checked_options(game_id: str, options: Any) -> dict[str, Any]:
 def agents_for(game_id: str) -> dict[str, str]:
     """Name and summary of every agent that plays ``game_id``; in ``bridge_v0`` bidders do, see ``make_agent``."""
     played = BRIDGE if game_id == "bridge_v0" else (game_id,)
-    return {name: entry.summary for name, entry in agents.AGENTS.items() if set(played) & set(entry.games)}
+    return {name: one.summary for name, one in agents.entries().items() if any(map(one.plays, played))}
 
 
 def usual(game_id: str) -> str:
@@ -132,10 +143,10 @@ def make_agent(game_id: str, name: str) -> Policy:
     if name not in agents_for(game_id):
         raise ValueError(f"{name!r} does not play {game_id}; choose from {HUMAN}, {', '.join(agents_for(game_id))}")
     try:
-        policy = agents.make(name)
+        policy = agents.resolve(name)
     except ImportError as problem:
         raise ValueError(f"agent {name!r} cannot be made: {problem}") from problem
-    if game_id not in agents.AGENTS[name].games:
+    if game_id == "bridge_v0" and game_id not in agents.games_of(name):
         from bidzoo.agents.bridge.card_play import WithCards
 
         return WithCards(policy)
@@ -149,7 +160,7 @@ def menu() -> list[dict[str, Any]]:
             "id": one.id,
             "title": one.title,
             "summary": one.summary,
-            "about": registry.GAMES[one.id].summary,
+            "about": registry.summary(one.id),
             "seats": list(one.seats),
             "usual": usual_seats(one.id),
             "options": [
@@ -163,5 +174,5 @@ def menu() -> list[dict[str, Any]]:
             ],
             "agents": [{"name": name, "summary": summary} for name, summary in agents_for(one.id).items()],
         }
-        for one in OFFERS.values()
+        for one in offers().values()
     ]

@@ -11,7 +11,7 @@ from bidzoo.envs.bridge.formats import lin, pbn
 from bidzoo.envs.bridge.game import VULNERABILITIES
 from bidzoo.envs.bridge.state import AUCTION, OVER
 from bidzoo.play.catalog import BRIDGE, HUMAN, agents_for
-from bidzoo.play.session import Session
+from bidzoo.play.session import Session, Setup
 
 READERS = {".pbn": pbn.loads, ".lin": lin.loads}
 MOST_BOARDS = 2000
@@ -51,17 +51,9 @@ def open_board(session: Session, index: int, way: str) -> None:
     if way not in (REPLAY, REBID, PLAY_AGAIN):
         raise ValueError(f"way {way!r}: expected {REPLAY}, {REBID} or {PLAY_AGAIN}")
     board: Board = session.boards[index]
-    if not board.complete or board.hands is None:
-        raise ValueError(f"board {board.number or index + 1}: hands are missing, expected all four")
-    fixed: dict[str, object] = {"deal": [int(hand) for hand in board.hands]}
-    if board.dealer is not None:
-        fixed["dealer"] = board.dealer
-    if board.vulnerable is not None:
-        fixed["vulnerability"] = VULNERABILITIES[board.vulnerable]
-    if board.tricks is not None and min(board.tricks) >= 0:
-        fixed["tricks"] = list(board.tricks)
+    fixed = _fixed(board, board.number or index + 1)
     game_id = "bridge_bidding_v0" if way == REBID else "bridge_v0"
-    actions = [call.call for call in board.auction] + [NUM_CALLS + card for card in board.play]
+    actions = _actions(board)
     with session.lock:
         able, seats = {HUMAN, *agents_for(game_id)}, session.seats
         seats = [name if name in able else "random" for name in seats] if len(seats) == 4 else [HUMAN, *["random"] * 3]
@@ -69,6 +61,34 @@ def open_board(session: Session, index: int, way: str) -> None:
         record = actions if way == REPLAY and board.auction else []
         session.start(game_id, {}, seats, 0, number, fixed, record)
         session.at_board = index
+
+
+def table_of(board: Board, number: int) -> tuple[Setup, list[int]]:
+    """A table for ``board``, marked ``number``, and the actions that the file records.
+
+    Raises:
+        ValueError: a hand is missing.
+    """
+    return Setup("bridge_v0", {}, 0, number - 1, _fixed(board, number)), _actions(board)
+
+
+def _fixed(board: Board, number: int) -> dict[str, object]:
+    """What is not dealt but given, as ``Game.fix`` takes it."""
+    if not board.complete or board.hands is None:
+        raise ValueError(f"board {number}: hands are missing, expected all four")
+    fixed: dict[str, object] = {"deal": [int(hand) for hand in board.hands]}
+    if board.dealer is not None:
+        fixed["dealer"] = board.dealer
+    if board.vulnerable is not None:
+        fixed["vulnerability"] = VULNERABILITIES[board.vulnerable]
+    if board.tricks is not None and min(board.tricks) >= 0:
+        fixed["tricks"] = list(board.tricks)
+    return fixed
+
+
+def _actions(board: Board) -> list[int]:
+    """Calls and cards as the game numbers them."""
+    return [call.call for call in board.auction] + [NUM_CALLS + card for card in board.play]
 
 
 # ---- saving ----------------------------------------------------------------------------------

@@ -105,6 +105,11 @@ def tricks(session: Session, body: Plain) -> Plain:
     return show.double_dummy(session)
 
 
+def compare(session: Session, body: Plain) -> Plain:
+    """This board, once over, against par and the agents at the other table, and the total so far."""
+    return show.total(session)
+
+
 def load(session: Session, body: Plain) -> None:
     """Read the boards of a file: ``name`` and ``text``."""
     files.load(session, _field(body, "name", str), _field(body, "text", str))
@@ -132,6 +137,7 @@ POST: dict[str, Route] = {
     "/api/undo": undo,
     "/api/reveal": reveal,
     "/api/think": think,
+    "/api/compare": compare,
     "/api/load": load,
     "/api/open": open_board,
 }

@@ -1,21 +1,25 @@
-"""The page's server: a few fixed files and a JSON interface, for one person on this machine.
+"""The page's server: a few fixed files and a JSON interface, for the people who know the printed address.
 
 A request must name this server in ``Host`` (an address or localhost, against DNS rebinding), come from its own page
 (``Origin``, if given), and carry the token that the printed address holds, which the first answer turns into a cookie.
-Nothing a client sends is ever used as a path; answers forbid scripts and pictures from elsewhere.
+All that is checked before a body is read. Nothing a client sends is ever used as a path; answers forbid scripts and
+pictures from elsewhere. Every table is a session of its own, by its number in the address (``?table=2``).
 """
 
 import ipaddress
 import json
 import secrets
 import socket
+import sys
+from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
-from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from socketserver import TCPServer
-from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from threading import Lock
+from typing import Any, BinaryIO, cast
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from bidzoo.envs.picture import SUIT_COLORS, outline_path
 from bidzoo.play import routes
@@ -27,6 +31,11 @@ PAGE = {
     "/play.js": ("play.js", "text/javascript; charset=utf-8"),
 }
 MOST_BYTES = 4 << 20  # of a request's body
+MOST_HEAD_BYTES = 64 << 10  # of its first line and headers
+PIECE = 16 << 10  # bytes of a refused body read at once
+MOST_CONNECTIONS = 64
+MOST_TABLES = 32
+MOST_FIELDS = 8  # in an address
 EXPECTED = (ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, ImportError, OSError)  # of any agent
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -48,14 +57,23 @@ class RefusedError(Exception):
 
 
 class PlayServer(ThreadingHTTPServer):
-    """Serves one session; ``url`` is what to open."""
+    """Serves tables, each a session of its own; ``url`` is what to open.
+
+    Of more than ``MOST_CONNECTIONS`` the oldest that has not shown the token goes, so nobody can keep out who has it.
+    Of more than ``MOST_TABLES`` the one goes that was left alone longest; the first stays.
+    """
 
     daemon_threads = True
     allow_reuse_address = True
+    request_queue_size = 64
 
     def __init__(self, host: str = "127.0.0.1", port: int = 0, session: Session | None = None) -> None:
         """Bind now, on a free port if ``port`` is 0; OSError if it is taken."""
-        self.host, self.session, self.token = host, session or Session(), secrets.token_urlsafe(24)
+        self.host, self.token = host, secrets.token_urlsafe(24)
+        self._turn = Lock()
+        self._tables = {1: session or Session()}  # the last one asked for at the end
+        self._opened = 1
+        self._connections: dict[socket.socket, bool] = {}  # in their order; whether they have shown the token
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         super().__init__((host, port), Handler)
         self.cookie = f"bidzoo_{self.server_port}"  # cookies are shared by all ports of a host
@@ -64,6 +82,63 @@ class PlayServer(ThreadingHTTPServer):
         """Bind without asking any name server what we are called, as ``http.server`` would."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = self.host, self.server_address[1]
+
+    # ---- tables ---------------------------------------------------------------------------------
+
+    def table(self, number: str) -> Session:
+        """The session of table ``number``, by default the first; KeyError if there is none."""
+        with self._turn:
+            key = int(number or "1") if len(number) < 10 and (number or "1").isdecimal() else 0
+            if key not in self._tables:
+                raise KeyError(f"table {number[:20]!r} is not here (any more); open another one")
+            self._tables[key] = self._tables.pop(key)
+            return self._tables[key]
+
+    def open_table(self) -> int:
+        """The number of a new table."""
+        fresh = Session()
+        with self._turn:
+            self._opened += 1
+            self._tables[self._opened] = fresh
+            if len(self._tables) > MOST_TABLES:
+                del self._tables[next(number for number in self._tables if number > 1)]
+            return self._opened
+
+    # ---- connections ----------------------------------------------------------------------------
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """A connection, in a thread of its own if there is room."""
+        with self._turn:
+            full = len(self._connections) >= MOST_CONNECTIONS
+            stranger = next((other for other, known in self._connections.items() if not known), None) if full else None
+            if stranger is not None:
+                del self._connections[stranger]
+                with suppress(OSError):
+                    stranger.shutdown(socket.SHUT_RDWR)  # its thread wakes and ends
+            room = not full or stranger is not None
+            if room:
+                self._connections[request] = False
+        if room:
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def shutdown_request(self, request: Any) -> None:
+        """The end of a connection."""
+        with self._turn:
+            self._connections.pop(request, None)
+        super().shutdown_request(request)
+
+    def trust(self, connection: socket.socket) -> None:
+        """``connection`` has shown the token."""
+        with self._turn:
+            if connection in self._connections:
+                self._connections[connection] = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a client that hung up; a slip of ours needs its traceback."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
 
     @property
     def url(self) -> str:
@@ -92,6 +167,27 @@ def _is_address(name: str) -> bool:
     return True
 
 
+class _Head:
+    """What a client sends, of which the lines of a request's head end after ``MOST_HEAD_BYTES``."""
+
+    def __init__(self, sent: BinaryIO) -> None:
+        self._sent, self.left = sent, MOST_HEAD_BYTES
+
+    def readline(self, size: int) -> bytes:
+        """At most ``size`` bytes of a line; nothing any more once the head is too long."""
+        line = self._sent.readline(min(size, self.left))
+        self.left -= len(line)
+        return line
+
+    def read(self, size: int) -> bytes:
+        """``size`` bytes of a body."""
+        return self._sent.read(size)
+
+    def close(self) -> None:
+        """No more."""
+        self._sent.close()
+
+
 class Handler(BaseHTTPRequestHandler):
     """One connection."""
 
@@ -100,6 +196,17 @@ class Handler(BaseHTTPRequestHandler):
     server_version, sys_version = "bidzoo", ""
     timeout = 60  # seconds without a byte
     error_content_type, error_message_format = "text/plain", "%(code)d %(message)s\n"  # of malformed requests
+
+    def setup(self) -> None:
+        """Read through a limit."""
+        super().setup()
+        self.head = _Head(cast(BinaryIO, self.rfile))
+        self.rfile = self.head  # type: ignore[assignment]
+
+    def handle_one_request(self) -> None:
+        """One request, its head within the limit."""
+        self.head.left = MOST_HEAD_BYTES
+        super().handle_one_request()
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing: the terminal belongs to the person who plays."""
@@ -115,8 +222,8 @@ class Handler(BaseHTTPRequestHandler):
     # ---- what is asked --------------------------------------------------------------------------
 
     def _get(self) -> None:
-        url = urlsplit(self.path)
-        given = parse_qs(url.query, max_num_fields=8).get("token", [""])[0]
+        url, fields = self._address()
+        given = fields.get("token", "")
         if url.path == "/" and given and self._is_token(given):
             self._send(HTTPStatus.SEE_OTHER, b"", "text/plain", {"Location": "/", "Set-Cookie": self._cookie()})
             return
@@ -124,52 +231,81 @@ class Handler(BaseHTTPRequestHandler):
         if url.path in PAGE:
             name, kind = PAGE[url.path]
             self._send(HTTPStatus.OK, (files("bidzoo.play") / "page" / name).read_bytes(), kind)
-            return
-        if url.path == "/icon.svg":
+        elif url.path == "/icon.svg":
             self._send(HTTPStatus.OK, _icon().encode(), "image/svg+xml")
-            return
-        self._run(routes.GET, url.path, {})
+        elif url.path == "/table":  # the cookie is ``SameSite=Strict``, so no other page opens tables
+            self._send(HTTPStatus.SEE_OTHER, b"", "text/plain", {"Location": f"/?table={self.server.open_table()}"})
+        else:
+            self._run(routes.GET, url.path, fields, {})
 
     def _post(self) -> None:
-        body = self._body()
-        self._check_token()
-        origin = self.headers.get("Origin")
-        if origin is not None and origin != f"http://{self.headers['Host']}":
-            raise RefusedError(HTTPStatus.FORBIDDEN, "this request comes from another page")
-        if self.headers.get_content_type() != "application/json":
-            raise RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "expected application/json")
         try:
-            data = json.loads(body)
+            length = self._length()
+        except RefusedError:
+            self.close_connection = True
+            raise
+        try:
+            url, fields = self._address()
+            self._check_token()
+            self._check_kind()
+        except RefusedError:
+            self._throw_away(length)
+            raise
+        try:
+            data = json.loads(self.rfile.read(length))
         except (ValueError, RecursionError) as problem:
             raise RefusedError(HTTPStatus.BAD_REQUEST, "the body is not JSON") from problem
         if not isinstance(data, dict):
             raise RefusedError(HTTPStatus.BAD_REQUEST, "expected a JSON object")
-        self._run(routes.POST, urlsplit(self.path).path, data)
+        self._run(routes.POST, url.path, fields, data)
 
-    def _run(self, known: dict[str, routes.Route], path: str, body: dict[str, Any]) -> None:
+    def _run(self, known: dict[str, routes.Route], path: str, fields: dict[str, str], body: dict[str, Any]) -> None:
         if path not in known:
             other = routes.GET if known is routes.POST else routes.POST
             if path in other or (path in PAGE and known is routes.POST):
                 raise RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, "this address takes another method")
             raise RefusedError(HTTPStatus.NOT_FOUND, "there is nothing here")
         try:
-            found = routes.answer(known[path], self.server.session, body)
+            session = self.server.table(fields.get("table", ""))
+        except KeyError as problem:
+            raise RefusedError(HTTPStatus.GONE, _words(problem)) from problem
+        try:
+            found = routes.answer(known[path], session, body)
         except StaleError as problem:
             raise RefusedError(HTTPStatus.CONFLICT, str(problem)) from problem
         except EXPECTED as problem:
             raise RefusedError(HTTPStatus.BAD_REQUEST, _words(problem)) from problem
         self._json(HTTPStatus.OK, found)
 
-    def _body(self) -> bytes:
-        """All of the body, read before anything is refused, so that the connection stays in step."""
+    def _address(self) -> tuple[SplitResult, dict[str, str]]:
+        """Path and fields of what is asked for."""
+        try:
+            url = urlsplit(self.path)
+            fields = parse_qs(url.query, max_num_fields=MOST_FIELDS)
+        except ValueError as problem:
+            raise RefusedError(HTTPStatus.BAD_REQUEST, f"the address cannot be read: {_words(problem)}") from problem
+        return url, {name: values[0] for name, values in fields.items()}
+
+    def _length(self) -> int:
+        """Bytes of the body."""
         length = self.headers.get("Content-Length", "")
         if "Transfer-Encoding" in self.headers or not length.isascii() or not length.isdecimal():
-            self.close_connection = True
             raise RefusedError(HTTPStatus.LENGTH_REQUIRED, "expected a Content-Length")
         if len(length) > 12 or int(length) > MOST_BYTES:
-            self.close_connection = True
             raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"expected at most {MOST_BYTES >> 20} MB")
-        return self.rfile.read(int(length))
+        return int(length)
+
+    def _check_kind(self) -> None:
+        origin = self.headers.get("Origin")
+        if origin is not None and origin != f"http://{self.headers['Host']}":
+            raise RefusedError(HTTPStatus.FORBIDDEN, "this request comes from another page")
+        if self.headers.get_content_type() != "application/json":
+            raise RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "expected application/json")
+
+    def _throw_away(self, length: int) -> None:
+        """Read a body that is refused, a piece at a time: the connection stays in step, and nothing is kept."""
+        while length > 0 and (piece := self.rfile.read(min(length, PIECE))):
+            length -= len(piece)
 
     # ---- who asks -------------------------------------------------------------------------------
 
@@ -179,13 +315,13 @@ class Handler(BaseHTTPRequestHandler):
             raise RefusedError(HTTPStatus.MISDIRECTED_REQUEST, "this server is not known by that name")
 
     def _check_token(self) -> None:
-        try:
-            cookies = SimpleCookie(self.headers.get("Cookie", ""))
-        except CookieError as problem:
-            raise RefusedError(HTTPStatus.FORBIDDEN, "the cookie cannot be read") from problem
-        morsel = cookies.get(self.server.cookie)
-        if morsel is None or not self._is_token(morsel.value):
+        """Ours among the cookies of all programs on this machine, which may look like anything."""
+        pairs = (
+            part.strip().partition("=") for line in self.headers.get_all("Cookie") or [] for part in line.split(";")
+        )
+        if not any(name == self.server.cookie and self._is_token(value) for name, _, value in pairs):
             raise RefusedError(HTTPStatus.FORBIDDEN, "open the address that `bidzoo play` printed: it holds the key")
+        self.server.trust(self.connection)
 
     def _is_token(self, given: str) -> bool:
         return secrets.compare_digest(given.encode(), self.server.token.encode())
@@ -195,16 +331,28 @@ class Handler(BaseHTTPRequestHandler):
 
     # ---- answers --------------------------------------------------------------------------------
 
-    def _answer(self, work: Any) -> None:
+    def _answer(self, work: Callable[[], None]) -> None:
         try:
-            self._check_host()
-            work()
-        except RefusedError as refused:
-            if self.command == "POST" and refused.status == HTTPStatus.MISDIRECTED_REQUEST:
-                self.close_connection = True  # its body was not read
-            self._json(refused.status, {"error": refused.text})
-        except ConnectionError:
-            self.close_connection = True
+            try:
+                if self.head.left <= 0:
+                    self.close_connection = True
+                    expected = f"expected at most {MOST_HEAD_BYTES >> 10} kB of headers"
+                    raise RefusedError(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, expected)
+                self._check_host()
+                work()
+            except RefusedError as refused:
+                if self.command == "POST" and refused.status == HTTPStatus.MISDIRECTED_REQUEST:
+                    self.close_connection = True  # its body was not read
+                self._json(refused.status, {"error": refused.text})
+            except OSError:
+                raise
+            except Exception as problem:
+                self.close_connection = True
+                fault = f"a fault of the program: {type(problem).__name__}: {_words(problem)}"
+                self._json(HTTPStatus.INTERNAL_SERVER_ERROR, {"error": fault})
+                raise
+        except OSError:
+            self.close_connection = True  # it hung up
 
     def _json(self, status: HTTPStatus, data: dict[str, Any]) -> None:
         self._send(status, json.dumps(data, allow_nan=False).encode(), "application/json")

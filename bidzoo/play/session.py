@@ -3,18 +3,18 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import RLock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bidzoo import registry
 from bidzoo.agents.explanation import Explanation
 from bidzoo.agents.policy import Policy
-from bidzoo.core.kernels import I64, States
+from bidzoo.core.kernels import I64, State, States
 from bidzoo.core.options import whole
 from bidzoo.core.streams import Streams
 from bidzoo.envs.game import Buffers
-from bidzoo.play.catalog import HUMAN, agents_for, checked_options, make_agent, offer, usual_seats
+from bidzoo.play.catalog import BRIDGE, HUMAN, agents_for, checked_options, make_agent, offer, usual, usual_seats
 from bidzoo.play.explanation import explanation_of
 
 MOST = 2**53 - 1  # of seeds and boards: what a page's numbers hold exactly
@@ -67,6 +67,22 @@ class Setup:
         """Who took each of ``actions``."""
         return self._walk(tuple(actions))[1]
 
+    def played(self, policies: Sequence[Policy | None]) -> State:
+        """The finished table that ``policies`` of the players make of this start."""
+        game, out = self.game, self.game.buffers(1)
+        states = game.new(1)
+        game.begin(states, np.array([self.board], np.int64), self.seed, out)
+        if self._fixed:
+            game.fix(states, self._fixed, out)
+        while out.mask.any():
+            policy = policies[int(out.player[0])]
+            if policy is None:
+                raise ValueError("a human sits at the other table, expected agents")
+            rng = Streams.at(self.seed, np.array([self.board], np.int64), game.clock(states))
+            views = game.view_of(states, np.array([int(out.player[0])]))
+            game.step_one(states, int(policy.act(views, out.mask.copy(), rng)[0]), out)
+        return states[0]
+
     def _walk(self, actions: tuple[int, ...]) -> tuple[Position, list[int]]:
         game = self.game
         states, out, players = game.new(1), game.buffers(1), []
@@ -80,6 +96,17 @@ class Setup:
             players.append(int(out.player[0]))
             game.step_one(states, int(action), out)
         return Position(states, out), players
+
+
+class Compared(NamedTuple):
+    """A board that people have finished; points and IMPs are those of their side."""
+
+    board: int
+    points: int  # duplicate score
+    par: int
+    other: int  # score of the agents in the same seats at the other table
+    imps_par: int
+    imps_other: int
 
 
 class StaleError(ValueError):
@@ -102,6 +129,7 @@ class Session:
         self.source = ""
         self.at_board = -1  # index into ``boards``; -1: a deal of our own
         self.replaying = False  # the record at the start came from the file
+        self.compared: dict[tuple[Any, ...], Compared] = {}  # what came of each board when it was first over
         self.start("bridge_bidding_v0")
         self.fresh = True  # nobody has chosen anything yet
 
@@ -243,6 +271,45 @@ class Session:
         boards: I64 = np.array([self.setup.board])
         rng = Streams.at(self.setup.seed, boards, self.game.clock(here.states))
         return self.game.view_of(here.states, np.array([max(here.player, 0)])), rng
+
+    # ---- against par and the other table --------------------------------------------------------
+
+    def other_table(self) -> list[str]:
+        """Who sits at the other table: the same agents, and for a human the agent opposite or the usual one."""
+        count, names = len(self.seats), []
+        for seat, name in enumerate(self.seats):
+            opposite = self.seats[(seat + count // 2) % count]
+            agents = [one for one in (name, opposite) if one != HUMAN]
+            names.append(agents[0] if agents else usual(self.setup.game_id))
+        return names
+
+    def compare(self) -> Compared:
+        """The board that is over against par and against the agents at the other table; the first result counts.
+
+        Raises:
+            ValueError: it is not over, no bridge, a replay of a file's record, or no human plays.
+        """
+        from bidzoo.envs.bridge.double_dummy import dd_tricks_of
+        from bidzoo.envs.bridge.score import imps, par
+
+        with self.lock:
+            setup, here, seats = self.setup, self.position(), self.other_table()
+            if setup.game_id not in BRIDGE or not here.over or self.replaying or HUMAN not in self.seats:
+                raise ValueError("only a bridge board that people have bid or played to its end is compared")
+            key = (setup.game_id, setup.seed, setup.board, self.source if self.at_board >= 0 else "", self.at_board)
+            sign = 1 if self.seats.index(HUMAN) % 2 == 0 else -1
+            policies = [self.policy(name) for name in seats]
+            if key in self.compared:
+                return self.compared[key]
+        state = here.states[0]
+        known = np.asarray(state["tricks"])
+        tricks = known if (known >= 0).all() else dd_tricks_of(np.asarray(state["hands"]))
+        best = sign * int(par(tricks[None], int(state["dealer"]), int(state["vulnerable"]))[0])
+        points = sign * int(state["points"][0])
+        other = sign * int(setup.played(policies)["points"][0])
+        found = Compared(setup.board, points, best, other, int(imps(points - best)), int(imps(points - other)))
+        with self.lock:
+            return self.compared.setdefault(key, found)
 
     # ---- who sees what --------------------------------------------------------------------------
 

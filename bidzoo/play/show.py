@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bidzoo.agents.explanation import Explanation
-from bidzoo.core.cards import NUM_CALLS, hand_cards
+from bidzoo.core.cards import NUM_CALLS, SIDES, hand_cards
 from bidzoo.core.kernels import F32, State
 from bidzoo.envs.bridge import state as bridge_state
 from bidzoo.envs.bridge import text
@@ -52,6 +52,7 @@ def page(session: Session) -> Plain:
             "cursor": session.cursor,
             "length": len(session.actions),
             "record": _record(session),
+            "replaying": session.replaying,
             "legal": [action_data(session, a) for a in here.legal] if may_see_legal else [],
             "table": _table(session, here),
             "reward": [float(x) for x in here.out.reward[0]] if here.over else None,
@@ -236,6 +237,23 @@ def double_dummy(session: Session) -> Plain:
     tricks = known if (known >= 0).all() else dd_tricks_of(np.asarray(state["hands"]))
     points = int(par(np.asarray(tricks)[None], int(state["dealer"]), int(state["vulnerable"]))[0])
     return {"tricks": [int(n) for n in tricks], "par": points, "words": text.score(points) if points else "0"}
+
+
+def total(session: Session) -> Plain:
+    """Every board that people have finished at this table, in duplicate points and IMPs of their side."""
+    compared = session.compare()
+    with session.lock:
+        boards = list(session.compared.values())
+        human = session.seats.index(HUMAN)
+        agents = zip(offer(session.setup.game_id).seats, session.other_table(), strict=True)
+    return {
+        "boards": [one._asdict() for one in boards],
+        "last": compared._asdict(),
+        "side": SIDES[human % 2],
+        "agents": ", ".join(f"{agent} sits {seat}" for seat, agent in agents),
+        "imps_par": sum(one.imps_par for one in boards),
+        "imps_other": sum(one.imps_other for one in boards),
+    }
 
 
 def explanation(session: Session, said: Explanation, name: str) -> Plain:

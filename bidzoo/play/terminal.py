@@ -77,7 +77,7 @@ def _hands(session: Session, table: dict[str, Any]) -> RenderableType:
     for seat, cards in enumerate(table["hands"]):
         mark = "*" if table["turn"] == seat else " "
         words = Text(f"{table['counts'][seat]} cards") if cards is None else _hand(cards, table)
-        grid.add_row(f"{mark}{seat_name(session, seat)} ({session.seats[seat]})", words)
+        grid.add_row(Text(f"{mark}{seat_name(session, seat)} ({session.seats[seat]})"), words)
     return grid
 
 
@@ -211,7 +211,7 @@ def _loop(session: Session, out: Console, read: Read) -> None:
 
 def _agent(session: Session, out: Console) -> None:
     player = session.position().player
-    with out.status(f"{session.seats[player]} is thinking"):
+    with out.status(Text(f"{session.seats[player]} is thinking")):
         session.agent_turn(session.cursor)
     head = f"{seat_name(session, player)} ({session.seats[player]}): "
     out.print(Text.assemble(head, _action(session, session.actions[-1])))
@@ -235,7 +235,7 @@ def _obey(session: Session, out: Console, words: str) -> None:
         out.print(tricks(session))
     elif command == "save":
         _save(session, rest)
-        out.print(f"written: {rest}")
+        out.print(Text(f"written: {rest}"))
     elif command in ("help", "?"):
         out.print(commands())
     elif words:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bidzoo.core.kernels import I8, I64, Bool, States, row
-from bidzoo.core.options import is_whole
 from bidzoo.core.streams import Streams, checked_seed
 from bidzoo.envs.game import Game
 
@@ -55,6 +55,12 @@ class Batch:
 
     def __repr__(self) -> str:
         return f"<Batch of {self.num_envs} tables of {self.game}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: its arrays."""
+        arrays = zip(("player", "observation", "action_mask", "reward", "terminated"), self.buffers)
+        rows = "".join(f"<tr><td>{name}</td><td>{one.dtype} {list(one.shape)}</td></tr>" for name, one in arrays)
+        return f"<p>{escape(repr(self))}</p>\n<table>{rows}</table>"
 
     @property
     def boards(self) -> I64:
@@ -154,10 +160,9 @@ def _asked(policy: Policy, batch: Batch, rows: I64, rng: Streams) -> I64:
     return chosen
 
 
-def others(game: Game, policies: Sequence[Policy | None], learner: int) -> tuple[Policy | None, ...]:
+def others(game: Game, policies: Sequence[Policy | None], learner: int | str) -> tuple[Policy | None, ...]:
     """``policies`` with None for ``learner``; ValueError unless everybody else has one."""
-    if not is_whole(learner, 0, game.num_players - 1):
-        raise ValueError(f"learner must be 0 ... {game.num_players - 1} in {game.id}, got {learner!r}")
+    learner = game.player_at(learner)
     if len(policies) != game.num_players:
         raise ValueError(f"{game.id} has {game.num_players} players, got {len(policies)} policies")
     for player, policy in enumerate(policies):

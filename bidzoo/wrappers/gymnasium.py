@@ -15,6 +15,7 @@ from bidzoo import agents
 from bidzoo.core.kernels import F64, I8, I64, Bool
 from bidzoo.core.streams import random_seed
 from bidzoo.envs.game import Game
+from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
 from bidzoo.registry import make_game
 from bidzoo.wrappers.batch import Batch, Seating, others
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class SingleAgent(gymnasium.Env[I8, Any]):
-    """One table at which player ``learner`` is ours and ``policies`` hold the other seats.
+    """One table at which player ``learner`` (a number or a seat, ``"South"``) is ours, ``policies`` hold the others.
 
     Observations int8 ``[F]``; the reward is the learner's, at the end. ``infos["action_mask"]`` int8 ``[A]`` and
     ``action_masks()`` (what sb3-contrib's MaskablePPO asks for) say what is legal; an illegal action ends the
@@ -32,18 +33,18 @@ class SingleAgent(gymnasium.Env[I8, Any]):
     the learner's first turn is passed over.
     """
 
-    metadata = {"render_modes": ["ansi", "svg", "rgb_array", "human"], "render_fps": 2}
+    metadata = {"render_modes": [*MODES], "render_fps": FPS}
 
     def __init__(
-        self, game: Game, policies: Sequence[Policy | None], learner: int = 0, render_mode: str | None = None
+        self, game: Game, policies: Sequence[Policy | None], learner: int | str = 0, render_mode: str | None = None
     ) -> None:
+        learner = game.player_at(learner)
         self._policies = others(game, policies, learner)
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise ValueError(f"unknown render_mode {render_mode!r}; choose from {self.metadata['render_modes']}")
-        self.game, self.learner, self.render_mode = game, learner, render_mode
+        self.game, self.learner, self.render_mode = game, learner, checked_mode(render_mode)
         self._batch = Batch(game, 1, autoreset=False)
         self.observation_space = spaces.Box(0, 1, (game.encoder.layout.size,), np.int8)
         self.action_space = spaces.Discrete(game.num_actions)
+        self._screen = Screen(repr(game))
         self._seed = random_seed()
         self._board, self._over = -1, True
         self._seating = Seating(self._policies, self._seed)
@@ -61,6 +62,7 @@ class SingleAgent(gymnasium.Env[I8, Any]):
             self._board += 1
             self._begin({})
         self._over = False
+        self._look()
         return self._batch.observation[0].copy(), self._info()
 
     def _begin(self, fixed: dict[str, Any]) -> None:
@@ -80,6 +82,7 @@ class SingleAgent(gymnasium.Env[I8, Any]):
             return batch.observation[0].copy(), float(self.game.reward_range[0]), True, False, self._info()
         self.game.step_one(batch.states, int(action), batch.buffers)
         self._play_others()
+        self._look()
         if not batch.terminated[0]:
             return batch.observation[0].copy(), 0.0, False, False, self._info()
         self._over = True
@@ -99,13 +102,26 @@ class SingleAgent(gymnasium.Env[I8, Any]):
     def _info(self) -> dict[str, Any]:
         return {"action_mask": self._batch.action_mask[0].copy()}
 
+    def _look(self) -> None:
+        if self.render_mode == "human":
+            self.render()
+
     def render(self) -> Any:
-        """The whole table as ``render_mode`` says (see ``Game.render``)."""
+        """The whole table as ``render_mode`` says: text, SVG document, pixels uint8 ``[H, W, 3]``; None if shown.
+
+        ``"human"`` shows it after every ``reset`` and ``step`` (see ``bidzoo.envs.render.Screen``).
+        """
+        if self.render_mode == "human":
+            return self._screen.show(self.game, self._batch.states)
         return self.game.render(self._batch.states[0], self.render_mode)
+
+    def close(self) -> None:
+        """Close the window of ``render_mode="human"``."""
+        self._screen.close()
 
 
 class SingleAgentVector(VectorEnv[Any, Any, Any]):
-    """``num_envs`` tables at which player ``learner`` is ours and ``policies`` hold the other seats.
+    """``num_envs`` tables at which player ``learner`` (a number or a seat) is ours, ``policies`` hold the others.
 
     Observations int8 ``[B, F]``; rewards float64 ``[B]`` of the learner, at the end of an episode. Masks are in
     ``infos["action_mask"]`` int8 ``[B, A]`` and ``action_masks()``. Autoreset is SAME_STEP: the step that ends
@@ -114,18 +130,20 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
     ``b + num_envs`` ... A board whose auction ends before the learner's first turn is passed over.
     """
 
-    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": ["ansi"]}
+    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": [*MODES], "render_fps": FPS}
 
     def __init__(
         self,
         game: Game,
         num_envs: int,
         policies: Sequence[Policy | None],
-        learner: int = 0,
+        learner: int | str = 0,
         render_mode: str | None = None,
     ) -> None:
+        learner = game.player_at(learner)
         self._policies = others(game, policies, learner)
-        self.game, self.learner, self.num_envs, self.render_mode = game, learner, num_envs, render_mode
+        self.game, self.learner, self.num_envs = game, learner, num_envs
+        self.render_mode, self._screen = checked_mode(render_mode), Screen(f"{num_envs} tables of {game!r}")
         self.batch = Batch(game, num_envs, autoreset=False)
         self.single_observation_space = spaces.Box(0, 1, (game.encoder.layout.size,), np.int8)
         self.single_action_space = spaces.Discrete(game.num_actions)
@@ -144,6 +162,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         self._seating = Seating(self._policies, self._seed)
         self.batch.reset(self._seed)
         self._play_others(np.ones(self.num_envs, np.bool_))
+        self._look()
         return self.batch.observation.copy(), self._infos()
 
     def action_masks(self) -> Bool:
@@ -186,6 +205,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
             infos["final_info"] = {"action_mask": np.zeros_like(self.batch.action_mask), "_action_mask": ended.copy()}
             infos["_final_info"] = ended.copy()
         infos |= self._infos()
+        self._look()
         return self.batch.observation.copy(), reward, ended, np.zeros(self.num_envs, np.bool_), infos
 
     def _infos(self) -> dict[str, Any]:
@@ -206,11 +226,21 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
                 self._deal_on(over)
             waiting = rows & (self.batch.player != self.learner)
 
-    def render(self) -> tuple[str, ...] | None:
-        """Every table as text if ``render_mode="ansi"``."""
-        if self.render_mode != "ansi":
+    def _look(self) -> None:
+        if self.render_mode == "human":
+            self.render()
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Every table as ``SingleAgent.render`` gives one; ``"human"`` shows them side by side."""
+        if self.render_mode == "human":
+            self._screen.show(self.game, self.batch.states)
+        if self.render_mode in (None, "human"):
             return None
-        return tuple(self.game.text(state) for state in self.batch.states)
+        return tuple(self.game.render(state, self.render_mode) for state in self.batch.states)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Close the window of ``render_mode="human"``."""
+        self._screen.close()
 
 
 # ---- by name ---------------------------------------------------------------------------------
@@ -230,34 +260,37 @@ def single_agent_vector(
 
 
 def seated(
-    env_id: str, learner: int = 0, opponents: Any = "random", partner: Any = None, **options: Any
+    env_id: str, learner: int | str = 0, opponents: Any = "random", partner: Any = None, **options: Any
 ) -> tuple[Game, list[Policy | None], int]:
-    """The game ``env_id`` with its ``options``, who sits where (see ``seat_policies``), and ``learner``."""
+    """The game ``env_id`` with its ``options``, who sits where (see ``seat_policies``), and ``learner``'s number."""
     game = make_game(env_id, **options)
+    learner = game.player_at(learner)
     return game, seat_policies(game, learner, opponents, partner), learner
 
 
-def seat_policies(game: Game, learner: int, opponents: Any = "random", partner: Any = None) -> list[Policy | None]:
-    """Policies ``[P]`` of all seats but the learner's, from names or policies.
+def seat_policies(
+    game: Game, learner: int | str, opponents: Any = "random", partner: Any = None
+) -> list[Policy | None]:
+    """Policies ``[P]`` of all seats but the learner's, from whatever ``agents.resolve`` takes.
 
     Args:
         game: the game they play.
-        learner: our own seat, None in the result.
+        learner: our own seat, None in the result; seats are numbers or names, see ``Game.player_at``.
         opponents: one name or policy for every other seat, a list ``[P]``, or ``{player: policy}``.
         partner: replaces ``opponents`` at the learner's allies.
     """
+    learner = game.player_at(learner)
     if isinstance(opponents, Mapping):
-        for player in opponents.keys() - set(range(game.num_players)):
-            raise ValueError(f"opponents: unknown player {player!r}; expected 0 ... {game.num_players - 1}")
-        given = [opponents.get(p) for p in range(game.num_players)]
+        by_player = {game.player_at(place): policy for place, policy in opponents.items()}
+        given = [by_player.get(p) for p in range(game.num_players)]
     elif isinstance(opponents, Sequence) and not isinstance(opponents, str):
         given = list(opponents)
     else:
-        one = agents.resolve(opponents, game.id)
+        one = agents.resolve(opponents, game)
         given = [one] * game.num_players
     if len(given) != game.num_players:
         raise ValueError(f"{game.id} has {game.num_players} players, got {len(given)} opponents")
     if partner is not None:
-        ally = agents.resolve(partner, game.id)
+        ally = agents.resolve(partner, game)
         given = [ally if p in game.allies(learner) else policy for p, policy in enumerate(given)]
-    return [None if p == learner or one is None else agents.resolve(one, game.id) for p, one in enumerate(given)]
+    return [None if p == learner or one is None else agents.resolve(one, game) for p, one in enumerate(given)]

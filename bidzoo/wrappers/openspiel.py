@@ -10,18 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 import numpy as np
 import pyspiel
 from open_spiel.python.policy import Policy as SpielPolicy
 
+from bidzoo.agents import is_small
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS, hand_bits, hand_cards
 from bidzoo.core.kernels import I8, I64, U64, State, States
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.deals import seat_row
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.game import Game
-from bidzoo.registry import GAMES, make_game
+from bidzoo.registry import available, make_game, options, summary, watch
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -179,13 +181,21 @@ class Observer:
         return f"player_{player} {game.private_text(state.view(player)[0])} {history}".rstrip()
 
 
+def _parameters(env_id: str) -> dict[str, Any]:
+    """Options of ``load_game``: of a game from outside those whose defaults OpenSpiel can hold."""
+    if env_id in PARAMETERS:
+        return PARAMETERS[env_id]
+    plain = {name: value for name, value in options(env_id).items() if isinstance(value, bool | int | float | str)}
+    return plain if is_small(env_id) else plain | _BOARDS
+
+
 def _register(env_id: str) -> type:
-    defaults = PARAMETERS[env_id]
+    defaults = _parameters(env_id)
     plain = _Shared(env_id, defaults)
     zero_sum = plain.game.utility == "zero_sum"
     kind = pyspiel.GameType(
         short_name=PREFIX + env_id.removesuffix("_v0"),
-        long_name=f"bidzoo: {GAMES[env_id].summary}",
+        long_name=f"bidzoo: {summary(env_id)}",
         dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
         chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
         information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
@@ -232,9 +242,21 @@ def _register(env_id: str) -> type:
     return Registered
 
 
-_CLASSES = {env_id: _register(env_id) for env_id in PARAMETERS}
-NAMES = {env_id: registered.__name__ for env_id, registered in _CLASSES.items()}
-globals().update({registered.__name__: registered for registered in _CLASSES.values()})  # where pickle looks
+NAMES: dict[str, str] = {}  # in OpenSpiel, by id
+
+
+def _hear(env_id: str) -> None:
+    try:
+        registered = _register(env_id)
+    except ValueError as problem:  # of somebody else's package: bidzoo's games go on without it
+        warn(f"{env_id} is not registered with OpenSpiel: {problem}", stacklevel=2)
+        return
+    NAMES[env_id] = registered.__name__
+    globals()[registered.__name__] = registered  # where pickle looks
+
+
+available()  # those of installed packages too
+watch(_hear)
 
 
 # ---- OpenSpiel's own bridge ------------------------------------------------------------------

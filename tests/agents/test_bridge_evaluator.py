@@ -235,7 +235,7 @@ def test_file_holds_network_and_provenance(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"tensors": {"last.bias": np.zeros(7, np.float16)}}, r"'last.bias' is float16 \[7\], expected floats \[14\]"),
+        ({"tensors": {"last.bias": np.zeros(7, np.float16)}}, r"'last.bias' is F16 \[7\], expected floats \[14\]"),
         ({"tensors": {"more.bias": np.zeros(7, np.float16)}}, "'more.bias' is not part of this architecture"),
         ({"tensors": {"last.bias": np.full(14, np.inf, np.float16)}}, "'last.bias' holds numbers that are not finite"),
         ({"format": OTHER}, f"format '{OTHER}', expected '{FORMAT}'"),
@@ -244,7 +244,7 @@ def test_file_holds_network_and_provenance(tmp_path):
             r"'cards.weight' is .*expected floats \[3, 25, 52\]",
         ),
         ({"architecture": {"width": 3}}, "metadata: .*width"),
-        ({"architecture": {"cards": 0}}, "cards 0: expected an integer from 1"),
+        ({"architecture": {"cards": 0}}, "architecture.cards: 0, expected an integer from 1 to 65536"),
     ],
 )
 def test_wrong_weights_are_named(tmp_path, changes, words):

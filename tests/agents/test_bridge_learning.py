@@ -89,6 +89,16 @@ def test_accuracy_is_counted(auctions, beginner):
     views, legal, made = positions.at(np.arange(len(positions)))
     right = NetworkPolicy(beginner).probabilities(views, legal).argmax(1) == made
     assert sl.measure(positions, beginner)["accuracy"] == pytest.approx(right.mean())
+    np.testing.assert_array_equal(sl.scores(positions, beginner)[0], right)
+
+
+def test_calls_of_one_deal_are_known(auctions):
+    """Two tables of one deal, and all calls of an auction, share its number."""
+    twice = Positions(auctions, np.array([3, 5, 3]))
+    lengths = np.diff(auctions.start)[[3, 5, 3]]
+    deals = twice.deals(np.arange(len(twice)))
+    np.testing.assert_array_equal(deals, np.repeat([deals[0], deals[lengths[0]], deals[0]], lengths))
+    assert deals[0] != deals[lengths[0]]
 
 
 def test_belief_knows_its_own_cards_and_the_uniform_one_is_a_third(auctions):
@@ -105,8 +115,9 @@ def test_belief_knows_its_own_cards_and_the_uniform_one_is_a_third(auctions):
     third = np.where(own[:, None], 0, np.float32(1 / 3)).repeat(3, 1)
     np.testing.assert_allclose(belief.cross_entropy(third, held), belief.uniform_cross_entropy(), rtol=1e-6)
     assert belief.uniform_cross_entropy() == pytest.approx(0.4774, abs=1e-4)
-    n, mean, error = belief.by_length(positions, model.network)
-    assert n.sum() == len(positions) and (mean[n > 0] > 0).all() and (error >= 0).all()
+    length, nats = belief.by_length(positions, model.network)
+    np.testing.assert_array_equal(length, positions.at(np.arange(len(positions)))[0]["length"])
+    assert len(nats) == len(positions) and (nats > 0).all()
 
 
 def test_fitting_from_a_start(tmp_path, auctions, beginner):
@@ -128,6 +139,119 @@ def test_checkpoint_of_other_options_is_refused(tmp_path, auctions):
     file.write_bytes(file.read_bytes()[:99])
     with pytest.raises(ValueError, match=r"checkpoint\.safetensors: not a checkpoint, or a truncated one"):
         fit()
+
+
+def test_a_run_goes_on_with_its_own_inputs_only(tmp_path, auctions, beginner):
+    """Other auctions, another start, other validation positions: the folder belongs to the run that began it."""
+    options = FitOptions(POLICY, 4, 16)
+    learn, check = parts(auctions)
+
+    def fit(learn=learn, check=check, start=beginner, out=tmp_path, **run):
+        return train(sl.Trainer(learn, check, options, start), Run(out, every=1, **run))
+
+    fit(stop=2)
+    other = Positions(record(Sayc(), 300, seed=5), auctions.split("train"))
+    stranger = network.network_of(POLICY, network.module(POLICY, 2))
+    for change, name in (
+        ({"learn": other}, "positions"),
+        ({"check": learn}, "validation positions"),
+        ({"start": stranger}, "start"),
+        ({"start": None}, "start"),
+        ({"inputs": {"opponent": "b"}}, "opponent"),
+    ):
+        with pytest.raises(ValueError, match=rf"input {name} was .* and is now .*; choose another folder"):
+            fit(**change)
+    fit()
+    about = network.load_weights(tmp_path / "network.safetensors")[1]
+    assert about["inputs"] == {
+        "positions": learn.digest,
+        "validation positions": check.digest,
+        "start": beginner.digest,
+    }
+
+
+def test_a_run_on_other_deals_is_another_run(tmp_path, beginner):
+    from bidzoo.envs.bridge.deals import DealSet, packaged
+
+    few, others = (DealSet(*(array[part] for array in packaged("test"))) for part in (slice(20), slice(20, 40)))
+    options = ppo.Options(iterations=2, boards=8, minibatch=64)
+
+    def run(deals, start=beginner, reference=None):
+        trainer = ppo.Trainer(start, Bridge(False, deals=deals), options, reference=reference)
+        train(trainer, Run(tmp_path, every=1, stop=1))
+
+    run(few)
+    with pytest.raises(ValueError, match=r"input deals was .* and is now"):
+        run(others)
+    with pytest.raises(ValueError, match="input reference was 'start' and is now"):
+        run(few, reference=beginner)
+
+
+def test_files_are_made_again_from_the_checkpoint(tmp_path, auctions):
+    """Whatever is missing or stale beside the checkpoint, a run that goes on puts right, even at its end."""
+    figures = iter([2.0, 1.0])
+    options = FitOptions(POLICY, 2, 16)
+    run = Run(tmp_path, every=1, measure=lambda player: {"imps": next(figures)})
+    train(sl.Trainer(*parts(auctions), options), run)
+    files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert sorted(files) == ["best.safetensors", "checkpoint.safetensors", "curves.csv", "network.safetensors"]
+    (tmp_path / "network.safetensors").unlink()
+    (tmp_path / "best.safetensors").write_bytes(files["network.safetensors"])
+    (tmp_path / "curves.csv").write_bytes(b"step")
+    train(sl.Trainer(*parts(auctions), options), run)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
+
+
+def test_damaged_and_old_checkpoints_are_named(tmp_path, auctions):
+    from safetensors.numpy import save
+
+    def fit(**run):
+        train(sl.Trainer(*parts(auctions), FitOptions(POLICY, 2, 16)), Run(tmp_path, every=1, **run))
+
+    def second(step, row):
+        with pytest.raises(ValueError, match=r"checkpoint\.safetensors: already being written, by process \d+"):
+            fit()
+
+    fit(stop=1, report=second)
+    file = tmp_path / "checkpoint.safetensors"
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-3] + bytes([whole[-3] ^ 4]) + whole[-2:])
+    with pytest.raises(ValueError, match=r"tensors of digest .*, expected .*: the file is damaged"):
+        fit()
+    file.write_bytes(save({"a": np.zeros(2)}, {"state": '{"step": 1, "identity": {}, "rows": []}'}))
+    with pytest.raises(ValueError, match="a checkpoint of an earlier bidzoo, which does not say what it learned from"):
+        fit()
+    file.write_bytes(save({"a": np.zeros(2)}, {"state": '{"step": 1}', "inputs": ""}))
+    with pytest.raises(ValueError, match="earlier bidzoo"):
+        fit()
+    file.write_bytes(save({"a": np.zeros(2)}))
+    with pytest.raises(ValueError, match="not a checkpoint of a bidzoo training run"):
+        fit()
+
+
+@pytest.mark.parametrize(
+    ("about", "fault"),
+    [
+        ({"depth": 10**7}, "depth: 10000000, expected an integer from 1 to 1000"),
+        ({"depth": 3.0}, "architecture.depth: 3.0, expected an integer|depth 3.0: expected an integer"),
+        ({"width": 10**9}, "width 1000000000: expected an integer from 1 to 65536|width: 1000000000"),
+        ({"observation": ["x"]}, "observation: .*'x'.*expected a text"),
+        ({"outputs": True}, "outputs: True, expected an integer"),
+    ],
+)
+def test_weights_say_what_they_are_within_limits(tmp_path, beginner, about, fault):
+    import json
+    import time
+
+    from safetensors.numpy import save
+
+    shape = {"observation": "openspiel480", "outputs": 38, "width": 48, "depth": 2, **about}
+    text = json.dumps({"format": network.Network.form, "architecture": shape, "provenance": {}})
+    (tmp_path / "w.safetensors").write_bytes(save({"a": np.zeros(2)}, {"bidzoo": text}))
+    begin = time.perf_counter()
+    with pytest.raises(ValueError, match=rf"w\.safetensors: metadata: (architecture.*)?({fault})"):
+        network.load_weights(tmp_path / "w.safetensors")
+    assert time.perf_counter() - begin < 5
 
 
 # ---- in play -----------------------------------------------------------------------------

@@ -99,8 +99,8 @@ def spoil(path, out, tensors=None, **about):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"tensors": {"layers.1.bias": np.zeros(7, np.float16)}}, r"'layers.1.bias' is float16 \[7\].*floats \[48\]"),
-        ({"tensors": {"layers.1.bias": np.zeros(48, np.int8)}}, r"'layers.1.bias' is int8 \[48\], expected floats"),
+        ({"tensors": {"layers.1.bias": np.zeros(7, np.float16)}}, r"'layers.1.bias' is F16 \[7\].*floats \[48\]"),
+        ({"tensors": {"layers.1.bias": np.zeros(48, np.int8)}}, r"'layers.1.bias' is I8 \[48\], expected floats"),
         ({"tensors": {"layers.9.bias": np.zeros(7, np.float16)}}, "'layers.9.bias' is not part of this architecture"),
         ({"tensors": {"layers.0.bias": np.full(48, np.nan, np.float16)}}, "'layers.0.bias' holds numbers that are not"),
         ({"format": "other"}, "format 'other', expected 'bidzoo bridge network 1'"),

@@ -138,6 +138,8 @@ def test_desperate_blind_nil() -> None:
     [
         ((4, 2, 4), (100, 150), 3, 3.1, 0.1, 4),  # complete to 14: 4 + 2 + 4 + 4
         ((4, 3, 4), (100, 150), 3, 3.1, 0.1, 3),  # already 14
+        ((4, 3, 4), (100, 150), 4, 4.1, 0.1, 3),  # 15 would set a side as well; 14 does, and is easier to make
+        ((5, 4, 5), (100, 150), 3, 3.1, 0.1, 1),  # 14 without us: the lowest bid
         ((3, 3, 3), (150, 140), 1, 1.2, 0.1, 1 + 2),  # they end at 200, we at 190: two more tricks win
         ((3, 4, 3), (140, 140), 1, 1.0, 0.5, 14 - 10),  # the high sum comes before the small gap
         ((3, 1, 3), (180, 140), 1, 1.0, 0.1, 1),  # we end at 200 too and they are not ahead

@@ -45,6 +45,17 @@ def test_equal_partnerships_win_each_board_once() -> None:
     np.testing.assert_array_equal(won_by_first(games), 0.5)
 
 
+def test_self_play_is_counted_by_board() -> None:
+    """The same agents the other way round play the same game: it adds no sample, nor do more rounds of a board."""
+    both, once = play((BIS, BIS), (SRP, SRP), 80, 1), play((BIS, BIS), (SRP, SRP), 2 * np.arange(40), 1)
+    np.testing.assert_array_equal(both.states["scores"][::2], both.states["scores"][1::2])
+    tables = [bench.overview(rounds_log(games), games) for games in (both, once)]
+    assert len(rounds_log(both)) == 2 * len(rounds_log(once)) > 160
+    for twice, single in zip(*(table.rows for table in tables), strict=True):
+        assert twice["value"] == pytest.approx(single["value"])
+        assert single["value"].n <= 40
+
+
 def test_games_end_at_a_goal_and_the_log_adds_up() -> None:
     games = play((BIS, MS), (SRP, SRP), 100, 2)
     assert ((games.scores.max(axis=1) >= 200) | (games.scores.min(axis=1) <= -100)).all()
@@ -109,7 +120,10 @@ def test_the_benchmark_saves_what_it_finds(tmp_path: Path) -> None:
     tables, _ = bench.main(games=40, seed=1)
     assert [table.rows for table in saved["tables"]] == [table.rows for table in tables]
     assert tables[0].rows[0]["win %"].paper == 51.9
-    assert len(tables[0].rows) == 9
+    assert len(tables[0].rows) == 11
+    alone = rounds_log(play((BIS, BIS), (SRP, SRP), 2 * np.arange(40), 2))
+    assert tables[1].title == f"BIS+SRP against itself, {len(alone):,} rounds"
+    assert tables[1].rows[2]["value"].n == 40
     assert [figure.title.split(":")[0] for figure in saved["figures"]] == [f"Figure {k}" for k in range(2, 8)]
     with pytest.raises(ValueError, match="unknown rows 'some'"):
         bench.main(rows="some")  # type: ignore[arg-type]

@@ -119,6 +119,33 @@ def test_sure_future_takes(own: str, unseen: str, sure: int) -> None:
     assert sure_takes_row(ranks(own), ranks(unseen)) == sure
 
 
+def least_takes(own: int, unseen: int, known: dict[tuple[int, int], int]) -> int:
+    """We lead each time, the others' cards are in one hand, which follows as it likes while it has any."""
+    if not own or not unseen:
+        return own.bit_count()
+    if (own, unseen) not in known:
+        known[own, unseen] = max(
+            min(
+                (card > other) + least_takes(own & ~(1 << card), unseen & ~(1 << other), known)
+                for other in range(unseen.bit_length())
+                if unseen >> other & 1
+            )
+            for card in range(own.bit_length())
+            if own >> card & 1
+        )
+    return known[own, unseen]
+
+
+def test_sure_takes_are_those_of_exact_play() -> None:
+    """Every sharing of up to eight spades; the ace and the deuce against the king are two."""
+    known: dict[tuple[int, int], int] = {}
+    for number in range(1, 9):
+        for own in range(1 << number):
+            unseen = ~own & (1 << number) - 1
+            assert sure_takes_row(own, unseen) == least_takes(own, unseen, known), (bin(own), bin(unseen))
+    assert sure_takes_row(ranks("A2"), ranks("K")) == 2
+
+
 @pytest.mark.parametrize(
     ("bids", "name"),
     [

@@ -41,18 +41,35 @@ def test_a_job_is_what_it_says():
     assert all(value >= outcome.value - 1e-9 for value in outcome.sampled.values())
 
 
-@pytest.mark.parametrize("line", ["nonsense", json.dumps({"job": {}}), json.dumps({"job": {"row": "CFR1k"}})])
-def test_broken_ledgers_are_named(line, tmp_path):
-    path = tmp_path / "ledger.jsonl"
-    ledger = Ledger(path, Job, Outcome)
-    ledger.add(Job("CFR1k", "mini_hanabi_v0()", 0), Outcome(8.0, 9.0, {}, 0.1, 0.1, 1))
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (lambda entry: "nonsense", "not JSON"),
+        (lambda entry: {}, "job: missing"),
+        (lambda entry: {**entry, "job": {"row": "CFR1k"}}, "job.game: missing"),
+        (lambda entry: entry | {"job": {k: v for k, v in entry["job"].items() if k != "version"}}, "job.version: miss"),
+        (lambda entry: entry | {"outcome": {**entry["outcome"], "value": "8"}}, "outcome.value: '8', expected"),
+        (lambda entry: entry, "the job of line 1 again"),
+    ],
+)
+def test_broken_ledgers_are_named(change, fault, tmp_path):
+    path, job = tmp_path / "ledger.jsonl", Job("CFR1k", "mini_hanabi_v0()", 0)
+    with Ledger(path, Job, Outcome) as ledger:
+        ledger.add(job, Outcome(8.0, 9.0, {}, 0.1, 0.1, 1))
+        with pytest.raises(ValueError, match=r"ledger\.jsonl: already being written, by process \d+ on"):
+            Ledger(path, Job, Outcome)
     whole = path.read_text("utf-8")
     path.write_text(whole + whole[:-9], "utf-8")  # killed while it wrote
-    assert Ledger(path, Job, Outcome).done == ledger.done
-    assert path.read_text("utf-8") == whole
-    path.write_text(path.read_text("utf-8") + line + "\n", "utf-8")
-    with pytest.raises(ValueError, match=r"ledger\.jsonl, line 2"):
+    with Ledger(path, Job, Outcome) as again:
+        assert again.done == ledger.done
+        again.add(job._replace(version="0.0.1"), ledger.done[job])  # of another version: another job
+    lines = path.read_text("utf-8").splitlines()
+    assert lines[0] + "\n" == whole and len(lines) == 2
+    other = change(json.loads(whole))
+    path.write_text(whole + (other if isinstance(other, str) else json.dumps(other)) + "\n", "utf-8")
+    with pytest.raises(ValueError, match=rf"ledger\.jsonl, line 2: .*{fault}"):
         Ledger(path, Job, Outcome)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["ledger.jsonl"]
 
 
 def test_unknown_rows_and_games_are_named():

@@ -1,17 +1,14 @@
-"""A2C and BAD: they learn, the same seed learns the same, and BAD's beliefs are Bayes'."""
+"""A2C and BAD: they learn, the same seed learns the same, gradients are exact, and BAD's beliefs are Bayes'."""
 
 import numpy as np
 import pytest
 
-from bidzoo.agents.tabular import network
+from bidzoo.agents.tabular import a2c, bad, network
 from bidzoo.agents.tabular.policy import check_strategy, game_of
 from bidzoo.envs.signalling.compiled import compile_game, evaluate, uniform
 
-torch = pytest.importorskip("torch")
-
-from bidzoo.agents.tabular import a2c, bad  # noqa: E402
-
 FOUR = compile_game(game_of("simple_bidding_v0(size=4)"))
+COMM = compile_game(game_of("comm_v0(length=3)"))
 SHORT = {"epochs": 3, "updates": 60, "episodes": 64}
 
 
@@ -21,6 +18,11 @@ def test_training_beats_uniform_play_by_far(solve):
     check_strategy(FOUR, strategy)
     assert set(np.unique(strategy)) <= {0.0, 1.0}
     assert evaluate(FOUR, strategy) >= 2.0  # uniform 1.47, optimum 2.25
+
+
+def test_bad_finds_a_code():
+    """Uniform play scores 1/8; a listener who only believes what was said, 0.66."""
+    assert evaluate(COMM, bad.solve(COMM, 0, epochs=4, updates=100, entropy=0.003)) >= 0.75
 
 
 @pytest.mark.parametrize("solve", [a2c.solve, bad.solve])
@@ -38,20 +40,92 @@ def test_the_best_epoch_is_kept(file):
     assert evaluate(FOUR, best) == max(values)
 
 
-def test_numpy_runs_torchs_network():
-    net = network.Network((7, 5, 4, 3), torch.Generator().manual_seed(0))
-    x = np.random.default_rng(0).random((6, 7), np.float32)
-    np.testing.assert_allclose(net.numpy(x), net.torch(torch.from_numpy(x)).detach().numpy(), atol=1e-6)
-    with torch.no_grad():
-        net.torch[0].weight.add_(1.0)
-    np.testing.assert_allclose(net.numpy(x), net.torch(torch.from_numpy(x)).detach().numpy(), atol=1e-5)
+def slope_of(net, loss, eps=1e-2):
+    """Derivative of ``loss()`` by each weight, by central differences."""
+    found = np.empty(len(net.weights))
+    for k, weight in enumerate(net.weights.copy()):
+        ends = []
+        for step in (eps, -eps):
+            net.weights[k] = weight + step
+            ends.append(loss())
+        net.weights[k] = weight
+        found[k] = (ends[0] - ends[1]) / (2 * eps)
+    return found
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_gradients_are_those_of_the_loss(shared):
+    """Inputs as numbers, and as numbers of a decision and a bit of each row."""
+    rng = np.random.default_rng(0)
+    net = network.Network((7, 6, 5, 4), rng)
+    net.weights += rng.normal(scale=0.2, size=len(net.weights)).astype(np.float32)  # no kink at 0
+    dense, owner, bit = rng.random((3, 4), np.float32), np.array([0, 0, 1, 2, 2, 2]), np.array([0, 2, 1, 0, 1, 2])
+    whole = np.concatenate([dense[owner], np.eye(3, dtype=np.float32)[bit]], axis=1)
+    inputs = network.Inputs(dense, owner, bit) if shared else whole
+    np.testing.assert_allclose(net(inputs), net(whole), atol=1e-6)
+    columns, weight = np.array([0, 3]), rng.normal(size=(6, 2)).astype(np.float32)
+    hidden = net.hidden(inputs)
+    np.testing.assert_allclose(net.output(hidden, columns), net(whole)[:, columns], atol=1e-6)
+    net.learn(inputs, hidden, columns, weight)
+    found = net.gradients.copy()
+    expected = slope_of(net, lambda: float((net(whole)[:, columns] * weight).sum()))
+    np.testing.assert_allclose(found, expected, atol=2e-2)
+    assert np.abs(found).max() > 0.5
+
+
+@pytest.mark.parametrize("rows", [1, 39, 40, 1000])
+def test_products_in_blocks_are_the_products(rows):
+    rng = np.random.default_rng(rows)
+    a, b, c = (rng.normal(size=shape).astype(np.float32) for shape in ((rows, 80), (80, 81), (rows, 81)))
+    np.testing.assert_allclose(network.product(a, b), a @ b, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(network.product_over_rows(a, c), a.T @ c, rtol=1e-3, atol=1e-3)
+
+
+def test_the_policys_slope_is_that_of_its_loss():
+    rng = np.random.default_rng(1)
+    logits, legal = rng.normal(size=(3, 4)), np.array([[1, 1, 0, 1], [1, 1, 1, 1], [0, 1, 1, 0]], bool)
+    at, chosen, gain = np.array([0, 0, 1, 2, 2]), np.array([1, 3, 2, 1, 2]), rng.normal(size=5)
+
+    def loss(logits):
+        logs = np.where(legal, logits, -np.inf)
+        logs = logs - np.log(np.exp(logs).sum(axis=1, keepdims=True))
+        disorder = -(np.exp(logs) * np.where(legal, logs, 0)).sum(axis=1)
+        return -(gain * logs[at, chosen]).sum() - 0.3 * disorder[at].sum()
+
+    found = network.policy_slope(network.chances(logits.astype(np.float32), legal), at, chosen, gain, 0.3)
+    expected = np.zeros_like(logits)
+    for where in zip(*np.nonzero(legal)):
+        step = np.zeros_like(logits)
+        step[where] = 1e-5
+        expected[where] = (loss(logits + step) - loss(logits - step)) / 2e-5
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_adam_descends_as_in_the_paper():
+    net = network.Network((2, 2, 1), np.random.default_rng(0))
+    adam, before = network.Adam(net), net.weights.copy()
+    mean, square = np.zeros_like(before), np.zeros_like(before)
+    for t in range(1, 4):
+        slope = np.arange(1.0, 1 + len(before)) * (-1) ** t
+        net.gradients[:] = slope
+        adam.step(0.01)
+        mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
+        before = before - 0.01 * (mean / (1 - 0.9**t)) / (np.sqrt(square / (1 - 0.999**t)) + 1e-8)
+    np.testing.assert_allclose(net.weights, before, atol=1e-6)
+    assert not net.gradients.any()
 
 
 def test_draws_follow_the_softmax_of_legal_actions():
-    logits = np.tile(np.log(np.array([[1.0, 5.0, 2.0, 1.0]], np.float32)), (60_000, 1))
-    legal = np.tile(np.array([[True, False, True, True]]), (60_000, 1))
-    counts = np.bincount(network.draw(logits, legal, np.random.default_rng(0)), minlength=4)
-    np.testing.assert_allclose(counts / 60_000, [0.25, 0, 0.5, 0.25], atol=0.01)
+    logits = np.log(np.array([[1.0, 5.0, 2.0, 1.0], [1.0, 1.0, 1.0, 5.0]], np.float32))
+    legal = np.array([[True, False, True, True], [False, True, True, False]])
+    chances = network.chances(logits, legal)
+    np.testing.assert_allclose(chances, [[0.25, 0, 0.5, 0.25], [0, 0.5, 0.5, 0]], atol=1e-6)
+    at = np.tile([0, 1], 60_000)
+    drawn = network.draw(chances, at, np.random.default_rng(0))
+    for row in range(2):
+        counts = np.bincount(drawn[at == row], minlength=4)
+        np.testing.assert_allclose(counts / 60_000, chances[row], atol=0.01)
+        assert not counts[~legal[row]].any()
 
 
 def test_history_features_tell_all_decisions_apart():
@@ -61,27 +135,37 @@ def test_history_features_tell_all_decisions_apart():
         assert len(np.unique(decisions, axis=0)) == len(decisions)
 
 
+def public_agent():
+    return bad.PublicAgent(FOUR, (8,), np.random.default_rng(0))
+
+
 def test_public_belief_is_the_posterior():
     """After some of player_0's types are out, the belief is the prior conditioned on the others."""
-    agent = bad.PublicAgent(FOUR, (8,), 0)
     allowed = np.ones((1, 2, 4), np.bool_)
     allowed[0, 0] = [False, True, False, True]
-    belief = agent.public(np.array([0]), allowed)[0, :8]
+    belief = public_agent().public(np.array([0]), allowed)[0, :8]
     np.testing.assert_allclose(belief, [0, 0.5, 0, 0.5, 0.25, 0.25, 0.25, 0.25], atol=1e-7)
 
 
 def test_rewards_of_the_public_process_have_the_mean_of_the_game():
     """With one action for all types nothing is learnt; the reward is then the leaf's mean over all deals."""
-    agent = bad.PublicAgent(FOUR, (8,), 0)
-    for weight, bias in agent.actor.weights:
-        weight[:] = 0.0
-        bias[:] = 0.0
-    agent.actor.weights[-1][1][1] = 50.0  # always bid 1; where that is illegal, anything
-    seen = bad.play(agent, 4000, np.random.default_rng(0))
-    openings = seen.action[: 4 * 4000]
-    assert (openings == 1).all()
-    mean = seen.reward[:4000].mean()
+    agent = public_agent()
+    agent.actor.weights[:] = 0.0
+    agent.actor.layers[-1][1][1] = 50.0  # always bid 1; where that is illegal, anything
+    turns, reward = bad.play(agent, 4000, np.random.default_rng(0))
+    assert len(turns[0].state) == 4000 and len(np.unique(turns[0].state)) == 1
+    assert (turns[0].columns[turns[0].chosen] == 1).all()
     after = uniform(FOUR)
     after[FOUR.first[0] : FOUR.first[0] + FOUR.count[0]] = 0.0
     after[FOUR.child[0, 1]] = 1.0
-    assert mean == pytest.approx(evaluate(FOUR, after), abs=0.05)
+    assert reward.mean() == pytest.approx(evaluate(FOUR, after), abs=0.05)
+
+
+def test_equal_public_states_are_one():
+    nodes = np.array([3, 5, 3, 3])
+    allowed = np.ones((4, 2, 4), np.bool_)
+    allowed[3, 0, 2] = False
+    first, state = bad._same(nodes, allowed)
+    assert len(first) == 3 and state[0] == state[2] and len(set(state.tolist())) == 3
+    np.testing.assert_array_equal(nodes[first][state], nodes)
+    np.testing.assert_array_equal(allowed[first][state], allowed)

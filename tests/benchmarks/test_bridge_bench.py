@@ -7,12 +7,13 @@ from typer.testing import CliRunner
 from bidzoo.agents import make
 from bidzoo.benchmarks import bridge, bridge_analysis, report, results
 from bidzoo.benchmarks.bridge import CLAIMS, Boards, Contracts, Options, relations
-from bidzoo.benchmarks.match import duplicate
+from bidzoo.benchmarks.match import Match, duplicate
 from bidzoo.benchmarks.results import Estimate
 from bidzoo.cli.main import app
 from bidzoo.core.cards import call_number
 from bidzoo.envs.bridge import double_dummy
 from bidzoo.envs.bridge.deals import packaged
+from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import par
 
 
@@ -28,13 +29,17 @@ def test_imps_are_those_of_a_duplicate_match():
 def test_error_counts_deals_not_boards():
     """Twice the boards on the same deals with the same results say no more than once."""
     n = len(packaged("test").hands)
-    once, twice = Boards(n), Boards(2 * n)
+    once, twice, sayc = Boards(n), Boards(2 * n), make("sayc")
     samples = np.random.default_rng(0).normal(size=n)
-    plain = Estimate.of(samples)
+    plain = Estimate.of(samples, group=np.arange(n))
     assert once.estimate(samples).error == pytest.approx(plain.error)
     assert once.estimate(samples).mean == pytest.approx(plain.mean)
     again = twice.estimate(np.tile(samples, 2))
     assert again.error == pytest.approx(plain.error)
+    match = duplicate(Bridge(False, deals="test", shuffle=False), sayc, make("pass"), np.arange(n - 2, n + 4))
+    assert match.deals.tolist() == [n - 2, n - 1, 0, 1, 2, 3]
+    copies = Match(np.arange(2 * n), np.arange(2 * n) % n, np.tile(samples, 2), match.first, match.second)
+    assert copies.estimate.error == pytest.approx(plain.error)
     others = np.random.default_rng(0).normal(size=2 * n)
     assert twice.estimate(others).error == pytest.approx((2 * n) ** -0.5, rel=0.1)
 

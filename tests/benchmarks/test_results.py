@@ -1,10 +1,12 @@
 """Result files and the report page."""
 
 import json
+import math
 import re
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 from typer.testing import CliRunner
 
 from bidzoo.benchmarks import report, results
@@ -82,6 +84,121 @@ def test_marks(file):
     assert html.count("data:image/svg+xml") == 3
 
 
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=1>{{ 7*7 }}{% raw %}"
+
+
+def test_no_field_of_a_file_becomes_markup(tmp_path):
+    """Every text of a result file, wherever it stands, is text on the page."""
+
+    path = tmp_path / "hostile.json"
+    results.save(path, "suite", TABLES, seed=7, seconds=1.5, figures=FIGURES[:1])
+    document = json.loads(path.read_text())
+    for field in ("suite", "command", "version", "python", "machine"):
+        document[field] = HOSTILE
+    rows = [{HOSTILE: HOSTILE, "b": HOSTILE}]
+    document["tables"] = [{"title": HOSTILE, "note": HOSTILE, "columns": [HOSTILE, "b"], "rows": rows}]
+    document["figures"][0] |= {"title": HOSTILE, "note": HOSTILE}
+    path.write_text(json.dumps(document))
+    html = report.page([results.load(path)])
+    text = str(escape(HOSTILE))
+    assert html.count(text) == 14
+    rest = html.replace(text, "")
+    assert "<script" not in rest and "onerror" not in rest and "{{" not in rest
+
+
+@pytest.mark.parametrize("seed", [HOSTILE, None, 1.5, [1], {"<b>": 1}, True, -1])
+def test_a_seed_is_a_number(file, seed):
+    document = json.loads(file.read_text()) | {"seed": seed}
+    file.write_text(json.dumps(document))
+    try:
+        html = report.page([results.load(file)])
+    except ValueError as problem:
+        assert "seed" in str(problem)
+    else:
+        assert "<script" not in html and "<b>" not in html.split("<main>")[1].replace("<b>In short", "")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(53.667, "53.7"), (-0.0, "0"), (-0.00001, "-1e-05"), (8.0, "8"), (0.25, "0.25"), (1234.56, "1,235"),
+     (99.97, "100"), (99.94, "99.9"), (0.123456, "0.123"), (math.nan, "–"), (math.inf, "–"), (-0.4, "-0.4")],
+)  # fmt: skip
+def test_numbers_have_the_digits_that_count(value, text):
+    assert report.plain(value) == text
+
+
+def test_estimates_have_the_digits_that_their_error_allows():
+    def cells(*estimate):
+        return re.sub("<[^>]*>", "", report.cell(Estimate(*estimate)))
+
+    assert cells(53.6671, 0.36, 10) == "53.67 ± 0.36"
+    assert cells(-0.0004, 0.2, 10) == "0.00 ± 0.20"
+    assert cells(53.6671, math.nan, 1) == "53.7"
+    assert cells(1.0, 0.0, 5, 1.0) == "1 ± 0paper 1"
+
+
+def rows_of(*columns_and_rows):
+    table = ResultTable("T", [name for name in columns_and_rows if isinstance(name, str)])
+    for row in columns_and_rows[len(table.columns) :]:
+        table.add(*row)
+    return table
+
+
+CROSS = ResultTable(
+    "Cross",
+    ["agent", "a", "b", "c"],
+    [
+        {"agent": "a", "b": Estimate(0.9, 0.1, 9), "c": Estimate(0.5, 0.2, 9)},
+        {"agent": "b", "a": Estimate(-0.9, 0.1, 9), "c": Estimate(2.0, 0.1, 9)},
+        {"agent": "c", "a": Estimate(-0.5, 0.2, 9), "b": Estimate(-2.0, 0.1, 9)},
+    ],
+)
+
+
+@pytest.mark.parametrize(
+    ("table", "head"),
+    [
+        (CROSS, "a is best: ahead of 2 of 2 others, least surely of c, by 0.50 ± 0.20 (likely)."),
+        (
+            rows_of("first : second", "win %", ("x : y", Estimate(60.2, 1.0, 9)), ("x : z", Estimate(48.0, 1.0, 9))),
+            "T: the first wins 48 to 60 % of the games; ahead in 1 of 2 matches, certain in 1.",
+        ),
+        (
+            rows_of("policy", "IMPs a board over sl", ("p", Estimate(0.1, 0.03, 9)), ("q", Estimate(0.2, 0.04, 9))),
+            "q is best with 0.200 ± 0.040 IMPs a board over sl, ahead of p by 0.100 ± 0.050 (open).",
+        ),
+        (
+            rows_of("game", "J", "J best", "C", "C best",
+                    ("g", Estimate(1.0, 0.0, 9), 1.0, Estimate(0.9, 0.01, 9), 1.0),
+                    ("h", Estimate(1.0, 0.0, 9), 1.0, Estimate(1.0, 0.0, 9), 1.0)),
+            "J reaches most, alone or with others, in 2 of 2 games, certainly alone in 1.",
+        ),
+        (
+            rows_of("game", "form", "decisions/s", "times OpenSpiel", ("simple", "batched", 3.1e6, 109.2)),
+            "simple: 3.1 million decisions a second as batched, 109 times OpenSpiel in the same run.",
+        ),
+        (rows_of("agent", "b", ("a", 1), ("c", 2)), None),
+        (ResultTable("T", []), None),
+    ],
+)  # fmt: skip
+def test_the_page_opens_with_who_is_best_and_how_sure_that_is(tmp_path, table, head):
+    results.save(tmp_path / "bridge.json", "bridge", [table], seed=0, seconds=1.0)
+    document = results.load(tmp_path / "bridge.json")
+    assert report.heads(document) == ([head] if head else [])
+    opening = report.page([document]).partition("<h2")[0]
+    assert (head in opening and "In short" in opening) if head else "In short" not in opening
+
+
+def test_odd_figures_are_drawn():
+    """Mathematics in names, values that are missing, nothing at all."""
+    odd = [
+        Figure("$\\frac$", kind, x, series, "$x", "$\\undefined{")
+        for kind in ("line", "bars", "heat")
+        for x, series in (([], {}), ([1, "$"], {"$a$": [None, 1.0]}), ([1], {"n": [math.nan]}))
+    ]
+    assert all(report.drawn(figure).startswith("data:image/svg+xml;base64,") for figure in odd)
+
+
 def test_the_page_is_self_contained(file):
     html = report.page([results.load(file)])
     assert "<script" not in html
@@ -96,8 +213,20 @@ def test_results_of_one_suite_have_sections_of_their_own(file):
     other = file.with_name("other.json")
     other.write_text(file.read_text())
     html = report.page([results.load(file), results.load(other)])
-    for name in ("suite", "other"):
-        assert f'<a href="#{name}">{name}</a>' in html and html.count(f'<section id="{name}"><h2>{name}</h2>') == 1
+    assert html.count('<h2 id="suite-1">suite</h2>') == 1  # a group
+    for number, name in enumerate(("suite", "other"), 1):
+        assert f'<a href="#file-{number}">{name}</a>' in html
+        assert html.count(f'<section id="file-{number}"><h3>{name}</h3>') == 1
+
+
+def test_suites_stand_in_the_order_of_their_titles(tmp_path):
+    for suite in ("throughput", "mine", "spades", "bridge"):
+        results.save(tmp_path / f"{suite}.json", suite, TABLES, seed=0, seconds=1.0)
+    html = report.page([results.load(path) for path in sorted(tmp_path.iterdir())])
+    titles = re.findall(r"<h2[^>]*>(.*?)</h2>", html)
+    assert titles == [report.TITLES["bridge"], report.TITLES["spades"], report.TITLES["throughput"], "mine"]
+    suites = {json.loads(file.read_text())["suite"] for file in RESULTS.glob("*.json")}
+    assert suites <= set(report.TITLES)
 
 
 def test_command(file, tmp_path, monkeypatch):
@@ -110,7 +239,7 @@ def test_command(file, tmp_path, monkeypatch):
 
 
 def test_estimate():
-    estimate = Estimate.of([1.0, 2.0, 3.0])
+    estimate = Estimate.of([1.0, 2.0, 3.0], group=[0, 1, 2])
     assert (estimate.mean, estimate.n) == (2.0, 3)
     assert estimate.error == pytest.approx(1 / 3**0.5)
     assert str(Estimate(1.5, 0.25, 4)) == "1.50 ± 0.25"

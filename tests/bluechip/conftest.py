@@ -11,6 +11,7 @@ from bidzoo.agents.bridge.sayc import Pass
 from bidzoo.bluechip.boards import seeded
 from bidzoo.bluechip.client import Client
 from bidzoo.bluechip.connection import Limits, PeerError
+from bidzoo.bluechip.result import Record
 from bidzoo.bluechip.room import Settings
 from bidzoo.bluechip.server import TableManager
 from bidzoo.envs.bridge.game import Bridge
@@ -134,6 +135,20 @@ def against_passers(boards=2, record=None, **changes):
     """A room of auctions with a program at South and passers elsewhere."""
     us, game = Pass(), Bridge(play=False, deals="test")
     return Match(game, (us, None), (us, us), seeded(game, range(boards)), record, rooms=["open"], **changes)
+
+
+@pytest.fixture
+def kept():
+    """Makes records of matches, and closes them."""
+    made = []
+
+    def one(path, match):
+        made.append(Record(path, match))
+        return made[-1]
+
+    yield one
+    for record in made:
+        record.close()
 
 
 @pytest.fixture

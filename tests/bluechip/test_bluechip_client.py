@@ -30,6 +30,14 @@ from bidzoo.bluechip.connection import LIMIT, Connection, Limits, PeerError
         (["SEATED", "DEAL", "CARDS", "East passes"], "received 'East passes', expected a call by North out of"),
         (["SEATED", "DEAL", "CARDS", "CALLS", "East plays AS"], "expected a card by East that it can hold, not AS"),
         (["SEATED", "DEAL", "CARDS", "CALLS", "East plays AD", "Dummy's cards : S -. H A. D A. C A."], "3 cards in 4"),
+        (
+            ["SEATED", "DEAL", "CARDS", "CALLS", "TRICK", "East plays AD"],  # a hidden hand plays a card twice
+            "received 'East plays AD', expected a card by East that it can hold, not AD",
+        ),
+        (
+            ["SEATED", "DEAL", "CARDS", "CALLS", "TRICK", "East plays 2D"],
+            "expected a card by East that it can hold, not 2D",
+        ),
         (["x" * 9000], f"a line of more than {LIMIT} bytes"),
         ([], "then the end of the connection"),
     ],
@@ -39,6 +47,7 @@ def test_a_table_manager_that_makes_no_sense_is_quoted(tm, lines, words):
         "SEATED": ['South ("bidzoo") seated', 'Teams : N/S : "bidzoo" E/W : "b"', "Start of board"],
         "DEAL": ["Board number 1. Dealer North. Neither vulnerable."],
         "CARDS": ["South's cards : S A K Q J T 9 8 7 6 5 4 3 2. H -. D -. C -."],
+        "TRICK": ["East plays AD", "South plays 2S", "West plays KD", "North plays 2D"],
         "CALLS": ["North bids 1C", "East passes", "West passes"],
     }
     with socket.create_server(("127.0.0.1", 0)) as listener:

@@ -12,7 +12,6 @@ from bidzoo.benchmarks.match import play
 from bidzoo.bluechip.boards import seeded
 from bidzoo.bluechip.client import Client
 from bidzoo.bluechip.connection import LIMIT, Limits
-from bidzoo.bluechip.result import Record
 from bidzoo.envs.bridge.formats import pbn
 
 HELLO = 'Connecting "guest" as South using protocol version 18'
@@ -38,8 +37,8 @@ def to_the_auction(raw):
         ("x" * 5000, f"a line of more than {LIMIT} bytes, expected 'South passes'"),
     ],
 )
-def test_what_makes_no_sense_is_quoted_and_the_seat_may_be_taken_again(tm, line, words, tmp_path, connect):
-    record = Record(tmp_path / "match.jsonl", {})
+def test_what_makes_no_sense_is_quoted_and_the_seat_may_be_taken_again(tm, line, words, tmp_path, connect, kept):
+    record = kept(tmp_path / "match.jsonl", {})
     match = tm.against_passers(2, record, grace=5)
     raw = to_the_auction(connect(match.port())).say(line)
     told = raw.hear()
@@ -74,8 +73,8 @@ def test_an_illegal_card(tm, connect):
     assert "expected a legal one: " in result.faults[0]
 
 
-def test_half_a_line_then_nothing_more(tm, tmp_path, connect):
-    record = Record(tmp_path / "match.jsonl", {})
+def test_half_a_line_then_nothing_more(tm, tmp_path, connect, kept):
+    record = kept(tmp_path / "match.jsonl", {})
     match = tm.against_passers(3, record)
     raw = to_the_auction(connect(match.port())).say("South passes", "South ready for West's bid")
     raw.say("South ready for deal", "South ready for cards")

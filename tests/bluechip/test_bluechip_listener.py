@@ -1,6 +1,7 @@
 """Who may sit down, and what the others are told."""
 
 import socket
+import time
 
 import pytest
 
@@ -20,6 +21,12 @@ HELLO = 'Connecting "guest" as South using protocol version 18'
         ("\0\1\2\3", "is no message of the protocol"),
         ("South ready for teams", "received 'South ready for teams', expected Connecting"),
         (HELLO.replace("18", "19"), "received protocol version 19, expected version 18"),
+        (HELLO.replace("18", "17"), "received protocol version 17, expected version 18"),
+        (HELLO.replace("18", "0"), "received protocol version 0, expected version 18"),
+        (HELLO.replace("guest", "#"), "team name '#': expected one that does not mean"),
+        (HELLO.replace("guest", "##x"), "team name '##x': expected one that does not mean"),
+        (HELLO.replace("guest", "?"), "team name '?': expected one that does not mean"),
+        (HELLO.replace("guest", " a"), "team name ' a': expected 1 ... 100 printable characters"),
         (HELLO.replace("South", "Centre"), "seat 'Centre', expected North, East, South, West or ANYPL"),
         (HELLO.replace("South", "Dummy"), "seat 'Dummy', expected North, East, South, West or ANYPL"),
         (HELLO.replace("South", "North"), 'a request for North by "guest", expected another one: North is played by'),
@@ -93,12 +100,31 @@ def test_a_listener_greets_no_crowd():
     names = Names(None, None)
     listener = Listener("127.0.0.1", 0, [0, 1, 0, 1], names, Limits(), "open", lambda line: None)
     crowd = [socket.create_connection(("127.0.0.1", listener.port)) for _ in range(20)]
-    turned_away = 0
-    for connection in crowd[16:]:
+    for connection in crowd[:4]:  # the oldest made room
         connection.settimeout(5)
-        turned_away += connection.recv(1) == b""
-    assert turned_away == 4
+        assert connection.recv(1) == b""
+    for connection in crowd[4:]:
+        connection.settimeout(0.01)
+        with pytest.raises(TimeoutError):
+            connection.recv(1)
     for connection in crowd:
         connection.close()
     listener.close()
     assert listener.take(0, 5) is None
+
+
+def test_silent_connections_keep_no_seat_away(tm):
+    """More of them than may greet at once: the oldest goes for each that comes."""
+    match = tm.against_passers()
+    silent = [socket.create_connection(("127.0.0.1", match.port()), 10) for _ in range(50)]
+    began = time.monotonic()
+    guest = tm.Guest(Client(Pass(), 2, "guest"), match.port())
+    while guest.client.teams is None and time.monotonic() - began < 8:
+        time.sleep(0.01)
+    assert guest.client.teams is not None  # seated before any of the silent ones gave up, which takes 10 s
+    record = match.done()
+    assert guest.done().problem is None
+    assert len(record.results) == 2
+    assert silent[0].recv(4096) == b""
+    for peer in silent:
+        peer.close()

@@ -103,7 +103,7 @@ def test_any_seat_is_the_next_free_one_of_the_team(tm):
     assert guests[1].client.teams == guests[0].client.teams
 
 
-def test_alerts_reach_the_opponents_and_the_files_but_not_partner(tm, tmp_path):
+def test_alerts_reach_the_opponents_and_the_files_but_not_partner(tm, tmp_path, kept):
     calls = [call_number(call) for call in ("1NT", "P", "2C", "X", "P", "P", "P")]
     record = Record(tmp_path / "alerts.jsonl", {})
     match = tm.Match(tm.auction, (None, None), (None, None), seeded(tm.auction, [0]), record, rooms=["open"])
@@ -121,7 +121,10 @@ def test_alerts_reach_the_opponents_and_the_files_but_not_partner(tm, tmp_path):
     [read] = pbn.read(tmp_path / "alerts.pbn")
     assert [call.note for call in read.auction] == ["says 7", "", "says 8", "", "", "", ""]
     assert (read.contract, read.declarer) == ("2CX", 2)
-    assert Record(tmp_path / "alerts.jsonl", {}).results == record.results
+    with pytest.raises(ValueError, match=r"alerts\.jsonl: already being written, by process \d+ on"):
+        Record(tmp_path / "alerts.jsonl", {})
+    record.close()
+    assert kept(tmp_path / "alerts.jsonl", {}).results == record.results
 
 
 def test_a_match_is_taken_up_again_where_it_stopped(tm, tmp_path):
@@ -131,6 +134,7 @@ def test_a_match_is_taken_up_again_where_it_stopped(tm, tmp_path):
     whole = tm.Match(tm.cards, *pairs, boards).done()
     first = tm.Match(tm.cards, *pairs, boards[:3], Record(path, {"seed": SEED})).done()
     assert len(first.results) == 6
+    first.close()
     torn = path.read_text().splitlines(keepends=True)
     path.write_text("".join(torn[:-1]) + torn[-1][:50])  # killed as it wrote
     record = Record(path, {"seed": SEED})
@@ -148,6 +152,7 @@ def test_a_match_is_taken_up_again_where_it_stopped(tm, tmp_path):
     other = tm.Match(tm.cards, *pairs, seeded(tm.cards, range(6), SEED + 1), record)
     other.done()
     assert other.problem == "board 1: the record has other cards, expected those of this match"
+    record.close()
     with pytest.raises(ValueError, match=r"match.jsonl:1: .*expected .*or a new file"):
         Record(path, {"seed": SEED + 1})
     path.write_text(torn[0] + "{}\n" + torn[1])
@@ -155,9 +160,9 @@ def test_a_match_is_taken_up_again_where_it_stopped(tm, tmp_path):
         Record(path, {"seed": SEED})
 
 
-def test_cards_are_played_and_the_score_is_double_dummy(tm, tmp_path):
+def test_cards_are_played_and_the_score_is_double_dummy(tm, tmp_path, kept):
     boards, us, them = seeded(tm.auction, range(5), SEED), Uniform(), Pass()
-    whole, part = BidderAndPlayer(them, us), Record(tmp_path / "solved.jsonl", {})
+    whole, part = BidderAndPlayer(them, us), kept(tmp_path / "solved.jsonl", {})
     auctions = tm.Match(tm.auction, (us, us), (them, them), boards).done()
     match = tm.Match(tm.cards, (us, us), (whole, whole), boards, part, double_dummy=True)
     assert match.done().imps() == auctions.imps()
@@ -175,10 +180,10 @@ def test_cards_are_played_and_the_score_is_double_dummy(tm, tmp_path):
     assert match.problem == "board 1: no complete double-dummy table, expected one to score it by"
 
 
-def test_a_line_of_the_record_replays_its_board(tm, tmp_path):
+def test_a_line_of_the_record_replays_its_board(tm, tmp_path, kept):
     path = tmp_path / "match.jsonl"
     us = Uniform()
-    record = tm.Match(tm.cards, (us, us), (us, us), seeded(tm.cards, [5]), Record(path, {}), rooms=["open"]).done()
+    record = tm.Match(tm.cards, (us, us), (us, us), seeded(tm.cards, [5]), kept(path, {}), rooms=["open"]).done()
     fields = json.loads(path.read_text().splitlines()[1])
     table, out = from_line(tm, fields)
     for text in fields["calls"] + [[card[::-1]] for card in fields["cards"]]:

@@ -141,14 +141,15 @@ def test_team_names_fit_between_quotes():
 
 seats, hands = st.integers(0, 3), st.integers(0, DUMMY)
 words = st.text(string.ascii_letters + string.digits + " -/'()?!,", min_size=1, max_size=60)
+names = words.map(str.strip).filter(lambda name: name not in ("", "-", "?"))
 notes = words.map(lambda note: " ".join(note.split()))
 deals = st.permutations(range(52)).map(lambda cards: sum(1 << card for card in cards[:13]))
 stages = st.sampled_from(["for teams", "to start", "for deal", "for cards", "for dummy"])
 seconds = st.tuples(st.integers(0, 5999), st.integers(0, 5999))
 messages = st.one_of(
-    st.builds(say.Connect, words, st.none() | seats, st.integers(0, 99)),
-    st.builds(say.Seated, seats, words),
-    st.builds(say.Teams, words, words),
+    st.builds(say.Connect, names, st.none() | seats, st.integers(0, 99)),
+    st.builds(say.Seated, seats, names),
+    st.builds(say.Teams, names, names),
     st.builds(say.Ready, seats, stages),
     st.builds(say.ReadyForCall, seats, seats),
     st.builds(say.ReadyForCard, seats, hands, st.integers(1, 13)),
@@ -163,6 +164,22 @@ messages = st.one_of(
     st.builds(say.Illegal, st.sampled_from(["bid", "card"])),
     st.just(say.EndOfSession()),
 )
+
+
+@pytest.mark.parametrize("name", ["日本", "♥", "#", "##x", "?", "-", " a", "a ", "a\tb", "\ud800"])
+def test_team_names_that_lines_or_files_cannot_hold(name):
+    """They became ``??``, or a player of another game."""
+    with pytest.raises(ValueError, match="team name"):
+        say.team_name(name)
+    with pytest.raises(ValueError, match="team name"):
+        text(say.Connect(name, 0))
+
+
+def test_explanations_are_one_line_that_files_can_hold():
+    assert say.note_text(" 5+ ♥,\r\nnot\0forcing\x85 ♠ 日 é ") == "5+ H, not forcing S ? é"
+    assert len(say.note_text("long " * 1000)) <= say.LONGEST_NOTE
+    assert parse("North bids 1H Alert. a\0b\x07").note == "a b"
+    assert text(say.Call(0, 5, True, "5+ ♥")) == "North bids 1H Alert. 5+ H"
 
 
 @settings(max_examples=300, deadline=None)

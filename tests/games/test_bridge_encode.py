@@ -25,6 +25,7 @@ from bidzoo.core.cards import (
 from bidzoo.core.kernels import I8, States
 from bidzoo.envs.bridge import features
 from bidzoo.envs.bridge.auction import legal_row
+from bidzoo.envs.bridge.bidder import BIDDER1375, SYSTEMS288
 from bidzoo.envs.bridge.features import AUCTION571, BMCS480, BMCS636, OPENSPIEL480, OPENSPIEL571, PLAY571, WHO
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.observation import ENCODERS, encode_row, encode_value
@@ -80,6 +81,10 @@ def test_sizes_are_those_of_the_papers() -> None:
         "bmcs480": 4 + 4 + 3 * 35 * 4 + 52,
         "openspiel571": 4 + 7 + 5 + 3 + 4 + 2 + 52 + 52 + 2 * 208 + 2 * 13,
         "jps267": 52 + 5 * 35 + 2 + 38,
+        "bidder1375": (4 + 4 + 35 * 4 + 35 + 52)
+        + (3 * 4 * 38 + 2 * 36 + 4 + 35 + 4 + 3 + 4 + 4 * 5 + 7)  # calls
+        + (26 + 28 + 28 + 16 + 4 * (10 + 11 + 6 + 4 + 1) + 39 + 12 + 5 + 5 + 4 * 6)  # the hand
+        + 8 * (9 + 11 + 1 + 3 + 4),  # first and last bids
     }
     assert BMCS636.size == 480 + 3 * 52
     assert AUCTION571.size == PLAY571.size == OPENSPIEL571.size
@@ -314,11 +319,12 @@ def test_hands_are_shown_in_suits() -> None:
 
 def test_the_page_shows_the_layouts_and_what_explain_says() -> None:
     page = (Path(__file__).parents[2] / "docs" / "observations" / "bridge.md").read_text(encoding="utf-8")
-    for layout in (OPENSPIEL480, BMCS480, BMCS636, AUCTION571, PLAY571, ENCODERS["jps267"].layout):
+    own = (BIDDER1375, SYSTEMS288)
+    for layout in (OPENSPIEL480, BMCS480, BMCS636, AUCTION571, PLAY571, ENCODERS["jps267"].layout, *own):
         assert layout.markdown() in page
     game, tables, out = start("N", "ns")
     act(game, tables, out, "1C X 1H 1S 2C P")
-    for name in ("openspiel480", "jps267"):
+    for name in ("openspiel480", "jps267", "bidder1375"):
         assert ENCODERS[name].explain(vector(name, tables, SEATS.index("S"))) in page
     act(game, tables, out, "P P SA S5 D4 S4 SK")
     assert ENCODERS["openspiel571"].explain(vector("openspiel571", tables, SEATS.index("W"))) in page

@@ -396,3 +396,16 @@ def test_a_game_needs_nothing_but_its_own_file() -> None:
         game.step(tables, agent.act(views, out.mask, Streams.at(0, np.arange(4), turn)), 0, out, 0)
     assert out.over.all() and (out.reward == 1).all()
     assert game.text(tables[2]).endswith("understood: +1")
+
+
+@pytest.mark.parametrize("game", [SimpleBidding(8), Minibridge(3)], ids=lambda game: game.id)
+def test_the_players_take_turns(game: SignallingGame) -> None:
+    tables, out = start(game, [0], 1)
+    seen = []
+    while out.mask.any():
+        seen.append(int(out.player[0]))
+        legal = np.flatnonzero(out.mask[0])
+        bids = [int(action) for action in legal if game.action_text(int(action)) != "P"]
+        game.step_one(tables, bids[0] if bids else int(legal[0]), out)
+    assert len(seen) > 3
+    assert seen == [turn % 2 for turn in range(len(seen))]

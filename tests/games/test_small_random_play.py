@@ -16,5 +16,5 @@ def test_random_play_has_its_exact_value(env_id, seed):
     game = make_game(env_id)
     compiled = compile_game(game)
     episodes = play(game, [Uniform()] * 2, np.arange(20_000), seed, policy_seed=seed)
-    played = Estimate.of(episodes.reward[:, 0])
+    played = Estimate.of(episodes.reward[:, 0], group=episodes.boards)
     assert abs(played.mean - evaluate(compiled, uniform(compiled))) < 4 * played.error

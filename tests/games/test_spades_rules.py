@@ -5,7 +5,7 @@ import pytest
 
 from bidzoo.envs.spades import deals
 from bidzoo.envs.spades.game import Spades
-from bidzoo.envs.spades.score import end_round_row, score_row, side_points_row
+from bidzoo.envs.spades.score import end_round_row, leader_row, score_row, side_points_row
 from bidzoo.envs.spades.state import BIDDING, CUTTHROAT, OVER, PLAY
 
 # N has nine spades, E eight hearts, S five diamonds, W no spade.
@@ -103,6 +103,7 @@ def test_a_cut_breaks_spades():
     table.play("5S")  # N cuts
     assert (table.broken, table.turn) == (1, 0)
     assert _lead_of(table) == {"S", "D", "C"}
+    assert list(table.voids) == [1 << 2, 0, 0, 1 << 2]  # everybody has seen that they have no heart
 
 
 def test_a_spade_tight_leader_may_lead_spades_and_breaks_them():
@@ -304,6 +305,27 @@ def test_cutthroat_has_one_winner():
         table.play(f"S{rank} H{rank} D{rank} C{rank}")
     assert table.out.reward[0] == pytest.approx([1, -1 / 3, -1 / 3, -1 / 3])
     assert [table.game.allies(player) for player in range(4)] == [(0,), (1,), (2,), (3,)]
+
+
+@pytest.mark.parametrize(
+    ("points", "leader"),
+    [
+        ((5, 3, 2, 1), 0),
+        ((1, 2, 3, 5), 3),
+        ((5, 5, 3, 1), -1),
+        ((3, 5, 1, 5), -1),
+        ((1, 1, 1, 5), 3),  # a lead that was shared among fewer points is not
+        ((1, 1, 5, 5), -1),
+        ((5, 1, 1, 1), 0),  # others share what is not the lead
+        ((-7, -9, -7, -9), -1),
+        ((0, 0, 0, 0), -1),
+    ],
+)
+def test_a_shared_lead_of_four_sides_is_nobodys(points, leader):
+    assert leader_row(np.array(points, np.int64), 4) == leader
+    assert leader_row(np.array(points[:2], np.int64), 2) == (
+        -1 if points[0] == points[1] else int(points[1] > points[0])
+    )
 
 
 def test_mirror_bids_the_spades_held():

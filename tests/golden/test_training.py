@@ -69,10 +69,13 @@ def _about(metadata):
             yield [name, text]
 
 
+FLEETING = ("command", "version", "digest", "inputs")  # digests: of what the cases digest themselves
+
+
 def _lasting(value):
-    """``value`` without commands and versions."""
+    """``value`` without what is ``FLEETING``."""
     if isinstance(value, dict):
-        return {name: _lasting(x) for name, x in value.items() if name not in ("command", "version")}
+        return {name: _lasting(x) for name, x in value.items() if name not in FLEETING}
     return value
 
 

@@ -22,7 +22,7 @@ class Answer(NamedTuple):
 
 class Client:
     def __init__(self, server: PlayServer) -> None:
-        self.server, self.session = server, server.session
+        self.server, self.session = server, server.table("")
         self.host = f"127.0.0.1:{server.server_port}"
         self.cookie = f"{server.cookie}={server.token}"
 

@@ -1,17 +1,21 @@
 """The page's server over loopback: every route, who may ask, and what happens to bad requests."""
 
+import http.client
 import json
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
+import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
-from bidzoo.play import routes
-from bidzoo.play.server import MOST_BYTES, PAGE, PlayServer
+from bidzoo.play import routes, server
+from bidzoo.play.server import MOST_BYTES, MOST_CONNECTIONS, MOST_HEAD_BYTES, PAGE, PlayServer
 
 PAGES = Path(routes.__file__).parent / "page"
 CLUB = (Path(__file__).parents[1] / "data" / "club.pbn").read_text(encoding="utf-8-sig")
@@ -258,10 +262,13 @@ def test_the_command_prints_its_address_and_ends_with_ctrl_c():
     # a job in the background of a script ignores Ctrl-C and passes that on to its children
     listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
     command = [sys.executable, "-c", listening + "from bidzoo.cli.main import main; main()", "play", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
         assert re.fullmatch(r"bidzoo play: http://127\.0\.0\.1:\d+/\?token=\S+\n", running.stdout.readline())
         running.send_signal(signal.SIGINT)
-        _, errors = running.communicate(timeout=30)
+        _, errors = running.communicate(timeout=120)
+    finally:
+        running.kill()
     assert (running.returncode, errors) == (0, "")
 
 
@@ -322,3 +329,132 @@ def test_the_page_builds_text_only_and_names_nobody_outside():
         assert not re.search(r"https?://|//[a-z]+\.[a-z]", text), name
     html = (PAGES / "index.html").read_text()
     assert not re.search(r"\son\w+=|<style|style=|<script(?! src=\"play.js\" defer></script>)", html)
+
+
+# ---- bad company -----------------------------------------------------------------------------
+
+
+def dialled(client, *lines):
+    """A connection that has sent ``lines``."""
+    peer = socket.create_connection(("127.0.0.1", client.server.server_port), 30)
+    peer.sendall("\r\n".join(lines).encode("latin-1"))
+    return peer
+
+
+@pytest.mark.parametrize("target", [f"/?{'&'.join('abcdefghi')}", "http://[::1/x", "/?token=%"])
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_odd_addresses_are_answered(client, method, target, capfd):
+    headers = (f"Host: {client.host}", f"Cookie: {client.cookie}", "Content-Type: application/json")
+    with dialled(client, f"{method} {target} HTTP/1.1", *headers, "Content-Length: 2", "", "{}") as peer:
+        status = peer.recv(4096).split()[1]
+    assert status in ((b"400",) if target != "/?token=%" else (b"200", b"405"))
+    assert client.get("/api/state").status == 200
+    assert capfd.readouterr().err == ""
+
+
+def test_a_body_is_not_read_before_the_key(client):
+    """Thirty bodies of 4 MB that never end and no key hold next to no memory, and nobody up."""
+    headers = (f"Host: {client.host}", "Content-Type: application/json", f"Content-Length: {MOST_BYTES}", "", "")
+    tracemalloc.start()
+    try:
+        peers = [dialled(client, "POST /api/undo HTTP/1.1", *headers) for _ in range(30)]
+        for peer in peers:
+            peer.sendall(b" " * (MOST_BYTES - 1))
+        assert client.get("/api/state").status == 200
+        assert tracemalloc.get_traced_memory()[1] < 2 * MOST_BYTES
+    finally:
+        tracemalloc.stop()
+    for peer in peers:
+        peer.sendall(b" ")
+        assert peer.recv(4096).split()[1] == b"403"
+        peer.close()
+
+
+def test_silent_connections_keep_nobody_out(client):
+    """The oldest without the key goes; those with the key stay."""
+    known = http.client.HTTPConnection("127.0.0.1", client.server.server_port, timeout=30)
+    known.request("GET", "/api/state", headers={"Cookie": client.cookie})
+    assert known.getresponse().read()
+    silent = [dialled(client) for _ in range(2 * MOST_CONNECTIONS)]
+    assert client.get("/api/state").status == 200
+    known.request("GET", "/api/state", headers={"Cookie": client.cookie})
+    assert known.getresponse().status == 200
+    assert silent[0].recv(1) == b""
+    known.close()
+    for peer in silent:
+        peer.close()
+
+
+def test_a_long_head_is_refused(client):
+    line = "X-Long: " + "x" * 30_000
+    with dialled(client, "GET / HTTP/1.1", f"Host: {client.host}", line, line, line, "", "") as peer:
+        assert peer.recv(4096).split()[1] == b"431"
+    assert len(line) * 3 > MOST_HEAD_BYTES
+
+
+def test_who_hangs_up_leaves_no_traceback(client, capfd):
+    gone = struct.pack("ii", 1, 0)  # close with a reset
+    for lines in (
+        [],
+        ["GET /"],
+        ["GET / HTTP/1.1", "", ""],
+        ["GET /api/games HTTP/1.1", f"Host: {client.host}", f"Cookie: {client.cookie}", "", ""],
+    ):
+        for _ in range(5):
+            peer = dialled(client, *lines)
+            peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, gone)
+            peer.close()
+    assert client.get("/api/state").status == 200
+    client.server.shutdown()
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "others", ["a,b=1; {}", "{}; =; ;;", 'x="unfinished; {}', "é=ü; {}", "[1]={{}}; {}", "bidzoo_1=x; {}"]
+)
+def test_cookies_of_other_programs_lock_nobody_out(client, others):
+    assert client.raw("GET", "/api/state", headers={"Cookie": others.format(client.cookie)}).status == 200
+    assert client.raw("GET", "/api/state", headers={"Cookie": others.format("x=1")}).status == 403
+    twice = f"{client.server.cookie}=old; {client.cookie}"
+    assert client.raw("GET", "/api/state", headers={"Cookie": twice}).status == 200
+
+
+def test_a_slip_of_an_agent_is_an_answer(client, monkeypatch, capfd):
+    def slip(session, body):
+        raise AttributeError("it has no hands")
+
+    monkeypatch.setitem(routes.POST, "/api/undo", slip)
+    found = client.post("/api/undo", {})
+    assert (found.status, found.data["error"]) == (500, "a fault of the program: AttributeError: it has no hands")
+    assert client.get("/api/state").status == 200
+    said, began = "", time.monotonic()
+    while "AttributeError: it has no hands" not in said and time.monotonic() - began < 30:
+        said += capfd.readouterr().err
+    assert "Traceback" in said
+
+
+# ---- several tables --------------------------------------------------------------------------
+
+
+def test_every_table_is_a_session_of_its_own(client):
+    start(client)
+    client.post("/api/act", {"action": 3, "at": 0})
+    found = client.get("/table")
+    assert (found.status, found.headers["location"]) == (303, "/?table=2")
+    assert client.get("/?table=2").status == 200
+    second = client.get("/api/state?table=2").data
+    assert second["fresh"] and second["cursor"] == 0
+    client.post("/api/new?table=2", {"game": "spades_v0", "seats": HUMANS, "seed": 3, "board": 0})
+    assert client.get("/api/state?table=2").data["game"] == "spades_v0"
+    assert client.get("/api/state").data["cursor"] == client.get("/api/state?table=1").data["cursor"] == 1
+
+
+def test_there_are_only_so_many_tables(client, monkeypatch):
+    monkeypatch.setattr(server, "MOST_TABLES", 3)
+    for _ in range(3):
+        assert client.get("/table").status == 303
+    assert client.get("/api/state").status == 200
+    assert "table '2' is not here" in client.get("/api/state?table=2").data["error"]
+    for number in ("2", "0", "x", "9" * 5000, "-1"):
+        assert client.get(f"/api/state?table={number}").status == 410
+    assert client.raw("GET", "/table").status == 403

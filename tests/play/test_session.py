@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from bidzoo import agents, registry
 from bidzoo.benchmarks.match import play
+from bidzoo.envs.bridge.score import imps, par
 from bidzoo.play import catalog, show
 from bidzoo.play.catalog import HUMAN, OFFERS
-from bidzoo.play.session import MOST, Session, StaleError
+from bidzoo.play.session import MOST, Compared, Session, StaleError
 
 GAMES = tuple(OFFERS)
 
@@ -277,3 +278,81 @@ def test_of_two_at_once_one_is_late():
         thread.join(10)
     assert len(late) == 19
     assert len(session.actions) == 1
+
+
+# ---- against par and the other table ---------------------------------------------------------
+
+
+def bid(session, *calls):
+    for call in calls:
+        session.act(call, session.cursor)
+
+
+def test_a_finished_board_is_compared_with_par_and_the_other_table():
+    """The human's pass-out against four passers: the same score, and par with its sign."""
+    session = Session()
+    session.start("bridge_bidding_v0", {"deals": "test"}, ["pass", "pass", "human", "pass"], 3, 0)
+    assert session.other_table() == ["pass"] * 4
+    with pytest.raises(ValueError, match="only a bridge board that people have bid or played to its end"):
+        session.compare()
+    for _ in range(4):
+        if session.policy() is None:
+            bid(session, 0)
+        else:
+            session.agent_turn(session.cursor)
+    found = session.compare()
+    state = session.position().states[0]
+    expected = int(par(state["tricks"][None], int(state["dealer"]), int(state["vulnerable"]))[0])
+    assert found == Compared(0, 0, expected, 0, int(imps(-expected)), 0)
+    session.undo()
+    bid(session, 3)  # another result of the same board does not count
+    while not session.position().over:
+        session.agent_turn(session.cursor)
+    assert session.position().states[0]["points"][0] != 0
+    assert session.compare() == found
+
+
+def test_points_are_those_of_the_humans_side():
+    session = Session()
+    session.start("bridge_bidding_v0", {"deals": "test"}, ["pass", "human", "pass", "pass"], 3, 0)
+    while not session.position().over:  # East opens 7NT and goes down
+        if session.policy() is None:
+            bid(session, 37)
+        else:
+            session.agent_turn(session.cursor)
+    found = session.compare()
+    north_south = int(session.position().states[0]["points"][0])
+    assert north_south > 0
+    assert (found.points, found.other) == (-north_south, 0)
+    assert found.imps_other == -int(imps(north_south)) < 0
+    assert found.imps_par == int(imps(found.points - found.par))
+
+
+def test_two_boards_are_two_rows_of_the_total():
+    session = Session()
+    session.start("bridge_bidding_v0", {"deals": "test"}, ["human", "random", "human", "pass"], 3, 0)
+    assert session.other_table() == ["sayc", "random", "sayc", "pass"]
+    session.sit(["human", "pass", "pass", "pass"])
+    for _ in range(2):
+        while not session.position().over:
+            if session.policy() is None:
+                bid(session, 0)
+            else:
+                session.agent_turn(session.cursor)
+        found = show.total(session)
+        session.next_board()
+    assert [one["board"] for one in found["boards"]] == [0, 1]
+    assert found["imps_par"] == sum(one["imps_par"] for one in found["boards"])
+    assert (found["side"], found["imps_other"]) == ("N/S", 0)
+    assert found["agents"] == "pass sits North, pass sits East, pass sits South, pass sits West"
+
+
+def test_a_replay_and_other_games_are_not_compared():
+    session = Session()
+    session.start("spades_v0", {}, None, 0, 0)
+    with pytest.raises(ValueError, match="only a bridge board"):
+        session.compare()
+    session.start("bridge_bidding_v0", {}, ["human"] * 4, 0, 0, None, [0, 0, 0, 0])
+    session.go(4)
+    with pytest.raises(ValueError, match="only a bridge board"):
+        session.compare()

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from bidzoo.agents.bridge import network, trainer
 from bidzoo.agents.bridge.network import Architecture
 from bidzoo.agents.bridge.selfplay import Actor, Pairs, actor, duplicate_pairs
-from bidzoo.agents.bridge.trainer import Arrays, Figures, means
+from bidzoo.agents.bridge.trainer import Figures, means
+from bidzoo.core.arrays import Arrays, digest
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F32, F64, I8, I64
 from bidzoo.core.options import Checked, Count, Seed, Share, Whole
@@ -56,9 +57,15 @@ class ActorCritic(trainer.Trainer):
                 f"not {game.encoder.name!r} and {game.reward!r}"
             )
         super().__init__(options, options.syncs, device)
+        self._inputs = {"start": digest(network.arrays(model)), "deals": digest(game.deals._asdict())}
         self.game, self.model, self.architecture = game, model, architecture
         self.replay = ReplayBuffer(options.capacity, architecture.inputs, hidden)
         self.average = deepcopy(model)
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The first policy and the deals."""
+        return self._inputs
 
     def arrays(self) -> Arrays:
         """The buffer."""

@@ -74,8 +74,8 @@ class Trainer(Fit):
 
     def measure(self, player: Any) -> dict[str, float]:
         """Mean cross-entropy of the validation positions."""
-        n, mean, _ = by_length(self.check, player, 20_000)
-        return {"cross_entropy": float((n * mean).sum() / n.sum()), "uniform": uniform_cross_entropy()}
+        _, nats = by_length(self.check, player, 20_000)
+        return {"cross_entropy": float(nats.mean()), "uniform": uniform_cross_entropy()}
 
 
 def targets(positions: Positions, numbers: I64) -> I8:
@@ -95,8 +95,8 @@ def uniform_cross_entropy() -> float:
     return float((-HAND_SIZE * 3 * np.log(1 / 3) - 2 * unseen * np.log(2 / 3)) / OUTPUTS)
 
 
-def by_length(positions: Positions, network: Network, limit: int = 100_000) -> tuple[I64, F64, F64]:
-    """Figure 3: positions, mean cross-entropy and its standard error by the number of calls made before."""
+def by_length(positions: Positions, network: Network, limit: int = 100_000) -> tuple[I64, F64]:
+    """Of Figure 3: the number of calls made before and the cross-entropy of each of ``n`` positions, ``[n]``."""
     belief, count = Belief(network), min(limit, len(positions))
     lengths, nats = [], []
     for start in range(0, count, 8192):
@@ -104,11 +104,7 @@ def by_length(positions: Positions, network: Network, limit: int = 100_000) -> t
         views, _, _ = positions.at(numbers)
         lengths.append(views["length"].astype(np.int64))
         nats.append(cross_entropy(belief.probabilities(views), targets(positions, numbers)))
-    length, value = np.concatenate(lengths), np.concatenate(nats)
-    n = np.bincount(length)
-    mean = np.bincount(length, value) / np.maximum(n, 1)
-    square = np.bincount(length, value**2) / np.maximum(n, 1)
-    return n, mean, np.sqrt(np.maximum(square - mean**2, 0) / np.maximum(n, 1))
+    return np.concatenate(lengths), np.concatenate(nats)
 
 
 # ---- imagined deals ----------------------------------------------------------------------

@@ -26,6 +26,7 @@ from bidzoo.agents.bridge.evaluator import CLASSES, Evaluator
 from bidzoo.agents.explanation import Explanation, chances_of
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
 from bidzoo.core.kernels import F32, F64, I8, I64, Bool, State, States, allocate, batched, row
+from bidzoo.core.names import check_names, takes
 from bidzoo.core.options import Checked, Count, Share, Whole
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row
@@ -220,6 +221,7 @@ class SearchResult(NamedTuple):
     judged: int  # contracts
 
 
+@takes(Options)
 class Bmcs:
     """A policy that searches where another one hesitates."""
 
@@ -244,6 +246,7 @@ class Bmcs:
         workers: processes of the solver; they change no result.
         options: fields of ``Options``.
         """
+        check_names(f"agent {type(self).name!r}", type(self), options)
         rollout_policy: Any = agents.make(policy) if isinstance(policy, str) else policy
         if not hasattr(rollout_policy, "probabilities"):
             raise ValueError(
@@ -254,6 +257,9 @@ class Bmcs:
         self.judge = _judge(judge, workers)
         self.options = replace(type(self).options, **options)
         self.name = name or type(self).name
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.policy.name} with a search of {self.options.r_max} deals>"
 
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """The call with the best results, ``[B]``; where only one call is likely, that one."""

@@ -29,6 +29,9 @@ class WithCards:
             raise ValueError(f"deals {deals}: expected at least 1")
         self.bidder, self.deals, self.name = bidder, deals, bidder.name
 
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.bidder!r} and cards from {self.deals} deals>"
+
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """Calls and cards ``[B]``; ``legal`` ``[B, 90]``."""
         out = np.empty(len(views), np.int64)

@@ -25,11 +25,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bidzoo.agents.bridge.dense import RELU, activate_row, one_row, pack
-from bidzoo.agents.bridge.network import Shapes, Weights, forward, load_weights, packaged_network
+from bidzoo.agents.bridge.network import Neurons, Shapes, Weights, forward, load_weights, packaged_network
 from bidzoo.agents.bridge.trainer import Fit
+from bidzoo.core.arrays import digest
 from bidzoo.core.cards import FULL_DECK, HAND_SIZE, NOTRUMP, NUM_CARDS
-from bidzoo.core.kernels import F32, I8, I64, Bool, batched, row
-from bidzoo.core.options import Checked, Count
+from bidzoo.core.kernels import F32, I8, I64, Bool, batched, compiled_batched, row
+from bidzoo.core.options import Checked
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.deals import RELABELLINGS, UNKNOWN, DealSet, random_deals
 
@@ -41,9 +42,9 @@ NT, SIDE, TRUMP = 0, 1, 2  # kinds of suits
 class Suits(Checked):
     """Widths of the network; stored beside its weights."""
 
-    cards: Count = 128  # of h, one a suit
-    suits: Count = 64  # of g, one a suit
-    hidden: Count = 256  # of the two layers over all suits
+    cards: Neurons = 128  # of h, one a suit
+    suits: Neurons = 64  # of g, one a suit
+    hidden: Neurons = 256  # of the two layers over all suits
 
     @property
     def shapes(self) -> Shapes:
@@ -166,7 +167,7 @@ def _chances_row(codes: I64, notrump: bool, net: Layers, out: F32) -> None:
         out[j] = out[j] / total
 
 
-@batched
+@compiled_batched
 def _chances(start: int, stop: int, codes: I64, strain: I64, net: Layers, out: F32) -> None:
     for b in range(start, stop):
         _chances_row(codes[b], strain[b] == NOTRUMP, net, out[b])
@@ -256,6 +257,11 @@ class Cells:
 
     def __len__(self) -> int:
         return len(ORDERS[0]) * len(self.tricks)
+
+    @property
+    def digest(self) -> str:
+        """Of deals and tricks."""
+        return digest({"hands": self.hands, "deal": self.deal, "cell": self.cell, "tricks": self.tricks})
 
     def at(self, numbers: I64) -> tuple[I64, Bool, I64]:
         """Codes ``[B, 4]`` of the suits, whether at notrump ``[B]``, tricks ``[B]``; notrump cells first."""

@@ -11,20 +11,22 @@ Weight files are safetensors in half precision, with the architecture and where 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
 from bidzoo.agents.bridge.dense import GELU, NONE, RELU, dense, pack
+from bidzoo.core.arrays import Tensor, digest, load_tensors
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F32, F64, I8, I64, States, batched
-from bidzoo.core.options import Checked, Count
+from bidzoo.core.options import Checked, Range
+from bidzoo.core.schema import json_value, parse
 from bidzoo.core.storage import replace_file
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.observation import ENCODERS
@@ -34,6 +36,7 @@ TEACHERS = {  # inputs of value networks, which see more than a player (``critic
     "bmcs636": 636,  # all four hands
     "scores778": 636 + 142,  # and what every contract would score, and the standing one
 }
+Neurons = Annotated[int, Range(1, 1 << 16)]
 Shapes = dict[str, tuple[int, ...]]  # of tensors by name, the same for NumPy and torch
 
 
@@ -51,10 +54,10 @@ class Architecture(Checked):
     """What a network is made of; stored beside its weights."""
 
     observation: str  # name of an encoder, or of ``TEACHERS``
-    outputs: Count
+    outputs: Neurons
     kind: Literal["mlp", "jps"] = "mlp"
-    width: Count = 512
-    depth: Count = 3  # hidden layers of an mlp
+    width: Neurons = 512
+    depth: Annotated[int, Range(1, 1000)] = 3  # hidden layers of an mlp
     activation: Literal["relu", "gelu"] = "relu"
 
     def __post_init__(self) -> None:
@@ -106,6 +109,11 @@ class Weights:
     def __init__(self, architecture: Any, tensors: dict[str, F32]) -> None:
         """``tensors``: as ``architecture.shapes`` says."""
         self.architecture, self.tensors = architecture, tensors
+
+    @property
+    def digest(self) -> str:
+        """Of the tensors."""
+        return digest(self.tensors)
 
 
 class Network(Weights):
@@ -229,49 +237,48 @@ PACKAGED = Path(__file__).parents[2] / "data" / "bridge"
 W = TypeVar("W", bound=Weights)
 
 
-def save_weights(path: str | Path, network: Weights, provenance: dict[str, Any]) -> None:
-    """Write ``network`` in half precision, whole or not at all."""
-    about = {"format": network.form, "architecture": asdict(network.architecture), "provenance": provenance}
-    metadata = {"bidzoo": json.dumps(about, sort_keys=True)}  # one entry: safetensors writes several in any order
+def weight_file(network: Weights, provenance: Mapping[str, Any]) -> bytes:
+    """The file of ``network``, in half precision."""
     half = {name: np.ascontiguousarray(array, np.float16) for name, array in network.tensors.items()}
-    replace_file(Path(path), to_bytes(half, metadata))
+    about = {"format": network.form, "architecture": asdict(network.architecture), "provenance": provenance}
+    text = json.dumps({**about, "digest": digest(half)}, sort_keys=True)
+    content: bytes = to_bytes(half, {"bidzoo": text})  # one entry: safetensors writes several in any order
+    return content
+
+
+def save_weights(path: str | Path, network: Weights, provenance: Mapping[str, Any]) -> None:
+    """Write ``network`` in half precision, whole or not at all."""
+    replace_file(Path(path), weight_file(network, provenance))
 
 
 def load_weights(path: str | Path, kind: type[W] = Network) -> tuple[W, dict[str, Any]]:  # type: ignore[assignment]
     """A network and its provenance; ValueError names file and tensor and what was expected of them."""
-    path = Path(path)
+    path, about = Path(path), dict[str, Any]()
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file of weights (.safetensors)")
-    try:
-        with safe_open(path, framework="numpy") as file:
-            text = (file.metadata() or {}).get("bidzoo")
-            found = {name: np.asarray(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118
-    except SafetensorError as problem:
-        raise ValueError(f"{path}: not a safetensors file, or a truncated one ({problem})") from problem
-    architecture, provenance = _metadata(path, text, kind)
-    expected = architecture.shapes
-    for name in sorted(expected.keys() ^ found.keys()):
-        state = "missing" if name in expected else "not part of this architecture"
-        raise ValueError(f"{path}: tensor {name!r} is {state}; expected {', '.join(expected)}")
-    for name, shape in expected.items():
-        if found[name].shape != shape or found[name].dtype.kind != "f":
-            got = f"{found[name].dtype} {list(found[name].shape)}"
-            raise ValueError(f"{path}: tensor {name!r} is {got}, expected floats {list(shape)}")
-        if not np.isfinite(found[name]).all():
-            raise ValueError(f"{path}: tensor {name!r} holds numbers that are not finite")
-    return kind(architecture, {name: array.astype(np.float32) for name, array in found.items()}), provenance
+
+    def plan(metadata: Mapping[str, str]) -> dict[str, Tensor]:
+        about.update(_about(path, metadata, kind))
+        return {name: Tensor(shape) for name, shape in about["architecture"].shapes.items()}
+
+    found = load_tensors(path, "a safetensors file", plan)
+    if about.get("digest", made := digest(found)) != made:
+        raise ValueError(f"{path}: tensors of digest {made}, expected {about['digest']}: the file is damaged")
+    tensors = {name: array.astype(np.float32) for name, array in found.items()}
+    return kind(about["architecture"], tensors), about["provenance"]
 
 
-def _metadata(path: Path, text: str | None, kind: type[Weights]) -> tuple[Any, dict[str, Any]]:
-    if text is None:
+def _about(path: Path, metadata: Mapping[str, str], kind: type[Weights]) -> dict[str, Any]:
+    """Architecture, provenance and, since there is one, the digest."""
+    if "bidzoo" not in metadata:
         raise ValueError(f"{path}: weights of another program; expected {kind.form!r} in its metadata")
-    try:
-        about = json.loads(text)
-        if about["format"] != kind.form:
-            raise ValueError(f"{path}: format {about['format']!r}, expected {kind.form!r}")
-        return kind.made_of(**about["architecture"]), about["provenance"]
-    except (KeyError, TypeError, json.JSONDecodeError) as problem:
-        raise ValueError(f"{path}: metadata: {problem!r}; expected format, architecture and provenance") from problem
+    where = f"{path}: metadata"
+    about = parse(dict[str, Any], json_value(metadata["bidzoo"], where), where)
+    if about.get("format") != kind.form:
+        raise ValueError(f"{path}: format {about.get('format')!r}, expected {kind.form!r}")
+    kinds = {"format": str, "architecture": kind.made_of, "provenance": dict[str, Any], "digest": NotRequired[str]}
+    found: dict[str, Any] = parse(kinds, about, where)
+    return found
 
 
 def network_named(source: str | Path | Network) -> Network:

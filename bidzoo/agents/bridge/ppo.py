@@ -26,7 +26,8 @@ from bidzoo.agents.bridge import network, selfplay, trainer
 from bidzoo.agents.bridge.critic import Critic, advantages, explained
 from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy
 from bidzoo.agents.bridge.selfplay import BOTH, Decisions, actor, log_chances
-from bidzoo.agents.bridge.trainer import Arrays, Figures, means
+from bidzoo.agents.bridge.trainer import Figures, means
+from bidzoo.core.arrays import Arrays, digest
 from bidzoo.core.kernels import F32, I8, I64
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight, Whole
 from bidzoo.core.streams import Streams
@@ -100,6 +101,8 @@ class Trainer(trainer.Trainer):
         if game.reward != "score":
             raise ValueError(f"PPO compares scores itself; make the game with reward='score', not {game.reward!r}")
         super().__init__(options, options.iterations, device)
+        self._inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
+        self._inputs["reference"] = reference.digest if reference else "start"
         self.game, self.architecture = game, start.architecture
         self.policy, self.average, self.past = (network.module_of(start, device) for _ in range(3))
         self.anchor = network.module_of(reference or start, device)
@@ -112,6 +115,11 @@ class Trainer(trainer.Trainer):
         self.snapshots: list[dict[str, F32]] = [network.arrays(self.policy)]
         if reference:
             self.snapshots.append(network.arrays(self.anchor))
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """Networks and deals."""
+        return self._inputs
 
     def arrays(self) -> Arrays:
         """The snapshots."""

@@ -17,6 +17,9 @@ class Pass:
 
     name = "pass"
 
+    def __repr__(self) -> str:
+        return "<pass: never bids>"
+
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """0 for every row."""
         return np.zeros(len(legal), np.int64)
@@ -78,6 +81,9 @@ class Sayc:
     """Standard American (ACBL SAYC), natural in competition."""
 
     name = "sayc"
+
+    def __repr__(self) -> str:
+        return "<sayc: natural rules>"
 
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """Calls ``[B]``; the same for the same view, whatever the random numbers."""

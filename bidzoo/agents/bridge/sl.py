@@ -14,7 +14,7 @@ from bidzoo.agents.bridge.network import Network, NetworkPolicy
 from bidzoo.agents.bridge.selfplay import log_chances
 from bidzoo.agents.bridge.trainer import Fit
 from bidzoo.core.cards import NUM_CALLS
-from bidzoo.core.kernels import F32, I64
+from bidzoo.core.kernels import F32, F64, I64, Bool
 from bidzoo.envs.bridge.formats.auctions import Positions
 
 
@@ -22,6 +22,18 @@ class Supervised(NetworkPolicy):
     """The supervised policy network."""
 
     name = "sl"
+
+
+class Wide(NetworkPolicy):
+    """The same, taught to a network of 4 x 1024."""
+
+    name = "sl-wide"
+
+
+class Small(NetworkPolicy):
+    """The same, taught to the network of joint policy search."""
+
+    name = "sl-small"
 
 
 class Trainer(Fit):
@@ -44,12 +56,18 @@ class Trainer(Fit):
 
 def measure(positions: Positions, network: Network, limit: int = 50_000) -> dict[str, float]:
     """Share of the expert's calls that are the likeliest legal call, and their cross-entropy, nats a call."""
-    right, nats, count = 0, 0.0, min(limit, len(positions))
+    right, nats = scores(positions, network, limit)
+    return {"accuracy": int(right.sum()) / len(right), "cross_entropy": float(nats.sum()) / len(right)}
+
+
+def scores(positions: Positions, network: Network, limit: int = 50_000) -> tuple[Bool, F64]:
+    """Whether each of the expert's calls is the likeliest legal call ``[n]``, and its cross-entropy, nats ``[n]``."""
+    right, nats, count = [], [], min(limit, len(positions))
     for start in range(0, count, 8192):
         views, legal, made = positions.at(np.arange(start, min(start + 8192, count)))
         logits = np.where(legal > 0, network(network.architecture.encoder(views))[:, :NUM_CALLS], -np.inf)
         logits -= logits.max(1, keepdims=True)
         chances: F32 = np.asarray(logits - np.log(np.exp(logits).sum(1, keepdims=True)), np.float32)
-        right += int((chances.argmax(1) == made).sum())
-        nats -= float(chances[np.arange(len(made)), made].sum(dtype=np.float64))
-    return {"accuracy": right / count, "cross_entropy": nats / count}
+        right.append(chances.argmax(1) == made)
+        nats.append(-chances[np.arange(len(made)), made].astype(np.float64))
+    return np.concatenate(right), np.concatenate(nats)

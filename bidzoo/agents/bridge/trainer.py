@@ -3,10 +3,13 @@
 A ``Trainer`` is one algorithm in the middle of a run, ``Fit`` those that learn from recorded positions. ``train`` goes
 on from where a folder stands and keeps there
 
-- ``checkpoint.safetensors``: weights, optimiser moments and buffers, with step, options and curves as metadata. It is
-  replaced whole, so a run that is stopped at any moment goes on from it, and gives the bytes of one that was not;
+- ``checkpoint.safetensors``: weights, optimiser moments, buffers and the other files, with step, options, digests of
+  the inputs and curves as metadata. It is replaced whole, so a run that is stopped at any moment goes on from it, and
+  gives the bytes of one that was not;
 - ``network.safetensors``: the network last measured; ``best.safetensors``: the best one by ``imps``;
 - ``curves.csv``: a row a measurement.
+
+A run is its algorithm, its options and its inputs: it does not go on with others.
 """
 
 from __future__ import annotations
@@ -25,13 +28,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bidzoo.agents.bridge import network
-from bidzoo.agents.bridge.network import Architecture, Network, Weights, save_weights
+from bidzoo.agents.bridge.network import Architecture, Network, Weights, weight_file
+from bidzoo.core.arrays import Arrays, digest, load_tensors
 from bidzoo.core.kernels import I64
-from bidzoo.core.options import Checked, Count, Seed, Weight, Whole
-from bidzoo.core.storage import replace_file
+from bidzoo.core.options import Checked, Count, NotFinite, Seed, Weight, Whole
+from bidzoo.core.schema import json_value, parse, shown
+from bidzoo.core.storage import Lock, replace_file, sweep
 from bidzoo.core.streams import Streams
 
-Arrays = Mapping[str, NDArray[Any]]
 Figures = dict[str, Any]  # numbers, or torch scalars that are not waited for
 
 
@@ -43,6 +47,7 @@ class Run:
     every: int = 10  # iterations between measurements and checkpoints
     threads: int = 1  # of torch on the CPU; the same seed gives the same bytes with 1
     stop: int | None = None  # leave after this iteration, as if interrupted
+    inputs: Mapping[str, str] = field(default_factory=dict)  # digests of what ``measure`` asks beside the network
     provenance: Mapping[str, Any] = field(default_factory=dict)  # stored with the weights, beside options and figures
     report: Callable[[int, dict[str, float]], None] | None = None  # called with iteration and figures of a measurement
     measure: Callable[[Any], dict[str, float]] | None = None  # figures of a network; ``imps`` decides which is kept
@@ -66,6 +71,11 @@ class Trainer(ABC):
     def about(self) -> dict[str, Any]:
         """What weight files say of the run."""
         return {"algorithm": self.algorithm, **asdict(self.options)}
+
+    @property
+    @abstractmethod
+    def inputs(self) -> dict[str, str]:
+        """Digests of all that is learned from, by name: a run that goes on must have the same."""
 
     @abstractmethod
     def iterate(self, iteration: int) -> Figures:
@@ -95,13 +105,14 @@ class Trainer(ABC):
 
 
 def train(trainer: Trainer, run: Run) -> Any:
-    """Train to the end (or to iteration ``run.stop``) from where the folder stands; the last network."""
-    checkpoint = Checkpoint(run.out, trainer.algorithm, asdict(trainer.options))
-    with torch_threads(run.threads):
-        done, held = checkpoint.restore(trainer.modules)
-        if held:
-            trainer.games = int(held.pop("games")[0])
-            trainer.restore(held)
+    """Train to the end (or to iteration ``run.stop``) from where the folder stands; the last network.
+
+    Raises:
+        ValueError: the folder holds another run, or another process trains there.
+    """
+    inputs = {**trainer.inputs, **run.inputs}
+    with torch_threads(run.threads), Checkpoint(run.out, trainer.algorithm, asdict(trainer.options), inputs) as kept:
+        done = kept.restore(trainer)
         seen: list[Figures] = []
         for iteration in range(done, min(trainer.end, run.stop or trainer.end)):
             seen.append(trainer.iterate(iteration))
@@ -112,12 +123,12 @@ def train(trainer: Trainer, run: Run) -> Any:
             row = {trainer.unit: float(step), **({"games": float(trainer.games)} if trainer.games else {})}
             row |= {**means(seen), **trainer.measure(player), **(run.measure(player) if run.measure else {})}
             seen.clear()
-            best = max((earlier.get("imps", -np.inf) for earlier in checkpoint.rows), default=-np.inf)
-            checkpoint.rows.append(row)
-            checkpoint.save(step, trainer.modules, {**trainer.arrays(), "games": np.array([trainer.games])})
-            about = {**run.provenance, **trainer.about, "measured": row}
+            best = max((earlier.get("imps", -np.inf) for earlier in kept.rows), default=-np.inf)
+            content = weight_file(player, {**run.provenance, **trainer.about, "inputs": inputs, "measured": row})
             for name in ["network", *["best"] * (row.get("imps", -np.inf) > best)]:
-                save_weights(Path(run.out, f"{name}.safetensors"), player, about)
+                kept.networks[name] = content
+            kept.rows.append(row)
+            kept.save(step, trainer)
             if run.report:
                 run.report(step, row)
         return trainer.player()
@@ -178,7 +189,7 @@ class Fit(Trainer):
 
     def __init__(self, learn: Any, check: Any, options: Options, start: Weights | None = None, device: str = "cpu"):
         """Args:
-        learn: positions to learn from, numbered from 0.
+        learn: positions to learn from, numbered from 0; their ``digest`` tells them from others.
         check: others, to measure on.
         options: of the fit.
         start: network to begin with, of the same architecture; None: random weights.
@@ -187,7 +198,7 @@ class Fit(Trainer):
         import torch
 
         super().__init__(options, options.steps, device)
-        self.learn, self.check = learn, check
+        self.learn, self.check, self.start = learn, check, start
         self.model = self.module()
         if start:
             if start.architecture != options.architecture:
@@ -203,6 +214,12 @@ class Fit(Trainer):
     def about(self) -> dict[str, Any]:
         """What weight files say of the fit."""
         return {"algorithm": self.algorithm, "options": asdict(self.options)}
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """Positions and the network to begin with."""
+        start = self.start.digest if self.start else "nothing"
+        return {"positions": self.learn.digest, "validation positions": self.check.digest, "start": start}
 
     def module(self) -> Any:
         """The torch module, with random weights."""
@@ -235,77 +252,145 @@ class Fit(Trainer):
 LENGTHS = {"steps", "iterations", "syncs"}  # options that may change when a run goes on
 
 
-class Checkpoint:
-    """Where a training run in the folder ``path`` stands."""
+_STATE = {  # metadata of a checkpoint
+    "step": Whole,
+    "identity": dict[str, Any],  # algorithm and options
+    "inputs": dict[str, str],  # digests
+    "rows": list[dict[str, float | NotFinite]],
+    "digest": str,  # of the tensors
+}
 
-    def __init__(self, path: str | Path, algorithm: str, options: Mapping[str, Any]) -> None:
-        """``options``: JSON values; a checkpoint of other options (``LENGTHS`` apart) is not gone on from."""
+
+class Checkpoint:
+    """Where a training run in the folder ``path`` stands; this process alone works there until it is closed."""
+
+    def __init__(self, path: str | Path, algorithm: str, options: Mapping[str, Any], inputs: Mapping[str, str]) -> None:
+        """A checkpoint of other options (``LENGTHS`` apart) or other inputs is not gone on from.
+
+        Args:
+            path: of the folder.
+            algorithm: its name.
+            options: JSON values.
+            inputs: digests.
+
+        Raises:
+            ValueError: another process trains there.
+        """
         self.path, self.file = Path(path), Path(path, "checkpoint.safetensors")
         self.identity = json.loads(json.dumps({"algorithm": algorithm, **options}))
+        self.inputs = dict(inputs)
         self.rows: list[dict[str, float]] = []
+        self.networks: dict[str, bytes] = {}  # files of weights, by name
+        self._lock = Lock(self.file)
+        sweep(self.file)
 
-    def save(self, step: int, modules: Mapping[str, Any], arrays: Arrays) -> None:
-        """Torch modules and optimisers by name, further arrays, and the curves so far."""
+    def __enter__(self) -> Checkpoint:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.release()
+
+    def save(self, step: int, trainer: Trainer) -> None:
+        """Where ``trainer`` stands, with the curves so far; then the files that are made of it."""
         import torch
         from safetensors.torch import save
 
-        tensors = {f"array/{name}": torch.from_numpy(np.array(a)) for name, a in arrays.items()}
-        for name, part in modules.items():
+        kept = {**trainer.arrays(), "games": np.array([trainer.games])}
+        tensors = {f"array/{name}": torch.from_numpy(np.array(a)) for name, a in kept.items()}
+        for name, content in self.networks.items():
+            tensors[f"file/{name}"] = torch.frombuffer(bytearray(content), dtype=torch.uint8)
+        for name, part in trainer.modules.items():
             state = part.state_dict()
             if isinstance(part, torch.optim.Optimizer):
                 state = {f"{n}/{key}": tensor for n, of in state["state"].items() for key, tensor in of.items()}
             tensors.update({f"{name}/{key}": tensor.detach().cpu().clone() for key, tensor in state.items()})
-        metadata = {"step": step, "identity": self.identity, "rows": self.rows}
+        metadata = {"step": step, "identity": self.identity, "inputs": self.inputs, "rows": self.rows}
+        metadata["digest"] = digest({name: tensor.numpy() for name, tensor in tensors.items()})
         replace_file(self.file, save(tensors, {"state": json.dumps(metadata)}))
-        self._write_curves()
+        self._write_files()
 
-    def restore(self, modules: Mapping[str, Any]) -> tuple[int, dict[str, NDArray[Any]]]:
-        """Step and further arrays of the last checkpoint, the modules filled; (0, {}) if there is none.
+    def restore(self, trainer: Trainer) -> int:
+        """Step of the last checkpoint, ``trainer`` put there, the files made again; 0 if there is none.
 
         Raises:
-            ValueError: the file is no checkpoint, or one of another algorithm or other options.
+            ValueError: the file is no checkpoint, or one of another algorithm, other options or other inputs.
         """
-        import torch
-        from safetensors import SafetensorError, safe_open
-
         if not self.file.exists():
-            return 0, {}
+            return 0
+        state: dict[str, Any] = {}
+        tensors = load_tensors(self.file, "a checkpoint", lambda metadata: state.update(self._state(metadata)))
+        if (made := digest(tensors)) != state["digest"]:
+            raise ValueError(f"{self.file}: tensors of digest {made}, expected {state['digest']}: the file is damaged")
+        arrays = _within(tensors, "array")
         try:
-            with safe_open(self.file, framework="pt") as file:
-                state = json.loads((file.metadata() or {}).get("state", "null"))
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        except SafetensorError as problem:
-            raise ValueError(f"{self.file}: not a checkpoint, or a truncated one ({problem})") from problem
-        self._check(state)
-        for name, part in modules.items():
-            own = {k.removeprefix(f"{name}/"): v for k, v in tensors.items() if k.startswith(f"{name}/")}
-            if isinstance(part, torch.optim.Optimizer):
-                moments: dict[int, dict[str, Any]] = {}
-                for place, tensor in own.items():
-                    number, key = place.split("/")
-                    moments.setdefault(int(number), {})[key] = tensor
-                own = {**part.state_dict(), "state": moments}
-            part.load_state_dict(own)
+            for name, part in trainer.modules.items():
+                _load(part, _within(tensors, name))
+            trainer.games = int(arrays.pop("games")[0])
+            trainer.restore(arrays)
+        except (LookupError, RuntimeError, ValueError) as problem:
+            raise ValueError(f"{self.file}: not the state of this algorithm ({problem})") from problem
         self.rows = state["rows"]
-        arrays = {k.removeprefix("array/"): v.numpy() for k, v in tensors.items() if k.startswith("array/")}
-        return int(state["step"]), arrays
+        self.networks = {name: array.tobytes() for name, array in _within(tensors, "file").items()}
+        self._write_files()
+        return int(state["step"])
 
-    def _check(self, state: Any) -> None:
-        if not isinstance(state, dict) or state.keys() != {"step", "identity", "rows"}:
+    def _state(self, metadata: Mapping[str, str]) -> dict[str, Any]:
+        """The checked metadata."""
+        if "state" not in metadata:
             raise ValueError(f"{self.file}: not a checkpoint of a bidzoo training run")
-        for key in sorted((state["identity"].keys() | self.identity.keys()) - LENGTHS):
-            before, now = state["identity"].get(key), self.identity.get(key)
-            if before != now:
-                raise ValueError(f"{self.file}: {key} was {before!r} and is now {now!r}; choose another folder")
+        where = f"{self.file}: metadata"
+        state = json_value(metadata["state"], where)
+        if isinstance(state, dict) and "inputs" not in state:
+            raise ValueError(
+                f"{self.file}: a checkpoint of an earlier bidzoo, which does not say what it learned from; "
+                "choose another folder"
+            )
+        found: dict[str, Any] = parse(_STATE, state, where)
+        for what, before, now in (("", found["identity"], self.identity), ("input ", found["inputs"], self.inputs)):
+            for key in sorted((before.keys() | now.keys()) - LENGTHS):
+                if before.get(key) != now.get(key):
+                    raise ValueError(
+                        f"{self.file}: {what}{key} was {shown(before.get(key))} and is now {shown(now.get(key))}; "
+                        "choose another folder"
+                    )
+        return found
 
-    def _write_curves(self) -> None:
+    def _write_files(self) -> None:
+        """Weights and curves, where they are not as the checkpoint says."""
+        files = {f"{name}.safetensors": content for name, content in self.networks.items()}
+        for name, content in {**files, "curves.csv": self._curves()}.items():
+            path = self.path / name
+            if not path.exists() or path.read_bytes() != content:
+                sweep(path)
+                replace_file(path, content)
+
+    def _curves(self) -> bytes:
         """``curves.csv``: columns in order of appearance."""
         columns = list(dict.fromkeys(name for row in self.rows for name in row))
         text = io.StringIO()
         writer = csv.DictWriter(text, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows({k: f"{v:.6g}" for k, v in row.items()} for row in self.rows)
-        replace_file(self.path / "curves.csv", text.getvalue().encode())
+        return text.getvalue().encode()
+
+
+def _within(tensors: Arrays, part: str) -> dict[str, NDArray[Any]]:
+    """Those that are called ``part/...``, without that."""
+    return {k.removeprefix(f"{part}/"): v for k, v in tensors.items() if k.startswith(f"{part}/")}
+
+
+def _load(part: Any, arrays: Arrays) -> None:
+    """Fill a torch module or optimiser."""
+    import torch
+
+    state: dict[Any, Any] = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
+    if isinstance(part, torch.optim.Optimizer):
+        moments: dict[int, dict[str, Any]] = {}
+        for place, tensor in state.items():
+            number, key = place.split("/")
+            moments.setdefault(int(number), {})[key] = tensor
+        state = {**part.state_dict(), "state": moments}
+    part.load_state_dict(state)
 
 
 def draw_curves(path: str | Path) -> Path:

@@ -63,7 +63,7 @@ def _seeking_row(left: int, partner: int, right: int, bid: int, takes: float, ga
         return max(1, int(np.floor(takes)))  # takes - 0.5, rounded
     others = left + partner + right
     if left >= 0 and partner != NIL and others + bid >= HIGH_SUM:
-        return min(13, max(bid, SURE_SET - others))
+        return min(13, max(1, SURE_SET - others))
     if gap < SMALL_GAP:
         return min(13, bid + min(MOST_TRICKS, int(gap // 10) + 1))
     if nil_chance >= RISKY_NIL and partner != NIL:

@@ -17,6 +17,7 @@ from bidzoo.agents.spades.curves import CURVES_FILE, FIRST, SEQUENCES, sequence_
 from bidzoo.agents.spades.lookup import exact_lookup, with_parts
 from bidzoo.agents.spades.match import play_games
 from bidzoo.agents.spades.policy import Bidder, SpadesPolicy
+from bidzoo.core.arrays import save_npz
 from bidzoo.core.kernels import F32, F64, I64, Bool
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight
 from bidzoo.envs.spades.game import Spades
@@ -114,7 +115,6 @@ def train_success_curves(
     config: CurveOptions = CurveOptions(), report: Callable[[dict[str, Any]], None] = lambda _: None
 ) -> F32:
     """Curves ``[2, 2955, 2]`` trained as ``config`` says and written to ``config.out`` with their provenance."""
-    Path(config.out).parent.mkdir(parents=True, exist_ok=True)
     curves = np.zeros((2, SEQUENCES, 2), np.float32)
     scores: dict[str, Any] = {}
     for k in range(config.passes):
@@ -128,5 +128,5 @@ def train_success_curves(
         "config": {name: value for name, value in asdict(config).items() if name != "out"},
         "scores": scores,
     }
-    np.savez_compressed(config.out, curves=curves, provenance=np.array(json.dumps(provenance)))
+    save_npz(Path(config.out), curves=curves, provenance=np.array(json.dumps(provenance)))
     return curves

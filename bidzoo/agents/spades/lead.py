@@ -6,54 +6,54 @@ SRP on 40 deals that agree with the cards and bids seen so far (docs/agents/srp.
 a nil are rules.
 """
 
-import numpy as np
+from typing import NamedTuple
 
 from bidzoo.agents.spades.follow import boss_row, may_cut_row
 from bidzoo.agents.spades.hand import high_row
 from bidzoo.agents.spades.situation import ALLY, LEFT, RIGHT, Situation
 from bidzoo.core.bits import count_row, lowest_row
-from bidzoo.core.kernels import State, allocate, row
+from bidzoo.core.kernels import row
 from bidzoo.envs.spades.state import SPADES
 
 FOR_TRICKS, FOR_NIL, FOR_NOTHING = range(3)
-WEIGHT = np.dtype(
-    [
-        # a side suit
-        ("boss", "f8"),  # nothing unseen is higher
-        ("boss_out", "f8"),  # ... a card of the suit still unseen
-        ("boss_tight", "f8"),  # ... times tricks needed by tricks left
-        ("above", "f8"),  # a higher unseen card, at most six
-        ("under", "f8"),  # a lower unseen card
-        ("length", "f8"),  # a card of the suit in our hand
-        ("unseen", "f8"),  # an unseen card of the suit
-        ("rank", "f8"),  # a rank above the lowest
-        ("single", "f8"),  # our last card of the suit, no boss, with spades to cut later
-        ("second_best", "f8"),  # below our own second-best card
-        ("cut", "f8"),  # an opponent will cut, and it is no boss
-        ("cut_boss", "f8"),  # ... and it is one
-        ("ally_short", "f8"),  # partner can cut
-        ("out", "f8"),  # nobody else has the suit
-        # spades
-        ("spade", "f8"),
-        ("spade_boss", "f8"),
-        ("spade_boss_length", "f8"),  # ... a spade in our hand
-        ("spade_boss_out", "f8"),  # ... an unseen spade
-        ("spade_tight", "f8"),  # tricks needed by tricks left
-        ("spade_bosses", "f8"),  # a side suit of which we hold the boss
-        ("spade_above", "f8"),
-        ("spade_rank", "f8"),
-        ("spade_length", "f8"),
-    ],
-    align=True,
-)
+
+
+class Weights(NamedTuple):
+    """Points of a lead."""
+
+    # a side suit
+    boss: float  # nothing unseen is higher
+    boss_out: float  # ... a card of the suit still unseen
+    boss_tight: float  # ... times tricks needed by tricks left
+    above: float  # a higher unseen card, at most six
+    under: float  # a lower unseen card
+    length: float  # a card of the suit in our hand
+    unseen: float  # an unseen card of the suit
+    rank: float  # a rank above the lowest
+    single: float  # our last card of the suit, no boss, with spades to cut later
+    second_best: float  # below our own second-best card
+    cut: float  # an opponent will cut, and it is no boss
+    cut_boss: float  # ... and it is one
+    ally_short: float  # partner can cut
+    out: float  # nobody else has the suit
+    # spades
+    spade: float
+    spade_boss: float
+    spade_boss_length: float  # ... a spade in our hand
+    spade_boss_out: float  # ... an unseen spade
+    spade_tight: float  # tricks needed by tricks left
+    spade_bosses: float  # a side suit of which we hold the boss
+    spade_above: float
+    spade_rank: float
+    spade_length: float
+
+
 _FITTED = """
 3.2 -0.1 -0.8 0.0 -0.2 -0.1 0.2 0.2 1.0 1.4 -1.0 -4.4 2.3 -0.3  -8.2 8.9 -0.5 -0.7 2.5 2.4 0.5 0.2 0.8
 -11.1 0.0 9.0 0.3 -0.4 -0.6 0.1 0.3 0.6 0.2 -6.5 -0.1 2.9 -3.9  -1.8 -3.7 -1.4 -0.5 0.8 0.2 0.5 -0.3 0.6
 -2.6 -0.1 -1.5 -0.1 0.3 -0.5 -0.3 -0.1 -0.5 0.1 -0.1 -0.1 -0.2 0.5  1.0 -2.4 -1.1 0.8 1.2 -0.8 -0.4 -0.3 -0.1
 """
-WEIGHTS = allocate(WEIGHT, 3)
-for _purpose, _line in enumerate(_FITTED.strip().split("\n")):
-    WEIGHTS[_purpose] = tuple(float(word) for word in _line.split())
+WEIGHTS = tuple(Weights(*map(float, line.split())) for line in _FITTED.strip().split("\n"))  # by purpose
 _TIGHTEST = 1.5
 
 
@@ -64,7 +64,7 @@ def tightness_row(s: Situation) -> float:
 
 
 @row
-def side_lead_row(s: Situation, suit: int, rank: int, ally_short: bool, cut: bool, w: State) -> float:
+def side_lead_row(s: Situation, suit: int, rank: int, ally_short: bool, cut: bool, w: Weights) -> float:
     """Points of leading a card of a side suit."""
     own, unseen = s.own[suit], s.unseen[suit]
     above, out = count_row(unseen >> (rank + 1)), count_row(unseen)
@@ -85,7 +85,7 @@ def side_lead_row(s: Situation, suit: int, rank: int, ally_short: bool, cut: boo
 
 
 @row
-def spade_lead_row(s: Situation, rank: int, w: State) -> float:
+def spade_lead_row(s: Situation, rank: int, w: Weights) -> float:
     """Points of leading a spade."""
     length, unseen = count_row(s.own[SPADES]), s.unseen[SPADES]
     above = count_row(unseen >> (rank + 1))

@@ -6,12 +6,14 @@ choice the log odds of winning the game. ``learned_training`` makes the weights.
 """
 
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 
 from bidzoo.agents.spades.bis import factor_row, hand_nil_value_row, hand_takes_row, nearest_row, offered_row
 from bidzoo.agents.spades.curves import chance_row, sequence_row
 from bidzoo.agents.spades.hand import SUIT_SIZE, suits_row
+from bidzoo.core.arrays import Tensor, load_tensors
 from bidzoo.core.bits import count_row
 from bidzoo.core.kernels import F32, State, below_row, next_row, row
 from bidzoo.envs.spades.bidding import legal_bids_row
@@ -32,11 +34,11 @@ NETWORK = np.dtype(
 )
 
 
-def load_network() -> dict[str, F32]:
-    """The shipped weights by name."""
-    from safetensors.numpy import load_file
-
-    return load_file(str(files("bidzoo.data") / "spades" / NETWORK_FILE))
+def load_network(path: str | Path | None = None) -> dict[str, F32]:
+    """Weights by name, shipped or of a file; ValueError names the tensor that is not as expected."""
+    plan = {name: Tensor(NETWORK[name].shape, ("F32",)) for name in NETWORK.names or ()}
+    file = Path(path or str(files("bidzoo.data") / "spades" / NETWORK_FILE))
+    return load_tensors(file, "a learned Spades bidder", lambda _: plan)
 
 
 @row

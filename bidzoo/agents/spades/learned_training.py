@@ -29,6 +29,7 @@ from bidzoo.agents.spades.policy import Bidder, SpadesPolicy
 from bidzoo.agents.spades.srp import srp_row
 from bidzoo.core.kernels import F32, I8, I64, State, States, allocate, batched, below_row, key_row, next_row, row
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight
+from bidzoo.core.storage import replace_file
 from bidzoo.envs.spades.engine import act_row, begin_row
 from bidzoo.envs.spades.state import FIRST_CARD, OVER, PLAY, STATE
 
@@ -176,9 +177,8 @@ def train_bidder(
     config: LearnedOptions = LearnedOptions(), report: Callable[[dict[str, Any]], None] = lambda _: None
 ) -> dict[str, F32]:
     """Weights trained as ``config`` says, the best pass against BIS, written to ``config.out``."""
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
-    Path(config.out).parent.mkdir(parents=True, exist_ok=True)
     weights: dict[str, F32] | None = None
     before: list[Samples] = []
     best: tuple[float, dict[str, F32]] = (-1.0, {})
@@ -199,5 +199,6 @@ def train_bidder(
         "config": json.dumps({k: v for k, v in asdict(config).items() if k != "out"}),
         "history": json.dumps(history),
     }
-    save_file({name: np.ascontiguousarray(array) for name, array in best[1].items()}, config.out, provenance)
+    found = {name: np.ascontiguousarray(array) for name, array in best[1].items()}
+    replace_file(Path(config.out), save(found, provenance))
     return best[1]

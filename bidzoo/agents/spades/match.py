@@ -35,6 +35,7 @@ _BIDS, _CARDS = 1 << 40, 1 << 41  # streams of the bids and cards, above those o
 
 ROUND = np.dtype(
     [
+        ("board", "i4"),
         ("dealer", "i1"),
         ("swapped", "i1"),  # 1: the first partnership sits E-W
         ("bids", "i1", (4,)),  # by seat
@@ -92,6 +93,7 @@ def share_won(winner: I64) -> F64:
 def _open_entry_row(state: State, entry: State, swap: int, lookup: State, note: bool) -> None:
     """The deal, and of the bid about to be made its sequence and, in case it is nil, the nil value of the hand."""
     seat = int(state.turn)
+    entry.board = state.board
     entry.dealer = state.dealer
     entry.swapped = swap
     for k in range(4):

@@ -6,6 +6,7 @@ The numbers stand in a record, so that one kernel bids for any bidder and one pl
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,14 @@ import numpy as np
 from bidzoo.agents.explanation import Explanation
 from bidzoo.agents.spades.bis import bis_row
 from bidzoo.agents.spades.explanation import explain_bid, explain_play, explain_search
-from bidzoo.agents.spades.learned import learned_row
-from bidzoo.agents.spades.lookup import LOOKUP, shipped_lookup
+from bidzoo.agents.spades.learned import learned_row, load_network
+from bidzoo.agents.spades.lookup import LOOKUP, shipped_lookup, with_parts
 from bidzoo.agents.spades.rule_based import io_row, ms_row, rb_row
 from bidzoo.agents.spades.srp import srp_row, wrp_row
 from bidzoo.agents.spades.uct import Workspace, uct_bid_row, uct_card_row
 from bidzoo.core.bits import pick_row
 from bidzoo.core.kernels import I8, I64, U64, State, States, allocate, batched, row, when_compiled
+from bidzoo.core.names import takes
 from bidzoo.core.streams import Streams
 from bidzoo.envs.spades.bidding import legal_bids_row
 from bidzoo.envs.spades.play import legal_cards_row
@@ -67,7 +69,7 @@ class Bidder:
     noise: float = 0.0  # chance of an exploring bid (4.3)
     iterations: int = 200  # rollouts a bid of UCT
     infer: bool = False  # UCT weights deals by the bids already made
-    exploration: float = 30.0  # C of UCT, points
+    exploration: float = 1.0  # C of UCT, in spreads of the points gap
 
     @classmethod
     def named(cls, kind: str, **changes: Any) -> "Bidder":
@@ -117,7 +119,7 @@ class Player:
     last: int = 13  # UCT(X): X
     iterations: int = 300  # rollouts a card
     infer: str = "none"  # "none" deals unseen cards uniformly (the paper); "voids"; "bids": voids and bids
-    exploration: float = 30.0  # C of Algorithm 2, points
+    exploration: float = 1.0  # C of Algorithm 2, in spreads of the points gap
 
     def record(self) -> States:
         """The numbers as kernels read them, ``[1]``."""
@@ -221,13 +223,19 @@ srp = partial(SpadesPolicy, player="srp")
 wrp = partial(SpadesPolicy, player="wrp")
 
 
+@takes(Bidder)
 def bis(player: str = "srp", **components: Any) -> SpadesPolicy:
     """BIS; ``components`` switch parts of it off (fields of ``Bidder``)."""
     return SpadesPolicy(Bidder.named("bis", **components), player)
 
 
 def uct(
-    bidder: str = "bis", last: int = 13, iterations: int = 300, infer: str = "none", exploration: float = 30.0
+    bidder: str = "bis", last: int = 13, iterations: int = 300, infer: str = "none", exploration: float = 1.0
 ) -> SpadesPolicy:
     """UCT in the last ``last`` tricks, SRP before; ``bidder="uct"`` searches for its bids too."""
     return SpadesPolicy(bidder, Player("uct", last, iterations, infer, exploration))
+
+
+def learned_from(path: str | Path, player: str | Player = "srp") -> SpadesPolicy:
+    """The learned bidder with the weights of a file that ``bidzoo train spades-bidder`` wrote; ValueError names it."""
+    return SpadesPolicy("learned", player, with_parts(shipped_lookup(), **load_network(path)))

@@ -7,6 +7,7 @@ Ranks and masks as in ``hand``. Source of goals and round types: "Bidding in Spa
 from typing import NamedTuple
 
 from bidzoo.agents.spades.hand import RANK, Suits, suits_row
+from bidzoo.core.bits import count_row
 from bidzoo.core.cards import FULL_DECK
 from bidzoo.core.kernels import State, row
 from bidzoo.envs.spades.deals import SUITS
@@ -132,17 +133,19 @@ SET_MARGIN = (0, 1, 2, 13, 13)
 def sure_takes_row(own: int, unseen: int) -> int:
     """Tricks that spades ``own`` take whatever happens (D.1): all ``unseen`` ones in one hand, we lead each time.
 
-    Wästlund's normal strategy for one-suit two-person whist: each unseen card beats at most one lower one of ours.
+    One-suit two-person whist (Wästlund 2005): each unseen card beats at most one lower one of ours. Where we hold more
+    cards, the highest draw all unseen ones and the others take a trick each.
     """
-    free, sure = 0, 0
+    free, sure, drawing = 0, 0, count_row(unseen)
     for rank in range(16, -1, -1):
         if unseen >> rank & 1:
             free += 1
         elif own >> rank & 1:
-            if free:
+            if free and drawing:
                 free -= 1
             else:
                 sure += 1
+            drawing -= drawing > 0
     return sure
 
 

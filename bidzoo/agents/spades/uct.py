@@ -106,25 +106,30 @@ def gap_row(state: State, side: int) -> float:
     return gap
 
 
+LEAST_SPREAD = 1.0  # points: a bag
+
+
 @row
-def most_promising_row(means: F64, counts: I64, number: int, total: int, exploration: float) -> int:
-    """Index of the highest ``mean + C sqrt(ln n / n_i)``; untried ones first."""
-    best, at = -1e30, 0
+def most_promising_row(means: F64, counts: I64, number: int, total: int, exploration: float, spread: float) -> int:
+    """Index of the highest ``mean + C sqrt(ln n / n_i)``, ``C = exploration * spread``; untried ones first."""
+    best, at, c = -1e30, 0, exploration * max(spread, LEAST_SPREAD)
     for k in range(number):
         if counts[k] == 0:
             return k
-        bound = means[k] + exploration * np.sqrt(np.log(total) / counts[k])
+        bound = means[k] + c * np.sqrt(np.log(total) / counts[k])
         if bound > best:
             best, at = bound, k
     return at
 
 
 @row
-def credit_row(world: State, side: int, at: int, means: F64, counts: I64) -> None:
-    """The round played out, and its points gap credited to choice ``at``."""
+def credit_row(world: State, side: int, at: int, means: F64, counts: I64) -> float:
+    """The round played out, and its points gap, credited to choice ``at``."""
     rollout_row(world)
+    gap = gap_row(world, side)
     counts[at] += 1
-    means[at] += (gap_row(world, side) - means[at]) / counts[at]
+    means[at] += (gap - means[at]) / counts[at]
+    return gap
 
 
 @row
@@ -140,11 +145,13 @@ def uct_card_row(state: State, held: int, player: State, lookup: State, key: np.
         return cards[0]
     side, world = int(state.turn) % int(state.sides), workspace.states[0]
     open_workspace_row(state, held, player.infer, workspace.views[0])
+    low, high = np.inf, -np.inf
     for n in range(player.iterations):
         key = imagine_row(state, player.infer, lookup, key, workspace)
-        at = most_promising_row(means, counts, number, n, player.exploration)
+        at = most_promising_row(means, counts, number, n, player.exploration, high - low)
         play_row(world, cards[at])
-        credit_row(world, side, at, means, counts)
+        gap = credit_row(world, side, at, means, counts)
+        low, high = min(low, gap), max(high, gap)
     return cards[np.argmax(means[:number])]
 
 
@@ -164,12 +171,14 @@ def uct_bid_row(state: State, hand: int, bidder: State, lookup: State, key: np.u
                 return bid
     side, world = int(state.turn) % int(state.sides), workspace.states[0]
     open_workspace_row(state, hand, bidder.infer, workspace.views[0])
+    low, high = np.inf, -np.inf
     for n in range(bidder.iterations):
         key = imagine_row(state, bidder.infer, lookup, key, workspace)
-        at = most_promising_row(means, counts, number, n, bidder.exploration)
+        at = most_promising_row(means, counts, number, n, bidder.exploration, high - low)
         bid_row(world, bids[at])
         while world.phase == BIDDING:
             world.looked = 15
             bid_row(world, bis_row(world, world.hands[world.turn], bidder, lookup, key))
-        credit_row(world, side, at, means, counts)
+        gap = credit_row(world, side, at, means, counts)
+        low, high = min(low, gap), max(high, gap)
     return bids[np.argmax(means[:number])]

@@ -7,23 +7,26 @@ evaluation is exact.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bidzoo.agents.tabular.network import (
     Features,
+    Inputs,
     Network,
     NetworkOptions,
     Report,
     best_epoch,
+    chances,
     deal_types,
     draw,
-    one_thread,
+    policy_slope,
 )
 from bidzoo.agents.tabular.policy import Solved, solver
 from bidzoo.agents.tabular.strategy import purify
 from bidzoo.core.kernels import F32, F64, I64, when_compiled
+from bidzoo.core.names import takes
 from bidzoo.core.options import Count
 from bidzoo.envs.signalling.compiled import Compiled
 
@@ -35,73 +38,100 @@ class Options(NetworkOptions):
     epochs: Count = 20
 
 
-class Inputs(Features):
-    """Rows of network inputs for information sets ``(node, type)``."""
+class Turn(NamedTuple):
+    """``K`` decisions of one turn at ``R`` information sets."""
 
-    def __init__(self, game: Compiled) -> None:
+    inputs: Inputs
+    hidden: list[F32]
+    columns: I64  # [C + 1]  of the output: actions that are legal somewhere, and the value
+    chances: F32  # [R, C]
+    values: F32  # [R]
+    at: I64  # [K]  information set
+    chosen: I64  # [K]  column
+    episode: I64  # [K]
+
+
+class Player(Features):
+    """Inputs of one game, and the network."""
+
+    def __init__(self, game: Compiled, hidden: tuple[int, ...], rng: np.random.Generator) -> None:
         super().__init__(game)
-        self.size = self.history.shape[1] + self.types.shape[2]
+        self.network = Network((self.history.shape[1] + self.bits, *hidden, game.child.shape[1] + 1), rng)
 
-    def __call__(self, nodes: I64, types: I64) -> F32:
-        """``[B, F]``."""
-        return np.concatenate([self.history[nodes], self.types[self.game.player[nodes], types]], axis=1)
+    def inputs(self, nodes: I64, types: I64) -> Inputs:
+        """Those of the information sets ``(node, type)`` ``[R]``."""
+        here, owner = np.unique(nodes, return_inverse=True)
+        return Inputs(self.history[here], owner, self.bit(nodes, types))
+
+    def turn(self, nodes: I64, types: I64, episode: I64, rng: np.random.Generator) -> Turn:
+        """Act at the information sets ``(node, type)`` ``[K]`` of the episodes ``episode``."""
+        sets, at = np.unique(nodes * self.game.shape[1] + types, return_inverse=True)
+        here, own = np.divmod(sets, self.game.shape[1])
+        inputs = self.inputs(here, own)
+        legal = self.legal[here]
+        actions = np.flatnonzero(legal.any(axis=0))
+        columns = np.append(actions, legal.shape[1])
+        hidden = self.network.hidden(inputs)
+        outputs = self.network.output(hidden, columns)
+        likely = chances(outputs[:, :-1], legal[:, actions])
+        return Turn(inputs, hidden, columns, likely, outputs[:, -1], at, draw(likely, at, rng), episode)
 
 
-def greedy(inputs: Inputs, network: Network) -> F64:
+def greedy(player: Player) -> F64:
     """The likeliest move of every information set, as a strategy ``[M, T]``."""
-    game = inputs.game
+    game = player.game
     strategy = np.zeros(game.shape)
-    for player, types in enumerate(game.num_types):
-        nodes = np.flatnonzero((game.count > 0) & (game.player == player))
+    for who, types in enumerate(game.num_types):
+        nodes = np.flatnonzero((game.count > 0) & (game.player == who))
         for part in np.array_split(nodes, 1 + len(nodes) * types // 4096):
             rows, zs = np.repeat(part, types), np.tile(np.arange(types), len(part))
-            logits = network.numpy(inputs(rows, zs))[:, :-1]
-            best = np.where(inputs.legal[rows], logits, -np.inf).argmax(axis=1)
+            logits = player.network(player.inputs(rows, zs))[:, :-1]
+            best = np.where(player.legal[rows], logits, -np.inf).argmax(axis=1)
             strategy[game.child[rows, best], zs] = 1.0
     return purify(game, strategy)
 
 
-def play(inputs: Inputs, network: Network, episodes: int, rng: np.random.Generator) -> tuple[I64, I64, I64, F32]:
-    """Nodes, types, actions and returns of all decisions of ``episodes`` episodes."""
-    game = inputs.game
+def play(player: Player, episodes: int, rng: np.random.Generator) -> tuple[list[Turn], F32]:
+    """The turns of ``episodes`` episodes, and their rewards ``[B]``."""
+    game = player.game
     types = deal_types(game, episodes, rng)
     node, table = np.zeros(episodes, np.int64), np.arange(episodes)
-    decisions: list[tuple[I64, I64, I64, I64]] = []
+    turns = []
     while len(table):
         here = node[table]
-        own = types[table, game.player[here]]
-        action = draw(network.numpy(inputs(here, own))[:, :-1], inputs.legal[here], rng)
-        decisions.append((here, own, action, table))
-        node[table] = game.child[here, action]
+        turn = player.turn(here, types[table, game.player[here]], table, rng)
+        turns.append(turn)
+        node[table] = game.child[here, turn.columns[turn.chosen]]
         table = table[game.count[node[table]] > 0]
-    reward = game.payoff[game.leaf[node], types[:, 0], types[:, 1]].astype(np.float32)
-    nodes, owns, actions, tables = (np.concatenate(column) for column in zip(*decisions))
-    return nodes, owns, actions, reward[tables]
+    return turns, game.payoff[game.leaf[node], types[:, 0], types[:, 1]].astype(np.float32)
+
+
+def learn(player: Player, config: Options, scale: float, left: float, rng: np.random.Generator) -> None:
+    """Play, and add up the gradients of the loss's mean over all decisions."""
+    turns, reward = play(player, config.episodes, rng)
+    reward /= np.float32(scale)
+    decisions = np.float32(sum(len(turn.at) for turn in turns))
+    for turn in turns:
+        returns = reward[turn.episode]
+        advantage = returns - turn.values[turn.at]
+        slope = np.empty((len(turn.values), len(turn.columns)), np.float32)
+        slope[:, :-1] = policy_slope(turn.chances, turn.at, turn.chosen, advantage, config.entropy * left)
+        slope[:, -1] = -2.0 * config.value * np.bincount(turn.at, advantage, minlength=len(slope))
+        player.network.learn(turn.inputs, turn.hidden, turn.columns, slope / decisions)
 
 
 def train(game: Compiled, config: Options, report: Report | None = None) -> F64:
-    """The best greedy strategy ``[M, T]`` of all epochs; ImportError without torch."""
-    with one_thread("A2C"):
-        import torch
-
-        rng = np.random.default_rng(config.seed)
-        inputs = Inputs(game)
-        scale = float(game.payoff.max() - game.payoff.min())
-        generator = torch.Generator().manual_seed(config.seed)
-        network = Network((inputs.size, *config.hidden, game.child.shape[1] + 1), generator)
-
-        def loss(left: float) -> Any:
-            nodes, types, actions, returns = play(inputs, network, config.episodes, rng)
-            outputs = network.torch(torch.from_numpy(inputs(nodes, types)))
-            illegal = torch.from_numpy(~inputs.legal[nodes])
-            logs = outputs[:, :-1].masked_fill(illegal, -1e9).log_softmax(1)
-            advantage = torch.from_numpy(returns / scale) - outputs[:, -1]
-            chosen = logs.gather(1, torch.from_numpy(actions)[:, None])[:, 0]
-            entropy = -(logs.exp() * logs).sum(1)
-            loss = -(chosen * advantage.detach()) + config.value * advantage**2 - config.entropy * left * entropy
-            return loss.mean()
-
-        return best_epoch(game, config, [network], loss, lambda: greedy(inputs, network), report)
+    """The best greedy strategy ``[M, T]`` of all epochs."""
+    rng = np.random.default_rng(config.seed)
+    player, scale = Player(game, config.hidden, rng), float(game.payoff.max() - game.payoff.min())
+    return best_epoch(
+        game,
+        config,
+        [player.network],
+        lambda left: learn(player, config, scale, left, rng),
+        lambda: greedy(player),
+        report,
+    )
 
 
 @when_compiled()
@@ -110,6 +140,7 @@ def solve(game: Compiled, seed: int, **options: Any) -> F64:
     return train(game, Options(seed=seed, **options))
 
 
+@takes(Options)
 def agent(seed: int = 0, **options: Any) -> Solved:
     """A2C; ``options`` as in ``Options``."""
     return solver("a2c", solve, Options, seed, options)

@@ -23,7 +23,9 @@ import numpy as np
 from bidzoo.agents.tabular import public_belief, rising_auction
 from bidzoo.agents.tabular.policy import Solved
 from bidzoo.agents.tabular.rising_auction import MAX_BYTES, Plan, Report, RisingAuction, best_plan, play
-from bidzoo.core.kernels import F64, when_compiled
+from bidzoo.core.kernels import F64, I64, integers, when_compiled
+from bidzoo.core.options import Count, Weight
+from bidzoo.core.schema import json_lines, json_value, parse
 from bidzoo.core.storage import replace_file
 from bidzoo.envs.signalling.compiled import Compiled, evaluate
 from bidzoo.envs.signalling.rising_auction import AuctionGame
@@ -57,7 +59,10 @@ def write_plan(optimum: Optimum, path: Path, source: str) -> None:
     calls = {" ".join(map(str, history)): row.tolist() for history, row in (optimum.plan or {}).items()}
     lines = ",\n".join(f"  {json.dumps(history)}: {json.dumps(row)}" for history, row in calls.items())
     head = {"id": optimum.id, "total": optimum.total, "source": source}
-    path.write_text(f'{json.dumps(head)[:-1]},\n"calls": {{\n{lines}\n}}}}\n', "utf-8")
+    replace_file(path, f'{json.dumps(head)[:-1]},\n"calls": {{\n{lines}\n}}}}\n'.encode())
+
+
+_PLAN = {"id": str, "total": int, "source": str, "calls": dict[str, list[int]]}
 
 
 def read_plan(path: Path, auction: RisingAuction) -> Optimum:
@@ -67,12 +72,16 @@ def read_plan(path: Path, auction: RisingAuction) -> Optimum:
         ValueError: another game's plan, or it does not score what the file says; names the file.
     """
     try:
-        given = json.loads(path.read_text("utf-8"))
-        plan = {tuple(map(int, history.split())): np.array(row) for history, row in given["calls"].items()}
+        given = parse(_PLAN, json_value(path.read_bytes(), path), path)
         if given["id"] != auction.id:
             raise ValueError(f"the plan is for {given['id']}, expected {auction.id}")
+        plan: dict[tuple[int, ...], I64] = {}
+        for history, calls in given["calls"].items():
+            if len(calls) != auction.types:
+                raise ValueError(f"calls after {history!r}: {len(calls)}, expected one a type, {auction.types}")
+            plan[tuple(map(int, history.split()))] = integers(f"calls after {history!r}", calls, -1, auction.bids)
         return certified(auction, given["total"], plan)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (KeyError, ValueError) as error:
         raise ValueError(f"{path}: not a plan of {auction.id} ({error})") from error
 
 
@@ -140,9 +149,14 @@ def solve(game: Compiled, directory: Path | None = None, report: Report = silent
     return optimum, strategy
 
 
+def _strategy(game: Compiled, seed: int) -> F64:
+    """An optimal one; ``seed`` is every solver's."""
+    return solve(game)[1]
+
+
 def agent() -> Solved:
     """Plays every small game that can be solved optimally."""
-    return Solved("exact", lambda game, seed: solve(game)[1])
+    return Solved("exact", _strategy)
 
 
 def main(
@@ -174,9 +188,21 @@ def main(
         write_plan(optimum, given.plan, command)
 
 
+_LINE = {  # of a file of results
+    "id": str,
+    "total": int,
+    "deals": Count,
+    "value": float,
+    "certified": bool,
+    "seconds": Weight,
+    "command": str,
+}
+
+
 def _add(path: Path, line: dict[str, object]) -> None:
     """``line`` into the JSON lines at ``path``, in place of the one of the same ``id``."""
-    lines = [json.loads(text) for text in path.read_text("utf-8").splitlines()] if path.exists() else []
+    content = path.read_bytes() if path.exists() else b""
+    lines = [parse(_LINE, one, f"{path}:{number}") for number, one in json_lines(content, path)]
     lines = [*(other for other in lines if other["id"] != line["id"]), line]
     lines.sort(key=lambda one: (one["id"].split("(")[0], one["deals"]))
     replace_file(path, "".join(json.dumps(one) + "\n" for one in lines).encode())

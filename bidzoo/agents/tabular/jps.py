@@ -17,6 +17,7 @@ from bidzoo.agents.tabular import cfr
 from bidzoo.agents.tabular.policy import Solved, solver
 from bidzoo.agents.tabular.strategy import reach_row, types_row, values_row
 from bidzoo.core.kernels import F64, I32, I64, U64, Bool, below_row, key_row, next_row, row, when_compiled
+from bidzoo.core.names import takes
 from bidzoo.core.options import Checked, Seed, Weight, Whole
 from bidzoo.envs.signalling.compiled import Compiled, evaluate, value_row
 
@@ -378,6 +379,7 @@ def solve(game: Compiled, seed: int, **options: Any) -> F64:
     return jps(game, strategy, Options(**{"depth": search_depth(game), "seed": seed, **options}))
 
 
+@takes(Options)
 def agent(seed: int = 0, **options: Any) -> Solved:
     """CFR1k+JPS; ``options`` as in ``Options``."""
     return solver("jps", solve, Options, seed, options)

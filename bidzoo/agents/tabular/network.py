@@ -1,19 +1,18 @@
-"""What A2C and BAD share: options, inputs, deals, a small network that NumPy also runs, and the loop over epochs.
+"""What A2C and BAD share: options, inputs, deals, a small network with its gradients, and the loop over epochs.
 
-While episodes are played the network needs no gradients and its batches are small; a NumPy pass over the same
-weights costs a tenth of torch's.
+A batch of episodes visits the same information sets again and again, the more so the better a policy knows what it
+wants. The networks run once for each that is visited: a **row** is an information set, a **draw** an action taken
+there. Gradients are sums over draws, so this changes no figure but the time, and NumPy is all it needs.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import pairwise
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from bidzoo.core.kernels import F32, F64, I64, Bool
+from bidzoo.core.kernels import F32, F64, I64, Bool, row
 from bidzoo.core.options import Checked, Count, Seed, Weight
 from bidzoo.envs.signalling.compiled import Compiled, evaluate
 
@@ -32,6 +31,9 @@ class NetworkOptions(Checked):
     seed: Seed = 0
 
 
+# ---- inputs ------------------------------------------------------------------------------
+
+
 def history_features(game: Compiled) -> F32:
     """One bit for each (turn, action) that some decision lies behind, ``[M, H]``."""
     inner = np.flatnonzero((game.count > 0) & (game.parent >= 0))
@@ -45,45 +47,16 @@ def history_features(game: Compiled) -> F32:
 
 
 class Features:
-    """What networks are told about a game."""
+    """What networks are told about a game: numbers that everybody knows, and a bit for each player and type."""
 
     def __init__(self, game: Compiled) -> None:
-        x_types, y_types = game.num_types
         self.game, self.history = game, history_features(game)
         self.legal: Bool = game.child >= 0  # [M, A]
-        self.types = np.zeros((2, game.shape[1], x_types + y_types), np.float32)  # a bit for each player and type
-        self.types[0, np.arange(x_types), np.arange(x_types)] = 1.0
-        self.types[1, np.arange(y_types), x_types + np.arange(y_types)] = 1.0
+        self.bits = sum(game.num_types)
 
-
-class Network:
-    """Linear layers with ReLU between them; ``torch(x)`` has gradients, ``numpy(x)`` has none."""
-
-    def __init__(self, sizes: Sequence[int], generator: Any) -> None:
-        import torch
-
-        layers: list[Any] = []
-        for inputs, outputs in pairwise(sizes):
-            layer = torch.nn.utils.skip_init(torch.nn.Linear, inputs, outputs)
-            torch.nn.init.orthogonal_(layer.weight, 2**0.5, generator=generator)
-            torch.nn.init.zeros_(layer.bias)
-            layers += [layer, torch.nn.ReLU()]
-        self.torch = torch.nn.Sequential(*layers[:-1])
-        self.weights = [(layer.weight.detach().numpy(), layer.bias.detach().numpy()) for layer in layers[::2]]
-
-    def numpy(self, x: F32) -> F32:
-        """Outputs ``[B, O]`` of inputs ``[B, I]``; the weights are torch's own memory."""
-        for n, (weight, bias) in enumerate(self.weights):
-            x = x @ weight.T + bias
-            if n < len(self.weights) - 1:
-                np.maximum(x, 0.0, out=x)
-        return x
-
-
-def draw(logits: F32, legal: Bool, rng: np.random.Generator) -> I64:
-    """One action ``[B]`` from each row's softmax over its legal actions (Gumbel's maximum)."""
-    noise = -np.log(-np.log(rng.random(logits.shape, np.float32) * (1.0 - 2e-7) + 1e-7))
-    return np.where(legal, logits + noise, -np.inf).argmax(axis=1)
+    def bit(self, nodes: I64, types: I64) -> I64:
+        """The bit of the movers at ``nodes`` whose types are ``types``: ``[R]``."""
+        return types + self.game.num_types[0] * self.game.player[nodes].astype(np.int64)
 
 
 def deal_types(game: Compiled, episodes: int, rng: np.random.Generator) -> I64:
@@ -92,19 +65,188 @@ def deal_types(game: Compiled, episodes: int, rng: np.random.Generator) -> I64:
     return np.stack(np.unravel_index(deal, game.prior.shape), axis=1)
 
 
-@contextmanager
-def one_thread(name: str) -> Iterator[None]:
-    """Torch on one thread, so that results depend on nothing but the seed; ImportError names who needs it."""
-    if find_spec("torch") is None:
-        raise ImportError(f"{name} trains with torch, which is not installed: pip install 'bidzoo[train]'")
-    import torch
+# ---- networks ----------------------------------------------------------------------------
 
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
+
+@row
+def _first_layer(dense: F32, table: F32, owner: I64, bit: I64, out: F32) -> None:
+    for r in range(len(owner)):
+        for k in range(out.shape[1]):
+            out[r, k] = max(dense[owner[r], k] + table[bit[r], k], np.float32(0.0))
+
+
+@row
+def _add_rows(rows: F32, at: I64, out: F32) -> None:
+    for r in range(len(at)):
+        for k in range(out.shape[1]):
+            out[at[r], k] += rows[r, k]
+
+
+SMALL = (
+    1 << 18
+)  # multiplications of a product that OpenBLAS leaves to one thread; it rounds larger ones by their number
+
+
+def product(a: F32, b: F32) -> F32:
+    """``a @ b`` of ``[R, I]`` and ``[I, O]``, in blocks of rows: the same bytes for any number of threads."""
+    rows = max(1, SMALL // b.size)
+    blocks = len(a) // rows
+    whole = blocks * rows
+    out = np.empty((len(a), b.shape[1]), np.float32)
+    np.matmul(a[:whole].reshape(blocks, rows, a.shape[1]), b, out=out[:whole].reshape(blocks, rows, b.shape[1]))
+    np.matmul(a[whole:], b, out=out[whole:])
+    return out
+
+
+def product_over_rows(a: F32, b: F32) -> F32:
+    """``a.T @ b`` of ``[R, I]`` and ``[R, O]``, as ``product``."""
+    rows = max(1, SMALL // (a.shape[1] * b.shape[1]))
+    blocks = len(a) // rows
+    whole = blocks * rows
+    left = a[:whole].reshape(blocks, rows, a.shape[1]).swapaxes(1, 2)
+    parts: F32 = left @ b[:whole].reshape(blocks, rows, b.shape[1])
+    return parts.sum(axis=0) + a[whole:].T @ b[whole:]
+
+
+class Inputs(NamedTuple):
+    """Inputs of ``R`` rows: numbers of ``D`` decisions, and of each row its decision and one bit that is set."""
+
+    dense: F32  # [D, P]
+    owner: I64  # [R]
+    bit: I64  # [R]
+
+
+class Network:
+    """Linear layers with ReLU between them, and their gradients."""
+
+    def __init__(self, sizes: Sequence[int], rng: np.random.Generator) -> None:
+        shapes = list(pairwise(sizes))
+        self.weights = np.concatenate(
+            [part for shape in shapes for part in (_orthogonal(shape, rng), [0.0] * shape[1])]
+        )
+        self.weights = self.weights.astype(np.float32)
+        self.gradients = np.zeros_like(self.weights)
+        self.layers, self.slopes = _layers(self.weights, shapes), _layers(self.gradients, shapes)
+
+    def hidden(self, inputs: F32 | Inputs) -> list[F32]:
+        """Outputs of the hidden layers ``[R, h]``, of inputs ``[R, P]`` or of ``Inputs``."""
+        weight, bias = self.layers[0]
+        if isinstance(inputs, Inputs):
+            known = inputs.dense.shape[1]
+            first = np.empty((len(inputs.owner), len(bias)), np.float32)
+            _first_layer(product(inputs.dense, weight[:known]) + bias, weight[known:], inputs.owner, inputs.bit, first)
+        else:
+            first = np.maximum(product(inputs, weight) + bias, 0.0)
+        outputs = [first]
+        for weight, bias in self.layers[1:-1]:
+            x = product(outputs[-1], weight)
+            x += bias
+            outputs.append(np.maximum(x, 0.0, out=x))
+        return outputs
+
+    def output(self, hidden: Sequence[F32], columns: I64) -> F32:
+        """Those ``columns`` of the last layer, ``[R, C]``."""
+        weight, bias = self.layers[-1]
+        return product(hidden[-1], weight[:, columns]) + bias[columns]
+
+    def __call__(self, inputs: F32 | Inputs) -> F32:
+        """Outputs ``[R, O]``."""
+        return self.output(self.hidden(inputs), np.arange(len(self.layers[-1][1])))
+
+    def learn(self, inputs: F32 | Inputs, hidden: Sequence[F32], columns: I64, slope: F32) -> None:
+        """Add to ``gradients`` those of a loss whose derivative by the output's ``columns`` is ``slope`` ``[R, C]``."""
+        weight, _ = self.layers[-1]
+        for_weight, for_bias = self.slopes[-1]
+        for_weight[:, columns] += product_over_rows(hidden[-1], slope)
+        for_bias[columns] += slope.sum(axis=0)
+        slope = product(slope, weight[:, columns].T)
+        for n in range(len(hidden) - 1, -1, -1):
+            slope *= hidden[n] > 0.0
+            for_weight, for_bias = self.slopes[n]
+            if n > 0:
+                for_weight += product_over_rows(hidden[n - 1], slope)
+                for_bias += slope.sum(axis=0)
+                slope = product(slope, self.layers[n][0].T)
+        if isinstance(inputs, Inputs):
+            known = inputs.dense.shape[1]
+            _add_rows(slope, inputs.bit, for_weight[known:])
+            by_decision = np.zeros((len(inputs.dense), slope.shape[1]), np.float32)
+            _add_rows(slope, inputs.owner, by_decision)
+            for_weight[:known] += product_over_rows(inputs.dense, by_decision)
+            for_bias += by_decision.sum(axis=0)
+        else:
+            for_weight += product_over_rows(inputs, slope)
+            for_bias += slope.sum(axis=0)
+
+
+def _orthogonal(shape: tuple[int, int], rng: np.random.Generator) -> F64:
+    """Weights ``[I * O]`` whose columns (or rows) are orthogonal, of length root 2."""
+    q, r = np.linalg.qr(rng.standard_normal((max(shape), min(shape))))
+    q *= np.sign(np.diag(r))
+    return 2**0.5 * (q if shape[0] >= shape[1] else q.T).ravel()
+
+
+def _layers(flat: F32, shapes: Sequence[tuple[int, int]]) -> list[tuple[F32, F32]]:
+    """Views of ``flat`` as weights ``[I, O]`` and biases ``[O]``."""
+    layers, at = [], 0
+    for inputs, outputs in shapes:
+        bias = at + inputs * outputs
+        layers.append((flat[at:bias].reshape(inputs, outputs), flat[bias : bias + outputs]))
+        at = bias + outputs
+    return layers
+
+
+class Adam:
+    """Kingma and Ba 2015, Algorithm 1, with their constants."""
+
+    def __init__(self, network: Network) -> None:
+        self.network, self.steps = network, 0
+        self.mean, self.square = np.zeros_like(network.weights), np.zeros_like(network.weights)
+
+    def step(self, rate: float) -> None:
+        """Descend by the network's gradients, and set them to 0."""
+        gradients = self.network.gradients
+        self.steps += 1
+        self.mean += np.float32(0.1) * (gradients - self.mean)
+        self.square += np.float32(0.001) * (gradients * gradients - self.square)
+        scale = np.sqrt(self.square / np.float32(1.0 - 0.999**self.steps)) + np.float32(1e-8)
+        self.network.weights -= np.float32(rate / (1.0 - 0.9**self.steps)) * self.mean / scale
+        gradients[:] = 0.0
+
+
+# ---- actions -----------------------------------------------------------------------------
+
+
+def chances(logits: F32, legal: Bool) -> F32:
+    """Softmax over the legal actions ``[R, C]``; 0 for the others."""
+    masked = np.where(legal, logits, np.float32(-1e9))
+    weights = np.exp(masked - masked.max(axis=1, keepdims=True))
+    weights /= weights.sum(axis=1, keepdims=True)
+    return weights
+
+
+def draw(chances: F32, at: I64, rng: np.random.Generator) -> I64:
+    """One column by the chances of each of the rows ``at`` ``[K]``."""
+    below = np.cumsum(chances, axis=1)
+    below[:, -1] = np.inf
+    last = chances.shape[1] - 1 - (chances[:, ::-1] > 0.0).argmax(axis=1)
+    found = (rng.random((len(at), 1), np.float32) >= below[at]).sum(axis=1)
+    return np.minimum(found, last[at])
+
+
+def policy_slope(chances: F32, at: I64, chosen: I64, gain: F32, entropy: float) -> F32:
+    """Derivative by the logits ``[R, C]`` of ``-sum(gain * log(chance of chosen)) - entropy * sum(entropies)``.
+
+    Both sums are over the draws: ``at`` ``[K]`` rows, ``chosen`` columns.
+    """
+    rows, columns = chances.shape
+    times = np.bincount(at, minlength=rows).astype(np.float32)[:, None]
+    gains = np.bincount(at, gain, minlength=rows).astype(np.float32)[:, None]
+    logs = np.log(np.maximum(chances, np.float32(1e-30)))
+    disorder = -(chances * logs).sum(axis=1, keepdims=True)
+    slope: F32 = chances * (gains + np.float32(entropy) * times * (logs + disorder))
+    slope -= np.bincount(at * columns + chosen, gain, minlength=rows * columns).reshape(rows, columns)
+    return slope
 
 
 Report = Callable[[int, float], None]  # epoch, value of its strategy
@@ -114,25 +256,22 @@ def best_epoch(
     game: Compiled,
     config: NetworkOptions,
     networks: Sequence[Network],
-    loss: Callable[[float], Any],
+    learn: Callable[[float], None],
     greedy: Callable[[], F64],
     report: Report | None,
 ) -> F64:
     """The best greedy strategy ``[M, T]`` of all epochs, evaluated exactly; ``report`` hears the value of each.
 
-    ``loss(left)`` plays and gives what an update descends; ``left`` falls from 1 to 0 over the training.
+    ``learn(left)`` plays and adds up the gradients of an update; ``left`` falls from 1 to 0 over the training.
     """
-    import torch
-
-    adam = torch.optim.Adam([weights for network in networks for weights in network.torch.parameters()], config.rate)
+    adams = [Adam(network) for network in networks]
     best, most = greedy(), -np.inf
     for epoch in range(config.epochs):
         for update in range(config.updates):
             left = 1.0 - (epoch + update / config.updates) / config.epochs
-            adam.param_groups[0]["lr"] = config.rate * left
-            adam.zero_grad()
-            loss(left).backward()
-            adam.step()
+            learn(left)
+            for adam in adams:
+                adam.step(config.rate * left)
         strategy = greedy()
         value = evaluate(game, strategy)
         if value > most:

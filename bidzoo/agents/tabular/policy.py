@@ -2,21 +2,23 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from bidzoo.agents import SMALL
+from bidzoo import registry
 from bidzoo.agents.explanation import Bars, Explanation, chances_of
+from bidzoo.core.arrays import ROOM, Tensor, load_tensors
 from bidzoo.core.kernels import F64, I8, I32, I64, States, row
+from bidzoo.core.names import choose_from
+from bidzoo.core.schema import json_value, parse
 from bidzoo.core.storage import replace_file
 from bidzoo.core.streams import Streams
-from bidzoo.envs.signalling.compiled import Compiled, compile_game, locate
+from bidzoo.envs.signalling.compiled import MAX_BYTES, Compiled, compile_game, locate
 from bidzoo.envs.signalling.game import SignallingGame, game_shown
 from bidzoo.registry import make_game
 
@@ -75,8 +77,15 @@ def _chances(strategy: F64, first: I32, count: I32, action: I32, nodes: I64, typ
             out[b, action[c]] = strategy[c, types[b]]
 
 
+_ABOUT = {"game": str, "name": str}  # metadata
+TREE = 64  # bytes of a game's tree, at most, to a byte of a strategy
+
+
 class TablePolicy:
     """Plays a joint strategy ``[M, T]`` of one small game, in either seat."""
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: a table for {self.game}>"
 
     def __init__(
         self, game: SignallingGame, strategy: F64, name: str = "table", compiled: Compiled | None = None
@@ -137,13 +146,22 @@ class TablePolicy:
         Raises:
             ValueError: not such a file, or not a strategy of its game; names the file.
         """
+        path, found = Path(path), dict[str, Any]()
+
+        def plan(metadata: Mapping[str, str]) -> dict[str, Tensor]:
+            about = parse(_ABOUT, json_value(metadata.get("bidzoo", "null"), path), path)
+            room = min(MAX_BYTES, max(ROOM, TREE * path.stat().st_size))
+            found.update(about, compiled=compile_game(game_of(about["game"]), room))
+            return {"strategy": Tensor(found["compiled"].shape, ("F64",))}
+
         try:
-            with safe_open(path, "numpy") as file:
-                about = json.loads((file.metadata() or {})["bidzoo"])
-                strategy = file.get_tensor("strategy")
-            return cls(game_of(about["game"]), strategy, about["name"])
-        except (SafetensorError, KeyError, ValueError) as error:
+            strategy = load_tensors(path, "a saved table policy", plan)["strategy"]
+            return cls(found["compiled"].game, strategy, found["name"], found["compiled"])
+        except (KeyError, ValueError) as error:
             raise ValueError(f"{path}: not a saved table policy ({error})") from error
+
+
+load_table = TablePolicy.load
 
 
 def partner_types(form: Compiled, strategy: F64, node: int, player: int, own: int) -> F64:
@@ -213,8 +231,8 @@ def _game_shown(record: Any) -> SignallingGame:
     try:
         return game_shown(record)
     except KeyError:  # views from another process: nobody has made the game in this one
-        for game_id in SMALL:
-            make_game(game_id)
+        for game_id in registry.available():
+            registry.rules_of(game_id)
         return game_shown(record)
 
 
@@ -227,6 +245,6 @@ def solver(name: str, solve: Callable[..., F64], kind: type, seed: int, options:
     """
     known = [field.name for field in fields(kind)]
     for option in options.keys() - set(known):
-        raise TypeError(f"agent {name!r} has no option {option!r}; choose from {', '.join(known)}")
+        raise TypeError(f"agent {name!r} has no option {option!r}; {choose_from(option, known)}")
     kind(seed=seed, **options)
     return Solved(name, solve, seed, options)

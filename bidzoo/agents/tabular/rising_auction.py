@@ -12,6 +12,7 @@ the ``2**n`` sets ``Y``: ``6**n`` additions a bid, and exact, because totals are
 no such row; its "Best Known" values are proved optimal here, Simple Bidding 16 apart (``experiments/panels.py``).
 """
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bidzoo.core.kernels import I16, I64, allocate, row
+from bidzoo.core.storage import sync_folder
 from bidzoo.envs.signalling.rising_auction import PASS, AuctionGame, act_row, legal_row
 from bidzoo.envs.signalling.state import OVER, STATE
 
@@ -221,13 +223,20 @@ def save_table(path: Path, table: NDArray[Any]) -> None:
     """``table`` as an ``.npy`` file that is whole or not there."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".partial.npy")
-    np.save(partial, table)
+    with partial.open("wb") as file:
+        np.save(file, table)
+        file.flush()
+        os.fsync(file.fileno())
     partial.replace(path)
+    sync_folder(path.parent)
 
 
 def load_table(path: Path, shape: tuple[int, ...], dtype: type) -> NDArray[Any]:
     """A stored table, mapped; ValueError names the file if it is no such table."""
-    table: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    try:
+        table: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (EOFError, OverflowError, SyntaxError, ValueError) as problem:
+        raise ValueError(f"{path}: {problem}; expected {dtype.__name__} totals {shape}") from problem
     if table.shape != shape or table.dtype != dtype:
         raise ValueError(f"{path}: expected {dtype.__name__} totals {shape}, found {table.dtype} {table.shape}")
     return table

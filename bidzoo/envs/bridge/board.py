@@ -27,6 +27,7 @@ from bidzoo.envs.bridge.state import OVER, PLAY, STATE
 
 UNKNOWN_HAND = 0
 Hands = tuple[int, int, int, int]  # card bits of N E S W
+ANY_RESULT = range(NUM_CARDS // 4 + 1)  # declarer's tricks while no card is known
 VULNERABLE = ("None", "NS", "EW", "All")  # by number: bit 0 N/S, bit 1 E/W
 
 
@@ -154,6 +155,12 @@ class BoardReplay:
             expected = " ".join(card_text(int(c)) for c in np.flatnonzero(self._legal_cards)) or "no more cards"
             raise ValueError(f"{card_text(card)} cannot be played by {SEATS[seat]}, expected {expected}")
         play.play_row(self.state, card)
+
+    @property
+    def possible_results(self) -> range:
+        """Declarer's tricks as the tricks played so far allow."""
+        won, played = int(self.state["won"][self.state["declarer"] % 2]), int(self.state["plays"]) // 4
+        return range(won, won + NUM_CARDS // 4 - played + 1)
 
     @property
     def result(self) -> int | None:

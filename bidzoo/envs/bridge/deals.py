@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from bidzoo.core.cards import FULL_DECK, HAND_SIZE, SEATS, STRAINS, check_deal, high_card_points
-from bidzoo.core.kernels import F64, I8, I64, State, batched, below_row, column, key_row, next_row, row
+from bidzoo.core.kernels import F64, I8, I64, State, batched, below_row, column, integers, key_row, next_row, row
 from bidzoo.envs.bridge import auction
 from bidzoo.envs.bridge.board import Board
 from bidzoo.envs.bridge.formats import deal_file, lin, pbn
@@ -43,8 +43,9 @@ class DealSet(NamedTuple):
         Raises:
             ValueError: impossible cards or tricks; names ``source``, the field, the deal and what was expected.
         """
-        hands = np.array(hands, np.int64)
-        tricks = np.full((len(hands), 20), UNKNOWN, np.int8) if tricks is None else np.array(tricks, np.int8)
+        hands = integers(f"{source}: hands", hands, 0, FULL_DECK)
+        tricks = np.full((len(hands), 20), UNKNOWN) if tricks is None else tricks
+        tricks = integers(f"{source}: tricks", tricks, -128, 127).astype(np.int8)
         check(hands, tricks, source)
         hands.flags.writeable = tricks.flags.writeable = False
         return cls(hands, tricks)
@@ -277,19 +278,23 @@ class Source(NamedTuple):
 
 
 @row
+def deal_number_row(board: int, seed: int, source: Source) -> int:
+    """Which deal of ``source``, one at least, ``(seed, board)`` is dealt from."""
+    n = len(source.hands)
+    return below_row(key_row(seed, board, _CHOICE), n) if source.shuffle else board % n
+
+
+@row
 def deal_row(state: State, board: int, seed: int, source: Source) -> None:
     """Cards, double-dummy tricks, dealer and vulnerability of ``(seed, board)``."""
     state.dealer, state.vulnerable = auction.dealer_row(board), auction.vulnerable_row(board)
-    n = len(source.hands)
-    if n == 0:
+    if len(source.hands) == 0:
         random_deal_row(seed, board, state.hands)
         state.tricks[:] = -1
         return
-    key = key_row(seed, board, _CHOICE)
-    index = below_row(key, n) if source.shuffle else board % n
-    relabelling, rotation = 0, 0
+    index, relabelling, rotation = deal_number_row(board, seed, source), 0, 0
     if source.augment:
-        key = next_row(key)
+        key = next_row(key_row(seed, board, _CHOICE))
         relabelling = below_row(key, 24)
         rotation = below_row(next_row(key), 4)
     augment_row(source.hands[index], source.tricks[index], relabelling, rotation, state.hands, state.tricks)

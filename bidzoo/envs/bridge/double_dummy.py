@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bidzoo.core import jobs
 from bidzoo.core.cards import NUM_CARDS
 from bidzoo.core.kernels import I8, I64, U8, States
-from bidzoo.core.storage import Journal
+from bidzoo.core.storage import Journal, Lock, sweep
 from bidzoo.core.streams import checked_seed
 from bidzoo.envs.bridge.deals import UNKNOWN, DealSet, random_deals
 from bidzoo.envs.bridge.formats import deal_file
@@ -281,6 +281,7 @@ def generate(
     header = {"bidzoo": "double-dummy tables of random_deals(seed, index)", "format": 1, "seed": seed}
     path = out.with_name(out.name + ".journal")
     with Journal(path, header, deal_file.TRICK_BYTES, alone=True) as journal:
+        sweep(out)
         tricks = [deal_file.unpack_tricks(journal.at_opening)[:deals]]
         done = len(tricks[0])
         report(done)
@@ -301,5 +302,8 @@ def _finished(out: Path, provenance: dict[str, Any]) -> DealSet:
     hands, tricks, other = deal_file.read(out)
     if {name: other.get(name) for name in provenance} != provenance:
         raise ValueError(f"{out}: exists and holds other deals ({other}), expected no file or {provenance}")
-    out.with_name(out.name + ".journal").unlink(missing_ok=True)
+    journal = out.with_name(out.name + ".journal")
+    lock = Lock(journal)  # and with it goes what a killed run left of its own
+    journal.unlink(missing_ok=True)
+    lock.release()
     return DealSet.of(hands, tricks, str(out))

@@ -8,25 +8,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bidzoo.core.cards import NUM_CALLS
+from bidzoo.core.cards import NUM_CALLS, PASS
 from bidzoo.core.kernels import F32, I8, I64, Bool, State, States, batched, row
 from bidzoo.envs.bridge import auction, play
 from bidzoo.envs.bridge.deals import Source, begin_row, seat_row
 from bidzoo.envs.bridge.observation import encode_row
-from bidzoo.envs.bridge.score import imps_row, north_south_row, par_row
+from bidzoo.envs.bridge.score import best_row, imps_row, north_south_row, par_row
 from bidzoo.envs.bridge.state import AUCTION, OVER, PLAY, UNKNOWN_POINTS
 from bidzoo.envs.game import Buffers
 
-SCORE, PAR, DUPLICATE = range(3)  # reward modes
+SCORE, PAR, DUPLICATE, COST = range(4)  # reward modes
 
 
 class Rules(NamedTuple):
     """How a table is played and shown."""
 
     play: bool  # cards are played; else double-dummy tricks score the contract
-    reward: int  # SCORE, PAR, DUPLICATE
+    reward: int  # SCORE, PAR, DUPLICATE, COST
     divisor: float  # points or IMPs per unit of reward
     code: int  # observation
+    competition: bool = True  # E/W call as they please; else they pass
+    most_calls: int = 0  # of N/S, who pass from then on; 0: as many as they like
 
 
 @row
@@ -42,10 +44,22 @@ def result_row(state: State, rules: Rules) -> int:
 
 
 @row
+def forced_row(state: State, competition: bool, most_calls: int) -> None:
+    """Make the passes that nobody chooses: of E/W without competition, of N/S when they have made their calls."""
+    while state.phase == AUCTION:
+        theirs = (state.length + state.dealer % 2) // 2  # calls of E/W; the dealer's side has made the odd one
+        ours = state.turn % 2 == 0
+        if (competition or ours) and not (ours and 0 < most_calls <= state.length - theirs):
+            return
+        auction.call_row(state, PASS)
+
+
+@row
 def act_row(state: State, action: int, rules: Rules) -> None:
     """Take a legal call or card; a duplicate deal goes on to its second table when the first is over."""
     if state.phase == AUCTION:
         auction.call_row(state, action)
+        forced_row(state, rules.competition, rules.most_calls)
         if rules.play and state.declarer >= 0:
             play.lead_row(state)
     elif state.phase == PLAY:
@@ -61,12 +75,15 @@ def act_row(state: State, action: int, rules: Rules) -> None:
 def reward_row(state: State, rules: Rules, out: F32) -> None:
     """Rewards of the four players of a finished episode into ``out`` ``[4]``; NaN without the tricks to score it."""
     first, second = state.points[0], state.points[1]
-    if first == UNKNOWN_POINTS or second == UNKNOWN_POINTS or (rules.reward == PAR and state.tricks[0] < 0):
+    judged = rules.reward == PAR or rules.reward == COST
+    if first == UNKNOWN_POINTS or second == UNKNOWN_POINTS or (judged and state.tricks[0] < 0):
         gain = np.nan
     elif rules.reward == SCORE:
         gain = first / rules.divisor
     elif rules.reward == DUPLICATE:
         gain = imps_row(first - second) / rules.divisor
+    elif rules.reward == COST:
+        gain = imps_row(first - best_row(state.tricks, state.vulnerable)) / rules.divisor
     else:
         gain = imps_row(first - par_row(state.tricks, state.dealer, state.vulnerable)) / rules.divisor
     for player in range(4):
@@ -132,6 +149,7 @@ def begin(
     for b in range(start, stop):
         if rows[b]:
             begin_row(states[b], boards[b], seed, source)
+            forced_row(states[b], rules.competition, rules.most_calls)
             out.reward[b, :] = 0
             out.over[b] = False
             show_row(states[b], rules.code, out.player[b : b + 1], out.observation[b], out.mask[b])
@@ -147,6 +165,7 @@ def step_row(
     out.over[b] = ended == 1
     if ended == 1 and stride > 0:
         begin_row(state, state.board + stride, seed, source)
+        forced_row(state, rules.competition, rules.most_calls)
     if ended >= 0:
         show_row(state, rules.code, out.player[b : b + 1], out.observation[b], out.mask[b])
 
@@ -179,6 +198,8 @@ def step_one(
     reward_mode: int,
     divisor: float,
     code: int,
+    competition: bool,
+    most_calls: int,
     player: I8,
     observation: I8,
     mask: I8,
@@ -186,7 +207,7 @@ def step_one(
     over: Bool,
 ) -> None:
     """``step_row`` of table 0 with no deal to follow: the fields of ``Rules``, then the arrays of ``Buffers``."""
-    ended = take_row(states[0], action, Rules(play, reward_mode, divisor, code), reward[0])
+    ended = take_row(states[0], action, Rules(play, reward_mode, divisor, code, competition, most_calls), reward[0])
     over[0] = ended == 1
     if ended >= 0:
         show_row(states[0], code, player, observation[0], mask[0])

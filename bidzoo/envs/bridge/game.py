@@ -22,8 +22,20 @@ from bidzoo.core.cards import (
     seat_number,
 )
 from bidzoo.core.kernels import I8, I64, U64, Bool, State, States
+from bidzoo.core.names import choose_from
+from bidzoo.core.options import is_whole
 from bidzoo.envs.bridge import engine
-from bidzoo.envs.bridge.deals import READERS, SPLITS, UNKNOWN, DealSet, Source, packaged, seat_row
+from bidzoo.envs.bridge.deals import (
+    READERS,
+    SPLITS,
+    UNKNOWN,
+    DealSet,
+    Source,
+    deal_number_row,
+    packaged,
+    read_boards,
+    seat_row,
+)
 from bidzoo.envs.bridge.determinize import determinize
 from bidzoo.envs.bridge.observation import ENCODERS, state_encoder
 from bidzoo.envs.bridge.score import MAX_IMPS, MAX_POINTS
@@ -32,7 +44,7 @@ from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder, read_board,
 from bidzoo.envs.picture import Picture
 
 VULNERABILITIES = ("none", "ns", "ew", "both")  # bit 0 N/S, bit 1 E/W
-REWARDS = {"score": engine.SCORE, "par": engine.PAR, "duplicate": engine.DUPLICATE}
+REWARDS = {"score": engine.SCORE, "par": engine.PAR, "duplicate": engine.DUPLICATE, "cost": engine.COST}
 _DEALS = f"{', '.join(SPLITS)}, a .npz, .pbn or .lin file, or a DealSet"
 
 
@@ -62,6 +74,16 @@ OPTIONS = {  # of ``reset``
 }
 
 
+def _unsolved(name: str, deal: int) -> str:
+    """What is wrong with deal ``deal`` of ``name``, and what helps."""
+    if Path(name).suffix.lower() not in READERS:
+        return f"deal {deal} of {name} has no complete double-dummy table"
+    board = read_boards(name)[deal].number or deal + 1
+    solved = Path(name).with_suffix(".npz").name
+    told = f"board {board} of {name} has no complete double-dummy table"
+    return f"{told}; solve the file with: bidzoo deals import {name} --solve --out {solved}"
+
+
 class Bridge(Game):
     """The auction (``bridge_bidding_v0``, 38 actions) or with ``play`` the whole board (``bridge_v0``, 90 actions).
 
@@ -70,12 +92,15 @@ class Bridge(Game):
         observation: name of an encoder; default ``openspiel480``, or ``openspiel571`` with ``play``.
         reward: of each side, the other's is its negative. ``"score"``: duplicate points; ``"par"``: IMPs against
             the deal's par; ``"duplicate"``: the deal is played at two tables in succession, the sides exchanged,
-            and everybody gets the IMPs between the two results.
+            and everybody gets the IMPs between the two results; ``"cost"``: minus the IMPs that N/S are below their
+            best contract, double dummy.
         reward_scale: rewards are divided by it.
         deals: a packaged split, a file of deals (``.npz``) or of boards (``.pbn``, ``.lin``, with their dealers and
             vulnerabilities), or deals; None is ``"train"``, and with ``play`` random cards.
         augment: rename suits and turn the seats of a deal of the set, as ``(seed, board)`` says.
         shuffle: ``(seed, board)`` picks the deal; else board ``b`` is deal ``b % n`` of the set.
+        competition: without it E/W pass throughout and are never asked: N/S bid alone.
+        most_calls: N/S pass of themselves after so many calls; 0: never.
 
     Raises:
         ValueError: an unknown name, a scale that is not positive, or deals without the tricks they need.
@@ -89,16 +114,22 @@ class Bridge(Game):
         self,
         play: bool,
         observation: str | None = None,
-        reward: Literal["score", "par", "duplicate"] = "score",
+        reward: Literal["score", "par", "duplicate", "cost"] = "score",
         reward_scale: float = 1.0,
         deals: DealSet | str | Path | None = None,
         augment: bool = True,
         shuffle: bool = True,
+        competition: bool = True,
+        most_calls: int = 0,
     ) -> None:
         if reward not in REWARDS:
-            raise ValueError(f"unknown reward {reward!r}; choose from {', '.join(REWARDS)}")
+            raise ValueError(f"unknown reward {reward!r}; {choose_from(reward, REWARDS)}")
         if not (isinstance(reward_scale, int | float) and np.isfinite(reward_scale) and reward_scale > 0):
             raise ValueError(f"reward_scale {reward_scale!r}: expected a positive number")
+        if not is_whole(most_calls, 0):
+            raise ValueError(f"most_calls {most_calls!r}: expected an integer from 0")
+        if (most_calls or not competition) and reward == "duplicate":
+            raise ValueError("reward 'duplicate' exchanges the sides, which without competition are not alike")
         self.reward, self.reward_scale = reward, float(reward_scale)
         self.id = "bridge_v0" if play else "bridge_bidding_v0"
         self.encoders = {"openspiel571": ENCODERS["openspiel571"], **ENCODERS} if play else ENCODERS
@@ -107,13 +138,15 @@ class Bridge(Game):
         self.max_turns = (MAX_CALLS + (NUM_CARDS if play else 0)) * (2 if reward == "duplicate" else 1)
         most = (MAX_POINTS if reward == "score" else MAX_IMPS) / reward_scale
         self.reward_range = (-most, most)
-        self.needs_dd_tricks = not play or reward == "par"
+        self.needs_dd_tricks = not play or reward in ("par", "cost")
         if deals is None:
             deals = DealSet.of(np.empty((0, 4), np.int64)) if play else "train"
         source = self._source_of(deals)
         self.deals = DealSet(source.hands, source.tricks)
         self._source = source._replace(augment=bool(augment), shuffle=bool(shuffle))
-        self._rules = engine.Rules(play, REWARDS[reward], float(reward_scale), self.encoder.code)
+        self._rules = engine.Rules(
+            play, REWARDS[reward], float(reward_scale), self.encoder.code, bool(competition), int(most_calls)
+        )
 
     def _source_of(self, deals: DealSet | str | Path) -> Source:
         name = "deals"
@@ -131,7 +164,7 @@ class Bridge(Game):
             if len(source.hands) == 0:
                 raise ValueError(f"{self.id}: {name} holds no deals, and random cards have no double-dummy table")
             for deal in np.flatnonzero((source.tricks == UNKNOWN).any(1))[:1]:
-                raise ValueError(f"{self.id}: deal {deal} of {name} has no complete double-dummy table")
+                raise ValueError(f"{self.id}: {_unsolved(name, int(deal))}")
         return source
 
     @cached_property
@@ -141,6 +174,11 @@ class Bridge(Game):
     def begin(self, states: States, boards: I64, seed: int, out: Buffers, rows: Bool | None = None) -> None:
         rows = np.ones(len(states), np.bool_) if rows is None else rows
         engine.begin(states, boards, seed, rows, self._rules, self._source, out)
+
+    def deal_numbers(self, boards: I64, seed: int = 0) -> I64:
+        if len(self._source.hands) == 0:
+            return super().deal_numbers(boards, seed)
+        return np.array([deal_number_row(int(board), seed, self._source) for board in boards], np.int64)
 
     def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
         engine.step(states, actions, seed, stride, self._rules, self._source, out)
@@ -207,4 +245,5 @@ class Bridge(Game):
         state["tricks"][:] = options.get("tricks", state["tricks"])
         dealer = options.get("dealer", int(state["dealer"]))
         seat_row(state, dealer, options.get("vulnerability", int(state["vulnerable"])))
+        engine.forced_row(state, self._rules.competition, self._rules.most_calls)
         engine.show_row(state, self._rules.code, out.player, out.observation[0], out.mask[0])

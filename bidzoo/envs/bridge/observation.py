@@ -4,6 +4,7 @@
 ``bmcs480``       the same entries in the order of the belief Monte Carlo search paper
 ``openspiel571``  OpenSpiel's whole observation, auction and play
 ``jps267``        the joint policy search paper, appendix D
+``bidder1375``    the auction, the hand, and what a bidder counts of them (``bidder.py``)
 
 The value network of the belief Monte Carlo search paper sees all hands: ``encode_value``. So does a critic of all
 players, with more beside them: ``state_encoder``.
@@ -17,6 +18,7 @@ from bidzoo.core.kernels import I8, I64, State, States, batched, row
 from bidzoo.core.layout import Layout
 from bidzoo.envs.bridge import features
 from bidzoo.envs.bridge.auction import legal_row
+from bidzoo.envs.bridge.bidder import BIDDER1375, bidder1375, bidder_row
 from bidzoo.envs.bridge.features import (
     AUCTION571,
     BMCS480,
@@ -140,7 +142,7 @@ def _jps_row(record: State, hand: int, seat: int, out: I8) -> None:
         legal_row(record, out[_LEGAL:])
 
 
-_OPENSPIEL480, _BMCS480, _OPENSPIEL571, _JPS267 = range(4)  # codes
+_OPENSPIEL480, _BMCS480, _OPENSPIEL571, _JPS267, _BIDDER1375 = range(5)  # codes
 
 
 @row
@@ -157,6 +159,8 @@ def encode_row(record: State, hand: int, held: int, seat: int, code: int, out: I
         _auction_row(record, hand, seat, 0, _BMCS_STEP, _BMCS_BLOCK, out)
     elif code == _JPS267:
         _jps_row(record, hand, seat, out)
+    elif code == _BIDDER1375:
+        bidder_row(record, hand, seat, out)
     elif record.plays > 0:
         play571_row(record, held, seat, out)
     else:
@@ -188,6 +192,7 @@ _OBSERVATIONS = (  # in the order of their codes
     ("bmcs480", BMCS480, features.bmcs480),
     ("openspiel571", OPENSPIEL571, features.openspiel571),
     ("jps267", JPS267, features.jps267),
+    ("bidder1375", BIDDER1375, bidder1375),
 )
 ENCODERS = {
     name: Encoder(name, layout, partial(encode, code), explain, code)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bidzoo.core.cards import NUM_BIDS
-from bidzoo.core.kernels import I8, I32, I64, batched, column, row, within
+from bidzoo.core.kernels import I8, I32, I64, batched, column, integers, row
 
 MAX_POINTS = 7600  # 7NT redoubled, vulnerable, thirteen down
 
@@ -80,11 +80,11 @@ def score(level: ArrayLike, strain: ArrayLike, stake: ArrayLike, tricks: ArrayLi
     array([ 620, -100], dtype=int32)
     """
     columns = (
-        _integers("level", level, 1, 7),
-        _integers("strain", strain, 0, 4),
-        _integers("stake", stake, 1, 4),
-        _integers("tricks", tricks, 0, 13),
-        _integers("vulnerable", vulnerable, 0, 1),
+        integers("level", level, 1, 7),
+        integers("strain", strain, 0, 4),
+        integers("stake", stake, 1, 4),
+        integers("tricks", tricks, 0, 13),
+        integers("vulnerable", vulnerable, 0, 1),
     )
     if (columns[2] == 3).any():
         raise ValueError("stake 3: expected 1, 2 or 4")
@@ -92,14 +92,6 @@ def score(level: ArrayLike, strain: ArrayLike, stake: ArrayLike, tricks: ArrayLi
     a, b, c, d, e = (np.broadcast_to(x, out.shape).ravel() for x in columns)
     _scores(a, b, c, d, e, out.ravel())
     return out
-
-
-def _integers(name: str, given: ArrayLike, least: int, most: int) -> I64:
-    try:
-        values = np.asarray(given, np.int64)
-    except (TypeError, ValueError) as problem:
-        raise ValueError(f"{name} {given!r}: expected integers") from problem
-    return within(name, values, least, most)
 
 
 def north_south(bid: I64, stake: I64, declarer: I64, vulnerable: I64, tricks: I64) -> I32:
@@ -166,6 +158,16 @@ def par_row(tricks: I8, dealer: int, vulnerable: int) -> int:
     if dealer % 2 == 0:
         return max(reach_ns, -max(reach_ew, 0))
     return -max(reach_ew, -max(reach_ns, 0))
+
+
+@row
+def best_row(tricks: I8, vulnerable: int) -> int:
+    """Points of the best contract of N/S, played undoubled by the better declarer; 0 if none makes."""
+    best = 0
+    for bid in range(NUM_BIDS):
+        won = max(int(tricks[bid % 5]), int(tricks[10 + bid % 5]))
+        best = max(best, score_row(bid // 5 + 1, bid % 5, 1, won, vulnerable & 1 == 1))
+    return best
 
 
 @batched

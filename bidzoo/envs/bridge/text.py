@@ -6,7 +6,7 @@ from bidzoo.envs.bridge.play import beats_row
 from bidzoo.envs.bridge.state import AUCTION, OVER, PLAY, UNKNOWN_POINTS
 
 COLUMNS = (3, 0, 1, 2)  # West first, as auctions are written
-_VULNERABLE = ("nobody", "N/S", "E/W", "everybody")
+VULNERABLE = ("nobody", "N/S", "E/W", "everybody")
 
 
 def suited(call: int) -> str:
@@ -17,7 +17,7 @@ def suited(call: int) -> str:
 
 def vulnerable(state: State) -> str:
     """Who is vulnerable."""
-    return _VULNERABLE[int(state["vulnerable"])]
+    return VULNERABLE[int(state["vulnerable"])]
 
 
 def contract(state: State) -> str:

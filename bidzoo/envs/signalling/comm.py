@@ -32,7 +32,7 @@ This is Definition 1 of Tian, Gong and Jiang 2020, *Joint Policy Search* (arXiv 
 |---|---|---|
 | `length` | 1 … 14, default 3 | bits sent; the paper uses 3, 5, 6 and 7 |
 | `observation` | `"history"` | the encoder above |
-| `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, printed text |
+| `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, window or notebook |
 | `illegal_action` | `"terminate"`, `"raise"` | the offender and its partners get the lowest reward; `ValueError` |
 
 `reset(options=...)` takes `board` (which deal of the seed) and `types` (the secret, then 0: `(5, 0)`).

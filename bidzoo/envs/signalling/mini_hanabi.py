@@ -37,7 +37,7 @@ et al. 2019, *Bayesian Action Decoder* (arXiv 1811.01458), and of OpenSpiel's `t
 | option | values | meaning |
 |---|---|---|
 | `observation` | `"history"` | the encoder above |
-| `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, printed text |
+| `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, window or notebook |
 | `illegal_action` | `"terminate"`, `"raise"` | the offender and its partners get the lowest reward; `ValueError` |
 
 `reset(options=...)` takes `board` (which deal of the seed) and `types` (the cards of both players, as `(1, 0)`).

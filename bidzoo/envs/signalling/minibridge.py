@@ -33,7 +33,7 @@ Tian, Gong and Jiang 2020, *Joint Policy Search* (arXiv 2008.06495), with the su
 |---|---|---|
 | `size` | 1 … 31, default 4 | cards a hand; the paper uses 3, 4 and 5 |
 | `observation` | `"history"` | the encoder above |
-| `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, printed text |
+| `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, window or notebook |
 | `illegal_action` | `"terminate"`, `"raise"` | the offender and its partners get the lowest reward; `ValueError` |
 
 `reset(options=...)` takes `board` (which deal of the seed) and `types` (the hearts of both players, as `(3, 2)`).

@@ -32,7 +32,7 @@ Search* (arXiv 2008.06495) does not say so, but only then are the counts of stat
 |---|---|---|
 | `size` | 2 … 65536, default 4 | how many numbers; the paper uses 4, 8 and 16 |
 | `observation` | `"history"` | the encoder above |
-| `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, printed text |
+| `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, window or notebook |
 | `illegal_action` | `"terminate"`, `"raise"` | the offender and its partners get the lowest reward; `ValueError` |
 
 `reset(options=...)` takes `board` (which deal of the seed) and `types` (the numbers of both players, as `(3, 1)`).

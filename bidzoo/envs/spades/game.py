@@ -9,6 +9,7 @@ import numpy as np
 
 from bidzoo.core.cards import NUM_CARDS, seat_number
 from bidzoo.core.kernels import I8, I64, U64, Bool, State, States, allocate
+from bidzoo.core.names import choose_from
 from bidzoo.core.options import whole
 from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder, read_board, read_deal, read_options, refuse_typos
 from bidzoo.envs.picture import Picture
@@ -47,7 +48,7 @@ _MOST_A_ROUND = 2 * 200 + 13  # two blind nils and every trick a bag; no other r
 def index_of(name: str, value: Any, choices: Sequence[str]) -> int:
     """Where ``value`` stands in ``choices``."""
     if value not in choices:
-        raise ValueError(f"unknown {name} {value!r}; choose from {', '.join(choices)}")
+        raise ValueError(f"unknown {name} {value!r}; {choose_from(value, choices)}")
     return choices.index(value)
 
 

@@ -16,7 +16,7 @@ const ICONS = {
 
 const $ = (id) => document.getElementById(id);
 let menu = [], suits = [], state = null;
-let running = true, timer = 0, queue = Promise.resolve(), pending = 0, changes = 0, thinking = false, musing = 0, typed = "", thought = null, thoughtKey = "", tricksKey = "", asked = "", freshest = "";
+let running = true, timer = 0, queue = Promise.resolve(), pending = 0, changes = 0, thinking = false, musing = 0, typed = "", thought = null, thoughtKey = "", tricksKey = "", asked = "", freshest = "", totalKey = "";
 
 // ---- building -----------------------------------------------------------------------------
 
@@ -96,7 +96,10 @@ function cardNode(card, props = {}) {
 
 // ---- talking to the server ------------------------------------------------------------------
 
-async function call(path, body) {
+const tableNumber = new URLSearchParams(location.search).get("table"); // every table is a game of its own
+
+async function call(route, body) {
+  const path = tableNumber ? `${route}?table=${encodeURIComponent(tableNumber)}` : route;
   const options = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
   let answer;
   try {
@@ -199,6 +202,7 @@ function render() {
   renderThinking();
   refreshThoughts();
   refreshTricks();
+  refreshTotal();
   if (focus) {
     const again = document.querySelector(`[data-key="${CSS.escape(focus)}"]`);
     if (again && !again.disabled) again.focus({ preventScroll: true });
@@ -212,7 +216,7 @@ const actingSeat = () => state.table.turn;
 
 function renderFelt() {
   const felt = $("felt"), table = state.table;
-  felt.className = `felt ${state.seats.length === 2 ? "two" : ""} ${table.kind}`;
+  felt.className = `felt ${state.seats.length === 2 ? "two" : ""} ${table.kind} ${table.phase === "auction" ? "bidding" : ""}`;
   const corners = [];
   if (table.kind === "bridge") corners.push(...bridgeCorners(table));
   if (table.kind === "spades") corners.push(...spadesCorners(table));
@@ -514,11 +518,11 @@ function renderThinking() {
   }
   const parts = [h("p", { class: "lead" }, `${state.seats[thought.player].name} as ${thought.agent}`)];
   if (thought.text) parts.push(h("p", { class: "says" }, ...suited(thought.text)));
-  const chances = [...thought.chances].sort((a, b) => b.value - a.value).filter((row) => row.value >= 0.001);
-  if (chances.length) parts.push(h("h3", {}, "How likely each action is"), barsNode(chances.slice(0, 8).map((row) => [actionNodes(row), row.value, percent(row.value)]), 1));
-  if (chances.length > 8) parts.push(h("p", { class: "note" }, `and ${chances.length - 8} more`));
   const values = [...thought.values].sort((a, b) => b.value - a.value);
-  if (values.length) parts.push(h("h3", {}, `Mean of each, in ${thought.unit || "points"}`), valuesNode(values));
+  if (values.length) parts.push(h("h3", {}, `Decision: mean of each after the search, in ${thought.unit || "points"}, ± standard error`), valuesNode(values));
+  const chances = [...thought.chances].sort((a, b) => b.value - a.value).filter((row) => row.value >= 0.001);
+  if (chances.length) parts.push(h("h3", {}, values.length ? "Prior: how likely each was before the search" : "How likely each action is"), barsNode(chances.slice(0, 8).map((row) => [actionNodes(row), row.value, percent(row.value)]), 1));
+  if (chances.length > 8) parts.push(h("p", { class: "note" }, `and ${chances.length - 8} more`));
   if (thought.facts.length) parts.push(h("dl", { class: "facts" }, ...thought.facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])));
   for (const bars of thought.bars) parts.push(h("h3", {}, bars.title), barsNode(bars.rows.map(([label, value]) => [[label], value, bars.kind === "chance" ? percent(value) : `${value} ${bars.kind}`]), Math.max(bars.kind === "chance" ? 1 : 0, ...bars.rows.map((row) => row[1]))));
   if (thought.curve) parts.push(h("h3", {}, thought.curve.title), curveNode(thought.curve));
@@ -605,6 +609,33 @@ function tricksNode(found) {
   const table = state.table, head = h("tr", {}, h("th", { scope: "col" }, "by"), ...[0, 1, 2, 3].map((number) => h("th", { scope: "col" }, suit(number))), h("th", { scope: "col" }, "NT"));
   const rows = state.seats.map((seat, s) => h("tr", {}, h("th", { scope: "row" }, seat.name), ...[0, 1, 2, 3, 4].map((strain) => h("td", { class: table.declarer === s && table.strain === strain ? "mine" : "" }, String(found.tricks[5 * s + strain])))));
   return h("div", {}, h("table", { class: "grid", "aria-label": "Double-dummy tricks" }, h("thead", {}, head), h("tbody", {}, ...rows)), h("p", { class: "par" }, "Par: ", h("b", {}, found.words)));
+}
+
+// ---- the running total ----------------------------------------------------------------------
+
+const signed = (x) => x === null ? "–" : x > 0 ? `+${x}` : x < 0 ? `−${-x}` : "0";
+
+async function refreshTotal() {
+  const human = state.seats.some((seat) => seat.human), key = [state.game, state.seed, state.board, state.file && state.file.at, state.length].join("/");
+  if (!isBridge() || !human) { $("panel-total").hidden = true; return; }
+  if (!state.over || state.replaying || key === totalKey) return;
+  totalKey = key;
+  $("panel-total").hidden = false;
+  $("total").replaceChildren(h("p", { class: "note" }, "The agents play this board at the other table …"));
+  try {
+    const found = await call("/api/compare", {});
+    if (totalKey === key) $("total").replaceChildren(totalNode(found));
+  } catch (problem) {
+    $("total").replaceChildren(h("p", { class: "note" }, problem.message));
+  }
+}
+
+function totalNode(found) {
+  const head = ["board", "you", "par", "other table", "IMPs to par", "IMPs to other"];
+  const row = (one) => h("tr", {}, h("th", { scope: "row" }, String(one.board + 1)), ...[one.points, one.par, one.other].map((x) => h("td", {}, signed(x))), ...[one.imps_par, one.imps_other].map((x) => h("td", { class: "mine" }, signed(x))));
+  const sum = h("tr", {}, h("th", { scope: "row", colspan: 4 }, `${found.boards.length} board${found.boards.length === 1 ? "" : "s"}`), h("td", { class: "mine" }, signed(found.imps_par)), h("td", { class: "mine" }, signed(found.imps_other)));
+  const grid = h("table", { class: "grid", "aria-label": "Running total" }, h("thead", {}, h("tr", {}, ...head.map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, ...found.boards.slice(-8).map(row), sum));
+  return h("div", {}, grid, h("p", { class: "note" }, `Points and IMPs are ${found.side}'s. At the other table ${found.agents}.`));
 }
 
 // ---- setting up -----------------------------------------------------------------------------

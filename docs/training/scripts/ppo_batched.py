@@ -131,6 +131,7 @@ def train(env_id: str, config: Config, **options) -> ScorePolicy:
 
 def main() -> None:
     """MiniBridge with 3 cards a hand, beside random play."""
+    torch.set_num_threads(1)  # more of them wait for each other longer than a network this small takes
     policy, random = train("minibridge_v0", Config(), size=3), agents.make("random")
     for name, player in (("random", random), ("PPO", policy)):
         reward = play(policy.game, (player, player), np.arange(10_000), seed=1_000_000).reward[:, 0]

@@ -59,6 +59,7 @@ def score(policy) -> float:
 
 def main() -> None:
     """Beside random play."""
+    torch.set_num_threads(1)  # more of them wait for each other longer than a network this small takes
     print(f"random  {score(agents.make('random')):.3f}")
     print(f"RLlib   {score(train(iterations=15)):.3f}")
 

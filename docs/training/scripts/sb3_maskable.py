@@ -3,9 +3,10 @@
 python docs/training/scripts/sb3_maskable.py
 """
 
-import gymnasium
 import numpy as np
+import torch
 from sb3_contrib import MaskablePPO
+from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import VecMonitor
 
 import bidzoo
@@ -27,8 +28,9 @@ def score(first, second) -> float:
 
 def with_partner(steps: int, seed: int = 0) -> SB3Policy:
     """Learns player_0's part beside a partner that is given: any agent by name, or any policy."""
-    env = gymnasium.make("bidzoo/MiniBridge-v0", size=SIZE, partner=agents.make("jps"), learner=0)
-    model = MaskablePPO("MlpPolicy", env, n_steps=512, batch_size=128, gamma=1.0, learning_rate=1e-3, seed=seed)
+    options = {"size": SIZE, "partner": agents.make("jps"), "learner": 0}
+    env = make_vec_env("bidzoo/MiniBridge-v0", n_envs=8, seed=seed, env_kwargs=options)
+    model = MaskablePPO("MlpPolicy", env, n_steps=64, batch_size=128, gamma=1.0, learning_rate=1e-3, seed=seed)
     model.learn(steps)
     return SB3Policy(model, bidzoo.make_game(GAME, size=SIZE), greedy=True, name="learner")
 
@@ -50,6 +52,7 @@ def self_play(steps: int, rounds: int, seed: int = 0, tables: int = 64) -> SB3Po
 
 def main() -> None:
     """Both, beside random play."""
+    torch.set_num_threads(1)  # more of them wait for each other longer than a network this small takes
     random = agents.make("random")
     print(f"random with random        {score(random, random):.3f}")
     learner, partner = with_partner(steps=8_000), agents.make("jps")

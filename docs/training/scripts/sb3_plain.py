@@ -4,6 +4,7 @@ python docs/training/scripts/sb3_plain.py
 """
 
 import numpy as np
+import torch
 from stable_baselines3 import A2C, DQN, PPO
 
 import bidzoo
@@ -44,6 +45,7 @@ def train(task: str, algorithm: str, partner, steps: int, seed: int = 0) -> SB3P
 
 def main() -> None:
     """Each algorithm on each task, beside a random learner and a perfect one."""
+    torch.set_num_threads(1)  # more of them wait for each other longer than a network this small takes
     partner = agents.make("jps")
     for task in TASKS:
         print(f"{task}: random {score(task, agents.make('random'), partner):.2f}", end="")

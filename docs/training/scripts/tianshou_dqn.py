@@ -82,6 +82,7 @@ def score(policies) -> float:
 
 def main() -> None:
     """Beside random play."""
+    torch.set_num_threads(1)  # more of them wait for each other longer than a network this small takes
     random = agents.make("random")
     print(f"random    {score([random, random]):.3f}")
     print(f"Tianshou  {score(train(epochs=10)):.3f}")

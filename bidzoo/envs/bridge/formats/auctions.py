@@ -9,17 +9,20 @@ other     OpenSpiel's text form of the WBridge5 data set: one board a line, numb
 A *position* is one call of one auction: what its caller knew, and the call.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bidzoo.core.arrays import Numbers, Plan, digest, load_npz, save_npz
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS, call_text, card_text, hand_cards
-from bidzoo.core.kernels import I8, I64, State, States, allocate, batched, next_row, row, within
-from bidzoo.core.storage import load_npz, save_npz
+from bidzoo.core.kernels import I8, I64, State, States, allocate, batched, next_row, row
+from bidzoo.core.schema import shown
 from bidzoo.envs.bridge import auction, deals
 from bidzoo.envs.bridge.formats import deal_file
-from bidzoo.envs.bridge.state import OVER, STATE, VIEW
+from bidzoo.envs.bridge.state import MAX_CALLS, OVER, STATE, VIEW
 
 # of all deals, by a hash of the cards
 _PERCENT: dict[deals.Split, tuple[int, int]] = {"test": (0, 1), "validation": (1, 2), "train": (2, 100)}
@@ -81,6 +84,11 @@ class Positions:
     def __len__(self) -> int:
         return len(self._auction)
 
+    @property
+    def digest(self) -> str:
+        """Of the auctions and of which of them these are."""
+        return digest({**self.data._asdict(), "auctions": self._auction})
+
     def at(self, numbers: I64) -> tuple[States, I8, I64]:
         """Views ``[B]``, legal calls ``[B, 38]`` and the calls made ``[B]`` at positions ``numbers`` ``[B]``."""
         views = allocate(VIEW, len(numbers))
@@ -88,6 +96,11 @@ class Positions:
         made = np.empty(len(numbers), np.int64)
         _positions(self._auction[numbers], self._turn[numbers], self.data, views, legal, made)
         return views, legal, made
+
+    def deals(self, numbers: I64) -> I64:
+        """Of the positions ``numbers`` ``[B]``; equal where the four hands are."""
+        deals: I64 = np.unique(self.data.hands, axis=0, return_inverse=True)[1].ravel()
+        return deals[self._auction[numbers]]
 
     def others(self, numbers: I64) -> I64:
         """Hands of LHO, partner and RHO of the caller at positions ``numbers``: ``[B, 3]`` card bits."""
@@ -168,26 +181,31 @@ def _check(data: Auctions, source: str) -> None:
 
 # ---- the .npz format ---------------------------------------------------------------------
 
-_FIELDS = {"owner": (deal_file.OWNER_BYTES,), "dealer": (), "vulnerable": (2,), "length": (), "calls": ()}
+PLAN: Plan = {
+    "owner": Numbers(("n", deal_file.OWNER_BYTES), 0, 255),
+    "dealer": Numbers(("n",), 0, 3, np.int8),
+    "vulnerable": Numbers(("n", 2), 0, 1, np.int8),
+    "length": Numbers(("n",), 4, MAX_CALLS, np.int64),
+    "calls": Numbers(("calls",), 0, NUM_CALLS - 1, np.int8),
+}
 
 
 def _read_npz(path: Path) -> Auctions:
-    fields = load_npz(path, "an .npz of auctions", _FIELDS)
-    for name in _FIELDS:
-        if name != "calls" and len(fields[name]) != len(fields["owner"]):
-            raise ValueError(f"{path}: {name}: {len(fields[name])} boards, expected {len(fields['owner'])} as in owner")
-    length, total = fields["length"].astype(np.int64), len(fields["calls"])
+    return of_fields(load_npz(path, "an .npz of auctions", PLAN), str(path))
+
+
+def of_fields(fields: Mapping[str, NDArray[Any]], source: str) -> Auctions:
+    """The auctions of the arrays that ``PLAN`` names."""
+    length, total = fields["length"], len(fields["calls"])
     if length.sum() != total:
-        raise ValueError(f"{path}: calls: {total} calls, expected {length.sum()}, the sum of length")
-    within(f"{path}: dealer", fields["dealer"], 0, 3)
-    within(f"{path}: vulnerable", fields["vulnerable"], 0, 1)
+        raise ValueError(f"{source}: calls: {total} calls, expected {length.sum()}, the sum of length")
     return Auctions.of(
-        deal_file.unpack_hands(fields["owner"].astype(np.uint8)),
+        deal_file.unpack_hands(fields["owner"]),
         fields["dealer"],
         fields["vulnerable"] @ np.array([1, 2]),
         length,
-        fields["calls"].astype(np.int8),
-        str(path),
+        fields["calls"],
+        source,
     )
 
 
@@ -215,8 +233,8 @@ def read_text(path: Path) -> Auctions:
 def _numbers(line: str, where: str) -> I64:
     words = line.split()
     for place, word in enumerate(words, 1):
-        if not (word.isascii() and word.isdigit() and int(word) < NUM_CARDS + NUM_CALLS):
-            raise ValueError(f"{where}, number {place}: {word!r}, expected 0 ... {NUM_CARDS + NUM_CALLS - 1}")
+        if not (word.isascii() and word.isdigit() and len(word) < 5 and int(word) < NUM_CARDS + NUM_CALLS):
+            raise ValueError(f"{where}, number {place}: {shown(word)}, expected 0 ... {NUM_CARDS + NUM_CALLS - 1}")
     return np.array(words, np.int64)
 
 

@@ -11,12 +11,19 @@ from typing import Any
 
 import numpy as np
 
+from bidzoo.core.arrays import Numbers, Plan, Text, load_npz, save_npz
 from bidzoo.core.kernels import I8, I64, U8
-from bidzoo.core.storage import load_npz, save_npz
+from bidzoo.core.schema import json_value, parse
 
 FORMAT = 1
 OWNER_BYTES, TRICK_BYTES = 13, 10
 _UNKNOWN_IN_FILE = 14
+_PLAN: Plan = {
+    "format": Numbers((), FORMAT, FORMAT, required=False),
+    "provenance": Text(),
+    "owner": Numbers(("n", OWNER_BYTES), 0, 255),
+    "tricks": Numbers(("n", TRICK_BYTES), 0, 255),
+}
 
 _CODES = np.arange(256)
 _SEAT_OF = _CODES[:, None] >> 2 * np.arange(4) & 3  # [256, 4]  byte, suit
@@ -60,18 +67,7 @@ def write(path: Path, hands: I64, tricks: I8, provenance: dict[str, Any]) -> Non
 
 def read(path: Path) -> tuple[I64, I8, dict[str, Any]]:
     """Hands ``[n, 4]``, tricks ``[n, 20]`` and provenance; shapes are checked, the deals are not."""
-    fields = load_npz(path, "an .npz deal file", {"owner": (OWNER_BYTES,), "tricks": (TRICK_BYTES,)}, np.uint8)
-    version = fields.get("format", np.array(FORMAT))
-    if version.shape != () or version != FORMAT:
-        raise ValueError(f"{path}: format: {version} is not known, expected {FORMAT}")
-    owner, tricks = fields["owner"], fields["tricks"]
-    if len(owner) != len(tricks):
-        raise ValueError(f"{path}: tricks: {len(tricks)} tables, expected {len(owner)}, one for each deal of owner")
-    text = str(fields.get("provenance", "{}"))
-    try:
-        provenance = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{path}: provenance: {error}; expected a JSON object") from error
-    if not isinstance(provenance, dict):
-        raise ValueError(f"{path}: provenance: {text}; expected a JSON object")
-    return unpack_hands(owner), unpack_tricks(tricks), provenance
+    fields = load_npz(path, "an .npz deal file", _PLAN)
+    text, where = str(fields.get("provenance", "{}")), f"{path}: provenance"
+    provenance = parse(dict[str, Any], json_value(text, where), where)
+    return unpack_hands(fields["owner"]), unpack_tricks(fields["tricks"]), provenance

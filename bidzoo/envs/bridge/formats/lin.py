@@ -15,6 +15,7 @@ from typing import NamedTuple
 from bidzoo.core.cards import (
     NUM_CARDS,
     RANKS,
+    SEAT_NAMES,
     SUITS,
     call_number,
     call_text,
@@ -26,7 +27,15 @@ from bidzoo.core.cards import (
 from bidzoo.core.storage import replace_file
 from bidzoo.envs.bridge import auction
 from bidzoo.envs.bridge.board import Board, BoardReplay, Call, check_hands
-from bidzoo.envs.bridge.formats.pbn import decode
+from bidzoo.envs.bridge.formats.pbn import (
+    LARGEST_BOARD,
+    MOST_TRICKS,
+    check_note,
+    check_text,
+    decode,
+    shortened,
+    whole_number,
+)
 
 _SEATS = (2, 3, 0, 1)  # S W N E, the order of names, hands and dealers
 _VULNERABLE = {"o": 0, "0": 0, "": 0, "n": 1, "e": 2, "b": 3}
@@ -47,16 +56,20 @@ def loads(text: str, source: str = "text") -> list[Board]:
     """The boards of a LIN text; ``source`` is what errors call it."""
     boards = []
     group: list[_Entry] = []
+    dealt = False  # the group has its deal
     names = ["", "", "", ""]  # they hold until given again: a match names its players once
     for entry in [*_entries(text, source), _Entry("md", "", 0)]:
-        if entry.key in ("qx", "pn", "md") and any(other.key == "md" for other in group):
+        if entry.key in ("qx", "pn", "md") and dealt:
             hand = _Hand(names, source)
             boards.append(hand.board(group))
-            names, group = hand.names, []
+            names, group, dealt = hand.names, [], False
         group.append(entry)
+        dealt = dealt or entry.key == "md"
     for entry in group[:-1]:
         if entry.key in ("mb", "an", "pc", "mc"):
-            raise ValueError(f"{source}:{entry.line}: {entry.key}: {entry.value!r} without a deal, expected md first")
+            raise ValueError(
+                f"{source}:{entry.line}: {entry.key}: {entry.value[:40]!r} without a deal, expected md first"
+            )
     return boards
 
 
@@ -101,7 +114,7 @@ class _Hand:
             try:
                 self.take(entry.key, entry.value)
             except ValueError as error:
-                raise ValueError(f"{self.source}:{entry.line}: {entry.key}: {error}") from error
+                raise ValueError(f"{self.source}:{entry.line}: {entry.key}: {shortened(error)}") from error
         bid_over = self.replay is not None and self.replay.bid_over
         if self.vulnerable is None and self.number is not None:
             self.vulnerable = auction.vulnerable_row(self.number - 1)
@@ -126,8 +139,11 @@ class _Hand:
             names = [name.strip() for name in value.split(",")] + [""] * 4
             self.names = names[: 8 if len(names) >= 12 else 4]
         elif key in ("ah", "qx"):
-            number = re.search(r"(\d+)\s*$", value)
-            self.number = int(number[1]) if number and int(number[1]) else self.number
+            text = value.rstrip()
+            digits = text[len(text.rstrip("0123456789")) :]
+            self.number = whole_number(digits, 1, LARGEST_BOARD) or self.number
+            if len(digits) > len(str(LARGEST_BOARD)):
+                raise ValueError(f"{value!r}, expected a number from 1 to {LARGEST_BOARD}")
             self.room = int(key == "qx" and value[:1] == "c" and len(self.names) == 8) or self.room
         elif key == "sv":
             if value.lower() not in _VULNERABLE:
@@ -140,13 +156,26 @@ class _Hand:
         elif key == "an":
             if not self.calls:
                 raise ValueError(f"{value!r} before any call, expected mb first")
+            check_note(value)
             self.calls[-1] = replace(self.calls[-1], note=value)
         elif key == "pc":
             self.card(value)
         elif key == "mc":
-            if not value.isdecimal() or int(value) > 13:
-                raise ValueError(f"{value!r}, expected 0 ... 13 tricks")
-            self.claim = int(value)
+            self.claim = whole_number(value, 0, MOST_TRICKS)
+            if self.claim is None:
+                raise ValueError(f"{value!r}, expected 0 ... {MOST_TRICKS} tricks")
+            self.check_claim(self.claim)
+
+    def check_claim(self, won: int) -> None:
+        """ValueError unless declarer can have taken ``won`` tricks after the calls and cards so far."""
+        if self.replay is None or not self.replay.bid_over:
+            return
+        if self.replay.declarer is None:
+            raise ValueError(f"{won} tricks, expected none: the board is passed out")
+        possible = self.replay.possible_results
+        if won not in possible:
+            expected = " ... ".join(map(str, sorted({possible[0], possible[-1]})))
+            raise ValueError(f"{won} tricks, expected {expected} by the cards played")
 
     def call(self, word: str) -> None:
         """One call; ``!`` after it is an alert."""
@@ -165,6 +194,8 @@ class _Hand:
         card = card_number(text)
         self.replay.card(card)
         self.cards.append(card)
+        if self.claim is not None:
+            self.check_claim(self.claim)
 
 
 def _deal(value: str) -> tuple[int, tuple[int, int, int, int]]:
@@ -205,7 +236,8 @@ def dumps(boards: list[Board]) -> str:
     """LIN text of ``boards``, one to a line; double-dummy tables and tags have no place in it.
 
     Raises:
-        ValueError: no dealer or a hidden hand, or a ``|`` or ``,`` where LIN cannot hold it.
+        ValueError: no dealer or a hidden hand, cards without a finished auction, or a ``|``, a ``,`` or a line break
+            where LIN cannot hold it; names the board.
     """
     return "".join(_line(board) + "\n" for board in boards)
 
@@ -213,15 +245,16 @@ def dumps(boards: list[Board]) -> str:
 def _line(board: Board) -> str:
     if board.hands is None or not board.complete or board.dealer is None:
         raise ValueError(f"board {board.number}: no dealer or a hand not shown, expected both for LIN")
+    _check_play(board)
     hands = ",".join(_hand(board.hands[seat]) for seat in _SEATS)
-    pairs = [("pn", ",".join(_plain(board.names[seat], "|,", board) for seat in _SEATS)), ("st", "")]
+    pairs = [("pn", ",".join(_player(board, seat) for seat in _SEATS)), ("st", "")]
     pairs += [("md", f"{_SEATS.index(board.dealer) + 1}{hands}"), ("rh", "")]
     pairs += [("ah", f"Board {board.number}")] if board.number is not None else []
     pairs += [("sv", "oneb"[board.vulnerable])] if board.vulnerable is not None else []
     for call in board.auction:
         word = call_text(call.call).replace("NT", "N").replace("XX", "R").replace("X", "D")
         pairs.append(("mb", word + "!" * call.alert))
-        pairs += [("an", _plain(call.note, "|", board))] if call.note else []
+        pairs += [("an", _plain(call.note, "an", "|", board))] if call.note else []
     pairs.append(("pg", ""))
     for t, card in enumerate(board.play, 1):
         pairs.append(("pc", card_text(card)[::-1]))
@@ -236,9 +269,29 @@ def _hand(hand: int) -> str:
     return "".join(suit + ranks for suit, ranks in zip("SHDC", hand_text(hand).split(".")))
 
 
-def _plain(text: str, forbidden: str, board: Board) -> str:
-    """``text`` on one line; ValueError if it holds what separates fields."""
+def _check_play(board: Board) -> None:
+    """ValueError if there are cards, but no finished auction before them to tell who leads."""
+    replay = BoardReplay(board.dealer or 0, board.vulnerable, board.hands)
+    for call in board.auction:
+        replay.call(call.call)
+    if board.play and not replay.bid_over:
+        raise ValueError(f"board {board.number}: cards are played, expected a finished auction before them for LIN")
+
+
+def _player(board: Board, seat: int) -> str:
+    name = _plain(board.names[seat], SEAT_NAMES[seat], "|,", board)
+    if name != name.strip():
+        raise ValueError(
+            f"board {board.number}: {SEAT_NAMES[seat]}: {name[:80]!r}, expected no spaces around it in LIN"
+        )
+    return name
+
+
+def _plain(text: str, what: str, forbidden: str, board: Board) -> str:
+    """``text``; ValueError if it holds what separates fields, or is not one line."""
     for letter in forbidden:
         if letter in text:
-            raise ValueError(f"board {board.number}: {text!r} holds {letter!r}, expected none in LIN")
-    return " ".join(text.split("\n"))
+            raise ValueError(f"board {board.number}: {what}: {text[:80]!r} holds {letter!r}, expected none in LIN")
+    check_text(f"board {board.number}: {what}", text)
+    check_note(text)
+    return text

@@ -6,11 +6,17 @@ followed by the words of its section. ``%`` in the first column, ``; ...`` and `
 The reader is our own. endplay's (0.5.12) does not name the line of a wrong value, knows no byte order mark and no
 ``##`` inheritance, keeps the notes of one game for the next, and takes illegal auctions and cards without a word;
 it serves as the judge in the tests. Sections other than auction, play and double-dummy tables are skipped.
+
+What a game says twice must agree: contract and declarer with the auction, the result with the cards, a double-dummy
+table with itself and with ``DoubleDummyTricks``. Reading takes time in proportion to the text; a note has at most
+``LONGEST_NOTE`` characters, and what a file inherits by ``#`` and ``##`` counts up to ``MOST_INHERITED``. The standard
+has no way to write some texts (a name ``?`` means no name); ``dumps`` refuses those.
 """
 
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -32,6 +38,7 @@ from bidzoo.core.cards import (
 from bidzoo.core.storage import replace_file
 from bidzoo.envs.bridge import auction
 from bidzoo.envs.bridge.board import (
+    ANY_RESULT,
     VULNERABLE,
     Board,
     BoardReplay,
@@ -61,6 +68,12 @@ class Tag(NamedTuple):
     words: list[Word]
 
 
+LONGEST_NOTE = 4096  # characters of a call's note
+MOST_INHERITED = 20_000_000  # characters that the games of one file get by # and ##, a word counting as 32
+MOST_TRICKS = 13
+LARGEST_BOARD = 999_999_999
+_LONGEST_ERROR = 400  # characters of what was wrong
+
 _TOKEN = re.compile(
     r"""\s+ | ;.* | (?P<mark>[\[\]{}]) | "(?P<string>(?:[^"\\]|\\.)*)" | (?P<word>[^\s\[\]{};"]+)""", re.X
 )
@@ -75,6 +88,20 @@ def decode(content: bytes, source: str) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         return content.decode("latin-1")
+
+
+def whole_number(text: str, low: int, high: int) -> int | None:
+    """The number that ``text`` writes in digits, if it is ``low`` ... ``high``."""
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(LARGEST_BOARD)) and low <= int(text) <= high):
+        return None
+    return int(text)
+
+
+def shortened(problem: object) -> str:
+    """The text of an error, without the middle of a very long one."""
+    text = str(problem)
+    half = _LONGEST_ERROR // 2
+    return text if len(text) <= _LONGEST_ERROR else f"{text[:half]} ... {text[-half:]}"
 
 
 def games(text: str, source: str) -> Iterator[list[Tag]]:
@@ -111,7 +138,7 @@ class _Reader:
         return game
 
     def error(self, number: int, message: str) -> ValueError:
-        return ValueError(f"{self.source}:{number}: {message}")
+        return ValueError(f"{self.source}:{number}: {shortened(message)}")
 
     def line(self, number: int, line: str) -> None:
         at = 0
@@ -159,12 +186,14 @@ class _Reader:
 # ---- what the tags of one game say of its board ------------------------------------------
 
 _NOT_SAID, _NOT_KNOWN = ("", "?", "-"), ("-", "?", "*")
+_TAG_NAME = re.compile(r"[A-Za-z0-9_]+")
 _NOTE = re.compile(r"=(\d+)=")
 _VULNERABLE = {"none": 0, "love": 0, "-": 0, "ns": 1, "ew": 2, "all": 3, "both": 3}
 _READ = {
     "Board", "Dealer", "Vulnerable", "Deal", "Auction", "Contract", "Declarer", "Play", "Result", "Note",
     "OptimumResultTable", "DoubleDummyTricks", *SEAT_NAMES,
 }  # fmt: skip
+_ORDERS = (("NS", "EW"), ("EW", "NS"))  # declarer's side first
 _RESULT_COLUMNS = ("Declarer", "Denomination", "Result")  # of an OptimumResultTable
 
 
@@ -185,7 +214,7 @@ class Game:
         hands = self.hands()
         dealer, calls, replay = self.auction(dealer, vulnerable, hands)
         contract, declarer = self.contract(replay)
-        cards, claimed, counted = self.play(replay, contract, declarer, hands)
+        cards, claimed, won = self.play(replay, contract, declarer, hands)
         north, east, south, west = (self.value(name) for name in SEAT_NAMES)
         return Board(
             number=number,
@@ -197,7 +226,7 @@ class Game:
             declarer=declarer,
             play=cards,
             claimed=claimed,
-            result=self.result(declarer, counted),
+            result=self.result(contract, declarer, won),
             tricks=self.tricks(),
             names=(north, east, south, west),
             tags={name: tag.value for name, tag in self.tags.items() if self.other(tag)},
@@ -209,7 +238,8 @@ class Game:
         try:
             yield
         except ValueError as error:
-            raise ValueError(f"{self.source}:{(word or self.tags[name]).line}: {name}: {error}") from error
+            line = (word or self.tags[name]).line
+            raise ValueError(f"{self.source}:{line}: {name}: {shortened(error)}") from error
 
     def other(self, tag: Tag) -> bool:
         """A plain tag that says something and has no field of its own."""
@@ -222,10 +252,11 @@ class Game:
 
     def number(self) -> int | None:
         text = self.value("Board")
+        number = whole_number(text, 1, LARGEST_BOARD)
         with self.at("Board"):
-            if text and not (text.isdecimal() and int(text) > 0):
-                raise ValueError(f"{text!r}, expected a number from 1")
-        return int(text) if text else None
+            if text and number is None:
+                raise ValueError(f"{text!r}, expected a number from 1 to {LARGEST_BOARD}")
+        return number
 
     def seat(self, name: str) -> int | None:
         text = self.value(name).removeprefix("^")
@@ -257,39 +288,52 @@ class Game:
             if first is None or (dealer is not None and first != dealer):
                 raise ValueError(f"begins with {tag.value}, expected the dealer, {SEATS[dealer or 0]}")
         replay = BoardReplay(first, vulnerable, hands)
-        calls: list[Call] = []
+        calls: list[int] = []
+        notes: list[dict[str, str]] = []  # of each call, by number
         for word in tag.words:
             if word.text in ("*", "+"):  # broken off; to be continued
                 break
             with self.at("Auction", word):
-                self._auction_word(word.text, calls, replay)
-        return first, tuple(calls), replay
+                self._auction_word(word.text, calls, notes, replay)
+        return first, tuple(map(self._noted, calls, notes)), replay
 
-    def _auction_word(self, word: str, calls: list[Call], replay: BoardReplay) -> None:
+    def _auction_word(self, word: str, calls: list[int], notes: list[dict[str, str]], replay: BoardReplay) -> None:
         note = _NOTE.fullmatch(word)
         if note:
             if not calls:
                 raise ValueError(f"note {word} before any call")
             if note[1] not in self.notes["Auction"]:
                 raise ValueError(f'note {word} is not there, expected [Note "{note[1]}:..."]')
-            text = "; ".join(filter(None, (calls[-1].note, self.notes["Auction"][note[1]])))
-            calls[-1] = Call(calls[-1].call, alert=True, note=text)
+            notes[-1][note[1]] = self.notes["Auction"][note[1]]
         elif word.upper() == "AP":
             while not replay.bid_over:
                 replay.call(PASS)
-                calls.append(Call(PASS))
+                calls.append(PASS)
+                notes.append({})
         elif not _is_mark(word) and word != "-":
             call = call_number(word.rstrip("!?"))
             replay.call(call)
-            calls.append(Call(call))
+            calls.append(call)
+            notes.append({})
+
+    def _noted(self, call: int, notes: dict[str, str]) -> Call:
+        """``call`` with the texts of its notes; a note makes it an alert."""
+        text = "; ".join(filter(None, notes.values()))
+        with self.at("Auction"):
+            check_note(text)
+        return Call(call, alert=bool(notes), note=text)
 
     def contract(self, replay: BoardReplay | None) -> tuple[str | None, int | None]:
         """Contract and declarer, as tagged or as the auction ends; both, if given, must agree."""
         declarer, text = self.seat("Declarer"), self.value("Contract")
         with self.at("Contract"):
             contract = contract_text(*contract_numbers(text)) if text else None
-            if replay is None or not replay.bid_over:
-                return contract, declarer
+        if replay is None or not replay.bid_over:
+            with self.at("Declarer"):
+                if contract == "Pass" and declarer is not None:
+                    raise ValueError(f"{SEATS[declarer]}, expected none with the contract Pass")
+            return contract, declarer
+        with self.at("Contract"):
             if contract not in (None, replay.contract):
                 raise ValueError(f"{contract}, expected {replay.contract} by the auction")
         with self.at("Declarer"):
@@ -300,13 +344,13 @@ class Game:
 
     def play(
         self, replay: BoardReplay | None, contract: str | None, declarer: int | None, hands: Hands | None
-    ) -> tuple[tuple[int, ...], bool, int | None]:
-        """Cards in the order played, whether the rest was claimed, and declarer's tricks if all were played."""
+    ) -> tuple[tuple[int, ...], bool, range]:
+        """Cards in the order played, whether the rest was claimed, and what tricks declarer can have taken."""
         if "Play" not in self.tags:
-            return (), False, None
+            return (), False, ANY_RESULT
         tag, (columns, claimed) = self.tags["Play"], self._columns(self.tags["Play"])
         if not columns:
-            return (), claimed, None
+            return (), claimed, ANY_RESULT
         first = self.seat("Play")
         with self.at("Play"):
             if contract is None or contract == "Pass" or declarer is None or hands is None or 0 in hands:
@@ -324,11 +368,11 @@ class Game:
                 column = start + (int(replay.state["hand_to_play"]) - leader) % 4
                 word, card = columns[column] if column < len(columns) else (None, None)
                 if word is None or card is None:
-                    return tuple(cards), claimed, None
+                    return tuple(cards), claimed, replay.possible_results
                 with self.at("Play", word):
                     replay.card(card)
                 cards.append(card)
-        return tuple(cards), claimed, replay.result
+        return tuple(cards), claimed, replay.possible_results
 
     def _columns(self, tag: Tag) -> tuple[list[tuple[Word, int | None]], bool]:
         """The cells of the play section, row by row, ``None`` for a card not shown; and whether it ends in a claim."""
@@ -341,32 +385,39 @@ class Game:
                     cells.append((word, None if word.text == "-" else card_number(word.text.rstrip("!?"))))
         return cells, False
 
-    def result(self, declarer: int | None, counted: int | None) -> int | None:
-        """Declarer's tricks, as tagged (``9``, ``NS 9``, ``EW 4 NS 9``) or as played."""
+    def result(self, contract: str | None, declarer: int | None, possible: range) -> int | None:
+        """Declarer's tricks, as tagged (``9``, ``NS 9``, ``EW 4``, ``EW 4 NS 9``) or as played."""
         text = self.value("Result").removeprefix("^")
         if not text:
-            return counted
-        sides = dict(re.findall(r"(NS|EW) (\d+)", text))
-        if sides and declarer is not None:
-            ours, theirs = ("NS", "EW") if declarer % 2 == 0 else ("EW", "NS")
-            won = int(sides[ours]) if ours in sides else 13 - int(sides[theirs])
-        else:
-            won = int(text) if text.isdecimal() else -1
+            return possible[0] if len(possible) == 1 else None
         with self.at("Result"):
-            if not 0 <= won <= 13:
-                raise ValueError(f"{text!r}, expected 0 ... 13 tricks")
-            if counted is not None and won != counted:
-                raise ValueError(f"{won} tricks, expected {counted} by the cards played")
+            if contract == "Pass":
+                raise ValueError(f"{text!r}, expected none with the contract Pass")
+            won = whole_number(text, 0, MOST_TRICKS)
+            if won is None:
+                won = _tricks_of_sides(text, declarer)
+            if won not in possible:
+                expected = " ... ".join(map(str, sorted({possible[0], possible[-1]})))
+                raise ValueError(f"{won} tricks, expected {expected} by the cards played")
         return won
 
     def tricks(self) -> tuple[int, ...] | None:
-        """Double-dummy tricks ``[20]``, -1 where not known, if they are tagged in one of the two ways."""
-        tag = self.tags.get("OptimumResultTable")
-        if tag is not None and tag.words:
-            return self._optimum_result_table(tag)
-        if not self.value("DoubleDummyTricks"):
+        """Double-dummy tricks ``[20]``, -1 where not known, as tagged in one of two ways or in both."""
+        table, digits = self._optimum_result_table(), self._double_dummy_tricks()
+        if table is None or digits is None:
+            return table or digits
+        with self.at("DoubleDummyTricks"):
+            for cell, (expected, found) in enumerate(zip(table, digits)):
+                if -1 not in (expected, found) and expected != found:
+                    where = f"{SEATS[cell // 5]} in {STRAINS[cell % 5]}"
+                    raise ValueError(f"{where}: {found}, expected {expected} by the OptimumResultTable")
+        return tuple(map(max, table, digits))
+
+    def _double_dummy_tricks(self) -> tuple[int, ...] | None:
+        """Tricks of twenty hexadecimal digits, N S E W by NT S H D C."""
+        digits = self.value("DoubleDummyTricks")
+        if not digits:
             return None
-        digits = self.tags["DoubleDummyTricks"].value  # N S E W by NT S H D C, a hexadecimal digit each
         with self.at("DoubleDummyTricks"):
             if not re.fullmatch(r"[0-9a-dA-D*-]{20}", digits):
                 expected = "20 of 0-9, a-d for 10-13, * for unknown (N S E W by NT S H D C)"
@@ -376,8 +427,11 @@ class Game:
             tricks[5 * SEATS.index("NSEW"[i // 5]) + 4 - i % 5] = -1 if digit in _NOT_KNOWN else int(digit, 16)
         return tuple(tricks)
 
-    def _optimum_result_table(self, tag: Tag) -> tuple[int, ...]:
+    def _optimum_result_table(self) -> tuple[int, ...] | None:
         """Tricks of the standard's table (section 5.7), a row a contract."""
+        tag = self.tags.get("OptimumResultTable")
+        if tag is None or not tag.words:
+            return None
         heads = [re.sub(r"\\.*", "", head.strip()).lstrip("+-") for head in tag.value.split(";") if head.strip()]
         heads = heads or list(_RESULT_COLUMNS)
         with self.at(tag.name):
@@ -393,11 +447,34 @@ class Game:
                 strain = "NT" if strain == "N" else strain
                 if strain not in STRAINS:
                     raise ValueError(f"{strain!r} is not a strain, expected one of {' '.join(STRAINS)}")
-                if not (won in _NOT_KNOWN or (won.isdecimal() and int(won) <= 13)):
-                    raise ValueError(f"{won!r} tricks, expected 0 ... 13")
+                number = whole_number(won, 0, MOST_TRICKS)
+                if number is None and won not in _NOT_KNOWN:
+                    raise ValueError(f"{won!r} tricks, expected 0 ... {MOST_TRICKS}")
                 cell = 5 * seat_number(seat) + STRAINS.index(strain)
-                tricks[cell] = -1 if won in _NOT_KNOWN else int(won)
+                if number is not None and tricks[cell] not in (-1, number):
+                    raise ValueError(f"{seat} in {strain} takes {number}, expected {tricks[cell]} as in a row before")
+                tricks[cell] = tricks[cell] if number is None else number
         return tuple(tricks)
+
+
+def _tricks_of_sides(text: str, declarer: int | None) -> int:
+    """Declarer's tricks of a result that names the sides."""
+    sides = {side: int(won) for side, won in re.findall(r"(NS|EW) ([0-9]{1,2})\b", text)}
+    written = [" ".join(f"{side} {sides[side]}" for side in order if side in sides) for order in _ORDERS]
+    if text not in written or max(sides.values()) > MOST_TRICKS:
+        raise ValueError(f"{text!r}, expected 0 ... {MOST_TRICKS} tricks")
+    if len(sides) == 2 and sum(sides.values()) != MOST_TRICKS:
+        raise ValueError(f"{text!r}, expected {MOST_TRICKS} tricks in all")
+    if declarer is None:
+        raise ValueError(f"{text!r} without a declarer, expected the tricks alone")
+    ours, theirs = _ORDERS[declarer % 2]
+    return sides[ours] if ours in sides else MOST_TRICKS - sides[theirs]
+
+
+def check_note(text: str) -> None:
+    """ValueError if the explanation of a call is too long."""
+    if len(text) > LONGEST_NOTE:
+        raise ValueError(f"a note of {len(text)} characters, expected at most {LONGEST_NOTE}")
 
 
 def _is_mark(word: str) -> bool:
@@ -418,23 +495,36 @@ def loads(text: str, source: str = "text") -> list[Board]:
     boards = []
     before: dict[str, Tag] = {}  # tags of the game before: "#" stands for its value
     forever: dict[str, Tag] = {}  # tags given as "##value": they hold until given again
+    inherited = 0
     for tags in games(text, source):
         game: dict[str, Tag] = {}
         for tag in tags:
             if tag.value == "#":
                 if tag.name not in before:
-                    raise ValueError(f"{source}:{tag.line}: {tag.name}: '#', expected that tag in the game before")
+                    raise ValueError(f"{source}:{tag.line}: {tag.name[:40]}: '#', expected that tag in the game before")
                 tag = before[tag.name]._replace(line=tag.line)
+                inherited += _size(tag)
             elif tag.value.startswith("##"):
                 tag = forever[tag.name] = tag._replace(value=tag.value[2:])
             if tag.name in ("Board", "Deal") and tag.name in game:
                 raise ValueError(f"{source}:{tag.line}: {tag.name}: a second one, expected an empty line between games")
             if tag.name != "Note":
                 game.setdefault(tag.name, tag)  # a tag given twice: the first one counts (section 3.3)
+        inherited += sum(map(_size, forever.values()))
+        if inherited > MOST_INHERITED:
+            expected = f"at most {MOST_INHERITED:,} characters by # and ##"
+            raise ValueError(
+                f"{source}:{tags[0].line}: {tags[0].name}: games inherit {inherited:,}, expected {expected}"
+            )
         game = {**forever, **game}
         boards.append(Game(game, _notes(tags, source), source).board())
         before = game
     return boards
+
+
+def _size(tag: Tag) -> int:
+    """What it costs to read ``tag`` once more."""
+    return 8 + len(tag.value) + 32 * len(tag.words)
 
 
 def _notes(tags: list[Tag], source: str) -> dict[str, dict[str, str]]:
@@ -463,25 +553,32 @@ def write(path: str | Path, boards: list[Board]) -> None:
 
 
 def dumps(boards: list[Board]) -> str:
-    """PBN text of ``boards``; reading it gives them back."""
+    """PBN text of ``boards``; reading it gives them back.
+
+    Raises:
+        ValueError: cards played of hands not shown, or a text that PBN cannot hold (a name ``?``, a line break);
+            names board and tag.
+    """
     return "% PBN 2.1\n\n" + "\n".join(_game(board) for board in boards)
 
 
 def _game(board: Board) -> str:
     """One game: the tags of the standard's mandatory set first, in its order (section 3.4)."""
-    other = dict(board.tags)
-    lines = [_tag(name, other.pop(name, "?")) for name in ("Event", "Site", "Date")]
-    lines.append(_tag("Board", "?" if board.number is None else str(board.number)))
-    lines += [_tag(SEAT_NAMES[seat], board.names[seat]) for seat in (3, 0, 1, 2)]
-    lines.append(_tag("Dealer", _seat(board.dealer)))
-    lines.append(_tag("Vulnerable", "?" if board.vulnerable is None else VULNERABLE[board.vulnerable]))
-    lines.append(_tag("Deal", deal_text(board.hands) if board.hands else "?"))
-    lines.append(_tag("Scoring", other.pop("Scoring", "?")))
+    tag, other = partial(_tag, board), dict(board.tags)
+    lines = [_other(board, name, other.pop(name, None)) for name in ("Event", "Site", "Date")]
+    lines.append(tag("Board", "?" if board.number is None else str(board.number)))
+    lines += [_name(board, seat) for seat in (3, 0, 1, 2)]
+    lines.append(tag("Dealer", _seat(board.dealer)))
+    lines.append(tag("Vulnerable", "?" if board.vulnerable is None else VULNERABLE[board.vulnerable]))
+    lines.append(tag("Deal", deal_text(board.hands) if board.hands else "?"))
+    lines.append(_other(board, "Scoring", other.pop("Scoring", None)))
     passed_out = board.contract == "Pass"
-    lines.append(_tag("Declarer", "" if passed_out else _seat(board.declarer)))
-    lines.append(_tag("Contract", board.contract or "?"))
-    lines.append(_tag("Result", "" if passed_out else "?" if board.result is None else str(board.result)))
-    lines += [_tag(name, value) for name, value in other.items()]
+    if passed_out and (board.declarer is not None or board.result is not None):
+        raise ValueError(f"{_place(board)}: Contract: Pass, expected no declarer and no result with it")
+    lines.append(tag("Declarer", "" if passed_out else _seat(board.declarer)))
+    lines.append(tag("Contract", board.contract or "?"))
+    lines.append(tag("Result", "" if passed_out else "?" if board.result is None else str(board.result)))
+    lines += [_other(board, name, value) for name, value in other.items()]
     lines += _auction(board) + _play(board)
     if board.tricks is not None:
         lines.append('[OptimumResultTable "Declarer;Denomination\\2R;Result\\2R"]')
@@ -491,9 +588,45 @@ def _game(board: Board) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _tag(name: str, value: str) -> str:
-    escaped = " ".join(value.split("\n")).replace("\\", "\\\\").replace('"', '\\"')
+def _place(board: Board) -> str:
+    return f"board {'?' if board.number is None else board.number}"
+
+
+def _tag(board: Board, name: str, value: str) -> str:
+    """A tag pair; ValueError if reading it would give another value."""
+    if value == "#" or value.startswith("##"):
+        raise ValueError(
+            f"{_place(board)}: {name}: {value[:80]!r} means another game's value in PBN, expected other words"
+        )
+    check_text(f"{_place(board)}: {name}", value)
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'[{name} "{escaped}"]'
+
+
+def check_text(where: str, text: str) -> None:
+    """ValueError if ``text`` cannot stand on one line of a text file."""
+    odd = next((letter for letter in text if letter in "\r\n\0" or "\ud800" <= letter <= "\udfff"), None)
+    if odd is not None:
+        raise ValueError(f"{where}: {text[:80]!r} holds {odd!r}, expected one line of text")
+
+
+def _name(board: Board, seat: int) -> str:
+    name = board.names[seat]
+    if name != name.strip() or name in _NOT_SAID[1:]:
+        expected = "a name that does not mean 'unknown' in PBN, without spaces around it"
+        raise ValueError(f"{_place(board)}: {SEAT_NAMES[seat]}: {name[:80]!r}, expected {expected}")
+    return _tag(board, SEAT_NAMES[seat], name)
+
+
+def _other(board: Board, name: str, value: str | None) -> str:
+    """A tag that has no field of its own; None: the standard wants it, and we do not know it."""
+    if value is None:
+        return _tag(board, name, "?")
+    if name in _READ or not _TAG_NAME.fullmatch(name):
+        raise ValueError(f"{_place(board)}: tag {name[:80]!r}, expected a word of letters, without a field in Board")
+    if value in ("", "?"):
+        raise ValueError(f"{_place(board)}: {name}: {value!r} means 'unknown' in PBN, expected a value")
+    return _tag(board, name, value)
 
 
 def _seat(seat: int | None) -> str:
@@ -509,13 +642,20 @@ def _auction(board: Board) -> list[str]:
     for call in board.auction:
         text = "Pass" if call.call == 0 else call_text(call.call)
         if call.alert or call.note:
-            notes.append(_tag("Note", f"{len(notes) + 1}:{call.note}"))
+            notes.append(_note(board, len(notes) + 1, call.note))
             text += f" ={len(notes)}="
         words.append(text)
     if board.contract is None:
         words.append("+")
     rows = [" ".join(words[i : i + 4]) for i in range(0, len(words), 4)]
-    return [_tag("Auction", SEATS[board.dealer]), *rows, *notes]
+    return [_tag(board, "Auction", SEATS[board.dealer]), *rows, *notes]
+
+
+def _note(board: Board, number: int, text: str) -> str:
+    if text != text.strip() or len(text) > LONGEST_NOTE:
+        expected = f"at most {LONGEST_NOTE} characters, without spaces around them"
+        raise ValueError(f"{_place(board)}: Note: {text[:80]!r} ({len(text)} characters), expected {expected}")
+    return _tag(board, "Note", f"{number}:{text}")
 
 
 def _play(board: Board) -> list[str]:
@@ -523,9 +663,9 @@ def _play(board: Board) -> list[str]:
     if board.declarer is None or not (board.play or board.claimed):
         return []
     if not board.complete:
-        raise ValueError(f"board {board.number}: play: cards are played, expected four hands")
+        raise ValueError(f"{_place(board)}: play: cards are played, expected four hands")
     first = (board.declarer + 1) % 4
-    lines = [_tag("Play", SEATS[first])]
+    lines = [_tag(board, "Play", SEATS[first])]
     for start in range(0, len(board.play), 4):
         row = ["-"] * 4
         for card in board.play[start : start + 4]:

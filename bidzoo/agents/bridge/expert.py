@@ -1,0 +1,272 @@
+"""``expert``: the calls of four bidding systems, learned by one network that is told the system of either side.
+
+A supervised policy on recorded auctions, as ``sl``, of which every pair plays one of ``bidder.SYSTEMS`` and knows what
+the other plays. What it sees is ``BIDDER1375`` and the two systems, ``SYSTEMS288``. For a pair that stays with its
+system, and against another, the entries of the systems are constants beside the first bid of each side: ``of_systems``
+adds them up, and what is left is a network of ``BIDDER1375`` alone, which plays, is searched with and goes on learning
+like any other.
+
+The experts are yardsticks. Two of them are *strangers* (``STRANGERS``): measured against, and never met in training.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bidzoo.agents.bridge import network
+from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy, Shapes, Weights, packaged_network
+from bidzoo.agents.bridge.sparse import Entries, first_layer
+from bidzoo.agents.bridge.trainer import Fit
+from bidzoo.core.cards import NUM_BIDS, NUM_CALLS
+from bidzoo.core.kernels import F32, I8, I64, Bool, States
+from bidzoo.core.names import choose_from
+from bidzoo.core.options import Checked, Count, is_whole
+from bidzoo.envs.bridge.bidder import BIDDER1375, SYSTEMS, SYSTEMS288, count_groups, field_groups
+from bidzoo.envs.bridge.formats.systems import SystemPositions
+
+# No agent is trained, selected or tuned on these: a gain against them is a gain against strangers.
+STRANGERS = ("expert-polish", "expert-acol")
+
+
+def refuse_strangers(*agents: str | None) -> None:
+    """ValueError if one of ``agents``, of which something is to be learned, is a stranger."""
+    for name in agents:
+        if name and name.rpartition("=")[2].strip() in STRANGERS:
+            raise ValueError(f"{name}: a stranger, on which no agent is trained, selected or tuned; choose another")
+
+
+# ---- the network -------------------------------------------------------------------------
+
+_BIDS = NUM_BIDS + 1  # of a side: none, or its first bid
+_SIDE = BIDDER1375.start("side's bid")
+
+
+@dataclass(frozen=True)
+class Experts(Checked):
+    """What the network of all systems is made of."""
+
+    width: Count = 512
+    depth: Count = 3
+
+    @property
+    def plain(self) -> Architecture:
+        """That of two given systems."""
+        return Architecture("bidder1375", NUM_CALLS, "mlp", self.width, self.depth)
+
+    @property
+    def shapes(self) -> Shapes:
+        """Those of ``plain``, with the entries of the systems behind the others."""
+        return {**self.plain.shapes, "layers.0.weight": (self.width, BIDDER1375.size + SYSTEMS288.size)}
+
+
+class ExpertNetwork(Weights):
+    """The network of all systems."""
+
+    form = "bidzoo bridge experts 1"
+    made_of = Experts
+
+    def of_systems(self, ours: int, theirs: int) -> Network:
+        """The network of a side that plays system ``ours`` against ``theirs``, numbers in ``SYSTEMS``."""
+        weight = self.tensors["layers.0.weight"]
+        first = weight[:, : BIDDER1375.size].copy()
+        for side, system in enumerate((ours, theirs)):
+            at = BIDDER1375.size + _BIDS * (len(SYSTEMS) * side + system)
+            first[:, _SIDE + _BIDS * side : _SIDE + _BIDS * (side + 1)] += weight[:, at : at + _BIDS]
+        return Network(self.architecture.plain, {**self.tensors, "layers.0.weight": first})
+
+
+def system_places(x: I8, ours: I64, theirs: I64) -> I64:
+    """Where ``SYSTEMS288`` is 1, behind observations ``x`` ``[B, 1375]`` of sides that play ``ours``: ``[B, 2]``."""
+    places = np.empty((len(x), 2), np.int64)
+    for side, system in enumerate((ours, theirs)):
+        bid = x[:, _SIDE + _BIDS * side : _SIDE + _BIDS * (side + 1)].argmax(1)
+        places[:, side] = BIDDER1375.size + _BIDS * (len(SYSTEMS) * side + system) + bid
+    return places
+
+
+# ---- as players --------------------------------------------------------------------------
+
+
+@cache
+def _packaged(ours: int, theirs: int) -> Network:
+    return packaged_network("expert", ExpertNetwork).of_systems(ours, theirs)
+
+
+def system_number(name: str) -> int:
+    """Place of a system in ``SYSTEMS``; ValueError names the choices."""
+    if name not in SYSTEMS:
+        raise ValueError(f"unknown system {name!r}; {choose_from(name, SYSTEMS)}")
+    return SYSTEMS.index(name)
+
+
+class Expert(NetworkPolicy):
+    """One of the systems, against another."""
+
+    name = "expert"
+
+    def __init__(
+        self,
+        system: str = "sayc",
+        theirs: str = "sayc",
+        lighter: int = 0,
+        weights: str | Path | ExpertNetwork | None = None,
+        temperature: float = 0.0,
+        name: str | None = None,
+    ) -> None:
+        """Args:
+        system: of this pair, one of ``bidder.SYSTEMS``.
+        theirs: system of the opponents, as far as this pair is told.
+        lighter: points that it believes to hold beside its own until its side has bid: it opens and overcalls with so
+            many less, and its partner knows nothing of it.
+        weights: file of all systems' weights, the network, or None for the packaged ones.
+        temperature: of the softmax calls are drawn from; 0 takes the likeliest call.
+        name: what result tables call it; default ``expert-SYSTEM``.
+        """
+        self._systems = system_number(system), system_number(theirs)
+        if not is_whole(lighter, 0, 10):
+            raise ValueError(f"lighter {lighter!r}: expected 0 ... 10 points")
+        super().__init__(None, temperature, name or f"expert-{system}")
+        self.lighter = lighter
+        if weights is not None:
+            known = weights if isinstance(weights, ExpertNetwork) else network.load_weights(weights, ExpertNetwork)[0]
+            self._weights = known.of_systems(*self._systems)
+
+    @property
+    def network(self) -> Network:
+        """The network of these systems."""
+        return self._weights if isinstance(self._weights, Network) else _packaged(*self._systems)
+
+    def __repr__(self) -> str:
+        ours, theirs = (SYSTEMS[number] for number in self._systems)
+        light = f", {self.lighter} points lighter" if self.lighter else ""
+        return f"<{self.name}: {ours} against {theirs}{light}, temperature {self.temperature}>"
+
+    def logits(self, views: States) -> F32:
+        """Logits ``[B, 38]`` of all calls, legal or not."""
+        net = self.network
+        x = net.architecture.encoder(views)
+        if self.lighter:
+            lighten(x, self.lighter)
+        return net(x)
+
+
+expert_sayc, expert_21gf, expert_polish, expert_acol = (partial(Expert, system) for system in SYSTEMS)
+expert_wild = partial(Expert, "sayc", lighter=4, name="expert-wild")
+
+_WEIGHED = tuple(field_groups(name)[0] for name in ("points", "length points", "support points", "rule"))
+
+
+def lighten(x: I8, points: int) -> None:
+    """Raise the counts of points in observations ``x`` ``[B, 1375]`` of sides that have not bid, in place."""
+    silent = x[:, _SIDE] == 1
+    for group in _WEIGHED:
+        part = x[:, group.start : group.stop]
+        count = np.minimum(part.argmax(1) + points, len(group) - 1)
+        raised = np.zeros_like(part)
+        raised[np.arange(len(x)), count] = 1
+        part[silent] = raised[silent]
+
+
+# ---- learning ----------------------------------------------------------------------------
+
+_ONES = 90  # entries of a row that are not 0, about
+_STEP = 0.5  # of the first weights where several are added up
+_CHUNK = 8192  # positions at a time; bounds memory, changes no result
+_MEASURED = 20_000  # validation positions
+
+
+def module(experts: Experts, seed: int) -> Any:
+    """The network to learn with. Of the values of one number, each has the weights of the one below and a step."""
+    import torch
+
+    groups = count_groups()
+    counted = torch.tensor([entry for group in groups for entry in group])
+    ends = np.cumsum([len(group) for group in groups])
+    before = torch.tensor([end - len(group) for end, group in zip(ends, groups) for _ in group])
+    plain = network.module(experts.plain, seed, last_scale=0.1)
+
+    class Twin(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            generator = torch.Generator().manual_seed(seed)
+            shape = (BIDDER1375.size + SYSTEMS288.size, experts.width)
+            steps = torch.empty(shape).normal_(0.0, (2.0 / _ONES) ** 0.5, generator=generator)
+            steps[counted] *= _STEP
+            self.steps = torch.nn.Parameter(steps)
+            self.bias = torch.nn.Parameter(torch.zeros(experts.width))
+            self.layers = torch.nn.ModuleList(plain.layers[1:])
+
+        def table(self) -> Any:
+            """First layer ``[1663, W]``."""
+            sums = torch.nn.functional.pad(self.steps[counted].cumsum(0), (0, 0, 1, 0))
+            return self.steps.index_copy(0, counted, sums[1:] - sums[before])
+
+        def forward(self, ones: Entries) -> Any:
+            here = first_layer(ones, self.table(), self.bias)
+            for layer in self.layers:
+                here = layer(torch.relu_(here))
+            return here
+
+    return Twin()
+
+
+def network_of(experts: Experts, twin: Any) -> ExpertNetwork:
+    """A torch module as a network that plays without torch."""
+    held = network.arrays(twin)
+    tensors = {"layers.0.weight": np.ascontiguousarray(twin.table().detach().numpy().T), "layers.0.bias": held["bias"]}
+    for n in range(experts.depth):
+        for part in ("weight", "bias"):
+            tensors[f"layers.{n + 1}.{part}"] = held[f"layers.{n}.{part}"]
+    return ExpertNetwork(experts, tensors)
+
+
+class Trainer(Fit):
+    """Fits the calls that systems chose, in ``SystemPositions``; on the CPU."""
+
+    algorithm = "expert"
+    kind = ExpertNetwork
+
+    def module(self) -> Any:
+        """The torch module, with random weights."""
+        return module(self.options.architecture, self.options.seed)
+
+    def loss(self, numbers: I64) -> Any:
+        """Cross-entropy of the calls, nats."""
+        import torch
+
+        views, legal, made = self.learn.at(numbers)
+        x = self.options.architecture.plain.encoder(views)
+        logits = self.model(Entries.of(x, system_places(x, *self.learn.systems(numbers))))
+        logits = logits.masked_fill(torch.from_numpy(legal) == 0, -1e9)
+        return torch.nn.functional.cross_entropy(logits, torch.from_numpy(made))
+
+    def player(self) -> ExpertNetwork:
+        """The network."""
+        return network_of(self.options.architecture, self.model)
+
+    def measure(self, player: ExpertNetwork) -> dict[str, float]:
+        """Share of the calls made that are the likeliest legal ones, at validation positions: of all, before any stray
+        call, after one."""
+        numbers = np.arange(min(_MEASURED, len(self.check)))
+        right, after = right_calls(self.check, player, numbers), self.check.after_stray(numbers)
+        parts = {"accuracy": right, "accuracy_before": right[~after], "accuracy_after": right[after]}
+        return {name: float(part.mean()) for name, part in parts.items() if len(part)}
+
+
+def right_calls(positions: SystemPositions, player: ExpertNetwork, numbers: I64) -> Bool:
+    """Whether the likeliest legal call at positions ``numbers`` ``[B]`` is the one made, ``[B]``."""
+    right = np.zeros(len(numbers), np.bool_)
+    pairs = np.stack(positions.systems(numbers), axis=1)
+    for pair in np.unique(pairs, axis=0):
+        one = player.of_systems(*pair.tolist())
+        rows = np.flatnonzero((pairs == pair).all(1))
+        for part in np.split(rows, range(_CHUNK, len(rows), _CHUNK)):
+            views, legal, made = positions.at(numbers[part])
+            logits = np.where(legal > 0, one(one.architecture.encoder(views)), -np.inf)
+            right[part] = logits.argmax(1) == made
+    return right

@@ -1,0 +1,53 @@
+"""``bidzoo bench bridge-cost``: bridge without competition, IMPs below the best contract of the two hands.
+
+The measure of Yeh and Lin 2016 and of Tian et al. 2018 ("cost"), where N/S bid alone; here of the deal as it lies.
+Agents are those of the full game: nobody here was made for this.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bidzoo.agents.policy import Policy
+from bidzoo.benchmarks.bridge import contestant
+from bidzoo.benchmarks.match import Run, play
+from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable
+from bidzoo.core.kernels import States
+from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.score import score
+
+GAME = 300  # a game that makes is worth more, a part score less, not vulnerable
+STAGES = ("part score", "game", "small slam", "grand slam")
+
+
+def main(agents: Sequence[str | Policy], boards: int, seed: int, workers: int, report: Report) -> Measured:
+    """The table: cost, and of all boards which stage is bid and how often the contract makes."""
+    game = Bridge(False, reward="cost", deals="test", competition=False)
+    table = ResultTable(
+        "Bridge without competition",
+        ["agent", "cost, IMPs", "best contract %", "passed out %", *(f"{stage} %" for stage in STAGES), "made %"],
+        note="N/S bid, E/W pass; cost: IMPs below the best contract of N/S on the deal, double dummy, undoubled; "
+        "± standard error, boards of one deal as one.",
+    )
+    numbers = np.arange(boards)
+    for policy in map(contestant, agents):
+        run = Run(workers, report=lambda done, name=policy.name: report(name, done, boards))  # type: ignore[misc]
+        episodes = play(game, [policy] * 4, numbers, seed, run=run)
+        cost = -episodes.reward[:, 0]
+        table.add(
+            policy.name,
+            Estimate.of(cost, group=game.deal_numbers(numbers, seed)),
+            100 * float((cost == 0).mean()),
+            *contracts(episodes.states),
+        )
+    return [table], []
+
+
+def contracts(states: States) -> list[float]:
+    """Percent of the boards passed out and at each stage, and of the contracts that make."""
+    bid, points = states["bid"].astype(np.int64), states["points"][:, 0]
+    level, strain = np.maximum(bid, 0) // 5 + 1, np.maximum(bid, 0) % 5
+    stage = (score(level, strain, 1, level + 6, False) >= GAME).astype(np.int64) + (level >= 6) + (level == 7)
+    counts = np.bincount(stage[bid >= 0], minlength=len(STAGES))
+    made = points[bid >= 0] > 0
+    return [100 * float((bid < 0).mean()), *(100 * counts / len(bid)), 100 * float(made.mean()) if len(made) else 0.0]

@@ -1,0 +1,270 @@
+"""Leaderboards that anybody can enter: boards, seeds and opponents fixed under a name with a year.
+
+An *entry* is a file with what an agent won on every board against every opponent. Whoever has the agent can play some
+of the boards again and must find the same numbers: an action depends on its own row only, whatever the batch.
+"""
+
+import json
+import os
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bidzoo import __version__, agents, registry
+from bidzoo.agents.policy import Policy
+from bidzoo.benchmarks.match import HERE, SEATINGS, MatchLedger, Run, duplicate, play_each, slow
+from bidzoo.benchmarks.results import Estimate, Report, ResultTable, command, silent
+from bidzoo.core.kernels import F64, I64
+from bidzoo.core.names import choose_from
+from bidzoo.core.schema import json_value, parse
+from bidzoo.core.storage import replace_file
+from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.game import Game
+
+
+@dataclass(frozen=True)
+class Challenge:
+    """What is played. Whatever of it, or of an opponent's play, changes, the name changes with it."""
+
+    name: str
+    env_id: str
+    options: Mapping[str, Any]  # of the game
+    opponents: tuple[str, ...]
+    boards: int
+    seed: int  # of deals and policies
+    unit: str  # of the values
+
+    @property
+    def game(self) -> Game:
+        """Its rules."""
+        return registry.make_game(self.env_id, **self.options)
+
+
+CHALLENGES = {
+    one.name: one
+    for one in (
+        Challenge(
+            "bridge-2026",
+            "bridge_bidding_v0",
+            {"deals": "test", "shuffle": False},
+            ("sayc", "sl", "ppo"),
+            2000,
+            2026,
+            "IMPs a board",
+        ),
+        Challenge(
+            "spades-2026",
+            "spades_v0",
+            {"phase": "round", "reward": "points"},
+            ("bis", "rb", "io"),
+            4000,
+            2026,
+            "points a round",
+        ),
+    )
+}
+
+
+def challenge_named(name: str) -> Challenge:
+    """The challenge; KeyError names the nearest and the choices."""
+    if name not in CHALLENGES:
+        raise KeyError(f"unknown challenge {name!r}; {choose_from(name, CHALLENGES)}")
+    return CHALLENGES[name]
+
+
+# ---- playing -----------------------------------------------------------------------------
+
+
+def values(challenge: Challenge, ours: Policy, theirs: Policy, boards: I64, run: Run = HERE) -> F64:
+    """What ``ours`` won on each of ``boards`` ``[N]``, in ``challenge.unit``.
+
+    Bridge: IMPs of the duplicate pair of tables. Spades: mean reward at two tables, the sides exchanged. Games of two
+    partners: mean reward with ``theirs`` as partner, at either seat.
+    """
+    game, seed = challenge.game, challenge.seed
+    if isinstance(game, Bridge):
+        return duplicate(game, ours, theirs, boards, seed, seed, run).imps.astype(np.float64)
+    seatings = [seats for seats in SEATINGS[game.utility] if len(set(seats)) > 1]
+    players = [[(ours, theirs)[agent] for agent in seats] for seats in seatings]
+    played = play_each(game, players, boards, seed, seed, run)
+    won = [each.reward[:, seats.index(0)].astype(np.float64) for seats, each in zip(seatings, played, strict=True)]
+    return np.asarray(np.mean(won, axis=0), np.float64)
+
+
+# ---- an entry ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An agent's results in a challenge, as they stand in a file."""
+
+    challenge: str
+    name: str  # in the table
+    agent: str  # as ``agents.make`` takes it: what a verifier needs beside the source
+    source: str  # where others get the agent: a package with its version, an address
+    command: str
+    version: str  # of bidzoo
+    python: str
+    machine: str
+    seconds: float
+    values: dict[str, str]  # by opponent: the numbers of all boards in order, with spaces
+
+    def numbers(self, opponent: str) -> F64:
+        """Values ``[boards]`` against ``opponent``; ValueError unless there is a finite number for every board."""
+        boards = challenge_named(self.challenge).boards
+        try:
+            found = np.array(self.values[opponent].split(), np.float64)
+        except (KeyError, ValueError) as problem:
+            raise ValueError(f"{self.name}: values against {opponent}: {problem}") from problem
+        if len(found) != boards or not np.isfinite(found).all():
+            raise ValueError(f"{self.name}: {len(found)} values against {opponent}, expected {boards} finite numbers")
+        return found
+
+
+def enter(
+    challenge: Challenge,
+    agent: str,
+    source: str = "",
+    workers: int = 1,
+    ledger: str | Path | None = None,
+    report: Report = silent,
+) -> Entry:
+    """Play ``agent`` (as ``agents.make`` takes it) against every opponent of ``challenge``.
+
+    Args:
+        challenge: what is played.
+        agent: who enters.
+        source: where others get it; default: the package that it comes from.
+        workers: processes that play if the agent is slow.
+        ledger: file of what a slow agent has played; a killed run goes on from it.
+        report: told of the boards played.
+    """
+    began, game = time.perf_counter(), challenge.game
+    ours, opponents = agents.resolve(agent, game), [agents.resolve(name, game) for name in challenge.opponents]
+    boards, found = np.arange(challenge.boards), dict[str, str]()
+    searches = slow([ours])
+    keeping = MatchLedger(ledger, [ours, *opponents]) if searches and ledger is not None else nullcontext()
+    with keeping as kept:
+        whole = Run(
+            workers if searches else 1,
+            report=lambda done: report("tables", done, 2 * len(boards) * len(opponents)),
+            ledger=kept,
+        )
+        for place, (name, theirs) in enumerate(zip(challenge.opponents, opponents, strict=True)):
+            run = whole.after(2 * place * len(boards))
+            found[name] = " ".join(f"{value:g}" for value in values(challenge, ours, theirs, boards, run))
+    return Entry(
+        challenge.name,
+        agents.shown_as(agent, ours),
+        agent,
+        source or agents.source_of(agent),
+        command(),
+        __version__,
+        platform.python_version(),
+        f"{os.cpu_count()} cores, {platform.machine()}",
+        round(time.perf_counter() - began, 1),
+        found,
+    )
+
+
+def save(path: str | Path, entry: Entry) -> None:
+    """Write ``entry``, whole or not at all."""
+    replace_file(Path(path), (json.dumps(asdict(entry), indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def load(path: str | Path) -> Entry:
+    """The entry in a file; ValueError names file and field where it is none, KeyError an unknown challenge."""
+    entry: Entry = parse(Entry, json_value(Path(path).read_bytes(), path), path)
+    challenge = challenge_named(entry.challenge)
+    if set(entry.values) != set(challenge.opponents):
+        raise ValueError(f"{path}: values: {', '.join(entry.values)}, expected {', '.join(challenge.opponents)}")
+    for opponent in challenge.opponents:
+        entry.numbers(opponent)
+    return entry
+
+
+# ---- checking an entry -------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Check:
+    """Some boards of an entry, played again."""
+
+    opponent: str
+    boards: I64  # [n]
+    said: F64  # [n]  in the file
+    found: F64  # [n]
+
+    @property
+    def wrong(self) -> I64:
+        """Boards with another value than the file's."""
+        return self.boards[np.abs(self.said - self.found) > TOLERANCE]
+
+
+TOLERANCE = 1e-3  # of values written with six digits
+
+
+def verify(
+    entry: Entry, boards: int = 100, seed: int = 0, agent: str | None = None, workers: int = 1, report: Report = silent
+) -> list[Check]:
+    """Play some boards again, drawn without replacement, against every opponent.
+
+    Args:
+        entry: from ``load``.
+        boards: how many against each opponent; all if there are fewer.
+        seed: of the draw; take one that the entry's author could not know.
+        agent: default: the entry's own word for it.
+        workers: processes that play if the agent is slow.
+        report: told of the boards played.
+
+    Raises:
+        ValueError: the entry was made with another version of bidzoo.
+    """
+    if entry.version != __version__:
+        raise ValueError(f"{entry.name}: played with bidzoo {entry.version}, this is {__version__}; install that one")
+    challenge = challenge_named(entry.challenge)
+    count, game = min(boards, challenge.boards), challenge.game
+    ours, checks = agents.resolve(agent or entry.agent, game), list[Check]()
+    drawn = np.random.default_rng(seed)
+    for place, name in enumerate(challenge.opponents):
+        report("boards", place * count, count * len(challenge.opponents))
+        chosen = np.sort(drawn.choice(challenge.boards, count, replace=False))
+        theirs, run = agents.resolve(name, game), Run(workers if slow([ours]) else 1)
+        found = values(challenge, ours, theirs, chosen, run)
+        checks.append(Check(name, chosen, entry.numbers(name)[chosen], found))
+    return checks
+
+
+# ---- the table ---------------------------------------------------------------------------
+
+
+def ranking(challenge: Challenge, entries: Sequence[Entry]) -> ResultTable:
+    """Entries in ``challenge``, best mean first; equal weight to every opponent.
+
+    Raises:
+        ValueError: two entries of one name.
+    """
+    boards = np.arange(challenge.boards)
+    deals = challenge.game.deal_numbers(boards, challenge.seed)
+    note = (
+        f"{challenge.unit[0].upper()}{challenge.unit[1:]} on {challenge.boards:,} boards of {challenge.env_id}, seed"
+        f" {challenge.seed}; ± standard error over deals"
+    )
+    table = ResultTable(challenge.name, ["agent", "mean", *challenge.opponents, "from", "bidzoo"], note=note)
+    rows: list[tuple[float, list[Any]]] = []
+    for entry in entries:
+        if [other.name for other in entries].count(entry.name) > 1:
+            raise ValueError(f"{challenge.name}: two entries are called {entry.name!r}")
+        won = np.array([entry.numbers(name) for name in challenge.opponents])
+        each = [Estimate.of(row, group=deals) for row in won]
+        mean = Estimate.of(won.mean(0), group=deals)
+        rows.append((-mean.mean, [entry.name, mean, *each, entry.source, entry.version]))
+    for _, row in sorted(rows, key=lambda each: each[0]):
+        table.add(*row)
+    return table

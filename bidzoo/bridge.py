@@ -1,0 +1,210 @@
+"""A call for one hand: what an agent would say, from its thirteen cards and the auction alone.
+
+``bidzoo.bridge.call("sayc", "AKQ2.K54.QJ3.A92", dealer="N", vulnerability="both", calls="P P")`` is ``"1C"``. Nobody
+else has cards, no deal is solved, and nothing is played.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from re import split
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from bidzoo import agents
+from bidzoo.agents.explanation import Explanation, explained
+from bidzoo.agents.policy import Policy
+from bidzoo.core.cards import HAND_SIZE, NUM_CALLS, SEAT_NAMES, call_number, call_text, hand_text, seat_number
+from bidzoo.core.kernels import I8, State, States, allocate
+from bidzoo.core.names import choose_from
+from bidzoo.core.options import is_whole
+from bidzoo.core.streams import Streams
+from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row, over_row, turn_row
+from bidzoo.envs.bridge.game import VULNERABILITIES
+from bidzoo.envs.bridge.state import STATE, VIEW, views
+from bidzoo.envs.game import read_hand
+
+Hand = str | int | Iterable[str | int]
+Calls = str | Iterable[str | int]
+Agent = str | Policy | Callable[..., Any]
+ALSO = {"-": "none", "love": "none", "all": "both", "n/s": "ns", "e/w": "ew"}  # other words for vulnerabilities
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A call and what the agent says of it."""
+
+    call: str  # "1NT"
+    probabilities: Mapping[str, float]  # of the legal calls, likeliest first; empty if the agent has none
+    explanation: Explanation  # its words, values of calls, beliefs; what it leaves out is empty
+
+    def __str__(self) -> str:
+        likely = ", ".join(f"{call} {chance:.0%}" for call, chance in self.probabilities.items() if chance >= 0.005)
+        return "\n".join(filter(None, (self.call, likely, self.explanation.text)))
+
+
+@overload
+def call(
+    policy: Agent,
+    hand: Hand,
+    dealer: int | str = ...,
+    vulnerability: str = ...,
+    calls: Calls = ...,
+    *,
+    seed: int = ...,
+    explain: Literal[False] = ...,
+) -> str: ...
+@overload
+def call(
+    policy: Agent,
+    hand: Hand,
+    dealer: int | str = ...,
+    vulnerability: str = ...,
+    calls: Calls = ...,
+    *,
+    seed: int = ...,
+    explain: Literal[True],
+) -> Answer: ...
+
+
+def call(
+    policy: Agent,
+    hand: Hand,
+    dealer: int | str = "N",
+    vulnerability: str = "none",
+    calls: Calls = "",
+    *,
+    seed: int = 0,
+    explain: bool = False,
+) -> str | Answer:
+    """The call that ``policy`` makes with ``hand`` after ``calls``.
+
+    Args:
+        policy: an agent's name, or whatever else ``agents.resolve`` takes; made once and given again it is faster.
+        hand: thirteen cards: ``"AKQ2.K54.QJ3.A92"`` (spades first), bits, or cards such as ``["AS", "KS", ...]``.
+        dealer: ``"N"``, ``"South"``, 0 ... 3. Who calls now follows from the number of ``calls``.
+        vulnerability: ``"none"``, ``"ns"``, ``"ew"``, ``"both"``.
+        calls: those made, from the dealer on: ``"1H P 2C X"`` or a list.
+        seed: of an agent that draws.
+        explain: also its probabilities and what it says of its choice, as an ``Answer``.
+
+    Raises:
+        ValueError: not thirteen cards, a call that is not legal in its place, an auction that is over; names it.
+        KeyError: no agent of that name.
+    """
+    player = agents.resolve(policy, "bridge_bidding_v0")
+    seen, legal = _seen([(hand, dealer, vulnerability, calls)])
+    streams = Streams.at(seed, np.zeros(1, np.int64), seen["length"].astype(np.int64))
+    if not explain:
+        return _answers(player, seen, legal, streams)[0]
+    said = explained(player, seen, legal, streams[:])
+    chances = sorted(said.chances.items(), key=lambda each: -each[1])
+    made = _answers(player, seen, legal, streams)[0]
+    return Answer(made, {call_text(each): chance for each, chance in chances}, said)
+
+
+def call_batch(
+    policy: Agent,
+    hands: Sequence[Hand],
+    dealers: Sequence[int | str] | int | str = "N",
+    vulnerabilities: Sequence[str] | str = "none",
+    calls: Sequence[Calls] | str = "",
+    *,
+    seed: int = 0,
+) -> list[str]:
+    """``call`` for ``n`` hands at once, each as it would be alone.
+
+    ``dealers``, ``vulnerabilities`` and ``calls`` are one for all or lists of ``n``.
+
+    Raises:
+        ValueError: as ``call``, with the number of the hand, from 0; lists of different lengths.
+    """
+    count = len(hands)
+    columns = [
+        _column(name, given, count)
+        for name, given in (("dealers", dealers), ("vulnerabilities", vulnerabilities), ("calls", calls))
+    ]
+    if not count:
+        return []
+    seen, legal = _seen(list(zip(hands, *columns)), numbered=True)
+    streams = Streams.at(seed, np.zeros(count, np.int64), seen["length"].astype(np.int64))
+    return _answers(agents.resolve(policy, "bridge_bidding_v0"), seen, legal, streams)
+
+
+def _column(name: str, given: Any, count: int) -> Sequence[Any]:
+    if isinstance(given, str) or is_whole(given):
+        return [given] * count
+    if len(given) != count:
+        raise ValueError(f"{len(given)} {name} for {count} hands")
+    return list(given)
+
+
+def _answers(policy: Policy, seen: States, legal: I8, streams: Streams) -> list[str]:
+    chosen = np.asarray(policy.act(seen, legal, streams))
+    for row, number in enumerate(chosen):
+        if not (0 <= number < NUM_CALLS and legal[row, number]):
+            raise ValueError(f"{policy.name} answers {number}, which is no legal call there")
+    return [call_text(int(number)) for number in chosen]
+
+
+# ---- from words to views -------------------------------------------------------------------
+
+
+def _seen(given: Sequence[tuple[Hand, int | str, str, Calls]], numbered: bool = False) -> tuple[States, I8]:
+    """Views ``[n]`` and legal calls ``[n, 38]`` of whoever is to call."""
+    states, seen = allocate(STATE, len(given)), allocate(VIEW, len(given))
+    legal = np.zeros((len(given), NUM_CALLS), np.int8)
+    for row, (hand, dealer, vulnerability, calls) in enumerate(given):
+        try:
+            states["tricks"][row] = -1
+            open_auction_row(states[row], seat_number(dealer), _vulnerable(vulnerability))
+            _make(states[row], _words(calls), legal[row])
+            bits = _thirteen(hand)
+        except (ValueError, TypeError) as problem:
+            raise ValueError(f"hand {row}: {problem}" if numbered else str(problem)) from problem
+        states["hands"][row] = states["held"][row] = np.where(np.arange(4) == states["turn"][row], bits, 0)
+    views(states, states["turn"].astype(np.int64), seen)
+    return seen, legal
+
+
+def _thirteen(hand: Hand) -> int:
+    bits = read_hand(hand)
+    if bits.bit_count() != HAND_SIZE:
+        raise ValueError(f"hand {hand_text(bits)}: {bits.bit_count()} cards, expected {HAND_SIZE}")
+    return bits
+
+
+def _vulnerable(word: str) -> int:
+    name = str(word).lower()
+    name = ALSO.get(name, name)
+    if name not in VULNERABILITIES:
+        raise ValueError(f"vulnerability {word!r}: {choose_from(word, VULNERABILITIES)}")
+    return VULNERABILITIES.index(name)
+
+
+def _words(calls: Calls) -> list[str]:
+    if isinstance(calls, str):
+        return [word for word in split(r"[\s,\-]+", calls) if word]
+    return [call_text(int(word)) if is_whole(word) else str(word) for word in calls]
+
+
+def _make(state: State, words: Sequence[str], legal: I8) -> None:
+    """Make the calls of ``words``; leave in ``legal`` ``[38]`` what may follow."""
+    for turn, word in enumerate(words, 1):
+        where = f"call {turn}, {word} by {SEAT_NAMES[turn_row(state)]}"
+        if over_row(state):
+            raise ValueError(f"{where}: the auction {' '.join(words[: turn - 1])} is over")
+        legal_row(state, legal)
+        try:
+            number = call_number(word)
+        except ValueError as problem:
+            raise ValueError(f"{where}: {problem}") from problem
+        if not legal[number]:
+            before = " ".join(words[: turn - 1])
+            raise ValueError(f"{where}: not legal {f'after {before}' if before else 'as the first call'}")
+        call_row(state, number)
+    if over_row(state):
+        raise ValueError(f"the auction {' '.join(words)} is over: nobody has to call")
+    legal_row(state, legal)

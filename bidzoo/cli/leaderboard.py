@@ -1,0 +1,112 @@
+"""``bidzoo leaderboard``: enter an agent, verify somebody else's entry, rank entries."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bidzoo.cli.options import Workers, agent_names, progress
+
+app = typer.Typer(no_args_is_help=True, help="Challenges with fixed boards and opponents: enter, verify, rank.")
+
+
+def _challenges(incomplete: str) -> list[str]:
+    from bidzoo.benchmarks.leaderboard import CHALLENGES
+
+    return [name for name in CHALLENGES if name.startswith(incomplete)]
+
+
+Name = Annotated[
+    str,
+    typer.Argument(metavar="CHALLENGE", help="Name of the challenge, such as bridge-2026.", autocompletion=_challenges),
+]
+
+
+@app.command()
+def challenges() -> None:
+    """Every challenge: its game, its boards, its opponents."""
+    from bidzoo.benchmarks import leaderboard, results
+
+    columns = ["challenge", "game", "options", "opponents", "boards", "seed", "unit"]
+    table = results.ResultTable("Challenges", columns)
+    for one in leaderboard.CHALLENGES.values():
+        options = " ".join(f"{name}={value}" for name, value in one.options.items())
+        table.add(one.name, one.env_id, options, ", ".join(one.opponents), one.boards, one.seed, one.unit)
+    results.show([table])
+
+
+@app.command()
+def enter(
+    challenge: Name,
+    agent: Annotated[
+        str,
+        typer.Argument(
+            help="An agent's name, package.module:Name or a file of weights; NAME=... enters it as NAME.",
+            autocompletion=agent_names,
+        ),
+    ],
+    source: Annotated[
+        str, typer.Option(help="Where others get the agent; default: the package it comes from, with its version.")
+    ] = "",
+    json: Annotated[
+        Path | None, typer.Option("--json", help="File of the entry; default: in runs/leaderboard/.")
+    ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(help="File of what a slow agent has played, from which a stopped run goes on; default: in runs/."),
+    ] = None,
+    workers: Workers = 2,
+) -> None:
+    """Play an agent on all boards of a challenge and write its entry."""
+    from bidzoo.benchmarks import leaderboard, results
+    from bidzoo.cli.bench import kept
+
+    chosen = leaderboard.challenge_named(challenge)
+    with kept(ledger, f"leaderboard-{challenge}") as kept_in, progress() as report:
+        entry = leaderboard.enter(chosen, agent, source, workers, kept_in, report)
+    path = json or Path("runs", "leaderboard", f"{challenge}-{entry.name}.json")
+    leaderboard.save(path, entry)
+    results.show([leaderboard.ranking(chosen, [entry])])
+    typer.echo(f"{entry.name}: {entry.seconds:.0f} s, written to {path}")
+
+
+@app.command()
+def verify(
+    file: Annotated[Path, typer.Argument(help="File of an entry.")],
+    boards: Annotated[int, typer.Option(min=1, help="Boards played again against each opponent.")] = 100,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the draw of the boards; default: a new one.")] = None,
+    agent: Annotated[
+        str | None, typer.Option(help="The agent, if it has another name here.", autocompletion=agent_names)
+    ] = None,
+    workers: Workers = 2,
+) -> None:
+    """Play some boards of an entry again and compare the results; status 1 if one of them differs."""
+    from bidzoo.benchmarks import leaderboard
+    from bidzoo.core.streams import random_seed
+
+    entry, drawn = leaderboard.load(file), random_seed() if seed is None else seed
+    with progress() as report:
+        checks = leaderboard.verify(entry, boards, drawn, agent, workers, report)
+    for check in checks:
+        same = len(check.boards) - len(check.wrong)
+        places = f"; other values on boards {' '.join(map(str, check.wrong[:10]))}" if len(check.wrong) else ""
+        typer.echo(f"against {check.opponent}: {same} of {len(check.boards)} boards the same{places}")
+    bad = sum(len(check.wrong) for check in checks)
+    typer.echo(f"{file}: {entry.name} in {entry.challenge}, {'not ' * bool(bad)}verified (seed {drawn})")
+    if bad:
+        raise typer.Exit(1)
+
+
+@app.command()
+def rank(files: Annotated[list[Path], typer.Argument(help="Files of entries.")]) -> None:
+    """The table of each challenge that the files are of."""
+    from bidzoo.benchmarks import leaderboard, results
+
+    entries = [leaderboard.load(file) for file in files]
+    results.show(
+        [
+            leaderboard.ranking(one, [entry for entry in entries if entry.challenge == name])
+            for name, one in leaderboard.CHALLENGES.items()
+            if any(entry.challenge == name for entry in entries)
+        ]
+    )

@@ -1,0 +1,199 @@
+"""JSON from outside: read within limits, and made into the types that say what is expected.
+
+A *kind* is a type of ``options.fits``, or of several values: ``list[kind]``, ``tuple[kind, ...]``, ``dict[str, kind]``,
+unions, a ``TypedDict`` or a dict of fields (``NotRequired`` may be missing), a dataclass or a named tuple. Errors name
+the place, what was found there and what is expected.
+"""
+
+import json
+import re
+import reprlib
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+from bidzoo.core.options import expected, fits
+
+DEPTH = 64  # of lists and objects within each other
+DIGITS = 20  # of an integer: 2**64 has so many
+
+_MARKS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
+_short = reprlib.Repr()
+_short.maxstring, _short.maxother, _short.maxlist, _short.maxdict = 80, 80, 24, 8
+
+
+def shown(value: Any) -> str:
+    """``value`` in an error: not more than a line of it."""
+    return _short.repr(value)
+
+
+# ---- text ----------------------------------------------------------------------------------
+
+
+def json_value(content: bytes | str, where: str | Path) -> Any:
+    """The value that ``content`` writes in JSON.
+
+    Raises:
+        ValueError: it is not UTF-8 or not JSON, an object names a field twice, lists stand in each other more than
+            ``DEPTH`` deep, or an integer has more than ``DIGITS`` digits; begins with ``where``.
+    """
+    try:
+        text = content if isinstance(content, str) else content.decode("utf-8")
+        text.encode("utf-8")
+        _check_depth(text)
+        value = json.loads(text, object_pairs_hook=_object, parse_int=_integer)
+        if _SURROGATE.search(text):
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except (UnicodeError, ValueError) as problem:
+        raise ValueError(f"{where}: not JSON ({problem})") from problem
+    return value
+
+
+def json_lines(content: bytes, path: Path) -> Iterator[tuple[int, Any]]:
+    """Number, from 1, and value of every line; ValueError as of ``json_value``, names the line."""
+    for number, line in enumerate(content.splitlines(), 1):
+        yield number, json_value(line, f"{path}:{number}")
+
+
+_SURROGATE = re.compile(r"\\u[dD][89abAB]")
+
+
+def _check_depth(text: str) -> None:
+    depth = 0
+    for mark in _MARKS.finditer(text):
+        if mark[0] in "[{":
+            depth += 1
+            if depth > DEPTH:
+                raise ValueError(f"lists and objects {depth} deep, expected at most {DEPTH}")
+        elif mark[0] in "]}":
+            depth -= 1
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"field {shown(twice)} twice in one object")
+    return found
+
+
+def _integer(text: str) -> int:
+    if len(text.lstrip("-")) > DIGITS:
+        raise ValueError(f"integer {text[:DIGITS]}... of {len(text.lstrip('-'))} digits, expected at most {DIGITS}")
+    return int(text)
+
+
+# ---- values --------------------------------------------------------------------------------
+
+
+class _WrongError(Exception):
+    """What is wrong with the value at ``path``."""
+
+    def __init__(self, path: str, fault: str) -> None:
+        super().__init__(path, fault)
+        self.path, self.fault = path, fault
+
+
+def parse(kind: Any, value: Any, where: str | Path) -> Any:
+    """``value`` of ``json_value`` as one of ``kind``; ValueError names the field, what it is and what is expected."""
+    try:
+        return _parse(kind, value, "")
+    except _WrongError as wrong:
+        place = f"{where}: {wrong.path}" if wrong.path else where
+        raise ValueError(f"{place}: {wrong.fault}") from wrong
+
+
+def _not(kind: Any, value: Any, path: str) -> _WrongError:
+    return _WrongError(path, f"{shown(value)}, expected {expected(kind) or 'a value'}")
+
+
+def _parse(kind: Any, value: Any, path: str) -> Any:
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Annotated and get_origin(arguments[0]) is not None:
+        found = _parse(arguments[0], value, path)
+        if found not in arguments[1]:
+            raise _not(kind, value, path)
+        return found
+    if origin in (Union, UnionType) and any(map(_has_parts, arguments)):
+        return _one_of(arguments, kind, value, path)
+    if origin in (list, tuple):
+        if not isinstance(value, list):
+            raise _not(kind, value, path)
+        return origin(_parse(arguments[0], one, f"{path}[{place}]") for place, one in enumerate(value))
+    if origin is dict:
+        return {name: _parse(arguments[1], one, _at(path, name)) for name, one in _dict(value, kind, path).items()}
+    if is_typeddict(kind):
+        return _fields(get_type_hints(kind, include_extras=True), _dict(value, kind, path), path)
+    if isinstance(kind, Mapping):
+        return _fields(kind, _dict(value, kind, path), path)
+    if _is_record(kind):
+        return _record(kind, _dict(value, kind, path), path)
+    if not fits(kind, value):
+        raise _not(kind, value, path)
+    return value
+
+
+def _has_parts(kind: Any) -> bool:
+    plain = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    return get_origin(plain) in (list, tuple, dict) or isinstance(plain, Mapping) or _is_record(plain)
+
+
+def _one_of(kinds: tuple[Any, ...], kind: Any, value: Any, path: str) -> Any:
+    """The first of ``kinds`` that ``value`` is; the fault of the only one with parts if it has parts."""
+    wrongs = []
+    for one in kinds:
+        try:
+            return _parse(one, value, path)
+        except _WrongError as wrong:
+            wrongs.append((one, wrong))
+    of_parts = [wrong for one, wrong in wrongs if _has_parts(one)]
+    if isinstance(value, dict | list) and len(of_parts) == 1 and of_parts[0].path != path:
+        raise of_parts[0]
+    raise _not(kind, value, path)
+
+
+def _is_record(kind: Any) -> bool:
+    return isinstance(kind, type) and (is_dataclass(kind) or hasattr(kind, "_fields") or is_typeddict(kind))
+
+
+def _dict(value: Any, kind: Any, path: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _not(kind, value, path)
+    return value
+
+
+def _at(path: str, name: str) -> str:
+    name = name if name.isidentifier() else shown(name)
+    return f"{path}.{name}" if path else name
+
+
+def _fields(kinds: Mapping[str, Any], value: dict[str, Any], path: str) -> dict[str, Any]:
+    for name in sorted(value.keys() - kinds.keys()):
+        raise _WrongError(_at(path, name), f"unknown field, expected {', '.join(kinds)}")
+    for name, kind in kinds.items():
+        if name not in value and get_origin(kind) is not NotRequired:
+            raise _WrongError(_at(path, name), f"missing, expected {expected(kind) or 'a value'}")
+    return {name: _parse(_plain(kinds[name]), one, _at(path, name)) for name, one in value.items()}
+
+
+def _plain(kind: Any) -> Any:
+    return get_args(kind)[0] if get_origin(kind) is NotRequired else kind
+
+
+def _record(kind: Any, value: dict[str, Any], path: str) -> Any:
+    kinds = get_type_hints(kind, include_extras=True)
+    optional = (
+        {field.name for field in fields(kind) if field.default is not MISSING or field.default_factory is not MISSING}
+        if is_dataclass(kind)
+        else set(kind._field_defaults)
+    )
+    found = _fields(
+        {name: NotRequired[kinds[name]] if name in optional else kinds[name] for name in kinds}, value, path
+    )
+    try:
+        return kind(**found)
+    except ValueError as problem:
+        raise _WrongError(path, str(problem)) from problem

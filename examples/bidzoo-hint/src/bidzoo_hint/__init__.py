@@ -1,0 +1,1 @@
+"""A game, an encoder and two agents for bidzoo."""

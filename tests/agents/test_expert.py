@@ -1,0 +1,374 @@
+"""Experts of four systems: their data, their network, their play; and strangers, who are met in no training."""
+
+import inspect
+import json
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+from typer.testing import CliRunner
+
+from bidzoo import agents
+from bidzoo.agents.bridge import expert, network
+from bidzoo.agents.bridge.expert import STRANGERS, Expert, ExpertNetwork, Experts, lighten, refuse_strangers
+from bidzoo.agents.bridge.sayc import Sayc
+from bidzoo.agents.bridge.trainer import Options, Run, train
+from bidzoo.benchmarks import bridge, strangers
+from bidzoo.benchmarks.bridge_training import experts, record
+from bidzoo.benchmarks.match import duplicate
+from bidzoo.cli import train as commands
+from bidzoo.cli.main import app
+from bidzoo.core.cards import call_number
+from bidzoo.envs.bridge.bidder import BIDDER1375, SYSTEMS
+from bidzoo.envs.bridge.deals import packaged
+from bidzoo.envs.bridge.formats import deal_file
+from bidzoo.envs.bridge.formats.systems import SystemAuctions, SystemPositions
+from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.observation import ENCODERS
+from bidzoo.wrappers.batch import Batch, Seating
+
+SMALL = Experts(width=24, depth=2)
+
+# ---- recorded auctions -------------------------------------------------------------------
+
+CALLS = ["P P P P", "1C P P P", "P 1C X XX P P P"]
+FIELDS = {
+    "owner": deal_file.pack_hands(packaged("test").hands[:3]),
+    "dealer": np.array([0, 1, 2]),
+    "vulnerable": np.zeros((3, 2), np.uint8),
+    "length": np.array([len(text.split()) for text in CALLS]),
+    "calls": np.array([call_number(call) for text in CALLS for call in text.split()]),
+    "systems": np.array([[0, 1], [2, 3], [3, 0]], np.uint8),
+    "stray": np.array([255, 0, 2], np.uint8),
+}
+
+
+def write(path, **changes):
+    np.savez(path, **{name: array for name, array in {**FIELDS, **changes}.items() if array is not None})
+    return path
+
+
+def test_systems_and_stray_calls_are_read(tmp_path):
+    data = SystemAuctions.load(write(tmp_path / "a.npz"))
+    assert data.stray.tolist() == [-1, 0, 2] and data.systems.tolist() == FIELDS["systems"].tolist()
+    positions = SystemPositions(data, np.arange(3))
+    numbers = np.arange(len(positions))
+    views, _, made = positions.at(numbers)
+    learned = "P P P P P P P P 1C XX P P P"  # without the stray 1C of the second auction and X of the third
+    assert made.tolist() == [call_number(call) for call in learned.split()]
+    assert positions.after_stray(numbers).tolist() == [False] * 4 + [True] * 3 + [False] * 2 + [True] * 4
+    ours, theirs = positions.systems(numbers)
+    for k in range(len(numbers)):
+        pair = FIELDS["systems"][positions.deals(numbers)[k] == positions.deals(numbers)[[0, 4, 7]]][0]
+        side = views["seat"][k] % 2
+        assert (ours[k], theirs[k]) == (pair[side], pair[1 - side])
+
+
+def test_files_without_systems_are_sayc(tmp_path):
+    data = SystemAuctions.load(write(tmp_path / "a.npz", systems=None, stray=None))
+    assert not data.systems.any() and (data.stray == -1).all()
+    both = SystemAuctions.join([SystemAuctions.load(write(tmp_path / "b.npz")), data.first(2)])
+    assert both.systems.tolist() == [*FIELDS["systems"].tolist(), [0, 0], [0, 0]]
+    one, other = SystemPositions(both, np.arange(3)), SystemPositions(both, np.array([3, 4]))
+    assert len(one) == 13 and len(other) == 8
+    assert other.at(np.arange(8))[2].tolist() == FIELDS["calls"][:8].tolist()
+    assert one.digest != SystemPositions(both._replace(stray=both.stray - 1), np.arange(3)).digest
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"stray": np.array([255, 4, 2])}, "board 1: stray 4, expected a turn of its 4 calls or 255"),
+        ({"stray": np.array([255, 0, 256])}, r"stray\[2\] 256: expected 0 ... 255"),
+        ({"systems": np.array([[0, 1], [2, 4], [3, 0]])}, r"systems\[1, 1\] 4: expected 0 ... 3"),
+        ({"systems": np.zeros((2, 2), int)}, "systems: 2 rows, expected 3 as in owner"),
+        ({"systems": np.zeros(3, int)}, r"systems: int64 \[3\], expected integers \[n, 2\]"),
+        ({"stray": np.zeros(3)}, "stray: float64"),
+        ({"stray": None}, "stray: missing"),
+        ({"systems": None}, "systems: missing"),
+        ({"calls": np.zeros(15, int)}, "board 2, call 4: P is not legal"),
+    ],
+)
+def test_faults_of_a_file_are_named(tmp_path, changes, words):
+    with pytest.raises(ValueError, match=words) as caught:
+        SystemAuctions.load(write(tmp_path / "a.npz", **changes))
+    assert "a.npz" in str(caught.value)
+
+
+# ---- the network -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def data():
+    """400 auctions of the rule-based bidder, which stand for those of four systems; some calls stray."""
+    auctions, rng = record(Sayc(), 400, seed=4), np.random.default_rng(0)
+    stray = np.where(rng.random(400) < 0.3, rng.integers(0, 4, 400), -1)
+    return SystemAuctions(auctions, rng.integers(0, 4, (400, 2)).astype(np.int8), stray)
+
+
+@pytest.fixture(scope="module")
+def player():
+    """Random weights."""
+    pytest.importorskip("torch")
+    return expert.network_of(SMALL, expert.module(SMALL, 3))
+
+
+def test_first_layer_is_a_plain_one(data):
+    torch = pytest.importorskip("torch")
+    from bidzoo.agents.bridge.sparse import Entries, first_layer
+
+    positions = SystemPositions(data, np.arange(20))
+    x = ENCODERS["bidder1375"](positions.at(np.arange(60))[0])
+    places = expert.system_places(x, *positions.systems(np.arange(60)))
+    ones = np.zeros((60, 1663), np.float32)
+    ones[:, :1375] = x
+    ones[np.arange(60)[:, None], places] += 1
+    torch.manual_seed(0)
+    table, bias = torch.randn(1663, 16, requires_grad=True), torch.randn(16, requires_grad=True)
+    results = []
+    for out in (first_layer(Entries.of(x, places), table, bias), torch.from_numpy(ones) @ table + bias):
+        table.grad = bias.grad = None
+        (out * torch.arange(16)).square().sum().backward()
+        results.append((out.detach(), table.grad, bias.grad))
+    for one, other in zip(*results, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-3)
+
+
+def test_two_systems_are_a_plain_network(data, player):
+    """The weights of systems, added to those of first bids, give what the torch module gives; any batch, same bytes."""
+    torch = pytest.importorskip("torch")
+    positions = SystemPositions(data, np.arange(60))
+    numbers = np.arange(len(positions))
+    x, (ours, theirs) = ENCODERS["bidder1375"](positions.at(numbers)[0]), positions.systems(numbers)
+    with torch.no_grad():
+        expected = expert.module(SMALL, 3)(expert.Entries.of(x, expert.system_places(x, ours, theirs))).numpy()
+    found = np.empty_like(expected)
+    for pair in np.ndindex(4, 4):
+        rows = (ours == pair[0]) & (theirs == pair[1])
+        net = player.of_systems(*pair)
+        found[rows] = net(x[rows])
+        np.testing.assert_array_equal(net(x[rows][:3]), found[rows][:3])
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+    assert np.abs(player.of_systems(0, 1)(x) - player.of_systems(1, 0)(x)).max() > 0.01
+
+
+def test_numbers_are_learned_in_steps(player):
+    """The line of a number is that of the number below and a step."""
+    pytest.importorskip("torch")
+    held = expert.module(SMALL, 3)
+    steps, table = (part.detach().numpy() for part in (held.steps, held.table()))
+    at = BIDDER1375.start("points")
+    np.testing.assert_allclose(table[at + 7] - table[at + 6], steps[at + 7], atol=1e-6)
+    np.testing.assert_allclose(table[at], steps[at], atol=1e-6)
+    hand = BIDDER1375.start("hand")
+    np.testing.assert_array_equal(table[hand : hand + 52], steps[hand : hand + 52])
+
+
+def test_training_improves_and_goes_on(tmp_path, data):
+    pytest.importorskip("torch")
+    options = Options(SMALL, steps=60, batch=128, learning_rate=5e-3, warm_up=5)
+    parts = [SystemPositions(data, np.arange(*span)) for span in ((0, 300), (300, 400))]
+    seen = []
+
+    def fitted(out, **run):
+        return train(expert.Trainer(*parts, options), Run(tmp_path / out, **run))
+
+    whole = fitted("a", report=lambda step, row: seen.append(row), every=20)
+    assert seen[-1]["train_loss"] < seen[0]["train_loss"] - 0.5 and seen[-1]["accuracy"] > 0.5
+    assert {"accuracy_before", "accuracy_after"} < seen[0].keys()
+    fitted("b", every=15, stop=30)
+    again = fitted("b", every=15)
+    for name, tensor in whole.tensors.items():
+        np.testing.assert_array_equal(tensor, again.tensors[name], err_msg=name)
+    kept, about = network.load_weights(tmp_path / "b" / "network.safetensors", ExpertNetwork)
+    assert kept.architecture == SMALL and about["algorithm"] == "expert"
+
+
+def test_right_calls_are_counted(data, player):
+    positions = SystemPositions(data, np.arange(40))
+    numbers = np.arange(len(positions))
+    right = expert.right_calls(positions, player, numbers)
+    views, legal, made = positions.at(numbers)
+    ours, theirs = positions.systems(numbers)
+    for k in range(0, len(numbers), 17):
+        one = Expert(SYSTEMS[ours[k]], SYSTEMS[theirs[k]], weights=player)
+        assert (one.act(views[k : k + 1], legal[k : k + 1], None)[0] == made[k]) == right[k]
+    test = SystemPositions(data, data.split("test"))
+    (table,), _ = experts(player, data)
+    assert [row["system"] for row in table.rows] == [*SYSTEMS, "all"]
+    assert table.rows[-1]["all"].mean == pytest.approx(expert.right_calls(test, player, np.arange(len(test))).mean())
+    both, _ = experts(player, data, data)
+    assert repr(both[0].rows) == repr(table.rows)  # some errors are nan
+    assert [row["policy"] for row in both[1].rows] == ["expert-sayc", "sl", "sl-wide", "sl-small"]
+    assert all(row["processor µs a call"] > 1 for row in both[1].rows)
+
+
+# ---- in play -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*strangers.EXPERTS, strangers.WILD])
+def test_packaged_experts_bid(name):
+    """Legal calls to the end, the same for any batch; deterministic."""
+    game, one = Bridge(False), agents.make(name)
+    batch = Batch(game, 70, autoreset=False)
+    batch.reset(2)
+    seating = Seating([one] * 4, 0)
+    while (calls := seating.choose(batch)).max() >= 0:
+        going = np.flatnonzero(calls >= 0)
+        assert batch.action_mask[going, calls[going]].all()
+        some = going[:5]
+        np.testing.assert_array_equal(one.act(batch.views(some), batch.action_mask[some], None), calls[some])
+        batch.step(calls)
+    assert one.name == name
+    assert batch.states["length"].mean() > 7
+
+
+def test_systems_differ():
+    """Of four who play the same, Polish club opens 1C most, Acol 1NT with less and game-forcing 2/1 with no less."""
+    boards, openings = bridge.Boards(600, 1), {}
+    for name in strangers.EXPERTS:
+        states = boards.play(agents.make(name), agents.make(name))
+        first = [next((int(call) for call in calls if call > 2), 0) for calls in states["calls"]]
+        openings[name] = np.bincount(first, minlength=38)
+    club, notrump = call_number("1C"), call_number("1NT")
+    assert max(openings, key=lambda name: openings[name][club]) == "expert-polish"
+    assert max(openings, key=lambda name: openings[name][notrump]) == "expert-acol"
+
+
+def test_self_play_goes_on_from_an_expert(tmp_path, player):
+    pytest.importorskip("torch")
+    from bidzoo.agents.bridge import ppo
+
+    start = Expert("21gf", weights=player).network
+    network.save_weights(tmp_path / "a.safetensors", start, {})
+    again = network.network_named(tmp_path / "a.safetensors")
+    game = Bridge(False, observation=again.architecture.observation, deals="train")
+    options = ppo.Options(iterations=1, boards=16, minibatch=64, learning_rate=1e-3)
+    learned = train(ppo.Trainer(again, game, options), Run(tmp_path / "b", every=1))
+    assert learned.architecture == start.architecture and learned.digest != again.digest
+
+
+def test_lighter_means_more_points_until_the_side_has_bid(data):
+    positions = SystemPositions(data, np.arange(40))
+    views, _, _ = positions.at(np.arange(len(positions)))
+    x = ENCODERS["bidder1375"](views)
+    light = x.copy()
+    lighten(light, 3)
+    at = BIDDER1375.start("points")
+    before, after = x[:, at : at + 26].argmax(1), light[:, at : at + 26].argmax(1)
+    silent = x[:, BIDDER1375.start("side's bid")] == 1
+    np.testing.assert_array_equal(after, np.where(silent, np.minimum(before + 3, 25), before))
+    np.testing.assert_array_equal(light.sum(1), x.sum(1))
+    assert (light != x).any(1).sum() == silent.sum() > 20
+    assert not silent.all()
+
+
+def test_wild_ones_open_more():
+    boards = bridge.Boards(300, 1)
+    opened = [
+        (boards.play(agents.make(name), agents.make(name))["calls"][:, 0] > 0).mean()
+        for name in ("expert-sayc", strangers.WILD)
+    ]
+    assert opened[1] > opened[0] + 0.15
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"theirs": "polski"}, "unknown system 'polski'; did you mean 'polish'"),
+        ({"lighter": -1}, "lighter -1: expected 0 ... 10"),
+        ({"temperature": -1}, "temperature -1"),
+    ],
+)
+def test_bad_options_are_named(options, words):
+    with pytest.raises(ValueError, match=words):
+        agents.make("expert-sayc", **options)
+
+
+# ---- strangers ---------------------------------------------------------------------------
+
+
+def test_strangers_are_agents_and_measured_against():
+    assert set(STRANGERS) < set(agents.AGENTS) and set(STRANGERS) < set(strangers.EXPERTS)
+
+
+def test_nothing_that_learns_knows_a_stranger():
+    """Provenance of all packaged weights, defaults of all training commands, and sources of all trainers."""
+    for file in sorted(network.PACKAGED.glob("*.safetensors")):
+        with safe_open(file, "numpy") as opened:
+            about = json.loads(opened.metadata()["bidzoo"])
+        assert not any(name in json.dumps(about) for name in STRANGERS), file.name
+    for command in commands.app.registered_commands:
+        defaults = [parameter.default for parameter in inspect.signature(command.callback).parameters.values()]
+        assert not set(STRANGERS) & {default for default in defaults if isinstance(default, str)}, command.callback
+    folder = network.PACKAGED.parents[1]
+    sources = [*folder.glob("agents/bridge/**/*.py"), *folder.glob("cli/train.py"), *folder.glob("wrappers/*.py")]
+    knowing = [file.name for file in sources if any(name in file.read_text("utf-8") for name in STRANGERS)]
+    assert knowing == ["expert.py"]  # the one place
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "record 3 --out {}/a.npz --policy expert-polish",
+        "ppo --out {} --against expert-acol",
+        "ppo --out {} --start expert-acol",
+        "rl --out {} --against x=expert-polish",
+    ],
+)
+def test_training_refuses_strangers(tmp_path, line):
+    result = CliRunner().invoke(app, ["train", *line.format(tmp_path).split()])
+    assert result.exit_code and "a stranger" in f"{result.output}{result.exception}"
+    refuse_strangers("expert-sayc", "expert-21gf", "expert-wild", None)
+
+
+# ---- tables ------------------------------------------------------------------------------
+
+
+def test_table_of_strangers_is_of_duplicate_matches():
+    options = bridge.Options(40, 2)
+    (table,), (figure,) = strangers.main(["sayc", "pass"], options)
+    assert [row["agent"] for row in table.rows] == ["sayc", "pass"] and figure.kind == "bars"
+    row = table.rows[0]
+    boards = bridge.Boards(40, 2)
+    for name in (*strangers.EXPERTS, strangers.WILD):
+        found = duplicate(boards.game, agents.make("sayc"), agents.make(name), np.arange(40), 2, 2)
+        assert row[name].mean == pytest.approx(found.imps.mean()), name
+    assert row[strangers.MEAN].mean == pytest.approx(np.mean([row[name].mean for name in strangers.EXPERTS]))
+    assert row[strangers.MEAN].n == 40
+
+
+def test_strangers_come_first_and_either_part_alone():
+    options, titles = bridge.Options(20, 2), {}
+    for only in (None, "strangers", "house"):
+        tables, _ = strangers.with_house(["sayc", "pass"], options, only)
+        titles[only] = [table.title for table in tables]
+    assert titles[None] == titles["strangers"] + titles["house"]
+    assert titles["strangers"] == ["Against strangers"]
+    with pytest.raises(ValueError, match="only 'home': did you mean 'house'"):
+        strangers.with_house([], options, "home")
+
+
+def test_cross_play_seats_one_agent_with_one_expert():
+    (table,), (figure,) = strangers.cross_play(["sayc", "expert-acol"], 30, 2)
+    boards, acol = bridge.Boards(30, 2), agents.make("expert-acol")
+    found = duplicate(boards.game, (agents.make("sayc"), acol), (acol, acol), np.arange(30), 2, 2)
+    assert table.rows[0]["expert-acol"].mean == pytest.approx(found.imps.mean())
+    assert "expert-acol" not in table.rows[1] and figure.series["expert-acol"][3] == 0.0
+
+
+def test_match_with_a_partner(tmp_path):
+    arguments = ["match", "sayc", "pass", "--partner", "expert-sayc", "--boards", "20", "--seed", "3", "--out"]
+    result = CliRunner().invoke(app, [*arguments, str(tmp_path / "a.jsonl")])
+    assert result.exit_code == 0, result.output
+    expected = duplicate(
+        Bridge(False, deals="test", shuffle=False), ("sayc", "expert-sayc"), "pass", np.arange(20), 3, 3
+    )
+    assert f"sayc with expert-sayc against pass: {expected.imps.sum():+,} IMPs on 20 boards" in result.output
+    lines = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
+    assert lines[0]["players"] == ["sayc", "pass", "expert-sayc", "pass"]
+    assert lines[1]["players"] == ["pass", "sayc", "pass", "expert-sayc"]
+    again = CliRunner().invoke(app, ["replay", str(tmp_path / "a.jsonl")])
+    assert again.exit_code == 0, again.output
+    wrong = CliRunner().invoke(app, ["match", "bis", "rb", "--env", "spades_v0", "--partner", "io"])
+    assert wrong.exit_code and "only in bridge" in f"{wrong.output}{wrong.exception}"

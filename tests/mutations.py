@@ -1,0 +1,196 @@
+"""Mutation tests: a small change of a rule, a score, an encoder or a reader must make one of its tests fail.
+
+``make test-mutations`` changes one place of a module at a time (Cosmic Ray's operators: comparisons, arithmetic,
+numbers, keywords), in a copy of the tree, and runs the module's tests as plain Python. What survives is listed: a test
+is missing, or the change makes no difference.
+"""
+
+import argparse
+import ast
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from cosmic_ray.commands.init import init
+from cosmic_ray.mutating import mutate_and_test
+from cosmic_ray.work_db import WorkDB
+from cosmic_ray.work_item import MutationSpec, TestOutcome
+
+from bidzoo.benchmarks import results
+
+ROOT = Path(__file__).parents[1]
+GAMES = "tests/games/test_"
+PARTS = {  # module: its tests
+    "bidzoo/envs/bridge/auction.py": [f"{GAMES}bridge_auction.py"],
+    "bidzoo/envs/bridge/play.py": [f"{GAMES}bridge_play.py"],
+    "bidzoo/envs/bridge/score.py": [f"{GAMES}bridge_score.py"],
+    "bidzoo/envs/bridge/observation.py": [f"{GAMES}bridge_encode.py"],
+    "bidzoo/envs/bridge/formats/pbn.py": ["tests/test_pbn.py", "tests/test_pbn_errors.py"],
+    "bidzoo/envs/bridge/formats/lin.py": ["tests/test_pbn.py", "tests/test_pbn_errors.py"],
+    "bidzoo/core/cards.py": ["tests/test_cards.py", "tests/test_pbn_errors.py"],
+    "bidzoo/envs/spades/bidding.py": [f"{GAMES}spades_rules.py"],
+    "bidzoo/envs/spades/play.py": [f"{GAMES}spades_rules.py"],
+    "bidzoo/envs/spades/score.py": [f"{GAMES}spades_rules.py"],
+    "bidzoo/envs/spades/observation.py": [f"{GAMES}spades_encode.py"],
+    "bidzoo/envs/signalling/rising_auction.py": [f"{GAMES}small_engine.py"],
+}
+LEFT_OUT = {  # operators whose changes no test of this kind can see
+    "core/RemoveDecorator",  # compiled or not, the rules are the same
+    "core/ExceptionReplacer",  # an exception that nobody raises
+}
+PYTEST = "-q -x -p no:cacheprovider --hypothesis-seed=0 -k 'not time_grows'"
+PATIENCE = 5.0  # times as long as the tests take without a change
+
+
+class Mutant(NamedTuple):
+    """One change, and what came of it."""
+
+    module: str
+    line: int
+    before: str
+    after: str
+    survived: bool
+
+
+def annotations(source: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Where the types stand, which a running program does not see: line and column of both ends."""
+    found: list[ast.expr | None] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.AnnAssign | ast.arg):
+            found.append(node.annotation)
+        elif isinstance(node, ast.FunctionDef):
+            found.append(node.returns)
+    return [((n.lineno, n.col_offset), (n.end_lineno or 0, n.end_col_offset or 0)) for n in found if n is not None]
+
+
+def changes(module: str) -> list[MutationSpec]:
+    """Every change of ``module`` that a test could see."""
+    types = annotations((ROOT / module).read_text())
+    with TemporaryDirectory() as folder, closing(WorkDB(f"{folder}/session.sqlite", WorkDB.Mode.create)) as session:
+        init([Path(module)], session, {})
+        specs = [spec for item in session.work_items for spec in item.mutations]
+    seen = [spec for spec in specs if spec.operator_name not in LEFT_OUT]
+    return [spec for spec in seen if not any(low <= tuple(spec.start_pos) < high for low, high in types)]
+
+
+def command(module: str) -> str:
+    """The tests of ``module``."""
+    return f"{sys.executable} -m pytest {PYTEST} {' '.join(PARTS[module])}"
+
+
+def settle(folder: str) -> None:
+    """A worker moves into a copy of the tree, where it may change files."""
+    copy = Path(folder) / str(os.getpid())
+    copy.mkdir()
+    for name in ("bidzoo", "tests"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "data"))
+        for data in (ROOT / name).glob("**/data"):
+            (copy / data.relative_to(ROOT)).symlink_to(data)
+    for name in ("pyproject.toml", "README.md", "docs", "experiments"):
+        (copy / name).symlink_to(ROOT / name)
+    os.chdir(copy)
+    os.environ |= {"NUMBA_DISABLE_JIT": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(copy)}
+
+
+def seconds(module: str) -> float:
+    """How long the tests of ``module`` take; they must pass without a change."""
+    began = time.monotonic()
+    done = subprocess.run(command(module), shell=True, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{module}: its tests fail without any change:\n{done.stdout[-3000:]}")
+    return time.monotonic() - began
+
+
+def tried(job: tuple[str, MutationSpec, float]) -> Mutant | None:
+    """One change made, tested and taken back; None if it is no Python."""
+    module, spec, patience = job
+    result = mutate_and_test([spec], command(module), patience)
+    lines = (result.diff or "").splitlines()
+    before = next((line[1:].strip() for line in lines if line.startswith("-") and not line.startswith("---")), "")
+    after = next((line[1:].strip() for line in lines if line.startswith("+") and not line.startswith("+++")), "")
+    if result.test_outcome == TestOutcome.INCOMPETENT:
+        return None
+    return Mutant(module, spec.start_pos[0], before, after, result.test_outcome == TestOutcome.SURVIVED)
+
+
+def run(modules: list[str], sample: int, workers: int, limit: float) -> Iterator[Mutant]:
+    """``sample`` changes a module (0: all of them), spread evenly, until ``limit`` seconds are over (0: no limit)."""
+    began = time.monotonic()
+    with TemporaryDirectory() as folder, get_context("spawn").Pool(workers, settle, (folder,)) as pool:
+        patience = dict(zip(modules, pool.map(seconds, modules, 1)))
+        jobs = []
+        for module in modules:
+            specs = changes(module)
+            random.Random(0).shuffle(specs)
+            chosen = specs[: sample or None]
+            print(f"{module}: {len(chosen)} of {len(specs)} changes, tests take {patience[module]:.1f} s", flush=True)
+            jobs += [(place / len(chosen), module, spec) for place, spec in enumerate(chosen)]
+        jobs.sort(key=lambda job: job[:2])
+        work = [(module, spec, 10 + PATIENCE * patience[module]) for _, module, spec in jobs]
+        for mutant in pool.imap_unordered(tried, work, 1):
+            if mutant is not None:
+                yield mutant
+            if limit and time.monotonic() - began > limit:
+                return
+
+
+def tables(mutants: list[Mutant]) -> list[results.ResultTable]:
+    """How many of each module were found, and those that were not."""
+    counts = results.ResultTable("Changes made to each module", ["module", "changes", "found", "alive", "found, %"])
+    for module in PARTS:
+        alive = [mutant.survived for mutant in mutants if mutant.module == module]
+        if alive:
+            found = len(alive) - sum(alive)
+            counts.add(
+                module.removeprefix("bidzoo/"), len(alive), found, sum(alive), round(100 * found / len(alive), 1)
+            )
+    living = results.ResultTable("Changes that no test finds", ["module", "line", "is", "could be"])
+    for mutant in sorted(mutant for mutant in mutants if mutant.survived):
+        module = mutant.module.removeprefix("bidzoo/")
+        living.add(module, str(mutant.line), f"`{mutant.before[:100]}`", f"`{mutant.after[:100]}`")
+    return [counts, living]
+
+
+def main() -> None:
+    """See the module."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("modules", nargs="*", help=f"default: {' '.join(PARTS)}")
+    parser.add_argument("--sample", type=int, default=50, help="changes a module, drawn by chance; 0: all")
+    parser.add_argument("--workers", type=int, default=2, help="processes")
+    parser.add_argument(
+        "--limit", type=float, default=0, help="seconds after which no further change is tried; 0: none"
+    )
+    parser.add_argument("--json", type=Path, default=Path("runs/mutations.json"), help="result file")
+    given = parser.parse_args()
+    unknown = set(given.modules) - set(PARTS)
+    if unknown:
+        parser.error(f"no tests are known of {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
+    began, mutants, path = time.monotonic(), [], given.json.absolute()
+    for mutant in run(given.modules or list(PARTS), given.sample, given.workers, given.limit):
+        mutants.append(mutant)
+        keep(path, mutants, time.monotonic() - began)
+        if mutant.survived:
+            print(f"alive: {mutant.module}:{mutant.line}: {mutant.before}  ->  {mutant.after}", flush=True)
+    results.show(tables(mutants)[:1])
+
+
+def keep(path: Path, mutants: list[Mutant], seconds: float) -> None:
+    """The result file so far."""
+    results.save(path, "mutations", tables(mutants), seed=0, seconds=seconds)
+    document = json.loads(path.read_text())
+    document["command"] = f'make test-mutations MUTATIONS="{" ".join(sys.argv[1:])}"'
+    path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""Files of a bridge club on the command line: replayed and drawn board by board, imported, matched, looked at."""
+
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bidzoo.cli.main import app
+from bidzoo.envs.bridge.deals import packaged
+from bidzoo.envs.bridge.formats import pbn
+
+DATA = Path(__file__).parent / "data"
+HANDS = "N:A5.AQ9754.K9542. 963.KT8.Q7.AQ432 QT84.62.J86.K975 KJ72.J3.AT3.JT86"
+OTHER = "N:963.KT8.Q7.AQ432 QT84.62.J86.K975 KJ72.J3.AT3.JT86 A5.AQ9754.K9542."
+CLUB = f"""[Board "7"]
+[West "Walt"]
+[North "[/b]Nora"]
+[East "[link=http://x]Emil[/link]"]
+[South "Sue"]
+[Dealer "N"]
+[Vulnerable "NS"]
+[Deal "{HANDS}"]
+[Declarer "S"]
+[Contract "4HX"]
+[Result "8"]
+[Auction "N"]
+1C =1= 1S 2H Pass
+4H X AP
+[Note "1:strong [/b]"]
+
+[Board "12"]
+[Dealer "W"]
+[Vulnerable "None"]
+[Deal "{OTHER}"]
+[Auction "W"]
+AP
+"""
+
+
+def run(*words: object) -> str:
+    """What a command prints, errors on standard error included; an error comes through."""
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    if result.exception is not None:
+        raise result.exception
+    return result.output
+
+
+@pytest.fixture
+def club(tmp_path: Path) -> Path:
+    path = tmp_path / "club.pbn"
+    path.write_text(CLUB)
+    return path
+
+
+def test_replay_tells_every_board(club: Path) -> None:
+    """Names are text: markup of the terminal's library does nothing and disappears nowhere."""
+    told = run("replay", club).splitlines()
+    assert told[:9] == [
+        "Board 7 · dealer N · vulnerable: N/S · N [/b]Nora · E [link=http://x]Emil[/link] · S Sue · W Walt",
+        "  West     North    East     South",
+        "           1♣ (1)   1♠       2♥",
+        "  P        4♥       X        P",
+        "  P        P",
+        "  (1) strong [/b]",
+        "  4♥X by South, 8 tricks (down 2), E/W 500",
+        "",
+        "Board 12 · dealer W · vulnerable: nobody",
+    ]
+    assert told[11] == "  passed out, 0"
+    assert "2 replayed, 2 of them without a second table" in " ".join("\n".join(told).split())
+
+
+def test_replay_solves_for_par(club: Path) -> None:
+    told = run("replay", club, "--solve")
+    assert re.search(r"4♥X by South, 8 tricks \(down 2\), E/W 500; par (N/S|E/W) \d+\n", told)
+    assert re.search(r"passed out, 0; par (N/S|E/W) \d+\n", told)
+    with pytest.raises(ValueError, match=r"--solve: .*m\.jsonl holds records"):
+        run("replay", club.with_name("m.jsonl"), "--solve")
+
+
+def test_names_in_a_match_are_text(tmp_path: Path) -> None:
+    """Both tables of a board, so that the match has a row with the names."""
+    first = CLUB.partition("\n\n")[0]
+    swapped = first.replace("[/b]Nora", "x").replace("Sue", "y").replace('"8"', '"9"')
+    for name in ("[/b]Nora", "[link=http://x]Emil[/link]", "[/]"):
+        (tmp_path / "m.pbn").write_text(f"{first}\n\n{first.replace('[/b]Nora', name)}\n")
+        assert name.split("]")[0] in run("replay", tmp_path / "m.pbn")
+    (tmp_path / "m.pbn").write_text(f"{first}\n\n{swapped}\n")
+    run("replay", tmp_path / "m.pbn")
+
+
+def test_show_draws_a_board_of_a_file(club: Path, tmp_path: Path) -> None:
+    drawn = run("show", club)
+    assert drawn.startswith("Board 7 · dealer N · vulnerable: N/S\n")
+    assert "♥ AQ9754" in drawn and "Contract: 4♥X by South" in drawn and "Par" not in drawn
+    solved = run("show", club, "--board", 12, "--solve")
+    assert solved.startswith("Board 12 · dealer W") and re.search(r"\nPar: (N/S|E/W) \d+\n", solved)
+    assert len(re.findall(r"^(?:North|East|South|West)(?: +\d+){5}$", solved, re.M)) == 4
+    out = tmp_path / "board.svg"
+    assert run("show", club, "--board", 7, "--svg", out) == f"drawn in {out}\n"
+    assert out.read_text().startswith("<svg") and "Board 7" in out.read_text()
+    with pytest.raises(ValueError, match=r"club\.pbn: no board 8; it has 7, 12"):
+        run("show", club, "--board", 8)
+    with pytest.raises(ValueError, match=r"--svg board\.png: ending '\.png', expected \.svg"):
+        run("show", club, "--svg", "board.png")
+    with pytest.raises(ValueError, match=r"club\.pbn: board 4: hands are missing, expected all four"):
+        run("show", DATA / "club.pbn", "--board", 4)
+
+
+def test_show_draws_a_board_of_a_seed() -> None:
+    assert run("show", 3, "--board", 5).startswith("Board 5 · dealer N · vulnerable: N/S\n")
+    assert run("show", 3, "--env", "minibridge_v0")
+    with pytest.raises(ValueError, match="seed"):
+        run("show", "9" * 30)
+
+
+def test_import_says_what_is_not_solved(club: Path, tmp_path: Path) -> None:
+    told = run("deals", "import", club, "--out", tmp_path / "club.npz")
+    assert "2 deals without a complete double-dummy table, the first is board 7" in told
+    assert "--solve" in told and not re.search(r"\bnan\b", told) and "mean tricks" not in told
+    told = run("deals", "import", club, "--out", tmp_path / "club.npz", "--solve")
+    assert "without" not in told and "mean tricks" in told
+
+
+def test_match_names_the_board_and_says_what_to_do(club: Path) -> None:
+    wanted = r"board 7 of .*club\.pbn has no complete double-dummy table; solve the file with: bidzoo deals import .*"
+    with pytest.raises(ValueError, match=wanted + r"club\.pbn --solve --out club\.npz"):
+        run("match", "pass", "random", "--deals", club)
+
+
+def test_info_knows_the_packaged_sets() -> None:
+    told = run("deals", "info", "test")
+    assert f"deals:                 {len(packaged('test').hands)} " in told
+    assert packaged("test").checksum() in told
+    assert told in run("deals", "info", "packaged")
+
+
+def test_what_is_drawn_is_what_is_read(club: Path) -> None:
+    assert [board.number for board in pbn.read(club)] == [7, 12]

@@ -1,0 +1,272 @@
+"""Killed, or without power, at every point where a file is made to stay: nothing is lost, the same command goes on.
+
+A *point* is a rename, a removal or a call of ``fsync``. Each case counts the points of a whole run and then runs once
+for every point, in a forked child that dies there. ``kill``: all that was done before stays. ``power``: what was
+written to a file after its last ``fsync`` is cut in half, and renames and removals after the last ``fsync`` of their
+folder are
+undone, the worst that POSIX allows. Afterwards a second child goes on, and the folder must hold what an undisturbed run
+leaves, byte by byte.
+"""
+
+import os
+import sys
+import traceback
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from bidzoo.core.storage import Ledger, replace_file
+from bidzoo.envs.bridge import double_dummy
+from bidzoo.envs.bridge.double_dummy import TrickCache, generate
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="POSIX")
+
+DIED = 86
+
+
+class Disk:
+    """Calls of the operating system that go through until the ``last`` of them; there the process dies."""
+
+    def __init__(self, last: int, power: bool) -> None:
+        self.last, self.power, self.points = last, power, 0
+        self.synced: dict[int, int] = {}  # bytes of a file, by inode
+        self.undo: list[tuple[Path, bytes | None]] = []  # what was where, before renames and removals not yet synced
+        self.replace, self.fsync, self.unlink = os.replace, os.fsync, os.unlink
+        os.replace, os.fsync, os.unlink = self.on_replace, self.on_fsync, self.on_unlink
+
+    def point(self, handle: int | None = None) -> None:
+        self.points += 1
+        if self.points != self.last:
+            return
+        if self.power:
+            if handle is not None and os.path.isfile(f"/proc/self/fd/{handle}"):
+                size, synced = os.fstat(handle).st_size, self.synced.get(os.fstat(handle).st_ino, 0)
+                os.truncate(f"/proc/self/fd/{handle}", synced + max(0, size - synced) // 2)
+            for path, content in reversed(self.undo):
+                if content is None:
+                    with suppress(FileNotFoundError):
+                        self.unlink(path)
+                else:
+                    path.write_bytes(content)
+        os._exit(DIED)
+
+    def on_replace(self, source, target):
+        self.point()
+        self.keep(target)
+        self.replace(source, target)
+
+    def on_unlink(self, path, **where):
+        self.point()
+        self.keep(path)
+        self.unlink(path, **where)
+
+    def keep(self, path):
+        path = Path(path)
+        self.undo.append((path, path.read_bytes() if path.exists() else None))
+
+    def on_fsync(self, handle):
+        self.point(handle)
+        self.fsync(handle)
+        state = os.fstat(handle)
+        self.synced[state.st_ino] = state.st_size
+        if os.path.isdir(f"/proc/self/fd/{handle}"):
+            self.undo.clear()
+
+
+def child(work, last=0, power=False):
+    """Run ``work`` in a forked child that dies at point ``last``: how many points it came to, -1 if it died."""
+    read, write = os.pipe()
+    if (pid := os.fork()) == 0:
+        try:
+            disk = Disk(last, power)
+            work()
+            os.write(write, disk.points.to_bytes(4, "little"))
+        except BaseException:
+            traceback.print_exc()
+            sys.stderr.flush()
+            os._exit(1)
+        os._exit(0)
+    os.close(write)
+    found = os.read(read, 4)
+    os.close(read)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    assert code in (0, DIED), f"the child ended with {code}"
+    return int.from_bytes(found, "little") if code == 0 else -1
+
+
+def contents(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def crash_everywhere(tmp_path, work):
+    """``work(folder)`` at every point, killed and without power."""
+    work(tmp_path / "whole")  # here, so that the children have imported everything
+    points = child(lambda: work(tmp_path / "counted"))
+    wanted = contents(tmp_path / "whole")
+    assert contents(tmp_path / "counted") == wanted
+    assert points > 3 and wanted
+    for power in (False, True):
+        for last in range(1, points + 1):
+            folder = tmp_path / f"{'power' if power else 'kill'} {last}"
+            assert child(lambda: work(folder), last, power) == -1  # noqa: B023  called at once
+            assert child(lambda: work(folder)) >= 0  # noqa: B023
+            found = contents(folder)
+            assert found.keys() == wanted.keys(), f"{folder.name}: {sorted(found)}"
+            assert found == wanted, f"{folder.name}: {[name for name in wanted if found[name] != wanted[name]]} differ"
+    return points
+
+
+# ---- files that are added to -----------------------------------------------------------------
+
+
+class Job(NamedTuple):
+    number: int
+
+
+class Outcome(NamedTuple):
+    square: int
+
+
+def test_ledger(tmp_path):
+    def work(folder):
+        with Ledger(folder / "ledger.jsonl", Job, Outcome) as ledger:
+            for number in range(4):
+                if Job(number) not in ledger.done:
+                    ledger.add(Job(number), Outcome(number**2))
+
+    assert crash_everywhere(tmp_path, work) == 5  # four entries, and the lock
+
+
+def test_trick_cache(tmp_path):
+    hands = np.array([[(1 << 13) - 1 << 13 * (seat + k) % 52 for seat in range(4)] for k in range(4)])
+
+    def work(folder):
+        with TrickCache(folder / "cache") as cache:
+            for k in range(4):
+                if (cache.lookup(hands[k : k + 1]) < 0).all():
+                    cache.add(hands[k : k + 1], np.full((1, 20), k, np.int8))
+
+    crash_everywhere(tmp_path, work)
+
+
+def test_generated_deals(tmp_path, monkeypatch):
+    def tables(hands):
+        return ((hands[:, :, None] >> np.arange(0, 50, 10)) % 14).reshape(-1, 20).astype(np.int8)
+
+    monkeypatch.setattr(double_dummy, "dd_tricks", tables)
+    monkeypatch.setattr(double_dummy, "DEALS_A_TASK", 2)
+    crash_everywhere(tmp_path, lambda folder: generate(6, 3, folder / "deals.npz"))
+
+
+def test_blue_chip_results(tmp_path):
+    from bidzoo.bluechip.result import Record, Result
+
+    def work(folder):
+        record = Record(folder / "match.jsonl", {"seed": 1})
+        for number in range(1, 4):
+            if not record.played("open", number):
+                hands = tuple((1 << 13) - 1 << 13 * seat for seat in range(4))
+                record.add(Result("open", number, 0, 0, hands, ("a", "b"), points=0))
+        record.write_pbn()
+        record.close()
+
+    crash_everywhere(tmp_path, work)
+
+
+def test_a_file_is_old_or_new(tmp_path):
+    def work(folder):
+        for content in (b"old", b"new"):
+            replace_file(folder / "file", content)
+            assert [path.name for path in folder.iterdir() if not path.name.startswith(".")] == ["file"]
+
+    points = child(lambda: work(tmp_path / "whole"))
+    for power in (False, True):
+        for last in range(1, points + 1):
+            folder = tmp_path / f"{power} {last}"
+            assert child(lambda: work(folder), last, power) == -1  # noqa: B023
+            assert not (folder / "file").exists() or (folder / "file").read_bytes() in (b"old", b"new")
+            if last > points // 2:
+                assert (folder / "file").exists()
+
+
+# ---- training --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def trainers():
+    """Every trainer, made anew: ``name -> function``."""
+    pytest.importorskip("torch")
+    from bidzoo.agents.bridge import a2c, belief, evaluator, jps, network, ppo, rl, sl
+    from bidzoo.agents.bridge.network import Architecture
+    from bidzoo.agents.bridge.sayc import Sayc
+    from bidzoo.agents.bridge.trainer import Options
+    from bidzoo.benchmarks.bridge_training import record
+    from bidzoo.envs.bridge.deals import DealSet, packaged
+    from bidzoo.envs.bridge.formats.auctions import Positions
+    from bidzoo.envs.bridge.game import Bridge
+
+    auctions = record(Sayc(), 100, seed=4)
+    parts = [Positions(auctions, np.arange(80)), Positions(auctions, np.arange(80, 100))]
+    few = DealSet(*(array[:20] for array in packaged("validation")))
+    cells = evaluator.Cells(few)
+    policy = Architecture("openspiel480", 38, width=8, depth=1)
+    beginner = network.network_of(policy, network.module(policy, 1))
+    pairs = {"syncs": 2, "boards": 4, "sync": 1, "minibatch": 16, "burn_in": 20, "capacity": 200}
+
+    def fit(kind, outputs):
+        return kind(*parts, Options(Architecture("openspiel480", outputs, width=8, depth=1), 2, 16, seed=3))
+
+    def game(observation="openspiel480"):
+        return Bridge(False, observation=observation, deals=few)
+
+    def suits():
+        options = Options(evaluator.Suits(8, 4, 8), 2, 16)
+        return evaluator.Trainer(cells, cells, options)
+
+    return {
+        "sl": lambda: fit(sl.Trainer, 38),
+        "belief": lambda: fit(belief.Trainer, 156),
+        "evaluator": suits,
+        "ppo": lambda: ppo.Trainer(beginner, game(), ppo.Options(iterations=2, boards=4, minibatch=16)),
+        "rl": lambda: rl.Trainer(beginner, game(), rl.Options(**pairs, value_width=8, warm_up=0)),
+        "a2c": lambda: a2c.Trainer(None, game("jps267"), a2c.Options(**pairs)),
+        "jps": lambda: jps.Trainer(None, game("jps267"), jps.Options(**pairs, share=0.0)),
+    }
+
+
+def training(make):
+    from bidzoo.agents.bridge.trainer import Run, train
+
+    figures = {1: 2.0, 2: 1.0}  # the first network is the best one
+
+    def work(folder):
+        made = make()
+
+        def measure(player):
+            return {"imps": figures[int(made.iteration) + 1]}
+
+        iterate = made.iterate
+        made.iterate = lambda iteration: [setattr(made, "iteration", iteration), iterate(iteration)][1]
+        train(made, Run(folder, every=1, measure=measure))
+
+    return work
+
+
+def test_training(tmp_path, trainers):
+    """All points of one trainer; the loop and the files are those of all."""
+    crash_everywhere(tmp_path, training(trainers["sl"]))
+    assert sorted(path.name for path in (tmp_path / "whole").iterdir()) == [
+        "best.safetensors",
+        "checkpoint.safetensors",
+        "curves.csv",
+        "network.safetensors",
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["belief", "evaluator", "ppo", "rl", "a2c", "jps"])
+def test_training_of_the_others(tmp_path, trainers, name):
+    crash_everywhere(tmp_path, training(trainers[name]))

@@ -1,0 +1,673 @@
+"""Readers of files against damage and malice: nothing is taken in silence, nothing fails without a name.
+
+A *target* is a reader with a sound file. Hypothesis changes the file, as bytes or as what they mean (an array, a JSON
+value, a tensor, metadata), and the reader either refuses with a ValueError that names the file and says what is wrong,
+or gives what the file says: as an independent reader finds it, or, in formats with sums, what the sound file held. It
+must not take long, nor memory out of proportion, nor warn.
+
+``make test-fuzz`` draws 2000 files a target, ``make test-fuzz FUZZ=100000`` as many; ``make test`` a few. A file
+that a reader failed on is kept in ``tests/data/fuzz/<target>`` and belongs to the tests from then on.
+"""
+
+import io
+import json
+import os
+import resource
+import time
+import zipfile
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+CASES = int(os.environ.get("FUZZ", "25"))
+KEPT = Path(__file__).parent / "data" / "fuzz"
+SECONDS, BYTES = 10.0, 200 << 20  # of one file, on a busy machine
+
+NUMBERS = [0, 1, -1, 2, 13, 14, 38, 52, 127, 128, 255, 256, 300, 2**31, -(2**31), 2**63, 2**64, -(2**63), 10**25]
+VALUES = [
+    *NUMBERS,
+    0.5,
+    1e308,
+    float("nan"),
+    float("inf"),
+    None,
+    True,
+    "",
+    "x",
+    "é",
+    "\ud800",
+    "\x00",
+    [],
+    {},
+    [[1]],
+    [None],
+]
+WORDS = [
+    b"NaN",
+    b"1e999",
+    b"-1",
+    b"9" * 30,
+    b"9" * 5000,
+    b"\xff\xfe",
+    b"null",
+    b"[" * 70,
+    b"[" * 5000,
+    b'"',
+    b"\\",
+    b"\r",
+    b"\n\n",
+]
+
+
+# ---- changes -------------------------------------------------------------------------------
+
+
+@st.composite
+def changed_bytes(draw, sound: bytes) -> bytes:
+    """One to four places changed."""
+    content = bytearray(sound)
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, max(0, len(content) - 1)))
+        size = draw(st.sampled_from([1, 1, 2, 4, 8, 30, 200]))
+        kind = draw(st.sampled_from(["bit", "bit", "byte", "cut", "end", "twice", "word"]))
+        if kind == "bit" and content:
+            content[at] ^= 1 << draw(st.integers(0, 7))
+        elif kind == "byte" and content:
+            content[at] = draw(st.integers(0, 255))
+        elif kind == "cut":
+            del content[at : at + size]
+        elif kind == "end":
+            del content[at:]
+        elif kind == "twice":
+            content[at:at] = content[at : at + size]
+        elif kind == "word":
+            content[at:at] = draw(st.sampled_from(WORDS))
+    return bytes(content)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Of all parts of a JSON value."""
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, part in parts for place in places(part, (*path, key)))]
+
+
+@st.composite
+def changed_json(draw, value: Any) -> Any:
+    """One part put in another's place, left out, or something else."""
+    value = json.loads(json.dumps(value))
+    for _ in range(draw(st.integers(1, 2))):
+        known = places(value)
+        path = draw(st.sampled_from(known))
+        kind = draw(st.sampled_from(["value", "value", "value", "number", "other", "gone", "more"]))
+        new = draw(st.sampled_from(VALUES))
+        if kind == "number":
+            new = draw(st.integers(-(2**70), 2**70))
+        elif kind == "other":
+            source = draw(st.sampled_from(known))
+            new = value
+            for key in source:
+                new = new[key]
+        elif kind == "more":
+            new = [new] * draw(st.sampled_from([3, 21, 60]))
+        new = json.loads(json.dumps(new))  # of its own, for a second change
+        if not path:
+            return new
+        into = value
+        for key in path[:-1]:
+            into = into[key]
+        if kind == "gone":
+            del into[path[-1]]
+        else:
+            into[path[-1]] = new
+    return value
+
+
+@st.composite
+def changed_lines(draw, sound: bytes) -> bytes:
+    """One line of JSON lines changed, or put elsewhere."""
+    lines = sound.splitlines()
+    at = draw(st.integers(0, len(lines) - 1))
+    if draw(st.integers(0, 7)) == 0:
+        lines.insert(draw(st.integers(0, len(lines))), lines[at])
+    else:
+        lines[at] = json.dumps(draw(changed_json(json.loads(lines[at])))).encode()
+    return b"\n".join(lines) + b"\n"
+
+
+@st.composite
+def changed_array(draw, array: np.ndarray) -> np.ndarray:
+    """Another type, shape or value."""
+    kind = draw(st.sampled_from(["value", "value", "value", "type", "shape", "rows"]))
+    if kind == "value" and array.size and array.dtype.kind in "iu":
+        array = array.astype(np.int64)
+        array.flat[draw(st.integers(0, array.size - 1))] = draw(st.sampled_from([n for n in NUMBERS if abs(n) < 2**63]))
+    elif kind == "value" and array.size and array.dtype.kind == "f":
+        array = array.copy()
+        array.flat[draw(st.integers(0, array.size - 1))] = draw(st.sampled_from([np.nan, np.inf, -np.inf, 6e4, 0.0]))
+    elif kind == "type" and array.dtype.kind != "U":
+        array = array.astype(draw(st.sampled_from(["i1", "u1", "i8", "u8", "f2", "f4", "f8", "c8", "?", "U3", ">i4"])))
+    elif kind == "shape":
+        array = draw(st.sampled_from([array[None], array.reshape(-1), array[..., None], np.empty(0, array.dtype)]))
+    elif array.ndim:
+        array = array[: draw(st.integers(0, len(array)))]
+    return array
+
+
+@st.composite
+def changed_npz(draw, sound: bytes) -> bytes:
+    """One array changed, left out, or put in another's place."""
+    with np.load(io.BytesIO(sound)) as archive:
+        arrays = dict(archive)
+    name = draw(st.sampled_from(sorted(arrays)))
+    kind = draw(st.sampled_from(["array", "array", "array", "gone", "other", "more"]))
+    if kind == "array":
+        arrays[name] = draw(changed_array(arrays[name]))
+    elif kind == "gone":
+        del arrays[name]
+    elif kind == "other":
+        arrays[name] = arrays[draw(st.sampled_from(sorted(arrays)))]
+    else:
+        arrays[draw(st.sampled_from(["x", "", "../x", "é", "owner.npy"]))] = arrays[name]
+    out = io.BytesIO()
+    with np.errstate(all="ignore"):
+        np.savez(out, **arrays)
+    return out.getvalue()
+
+
+@st.composite
+def changed_tensors(draw, sound: bytes) -> bytes:
+    """Header or metadata of a safetensors file changed; lengths that say what is there."""
+    size = int.from_bytes(sound[:8], "little")
+    header, data = json.loads(sound[8 : 8 + size]), sound[8 + size :]
+    if draw(st.booleans()):
+        (key, text), *_ = header["__metadata__"].items()
+        about = json.loads(text) if text.startswith("{") else text
+        header["__metadata__"][key] = json.dumps(draw(changed_json(about)))
+    else:
+        header = draw(changed_json(header))
+    text = json.dumps(header).encode()
+    if draw(st.integers(0, 3)) == 0:
+        data = draw(changed_bytes(data))
+    return len(text).to_bytes(8, "little") + text + data
+
+
+# ---- targets -------------------------------------------------------------------------------
+
+
+class Target(NamedTuple):
+    """A reader."""
+
+    suffix: str
+    sound: Callable[[], bytes]  # a file of it
+    read: Callable[[Path], Any]  # something to compare, once read
+    change: Callable[[bytes], st.SearchStrategy[bytes]]  # of what the bytes mean
+    right: Callable[
+        [Any, bytes, Any], bool
+    ]  # whether what was read is what a file says; the third is of the sound file
+
+
+def plain(value: Any) -> Any:
+    """Arrays as lists, named tuples as tuples: to compare."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    return [plain(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def as_sound(found: Any, content: bytes, sound: Any) -> bool:
+    """Formats with sums: what is read is what was written."""
+    return repr(found) == repr(sound)
+
+
+def any_value(found: Any, content: bytes, sound: Any) -> bool:
+    """The reader's own checks must do."""
+    return True
+
+
+def arrays_of(content: bytes) -> dict[str, Any]:
+    """As NumPy reads them, by names of members; wide, so that nothing can wrap."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {n.removesuffix(".npy"): np.load(io.BytesIO(archive.read(n))).tolist() for n in archive.namelist()}
+
+
+def lines_of(content: bytes) -> list[Any]:
+    return [json.loads(line) for line in content.splitlines()]
+
+
+def _deals() -> bytes:
+    from bidzoo.envs.bridge.deals import packaged
+    from bidzoo.envs.bridge.formats import deal_file
+
+    hands, tricks = (array[:6] for array in packaged("validation"))
+    return written(lambda path: deal_file.write(path, hands, tricks, {"seed": 3}))
+
+
+def written(write: Callable[[Path], Any]) -> bytes:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "sound")
+        write(path)
+        return path.read_bytes()
+
+
+def _read_deals(path: Path) -> Any:
+    from bidzoo.envs.bridge.deals import DealSet
+    from bidzoo.envs.bridge.formats import deal_file
+
+    hands, tricks = DealSet.load(path)
+    return {"owner": deal_file.pack_hands(hands).tolist(), "tricks": deal_file.pack_tricks(tricks).tolist()}
+
+
+def _auctions() -> Any:
+    from bidzoo.agents.bridge.sayc import Sayc
+    from bidzoo.benchmarks.bridge_training import record
+
+    return record(Sayc(), 6, seed=1)
+
+
+def _read_auctions(path: Path) -> Any:
+    from bidzoo.envs.bridge.formats import deal_file
+    from bidzoo.envs.bridge.formats.auctions import Auctions
+
+    data = Auctions.load(path)
+    return {
+        "owner": deal_file.pack_hands(data.hands).tolist(),
+        "dealer": data.dealer.tolist(),
+        "vulnerable": (data.vulnerable[:, None] >> np.arange(2) & 1).tolist(),
+        "length": np.diff(data.start).tolist(),
+        "calls": data.calls.tolist(),
+    }
+
+
+def as_arrays(found: Any, content: bytes, sound: Any) -> bool:
+    """Every array that was read is the file's."""
+    try:
+        known = arrays_of(content)
+    except Exception:  # damaged where nothing is read
+        return bool(found == sound)
+    return all(known[name] == value for name, value in found.items())
+
+
+def _text_auctions() -> bytes:
+    from bidzoo.envs.bridge.formats.auctions import write_text
+
+    _, played = _played()
+    return written(lambda path: write_text(path, played.states))
+
+
+def _played() -> Any:
+    from bidzoo import agents
+    from bidzoo.benchmarks.match import play
+    from bidzoo.envs.bridge.game import Bridge
+
+    game = Bridge(play=True)
+    return game, play(game, [agents.make("random")] * 4, np.arange(0, 64, 16), seed=3)
+
+
+def _network() -> bytes:
+    from bidzoo.agents.bridge import network
+
+    shape = network.Architecture("openspiel480", 38, width=4, depth=1)
+    weights = {name: np.full(size, 0.5, np.float32) for name, size in shape.shapes.items()}
+    return network.weight_file(network.Network(shape, weights), {"command": "x"})
+
+
+def _read_network(path: Path) -> Any:
+    from bidzoo.agents.bridge import network
+
+    found, about = network.load_weights(path)
+    return found.architecture.observation, found.digest, about
+
+
+def same_tensors(found: Any, content: bytes, sound: Any) -> bool:
+    """Metadata may say anything that fits; the weights are those written."""
+    return bool(found[1] == sound[1])
+
+
+def _checkpoint(folder: Path) -> Any:
+    torch = pytest.importorskip("torch")
+    from bidzoo.agents.bridge.trainer import Checkpoint
+
+    class Tiny:
+        modules = {"network": torch.nn.Linear(2, 2)}
+        games = 3
+
+        def arrays(self) -> Any:
+            return {"buffer": np.arange(4)}
+
+        def restore(self, arrays: Any) -> None:
+            self.buffer = arrays["buffer"]
+
+    torch.nn.init.constant_(Tiny.modules["network"].weight, 0.5)
+    torch.nn.init.constant_(Tiny.modules["network"].bias, 0.25)
+    return Checkpoint(folder, "tiny", {"steps": 3}, {"positions": "abc"}), Tiny()
+
+
+def _checkpoint_file() -> bytes:
+    def write(path: Path) -> None:
+        with _checkpoint(path.parent)[0] as kept:
+            kept.networks["network"] = b"weights"
+            kept.rows.append({"step": 1.0, "loss": float("nan")})
+            kept.save(1, _checkpoint_trainer(path))
+        os.replace(path.parent / "checkpoint.safetensors", path)
+
+    return written(write)
+
+
+def _checkpoint_trainer(path: Path) -> Any:
+    kept, trainer = _checkpoint(path.parent / "other")
+    kept.__exit__()
+    return trainer
+
+
+def _read_checkpoint(path: Path) -> Any:
+    kept, trainer = _checkpoint(path.parent)
+    with kept:
+        kept.file = path
+        step = kept.restore(trainer)
+    return step, trainer.games, trainer.buffer.tolist(), kept.networks
+
+
+def of_checkpoint(found: Any, content: bytes, sound: Any) -> bool:
+    """Another step may be said; arrays and networks are those written."""
+    return bool(found[1:] == sound[1:])
+
+
+def _table() -> bytes:
+    from bidzoo.agents.tabular.policy import TablePolicy, game_of
+    from bidzoo.agents.tabular.strategy import random
+    from bidzoo.envs.signalling.compiled import compile_game
+
+    game = game_of("simple_bidding_v0(size=4)")
+    compiled = compile_game(game)
+    return written(TablePolicy(game, random(compiled, 1), "t", compiled).save)
+
+
+def _read_table(path: Path) -> Any:
+    from bidzoo.agents.tabular.policy import TablePolicy
+
+    return TablePolicy.load(path).strategy.tolist()
+
+
+def _journal() -> bytes:
+    from bidzoo.envs.bridge.deals import packaged
+    from bidzoo.envs.bridge.double_dummy import TrickCache
+
+    def write(path: Path) -> None:
+        with TrickCache(path) as cache:
+            cache.add(*(np.array(array[:5]) for array in packaged("validation")))
+
+    return written(write)
+
+
+def _read_journal(path: Path) -> Any:
+    from bidzoo.envs.bridge.double_dummy import TrickCache
+
+    with TrickCache(path) as cache:
+        return {deal.hex(): tricks.tolist() for deal, tricks in cache._tricks.items()}
+
+
+def first_ones(found: Any, content: bytes, sound: Any) -> bool:
+    """A damaged record and what follows it are gone; nothing else is there."""
+    return list(found.items()) == list(sound.items())[: len(found)]
+
+
+def _ledger() -> bytes:
+    from bidzoo.benchmarks.tabular import Job, Outcome
+    from bidzoo.core.storage import Ledger
+
+    def write(path: Path) -> None:
+        with Ledger(path, Job, Outcome) as ledger:
+            for seed in range(3):
+                ledger.add(Job("CFR1k", "mini_hanabi_v0()", seed), Outcome(8.0, 9.0, {"1": 0.5}, 0.1, 0.1, 1))
+
+    return written(write)
+
+
+def _read_ledger(path: Path) -> Any:
+    from bidzoo.benchmarks.tabular import Job, Outcome
+    from bidzoo.core.storage import Ledger
+
+    with Ledger(path, Job, Outcome) as ledger:
+        return [{"job": job._asdict(), "outcome": outcome._asdict()} for job, outcome in ledger.done.items()]
+
+
+def as_lines(found: Any, content: bytes, sound: Any) -> bool:
+    """Every line, a torn last one left out."""
+    return plain(found) == lines_of(content[: content.rfind(b"\n") + 1])
+
+
+def _share(path: Path) -> Any:
+    import bidzoo
+    from bidzoo import agents
+    from bidzoo.benchmarks.match import MatchLedger
+
+    game, random = bidzoo.make_game("comm_v0"), agents.make("random")
+    ledger = MatchLedger(path, [random])
+    return game, [random, random], ledger, ledger.names(game, [random] * 2, 0, 0, [np.arange(5), np.arange(5, 10)])
+
+
+def _match_ledger() -> bytes:
+    from bidzoo.benchmarks.match import play
+
+    def write(path: Path) -> None:
+        game, players, ledger, names = _share(path)
+        with ledger:
+            for name, boards in zip(names, (np.arange(5), np.arange(5, 10)), strict=True):
+                played = play(game, players, boards)
+                ledger.add(name, played.reward, played.states)
+
+    return written(write)
+
+
+def _read_match_ledger(path: Path) -> Any:
+    game, _, ledger, names = _share(path)
+    with ledger:
+        return {k: (reward.tolist(), states.tobytes()) for k, (reward, states) in ledger.known(game, names).items()}
+
+
+def among(found: Any, content: bytes, sound: Any) -> bool:
+    """Shares that another name hides are played again; the others are those written."""
+    return all(sound[k] == value for k, value in found.items())
+
+
+def _blue_chip() -> bytes:
+    from bidzoo.bluechip.result import Record, Result
+
+    def write(path: Path) -> None:
+        record = Record(path, {"seed": 1})
+        for number in (1, 2):
+            hands = tuple((1 << 13) - 1 << 13 * seat for seat in range(4))
+            record.add(Result("open", number, 0, 0, hands, ("a", "b"), contract="1C", declarer=0, taken=7, points=70))
+        record.close()
+
+    return written(write)
+
+
+def _read_blue_chip(path: Path) -> Any:
+    from bidzoo.bluechip.result import Record
+
+    record = Record(path, {"seed": 1})
+    record.close()
+    return [json.loads(result.line()) for result in record.results.values()]
+
+
+def last_of_each(found: Any, content: bytes, sound: Any) -> bool:
+    """A board played again replaces its first result."""
+    known = {(line["room"], line["number"]): line for line in lines_of(content[: content.rfind(b"\n") + 1])[1:]}
+    return plain(found) == list(known.values())
+
+
+def _records(suffix: str) -> bytes:
+    from bidzoo.benchmarks import records
+
+    game, played = _played()
+    found = records.of_episodes(game, played, list("abcd"), seed=3)
+
+    def write(path: Path) -> None:
+        records.write(path.with_suffix(suffix), found)
+        os.replace(path.with_suffix(suffix), path)
+
+    return written(write)
+
+
+def _read_records(path: Path) -> Any:
+    from bidzoo.benchmarks import records
+
+    found = records.read(path)
+    for record in found:
+        try:
+            records.replay(record)
+        except ValueError as problem:
+            assert "board" in str(problem)
+    return found
+
+
+def _others() -> bytes:
+    import bidzoo
+    from bidzoo import agents
+    from bidzoo.benchmarks import records
+    from bidzoo.benchmarks.match import pairings
+
+    game, random = bidzoo.make_game("simple_bidding_v0", size=4), agents.make("random")
+    played = pairings(game, random, random, np.arange(2))
+    found = records.of_pairings(game, {"size": 4}, ("a", "b"), played)
+    return "".join(json.dumps(record) + "\n" for record in found).encode()
+
+
+def _results() -> bytes:
+    from bidzoo.benchmarks import results
+    from bidzoo.benchmarks.results import Estimate, Figure, ResultTable
+
+    table = ResultTable("t", ["a", "b"])
+    table.add("x", Estimate(1.0, 0.5, 3))
+    table.add(None, Estimate(1.0, float("nan"), 1, 2.0))
+    figure = Figure("f", "line", [1, 2], {"a": [0.5, 1.5]})
+    return written(lambda path: results.save(path, "s", [table], seed=0, seconds=1.0, figures=[figure]))
+
+
+def _read_results(path: Path) -> Any:
+    from bidzoo.benchmarks import results
+
+    found = results.load(path)
+    results.show(found["tables"])
+    return results._plain(found["tables"][0].rows) if found["tables"] else []
+
+
+def as_rows(found: Any, content: bytes, sound: Any) -> bool:
+    tables = json.loads(content)["tables"]
+    wanted = tables[0]["rows"] if tables else []
+    full = [{k: {"paper": None, **v} if isinstance(v, dict) else v for k, v in row.items()} for row in wanted]
+    return json.dumps(found, sort_keys=True) == json.dumps(full, sort_keys=True)
+
+
+def _plan() -> bytes:
+    from bidzoo.agents.tabular import exact
+    from bidzoo.agents.tabular.rising_auction import RisingAuction
+    from bidzoo.registry import make_game
+
+    optimum = exact.solve_rising_auction(RisingAuction.of(make_game("simple_bidding_v0", size=4)))
+    return written(lambda path: exact.write_plan(optimum, path, "test"))
+
+
+def _read_plan(path: Path) -> Any:
+    from bidzoo.agents.tabular import exact
+    from bidzoo.agents.tabular.rising_auction import RisingAuction
+    from bidzoo.registry import make_game
+
+    return exact.read_plan(path, RisingAuction.of(make_game("simple_bidding_v0", size=4))).total
+
+
+def json_file(sound: bytes) -> st.SearchStrategy[bytes]:
+    return changed_json(json.loads(sound)).map(lambda value: json.dumps(value).encode())
+
+
+def as_json_lines(found: Any, content: bytes, sound: Any) -> bool:
+    return plain(found) == lines_of(content)
+
+
+TARGETS = {
+    "deals": Target(".npz", _deals, _read_deals, changed_npz, as_arrays),
+    "auctions": Target(".npz", lambda: written(lambda p: _auctions().save(p)), _read_auctions, changed_npz, as_arrays),
+    "auctions-text": Target(".txt", _text_auctions, _read_auctions, changed_bytes, any_value),
+    "weights": Target(".safetensors", _network, _read_network, changed_tensors, same_tensors),
+    "checkpoint": Target(".safetensors", _checkpoint_file, _read_checkpoint, changed_tensors, of_checkpoint),
+    "table": Target(".safetensors", _table, _read_table, changed_tensors, any_value),
+    "tricks": Target(".cache", _journal, _read_journal, changed_bytes, first_ones),
+    "ledger": Target(".jsonl", _ledger, _read_ledger, changed_lines, as_lines),
+    "match-ledger": Target(".jsonl", _match_ledger, _read_match_ledger, changed_lines, among),
+    "blue-chip": Target(".jsonl", _blue_chip, _read_blue_chip, changed_lines, last_of_each),
+    "records": Target(".jsonl", lambda: _records(".jsonl"), _read_records, changed_lines, as_json_lines),
+    "records-others": Target(".jsonl", _others, _read_records, changed_lines, as_json_lines),
+    "parquet": Target(".parquet", lambda: _records(".parquet"), _read_records, changed_bytes, as_sound),
+    "results": Target(".json", _results, _read_results, json_file, as_rows),
+    "plan": Target(".json", _plan, _read_plan, json_file, as_sound),
+}
+NEEDS = {"parquet": "pyarrow", "checkpoint": "torch"}
+
+
+@pytest.fixture(scope="module", params=TARGETS)
+def target(request):
+    """Name, reader, a sound file and what it holds."""
+    if request.param in NEEDS:
+        pytest.importorskip(NEEDS[request.param])
+    found = TARGETS[request.param]
+    sound = found.sound()
+    path = request.getfixturevalue("tmp_path_factory").mktemp(request.param) / f"file{found.suffix}"
+    path.write_bytes(sound)
+    return request.param, found, sound, found.read(path), path
+
+
+def judge(name: str, reader: Target, content: bytes, held: Any, path: Path) -> None:
+    """The reader refuses ``content`` by name, or gives what it says; else the file is kept and the test fails."""
+    path.write_bytes(content)
+    begin, before = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    try:
+        try:
+            found = reader.read(path)
+        except ValueError as problem:
+            assert type(problem) is ValueError, f"{type(problem).__name__}: {problem}"
+            assert str(path) in str(problem), f"without the file: {problem}"
+            assert len(str(problem)) < 3000, "a message of more than a page"
+        else:
+            assert reader.right(found, content, held), "taken in silence"
+        assert time.monotonic() - begin < SECONDS, "slow"
+        assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10) - before < BYTES, "much memory"
+    except BaseException as fault:
+        kept = KEPT / name / f"{sha256(content).hexdigest()[:12]}{reader.suffix}"
+        if not isinstance(fault, KeyboardInterrupt):
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_bytes(content)
+        raise
+
+
+def test_kept_files(target):
+    name, reader, _, held, path = target
+    for kept in sorted((KEPT / name).glob("*")):
+        judge(name, reader, kept.read_bytes(), held, path)
+
+
+def test_any_file(target, capsys):
+    name, reader, sound, held, path = target
+
+    @settings(
+        max_examples=CASES,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate, Phase.shrink) if CASES > 100 else (Phase.generate,),
+        derandomize=CASES <= 100,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(content=changed_bytes(sound) | reader.change(sound))
+    def check(content: bytes) -> None:
+        judge(name, reader, content, held, path)
+
+    check()

@@ -1,0 +1,142 @@
+"""Challenges are what their names say, entries are checked, and whoever has the agent finds the same numbers."""
+
+import json
+from dataclasses import replace
+from itertools import combinations
+from zlib import crc32
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from bidzoo import agents
+from bidzoo.benchmarks import leaderboard
+from bidzoo.benchmarks.leaderboard import CHALLENGES, Challenge, values
+from bidzoo.cli import main
+
+SMALL = Challenge("small-2026", "minibridge_v0", {"size": 3}, ("cfr", "random"), 30, 7, "points a board")
+BRIDGE = replace(CHALLENGES["bridge-2026"], boards=24, opponents=("sayc", "pass"))
+SPADES = replace(CHALLENGES["spades-2026"], boards=24, opponents=("bis", "rb"))
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    monkeypatch.setattr(leaderboard, "CHALLENGES", {one.name: one for one in (BRIDGE, SPADES, SMALL)})
+
+
+def run(*words):
+    return CliRunner().invoke(main.app, ["leaderboard", *words], env={"COLUMNS": "160", "NO_COLOR": "1"})
+
+
+def test_names_have_a_year_and_the_rest_is_fixed():
+    """Opponents whose play has changed are others: then the challenge takes the next year's name, with a new sum."""
+    sums = {"bridge-2026": BRIDGE_SUM, "spades-2026": SPADES_SUM}
+    assert set(CHALLENGES) == set(sums)
+    for name, one in CHALLENGES.items():
+        assert name.rpartition("-")[2].isdecimal()
+        played = [values(one, *map(agents.make, pair), np.arange(20)) for pair in combinations(one.opponents, 2)]
+        about = one.env_id, sorted(one.options.items()), one.opponents, one.boards, one.seed
+        assert crc32(repr((about, np.concatenate(played).tolist())).encode()) == sums[name], name
+
+
+BRIDGE_SUM, SPADES_SUM = 3727075143, 1968174162
+
+
+def test_values_follow_the_seats():
+    for one, ours, theirs in ((BRIDGE, "sayc", "pass"), (SPADES, "bis", "rb")):
+        a, b = agents.make(ours), agents.make(theirs)
+        won = values(one, a, b, np.arange(10))
+        assert (won == -values(one, b, a, np.arange(10))).all() and won.any()
+        assert (won[[3, 7]] == values(one, a, b, np.array([3, 7]))).all()
+    together = values(SMALL, agents.make("exact"), agents.make("exact"), np.arange(30))
+    assert (together >= values(SMALL, agents.make("exact"), agents.make("random"), np.arange(30))).mean() > 0.6
+
+
+@pytest.mark.parametrize(("challenge", "agent"), [("bridge-2026", "ours=sayc"), ("spades-2026", "io")])
+def test_enter_and_verify(challenge, agent, tmp_path):
+    file = tmp_path / "entry.json"
+    text = run("enter", challenge, agent, "--json", str(file), "--ledger", str(tmp_path / "l")).output
+    name = agent.partition("=")[0]
+    assert f"│ {name} " in text and str(file) in text.replace("\n", "")
+    entry = leaderboard.load(file)
+    assert (entry.name, entry.agent, entry.source) == (name, agent, f"bidzoo {entry.version}")
+    done = run("verify", str(file), "--boards", "9", "--seed", "3")
+    assert done.exit_code == 0 and f"{name} in {challenge}, verified (seed 3)" in done.output
+    given = json.loads(file.read_text())
+    opponent = leaderboard.CHALLENGES[challenge].opponents[0]
+    numbers = given["values"][opponent].split()
+    numbers[5] = str(float(numbers[5]) + 1)
+    given["values"][opponent] = " ".join(numbers)
+    file.write_text(json.dumps(given))
+    done = run("verify", str(file), "--boards", "24", "--seed", "3")
+    assert done.exit_code == 1
+    assert f"against {opponent}: 23 of 24 boards the same; other values on boards 5" in done.output
+    assert "not verified" in done.output
+
+
+class Slow:
+    """Counts the calls it is asked for."""
+
+    name, slow = "slow", True
+    asked = 0
+
+    def act(self, views, legal, rng):
+        Slow.asked += len(views)
+        return legal.argmax(1)
+
+
+def test_a_slow_agent_goes_on_from_its_ledger(tmp_path, monkeypatch):
+    monkeypatch.setattr(agents, "_registered", {})
+    agents.register("slow", Slow)
+    first = leaderboard.enter(BRIDGE, "slow", "here", ledger=tmp_path / "slow.ledger")
+    asked = Slow.asked
+    again = leaderboard.enter(BRIDGE, "slow", "here", ledger=tmp_path / "slow.ledger")
+    assert asked > 100 and Slow.asked == asked and again.values == first.values
+
+
+def entry(**changes):
+    numbers = {name: " ".join(["1"] * 30) for name in SMALL.opponents}
+    made = leaderboard.Entry("small-2026", "one", "cfr", "x", "c", "0.1.0", "3", "m", 1.0, numbers)
+    return replace(made, **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "words"),
+    [
+        ({"challenge": "small-2027"}, KeyError, "unknown challenge 'small-2027'; did you mean 'small-2026'?"),
+        ({"values": {"cfr": "1"}}, ValueError, "values: cfr, expected cfr, random"),
+        ({"values": {"cfr": "1 2", "random": "1"}}, ValueError, "2 values against cfr, expected 30 finite numbers"),
+        (
+            {"values": {"cfr": "nan " * 30, "random": "1 " * 30}},
+            ValueError,
+            "30 values against cfr, expected 30 finite",
+        ),
+        ({"values": {"cfr": "one " * 30, "random": "1 " * 30}}, ValueError, "values against cfr: could not convert"),
+        ({"seconds": "long"}, ValueError, "seconds: 'long', expected a number"),
+    ],
+)
+def test_what_is_no_entry(tmp_path, changes, error, words):
+    leaderboard.save(tmp_path / "e.json", entry(**changes))
+    with pytest.raises(error) as caught:
+        leaderboard.load(tmp_path / "e.json")
+    assert words in str(caught.value)
+
+
+def test_another_version_is_not_verified():
+    with pytest.raises(ValueError, match=r"one: played with bidzoo 0\.0\.9, this is"):
+        leaderboard.verify(entry(version="0.0.9"))
+
+
+def test_ranking():
+    low = entry(name="low", values={"cfr": "0 " * 30, "random": "1 " * 30})
+    table = leaderboard.ranking(SMALL, [low, entry()])
+    assert [row["agent"] for row in table.rows] == ["one", "low"]
+    assert [row["mean"].mean for row in table.rows] == [1.0, 0.5] and table.rows[1]["cfr"].mean == 0
+    with pytest.raises(ValueError, match="two entries are called 'one'"):
+        leaderboard.ranking(SMALL, [entry(), entry()])
+
+
+def test_lists(tmp_path):
+    assert "minibridge_v0" in run("challenges").output
+    leaderboard.save(tmp_path / "e.json", entry())
+    assert "│ one " in run("rank", str(tmp_path / "e.json")).output

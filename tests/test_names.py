@@ -1,0 +1,78 @@
+"""Names that editors, help and shells know are those of the registries."""
+
+import inspect
+import re
+from typing import get_args
+
+import pytest
+from typer.testing import CliRunner
+
+import bidzoo
+from bidzoo import agents, registry
+from bidzoo.cli import main
+
+
+def test_literals_are_the_registries():
+    assert get_args(registry.GameId) == tuple(registry.GAMES)
+    assert get_args(agents.AgentName) == tuple(agents.AGENTS)
+
+
+def words(text):
+    return set(re.findall(r"[\w-]+", text))
+
+
+def test_help_names_games_and_options():
+    text = inspect.getdoc(bidzoo.make)
+    for env_id in registry.GAMES:
+        told = re.split(r"\n\S", text.split(f"\n{env_id} ")[1])[0]  # the row, with the lines that go on from it
+        assert words(told) == set(registry.options(env_id)), env_id
+
+
+@pytest.mark.parametrize("name", agents.AGENTS)
+def test_help_names_agents_and_options(name):
+    text = inspect.getdoc(agents.make)
+    assert name in words(text)
+    if name not in ("bis", "jps", "a2c", "bad"):  # whose options the table sums up
+        assert set(agents.options(name)) <= words(text)
+
+
+@pytest.mark.parametrize("name", agents.AGENTS)
+def test_agents_have_a_repr(name):
+    text = repr(agents.make(name))
+    assert " at 0x" not in text and text.startswith("<") and len(text) < 120
+
+
+@pytest.mark.parametrize(
+    ("name", "env_id"),
+    [
+        ("bridge_bidding", "bridge_bidding_v0"),
+        ("bidzoo/BridgeBidding-v0", "bridge_bidding_v0"),
+        ("BridgeBidding", "bridge_bidding_v0"),
+        ("bidzoo/bridge_bidding-v0", "bridge_bidding_v0"),
+        ("bridge", "bridge_v0"),
+        ("MiniBridge-v0", "minibridge_v0"),
+        ("mini_hanabi", "mini_hanabi_v0"),
+    ],
+)
+def test_names_without_a_version_and_gymnasiums(name, env_id):
+    assert registry.game_id(name) == env_id
+    assert bidzoo.make_game(name).id == env_id
+
+
+@pytest.mark.parametrize("name", ["spades_v1", "bidzoo/Spades-v1", "", "v0", "bridg"])
+def test_what_no_name_means(name):
+    with pytest.raises(KeyError, match="unknown game"):
+        registry.game_id(name)
+
+
+def complete(words, n):
+    env = {"_BIDZOO_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(n)}
+    return CliRunner().invoke(main.app, [], prog_name="bidzoo", env=env).output.split()
+
+
+def test_the_shell_completes_names():
+    assert complete("bidzoo match sl-", 2) == ["sl-wide", "sl-small"]
+    assert complete("bidzoo match sayc pass --env mini", 5) == ["mini_hanabi_v0", "minibridge_v0"]
+    assert "leaderboard" in complete("bidzoo l", 1)
+    assert complete("bidzoo leaderboard enter bridge-", 3) == ["bridge-2026"]
+    assert complete("bidzoo bench bridge --agents sl,sa", 4) == ["sl,sayc"]

@@ -1,0 +1,319 @@
+"""A game, an encoder and agents from outside bidzoo: announced by a package, registered, or named by their place."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+
+import gymnasium
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import bidzoo
+from bidzoo import agents, registry
+from bidzoo.agents.policy import FunctionPolicy
+from bidzoo.benchmarks import match, records
+from bidzoo.cli import bluechip, main
+from bidzoo.play import catalog, show
+from bidzoo.play.session import Session
+from bidzoo.wrappers.gymnasium import SingleAgent, seat_policies
+
+
+def run(*words):
+    return CliRunner().invoke(main.app, words, env={"COLUMNS": "160", "NO_COLOR": "1"}, catch_exceptions=False)
+
+
+# ---- the package in examples/ ----------------------------------------------------------------
+
+
+def test_its_own_tests(example):
+    paths = os.pathsep.join(sys.path[:2])  # the package, and what its installation would say
+    words = ["-q", "-p", "no:cacheprovider", "--rootdir", str(example), str(example / "tests")]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *words],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": paths},
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_it_is_listed(example):
+    text = run("list").output
+    for name in ("hint_v0", "opener", "longest"):
+        line = next(line for line in text.splitlines() if f"│ {name} " in line)
+        assert "bidzoo-hint 1.0" in line
+    assert "One word of three tells a number of many." in text and "Opens with twelve points" in text
+
+
+def test_nothing_of_it_is_imported_before_it_is_used(example):
+    assert {"hint_v0"} < set(bidzoo.available()) and {"opener", "longest"} < set(agents.available())
+    with pytest.raises(KeyError, match=r"unknown agent 'oponer'; did you mean 'opener'\?"):
+        agents.make("oponer")
+    assert not [name for name in sys.modules if name.split(".")[0] == "bidzoo_hint"]
+
+
+def test_its_game_has_every_face(example, tmp_path):
+    env = bidzoo.make("hint", size=4)
+    env.reset(seed=2)
+    env.step(0)
+    twin = pickle.loads(pickle.dumps(env))
+    twin.step(1)
+    env.step(1)
+    assert env.rewards == twin.rewards and type(twin) is type(env)
+    learner = gymnasium.make("bidzoo/Hint-v0", size=4, partner="exact", learner="player_1")
+    _, info = learner.reset(seed=1)
+    assert info["action_mask"].tolist() == [1, 1, 1, 1]
+    if hasattr(registry.pettingzoo, "make"):
+        assert str(registry.pettingzoo.make("aec", "bidzoo/hint-v0")) == "hint_v0"
+    out = tmp_path / "hint.jsonl"
+    text = run("match", "exact", "random", "--env", "hint", "--boards", "60", "--out", str(out)).output
+    assert "hint_v0(size=6)" in text
+    played = records.read(out)
+    assert len(played) == 240 and {record["env"] for record in played} == {"hint_v0"}
+    assert all(records.replay(record)["length"][0] == 2 for record in played)
+    offer = next(one for one in catalog.menu() if one["id"] == "hint_v0")
+    assert {"exact", "cfr", "random"} <= {one["name"] for one in offer["agents"]} and "opener" not in str(
+        offer["agents"]
+    )
+    session = Session()
+    session.start("hint_v0", {}, ["human", "jps"])
+    session.act(1, 0)
+    session.agent_turn(1)
+    assert show.page(session)["over"]
+
+
+def test_openspiel_plays_it(example):
+    pyspiel = pytest.importorskip("pyspiel")
+    from bidzoo.wrappers import openspiel
+
+    registry.watch(openspiel._hear)  # it may have been imported before the package was there
+    game = pyspiel.load_game(f"{openspiel.NAMES['hint_v0']}(size=4)")
+    assert game.num_distinct_actions() == 4 and game.max_utility() == 3
+    state = game.new_initial_state()
+    for action in (2, 0, 2):
+        state.apply_action(action)
+    assert state.is_terminal() and state.returns() == [3, 3]
+
+
+def test_the_tabular_agents_solve_it(example):
+    game, boards = bidzoo.make_game("hint", size=4), np.arange(400)
+    means = {name: match.play(game, [name] * 2, boards).reward.mean() for name in ("random", "cfr", "exact")}
+    assert means["random"] + 0.3 < means["cfr"] <= means["exact"] + 1e-6
+
+
+# ---- by place, by file, as a function -----------------------------------------------------------
+
+MINE = '''
+class Agent:
+    """Bids whatever is cheapest."""
+
+    name = "mine"
+    games = ("bridge_bidding_v0",)
+
+    def __init__(self, step=1):
+        self.step = step
+
+    def act(self, views, legal, rng):
+        return legal.argmax(1)
+
+
+ready = Agent()
+number = 3
+
+
+class Nameless:
+    pass
+
+
+def first(observation, mask):
+    assert observation.ndim == mask.ndim == 1
+    return mask.argmax()
+
+
+def half(observation, mask):
+    return 0.5
+'''
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """A module of one's own in the working folder."""
+    (tmp_path / "mine_too.py").write_text(MINE)
+    (tmp_path / "needs.py").write_text("import nowhere_to_be_found\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    sys.modules.pop("mine_too", None)
+
+
+def test_agents_by_their_place(mine):
+    assert agents.make("mine_too:Agent", step=2).step == 2
+    assert agents.make("mine_too:ready") is sys.modules["mine_too"].ready
+    named = agents.make("other=mine_too:ready")
+    assert named.name == "other" and sys.modules["mine_too"].ready.name == "mine"
+    assert agents.options("mine_too:Agent") == {"step": 1}
+    assert agents.games_of("x=mine_too:Agent") == ("bridge_bidding_v0",)
+
+
+@pytest.mark.parametrize(
+    ("text", "game", "error", "words"),
+    [
+        ("mine_tow:Agent", None, ValueError, "no module 'mine_tow' in this folder or installed"),
+        ("mine_too:Agend", None, ValueError, "nothing called 'Agend' there; did you mean 'Agent'?"),
+        ("mine_too:number", None, ValueError, "'mine_too:number' is 3, expected a class, a function or an agent"),
+        ("mine_too:Nameless", None, ValueError, "expected an object with name and act"),
+        (
+            "mine_too:Agent",
+            "minibridge",
+            ValueError,
+            "'mine_too:Agent' does not play minibridge_v0; choose from random, ",
+        ),
+        ("mine_too:first", None, TypeError, "bidzoo.agents.resolve(function, game)"),
+        ("needs:Agent", None, ImportError, "nowhere_to_be_found"),
+        ("a/b.safetensors", None, FileNotFoundError, "a/b.safetensors: no such file of weights"),
+        (lambda: 3, "minibridge", TypeError, "not a policy"),
+        (FunctionPolicy, None, TypeError, "make one: FunctionPolicy()"),
+    ],
+)
+def test_what_is_no_agent(mine, text, game, error, words):
+    with pytest.raises(error) as caught:
+        agents.resolve(text, game)
+    assert words in str(caught.value)
+
+
+def test_options_of_an_agent_from_outside(mine):
+    with pytest.raises(TypeError, match=r"no option 'stop'; did you mean 'step'\? choose from step"):
+        agents.make("mine_too:Agent", stop=2)
+    with pytest.raises(TypeError, match="it is there already"):
+        agents.make("mine_too:ready", step=2)
+
+
+def test_a_function_is_a_policy(mine):
+    game = bidzoo.make_game("minibridge", size=3)
+    seen = []
+
+    def lowest(observation, mask):
+        seen.append(observation)
+        return int(mask.argmax())
+
+    played = match.play(game, [lowest, lowest], np.arange(5))
+    assert played.reward.shape == (5, 2) and {one.shape for one in seen} == {(game.encoder.layout.size,)}
+    assert len({id(policy) for policy in match.seated(game, [lowest, lowest])}) == 1
+    bridge = bidzoo.make_game("bridge_bidding", deals="test")
+    assert match.duplicate(bridge, "mine_too:first", "pass", np.arange(5)).imps.tolist() == [0] * 5
+    assert seat_policies(game, "player_1", lowest)[0].name == "lowest"
+    with pytest.raises(ValueError, match=r"half: gave 0.5, expected the number of an action"):
+        match.play(game, ["mine_too:half"] * 2, np.arange(2))
+
+
+def test_every_command_takes_them(mine):
+    assert "\nmine against pass: +0 IMPs" in run("match", "mine_too:Agent", "pass", "--boards", "4").output
+    assert "\nme against pass" in run("match", "me=mine_too:first", "pass", "--boards", "4").output
+    assert "│ first" in run("match", "mine_too:first", "random", "--env", "mini_hanabi", "--boards", "4").output
+    text = run("bench", "bridge", "--agents", "mine_too:Agent,pass", "--boards", "4", "--json", "b.json").output
+    assert "│ mine " in text
+    assert json.loads((mine / "b.json").read_text())["tables"]
+    assert bluechip._policy("me=mine_too:Agent", "random").name == "me"
+    env = gymnasium.make(
+        "bidzoo/BridgeBidding-v0", learner="East", opponents="mine_too:first", partner="mine_too:Agent"
+    )
+    assert env.reset(seed=1)[1]["action_mask"].any()
+    run("train", "record", "3", "--policy", "mine_too:Agent", "--out", "a.npz")
+    assert (mine / "a.npz").exists()
+
+
+def test_the_page_takes_what_the_command_line_named(mine, monkeypatch):
+    monkeypatch.setattr(agents, "_registered", {})
+    with pytest.raises(ValueError, match="does not play"):
+        Session().start("bridge_bidding_v0", {}, ["mine_too:Agent", "pass", "pass", "pass"])
+    assert agents.admit("me=mine_too:Agent") == "me" and agents.admit("mine_too:Agent") == "mine_too:Agent"
+    session = Session()
+    session.start("bridge_bidding_v0", {}, ["mine_too:Agent", "pass", "me", "pass"])
+    while not session.position().over:
+        session.agent_turn(session.cursor)
+    assert show.page(session)["table"]["contract"] == "passed out"
+    assert "mine_too:Agent" in catalog.agents_for("bridge_v0") and "mine_too:Agent" not in catalog.agents_for("comm_v0")
+
+
+def test_register(mine, monkeypatch):
+    monkeypatch.setattr(agents, "_registered", {})
+    agents.register("cheap", "mine_too:Agent", "in a line")
+    assert agents.entries()["cheap"].games == ("bridge_bidding_v0",) and "cheap" in agents.available()
+    assert agents.make("cheap").name == "mine"
+    with pytest.raises(ValueError, match="'sayc' is there already"):
+        agents.register("sayc", "mine_too:Agent")
+
+
+def test_workers_find_an_agent_of_the_working_folder(mine):
+    words = ["match", "mine_too:Agent", "random", "--boards", "130", "--workers", "2"]
+    done = subprocess.run([sys.executable, "-m", "bidzoo", *words], capture_output=True, text=True, cwd=mine)
+    assert done.stdout.startswith("mine against random"), done.stderr
+
+
+# ---- files of weights -------------------------------------------------------------------------
+
+
+def test_the_kind_of_weights_is_found(tmp_path):
+    game = bidzoo.make_game("mini_hanabi")
+    table = agents.make("exact").policy(game)
+    table.save(tmp_path / "code.safetensors")
+    found = agents.resolve(str(tmp_path / "code.safetensors"), game)
+    assert found.name == "code" and (found.strategy == table.strategy).all()
+    with pytest.raises(ValueError, match="does not play comm_v0"):
+        agents.resolve(str(tmp_path / "code.safetensors"), "comm")
+    data = registry.import_module("bidzoo.envs.bridge.deals").DATA
+    small = agents.resolve(f"small={data / 'bridge' / 'sl-small.safetensors'}", "bridge_bidding")
+    assert small.name == "small" and small.network.architecture.kind == "jps"
+    learned = agents.resolve(str(data / "spades" / "learned-bidder.safetensors"), "spades")
+    assert (learned.lookup["w1"] == agents.make("learned").lookup["w1"]).all()
+    for name, words in (("belief", "a network of 156 outputs"), ("evaluator", "weights of another kind")):
+        with pytest.raises(ValueError, match=words):
+            agents.make(str(data / "bridge" / f"{name}.safetensors"))
+    (tmp_path / "no.safetensors").write_bytes(b"no")
+    with pytest.raises(ValueError, match="not a safetensors file"):
+        agents.make(str(tmp_path / "no.safetensors"))
+
+
+# ---- games registered by hand -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rules", "options", "words"),
+    [
+        (dict, {}, "game id None: expected lower-case letters and a version"),
+        (dict, {"env_id": "Mine-v0"}, "game id 'Mine-v0'"),
+        (dict, {"env_id": "spades_v0"}, "game 'spades_v0' is there already, from bidzoo"),
+    ],
+)
+def test_what_is_no_game(rules, options, words):
+    with pytest.raises(ValueError) as caught:
+        bidzoo.register_game(rules, **options)
+    assert words in str(caught.value)
+
+
+def test_a_class_that_leaves_something_out():
+    from bidzoo.envs.game import Game
+
+    class Half(Game):
+        id = "half_v0"
+
+    with pytest.raises(ValueError, match="'half_v0': Half leaves out action_number, action_text, begin"):
+        bidzoo.register_game(Half)
+
+
+# ---- seats ------------------------------------------------------------------------------------
+
+
+def test_seats_by_name():
+    game = bidzoo.make_game("bridge_bidding", deals="test")
+    assert [game.player_at(place) for place in ("South", "s", "player_2", 2)] == [2] * 4
+    assert SingleAgent(game, ["pass", "pass", None, "pass"], "South").learner == 2
+    policies = seat_policies(game, "W", {"North": "pass", "player_1": "sayc", 2: "random"})
+    assert [policy and policy.name for policy in policies] == ["pass", "sayc", "random", None]
+    with pytest.raises(
+        ValueError, match=r"'South' is no player of comm_v0; expected 0 \.\.\. 1, player_0 \.\.\. player_1$"
+    ):
+        bidzoo.make_game("comm").player_at("South")

@@ -1,0 +1,78 @@
+"""Ctrl-C: a command ends with its workers, also in the middle of a kernel, and says how to go on."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bidzoo.cli.stopping import STATUS
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="process groups")
+
+# a shell's background job ignores Ctrl-C and passes that on
+HEARS = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+COMMAND = HEARS + "from bidzoo.cli.main import main; main()"
+KERNEL = """
+import numba
+from bidzoo.cli import stopping
+
+@numba.njit(nogil=True)
+def spin(x):
+    for _ in range(1 << 62):
+        x ^= (x << 13) ^ (x >> 7)
+    return x
+
+stopping.watch()
+spin.compile("int64(int64)")
+print("spinning", flush=True)
+spin(1)
+"""
+
+
+def start(folder: Path, script: str, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", script, *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def stop(process: subprocess.Popen[str]) -> str:
+    """Ctrl-C, as a terminal sends it to a command and all its workers; what it says."""
+    os.killpg(process.pid, signal.SIGINT)
+    try:
+        _, said = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == STATUS
+    return said
+
+
+def test_workers_end_too_and_the_command_goes_on(tmp_path: Path) -> None:
+    process = start(tmp_path, COMMAND, "deals", "generate", "500", "--out", "d.npz", "--workers", "2")
+    journal = tmp_path / "d.npz.journal"
+    until = time.monotonic() + 120
+    while not journal.exists() and time.monotonic() < until:
+        time.sleep(0.1)
+    assert stop(process) == "\n\nbidzoo: stopped; the same command goes on from d.npz.journal\n"
+    assert journal.exists() and not (tmp_path / "d.npz").exists()
+    while time.monotonic() < until:
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:  # nobody is left
+            return
+        time.sleep(0.1)
+    raise AssertionError("workers are left")
+
+
+def test_in_the_middle_of_a_kernel(tmp_path: Path) -> None:
+    process = start(tmp_path, HEARS + KERNEL)
+    assert process.stdout is not None and process.stdout.readline() == "spinning\n"
+    assert stop(process) == "\nbidzoo: stopped; nothing is kept\n"

@@ -1,0 +1,371 @@
+"""Files that outlive kills, full disks and company: locks, appends, and readers that know what must be there."""
+
+import errno
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+import tracemalloc
+import zipfile
+from dataclasses import dataclass
+from typing import Annotated, Literal, NamedTuple, NotRequired, TypedDict
+
+import numpy as np
+import pytest
+
+from bidzoo.core import storage
+from bidzoo.core.arrays import EXPANSION, ROOM, Floats, Numbers, Text, digest, load_npz
+from bidzoo.core.kernels import column, integers, without_padding
+from bidzoo.core.options import Checked, Count, Length, NotFinite, Range, Whole
+from bidzoo.core.schema import json_value, parse
+from bidzoo.core.storage import Journal, Ledger, Lines, Lock, replace_file, sweep
+
+# ---- one at a time -------------------------------------------------------------------------
+
+HOLDER = "import sys; from pathlib import Path; from bidzoo.core.storage import Lines\n"
+HOLDER += "lines = Lines(Path(sys.argv[1])); lines.append(b'first'); print('ready', flush=True); input()"
+
+
+def test_a_second_process_is_refused_and_told_who_writes(tmp_path):
+    path = tmp_path / "ledger"
+    child = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout.readline() == "ready\n"
+    with path.open("ab") as file:
+        file.write(b"in fli")  # a line of the child, half of it
+    with pytest.raises(ValueError, match=rf"ledger: already being written, by process {child.pid} on .*: -c "):
+        Lines(path)
+    assert path.read_bytes() == b"first\nin fli"  # nothing was cut off
+    child.kill()
+    child.wait()
+    child.stdin.close()
+    child.stdout.close()
+    lines = Lines(path)
+    assert lines.at_opening == [b"first"]
+    lines.append(b"second")
+    lines.close()
+    assert path.read_bytes() == b"first\nsecond\n"
+    assert os.listdir(tmp_path) == ["ledger"]
+
+
+def test_a_lock_is_free_again_when_it_is_dropped(tmp_path):
+    lock = Lock(tmp_path / "a")
+    with pytest.raises(ValueError, match=f"by process {os.getpid()} on"):
+        Lock(tmp_path / "a")
+    lock.release()
+    lock.release()
+    Lock(tmp_path / "a")  # and this one is dropped at once
+    Lock(tmp_path / "a").release()
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="POSIX")
+def test_a_forked_child_leaves_the_lock_to_its_parent(tmp_path):
+    lock = Lock(tmp_path / "a")
+    if (child := os.fork()) == 0:
+        lock.release()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    with pytest.raises(ValueError, match="already being written"):
+        Lock(tmp_path / "a")
+    lock.release()
+
+
+# ---- a disk that fills and frees -------------------------------------------------------------
+
+
+class Job(NamedTuple):
+    name: str
+    seed: int
+
+
+class Outcome(NamedTuple):
+    value: float
+
+
+@pytest.fixture
+def full(monkeypatch):
+    """``full(n)``: the disk takes ``n`` more bytes, then nothing, until ``full(None)``."""
+    room = [None]
+
+    class Disk(io.FileIO):
+        def write(self, content):
+            if room[0] is None:
+                return super().write(content)
+            if room[0] == 0:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            taken = super().write(bytes(content[: room[0]]))
+            room[0] -= taken
+            return taken
+
+    def opened(path, mode="r", buffering=-1, **more):
+        return Disk(path, mode) if buffering == 0 else open(path, mode, buffering, **more)
+
+    monkeypatch.setattr(storage, "open", opened, raising=False)
+    return lambda n: room.__setitem__(0, n)
+
+
+def test_a_ledger_outlives_a_full_disk(tmp_path, full):
+    path = tmp_path / "ledger"
+    with Ledger(path, Job, Outcome) as ledger:
+        ledger.add(Job("a", 0), Outcome(1.0))
+        for left in (0, 1, 30):
+            full(left)
+            with pytest.raises(OSError, match="No space left"):
+                ledger.add(Job("b", 1), Outcome(2.0))
+            assert Job("b", 1) not in ledger.done
+        full(None)
+        ledger.add(Job("c", 2), Outcome(3.0))
+    assert [json.loads(line)["job"]["name"] for line in path.read_text().splitlines()] == ["a", "c"]
+    with Ledger(path, Job, Outcome) as again:
+        assert again.done == ledger.done
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_journal_outlives_a_full_disk(tmp_path, full, alone):
+    records = np.arange(12, dtype=np.uint8).reshape(3, 4)
+    with Journal(tmp_path / "j", {"size": 4}, 4, alone) as journal:
+        journal.append(records[:1])
+        for left in (0, 3, 7):
+            full(left)
+            with pytest.raises(OSError, match="No space left"):
+                journal.append(records[1:2])
+        full(None)
+        journal.append(records[2:])
+    with Journal(tmp_path / "j", {"size": 4}, 4, alone) as journal:
+        np.testing.assert_array_equal(journal.at_opening, records[[0, 2]])
+
+
+def test_what_killed_writers_left_is_swept(tmp_path):
+    replace_file(tmp_path / "a[1].npz", b"kept")
+    (tmp_path / ".a[1].npz.abcdefgh").write_bytes(b"half")
+    (tmp_path / ".a[1].npz.journal.abcdefgh").write_bytes(b"of another")
+    sweep(tmp_path / "a[1].npz")
+    assert sorted(os.listdir(tmp_path)) == [".a[1].npz.journal.abcdefgh", "a[1].npz"]
+
+
+def test_padding_does_not_go_into_files():
+    dtype = np.dtype([("a", "i1"), ("b", "i8"), ("c", "u2", (3,))], align=True)
+    noise = np.frombuffer(np.random.default_rng(1).bytes(5 * dtype.itemsize), dtype)
+    clean = without_padding(noise)
+    for name in dtype.names:
+        np.testing.assert_array_equal(clean[name], noise[name])
+    assert clean.tobytes() == without_padding(clean.copy()).tobytes() != noise.tobytes()
+
+
+# ---- numbers -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        (1.5, "x 1.5: expected integers from 0 to 3"),
+        (256, "x 256: expected 0 ... 3"),
+        (np.array([0, 2**63], np.uint64), "x 9223372036854775808: expected 0 ... 3"),
+        ([0, 2**70], "x .*: expected integers from 0 to 3"),
+        ("12", "x '12': expected integers"),
+        ([0, 1, 2], r"x of shape \(3,\): expected one number, or \[2\]"),
+    ],
+)
+def test_columns_take_integers_in_range(given, fault):
+    with pytest.raises(ValueError, match=fault):
+        column("x", given, 2, 0, 3)
+
+
+def test_integers_keep_what_they_are():
+    assert integers("x", np.array([1, 3], np.uint8), 0, 3).dtype == np.int64
+    assert column("x", [], 0, 0, 3).tolist() == [] and column("x", 2, 3, 0, 3).tolist() == [2, 2, 2]
+
+
+# ---- JSON --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("{", "not JSON"),
+        ("[" * 65 + "]" * 65, "lists and objects 65 deep, expected at most 64"),
+        ('[{"a":' * 100_000, "65 deep"),
+        ("1" * 21, "integer 11111111111111111111... of 21 digits, expected at most 20"),
+        ("9" * 5000, "of 5000 digits"),
+        ('{"a": 1, "a": 2}', "field 'a' twice"),
+        ('"\\ud800"', "surrogates"),
+        ("\ufeff1", "BOM"),
+    ],
+)
+def test_json_has_limits(text, fault):
+    with pytest.raises(ValueError, match=rf"^f: not JSON .*{fault}" if fault != "not JSON" else "^f: not JSON"):
+        json_value(text.encode(), "f")
+
+
+def test_json_within_the_limits_is_read():
+    assert json_value("[" * 64 + "]" * 64, "f") and json_value(str(2**64), "f") == 2**64
+    assert json_value('"[[[\\"[\\\\" ', "f") == '[[["[\\' and json_value('"\\ud83d\\ude00"', "f") == "😀"
+    with pytest.raises(ValueError, match=r"not JSON .*codec can't decode"):
+        json_value(b"\xff", "f")
+
+
+@dataclass(frozen=True)
+class Plan(Checked):
+    size: Count
+    kind: Literal["a", "b"] = "a"
+
+
+class Point(TypedDict):
+    x: float
+    note: NotRequired[str | None]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "fault"),
+    [
+        (int, True, "True, expected an integer"),
+        (int, 3.0, "3.0, expected an integer"),
+        (Annotated[int, Range(0, 3)], 4, "4, expected an integer from 0 to 3"),
+        (float, float("nan"), "nan, expected a number"),
+        (float, float("inf"), "inf, expected a number"),
+        (list[int], [1, "2"], r"\[1\]: '2', expected an integer"),
+        (list[int], {"a": 1}, "{'a': 1}, expected a list, each an integer"),
+        (Annotated[list[int], Length(2, 2)], [1], r"\[1\], expected a list of length 2, each an integer"),
+        (dict[str, list[int]], {"a b": [1, None]}, r"'a b'\[1\]: None, expected an integer"),
+        (Plan, {"size": 0}, "size: 0, expected an integer from 1"),
+        (Plan, {"size": 1, "kind": "c"}, "kind: 'c', expected 'a' or 'b'"),
+        (Plan, {"size": 1, "width": 2}, "width: unknown field, expected size, kind"),
+        (Plan, {}, "size: missing, expected an integer from 1"),
+        (Plan, 3, r"3, expected an object \(Plan\)"),
+        (list[Point], [{"x": 1, "note": 2}], r"\[0\].note: 2, expected a text or null"),
+        (list[Point], [{"note": None}], r"\[0\].x: missing, expected a number"),
+        (int | None, "x" * 1000, "expected an integer or null"),
+        (str | dict[str, int], {"a": "b"}, "a: 'b', expected an integer"),
+    ],
+)
+def test_values_are_named_by_their_place(kind, value, fault):
+    with pytest.raises(ValueError, match=f"^f: {fault}" if not fault.startswith("expected") else fault) as caught:
+        parse(kind, value, "f")
+    assert len(str(caught.value)) < 300
+
+
+def test_values_that_fit_are_made():
+    assert parse(Plan, {"size": 2}, "f") == Plan(2)
+    assert parse(list[Point], [{"x": 1}], "f") == [{"x": 1}]
+    assert parse(Job | None, {"name": "a", "seed": 1}, "f") == Job("a", 1)
+    assert np.isnan(parse(float | NotFinite, float("nan"), "f"))
+    assert parse(dict[str, Whole], {"a": 0}, "f") == {"a": 0}
+
+
+# ---- .npz --------------------------------------------------------------------------------
+
+PLAN = {
+    "owner": Numbers(("n", 13), 0, 255),
+    "dealer": Numbers(("n",), 0, 3, np.int8),
+    "weights": Floats((2,), required=False),
+    "note": Text(),
+}
+SOUND = {"owner": np.full((3, 13), 255, np.uint8), "dealer": np.array([0, 3, 1])}
+
+
+def load(path, **fields):
+    """The file of ``fields``, read."""
+    np.savez_compressed(path, **{name: array for name, array in {**SOUND, **fields}.items() if array is not None})
+    return load_npz(path, "an .npz of boards", PLAN)
+
+
+def test_arrays_come_in_their_types(tmp_path):
+    found = load(tmp_path / "a.npz", note=np.array("ü"), weights=np.array([1, 2], np.float32))
+    assert {name: array.dtype.str for name, array in found.items() if name != "note"} == {
+        "owner": "|u1",
+        "dealer": "|i1",
+        "weights": "<f4",
+    }
+    assert str(found["note"]) == "ü" and found["dealer"].tolist() == [0, 3, 1]
+    big = load(tmp_path / "b.npz", dealer=np.array([0, 3, 1], ">i8"), owner=np.asfortranarray(SOUND["owner"]))
+    assert big["dealer"].tolist() == [0, 3, 1]
+
+
+@pytest.mark.parametrize(
+    ("fields", "fault"),
+    [
+        ({"dealer": np.array([0, 256, 1])}, r"dealer\[1\] 256: expected 0 ... 3"),
+        ({"dealer": np.array([0, 3, -1])}, r"dealer\[2\] -1: expected 0 ... 3"),
+        ({"dealer": np.array([0, 3, 2**63], np.uint64)}, r"dealer\[2\] 9223372036854775808: expected 0 ... 3"),
+        ({"dealer": np.zeros(3)}, r"dealer: float64 \[3\], expected integers \[n\]"),
+        ({"dealer": np.zeros(3, bool)}, r"dealer: bool \[3\], expected integers \[n\]"),
+        ({"dealer": np.zeros(2, int)}, "dealer: 2 rows, expected 3 as in owner"),
+        ({"dealer": np.zeros((3, 1), int)}, r"dealer: int64 \[3, 1\], expected integers \[n\]"),
+        ({"dealer": np.array([{}] * 3)}, r"dealer: an array of object \[3\]; expected an .npz of boards"),
+        ({"dealer": np.zeros(3, "i4, i4")}, "dealer: an array of"),
+        ({"dealer": None}, "dealer: missing; the file holds owner"),
+        ({"weights": np.zeros(2)}, r"weights: float64 \[2\], expected float32 \[2\]"),
+        ({"weights": np.array([0, np.nan], np.float32)}, "weights: holds numbers that are not finite"),
+        ({"note": np.array(["a"])}, r"note: <U1 \[1\], expected a text"),
+        ({"delaer": np.zeros(3, int)}, "'delaer': unknown array, expected an .npz of boards: owner, dealer"),
+    ],
+)
+def test_arrays_are_checked(tmp_path, fields, fault):
+    with pytest.raises(ValueError, match=rf"a\.npz: {fault}"):
+        load(tmp_path / "a.npz", **fields)
+
+
+def header(shape, dtype="|u1"):
+    """The beginning of an .npy file."""
+    out = io.BytesIO()
+    np.lib.format.write_array_header_1_0(out, {"descr": dtype, "fortran_order": False, "shape": shape})
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("member", "fault"),
+    [
+        (header((1 << 60, 13)) + bytes(39), r"owner: 39 bytes, but uint8 \[1152921504606846976, 13\] takes"),
+        (header((3, 13)) + bytes(38), r"owner: 38 bytes, but uint8 \[3, 13\] takes 39"),
+        (header((-3, 13)) + bytes(39), "owner: an array of uint8 .-3, 13"),
+        (header((3, 13), "|V13"), "owner: an array of"),
+        (b"\x93NUMPY\x09\x00" + bytes(50), "owner: .*version"),
+        (b"no array", "owner: .*magic"),
+        (header((1 << 28,)) + bytes(1 << 25), f"unpacks to {(1 << 25) + 192 + 64} bytes"),
+    ],
+)
+def test_sizes_are_checked_before_memory_is_asked_for(tmp_path, member, fault):
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("owner.npy", member)
+        archive.writestr("dealer.npy", header((0,)))
+    del member
+    tracemalloc.start()
+    begin = time.perf_counter()
+    with pytest.raises(ValueError, match=rf"a\.npz: {fault}" if "unpacks" not in fault else "a.npz: unpacks to"):
+        load_npz(path, "an .npz of boards", PLAN)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20 and time.perf_counter() - begin < 2
+    tracemalloc.stop()
+
+
+def test_a_member_that_lies_about_its_size_takes_no_more(tmp_path):
+    """The archive says 40 bytes, the stream unpacks to 64 MB."""
+    path, content = tmp_path / "a.npz", header((1 << 26,)) + bytes(1 << 26)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("owner.npy", content)
+    size = len(content).to_bytes(4, "little")
+    del content
+    path.write_bytes(path.read_bytes().replace(size, (128 + 40).to_bytes(4, "little")))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=r"a\.npz: owner: .*; expected an \.npz of boards"):
+        load_npz(path, "an .npz of boards", PLAN)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 22
+    tracemalloc.stop()
+
+
+def test_boards_that_do_not_shrink_have_room(tmp_path):
+    rng, n = np.random.default_rng(0), ROOM // 13 + 1
+    found = load(tmp_path / "a.npz", owner=rng.integers(0, 256, (n, 13), np.uint8), dealer=np.zeros(n, np.uint8))
+    assert len(found["owner"]) == n and EXPANSION > 1
+
+
+def test_a_digest_is_of_names_types_shapes_and_contents():
+    one = {"a": np.arange(6), "b": np.zeros(2, np.float16)}
+    others = [{"b": one["b"]}, {**one, "a": np.arange(6).reshape(2, 3)}, {**one, "b": np.zeros(2, np.uint16)}]
+    others.append({**one, "a": np.arange(1, 7)})
+    assert digest(one) == digest(dict(reversed(one.items()))) and len({*map(digest, [one, *others])}) == 5
+    assert digest({"a": np.asfortranarray(np.arange(6).reshape(2, 3))}) == digest({"a": np.arange(6).reshape(2, 3)})
