@@ -17,6 +17,7 @@ from bidzoo.registry import GAMES
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts)]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"`[^`\n]*`")
 LINK = re.compile(r"\[([^]\[]*)\]\(([^)\s]+)\)")
 BLOCKS = [
     pytest.param(path, block, id=f"{path.relative_to(ROOT)}-{number}")
@@ -81,7 +82,7 @@ def test_every_environment_has_its_picture(pages, env_id):
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_have_a_text_and_a_target(page):
     """They are read on a code host, too, which fills in no titles."""
-    for text, target in LINK.findall(page.read_text(encoding="utf-8")):
+    for text, target in LINK.findall(CODE.sub("code", page.read_text(encoding="utf-8"))):
         assert text, f"{target}: no text"
         if not target.startswith(("http://", "https://", "#")):
             assert (page.parent / target.split("#")[0]).exists(), target
@@ -95,6 +96,6 @@ def test_the_readme_of_a_package_index_has_no_relative_links():
 def test_addresses_are_named_once():
     """They are to be set at publication, in pyproject.toml."""
     urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
-    known = [*ROOT.glob("*.*"), *PAGES, *(ROOT / "bidzoo").rglob("*.py")]
+    known = [*filter(Path.is_file, ROOT.glob("*.*")), *PAGES, *(ROOT / "bidzoo").rglob("*.py")]
     naming = {path.name for path in known if any(url in path.read_text("utf-8") for url in urls.values())}
     assert naming == {"pyproject.toml"}

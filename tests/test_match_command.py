@@ -115,7 +115,7 @@ def drop(number):
         (change(7, imps=23), ":7: 23 IMPs, but the two scores give"),
         (change(8, imps=None), None),
         (drop(4), ":3: .* IMPs, expected the board's other table in the file"),
-        (change(2, extra=1), ":2: not a record of a match"),
+        (change(2, extra=1), ":2: extra: unknown field, expected version"),
     ],
 )
 def test_a_changed_record_is_named(folder, tmp_path, edit, problem):

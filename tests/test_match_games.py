@@ -197,7 +197,7 @@ def test_what_is_left_of_a_file_is_counted(spades, tmp_path):
         ({"players": ["a"] * 4}, "board 4, seating 0: players .*, but the replay gives"),
         ({"seating": 2}, r"board 4, seating 2: expected seating 0 \.\.\. 1"),
         ({"options": "{"}, "game spades_v0 with options {"),
-        ({"options": '{"goal": 1}'}, "no option 'goal'; choose from phase"),
+        ({"options": '{"goal": 1}'}, r"no option 'goal'; did you mean 'win_goal'\? choose from phase"),
         ({"env": "spades_v9"}, "unknown game 'spades_v9', expected bridge_bidding_v0, "),
         ({"env": "bridge_v0"}, "bridge_v0 has records of its own"),
         ({"rounds": "3"}, "m.jsonl:1: rounds: '3', expected an integer from 0"),
@@ -225,7 +225,7 @@ def test_a_changed_record_is_named(spades, tmp_path, changes, problem):
         ),
         (["sayc", "rb", "--env", "spades_v0"], ValueError, "agent 'sayc' does not play spades_v0; choose from random"),
         (["bis", "rb"], ValueError, "agent 'bis' does not play bridge_bidding_v0"),
-        (["cfr", "jps", "--env", "comm"], KeyError, "unknown game 'comm'; choose from bridge_bidding_v0"),
+        (["cfr", "jps", "--env", "chess"], KeyError, "unknown game 'chess'; choose from bridge_bidding_v0"),
         (["cfr", "jps", "--env", "comm_v0", "--deals", "test"], ValueError, "--deals test: comm_v0 is dealt by --seed"),
         (["cfr", "jps", "--env", "comm_v0", "--set", "bits=3"], ValueError, "no option 'bits'; choose from length"),
         (

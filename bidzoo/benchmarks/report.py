@@ -27,6 +27,7 @@ TITLES = {  # of the suites, in the order of the page
     "bridge-analysis": "Bridge bidding: how the agents bid",
     "bridge-training": "Bridge bidding: what the networks learned",
     "bridge-search": "Bridge bidding: the time of a searched call",
+    "bridge-cost": "Bridge without competition",
     "bridge-evaluator": "Bridge: double-dummy tricks by a network",
     "spades": "Spades: the bidders",
     "tabular": "Small games: the tabular agents",

@@ -21,7 +21,7 @@ those of the deal's double-dummy table; nothing is solved while an episode runs.
 
 | option | values (default first) | meaning |
 |---|---|---|
-| `observation` | `openspiel480`, `bmcs480`, `openspiel571`, `jps267`, `bidder1375` | [encoders](../observations/bridge.md) |
+| `observation` | `openspiel480`, `bmcs480`, `openspiel571`, `jps267`, `bidder1375` | the encoder |
 | `reward` | `"score"`, `"par"`, `"duplicate"`, `"cost"` | points; IMPs against par; IMPs of two tables; see below |
 | `reward_scale` | 1 | rewards are divided by it (24 in Joint Policy Search) |
 | `deals` | `"train"`, `"validation"`, `"test"`, a file, a `DealSet` | a PBN or LIN file also gives the dealers |
@@ -31,6 +31,8 @@ those of the deal's double-dummy table; nothing is solved while an episode runs.
 | `most_calls` | 0 | N/S pass of themselves after so many calls; 0: never |
 | `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, window or notebook |
 | `illegal_action` | `"terminate"`, `"raise"` | the offender and its partners get the lowest reward; `ValueError` |
+
+What the encoders say: [bridge observations](../observations/bridge.md).
 
 With `reward="duplicate"` an episode is two auctions of the same deal: at the second table every player sits one
 seat further clockwise, so the sides are exchanged and the same pair holds both directions, as in both papers.

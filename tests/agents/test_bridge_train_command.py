@@ -91,7 +91,7 @@ def test_only_bridge_is_recorded(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("synks=3", "no option 'synks'; choose from boards"),
+        ("synks=3", r"no option 'synks'; did you mean 'syncs'\? choose from boards"),
         ("syncs=many", "expected a value like 400"),
         ("hidden=2", "expected a value like True"),
         ("boards=-1", "boards -1: expected an integer from 1"),

@@ -154,7 +154,8 @@ def test_a_killed_run_goes_on(tmp_path):
     assert rows(found) == rows(again)
     assert rows(more) == rows(anew)
     after = np.bincount(np.loadtxt(tmp_path / "log", dtype=int))
-    assert (after[:30] == 2 * begun).all()  # ``anew`` alone played them again
+    assert (after[1:30] == 2 * begun[1:]).all()  # ``anew`` alone played them again
+    assert after[0] == 2 * begun[0] + 1  # each of the five runs tried a call first, two of them in ``begun``
 
 
 def test_a_ledger_is_of_the_very_agents(tmp_path):
@@ -296,7 +297,9 @@ def test_command_line(tmp_path):
     assert done.exit_code == 0, done.output
     assert results.load(out)["suite"] == "bridge"
     slip = runner.invoke(app, ["bench", "bridge", "--agents", "sayc, pass, ppp", "--boards", "20", "--json", str(out)])
-    assert "unknown agent 'ppp'; choose from random, pass" in str(slip.exception)  # at once, not left out
+    assert "unknown agent 'ppp'; did you mean 'ppo'? choose from random, pass" in str(
+        slip.exception
+    )  # at once, not left out
     pictures = tmp_path / "pictures"
     call = ["bench", "bridge-analysis", "--boards", "20", "--json", str(out), "--pictures", str(pictures)]
     assert runner.invoke(app, call).exit_code == 0

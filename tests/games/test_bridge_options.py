@@ -118,7 +118,7 @@ def test_a_wrong_option_is_named_and_changes_nothing(options: dict[str, Any], te
         ({"play": False, "reward": "mps"}, "unknown reward 'mps'; choose from score, par, duplicate"),
         ({"play": False, "reward_scale": 0}, "reward_scale 0: expected a positive number"),
         ({"play": False, "reward_scale": float("nan")}, "reward_scale nan"),
-        ({"play": False, "observation": "267"}, "unknown observation '267'; choose from openspiel480"),
+        ({"play": False, "observation": "267"}, r"'267'; did you mean 'jps267'\? choose from openspiel480"),
         ({"play": True, "reward": "par"}, "holds no deals, and random cards have no double-dummy table"),
         ({"play": False, "deals": DealSet.of(random_deals(0, np.arange(3)))}, "deal 0 of deals has no complete"),
         ({"play": False, "deals": DealSet(FEW.hands[:, ::-1] | 1, FEW.tricks)}, "deals: hands: deal"),

@@ -256,7 +256,7 @@ def test_any_walk_through_a_record_shows_what_a_fresh_replay_shows(game_id, move
     fresh = Session()
     fresh.start(game_id, seats=[HUMAN] * len(session.seats), seed=1, actions=session.actions)
     fresh.go(session.cursor)
-    assert show.page(fresh) == show.page(session)
+    assert show.page(fresh) | {"replaying": False} == show.page(session)
     assert [step["action"] for step in show.page(session)["record"][: session.cursor]] == taken
 
 
