@@ -58,8 +58,9 @@ class Batch:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: its arrays."""
-        arrays = zip(("player", "observation", "action_mask", "reward", "terminated"), self.buffers)
-        rows = "".join(f"<tr><td>{name}</td><td>{one.dtype} {list(one.shape)}</td></tr>" for name, one in arrays)
+        names = ("player", "observation", "action_mask", "reward", "terminated")
+        arrays = {name: getattr(self, name) for name in names}
+        rows = "".join(f"<tr><td>{name}</td><td>{a.dtype} {list(a.shape)}</td></tr>" for name, a in arrays.items())
         return f"<p>{escape(repr(self))}</p>\n<table>{rows}</table>"
 
     @property
