@@ -32,9 +32,14 @@ STRAIN = np.array([3, 2, 1, 0, 4])  # DDS strain of C D H S NT, and back
 one_call = threading.Lock()
 
 
-@cache
 def solver() -> ModuleType:
     """endplay's bindings, imported on first use (they bring matplotlib), with one thread."""
+    with one_call:  # two threads that set it up at once end the process
+        return _solver()
+
+
+@cache
+def _solver() -> ModuleType:
     try:
         from endplay import _dds
     except ImportError as error:
