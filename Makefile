@@ -66,7 +66,7 @@ test-wheel:
 	cd build/wheel && ../../.venv-wheel/bin/python smoke.py
 	cd build/wheel && ../../.venv-wheel-all/bin/python smoke.py all
 	.venv-wheel-all/bin/pip install -q --no-deps ./examples/bidzoo-hint
-	.venv-wheel-all/bin/pip install -q pytest
+	.venv-wheel-all/bin/pip install -q pytest pytest-timeout
 	cd build/wheel && ../../.venv-wheel-all/bin/python -m pytest -q --rootdir . ../../examples/bidzoo-hint/tests
 	cd build/wheel && ../../.venv-wheel-all/bin/bidzoo list | grep -q "bidzoo-hint 1.0"
 
