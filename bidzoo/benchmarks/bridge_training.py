@@ -6,10 +6,11 @@ from time import process_time
 
 import numpy as np
 
-from bidzoo.agents.bridge import belief, sl
+from bidzoo.agents.bridge import baseline19, belief, sl
+from bidzoo.agents.bridge.baseline19 import Networks
 from bidzoo.agents.bridge.expert import ExpertNetwork, right_calls
-from bidzoo.agents.bridge.network import Network, NetworkPolicy, network_named, packaged_network
-from bidzoo.agents.policy import Policy
+from bidzoo.agents.bridge.network import Network, NetworkPolicy, load_weights, network_named, packaged_network
+from bidzoo.agents.policy import Policy, Pool
 from bidzoo.benchmarks.bridge import Boards, Contracts
 from bidzoo.benchmarks.results import Estimate, Figure, Measured, ResultTable
 from bidzoo.core.kernels import States
@@ -25,10 +26,13 @@ from bidzoo.wrappers.batch import Batch, Seating
 _CHUNK = 8192  # boards at a time; bounds memory, changes no result
 
 
-def record(policy: Policy, count: int, seed: int = 0) -> Auctions:
-    """``count`` auctions of ``policy`` in all four seats; dealer and vulnerability by board number (Law 2)."""
+def record(policy: Policy, count: int, seed: int = 0, opponents: Sequence[Policy] = ()) -> Auctions:
+    """``count`` auctions of ``policy`` in all four seats; dealer and vulnerability by board number (Law 2).
+
+    Against ``opponents`` it sits N/S alone, and each board draws one of them.
+    """
     game = Bridge(play=True)  # random cards; only its auctions are played
-    seating = Seating([policy] * 4, seed)
+    seating = Seating([policy, Pool(opponents, seed) if opponents else policy] * 2, seed)
     parts = [_boards(game, seating, seed, at, min(at + _CHUNK, count)) for at in range(0, count, _CHUNK)]
     states = np.concatenate(parts)
     length = states["length"].astype(np.int64)
@@ -122,6 +126,32 @@ def experts(player: ExpertNetwork, data: SystemAuctions, plain: SystemAuctions |
     others = {"expert-sayc": player.of_systems(0, 0), **known}
     auctions = plain.auctions
     return [table, calls(Positions(auctions, auctions.split("test")), others, timed=True)], []
+
+
+def estimates(data: Auctions, files: Sequence[str | Path] = ()) -> Measured:
+    """How well ``baseline19`` knows partner's cards and the expert's calls, in auctions never trained on; no figures.
+
+    Beside it the networks of ``files``, of earlier stages, and ``belief`` and ``sl``.
+    """
+    test, known = Positions(data, data.split("test")), {"baseline19": packaged_network("baseline19", Networks)}
+    known |= {Path(file).stem: load_weights(file, Networks)[0] for file in files}
+    deals = test.deals(np.arange(len(test)))
+    note = (
+        f"{len(test):,} positions on {len(np.unique(deals)):,} deals; ± standard error over deals; nats an output,"
+        " 52 outputs; found: of partner's 13 cards, how many are among the 13 likeliest; uniform: every unseen card"
+        " with each other player alike"
+    )
+    columns = ("network", "cross-entropy", "found")
+    table = ResultTable("Partner's cards, the expert's auctions, test part", columns, note=note)
+    views, _, _ = test.at(np.arange(len(test)))
+    cards = baseline19.partners(test, np.arange(len(test)))
+    believed = belief.Belief().probabilities
+    chances = {name: baseline19.estimates(of.enn, of.architecture.encoder(views)) for name, of in known.items()}
+    for name, chance in {**chances, "belief": believed(views)[:, 0]}.items():
+        nats, found = baseline19.cross_entropy(chance, cards), baseline19.found(chance, cards)
+        table.add(name, Estimate.of(nats, group=deals), Estimate.of(found, group=deals))
+    table.add("uniform", belief.uniform_cross_entropy(), 1 / 3)
+    return [table, calls(test, {**known, "sl": packaged_network("sl")})], []
 
 
 def beliefs(test: Positions, source: str) -> ResultTable:

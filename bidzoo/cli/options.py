@@ -81,7 +81,9 @@ def _device(name: str) -> str:
         raise typer.BadParameter(f"{name!r} is no device of torch; expected cpu, cuda or cuda:0") from problem
     if kind == "cuda" and not torch.cuda.is_available():
         raise typer.BadParameter(f"{name!r}: torch finds no GPU here")
-    return name
+    from bidzoo.agents.bridge.distributed import device_of
+
+    return device_of(name)
 
 
 Seed = Annotated[int, typer.Option(min=0, help="Seed of deals and policies.")]

@@ -6,6 +6,7 @@ import pytest
 from bidzoo import agents
 from bidzoo.agents.bridge.belief import WHO, Imagined
 from bidzoo.agents.bridge.bmcs import Bmcs, RlMcs, Solver, before_each_call, gains, seen_by
+from bidzoo.agents.bridge.network import NetworkPolicy
 from bidzoo.core.cards import FULL_DECK, call_number
 from bidzoo.core.kernels import allocate
 from bidzoo.core.streams import Streams
@@ -129,6 +130,11 @@ def test_replayed_tables_are_those_of_the_game():
         game.step_one(tables, int(batch.states["calls"][row, t]), out)
 
 
+def who_sits(agent, seat, me):
+    """As ``me`` believes."""
+    return agent.policy if (seat - me) % 2 == 0 else agent.opponents
+
+
 def literal(agent, view, key, wanted, most):
     """Algorithm 3's loop over deals, one deal at a time: those that pass, and how many were drawn."""
     belief = agent.belief.probabilities(view)[0]
@@ -147,16 +153,16 @@ def literal(agent, view, key, wanted, most):
             call, number, seat = int(view["calls"][0, t]), streams.random(1)[0, 0], int(tables["turn"][0])
             if passed and (seat != me or agent.options.own_calls):
                 seen = GAME.view_of(tables, np.array([seat]))
-                passed = number < agent.policy.probabilities(seen, out.mask)[0, call]
+                passed = number < who_sits(agent, seat, me).probabilities(seen, out.mask)[0, call]
             GAME.step_one(tables, call, out)
         if passed:
             found.append(deal)
     return np.array(found).reshape(-1, 4), drawn
 
 
-@pytest.mark.parametrize("own_calls", [False, True])
-def test_the_batched_filter_is_the_loop_of_algorithm_3(own_calls):
-    agent = Bmcs(judge=Spread(), r_max=12, p_max=150, own_calls=own_calls)
+@pytest.mark.parametrize(("own_calls", "opponents"), [(False, None), (True, None), (False, "sl")])
+def test_the_batched_filter_is_the_loop_of_algorithm_3(own_calls, opponents):
+    agent = Bmcs(judge=Spread(), r_max=12, p_max=150, own_calls=own_calls, opponents=opponents)
     batch, compared = positions(5), 0
     for row in np.flatnonzero(batch.states["length"] == 5)[:4]:
         view = batch.views(np.array([row]))
@@ -187,10 +193,13 @@ def test_whichever_call_is_asked_about_first_the_same_deals_remain(monkeypatch, 
     assert any(others) and sum(len(hands) for hands, _ in found) > 10
 
 
-def test_rollouts_are_greedy_games():
+@pytest.mark.parametrize("opponents", [None, "a2c"])
+def test_rollouts_are_greedy_games(opponents):
     """The contract of every call on every deal, from the game itself, through another door."""
     batch = positions(3)
-    agent, judge = Bmcs(judge=Spread(), r_max=5, p_min=0.0, top_k=3, reward="points"), Spread()
+    other = opponents and NetworkPolicy("a2c-bridge", name=opponents)
+    agent = Bmcs(judge=Spread(), r_max=5, p_min=0.0, top_k=3, reward="points", opponents=other)
+    judge, me = Spread(), int(batch.views(np.array([0]))["seat"][0])
     view = batch.views(np.array([0]))
     found = agent.search(view, agent.policy.probabilities(view, batch.action_mask[:1])[0], 4)
     side = 1 if int(view["seat"][0]) % 2 == 0 else -1
@@ -205,7 +214,8 @@ def test_rollouts_are_greedy_games():
                 GAME.step_one(tables, int(earlier), out)
             while tables["turn"][0] >= 0:
                 seen = GAME.view_of(tables, tables["turn"].astype(np.int64))
-                GAME.step_one(tables, int(agent.policy.act(seen, out.mask, Streams.at(0, np.array([0])))[0]), out)
+                policy = who_sits(agent, int(tables["turn"][0]), me)
+                GAME.step_one(tables, int(policy.act(seen, out.mask, Streams.at(0, np.array([0])))[0]), out)
             points.append(expected_points(tables[0], deal, judge))
         np.testing.assert_allclose(gained, side * (np.array(points) - points[0]), atol=1e-2)
 
@@ -344,6 +354,18 @@ def test_search_without_deals_lets_the_likeliest_call_stand():
     chances = agent.policy.probabilities(views, legal)[0]
     empty = [s for s in (agent.search(views, chances, key) for key in range(30)) if len(s.hands) == 0]
     assert empty and all(s.call == chances.argmax() and s.drawn == 1 for s in empty)
+
+
+def test_a_model_of_the_other_side_changes_calls():
+    """Somewhere; its name is shown, and what has no probabilities is none."""
+    batch = positions(4)
+    rows = np.flatnonzero(batch.states["length"] == 4)
+    views, legal, rng = batch.views(rows), batch.action_mask[rows], lambda: Streams.at(1, rows)
+    usual, against = Bmcs(r_max=20), Bmcs(r_max=20, opponents="a2c-bridge")
+    assert (usual.act(views, legal, rng()) != against.act(views, legal, rng())).any()
+    assert "against a2c-bridge" in repr(against) and "against" not in repr(usual)
+    with pytest.raises(ValueError, match="which sayc has not"):
+        Bmcs(opponents="sayc")
 
 
 def test_impossible_options_are_named():

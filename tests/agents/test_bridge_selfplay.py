@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from bidzoo import agents
 from bidzoo.agents.bridge import selfplay
-from bidzoo.agents.bridge.selfplay import BOTH, EAST_WEST, NORTH_SOUTH, Recorder, join
+from bidzoo.agents.bridge.selfplay import BOTH, EAST_WEST, NORTH_SOUTH, Recorder, Several, join, unlikely
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.state import AUCTION
@@ -107,3 +108,56 @@ def test_decisions_of_two_plays_one_after_the_other():
     order = np.random.default_rng(0).permutation(len(joined.call))
     expected = {name: np.concatenate([getattr(play, name) for play in plays])[order] for name in FIELDS}
     assert_same(joined.select(order), expected)
+
+
+def test_any_agent_sits_at_the_other_side():
+    """Its calls are those it makes of the views; the learner's are not touched."""
+    sayc, boards = agents.make("sayc"), np.arange(60)
+    tables, decisions = selfplay.play(GAME, boards, 3, player, sayc, np.zeros(60, np.int64), 1)
+    assert set(decisions.side) == {NORTH_SOUTH}
+    here, checked = selfplay.deal(GAME, boards, 3), 0
+    while len(rows := np.flatnonzero(here["phase"] == AUCTION)):
+        turn = here["turn"][rows].astype(np.int64)
+        made = tables["calls"][rows, here["length"][rows]].astype(np.int64)
+        theirs = rows[turn % 2 == 1]
+        seen = selfplay.empty(GAME, len(rows))
+        selfplay.observe(GAME, here, rows, 0, seen)
+        if len(theirs):
+            at = turn % 2 == 1
+            views = GAME.view_of(here[theirs], turn[at])
+            calls = sayc.act(views, seen.legal[at], Streams.at(0, boards[theirs]))
+            np.testing.assert_array_equal(made[at], calls)
+            checked += len(theirs)
+        selfplay.make(here, rows, made)
+    assert checked > 200
+
+
+def test_a_board_has_one_of_several_opponents():
+    boards, sides = np.arange(50), np.arange(50) % 2
+    sayc = agents.make("sayc")
+    both = Several([other, sayc], lambda numbers: numbers // 2 % 2)
+    mixed, _ = selfplay.play(GAME, boards, 1, player, both, sides, 4)
+    for number, opponent in enumerate((other, sayc)):
+        alone, _ = selfplay.play(GAME, boards, 1, player, opponent, sides, 4)
+        mine = boards // 2 % 2 == number
+        np.testing.assert_array_equal(mixed[mine], alone[mine])
+        assert (mixed[~mine] != alone[~mine]).any()
+
+
+def test_unlikely_calls_are_drawn_at_a_temperature_from_the_rest():
+    """As often as a softmax without the tried and the illegal ones says; -1 where nothing is left."""
+    chance = np.full(38, 1e-30)
+    chance[[0, 5, 7, 9]] = [0.9, 0.08, 0.016, 0.004]
+    log_chances = np.log(chance).astype(np.float32)
+    log_chances[[1, 2]] = -1e9  # illegal
+    numbers = (np.arange(10_000) + 0.5) / 10_000
+    tried = np.tile([0, 5, -1], (10_000, 1))
+    drawn = unlikely(np.tile(log_chances, (10_000, 1)), tried, 2.0, numbers)
+    wanted = np.exp(log_chances / 2.0)
+    wanted[[0, 1, 2, 5]] = 0
+    shares = np.bincount(drawn, minlength=38) / 10_000
+    np.testing.assert_allclose(shares, wanted / wanted.sum(), atol=2e-4)
+    assert shares[7] == pytest.approx(2 * shares[9], rel=0.01)
+    forced = np.full((2, 38), -1e9, np.float32)
+    forced[:, 0] = 0
+    assert unlikely(forced, np.array([[0], [0]]), 3.0, np.array([0.2, 0.999])).tolist() == [-1, -1]

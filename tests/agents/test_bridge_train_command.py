@@ -11,6 +11,7 @@ from bidzoo.agents.bridge import network as weights
 from bidzoo.cli.options import parse
 from bidzoo.cli.train import app
 from bidzoo.envs.bridge.deals import DealSet, packaged
+from bidzoo.envs.bridge.formats.auctions import Auctions, Positions
 
 
 def run(*words):
@@ -61,6 +62,59 @@ def test_a_deep_gelu_network_goes_through_the_stages(tmp_path):
         for name, tensor in whole.tensors.items():
             np.testing.assert_array_equal(tensor, parts.tensors[name])
             assert (tensor != before[name]).any()
+
+
+def test_ppo_meets_other_agents(tmp_path):
+    """Each at boards of its own, said in the provenance and the curves; a run in parts is a whole one."""
+    auctions, start = tmp_path / "auctions.npz", tmp_path / "sl" / "network.safetensors"
+    run("record", 60, "--policy", "sayc", "--opponent", "pass", "--opponent", "sayc", "--out", auctions)
+    run("sl", auctions, "--out", tmp_path / "sl", "--width", 16, "--every", 2, "--set", "steps=2", "--set", "batch=32")
+    words = ["--start", start, "--opponent", "sayc", "--opponent", "pass", "--against", "sayc", "--against", "pass"]
+    options = ["boards=40", "strange=0.5", "self_play=0.2", "rare=0.3", "minibatch=64", "anchor_end=0.5"]
+    tiny = ["--every", 1, "--boards", 12, *(word for option in options for word in ("--set", option))]
+    for folder, lengths in (("whole", [2]), ("parts", [1, 2])):
+        for n in lengths:
+            text = run("ppo", *words, *tiny, "--set", f"iterations={n}", "--out", tmp_path / folder)
+    for figure in ("against_past", "against_sayc", "against_pass", "imps_sayc", "imps_pass"):
+        assert figure in text
+    whole, about = (weights.load_weights(tmp_path / folder / "network.safetensors") for folder in ("whole", "parts"))
+    assert whole[0].digest == about[0].digest
+    about = about[1]
+    assert about["opponents"] == "sayc, pass" and about["judged_against"] == "sayc, pass"
+    row = about["measured"]
+    assert row["imps"] == pytest.approx((row["imps_sayc"] + row["imps_pass"]) / 2)
+    for wrong, said in (
+        (["--opponent", "expert-acol"], "a stranger"),
+        (["--opponent", "sayc", "--set", "strange=0"], "strange 0"),
+        (["--set", "strange=0.3"], "with 0 opponents"),
+        (["--opponent", "sayc", "--set", "strange=0.6", "--set", "self_play=0.5"], "more than all boards"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            run("ppo", "--start", start, "--out", tmp_path / "wrong", *wrong)
+    with pytest.raises(ValueError, match="opponent 2 was"):
+        words[words.index("pass")] = "random"
+        run("ppo", *words, *tiny, "--set", "iterations=3", "--out", tmp_path / "parts")
+
+
+def test_belief_learns_the_view_of_one_side(tmp_path):
+    data = tmp_path / "auctions.npz"
+    run("record", 200, "--policy", "sayc", "--opponent", "pass", "--out", data)
+    auctions = Auctions.load(data)
+    ours, theirs, all_of_them = (Positions(auctions, np.arange(200), side) for side in (0, 1, None))
+    assert len(ours) + len(theirs) == len(all_of_them) and len(ours) > 0
+    assert set(ours.at(np.arange(len(ours)))[0]["seat"] % 2) == {0}
+    views, _, made = theirs.at(np.arange(len(theirs)))
+    assert set(views["seat"] % 2) == {1} and not made.any()  # those that pass
+    assert len({ours.digest, theirs.digest, all_of_them.digest}) == 3
+    small = ["--width", 16, "--depth", 1, "--every", 2, "--set", "steps=2", "--set", "batch=16"]
+    digests = set()
+    for side in ("ns", "ew", "both"):
+        run("belief", data, "--side", side, "--out", tmp_path / side, *small)
+        digests.add(weights.load_weights(tmp_path / side / "network.safetensors")[0].digest)
+    assert len(digests) == 3
+    run("record", 3, "--policy", "sayc", "--out", tmp_path / "few.npz")
+    with pytest.raises(ValueError, match=r"few.npz: none of 3 auctions is a validation one"):
+        run("belief", tmp_path / "few.npz", "--out", tmp_path / "few", *small)
 
 
 def test_options_are_parsed_by_kind():

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bidzoo.agents.bridge import network, trainer
+from bidzoo.agents.bridge import distributed, network, trainer
 from bidzoo.agents.bridge.network import Architecture
 from bidzoo.agents.bridge.selfplay import Actor, Pairs, actor, duplicate_pairs
 from bidzoo.agents.bridge.trainer import Figures, means
@@ -56,6 +56,7 @@ class ActorCritic(trainer.Trainer):
                 f"{self.algorithm} needs observation={architecture.observation!r} and reward='score', "
                 f"not {game.encoder.name!r} and {game.reward!r}"
             )
+        distributed.alone(self.algorithm)
         super().__init__(options, options.syncs, device)
         self._inputs = {"start": digest(network.arrays(model)), "deals": digest(game.deals._asdict())}
         self.game, self.model, self.architecture = game, model, architecture

@@ -67,7 +67,7 @@ class Trainer(Fit):
 
         views, _, _ = self.learn.at(numbers)
         x = self.tensor(self.options.architecture.encoder(views))
-        logits = network.forward(self.model, x).reshape(-1, 3, NUM_CARDS)
+        logits = network.forward(self.learner, x).reshape(-1, 3, NUM_CARDS)
         wanted = self.tensor(targets(self.learn, numbers)).float()
         each = torch.nn.functional.binary_cross_entropy_with_logits(logits, wanted, reduction="none")
         return (each * self.tensor(~_own(views))[:, None]).sum() / each.numel()

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -66,14 +66,17 @@ def seen_by(state: States, seat: int, hands: I64) -> States:
     return seen
 
 
-def play_out(states: States, policy: Any) -> None:
-    """``states`` ``[B]`` to the end of the auction, in place; everybody makes the call ``policy`` finds likeliest."""
+def play_out(states: States, north_south: RolloutPolicy, east_west: RolloutPolicy) -> None:
+    """``states`` ``[B]`` to the end of the auction, in place: each side makes the calls its policy finds likeliest."""
     while len(active := np.flatnonzero(states["phase"] == AUCTION)):
-        here = states[active]
-        seen = allocate(VIEW, len(here))
-        views(here, here["turn"].astype(np.int64), seen)
         calls = np.full(len(states), -1, np.int64)
-        calls[active] = policy.probabilities(seen, legal_calls(here)).argmax(1)
+        side = states["turn"][active] % 2
+        for policy, rows in ((north_south, active[side == 0]), (east_west, active[side == 1])):
+            if len(rows):
+                here = states[rows]
+                seen = allocate(VIEW, len(here))
+                views(here, here["turn"].astype(np.int64), seen)
+                calls[rows] = policy.probabilities(seen, legal_calls(here)).argmax(1)
         make_calls(states, calls)
 
 
@@ -236,6 +239,7 @@ class Bmcs:
         judge: Literal["network", "solver"] | Judge = "network",
         name: str | None = None,
         workers: int = 1,
+        opponents: str | RolloutPolicy | None = None,
         **options: Any,
     ) -> None:
         """Args:
@@ -244,22 +248,21 @@ class Bmcs:
         judge: who says how many tricks are made: the double-dummy network, the exact solver, or one's own.
         name: what result tables call it.
         workers: processes of the solver; they change no result.
+        opponents: what the other side is believed to be: it filters by their calls and plays them out; None: as
+            ``policy``, which is the paper's setting.
         options: fields of ``Options``.
         """
         check_names(f"agent {type(self).name!r}", type(self), options)
-        rollout_policy: Any = agents.make(policy) if isinstance(policy, str) else policy
-        if not hasattr(rollout_policy, "probabilities"):
-            raise ValueError(
-                f"bmcs needs a policy with probabilities(views, legal), which {rollout_policy.name} has not"
-            )
-        self.policy: RolloutPolicy = rollout_policy
+        self.policy = _rollout_policy(policy)
+        self.opponents = self.policy if opponents is None else _rollout_policy(opponents)
         self.belief = belief if isinstance(belief, Belief) else Belief(belief)
         self.judge = _judge(judge, workers)
         self.options = replace(type(self).options, **options)
         self.name = name or type(self).name
 
     def __repr__(self) -> str:
-        return f"<{self.name}: {self.policy.name} with a search of {self.options.r_max} deals>"
+        against = "" if self.opponents is self.policy else f" against {self.opponents.name}"
+        return f"<{self.name}: {self.policy.name}{against} with a search of {self.options.r_max} deals>"
 
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """The call with the best results, ``[B]``; where only one call is likely, that one."""
@@ -309,7 +312,7 @@ class Bmcs:
             count = min(options.p_max - drawn, max(options.r_max, int(1.1 * missing / rate)), 8 * options.r_max)
             streams = Streams.at(key, np.arange(drawn, drawn + count))
             hands = imagined.draw(streams.keys)
-            passed = self._filter(before, order, hands, streams.random(len(before) - 1))
+            passed = self._filter(before, order, hands, streams.random(len(before) - 1), imagined.seat)
             if len(passed) >= missing:
                 passed = passed[:missing]
                 count = int(passed[-1]) + 1  # Algorithm 3 stops here
@@ -324,9 +327,10 @@ class Bmcs:
         """
         mine = before["turn"][:-1] == view["seat"][0]
         asked = np.flatnonzero(self.options.read_calls & (self.options.own_calls | ~mine))
-        return sorted(asked.tolist(), key=lambda t: float(self._chances(before, t, hands).mean()))
+        me = int(view["seat"][0])
+        return sorted(asked.tolist(), key=lambda t: float(self._chances(before, t, hands, me).mean()))
 
-    def _filter(self, before: States, order: list[int], hands: I64, numbers: F64) -> I64:
+    def _filter(self, before: States, order: list[int], hands: I64, numbers: F64, me: int) -> I64:
         """Rows of ``hands`` ``[D, 4]`` that survive: each call made drops a deal with 1 - its chance there.
 
         ``numbers`` ``[D, length]``, uniform in [0, 1), decide.
@@ -334,15 +338,16 @@ class Bmcs:
         left = np.arange(len(hands))
         for t in order:
             if len(left):
-                left = left[numbers[left, t] < self._chances(before, t, hands[left])]
+                left = left[numbers[left, t] < self._chances(before, t, hands[left], me)]
         return left
 
-    def _chances(self, before: States, t: int, hands: I64) -> F32:
-        """Chance ``[n]`` that call ``t`` is made with each of ``hands`` ``[n, 4]``."""
+    def _chances(self, before: States, t: int, hands: I64, me: int) -> F32:
+        """Chance ``[n]`` that call ``t`` is made with each of ``hands`` ``[n, 4]``, as seat ``me`` believes."""
         seat = int(before["turn"][t])
+        policy = self.policy if seat % 2 == me % 2 else self.opponents
         views = seen_by(before[t : t + 1], seat, hands[:, seat])
         legal = np.repeat(legal_calls(before[t : t + 1]), len(hands), axis=0)
-        return self.policy.probabilities(views, legal)[:, int(before["calls"][-1, t])]
+        return policy.probabilities(views, legal)[:, int(before["calls"][-1, t])]
 
     # ---- Algorithm 4 ---------------------------------------------------------------------
 
@@ -355,9 +360,10 @@ class Bmcs:
         states = np.repeat(here, len(hands) * len(calls))
         states["hands"] = states["held"] = np.repeat(hands, len(calls), axis=0)
         make_calls(states, np.tile(calls, len(hands)))
-        play_out(states, self.policy)
+        ours = int(view["seat"][0]) % 2 == 0
+        play_out(states, *(self.policy, self.opponents) if ours else (self.opponents, self.policy))
         found, judged = gains(judge, hands, states, int(view["vulnerable"][0]), self.options.reward == "imps")
-        return found if int(view["seat"][0]) % 2 == 0 else 0 - found, judged
+        return found if ours else 0 - found, judged
 
     # ---- for people ----------------------------------------------------------------------
 
@@ -390,6 +396,14 @@ class RlMcs(Bmcs):
 
     name = "rl-mcs"
     options = Options(deals="uniform")
+
+
+def _rollout_policy(policy: str | RolloutPolicy) -> RolloutPolicy:
+    """An agent of that name, or ``policy``; ValueError unless it says how likely it makes each call."""
+    made: Any = agents.make(policy) if isinstance(policy, str) else policy
+    if not hasattr(made, "probabilities"):
+        raise ValueError(f"bmcs needs a policy with probabilities(views, legal), which {made.name} has not")
+    return cast(RolloutPolicy, made)
 
 
 def _judge(judge: str | Judge, workers: int) -> Judge:

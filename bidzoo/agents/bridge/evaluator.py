@@ -29,7 +29,7 @@ from bidzoo.agents.bridge.network import Neurons, Shapes, Weights, forward, load
 from bidzoo.agents.bridge.trainer import Fit
 from bidzoo.core.arrays import digest
 from bidzoo.core.cards import FULL_DECK, HAND_SIZE, NOTRUMP, NUM_CARDS
-from bidzoo.core.kernels import F32, I8, I64, Bool, batched, compiled_batched, row
+from bidzoo.core.kernels import F32, I8, I64, Bool, assign_row, batched, compiled_batched, row
 from bidzoo.core.options import Checked
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.deals import RELABELLINGS, UNKNOWN, DealSet, random_deals
@@ -158,7 +158,7 @@ def _chances_row(codes: I64, notrump: bool, net: Layers, out: F32) -> None:
     one_row(z, net.middle, net.middle_bias, used, y[0])
     activate_row(y[0], RELU)
     one_row(y, net.last, net.last_bias, used, logits)
-    out[:] = logits[:CLASSES]
+    assign_row(out, logits)
     most, total = out.max(), 0.0
     for j in range(CLASSES):
         out[j] = math.exp(out[j] - most)
@@ -339,7 +339,7 @@ class Trainer(Fit):
         import torch
 
         codes, notrump, tricks = self.learn.at(numbers)
-        logits = forward(self.model, self.tensor(bits(codes)), int(notrump.sum()))
+        logits = forward(self.learner, self.tensor(bits(codes)), int(notrump.sum()))
         return torch.nn.functional.cross_entropy(logits, self.tensor(tricks))
 
     def measure(self, player: Any) -> dict[str, float]:

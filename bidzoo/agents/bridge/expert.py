@@ -241,7 +241,7 @@ class Trainer(Fit):
 
         views, legal, made = self.learn.at(numbers)
         x = self.options.architecture.plain.encoder(views)
-        logits = self.model(Entries.of(x, system_places(x, *self.learn.systems(numbers))))
+        logits = self.learner(Entries.of(x, system_places(x, *self.learn.systems(numbers))))
         logits = logits.masked_fill(torch.from_numpy(legal) == 0, -1e9)
         return torch.nn.functional.cross_entropy(logits, torch.from_numpy(made))
 

@@ -218,11 +218,23 @@ def ema_update(average: Any, twin: Any, stay: float) -> None:
 
 
 def forward(model: Any, x: Any, *more: Any) -> Any:
-    """Outputs of a torch module, computed in bfloat16, as float32."""
+    """Outputs of a torch module as float32, computed in bfloat16 where the device has units for it."""
     import torch
 
-    with torch.autocast(x.device.type, torch.bfloat16):
-        return model(x.to(torch.bfloat16), *more).float()
+    kind = x.device.type
+    with torch.autocast(kind, torch.bfloat16, enabled=_has_bfloat16(kind)):
+        return model(x.to(torch.bfloat16 if _has_bfloat16(kind) else torch.float32), *more).float()
+
+
+@cache
+def _has_bfloat16(kind: str) -> bool:
+    """Of a device: processors without such units take four times as long as for float32."""
+    import torch
+
+    if kind != "cpu":
+        return True
+    known = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
+    return any(known.get(unit) for unit in ("amx_bf16", "avx512_bf16", "bf16"))
 
 
 def log_softmax(logits: Any, legal: Any) -> Any:
@@ -237,18 +249,34 @@ PACKAGED = Path(__file__).parents[2] / "data" / "bridge"
 W = TypeVar("W", bound=Weights)
 
 
-def weight_file(network: Weights, provenance: Mapping[str, Any]) -> bytes:
-    """The file of ``network``, in half precision."""
-    half = {name: np.ascontiguousarray(array, np.float16) for name, array in network.tensors.items()}
+HALF = 11  # significant bits of half precision
+
+
+def rounded(array: F32, bits: int) -> NDArray[np.float16]:
+    """``array`` in half precision, to the nearest (of two, the even) number of so many significant bits."""
+    half = np.array(array, np.float16)
+    if drop := HALF - bits:
+        whole = half.view(np.uint16).astype(np.uint32)
+        whole += (1 << (drop - 1)) - 1 + (whole >> drop & 1)
+        half = (whole >> drop << drop).astype(np.uint16).view(np.float16)
+    return half
+
+
+def weight_file(network: Weights, provenance: Mapping[str, Any], bits: int = HALF) -> bytes:
+    """The file of ``network``, in half precision; matrices of fewer significant ``bits`` compress better."""
+    half = {
+        name: np.ascontiguousarray(rounded(array, bits if array.ndim > 1 else HALF))
+        for name, array in network.tensors.items()
+    }
     about = {"format": network.form, "architecture": asdict(network.architecture), "provenance": provenance}
     text = json.dumps({**about, "digest": digest(half)}, sort_keys=True)
     content: bytes = to_bytes(half, {"bidzoo": text})  # one entry: safetensors writes several in any order
     return content
 
 
-def save_weights(path: str | Path, network: Weights, provenance: Mapping[str, Any]) -> None:
-    """Write ``network`` in half precision, whole or not at all."""
-    replace_file(Path(path), weight_file(network, provenance))
+def save_weights(path: str | Path, network: Weights, provenance: Mapping[str, Any], bits: int = HALF) -> None:
+    """Write ``network`` in half precision, whole or not at all; ``bits`` as of ``weight_file``."""
+    replace_file(Path(path), weight_file(network, provenance, bits))
 
 
 def load_weights(path: str | Path, kind: type[W] = Network) -> tuple[W, dict[str, Any]]:  # type: ignore[assignment]

@@ -11,22 +11,27 @@ on a processor what took them days on accelerators:
   advantage estimates from a value network that sees all hands and what every contract would score (``critic.py``).
 - *self-play share*: on some boards the opponent is the learner itself, and both sides' decisions are learned from.
 - *anchor*: a KL penalty towards the supervised policy keeps the calls what a partner can understand.
+- *opponents*: on a share of the boards the opponents are other agents, each board's drawn from a list.
+- *rare calls*: at a share of the decisions one more call is tried, drawn at a high temperature, and weighs as much as
+  one of chance ``least``: what is never tried is never learned.
 - *average*: what is measured and kept is a moving average of the policy's weights, which forgets the noise of steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bidzoo.agents.bridge import network, selfplay, trainer
+from bidzoo.agents.bridge import distributed, network, selfplay, trainer
 from bidzoo.agents.bridge.critic import Critic, advantages, explained
 from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy
-from bidzoo.agents.bridge.selfplay import BOTH, Decisions, actor, log_chances
+from bidzoo.agents.bridge.selfplay import BOTH, Decisions, Opponent, Several, actor, log_chances
 from bidzoo.agents.bridge.trainer import Figures, means
+from bidzoo.agents.policy import Policy
 from bidzoo.core.arrays import Arrays, digest
 from bidzoo.core.kernels import F32, I8, I64
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight, Whole
@@ -53,7 +58,10 @@ class Options(Checked):
     advantage: Literal["rollouts", "critic"] = "rollouts"
     most: Count = 4  # calls tried at a decision
     least: Share = 0.02  # chance of a call that is tried
-    self_play: Share = 0.5  # share of boards against the learner itself; the others against a past snapshot
+    rare: Share = 0.0  # of the decisions at which a call that is less likely is tried too
+    rare_temperature: Weight = 3.0  # it is drawn at
+    self_play: Share = 0.5  # share of boards against the learner itself
+    strange: Share = 0.0  # share of boards against ``opponents``; all others are against a past snapshot
     snapshot_every: Count = 10  # iterations
     epochs: Count = 4
     minibatch: Count = 2048  # decisions
@@ -61,6 +69,7 @@ class Options(Checked):
     clip: Weight = 0.2
     entropy: Weight = 0.0
     anchor: Weight = 0.05  # weight of KL(policy, supervised policy)
+    anchor_end: Share = 1.0  # share of that weight at the end of the run, to which it falls linearly
     average: Share = 0.9  # of the averaged weights that stay, an iteration
     critic_width: Count = 384
     critic_learning_rate: Weight = 1e-3
@@ -87,7 +96,13 @@ class Trainer(trainer.Trainer):
     options: Options
 
     def __init__(
-        self, start: Network, game: Bridge, options: Options, device: str = "cpu", reference: Network | None = None
+        self,
+        start: Network,
+        game: Bridge,
+        options: Options,
+        device: str = "cpu",
+        reference: Network | None = None,
+        opponents: Sequence[Policy] = (),
     ) -> None:
         """Args:
         start: the policy to improve, and the first opponent.
@@ -95,17 +110,26 @@ class Trainer(trainer.Trainer):
         options: of the run.
         device: of torch.
         reference: the supervised policy of datum and anchor, and an opponent; None if that is ``start``.
+        opponents: other agents, met on the share ``strange`` of the boards, each board's drawn from them.
         """
         import torch
 
         if game.reward != "score":
             raise ValueError(f"PPO compares scores itself; make the game with reward='score', not {game.reward!r}")
+        if (options.strange > 0) != (len(opponents) > 0):
+            raise ValueError(f"strange {options.strange} with {len(opponents)} opponents: expected both or neither")
+        if options.self_play + options.strange > 1:
+            raise ValueError(f"self_play {options.self_play} and strange {options.strange} are more than all boards")
+        if options.advantage == "critic":
+            distributed.alone("ppo with advantage='critic'")
         super().__init__(options, options.iterations, device)
+        self.opponents = tuple(opponents)
         self._inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
         self._inputs["reference"] = reference.digest if reference else "start"
         self.game, self.architecture = game, start.architecture
         self.policy, self.average, self.past = (network.module_of(start, device) for _ in range(3))
         self.anchor = network.module_of(reference or start, device)
+        self.learner = distributed.replicated(self.policy)
         self.adam = torch.optim.Adam(self.policy.parameters(), options.learning_rate, fused=True)
         self.modules = {"policy": self.policy, "average": self.average, "adam": self.adam}
         if options.advantage == "critic":
@@ -137,12 +161,12 @@ class Trainer(trainer.Trainer):
     def iterate(self, iteration: int) -> Figures:
         """Play, then learn; figures of the iteration."""
         options = self.options
-        rows = np.arange(options.boards, dtype=np.int64)
+        rows = distributed.world().share(np.arange(options.boards, dtype=np.int64))
         boards = iteration * options.boards + rows
         sides = np.where(rows < options.self_play * options.boards, BOTH, rows % 2)
         chosen = Streams.at(options.seed, np.array([iteration]), 7).random(1)[0, 0]
         network.load_arrays(self.past, self.snapshots[int(chosen * len(self.snapshots))])
-        mine, theirs = (actor(model, self.device) for model in (self.policy, self.past))
+        mine, theirs = actor(self.policy, self.device), self._other_side(False)
         states, decisions = selfplay.play(self.game, boards, options.seed, mine, theirs, sides, iteration)
         reference = self._datum(boards)
         self.games += 2 * options.boards
@@ -150,14 +174,26 @@ class Trainer(trainer.Trainer):
         if options.advantage == "critic":
             batch, figures = self._from_critic(decisions, reference, decisions.outcome(reward), iteration)
         else:
-            batch, figures = self._from_rollouts(decisions, reference, sides)
+            batch, figures = self._from_rollouts(decisions, reference, sides, boards, iteration)
         warming = options.advantage == "critic" and iteration < options.critic_warm_up
         result = {} if warming or len(batch.call) == 0 else self._learn(batch, iteration)
         if (iteration + 1) % options.snapshot_every == 0:
             self.snapshots.append(network.arrays(self.policy))
-        won = np.where(sides == 0, reward, -reward)[sides != BOTH]
-        against = {"against_past": float(won.mean())} if len(won) else {}
+        won, who = np.where(sides == 0, reward, -reward), self._drawn(boards)
+        names = ["past", *(policy.name for policy in self.opponents)]
+        met = {name: won[(who == number) & (sides != BOTH)] for number, name in enumerate(names)}
+        against = {f"against_{name}": float(on.mean()) for name, on in met.items() if len(on)}
         return {"decisions": float(len(decisions.call)), **against, **figures, **result}
+
+    def _drawn(self, boards: I64) -> I64:
+        """Who is met at ``boards`` ``[B]``: 0 a past snapshot (or nobody), ``k`` the ``k``-th of the opponents."""
+        row, n = boards % self.options.boards, len(self.opponents)
+        strange = row >= (1 - self.options.strange) * self.options.boards
+        return np.where(strange, 1 + row // 2 % max(1, n), 0)
+
+    def _other_side(self, greedy: bool) -> Opponent:
+        past = actor(self.past, self.device, greedy)
+        return Several([past, *self.opponents], self._drawn) if self.opponents else past
 
     def _datum(self, boards: I64) -> I64:
         """Points of N/S with the supervised policy in all four seats: ``[B]``."""
@@ -171,21 +207,45 @@ class Trainer(trainer.Trainer):
             return (points / MAX_POINTS).astype(np.float32)
         return imps(points - reference).astype(np.float32)
 
-    def _from_rollouts(self, decisions: Decisions, reference: I64, sides: I64) -> tuple[TrainingBatch, Figures]:
-        """Every candidate of the decisions that have more than one, made and played out by likeliest calls."""
+    def _from_rollouts(
+        self, decisions: Decisions, reference: I64, sides: I64, boards: I64, iteration: int
+    ) -> tuple[TrainingBatch, Figures]:
+        """Every candidate of the decisions that have more than one, made and played out by likeliest calls.
+
+        Those of all processes, in the order of one: by turn, then by board.
+        """
         call, chance = selfplay.candidates(decisions.log_chances, self.options.most, self.options.least)
-        undecided = np.flatnonzero(call[:, 1] >= 0)
+        if self.options.rare > 0:
+            call, chance = self._with_rare(decisions, call, chance, boards, iteration)
+        undecided = np.flatnonzero((call[:, 1:] >= 0).any(1))
         tried, call, chance = decisions.select(undecided), call[undecided], chance[undecided]
-        mine, theirs = (actor(model, self.device, greedy=True) for model in (self.policy, self.past))
+        mine, theirs = actor(self.policy, self.device, greedy=True), self._other_side(True)
         points = selfplay.explore(self.game, tried.states, call, mine, theirs, sides[tried.board])
         gain = tried.sign[:, None] * self._reward(points, reference[tried.board[:, None]])
+        before = np.take_along_axis(tried.log_chances, np.maximum(call, 0), 1)
+        columns: list[NDArray[Any]] = [tried.observation, tried.legal, call, before, chance, gain]
+        *all_columns, length, board = distributed.gathered([*columns, tried.length, boards[tried.board]])
+        order = np.lexsort((board, length))
+        observation, legal, call, before, chance, gain = (column[order] for column in all_columns)
         weight = chance / chance.sum(1, keepdims=True)
         advantage = gain - (weight * gain).sum(1, keepdims=True)
-        advantage = np.where(call >= 0, advantage / (advantage[call >= 0].std() + 1e-6), 0)
-        call = np.maximum(call, 0)
-        before = np.take_along_axis(tried.log_chances, call, 1)
-        batch = TrainingBatch(tried.observation, tried.legal, call, before, weight, advantage.astype(np.float32))
+        usual = (call >= 0) & (np.arange(call.shape[1]) < self.options.most)  # rare calls are mostly far worse
+        advantage = np.where(call >= 0, advantage / (advantage[usual].std() + 1e-6), 0)
+        batch = TrainingBatch(observation, legal, np.maximum(call, 0), before, weight, advantage.astype(np.float32))
         return batch, {"open": len(undecided) / max(1, len(decisions.call))}
+
+    def _with_rare(self, decisions: Decisions, call: I64, chance: F32, boards: I64, iteration: int) -> tuple[I64, F32]:
+        """Candidates ``[n, K + 1]`` and their chances: at some decisions one more, as if of chance ``least``."""
+        options = self.options
+        stream = (decisions.length << 32) + iteration * 4 + 3
+        numbers = Streams.at(options.seed, boards[decisions.board], stream).random(2)
+        chosen = np.flatnonzero(numbers[:, 0] < options.rare)
+        rare = np.full(len(call), -1)
+        rare[chosen] = selfplay.unlikely(
+            decisions.log_chances[chosen], call[chosen], options.rare_temperature, numbers[chosen, 1]
+        )
+        weight = np.where(rare >= 0, np.float32(options.least), np.float32(0))
+        return np.column_stack([call, rare]), np.column_stack([chance, weight])
 
     def _from_critic(
         self, decisions: Decisions, reference: I64, outcome: F32, iteration: int
@@ -221,34 +281,39 @@ class Trainer(trainer.Trainer):
     def _learn(self, batch: TrainingBatch, iteration: int) -> Figures:
         for group in self.adam.param_groups:
             group["lr"] = self.options.learning_rate * (1 - 0.9 * iteration / self.options.iterations)
+        done = iteration / self.options.iterations
+        anchor = self.options.anchor * (1 - done + done * self.options.anchor_end)
         columns = [self.tensor(column) for column in batch]
-        steps = [
-            self._step(TrainingBatch._make(column[rows] for column in columns))
-            for rows in self._minibatches(len(batch.call), iteration, 1)
-        ]
+        steps = []
+        for rows in self._minibatches(len(batch.call), iteration, 1):
+            part, weight = distributed.world().part(rows)
+            steps.append(self._step(TrainingBatch._make(column[part] for column in columns), anchor, weight))
         network.ema_update(self.average, self.policy, self.options.average)
         return means(steps)
 
-    def _step(self, batch: Any) -> Figures:
-        """One step on a minibatch, a ``TrainingBatch`` of torch tensors; figures, torch scalars."""
+    def _step(self, batch: Any, anchor: float, weight: float) -> Figures:
+        """One step on a ``TrainingBatch`` of torch tensors, this process's share of a minibatch; torch scalars.
+
+        ``anchor``: weight of it; ``weight``: of these rows among the processes.
+        """
         import torch
 
         options = self.options
-        chances = log_chances(self.policy, batch.observation, batch.legal)
+        chances = log_chances(self.learner, batch.observation, batch.legal)
         entropy = -(chances.exp() * chances).sum(1).mean()
         ratio = (chances.gather(1, batch.call) - batch.before).exp()
         clipped = ratio.clamp(1 - options.clip, 1 + options.clip)
         gain = (batch.weight * torch.minimum(ratio * batch.advantage, clipped * batch.advantage)).sum(1).mean()
         loss = -gain - options.entropy * entropy
         figures = {"surrogate": gain, "entropy": entropy, "clipped": (ratio != clipped).float().mean()}
-        if options.anchor > 0:
+        if anchor > 0:
             with torch.no_grad():
                 known = log_chances(self.anchor, batch.observation, batch.legal)
             away = (chances.exp() * (chances - known)).sum(1).mean()
-            loss = loss + options.anchor * away
+            loss = loss + anchor * away
             figures["from_anchor"] = away
         self.adam.zero_grad(set_to_none=True)
-        loss.backward()
+        (loss * weight).backward()
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), 1.0)
         self.adam.step()
         return {name: value.detach() for name, value in figures.items()}

@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bidzoo.agents.bridge.network import forward, log_softmax
+from bidzoo.agents.policy import Policy
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F32, F64, I8, I64, Bool, States, allocate, batched, next_row, unit_row
-from bidzoo.core.streams import stream_row
+from bidzoo.core.streams import Streams, stream_row
 from bidzoo.envs.bridge import engine
 from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row
 from bidzoo.envs.bridge.game import Bridge
@@ -31,6 +32,16 @@ NORTH_SOUTH, EAST_WEST, BOTH = 0, 1, 2  # whose decisions are learned from
 
 # observations [n, F], legal calls [n, 38], numbers in [0, 1) [n] -> calls [n], log-probabilities of all calls [n, 38]
 Actor = Callable[[I8, I8, F64], tuple[I64, F32]]
+
+
+class Several(NamedTuple):
+    """More than one at the other side, each at boards of its own."""
+
+    players: Sequence[Actor | Policy]
+    drawn: Callable[[I64], I64]  # numbers of boards [n] -> places in players [n]
+
+
+Opponent = Actor | Policy | Several  # a network in torch, any agent, or several of them
 
 
 def log_chances(model: Any, observation: Any, legal: Any) -> Any:
@@ -57,6 +68,7 @@ def actor(model: Any, device: str = "cpu", greedy: bool = False) -> Actor:
 
 # ---- decisions and their record ----------------------------------------------------------
 
+_ILLEGAL = -1e8  # a log-probability below is one of an illegal call
 _A_BOARD = 16  # decisions that a recorder begins with room for: auctions of networks have 10 or 11 calls
 
 
@@ -165,7 +177,7 @@ _RULES = engine.Rules(play=False, reward=engine.SCORE, divisor=1.0, code=0)  # a
 
 
 def play(
-    game: Bridge, boards: I64, seed: int, learner: Actor, opponent: Actor, sides: I64, stream: int
+    game: Bridge, boards: I64, seed: int, learner: Actor, opponent: Opponent, sides: I64, stream: int
 ) -> tuple[States, Decisions]:
     """Every board to its end: final states ``[B]`` and the learner's decisions.
 
@@ -194,7 +206,7 @@ def play_out(
     game: Bridge,
     states: States,
     learner: Actor,
-    opponent: Actor,
+    opponent: Opponent,
     sides: I64,
     key: int,
     recorder: Recorder | None = None,
@@ -215,9 +227,25 @@ def play_out(
         ):
             if len(at):
                 out = record.rows(len(at)) if record else scratch.select(slice(0, len(at)))
-                calls[at] = decide(game, states, rows[at], who, key, out).call
+                calls[at] = _calls(game, states, rows[at], who, key, out)
         turn = make(states, rows, calls)
         rows, turn = rows[turn >= 0], turn[turn >= 0]
+
+
+def _calls(game: Bridge, states: States, rows: I64, who: Opponent, key: int, out: Decisions) -> I64:
+    """What ``who`` calls at ``rows`` ``[n]`` of ``states`` ``[B]``; an actor's decisions go into ``out`` ``[n]``."""
+    if isinstance(who, Several):
+        drawn, calls = who.drawn(states["board"][rows].astype(np.int64)), np.empty(len(rows), np.int64)
+        for number in np.unique(drawn):
+            at = np.flatnonzero(drawn == number)
+            calls[at] = _calls(game, states, rows[at], who.players[number], key, out.select(slice(0, len(at))))
+        return calls
+    if isinstance(who, Policy):
+        observe(game, states, rows, key, out)
+        here = states[rows]
+        streams = Streams.at(key, here["board"].astype(np.int64), out.length)
+        return who.act(game.view_of(here, out.player), out.legal, streams)
+    return decide(game, states, rows, who, key, out).call
 
 
 def decide(game: Bridge, states: States, rows: I64, who: Actor, key: int, out: Decisions | None = None) -> Decisions:
@@ -274,7 +302,7 @@ def _make(start: int, stop: int, rows: I64, states: States, calls: I64, rules: e
 
 
 def finish(
-    game: Bridge, states: States, rows: I64, calls: I64, learner: Actor, opponent: Actor, sides: I64, key: int = 0
+    game: Bridge, states: States, rows: I64, calls: I64, learner: Actor, opponent: Opponent, sides: I64, key: int = 0
 ) -> I64:
     """Make ``calls`` ``[n]`` at copies of ``rows`` ``[n]`` of ``states`` and play them out; N/S points ``[n]``."""
     after = allocate(game.state, len(rows))
@@ -318,7 +346,22 @@ def _likeliest(start: int, stop: int, log_chances: F32, call: I64, best: F32) ->
             call[b, k], best[b, k] = found, log_chances[b, found]
 
 
-def explore(game: Bridge, states: States, call: I64, learner: Actor, opponent: Actor, sides: I64) -> I64:
+def unlikely(log_chances: F32, tried: I64, temperature: float, numbers: F64) -> I64:
+    """One more call ``[n]``, drawn at ``temperature`` from the legal ones that are not ``tried`` ``[n, K]``; -1: none.
+
+    What is drawn depends on what the player sees and on ``numbers`` ``[n]`` alone, not on the cards of others: a call
+    looked at only where it happens to be right would seem right everywhere.
+    """
+    chance = np.exp(log_chances.astype(np.float64) / temperature)
+    chance[log_chances < _ILLEGAL] = 0
+    row, place = np.nonzero(tried >= 0)
+    chance[row, tried[row, place]] = 0
+    below = chance.cumsum(1)
+    call: I64 = (below <= numbers[:, None] * below[:, -1:]).sum(1)
+    return np.where(below[:, -1] > 0, np.minimum(call, NUM_CALLS - 1), -1)
+
+
+def explore(game: Bridge, states: States, call: I64, learner: Actor, opponent: Opponent, sides: I64) -> I64:
     """N/S points ``[n, K]`` when each candidate ``call`` ``[n, K]`` (-1: none) is made at ``states`` and played out."""
     row, place = np.nonzero(call >= 0)
     points = np.zeros(call.shape, np.int64)

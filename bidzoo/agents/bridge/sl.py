@@ -47,7 +47,7 @@ class Trainer(Fit):
 
         views, legal, made = self.learn.at(numbers)
         x = self.tensor(self.options.architecture.encoder(views))
-        return torch.nn.functional.nll_loss(log_chances(self.model, x, self.tensor(legal)), self.tensor(made))
+        return torch.nn.functional.nll_loss(log_chances(self.learner, x, self.tensor(legal)), self.tensor(made))
 
     def measure(self, player: Any) -> dict[str, float]:
         """Figures of the validation positions."""

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bidzoo.agents.bridge import network
+from bidzoo.agents.bridge import distributed, network
 from bidzoo.agents.bridge.network import Architecture, Network, Weights, weight_file
 from bidzoo.core.arrays import Arrays, digest, load_tensors
 from bidzoo.core.kernels import I64
@@ -117,7 +117,7 @@ def train(trainer: Trainer, run: Run) -> Any:
         for iteration in range(done, min(trainer.end, run.stop or trainer.end)):
             seen.append(trainer.iterate(iteration))
             step = iteration + 1
-            if step % run.every and step != trainer.end:
+            if (step % run.every and step != trainer.end) or not kept.first:
                 continue
             player = trainer.player()
             row = {trainer.unit: float(step), **({"games": float(trainer.games)} if trainer.games else {})}
@@ -205,6 +205,9 @@ class Fit(Trainer):
                 raise ValueError(f"start is {start.architecture}, expected {options.architecture}")
             network.load_arrays(self.model, start.tensors)
         self.model.to(device)
+        if options.batch % distributed.world().size:
+            raise ValueError(f"batch {options.batch}: expected a multiple of {distributed.world().size} processes")
+        self.learner = distributed.replicated(self.model)
         self.adam = torch.optim.AdamW(
             self.model.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay, fused=True
         )
@@ -227,7 +230,7 @@ class Fit(Trainer):
 
     @abstractmethod
     def loss(self, numbers: I64) -> Any:
-        """Of the model at positions ``numbers`` of ``learn``, a torch scalar."""
+        """Of ``learner``, the model to learn with, at positions ``numbers`` of ``learn``: a torch scalar."""
 
     def iterate(self, iteration: int) -> Figures:
         """One step."""
@@ -236,7 +239,7 @@ class Fit(Trainer):
             group["lr"] = options.rate(iteration)
         rows = np.arange(options.batch, dtype=np.int64)
         numbers = Streams.at(options.seed, rows, iteration).random(1)[:, 0] * len(self.learn)
-        loss = self.loss(numbers.astype(np.int64))
+        loss = self.loss(distributed.world().share(numbers.astype(np.int64)))
         self.adam.zero_grad(set_to_none=True)
         loss.backward()
         self.adam.step()
@@ -262,7 +265,7 @@ _STATE = {  # metadata of a checkpoint
 
 
 class Checkpoint:
-    """Where a training run in the folder ``path`` stands; this process alone works there until it is closed."""
+    """Where a training run in the folder ``path`` stands; no other run works there until it is closed."""
 
     def __init__(self, path: str | Path, algorithm: str, options: Mapping[str, Any], inputs: Mapping[str, str]) -> None:
         """A checkpoint of other options (``LENGTHS`` apart) or other inputs is not gone on from.
@@ -281,14 +284,17 @@ class Checkpoint:
         self.inputs = dict(inputs)
         self.rows: list[dict[str, float]] = []
         self.networks: dict[str, bytes] = {}  # files of weights, by name
-        self._lock = Lock(self.file)
-        sweep(self.file)
+        self.first = distributed.world().rank == 0  # of the processes: the one that writes
+        if self.first:
+            self._lock = Lock(self.file)
+            sweep(self.file)
 
     def __enter__(self) -> Checkpoint:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._lock.release()
+        if self.first:
+            self._lock.release()
 
     def save(self, step: int, trainer: Trainer) -> None:
         """Where ``trainer`` stands, with the curves so far; then the files that are made of it."""
@@ -315,8 +321,14 @@ class Checkpoint:
         Raises:
             ValueError: the file is no checkpoint, or one of another algorithm, other options or other inputs.
         """
-        if not self.file.exists():
-            return 0
+        if not self.first:
+            distributed.wait()  # for the first to be done here
+        done = self._restore(trainer) if self.file.exists() else 0
+        if self.first:
+            distributed.wait()
+        return done
+
+    def _restore(self, trainer: Trainer) -> int:
         state: dict[str, Any] = {}
         tensors = load_tensors(self.file, "a checkpoint", lambda metadata: state.update(self._state(metadata)))
         if (made := digest(tensors)) != state["digest"]:
@@ -331,7 +343,8 @@ class Checkpoint:
             raise ValueError(f"{self.file}: not the state of this algorithm ({problem})") from problem
         self.rows = state["rows"]
         self.networks = {name: array.tobytes() for name, array in _within(tensors, "file").items()}
-        self._write_files()
+        if self.first:
+            self._write_files()
         return int(state["step"])
 
     def _state(self, metadata: Mapping[str, str]) -> dict[str, Any]:

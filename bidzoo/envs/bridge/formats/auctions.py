@@ -74,12 +74,15 @@ class Auctions(NamedTuple):
 class Positions:
     """Every call of some auctions of a data set, by number."""
 
-    def __init__(self, data: Auctions, auctions: I64) -> None:
-        self.data = data
+    def __init__(self, data: Auctions, auctions: I64, side: int | None = None) -> None:
+        """``auctions``: their numbers; ``side``: 0 calls of N/S alone, 1 those of E/W, None all."""
+        self.data, self.side = data, side
         lengths = np.diff(data.start)[auctions]
-        self._auction = np.repeat(auctions, lengths)
+        auction = np.repeat(auctions, lengths)
         before = np.cumsum(lengths) - lengths
-        self._turn = np.arange(len(self._auction)) - np.repeat(before, lengths)
+        turn = np.arange(len(auction)) - np.repeat(before, lengths)
+        use = slice(None) if side is None else (data.dealer[auction] + turn) % 2 == side
+        self._auction, self._turn = auction[use], turn[use]
 
     def __len__(self) -> int:
         return len(self._auction)
@@ -87,7 +90,8 @@ class Positions:
     @property
     def digest(self) -> str:
         """Of the auctions and of which of them these are."""
-        return digest({**self.data._asdict(), "auctions": self._auction})
+        side = {} if self.side is None else {"side": np.array(self.side)}
+        return digest({**self.data._asdict(), "auctions": self._auction, **side})
 
     def at(self, numbers: I64) -> tuple[States, I8, I64]:
         """Views ``[B]``, legal calls ``[B, 38]`` and the calls made ``[B]`` at positions ``numbers`` ``[B]``."""

@@ -1,0 +1,92 @@
+"""Several processes that train one network, data-parallel: ``torchrun --nproc-per-node N -m -- bidzoo train ppo ...``
+
+Each plays its share of the boards and learns from its share of every minibatch; gradients are averaged by torch's
+``DistributedDataParallel``, over gloo on processors and NCCL on GPUs. What is learned is what one process learns, up to
+the rounding of sums. The first process measures and writes; the others read its checkpoint, so the folder of a run must
+be one that all machines see.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+
+class World(NamedTuple):
+    """This process, and how many there are."""
+
+    rank: int
+    size: int
+
+    def share(self, rows: T) -> T:
+        """Every ``size``-th of ``rows``, an array or a tensor, from ``rank`` on."""
+        found: T = rows[self.rank :: self.size]  # type: ignore[index]
+        return found
+
+    def part(self, minibatch: Any) -> tuple[Any, float]:
+        """The rows of ``minibatch`` to learn from here, and the weight of their mean in the mean over processes."""
+        if len(minibatch) < self.size:
+            return minibatch, 1.0
+        rows = self.share(minibatch)
+        return rows, len(rows) * self.size / len(minibatch)
+
+
+@cache
+def world() -> World:
+    """As ``torchrun`` says; joined when first asked. Alone without it."""
+    size = int(os.environ.get("WORLD_SIZE", "1"))
+    if size == 1:
+        return World(0, 1)
+    import atexit
+
+    import torch
+
+    torch.distributed.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
+    atexit.register(torch.distributed.destroy_process_group)
+    return World(torch.distributed.get_rank(), size)
+
+
+def alone(what: str) -> None:
+    """ValueError if there are several processes: ``what`` is for one."""
+    if (size := world().size) > 1:
+        raise ValueError(f"{what} trains in one process, not in {size}")
+
+
+def device_of(device: str) -> str:
+    """The GPU of this process where ``device`` is ``"cuda"``, else ``device``."""
+    return f"cuda:{os.environ['LOCAL_RANK']}" if device == "cuda" and world().size > 1 else device
+
+
+def replicated(model: Any) -> Any:
+    """``model``, whose gradients are averaged over the processes."""
+    if world().size == 1:
+        return model
+    from torch.nn.parallel import DistributedDataParallel
+
+    return DistributedDataParallel(model)
+
+
+def wait() -> None:
+    """For all processes to come here."""
+    if world().size > 1:
+        import torch
+
+        torch.distributed.barrier()
+
+
+def gathered(columns: Sequence[NDArray[Any]]) -> Sequence[NDArray[Any]]:
+    """The rows of all processes, those of the first first, of each of ``columns``."""
+    if world().size == 1:
+        return columns
+    import torch
+
+    parts: list[Any] = [None] * world().size
+    torch.distributed.all_gather_object(parts, columns)
+    return [np.concatenate(column) for column in zip(*parts)]

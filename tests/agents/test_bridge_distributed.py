@@ -1,0 +1,77 @@
+"""Two processes train what one trains, up to the rounding of sums: started by torchrun, as a user starts them."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+pytest.importorskip("torch")
+
+from bidzoo.agents.bridge import distributed
+from bidzoo.agents.bridge.distributed import World
+from bidzoo.agents.bridge.network import arrays, load_weights, module
+from bidzoo.agents.bridge.sayc import Sayc
+from bidzoo.benchmarks.bridge_training import record
+from bidzoo.cli.train import app
+
+TORCHRUN = "-m torch.distributed.run --standalone --nproc-per-node 2 -m -- bidzoo train"
+
+
+def train(processes, *words):
+    """A training command, here or under torchrun; what it says."""
+    words = [str(word) for word in words]
+    if processes == 1:
+        told = CliRunner().invoke(app, words, catch_exceptions=False)
+        assert told.exit_code == 0, told.output
+        return told.output
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+    command = [sys.executable, *TORCHRUN.split(), *words]
+    ended = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def tensors(folder):
+    return load_weights(folder / "network.safetensors")[0].tensors
+
+
+def test_two_processes_are_one(tmp_path):
+    """sl from recorded calls, then ppo by self-play, in two parts: each goes on from the first process's checkpoint."""
+    record(Sayc(), 80).save(tmp_path / "auctions.npz")
+    small = ["--width", 24, "--depth", 2, "--every", 3]
+    fit = ["sl", tmp_path / "auctions.npz", *small, "--set", "batch=32", "--set", "learning_rate=1e-2"]
+    learned = ["boards=30", "minibatch=37", "rare=0.2", "self_play=0.5", "learning_rate=1e-3"]
+    start, told = tmp_path / "1" / "sl" / "network.safetensors", {}
+    for processes in (1, 2):
+        out = tmp_path / str(processes)
+        told[processes] = train(processes, *fit, "--set", "steps=6", "--out", out / "sl")
+        improve = ["ppo", "--start", start, "--every", 1, "--boards", 0, *(f"--set={option}" for option in learned)]
+        for iterations in (1, 2)[-processes:]:
+            train(processes, *improve, "--set", f"iterations={iterations}", "--out", out / "ppo")
+    assert told[1].count("accuracy") == told[2].count("accuracy") == 2  # one process speaks
+    begun = {"sl": arrays(module(load_weights(start)[0].architecture, 0, last_scale=0.1)), "ppo": tensors(start.parent)}
+    for stage, weights in begun.items():
+        one, two = (tensors(tmp_path / str(processes) / stage) for processes in (1, 2))
+        moved = np.concatenate([np.abs(one[name] - weights[name]).ravel() for name in weights])
+        apart = np.concatenate([np.abs(one[name] - two[name]).ravel() for name in weights])
+        assert np.quantile(apart, 0.99) < 0.03 * moved.max(), stage  # Adam makes a step of the rounding of no gradient
+        assert apart.mean() < 0.03 * moved.mean(), stage
+
+
+def test_shares_are_all_rows_once():
+    rows = np.arange(11)
+    worlds = [World(rank, 3) for rank in range(3)]
+    assert sorted(np.concatenate([world.share(rows) for world in worlds]).tolist()) == rows.tolist()
+    parts = [world.part(rows) for world in worlds]
+    mean = sum(part.mean() * weight for part, weight in parts) / 3
+    assert mean == pytest.approx(rows.mean())
+    assert worlds[0].part(rows[:2])[1] == 1.0
+
+
+def test_what_cannot_be_shared_is_refused(monkeypatch):
+    monkeypatch.setattr(distributed, "world", lambda: World(0, 2))
+    with pytest.raises(ValueError, match="rl trains in one process, not in 2"):
+        distributed.alone("rl")
