@@ -14,6 +14,7 @@ import pytest
 from numba import config
 
 import bidzoo
+from bidzoo.cli.compiling import everything
 from bidzoo.core import compiling, threads
 from bidzoo.core.kernels import next_row, when_compiled
 from bidzoo.envs.bridge import auction
@@ -86,6 +87,33 @@ print(json.dumps(0))
 """
     _, error = end(start(script, NUMBA_CACHE_DIR=str(tmp_path)))
     assert error == "bidzoo: compiling kernels for this machine; once, up to a minute\n"
+
+
+def test_the_command_leaves_nothing_to_compile(tmp_path):
+    """``bidzoo compile`` of a small game with an agent, and the first use after it."""
+    script = """
+import json, sys
+from typer.testing import CliRunner
+from bidzoo.cli.compiling import use
+from bidzoo.cli.main import app
+from bidzoo.core import compiling
+if sys.argv[1] == "command":
+    done = CliRunner().invoke(app, ["compile", "mini_hanabi", "--workers", "1"])
+    assert done.exit_code == 0 and "kernels of 1 games" in done.output, (done.output, done.exception)
+else:
+    use("mini_hanabi_v0", "random")
+print(json.dumps(sum(k.compiled.stats.cache_misses.total() for k in compiling.KERNELS.values())))
+"""
+    cold, warm = (end(start(script, word, NUMBA_CACHE_DIR=str(tmp_path)))[0] for word in ("command", "use"))
+    assert cold > 5 and warm == 0
+
+
+def test_everything_is_compiled_once():
+    work = everything()
+    assert len(set(work)) == len(work)
+    assert {env_id for env_id, name in work if name is None} >= set(bidzoo.registry.GAMES)
+    assert {("spades_v0", "bis"), ("bridge_bidding_v0", "sayc"), ("bridge_bidding_v0", "bmcs")} <= set(work)
+    assert ("spades_v0", "uct") not in work  # the class of bis: one kernel plays them all
 
 
 def test_an_unknown_policy_is_named(monkeypatch):

@@ -79,6 +79,19 @@ def test_every_environment_has_its_picture(pages, env_id):
     assert np.abs(kept - drawn).mean() < 0.1, "another moment: run python docs/pages.py"
 
 
+def test_the_readme_shows_a_moving_picture():
+    path = ROOT / "docs" / "pictures" / "play.webp"
+    assert f"](docs/pictures/{path.name})" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert path.stat().st_size < 1_500_000
+    with Image.open(path) as picture:
+        milliseconds = 0
+        for frame in range(picture.n_frames):
+            picture.seek(frame)
+            picture.load()  # or the duration is that of the frame before
+            milliseconds += picture.info["duration"]
+        assert picture.n_frames >= 10 and 8_000 <= milliseconds <= 15_000
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_have_a_text_and_a_target(page):
     """They are read on a code host, too, which fills in no titles."""

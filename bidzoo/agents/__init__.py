@@ -49,6 +49,9 @@ AgentName = Literal[  # for editors; other names can be registered
     "rl-mcs",
     "a2c-bridge",
     "jps-bridge",
+    "baseline19",
+    "baseline16",
+    "pbl",
     "bis",
     "rb",
     "ms",
@@ -104,6 +107,9 @@ AGENTS: dict[str, Entry] = {
     "rl-mcs": Entry("bidzoo.agents.bridge.bmcs:RlMcs", "the same search without the belief network", BRIDGE[:1]),
     "a2c-bridge": Entry("bidzoo.agents.bridge.a2c:A2c", "actor-critic from nothing", BRIDGE[:1]),
     "jps-bridge": Entry("bidzoo.agents.bridge.jps:Jps", "as a2c-bridge, with joint search in training", BRIDGE[:1]),
+    "baseline19": Entry("bidzoo.agents.bridge.baseline19:Baseline19", "guesses partner's cards, then bids", BRIDGE[:1]),
+    "baseline16": Entry("bidzoo.agents.bridge.baseline16:Baseline16", "Q-learning without opponents", BRIDGE[:1]),
+    "pbl": Entry("bidzoo.agents.bridge.pbl:Pbl", "policy-belief learning without opponents", BRIDGE[:1]),
     "bis": Entry("bidzoo.agents.spades.policy:bis", "Bidding in Spades: BIS bids, SRP plays", SPADES),
     "rb": Entry("bidzoo.agents.spades.policy:rb", "rule-based bids, SRP plays", SPADES),
     "ms": Entry("bidzoo.agents.spades.policy:ms", "the bids of the book Master Spades, SRP plays", SPADES),
@@ -272,12 +278,13 @@ def make(name: AgentName | str, **options: Any) -> Policy:
     ====================================  ========================================================================
     random, pass, sayc, exact             none
     sl, sl-wide, sl-small, rl, ppo,       weights, temperature, name
-    a2c-bridge, jps-bridge
+    a2c-bridge, jps-bridge, baseline19,
+    baseline16, pbl
     expert-sayc, expert-21gf,             theirs, lighter, weights, temperature, name
     expert-polish, expert-acol,
     expert-wild
-    bmcs, rl-mcs                          policy, belief, judge, name, workers, top_k, p_min, r_min, r_max, p_max,
-                                          deals, read_calls, own_calls, reward
+    bmcs, rl-mcs                          policy, opponents, belief, judge, name, workers, top_k, p_min, r_min,
+                                          r_max, p_max, deals, read_calls, own_calls, reward
     bis                                   player, and parts of the bidder: nil_threshold, single_curve, endgame,
                                           conventions, blind, bid_sensitive, ...
     rb, ms, io, learned                   player, lookup

@@ -142,7 +142,7 @@ class Boards:
 
 # ---- agents ------------------------------------------------------------------------------
 
-DEFAULT = ("random", "pass", "sayc", "sl", "a2c-bridge", "jps-bridge", "rl", "ppo", "rl-mcs", "bmcs")
+DEFAULT = ("random", "pass", "sayc", "sl", "a2c-bridge", "jps-bridge", "baseline19", "rl", "ppo", "rl-mcs", "bmcs")
 
 
 def contestant(entry: str | Policy) -> Policy:
@@ -310,6 +310,8 @@ CLAIMS = (
     Claim("jps-10-percent", "a2c-early", 0.44, None, f"{JPS}, Table 3, 10 %"),
     Claim("jps-5-percent", "jps-non-search", 0.50, None, f"{JPS}, Table 3", indirect=True),
     Claim("jps-5-percent", "jps-1-search", 0.24, None, f"{JPS}, Table 3", indirect=True),
+    Claim("a2c-bridge", "baseline19", 0.04, None, f"{JPS}, section 7.3 and Table 7", indirect=True),
+    Claim("jps-bridge", "baseline19", 0.38, None, f"{JPS}, section 7.3 and Table 7", indirect=True),
     Claim("rl", "sl", 0.87, 0.02, f"{BMCS}, section IV"),
     Claim("rl-short", "rl-no-pr", 0.15, 0.07, f"{BMCS}, Table IV", indirect=True),
     Claim("rl-short", "rl-no-hi", 0.10, 0.07, f"{BMCS}, Table IV", indirect=True),

@@ -1,7 +1,7 @@
 """``bidzoo bench bridge-cost``: bridge without competition, IMPs below the best contract of the two hands.
 
 The measure of Yeh and Lin 2016 and of Tian et al. 2018 ("cost"), where N/S bid alone; here of the deal as it lies.
-Agents are those of the full game: nobody here was made for this.
+``baseline16`` and ``pbl`` were made for this; the other agents are those of the full game.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,18 @@ from bidzoo.envs.bridge.score import score
 
 GAME = 300  # a game that makes is worth more, a part score less, not vulnerable
 STAGES = ("part score", "game", "small slam", "grand slam")
+PAIRS = (  # whose costs are compared board by board, if both are measured
+    ("pbl", "pbl-no-reward"),
+    ("pbl", "pbl-no-belief"),
+    ("pbl", "baseline16"),
+    ("pbl", "ppo"),
+    ("baseline16", "ppo"),
+    ("baseline16", "sayc"),
+)
 
 
 def main(agents: Sequence[str | Policy], boards: int, seed: int, workers: int, report: Report) -> Measured:
-    """The table: cost, and of all boards which stage is bid and how often the contract makes."""
+    """Cost, and of all boards which stage is bid and how often the contract makes; and what ``PAIRS`` differ by."""
     game = Bridge(False, reward="cost", deals="test", competition=False)
     table = ResultTable(
         "Bridge without competition",
@@ -29,18 +37,34 @@ def main(agents: Sequence[str | Policy], boards: int, seed: int, workers: int, r
         note="N/S bid, E/W pass; cost: IMPs below the best contract of N/S on the deal, double dummy, undoubled; "
         "± standard error, boards of one deal as one.",
     )
-    numbers = np.arange(boards)
+    numbers, costs = np.arange(boards), {}
+    deals = game.deal_numbers(numbers, seed)
     for policy in map(contestant, agents):
         run = Run(workers, report=lambda done, name=policy.name: report(name, done, boards))  # type: ignore[misc]
         episodes = play(game, [policy] * 4, numbers, seed, run=run)
-        cost = -episodes.reward[:, 0]
+        costs[policy.name] = cost = -episodes.reward[:, 0]
         table.add(
             policy.name,
-            Estimate.of(cost, group=game.deal_numbers(numbers, seed)),
+            Estimate.of(cost, group=deals),
             100 * float((cost == 0).mean()),
             *contracts(episodes.states),
         )
-    return [table], []
+    pairs = ResultTable(
+        "Without competition, two by two",
+        ["agent", "beside", "costs less, IMPs"],
+        note="On the same boards; ± standard error, boards of one deal as one.",
+    )
+    for one, other in PAIRS:
+        if one in costs and other in costs:
+            pairs.add(one, other, Estimate.of(costs[other] - costs[one], group=deals))
+    return [table, *[pairs] * (len(pairs.rows) > 0)], []
+
+
+def mean_cost(policy: Policy, boards: int) -> Estimate:
+    """Cost on the first ``boards`` validation boards of seed 1, IMPs."""
+    game, numbers = Bridge(False, reward="cost", deals="validation", competition=False), np.arange(boards)
+    episodes = play(game, [policy] * 4, numbers, 1)
+    return Estimate.of(-episodes.reward[:, 0], group=game.deal_numbers(numbers, 1))
 
 
 def contracts(states: States) -> list[float]:

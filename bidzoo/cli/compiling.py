@@ -1,4 +1,4 @@
-"""``bidzoo compile``: every kernel of every game and agent, before anybody waits for one."""
+"""``bidzoo compile``: every kernel of games and agents, before anybody waits for one."""
 
 import time
 from typing import Annotated
@@ -9,24 +9,43 @@ from bidzoo.cli.options import progress
 
 ROWS = 64  # tables of a batch: from here on kernels take the way of large batches
 PLAYED = ("bridge_bidding_v0", "spades_v0")  # where agents are compiled; those of the small games are few kernels
+LONGEST = (("spades_v0", "bis"), ("bridge_bidding_v0", "sayc"))  # begun first, as they share little
+
+Work = tuple[str, str | None]  # a game, one of its agents
 
 
 def compile_kernels(
+    games: Annotated[list[str] | None, typer.Argument(help="Games and their agents; default: all.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Number of processes; default: one a core.")] = None,
 ) -> None:
     """Compile all kernels into numba's cache, for images and clusters; what is there already is kept."""
-    from bidzoo import agents, registry
+    from bidzoo import registry
     from bidzoo.core import jobs, threads
 
     began = time.perf_counter()
-    count = workers or threads.cores()
-    work: list[tuple[str, str | None]] = [(env_id, None) for env_id in registry.GAMES]
-    work += [(env_id, name) for env_id in PLAYED for name in agents.AGENTS if env_id in agents.AGENTS[name].games]
+    meant = {registry.game_id(name) for name in games} if games else set(registry.entries())
+    work = [one for one in everything() if one[0] in meant]
     with progress() as report:
         report("compiling", 0, len(work))
-        for done, _ in enumerate(jobs.as_completed(use, work, count, "loky"), 1):
+        for done, _ in enumerate(jobs.as_completed(use, work, workers or threads.cores(), "loky"), 1):
             report("compiling", done, len(work))
-    typer.echo(f"kernels of {len(registry.GAMES)} games and their agents: {time.perf_counter() - began:.0f} s")
+    typer.echo(f"kernels of {len(meant)} games and their agents: {time.perf_counter() - began:.0f} s")
+
+
+def everything() -> list[Work]:
+    """All games and an agent of each class, in an order that lets two processes seldom compile the same."""
+    from bidzoo import agents, registry
+
+    classes = {
+        (env_id, type(agents.make(name))): (env_id, name)
+        for env_id in PLAYED
+        for name in reversed(agents.AGENTS)
+        if env_id in agents.AGENTS[name].games
+    }
+    games = registry.entries()
+    alone = sorted(games, key=lambda env_id: "signalling" not in games[env_id].module)
+    work: list[Work] = [*LONGEST, *((env_id, None) for env_id in alone), *reversed(classes.values())]
+    return list(dict.fromkeys(work))
 
 
 def use(env_id: str, name: str | None) -> None:

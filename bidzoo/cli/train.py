@@ -1,16 +1,16 @@
 """``bidzoo train``: one command a stage. Stopped at any moment, the same command goes on where it was.
 
 Networks are fitted to recorded auctions (``sl``, ``belief``) or to solved deals (``evaluator``), or learn by self-play
-on solved deals (``ppo``, and the actor-critics ``rl``, ``a2c`` and ``jps``). Every run says a line a measurement, draws
-its curves, and writes where its weights come from.
+on solved deals (``ppo``, the actor-critics ``rl``, ``a2c`` and ``jps``; without opponents ``baseline16`` and ``pbl``).
+Every run says a line a measurement, draws its curves, and writes where its weights come from.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -111,6 +111,13 @@ def record(
         str,
         typer.Option(help="Agent, package.module:Name or file that bids all four hands.", autocompletion=agent_names),
     ] = "ppo",
+    opponent: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Agent at E/W, while --policy is N/S; may be repeated: each board draws one.",
+            autocompletion=agent_names,
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the deals.")] = 0,
 ) -> None:
     """Record auctions of an agent on random boards, in the format that sl and belief read."""
@@ -118,9 +125,10 @@ def record(
     from bidzoo.benchmarks.bridge import contestant
     from bidzoo.benchmarks.bridge_training import record as bid
 
-    refuse_strangers(policy)
-    bid(contestant(policy), count, seed).save(out)
-    typer.echo(f"{count} auctions of {policy}, written to {out}")
+    refuse_strangers(policy, *opponent or [])
+    bid(contestant(policy), count, seed, [contestant(name) for name in opponent or []]).save(out)
+    against = f" against {', '.join(opponent)}" if opponent else ""
+    typer.echo(f"{count} auctions of {policy}{against}, written to {out}")
 
 
 @app.command()
@@ -206,6 +214,9 @@ def belief(
     width: Width = 512,
     depth: Annotated[int, typer.Option(min=1, help="Hidden layers.")] = 3,
     start: Annotated[str | None, typer.Option(help="Weights to start from: a packaged name or a file.")] = None,
+    side: Annotated[
+        Literal["ns", "ew", "both"], typer.Option(help="Side whose view is learned: ns where it met --opponent.")
+    ] = "both",
     options: Set = None,
     every: Every = 1000,
     device: Device = "cpu",
@@ -218,16 +229,85 @@ def belief(
     architecture = network.Architecture("openspiel480", 3 * NUM_CARDS, "mlp", width, depth)
     chosen = parse(Options, options, architecture=architecture)
     known = network.network_named(start) if start else None
-    learn, check, about = _positions(data)
+    learn, check, about = _positions(data, {"ns": 0, "ew": 1}.get(side))
     _train(belief.Trainer(learn, check, chosen, known, device), out, every, threads, about)
 
 
-def _positions(data: Path) -> "tuple[Positions, Positions, dict[str, str]]":
+@app.command()
+def baseline19(
+    data: Data,
+    out: Annotated[Path, typer.Option(help="Folder of the stages' folders: enn, pnn, self-play.")] = Path(
+        "runs/baseline19"
+    ),
+    enn_width: Annotated[int, typer.Option(min=1, help="Neurons in a layer of the estimation network.")] = 96,
+    pnn_width: Annotated[int, typer.Option(min=1, help="Neurons in a layer of the policy network.")] = 144,
+    deals: Deals = None,
+    enn: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the first stage; --enn help.")
+    ] = None,
+    pnn: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the second stage; --pnn help.")
+    ] = None,
+    options: Set = None,
+    every: Annotated[int, typer.Option(min=1, help="Measurements and checkpoints of a stage.")] = 12,
+    boards: Boards = 4000,
+    against: Against = "sl",
+    device: Device = "cpu",
+    threads: Threads = 1,
+) -> None:
+    """Learn to estimate partner's cards, to bid with the estimate, then both by self-play: three stages in turn."""
+    from bidzoo.agents.bridge import baseline19, network
+    from bidzoo.agents.bridge.expert import refuse_strangers
+    from bidzoo.agents.bridge.trainer import Options
+    from bidzoo.envs.bridge.game import Bridge
+
+    refuse_strangers(against)
+    widths = baseline19.Widths(enn_width, pnn_width)
+    first, second = parse(Options, enn, architecture=widths.enn), parse(Options, pnn, architecture=widths)
+    third = parse(baseline19.Options, options)
+    learn, check, about = _positions(data)
+
+    def carry_out(trainer: "Trainer", name: str, length: int, about: dict[str, Any], *judge: Any) -> Path:
+        typer.echo(f"{name}:")
+        _train(trainer, out / name, max(1, length // every), threads, about, *judge)
+        return out / name / "network.safetensors"
+
+    estimation = baseline19.Estimation(learn, check, first, device=device)
+    known: Network = network.load_weights(carry_out(estimation, "enn", first.steps, about))[0]
+    policy = baseline19.Policy(learn, check, second, known, device)
+    start = network.load_weights(carry_out(policy, "pnn", second.steps, about), baseline19.Networks)[0]
+    solved, told = _training_deals(deals)
+    game = Bridge(False, observation=baseline19.OBSERVATION, deals=solved)
+    told = {**about, **told, "start": "pnn", "judged_against": Path(against).name}
+    self_play = baseline19.Trainer(start, game, third, device)
+    carry_out(self_play, "self-play", third.iterations, told, *_match([against], boards))
+
+
+@app.command()
+def measure_baseline19(
+    data: Data,
+    stage: Annotated[
+        list[Path] | None, typer.Option(help="Weights of both networks after an earlier stage; may be repeated.")
+    ] = None,
+    json: Json = None,
+) -> None:
+    """Measure how well baseline19 knows partner's cards and the expert's calls, on test auctions."""
+    from bidzoo.benchmarks import bridge_training
+    from bidzoo.envs.bridge.formats.auctions import Auctions
+
+    given = Auctions.load(data)
+    measured("baseline19", 0, json, lambda _: bridge_training.estimates(given, stage or []))
+
+
+def _positions(data: Path, side: int | None = None) -> "tuple[Positions, Positions, dict[str, str]]":
     """Positions to learn from and to measure on, and what the provenance says of them."""
     from bidzoo.envs.bridge.formats.auctions import Auctions, Positions
 
     auctions = Auctions.load(data)
-    learn, check = (Positions(auctions, auctions.split(part)) for part in ("train", "validation"))
+    learn, check = (Positions(auctions, auctions.split(part), side) for part in ("train", "validation"))
+    for which, found in (("training", learn), ("validation", check)):
+        if not len(found):
+            raise ValueError(f"{data}: none of {len(auctions.hands)} auctions is a {which} one; record more")
     return learn, check, {"data": f"{data.name}, {len(auctions.hands)} auctions"}
 
 
@@ -261,18 +341,37 @@ def ppo(
     options: Set = None,
     every: Every = 10,
     boards: Boards = 4000,
-    against: Against = "sl",
+    against: Annotated[
+        list[str] | None,
+        typer.Option(help="Opponent in that match; may be repeated: the mean decides.", autocompletion=agent_names),
+    ] = None,
+    opponent: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Agent to meet on the boards that --set strange=SHARE says; may be repeated.",
+            autocompletion=agent_names,
+        ),
+    ] = None,
     device: Device = "cpu",
     threads: Threads = 1,
 ) -> None:
     """Improve a supervised policy, or an earlier run's, by PPO with fictitious self-play."""
     from bidzoo.agents.bridge import network, ppo
+    from bidzoo.agents.bridge.expert import refuse_strangers
+    from bidzoo.benchmarks.bridge import contestant
+    from bidzoo.benchmarks.match import made_of
 
     chosen = parse(ppo.Options, options)
-    first, game, about = _self_play(start, deals, against)
+    refuse_strangers(*opponent or [])
+    met, judges = [contestant(name) for name in opponent or []], against or ["sl"]
+    first, game, about = _self_play(start, deals, *judges)
     assert first is not None
     known = None if reference == start else network.network_named(reference)
-    _train(ppo.Trainer(first, game, chosen, device, known), out, every, threads, about, *_match(against, boards))
+    if met:
+        about["opponents"] = ", ".join(Path(name).name for name in opponent or [])
+    measure, judged = _match(judges, boards)
+    judged |= {f"opponent {n}": made_of(policy) for n, policy in enumerate(met, 1)}
+    _train(ppo.Trainer(first, game, chosen, device, known, met), out, every, threads, about, measure, judged)
 
 
 def _actor_critic(name: str, start: str | None, against: str, every: int, text: str) -> None:
@@ -294,7 +393,7 @@ def _actor_critic(name: str, start: str | None, against: str, every: int, text: 
         chosen = parse(algorithm.Options, options)
         first, game, about = _self_play(start, deals, against)
         trainer = algorithm.Trainer(first, game, chosen, device)
-        _train(trainer, out, every, threads, about, *_match(against, boards))
+        _train(trainer, out, every, threads, about, *_match([against], boards))
 
 
 _actor_critic(
@@ -312,7 +411,7 @@ _actor_critic(
 
 
 def _self_play(
-    start: str | None, deals: list[Path] | None, against: str
+    start: str | None, deals: list[Path] | None, *against: str
 ) -> "tuple[Network | None, Bridge, dict[str, Any]]":
     """The network to start from, the game it is trained in, and what the provenance says of them."""
     from bidzoo.agents.bridge import network
@@ -320,11 +419,12 @@ def _self_play(
     from bidzoo.agents.bridge.expert import refuse_strangers
     from bidzoo.envs.bridge.game import Bridge
 
-    refuse_strangers(start, against)
+    refuse_strangers(start, *against)
     first = None if start is None else network.network_named(start)
     sees = (first.architecture if first else ACTOR_CRITIC).observation
     known, about = _training_deals(deals)
-    names = {"start": start and Path(start).name, "judged_against": Path(against).name}  # folders say nothing elsewhere
+    judges = ", ".join(Path(name).name for name in against)  # folders say nothing elsewhere
+    names = {"start": start and Path(start).name, "judged_against": judges}
     return first, Bridge(False, observation=sees, deals=known), {**names, **about}
 
 
@@ -341,7 +441,7 @@ def _training_deals(files: list[Path] | None) -> "tuple[DealSet, dict[str, str]]
     return DealSet.of(hands, tricks, about), {"deals": about}
 
 
-def _match(against: str, boards: int) -> tuple[Callable[[Any], dict[str, float]] | None, dict[str, str]]:
+def _match(against: Sequence[str], boards: int) -> tuple[Callable[[Any], dict[str, float]] | None, dict[str, str]]:
     """IMPs a board of a network over ``against`` on validation deals, and what tells that match from others.
 
     None without boards.
@@ -351,17 +451,61 @@ def _match(against: str, boards: int) -> tuple[Callable[[Any], dict[str, float]]
     from bidzoo.agents.bridge.network import NetworkPolicy
     from bidzoo.benchmarks.bridge import contestant
     from bidzoo.benchmarks.match import duplicate, made_of
+    from bidzoo.benchmarks.results import Estimate
     from bidzoo.envs.bridge.game import Bridge
 
     if not boards:
         return None, {}
-    other, game = contestant(against), Bridge(False, deals="validation")
+    others, game = [contestant(name) for name in against], Bridge(False, deals="validation")
 
     def play(network: Any) -> dict[str, float]:
-        estimate = duplicate(game, NetworkPolicy(network), other, np.arange(boards), seed=1).estimate
-        return {"imps": estimate.mean, "imps_error": estimate.error}
+        matches = [duplicate(game, NetworkPolicy(network), other, np.arange(boards), seed=1) for other in others]
+        mean = Estimate.of(np.mean([match.imps for match in matches], axis=0), group=matches[0].deals)
+        figures = {"imps": mean.mean, "imps_error": mean.error}
+        if len(others) > 1:
+            figures |= {f"imps_{other.name}": match.estimate.mean for other, match in zip(others, matches)}
+        return figures
 
-    return play, {"opponent": made_of(other), "boards of the match": str(boards)}
+    return play, {"opponent": ", ".join(map(made_of, others)), "boards of the match": str(boards)}
+
+
+def _partners(name: str, text: str) -> None:
+    """The command of two partners who bid alone; ``name`` is its module's and its agent's too."""
+
+    @app.command(name, help=text)
+    def command(
+        out: Out = Path("runs", name),
+        deals: Deals = None,
+        options: Set = None,
+        every: Every = 200,
+        boards: Annotated[int, typer.Option(min=0, help="Validation boards that are measured; 0: none.")] = 4000,
+        device: Device = "cpu",
+        threads: Threads = 1,
+    ) -> None:
+        from bidzoo import agents
+        from bidzoo.benchmarks.bridge_cost import mean_cost
+        from bidzoo.envs.bridge.game import Bridge
+
+        algorithm = import_module(f"bidzoo.agents.bridge.{name}")
+        chosen = parse(algorithm.Options, options)
+        known, about = _training_deals(deals)
+        game = Bridge(False, competition=False, reward="cost", deals=known)
+
+        def measure(networks: Any) -> dict[str, float]:
+            cost = mean_cost(agents.make(name, weights=networks), boards)
+            return {"imps": -cost.mean, "imps_error": cost.error}
+
+        trainer = algorithm.Trainer(game, chosen, device)
+        judge = {"boards that are measured": str(boards)}
+        _train(trainer, out, every, threads, about, measure if boards else None, judge)
+
+
+_partners("baseline16", "Learn to bid without opponents by penetrative Q-learning, from nothing (Yeh and Lin 2016).")
+_partners(
+    "pbl",
+    "Learn to bid without opponents by policy-belief learning, from nothing; --set communication=0 (no auxiliary "
+    "reward), and --set beliefs=false beside it (no belief module).",
+)
 
 
 # ---- double-dummy tricks -----------------------------------------------------------------

@@ -58,7 +58,7 @@ class Kernel:
 
     def __init__(self, function: Callable[..., Any], plain: bool) -> None:
         self.py_func, self.key = function, (function.__module__, function.__qualname__)
-        self.compiled = njit(cache=True, nogil=True, error_model="numpy")(function)
+        self.compiled = njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
         self._plain, self._looked = plain, -LOOK_AGAIN
         self._run = function if config.DISABLE_JIT else self._first
         update_wrapper(self, function)
@@ -193,6 +193,13 @@ def column(name: str, given: ArrayLike, rows: int, least: int, most: int) -> I64
     if values.shape not in ((), (rows,)):
         raise ValueError(f"{name} of shape {values.shape}: expected one number, or [{rows}]")
     return np.ascontiguousarray(np.broadcast_to(values, rows))
+
+
+@row
+def assign_row(out: NDArray[Any], given: NDArray[Any]) -> None:
+    """``out[:] = given``, of one length, without an error: numba's takes seconds to compile, in every process."""
+    for i in range(len(out)):
+        out[i] = given[i]
 
 
 # SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators").

@@ -177,8 +177,8 @@ def chunk_row(x: NDArray[Any], packed: Packed, before: F32, activation: int, out
     for r in range(4 * fours, len(x)):
         one_row(x[r : r + 1], packed.weight, packed.bias, used[fours], out[r])
     for r in range(len(x)):
-        if len(before):
-            out[r] += before[r]
+        for j in range(len(out[r]) if len(before) else 0):
+            out[r, j] += before[r, j]
         activate_row(out[r], activation)
 
 

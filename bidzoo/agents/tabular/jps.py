@@ -16,7 +16,7 @@ import numpy as np
 from bidzoo.agents.tabular import cfr
 from bidzoo.agents.tabular.policy import Solved, solver
 from bidzoo.agents.tabular.strategy import reach_row, types_row, values_row
-from bidzoo.core.kernels import F64, I32, I64, U64, Bool, below_row, key_row, next_row, row, when_compiled
+from bidzoo.core.kernels import F64, I32, I64, U64, Bool, assign_row, below_row, key_row, next_row, row, when_compiled
 from bidzoo.core.names import takes
 from bidzoo.core.options import Checked, Seed, Weight, Whole
 from bidzoo.envs.signalling.compiled import Compiled, evaluate, value_row
@@ -165,7 +165,8 @@ def density_row(tree: Compiled, density: F64, chain: Chain, d: int, c: int, z: i
 @row
 def keep_row(chain: Chain, d: int, c: int, z: int, edges: I64, types: I64) -> None:
     """The first ``d`` links of ``chain`` and one to ``c`` by type ``z``, into ``edges`` and ``types``, ended by -1."""
-    edges[:d], types[:d] = chain.edge[:d], chain.type[:d]
+    assign_row(edges[:d], chain.edge)
+    assign_row(types[:d], chain.type)
     edges[d], types[d], edges[d + 1] = c, z, -1
 
 
@@ -423,7 +424,8 @@ def _sweep_row(
         proposals += 1
         if gain > best[0]:
             best[0] = gain
-            edges[: d + 1], types[: d + 1] = chain.edge[: d + 1], chain.type[: d + 1]
+            assign_row(edges[: d + 1], chain.edge)
+            assign_row(types[: d + 1], chain.type)
             edges[d + 1] = -1
         if d + 1 < len(chain.node) and tree.count[chain.edge[d]] > 0:
             d += 1

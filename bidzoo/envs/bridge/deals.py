@@ -13,7 +13,20 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from bidzoo.core.cards import FULL_DECK, HAND_SIZE, SEATS, STRAINS, check_deal, high_card_points
-from bidzoo.core.kernels import F64, I8, I64, State, batched, below_row, column, integers, key_row, next_row, row
+from bidzoo.core.kernels import (
+    F64,
+    I8,
+    I64,
+    State,
+    assign_row,
+    batched,
+    below_row,
+    column,
+    integers,
+    key_row,
+    next_row,
+    row,
+)
 from bidzoo.envs.bridge import auction
 from bidzoo.envs.bridge.board import Board
 from bidzoo.envs.bridge.formats import deal_file, lin, pbn
@@ -309,7 +322,7 @@ def deal_row(state: State, board: int, seed: int, source: Source) -> None:
 @row
 def seat_row(state: State, dealer: int, vulnerable: int) -> None:
     """Put the dealt cards into the players' hands and open the auction."""
-    state.held[:] = state.hands
+    assign_row(state.held, state.hands)
     auction.open_auction_row(state, dealer, vulnerable)
 
 

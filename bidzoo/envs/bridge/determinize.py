@@ -10,7 +10,7 @@ import numpy as np
 
 from bidzoo.core.bits import count_row
 from bidzoo.core.cards import FULL_DECK, HAND_SIZE, NUM_CARDS
-from bidzoo.core.kernels import F64, I64, U64, State, States, batched, below_row, next_row, row, unit_row
+from bidzoo.core.kernels import F64, I64, U64, State, States, assign_row, batched, below_row, next_row, row, unit_row
 from bidzoo.envs.bridge.play import SUIT_OF_CLUBS
 from bidzoo.envs.bridge.state import public_row
 
@@ -147,7 +147,7 @@ def determinize_row(view: State, key: np.uint64, out: State) -> np.uint64:
         key = share_with_voids_row(hidden, view.seat, need, voids, out.hands, key)
     else:
         key = share_row(hidden, need, out.hands, key)
-    out.held[:] = out.hands
+    assign_row(out.held, out.hands)
     for t in range(view.plays):
         out.held[int(view.players[t])] &= ~(np.int64(1) << np.int64(view.played[t]))
     return key

@@ -6,7 +6,7 @@ Auction and play share it; ``bridge_bidding_v0`` stops after the auction. Seats 
 
 import numpy as np
 
-from bidzoo.core.kernels import I64, State, States, batched, row
+from bidzoo.core.kernels import I64, State, States, assign_row, batched, row
 
 MAX_CALLS = 319  # 3 passes, then 35 x (bid, 2 passes, X, 2 passes, XX, 2 passes) + 1 pass
 AUCTION, PLAY, OVER = 0, 1, 2  # phases
@@ -71,10 +71,10 @@ def public_row(record: State, out: State) -> None:
     out.stake, out.passes = record.stake, record.passes
     out.plays, out.hand_to_play, out.leader = record.plays, record.hand_to_play, record.leader
     out.dummy = record.dummy
-    out.won[:] = record.won
-    out.calls[:] = record.calls
-    out.played[:] = record.played
-    out.players[:] = record.players
+    assign_row(out.won, record.won)
+    assign_row(out.calls, record.calls)
+    assign_row(out.played, record.played)
+    assign_row(out.players, record.players)
 
 
 @row

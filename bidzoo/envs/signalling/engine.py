@@ -21,6 +21,7 @@ from bidzoo.core.kernels import (
     Bool,
     State,
     States,
+    assign_row,
     batched,
     below_row,
     key_row,
@@ -249,7 +250,7 @@ def copy_row(source: State, target: State) -> None:
     """Every public field of ``source`` into ``target``."""
     target.board, target.game, target.extent = source.board, source.game, source.extent
     target.turn, target.length, target.bid = source.turn, source.length, source.bid
-    target.history[:] = source.history
+    assign_row(target.history, source.history)
 
 
 @batched

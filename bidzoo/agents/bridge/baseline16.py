@@ -1,0 +1,228 @@
+"""``baseline16``: Q-learning of two partners who bid alone. Yeh and Lin 2016, *Automatic Bridge Bidding Using Deep
+Reinforcement Learning*; the name is that of *Joint Policy Search*, which plays against it.
+
+One network a position of the auction, of which there are at most four: the cost of each of 36 calls, from 0 to 1, which
+is 24 IMPs.
+
+- *Penetrative Bellman equation*: a call is worth what the auction comes to if everybody goes on by the networks of
+  today. Where Q-learning trusts the next network's value, this asks the contract itself.
+- *Exploration*: the call of least cost minus ``exploration`` times the upper confidence bound sqrt(2 ln N / n) of UCB1
+  (Auer et al. 2002), counted by position and call.
+
+Where we differ, to learn in minutes:
+
+- *tried*: not one call of a position is tried but the ``tried`` best by that bound; the auction goes on behind the
+  first. At the last position all calls are, since there the cost of each is known without asking anybody.
+- *warm-up*: at first all calls are tried at every position, and cost what they cost when everybody passes behind them.
+- *networks*: narrower, and they see vulnerability and who made which bid. Adam in place of RMSprop.
+- *average*: what is measured and kept is a moving average of the weights.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+
+from bidzoo.agents.bridge import distributed, network, partners, trainer
+from bidzoo.agents.bridge.network import Neurons, Shapes, Weights
+from bidzoo.agents.bridge.partners import CALLS, INPUTS, Boards, PartnerPolicy, Seen, Stack
+from bidzoo.agents.bridge.trainer import Figures
+from bidzoo.core.arrays import Arrays, digest
+from bidzoo.core.kernels import F32, F64, I8, I64
+from bidzoo.core.options import Checked, Count, Range, Seed, Share, Weight, Whole
+from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.score import MAX_IMPS
+
+RESIGN = 0.2  # cost of the best call above which a side passes once opponents have bid: JPS, appendix B
+
+
+# ---- networks ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Architecture(Checked):
+    """One network a position."""
+
+    positions: Annotated[int, Range(1, 16)] = 4
+    width: Neurons = 96  # 128 in the paper's code
+    depth: Annotated[int, Range(1, 16)] = 2  # hidden layers
+
+    @property
+    def shapes(self) -> Shapes:
+        """``T.N.weight`` and ``T.N.bias`` of position T, layer N."""
+        found: Shapes = {}
+        for t in range(self.positions):
+            found |= partners.stack_shapes(str(t), INPUTS, self.width, self.depth, CALLS)
+        return found
+
+
+class Networks(Weights):
+    """The networks of all positions."""
+
+    form = "bidzoo bridge baseline16 1"
+    made_of = Architecture
+
+    def __init__(self, architecture: Architecture, tensors: dict[str, F32]) -> None:
+        super().__init__(architecture, tensors)
+        self._stacks = [Stack(str(t), tensors) for t in range(architecture.positions)]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Networks, (self.architecture, self.tensors)
+
+    def __call__(self, observation: I8, position: I64) -> F32:
+        """Costs of the calls ``[B, 36]`` at observations ``[B, 124]``; behind the last position only a pass costs 0."""
+        out = np.ones((len(observation), CALLS), np.float32)
+        out[:, 0] = 0
+        for t, stack in enumerate(self._stacks):
+            rows = np.flatnonzero(position == t)
+            if len(rows):
+                out[rows] = stack(observation[rows])
+        return out
+
+
+class Baseline16(PartnerPolicy):
+    """Takes the call of least cost. Once opponents have bid it passes where every call costs more than ``RESIGN``."""
+
+    name = "baseline16"
+    kind = Networks
+
+    def outputs(self, seen: Seen) -> F32:
+        """Minus the costs, IMPs."""
+        cost = self.networks(seen.observation, seen.position)
+        mine = np.where((np.arange(CALLS) > seen.highest[:, None]) | (np.arange(CALLS) == 0), cost, np.inf)
+        cost[(seen.covered > seen.highest) & (mine.min(1) > RESIGN), 0] = 0
+        return -MAX_IMPS * cost
+
+
+# ---- learning ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Options(Architecture):
+    """What a run depends on, beside the deals."""
+
+    iterations: Count = 6000
+    boards: Count = 256  # an iteration
+    tried: Annotated[int, Range(1, CALLS)] = 4  # calls of a position; the paper: 1
+    warm_up: Whole = 500  # iterations
+    exploration: Weight = 0.1  # of the confidence bound; the paper's code: 0.1, of costs from 0 to 1
+    learning_rate: Weight = 2e-3  # falls linearly to 0
+    average: Share = 0.99  # of the averaged weights that stay, an iteration
+    seed: Seed = 0
+
+    @property
+    def architecture(self) -> Architecture:
+        """Of the networks alone."""
+        return Architecture(self.positions, self.width, self.depth)
+
+
+class Trainer(trainer.Trainer):
+    """One run: ``iterate`` bids some boards and learns what their calls came to."""
+
+    algorithm = "baseline16"
+    options: Options
+
+    def __init__(self, game: Bridge, options: Options, device: str = "cpu") -> None:
+        """``game``: without competition, on training deals."""
+        import torch
+
+        distributed.alone(self.algorithm)
+        partners.check(game)
+        super().__init__(options, options.iterations, device)
+        self.game, self._deals = game, digest(game.deals._asdict())
+        self.model = partners.stacks(options.shapes, options.seed).to(device)
+        self.average = deepcopy(self.model)
+        self.adam = torch.optim.Adam(self.model.parameters(), options.learning_rate, fused=True)
+        self.modules = {"network": self.model, "average": self.average, "adam": self.adam}
+        self.counts = np.zeros((options.positions, CALLS), np.int64)  # how often each call was tried
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The deals."""
+        return {"deals": self._deals}
+
+    def arrays(self) -> Arrays:
+        """The counts."""
+        return {"counts": self.counts}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take back what ``arrays`` gave."""
+        self.counts = np.array(arrays["counts"])
+
+    def player(self) -> Networks:
+        """The averaged networks."""
+        return Networks(self.options.architecture, network.arrays(self.average))
+
+    def iterate(self, iteration: int) -> Figures:
+        """Bid, then learn; mean cost of what was tried, IMPs, and the error of what was thought of it."""
+        import torch
+
+        options = self.options
+        numbers = iteration * options.boards + np.arange(options.boards, dtype=np.int64)
+        boards = partners.deal(self.game, numbers, options.seed)
+        self.games += options.boards
+        for group in self.adam.param_groups:
+            group["lr"] = options.learning_rate * (1 - iteration / options.iterations)
+        error, costs, last = torch.zeros((), device=self.device), [], options.positions - 1
+        board, calls = np.arange(options.boards), np.full((options.boards, last + 1), -1, np.int8)
+        for t in range(last + 1):
+            x = self.tensor(partners.observe(boards, board, t % 2, calls, t)).float()
+            thought = partners.run(self.model[str(t)], x)
+            legal = partners.legal(calls, t)
+            tried = confident(thought.detach().cpu().numpy(), legal, self.counts[t], options.exploration)
+            alone = t == last or iteration < options.warm_up
+            tried = tried[:, : CALLS if alone else options.tried]
+            self.counts[t] += np.bincount(tried[tried >= 0], minlength=CALLS)
+            cost = self.penetrate(boards, board, calls, t, tried, alone)
+            some = self.tensor(tried >= 0)
+            missed = thought.gather(1, self.tensor(np.maximum(tried, 0))) - self.tensor(cost)
+            error = error + (missed**2 * some).sum() / some.sum()
+            costs.append(cost[tried >= 0].mean())
+            calls[:, t] = tried[:, 0]
+            going = ~partners.over(calls, t + 1)
+            board, calls = board[going], calls[going]
+            if len(board) == 0:
+                break
+        self.adam.zero_grad(set_to_none=True)
+        error.backward()
+        self.adam.step()
+        network.ema_update(self.average, self.model, options.average)
+        return {"error": error.detach(), "tried_cost": MAX_IMPS * float(np.mean(costs))}
+
+    def penetrate(self, boards: Boards, board: I64, calls: I8, length: int, tried: I64, alone: bool = False) -> F32:
+        """The penetrative Bellman equation: what calls ``tried`` ``[n, K]`` (-1: none) cost in the end, 0 ... 1, where
+        ``calls`` ``[n, T]`` are made already, when the best calls of the networks follow; ``alone``: when passes do."""
+        out = np.zeros(tried.shape, np.float32)
+        row, place = np.nonzero(tried >= 0)
+        after = calls[row]
+        after[:, length] = tried[row, place]
+        if alone:
+            out[row, place] = partners.costs(boards, board[row], after) / MAX_IMPS
+        else:
+            out[row, place] = partners.bid_on(boards, board[row], after, length + 1, self.best) / MAX_IMPS
+        return out
+
+    def best(self, t: int, rows: I64, observation: I8, legal: I8) -> I64:
+        """The legal call of least cost at position ``t``; ``[n]``."""
+        import torch
+
+        with torch.no_grad():
+            cost = partners.run(self.model[str(t)], self.tensor(observation).float())
+            found: I64 = cost.masked_fill(self.tensor(legal) == 0, torch.inf).argmin(1).cpu().numpy()
+        return found
+
+
+def confident(cost: F32, legal: I8, counts: I64, exploration: float) -> I64:
+    """Calls ``[n, 36]`` in rising order of cost less the confidence bound of UCB1, illegal ones -1 at the end.
+
+    ``counts`` ``[36]``: how often each was tried; one that never was comes first.
+    """
+    times: F64 = counts.astype(np.float64)
+    bound = np.sqrt(2 * np.log(max(1.0, times.sum())) / np.maximum(times, 1))
+    least = np.where(counts == 0, -np.inf, cost - exploration * bound)
+    least[legal == 0] = np.inf
+    order = np.argsort(least, axis=1, kind="stable")
+    return np.where(np.take_along_axis(legal, order, 1) > 0, order, -1)

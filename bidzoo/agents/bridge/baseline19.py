@@ -1,0 +1,379 @@
+"""``baseline19``: a network estimates partner's cards, another bids with the estimate. Rong, Qin and An 2019.
+
+*Competitive Bridge Bidding with Deep Neural Networks*, which joint policy search calls baseline19. Three stages:
+
+1. the ENN, estimation neural network, learns from recorded auctions which cards partner holds: 52 sigmoids;
+2. the PNN, policy neural network, learns the calls of those auctions. It sees what its player sees, and the ENN's
+   52 estimates;
+3. both go on in self-play: the PNN by policy gradient (REINFORCE) on boards that the past holds at the other side,
+   rewarded with the duplicate IMPs, and the ENN as before, now from the cards of these boards.
+
+The networks have the skip connections of the paper, and are far smaller.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bidzoo.agents.bridge import belief, distributed, network, selfplay, sl, trainer
+from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy, Neurons, Shapes, Weights, log_softmax
+from bidzoo.agents.bridge.selfplay import EAST_WEST, NORTH_SOUTH, Pairs, actor
+from bidzoo.agents.bridge.trainer import Figures, Fit, means
+from bidzoo.core.arrays import Arrays, digest
+from bidzoo.core.cards import HAND_SIZE, NUM_CALLS, NUM_CARDS, held
+from bidzoo.core.kernels import F32, F64, I8, I64, batched
+from bidzoo.core.options import Checked, Count, Seed, Share, Weight
+from bidzoo.core.streams import Streams
+from bidzoo.envs.bridge.features import OPENSPIEL480
+from bidzoo.envs.bridge.formats.auctions import Positions
+from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.score import MAX_IMPS
+from bidzoo.envs.game import Encoder
+
+# ---- the networks ------------------------------------------------------------------------
+
+OBSERVATION = "openspiel480"
+_HAND = OPENSPIEL480.start("hand")
+_OWN = slice(_HAND, _HAND + NUM_CARDS)
+
+
+@dataclass(frozen=True)
+class PolicyArchitecture(Architecture):
+    """Of a network that sees 52 chances behind the observation."""
+
+    @property
+    def inputs(self) -> int:
+        """Entries of the observation, and the chances."""
+        return super().inputs + NUM_CARDS
+
+
+@dataclass(frozen=True)
+class Widths(Checked):
+    """What the two networks are made of: ten layers each, skip connections around every second."""
+
+    enn_width: Neurons = 96
+    pnn_width: Neurons = 144
+
+    observation = OBSERVATION
+    outputs = NUM_CALLS
+    inputs = OPENSPIEL480.size
+
+    @property
+    def enn(self) -> Architecture:
+        """Of the estimation network."""
+        return Architecture(OBSERVATION, NUM_CARDS, "jps", self.enn_width)
+
+    @property
+    def pnn(self) -> PolicyArchitecture:
+        """Of the policy network."""
+        return PolicyArchitecture(OBSERVATION, NUM_CALLS, "jps", self.pnn_width)
+
+    @property
+    def encoder(self) -> Encoder:
+        """What turns views into inputs."""
+        return self.enn.encoder
+
+    @property
+    def shapes(self) -> Shapes:
+        """Those of both, as ``enn. ...`` and ``pnn. ...``."""
+        parts = {"enn": self.enn, "pnn": self.pnn}
+        return {f"{part}.{name}": shape for part, one in parts.items() for name, shape in one.shapes.items()}
+
+
+class Networks(Network):
+    """Both networks: a network of calls to whoever plays with it."""
+
+    form = "bidzoo bridge baseline19 1"
+    made_of: type[Any] = Widths
+
+    def __init__(self, architecture: Widths, tensors: dict[str, F32]) -> None:
+        Weights.__init__(self, architecture, tensors)
+        self.enn = Network(architecture.enn, _part(tensors, "enn"))
+        self.pnn = Network(architecture.pnn, _part(tensors, "pnn"))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Networks, (self.architecture, self.tensors)
+
+    def __call__(self, x: I8) -> F32:
+        """Logits of the calls ``[B, 38]`` at observations ``[B, 480]``."""
+        return self.pnn(np.concatenate([x, estimates(self.enn, x)], axis=1))
+
+
+def _part(tensors: dict[str, F32], part: str) -> dict[str, F32]:
+    return {name.removeprefix(f"{part}."): array for name, array in tensors.items() if name.startswith(f"{part}.")}
+
+
+def estimates(enn: Network, x: I8) -> F32:
+    """Chance that partner holds each card, ``[B, 52]``, at observations ``[B, 480]``; 0 for the player's own."""
+    out = np.empty((len(x), NUM_CARDS), np.float32)
+    _chances(enn(x), np.ascontiguousarray(x[:, _OWN], np.float32), out)
+    return out
+
+
+@batched
+def _chances(start: int, stop: int, logits: F32, own: F32, out: F32) -> None:
+    for b in range(start, stop):
+        for card in range(NUM_CARDS):
+            logit = min(max(logits[b, card], -30.0), 30.0)
+            out[b, card] = 0.0 if own[b, card] > 0 else 1.0 / (1.0 + np.exp(-logit))
+
+
+def module(widths: Widths, seed: int = 0) -> Any:
+    """Both as one torch module of calls, which can be given what the ENN says; no gradient of calls reaches the ENN."""
+    import torch
+
+    class Twin(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.enn = network.module(widths.enn, seed, last_scale=0.1)
+            self.pnn = network.module(widths.pnn, seed, last_scale=0.1)
+
+        def forward(self, x: Any, estimate: Any = None) -> Any:
+            if estimate is None:
+                with torch.no_grad():
+                    estimate = self.enn(x)
+            chances = torch.sigmoid(estimate.detach().to(x.dtype)) * (1 - x[:, _OWN])
+            return self.pnn(torch.cat([x, chances], 1))
+
+    return Twin()
+
+
+class Baseline19(NetworkPolicy):
+    """Calls as the PNN says, with what the ENN estimates."""
+
+    name = "baseline19"
+
+    @property
+    def network(self) -> Networks:
+        """Both networks, read now if they were not before; ValueError if the weights are others."""
+        known = self._network or self._weights
+        if known is None:
+            return network.packaged_network("baseline19", Networks)
+        if isinstance(known, (str, Path)):
+            self._network = known = network.load_weights(known, Networks)[0]
+        if not isinstance(known, Networks):
+            raise ValueError(f"{known.architecture}: one network, expected the two of baseline19")
+        return known
+
+
+# ---- 1: partner's cards ------------------------------------------------------------------
+
+
+class Estimation(Fit):
+    """Fits partner's cards in ``Positions`` of recorded auctions."""
+
+    algorithm = "baseline19-enn"
+
+    def loss(self, numbers: I64) -> Any:
+        """Mean cross-entropy of the 52 outputs, nats."""
+        views, _, _ = self.learn.at(numbers)
+        x = self.tensor(self.options.architecture.encoder(views))
+        cards = self.tensor(partners(self.learn, numbers))
+        return estimation_loss(network.forward(self.learner, x), x, cards)
+
+    def measure(self, player: Network) -> dict[str, float]:
+        """Of validation positions: cross-entropy, and the share of partner's cards among the 13 likeliest."""
+        chances, cards = estimated(self.check, player, 20_000)
+        return {
+            "cross_entropy": float(cross_entropy(chances, cards).mean()),
+            "found": float(found(chances, cards).mean()),
+        }
+
+
+def estimation_loss(logits: Any, x: Any, cards: Any) -> Any:
+    """Mean cross-entropy, nats, of the ENN's ``logits`` and partner's ``cards`` ``[n, 52]``, in torch.
+
+    At observations ``x`` ``[n, 480]``, whose own cards cost nothing.
+    """
+    import torch
+
+    each = torch.nn.functional.binary_cross_entropy_with_logits(logits, cards.float(), reduction="none")
+    return (each * (x[:, _OWN] == 0)).mean()
+
+
+def partners(positions: Positions, numbers: I64) -> I8:
+    """Partner's cards at positions ``numbers`` ``[B]``: ``[B, 52]``."""
+    return held(positions.others(numbers)[:, 1])
+
+
+def estimated(positions: Positions, enn: Network, limit: int) -> tuple[F32, I8]:
+    """Chances and partner's cards ``[n, 52]`` at the first ``limit`` positions, or all there are."""
+    numbers = np.arange(min(limit, len(positions)))
+    views, _, _ = positions.at(numbers)
+    return estimates(enn, enn.architecture.encoder(views)), partners(positions, numbers)
+
+
+def cross_entropy(chances: F32, cards: I8) -> F64:
+    """Mean over the 52 outputs, nats: ``[n]`` of ``[n, 52]``."""
+    return belief.cross_entropy(chances[:, None], cards[:, None])
+
+
+def found(chances: F32, cards: I8) -> F64:
+    """Share of partner's 13 cards ``[n]`` that are among the 13 likeliest; a third if nothing is known."""
+    likeliest = np.argsort(-chances, axis=1, kind="stable")[:, :HAND_SIZE]
+    return np.take_along_axis(cards, likeliest, 1).mean(1)
+
+
+# ---- 2: the expert's calls ---------------------------------------------------------------
+
+
+class Policy(sl.Trainer):
+    """Fits the calls made in ``Positions`` of recorded auctions, on top of an ENN that stays as it is."""
+
+    algorithm = "baseline19-pnn"
+    kind = Networks
+
+    def __init__(self, learn: Positions, check: Positions, options: trainer.Options, enn: Network, device: str = "cpu"):
+        """``options.architecture``: ``Widths``, with those of ``enn``; else as ``Fit``."""
+        if enn.architecture != options.architecture.enn:
+            raise ValueError(f"the ENN is {enn.architecture}, expected {options.architecture.enn}")
+        self.enn = enn
+        super().__init__(learn, check, options, None, device)
+
+    def module(self) -> Any:
+        """Both networks: the ENN, and random weights."""
+        twin = module(self.options.architecture, self.options.seed)
+        network.load_arrays(twin.enn, self.enn.tensors)
+        twin.enn.requires_grad_(False)
+        return twin
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """Positions and the ENN."""
+        return {**super().inputs, "enn": self.enn.digest}
+
+
+# ---- 3: self-play ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Options(Checked):
+    """What self-play depends on, beside the networks it starts from."""
+
+    iterations: Count = 30
+    boards: Count = 4096  # an iteration, each at two tables
+    sharpness: Weight = 3.0  # of the calls that are drawn: at first, a softmax of so many times the logits
+    snapshot_every: Count = 6  # iterations; opponents are drawn uniformly from the snapshots
+    minibatch: Count = 2048  # decisions
+    learning_rate: Weight = 1e-5  # of the PNN; falls linearly to a tenth
+    enn_learning_rate: Weight = 3e-5  # of the ENN; the same
+    average: Share = 0.9  # of the averaged weights that stay, an iteration
+    seed: Seed = 0
+
+
+class Batch(NamedTuple):
+    """``n`` decisions, how they ended, and what partner held."""
+
+    observation: Any  # [n, 480]
+    legal: Any  # [n, 38]
+    call: Any  # [n]
+    outcome: Any  # [n]  of the learner, IMPs / 24
+    partner: Any  # [n, 52]
+
+
+class Trainer(trainer.Trainer):
+    """One run: ``iterate`` plays and learns once."""
+
+    algorithm = "baseline19"
+    options: Options
+
+    def __init__(self, start: Networks, game: Bridge, options: Options, device: str = "cpu") -> None:
+        """``start``: what goes on learning, and the first opponent; ``game``: pays points, and shows what it sees."""
+        import torch
+
+        if game.reward != "score" or game.encoder.name != OBSERVATION:
+            raise ValueError(
+                f"{self.algorithm} needs observation={OBSERVATION!r} and reward='score', "
+                f"not {game.encoder.name!r} and {game.reward!r}"
+            )
+        distributed.alone(self.algorithm)
+        super().__init__(options, options.iterations, device)
+        self._inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
+        self.game, self.widths = game, start.architecture
+        self.model = module(self.widths).to(device)
+        network.load_arrays(self.model, start.tensors)
+        with torch.no_grad():
+            for last in self.model.pnn.layers[-1].parameters():
+                last.mul_(options.sharpness)
+        self.average, self.past = deepcopy(self.model), deepcopy(self.model)
+        self.adams = {
+            "pnn_adam": torch.optim.Adam(self.model.pnn.parameters(), options.learning_rate, fused=True),
+            "enn_adam": torch.optim.Adam(self.model.enn.parameters(), options.enn_learning_rate, fused=True),
+        }
+        self.modules = {"networks": self.model, "average": self.average, **self.adams}
+        self.snapshots = [network.arrays(self.model)]
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The first networks and the deals."""
+        return self._inputs
+
+    def player(self) -> Networks:
+        """The networks as they would play now: their averages."""
+        return Networks(self.widths, network.arrays(self.average))
+
+    def arrays(self) -> Arrays:
+        """The snapshots."""
+        return {name: np.stack([one[name] for one in self.snapshots]) for name in self.snapshots[0]}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take back what ``arrays`` gave."""
+        names, count = list(self.snapshots[0]), len(next(iter(arrays.values())))
+        self.snapshots = [{name: np.asarray(arrays[name][n], np.float32) for name in names} for n in range(count)]
+
+    def iterate(self, iteration: int) -> Figures:
+        """Play, then learn; figures of the iteration."""
+        options = self.options
+        pairs = self.play(iteration)
+        self.games += 2 * options.boards
+        falling = 1 - 0.9 * iteration / options.iterations
+        for adam, rate in zip(self.adams.values(), (options.learning_rate, options.enn_learning_rate)):
+            adam.param_groups[0]["lr"] = rate * falling
+        made = pairs.decisions
+        partner = held(made.later["hands"][made.row, (made.player + 2) % 4])
+        columns = [self.tensor(each) for each in (made.observation, made.legal, made.call, pairs.outcome, partner)]
+        order = Streams.at(options.seed, np.arange(len(made.call)), iteration * 4 + 1).random(1)[:, 0]
+        steps = [
+            self.learn(Batch._make(column[rows] for column in columns))
+            for rows in self.tensor(np.argsort(order, kind="stable")).split(options.minibatch)
+        ]
+        network.ema_update(self.average, self.model, options.average)
+        if (iteration + 1) % options.snapshot_every == 0:
+            self.snapshots.append(network.arrays(self.model))
+        return {"against_past": float(pairs.outcome.mean()) * MAX_IMPS, **means(steps)}
+
+    def play(self, iteration: int) -> Pairs:
+        """The learner's decisions at both tables of the next boards, one of the snapshots at the other side."""
+        options = self.options
+        boards = iteration * options.boards + np.arange(options.boards, dtype=np.int64)
+        chosen = Streams.at(options.seed, np.array([iteration]), 7).random(1)[0, 0]
+        network.load_arrays(self.past, self.snapshots[int(chosen * len(self.snapshots))])
+        mine, theirs = actor(self.model, self.device), actor(self.past, self.device)
+        (first, at_first), (second, at_second) = (
+            selfplay.play(
+                *(self.game, boards, options.seed, mine, theirs),
+                np.full(len(boards), side),
+                2 * iteration + side,
+            )
+            for side in (NORTH_SOUTH, EAST_WEST)
+        )
+        return selfplay.paired(at_first, at_second, first["points"][:, 0], second["points"][:, 0])
+
+    def learn(self, batch: Batch) -> Figures:
+        """One step of either network, on a batch of torch tensors; torch scalars."""
+        estimate = network.forward(self.model.enn, batch.observation)
+        chances = log_softmax(network.forward(self.model, batch.observation, estimate), batch.legal)
+        gain = (batch.outcome * chances.gather(1, batch.call[:, None])[:, 0]).mean()
+        estimation = estimation_loss(estimate, batch.observation, batch.partner)
+        for adam in self.adams.values():
+            adam.zero_grad(set_to_none=True)
+        (estimation - gain).backward()
+        for adam in self.adams.values():
+            adam.step()
+        entropy = -(chances.exp() * chances).sum(1).mean()
+        return {"entropy": entropy.detach(), "cross_entropy": estimation.detach()}

@@ -1,0 +1,322 @@
+"""``pbl``: policy-belief learning of two partners who bid alone.
+
+Tian et al. 2020, *Learning to Communicate Implicitly by Actions*. A *belief module* says how likely partner holds each
+card, from the own hand and the calls; a *policy module* calls from what the player sees and from this belief. They
+learn in turns, each while the other stays as it is:
+
+- the belief module by cross-entropy, in auctions of the policy (supervised: in training all hands are known);
+- the policy by policy gradient, for a reward of two parts: minus the cost of the contract, and ``communication`` times
+  how much nearer partner's belief about the caller's hand x comes to it,
+
+      KL(x || best belief that partner had so far) - KL(x || partner's belief after the call),
+
+  which pays a player for being understood. A call that ends the auction tells nobody anything: 0.
+
+Ablations: ``communication=0`` (no auxiliary reward), ``beliefs=False`` (no belief module at all).
+
+Ours, to learn in minutes: each board is bid ``copies`` times with other random numbers, and what a game is above its
+copies is the advantage; what is measured and kept is a moving average of the weights.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+
+from bidzoo.agents.bridge import distributed, network, partners, trainer
+from bidzoo.agents.bridge.network import Neurons, Shapes, Weights
+from bidzoo.agents.bridge.partners import CALLS, INPUTS, Boards, PartnerPolicy, Seen, Stack
+from bidzoo.agents.bridge.trainer import Figures
+from bidzoo.core.arrays import digest
+from bidzoo.core.cards import NUM_CARDS, held
+from bidzoo.core.kernels import F32, F64, I8, I64
+from bidzoo.core.options import Checked, Count, Range, Seed, Share, Weight, Whole
+from bidzoo.core.streams import Streams
+from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.score import MAX_IMPS
+
+_SURE = np.float32(1e-3)  # no belief is nearer to 0 or 1
+
+
+# ---- networks ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Architecture(Checked):
+    """The two modules."""
+
+    most_calls: Annotated[int, Range(2, 16)] = 8  # of both partners; from then on they pass
+    beliefs: bool = True  # False: the policy alone
+    width: Neurons = 128
+    depth: Annotated[int, Range(1, 16)] = 2  # hidden layers of each
+
+    @property
+    def shapes(self) -> Shapes:
+        """``policy.N.weight``, ``belief.N.weight`` and the biases of every layer N."""
+        if not self.beliefs:
+            return partners.stack_shapes("policy", INPUTS, self.width, self.depth, CALLS)
+        return {
+            **partners.stack_shapes("policy", INPUTS + NUM_CARDS, self.width, self.depth, CALLS),
+            **partners.stack_shapes("belief", INPUTS, self.width, self.depth, NUM_CARDS),
+        }
+
+
+class Modules(Weights):
+    """Policy module and belief module."""
+
+    form = "bidzoo bridge pbl 1"
+    made_of = Architecture
+
+    def __init__(self, architecture: Architecture, tensors: dict[str, F32]) -> None:
+        super().__init__(architecture, tensors)
+        self._policy = Stack("policy", tensors)
+        self._belief = Stack("belief", tensors) if architecture.beliefs else None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Modules, (self.architecture, self.tensors)
+
+    def beliefs(self, observation: I8) -> F32:
+        """How likely partner holds each card ``[B, 52]``; 0 for the own ones. Without a belief module ``[B, 0]``."""
+        if self._belief is None:
+            return np.empty((len(observation), 0), np.float32)
+        chance = 1 / (1 + np.exp(-np.clip(self._belief(observation), -30, 30)))
+        return np.asarray(chance * (observation[:, :NUM_CARDS] == 0), np.float32)
+
+    def __call__(self, observation: I8) -> F32:
+        """Logits of the calls ``[B, 36]`` at observations ``[B, 124]``."""
+        return self._policy(np.concatenate([observation, self.beliefs(observation)], axis=1, dtype=np.float32))
+
+
+class Pbl(PartnerPolicy):
+    """The policy and its beliefs. When it has made all its calls it passes."""
+
+    name = "pbl"
+    kind = Modules
+
+    def outputs(self, seen: Seen) -> F32:
+        """The policy's logits."""
+        out = self.networks(seen.observation)
+        out[seen.position >= self.networks.architecture.most_calls, 1:] = partners.NEVER
+        return np.asarray(out, np.float32)
+
+
+# ---- auctions ----------------------------------------------------------------------------
+
+
+class Auctions(NamedTuple):
+    """``n`` decisions of ``m`` auctions of at most ``T`` calls, one turn after the other."""
+
+    board: I64  # [m]  rows
+    cost: F32  # [m]  IMPs
+    distance: F32  # [m, T]  at each turn: KL of partner's hand from the belief of who is to call; NaN: over
+    first: F32  # [m]  before any call: KL of the first caller's hand from the other's belief
+    auction: I64  # [n]  0 ... m - 1
+    turn: I64  # [n]
+    observation: I8  # [n, 124]
+    belief: F32  # [n, 52 or 0]
+    legal: I8  # [n, 36]
+    call: I64  # [n]
+
+
+def divergence(hand: I64, belief: F32) -> F32:
+    """KL of hands ``[n]``, 52 sure bits, from beliefs ``[n, 52]``, nats: ``[n]``."""
+    likely = np.clip(belief, _SURE, 1 - _SURE)
+    right = np.where(held(hand) == 1, likely, 1 - likely)
+    return np.asarray(-np.log(right).sum(1), np.float32)
+
+
+def communication(first: F32, distance: F32) -> F32:
+    """The auxiliary reward of every call ``[m, T]``, nats, from ``Auctions.first`` and ``distance``; 0 for none."""
+    gain = np.zeros_like(distance)
+    best = [first.copy(), distance[:, 0].copy()]  # of the hands of the two players
+    for t in range(distance.shape[1] - 1):
+        after = distance[:, t + 1]
+        gain[:, t] = np.nan_to_num(best[t % 2] - after)
+        best[t % 2] = np.fmin(best[t % 2], after)
+    return gain
+
+
+# ---- learning ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Options(Architecture):
+    """What a run depends on, beside the deals."""
+
+    iterations: Count = 4000
+    boards: Count = 64  # an iteration
+    copies: Annotated[int, Range(2, 1 << 12)] = 8  # auctions of each board
+    communication: Weight = 0.01  # of the auxiliary reward, 1 / nat; 1 is 24 IMPs
+    first: Whole = 200  # iterations in which the policy learns alone, for a start
+    belief_length: Count = 10  # iterations of a turn of the belief module
+    policy_length: Count = 65  # and of one of the policy
+    belief_rate: Weight = 3e-3  # of learning; falls linearly to 0
+    policy_rate: Weight = 1.5e-3  # the same
+    entropy: Weight = 0.2  # falls linearly to a tenth
+    average: Share = 0.99  # of the averaged weights that stay, an iteration
+    seed: Seed = 0
+
+    @property
+    def architecture(self) -> Architecture:
+        """Of the modules alone."""
+        return Architecture(self.most_calls, self.beliefs, self.width, self.depth)
+
+
+class Trainer(trainer.Trainer):
+    """One run: ``iterate`` bids some boards, from which one of the modules learns."""
+
+    algorithm = "pbl"
+    options: Options
+
+    def __init__(self, game: Bridge, options: Options, device: str = "cpu") -> None:
+        """``game``: without competition, on training deals."""
+        import torch
+
+        distributed.alone(self.algorithm)
+        partners.check(game)
+        if options.communication > 0 and not options.beliefs:
+            raise ValueError(f"communication {options.communication} without beliefs: expected 0")
+        super().__init__(options, options.iterations, device)
+        self.game, self._deals = game, digest(game.deals._asdict())
+        self.model = partners.stacks(options.shapes, options.seed).to(device)
+        self.average = deepcopy(self.model)
+        self.modules = {"network": self.model, "average": self.average}
+        self.adam = {name: torch.optim.Adam(stack.parameters(), fused=True) for name, stack in self.model.items()}
+        self.modules |= {f"{name}_adam": adam for name, adam in self.adam.items()}
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The deals."""
+        return {"deals": self._deals}
+
+    def player(self) -> Modules:
+        """The averaged modules."""
+        return Modules(self.options.architecture, network.arrays(self.average))
+
+    def turn(self, iteration: int) -> Literal["belief", "policy"]:
+        """Which module learns."""
+        options = self.options
+        at = (iteration - options.first) % (options.belief_length + options.policy_length)
+        learns = options.beliefs and iteration >= options.first and at < options.belief_length
+        return "belief" if learns else "policy"
+
+    def iterate(self, iteration: int) -> Figures:
+        """Bid, then one step of the module whose turn it is."""
+        options, name = self.options, self.turn(iteration)
+        numbers = iteration * options.boards + np.arange(options.boards, dtype=np.int64)
+        boards = partners.deal(self.game, numbers, options.seed)
+        auctions = self.play(boards, iteration)
+        self.games += len(auctions.cost)
+        figures: Figures = {"drawn_cost": float(auctions.cost.mean())}
+        left = 1 - iteration / options.iterations
+        loss, more = (
+            self.believe(boards, auctions)
+            if name == "belief"
+            else self.improve(auctions, options.entropy * (0.1 + 0.9 * left))
+        )
+        adam = self.adam[name]
+        for group in adam.param_groups:
+            group["lr"] = left * (options.belief_rate if name == "belief" else options.policy_rate)
+        adam.zero_grad(set_to_none=True)
+        loss.backward()
+        adam.step()
+        network.ema_update(self.average, self.model, options.average)
+        return {**figures, **more}
+
+    # ---- bidding -------------------------------------------------------------------------
+
+    def play(self, boards: Boards, iteration: int) -> Auctions:
+        """Every board ``copies`` times, calls drawn from the policy."""
+        options = self.options
+        board = np.repeat(np.arange(len(boards.hands)), options.copies)
+        calls = np.full((len(board), options.most_calls), -1, np.int8)
+        distance = np.full(calls.shape, np.nan, np.float32)
+        seen: list[tuple[Any, ...]] = []
+
+        def choose(t: int, rows: I64, observation: I8, legal: I8) -> I64:
+            belief = self.beliefs(observation)
+            if belief.shape[1]:
+                distance[rows, t] = divergence(boards.hands[board[rows], 1 - t % 2], belief)
+            numbers = Streams.at(options.seed, rows, iteration * 32 + t).random(1)[:, 0]
+            call = self.draw(observation, belief, legal, numbers)
+            seen.append((rows, np.full(len(rows), t), observation, belief, legal, call))
+            return call
+
+        cost = partners.bid_on(boards, board, calls, 0, choose)
+        other = self.beliefs(partners.observe(boards, np.arange(len(boards.hands)), 1, calls[:: options.copies], 0))
+        first = divergence(boards.hands[:, 0], other)[board] if other.shape[1] else np.zeros(len(board), np.float32)
+        return Auctions(board, cost, distance, first, *(np.concatenate(column) for column in zip(*seen)))
+
+    def beliefs(self, observation: I8) -> F32:
+        """As ``Modules.beliefs``, of the module that learns."""
+        import torch
+
+        if not self.options.beliefs:
+            return np.empty((len(observation), 0), np.float32)
+        with torch.no_grad():
+            chance: F32 = partners.run(self.model["belief"], self.tensor(observation).float()).sigmoid().cpu().numpy()
+        return chance * (observation[:, :NUM_CARDS] == 0)
+
+    def draw(self, observation: I8, belief: F32, legal: I8, numbers: F64) -> I64:
+        """Calls ``[n]`` drawn from the policy by ``numbers`` ``[n]`` in [0, 1)."""
+        import torch
+
+        with torch.no_grad():
+            below = self.log_chances(observation, belief, legal).exp().double().cumsum(1)
+        call = (below <= self.tensor(numbers)[:, None] * below[:, -1:]).sum(1)
+        found: I64 = call.cpu().numpy()
+        return found
+
+    def log_chances(self, observation: I8, belief: F32, legal: I8) -> Any:
+        """Log-probabilities of the calls ``[n, 36]``, in torch."""
+        import torch
+
+        x = torch.cat([self.tensor(observation).float(), self.tensor(belief)], 1)
+        return partners.run(self.model["policy"], x).masked_fill(self.tensor(legal) == 0, -1e9).log_softmax(1)
+
+    # ---- learning ------------------------------------------------------------------------
+
+    def believe(self, boards: Boards, auctions: Auctions) -> tuple[Any, Figures]:
+        """Mean cross-entropy of the 39 cards that a player does not hold, nats a card; it is also a figure."""
+        import torch
+
+        wanted = held(boards.hands[auctions.board[auctions.auction], 1 - auctions.turn % 2])
+        logits = partners.run(self.model["belief"], self.tensor(auctions.observation).float())
+        each = torch.nn.functional.binary_cross_entropy_with_logits(
+            logits, self.tensor(wanted).float(), self.tensor(auctions.observation[:, :NUM_CARDS] == 0).float()
+        )
+        loss = each * (NUM_CARDS / (NUM_CARDS - 13))
+        return loss, {"belief": loss.detach()}
+
+    def improve(self, auctions: Auctions, weight: float) -> tuple[Any, Figures]:
+        """Policy gradient, with entropy of ``weight``; figures: entropy, and the auxiliary reward of an auction."""
+        chances = self.log_chances(auctions.observation, auctions.belief, auctions.legal)
+        advantage, told = self.advantages(auctions)
+        made = chances.gather(1, self.tensor(auctions.call)[:, None])[:, 0]
+        entropy = -(chances.exp() * chances).sum(1).mean()
+        loss = -(self.tensor(advantage / (advantage.std() + np.float32(1e-6))) * made).mean()
+        return loss - weight * entropy, {"entropy": entropy.detach(), "told": told}
+
+    def advantages(self, auctions: Auctions) -> tuple[F32, float]:
+        """Of every decision ``[n]``, and the mean auxiliary reward of an auction, nats.
+
+        How much less the auction cost than its board's other copies, and how much more the player told from here on
+        than players at that turn do.
+        """
+        options = self.options
+        groups = auctions.cost.reshape(-1, options.copies)
+        others = (groups.sum(1, keepdims=True) - groups) / (options.copies - 1)
+        advantage = ((others - groups).reshape(-1) / MAX_IMPS)[auctions.auction]
+        if options.communication == 0:
+            return advantage, 0.0
+        gain = communication(auctions.first, auctions.distance)
+        onwards = gain.copy()
+        for t in range(gain.shape[1] - 3, -1, -1):
+            onwards[:, t] += onwards[:, t + 2]
+        there = ~np.isnan(auctions.distance)
+        mean = (onwards * there).sum(0) / np.maximum(1, there.sum(0))
+        more = onwards[auctions.auction, auctions.turn] - mean[auctions.turn]
+        return advantage + np.float32(options.communication) * more, float(gain.sum(1).mean())

@@ -1,0 +1,49 @@
+#!/bin/sh
+# What to do with a GPU for half an hour, what is worth most first. Each step takes at most nine minutes:
+#
+#     sh experiments/gpu.sh selfplay    # how many decisions a second: result file
+#     sh experiments/gpu.sh ppo         # from ppo, big batches, against past selves and the open experts: weights
+#     sh experiments/gpu.sh sl          # the 4 x 2048 network of belief Monte Carlo search: weights (AUCTIONS: a file)
+#
+# What is worth keeping goes to $OUT. With SMALL=1 all of it runs in a minute on a processor, to try the script.
+set -eu
+step=$1
+out=${OUT:-runs/gpu}
+work=runs/gpu-work/$step
+mkdir -p "$out" "$work"
+bidzoo="${PYTHON:-python3} -m bidzoo"
+export BIDZOO_COMPILE=now
+
+if [ "${SMALL:-0}" = 1 ]; then
+    device=cpu limit=60 selfplay="--boards 64 --limit 1"
+    ppo="--boards 20 --every 1 --set iterations=2 --set boards=64 --set minibatch=256"
+    sl="--width 32 --depth 2 --every 2 --set steps=4 --set batch=64"
+else
+    device=cuda limit=520 selfplay="--boards 16384 --boards 65536 --boards 262144"
+    ppo="--boards 8000 --every 5 --set iterations=400 --set boards=65536 --set minibatch=16384 --set learning_rate=2e-4"
+    sl="--width 2048 --depth 4 --activation gelu --every 1000 --set steps=20000 --set batch=8192"
+fi
+
+case $step in
+selfplay)
+    $bidzoo bench selfplay --device $device $selfplay --json "$out/selfplay.json"
+    ;;
+ppo)
+    # stopped by the clock, not by its length: the curve and the best weights so far are what comes back
+    timeout --signal=INT $limit $bidzoo train ppo --device $device --start "${START:-ppo}" --reference sl $ppo \
+        --opponent expert-sayc --opponent expert-21gf --opponent expert-wild --set strange=0.2 --set self_play=0.4 \
+        --set anchor=0.01 --set least=0.01 --set average=0.95 --against expert-sayc --against expert-21gf \
+        --against expert-wild --out "$work" || true
+    cp "$work/best.safetensors" "$out/ppo.safetensors"
+    cp "$work/curves.csv" "$out/ppo.csv"
+    ;;
+sl)
+    timeout --signal=INT $limit $bidzoo train sl "$AUCTIONS" --device $device $sl --out "$work" || true
+    cp "$work/network.safetensors" "$out/sl.safetensors"
+    cp "$work/curves.csv" "$out/sl.csv"
+    ;;
+*)
+    echo "unknown step $step: selfplay, ppo or sl" >&2
+    exit 2
+    ;;
+esac

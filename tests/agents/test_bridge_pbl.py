@@ -1,0 +1,201 @@
+"""``pbl``: the auxiliary reward against its definition, modules that learn in turns, its runs."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+pytest.importorskip("torch")
+
+from bidzoo import agents
+from bidzoo.agents.bridge import network, partners, pbl
+from bidzoo.agents.bridge.pbl import Architecture, Modules, Options, Pbl, communication, divergence
+from bidzoo.agents.bridge.trainer import Run, train
+from bidzoo.benchmarks.bridge_cost import mean_cost
+from bidzoo.cli.train import app
+from bidzoo.core.cards import hand_cards
+from bidzoo.core.streams import Streams
+from bidzoo.envs.bridge.game import Bridge
+
+SMALL = {"most_calls": 5, "width": 12, "boards": 6, "copies": 3, "iterations": 6, "first": 2}
+SMALL |= {"belief_length": 1, "policy_length": 2, "communication": 0.1}
+
+
+def trainer(**changes):
+    game = Bridge(False, competition=False, reward="cost", deals="validation")
+    return pbl.Trainer(game, Options(**SMALL | changes))
+
+
+def weights(one):
+    return {name: tensor.clone() for name, tensor in one.model.state_dict().items()}
+
+
+def played(one, n=6):
+    boards = partners.deal(one.game, np.arange(n), 0)
+    return boards, one.play(boards, 0)
+
+
+def test_the_auxiliary_reward_is_as_defined():
+    """What partner's best belief so far gains by a call, from hands and beliefs, call by call."""
+    one = trainer(boards=40)
+    boards, auctions = played(one, 40)
+    modules = Modules(one.options.architecture, network.arrays(one.model))
+    gain = communication(auctions.first, auctions.distance)
+    calls = np.full((len(auctions.cost), 5), -1, np.int8)
+    calls[auctions.auction, auctions.turn] = auctions.call
+
+    def distance(game, viewer, length):
+        """KL of partner's hand, sure, from the belief of ``viewer`` after ``length`` calls."""
+        board = auctions.board[game]
+        seen = partners.observe(boards, np.array([board]), viewer, calls[game : game + 1], length)
+        belief = np.clip(modules.beliefs(seen)[0], 1e-3, 1 - 1e-3).astype(np.float64)
+        cards = set(hand_cards(int(boards.hands[board, 1 - viewer])))
+        return -sum(np.log(belief[card] if card in cards else 1 - belief[card]) for card in range(52))
+
+    for game in range(0, len(calls), 5):
+        length = int((calls[game] >= 0).sum())
+        for t in range(5):
+            wanted = 0.0
+            if t + 1 < length:  # a call that ends the auction tells nobody anything
+                earlier = [distance(game, 1 - t % 2, s) for s in range(t + 1) if s == 0 or s % 2 == (t + 1) % 2]
+                wanted = min(earlier) - distance(game, 1 - t % 2, t + 1)
+            assert gain[game, t] == pytest.approx(wanted, abs=1e-4)
+    assert (gain != 0).sum() > 50
+
+
+def test_divergence_of_a_sure_belief_is_nothing():
+    hands = np.array([0b1111111111111, 0b1111111111111 << 20])
+    sure = np.zeros((2, 52), np.float32)
+    sure[0, :13] = sure[1, 20:33] = 1
+    assert (divergence(hands, sure) < 0.06).all()
+    assert (divergence(hands, sure[::-1]) > 100).all()
+
+
+def test_advantages_are_those_of_a_loop():
+    one = trainer()
+    _, auctions = played(one)
+    advantage, told = one.advantages(auctions)
+    gain = communication(auctions.first, auctions.distance)
+    assert told == pytest.approx(gain.sum(1).mean(), rel=1e-5)
+    onwards = np.array([[gain[g, t::2].sum() for t in range(5)] for g in range(len(gain))])
+    for i, (game, t) in enumerate(zip(auctions.auction, auctions.turn)):
+        copies = [g for g in range(len(gain)) if auctions.board[g] == auctions.board[game] and g != game]
+        there = auctions.auction[auctions.turn == t]
+        wanted = (np.mean(auctions.cost[copies]) - auctions.cost[game]) / 24
+        wanted += 0.1 * (onwards[game, t] - onwards[there, t].mean())
+        assert advantage[i] == pytest.approx(wanted, abs=1e-4)
+
+
+def test_modules_learn_in_turns():
+    one = trainer()
+    turns = [one.turn(iteration) for iteration in range(8)]
+    assert turns == ["policy", "policy", "belief", "policy", "policy", "belief", "policy", "policy"]
+    for iteration, name in enumerate(turns[:6]):
+        before = weights(one)
+        one.iterate(iteration)
+        changed = {key.split(".")[0] for key, tensor in weights(one).items() if (tensor != before[key]).any()}
+        assert changed == {name}, iteration
+
+
+def test_without_beliefs_there_is_no_such_module():
+    one = trainer(beliefs=False, communication=0)
+    assert {one.turn(iteration) for iteration in range(9)} == {"policy"}
+    one.iterate(0)
+    assert all(name.startswith("policy.") for name in one.player().tensors)
+    assert one.player().tensors["policy.0.weight"].shape == (12, partners.INPUTS)
+    with pytest.raises(ValueError, match=r"communication 0\.1 without beliefs: expected 0"):
+        trainer(beliefs=False)
+
+
+def test_beliefs_know_the_own_cards_and_learn_partners():
+    one = trainer(boards=16, first=0, belief_length=1000, belief_rate=2e-2, iterations=1000)
+    losses = [float(one.iterate(i)["belief"]) for i in range(40)]
+    assert np.mean(losses[-10:]) < np.mean(losses[:10]) - 0.01
+    _, auctions = played(one)
+    modules = Modules(one.options.architecture, network.arrays(one.model))
+    belief = modules.beliefs(auctions.observation)
+    assert (belief[auctions.observation[:, :52] == 1] == 0).all()
+    np.testing.assert_allclose(belief, auctions.belief, atol=1e-5)
+    assert 11 < belief.sum(1).mean() < 15  # about thirteen cards
+
+
+def test_a_run_is_its_seed_and_goes_on(tmp_path):
+    whole = train(trainer(), Run(tmp_path / "a", every=3))
+    train(trainer(), Run(tmp_path / "b", every=3, stop=3))
+    parts = train(trainer(), Run(tmp_path / "b", every=3))
+    other = train(trainer(seed=1), Run(tmp_path / "c", every=3))
+    for name, tensor in whole.tensors.items():
+        np.testing.assert_array_equal(tensor, parts.tensors[name], err_msg=name)
+    assert any((tensor != other.tensors[name]).any() for name, tensor in whole.tensors.items())
+    assert (tmp_path / "a" / "network.safetensors").read_bytes() == (
+        tmp_path / "b" / "network.safetensors"
+    ).read_bytes()
+
+
+def test_the_command(tmp_path):
+    words = ["pbl", "--out", str(tmp_path), "--boards", "20", "--every", "2", "--set", "beliefs=false"]
+    for name, value in {"iterations": 2, "boards": 4, "width": 8, "communication": 0}.items():
+        words += ["--set", f"{name}={value}"]
+    result = CliRunner().invoke(app, words, catch_exceptions=False)
+    assert result.exit_code == 0 and "entropy" in result.output
+    known, about = network.load_weights(tmp_path / "network.safetensors", Modules)
+    assert about["algorithm"] == "pbl" and not known.architecture.beliefs
+    assert agents.games_of(str(tmp_path / "network.safetensors")) == ("bridge_bidding_v0",)
+
+
+def test_another_game_is_refused():
+    with pytest.raises(ValueError, match="two partners learn in"):
+        pbl.Trainer(Bridge(False), Options(**SMALL))
+
+
+@pytest.mark.parametrize(("change", "words"), [({"copies": 1}, "copies 1"), ({"most_calls": 1}, "most_calls 1")])
+def test_wrong_options_are_named(change, words):
+    with pytest.raises(ValueError, match=words):
+        Options(**change)
+
+
+# ---- as a player -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("beliefs", [True, False])
+def test_it_bids_whole_auctions_legally_row_by_row(beliefs):
+    """Random modules in all seats: auctions end, and no row depends on another."""
+    architecture, draw = Architecture(6, beliefs, 16, 2), np.random.default_rng(0)
+    shapes = architecture.shapes.items()
+    policy = Pbl(Modules(architecture, {n: draw.normal(0, 0.3, s).astype(np.float32) for n, s in shapes}))
+    game = Bridge(False, deals="validation")
+    states, out = game.new(50), game.buffers(50)
+    game.begin(states, np.arange(50), 0, out)
+    for t in range(40):
+        rows = np.flatnonzero(out.mask.any(1))
+        if len(rows) == 0:
+            break
+        views = game.view_of(states[rows], out.player[rows].astype(np.int64))
+        streams = Streams.at(0, rows, t)
+        calls = policy.act(views, out.mask[rows], streams)
+        assert out.mask[rows, calls].all() and not np.isin(calls, (1, 2)).any()
+        if t == 3:
+            single = [
+                policy.act(views[i : i + 1], out.mask[rows[i : i + 1]], streams[[i]])[0] for i in range(len(rows))
+            ]
+            assert calls.tolist() == single
+        actions = np.full(50, -1)
+        actions[rows] = calls
+        game.step(states, actions, 0, out, 0)
+    assert (states["phase"] != 0).all() and states["length"].max() > 5
+
+
+def test_the_packaged_one_beats_rules_where_it_learned():
+    assert mean_cost(agents.make("pbl"), 1000).mean < mean_cost(agents.make("sayc"), 1000).mean
+
+
+def test_two_agents_are_compared_on_the_same_boards():
+    from bidzoo.benchmarks import bridge_cost
+
+    (table, pairs), _ = bridge_cost.main(["baseline16", "pbl"], 200, 0, 1, lambda what, done, total: None)
+    mean = {row["agent"]: row["cost, IMPs"] for row in table.rows}
+    (row,) = pairs.rows
+    assert (row["agent"], row["beside"]) == ("pbl", "baseline16")
+    gain = row["costs less, IMPs"]
+    assert gain.mean == pytest.approx(mean["baseline16"].mean - mean["pbl"].mean)
+    assert 0 < gain.error < mean["pbl"].error + mean["baseline16"].error
+    assert len(bridge_cost.main(["pass"], 20, 0, 1, lambda what, done, total: None)[0]) == 1
