@@ -54,6 +54,10 @@ def test_a_published_command_names_no_folder(monkeypatch):
         "sys.argv", ["/some/where/bidzoo", "bench", "x", "--json", "/home/me/x.json", "--in", "a/b.npz"]
     )
     assert results.command() == "bidzoo bench x --json x.json --in a/b.npz"
+    monkeypatch.setattr("sys.argv", ["experiments/x.py", "--json", "/home/me/x.json"])
+    assert results.command() == "python experiments/x.py --json x.json"
+    monkeypatch.setattr("sys.argv", ["/some/where/bidzoo/__main__.py", "list"])
+    assert results.command() == "bidzoo list"
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"tables": [1]}', '{"tables": []}', "\x00"])
