@@ -28,6 +28,8 @@ TITLES = {  # of the suites, in the order of the page
     "bridge-training": "Bridge bidding: what the networks learned",
     "bridge-search": "Bridge bidding: the time of a searched call",
     "bridge-cost": "Bridge without competition",
+    "baseline19": "Bridge: estimates and calls of baseline19",
+    "bridge-opponent-models": "Bridge: models of the other side",
     "bridge-evaluator": "Bridge: double-dummy tricks by a network",
     "spades": "Spades: the bidders",
     "tabular": "Small games: the tabular agents",

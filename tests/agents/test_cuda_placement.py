@@ -123,8 +123,8 @@ def gpu(monkeypatch):
         groups = grouped(lists, with_indices).items()
         return {(tensors[0][0].device, dtype): (tensors, rows) for (_, dtype), (tensors, rows) in groups}
 
-    def on_cuda(kind, dtype):
-        return autocast("cpu", dtype) if is_cuda(kind) else nullcontext()
+    def on_cuda(kind, dtype, enabled=True):
+        return autocast("cpu", dtype, enabled) if is_cuda(kind) else nullcontext()
 
     monkeypatch.setattr(torch._C, "_group_tensors_by_device_and_dtype", by_device)
     monkeypatch.setattr(torch, "autocast", on_cuda)
@@ -226,8 +226,9 @@ STAGES = ("sl", "belief", "evaluator", "ppo rollouts", "ppo critic", "rl", "rl n
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_a_stage_learns_on_the_gpu(tmp_path, auctions, request, name):
+def test_a_stage_learns_on_the_gpu(tmp_path, auctions, request, monkeypatch, name):
     """In two halves, the second from a checkpoint; the weights are those of one run on the processor."""
+    monkeypatch.setattr(network, "_has_bfloat16", lambda kind: True)  # of any processor: as on the GPU
     trainer = stage(name, auctions)
     expected = train(trainer("cpu"), Run(tmp_path / "cpu", every=2))
     gpu = request.getfixturevalue("gpu")
