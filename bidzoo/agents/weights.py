@@ -15,8 +15,8 @@ from bidzoo.core.schema import json_value
 
 Player = tuple[Callable[..., Any], tuple[str, ...]]  # what makes the agent, and the games it plays
 CALLS = "bidzoo bridge network 1"  # ``network.Network.form``
-ESTIMATES = "bidzoo bridge baseline19 1"  # ``baseline19.Networks.form``
-PARTNERS = {  # forms of those who learn without opponents, and who plays them
+PLAYERS = {  # other forms, and who plays them
+    "bidzoo bridge baseline19 1": ("bidzoo.agents.bridge.baseline19", "Baseline19"),
     "bidzoo bridge baseline16 1": ("bidzoo.agents.bridge.baseline16", "Baseline16"),
     "bidzoo bridge pbl 1": ("bidzoo.agents.bridge.pbl", "Pbl"),
 }
@@ -43,10 +43,8 @@ def player_of(path: str | Path) -> Player:
     if "game" in about:
         return _partial("bidzoo.agents.tabular.policy", "load_table", path), (str(about["game"]).partition("(")[0],)
     form = about.get("format")
-    if form == ESTIMATES:
-        return _partial("bidzoo.agents.bridge.baseline19", "Baseline19", path), BRIDGE[:1]
-    if form in PARTNERS:
-        return _partial(*PARTNERS[form], path), BRIDGE[:1]
+    if form in PLAYERS:
+        return _partial(*PLAYERS[form], path), BRIDGE[:1]
     if form != CALLS:
         what = f"weights of another kind ({form})" if form else "weights of another program"
         raise ValueError(f"{path}: {what}, expected a network of calls, a tabular policy or a learned Spades bidder")

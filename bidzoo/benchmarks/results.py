@@ -148,8 +148,8 @@ def command() -> str:
     """This command line as it is published: files outside the working folder by their names alone."""
     script = Path(sys.argv[0])
     program = ["python", sys.argv[0]] if script.suffix == ".py" and script.name != "__main__.py" else ["bidzoo"]
-    words = [Path(word).name if Path(word).is_absolute() else word for word in (*program[1:], *sys.argv[1:])]
-    return shlex.join([program[0], *words])
+    words = [*program, *sys.argv[1:]]
+    return shlex.join(Path(word).name if Path(word).is_absolute() else word for word in words)
 
 
 def save(

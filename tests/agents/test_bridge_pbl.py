@@ -9,7 +9,6 @@ pytest.importorskip("torch")
 from bidzoo import agents
 from bidzoo.agents.bridge import network, partners, pbl
 from bidzoo.agents.bridge.pbl import Architecture, Modules, Options, Pbl, communication, divergence
-from bidzoo.agents.bridge.trainer import Run, train
 from bidzoo.benchmarks.bridge_cost import mean_cost
 from bidzoo.cli.train import app
 from bidzoo.core.cards import hand_cards
@@ -118,17 +117,8 @@ def test_beliefs_know_the_own_cards_and_learn_partners():
     assert 11 < belief.sum(1).mean() < 15  # about thirteen cards
 
 
-def test_a_run_is_its_seed_and_goes_on(tmp_path):
-    whole = train(trainer(), Run(tmp_path / "a", every=3))
-    train(trainer(), Run(tmp_path / "b", every=3, stop=3))
-    parts = train(trainer(), Run(tmp_path / "b", every=3))
-    other = train(trainer(seed=1), Run(tmp_path / "c", every=3))
-    for name, tensor in whole.tensors.items():
-        np.testing.assert_array_equal(tensor, parts.tensors[name], err_msg=name)
-    assert any((tensor != other.tensors[name]).any() for name, tensor in whole.tensors.items())
-    assert (tmp_path / "a" / "network.safetensors").read_bytes() == (
-        tmp_path / "b" / "network.safetensors"
-    ).read_bytes()
+def test_a_run_is_its_seed_and_goes_on(goes_on):
+    goes_on(trainer, 3)
 
 
 def test_the_command(tmp_path):

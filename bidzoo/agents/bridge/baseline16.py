@@ -20,17 +20,16 @@ Where we differ, to learn in minutes:
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
 
-from bidzoo.agents.bridge import distributed, network, partners, trainer
+from bidzoo.agents.bridge import network, partners
 from bidzoo.agents.bridge.network import Neurons, Shapes, Weights
-from bidzoo.agents.bridge.partners import CALLS, INPUTS, Boards, PartnerPolicy, Seen, Stack
+from bidzoo.agents.bridge.partners import CALLS, INPUTS, Boards, PartnerPolicy, PartnerTrainer, Seen, Stack
 from bidzoo.agents.bridge.trainer import Figures
-from bidzoo.core.arrays import Arrays, digest
+from bidzoo.core.arrays import Arrays
 from bidzoo.core.kernels import F32, F64, I8, I64
 from bidzoo.core.options import Checked, Count, Range, Seed, Share, Weight, Whole
 from bidzoo.envs.bridge.game import Bridge
@@ -119,30 +118,21 @@ class Options(Architecture):
         return Architecture(self.positions, self.width, self.depth)
 
 
-class Trainer(trainer.Trainer):
+class Trainer(PartnerTrainer):
     """One run: ``iterate`` bids some boards and learns what their calls came to."""
 
     algorithm = "baseline16"
+    kind = Networks
     options: Options
 
     def __init__(self, game: Bridge, options: Options, device: str = "cpu") -> None:
         """``game``: without competition, on training deals."""
         import torch
 
-        distributed.alone(self.algorithm)
-        partners.check(game)
-        super().__init__(options, options.iterations, device)
-        self.game, self._deals = game, digest(game.deals._asdict())
-        self.model = partners.stacks(options.shapes, options.seed).to(device)
-        self.average = deepcopy(self.model)
+        super().__init__(game, options, device)
         self.adam = torch.optim.Adam(self.model.parameters(), options.learning_rate, fused=True)
-        self.modules = {"network": self.model, "average": self.average, "adam": self.adam}
+        self.modules["adam"] = self.adam
         self.counts = np.zeros((options.positions, CALLS), np.int64)  # how often each call was tried
-
-    @property
-    def inputs(self) -> dict[str, str]:
-        """The deals."""
-        return {"deals": self._deals}
 
     def arrays(self) -> Arrays:
         """The counts."""
@@ -151,10 +141,6 @@ class Trainer(trainer.Trainer):
     def restore(self, arrays: Arrays) -> None:
         """Take back what ``arrays`` gave."""
         self.counts = np.array(arrays["counts"])
-
-    def player(self) -> Networks:
-        """The averaged networks."""
-        return Networks(self.options.architecture, network.arrays(self.average))
 
     def iterate(self, iteration: int) -> Figures:
         """Bid, then learn; mean cost of what was tried, IMPs, and the error of what was thought of it."""

@@ -12,15 +12,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from copy import deepcopy
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bidzoo.agents.bridge import network, selfplay
+from bidzoo.agents.bridge import distributed, network, selfplay, trainer
 from bidzoo.agents.bridge.dense import NONE, RELU, dense, pack
 from bidzoo.agents.bridge.network import NetworkPolicy, Shapes, Weights
+from bidzoo.core.arrays import digest
 from bidzoo.core.bits import cards_row
 from bidzoo.core.cards import FIRST_BID, NUM_BIDS, NUM_CALLS, NUM_CARDS, PASS
 from bidzoo.core.kernels import F32, I8, I64, Bool, State, States, batched, row
@@ -288,7 +290,7 @@ def see(views: States) -> Seen:
 class PartnerPolicy(NetworkPolicy):
     """Calls as networks of two partners say, whose opponents pass."""
 
-    kind: ClassVar[type[Weights]]
+    kind: ClassVar[Any]  # a class of ``Weights``
 
     def __init__(self, weights: str | Path | Weights | None = None, temperature: float = 0.0, name: str | None = None):
         """Args:
@@ -309,7 +311,7 @@ class PartnerPolicy(NetworkPolicy):
         """Of the agent's kind, read now if they were not before."""
         if self._networks is None:
             if self._weights is None:
-                self._networks = network.packaged_network(type(self).name, self.kind)  # type: ignore[arg-type]
+                self._networks = network.packaged_network(type(self).name, self.kind)
             elif isinstance(self._weights, Weights):
                 self._networks = self._weights
             else:
@@ -330,3 +332,31 @@ class PartnerPolicy(NetworkPolicy):
         out[:, FIRST_BID:] = outputs[:, 1:]
         out[:, PASS] = np.where(covered, outputs, outputs[:, :1]).max(1)
         return out
+
+
+# ---- learning ----------------------------------------------------------------------------
+
+
+class PartnerTrainer(trainer.Trainer):
+    """A run in which ``model``, learned, and ``average``, measured and kept, begin with random weights."""
+
+    kind: ClassVar[Any]  # a class of ``Weights``
+
+    def __init__(self, game: Bridge, options: Any, device: str) -> None:
+        """``game``: without competition, on training deals."""
+        distributed.alone(self.algorithm)
+        check(game)
+        super().__init__(options, options.iterations, device)
+        self.game, self._deals = game, digest(game.deals._asdict())
+        self.model = stacks(options.shapes, options.seed).to(device)
+        self.average = deepcopy(self.model)
+        self.modules = {"network": self.model, "average": self.average}
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The deals."""
+        return {"deals": self._deals}
+
+    def player(self) -> Any:
+        """The averaged networks, of ``kind``."""
+        return self.kind(self.options.architecture, network.arrays(self.average))

@@ -20,18 +20,17 @@ copies is the advantage; what is measured and kept is a moving average of the we
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from bidzoo.agents.bridge import distributed, network, partners, trainer
+from bidzoo.agents.bridge import network, partners
 from bidzoo.agents.bridge.network import Neurons, Shapes, Weights
-from bidzoo.agents.bridge.partners import CALLS, INPUTS, Boards, PartnerPolicy, Seen, Stack
+from bidzoo.agents.bridge.partners import CALLS, INPUTS, Boards, PartnerPolicy, PartnerTrainer, Seen, Stack
+from bidzoo.agents.bridge.selfplay import drawn
 from bidzoo.agents.bridge.trainer import Figures
-from bidzoo.core.arrays import digest
-from bidzoo.core.cards import NUM_CARDS, held
+from bidzoo.core.cards import HAND_SIZE, NUM_CARDS, held
 from bidzoo.core.kernels import F32, F64, I8, I64
 from bidzoo.core.options import Checked, Count, Range, Seed, Share, Weight, Whole
 from bidzoo.core.streams import Streams
@@ -165,36 +164,22 @@ class Options(Architecture):
         return Architecture(self.most_calls, self.beliefs, self.width, self.depth)
 
 
-class Trainer(trainer.Trainer):
+class Trainer(PartnerTrainer):
     """One run: ``iterate`` bids some boards, from which one of the modules learns."""
 
     algorithm = "pbl"
+    kind = Modules
     options: Options
 
     def __init__(self, game: Bridge, options: Options, device: str = "cpu") -> None:
         """``game``: without competition, on training deals."""
         import torch
 
-        distributed.alone(self.algorithm)
-        partners.check(game)
         if options.communication > 0 and not options.beliefs:
             raise ValueError(f"communication {options.communication} without beliefs: expected 0")
-        super().__init__(options, options.iterations, device)
-        self.game, self._deals = game, digest(game.deals._asdict())
-        self.model = partners.stacks(options.shapes, options.seed).to(device)
-        self.average = deepcopy(self.model)
-        self.modules = {"network": self.model, "average": self.average}
+        super().__init__(game, options, device)
         self.adam = {name: torch.optim.Adam(stack.parameters(), fused=True) for name, stack in self.model.items()}
         self.modules |= {f"{name}_adam": adam for name, adam in self.adam.items()}
-
-    @property
-    def inputs(self) -> dict[str, str]:
-        """The deals."""
-        return {"deals": self._deals}
-
-    def player(self) -> Modules:
-        """The averaged modules."""
-        return Modules(self.options.architecture, network.arrays(self.average))
 
     def turn(self, iteration: int) -> Literal["belief", "policy"]:
         """Which module learns."""
@@ -265,8 +250,7 @@ class Trainer(trainer.Trainer):
         import torch
 
         with torch.no_grad():
-            below = self.log_chances(observation, belief, legal).exp().double().cumsum(1)
-        call = (below <= self.tensor(numbers)[:, None] * below[:, -1:]).sum(1)
+            call = drawn(self.log_chances(observation, belief, legal), self.tensor(numbers))
         found: I64 = call.cpu().numpy()
         return found
 
@@ -288,7 +272,7 @@ class Trainer(trainer.Trainer):
         each = torch.nn.functional.binary_cross_entropy_with_logits(
             logits, self.tensor(wanted).float(), self.tensor(auctions.observation[:, :NUM_CARDS] == 0).float()
         )
-        loss = each * (NUM_CARDS / (NUM_CARDS - 13))
+        loss = each * (NUM_CARDS / (NUM_CARDS - HAND_SIZE))
         return loss, {"belief": loss.detach()}
 
     def improve(self, auctions: Auctions, weight: float) -> tuple[Any, Figures]:

@@ -49,6 +49,12 @@ def log_chances(model: Any, observation: Any, legal: Any) -> Any:
     return log_softmax(forward(model, observation), legal)
 
 
+def drawn(chances: Any, numbers: Any) -> Any:
+    """Calls ``[n]`` of log-probabilities ``[n, A]``, drawn by ``numbers`` ``[n]`` in [0, 1), in torch."""
+    below = chances.exp().double().cumsum(1)
+    return (below <= numbers[:, None] * below[:, -1:]).sum(1)
+
+
 def actor(model: Any, device: str = "cpu", greedy: bool = False) -> Actor:
     """Calls drawn from the softmax over the legal calls of a torch network, or the likeliest ones."""
     import torch
@@ -56,11 +62,7 @@ def actor(model: Any, device: str = "cpu", greedy: bool = False) -> Actor:
     def act(observation: I8, legal: I8, numbers: F64) -> tuple[I64, F32]:
         with torch.no_grad():
             chances = log_chances(model, torch.from_numpy(observation).to(device), torch.from_numpy(legal).to(device))
-            if greedy:
-                call = chances.argmax(1)
-            else:
-                below = chances.exp().double().cumsum(1)
-                call = (below <= torch.from_numpy(numbers).to(device)[:, None] * below[:, -1:]).sum(1)
+            call = chances.argmax(1) if greedy else drawn(chances, torch.from_numpy(numbers).to(device))
         return call.cpu().numpy(), chances.cpu().numpy()
 
     return act
