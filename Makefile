@@ -23,10 +23,11 @@ test: $(READY) $(KERNELS) check
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(UNCOMPILED)
 	$(MAKE) docs
 
-# readers against damaged files: about two minutes, or as many files a target as FUZZ says
+# readers against damaged files: about two minutes, or as many files a target as FUZZ says; SEED=n draws the same ones again
 FUZZ ?= 2000
+SEED ?=
 test-fuzz: $(READY) $(KERNELS)
-	FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/test_fuzz.py -n auto --maxprocesses 4 --timeout 0
+	FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/test_fuzz.py -n auto --maxprocesses 4 --timeout 0 $(if $(SEED),--hypothesis-seed=$(SEED))
 
 # small changes of rules, scoring, encoders and readers, each of which a test must find: docs/mutations.md
 test-mutations: .venv-mutations/ready

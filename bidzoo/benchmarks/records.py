@@ -30,7 +30,7 @@ from bidzoo.core.cards import (
 )
 from bidzoo.core.kernels import F32, State, States
 from bidzoo.core.options import Length, Range, Seed, Whole
-from bidzoo.core.schema import json_lines, json_value, parse
+from bidzoo.core.schema import json_lines, json_value, parse, shortened
 from bidzoo.core.storage import replace_file
 from bidzoo.core.streams import checked_seed
 from bidzoo.envs.bridge.board import Board, Call, contract_numbers, contract_text
@@ -101,7 +101,7 @@ def replay(record: Record) -> States:
     try:
         return _replay_other(record) if "env" in record else _replay_bridge(record)
     except ValueError as problem:
-        raise ValueError(f"board {record['board']}, {where}: {problem}") from problem
+        raise ValueError(f"board {record['board']}, {where}: {shortened(problem)}") from problem
 
 
 def _take(game: Game, states: States, out: Buffers, actions: Sequence[str]) -> None:

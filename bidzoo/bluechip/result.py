@@ -24,7 +24,7 @@ from bidzoo.core.cards import (
     hand_text,
 )
 from bidzoo.core.options import Count, Length, Range, Weight
-from bidzoo.core.schema import json_value, parse
+from bidzoo.core.schema import json_value, parse, shortened
 from bidzoo.core.storage import Lines, append_file, replace_file, sweep
 from bidzoo.envs.bridge.board import VULNERABLE, Board, Call
 from bidzoo.envs.bridge.formats import pbn
@@ -183,7 +183,7 @@ class Record:
                 result = Result.of(json_value(line, "line"))
             except ValueError as problem:
                 start = line[:80].decode(errors="replace")
-                raise ValueError(f"{path}:{number}: {start!r}: not a result ({problem})") from problem
+                raise ValueError(f"{path}:{number}: {start!r}: not a result ({shortened(problem)})") from problem
             self.results[result.room, result.number] = result
 
     def add(self, result: Result) -> None:

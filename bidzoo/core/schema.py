@@ -18,6 +18,7 @@ from bidzoo.core.options import expected, fits
 
 DEPTH = 64  # of lists and objects within each other
 DIGITS = 20  # of an integer: 2**64 has so many
+LONGEST_ERROR = 1000  # characters
 
 _MARKS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 _short = reprlib.Repr()
@@ -27,6 +28,13 @@ _short.maxstring, _short.maxother, _short.maxlist, _short.maxdict = 80, 80, 24, 
 def shown(value: Any) -> str:
     """``value`` in an error: not more than a line of it."""
     return _short.repr(value)
+
+
+def shortened(problem: object) -> str:
+    """The text of an error, without the middle of a very long one."""
+    text = str(problem)
+    half = LONGEST_ERROR // 2
+    return text if len(text) <= LONGEST_ERROR else f"{text[:half]} ... {text[-half:]}"
 
 
 # ---- text ----------------------------------------------------------------------------------
@@ -103,7 +111,7 @@ def parse(kind: Any, value: Any, where: str | Path) -> Any:
         return _parse(kind, value, "")
     except _WrongError as wrong:
         place = f"{where}: {wrong.path}" if wrong.path else where
-        raise ValueError(f"{place}: {wrong.fault}") from wrong
+        raise ValueError(f"{place}: {shortened(wrong.fault)}") from wrong
 
 
 def _not(kind: Any, value: Any, path: str) -> _WrongError:
@@ -166,7 +174,7 @@ def _dict(value: Any, kind: Any, path: str) -> dict[str, Any]:
 
 
 def _at(path: str, name: str) -> str:
-    name = name if name.isidentifier() else shown(name)
+    name = name if name.isidentifier() and len(name) <= _short.maxstring else shown(name)
     return f"{path}.{name}" if path else name
 
 

@@ -32,7 +32,7 @@ from bidzoo.agents.bridge.network import Architecture, Network, Weights, weight_
 from bidzoo.core.arrays import Arrays, digest, load_tensors
 from bidzoo.core.kernels import I64
 from bidzoo.core.options import Checked, Count, NotFinite, Seed, Weight, Whole
-from bidzoo.core.schema import json_value, parse, shown
+from bidzoo.core.schema import json_value, parse, shortened, shown
 from bidzoo.core.storage import Lock, replace_file, sweep
 from bidzoo.core.streams import Streams
 
@@ -340,7 +340,7 @@ class Checkpoint:
             trainer.games = int(arrays.pop("games")[0])
             trainer.restore(arrays)
         except (LookupError, RuntimeError, ValueError) as problem:
-            raise ValueError(f"{self.file}: not the state of this algorithm ({problem})") from problem
+            raise ValueError(f"{self.file}: not the state of this algorithm ({shortened(problem)})") from problem
         self.rows = state["rows"]
         self.networks = {name: array.tobytes() for name, array in _within(tensors, "file").items()}
         if self.first:

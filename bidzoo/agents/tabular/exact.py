@@ -25,7 +25,7 @@ from bidzoo.agents.tabular.policy import Solved
 from bidzoo.agents.tabular.rising_auction import MAX_BYTES, Plan, Report, RisingAuction, best_plan, play
 from bidzoo.core.kernels import F64, I64, integers, when_compiled
 from bidzoo.core.options import Count, Weight
-from bidzoo.core.schema import json_lines, json_value, parse
+from bidzoo.core.schema import json_lines, json_value, parse, shortened
 from bidzoo.core.storage import replace_file
 from bidzoo.envs.signalling.compiled import Compiled, evaluate
 from bidzoo.envs.signalling.rising_auction import AuctionGame
@@ -82,7 +82,7 @@ def read_plan(path: Path, auction: RisingAuction) -> Optimum:
             plan[tuple(map(int, history.split()))] = integers(f"calls after {history!r}", calls, -1, auction.bids)
         return certified(auction, given["total"], plan)
     except (KeyError, ValueError) as error:
-        raise ValueError(f"{path}: not a plan of {auction.id} ({error})") from error
+        raise ValueError(f"{path}: not a plan of {auction.id} ({shortened(error)})") from error
 
 
 @when_compiled()

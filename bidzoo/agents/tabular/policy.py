@@ -15,7 +15,7 @@ from bidzoo.agents.explanation import Bars, Explanation, chances_of
 from bidzoo.core.arrays import ROOM, Tensor, load_tensors
 from bidzoo.core.kernels import F64, I8, I32, I64, States, row
 from bidzoo.core.names import choose_from
-from bidzoo.core.schema import json_value, parse
+from bidzoo.core.schema import json_value, parse, shortened
 from bidzoo.core.storage import replace_file
 from bidzoo.core.streams import Streams
 from bidzoo.envs.signalling.compiled import MAX_BYTES, Compiled, compile_game, locate
@@ -158,7 +158,7 @@ class TablePolicy:
             strategy = load_tensors(path, "a saved table policy", plan)["strategy"]
             return cls(found["compiled"].game, strategy, found["name"], found["compiled"])
         except (KeyError, ValueError) as error:
-            raise ValueError(f"{path}: not a saved table policy ({error})") from error
+            raise ValueError(f"{path}: not a saved table policy ({shortened(error)})") from error
 
 
 load_table = TablePolicy.load

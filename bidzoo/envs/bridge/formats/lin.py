@@ -24,6 +24,7 @@ from bidzoo.core.cards import (
     hand_bits,
     hand_text,
 )
+from bidzoo.core.schema import shortened
 from bidzoo.core.storage import replace_file
 from bidzoo.envs.bridge import auction
 from bidzoo.envs.bridge.board import Board, BoardReplay, Call, check_hands
@@ -33,7 +34,6 @@ from bidzoo.envs.bridge.formats.pbn import (
     check_note,
     check_text,
     decode,
-    shortened,
     whole_number,
 )
 

@@ -35,6 +35,7 @@ from bidzoo.core.cards import (
     deal_text,
     seat_number,
 )
+from bidzoo.core.schema import shortened
 from bidzoo.core.storage import replace_file
 from bidzoo.envs.bridge import auction
 from bidzoo.envs.bridge.board import (
@@ -72,7 +73,6 @@ LONGEST_NOTE = 4096  # characters of a call's note
 MOST_INHERITED = 20_000_000  # characters that the games of one file get by # and ##, a word counting as 32
 MOST_TRICKS = 13
 LARGEST_BOARD = 999_999_999
-_LONGEST_ERROR = 400  # characters of what was wrong
 
 _TOKEN = re.compile(
     r"""\s+ | ;.* | (?P<mark>[\[\]{}]) | "(?P<string>(?:[^"\\]|\\.)*)" | (?P<word>[^\s\[\]{};"]+)""", re.X
@@ -95,13 +95,6 @@ def whole_number(text: str, low: int, high: int) -> int | None:
     if not (text.isascii() and text.isdecimal() and len(text) <= len(str(LARGEST_BOARD)) and low <= int(text) <= high):
         return None
     return int(text)
-
-
-def shortened(problem: object) -> str:
-    """The text of an error, without the middle of a very long one."""
-    text = str(problem)
-    half = _LONGEST_ERROR // 2
-    return text if len(text) <= _LONGEST_ERROR else f"{text[:half]} ... {text[-half:]}"
 
 
 def games(text: str, source: str) -> Iterator[list[Tag]]:
