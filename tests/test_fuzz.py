@@ -238,7 +238,7 @@ def arrays_of(content: bytes) -> dict[str, Any]:
 
 
 def lines_of(content: bytes) -> list[Any]:
-    return [json.loads(line) for line in content.splitlines()]
+    return [json.loads(line) for line in content.removesuffix(b"\n").split(b"\n")] if content else []
 
 
 def _deals() -> bytes:

@@ -15,7 +15,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bidzoo.core.schema import shown
+from bidzoo.core.schema import shortened, shown
 from bidzoo.core.storage import replace_file
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -131,7 +131,7 @@ def load_npz(path: Path, what: str, plan: Plan) -> dict[str, NDArray[Any]]:
 
 
 def _fault(problem: Exception) -> str:
-    return str(problem) or type(problem).__name__
+    return shortened(problem) or type(problem).__name__
 
 
 def _members(archive: zipfile.ZipFile, path: Path, what: str, plan: Plan) -> dict[str, zipfile.ZipInfo]:
@@ -260,7 +260,7 @@ def load_tensors(
         if expected is not None:
             for name in sorted(expected.keys() ^ set(names)):
                 state = "missing" if name in expected else "not part of this architecture"
-                raise ValueError(f"{path}: tensor {shown(name)} is {state}; expected {', '.join(expected)}")
+                raise ValueError(f"{path}: tensor {shown(name)} is {state}; expected {shortened(', '.join(expected))}")
         wanted = dict.fromkeys(names) if expected is None else expected
         return {name: _tensor(file, name, f"{path}: tensor {name!r}", one) for name, one in wanted.items()}
 

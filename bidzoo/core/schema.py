@@ -61,7 +61,7 @@ def json_value(content: bytes | str, where: str | Path) -> Any:
 
 def json_lines(content: bytes, path: Path) -> Iterator[tuple[int, Any]]:
     """Number, from 1, and value of every line; ValueError as of ``json_value``, names the line."""
-    for number, line in enumerate(content.splitlines(), 1):
+    for number, line in enumerate(content.removesuffix(b"\n").split(b"\n") if content else (), 1):
         yield number, json_value(line, f"{path}:{number}")
 
 

@@ -31,7 +31,10 @@ def game_of(name: str) -> SignallingGame:
     if match is None:
         raise ValueError(f"not a small game: {name!r} (expected the form 'minibridge_v0(size=4)')")
     options = re.findall(r"(\w+)=(\d+)", match[2])
-    game = make_game(match[1], **{option: int(value) for option, value in options})
+    try:
+        game = make_game(match[1], **{option: int(value) for option, value in options})
+    except TypeError as problem:
+        raise ValueError(f"not a small game: {name!r} ({problem})") from problem
     if not isinstance(game, SignallingGame):
         raise ValueError(f"{match[1]} is not a small game that can be compiled")
     return game
