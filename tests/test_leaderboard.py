@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from zlib import crc32
 
 import numpy as np
@@ -17,6 +18,8 @@ from bidzoo.cli import main
 SMALL = Challenge("small-2026", "minibridge_v0", {"size": 3}, ("cfr", "random"), 30, 7, "points a board")
 BRIDGE = replace(CHALLENGES["bridge-2026"], boards=24, opponents=("sayc", "pass"))
 SPADES = replace(CHALLENGES["spades-2026"], boards=24, opponents=("bis", "rb"))
+PUBLISHED = dict(CHALLENGES)
+ENTRIES = sorted(Path(__file__).parents[1].joinpath("docs", "results", "leaderboard").glob("*.json"))
 
 
 @pytest.fixture(autouse=True)
@@ -72,6 +75,13 @@ def test_enter_and_verify(challenge, agent, tmp_path):
     assert done.exit_code == 1
     assert f"against {opponent}: 23 of 24 boards the same; other values on boards 5" in done.output
     assert "not verified" in done.output
+
+
+@pytest.mark.parametrize("file", ENTRIES, ids=lambda file: file.stem)
+def test_published_entries_are_those_of_the_agents_of_today(file, monkeypatch):
+    monkeypatch.setattr(leaderboard, "CHALLENGES", PUBLISHED)
+    for check in leaderboard.verify(leaderboard.load(file), boards=100, seed=5):
+        assert len(check.boards) == 100 and check.wrong.tolist() == [], check.opponent
 
 
 class Slow:

@@ -181,6 +181,7 @@ class Record:
         for number, line in enumerate(lines[1:], 2):
             try:
                 result = Result.of(json_value(line, "line"))
+                pbn.dumps([result.board()])  # what PBN cannot say is no result of a match
             except ValueError as problem:
                 start = line[:80].decode(errors="replace")
                 raise ValueError(f"{path}:{number}: {start!r}: not a result ({shortened(problem)})") from problem
@@ -189,12 +190,11 @@ class Record:
     def add(self, result: Result) -> None:
         """One more board, on disk when this returns; a board played again replaces its first result."""
         with self._turn:  # both rooms report here
+            game = pbn.dumps([result.board()]).partition("\n\n")[2]
             self.results[result.room, result.number] = result
             if self.path is not None and self._lines is not None:
                 self._lines.append(result.line().encode())
-                append_file(
-                    self.pbn_path(self.path), ("\n" + pbn.dumps([result.board()]).partition("\n\n")[2]).encode()
-                )
+                append_file(self.pbn_path(self.path), f"\n{game}".encode())
 
     def write_pbn(self) -> None:
         """The PBN file anew: by number, open room first, only the last result of a board."""
