@@ -112,45 +112,37 @@ def pack(weight: F32, bias: F32) -> Packed:
 
 
 @row
-def used_row(x: NDArray[Any], used: U32) -> int:
-    """Where any of ``x`` ``[n, inputs]`` is not 0, into ``used`` ``[inputs]``, and how many these are."""
-    some = np.zeros(len(used), np.bool_)
-    for r in range(len(x)):
-        for k in range(len(used)):
-            some[k] |= x[r, k] != 0
+def used_row(x: NDArray[Any], first: int, last: int, used: U32) -> None:
+    """Where rows ``first`` ... ``last`` of ``x`` are not all 0, into ``used``; how many these are, into its last."""
+    inputs = len(used) - 1
+    used[:] = 0
+    for r in range(first, last + 1):
+        for k in range(inputs):
+            used[k] |= x[r, k] != 0
     count = 0
-    for k in range(len(used)):
-        used[count] = k
-        count += some[k]
-    return count
+    for k in range(inputs):
+        some = used[k]
+        used[count] = k  # behind k: what is read next is still there
+        count += some
+    used[inputs] = count
 
 
 @row
-def one_row(x: NDArray[Any], weight: F32, start: F32, used: U32, out: F32) -> None:
-    """``start + x @ weight`` into ``out`` ``[blocks * LANES]``, for ``x`` ``[1, inputs]``; ``used``: scratch."""
-    used = used[: weight.shape[1] // LANES]
-    these = used[: used_row(x, used)]
-    for block in range(len(weight)):
-        a = load(start, LANES * block)
-        for k in these:
-            a = fma(np.float32(x[0, k]), load(weight[block], LANES * k), a)
-        store(a, out, LANES * block)
-
-
-@row
-def _four(x: NDArray[Any], used: U32, weight: F32, bias: F32, at: int, out: F32) -> None:
-    """A block of four rows ``x`` ``[4, inputs]``, by their inputs ``used``, into ``out`` from ``at`` on."""
+def four_row(x: NDArray[Any], first: int, last: int, used: U32, weight: F32, bias: F32, at: int, out: F32) -> None:
+    """A block of the four rows of ``x`` from ``first`` on, into ``out`` from ``at`` on; those beyond are ``last``."""
+    second, third, fourth = min(first + 1, last), min(first + 2, last), min(first + 3, last)
     a = b = c = d = load(bias, at)
-    for k in used:
+    for n in range(used[len(used) - 1]):
+        k = used[n]
         w = load(weight, LANES * k)
-        a = fma(np.float32(x[0, k]), w, a)
-        b = fma(np.float32(x[1, k]), w, b)
-        c = fma(np.float32(x[2, k]), w, c)
-        d = fma(np.float32(x[3, k]), w, d)
-    store(a, out[0], at)
-    store(b, out[1], at)
-    store(c, out[2], at)
-    store(d, out[3], at)
+        a = fma(np.float32(x[first, k]), w, a)
+        b = fma(np.float32(x[second, k]), w, b)
+        c = fma(np.float32(x[third, k]), w, c)
+        d = fma(np.float32(x[fourth, k]), w, d)
+    store(d, out[fourth], at)
+    store(c, out[third], at)
+    store(b, out[second], at)
+    store(a, out[first], at)
 
 
 @row
@@ -163,36 +155,36 @@ def activate_row(x: F32, activation: int) -> None:
             x[j] = 0
 
 
-@row
-def chunk_row(x: NDArray[Any], packed: Packed, before: F32, activation: int, out: F32) -> None:
-    """``dense`` for some rows."""
-    fours = len(x) // 4
-    used, count = np.empty((fours + 1, packed.weight.shape[1] // LANES), np.uint32), np.empty(fours, np.int64)
-    for four in range(fours):
-        count[four] = used_row(x[4 * four : 4 * four + 4], used[four])
-    for block in range(len(packed.weight)):
-        for four in range(fours):
-            these = used[four, : count[four]]
-            _four(x[4 * four :], these, packed.weight[block], packed.bias, LANES * block, out[4 * four :])
-    for r in range(4 * fours, len(x)):
-        one_row(x[r : r + 1], packed.weight, packed.bias, used[fours], out[r])
-    for r in range(len(x)):
-        for j in range(len(out[r]) if len(before) else 0):
-            out[r, j] += before[r, j]
-        activate_row(out[r], activation)
-
-
 @compiled_batched
-def dense(start: int, stop: int, x: NDArray[Any], packed: Packed, before: F32, activation: int, out: F32) -> None:
-    """``activation(x @ weight + bias [+ before])`` into ``out``.
+def _dense(
+    start: int, stop: int, x: NDArray[Any], packed: Packed, before: F32, activation: int, used: U32, out: F32
+) -> None:
+    for first in range(start, stop, CHUNK):
+        end = min(first + CHUNK, stop)
+        for four in range(first, end, 4):
+            used_row(x, four, min(four + 4, end) - 1, used[four])
+        for block in range(len(packed.weight)):
+            for four in range(first, end, 4):
+                four_row(x, four, end - 1, used[four], packed.weight[block], packed.bias, LANES * block, out)
+        for r in range(first, end):
+            for j in range(len(out[r]) if len(before) else 0):
+                out[r, j] += before[r, j]
+            activate_row(out[r], activation)
+
+
+_NOTHING = np.empty((0, 0), np.float32)
+
+
+def dense(x: NDArray[Any], packed: Packed, activation: int, before: F32 = _NOTHING) -> F32:
+    """``activation(x @ weight + bias [+ before])``, ``[B, blocks * LANES]``.
 
     Args:
         x: ``[B, inputs]`` or wider, int8 or float32.
         packed: weights and biases.
-        before: added to the outputs if it is not empty: ``[B, blocks * LANES]``.
         activation: NONE, RELU, GELU.
-        out: ``[B, blocks * LANES]``.
+        before: added to the outputs if it is not empty: ``[B, blocks * LANES]``.
     """
-    for first in range(start, stop, CHUNK):
-        end = min(first + CHUNK, stop)
-        chunk_row(x[first:end], packed, before[first:end], activation, out[first:end])
+    used = np.empty((len(x), packed.weight.shape[1] // LANES + 1), np.uint32)
+    out = np.empty((len(x), len(packed.bias)), np.float32)
+    _dense(x, packed, before, activation, used, out)
+    return out

@@ -20,16 +20,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from bidzoo.agents.bridge.dense import RELU, activate_row, one_row, pack
+from bidzoo.agents.bridge.dense import NONE, RELU, dense, pack
 from bidzoo.agents.bridge.network import Neurons, Shapes, Weights, forward, load_weights, packaged_network
 from bidzoo.agents.bridge.trainer import Fit
 from bidzoo.core.arrays import digest
 from bidzoo.core.cards import FULL_DECK, HAND_SIZE, NOTRUMP, NUM_CARDS
-from bidzoo.core.kernels import F32, I8, I64, Bool, assign_row, batched, compiled_batched, row
+from bidzoo.core.kernels import F32, I8, I64, Bool, batched, row
 from bidzoo.core.options import Checked
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.deals import RELABELLINGS, UNKNOWN, DealSet, random_deals
@@ -123,54 +123,20 @@ def suits(hands: I64, declarer: I64, strain: I64) -> I64:
 # ---- the network, without torch ----------------------------------------------------------
 
 
-class Layers(NamedTuple):
-    """The tensors as ``dense.pack`` lays them out."""
-
-    cards: F32
-    cards_bias: F32
-    suits: F32
-    suits_bias: F32
-    places: F32
-    places_bias: F32
-    middle: F32
-    middle_bias: F32
-    last: F32
-    last_bias: F32
+_RANKS = np.arange(HAND_SIZE)
 
 
-@row
-def _chances_row(codes: I64, notrump: bool, net: Layers, out: F32) -> None:
-    x, h = np.empty((1, NUM_CARDS), np.int8), np.empty((1, net.cards_bias.shape[1]), np.float32)
-    g, z = np.empty((1, net.suits_bias.shape[1]), np.float32), net.places_bias.copy().reshape((1, -1))
-    y, logits = np.empty((1, len(net.middle_bias)), np.float32), np.empty(len(net.last_bias), np.float32)
-    used = np.empty(max(NUM_CARDS, h.size, g.size, z.size), np.uint32)
-    for s in range(4):
-        kind = NT if notrump else (TRUMP if s == 0 else SIDE)
-        x[:] = 0
-        for rank in range(HAND_SIZE):
-            x[0, HAND_SIZE * (codes[s] >> 2 * rank & 3) + rank] = 1
-        one_row(x, net.cards[kind], net.cards_bias[kind], used, h[0])
-        activate_row(h[0], RELU)
-        one_row(h, net.suits[kind], net.suits_bias[kind], used, g[0])
-        activate_row(g[0], RELU)
-        one_row(g, net.places[s], z[0], used, z[0])
-    activate_row(z[0], RELU)
-    one_row(z, net.middle, net.middle_bias, used, y[0])
-    activate_row(y[0], RELU)
-    one_row(y, net.last, net.last_bias, used, logits)
-    assign_row(out, logits)
-    most, total = out.max(), 0.0
-    for j in range(CLASSES):
-        out[j] = math.exp(out[j] - most)
-        total += out[j]
-    for j in range(CLASSES):
-        out[j] = out[j] / total
-
-
-@compiled_batched
-def _chances(start: int, stop: int, codes: I64, strain: I64, net: Layers, out: F32) -> None:
+@batched
+def _softmax(start: int, stop: int, logits: F32, out: F32) -> None:
     for b in range(start, stop):
-        _chances_row(codes[b], strain[b] == NOTRUMP, net, out[b])
+        most, total = -np.inf, 0.0
+        for j in range(CLASSES):
+            most = max(most, logits[b, j])
+        for j in range(CLASSES):
+            out[b, j] = math.exp(logits[b, j] - np.float32(most))
+            total += out[b, j]
+        for j in range(CLASSES):
+            out[b, j] = out[b, j] / total
 
 
 class SuitNetwork(Weights):
@@ -181,14 +147,30 @@ class SuitNetwork(Weights):
 
     def __init__(self, architecture: Suits, tensors: dict[str, F32]) -> None:
         super().__init__(architecture, tensors)
-        names = ("cards", "suits", "places", "middle", "last")
-        packed = [pack(tensors[f"{name}.weight"].swapaxes(-1, -2), tensors[f"{name}.bias"]) for name in names]
-        self._layers = Layers(*(array for layer in packed for array in layer))
+
+        def of(name: str) -> tuple[F32, F32]:
+            return tensors[f"{name}.weight"].swapaxes(-1, -2), tensors[f"{name}.bias"]
+
+        self._cards, self._suits = ([pack(*layers) for layers in zip(*of(name))] for name in ("cards", "suits"))
+        places, bias = of("places")  # [4, suits, hidden]: the four suits are added up one after the other
+        self._whole = pack(places.reshape(-1, places.shape[-1]), bias), pack(*of("middle"))
+        self._last = pack(*of("last"))
 
     def __call__(self, codes: I64, strain: I64) -> F32:
         """Chances ``[n, 14]`` of cells with suits ``codes`` ``[n, 4]``, see ``suits``."""
-        out = np.empty((len(codes), CLASSES), np.float32)
-        _chances(codes, np.ascontiguousarray(strain, np.int64), self._layers, out)
+        n, width = len(codes), self.architecture.suits
+        x, here = np.zeros((n, 4, NUM_CARDS), np.float32), np.empty((n, 4, width), np.float32)
+        np.put_along_axis(x, HAND_SIZE * (codes[:, :, None] >> 2 * _RANKS & 3) + _RANKS, 1, axis=2)
+        notrump, all_four = np.asarray(strain) == NOTRUMP, slice(None)
+        for kind, cells, suits in ((NT, notrump, all_four), (TRUMP, ~notrump, slice(1)), (SIDE, ~notrump, slice(1, 4))):
+            those = x[cells, suits]
+            seen = dense(dense(those.reshape(-1, NUM_CARDS), self._cards[kind], RELU), self._suits[kind], RELU)
+            here[cells, suits] = seen[:, :width].reshape(*those.shape[:2], width)
+        whole = here.reshape(n, -1)
+        for packed in self._whole:
+            whole = dense(whole, packed, RELU)
+        out = np.empty((n, CLASSES), np.float32)
+        _softmax(dense(whole, self._last, NONE), out)
         return out
 
 

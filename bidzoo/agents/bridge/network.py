@@ -136,12 +136,10 @@ class Network(Weights):
         if x.shape[1:] != (self.architecture.inputs,):
             raise ValueError(f"observations have shape {x.shape}, expected (B, {self.architecture.inputs})")
         activation = GELU if self.architecture.activation == "gelu" else RELU
-        nothing = before = np.empty((0, 0), np.float32)
-        here = np.ascontiguousarray(x, np.float32)  # one compiled form of a layer for all
+        before = here = np.ascontiguousarray(x, np.float32)  # one compiled form of a layer for all
         for plan, packed in zip(self.architecture.layers, self._layers):
-            out = np.empty((len(x), len(packed.bias)), np.float32)
-            dense(here, packed, before if plan.skip else nothing, activation if plan.activate else NONE, out)
-            before, here = here, out
+            added = (before,) if plan.skip else ()
+            before, here = here, dense(here, packed, activation if plan.activate else NONE, *added)
         return np.ascontiguousarray(here[:, : self.architecture.outputs])
 
 

@@ -210,11 +210,9 @@ class Stack:
 
     def __call__(self, x: I8 | F32) -> F32:
         """Outputs ``[B, outputs]`` of ``[B, inputs]``."""
-        here, nothing = np.ascontiguousarray(x, np.float32), np.empty((0, 0), np.float32)
+        here = np.ascontiguousarray(x, np.float32)
         for n, packed in enumerate(self._layers):
-            out = np.empty((len(x), len(packed.bias)), np.float32)
-            dense(here, packed, nothing, RELU if n + 1 < len(self._layers) else NONE, out)
-            here = out
+            here = dense(here, packed, RELU if n + 1 < len(self._layers) else NONE)
         return np.ascontiguousarray(here[:, : self._outputs])
 
 

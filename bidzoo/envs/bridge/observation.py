@@ -10,6 +10,7 @@ The value network of the belief Monte Carlo search paper sees all hands: ``encod
 players, with more beside them: ``state_encoder``.
 """
 
+from collections.abc import Callable
 from functools import partial
 
 from bidzoo.core.bits import cards_row, spread_signed_row
@@ -142,6 +143,16 @@ def _jps_row(record: State, hand: int, seat: int, out: I8) -> None:
         legal_row(record, out[_LEGAL:])
 
 
+@row
+def whole571_row(record: State, hand: int, held: int, seat: int, out: I8) -> None:
+    """OpenSpiel's whole observation into zeroed ``out`` ``[571]``."""
+    if record.plays > 0:
+        play571_row(record, held, seat, out)
+    else:
+        out[1 if record.phase == PLAY else 0] = 1
+        _auction_row(record, hand, seat, _SIZE571, _STEP, _BLOCK, out)
+
+
 _OPENSPIEL480, _BMCS480, _OPENSPIEL571, _JPS267, _BIDDER1375 = range(5)  # codes
 
 
@@ -161,18 +172,39 @@ def encode_row(record: State, hand: int, held: int, seat: int, code: int, out: I
         _jps_row(record, hand, seat, out)
     elif code == _BIDDER1375:
         bidder_row(record, hand, seat, out)
-    elif record.plays > 0:
-        play571_row(record, held, seat, out)
     else:
-        out[1 if record.phase == PLAY else 0] = 1
-        _auction_row(record, hand, seat, _SIZE571, _STEP, _BLOCK, out)
+        whole571_row(record, hand, held, seat, out)
+
+
+# ``encode_row`` of every view ``[B]`` into ``out`` ``[B, F]``, a kernel each: who wants one compiles one.
 
 
 @batched
-def encode(start: int, stop: int, code: int, views: States, out: I8) -> None:
-    """``encode_row`` of every view ``[B]`` into ``out`` ``[B, F]``."""
+def _auctions(start: int, stop: int, step: int, block: int, views: States, out: I8) -> None:
     for b in range(start, stop):
-        encode_row(views[b], views[b].hand, views[b].held_here, int(views[b].seat), code, out[b])
+        out[b, :] = 0
+        _auction_row(views[b], views[b].hand, int(views[b].seat), 0, step, block, out[b])
+
+
+@batched
+def _plays(start: int, stop: int, views: States, out: I8) -> None:
+    for b in range(start, stop):
+        out[b, :] = 0
+        whole571_row(views[b], views[b].hand, views[b].held_here, int(views[b].seat), out[b])
+
+
+@batched
+def _jps(start: int, stop: int, views: States, out: I8) -> None:
+    for b in range(start, stop):
+        out[b, :] = 0
+        _jps_row(views[b], views[b].hand, int(views[b].seat), out[b])
+
+
+@batched
+def _bidders(start: int, stop: int, views: States, out: I8) -> None:
+    for b in range(start, stop):
+        out[b, :] = 0
+        bidder_row(views[b], views[b].hand, int(views[b].seat), out[b])
 
 
 @batched
@@ -187,16 +219,18 @@ def encode_value(start: int, stop: int, states: States, players: I64, out: I8) -
         shown_row(states[b], (int(players[b]) + int(states[b].leg)) & 3, False, out[b])
 
 
-_OBSERVATIONS = (  # in the order of their codes
-    ("openspiel480", OPENSPIEL480, features.openspiel480),
-    ("bmcs480", BMCS480, features.bmcs480),
-    ("openspiel571", OPENSPIEL571, features.openspiel571),
-    ("jps267", JPS267, features.jps267),
-    ("bidder1375", BIDDER1375, bidder1375),
+_OBSERVATIONS: tuple[
+    tuple[str, Layout, Callable[..., None], Callable[..., str]], ...
+] = (  # in the order of their codes
+    ("openspiel480", OPENSPIEL480, partial(_auctions, _STEP, _BLOCK), features.openspiel480),
+    ("bmcs480", BMCS480, partial(_auctions, _BMCS_STEP, _BMCS_BLOCK), features.bmcs480),
+    ("openspiel571", OPENSPIEL571, _plays, features.openspiel571),
+    ("jps267", JPS267, _jps, features.jps267),
+    ("bidder1375", BIDDER1375, _bidders, bidder1375),
 )
 ENCODERS = {
-    name: Encoder(name, layout, partial(encode, code), explain, code)
-    for code, (name, layout, explain) in enumerate(_OBSERVATIONS)
+    name: Encoder(name, layout, kernel, explain, code)
+    for code, (name, layout, kernel, explain) in enumerate(_OBSERVATIONS)
 }
 
 
