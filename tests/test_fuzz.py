@@ -502,8 +502,10 @@ def _read_blue_chip(path: Path) -> Any:
 
 
 def last_of_each(found: Any, content: bytes, sound: Any) -> bool:
-    """A board played again replaces its first result."""
+    """A board played again replaces its first result; ranks may be small letters."""
     known = {(line["room"], line["number"]): line for line in lines_of(content[: content.rfind(b"\n") + 1])[1:]}
+    for line in known.values():
+        line["hands"] = [hand.upper() for hand in line["hands"]]
     return plain(found) == list(known.values())
 
 
