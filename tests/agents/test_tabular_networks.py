@@ -1,5 +1,7 @@
 """A2C and BAD: they learn, the same seed learns the same, gradients are exact, and BAD's beliefs are Bayes'."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -81,18 +83,20 @@ def test_products_in_blocks_are_the_products(rows):
     np.testing.assert_allclose(network.product_over_rows(a, c), a.T @ c, rtol=1e-3, atol=1e-3)
 
 
-def test_the_policys_slope_is_that_of_its_loss():
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_policys_slope_is_that_of_its_loss(weighted):
     rng = np.random.default_rng(1)
     logits, legal = rng.normal(size=(3, 4)), np.array([[1, 1, 0, 1], [1, 1, 1, 1], [0, 1, 1, 0]], bool)
     at, chosen, gain = np.array([0, 0, 1, 2, 2]), np.array([1, 3, 2, 1, 2]), rng.normal(size=5)
+    weight = rng.random(5) if weighted else None
 
     def loss(logits):
         logs = np.where(legal, logits, -np.inf)
         logs = logs - np.log(np.exp(logs).sum(axis=1, keepdims=True))
         disorder = -(np.exp(logs) * np.where(legal, logs, 0)).sum(axis=1)
-        return -(gain * logs[at, chosen]).sum() - 0.3 * disorder[at].sum()
+        return -(gain * logs[at, chosen]).sum() - 0.3 * (disorder[at] * (weight if weighted else 1.0)).sum()
 
-    found = network.policy_slope(network.chances(logits.astype(np.float32), legal), at, chosen, gain, 0.3)
+    found = network.policy_slope(network.chances(logits.astype(np.float32), legal), at, chosen, gain, 0.3, weight)
     expected = np.zeros_like(logits)
     for where in zip(*np.nonzero(legal)):
         step = np.zeros_like(logits)
@@ -143,29 +147,64 @@ def test_public_belief_is_the_posterior():
     """After some of player_0's types are out, the belief is the prior conditioned on the others."""
     allowed = np.ones((1, 2, 4), np.bool_)
     allowed[0, 0] = [False, True, False, True]
-    belief = public_agent().public(np.array([0]), allowed)[0, :8]
+    belief = public_agent().public(np.array([0]), bad._joint(FOUR, allowed))[0, :8]
     np.testing.assert_allclose(belief, [0, 0.5, 0, 0.5, 0.25, 0.25, 0.25, 0.25], atol=1e-7)
 
 
 def test_rewards_of_the_public_process_have_the_mean_of_the_game():
     """With one action for all types nothing is learnt; the reward is then the leaf's mean over all deals."""
     agent = public_agent()
-    agent.actor.weights[:] = 0.0
-    agent.actor.layers[-1][1][1] = 50.0  # always bid 1; where that is illegal, anything
-    turns, reward = bad.play(agent, 4000, np.random.default_rng(0))
-    assert len(turns[0].state) == 4000 and len(np.unique(turns[0].state)) == 1
-    assert (turns[0].columns[turns[0].chosen] == 1).all()
+    agent.network.weights[:] = 0.0
+    bias = agent.network.layers[-1][1]
+    bias[agent.first[0] : agent.first[1]] = np.where(np.tile(agent.actions[0], 4) == 1, 50.0, 0.0)  # where it is legal
+    turns = bad.play(agent, 1000, np.random.default_rng(0))
+    first = turns[0].partial
+    assert len(first.owner) == 4000 and (first.actions[turns[0].chosen] == 1).all()
     after = uniform(FOUR)
     after[FOUR.first[0] : FOUR.first[0] + FOUR.count[0]] = 0.0
     after[FOUR.child[0, 1]] = 1.0
-    assert reward.mean() == pytest.approx(evaluate(FOUR, after), abs=0.05)
+    assert bad.returns(turns)[0].mean() == pytest.approx(evaluate(FOUR, after), abs=0.05)
 
 
-def test_equal_public_states_are_one():
-    nodes = np.array([3, 5, 3, 3])
-    allowed = np.ones((4, 2, 4), np.bool_)
-    allowed[3, 0, 2] = False
-    first, state = bad._same(nodes, allowed)
-    assert len(first) == 3 and state[0] == state[2] and len(set(state.tolist())) == 3
-    np.testing.assert_array_equal(nodes[first][state], nodes)
-    np.testing.assert_array_equal(allowed[first][state], allowed)
+@pytest.mark.parametrize("game", [FOUR, COMM, compile_game(game_of("minibridge_v0(size=3)"))])
+def test_a_tree_holds_every_deal_and_its_return_is_the_value_of_what_was_drawn(game):
+    """The strategy that was drawn, evaluated on the whole game, has the reward of its tree's root."""
+    turns = bad.play(bad.PublicAgent(game, (8,), np.random.default_rng(1)), 1, np.random.default_rng(2))
+    strategy, reached = uniform(game), {0}
+    for turn in turns:
+        node = sorted(here for here in reached if game.count[here] > 0)
+        partial, reached = turn.partial, set()
+        assert len(node) == len(turn.weight)
+        for owner, own, action in zip(partial.owner, partial.types, partial.actions[turn.chosen]):
+            m = node[owner]
+            strategy[game.first[m] : game.first[m] + game.count[m], own] = 0.0
+            strategy[game.child[m, action], own] = 1.0
+            reached.add(int(game.child[m, action]))
+    assert bad.returns(turns)[0] == pytest.approx([evaluate(game, strategy)])
+
+
+def test_each_turns_public_states_have_the_chances_of_those_above():
+    """What goes on and what ends here add up; in Comm nothing ends before the guess."""
+    turns = bad.play(bad.PublicAgent(COMM, (8,), np.random.default_rng(1)), 5, np.random.default_rng(2))
+    for above, turn in pairwise(turns):
+        np.testing.assert_allclose(np.bincount(turn.parent - above.first, turn.weight), above.weight)
+        assert np.bincount(turn.partial.owner).min() >= 1
+    assert [bool(turn.ended.any()) for turn in turns][:3] == [False, False, False]
+
+
+def test_whose_turn_it_is_may_hang_on_what_was_done():
+    """Uniform partial policies have the value of uniform play, also where two movers act in one turn."""
+    below = np.array([FOUR.child[0, 1]])
+    mixed = FOUR._replace(player=FOUR.player.copy())
+    while len(below):  # after the first bid the players change places
+        mixed.player[below] = 1 - mixed.player[below]
+        below = np.flatnonzero(np.isin(FOUR.parent, below) & (np.arange(len(FOUR.parent)) > 0))
+    agent = bad.PublicAgent(mixed, (8,), np.random.default_rng(0))
+    agent.network.weights[:] = 0.0
+    turns = bad.play(agent, 3000, np.random.default_rng(3))
+    assert len(turns) > mixed.depth.max()
+    root = bad.returns(turns)[0]
+    value = evaluate(mixed, uniform(mixed))
+    assert abs(root.mean() - value) < 4 * root.std() / 3000**0.5
+    config = bad.Options(epochs=3, updates=100)
+    assert evaluate(mixed, bad.train(mixed, config)) > value + 0.3

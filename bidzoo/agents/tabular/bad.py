@@ -5,10 +5,15 @@ in Tian, Gong and Jiang 2020, which gives a trunk of two layers of 80 units. A p
 over both players' types and the history, and chooses a *partial policy*: one action for each type of the mover. The
 mover plays the action of its own type, and everybody updates the belief by Bayes: types with another action are
 out, so the belief is the prior on a product of two sets of types, exact here. A decision of the public agent is the
-whole partial policy, so its log-probability sums over the types that the belief still allows. The reward is that of
-the public Markov decision process: its mean under the belief at the end. The result is greedy and pure.
+whole partial policy, so its log-probability sums over the types that the belief still allows. The result is greedy
+and pure.
+
+Partial policies are deterministic once drawn, so they split the deals among the public states that follow. An
+episode is the whole tree of these, not one path: the return of each is its exact mean reward under its belief, and it
+counts by its chance.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,13 +21,11 @@ import numpy as np
 
 from bidzoo.agents.tabular.network import (
     Features,
-    Inputs,
     Network,
     NetworkOptions,
     Report,
     best_epoch,
     chances,
-    deal_types,
     draw,
     policy_slope,
 )
@@ -39,48 +42,62 @@ class Options(NetworkOptions):
     """Numbers of the algorithm."""
 
     epochs: Count = 15
-    episodes: Count = 64  # an update
+    episodes: Count = 8  # trees, an update
     entropy: Weight = 0.03  # of the reward's range, falling to 0
 
 
-class Turn(NamedTuple):
-    """``E`` decisions of the public agent in one turn, at ``D`` different public states.
+class Partial(NamedTuple):
+    """Partial policies at ``D`` public states of one mover: ``K`` pairs of a public state and a type allowed there."""
 
-    A public state has a row for each type of the mover that the belief allows: ``R`` in all, ``K`` of all decisions.
-    """
-
-    inputs: Inputs
+    public: F32  # [D, P]
     hidden: list[F32]
-    columns: I64  # [C]  actions that are legal somewhere
-    chances: F32  # [R, C]
-    first: int  # public states of the turns before
-    state: I64  # [E]
-    episode: I64  # [E]
-    decision: I64  # [K]
-    at: I64  # [K]  row
+    columns: I64  # [O]  of the output: for each type the mover's actions, and the value
+    values: F32  # [D]
+    owner: I64  # [K]  public state
+    types: I64  # [K]
+    chances: F32  # [K, C]  of ``actions``
+    actions: I64  # [C]  of the mover
+
+
+class Turn(NamedTuple):
+    """The ``D`` public states of all trees in one turn of one mover, and what was drawn there."""
+
+    partial: Partial
     chosen: I64  # [K]  column
+    weight: F64  # [D]  the chance to be there
+    first: int  # public states of the turns before, of which these are numbered on
+    parent: I64  # [D]  number of the public state before; -1 at the root
+    ended: F64  # [D]  reward where the game ends with this turn, times its chance
 
 
 class PublicAgent(Features):
-    """Inputs of the public agent of one game, and the two networks: partial policies, and values."""
+    """Inputs of the public agent of one game, and its network: a logit for each type and action, and the value."""
 
     def __init__(self, game: Compiled, hidden: tuple[int, ...], rng: np.random.Generator) -> None:
         super().__init__(game)
-        public = self.history.shape[1] + sum(game.num_types)
-        self.actor = Network((public + self.bits, *hidden, game.child.shape[1]), rng)
-        self.critic = Network((public, *hidden, 1), rng)
+        self.actions = [np.flatnonzero(self.legal[game.player == who].any(axis=0)) for who in (0, 1)]
+        x, y = (types * len(actions) for types, actions in zip(game.num_types, self.actions))
+        self.first, self.value = (0, x), x + y  # columns of the output
+        self.network = Network((self.history.shape[1] + self.bits, *hidden, x + y + 1), rng)
 
-    def public(self, nodes: I64, allowed: Bool) -> F32:
-        """Marginal beliefs and history ``[B, P]``; ``allowed`` ``[B, 2, T]`` are the types not ruled out."""
-        joint = _joint(self.game, allowed)
-        joint /= np.maximum(joint.sum(axis=(1, 2), keepdims=True), 1e-12)
+    def public(self, nodes: I64, joint: F64) -> F32:
+        """Marginal beliefs and history ``[D, P]``; ``joint`` ``[D, X, Y]`` is the prior on the types not ruled out."""
+        joint = joint / np.maximum(joint.sum(axis=(1, 2), keepdims=True), 1e-12)
         belief = np.concatenate([joint.sum(axis=2), joint.sum(axis=1)], axis=1)
         return np.concatenate([belief.astype(np.float32), self.history[nodes]], axis=1)
 
-    def rows(self, nodes: I64, allowed: Bool) -> tuple[Inputs, I64]:
-        """Inputs of the types of the movers at ``nodes`` ``[D]`` that are allowed, and these types ``[R]``."""
-        owner, types = np.nonzero(allowed[np.arange(len(nodes)), self.game.player[nodes]])
-        return Inputs(self.public(nodes, allowed), owner, self.bit(nodes[owner], types)), types
+    def partial(self, nodes: I64, joint: F64, allowed: Bool) -> Partial:
+        """Partial policies at ``nodes`` ``[D]`` of one mover, for his types ``allowed`` ``[D, T]``."""
+        mover = int(self.game.player[nodes[0]])
+        actions, types = self.actions[mover], self.game.num_types[mover]
+        public = self.public(nodes, joint)
+        hidden = self.network.hidden(public)
+        columns = np.append(self.first[mover] + np.arange(types * len(actions)), self.value)
+        outputs = self.network.output(hidden, columns)
+        owner, own = np.nonzero(allowed)
+        logits = outputs[:, :-1].reshape(len(nodes), types, len(actions))[owner, own]
+        likely = chances(logits, self.legal[nodes][:, actions][owner])
+        return Partial(public, hidden, columns, outputs[:, -1], owner, own, likely, actions)
 
 
 def _everything(game: Compiled, rows: int) -> Bool:
@@ -95,48 +112,49 @@ def _joint(game: Compiled, allowed: Bool) -> F64:
     return joint
 
 
-def _same(nodes: I64, allowed: Bool) -> tuple[I64, I64]:
-    """The first of each kind of public state ``[D]``, and the kind of each ``[E]``."""
-    bits = np.packbits(allowed.reshape(len(nodes), -1), axis=1)
-    marks = np.concatenate([nodes[:, None].view(np.uint8), bits], axis=1)
-    _, first, state = np.unique(marks.view(f"V{marks.shape[1]}")[:, 0], return_index=True, return_inverse=True)
-    return first, state
-
-
-def play(agent: PublicAgent, episodes: int, rng: np.random.Generator) -> tuple[list[Turn], F32]:
-    """The turns of ``episodes`` episodes, and their rewards ``[B]``."""
+def play(agent: PublicAgent, trees: int, rng: np.random.Generator) -> list[Turn]:
+    """The turns of ``trees`` trees, which hold every public state that the drawn partial policies can reach."""
     game = agent.game
-    types, allowed = deal_types(game, episodes, rng), _everything(game, episodes)
-    node, table, states = np.zeros(episodes, np.int64), np.arange(episodes), 0
-    turns = []
-    while len(table):
-        here = node[table]
-        mover = game.player[here].astype(np.int64)
-        first, state = _same(here, allowed[table])
-        inputs, own = agent.rows(here[first], allowed[table[first]])
-        legal = agent.legal[here[first]]
-        columns = np.flatnonzero(legal.any(axis=0))
-        hidden = agent.actor.hidden(inputs)
-        likely = chances(agent.actor.output(hidden, columns), legal[inputs.owner][:, columns])
-        counts = np.bincount(inputs.owner)
-        starts, sizes = (np.cumsum(counts) - counts)[state], counts[state]  # of the rows of each decision
-        decision = np.repeat(np.arange(len(table)), sizes)
-        at = np.arange(len(decision)) + np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
-        chosen = draw(likely, at, rng)
-        z = own[at]
-        mine = z == types[table, mover][decision]
-        played = chosen[mine]
-        kept = chosen == played[decision]
-        now = np.zeros((len(table), game.shape[1]), np.bool_)
-        now[decision[kept], z[kept]] = True
-        allowed[table, mover] = now
-        turns.append(Turn(inputs, hidden, columns, likely, states, state, table, decision, at, chosen))
-        states += len(first)
-        node[table] = game.child[here, columns[played]]
-        table = table[game.count[node[table]] > 0]
-    joint = _joint(game, allowed)
-    reward = (joint * game.payoff[game.leaf[node]]).sum(axis=(1, 2)) / joint.sum(axis=(1, 2))
-    return turns, reward.astype(np.float32)
+    allowed = _everything(game, trees)
+    waiting = [(np.zeros(trees, np.int64), np.full(trees, -1), allowed, _joint(game, allowed))]
+    turns: list[Turn] = []
+    states = 0
+    while waiting:
+        nodes, parents, allowed, joints = (np.concatenate(parts) for parts in zip(*waiting))
+        waiting = []
+        for mover in np.unique(game.player[nodes]):
+            here = game.player[nodes] == mover
+            node, joint = nodes[here], joints[here]
+            partial = agent.partial(node, joint, allowed[here, mover])
+            chosen = draw(partial.chances, np.arange(len(partial.owner)), rng)
+            actions = len(partial.actions)
+            branch = partial.owner * actions + chosen
+            taken = np.bincount(branch, minlength=len(node) * actions) > 0
+            above, action = np.divmod(np.flatnonzero(taken), actions)
+            after = allowed[here][above]
+            after[:, mover] = False
+            after[np.cumsum(taken)[branch] - 1, mover, partial.types] = True
+            weight, joint = joint.sum(axis=(1, 2)), _joint(game, after)
+            below = game.child[node[above], partial.actions[action]].astype(np.int64)
+            leaf = game.leaf[below]
+            reward = np.where(leaf >= 0, (joint * game.payoff[leaf]).sum(axis=(1, 2)), 0.0)
+            ended: F64 = np.bincount(above, reward, minlength=len(weight)).astype(np.float64)
+            turns.append(Turn(partial, chosen, weight, states, parents[here], ended))
+            on = (leaf < 0) & joint.any(axis=(1, 2))
+            if on.any():
+                waiting.append((below[on], states + above[on], after[on], joint[on]))
+            states += len(node)
+    return turns
+
+
+def returns(turns: Sequence[Turn]) -> list[F64]:
+    """The mean reward ``[D]`` under the belief of each public state, turn by turn."""
+    total: F64 = np.concatenate([turn.ended for turn in turns])
+    spans = [slice(turn.first, turn.first + len(turn.weight)) for turn in turns]
+    for turn, span in zip(turns[::-1], spans[::-1]):
+        inner = turn.parent >= 0
+        total += np.bincount(turn.parent[inner], total[span][inner], minlength=len(total))
+    return [total[span] / turn.weight for turn, span in zip(turns, spans)]
 
 
 def greedy(agent: PublicAgent) -> F64:
@@ -146,38 +164,38 @@ def greedy(agent: PublicAgent) -> F64:
     allowed = _everything(game, len(game.player))
     for depth in range(int(game.depth.max())):
         nodes = np.flatnonzero((game.depth == depth) & (game.count > 0))
-        for part in np.array_split(nodes, 1 + len(nodes) * game.shape[1] // 8192):
-            counts = np.array(game.num_types)[game.player[part]]
-            owner, z = np.repeat(np.arange(len(part)), counts), np.concatenate([np.arange(n) for n in counts])
-            inputs = Inputs(agent.public(part, allowed[part]), owner, agent.bit(part[owner], z))
-            legal = agent.legal[part]
-            columns = np.flatnonzero(legal.any(axis=0))
-            logits = agent.actor.output(agent.actor.hidden(inputs), columns)
-            best = columns[np.where(legal[owner][:, columns], logits, -np.inf).argmax(axis=1)]
-            strategy[game.child[part[owner], best], z] = 1.0
+        for mover in np.unique(game.player[nodes]):
+            his = nodes[game.player[nodes] == mover]
+            for part in np.array_split(his, 1 + len(his) * game.shape[1] // 8192):
+                every = _everything(game, len(part))[:, mover]
+                partial = agent.partial(part, _joint(game, allowed[part]), every)
+                best = partial.actions[partial.chances.argmax(axis=1)]
+                strategy[game.child[part[partial.owner], best], partial.types] = 1.0
         below = np.flatnonzero((game.depth == depth + 1) & (game.count > 0))
         allowed[below] = allowed[game.parent[below]]
-        mover = game.player[game.parent[below]].astype(np.int64)
-        kept = allowed[below, mover] & (strategy[below] > 0.0)
+        before = game.player[game.parent[below]].astype(np.int64)
+        kept = allowed[below, before] & (strategy[below] > 0.0)
         alive = kept.any(axis=1)
-        allowed[below[alive], mover[alive]] = kept[alive]
+        allowed[below[alive], before[alive]] = kept[alive]
     return purify(game, strategy)
 
 
 def learn(agent: PublicAgent, config: Options, scale: float, left: float, rng: np.random.Generator) -> None:
-    """Play, and add up the gradients of the loss's mean over all decisions."""
-    turns, reward = play(agent, config.episodes, rng)
-    public = np.concatenate([turn.inputs.dense for turn in turns])
-    state, value = np.concatenate([turn.state + turn.first for turn in turns]), np.array([0])
-    hidden = agent.critic.hidden(public)
-    returns = reward[np.concatenate([turn.episode for turn in turns])] / np.float32(scale)
-    advantage = returns - agent.critic.output(hidden, value)[state, 0]
-    decisions = np.float32(len(state))
-    slope = np.bincount(state, advantage, minlength=len(public))[:, None].astype(np.float32)
-    agent.critic.learn(public, hidden, value, slope * np.float32(-2.0 * config.value) / decisions)
-    for turn, gain in zip(turns, np.split(advantage, np.cumsum([len(turn.state) for turn in turns])[:-1])):
-        slope = policy_slope(turn.chances, turn.at, turn.chosen, gain[turn.decision], config.entropy * left)
-        agent.actor.learn(turn.inputs, turn.hidden, turn.columns, slope / decisions)
+    """Play, and add up the gradients of the loss's mean over all decisions, each by its chance."""
+    turns = play(agent, config.episodes, rng)
+    decisions = sum(turn.weight.sum() for turn in turns)
+    for turn, reward in zip(turns, returns(turns)):
+        partial, weight = turn.partial, turn.weight
+        owner, width = partial.owner, len(partial.actions)
+        share = (weight / decisions).astype(np.float32)
+        gain = share * (reward / scale - partial.values).astype(np.float32)
+        by_action = policy_slope(
+            partial.chances, np.arange(len(owner)), turn.chosen, gain[owner], config.entropy * left, share[owner]
+        )
+        slope = np.zeros((len(weight), len(partial.columns)), np.float32)
+        slope[owner[:, None], partial.types[:, None] * width + np.arange(width)] = by_action
+        slope[:, -1] = np.float32(-2.0 * config.value) * gain
+        agent.network.learn(partial.public, partial.hidden, partial.columns, slope)
 
 
 def train(game: Compiled, config: Options, report: Report | None = None) -> F64:
@@ -187,7 +205,7 @@ def train(game: Compiled, config: Options, report: Report | None = None) -> F64:
     return best_epoch(
         game,
         config,
-        [agent.actor, agent.critic],
+        [agent.network],
         lambda left: learn(agent, config, scale, left, rng),
         lambda: greedy(agent),
         report,

@@ -234,13 +234,13 @@ def draw(chances: F32, at: I64, rng: np.random.Generator) -> I64:
     return np.minimum(found, last[at])
 
 
-def policy_slope(chances: F32, at: I64, chosen: I64, gain: F32, entropy: float) -> F32:
-    """Derivative by the logits ``[R, C]`` of ``-sum(gain * log(chance of chosen)) - entropy * sum(entropies)``.
+def policy_slope(chances: F32, at: I64, chosen: I64, gain: F32, entropy: float, weight: F32 | None = None) -> F32:
+    """Derivative by the logits ``[R, C]`` of ``-sum(gain * log(chance of chosen)) - entropy * sum(weight * disorder)``.
 
-    Both sums are over the draws: ``at`` ``[K]`` rows, ``chosen`` columns.
+    Both sums are over the draws: ``at`` ``[K]`` rows, ``chosen`` columns; ``weight`` is 1 if not given.
     """
     rows, columns = chances.shape
-    times = np.bincount(at, minlength=rows).astype(np.float32)[:, None]
+    times = np.bincount(at, weight, minlength=rows).astype(np.float32)[:, None]
     gains = np.bincount(at, gain, minlength=rows).astype(np.float32)[:, None]
     logs = np.log(np.maximum(chances, np.float32(1e-30)))
     disorder = -(chances * logs).sum(axis=1, keepdims=True)
