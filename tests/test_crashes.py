@@ -199,7 +199,7 @@ def test_a_file_is_old_or_new(tmp_path):
 def trainers():
     """Every trainer, made anew: ``name -> function``."""
     pytest.importorskip("torch")
-    from bidzoo.agents.bridge import a2c, belief, evaluator, jps, network, ppo, rl, sl
+    from bidzoo.agents.bridge import a2c, belief, evaluator, jps, network, pi, ppo, rl, sl
     from bidzoo.agents.bridge.network import Architecture
     from bidzoo.agents.bridge.sayc import Sayc
     from bidzoo.agents.bridge.trainer import Options
@@ -232,6 +232,7 @@ def trainers():
         "evaluator": suits,
         "ppo": lambda: ppo.Trainer(beginner, game(), ppo.Options(iterations=2, boards=4, minibatch=16)),
         "rl": lambda: rl.Trainer(beginner, game(), rl.Options(**pairs, value_width=8, warm_up=0)),
+        "pi": lambda: pi.Trainer(beginner, game(), pi.Options(iterations=2, boards=4, searches=6, r_max=8, p_max=40)),
         "a2c": lambda: a2c.Trainer(None, game("jps267"), a2c.Options(**pairs)),
         "jps": lambda: jps.Trainer(None, game("jps267"), jps.Options(**pairs, share=0.0)),
     }
@@ -267,6 +268,6 @@ def test_training(tmp_path, trainers):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["belief", "evaluator", "ppo", "rl", "a2c", "jps"])
+@pytest.mark.parametrize("name", ["belief", "evaluator", "ppo", "rl", "pi", "a2c", "jps"])
 def test_training_of_the_others(tmp_path, trainers, name):
     crash_everywhere(tmp_path, training(trainers[name]))

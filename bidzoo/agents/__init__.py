@@ -47,6 +47,8 @@ AgentName = Literal[  # for editors; other names can be registered
     "ppo",
     "bmcs",
     "rl-mcs",
+    "pi",
+    "pi-search",
     "a2c-bridge",
     "jps-bridge",
     "baseline19",
@@ -105,6 +107,8 @@ AGENTS: dict[str, Entry] = {
     "ppo": Entry("bidzoo.agents.bridge.ppo:Ppo", "network from sl by self-play against its past", BRIDGE[:1]),
     "bmcs": Entry("bidzoo.agents.bridge.bmcs:Bmcs", "ppo with belief Monte Carlo search at the table", BRIDGE[:1]),
     "rl-mcs": Entry("bidzoo.agents.bridge.bmcs:RlMcs", "the same search without the belief network", BRIDGE[:1]),
+    "pi": Entry("bidzoo.agents.bridge.pi:Pi", "network from sl by policy iteration with search", BRIDGE[:1]),
+    "pi-search": Entry("bidzoo.agents.bridge.pi:PiSearch", "pi with the search of rl-mcs at the table", BRIDGE[:1]),
     "a2c-bridge": Entry("bidzoo.agents.bridge.a2c:A2c", "actor-critic from nothing", BRIDGE[:1]),
     "jps-bridge": Entry("bidzoo.agents.bridge.jps:Jps", "as a2c-bridge, with joint search in training", BRIDGE[:1]),
     "baseline19": Entry("bidzoo.agents.bridge.baseline19:Baseline19", "guesses partner's cards, then bids", BRIDGE[:1]),
@@ -277,13 +281,13 @@ def make(name: AgentName | str, **options: Any) -> Policy:
     ``name``                              options
     ====================================  ========================================================================
     random, pass, sayc, exact             none
-    sl, sl-wide, sl-small, rl, ppo,       weights, temperature, name
+    sl, sl-wide, sl-small, rl, ppo, pi,   weights, temperature, name
     a2c-bridge, jps-bridge, baseline19,
     baseline16, pbl
     expert-sayc, expert-21gf,             theirs, lighter, weights, temperature, name
     expert-polish, expert-acol,
     expert-wild
-    bmcs, rl-mcs                          policy, opponents, belief, judge, name, workers, top_k, p_min, r_min,
+    bmcs, rl-mcs, pi-search               policy, opponents, belief, judge, name, workers, top_k, p_min, r_min,
                                           r_max, p_max, deals, read_calls, own_calls, reward
     bis                                   player, and parts of the bidder: nil_threshold, single_curve, endgame,
                                           conventions, blind, bid_sensitive, ...

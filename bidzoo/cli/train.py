@@ -374,6 +374,27 @@ def ppo(
     _train(ppo.Trainer(first, game, chosen, device, known, met), out, every, threads, about, measure, judged)
 
 
+@app.command()
+def pi(
+    out: Out = Path("runs/pi"),
+    start: Start = "sl",
+    deals: Deals = None,
+    options: Set = None,
+    every: Every = 5,
+    boards: Boards = 4000,
+    against: Against = "sl",
+    device: Device = "cpu",
+    threads: Threads = 1,
+) -> None:
+    """Improve a supervised policy by policy iteration: it learns what searches of its own hesitant calls find."""
+    from bidzoo.agents.bridge import pi
+
+    chosen = parse(pi.Options, options)
+    first, game, about = _self_play(start, deals, against)
+    assert first is not None
+    _train(pi.Trainer(first, game, chosen, device), out, every, threads, about, *_match([against], boards))
+
+
 def _actor_critic(name: str, start: str | None, against: str, every: int, text: str) -> None:
     """The command of an actor-critic on duplicate pairs, with its defaults; ``name`` is its module's too."""
 

@@ -9,8 +9,28 @@ from bidzoo.core.streams import Streams
 from bidzoo.play import catalog, show
 from bidzoo.play.session import Session
 
-NETWORKS = ("sl", "rl", "ppo", "bmcs", "rl-mcs", "a2c-bridge", "jps-bridge", "baseline19", "baseline16", "pbl")
-DECISIONS = {"bmcs": 90, "rl-mcs": 90, "uct": 800, "bad": 0, "a2c": 0}  # else 2000; 0: trained in test_training
+NETWORKS = (
+    "sl",
+    "rl",
+    "ppo",
+    "bmcs",
+    "rl-mcs",
+    "pi",
+    "pi-search",
+    "a2c-bridge",
+    "jps-bridge",
+    "baseline19",
+    "baseline16",
+    "pbl",
+)
+DECISIONS = {
+    "bmcs": 90,
+    "rl-mcs": 90,
+    "pi-search": 90,
+    "uct": 800,
+    "bad": 0,
+    "a2c": 0,
+}  # else 2000; 0: trained in test_training
 BASES = {"bridge_bidding_v0": "sayc", "bridge_v0": "random", "spades_v0": "rb"}  # who makes most of the decisions
 GAMES = {  # variants that agents see beside the default
     "spades_v0": ({}, {"variant": "cutthroat"}, {"blind_nil": True}, {"deck": "jokers"}, {"phase": "round"}),

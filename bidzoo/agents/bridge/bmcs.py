@@ -5,7 +5,7 @@ which the other players would hardly have called as they did are dropped, and ea
 policy on the deals that remain. The call with the highest sum of results is made.
 
 ``bmcs``    as in the paper
-``rl-mcs``  deals drawn uniformly (Table IV), as in the PI-Search of Lockhart et al. 2020
+``rl-mcs``  deals drawn uniformly (Table IV), as in the PI-Search of Lockhart et al. 2020 (``pi.py``)
 
 All deals of a step are drawn, filtered and played out in one batch; results are compared only where calls lead to
 different contracts. A *judge* says how many tricks these make, as a chance of 0 ... 13: the double-dummy network
@@ -229,12 +229,13 @@ class Bmcs:
     """A policy that searches where another one hesitates."""
 
     name = "bmcs"
+    proposer = "ppo"  # the policy, unless another is given
     slow = True
     options = Options()
 
     def __init__(
         self,
-        policy: str | RolloutPolicy = "ppo",
+        policy: str | RolloutPolicy | None = None,
         belief: str | Belief | None = None,
         judge: Literal["network", "solver"] | Judge = "network",
         name: str | None = None,
@@ -243,7 +244,8 @@ class Bmcs:
         **options: Any,
     ) -> None:
         """Args:
-        policy: proposes calls, filters deals and plays out; an agent's name, or anything with ``probabilities``.
+        policy: proposes calls, filters deals and plays out; an agent's name, anything with ``probabilities``, or None
+            for the agent's own.
         belief: a network, a file of one, or None for the packaged one.
         judge: who says how many tricks are made: the double-dummy network, the exact solver, or one's own.
         name: what result tables call it.
@@ -253,7 +255,7 @@ class Bmcs:
         options: fields of ``Options``.
         """
         check_names(f"agent {type(self).name!r}", type(self), options)
-        self.policy = _rollout_policy(policy)
+        self.policy = _rollout_policy(self.proposer if policy is None else policy)
         self.opponents = self.policy if opponents is None else _rollout_policy(opponents)
         self.belief = belief if isinstance(belief, Belief) else Belief(belief)
         self.judge = _judge(judge, workers)

@@ -275,8 +275,7 @@ class Trainer(trainer.Trainer):
         """Rows of every minibatch of every epoch."""
         for epoch in range(self.options.epochs):
             stream = (iteration * self.options.epochs + epoch) * 4 + use
-            keys = Streams.at(self.options.seed, np.arange(n), stream).random(1)[:, 0]
-            yield from self.tensor(np.argsort(keys, kind="stable")).split(self.options.minibatch)
+            yield from self.shuffled(n, self.options.minibatch, stream)
 
     def _learn(self, batch: TrainingBatch, iteration: int) -> Figures:
         for group in self.adam.param_groups:

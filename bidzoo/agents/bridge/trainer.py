@@ -103,6 +103,11 @@ class Trainer(ABC):
 
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
+    def shuffled(self, n: int, size: int, stream: int) -> Any:
+        """Rows 0 ... ``n`` - 1 in the order of the random numbers of ``stream``: torch tensors of ``size``."""
+        keys = Streams.at(self.options.seed, np.arange(n), stream).random(1)[:, 0]
+        return self.tensor(np.argsort(keys, kind="stable")).split(size)
+
 
 def train(trainer: Trainer, run: Run) -> Any:
     """Train to the end (or to iteration ``run.stop``) from where the folder stands; the last network.

@@ -1,0 +1,228 @@
+"""``pi``: policy iteration with search in training. Lockhart et al. 2020, *Human-Agent Cooperation in Bridge Bidding*.
+
+The supervised policy bids boards against itself. Where it hesitates, the call is searched as at the table
+(``bmcs.py``): deals that fit the calls, every likely call played out on them by the policy. The policy learns what the
+search found, and the next boards are bid, and searched, by the policy that has learned. ``pi-search`` searches with
+``pi`` at the table too.
+
+The paper's learner is known to us by its results in Qiu et al. 2024, who search alike; these are our choices:
+
+- *target*: the chances of the compared calls, times ``exp(gain / temperature)``; the other calls keep theirs. A search
+  of some thirty deals is noisy, and to learn its choice alone (``temperature=0``) is to learn the noise.
+- *keep*: at decisions that are not searched the policy is held to what it was, or it forgets them.
+- *deals*: from the belief network; ``"uniform"`` as in PI-Search leaves too few in most auctions.
+- *average*: what is measured and kept is a moving average of the policy's weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from bidzoo.agents.bridge import distributed, network, selfplay, trainer
+from bidzoo.agents.bridge.belief import Belief
+from bidzoo.agents.bridge.bmcs import Bmcs, RlMcs, SearchResult
+from bidzoo.agents.bridge.bmcs import Options as SearchOptions
+from bidzoo.agents.bridge.evaluator import Evaluator
+from bidzoo.agents.bridge.network import Network, NetworkPolicy
+from bidzoo.agents.bridge.selfplay import BOTH, Decisions, actor, log_chances
+from bidzoo.agents.bridge.trainer import Figures, means
+from bidzoo.core.arrays import digest
+from bidzoo.core.kernels import F32, F64, I8, I64
+from bidzoo.core.options import Checked, Count, Seed, Share, Weight
+from bidzoo.core.streams import Streams
+from bidzoo.envs.bridge.game import Bridge
+
+
+class Pi(NetworkPolicy):
+    """The policy network of policy iteration."""
+
+    name = "pi"
+
+
+class PiSearch(RlMcs):
+    """``pi`` with a search at the table, of deals drawn uniformly."""
+
+    name = "pi-search"
+    proposer = "pi"
+
+
+@dataclass(frozen=True)
+class Options(Checked):
+    """What a run depends on, beside the policy it starts from."""
+
+    iterations: Count = 40
+    boards: Count = 512  # an iteration
+    searches: Count = 1024  # of their decisions, at most
+    top_k: Count = 4  # calls compared
+    p_min: Share = 0.02  # least chance of such a call
+    r_max: Count = 48  # deals played out
+    p_max: Count = 400  # deals drawn
+    deals: Literal["belief", "uniform"] = "belief"
+    temperature: Weight = 1.0  # IMPs of gain that make a call e times as likely; 0: the search's choice
+    keep: Weight = 1.0  # weight of KL(policy before, policy) where nothing was searched
+    epochs: Count = 4
+    minibatch: Count = 128  # searched decisions, and as many others
+    learning_rate: Weight = 2e-4  # falls linearly to a tenth
+    average: Share = 0.9  # of the averaged weights that stay, an iteration
+    seed: Seed = 0
+
+    @property
+    def search(self) -> SearchOptions:
+        """Of a decision."""
+        return SearchOptions(self.top_k, self.p_min, r_max=self.r_max, p_max=self.p_max, deals=self.deals)
+
+
+class TrainingBatch(NamedTuple):
+    """``n`` decisions and what is to be learned there."""
+
+    observation: I8  # [n, F]
+    legal: I8  # [n, 38]
+    target: F32  # [n, 38]  chances
+
+
+class Trainer(trainer.Trainer):
+    """One run: ``iterate`` plays, searches and learns once."""
+
+    algorithm = "pi"
+    options: Options
+
+    def __init__(
+        self,
+        start: Network,
+        game: Bridge,
+        options: Options,
+        device: str = "cpu",
+        belief: Belief | None = None,
+        judge: Evaluator | None = None,
+    ) -> None:
+        """Args:
+        start: the policy to improve.
+        game: ``Bridge(reward="score")`` on training deals, whose double-dummy results are not asked for.
+        options: of the run.
+        device: of torch.
+        belief: who holds which card; None: the packaged network.
+        judge: double-dummy tricks of the deals imagined; None: the packaged network.
+        """
+        import torch
+
+        distributed.alone("pi")
+        super().__init__(options, options.iterations, device)
+        self.belief, self.judge = belief or Belief(), judge or Evaluator()
+        self._inputs = {"start": start.digest, "deals": digest({"hands": game.deals.hands})}
+        self._inputs |= {"belief": self.belief.network.digest, "judge": self.judge.network.digest}
+        self.game, self.architecture = game, start.architecture
+        self.policy, self.average = network.module_of(start, device), network.module_of(start, device)
+        self.adam = torch.optim.Adam(self.policy.parameters(), options.learning_rate, fused=True)
+        self.modules = {"policy": self.policy, "average": self.average, "adam": self.adam}
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """Networks and deals."""
+        return self._inputs
+
+    # ---- playing and searching -----------------------------------------------------------
+
+    def iterate(self, iteration: int) -> Figures:
+        """Play, search, then learn; figures of the iteration."""
+        options = self.options
+        boards = iteration * options.boards + np.arange(options.boards)
+        act = actor(self.policy, self.device)
+        sides = np.full(options.boards, BOTH)
+        _, decisions = selfplay.play(self.game, boards, options.seed, act, act, sides, iteration)
+        self.games += options.boards
+        numbers = Streams.at(options.seed, boards[decisions.board], (decisions.length << 32) + iteration).random(2)
+        searched, figures = self._search(decisions, numbers[:, 0], numbers[:, 1])
+        others = np.setdiff1d(np.arange(len(decisions.call)), searched.rows, assume_unique=True)
+        others = others[np.argsort(numbers[others, 0], kind="stable")[: len(searched.rows)]]
+        if len(searched.rows):
+            found = _batch(decisions, searched.rows, searched.target)
+            figures |= self._learn(found, _batch(decisions, others, np.exp(decisions.log_chances[others])), iteration)
+        return {"decisions": float(len(decisions.call)), **figures}
+
+    def _search(self, decisions: Decisions, order: F64, keys: F64) -> tuple[Searched, Figures]:
+        """Some of the decisions at which the policy hesitates, those of least ``order`` ``[m]``, searched."""
+        policy = NetworkPolicy(network.network_of(self.architecture, self.policy), name="pi")
+        search = Bmcs(policy, self.belief, self.judge, **vars(self.options.search))
+        chances = np.exp(decisions.log_chances)
+        rows = np.flatnonzero(search.hesitates(chances))
+        hesitant = len(rows) / max(1, len(order))
+        rows = np.sort(rows[np.argsort(order[rows], kind="stable")[: self.options.searches]])
+        here = decisions.select(rows)
+        views = self.game.view_of(here.states, here.player)
+        found = [search.search(views[i : i + 1], chances[row], int(keys[row] * 2.0**53)) for i, row in enumerate(rows)]
+        enough = np.array([len(one.hands) > search.options.r_min for one in found], np.bool_)
+        changed = np.array([one.call != one.calls[0] for one in found], np.bool_)[enough]
+        kept = [improved(chances[row], one, self.options.temperature) for row, one in zip(rows, found)]
+        target = np.stack(kept)[enough] if kept else np.empty((0, chances.shape[1]), np.float32)
+        share = {"searched": float(enough.sum()), "open": hesitant, "enough": float(enough.mean()) if kept else 0.0}
+        return Searched(rows[enough], target), share | {"changed": float(changed.mean()) if len(changed) else 0.0}
+
+    # ---- learning ------------------------------------------------------------------------
+
+    def _learn(self, searched: TrainingBatch, others: TrainingBatch, iteration: int) -> Figures:
+        for group in self.adam.param_groups:
+            group["lr"] = self.options.learning_rate * (1 - 0.9 * iteration / self.options.iterations)
+        found, kept = ([self.tensor(column) for column in batch] for batch in (searched, others))
+        steps = [
+            self._step(
+                TrainingBatch._make(column[rows] for column in found),
+                TrainingBatch._make(column[rows[rows < len(kept[0])]] for column in kept),
+            )
+            for epoch in range(self.options.epochs)
+            for rows in self.shuffled(
+                len(searched.legal), self.options.minibatch, ((iteration * self.options.epochs + epoch) << 1) + 1
+            )
+        ]
+        network.ema_update(self.average, self.policy, self.options.average)
+        return means(steps)
+
+    def _step(self, searched: Any, others: Any) -> Figures:
+        """One step on two ``TrainingBatch`` of torch tensors; torch scalars."""
+        import torch
+
+        lost = self._divergence(searched)
+        away = self._divergence(others) if len(others.legal) else torch.zeros_like(lost)
+        self.adam.zero_grad(set_to_none=True)
+        (lost + self.options.keep * away).backward()
+        torch.nn.utils.clip_grad_norm_(self.policy.parameters(), 1.0)
+        self.adam.step()
+        return {"from_search": lost.detach(), "from_before": away.detach()}
+
+    def _divergence(self, batch: Any) -> Any:
+        """Mean KL(target, policy), nats."""
+        chances = log_chances(self.policy, batch.observation, batch.legal)
+        known = batch.target.clamp(min=1e-12).log()
+        return (batch.target * (known - chances)).sum(1).mean()
+
+
+class Searched(NamedTuple):
+    """Decisions whose searches found enough deals."""
+
+    rows: I64  # [n]
+    target: F32  # [n, 38]
+
+
+def _batch(decisions: Decisions, rows: I64, target: F32) -> TrainingBatch:
+    return TrainingBatch(decisions.observation[rows], decisions.legal[rows], target.astype(np.float32))
+
+
+def improved(chances: F32, found: SearchResult, temperature: float) -> F32:
+    """Chances ``[38]`` after the search: those of the compared calls by their gains, IMPs; the others as before.
+
+    The likeliest call's gain is 0 and all others are estimates, whose noise would make them likelier by
+    ``exp(error ** 2 / 2)`` on average; that is taken off.
+    """
+    target = np.array(chances, np.float64)
+    mass = target[found.calls].sum()
+    if temperature == 0:
+        target[found.calls] = 0
+        target[found.call] = mass
+    elif len(found.hands):
+        gain, count = found.gains.mean(0) / temperature, len(found.hands)
+        gain -= found.gains.var(0) / temperature**2 / max(1, count - 1) / 2
+        weights = target[found.calls] * np.exp(gain - gain.max())
+        target[found.calls] = mass * weights / weights.sum()
+    return target.astype(np.float32)
