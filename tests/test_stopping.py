@@ -17,19 +17,26 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="process groups"
 HEARS = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
 COMMAND = HEARS + "from bidzoo.cli.main import main; main()"
 KERNEL = """
-import numba
+import threading, time
+import numba, numpy
 from bidzoo.cli import stopping
 
 @numba.njit(nogil=True)
-def spin(x):
+def spin(x, begun):
+    begun[0] = 1
     for _ in range(1 << 62):
         x ^= (x << 13) ^ (x >> 7)
     return x
 
+def tell():
+    while not begun[0]:
+        time.sleep(0.01)
+    print("spinning", flush=True)
+
 stopping.watch()
-spin.compile("int64(int64)")
-print("spinning", flush=True)
-spin(1)
+begun = numpy.zeros(1, numpy.int64)
+threading.Thread(target=tell, daemon=True).start()
+spin(1, begun)
 """
 
 
