@@ -18,7 +18,7 @@ from bidzoo.core.options import expected, fits
 
 DEPTH = 64  # of lists and objects within each other
 DIGITS = 20  # of an integer: 2**64 has so many
-LONGEST_ERROR = 1000  # characters
+LONGEST_ERROR = 400  # characters
 
 _MARKS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 _short = reprlib.Repr()

@@ -331,7 +331,7 @@ class Trainer(trainer.Trainer):
         options = self.options
         pairs = self.play(iteration)
         self.games += 2 * options.boards
-        falling = 1 - 0.9 * iteration / options.iterations
+        falling = self.falling(iteration)
         for adam, rate in zip(self.adams.values(), (options.learning_rate, options.enn_learning_rate)):
             adam.param_groups[0]["lr"] = rate * falling
         made = pairs.decisions

@@ -153,18 +153,22 @@ class Trainer(trainer.Trainer):
         here = decisions.select(rows)
         views = self.game.view_of(here.states, here.player)
         found = [search.search(views[i : i + 1], chances[row], int(keys[row] * 2.0**53)) for i, row in enumerate(rows)]
-        enough = np.array([len(one.hands) > search.options.r_min for one in found], np.bool_)
-        changed = np.array([one.call != one.calls[0] for one in found], np.bool_)[enough]
-        kept = [improved(chances[row], one, self.options.temperature) for row, one in zip(rows, found)]
-        target = np.stack(kept)[enough] if kept else np.empty((0, chances.shape[1]), np.float32)
-        share = {"searched": float(enough.sum()), "open": hesitant, "enough": float(enough.mean()) if kept else 0.0}
-        return Searched(rows[enough], target), share | {"changed": float(changed.mean()) if len(changed) else 0.0}
+        used = [(row, one) for row, one in zip(rows, found) if len(one.hands) > search.options.r_min]
+        target = [improved(chances[row], one, self.options.temperature) for row, one in used]
+        figures = {
+            "searched": float(len(used)),
+            "open": hesitant,
+            "enough": len(used) / max(1, len(found)),
+            "changed": sum(one.call != one.calls[0] for _, one in used) / max(1, len(used)),
+        }
+        places = np.array([row for row, _ in used], np.int64)
+        return Searched(places, np.array(target, np.float32).reshape(len(used), chances.shape[1])), figures
 
     # ---- learning ------------------------------------------------------------------------
 
     def _learn(self, searched: TrainingBatch, others: TrainingBatch, iteration: int) -> Figures:
         for group in self.adam.param_groups:
-            group["lr"] = self.options.learning_rate * (1 - 0.9 * iteration / self.options.iterations)
+            group["lr"] = self.options.learning_rate * self.falling(iteration)
         found, kept = ([self.tensor(column) for column in batch] for batch in (searched, others))
         steps = [
             self._step(

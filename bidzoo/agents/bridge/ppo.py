@@ -279,7 +279,7 @@ class Trainer(trainer.Trainer):
 
     def _learn(self, batch: TrainingBatch, iteration: int) -> Figures:
         for group in self.adam.param_groups:
-            group["lr"] = self.options.learning_rate * (1 - 0.9 * iteration / self.options.iterations)
+            group["lr"] = self.options.learning_rate * self.falling(iteration)
         done = iteration / self.options.iterations
         anchor = self.options.anchor * (1 - done + done * self.options.anchor_end)
         columns = [self.tensor(column) for column in batch]

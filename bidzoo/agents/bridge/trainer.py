@@ -103,6 +103,10 @@ class Trainer(ABC):
 
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
+    def falling(self, iteration: int) -> float:
+        """1 at the beginning of the run, falling linearly to a tenth."""
+        return 1 - 0.9 * iteration / self.end
+
     def shuffled(self, n: int, size: int, stream: int) -> Any:
         """Rows 0 ... ``n`` - 1 in the order of the random numbers of ``stream``: torch tensors of ``size``."""
         keys = Streams.at(self.options.seed, np.arange(n), stream).random(1)[:, 0]
