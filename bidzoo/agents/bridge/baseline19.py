@@ -337,10 +337,9 @@ class Trainer(trainer.Trainer):
         made = pairs.decisions
         partner = held(made.later["hands"][made.row, (made.player + 2) % 4])
         columns = [self.tensor(each) for each in (made.observation, made.legal, made.call, pairs.outcome, partner)]
-        order = Streams.at(options.seed, np.arange(len(made.call)), iteration * 4 + 1).random(1)[:, 0]
         steps = [
             self.learn(Batch._make(column[rows] for column in columns))
-            for rows in self.tensor(np.argsort(order, kind="stable")).split(options.minibatch)
+            for rows in self.shuffled(len(made.call), options.minibatch, iteration * 4 + 1)
         ]
         network.ema_update(self.average, self.model, options.average)
         if (iteration + 1) % options.snapshot_every == 0:

@@ -219,9 +219,8 @@ def encode_value(start: int, stop: int, states: States, players: I64, out: I8) -
         shown_row(states[b], (int(players[b]) + int(states[b].leg)) & 3, False, out[b])
 
 
-_OBSERVATIONS: tuple[
-    tuple[str, Layout, Callable[..., None], Callable[..., str]], ...
-] = (  # in the order of their codes
+_Observation = tuple[str, Layout, Callable[..., None], Callable[..., str]]
+_OBSERVATIONS: tuple[_Observation, ...] = (  # in the order of their codes
     ("openspiel480", OPENSPIEL480, partial(_auctions, _STEP, _BLOCK), features.openspiel480),
     ("bmcs480", BMCS480, partial(_auctions, _BMCS_STEP, _BMCS_BLOCK), features.bmcs480),
     ("openspiel571", OPENSPIEL571, _plays, features.openspiel571),
