@@ -271,3 +271,14 @@ def test_training(tmp_path, trainers):
 @pytest.mark.parametrize("name", ["belief", "evaluator", "ppo", "rl", "pi", "a2c", "jps"])
 def test_training_of_the_others(tmp_path, trainers, name):
     crash_everywhere(tmp_path, training(trainers[name]))
+
+
+@pytest.mark.slow
+def test_training_of_spades(tmp_path):
+    pytest.importorskip("torch")
+    from bidzoo.agents.spades.learned_training import LearnedOptions, train_learned
+
+    small = {"games": 8, "first_games": 30, "batch": 32, "bid_batch": 8, "worth_games": 100, "test_games": 4}
+    crash_everywhere(
+        tmp_path, lambda folder: train_learned(LearnedOptions(passes=2, **small), folder / "learned.safetensors")
+    )

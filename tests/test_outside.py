@@ -267,7 +267,7 @@ def test_the_kind_of_weights_is_found(tmp_path):
     data = registry.import_module("bidzoo.envs.bridge.deals").DATA
     small = agents.resolve(f"small={data / 'bridge' / 'sl-small.safetensors'}", "bridge_bidding")
     assert small.name == "small" and small.network.architecture.kind == "jps"
-    learned = agents.resolve(str(data / "spades" / "learned-bidder.safetensors"), "spades")
+    learned = agents.resolve(str(data / "spades" / "learned.safetensors"), "spades")
     assert (learned.lookup["w1"] == agents.make("learned").lookup["w1"]).all()
     for name, words in (("belief", "a network of 156 outputs"), ("evaluator", "weights of another kind")):
         with pytest.raises(ValueError, match=words):

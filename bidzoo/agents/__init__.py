@@ -62,6 +62,7 @@ AgentName = Literal[  # for editors; other names can be registered
     "wrp",
     "uct",
     "learned",
+    "learned-search",
     "cfr",
     "jps",
     "bad",
@@ -121,7 +122,8 @@ AGENTS: dict[str, Entry] = {
     "srp": Entry("bidzoo.agents.spades.policy:srp", "BIS bids, the strong rule-based player plays", SPADES),
     "wrp": Entry("bidzoo.agents.spades.policy:wrp", "BIS bids, the weak rule-based player plays", SPADES),
     "uct": Entry("bidzoo.agents.spades.policy:uct", "BIS bids, tree search plays", SPADES),
-    "learned": Entry("bidzoo.agents.spades.policy:learned", "bids learned by self-play, SRP plays", SPADES),
+    "learned": Entry("bidzoo.agents.spades.policy:learned", "networks bid and play", SPADES),
+    "learned-search": Entry("bidzoo.agents.spades.policy:learned_search", "learned, tries its cards", SPADES),
     "cfr": Entry("bidzoo.agents.tabular.cfr:agent", "counterfactual regret minimisation, 1000 iterations", SMALL),
     "jps": Entry("bidzoo.agents.tabular.jps:agent", "joint policy search from CFR", SMALL),
     "bad": Entry("bidzoo.agents.tabular.bad:agent", "Bayesian action decoder", SMALL),
@@ -291,7 +293,8 @@ def make(name: AgentName | str, **options: Any) -> Policy:
                                           r_max, p_max, deals, read_calls, own_calls, reward
     bis                                   player, and parts of the bidder: nil_threshold, single_curve, endgame,
                                           conventions, blind, bid_sensitive, ...
-    rb, ms, io, learned                   player, lookup
+    rb, ms, io                            player, lookup
+    learned, learned-search               player, worlds, last, certain, weights, lookup
     srp, wrp                              bidder, lookup
     uct                                   bidder, last, iterations, infer, exploration
     cfr                                   iterations, average, noise, seed

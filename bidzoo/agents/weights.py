@@ -25,7 +25,7 @@ PLAYERS = {  # other forms, and who plays them
 def player_of(path: str | Path) -> Player:
     """What makes the agent whose weights ``path`` holds, and the ids of its games.
 
-    Networks of bridge calls, tabular policies and learned Spades bidders are agents.
+    Networks of bridge calls, tabular policies and learned Spades players are agents.
 
     Raises:
         FileNotFoundError: no such file.
@@ -38,16 +38,16 @@ def player_of(path: str | Path) -> Player:
     about = _about(metadata)
     if "state" in metadata:
         raise ValueError(f"{path}: a checkpoint; best.safetensors or network.safetensors beside it has the agent")
-    if metadata.get("what", "").startswith("learned Spades bidder"):
-        return _partial("bidzoo.agents.spades.policy", "learned_from", path), SPADES
     if "game" in about:
         return _partial("bidzoo.agents.tabular.policy", "load_table", path), (str(about["game"]).partition("(")[0],)
     form = about.get("format")
+    if form == "bidzoo spades learned 1":
+        return partial(import_module("bidzoo.agents.spades.policy").learned, weights=path), SPADES
     if form in PLAYERS:
         return _partial(*PLAYERS[form], path), BRIDGE[:1]
     if form != CALLS:
         what = f"weights of another kind ({form})" if form else "weights of another program"
-        raise ValueError(f"{path}: {what}, expected a network of calls, a tabular policy or a learned Spades bidder")
+        raise ValueError(f"{path}: {what}, expected a network of calls, a tabular policy or a learned Spades player")
     shape = about.get("architecture")
     outputs = shape.get("outputs", 0) if isinstance(shape, dict) else 0
     if outputs not in (NUM_CALLS, NUM_CALLS + 1):  # the calls, and perhaps a value

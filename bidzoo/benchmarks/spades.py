@@ -10,7 +10,7 @@ import numpy as np
 from bidzoo.agents.spades.curves import SEQUENCES, chance_row, load_curves, sequence_bids
 from bidzoo.agents.spades.curves_training import CurveOptions, collect_nils
 from bidzoo.agents.spades.match import Games, paper_game, play_games, share_won
-from bidzoo.agents.spades.policy import Bidder, Player, SpadesPolicy
+from bidzoo.agents.spades.policy import WORLDS, Bidder, Player, SpadesPolicy
 from bidzoo.agents.spades.situation import ROUND_TYPES, sum_type_row
 from bidzoo.benchmarks.results import Estimate, Figure, ResultTable
 from bidzoo.core.kernels import F64, I64, Bool, States
@@ -84,7 +84,27 @@ def comparisons() -> tuple[Comparison, ...]:
         _without("BIS : BIS*", None, None, bid_sensitive=True),
         _without("BIS : no conventions", None, None, conventions=False),
         *(Comparison(f"learned : {other.kind.upper()}", "learned", (learned, other), (SRP, SRP)) for other in others),
+        *_whole(),
     )
+
+
+def _whole() -> list[Comparison]:
+    """Bids and cards learned, and what each of them, and search, gives."""
+    learned, bis, rb = (Bidder.named(kind) for kind in ("learned", "bis", "rb"))
+    own, search, uct = Player("learned"), Player("learned", worlds=WORLDS, certain=1.0), Player("uct", last=8)
+    pairs = [
+        ("learned : BIS+SRP", learned, own, bis, SRP),
+        ("learned : BIS+UCT(8)", learned, own, bis, uct),
+        ("learned : RB+WRP", learned, own, rb, WRP),
+        ("BIS+learned : BIS+SRP", bis, own, bis, SRP),
+        ("learned+SRP : BIS+SRP", learned, SRP, bis, SRP),
+        ("learned-search : BIS+SRP", learned, search, bis, SRP),
+        ("learned-search : BIS+UCT(8)", learned, search, bis, uct),
+        ("learned-search : RB+WRP", learned, search, rb, WRP),
+        ("learned-search : learned", learned, search, learned, own),
+        ("BIS+learned-search : BIS+SRP", bis, search, bis, SRP),
+    ]
+    return [Comparison(name, "whole", (a, c), (b, d)) for name, a, b, c, d in pairs]
 
 
 def won_by_first(games: Games) -> F64:
@@ -252,9 +272,10 @@ TITLES = {
     "rule-based": "Table 2: BIS against rule-based bidders, the same player on both sides",
     "uct": "Table 2: UCT in the last tricks",
     "ablation": "Table 4: BIS against itself without a component",
-    "learned": "Beyond the paper: the learned bidder, SRP on both sides",
+    "learned": "Beyond the paper: learned bids, SRP on both sides",
+    "whole": "Beyond the paper: bids and cards learned",
 }
-UCT_GAMES = 2_000  # most games of a row with UCT
+SEARCH_GAMES = {"rule-based": 2_000, "uct": 2_000, "whole": 1_000}  # most games of a row in which somebody searches
 COLUMNS = (
     *("first : second", "win %", "points", "their points"),
     *("nil %", "nils made %", "their nil %", "their nils made %"),
@@ -313,8 +334,8 @@ def run_rows(
     """Cells of the chosen rows."""
     results = []
     for row in chosen:
-        uct = row.group == "uct"
-        size, step = (min(games, UCT_GAMES), CHUNK // 10) if uct else (games, CHUNK)
+        search = any(player.kind == "uct" or player.worlds for player in row.players)
+        size, step = (min(games, SEARCH_GAMES[row.group]), CHUNK // 2) if search else (games, CHUNK)
         first, second = (SpadesPolicy(*both) for both in zip(row.bidders, row.players, strict=True))
         parts = []
         for done in range(0, size, step):

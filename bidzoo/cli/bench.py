@@ -101,7 +101,7 @@ def tabular(
 def spades(
     games: Annotated[int, typer.Option(min=2, help="Games a row.")] = 10_000,
     rows: Annotated[
-        str, typer.Option(help="Rows to measure: rule-based, uct, ablation, learned or all.")
+        str, typer.Option(help="Rows to measure: rule-based, uct, ablation, learned, whole or all.")
     ] = "rule-based",
     seed: Seed = 0,
     workers: Annotated[int | None, typer.Option(help="Number of threads; it changes no result.")] = None,

@@ -588,11 +588,16 @@ def success_curves(
 
 
 @app.command()
-def spades_bidder(
-    seed: Annotated[int, typer.Option(min=0, help="Seed of games and weights.")] = 1,
-    out: Annotated[Path, typer.Option(help="Weights to write.")] = Path("runs/learned.safetensors"),
+def learned(
+    out: Annotated[Path, typer.Option(help="Weights to write; a run that was stopped goes on from them.")] = Path(
+        "runs/learned.safetensors"
+    ),
+    options: Set = None,
 ) -> None:
-    """Learn to bid in Spades, by self-play on the bidding."""
-    from bidzoo.agents.spades.learned_training import LearnedOptions, train_bidder
+    """Learn to bid and to play Spades, by policy iteration that plays on from every choice."""
+    from bidzoo.agents.spades.learned_training import LearnedOptions, train_learned
+    from bidzoo.cli.options import parse
 
-    train_bidder(LearnedOptions(seed=seed, out=str(out)), lambda row: typer.echo(row))
+    chosen = parse(LearnedOptions, options)
+    with going_on(out):
+        train_learned(chosen, out, lambda row: typer.echo("  ".join(f"{name} {x:.4g}" for name, x in row.items())))

@@ -1,4 +1,4 @@
-"""The learned bidder: its forward pass is torch's, its training repeats itself, and it beats BIS."""
+"""The learned Spades player: its forward passes are torch's, its training repeats itself, and it beats BIS with SRP."""
 
 from pathlib import Path
 
@@ -6,17 +6,66 @@ import numpy as np
 import pytest
 from numba import config as numba_config
 
-from bidzoo.agents.spades.learned import CHOICES, FEATURES, HIDDEN, choice_bid_row, forward_row, load_network
-from bidzoo.agents.spades.learned_training import LearnedOptions, train_bidder
+import bidzoo
+from bidzoo.agents.spades.learned import (
+    CHOICES,
+    FEATURES,
+    HIDDEN,
+    INPUTS,
+    KINDS,
+    LEAST,
+    MOST_USED,
+    SCORES,
+    SLOTS,
+    Seen,
+    choice_bid_row,
+    forward_row,
+    load_network,
+    see_row,
+    values_row,
+    worth_row,
+)
+from bidzoo.agents.spades.learned_training import LearnedOptions, collect, train_learned
 from bidzoo.agents.spades.lookup import shipped_lookup
-from bidzoo.agents.spades.match import play_games
-from bidzoo.agents.spades.policy import SpadesPolicy
+from bidzoo.agents.spades.match import paper_game, play_games
+from bidzoo.agents.spades.policy import Bidder, Player, SpadesPolicy, learned
+from bidzoo.agents.spades.srp import srp_row
 from bidzoo.benchmarks.spades import won_by_first
+from bidzoo.core.kernels import allocate
+from bidzoo.core.streams import Streams
+from bidzoo.envs.spades.engine import act_row, begin_row
+from bidzoo.envs.spades.game import Spades
+from bidzoo.envs.spades.play import legal_cards_row
+from bidzoo.envs.spades.state import FIRST_CARD, OVER, PLAY, STATE
 
 pytestmark = pytest.mark.skipif(numba_config.DISABLE_JIT, reason="the exact tables take minutes uncompiled")
+SMALL = {
+    "passes": 2, "games": 40, "first_games": 200, "cards": 0.2, "batch": 64, "worth_games": 400, "test_games": 20
+}  # fmt: skip
 
 
-def test_the_compiled_forward_pass_is_torchs() -> None:
+def seen() -> Seen:
+    return Seen(np.empty(MOST_USED, np.int16), np.empty(13, np.int8), np.empty(13, np.int8), np.empty(13, np.int16))
+
+
+def positions(game: Spades, boards: int):
+    """States with a card to play, of rounds that BIS and SRP play."""
+    policy = bidzoo.agents.make("bis")
+    states, out = game.new(boards), game.buffers(boards)
+    game.begin(states, np.arange(boards), 3, out)
+    for turn in range(60):
+        seats = states["turn"].astype(np.int64)
+        views = game.view_of(states, np.maximum(seats, 0))
+        for b in np.flatnonzero(states["phase"] == PLAY):
+            yield states[b], views[b]
+        actions = policy.act(views, out.mask, Streams.at(3, np.arange(boards), turn))
+        game.step(states, np.where(seats >= 0, actions, -1), 3, out, 0)
+
+
+# ---- bids ------------------------------------------------------------------------------------
+
+
+def test_the_compiled_forward_pass_of_bids_is_torchs() -> None:
     torch = pytest.importorskip("torch")
     weights = {name: torch.from_numpy(array) for name, array in load_network().items()}
     x = np.random.default_rng(0).normal(size=(20, FEATURES)).astype(np.float32)
@@ -35,17 +84,170 @@ def test_choices_are_nil_and_six_bids_around_the_takes() -> None:
     assert choice_bid_row(6, 12) == 13
 
 
-def test_training_repeats_itself(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
-    config = LearnedOptions(
-        passes=1, games=2_000, epochs=1, batch=512, test_games=20, out=str(tmp_path / "bidder.safetensors")
-    )
-    first = train_bidder(config)
-    again = train_bidder(config)
-    for name, array in first.items():
+# ---- cards -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, {"variant": "cutthroat", "deck": "jokers"}, {"deck": "jokers_deuces"}])
+def test_what_the_network_of_cards_sees(options) -> None:
+    """Legal cards, each at its own slot, SRP's marked; inputs in range and once each; the same of views and states."""
+    rows = seen()
+    for state, view in positions(Spades(phase="round", **options), 6):
+        held = int(view["held_here"])
+        n, number = see_row(state, held, rows)
+        legal = [card for card in range(52) if int(legal_cards_row(state, held)) >> card & 1]
+        assert list(rows.cards[:number]) == legal and number == len(legal)
+        if number == 1:
+            continue
+        used, slots = rows.used[:n].copy(), rows.slots[:number].copy()
+        assert n <= MOST_USED and len(set(used)) == n and used.min() >= 0 and used.max() < INPUTS
+        assert len(set(slots)) == number and slots.min() >= 0 and slots.max() < SLOTS
+        assert set(slots) <= set(used[used < SLOTS])  # the cards that it holds
+        marked = rows.kinds[:number] & 1
+        assert [legal[k] for k in np.flatnonzero(marked)] == [srp_row(state, held)]
+        see_row(view, held, rows)
+        assert (rows.used[:n] == used).all()
+
+
+def test_the_compiled_forward_pass_of_cards_is_torchs() -> None:
+    torch = pytest.importorskip("torch")
+    weights = {name: torch.from_numpy(array) for name, array in load_network().items()}
+    rows, out, checked = seen(), np.empty(13, np.float32), 0
+    for state, view in positions(Spades(phase="round"), 4):
+        n, number = see_row(state, int(view["held_here"]), rows)
+        if number == 1:
+            continue
+        x = torch.zeros(INPUTS)
+        x[torch.from_numpy(rows.used[:n].astype(np.int64))] = 1
+        hidden = torch.relu(x @ weights["card_w1"] + weights["card_b1"])
+        hidden = torch.relu(hidden @ weights["card_w2"] + weights["card_b2"])
+        every = (weights["card_w3"] @ hidden + weights["card_b3"]).numpy()
+        expected = [
+            every[slot] + sum(every[SLOTS + k] for k in range(KINDS) if kinds >> k & 1)
+            for slot, kinds in zip(rows.slots[:number], rows.kinds[:number], strict=True)
+        ]
+        values_row(rows, n, number, shipped_lookup(), out)
+        np.testing.assert_allclose(out[:number], expected, rtol=1e-3, atol=1e-4)
+        checked += 1
+    assert checked > 100
+
+
+def test_a_suit_is_as_good_as_another() -> None:
+    """With the side suits exchanged in every hand, the choice is the same card of the other suit."""
+    rows = [seen(), seen()]
+    for number in range(30):
+        states = allocate(STATE, 2)
+        begin_row(states[0], number, 5, paper_game().blank[0])
+        states[1] = states[0]
+        clubs = sum(1 << 4 * rank for rank in range(13))
+        for name in ("hands", "held"):
+            for seat in range(4):
+                hand = int(states[0][name][seat])
+                states[1][name][seat] = (hand & ~(5 * clubs)) | (hand & clubs) << 2 | (hand >> 2 & clubs)
+        for state in states:
+            for bid in (15, 3, 15, 2, 15, 4, 15, 3):
+                if state["phase"] != PLAY and (bid == 15) == (not int(state["looked"]) >> int(state["turn"]) & 1):
+                    act_row(state, bid)
+        found = [see_row(state, int(state["held"][state["turn"]]), r) for state, r in zip(states, rows, strict=True)]
+        assert found[0] == found[1]
+        own = [r.used[: found[0][0]] for r in rows]
+        srp = INPUTS - SLOTS  # SRP breaks ties between suits by their order
+        assert {k for k in own[0] if k < srp} == {k for k in own[1] if k < srp}
+
+
+# ---- what a score is worth -------------------------------------------------------------------
+
+
+def test_what_a_score_is_worth() -> None:
+    """What one side wins the other loses, and more points are better, from ten points on."""
+    worth = shipped_lookup()["worth"]
+    np.testing.assert_allclose(worth + worth.T, 1, atol=6e-3)  # of seven significant bits
+    assert worth[-LEAST, -LEAST] == pytest.approx(0.5, abs=1e-3)
+    tens = worth[::10]
+    assert (np.diff(tens, axis=0) > -0.02).all() and worth[250, 100] > 0.8
+    assert worth.shape == (SCORES, SCORES)
+
+
+@pytest.mark.parametrize(
+    ("options", "points", "expected"),
+    [
+        ({"win_goal": 200, "lose_goal": -100}, (190, 100), 1.0),  # 20 more: over the goal
+        ({"win_goal": 200, "lose_goal": -100}, (0, -90), 1.0),  # the others fall below theirs
+        ({"win_goal": 500}, (0, 0), 0.002 * (23 + 40)),  # the points gap
+    ],
+)
+def test_the_worth_of_a_round(options, points, expected) -> None:
+    """N/S bid 2 and take 5 (20 points, 3 bags), E/W bid 4 and take less: -40."""
+    state = allocate(STATE, 1)[0]
+    begin_row(state, 0, 1, Spades(**options).blank[0])
+    state["bids"], state["won"], state["plays"] = (1, 2, 1, 2), (3, 1, 2, 1), 52
+    state["scores"][:2] = points
+    assert worth_row(state, 0, shipped_lookup()) == pytest.approx(expected)
+
+
+# ---- training --------------------------------------------------------------------------------
+
+
+def test_training_repeats_itself_and_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    torch.set_num_threads(1)
+    whole = train_learned(LearnedOptions(**SMALL), tmp_path / "whole.safetensors")
+    train_learned(LearnedOptions(**{**SMALL, "passes": 1}), tmp_path / "first.safetensors")
+    rows = []
+    with pytest.raises(ValueError, match="a run with other options"):
+        train_learned(LearnedOptions(**SMALL, seed=2), tmp_path / "first.safetensors")
+    again = train_learned(LearnedOptions(**SMALL), tmp_path / "first.safetensors", rows.append)
+    assert [row["pass"] for row in rows] == [2]
+    for name, array in whole.items():
         np.testing.assert_array_equal(array, again[name])
+    assert (tmp_path / "whole.safetensors").read_bytes() == (tmp_path / "first.safetensors").read_bytes()
+    assert bidzoo.agents.make(str(tmp_path / "whole.safetensors"), worlds=2).name == "whole"
 
 
-def test_the_shipped_network_beats_bis() -> None:
-    games = play_games((SpadesPolicy("learned"), SpadesPolicy("bis")), np.arange(4000), seed=77)
-    assert won_by_first(games).mean() > 0.53
+def test_every_choice_is_tried_on_the_same_cards() -> None:
+    """Choices that are the same bid have the same worth; of a card that all tricks depend on they differ."""
+    bids, cards = collect(LearnedOptions(**SMALL), {"worth": load_network()["worth"]}, 0)
+    assert len(bids.x) > 100 and len(cards.used) > 1000
+    low = bids.x[:, 0] * 3 < 1.5  # takes round to 1: choices 1 to 3 all bid 1
+    assert low.any() and (bids.worth[low, 1] == bids.worth[low, 2]).all()
+    assert ((cards.slots >= 0).sum(axis=1) >= 2).all()
+    legal = cards.slots >= 0
+    assert (np.where(legal, cards.worth, cards.worth[:, :1]).std(axis=1) > 0).mean() > 0.2
+
+
+# ---- at the table ----------------------------------------------------------------------------
+
+
+def test_options_are_checked() -> None:
+    with pytest.raises(ValueError, match="worlds -1"):
+        learned(worlds=-1)
+    with pytest.raises(TypeError, match="world"):
+        bidzoo.agents.make("learned", world=3)
+
+
+def test_a_search_finds_the_card_that_sets_the_contract() -> None:
+    """With the last two tricks to come, where the worlds are few, it plays what is best over all of them."""
+    policy, game = learned(worlds=60), Spades(phase="round")
+    plain = learned()
+    changed = 0
+    for state, view in positions(game, 8):
+        if int(state["plays"]) < 32:
+            continue
+        views = np.array([view])
+        cards = [
+            one.act(views, np.ones((1, 68), np.int8), Streams.at(1, np.zeros(1, np.int64), 0))
+            for one in (policy, plain)
+        ]
+        legal = int(legal_cards_row(view, int(view["held_here"])))
+        assert all(legal >> int(card[0] - FIRST_CARD) & 1 for card in cards)
+        changed += int(cards[0][0] != cards[1][0])
+    assert changed > 0
+
+
+def test_the_shipped_networks_beat_bis_and_srp() -> None:
+    bis = SpadesPolicy("bis")
+    assert won_by_first(play_games((SpadesPolicy("learned"), bis), np.arange(4000), seed=77)).mean() > 0.53  # bids
+    cards = SpadesPolicy(Bidder.named("bis"), Player("learned"))
+    assert won_by_first(play_games((cards, bis), np.arange(4000), seed=77)).mean() > 0.53
+    assert won_by_first(play_games((learned(), bis), np.arange(4000), seed=77)).mean() > 0.58
+    games = play_games((learned(worlds=20), bis), np.arange(200), seed=77)
+    assert (games.states["phase"] == OVER).all() and won_by_first(games).mean() > 0.55

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import bidzoo
 from bidzoo.agents.spades.curves_training import CurveOptions, train_success_curves
-from bidzoo.agents.spades.learned_training import LearnedOptions, train_bidder
+from bidzoo.agents.spades.learned_training import LearnedOptions, train_learned
 from bidzoo.agents.tabular.cfr import Options as CfrConfig
 from bidzoo.agents.tabular.cfr import cfr, nash_conv
 from bidzoo.agents.tabular.exact import solve
@@ -119,15 +119,12 @@ def spades_curves():
             return {field: found[field] for field in sorted(found.files) if found[field].dtype.kind != "U"}
 
 
-def spades_bidder():
-    """The learned bidder after one small pass."""
+def learned_spades():
+    """The learned Spades player after two small passes."""
     torch.set_num_threads(1)
+    small = {"passes": 2, "games": 30, "first_games": 150, "batch": 64, "worth_games": 300, "test_games": 20}
     with TemporaryDirectory() as name:
-        out = Path(name, "learned.safetensors")
-        train_bidder(
-            LearnedOptions(passes=1, games=300, epochs=1, batch=64, test_games=50, out=str(out)), lambda _: None
-        )
-        return {"weights": dict(sorted(load_file(out).items()))}
+        return {"weights": dict(sorted(train_learned(LearnedOptions(**small), Path(name, "learned")).items()))}
 
 
 def tabular(name, seed):
@@ -169,8 +166,8 @@ def learned(name, agent):
     return {"policy": made.policy(bidzoo.make_game(env_id, **options)).strategy}
 
 
-LOCAL = {"networks", "spades curves", "spades bidder"}
-CASES = {"networks": networks, "spades curves": spades_curves, "spades bidder": spades_bidder}
+LOCAL = {"networks", "spades curves", "learned spades"}
+CASES = {"networks": networks, "spades curves": spades_curves, "learned spades": learned_spades}
 for _name in SMALL:
     CASES[f"tabular {_name}"] = lambda a=_name: tabular(a, 2)
     CASES[f"exact {_name}"] = lambda a=_name: exact(a)

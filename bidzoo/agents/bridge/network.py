@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import save as to_bytes
 
 from bidzoo.agents.bridge.dense import GELU, NONE, RELU, dense, pack
-from bidzoo.core.arrays import Tensor, digest, load_tensors
+from bidzoo.core.arrays import HALF, Tensor, digest, load_tensors, rounded
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F32, F64, I8, I64, States, batched
 from bidzoo.core.options import Checked, Range
@@ -245,19 +245,6 @@ def log_softmax(logits: Any, legal: Any) -> Any:
 PACKAGED = Path(__file__).parents[2] / "data" / "bridge"
 
 W = TypeVar("W", bound=Weights)
-
-
-HALF = 11  # significant bits of half precision
-
-
-def rounded(array: F32, bits: int) -> NDArray[np.float16]:
-    """``array`` in half precision, to the nearest (of two, the even) number of so many significant bits."""
-    half = np.array(array, np.float16)
-    if drop := HALF - bits:
-        whole = half.view(np.uint16).astype(np.uint32)
-        whole += (1 << (drop - 1)) - 1 + (whole >> drop & 1)
-        half = (whole >> drop << drop).astype(np.uint16).view(np.float16)
-    return half
 
 
 def weight_file(network: Weights, provenance: Mapping[str, Any], bits: int = HALF) -> bytes:

@@ -1,16 +1,38 @@
-"""The numbers behind a Spades bid (takes, nil value, success curve of the earlier bids), and the goal in the play."""
+"""The numbers behind a Spades bid (takes, nil value, success curve, values of a network), and those behind a card."""
 
 import numpy as np
 
 from bidzoo.agents.explanation import Curve, Explanation
-from bidzoo.agents.spades.bis import factor_row, hand_nil_value_row, hand_takes_row, offered_row, threshold_row
+from bidzoo.agents.spades.bis import (
+    factor_row,
+    hand_nil_value_row,
+    hand_takes_row,
+    nearest_row,
+    offered_row,
+    threshold_row,
+)
 from bidzoo.agents.spades.curves import chance_row, sequence_row
+from bidzoo.agents.spades.learned import (
+    CHOICES,
+    FEATURES,
+    HIDDEN,
+    MOST_USED,
+    Seen,
+    choice_bid_row,
+    features_row,
+    forward_row,
+    see_row,
+    values_row,
+)
+from bidzoo.agents.spades.learned_search import compare_row
 from bidzoo.agents.spades.situation import ROUND_TYPES, goal_row, round_type_row, situation_row
-from bidzoo.agents.spades.uct import Workspace, gap_row, imagine_row, open_workspace_row, rollout_row
+from bidzoo.agents.spades.uct import Workspace, imagine_row, open_workspace_row, rollout_row
 from bidzoo.core.cards import hand_cards
 from bidzoo.core.kernels import State, allocate, when_compiled
 from bidzoo.core.streams import Streams
+from bidzoo.envs.spades.bidding import legal_bids_row
 from bidzoo.envs.spades.play import legal_cards_row, play_row
+from bidzoo.envs.spades.score import gap_row
 from bidzoo.envs.spades.state import CUTTHROAT, FIRST_CARD, PARTNERSHIP, STATE, VIEW
 
 GOALS = ("keep the nil", "cover partner's nil", "take tricks", "avoid tricks")
@@ -48,6 +70,47 @@ def explain_bid(view: State, kind: str, bidder: State, lookup: State) -> Explana
         "Nil beats its threshold." if worth > threshold else f"Nil is not worth it; the hand takes about {takes:.1f}."
     )
     return Explanation(text=text, facts=tuple(facts), curve=curve)
+
+
+PER_CENT = "% of games, beside the choice taken"
+
+
+@when_compiled()
+def explain_learned_bid(view: State, bidder: State, lookup: State) -> Explanation:
+    """What the network gives each bid it considers, beside the best."""
+    if not int(view["looked"]) >> int(view["seat"]) & 1:
+        return Explanation(text="It has not looked at its hand yet.")
+    hand, values = int(view["hand"]), np.empty(CHOICES, np.float32)
+    x = np.empty(FEATURES, np.float32)
+    regular = int(features_row(view, hand, bidder, lookup, x))
+    forward_row(x, lookup, np.empty((2, HIDDEN), np.float32), values)
+    legal, found = int(legal_bids_row(view, hand)), {}
+    for choice in map(int, np.argsort(values)):
+        bid = int(nearest_row(legal, choice_bid_row(choice, regular)))
+        found[bid] = (100 * float(values[choice] - values.max()), float("nan"))
+    facts = (("takes after earlier bids", f"{3 * float(x[0]):.2f}"), ("nil value", f"{float(x[1]):.2f}"))
+    return Explanation(text="Bids what the network values most.", values=found, unit=PER_CENT, facts=facts)
+
+
+@when_compiled()
+def explain_learned_play(view: State, player: State, lookup: State, rng: Streams) -> Explanation:
+    """What the network gives each card beside the best; with search what the deals that were tried say."""
+    held, values = int(view["held_here"]), np.zeros(13, np.float32)
+    seen = Seen(np.empty(MOST_USED, np.int16), np.empty(13, np.int8), np.empty(13, np.int8), np.empty(13, np.int16))
+    n, number = map(int, see_row(view, held, seen))
+    if number > 1:
+        values_row(seen, n, number, lookup, values)
+    own, cards = int(np.argmax(values[:number])), [FIRST_CARD + int(card) for card in seen.cards[:number]]
+    worlds, searches = int(player["worlds"]), 13 - int(view["plays"]) // 4 <= int(player["last"])
+    if number == 1 or not worlds or not searches:
+        found = {card: (100 * float(values[k] - values[own]), float("nan")) for k, card in enumerate(cards)}
+        return Explanation(text="Plays what the network values most.", values=found, unit=PER_CENT)
+    gains, errors, key = np.empty(13), np.empty(13), rng.keys[0]
+    workspace = Workspace(allocate(STATE, 2), allocate(VIEW, 1))
+    compare_row(view, held, worlds, seen, number, own, lookup, key, workspace, gains, errors)
+    found = {card: (100 * float(gains[k]), 100 * float(errors[k])) for k, card in enumerate(cards)}
+    text = f"Tries its cards on {worlds} deals; the network would play the one at 0."
+    return Explanation(text=text, values=found, unit="% of games, beside the network's card")
 
 
 def explain_play(view: State, kind: str) -> Explanation:

@@ -1,26 +1,39 @@
-"""A learned bidder for Spades: a small network values seven bids around BIS's own estimate (beyond the paper).
+"""Spades learned as a whole (beyond the paper): a network that values bids, and one that values cards.
 
-The seven choices are nil and the rounded takes of BIS moved by -2 ... 3 tricks. The network sees the hand as BIS
-does (takes, nil value, success chance), its shape and honours, the earlier bids, scores and bags, and gives each
-choice the log odds of winning the game. ``learned_training`` makes the weights.
+A bid is one of seven: nil, or the rounded takes of BIS moved by -2 ... 3 tricks. The network of bids sees the hand as
+BIS does (takes, nil value, success chance), its shape and honours, the earlier bids, scores and bags. The network of
+cards sees what the seat to play knows, and the card that SRP would play. Both give the chance of winning the game, up
+to a number that is the same for all choices. ``learned_training`` makes the weights.
 """
 
 from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from bidzoo.agents.spades.bis import factor_row, hand_nil_value_row, hand_takes_row, nearest_row, offered_row
 from bidzoo.agents.spades.curves import chance_row, sequence_row
-from bidzoo.agents.spades.hand import SUIT_SIZE, suits_row
+from bidzoo.agents.spades.hand import RANK, SUIT_SIZE, suits_row
+from bidzoo.agents.spades.situation import Situation, situation_row, sure_takes_row, winners_row
+from bidzoo.agents.spades.srp import srp_row
 from bidzoo.core.arrays import Tensor, load_tensors
 from bidzoo.core.bits import count_row
-from bidzoo.core.kernels import F32, State, below_row, next_row, row
+from bidzoo.core.kernels import F32, I8, I16, I64, State, below_row, next_row, row
 from bidzoo.envs.spades.bidding import legal_bids_row
-from bidzoo.envs.spades.state import NIL, SPADES
+from bidzoo.envs.spades.deals import SUITS
+from bidzoo.envs.spades.play import legal_cards_row
+from bidzoo.envs.spades.score import gap_row, score_row
+from bidzoo.envs.spades.state import NIL, NOTHING, PARTNER, SPADES
 
-FEATURES, HIDDEN, CHOICES = 48, 64, 7
-NETWORK_FILE = "learned-bidder.safetensors"
+FEATURES, HIDDEN, CHOICES = 48, 64, 7  # of the network of bids
+SLOTS = 55  # cards, by place of the suit and number of higher ones still in play; spades are last, 16 in some decks
+KINDS = 9  # what may be true of a card, see ``kinds_row``
+INPUTS, WIDE, NARROW = 776, 192, 32  # of the network of cards
+SCORES, LEAST = 299, -99  # scores of a game from -100 to 200 that is not over, and the least of them
+POINT = 0.002  # worth of a point in other games
+NETWORK_FILE = "learned.safetensors"
+WHAT, FORM = "a learned Spades player", "bidzoo spades learned 1"  # such a file in words, and as its metadata say
 NETWORK = np.dtype(
     [
         ("w1", "f4", (HIDDEN, FEATURES)),
@@ -29,6 +42,13 @@ NETWORK = np.dtype(
         ("b2", "f4", (HIDDEN,)),
         ("w3", "f4", (CHOICES, HIDDEN)),
         ("b3", "f4", (CHOICES,)),
+        ("worth", "f4", (SCORES, SCORES)),
+        ("card_w1", "f4", (INPUTS, WIDE)),
+        ("card_b1", "f4", (WIDE,)),
+        ("card_w2", "f4", (WIDE, NARROW)),
+        ("card_b2", "f4", (NARROW,)),
+        ("card_w3", "f4", (SLOTS + KINDS, NARROW)),
+        ("card_b3", "f4", (SLOTS + KINDS,)),
     ],
     align=True,
 )
@@ -36,9 +56,12 @@ NETWORK = np.dtype(
 
 def load_network(path: str | Path | None = None) -> dict[str, F32]:
     """Weights by name, shipped or of a file; ValueError names the tensor that is not as expected."""
-    plan = {name: Tensor(NETWORK[name].shape, ("F32",)) for name in NETWORK.names or ()}
+    plan = {name: Tensor(NETWORK[name].shape, ("F16",)) for name in NETWORK.names or ()}
     file = Path(path or str(files("bidzoo.data") / "spades" / NETWORK_FILE))
-    return load_tensors(file, "a learned Spades bidder", lambda _: plan)
+    return {name: array.astype(np.float32) for name, array in load_tensors(file, WHAT, lambda _: plan).items()}
+
+
+# ---- bids ------------------------------------------------------------------------------------
 
 
 @row
@@ -97,7 +120,7 @@ def features_row(state: State, hand: int, bidder: State, lookup: State, out: F32
 
 @row
 def forward_row(x: F32, lookup: State, hidden: F32, out: F32) -> None:
-    """Log odds of winning by choice into ``out`` ``[CHOICES]``; ``hidden`` ``[2, HIDDEN]`` is overwritten."""
+    """Values of the choices into ``out`` ``[CHOICES]``; ``hidden`` ``[2, HIDDEN]`` is overwritten."""
     for j in range(HIDDEN):
         total = lookup.b1[j]
         for k in range(FEATURES):
@@ -133,3 +156,250 @@ def learned_row(state: State, hand: int, bidder: State, lookup: State, key: np.u
     """The bid of the seat to bid, which holds ``hand`` and has looked at it; a blind nil is never bid."""
     _, bid = choose_row(state, hand, bidder, lookup, key, np.empty(FEATURES, np.float32))
     return bid
+
+
+# ---- what a score is worth -------------------------------------------------------------------
+
+
+@row
+def worth_row(state: State, side: int, lookup: State) -> float:
+    """Of a round whose cards are played, for ``side``: chance of winning the game between equals; scores ``state``.
+
+    Known is the paper's game, from -100 to 200 points; of other games the points gap is taken.
+    """
+    if state.max_rounds == 1 or state.sides != 2 or state.win_goal != LEAST + SCORES or state.lose_goal != LEAST - 1:
+        return POINT * gap_row(state, side)
+    score_row(state)
+    ours, theirs = int(state.scores[side]), int(state.scores[1 - side])
+    if max(ours, theirs) >= LEAST + SCORES or min(ours, theirs) < LEAST:
+        if ours == theirs:
+            return 0.5
+        return 1.0 if ours > theirs else 0.0
+    return float(lookup.worth[ours - LEAST, theirs - LEAST])
+
+
+# ---- cards -----------------------------------------------------------------------------------
+# Side suits stand in the order of what we hold of them, so that the network need not learn each thing three times. A
+# card is known by how many higher ones of its suit are in play: the highest is 0 whatever its rank.
+
+_OWN, _LIVE, _TRICK = 0, SLOTS, SLOTS + 4 * 17
+_TAKER = _TRICK + 3 * SLOTS
+_LED = _TAKER + 4
+_SHOWN = _LED + 5
+_VOIDS = _SHOWN + 3 * 4 * 9
+_BIDS = _VOIDS + 3 * 4
+_WON = _BIDS + 4 * 14
+_ALIVE = _WON + 4 * 14
+_NEED = _ALIVE + 16
+_LEFT = _NEED + 2 * 28
+_SURE = _LEFT + 14
+_BAGS = _SURE + 14
+_SHORT = _BAGS + 2 * 10
+_REACHED = _SHORT + 2 * 31
+_RULES = _REACHED + 4
+_SRP = _RULES + 6
+assert _SRP + SLOTS == INPUTS
+MOST_USED = 80  # inputs that are not 0 at once; 68 at most
+
+
+class Seen(NamedTuple):
+    """What the network of cards sees of one decision."""
+
+    used: I16  # [MOST_USED]  inputs that are 1
+    cards: I8  # [13]  legal cards
+    slots: I8  # [13]  ... as outputs
+    kinds: I16  # [13]  ... bits of their kinds
+
+
+@row
+def see_row(state: State, held: int, seen: Seen) -> tuple[int, int]:
+    """What the seat to play, which holds ``held``, sees: the numbers of inputs that are 1 and of legal cards."""
+    seat, deck = int(state.turn), int(state.deck)
+    s = situation_row(state, held, True)
+    place, live = np.empty(4, np.int64), np.empty(4, np.int64)  # by suit
+    weight = np.empty(4, np.int64)
+    for suit in range(4):
+        live[suit] = s.own[suit] | s.unseen[suit]
+        weight[suit] = count_row(s.own[suit]) << 40 | s.own[suit] << 20 | s.unseen[suit]
+    current = 4 * (int(state.plays) // 4)
+    for t in range(current, state.plays):
+        live[SUITS[deck, state.played[t]]] |= 1 << RANK[deck, state.played[t]]
+    for suit in range(3):
+        place[suit] = 0
+        for other in range(3):
+            place[suit] += weight[other] > weight[suit] or (weight[other] == weight[suit] and other < suit)
+    place[SPADES] = 3
+    used, n, number = seen.used, 0, 0
+    legal, card_of_srp = legal_cards_row(state, held), srp_row(state, held)
+    for card in range(52):
+        if held >> card & 1:
+            slot = slot_row(deck, card, place, live)
+            used[n] = _OWN + slot
+            n += 1
+            if legal >> card & 1:
+                seen.cards[number], seen.slots[number] = card, slot
+                seen.kinds[number] = kinds_row(s, card, card_of_srp, live)
+                number += 1
+    if number == 1:
+        return 0, 1
+    used[n] = _SRP + slot_row(deck, card_of_srp, place, live)
+    n += 1
+    for suit in range(4):
+        used[n] = _LIVE + 17 * place[suit] + count_row(live[suit])
+        n += 1
+    for t in range(current, state.plays):
+        who = (int(state.players[t]) - seat) % 4 - 1
+        used[n] = _TRICK + SLOTS * who + slot_row(deck, int(state.played[t]), place, live)
+        n += 1
+    used[n] = _TAKER + max(0, s.taker)
+    used[n + 1] = _LED + (4 if s.led < 0 else place[s.led])
+    n += 2
+    shown = np.zeros((4, 4), np.int64)  # cards by seat and suit
+    for t in range(state.plays):
+        shown[(int(state.players[t]) - seat) % 4, SUITS[deck, state.played[t]]] += 1
+    alive = 0
+    for who in range(4):
+        bid, won = int(state.bids[(seat + who) % 4]), int(state.won[(seat + who) % 4])
+        alive |= s.alive[who] << who
+        used[n] = _BIDS + 14 * who + bid
+        used[n + 1] = _WON + 14 * who + won
+        n += 2
+        if who == 0:
+            continue
+        for suit in range(4):
+            used[n] = _SHOWN + 36 * (who - 1) + 9 * place[suit] + min(8, shown[who, suit])
+            n += 1
+            if s.voids[who] >> suit & 1:
+                used[n] = _VOIDS + 4 * (who - 1) + place[suit]
+                n += 1
+    used[n] = _ALIVE + alive
+    used[n + 1] = _NEED + min(27, max(0, s.need + 14))
+    used[n + 2] = _NEED + 28 + min(27, max(0, s.their_need + 14))
+    used[n + 3] = _LEFT + s.left
+    used[n + 4] = _SURE + sure_takes_row(s.own[SPADES], s.unseen[SPADES])
+    n += 5
+    rounds = state.max_rounds != 1  # the score matters
+    reached = 0
+    for k in range(2):
+        side = (seat + k) % state.sides
+        used[n] = _BAGS + 10 * k + int(state.bags[side])
+        n += 1
+        if rounds:
+            short = int(state.win_goal) - int(state.scores[side])
+            used[n] = _SHORT + 31 * k + min(30, max(0, (short + 9) // 10))
+            n += 1
+            for other in range(side, 4, int(state.sides)):
+                short -= 10 * int(state.bids[other])
+            reached |= (short <= 0) << k
+    used[n] = _REACHED + reached
+    n += 1
+    rules = (s.teams, state.broken == 1, rounds, state.failed_nil == PARTNER, state.failed_nil == NOTHING, s.counts)
+    for k in range(6):
+        if rules[k]:
+            used[n] = _RULES + k
+            n += 1
+    return n, number
+
+
+@row
+def kinds_row(s: Situation, card: int, card_of_srp: int, live: I64) -> int:
+    """Bits of what is true of a legal ``card``: the network values a kind once for all cards."""
+    suit, rank = int(SUITS[s.deck, card]), int(RANK[s.deck, card])
+    other_suit, other = int(SUITS[s.deck, card_of_srp]), int(RANK[s.deck, card_of_srp])
+    own, low, high = s.own[suit], min(rank, other), max(rank, other)
+    between = (live[suit] & ~own) >> low & ((1 << (high - low)) - 1)  # cards of others between it and SRP's
+    highest = live[suit] >> (rank + 1) == 0
+    kinds = (
+        card == card_of_srp,
+        suit == other_suit and between == 0,  # as good as SRP's card
+        s.led >= 0 and winners_row(s, suit) >> rank & 1 == 1,  # is winning the trick
+        highest,
+        own >> (rank + 1) == 0,  # our highest of the suit
+        own & ((1 << rank) - 1) == 0,  # our lowest
+        s.led >= 0 and suit == SPADES and s.led != SPADES,  # a cut
+        s.led >= 0 and suit != s.led and suit != SPADES,  # thrown away
+        highest and own & ~(1 << rank) == live[suit] & ~(1 << rank),  # nobody else has one
+    )
+    bits = 0
+    for k in range(KINDS):
+        bits |= kinds[k] << k
+    return bits
+
+
+@row
+def slot_row(deck: int, card: int, place: I64, live: I64) -> int:
+    """The slot of ``card``, whose suit stands at ``place`` and of which ``live`` ranks are in play."""
+    suit = int(SUITS[deck, card])
+    return 13 * place[suit] + count_row(live[suit] >> (RANK[deck, card] + 1))
+
+
+@row
+def values_row(seen: Seen, n: int, number: int, lookup: State, out: F32) -> None:
+    """Values of the ``number`` legal cards into ``out``, from ``n`` inputs."""
+    wide, narrow, live = np.empty(WIDE, np.float32), np.empty(NARROW, np.float32), np.empty(WIDE, np.int64)
+    for j in range(WIDE):
+        wide[j] = lookup.card_b1[j]
+    add_rows(lookup.card_w1, seen.used, n, wide)
+    positive = 0
+    for k in range(WIDE):
+        live[positive] = k  # behind k: what is read next is still there
+        positive += wide[k] > 0
+    for j in range(NARROW):
+        narrow[j] = lookup.card_b2[j]
+    add_scaled_rows(lookup.card_w2, live, positive, wide, narrow)
+    kind_values = np.empty(KINDS, np.float32)
+    for k in range(KINDS):
+        kind_values[k] = weigh_row(narrow, SLOTS + k, lookup)
+    for i in range(number):
+        out[i] = weigh_row(narrow, int(seen.slots[i]), lookup)
+        for k in range(KINDS):
+            if seen.kinds[i] >> k & 1:
+                out[i] += kind_values[k]
+
+
+@row
+def weigh_row(narrow: F32, k: int, lookup: State) -> float:
+    """Output ``k`` of the network of cards."""
+    total = lookup.card_b3[k]
+    for j in range(NARROW):
+        total += max(narrow[j], np.float32(0)) * lookup.card_w3[k, j]
+    return total
+
+
+@row
+def add_rows(weight: F32, rows: I16, n: int, out: F32) -> None:
+    """The first ``n`` ``rows`` of ``weight`` added to ``out``, four at a time."""
+    for i in range(0, n - 3, 4):
+        a, b, c, d = weight[rows[i]], weight[rows[i + 1]], weight[rows[i + 2]], weight[rows[i + 3]]
+        for j in range(WIDE):
+            out[j] = out[j] + a[j] + b[j] + c[j] + d[j]
+    for i in range(n - n % 4, n):
+        a = weight[rows[i]]
+        for j in range(WIDE):
+            out[j] += a[j]
+
+
+@row
+def add_scaled_rows(weight: F32, rows: I64, n: int, x: F32, out: F32) -> None:
+    """The same, each row times its ``x``."""
+    for i in range(0, n - 3, 4):
+        a, b, c, d = weight[rows[i]], weight[rows[i + 1]], weight[rows[i + 2]], weight[rows[i + 3]]
+        p, q, r, s = x[rows[i]], x[rows[i + 1]], x[rows[i + 2]], x[rows[i + 3]]
+        for j in range(NARROW):
+            out[j] = out[j] + p * a[j] + q * b[j] + r * c[j] + s * d[j]
+    for i in range(n - n % 4, n):
+        a, p = weight[rows[i]], x[rows[i]]
+        for j in range(NARROW):
+            out[j] += p * a[j]
+
+
+@row
+def learned_card_row(state: State, held: int, lookup: State) -> int:
+    """The card of the highest value for the seat to play, which holds ``held``; views and states."""
+    seen = Seen(np.empty(MOST_USED, np.int16), np.empty(13, np.int8), np.empty(13, np.int8), np.empty(13, np.int16))
+    n, number = see_row(state, held, seen)
+    if number == 1:
+        return int(seen.cards[0])
+    values = np.empty(13, np.float32)
+    values_row(seen, n, number, lookup, values)
+    return int(seen.cards[np.argmax(values[:number])])

@@ -1,102 +1,291 @@
-"""Trains the learned bidder: Monte-Carlo control on whole games against BIS, SRP playing all cards.
+"""Trains the learned Spades player: policy iteration by playing on from every choice.
 
-Each pass plays games of an exploring bidder (first BIS itself, then the network) with a partner of its own kind
-against two BIS, and fits the network to who won, by log loss. The greedy choice of the fit is the next bidder.
+A pass plays games of the player against itself and against BIS with SRP. At some of its decisions *every* choice is
+tried: the round is played to its end from each by those who sit there, on the cards that are really held. What the
+choices lead to differs by nothing but the choice, so the differences say much more than who won a game. Deals come up
+as the bids and cards so far make them likely, so the mean over decisions that look alike is the value of the choice
+with everything known that there is to infer. The networks are fitted to the differences; what they think best is the
+player of the next pass. The first pass plays BIS and SRP in all seats.
+
+The worth of a score is the share of games won from it (``Worth``); in rounds of the variants, which are a fifth of what
+is played, it is the points gap.
 """
 
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bidzoo.agents.spades.bis import bis_row
+from bidzoo.agents.spades.bis import bis_row, nearest_row
 from bidzoo.agents.spades.learned import (
     CHOICES,
     FEATURES,
+    FORM,
     HIDDEN,
+    INPUTS,
+    KINDS,
+    LEAST,
+    MOST_USED,
+    NARROW,
     NETWORK,
-    NETWORK_FILE,
+    SCORES,
+    SLOTS,
+    WHAT,
+    WIDE,
+    Seen,
     choice_bid_row,
-    choose_row,
     features_row,
+    forward_row,
+    load_network,
+    see_row,
+    values_row,
+    worth_row,
 )
 from bidzoo.agents.spades.lookup import shipped_lookup, with_parts
 from bidzoo.agents.spades.match import paper_game, play_games, share_won
-from bidzoo.agents.spades.policy import Bidder, SpadesPolicy
+from bidzoo.agents.spades.policy import Bidder, Player, SpadesPolicy
 from bidzoo.agents.spades.srp import srp_row
-from bidzoo.core.kernels import F32, I8, I64, State, States, allocate, batched, below_row, key_row, next_row, row
+from bidzoo.core.arrays import load_metadata, rounded
+from bidzoo.core.kernels import F32, I8, I16, I64, State, States, allocate, batched, below_row, key_row, next_row, row
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight
-from bidzoo.core.storage import replace_file
+from bidzoo.core.schema import json_value, parse, shown
+from bidzoo.core.storage import Lock, replace_file, sweep
+from bidzoo.envs.spades.bidding import bid_row, legal_bids_row
 from bidzoo.envs.spades.engine import act_row, begin_row
-from bidzoo.envs.spades.state import FIRST_CARD, OVER, PLAY, STATE
+from bidzoo.envs.spades.game import Spades
+from bidzoo.envs.spades.play import play_row
+from bidzoo.envs.spades.state import BIDDING, FIRST_CARD, LOOK, OVER, STATE, VARIANTS
 
-_CHUNK = 20_000  # games at a time
-MOST_BIDS = 40  # of one partnership in one game that are learned from
+_CHUNK = 5_000  # games at a time
+BITS = 7  # significant bits of a weight
+MOST_BIDS, MOST_CARDS = 24, 96  # decisions of one game that are learned from
+_EVERY = 5  # one game in so many is a round of a variant
 
 
 @dataclass(frozen=True)
 class LearnedOptions(Checked):
     """Every number of the training."""
 
-    passes: Count = 5
-    games: Count = 300_000  # a pass
-    noise: Share = 0.2  # chance of a random choice
-    epochs: Count = 2  # over the games of this pass and the last
-    batch: Count = 4096
-    rate: Weight = 2e-3  # Adam, falling to 0 along a cosine
+    passes: Count = 3
+    games: Count = 120_000  # a pass
+    first_games: Count = 1_000_000  # ... of the first pass, whose rounds SRP plays out, ten times as fast
+    bids: Share = 0.1  # of the bids that are learned from
+    cards: Share = 0.12  # ... and of the cards
+    stray: Share = 0.03  # of the actions that are random
+    epochs: Count = 1
+    batch: Count = 2048  # cards
+    bid_batch: Count = 256
+    rate: Weight = 1.5e-3  # Adam; falls to 0 in a pass, and from pass to pass
+    worth_games: Count = 200_000  # of BIS against itself, to learn what a score is worth
     test_games: Count = 20_000
     seed: Seed = 1
-    out: str = f"bidzoo/data/spades/{NETWORK_FILE}"
 
 
-class Samples(NamedTuple):
-    """``N`` bids of whole games."""
+class Bids(NamedTuple):
+    """``N`` bids."""
 
     x: F32  # [N, FEATURES]
-    choice: I8  # [N]
-    won: I8  # [N]  1: the bidder's side won the game
+    worth: F32  # [N, CHOICES]
+
+
+class Cards(NamedTuple):
+    """``N`` cards."""
+
+    used: I16  # [N, MOST_USED]  inputs that are 1, then INPUTS
+    slots: I8  # [N, 13]  legal cards, then -1
+    kinds: I16  # [N, 13]
+    worth: F32  # [N, 13]
+
+
+# ---- what a score is worth -------------------------------------------------------------------
+
+
+def fit_worth(config: LearnedOptions) -> F32:
+    """Share of games won from each score ``[SCORES, SCORES]``, by log loss on the rounds of BIS against itself."""
+    import torch
+    from torch import nn
+
+    torch.manual_seed(config.seed)
+    games = play_games((SpadesPolicy("bis"),) * 2, 2 * np.arange(config.worth_games), config.seed)
+    gains = games.log["gains"].astype(np.int64)
+    after = np.cumsum(gains, axis=1)
+    played = np.arange(gains.shape[1]) < games.rounds[:, None] - 1  # after the last round all is known
+    scores = np.concatenate([after[played], after[played][:, ::-1]])
+    won = np.broadcast_to(share_won(games.winner)[:, None], played.shape)[played]
+    target = torch.from_numpy(np.concatenate([won, 1 - won]).astype(np.float32))
+    model = nn.Sequential(nn.Linear(_CLUES, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 1))
+    clues = torch.from_numpy(_clues(scores))
+    optimizer = torch.optim.Adam(model.parameters(), 2e-3)
+    steps = 2 * (len(clues) // config.batch)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, max(1, steps))
+    for _ in range(2):
+        for rows in torch.randperm(len(clues)).split(config.batch)[: len(clues) // config.batch]:
+            loss = nn.functional.binary_cross_entropy_with_logits(model(clues[rows])[:, 0], target[rows])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+    every = np.arange(LEAST, LEAST + SCORES)
+    both = np.stack(np.meshgrid(every, every, indexing="ij"), axis=-1).reshape(-1, 2)
+    with torch.no_grad():
+        ours, theirs = (torch.sigmoid(model(torch.from_numpy(_clues(s)))[:, 0]) for s in (both, both[:, ::-1]))
+    return np.ascontiguousarray(((ours + 1 - theirs) / 2).numpy().reshape(SCORES, SCORES))
+
+
+_CLUES = 2 * (1 + 1 + 8)
+
+
+def _clues(scores: I64) -> F32:
+    """Scores ``[N, 2]`` as inputs: points, bags, and how far above every 25 points of the last 200."""
+    bends = np.clip(scores[:, :, None] - (LEAST + SCORES - 25 * np.arange(1, 9)), 0, 25) / 25
+    parts = [scores[:, :, None] / 100, scores[:, :, None] % 10 / 10, bends]
+    return np.ascontiguousarray(np.concatenate(parts, axis=-1).reshape(len(scores), -1), np.float32)
+
+
+# ---- games -----------------------------------------------------------------------------------
+
+
+class Minds(NamedTuple):
+    """What bids and cards are chosen by."""
+
+    bidders: States  # [2]  learned, BIS
+    lookup: States  # [1]
+    network: bool  # whether there is one; if not the learned player is BIS with SRP
+    bids: float
+    cards: float
+    stray: float
+
+
+class Room(NamedTuple):
+    """What one game works on."""
+
+    trial: States  # [1]
+    seen: Seen
+    x: F32  # [FEATURES]
+    hidden: F32  # [2, HIDDEN]
+    values: F32  # [13]
 
 
 @row
-def _explore_row(
-    state: State, hand: int, noise: float, bidder: State, lookup: State, key: np.uint64, x: F32
-) -> tuple[int, int]:
-    """BIS with random choices: its choice of the seven and the bid."""
-    regular = features_row(state, hand, bidder, lookup, x)
-    if below_row(key, 1 << 20) < noise * (1 << 20):
-        choice = below_row(next_row(key), CHOICES)
-        return choice, choice_bid_row(choice, regular)
-    bid = bis_row(state, hand, bidder, lookup, next_row(key))
-    return (0 if bid == 0 else min(CHOICES - 1, max(1, bid - regular + 3))), bid
+def _bid_row(state: State, learns: int, minds: Minds, key: np.uint64, room: Room) -> int:
+    """The bidding action of the seat to act; bits of ``learns``: seats of the learned player."""
+    seat, lookup = int(state.turn), minds.lookup[0]
+    if not (minds.network and learns >> seat & 1):
+        return bis_row(state, state.hands[seat], minds.bidders[1], lookup, key)
+    if not state.looked >> seat & 1:
+        return LOOK
+    regular = features_row(state, state.hands[seat], minds.bidders[0], lookup, room.x)
+    forward_row(room.x, lookup, room.hidden, room.values)
+    best = int(np.argmax(room.values[:CHOICES]))
+    return nearest_row(legal_bids_row(state, state.hands[seat]), choice_bid_row(best, regular))
 
 
 @row
-def _game_row(
-    g: int, number: int, seed: int, network: bool, state: State, bidders: States, lookup: State, out: Samples
+def _card_row(state: State, learns: int, minds: Minds, room: Room) -> int:
+    """The card of the seat to play."""
+    seat = int(state.turn)
+    held = int(state.held[seat])
+    if not (minds.network and learns >> seat & 1):
+        return srp_row(state, held)
+    n, number = see_row(state, held, room.seen)
+    if number == 1:
+        return int(room.seen.cards[0])
+    values_row(room.seen, n, number, minds.lookup[0], room.values)
+    return int(room.seen.cards[np.argmax(room.values[:number])])
+
+
+@row
+def _play_out_row(state: State, learns: int, minds: Minds, key: np.uint64, room: Room) -> None:
+    """The round to its last card."""
+    while state.phase == BIDDING:
+        bid_row(state, _bid_row(state, learns, minds, key, room))
+    while state.plays < 52:
+        play_row(state, _card_row(state, learns, minds, room))
+
+
+@row
+def _try_bids_row(state: State, learns: int, minds: Minds, key: np.uint64, room: Room, x: F32, out: F32) -> None:
+    """What each choice of a bid leads to."""
+    seat, trial = int(state.turn), room.trial[0]
+    side, legal = seat % int(state.sides), legal_bids_row(state, state.hands[seat])
+    regular = features_row(state, state.hands[seat], minds.bidders[0], minds.lookup[0], x)
+    for choice in range(CHOICES):
+        bid, same = nearest_row(legal, choice_bid_row(choice, regular)), -1
+        for before in range(choice):
+            if nearest_row(legal, choice_bid_row(before, regular)) == bid:
+                same = before
+        if same >= 0:
+            out[choice] = out[same]
+        else:
+            room.trial[0] = state
+            bid_row(trial, bid)
+            _play_out_row(trial, learns, minds, key, room)
+            out[choice] = worth_row(trial, side, minds.lookup[0])
+
+
+@row
+def _try_cards_row(
+    state: State, learns: int, minds: Minds, key: np.uint64, room: Room, number: int, cards: I8, out: F32
 ) -> None:
-    """A begun game to its end; of its ``MOST_BIDS`` bids those that are learned from into row ``g`` of ``out``."""
-    x, choice = out.x[g], out.choice[g]
-    n = 0
+    """What each of ``number`` legal cards leads to."""
+    trial, side = room.trial[0], int(state.turn) % int(state.sides)
+    for i in range(number):
+        room.trial[0] = state
+        play_row(trial, cards[i])
+        _play_out_row(trial, learns, minds, key, room)
+        out[i] = worth_row(trial, side, minds.lookup[0])
+
+
+@row
+def _chance_row(key: np.uint64, share: float) -> bool:
+    return below_row(key, 1 << 20) < share * (1 << 20)
+
+
+@row
+def _game_row(g: int, number: int, seed: int, state: State, minds: Minds, room: Room, bids: Bids, cards: Cards) -> None:
+    """A begun game to its end; decisions that are learned from into row ``g`` of ``bids`` and ``cards``."""
+    learns = 15 if number % 2 else (5 if number // 2 % 2 else 10)  # every other game against BIS
+    taken_bids, taken_cards = 0, 0
+    own = Seen(np.empty(MOST_USED, np.int16), np.empty(13, np.int8), np.empty(13, np.int8), np.empty(13, np.int16))
     while state.phase != OVER:
         seat = int(state.turn)
-        if state.phase == PLAY:
-            act_row(state, FIRST_CARD + srp_row(state, state.held[seat]))
+        key = key_row(seed, number, (1 << 40) + int(state.length))
+        stray, mine = _chance_row(next_row(key), minds.stray), learns >> seat & 1
+        if state.phase == BIDDING:
+            looked = state.looked >> seat & 1
+            if mine and looked and taken_bids < bids.x.shape[1] and _chance_row(next_row(next_row(key)), minds.bids):
+                _try_bids_row(state, learns, minds, key, room, bids.x[g, taken_bids], bids.worth[g, taken_bids])
+                taken_bids += 1
+            action = _bid_row(state, learns, minds, key, room)
+            if stray and mine and looked:
+                regular = features_row(state, state.hands[seat], minds.bidders[0], minds.lookup[0], room.x)
+                choice = below_row(next_row(next_row(next_row(key))), CHOICES)
+                action = nearest_row(legal_bids_row(state, state.hands[seat]), choice_bid_row(choice, regular))
+            act_row(state, action)
             continue
-        hand, key = state.hands[seat], key_row(seed, number, (1 << 40) + 4 * int(state.rounds) + seat)
-        if (seat + number) % 2:
-            bid = bis_row(state, hand, bidders[1], lookup, key)
-        else:
-            at = min(n, MOST_BIDS - 1)
-            n += 1
-            if network:
-                choice[at], bid = choose_row(state, hand, bidders[0], lookup, key, x[at])
-            else:
-                choice[at], bid = _explore_row(state, hand, bidders[0].noise, bidders[1], lookup, key, x[at])
-        act_row(state, bid)
-    out.won[g] = state.winner >= 0 and (state.winner + number) % 2 == 0
+        card = _card_row(state, learns, minds, room)
+        learned_from = taken_cards < cards.slots.shape[1] and _chance_row(next_row(next_row(key)), minds.cards)
+        if mine and (stray or learned_from):
+            n, choices = see_row(state, int(state.held[seat]), own)
+            if learned_from and choices > 1:
+                used, slots, kinds = (
+                    cards.used[g, taken_cards],
+                    cards.slots[g, taken_cards],
+                    cards.kinds[g, taken_cards],
+                )
+                for i in range(MOST_USED):
+                    used[i] = own.used[i] if i < n else INPUTS
+                for i in range(choices):
+                    slots[i], kinds[i] = own.slots[i], own.kinds[i]
+                _try_cards_row(state, learns, minds, key, room, choices, own.cards, cards.worth[g, taken_cards])
+                taken_cards += 1
+            if stray:
+                card = int(own.cards[below_row(next_row(next_row(next_row(key))), choices)])
+        act_row(state, FIRST_CARD + card)
 
 
 @batched
@@ -105,100 +294,206 @@ def _collect(
     stop: int,
     numbers: I64,
     seed: int,
-    network: bool,
-    blank: States,
+    blanks: States,
     states: States,
-    bidders: States,
-    lookup: States,
-    out: Samples,
+    trials: States,
+    minds: Minds,
+    bids: Bids,
+    cards: Cards,
 ) -> None:
+    seen = Seen(np.empty(MOST_USED, np.int16), np.empty(13, np.int8), np.empty(13, np.int8), np.empty(13, np.int16))
+    hidden, values = np.empty((2, HIDDEN), np.float32), np.empty(13, np.float32)
+    x = np.empty(FEATURES, np.float32)
     for g in range(start, stop):
-        begin_row(states[g], numbers[g], seed, blank[0])
-        _game_row(g, numbers[g], seed, network, states[g], bidders, lookup[0], out)
+        number = numbers[g]
+        kind = 0 if number // 2 % _EVERY else 1 + number // 2 // _EVERY % (len(blanks) - 1)
+        begin_row(states[g], number // 2, seed, blanks[kind])
+        room = Room(trials[g : g + 1], seen, x, hidden, values)
+        _game_row(g, number, seed, states[g], minds, room, bids, cards)
 
 
-def collect(config: LearnedOptions, weights: dict[str, F32] | None, step: int) -> Samples:
-    """The samples of one pass; without ``weights`` BIS explores."""
-    bis = SpadesPolicy("bis", lookup=with_parts(shipped_lookup(), **(weights or {})))
-    bidders = np.concatenate([Bidder.named("bis", noise=config.noise).record(), bis.bidder_record])
-    blank, network = paper_game().blank, weights is not None
-    parts: list[Samples] = []
-    for first in range(0, config.games, _CHUNK):
-        numbers = np.arange(first, min(first + _CHUNK, config.games))
+@cache
+def _blanks() -> States:
+    """The paper's game, then rounds of the variants and decks."""
+    rounds = [Spades(phase="round", variant=variant) for variant in VARIANTS]
+    rounds += [Spades(phase="round", deck=deck) for deck in ("jokers", "jokers_deuces")]
+    rounds += [Spades(phase="round", failed_nil=kind) for kind in ("partner", "nothing")]
+    return np.concatenate([paper_game().blank, *(game.blank for game in rounds)])
+
+
+def collect(config: LearnedOptions, weights: dict[str, F32], step: int) -> tuple[Bids, Cards]:
+    """What one pass learns from; in pass 0 BIS and SRP play."""
+    lookup = allocate(shipped_lookup().dtype, 1)
+    lookup[0] = with_parts(shipped_lookup(), **weights)
+    bidders = np.concatenate([Bidder.named(kind).record() for kind in ("learned", "bis")])
+    minds = Minds(bidders, lookup, step > 0, config.bids, config.cards, config.stray)
+    found_bids: list[Bids] = []
+    found_cards: list[Cards] = []
+    total = config.games if step else config.first_games
+    for first in range(0, total, _CHUNK):
+        numbers = np.arange(first, min(first + _CHUNK, total))
         games = len(numbers)
-        x, choice = np.zeros((games, MOST_BIDS, FEATURES), np.float32), np.full((games, MOST_BIDS), -1, np.int8)
-        out = Samples(x, choice, np.zeros(games, np.int8))
-        _collect(numbers, config.seed + step, network, blank, allocate(STATE, games), bidders, bis.lookup, out)
-        rows = choice >= 0
-        rows[:, -1] = False  # where a long game writes over itself
-        parts.append(Samples(x[rows], choice[rows], np.broadcast_to(out.won[:, None], rows.shape)[rows]))
-    return joined(parts)
+        bids = Bids(
+            np.zeros((games, MOST_BIDS, FEATURES), np.float32), np.full((games, MOST_BIDS, CHOICES), np.nan, np.float32)
+        )
+        cards = Cards(
+            np.zeros((games, MOST_CARDS, MOST_USED), np.int16),
+            np.full((games, MOST_CARDS, 13), -1, np.int8),
+            np.zeros((games, MOST_CARDS, 13), np.int16),
+            np.zeros((games, MOST_CARDS, 13), np.float32),
+        )
+        states, trials = allocate(STATE, games), allocate(STATE, games)
+        _collect(numbers, config.seed + 1000 * step, _blanks(), states, trials, minds, bids, cards)
+        known, played = ~np.isnan(bids.worth[:, :, 0]), cards.slots[:, :, 0] >= 0
+        found_bids.append(Bids(bids.x[known], bids.worth[known]))
+        found_cards.append(Cards(cards.used[played], cards.slots[played], cards.kinds[played], cards.worth[played]))
+    return Bids(*map(np.concatenate, zip(*found_bids, strict=True))), Cards(
+        *map(np.concatenate, zip(*found_cards, strict=True))
+    )
 
 
-def joined(parts: list[Samples]) -> Samples:
-    """Samples one after the other."""
-    return Samples(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+# ---- fitting ---------------------------------------------------------------------------------
 
 
-def fit(config: LearnedOptions, samples: Samples, start: dict[str, F32] | None) -> tuple[dict[str, F32], float]:
-    """Weights fitted to the results, from ``start`` if given, and the last epoch's log loss."""
+def _modules(weights: dict[str, F32]) -> tuple[Any, Any]:
+    """The networks of bids and of cards in torch."""
     import torch
     from torch import nn
 
-    torch.manual_seed(config.seed)
-    x, choice, won = samples
-    model = nn.Sequential(
+    bids = nn.Sequential(
         nn.Linear(FEATURES, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, CHOICES)
     )
-    if start is not None:
-        for parameter, array in zip(model.parameters(), start.values(), strict=True):
-            parameter.data = torch.from_numpy(array.copy())
-    inputs, picked = torch.from_numpy(x), torch.from_numpy(choice.astype(np.int64))
-    target = torch.from_numpy(won.astype(np.float32))
-    steps = config.epochs * (len(x) // config.batch)
-    optimizer = torch.optim.Adam(model.parameters(), config.rate)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, max(1, steps))
-    loss_of, total, count = nn.BCEWithLogitsLoss(), 0.0, 0
-    for _ in range(config.epochs):
-        total, count = 0.0, 0
-        for rows in torch.randperm(len(x)).split(config.batch)[: len(x) // config.batch]:
-            odds = model(inputs[rows]).gather(1, picked[rows, None])[:, 0]
-            loss = loss_of(odds, target[rows])
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            schedule.step()
-            total, count = total + loss.item(), count + 1
-    arrays = [p.detach().numpy().copy() for p in model.parameters()]
-    return dict(zip(NETWORK.names or (), arrays, strict=True)), total / max(1, count)
+    cards = nn.Sequential(
+        nn.Linear(INPUTS, WIDE), nn.ReLU(), nn.Linear(WIDE, NARROW), nn.ReLU(), nn.Linear(NARROW, SLOTS + KINDS)
+    )
+    if len(weights) > 1:
+        with torch.no_grad():
+            for parameter, name in zip([*bids.parameters(), *cards.parameters()], _LEARNED, strict=True):
+                given = torch.from_numpy(weights[name])
+                parameter.copy_(given.T if name in _TURNED else given)
+    return bids, cards
 
 
-def train_bidder(
-    config: LearnedOptions = LearnedOptions(), report: Callable[[dict[str, Any]], None] = lambda _: None
+_LEARNED = [name for name in NETWORK.names or () if name != "worth"]
+_TURNED = ("card_w1", "card_w2")  # inputs first
+
+
+def _arrays(bids: Any, cards: Any) -> dict[str, F32]:
+    """Their weights as the kernels take them."""
+    found = {}
+    for parameter, name in zip([*bids.parameters(), *cards.parameters()], _LEARNED, strict=True):
+        array = parameter.detach().numpy()
+        found[name] = np.ascontiguousarray(array.T if name in _TURNED else array)
+    return found
+
+
+def fit(
+    config: LearnedOptions, bids: Bids, cards: Cards, start: dict[str, F32], step: int
+) -> tuple[dict[str, F32], dict[str, float]]:
+    """Weights fitted to the differences of worth, from ``start``, and the share of their variance explained."""
+    import torch
+
+    torch.manual_seed(config.seed + step)
+    bid_net, card_net = _modules(start)
+    x, bid_worth = torch.from_numpy(bids.x), torch.from_numpy(bids.worth)
+    used, slots = torch.from_numpy(cards.used), torch.from_numpy(cards.slots)
+    kinds, card_worth = torch.from_numpy(cards.kinds), torch.from_numpy(cards.worth)
+
+    def bid_loss(rows: Any) -> Any:
+        worth = bid_worth[rows]
+        out = bid_net(x[rows])
+        worth, out = worth - worth.mean(1, keepdim=True), out - out.mean(1, keepdim=True)
+        return ((out - worth) ** 2).sum(), (worth**2).sum()
+
+    def card_loss(rows: Any) -> Any:
+        inputs = torch.zeros(len(rows), INPUTS + 1).scatter_(1, used[rows].long(), 1.0)[:, :INPUTS]
+        every = card_net(inputs)
+        mask = slots[rows] >= 0
+        of_kind = (kinds[rows].long()[:, :, None] >> torch.arange(KINDS) & 1).float() @ every[:, SLOTS:, None]
+        out = every.gather(1, slots[rows].long().clamp(min=0)) + of_kind[:, :, 0]
+        number = mask.sum(1, keepdim=True)
+        out, worth = (
+            torch.where(mask, a - torch.where(mask, a, 0).sum(1, keepdim=True) / number, 0)
+            for a in (out, card_worth[rows])
+        )
+        return ((out - worth) ** 2).sum(), (worth**2).sum()
+
+    figures: dict[str, float] = {}
+    rate = config.rate * max(0.2, 1 - 0.2 * step)
+    for name, net, loss_of, number, batch in (
+        ("bids", bid_net, bid_loss, len(x), config.bid_batch),
+        ("cards", card_net, card_loss, len(used), config.batch),
+    ):
+        optimizer = torch.optim.Adam(net.parameters(), rate)
+        steps = config.epochs * (number // batch)
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, max(1, steps))
+        for _ in range(config.epochs):
+            left, all_of_it = 0.0, 0.0
+            for rows in torch.randperm(number).split(batch)[: number // batch]:
+                error, variance = loss_of(rows)
+                optimizer.zero_grad()
+                (100 * error / len(rows)).backward()
+                optimizer.step()
+                schedule.step()
+                left, all_of_it = left + error.item(), all_of_it + variance.item()
+            figures[f"{name} explained"] = 1 - left / max(all_of_it, 1e-9)
+    return {"worth": start["worth"], **_arrays(bid_net, card_net)}, figures
+
+
+def train_learned(
+    config: LearnedOptions, out: str | Path, report: Callable[[dict[str, float]], None] = lambda _: None
 ) -> dict[str, F32]:
-    """Weights trained as ``config`` says, the best pass against BIS, written to ``config.out``."""
+    """Weights trained as ``config`` says, in the file ``out``, which is replaced after each pass.
+
+    A run that was stopped goes on from there and gives the bytes of one that was not.
+
+    Raises:
+        ValueError: ``out`` is of another run, or another process trains there.
+    """
+    path, options = Path(out), {name: value for name, value in asdict(config).items() if name != "passes"}
+    lock = Lock(path)
+    try:
+        sweep(path)
+        weights, history = _done(path, options)
+        for step in range(len(history), config.passes):
+            weights = weights or {"worth": fit_worth(config)}
+            weights, figures = fit(config, *collect(config, weights, step), weights, step)
+            weights = {
+                name: rounded(array, BITS).astype(np.float32) for name, array in weights.items()
+            }  # as in the file
+            history.append({"pass": step + 1, **figures, "wins against BIS+SRP": _wins(config, weights)})
+            replace_file(path, weight_file(weights, options, history))
+            report(history[-1])
+    finally:
+        lock.release()
+    return weights
+
+
+def weight_file(weights: dict[str, F32], options: dict[str, Any], history: list[dict[str, float]]) -> bytes:
+    """The file of rounded ``weights``, with what is known of the run: in one entry, safetensors keeps no order."""
     from safetensors.numpy import save
 
-    weights: dict[str, F32] | None = None
-    before: list[Samples] = []
-    best: tuple[float, dict[str, F32]] = (-1.0, {})
-    history: list[dict[str, float]] = []
-    for step in range(config.passes):
-        samples = collect(config, weights, step)
-        weights, loss = fit(config, joined([*before, samples]), weights)
-        before = [samples] if step else []  # BIS's own games serve the first pass alone
-        pair = SpadesPolicy("learned", lookup=with_parts(shipped_lookup(), **weights)), SpadesPolicy("bis")
-        win = float(share_won(play_games(pair, np.arange(config.test_games), 1000 + config.seed).winner).mean())
-        history.append({"pass": step + 1, "log_loss": loss, "wins against BIS": win})
-        report(dict(history[-1]))
-        if win > best[0]:
-            best = (win, weights)
-    provenance = {
-        "what": "learned Spades bidder: log odds of winning by choice",
-        "command": "bidzoo train spades-bidder",
-        "config": json.dumps({k: v for k, v in asdict(config).items() if k != "out"}),
-        "history": json.dumps(history),
-    }
-    found = {name: np.ascontiguousarray(array) for name, array in best[1].items()}
-    replace_file(Path(config.out), save(found, provenance))
-    return best[1]
+    about = {"format": FORM, "command": "bidzoo train learned", "options": options, "history": history}
+    half = {name: array.astype(np.float16) for name, array in weights.items()}
+    return save(half, {"bidzoo": json.dumps(about)})
+
+
+def _done(path: Path, options: dict[str, Any]) -> tuple[dict[str, F32], list[dict[str, float]]]:
+    """Weights and history of the passes that are done."""
+    if not path.exists():
+        return {}, []
+    about = parse(_ABOUT, json_value(load_metadata(path, WHAT).get("bidzoo", "{}"), f"{path}: metadata"), str(path))
+    if about["options"] != options:
+        before = shown(about["options"])
+        raise ValueError(f"{path}: of a run with other options, {before}; choose another file")
+    return load_network(path), about["history"]
+
+
+_ABOUT = {"format": str, "command": str, "options": dict[str, Any], "history": list[dict[str, float]]}
+
+
+def _wins(config: LearnedOptions, weights: dict[str, F32]) -> float:
+    """Share of test games won against BIS and SRP."""
+    player = SpadesPolicy("learned", Player("learned"), with_parts(shipped_lookup(), **weights))
+    games = play_games((player, SpadesPolicy("bis")), np.arange(config.test_games), 1000 + config.seed)
+    return float(share_won(games.winner).mean())

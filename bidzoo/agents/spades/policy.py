@@ -13,8 +13,15 @@ import numpy as np
 
 from bidzoo.agents.explanation import Explanation
 from bidzoo.agents.spades.bis import bis_row
-from bidzoo.agents.spades.explanation import explain_bid, explain_play, explain_search
-from bidzoo.agents.spades.learned import learned_row, load_network
+from bidzoo.agents.spades.explanation import (
+    explain_bid,
+    explain_learned_bid,
+    explain_learned_play,
+    explain_play,
+    explain_search,
+)
+from bidzoo.agents.spades.learned import learned_card_row, learned_row, load_network
+from bidzoo.agents.spades.learned_search import searched_card_row
 from bidzoo.agents.spades.lookup import LOOKUP, shipped_lookup, with_parts
 from bidzoo.agents.spades.rule_based import io_row, ms_row, rb_row
 from bidzoo.agents.spades.srp import srp_row, wrp_row
@@ -105,21 +112,24 @@ def bid_choice_row(state: State, hand: int, bidder: State, lookup: State, key: n
 
 # ---- players ---------------------------------------------------------------------------------
 
-PLAYERS = ("srp", "wrp", "uct", "random")
-SRP, WRP, UCT_PLAYER, RANDOM = range(4)
+WORLDS = 40  # of the agent ``learned-search``
+PLAYERS = ("srp", "wrp", "uct", "random", "learned")
+SRP, WRP, UCT_PLAYER, RANDOM, LEARNED_PLAYER = range(5)
 
 INFERENCES = ("none", "voids", "bids")
 
 
 @dataclass(frozen=True)
 class Player:
-    """A playing algorithm. All but ``kind`` matters to UCT alone."""
+    """A playing algorithm; what is behind ``kind`` is for "uct", the last two and ``last`` for "learned"."""
 
     kind: str = "srp"
     last: int = 13  # UCT(X): X
     iterations: int = 300  # rollouts a card
     infer: str = "none"  # "none" deals unseen cards uniformly (the paper); "voids"; "bids": voids and bids
     exploration: float = 1.0  # C of Algorithm 2, in spreads of the points gap
+    worlds: int = 0  # deals on which "learned" tries its cards; 0: no search
+    certain: float = 2.0  # standard errors by which another card must be better there
 
     def record(self) -> States:
         """The numbers as kernels read them, ``[1]``."""
@@ -132,6 +142,8 @@ class Player:
                 f"last {self.last}, iterations {self.iterations}, exploration {self.exploration}:"
                 " expected 0 ... 13 tricks, 1 or more, 0 or more"
             )
+        if self.worlds < 0 or self.certain < 0:
+            raise ValueError(f"worlds {self.worlds}, certain {self.certain}: expected 0 or more")
         return _record(self, kind=PLAYERS.index(self.kind), infer=INFERENCES.index(self.infer))
 
 
@@ -142,6 +154,10 @@ def card_choice_row(state: State, held: int, player: State, lookup: State, key: 
         return wrp_row(state, held)
     if player.kind == RANDOM:
         return pick_row(legal_cards_row(state, held), key)
+    if player.kind == LEARNED_PLAYER:
+        if player.worlds and 13 - state.plays // 4 <= player.last:
+            return searched_card_row(state, held, player, lookup, key, workspace)
+        return learned_card_row(state, held, lookup)
     if player.kind == UCT_PLAYER and 13 - state.plays // 4 <= player.last:
         return uct_card_row(state, held, player, lookup, key, workspace)
     return srp_row(state, held)
@@ -200,25 +216,28 @@ class SpadesPolicy:
         out = np.zeros(len(views), np.int64)
         states, spare = allocate(STATE, 2 * len(views)), allocate(VIEW, len(views))
         playing = bool((views["phase"] == PLAY).any())
-        searches = self.bidder.kind == "uct" or (playing and self.player.kind == "uct")
+        searches = self.bidder.kind == "uct" or (playing and (self.player.kind == "uct" or self.player.worlds > 0))
         with when_compiled() if searches else nullcontext():  # minutes as plain Python
             _act(views, rng.keys, self.bidder_record, self.player_record, self.lookup, states, spare, out)
         return out
 
     def explain(self, views: States, legal: I8, rng: Streams) -> Explanation:
-        """BIS's takes, nil value and success curve in the bidding; SRP's goal, or UCT's rollouts, in the play."""
+        """BIS's takes, nil value and curve, or a network's values; in the play SRP's goal, rollouts or values."""
         view = views[0]
         if int(view["phase"]) == BIDDING:
+            if self.bidder.kind == "learned":
+                return explain_learned_bid(view, self.bidder_record[0], self.lookup[0])
             return explain_bid(view, self.bidder.kind, self.bidder_record[0], self.lookup[0])
         if self.player.kind == "uct" and 13 - int(view["plays"]) // 4 <= self.player.last:
             return explain_search(view, int(self.player_record["infer"][0]), self.lookup[0], rng)
+        if self.player.kind == "learned":
+            return explain_learned_play(view, self.player_record[0], self.lookup[0], rng)
         return explain_play(view, self.player.kind)
 
 
 rb = partial(SpadesPolicy, "rb")  # the rule-based bidder of the paper
 ms = partial(SpadesPolicy, "ms")  # the bids of the book Master Spades
 io = partial(SpadesPolicy, "io")  # the bids of cardgames.io
-learned = partial(SpadesPolicy, "learned")  # a network that moves BIS's bid (beyond the paper)
 srp = partial(SpadesPolicy, player="srp")
 wrp = partial(SpadesPolicy, player="wrp")
 
@@ -236,6 +255,28 @@ def uct(
     return SpadesPolicy(bidder, Player("uct", last, iterations, infer, exploration))
 
 
-def learned_from(path: str | Path, player: str | Player = "srp") -> SpadesPolicy:
-    """The learned bidder with the weights of a file that ``bidzoo train spades-bidder`` wrote; ValueError names it."""
-    return SpadesPolicy("learned", player, with_parts(shipped_lookup(), **load_network(path)))
+def learned(
+    player: str = "learned",
+    worlds: int = 0,
+    last: int = 13,
+    certain: float = 1.0,
+    weights: str | Path | None = None,
+    lookup: State | None = None,
+) -> SpadesPolicy:
+    """Bids and cards by networks (beyond the paper).
+
+    Args:
+        player: ``"learned"``, or another of ``PLAYERS``, which plays what the network has bid.
+        worlds: deals of the unseen cards on which it tries its cards before it plays one; 0: no search.
+        last: it searches in the last so many tricks.
+        certain: standard errors by which another card must then be better than the network's.
+        weights: a file of ``bidzoo train learned``; default: the packaged one.
+        lookup: what it looks up beside them; default: the shipped one.
+    """
+    chosen = Player("learned", last, certain=certain, worlds=worlds) if player == "learned" else player
+    if weights is not None:
+        lookup = with_parts(shipped_lookup() if lookup is None else lookup, **load_network(weights))
+    return SpadesPolicy("learned", chosen, lookup)
+
+
+learned_search = partial(learned, worlds=WORLDS)

@@ -18,7 +18,7 @@ from bidzoo.core.kernels import F64, I64, State, States, below_row, next_row, ro
 from bidzoo.envs.spades.bidding import bid_row, legal_bids_row
 from bidzoo.envs.spades.determinize import determinize_row
 from bidzoo.envs.spades.play import legal_cards_row, play_row
-from bidzoo.envs.spades.score import BAG_LIMIT, side_points_row
+from bidzoo.envs.spades.score import gap_row
 from bidzoo.envs.spades.state import BIDDING, NIL, copy_public_row
 
 NAIVE, VOIDS, BIDS = range(3)  # inference
@@ -93,17 +93,6 @@ def rollout_row(state: State) -> None:
     """The round played out by SRP in all seats."""
     while state.plays < 52:
         play_row(state, srp_row(state, state.held[state.turn]))
-
-
-@row
-def gap_row(state: State, side: int) -> float:
-    """Points of ``side`` for a finished round, bag penalties included, minus the others' mean."""
-    gap = 0.0
-    for other in range(state.sides):
-        points, bags = side_points_row(state, other)
-        points -= int(state.bag_penalty) * ((int(state.bags[other]) + bags) // BAG_LIMIT)
-        gap += points if other == side else -points / (state.sides - 1)
-    return gap
 
 
 LEAST_SPREAD = 1.0  # points: a bag

@@ -45,6 +45,17 @@ def side_points_row(state: State, side: int) -> tuple[int, int]:
 
 
 @row
+def gap_row(state: State, side: int) -> float:
+    """Points of ``side`` for a finished round, bag penalties included, minus the others' mean."""
+    gap = 0.0
+    for other in range(state.sides):
+        points, bags = side_points_row(state, other)
+        points -= int(state.bag_penalty) * ((int(state.bags[other]) + bags) // BAG_LIMIT)
+        gap += points if other == side else -points / (state.sides - 1)
+    return gap
+
+
+@row
 def score_row(state: State) -> None:
     """Gains, scores and bags of every side after 13 tricks; the round becomes the last one."""
     for side in range(state.sides):
