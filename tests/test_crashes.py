@@ -275,7 +275,7 @@ def test_training_of_the_others(tmp_path, trainers, name):
 
 @pytest.mark.slow
 def test_training_of_spades(tmp_path):
-    pytest.importorskip("torch")
+    pytest.importorskip("torch").set_num_threads(1)
     from bidzoo.agents.spades.learned_training import LearnedOptions, train_learned
 
     small = {"games": 8, "first_games": 30, "batch": 32, "bid_batch": 8, "worth_games": 100, "test_games": 4}
