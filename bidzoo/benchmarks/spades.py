@@ -91,7 +91,7 @@ def comparisons() -> tuple[Comparison, ...]:
 def _whole() -> list[Comparison]:
     """Bids and cards learned, and what each of them, and search, gives."""
     learned, bis, rb = (Bidder.named(kind) for kind in ("learned", "bis", "rb"))
-    own, search, uct = Player("learned"), Player("learned", worlds=WORLDS, certain=1.0), Player("uct", last=8)
+    own, search, uct = Player("learned"), Player("learned", worlds=WORLDS), Player("uct", last=8)
     pairs = [
         ("learned : BIS+SRP", learned, own, bis, SRP),
         ("learned : BIS+UCT(8)", learned, own, bis, uct),

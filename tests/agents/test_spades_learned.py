@@ -251,3 +251,20 @@ def test_the_shipped_networks_beat_bis_and_srp() -> None:
     assert won_by_first(play_games((learned(), bis), np.arange(4000), seed=77)).mean() > 0.58
     games = play_games((learned(worlds=20), bis), np.arange(200), seed=77)
     assert (games.states["phase"] == OVER).all() and won_by_first(games).mean() > 0.55
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"variant": variant} for variant in ("cutthroat", "mirror", "whiz", "suicide")),
+        *({"deck": deck} for deck in ("jokers", "jokers_deuces")),
+        *({"failed_nil": kind} for kind in ("partner", "nothing")),
+    ],
+    ids=lambda options: next(iter(options.values())),
+)
+def test_it_is_ahead_of_bis_and_srp_in_every_variant(options) -> None:
+    """Rounds of 2000 boards, both ways; in cutthroat each has two seats."""
+    games = play_games((learned(), SpadesPolicy("bis")), np.arange(4000), 31, Spades(phase="round", **options))
+    gains = games.states["gains"].astype(float)
+    ahead = gains[:, 0::2].sum(axis=1) - gains[:, 1::2].sum(axis=1)
+    assert np.where(games.swapped == 1, -ahead, ahead).mean() > 1

@@ -16,11 +16,10 @@ from bidzoo.agents.spades.learned import (
     CHOICES,
     FEATURES,
     HIDDEN,
-    MOST_USED,
-    Seen,
     choice_bid_row,
     features_row,
     forward_row,
+    new_seen_row,
     see_row,
     values_row,
 )
@@ -96,7 +95,7 @@ def explain_learned_bid(view: State, bidder: State, lookup: State) -> Explanatio
 def explain_learned_play(view: State, player: State, lookup: State, rng: Streams) -> Explanation:
     """What the network gives each card beside the best; with search what the deals that were tried say."""
     held, values = int(view["held_here"]), np.zeros(13, np.float32)
-    seen = Seen(np.empty(MOST_USED, np.int16), np.empty(13, np.int8), np.empty(13, np.int8), np.empty(13, np.int16))
+    seen = new_seen_row()
     n, number = map(int, see_row(view, held, seen))
     if number > 1:
         values_row(seen, n, number, lookup, values)

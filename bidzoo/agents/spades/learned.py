@@ -139,23 +139,19 @@ def forward_row(x: F32, lookup: State, hidden: F32, out: F32) -> None:
 
 
 @row
-def choose_row(state: State, hand: int, bidder: State, lookup: State, key: np.uint64, x: F32) -> tuple[int, int]:
-    """Choice and bid of the learned bidder; with chance ``bidder.noise`` any choice. ``x`` gets the features."""
+def learned_row(state: State, hand: int, bidder: State, lookup: State, key: np.uint64) -> int:
+    """The bid of the seat to bid, which holds ``hand`` and has looked at it; a blind nil is never bid.
+
+    With chance ``bidder.noise`` it is any of the choices.
+    """
+    x, values, hidden = np.empty(FEATURES, np.float32), np.empty(CHOICES, np.float32), np.empty((2, HIDDEN), np.float32)
     regular = features_row(state, hand, bidder, lookup, x)
     if below_row(key, 1 << 20) < bidder.noise * (1 << 20):
         best = below_row(next_row(key), CHOICES)
     else:
-        values, hidden = np.empty(CHOICES, np.float32), np.empty((2, HIDDEN), np.float32)
         forward_row(x, lookup, hidden, values)
         best = int(np.argmax(values))
-    return best, nearest_row(legal_bids_row(state, hand), choice_bid_row(best, regular))
-
-
-@row
-def learned_row(state: State, hand: int, bidder: State, lookup: State, key: np.uint64) -> int:
-    """The bid of the seat to bid, which holds ``hand`` and has looked at it; a blind nil is never bid."""
-    _, bid = choose_row(state, hand, bidder, lookup, key, np.empty(FEATURES, np.float32))
-    return bid
+    return nearest_row(legal_bids_row(state, hand), choice_bid_row(best, regular))
 
 
 # ---- what a score is worth -------------------------------------------------------------------
@@ -209,6 +205,12 @@ class Seen(NamedTuple):
     cards: I8  # [13]  legal cards
     slots: I8  # [13]  ... as outputs
     kinds: I16  # [13]  ... bits of their kinds
+
+
+@row
+def new_seen_row() -> Seen:
+    """Room for one decision."""
+    return Seen(np.empty(MOST_USED, np.int16), np.empty(13, np.int8), np.empty(13, np.int8), np.empty(13, np.int16))
 
 
 @row
@@ -396,7 +398,7 @@ def add_scaled_rows(weight: F32, rows: I64, n: int, x: F32, out: F32) -> None:
 @row
 def learned_card_row(state: State, held: int, lookup: State) -> int:
     """The card of the highest value for the seat to play, which holds ``held``; views and states."""
-    seen = Seen(np.empty(MOST_USED, np.int16), np.empty(13, np.int8), np.empty(13, np.int8), np.empty(13, np.int16))
+    seen = new_seen_row()
     n, number = see_row(state, held, seen)
     if number == 1:
         return int(seen.cards[0])

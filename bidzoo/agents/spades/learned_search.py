@@ -8,7 +8,7 @@ so the differences say much more than the means.
 
 import numpy as np
 
-from bidzoo.agents.spades.learned import MOST_USED, Seen, see_row, values_row, worth_row
+from bidzoo.agents.spades.learned import Seen, new_seen_row, see_row, values_row, worth_row
 from bidzoo.agents.spades.uct import BIDS, Workspace, imagine_row, open_workspace_row, rollout_row
 from bidzoo.core.kernels import F64, State, row
 from bidzoo.envs.spades.deals import SUITS
@@ -20,7 +20,7 @@ def searched_card_row(
     state: State, held: int, player: State, lookup: State, key: np.uint64, workspace: Workspace
 ) -> int:
     """The card of the seat to play, which holds ``held``."""
-    seen = Seen(np.empty(MOST_USED, np.int16), np.empty(13, np.int8), np.empty(13, np.int8), np.empty(13, np.int16))
+    seen = new_seen_row()
     n, number = see_row(state, held, seen)
     if number == 1:
         return int(seen.cards[0])

@@ -36,13 +36,13 @@ from bidzoo.agents.spades.learned import (
     SLOTS,
     WHAT,
     WIDE,
-    Seen,
     choice_bid_row,
     features_row,
-    forward_row,
+    learned_card_row,
+    learned_row,
     load_network,
+    new_seen_row,
     see_row,
-    values_row,
     worth_row,
 )
 from bidzoo.agents.spades.lookup import shipped_lookup, with_parts
@@ -160,57 +160,40 @@ class Minds(NamedTuple):
     stray: float
 
 
-class Room(NamedTuple):
-    """What one game works on."""
-
-    trial: States  # [1]
-    seen: Seen
-    x: F32  # [FEATURES]
-    hidden: F32  # [2, HIDDEN]
-    values: F32  # [13]
-
-
 @row
-def _bid_row(state: State, learns: int, minds: Minds, key: np.uint64, room: Room) -> int:
+def _bid_row(state: State, learns: int, minds: Minds, key: np.uint64) -> int:
     """The bidding action of the seat to act; bits of ``learns``: seats of the learned player."""
     seat, lookup = int(state.turn), minds.lookup[0]
     if not (minds.network and learns >> seat & 1):
         return bis_row(state, state.hands[seat], minds.bidders[1], lookup, key)
     if not state.looked >> seat & 1:
         return LOOK
-    regular = features_row(state, state.hands[seat], minds.bidders[0], lookup, room.x)
-    forward_row(room.x, lookup, room.hidden, room.values)
-    best = int(np.argmax(room.values[:CHOICES]))
-    return nearest_row(legal_bids_row(state, state.hands[seat]), choice_bid_row(best, regular))
+    return learned_row(state, state.hands[seat], minds.bidders[0], lookup, key)
 
 
 @row
-def _card_row(state: State, learns: int, minds: Minds, room: Room) -> int:
+def _card_row(state: State, learns: int, minds: Minds) -> int:
     """The card of the seat to play."""
     seat = int(state.turn)
     held = int(state.held[seat])
     if not (minds.network and learns >> seat & 1):
         return srp_row(state, held)
-    n, number = see_row(state, held, room.seen)
-    if number == 1:
-        return int(room.seen.cards[0])
-    values_row(room.seen, n, number, minds.lookup[0], room.values)
-    return int(room.seen.cards[np.argmax(room.values[:number])])
+    return learned_card_row(state, held, minds.lookup[0])
 
 
 @row
-def _play_out_row(state: State, learns: int, minds: Minds, key: np.uint64, room: Room) -> None:
+def _play_out_row(state: State, learns: int, minds: Minds, key: np.uint64) -> None:
     """The round to its last card."""
     while state.phase == BIDDING:
-        bid_row(state, _bid_row(state, learns, minds, key, room))
+        bid_row(state, _bid_row(state, learns, minds, key))
     while state.plays < 52:
-        play_row(state, _card_row(state, learns, minds, room))
+        play_row(state, _card_row(state, learns, minds))
 
 
 @row
-def _try_bids_row(state: State, learns: int, minds: Minds, key: np.uint64, room: Room, x: F32, out: F32) -> None:
+def _try_bids_row(state: State, learns: int, minds: Minds, key: np.uint64, trials: States, x: F32, out: F32) -> None:
     """What each choice of a bid leads to."""
-    seat, trial = int(state.turn), room.trial[0]
+    seat, trial = int(state.turn), trials[0]
     side, legal = seat % int(state.sides), legal_bids_row(state, state.hands[seat])
     regular = features_row(state, state.hands[seat], minds.bidders[0], minds.lookup[0], x)
     for choice in range(CHOICES):
@@ -221,22 +204,22 @@ def _try_bids_row(state: State, learns: int, minds: Minds, key: np.uint64, room:
         if same >= 0:
             out[choice] = out[same]
         else:
-            room.trial[0] = state
+            trials[0] = state
             bid_row(trial, bid)
-            _play_out_row(trial, learns, minds, key, room)
+            _play_out_row(trial, learns, minds, key)
             out[choice] = worth_row(trial, side, minds.lookup[0])
 
 
 @row
 def _try_cards_row(
-    state: State, learns: int, minds: Minds, key: np.uint64, room: Room, number: int, cards: I8, out: F32
+    state: State, learns: int, minds: Minds, key: np.uint64, trials: States, number: int, cards: I8, out: F32
 ) -> None:
     """What each of ``number`` legal cards leads to."""
-    trial, side = room.trial[0], int(state.turn) % int(state.sides)
+    trial, side = trials[0], int(state.turn) % int(state.sides)
     for i in range(number):
-        room.trial[0] = state
+        trials[0] = state
         play_row(trial, cards[i])
-        _play_out_row(trial, learns, minds, key, room)
+        _play_out_row(trial, learns, minds, key)
         out[i] = worth_row(trial, side, minds.lookup[0])
 
 
@@ -246,11 +229,13 @@ def _chance_row(key: np.uint64, share: float) -> bool:
 
 
 @row
-def _game_row(g: int, number: int, seed: int, state: State, minds: Minds, room: Room, bids: Bids, cards: Cards) -> None:
+def _game_row(
+    g: int, number: int, seed: int, state: State, minds: Minds, trials: States, bids: Bids, cards: Cards
+) -> None:
     """A begun game to its end; decisions that are learned from into row ``g`` of ``bids`` and ``cards``."""
     learns = 15 if number % 2 else (5 if number // 2 % 2 else 10)  # every other game against BIS
     taken_bids, taken_cards = 0, 0
-    own = Seen(np.empty(MOST_USED, np.int16), np.empty(13, np.int8), np.empty(13, np.int8), np.empty(13, np.int16))
+    own, x = new_seen_row(), np.empty(FEATURES, np.float32)
     while state.phase != OVER:
         seat = int(state.turn)
         key = key_row(seed, number, (1 << 40) + int(state.length))
@@ -258,16 +243,16 @@ def _game_row(g: int, number: int, seed: int, state: State, minds: Minds, room: 
         if state.phase == BIDDING:
             looked = state.looked >> seat & 1
             if mine and looked and taken_bids < bids.x.shape[1] and _chance_row(next_row(next_row(key)), minds.bids):
-                _try_bids_row(state, learns, minds, key, room, bids.x[g, taken_bids], bids.worth[g, taken_bids])
+                _try_bids_row(state, learns, minds, key, trials, bids.x[g, taken_bids], bids.worth[g, taken_bids])
                 taken_bids += 1
-            action = _bid_row(state, learns, minds, key, room)
+            action = _bid_row(state, learns, minds, key)
             if stray and mine and looked:
-                regular = features_row(state, state.hands[seat], minds.bidders[0], minds.lookup[0], room.x)
+                regular = features_row(state, state.hands[seat], minds.bidders[0], minds.lookup[0], x)
                 choice = below_row(next_row(next_row(next_row(key))), CHOICES)
                 action = nearest_row(legal_bids_row(state, state.hands[seat]), choice_bid_row(choice, regular))
             act_row(state, action)
             continue
-        card = _card_row(state, learns, minds, room)
+        card = _card_row(state, learns, minds)
         learned_from = taken_cards < cards.slots.shape[1] and _chance_row(next_row(next_row(key)), minds.cards)
         if mine and (stray or learned_from):
             n, choices = see_row(state, int(state.held[seat]), own)
@@ -281,7 +266,7 @@ def _game_row(g: int, number: int, seed: int, state: State, minds: Minds, room: 
                     used[i] = own.used[i] if i < n else INPUTS
                 for i in range(choices):
                     slots[i], kinds[i] = own.slots[i], own.kinds[i]
-                _try_cards_row(state, learns, minds, key, room, choices, own.cards, cards.worth[g, taken_cards])
+                _try_cards_row(state, learns, minds, key, trials, choices, own.cards, cards.worth[g, taken_cards])
                 taken_cards += 1
             if stray:
                 card = int(own.cards[below_row(next_row(next_row(next_row(key))), choices)])
@@ -301,15 +286,11 @@ def _collect(
     bids: Bids,
     cards: Cards,
 ) -> None:
-    seen = Seen(np.empty(MOST_USED, np.int16), np.empty(13, np.int8), np.empty(13, np.int8), np.empty(13, np.int16))
-    hidden, values = np.empty((2, HIDDEN), np.float32), np.empty(13, np.float32)
-    x = np.empty(FEATURES, np.float32)
     for g in range(start, stop):
         number = numbers[g]
         kind = 0 if number // 2 % _EVERY else 1 + number // 2 // _EVERY % (len(blanks) - 1)
         begin_row(states[g], number // 2, seed, blanks[kind])
-        room = Room(trials[g : g + 1], seen, x, hidden, values)
-        _game_row(g, number, seed, states[g], minds, room, bids, cards)
+        _game_row(g, number, seed, states[g], minds, trials[g : g + 1], bids, cards)
 
 
 @cache

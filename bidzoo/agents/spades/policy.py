@@ -129,7 +129,7 @@ class Player:
     infer: str = "none"  # "none" deals unseen cards uniformly (the paper); "voids"; "bids": voids and bids
     exploration: float = 1.0  # C of Algorithm 2, in spreads of the points gap
     worlds: int = 0  # deals on which "learned" tries its cards; 0: no search
-    certain: float = 2.0  # standard errors by which another card must be better there
+    certain: float = 1.0  # standard errors by which another card must be better there
 
     def record(self) -> States:
         """The numbers as kernels read them, ``[1]``."""
