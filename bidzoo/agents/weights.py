@@ -15,10 +15,11 @@ from bidzoo.core.schema import json_value
 
 Player = tuple[Callable[..., Any], tuple[str, ...]]  # what makes the agent, and the games it plays
 CALLS = "bidzoo bridge network 1"  # ``network.Network.form``
-PLAYERS = {  # other forms, and who plays them
-    "bidzoo bridge baseline19 1": ("bidzoo.agents.bridge.baseline19", "Baseline19"),
-    "bidzoo bridge baseline16 1": ("bidzoo.agents.bridge.baseline16", "Baseline16"),
-    "bidzoo bridge pbl 1": ("bidzoo.agents.bridge.pbl", "Pbl"),
+PLAYERS = {  # other forms, who plays them, and which games
+    "bidzoo bridge baseline19 1": ("bidzoo.agents.bridge.baseline19", "Baseline19", BRIDGE[:1]),
+    "bidzoo bridge baseline16 1": ("bidzoo.agents.bridge.baseline16", "Baseline16", BRIDGE[:1]),
+    "bidzoo bridge pbl 1": ("bidzoo.agents.bridge.pbl", "Pbl", BRIDGE[:1]),
+    "bidzoo spades learned 1": ("bidzoo.agents.spades.policy", "learned", SPADES),
 }
 
 
@@ -41,10 +42,9 @@ def player_of(path: str | Path) -> Player:
     if "game" in about:
         return _partial("bidzoo.agents.tabular.policy", "load_table", path), (str(about["game"]).partition("(")[0],)
     form = about.get("format")
-    if form == "bidzoo spades learned 1":
-        return partial(import_module("bidzoo.agents.spades.policy").learned, weights=path), SPADES
     if form in PLAYERS:
-        return _partial(*PLAYERS[form], path), BRIDGE[:1]
+        module, name, games = PLAYERS[form]
+        return _partial(module, name, path), games
     if form != CALLS:
         what = f"weights of another kind ({form})" if form else "weights of another program"
         raise ValueError(f"{path}: {what}, expected a network of calls, a tabular policy or a learned Spades player")

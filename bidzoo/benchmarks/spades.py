@@ -275,7 +275,7 @@ TITLES = {
     "learned": "Beyond the paper: learned bids, SRP on both sides",
     "whole": "Beyond the paper: bids and cards learned",
 }
-SEARCH_GAMES = {"rule-based": 2_000, "uct": 2_000, "whole": 1_000}  # most games of a row in which somebody searches
+SEARCH_GAMES = {"uct": 2_000, "whole": 1_000}  # most games of a row in which somebody searches
 COLUMNS = (
     *("first : second", "win %", "points", "their points"),
     *("nil %", "nils made %", "their nil %", "their nils made %"),

@@ -20,8 +20,7 @@ from bidzoo.agents.spades.learned import (
     features_row,
     forward_row,
     new_seen_row,
-    see_row,
-    values_row,
+    think_row,
 )
 from bidzoo.agents.spades.learned_search import compare_row
 from bidzoo.agents.spades.situation import ROUND_TYPES, goal_row, round_type_row, situation_row
@@ -71,7 +70,7 @@ def explain_bid(view: State, kind: str, bidder: State, lookup: State) -> Explana
     return Explanation(text=text, facts=tuple(facts), curve=curve)
 
 
-PER_CENT = "% of games, beside the choice taken"
+PER_CENT = "% of games, beside "
 
 
 @when_compiled()
@@ -88,28 +87,27 @@ def explain_learned_bid(view: State, bidder: State, lookup: State) -> Explanatio
         bid = int(nearest_row(legal, choice_bid_row(choice, regular)))
         found[bid] = (100 * float(values[choice] - values.max()), float("nan"))
     facts = (("takes after earlier bids", f"{3 * float(x[0]):.2f}"), ("nil value", f"{float(x[1]):.2f}"))
-    return Explanation(text="Bids what the network values most.", values=found, unit=PER_CENT, facts=facts)
+    return Explanation(
+        text="Bids what the network values most.", values=found, unit=PER_CENT + "the choice taken", facts=facts
+    )
 
 
 @when_compiled()
-def explain_learned_play(view: State, player: State, lookup: State, rng: Streams) -> Explanation:
-    """What the network gives each card beside the best; with search what the deals that were tried say."""
-    held, values = int(view["held_here"]), np.zeros(13, np.float32)
-    seen = new_seen_row()
-    n, number = map(int, see_row(view, held, seen))
-    if number > 1:
-        values_row(seen, n, number, lookup, values)
-    own, cards = int(np.argmax(values[:number])), [FIRST_CARD + int(card) for card in seen.cards[:number]]
-    worlds, searches = int(player["worlds"]), 13 - int(view["plays"]) // 4 <= int(player["last"])
-    if number == 1 or not worlds or not searches:
+def explain_learned_play(view: State, worlds: int, lookup: State, rng: Streams) -> Explanation:
+    """What the network gives each card beside the best; with search what the ``worlds`` that were tried say."""
+    held, values, seen = int(view["held_here"]), np.empty(13, np.float32), new_seen_row()
+    number, own = map(int, think_row(view, held, lookup, seen, values))
+    cards = [FIRST_CARD + int(card) for card in seen.cards[:number]]
+    if number == 1 or not worlds:
         found = {card: (100 * float(values[k] - values[own]), float("nan")) for k, card in enumerate(cards)}
-        return Explanation(text="Plays what the network values most.", values=found, unit=PER_CENT)
+        text = "Plays what the network values most."
+        return Explanation(text=text, values=found, unit=PER_CENT + "the choice taken")
     gains, errors, key = np.empty(13), np.empty(13), rng.keys[0]
     workspace = Workspace(allocate(STATE, 2), allocate(VIEW, 1))
     compare_row(view, held, worlds, seen, number, own, lookup, key, workspace, gains, errors)
     found = {card: (100 * float(gains[k]), 100 * float(errors[k])) for k, card in enumerate(cards)}
     text = f"Tries its cards on {worlds} deals; the network would play the one at 0."
-    return Explanation(text=text, values=found, unit="% of games, beside the network's card")
+    return Explanation(text=text, values=found, unit=PER_CENT + "the network's card")
 
 
 def explain_play(view: State, kind: str) -> Explanation:

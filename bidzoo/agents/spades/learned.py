@@ -396,12 +396,19 @@ def add_scaled_rows(weight: F32, rows: I64, n: int, x: F32, out: F32) -> None:
 
 
 @row
+def think_row(state: State, held: int, lookup: State, seen: Seen, values: F32) -> tuple[int, int]:
+    """The number of legal cards of the seat to play, which holds ``held``, and which of them has the highest value."""
+    n, number = see_row(state, held, seen)
+    if number == 1:
+        values[0] = 0
+        return 1, 0
+    values_row(seen, n, number, lookup, values)
+    return number, int(np.argmax(values[:number]))
+
+
+@row
 def learned_card_row(state: State, held: int, lookup: State) -> int:
     """The card of the highest value for the seat to play, which holds ``held``; views and states."""
     seen = new_seen_row()
-    n, number = see_row(state, held, seen)
-    if number == 1:
-        return int(seen.cards[0])
-    values = np.empty(13, np.float32)
-    values_row(seen, n, number, lookup, values)
-    return int(seen.cards[np.argmax(values[:number])])
+    _, own = think_row(state, held, lookup, seen, np.empty(13, np.float32))
+    return int(seen.cards[own])

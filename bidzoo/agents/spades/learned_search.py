@@ -8,7 +8,7 @@ so the differences say much more than the means.
 
 import numpy as np
 
-from bidzoo.agents.spades.learned import Seen, new_seen_row, see_row, values_row, worth_row
+from bidzoo.agents.spades.learned import Seen, new_seen_row, think_row, worth_row
 from bidzoo.agents.spades.uct import BIDS, Workspace, imagine_row, open_workspace_row, rollout_row
 from bidzoo.core.kernels import F64, State, row
 from bidzoo.envs.spades.deals import SUITS
@@ -21,12 +21,10 @@ def searched_card_row(
 ) -> int:
     """The card of the seat to play, which holds ``held``."""
     seen = new_seen_row()
-    n, number = see_row(state, held, seen)
+    number, own = think_row(state, held, lookup, seen, np.empty(13, np.float32))
     if number == 1:
         return int(seen.cards[0])
-    values, gains, errors = np.empty(13, np.float32), np.empty(13), np.empty(13)
-    values_row(seen, n, number, lookup, values)
-    own = int(np.argmax(values[:number]))
+    gains, errors = np.empty(13), np.empty(13)
     compare_row(state, held, player.worlds, seen, number, own, lookup, key, workspace, gains, errors)
     best = own
     for i in range(number):

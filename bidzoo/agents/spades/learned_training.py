@@ -47,7 +47,7 @@ from bidzoo.agents.spades.learned import (
 )
 from bidzoo.agents.spades.lookup import shipped_lookup, with_parts
 from bidzoo.agents.spades.match import paper_game, play_games, share_won
-from bidzoo.agents.spades.policy import Bidder, Player, SpadesPolicy
+from bidzoo.agents.spades.policy import Player, SpadesPolicy
 from bidzoo.agents.spades.srp import srp_row
 from bidzoo.core.arrays import load_metadata, rounded
 from bidzoo.core.kernels import F32, I8, I16, I64, State, States, allocate, batched, below_row, key_row, next_row, row
@@ -119,21 +119,37 @@ def fit_worth(config: LearnedOptions) -> F32:
     target = torch.from_numpy(np.concatenate([won, 1 - won]).astype(np.float32))
     model = nn.Sequential(nn.Linear(_CLUES, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 1))
     clues = torch.from_numpy(_clues(scores))
-    optimizer = torch.optim.Adam(model.parameters(), 2e-3)
-    steps = 2 * (len(clues) // config.batch)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, max(1, steps))
-    for _ in range(2):
-        for rows in torch.randperm(len(clues)).split(config.batch)[: len(clues) // config.batch]:
-            loss = nn.functional.binary_cross_entropy_with_logits(model(clues[rows])[:, 0], target[rows])
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            schedule.step()
+
+    def loss(rows: Any) -> Any:
+        return (nn.functional.binary_cross_entropy_with_logits(model(clues[rows])[:, 0], target[rows]),)
+
+    _minimise(model, loss, len(clues), 2, config.batch, 2e-3)
     every = np.arange(LEAST, LEAST + SCORES)
     both = np.stack(np.meshgrid(every, every, indexing="ij"), axis=-1).reshape(-1, 2)
     with torch.no_grad():
         ours, theirs = (torch.sigmoid(model(torch.from_numpy(_clues(s)))[:, 0]) for s in (both, both[:, ::-1]))
     return np.ascontiguousarray(((ours + 1 - theirs) / 2).numpy().reshape(SCORES, SCORES))
+
+
+def _minimise(
+    net: Any, loss_of: Callable[[Any], Any], number: int, epochs: int, batch: int, rate: float
+) -> list[list[float]]:
+    """Adam on the first that ``loss_of(rows)`` gives, the rate falling to 0; all of it by step of the last epoch."""
+    import torch
+
+    optimizer = torch.optim.Adam(net.parameters(), rate)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, max(1, epochs * (number // batch)))
+    steps: list[list[float]] = []
+    for _ in range(epochs):
+        steps.clear()
+        for rows in torch.randperm(number).split(batch)[: number // batch]:
+            found = loss_of(rows)
+            optimizer.zero_grad()
+            found[0].backward()
+            optimizer.step()
+            schedule.step()
+            steps.append([one.item() for one in found])
+    return steps
 
 
 _CLUES = 2 * (1 + 1 + 8)
@@ -302,12 +318,15 @@ def _blanks() -> States:
     return np.concatenate([paper_game().blank, *(game.blank for game in rounds)])
 
 
+def _player(weights: dict[str, F32]) -> SpadesPolicy:
+    return SpadesPolicy("learned", Player("learned"), with_parts(shipped_lookup(), **weights))
+
+
 def collect(config: LearnedOptions, weights: dict[str, F32], step: int) -> tuple[Bids, Cards]:
     """What one pass learns from; in pass 0 BIS and SRP play."""
-    lookup = allocate(shipped_lookup().dtype, 1)
-    lookup[0] = with_parts(shipped_lookup(), **weights)
-    bidders = np.concatenate([Bidder.named(kind).record() for kind in ("learned", "bis")])
-    minds = Minds(bidders, lookup, step > 0, config.bids, config.cards, config.stray)
+    player, bis = _player(weights), SpadesPolicy("bis")
+    bidders = np.concatenate([player.bidder_record, bis.bidder_record])
+    minds = Minds(bidders, player.lookup, step > 0, config.bids, config.cards, config.stray)
     found_bids: list[Bids] = []
     found_cards: list[Cards] = []
     total = config.games if step else config.first_games
@@ -368,6 +387,12 @@ def _arrays(bids: Any, cards: Any) -> dict[str, F32]:
     return found
 
 
+def _squares(error: Any, worth: Any) -> tuple[Any, Any, Any]:
+    """What is minimised, and the squares of errors and of differences of worth."""
+    squares = (error**2).sum()
+    return 100 * squares / len(error), squares, (worth**2).sum()
+
+
 def fit(
     config: LearnedOptions, bids: Bids, cards: Cards, start: dict[str, F32], step: int
 ) -> tuple[dict[str, F32], dict[str, float]]:
@@ -384,7 +409,7 @@ def fit(
         worth = bid_worth[rows]
         out = bid_net(x[rows])
         worth, out = worth - worth.mean(1, keepdim=True), out - out.mean(1, keepdim=True)
-        return ((out - worth) ** 2).sum(), (worth**2).sum()
+        return _squares(out - worth, worth)
 
     def card_loss(rows: Any) -> Any:
         inputs = torch.zeros(len(rows), INPUTS + 1).scatter_(1, used[rows].long(), 1.0)[:, :INPUTS]
@@ -397,7 +422,7 @@ def fit(
             torch.where(mask, a - torch.where(mask, a, 0).sum(1, keepdim=True) / number, 0)
             for a in (out, card_worth[rows])
         )
-        return ((out - worth) ** 2).sum(), (worth**2).sum()
+        return _squares(out - worth, worth)
 
     figures: dict[str, float] = {}
     rate = config.rate * max(0.2, 1 - 0.2 * step)
@@ -405,19 +430,9 @@ def fit(
         ("bids", bid_net, bid_loss, len(x), config.bid_batch),
         ("cards", card_net, card_loss, len(used), config.batch),
     ):
-        optimizer = torch.optim.Adam(net.parameters(), rate)
-        steps = config.epochs * (number // batch)
-        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, max(1, steps))
-        for _ in range(config.epochs):
-            left, all_of_it = 0.0, 0.0
-            for rows in torch.randperm(number).split(batch)[: number // batch]:
-                error, variance = loss_of(rows)
-                optimizer.zero_grad()
-                (100 * error / len(rows)).backward()
-                optimizer.step()
-                schedule.step()
-                left, all_of_it = left + error.item(), all_of_it + variance.item()
-            figures[f"{name} explained"] = 1 - left / max(all_of_it, 1e-9)
+        steps = _minimise(net, loss_of, number, config.epochs, batch, rate)
+        left, everything = (sum(step[k] for step in steps) for k in (1, 2))
+        figures[f"{name} explained"] = 1 - left / max(everything, 1e-9)
     return {"worth": start["worth"], **_arrays(bid_net, card_net)}, figures
 
 
@@ -475,6 +490,5 @@ _ABOUT = {"format": str, "command": str, "options": dict[str, Any], "history": l
 
 def _wins(config: LearnedOptions, weights: dict[str, F32]) -> float:
     """Share of test games won against BIS and SRP."""
-    player = SpadesPolicy("learned", Player("learned"), with_parts(shipped_lookup(), **weights))
-    games = play_games((player, SpadesPolicy("bis")), np.arange(config.test_games), 1000 + config.seed)
+    games = play_games((_player(weights), SpadesPolicy("bis")), np.arange(config.test_games), 1000 + config.seed)
     return float(share_won(games.winner).mean())

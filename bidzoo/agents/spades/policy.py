@@ -148,6 +148,12 @@ class Player:
 
 
 @row
+def late_row(state: State, player: State) -> bool:
+    """It is one of the last tricks, in which ``player`` searches."""
+    return 13 - state.plays // 4 <= player.last
+
+
+@row
 def card_choice_row(state: State, held: int, player: State, lookup: State, key: np.uint64, workspace: Workspace) -> int:
     """The card of the seat to play, which holds ``held``; ``workspace`` for UCT."""
     if player.kind == WRP:
@@ -155,10 +161,10 @@ def card_choice_row(state: State, held: int, player: State, lookup: State, key: 
     if player.kind == RANDOM:
         return pick_row(legal_cards_row(state, held), key)
     if player.kind == LEARNED_PLAYER:
-        if player.worlds and 13 - state.plays // 4 <= player.last:
+        if player.worlds and late_row(state, player):
             return searched_card_row(state, held, player, lookup, key, workspace)
         return learned_card_row(state, held, lookup)
-    if player.kind == UCT_PLAYER and 13 - state.plays // 4 <= player.last:
+    if player.kind == UCT_PLAYER and late_row(state, player):
         return uct_card_row(state, held, player, lookup, key, workspace)
     return srp_row(state, held)
 
@@ -228,10 +234,11 @@ class SpadesPolicy:
             if self.bidder.kind == "learned":
                 return explain_learned_bid(view, self.bidder_record[0], self.lookup[0])
             return explain_bid(view, self.bidder.kind, self.bidder_record[0], self.lookup[0])
-        if self.player.kind == "uct" and 13 - int(view["plays"]) // 4 <= self.player.last:
+        late = bool(late_row(view, self.player_record[0]))
+        if self.player.kind == "uct" and late:
             return explain_search(view, int(self.player_record["infer"][0]), self.lookup[0], rng)
         if self.player.kind == "learned":
-            return explain_learned_play(view, self.player_record[0], self.lookup[0], rng)
+            return explain_learned_play(view, self.player.worlds if late else 0, self.lookup[0], rng)
         return explain_play(view, self.player.kind)
 
 
@@ -256,21 +263,21 @@ def uct(
 
 
 def learned(
+    weights: str | Path | None = None,
     player: str = "learned",
     worlds: int = 0,
     last: int = 13,
     certain: float = 1.0,
-    weights: str | Path | None = None,
     lookup: State | None = None,
 ) -> SpadesPolicy:
     """Bids and cards by networks (beyond the paper).
 
     Args:
+        weights: a file of ``bidzoo train learned``; default: the packaged one.
         player: ``"learned"``, or another of ``PLAYERS``, which plays what the network has bid.
         worlds: deals of the unseen cards on which it tries its cards before it plays one; 0: no search.
         last: it searches in the last so many tricks.
         certain: standard errors by which another card must then be better than the network's.
-        weights: a file of ``bidzoo train learned``; default: the packaged one.
         lookup: what it looks up beside them; default: the shipped one.
     """
     chosen = Player("learned", last, certain=certain, worlds=worlds) if player == "learned" else player
