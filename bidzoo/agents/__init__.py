@@ -294,7 +294,7 @@ def make(name: AgentName | str, **options: Any) -> Policy:
     bis                                   player, and parts of the bidder: nil_threshold, single_curve, endgame,
                                           conventions, blind, bid_sensitive, ...
     rb, ms, io                            player, lookup
-    learned, learned-search               player, worlds, last, certain, weights, lookup
+    learned, learned-search               weights, player, worlds, last, certain, lookup
     srp, wrp                              bidder, lookup
     uct                                   bidder, last, iterations, infer, exploration
     cfr                                   iterations, average, noise, seed
