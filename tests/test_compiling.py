@@ -102,7 +102,7 @@ if sys.argv[1] == "command":
     assert done.exit_code == 0 and "kernels of 1 games" in done.output, (done.output, done.exception)
 else:
     use("mini_hanabi_v0", "random")
-print(json.dumps(sum(k.compiled.stats.cache_misses.total() for k in compiling.KERNELS.values())))
+print(json.dumps(sum(form.stats.cache_misses.total() for k in compiling.KERNELS.values() for form in (k.compiled, k.body))))
 """
     cold, warm = (end(start(script, word, NUMBA_CACHE_DIR=str(tmp_path)))[0] for word in ("command", "use"))
     assert cold > 5 and warm == 0

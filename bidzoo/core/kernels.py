@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import update_wrapper, wraps
+from functools import cached_property, update_wrapper, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
@@ -23,6 +23,7 @@ from numba.extending import typeof_impl
 from numpy.typing import ArrayLike, NDArray
 
 from bidzoo.core import compiling
+from bidzoo.core.linking import Body
 from bidzoo.core.threads import spread
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -50,6 +51,7 @@ class _Thread(threading.local):
 
 _thread = _Thread()
 LOOK_AGAIN = 0.2  # seconds between two looks for a compiled form
+OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # of numba
 MANY = 64  # rows: too many for plain Python
 
 
@@ -58,16 +60,22 @@ class Kernel:
 
     def __init__(self, function: Callable[..., Any], plain: bool) -> None:
         self.py_func, self.key = function, (function.__module__, function.__qualname__)
-        self.compiled = njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+        self.compiled = njit(cache=True, **OPTIONS)(function)
         self._plain, self._looked = plain, -LOOK_AGAIN
         self._run = function if config.DISABLE_JIT else self._first
         update_wrapper(self, function)
-        if not config.DISABLE_JIT:  # a constant counts as a number, or numba would compile a form for each
-            resolve = self.compiled.get_call_template
-            self.compiled.get_call_template = lambda args, kws: resolve(
-                tuple(map(types.unliteral, args)), {name: types.unliteral(given) for name, given in kws.items()}
-            )
+        if not config.DISABLE_JIT:
             compiling.KERNELS[self.key] = self
+
+    @cached_property
+    def body(self) -> Body:
+        """What it is to kernels that call it."""
+        made = Body(self.compiled.py_func, OPTIONS)
+        resolve = made.get_call_template  # a constant counts as a number, or numba would compile a form for each
+        made.get_call_template = lambda args, kws: resolve(
+            tuple(map(types.unliteral, args)), {name: types.unliteral(given) for name, given in kws.items()}
+        )
+        return made
 
     def __call__(self, *arguments: Any) -> Any:
         return (self.py_func if _thread.plain else self._run)(*arguments)
@@ -126,8 +134,8 @@ def wait_always() -> None:
     _Thread.patient = False
 
 
-# in other kernels a kernel stands for its compiled form
-typeof_impl.register(Kernel, lambda kernel, context: types.Dispatcher(kernel.compiled))
+# in other kernels a kernel stands for its body
+typeof_impl.register(Kernel, lambda kernel, context: types.Dispatcher(kernel.body))
 
 
 if TYPE_CHECKING:  # numba is untyped: checkers see the plain signatures
