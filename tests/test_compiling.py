@@ -14,7 +14,7 @@ import pytest
 from numba import config
 
 import bidzoo
-from bidzoo.cli.compiling import everything
+from bidzoo.cli.compiling import apart, everything
 from bidzoo.core import compiling, threads
 from bidzoo.core.kernels import next_row, when_compiled
 from bidzoo.envs.bridge import auction
@@ -102,7 +102,8 @@ if sys.argv[1] == "command":
     assert done.exit_code == 0 and "kernels of 1 games" in done.output, (done.output, done.exception)
 else:
     use("mini_hanabi_v0", "random")
-print(json.dumps(sum(form.stats.cache_misses.total() for k in compiling.KERNELS.values() for form in (k.compiled, k.body))))
+forms = [form for kernel in compiling.KERNELS.values() for form in (kernel.compiled, kernel.body)]
+print(json.dumps(sum(form.stats.cache_misses.total() for form in forms)))
 """
     cold, warm = (end(start(script, word, NUMBA_CACHE_DIR=str(tmp_path)))[0] for word in ("command", "use"))
     assert cold > 5 and warm == 0
@@ -114,6 +115,8 @@ def test_everything_is_compiled_once():
     assert {env_id for env_id, name in work if name is None} >= set(bidzoo.registry.GAMES)
     assert {("spades_v0", "bis"), ("bridge_bidding_v0", "sayc"), ("bridge_bidding_v0", "bmcs")} <= set(work)
     assert ("spades_v0", "uct") not in work  # the class of bis: one kernel plays them all
+    kinds = [{env_id for env_id, _ in part} for part in apart(work)]
+    assert kinds[:2] == [{"bridge_bidding_v0", "bridge_v0"}, {"spades_v0"}] and len(kinds) == 6
 
 
 def test_an_unknown_policy_is_named(monkeypatch):

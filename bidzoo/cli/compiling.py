@@ -9,7 +9,6 @@ from bidzoo.cli.options import progress
 
 ROWS = 64  # tables of a batch: from here on kernels take the way of large batches
 PLAYED = ("bridge_bidding_v0", "spades_v0")  # where agents are compiled; those of the small games are few kernels
-LONGEST = (("spades_v0", "bis"), ("bridge_bidding_v0", "sayc"))  # begun first, as they share little
 
 Work = tuple[str, str | None]  # a game, one of its agents
 
@@ -24,16 +23,16 @@ def compile_kernels(
 
     began = time.perf_counter()
     meant = {registry.game_id(name) for name in games} if games else set(registry.entries())
-    work = [one for one in everything() if one[0] in meant]
+    parts = apart([one for one in everything() if one[0] in meant])
     with progress() as report:
-        report("compiling", 0, len(work))
-        for done, _ in enumerate(jobs.as_completed(use, work, workers or threads.cores(), "loky"), 1):
-            report("compiling", done, len(work))
+        report("compiling", 0, len(parts))
+        for done, _ in enumerate(jobs.as_completed(use_all, parts, workers or threads.cores(), "loky"), 1):
+            report("compiling", done, len(parts))
     typer.echo(f"kernels of {len(meant)} games and their agents: {time.perf_counter() - began:.0f} s")
 
 
 def everything() -> list[Work]:
-    """All games and an agent of each class, in an order that lets two processes seldom compile the same."""
+    """All games and an agent of each class."""
     from bidzoo import agents, registry
 
     classes = {
@@ -42,10 +41,22 @@ def everything() -> list[Work]:
         for name in reversed(agents.AGENTS)
         if env_id in agents.AGENTS[name].games
     }
-    games = registry.entries()
-    alone = sorted(games, key=lambda env_id: "signalling" not in games[env_id].module)
-    work: list[Work] = [*LONGEST, *((env_id, None) for env_id in alone), *reversed(classes.values())]
-    return list(dict.fromkeys(work))
+    return [*((env_id, None) for env_id in registry.entries()), *reversed(classes.values())]
+
+
+def apart(work: list[Work]) -> list[tuple[Work, ...]]:
+    """``work`` in parts that share no kernels, or two processes would compile the same; the longest first."""
+    parts: dict[str, tuple[Work, ...]] = {}
+    for env_id, name in work:
+        kind = env_id.partition("_")[0]  # both games of bridge have its auction
+        parts[kind] = (*parts.get(kind, ()), (env_id, name))
+    return sorted(parts.values(), key=len, reverse=True)
+
+
+def use_all(*part: Work) -> None:
+    """``use`` of each."""
+    for env_id, name in part:
+        use(env_id, name)
 
 
 def use(env_id: str, name: str | None) -> None:
