@@ -1,5 +1,6 @@
 """``bidzoo compile``: every kernel of games and agents, before anybody waits for one."""
 
+import gc
 import time
 from typing import Annotated
 
@@ -55,6 +56,7 @@ def apart(work: list[Work]) -> list[tuple[Work, ...]]:
 
 def use_all(*part: Work) -> None:
     """``use`` of each."""
+    gc.set_threshold(100_000, 50, 50)  # the compiler makes many objects, few of them to be collected
     for env_id, name in part:
         use(env_id, name)
 
