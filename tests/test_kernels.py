@@ -11,19 +11,21 @@ from bidzoo.core.threads import FEW
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
-def test_constants_do_not_multiply_kernels() -> None:
+def test_a_kernel_is_compiled_once_for_its_callers() -> None:
     @row
     def shift_row(x: int, by: int) -> int:
         return x << by
 
     @row
     def both_row(x: int) -> int:
-        return shift_row(x, 3) + shift_row(x, by=4) + shift_row(x, x)
+        return shift_row(x, 3) + shift_row(np.int8(x), by=4) + shift_row(x, x)
 
     shift_row.body._cache = both_row.compiled._cache = NullCache()  # an earlier run may have left its own
     assert both_row(1) == 8 + 16 + 2
     assert not shift_row.compiled.signatures  # Python has not called it
     assert len(shift_row.body.signatures) == 1
+    for form in shift_row.body.overloads.values():
+        assert not form.library.get_pointer_to_function(form.fndesc.llvm_func_name)  # no machine code
 
 
 @batched
