@@ -71,9 +71,9 @@ class Kernel:
     def body(self) -> Body:
         """What it is to kernels that call it."""
         made = Body(self.compiled.py_func, OPTIONS)
-        resolve = made.get_call_template
+        resolve = made.get_call_template  # a constant counts as a number, or numba would compile a form for each
         made.get_call_template = lambda args, kws: resolve(
-            tuple(map(_one_of_many, args)), {name: _one_of_many(given) for name, given in kws.items()}
+            tuple(map(types.unliteral, args)), {name: types.unliteral(given) for name, given in kws.items()}
         )
         return made
 
@@ -106,12 +106,6 @@ class Kernel:
             return self.py_func(*map(_with_attributes, arguments))
         finally:
             _thread.plain = False
-
-
-def _one_of_many(given: Any) -> Any:
-    """A constant counts as a number, a short integer as a long one, or numba would compile a form for each."""
-    given = types.unliteral(given)
-    return types.int64 if given in (types.int8, types.int16, types.int32) else given
 
 
 def _with_attributes(given: Any) -> Any:
