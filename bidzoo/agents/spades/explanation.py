@@ -1,4 +1,7 @@
-"""The numbers behind a Spades bid (takes, nil value, success curve, values of a network), and those behind a card."""
+"""The numbers behind a Spades bid (takes, nil value, success curve, values of a network), and those behind a card.
+
+Every ``state`` is what the seat on turn knows (``known_row``).
+"""
 
 import numpy as np
 
@@ -38,25 +41,25 @@ STEPS = 41  # points of a curve
 WORLDS = 60  # deals in which every card of UCT is tried
 
 
-def explain_bid(view: State, kind: str, bidder: State, lookup: State) -> Explanation:
+def explain_bid(state: State, kind: str, bidder: State, lookup: State) -> Explanation:
     """Takes of the hand; of BIS also the nil value, its success curve and the threshold."""
-    if not int(view["looked"]) >> int(view["seat"]) & 1:
+    if not int(state["looked"]) >> int(state["turn"]) & 1:
         return Explanation(text="It has not looked at its hand yet.")
-    hand = int(view["hand"])
-    raw = float(hand_takes_row(view, hand, lookup))
-    takes = raw + float(factor_row(view, bidder))
+    hand = int(state["hands"][state["turn"]])
+    raw = float(hand_takes_row(state, hand, lookup))
+    takes = raw + float(factor_row(state, bidder))
     facts = [("takes of the hand", f"{raw:.2f}"), ("takes after earlier bids", f"{takes:.2f}")]
     if kind != "bis":
         return Explanation(text=f"Bids by the rules of {kind.upper()}.", facts=tuple(facts[:1]))
-    covered = bool(bidder["conventions"]) and bool(offered_row(view))
-    value = float(hand_nil_value_row(view, hand, lookup, covered))
+    covered = bool(bidder["conventions"]) and bool(offered_row(state))
+    value = float(hand_nil_value_row(state, hand, lookup, covered))
     curve, chance = None, value
-    if int(view["variant"]) != CUTTHROAT:
-        line = lookup["curves"][int(bidder["single_curve"]), int(sequence_row(view))]
+    if int(state["variant"]) != CUTTHROAT:
+        line = lookup["curves"][int(bidder["single_curve"]), int(sequence_row(state))]
         chance = float(chance_row(line, value))
         points = tuple((float(x), float(chance_row(line, float(x)))) for x in np.linspace(0, 1, STEPS))
         curve = Curve("Success curve of nil after these bids", "nil value", "chance", points, (value, chance))
-    threshold = float(threshold_row(view, bidder, takes, covered))
+    threshold = float(threshold_row(state, bidder, takes, covered))
     worth = 200 * chance - 100
     facts += [
         ("nil value", f"{value:.2f}"),
@@ -74,15 +77,15 @@ PER_CENT = "% of games, beside "
 
 
 @when_compiled()
-def explain_learned_bid(view: State, bidder: State, lookup: State) -> Explanation:
+def explain_learned_bid(state: State, bidder: State, lookup: State) -> Explanation:
     """What the network gives each bid it considers, beside the best."""
-    if not int(view["looked"]) >> int(view["seat"]) & 1:
+    if not int(state["looked"]) >> int(state["turn"]) & 1:
         return Explanation(text="It has not looked at its hand yet.")
-    hand, values = int(view["hand"]), np.empty(CHOICES, np.float32)
+    hand, values = int(state["hands"][state["turn"]]), np.empty(CHOICES, np.float32)
     x = np.empty(FEATURES, np.float32)
-    regular = int(features_row(view, hand, bidder, lookup, x))
+    regular = int(features_row(state, hand, bidder, lookup, x))
     forward_row(x, lookup, np.empty((2, HIDDEN), np.float32), values)
-    legal, found = int(legal_bids_row(view, hand)), {}
+    legal, found = int(legal_bids_row(state, hand)), {}
     for choice in map(int, np.argsort(values)):
         bid = int(nearest_row(legal, choice_bid_row(choice, regular)))
         found[bid] = (100 * float(values[choice] - values.max()), float("nan"))
@@ -93,10 +96,10 @@ def explain_learned_bid(view: State, bidder: State, lookup: State) -> Explanatio
 
 
 @when_compiled()
-def explain_learned_play(view: State, worlds: int, lookup: State, rng: Streams) -> Explanation:
+def explain_learned_play(state: State, worlds: int, lookup: State, rng: Streams) -> Explanation:
     """What the network gives each card beside the best; with search what the ``worlds`` that were tried say."""
-    held, values, seen = int(view["held_here"]), np.empty(13, np.float32), new_seen_row()
-    number, own = map(int, think_row(view, held, lookup, seen, values))
+    held, values, seen = int(state["held"][state["turn"]]), np.empty(13, np.float32), new_seen_row()
+    number, own = map(int, think_row(state, held, lookup, seen, values))
     cards = [FIRST_CARD + int(card) for card in seen.cards[:number]]
     if number == 1 or not worlds:
         found = {card: (100 * float(values[k] - values[own]), float("nan")) for k, card in enumerate(cards)}
@@ -104,33 +107,33 @@ def explain_learned_play(view: State, worlds: int, lookup: State, rng: Streams) 
         return Explanation(text=text, values=found, unit=PER_CENT + "the choice taken")
     gains, errors, key = np.empty(13), np.empty(13), rng.keys[0]
     workspace = Workspace(allocate(STATE, 2), allocate(VIEW, 1))
-    compare_row(view, held, worlds, seen, number, own, lookup, key, workspace, gains, errors)
+    compare_row(state, held, worlds, seen, number, own, lookup, key, workspace, gains, errors)
     found = {card: (100 * float(gains[k]), 100 * float(errors[k])) for k, card in enumerate(cards)}
     text = f"Tries its cards on {worlds} deals; the network would play the one at 0."
     return Explanation(text=text, values=found, unit=PER_CENT + "the network's card")
 
 
-def explain_play(view: State, kind: str) -> Explanation:
+def explain_play(state: State, kind: str) -> Explanation:
     """The goal of the moment, and what the contract lacks."""
-    situation = situation_row(view, int(view["held_here"]), kind != "wrp")
+    situation = situation_row(state, int(state["held"][state["turn"]]), kind != "wrp")
     facts = [("goal", GOALS[int(goal_row(situation))]), ("tricks still needed", str(max(0, int(situation.need))))]
-    if int(view["variant"]) == PARTNERSHIP:
-        facts.append(("kind of round", ROUND_TYPES[int(round_type_row(view, int(view["seat"])))]))
+    if int(state["variant"]) == PARTNERSHIP:
+        facts.append(("kind of round", ROUND_TYPES[int(round_type_row(state, int(state["turn"])))]))
     return Explanation(text=f"Plays by {kind.upper()}.", facts=tuple(facts))
 
 
 @when_compiled()
-def explain_search(view: State, infer: int, lookup: State, rng: Streams) -> Explanation:
+def explain_search(state: State, infer: int, lookup: State, rng: Streams) -> Explanation:
     """UCT's estimate of each card without its tree: all cards in the same worlds, each played out by SRP."""
-    held, side = int(view["held_here"]), int(view["turn"]) % int(view["sides"])
-    cards = hand_cards(int(legal_cards_row(view, held)))
+    held, side = int(state["held"][state["turn"]]), int(state["turn"]) % int(state["sides"])
+    cards = hand_cards(int(legal_cards_row(state, held)))
     states = allocate(STATE, 3)
     workspace, trial, key = Workspace(states[:2], allocate(VIEW, 1)), states[2:], rng.keys[0]
-    open_workspace_row(view, held, infer, workspace.views[0])
+    open_workspace_row(state, held, infer, workspace.views[0])
     gaps, samples = np.empty((WORLDS, len(cards))), []
     for n in range(WORLDS):
-        key = np.uint64(imagine_row(view, infer, lookup, key, workspace))
-        samples.append({seat: int(states[0]["held"][seat]) for seat in range(4) if seat != int(view["seat"])})
+        key = np.uint64(imagine_row(state, infer, lookup, key, workspace))
+        samples.append({seat: int(states[0]["held"][seat]) for seat in range(4) if seat != int(state["turn"])})
         for k, card in enumerate(cards):
             trial[0] = states[0]
             play_row(trial[0], card)

@@ -12,7 +12,7 @@ import numpy as np
 
 from bidzoo.agents.spades.curves import SEQUENCES, load_curves
 from bidzoo.agents.spades.learned import NETWORK, load_network
-from bidzoo.core.kernels import F64, State, allocate, row
+from bidzoo.core.kernels import F64, State, allocate, row, when_compiled
 from bidzoo.envs.spades.state import DECKS
 
 UNSEEN, HAND = 39, 13  # cards in the three other hands, and in one of them
@@ -195,6 +195,7 @@ LOOKUP = np.dtype(
 
 
 @cache
+@when_compiled()
 def exact_lookup() -> State:
     """The record without success curves and network."""
     lookup = allocate(LOOKUP, 1)[0]

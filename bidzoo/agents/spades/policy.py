@@ -32,7 +32,7 @@ from bidzoo.core.names import takes
 from bidzoo.core.streams import Streams
 from bidzoo.envs.spades.bidding import legal_bids_row
 from bidzoo.envs.spades.play import legal_cards_row
-from bidzoo.envs.spades.state import BIDDING, FIRST_CARD, LOOK, PLAY, STATE, VIEW
+from bidzoo.envs.spades.state import BIDDING, FIRST_CARD, LOOK, PLAY, STATE, VIEW, known_row
 
 
 def _record(numbers: Any, **words: int) -> States:
@@ -186,11 +186,13 @@ def _act(
     out: I64,
 ) -> None:
     for b in range(start, stop):
-        view, workspace = views[b], Workspace(states[2 * b : 2 * b + 2], spare[b : b + 1])
+        view, state = views[b], states[3 * b]
+        known_row(view, state)
+        workspace = Workspace(states[3 * b + 1 : 3 * b + 3], spare[b : b + 1])
         if view.phase == BIDDING:
-            out[b] = bid_choice_row(view, view.hand, bidder[0], lookup[0], keys[b], workspace)
+            out[b] = bid_choice_row(state, view.hand, bidder[0], lookup[0], keys[b], workspace)
         elif view.phase == PLAY:
-            card = card_choice_row(view, view.held_here, player[0], lookup[0], keys[b], workspace)
+            card = card_choice_row(state, view.held_here, player[0], lookup[0], keys[b], workspace)
             out[b] = FIRST_CARD + card
         else:
             out[b] = 0
@@ -220,7 +222,7 @@ class SpadesPolicy:
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """Actions ``[B]``; ``legal`` is not needed, the rules are known. ``rng`` serves UCT and random."""
         out = np.zeros(len(views), np.int64)
-        states, spare = allocate(STATE, 2 * len(views)), allocate(VIEW, len(views))
+        states, spare = allocate(STATE, 3 * len(views)), allocate(VIEW, len(views))
         playing = bool((views["phase"] == PLAY).any())
         searches = self.bidder.kind == "uct" or (playing and (self.player.kind == "uct" or self.player.worlds > 0))
         with when_compiled() if searches else nullcontext():  # minutes as plain Python
@@ -229,17 +231,18 @@ class SpadesPolicy:
 
     def explain(self, views: States, legal: I8, rng: Streams) -> Explanation:
         """BIS's takes, nil value and curve, or a network's values; in the play SRP's goal, rollouts or values."""
-        view = views[0]
-        if int(view["phase"]) == BIDDING:
+        state = allocate(STATE, 1)[0]
+        known_row(views[0], state)
+        if int(state["phase"]) == BIDDING:
             if self.bidder.kind == "learned":
-                return explain_learned_bid(view, self.bidder_record[0], self.lookup[0])
-            return explain_bid(view, self.bidder.kind, self.bidder_record[0], self.lookup[0])
-        late = bool(late_row(view, self.player_record[0]))
+                return explain_learned_bid(state, self.bidder_record[0], self.lookup[0])
+            return explain_bid(state, self.bidder.kind, self.bidder_record[0], self.lookup[0])
+        late = bool(late_row(state, self.player_record[0]))
         if self.player.kind == "uct" and late:
-            return explain_search(view, int(self.player_record["infer"][0]), self.lookup[0], rng)
+            return explain_search(state, int(self.player_record["infer"][0]), self.lookup[0], rng)
         if self.player.kind == "learned":
-            return explain_learned_play(view, self.player.worlds if late else 0, self.lookup[0], rng)
-        return explain_play(view, self.player.kind)
+            return explain_learned_play(state, self.player.worlds if late else 0, self.lookup[0], rng)
+        return explain_play(state, self.player.kind)
 
 
 rb = partial(SpadesPolicy, "rb")  # the rule-based bidder of the paper

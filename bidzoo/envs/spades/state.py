@@ -140,6 +140,15 @@ def view_row(state: State, seat: int, view: State) -> None:
     view.held_here = state.held[seat] if seen else 0
 
 
+@row
+def known_row(view: State, state: State) -> None:
+    """What ``view`` shows into ``state``: the public fields and its own hand; the other seats hold nothing."""
+    copy_public_row(view, state)
+    for seat in range(4):
+        state.hands[seat] = view.hand if seat == view.seat else 0
+        state.held[seat] = view.held_here if seat == view.seat else 0
+
+
 @batched
 def views(start: int, stop: int, states: States, players: I64, out: States) -> None:
     """``view_row`` of ``players`` ``[B]`` into ``out`` ``[B]``."""
