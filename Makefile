@@ -27,7 +27,7 @@ test: $(READY) $(KERNELS) check
 FUZZ ?= 2000
 SEED ?=
 test-fuzz: $(READY) $(KERNELS)
-	FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/test_fuzz.py -n auto --maxprocesses 4 --timeout 0 $(if $(SEED),--hypothesis-seed=$(SEED))
+	FUZZ=$(FUZZ) SEED=$(SEED) $(BIN)/python -m pytest tests/test_fuzz.py -n auto --maxprocesses 4 --timeout 0 $(if $(SEED),--hypothesis-seed=$(SEED))
 
 # small changes of rules, scoring, encoders and readers, each of which a test must find: docs/mutations.md
 test-mutations: .venv-mutations/ready
