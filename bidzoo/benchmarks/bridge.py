@@ -224,6 +224,7 @@ def _measure(
     boards: dict[bool, Boards] = {}  # for fast and for slow policies
     ended: dict[tuple[str, str], Contracts] = {}
     quality: list[dict[str, Any]] = []
+    slams: list[dict[str, Any]] = []
     pairs = rooms(playing, not options.fresh)
     for kind in sorted({slow(pair) for pair in pairs}):
         count = min(options.boards, options.search_boards) if kind else options.boards
@@ -235,6 +236,7 @@ def _measure(
             ended[ours.name, theirs.name] = Contracts.of(states)
             if ours is theirs:
                 quality.append(quality_row(played_on, ours.name, states))
+                slams.append(slam_row(played_on, ours.name, states))
         if options.fresh:
             reached = [ended[first.name, second.name] for first, second in of_kind]
             played_on.solve(reached, options.cache, options.workers, options.backend, report)
@@ -248,6 +250,7 @@ def _measure(
     tables = [cross, *[table for table in [relations(gained)] if table.rows]]
     if quality:
         tables.append(ResultTable("Four of the same agent", list(quality[0]), [*quality], note=QUALITY_NOTE))
+        tables.append(ResultTable("Slams of four of the same agent", list(slams[0]), [*slams], note=SLAM_NOTE))
     return tables, [figure]
 
 
@@ -360,28 +363,57 @@ def quality_row(boards: Boards, name: str, states: States) -> dict[str, Any]:
     bid = (game[:, None] & side)[makeable & ~makeable[:, ::-1]]
     distance = np.abs(imps(boards.points(contracts) - par(boards.tricks, dealer, vulnerable)).astype(np.int64))
 
-    def percent(of: Bool) -> float | None:
-        return 100 * float(of.mean()) if len(of) else None
-
     return {
         "agent": name,
         "IMPs off par": boards.estimate(distance),
         "calls": float(length.mean()),
-        "passed out %": percent(~played),
-        "game %": percent(game),
-        "slam %": percent(slam),
-        "doubled %": percent((contracts.stake > 1)[played]),
-        "makes %": percent(made[played]),
-        "games that are there, bid %": percent(bid),
-        "games bid, make %": percent(made[game]),
-        "slams bid, make %": percent(made[slam]),
+        "passed out %": _percent(~played),
+        "game %": _percent(game),
+        "slam %": _percent(slam),
+        "doubled %": _percent((contracts.stake > 1)[played]),
+        "makes %": _percent(made[played]),
+        "games that are there, bid %": _percent(bid),
+        "games bid, make %": _percent(made[game]),
+        "slams bid, make %": _percent(made[slam]),
     }
+
+
+def _percent(of: Bool) -> float | None:
+    return 100 * float(of.mean()) if len(of) else None
+
+
+SLAMS = (("grand slams", 13), ("small slams", 12))  # and the tricks they need
+SLAM_NOTE = (
+    "Double dummy. Slams that are there: a side can take just so many tricks in its best strain, how often it bids"
+    " just so high"
+)
+
+
+def slam_row(boards: Boards, name: str, states: States) -> dict[str, Any]:
+    """The slams that four of the agent ``name`` bid and could have bid, at the final ``states`` ``[N]``."""
+    contracts = Contracts.of(states)
+    tricks, made = _side_tricks(boards).max(2), boards.made(contracts)
+    level = np.where(contracts.bid >= 0, contracts.bid // 5 + 1, 0)
+    row: dict[str, Any] = {"agent": name}
+    for kind, needed in SLAMS:
+        bid, there = level + 6 == needed, (tricks == needed).any(1)
+        side = (tricks == needed).argmax(1) == contracts.declarer % 2
+        row |= {
+            f"{kind} bid in 1000": 1000 * float(bid.mean()) if len(bid) else None,
+            f"{kind} bid, make %": _percent(made[bid]),
+            f"{kind} that are there, bid %": _percent((bid & side)[there]),
+        }
+    return row
+
+
+def _side_tricks(boards: Boards) -> I64:
+    """Most tricks of each side in each strain ``[N, 2, 5]`` (N/S, E/W), by its better declarer."""
+    return np.asarray(boards.tricks.reshape(-1, 2, 2, 5).max(1), np.int64)
 
 
 def makeable_games(boards: Boards) -> Bool:
     """Sides that can make a game double dummy ``[N, 2]`` (N/S, E/W)."""
-    tricks = boards.tricks.reshape(-1, 2, 2, 5).max(1)  # better declarer of each side
-    return (tricks >= GAME_LEVEL + 6).any(2)
+    return np.asarray((_side_tricks(boards) >= GAME_LEVEL + 6).any(2))
 
 
 def is_game(contracts: Contracts) -> Bool:

@@ -200,7 +200,7 @@ def test_agents_that_cannot_play_are_named(result):
 
 
 def test_quality(result):
-    quality = {row["agent"]: row for row in result[0][-1].rows}
+    quality = {row["agent"]: row for row in result[0][-2].rows}
     assert quality["pass"]["passed out %"] == 100
     assert quality["pass"]["calls"] == 4
     assert quality["pass"]["games that are there, bid %"] == 0
@@ -215,7 +215,34 @@ def test_par_of_passing(result):
     from bidzoo.envs.bridge.score import imps
 
     expected = np.abs(imps(-par_scores).astype(int)).mean()
-    assert result[0][-1].rows[0]["IMPs off par"].mean == pytest.approx(expected)
+    assert result[0][-2].rows[0]["IMPs off par"].mean == pytest.approx(expected)
+
+
+class Ambitious:
+    """Opens at the seven level in the first seat, the same in every strain; the others pass."""
+
+    name = "ambitious"
+
+    def act(self, views, legal, rng):
+        return np.where(views["length"] == 0, call_number("7C") + views["board"] % 5, call_number("P"))
+
+
+def test_slams():
+    boards = Boards(5000)
+    states = boards.play(Ambitious(), Ambitious())
+    row = bridge.slam_row(boards, "ambitious", states)
+    there = bid = made = 0
+    for n, tricks in enumerate(boards.tricks.tolist()):
+        best = [max(tricks[5 * seat + strain] for seat in pair for strain in range(5)) for pair in ((0, 2), (1, 3))]
+        there += 13 in best
+        bid += best[states["dealer"][n] % 2] == 13
+        made += tricks[5 * states["dealer"][n] + n % 5] == 13
+    assert there > 50
+    assert row["grand slams bid in 1000"] == 1000
+    assert row["grand slams bid, make %"] == pytest.approx(made / 50)
+    assert row["grand slams that are there, bid %"] == pytest.approx(100 * bid / there)
+    assert row["small slams bid in 1000"] == row["small slams that are there, bid %"] == 0
+    assert row["small slams bid, make %"] is None
 
 
 def test_results_survive_the_file(result, tmp_path):
