@@ -80,8 +80,9 @@ def test_enter_and_verify(challenge, agent, tmp_path):
 @pytest.mark.parametrize("file", ENTRIES, ids=lambda file: file.stem)
 def test_published_entries_are_those_of_the_agents_of_today(file, monkeypatch):
     monkeypatch.setattr(leaderboard, "CHALLENGES", PUBLISHED)
-    for check in leaderboard.verify(leaderboard.load(file), boards=100, seed=5):
-        assert len(check.boards) == 100 and check.wrong.tolist() == [], check.opponent
+    boards = 8 if file.stem.endswith(("bmcs", "search")) else 100  # they search
+    for check in leaderboard.verify(leaderboard.load(file), boards=boards, seed=5):
+        assert len(check.boards) == boards and check.wrong.tolist() == [], check.opponent
 
 
 class Slow:
