@@ -184,7 +184,7 @@ class Odd:
         (["sayc"] * 4, 10, r"boards 10: expected a list of board numbers"),
         (["sayc"] * 4, [0.5], "boards: float64 from 0.5, expected integers from 0"),
         (["sayc"] * 4, [-1], "boards: int64 from -1, expected integers from 0"),
-        ([agents.make("bis")] * 4, [0], "bis.srp does not play bridge_bidding_v0: its views have no field 'looked'"),
+        ([agents.make("bis")] * 4, [0], "bis.srp does not play bridge_bidding_v0: its views have no field 'variant'"),
         ([Odd(0)] * 4, [0, 1], r"odd: act\(\) gave int64 \[\], expected one integer a row, \[2\]"),
         ([Odd(np.zeros(2))] * 4, [0, 1], r"odd: act\(\) gave float64 \[2\], expected one integer a row"),
     ],
