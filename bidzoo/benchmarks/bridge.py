@@ -233,10 +233,10 @@ def _measure(
         of_kind = [pair for pair in pairs if slow(pair) == kind]
         run = run_of(kind, len(of_kind) * len(played_on.numbers), options, ledger, report)
         for (ours, theirs), states in played_on.play_rooms(of_kind, options.seed, run):
-            ended[ours.name, theirs.name] = Contracts.of(states)
+            ended[ours.name, theirs.name] = contracts = Contracts.of(states)
             if ours is theirs:
                 quality.append(quality_row(played_on, ours.name, states))
-                slams.append(slam_row(played_on, ours.name, states))
+                slams.append(slam_row(played_on, ours.name, contracts))
         if options.fresh:
             reached = [ended[first.name, second.name] for first, second in of_kind]
             played_on.solve(reached, options.cache, options.workers, options.backend, report)
@@ -389,9 +389,8 @@ SLAM_NOTE = (
 )
 
 
-def slam_row(boards: Boards, name: str, states: States) -> dict[str, Any]:
-    """The slams that four of the agent ``name`` bid and could have bid, at the final ``states`` ``[N]``."""
-    contracts = Contracts.of(states)
+def slam_row(boards: Boards, name: str, contracts: Contracts) -> dict[str, Any]:
+    """The slams that four of the agent ``name``, who reached ``contracts`` ``[N]``, bid and could have bid."""
     tricks, made = _side_tricks(boards).max(2), boards.made(contracts)
     level = np.where(contracts.bid >= 0, contracts.bid // 5 + 1, 0)
     row: dict[str, Any] = {"agent": name}

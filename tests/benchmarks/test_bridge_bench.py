@@ -230,7 +230,7 @@ class Ambitious:
 def test_slams():
     boards = Boards(5000)
     states = boards.play(Ambitious(), Ambitious())
-    row = bridge.slam_row(boards, "ambitious", states)
+    row = bridge.slam_row(boards, "ambitious", Contracts.of(states))
     there = bid = made = 0
     for n, tricks in enumerate(boards.tricks.tolist()):
         best = [max(tricks[5 * seat + strain] for seat in pair for strain in range(5)) for pair in ((0, 2), (1, 3))]

@@ -408,7 +408,7 @@ def think_row(state: State, held: int, lookup: State, seen: Seen, values: F32) -
 
 @row
 def learned_card_row(state: State, held: int, lookup: State) -> int:
-    """The card of the highest value for the seat to play, which holds ``held``; views and states."""
+    """The card of the highest value for the seat to play, which holds ``held``."""
     seen = new_seen_row()
     _, own = think_row(state, held, lookup, seen, np.empty(13, np.float32))
     return int(seen.cards[own])

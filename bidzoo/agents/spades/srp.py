@@ -72,7 +72,7 @@ def goal_card_row(s: Situation, goal: int, target: int, ally_short: int) -> int:
 
 @row
 def srp_row(state: State, held: int) -> int:
-    """The card SRP plays for the seat to play, which holds ``held``; views and states."""
+    """The card SRP plays for the seat to play, which holds ``held``."""
     legal = legal_cards_row(state, held)
     if legal & (legal - 1) == 0:
         return lowest_row(legal)
@@ -86,7 +86,7 @@ def srp_row(state: State, held: int) -> int:
 
 @row
 def wrp_row(state: State, held: int) -> int:
-    """The card WRP plays for the seat to play, which holds ``held``; views and states."""
+    """The card WRP plays for the seat to play, which holds ``held``."""
     s = situation_row(state, held, False)
     if s.alive[0]:
         goal = KEEP_NIL
