@@ -117,6 +117,7 @@ def test_a_changed_byte_never_gives_other_deals(tmp_path: Path) -> None:
         ({"provenance": np.array("[]")}, r"provenance: \[\], expected an object"),
         ({"provenance": np.array("[" * 10**5)}, "provenance: not JSON .lists and objects 65 deep"),
         ({"owner": np.full((5, 13), 300)}, r"owner\[0, 0\] 300: expected 0 ... 255"),
+        ({"tricks": np.full((5, 10), 256)}, r"tricks\[0, 0\] 256: expected 0 ... 255"),
         ({"owner": np.array([{}], object)}, "owner: an array of object"),
     ],
 )

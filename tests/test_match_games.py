@@ -139,6 +139,51 @@ def test_no_ledger_keeps_actions(tmp_path):
         match.play(bidzoo.make_game("comm_v0"), [random] * 2, np.arange(2), run=Run(ledger=ledger), actions=True)
 
 
+def test_what_lies_between_the_fields_of_a_state_goes_into_no_ledger(tmp_path):
+    """Its bytes are those of the match alone."""
+    game, random = bidzoo.make_game("spades_v0"), agents.make("random")
+    boards = np.arange(2)
+    played = match.play(game, [random] * 4, boards)
+    noisy = np.full(played.states.nbytes, 255, np.uint8).view(played.states.dtype)
+    for name in noisy.dtype.names:
+        noisy[name] = played.states[name]
+    assert noisy.tobytes() != played.states.tobytes()
+    for path, states in ((tmp_path / "a", played.states), (tmp_path / "b", noisy)):
+        with match.MatchLedger(path, [random]) as ledger:
+            (name,) = ledger.names(game, [random] * 4, 0, 0, [boards])
+            ledger.add(name, played.reward, states)
+            (found,) = ledger.known(game, [name]).values()
+            np.testing.assert_array_equal(found[1], played.states)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "fault"),
+    [
+        ("reward", match._packed(np.zeros((1, 2), np.float32)), "8 bytes or more, expected 16 of 2 boards"),
+        ("reward", match._packed(np.zeros((3, 2), np.float32)), "17 bytes or more, expected 16 of 2 boards"),
+        ("reward", match._packed(np.full((2, 2), np.nan, np.float32)), "holds numbers that are not finite"),
+        ("reward", "AAAA", "Error -3 .*, expected base64 of zlib"),
+        ("reward", "A", ".*, expected base64 of zlib"),
+        ("tables", "", "0 bytes or more, expected .* of 2 boards"),
+    ],
+)
+def test_damaged_shares_of_a_ledger_are_named(tmp_path, field, text, fault):
+    path, game, random = tmp_path / "ledger.jsonl", bidzoo.make_game("comm_v0"), agents.make("random")
+    played = match.play(game, [random] * 2, np.arange(2))
+    with match.MatchLedger(path, [random]) as ledger:
+        names = ledger.names(game, [random] * 2, 0, 0, [np.arange(2)])
+        ledger.add(names[0], played.reward, played.states)
+    entry = json.loads(path.read_text())
+    entry["outcome"][field] = text
+    path.write_text(json.dumps(entry) + "\n")
+    with (
+        match.MatchLedger(path, [random]) as ledger,
+        pytest.raises(ValueError, match=rf"ledger\.jsonl, line 1: {field}: {fault}"),
+    ):
+        ledger.known(game, names)
+
+
 # ---- records -----------------------------------------------------------------------------
 
 

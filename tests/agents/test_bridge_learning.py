@@ -183,6 +183,8 @@ def test_a_run_on_other_deals_is_another_run(tmp_path, beginner):
     run(few)
     with pytest.raises(ValueError, match=r"input deals was .* and is now"):
         run(others)
+    with pytest.raises(ValueError, match=r"input start was .* and is now"):
+        run(few, network.network_of(POLICY, network.module(POLICY, 2)))
     with pytest.raises(ValueError, match="input reference was 'start' and is now"):
         run(few, reference=beginner)
 

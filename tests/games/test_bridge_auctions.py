@@ -50,6 +50,7 @@ def test_npz_is_what_was_written(tmp_path):
         ({"dealer": np.zeros(2, np.uint8)}, "dealer: 2 rows, expected 3 as in owner"),
         ({"calls": np.array([0, 0, 0, 0, 3, 0, 0, 256, 0, 3, 1, 2, 0, 0, 0])}, r"calls\[7\] 256: expected 0"),
         ({"owner": fields()["owner"] + np.int64(256)}, r"owner\[\d, \d+\] \d+: expected 0 ... 255"),
+        ({"vulnerable": np.array([[0, 0], [1, 0], [1, 256]])}, r"vulnerable\[2, 1\] 256: expected 0 ... 1"),
         ({"length": np.array([4, -4, 4])}, r"length\[1\] -4: expected 4 ... 319"),
         ({"length": np.array([2**40, 4, 7])}, r"length\[0\] 1099511627776: expected 4"),
         ({"length": np.array([5, 4, 7])}, "calls: 15 calls, expected 16, the sum of length"),
