@@ -136,6 +136,7 @@ def test_forked_children_of_a_parent_with_threads_play_on(monkeypatch):
             child.start()
         for child in children:
             child.join(120)
+            child.kill()
         stop.set()
         for one in busy:
             one.join()

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 from bidzoo.core import storage
-from bidzoo.core.arrays import EXPANSION, ROOM, Floats, Numbers, Text, digest, load_npz
+from bidzoo.core.arrays import EXPANSION, ROOM, Floats, Numbers, Tensor, Text, digest, load_npz, load_tensors
 from bidzoo.core.kernels import column, integers, without_padding
 from bidzoo.core.options import Checked, Count, Length, NotFinite, Range, Whole
 from bidzoo.core.schema import json_value, parse
-from bidzoo.core.storage import Journal, Ledger, Lines, Lock, replace_file, sweep
+from bidzoo.core.storage import Journal, Ledger, Lines, Lock, append_file, replace_file, sweep
 
 # ---- one at a time -------------------------------------------------------------------------
 
@@ -137,6 +137,17 @@ def test_a_journal_outlives_a_full_disk(tmp_path, full, alone):
         journal.append(records[2:])
     with Journal(tmp_path / "j", {"size": 4}, 4, alone) as journal:
         np.testing.assert_array_equal(journal.at_opening, records[[0, 2]])
+
+
+def test_what_is_appended_is_all_there_or_not_at_all(tmp_path, full):
+    append_file(tmp_path / "f", b"one ")
+    for left in (0, 2):
+        full(left)
+        with pytest.raises(OSError, match="No space left"):
+            append_file(tmp_path / "f", b"two ")
+    full(None)
+    append_file(tmp_path / "f", b"three")
+    assert (tmp_path / "f").read_bytes() == b"one three"
 
 
 def test_what_killed_writers_left_is_swept(tmp_path):
@@ -369,3 +380,17 @@ def test_a_digest_is_of_names_types_shapes_and_contents():
     others.append({**one, "a": np.arange(1, 7)})
     assert digest(one) == digest(dict(reversed(one.items()))) and len({*map(digest, [one, *others])}) == 5
     assert digest({"a": np.asfortranarray(np.arange(6).reshape(2, 3))}) == digest({"a": np.arange(6).reshape(2, 3)})
+
+
+# ---- safetensors ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("plan", "fault"),
+    [(None, r"is BF16 \[2\], which cannot be read"), ({"a": Tensor((2,))}, r"is BF16 \[2\], expected floats \[2\]")],
+)
+def test_types_that_numpy_does_not_have_are_named(tmp_path, plan, fault):
+    path, header = tmp_path / "w.safetensors", b'{"a":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]}}'
+    path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(4))
+    with pytest.raises(ValueError, match=rf"w\.safetensors: tensor 'a' {fault}"):
+        load_tensors(path, "weights", lambda metadata: plan)

@@ -68,6 +68,24 @@ def test_a_foreign_file_is_named(tmp_path, text):
         results.load(path)
 
 
+@pytest.mark.parametrize(
+    ("rows", "fault"),
+    [
+        ([[1]], r"tables\[0\]\.rows\[0\]: \[1\], expected an object"),
+        ([1], r"tables\[0\]\.rows\[0\]: 1, expected an object"),
+        ([{"row": [1]}], r"tables\[0\]: rows\[0\]: row: \[1\], expected "),
+        ([{"else": 1}], r"tables\[0\]: rows\[0\]: else: unknown field, expected row, ours, n"),
+        ([{"ours": {"mean": 1.0}}], r"tables\[0\]: rows\[0\]: ours: error: missing, expected a number"),
+    ],
+)
+def test_wrong_rows_are_named(file, rows, fault):
+    document = json.loads(file.read_text())
+    document["tables"][0]["rows"] = rows
+    file.write_text(json.dumps(document))
+    with pytest.raises(ValueError, match=rf"suite\.json: not a bidzoo result file: {fault}"):
+        results.load(file)
+
+
 def test_nothing_is_half_written(tmp_path, file):
     out = tmp_path / "page.html"
     out.write_text("before")
@@ -139,6 +157,12 @@ def test_estimates_have_the_digits_that_their_error_allows():
     assert cells(-0.0004, 0.2, 10) == "0.00 ± 0.20"
     assert cells(53.6671, math.nan, 1) == "53.7"
     assert cells(1.0, 0.0, 5, 1.0) == "1 ± 0paper 1"
+
+
+def test_no_field_of_a_table_is_markup_of_the_terminal(capsys):
+    odd = "[/b][link=x]y[/link]"
+    results.show([ResultTable(odd, [odd], [{odd: odd}], note=odd)])
+    assert capsys.readouterr().out.count(odd) == 4
 
 
 def rows_of(*columns_and_rows):

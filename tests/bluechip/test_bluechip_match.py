@@ -11,7 +11,7 @@ from bidzoo.agents.policy import Uniform
 from bidzoo.benchmarks.match import duplicate
 from bidzoo.bluechip.boards import from_file, seeded
 from bidzoo.bluechip.client import Client
-from bidzoo.bluechip.result import Record
+from bidzoo.bluechip.result import Record, Result
 from bidzoo.bluechip.seat import BidderAndPlayer
 from bidzoo.core.cards import call_number, hand_text
 from bidzoo.envs.bridge.board import Board as FileBoard
@@ -158,6 +158,34 @@ def test_a_match_is_taken_up_again_where_it_stopped(tm, tmp_path):
     path.write_text(torn[0] + "{}\n" + torn[1])
     with pytest.raises(ValueError, match=r"match.jsonl:2: '\{\}': not a result"):
         Record(path, {"seed": SEED})
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"number": 0}, "result: number: 0, expected an integer from 1"),
+        ({"dealer": 0}, "result: dealer: 0, expected 'N'"),
+        ({"hands": ["AKQJT98765432..."] * 4}, "held by N and by E, expected 52 different cards"),
+        ({"hands": None}, "result: hands: None, expected a list, each a text"),
+        ({"calls": [["8C"]]}, "not a call: '8C'"),
+        ({"calls": [["1C", "?"]]}, r"call \['1C', '\?'\], expected a call"),
+        ({"cards": ["ZZ"]}, "not a card: 'ZZ'"),
+        ({"contract": "1C", "taken": 14}, "result: taken: 14, expected an integer from 0 to 13 or null"),
+        ({"points": 10**4299}, "not JSON .integer 10000000000000000000... of 4300 digits"),
+        ({"note": ""}, "result: note: unknown field, expected room, number"),
+        ("[" * 100_000, "not JSON .lists and objects 65 deep, expected at most 64"),
+    ],
+)
+def test_damaged_results_are_named(tmp_path, change, fault):
+    path, hands = tmp_path / "match.jsonl", tuple((1 << 13) - 1 << 13 * seat for seat in range(4))
+    record = Record(path, {})
+    record.add(Result("open", 1, 0, 0, hands, ("a", "b"), points=0))
+    record.close()
+    header, line = path.read_text().splitlines()
+    other = change if isinstance(change, str) else json.dumps({**json.loads(line), **change})
+    path.write_text(f"{header}\n{other}\n")
+    with pytest.raises(ValueError, match=rf"match\.jsonl:2: .*: not a result \(.*{fault}"):
+        Record(path, {})
 
 
 def test_cards_are_played_and_the_score_is_double_dummy(tm, tmp_path, kept):
