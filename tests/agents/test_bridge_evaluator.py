@@ -301,6 +301,15 @@ def test_unsolved_cells_are_left_out(training):
     assert known.tricks.tolist() == [9] and (known.deal[0], known.cell[0]) == (1, 7)
 
 
+def test_a_digest_is_of_deals_and_tricks(training):
+    hands, tricks = (array[:3] for array in packaged("validation"))
+    unknown, other = tricks.copy(), tricks.copy()
+    unknown[1, 7], other[1, 7] = -1, (tricks[1, 7] + 1) % 14
+    cells = [training.Cells(DealSet(*one)) for one in ((hands, unknown), (hands, other), (hands[::-1], tricks))]
+    assert training.Cells(DealSet(hands, tricks)).digest == training.Cells(DealSet(hands, tricks)).digest
+    assert len({one.digest for one in [training.Cells(DealSet(hands, tricks)), *cells]}) == 4
+
+
 def test_training_learns_and_goes_on_with_the_same_bytes(training, tmp_path):
     from bidzoo.agents.bridge.trainer import Options, Run, train
 

@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from bidzoo.agents.bridge import a2c, belief, jps, network, ppo, rl, selfplay, sl
+from bidzoo.agents.bridge import a2c, baseline16, baseline19, belief, jps, network, pbl, pi, ppo, rl, selfplay, sl
 from bidzoo.agents.bridge.network import Architecture, NetworkPolicy
 from bidzoo.agents.bridge.sayc import Sayc
 from bidzoo.agents.bridge.trainer import Options as FitOptions
@@ -187,6 +187,33 @@ def test_a_run_on_other_deals_is_another_run(tmp_path, beginner):
         run(few, network.network_of(POLICY, network.module(POLICY, 2)))
     with pytest.raises(ValueError, match="input reference was 'start' and is now"):
         run(few, reference=beginner)
+
+
+def starts(algorithm, seed):
+    """A network that ``algorithm`` may begin with; nothing where it begins with its own."""
+    if algorithm in (baseline16, pbl):
+        return ()
+    if algorithm is baseline19:
+        widths = baseline19.Widths(8, 8)
+        return (baseline19.Networks(widths, network.arrays(baseline19.module(widths, seed))),)
+    shape = Architecture("openspiel480", 39 if algorithm in (a2c, jps) else 38, width=8, depth=1)
+    return (network.network_of(shape, network.module(shape, seed)),)
+
+
+@pytest.mark.parametrize("algorithm", [ppo, rl, pi, a2c, jps, baseline19, baseline16, pbl])
+def test_runs_are_told_apart_by_start_and_deals(algorithm):
+    from bidzoo.envs.bridge.deals import DealSet, packaged
+
+    few, others = (DealSet(*(array[part] for array in packaged("test"))) for part in (slice(20), slice(20, 40)))
+    alone = {"competition": False, "reward": "cost"} if algorithm in (baseline16, pbl) else {}
+
+    def inputs(seed, deals):
+        game = Bridge(False, deals=deals, **alone)
+        return algorithm.Trainer(*starts(algorithm, seed), game, algorithm.Options()).inputs
+
+    one = inputs(1, few)
+    assert inputs(1, few) == one and inputs(1, others)["deals"] != one["deals"]
+    assert alone or inputs(2, few)["start"] != one["start"]
 
 
 def test_files_are_made_again_from_the_checkpoint(tmp_path, auctions):

@@ -91,6 +91,9 @@ def test_ppo_meets_other_agents(tmp_path):
     ):
         with pytest.raises(ValueError, match=said):
             run("ppo", "--start", start, "--out", tmp_path / "wrong", *wrong)
+    for other, said in ((["--boards", 13], "boards of the match was"), (["--against", "sl"], "input opponent was")):
+        with pytest.raises(ValueError, match=said):
+            run("ppo", *words, *tiny, *other, "--set", "iterations=3", "--out", tmp_path / "parts")
     with pytest.raises(ValueError, match="opponent 2 was"):
         words[words.index("pass")] = "random"
         run("ppo", *words, *tiny, "--set", "iterations=3", "--out", tmp_path / "parts")

@@ -147,6 +147,21 @@ def test_positions_are_what_the_caller_saw(tmp_path):
     assert "1C" in text and "vulnerable: we and they" in text
 
 
+def test_a_digest_is_of_the_auctions_and_of_which_they_are(tmp_path):
+    """All of the same number and lengths: nothing but what was dealt and called tells some of them apart."""
+    data, numbers = Auctions.load(write(tmp_path / "a.npz")), np.arange(3)
+    others = [
+        data._replace(hands=data.hands[:, ::-1]),
+        data._replace(dealer=(data.dealer + 1) % 4),
+        data._replace(vulnerable=3 - data.vulnerable),
+        data._replace(calls=np.where(data.calls == 3, 4, data.calls)),
+    ]
+    known = [Positions(one, numbers) for one in (data, *others)]
+    known += [Positions(data, numbers[::-1]), *(Positions(data, numbers[:2], side) for side in (0, 1))]
+    assert len({positions.digest for positions in known}) == 8
+    assert Positions(Auctions.load(tmp_path / "a.npz"), numbers).digest == known[0].digest
+
+
 def test_splits_cover_everything_once_and_follow_the_deal():
     n = 4000
     f = fields(n)
