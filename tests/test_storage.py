@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 import tracemalloc
 import zipfile
@@ -72,6 +73,26 @@ def test_a_forked_child_leaves_the_lock_to_its_parent(tmp_path):
     with pytest.raises(ValueError, match="already being written"):
         Lock(tmp_path / "a")
     lock.release()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="POSIX")
+def test_a_journal_waits_for_its_turn(tmp_path):
+    """Nothing is written, nor cut off, while another process appends."""
+    import fcntl
+
+    with Journal(tmp_path / "j", {}, 4) as journal, (tmp_path / "j").open("ab") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        other.write(b"half")
+        other.flush()
+        before = (tmp_path / "j").read_bytes()
+        waiting = threading.Thread(target=journal.append, args=(np.zeros((1, 4), np.uint8),))
+        waiting.start()
+        waiting.join(0.2)
+        assert (tmp_path / "j").read_bytes() == before
+        fcntl.flock(other, fcntl.LOCK_UN)
+        waiting.join()
+    with Journal(tmp_path / "j", {}, 4) as journal:
+        assert journal.at_opening.tolist() == [[0] * 4]
 
 
 # ---- a disk that fills and frees -------------------------------------------------------------

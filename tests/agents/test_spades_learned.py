@@ -32,6 +32,7 @@ from bidzoo.agents.spades.policy import Bidder, Player, SpadesPolicy, learned
 from bidzoo.agents.spades.srp import srp_row
 from bidzoo.benchmarks.spades import won_by_first
 from bidzoo.core.kernels import allocate
+from bidzoo.core.storage import Lock
 from bidzoo.core.streams import Streams
 from bidzoo.envs.spades.engine import act_row, begin_row
 from bidzoo.envs.spades.game import Spades
@@ -195,6 +196,10 @@ def test_training_repeats_itself_and_goes_on_where_it_was_stopped(tmp_path: Path
     rows = []
     with pytest.raises(ValueError, match="a run with other options"):
         train_learned(LearnedOptions(**SMALL, seed=2), tmp_path / "first.safetensors")
+    lock = Lock(tmp_path / "first.safetensors")
+    with pytest.raises(ValueError, match=r"first\.safetensors: already being written, by process \d+"):
+        train_learned(LearnedOptions(**SMALL), tmp_path / "first.safetensors")
+    lock.release()
     again = train_learned(LearnedOptions(**SMALL), tmp_path / "first.safetensors", rows.append)
     assert [row["pass"] for row in rows] == [2]
     for name, array in whole.items():
