@@ -199,7 +199,7 @@ def test_a_file_is_old_or_new(tmp_path):
 def trainers():
     """Every trainer, made anew: ``name -> function``."""
     pytest.importorskip("torch")
-    from bidzoo.agents.bridge import a2c, belief, evaluator, jps, network, pi, ppo, rl, sl
+    from bidzoo.agents.bridge import a2c, baseline16, baseline19, belief, evaluator, jps, network, pbl, pi, ppo, rl, sl
     from bidzoo.agents.bridge.network import Architecture
     from bidzoo.agents.bridge.sayc import Sayc
     from bidzoo.agents.bridge.trainer import Options
@@ -222,6 +222,15 @@ def trainers():
     def game(observation="openspiel480"):
         return Bridge(False, observation=observation, deals=few)
 
+    def alone(algorithm, **options):
+        small = algorithm.Options(width=8, boards=4, iterations=2, **options)
+        return algorithm.Trainer(Bridge(False, competition=False, reward="cost", deals=few), small)
+
+    def both():
+        widths = baseline19.Widths(8, 8)
+        first = baseline19.Networks(widths, network.arrays(baseline19.module(widths, 1)))
+        return baseline19.Trainer(first, game(), baseline19.Options(iterations=2, boards=4, minibatch=16))
+
     def suits():
         options = Options(evaluator.Suits(8, 4, 8), 2, 16)
         return evaluator.Trainer(cells, cells, options)
@@ -235,6 +244,9 @@ def trainers():
         "pi": lambda: pi.Trainer(beginner, game(), pi.Options(iterations=2, boards=4, searches=6, r_max=8, p_max=40)),
         "a2c": lambda: a2c.Trainer(None, game("jps267"), a2c.Options(**pairs)),
         "jps": lambda: jps.Trainer(None, game("jps267"), jps.Options(**pairs, share=0.0)),
+        "baseline16": lambda: alone(baseline16, positions=3, warm_up=1),
+        "baseline19": both,
+        "pbl": lambda: alone(pbl, most_calls=5, copies=3, first=1, belief_length=1, policy_length=1),
     }
 
 
@@ -268,7 +280,9 @@ def test_training(tmp_path, trainers):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["belief", "evaluator", "ppo", "rl", "pi", "a2c", "jps"])
+@pytest.mark.parametrize(
+    "name", ["belief", "evaluator", "ppo", "rl", "pi", "a2c", "jps", "baseline16", "baseline19", "pbl"]
+)
 def test_training_of_the_others(tmp_path, trainers, name):
     crash_everywhere(tmp_path, training(trainers[name]))
 
