@@ -9,6 +9,7 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from hashlib import sha256
 from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
@@ -343,7 +344,7 @@ def write(path: str | Path, records: Iterable[Record]) -> None:
         import pyarrow.parquet
 
         content = io.BytesIO()
-        table = pyarrow.Table.from_pylist(records, _schema(fields))
+        table = pyarrow.Table.from_pylist(records, _schema(fields).with_metadata({_DIGEST: _digest(records)}))
         pyarrow.parquet.write_table(table, content, write_page_checksum=True)
         replace_file(path, content.getvalue())
 
@@ -378,6 +379,14 @@ def _lines(path: Path) -> list[Any]:
     return [record for _, record in json_lines(path.read_bytes(), path)]
 
 
+_DIGEST = b"bidzoo sha256"  # in a Parquet file: its checksums leave out the headers of pages
+
+
+def _digest(records: Sequence[Any]) -> bytes:
+    """Of the records, whatever holds them."""
+    return sha256(json.dumps(records, sort_keys=True).encode()).hexdigest().encode()
+
+
 _ROW = 8  # bytes that a record takes at least, its deal being like no other
 _FEW = 100_000  # rows that any file may have
 
@@ -400,8 +409,11 @@ def _rows(path: Path) -> list[Any]:
             raise ValueError(f"{path}: {rows} rows, expected at most {max(_FEW, size // _ROW)} in {size} bytes")
         try:
             found_rows: list[Any] = file.read().to_pylist()
+            digest = (file.schema_arrow.metadata or {}).get(_DIGEST)
         except Exception as problem:
             raise ValueError(f"{path}: a damaged Parquet file ({problem})") from problem
+    if digest not in (None, _digest(found_rows)):  # other programs write none
+        raise ValueError(f"{path}: a damaged Parquet file (its records are not those of its {_DIGEST.decode()})")
     return found_rows
 
 
