@@ -1,7 +1,7 @@
-"""``bidzoo bench bridge-search``: how long a searched call takes, and what the double-dummy network costs.
+"""``bidzoo bench bridge-search``: how long a searched call takes, what its deals know, what the judge's network costs.
 
-The loss is measured where it arises. At open decisions (more than one likely call) both judges choose by the same
-deals; the solver then values both choices on as many other deals.
+Everything is measured at open decisions (more than one likely call). The mean of the deals found is compared with the
+cards really held. Both judges choose by the same deals; the solver then values both choices on as many other deals.
 """
 
 import time
@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bidzoo.agents.bridge.bmcs import Bmcs, Solver
+from bidzoo.agents.bridge.belief import WHO
+from bidzoo.agents.bridge.bmcs import Bmcs, Solver, WeightedBmcs
 from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable, silent
 from bidzoo.core import jobs
+from bidzoo.core.cards import NUM_CARDS, held
 from bidzoo.core.kernels import F32, F64, I64, States
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
@@ -21,11 +23,21 @@ from bidzoo.wrappers.batch import Batch
 AUTHORS = {"top_k": 10, "p_min": 0.0001, "r_min": 100, "r_max": 1500, "p_max": 100_000}
 TIMED: dict[str, dict[str, Any]] = {
     "as shipped": {},
+    "as shipped, deals weighed": {"calls": "weigh"},
+    "bmcs-weighted": vars(WeightedBmcs.options),
     "as shipped, uniform deals": {"deals": "uniform"},
     "the authors' settings": AUTHORS,
     "50 deals, exact": {"judge": "solver", "r_max": 50},
     "200 deals, exact": {"judge": "solver"},
 }
+GUESSED: dict[str, dict[str, Any]] = {
+    "bmcs": {},
+    "bmcs, weighed": {"calls": "weigh"},
+    "from the belief alone": {"calls": "ignore"},
+    "rl-mcs": {"deals": "uniform"},
+}
+_RANK, _SUIT = np.divmod(np.arange(NUM_CARDS), 4)
+TOLD = np.column_stack([np.maximum(_RANK - 8, 0), _SUIT[:, None] == np.arange(4)])  # points and lengths, [52, 5]
 SHARE_OF_EXACT = 5  # one in so many positions is timed with the solver
 
 
@@ -35,6 +47,7 @@ class Open(NamedTuple):
     views: States  # [n]
     chances: F32  # [n, 38]  of the policy
     deals: I64  # [n]  equal where boards come from one deal
+    hands: I64  # [n, 4]  really held
     a_table: float  # such decisions in one auction
 
 
@@ -61,8 +74,47 @@ def open_decisions(agent: Bmcs, count: int, seed: int) -> Open:
     chosen = order[first][:count]
     if len(chosen) < count:
         raise ValueError(f"{len(chosen)} boards have an open decision, expected {count}")
-    deals = game.deal_numbers(board[chosen], seed)
-    return Open(np.concatenate(views)[chosen], np.concatenate(chances)[chosen], deals, len(board) / (2 * count))
+    deals, hands = game.deal_numbers(board[chosen], seed), batch.states["hands"][board[chosen]].astype(np.int64)
+    return Open(np.concatenate(views)[chosen], np.concatenate(chances)[chosen], deals, hands, len(board) / (2 * count))
+
+
+def told(hands: I64, seat: int) -> I64:
+    """Points and four lengths of partner, LHO and RHO of ``seat`` in ``hands`` ``[n, 4]``: ``[n, 3, 5]``."""
+    return np.asarray(held(hands[:, [(seat + who) % 4 for who in WHO]]) @ TOLD, np.int64)
+
+
+def guess_table(found: Open, seed: int, report: Report) -> ResultTable:
+    """How far the mean of the deals that a search finds is from the cards held, by settings."""
+    agents = {name: Bmcs(**options) for name, options in GUESSED.items()}
+    missed, sizes = np.full((len(agents), len(found.views), 3, 5), np.nan), np.zeros((len(agents), len(found.views)))
+    for i, view in enumerate(np.split(found.views, len(found.views))):
+        seat = int(view["seat"][0])
+        for a, agent in enumerate(agents.values()):
+            search = agent.search(view, found.chances[i], seed + i)
+            sizes[a, i] = search.size
+            if search.size > agent.options.r_min:
+                mean = np.average(told(search.hands, seat), axis=0, weights=search.counts)
+                missed[a, i] = (mean - told(found.hands[i : i + 1], seat)[0]) ** 2
+        report("positions", i + 1, len(found.views))
+    common = ~np.isnan(missed[:, :, 0, 0]).any(0)
+    columns = {
+        "partner's points": missed[:, :, 0, 0],
+        "opponents' points": missed[:, :, 1:, 0].mean(2),
+        "partner's lengths": missed[:, :, 0, 1:].mean(2),
+        "opponents' lengths": missed[:, :, 1:, 1:].mean((2, 3)),
+    }
+    note = (
+        f"Mean squared difference between the mean of the deals and the cards held; {common.sum()} of "
+        f"{len(common)} open decisions of test boards of ppo, those at which all four find more than "
+        f"{Bmcs.options.r_min} deals; deals: of equal weight that would say as much"
+    )
+    table = ResultTable(
+        "What the deals of a search know of the other hands", ["deals of", *columns, "deals"], note=note
+    )
+    for a, name in enumerate(agents):
+        errors = [Estimate.of(error[a, common], group=found.deals[common]) for error in columns.values()]
+        table.add(name, *errors, float(sizes[a].mean()))
+    return table
 
 
 def compare(agent: Bmcs, view: States, chances: F32, key: int) -> tuple[int, int, F64]:
@@ -72,7 +124,7 @@ def compare(agent: Bmcs, view: States, chances: F32, key: int) -> tuple[int, int
     value, _ = agent.judged(view, other.hands, other.calls, Solver())
     mean: F64 = value.mean(0) if len(value) else np.zeros(len(seen.calls))
     chosen = int(np.flatnonzero(seen.calls == seen.call)[0])
-    exactly = int(exact.sum(0).argmax()) if len(seen.hands) > agent.options.r_min else 0
+    exactly = int(exact.sum(0).argmax()) if seen.size > agent.options.r_min else 0
     return chosen, exactly, mean
 
 
@@ -128,12 +180,20 @@ def time_table(found: Open, seed: int, workers: int, report: Report) -> ResultTa
     return table
 
 
-def main(positions: int = 200, deals: int = 60, seed: int = 0, workers: int = 2, report: Report = silent) -> Measured:
+def main(
+    positions: int = 200,
+    deals: int = 60,
+    guesses: int = 400,
+    seed: int = 0,
+    workers: int = 2,
+    report: Report = silent,
+) -> Measured:
     """The tables, no figures.
 
     Args:
         positions: open decisions.
         deals: by which a call is chosen, and as many to value the choice.
+        guesses: open decisions whose deals are compared with the cards held.
         seed: of boards and deals.
         workers: processes that solve; they change no result but the times.
         report: told about the progress.
@@ -141,4 +201,5 @@ def main(positions: int = 200, deals: int = 60, seed: int = 0, workers: int = 2,
     found = open_decisions(Bmcs(), positions, seed)
     times = time_table(found, seed, workers, report)
     agent = Bmcs(r_max=deals, p_max=50 * deals, r_min=min(Bmcs.options.r_min, deals - 1))
-    return [times, loss_table(agent, found, seed, workers, report)], []
+    losses = loss_table(agent, found, seed, workers, report)
+    return [times, losses, guess_table(open_decisions(Bmcs(), guesses, seed), seed, report)], []

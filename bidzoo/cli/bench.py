@@ -198,14 +198,18 @@ def bridge_search(
     deals: Annotated[
         int, typer.Option(min=2, help="Deals by which a call is chosen; as many others value the choice.")
     ] = 60,
+    guesses: Annotated[
+        int, typer.Option(min=2, help="Decisions at which the deals of a search are compared with the cards held.")
+    ] = 400,
     workers: Workers = 2,
     seed: Seed = 0,
     json: Json = None,
 ) -> None:
-    """How long a searched call takes, and what the double-dummy network costs against the solver."""
+    """How long a searched call takes, what its deals know, and what the double-dummy network costs."""
     from bidzoo.benchmarks import bridge_search
 
-    measured("bridge-search", seed, json, lambda report: bridge_search.main(positions, deals, seed, workers, report))
+    asked = (positions, deals, guesses, seed, workers)
+    measured("bridge-search", seed, json, lambda report: bridge_search.main(*asked, report))
 
 
 @app.command("selfplay")

@@ -5,7 +5,7 @@ import pytest
 
 from bidzoo import agents
 from bidzoo.agents.bridge.belief import WHO, Imagined
-from bidzoo.agents.bridge.bmcs import Bmcs, RlMcs, Solver, before_each_call, gains, seen_by
+from bidzoo.agents.bridge.bmcs import Bmcs, RlMcs, SearchResult, Solver, WeightedBmcs, before_each_call, gains, seen_by
 from bidzoo.agents.bridge.network import NetworkPolicy
 from bidzoo.core.cards import FULL_DECK, call_number
 from bidzoo.core.kernels import allocate
@@ -110,7 +110,22 @@ def test_a_certain_belief_is_followed():
     assert (hands == deal).all(1).mean() > 0.9  # no chance is below 0.0001
 
 
-# ---- filter and rollouts -----------------------------------------------------------------
+def test_the_chance_of_a_deal_is_that_of_its_walk():
+    """Over the table of all ways; deals of one partner's hand in other hands' hands are drawn as often as they say."""
+    belief = (np.random.default_rng(4).random((3, 52)) + 0.1).astype(np.float32)
+    imagined = Imagined(1, int(positions(0).states["hands"][2, 1]), belief)
+    hands = imagined.draw(Streams.at(1, np.arange(500)).keys)
+    weights, ways, cards_of = imagined._weights, imagined._ways, cards(hands)[:, [(1 + who) % 4 for who in WHO]]
+    walk, left = np.zeros(500), np.full((500, 3), 13)
+    for i, card in enumerate(imagined._cards):
+        who = cards_of[:, :, card].argmax(1)
+        before = ways[i, left[:, 0], left[:, 1]]
+        left[np.arange(500), who] -= 1
+        walk += np.log(weights[i, who] * ways[i + 1, left[:, 0], left[:, 1]] / before)
+    np.testing.assert_allclose(imagined.log_chances(hands) - np.log(ways[0, 13, 13]), walk, atol=1e-9)
+
+
+# ---- filter, weights and rollouts --------------------------------------------------------
 
 
 def test_replayed_tables_are_those_of_the_game():
@@ -186,11 +201,55 @@ def test_whichever_call_is_asked_about_first_the_same_deals_remain(monkeypatch, 
         return order(own(*arguments))
 
     monkeypatch.setattr(Bmcs, "_order", ordered)
-    for view, (hands, drawn) in zip(np.split(views, len(views)), found):
-        again, drawn_again = agent._deals(view, 12)
+    for view, (hands, _, drawn) in zip(np.split(views, len(views)), found):
+        again, _, drawn_again = agent._deals(view, 12)
         np.testing.assert_array_equal(again, hands)
         assert drawn_again == drawn
-    assert any(others) and sum(len(hands) for hands, _ in found) > 10
+    assert any(others) and sum(len(hands) for hands, _, _ in found) > 10
+
+
+POINTS = (np.arange(52) // 4 - 8).clip(0)
+
+
+def points_of(agent, view, key):
+    """Mean high-card points ``[3]`` of partner, LHO, RHO in the deals of one search, and deals that say as much."""
+    hands, counts, drawn = agent._deals(view, key)
+    found = SearchResult(0, np.zeros(1), drawn, hands, counts, np.zeros((len(hands), 1)), 0)
+    seats = [(int(view["seat"][0]) + who) % 4 for who in WHO]
+    return (counts[:, None] * (cards(hands)[:, seats] @ POINTS)).sum(0) / counts.sum(), found.size
+
+
+@pytest.mark.parametrize("followed", [6000, 500])
+def test_weighed_deals_are_those_of_the_exact_filter(followed):
+    """The belief cancels: what weighs is the chance of the calls, as in a filter of deals drawn uniformly."""
+    weighed = Bmcs(calls="weigh", p_max=6000, r_max=3000, followed=followed, surprise=1e-6)
+    exact = Bmcs(deals="uniform", p_max=40_000, r_max=3000)
+    twice = Bmcs(p_max=20_000, r_max=3000)
+    batch, apart, wrong = positions(3), [], []
+    for row in range(6):
+        view = batch.views(np.array([row]))
+        (found, size), (expected, many), (filtered, _) = (
+            points_of(agent, view, 4) for agent in (weighed, exact, twice)
+        )
+        if min(size, many) > 150:
+            apart.append((found - expected) / (3.5 * np.sqrt(1 / size + 1 / many)))  # some 3.5 points a hand
+            wrong.append((filtered - expected) / (3.5 * np.sqrt(1 / size + 1 / many)))
+    assert len(apart) >= 3 and np.square(apart).mean() < 2
+    assert np.square(wrong).mean() > 4  # the paper's, which reads the calls twice
+
+
+def test_weighed_deals_are_counted():
+    agent, batch = WeightedBmcs(judge=Spread(), r_max=60, p_max=300), positions(5)
+    row = np.flatnonzero(batch.states["length"] == 5)[:1]
+    views, chances = batch.views(row), agent.policy.probabilities(batch.views(row), batch.action_mask[row])[0]
+    found = agent.search(views, chances, 3)
+    assert found.counts.sum() == 60 and (found.counts > 0).all() and found.drawn == 300
+    assert len(np.unique(found.hands, axis=0)) == len(found.hands) == len(found.counts)
+    assert found.size <= len(found.hands)
+    np.testing.assert_allclose(found.sums, np.repeat(found.gains, found.counts, axis=0).sum(0))
+    again = agent.search(views, chances, 3)
+    np.testing.assert_array_equal(again.hands, found.hands)
+    assert found.size == 1 or agent.search(views, chances, 4).hands.tolist() != found.hands.tolist()
 
 
 @pytest.mark.parametrize("opponents", [None, "a2c"])
@@ -303,7 +362,7 @@ def test_search_finds_the_call_that_pays():
     assert few.act(views[:1], legal[:1], Streams.at(0, np.arange(1)))[0] == call_number("7NT")  # R > R_min
 
 
-@pytest.mark.parametrize("agent", [Bmcs, RlMcs])
+@pytest.mark.parametrize("agent", [Bmcs, WeightedBmcs, RlMcs])
 def test_a_row_does_not_depend_on_the_others(agent):
     batch = positions(4)
     policy = agent(judge=Spread(), r_max=20, p_max=300, r_min=0, p_min=0.01)
@@ -375,6 +434,8 @@ def test_impossible_options_are_named():
         Bmcs(p_min=2)
     with pytest.raises(ValueError, match="deals 'all': expected 'belief' or 'uniform'"):
         Bmcs(deals="all")
+    with pytest.raises(ValueError, match="calls 'read': expected 'filter', 'weigh' or 'ignore'"):
+        Bmcs(calls="read")
     with pytest.raises(ValueError, match="judge 'coin'; choose from network, solver"):
         Bmcs(judge="coin")
     with pytest.raises(ValueError, match="sayc has not"):

@@ -43,7 +43,9 @@ class Never:
 def searched(calls, gains):
     gains = np.array(gains, float)
     best = int(gains.sum(0).argmax())
-    return SearchResult(calls[best], np.array(calls), 99, np.zeros((len(gains), 4), np.int64), gains, 0)
+    return SearchResult(
+        calls[best], np.array(calls), 99, np.zeros((len(gains), 4), np.int64), np.ones(len(gains), np.int64), gains, 0
+    )
 
 
 def test_chances_move_by_gain_among_the_compared_calls():

@@ -66,6 +66,33 @@ def test_times_are_of_the_settings(found, monkeypatch):
     assert all(0 < row["played out"] <= 3 <= row["deals drawn"] for row in table.rows)
 
 
+def test_what_deals_know(found, monkeypatch):
+    """Nothing is missed by who sees all; weights beat the filter, which beats a guess without a belief or calls."""
+
+    class Seer(Bmcs):
+        def _deals(self, view, key):
+            row = int(np.flatnonzero(found.views["board"] == view["board"][0])[0])
+            return np.repeat(found.hands[row : row + 1], 9, axis=0), np.ones(9, np.int64), 9
+
+    monkeypatch.setattr(bridge_search, "GUESSED", {"seer": {}})
+    monkeypatch.setattr(bridge_search, "Bmcs", Seer)
+    (row,) = bridge_search.guess_table(found, 0, silent).rows
+    assert row.pop("deals of") == "seer" and row.pop("deals") == 9
+    assert all(error.mean == 0 and error.n == 12 for error in row.values()) and len(row) == 4
+    monkeypatch.setattr(bridge_search, "Bmcs", Bmcs)
+    blind = {"deals": "uniform", "calls": "ignore", "r_max": 300}
+    monkeypatch.setattr(bridge_search, "GUESSED", {"blind": blind, "weighed": {"calls": "weigh", "r_max": 300}})
+    blind, weighed = bridge_search.guess_table(found, 0, silent).rows
+    assert weighed["partner's points"].mean < 0.8 * blind["partner's points"].mean
+    assert weighed["opponents' lengths"].mean < blind["opponents' lengths"].mean
+
+
+def test_points_and_lengths():
+    south = sum(1 << card for card in (51, 47, 0, 4, 8, 12, 16, 20, 24, 28, 32, 1, 2))  # A and K of one suit
+    told = bridge_search.told(np.array([[0, 0, south, 0]]), 0)[0, 0]
+    assert told.tolist() == [4 + 3, 9, 1, 1, 2]
+
+
 def test_too_few_open_boards_are_named(monkeypatch):
     agent = Bmcs(top_k=1)
     with pytest.raises(ValueError, match="0 boards have an open decision, expected 4"):

@@ -14,6 +14,7 @@ NETWORKS = (
     "rl",
     "ppo",
     "bmcs",
+    "bmcs-weighted",
     "rl-mcs",
     "pi",
     "pi-search",
@@ -25,6 +26,7 @@ NETWORKS = (
 )
 DECISIONS = {
     "bmcs": 90,
+    "bmcs-weighted": 90,
     "rl-mcs": 90,
     "pi-search": 90,
     "uct": 800,

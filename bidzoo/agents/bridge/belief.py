@@ -138,6 +138,11 @@ class Imagined:
             hands[:, (self.seat + who) % 4] = others[:, k]
         return hands
 
+    def log_chances(self, hands: I64) -> F64:
+        """Log of the chance that each of ``hands`` ``[D, 4]`` is drawn, up to a constant: ``[D]``."""
+        others = held(hands[:, [(self.seat + who) % 4 for who in WHO]])[:, :, self._cards]  # [D, 3, 39]
+        return np.where(others, np.log(self._weights).T, 0).sum((1, 2))
+
 
 @row
 def ways_row(weights: F64, ways: F64) -> None:

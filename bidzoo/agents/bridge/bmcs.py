@@ -4,8 +4,12 @@ Where the policy hesitates between calls, deals are drawn from what the belief n
 which the other players would hardly have called as they did are dropped, and each call is made and played out by the
 policy on the deals that remain. The call with the highest sum of results is made.
 
-``bmcs``    as in the paper
-``rl-mcs``  deals drawn uniformly (Table IV), as in the PI-Search of Lockhart et al. 2020 (``pi.py``)
+``bmcs``           as in the paper
+``bmcs-weighted``  deals weigh how likely the calls are with them over how likely they were drawn
+``rl-mcs``         deals drawn uniformly (Table IV), as in the PI-Search of Lockhart et al. 2020 (``pi.py``)
+
+The paper's filter counts the calls twice: the belief network has read them already, so what is drawn and then stays is
+likelier than it should be by the belief once more. Importance weights take the belief out again.
 
 All deals of a step are drawn, filtered and played out in one batch; results are compared only where calls lead to
 different contracts. A *judge* says how many tricks these make, as a chance of 0 ... 13: the double-dummy network
@@ -208,8 +212,10 @@ class Options(Checked):
     r_max: Count = 200  # deals played out
     p_max: Count = 2000  # deals drawn
     deals: Literal["belief", "uniform"] = "belief"
-    read_calls: bool = True  # drop deals by the chance of the calls made
-    own_calls: bool = False  # also of one's own: drops more, but the same deals remain likely (the cards are the same)
+    calls: Literal["filter", "weigh", "ignore"] = "filter"  # made: drop deals by their chance, weigh them, or neither
+    own_calls: bool = False  # also one's own: drops more, but the same deals remain likely (the cards are the same)
+    surprise: Share = 0.01  # least chance of a call that weighs
+    followed: Count = 1600  # deals that are weighed by one call after the other: of more, the light ones thin out
     reward: Literal["imps", "points"] = "imps"  # IMPs over the likeliest call's result, or duplicate points
 
 
@@ -220,8 +226,19 @@ class SearchResult(NamedTuple):
     calls: I64  # [K]  compared, likeliest first
     drawn: int  # deals
     hands: I64  # [R, 4]  those played out
+    counts: I64  # [R]  how often each stands
     gains: F64  # [R, K]  of the player's side over the likeliest call
     judged: int  # contracts
+
+    @property
+    def size(self) -> int:
+        """Deals of one count each that would say as much."""
+        return round(float(self.counts.sum()) ** 2 / float(max(1, (self.counts**2).sum())))
+
+    @property
+    def sums(self) -> F64:
+        """Of the gains: ``[K]``."""
+        return np.asarray((self.counts[:, None] * self.gains).sum(0))
 
 
 @takes(Options)
@@ -293,13 +310,15 @@ class Bmcs:
         options = self.options
         order = np.argsort(-chances, kind="stable")[: options.top_k]
         calls = np.asarray(order[(chances[order] > options.p_min) | (order == order[0])], np.int64)
-        hands, drawn = self._deals(view, key)
-        found, judged = self.judged(view, hands, calls, self.judge)
-        best = int(found.sum(0).argmax()) if len(hands) > options.r_min else 0
-        return SearchResult(int(calls[best]), calls, drawn, hands, found, judged)
+        hands, counts, drawn = self._deals(view, key)
+        found = SearchResult(int(calls[0]), calls, drawn, hands, counts, *self.judged(view, hands, calls, self.judge))
+        return found._replace(call=int(calls[found.sums.argmax()])) if found.size > options.r_min else found
 
-    def _deals(self, view: States, key: int) -> tuple[I64, int]:
-        """The first ``r_max`` of at most ``p_max`` deals that pass the filter ``[R, 4]``, and how many were drawn."""
+    def _deals(self, view: States, key: int) -> tuple[I64, I64, int]:
+        """Deals that fit the calls ``[R, 4]``, how often each stands ``[R]``, and how many were drawn.
+
+        Filtered they are the first ``r_max`` of at most ``p_max`` that stay, weighed ``r_max`` of ``p_max``.
+        """
         options = self.options
         belief = (
             self.belief.probabilities(view)[0] if options.deals == "belief" else np.ones((3, NUM_CARDS), np.float32)
@@ -307,6 +326,8 @@ class Bmcs:
         imagined = Imagined(int(view["seat"][0]), int(view["hand"][0]), belief)
         before = before_each_call(view[0])
         order = self._order(view, before, imagined.draw(Streams.at(key, np.arange(TRIED)).keys))
+        if options.calls == "weigh":
+            return *self._weighed(imagined, before, order, key), options.p_max
         found: list[I64] = []
         kept = drawn = 0
         while kept < options.r_max and drawn < options.p_max:
@@ -320,15 +341,38 @@ class Bmcs:
                 count = int(passed[-1]) + 1  # Algorithm 3 stops here
             found.append(hands[passed])
             kept, drawn = kept + len(passed), drawn + count
-        return np.concatenate(found), drawn
+        return np.concatenate(found), np.ones(kept, np.int64), drawn
+
+    def _weighed(self, imagined: Imagined, before: States, order: list[int], key: int) -> tuple[I64, I64]:
+        """Importance sampling: deals ``[R, 4]`` and how often each stands among ``r_max`` ``[R]``.
+
+        A deal weighs the chance of the calls with it over the chance that it was drawn. Of more than ``followed`` a
+        light one stays with a chance of its weight over ``limit`` and weighs ``limit`` then: as much on average.
+        """
+        options = self.options
+        streams = Streams.at(key, np.arange(options.p_max))
+        hands = imagined.draw(streams.keys)
+        numbers = streams.random(len(before))
+        weights, left = -imagined.log_chances(hands), np.arange(options.p_max)
+        for t in order:
+            weights += np.log(np.maximum(self._chances(before, t, hands[left], imagined.seat), options.surprise))
+            weights -= weights.max()
+            if len(left) > options.followed:
+                limit = np.log(np.exp(weights).sum() / options.followed)
+                stay = np.log(numbers[left, t]) < weights - limit
+                left, weights = left[stay], np.maximum(weights[stay], limit)
+        shares = np.cumsum(np.exp(weights))
+        aims = (np.arange(options.r_max) + numbers[0, -1]) / options.r_max * shares[-1]
+        rows, counts = np.unique(np.searchsorted(shares, aims, side="right"), return_counts=True)
+        return hands[left[rows]], counts
 
     def _order(self, view: States, before: States, hands: I64) -> list[int]:
-        """Turns whose calls the filter asks about; those first that ``hands`` ``[n, 4]`` explain worst.
+        """Turns whose calls are asked about; those first that ``hands`` ``[n, 4]`` explain worst.
 
-        The order changes no result: a deal stays if it passes every call, each by a random number of its own.
+        It does not change what the filter leaves: a deal stays that passes every call, each by a number of its own.
         """
         mine = before["turn"][:-1] == view["seat"][0]
-        asked = np.flatnonzero(self.options.read_calls & (self.options.own_calls | ~mine))
+        asked = np.flatnonzero((self.options.calls != "ignore") & (self.options.own_calls | ~mine))
         me = int(view["seat"][0])
         return sorted(asked.tolist(), key=lambda t: float(self._chances(before, t, hands, me).mean()))
 
@@ -384,13 +428,20 @@ class Bmcs:
             unit="IMPs" if self.options.reward == "imps" else "points",
             facts=(
                 ("deals drawn", f"{found.drawn}"),
-                ("of them fit the calls", f"{len(found.hands)}"),
+                ("of them fit the calls", f"{found.size}"),
                 ("contracts judged", f"{found.judged}"),
             ),
             belief=belief,
             belief_source=f"the belief network, from the hand and the calls; {self.name} draws its deals from it",
             samples=tuple({seat: int(deal[seat]) for seat in range(4) if seat != me} for deal in found.hands[:SHOWN]),
         )
+
+
+class WeightedBmcs(Bmcs):
+    """Search on deals that are weighed by the calls, as importance sampling has it, where the paper drops them."""
+
+    name = "bmcs-weighted"
+    options = Options(p_min=0.005, r_max=400, p_max=4000, calls="weigh")
 
 
 class RlMcs(Bmcs):
@@ -425,17 +476,18 @@ def _keys(rng: Streams) -> I64:
 
 def _values(found: SearchResult) -> Mapping[int, tuple[float, float]]:
     """Mean gain of every call and its standard error over the deals."""
-    count = len(found.hands)
-    if count == 0:
+    if len(found.hands) == 0:
         return {}
-    error = found.gains.std(0) / np.sqrt(max(1, count - 1))
-    return {int(call): (float(m), float(e)) for call, m, e in zip(found.calls, found.gains.mean(0), error)}
+    mean = found.sums / found.counts.sum()
+    spread = found._replace(gains=(found.gains - mean) ** 2).sums / found.counts.sum()
+    error = np.sqrt(spread / max(1, found.size - 1))
+    return {int(call): (float(m), float(e)) for call, m, e in zip(found.calls, mean, error)}
 
 
 def _sentence(found: SearchResult, options: Options) -> str:
     likeliest, chosen = suited(int(found.calls[0])), suited(found.call)
     if len(found.calls) == 1:
         return f"Only {likeliest} is likely: nothing to search."
-    if len(found.hands) <= options.r_min:
-        return f"Only {len(found.hands)} deals fit the calls: {likeliest}, the likeliest call, stands."
-    return f"{chosen} does best on {len(found.hands)} deals that fit the calls; gains are over {likeliest}."
+    if found.size <= options.r_min:
+        return f"Only {found.size} deals fit the calls: {likeliest}, the likeliest call, stands."
+    return f"{chosen} does best on {found.size} deals that fit the calls; gains are over {likeliest}."
