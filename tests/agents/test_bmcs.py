@@ -434,7 +434,7 @@ def test_impossible_options_are_named():
         Bmcs(p_min=2)
     with pytest.raises(ValueError, match="deals 'all': expected 'belief' or 'uniform'"):
         Bmcs(deals="all")
-    with pytest.raises(ValueError, match="calls 'read': expected 'filter', 'weigh' or 'ignore'"):
+    with pytest.raises(ValueError, match="calls 'read': expected 'filter' or 'weigh' or 'ignore'"):
         Bmcs(calls="read")
     with pytest.raises(ValueError, match="judge 'coin'; choose from network, solver"):
         Bmcs(judge="coin")
