@@ -9,14 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bidzoo.agents.bridge.natural.knowledge import evaluate_row
-from bidzoo.agents.bridge.natural.records import HAND
+from bidzoo.agents.bridge.natural.knowledge import evaluate
 from bidzoo.agents.policy import Policy
 from bidzoo.benchmarks.bridge import Boards, Options, contestant
 from bidzoo.benchmarks.match import Run, slow
 from bidzoo.benchmarks.results import Figure, Measured, ResultTable
 from bidzoo.core.cards import FIRST_BID, NUM_BIDS, NUM_CALLS, STRAINS, call_text
-from bidzoo.core.kernels import I64, Bool, States, allocate, batched
+from bidzoo.core.kernels import I64, Bool, States
 from bidzoo.envs.bridge.text import suited
 
 BALANCED = -1
@@ -55,12 +54,6 @@ PUBLISHED_CALLS = {"P": 57.31, "1C": 3.74, "1S": 3.23, "X": 3.16, "2H": 3.10, "2
 PUBLISHED_CONTRACTS = {"2H": 8.07, "2S": 7.83, "1NT": 7.71, "3D": 7.34, "3NT": 6.58, "4H": 5.90, "4S": 5.23}
 
 
-@batched
-def _evaluate(start: int, stop: int, cards: I64, out: States) -> None:
-    for b in range(start, stop):
-        evaluate_row(cards[b], out[b])
-
-
 class Openings(NamedTuple):
     """The opening bids of finished tables, with the hands that made them."""
 
@@ -74,9 +67,7 @@ class Openings(NamedTuple):
         rows = np.flatnonzero(bids.any(1))
         turn = bids[rows].argmax(1)
         seat = (states["dealer"][rows] + turn) % 4
-        hands = allocate(HAND, len(rows))
-        _evaluate(np.ascontiguousarray(states["hands"][rows, seat]), hands)
-        return cls(states["calls"][rows, turn].astype(np.int64) - FIRST_BID, hands)
+        return cls(states["calls"][rows, turn].astype(np.int64) - FIRST_BID, evaluate(states["hands"][rows, seat]))
 
     def conform(self, call: str) -> Bool:
         """For each opening of ``call``: the hand has the points and the length that SAYC asks for."""

@@ -12,9 +12,9 @@ import numpy as np
 
 from bidzoo.agents.bridge.belief import WHO
 from bidzoo.agents.bridge.bmcs import Bmcs, Solver, WeightedBmcs
+from bidzoo.agents.bridge.natural.knowledge import evaluate
 from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable, silent
 from bidzoo.core import jobs
-from bidzoo.core.cards import NUM_CARDS, held
 from bidzoo.core.kernels import F32, F64, I64, States
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
@@ -36,8 +36,6 @@ GUESSED: dict[str, dict[str, Any]] = {
     "from the belief alone": {"calls": "ignore"},
     "rl-mcs": {"deals": "uniform"},
 }
-_RANK, _SUIT = np.divmod(np.arange(NUM_CARDS), 4)
-TOLD = np.column_stack([np.maximum(_RANK - 8, 0), _SUIT[:, None] == np.arange(4)])  # points and lengths, [52, 5]
 SHARE_OF_EXACT = 5  # one in so many positions is timed with the solver
 
 
@@ -80,7 +78,8 @@ def open_decisions(agent: Bmcs, count: int, seed: int) -> Open:
 
 def told(hands: I64, seat: int) -> I64:
     """Points and four lengths of partner, LHO and RHO of ``seat`` in ``hands`` ``[n, 4]``: ``[n, 3, 5]``."""
-    return np.asarray(held(hands[:, [(seat + who) % 4 for who in WHO]]) @ TOLD, np.int64)
+    others = evaluate(hands[:, [(seat + who) % 4 for who in WHO]].ravel())
+    return np.column_stack([others["hcp"], others["length"]]).reshape(-1, 3, 5)
 
 
 def guess_table(found: Open, seed: int, report: Report) -> ResultTable:
@@ -90,10 +89,10 @@ def guess_table(found: Open, seed: int, report: Report) -> ResultTable:
     for i, view in enumerate(np.split(found.views, len(found.views))):
         seat = int(view["seat"][0])
         for a, agent in enumerate(agents.values()):
-            search = agent.search(view, found.chances[i], seed + i)
-            sizes[a, i] = search.size
-            if search.size > agent.options.r_min:
-                mean = np.average(told(search.hands, seat), axis=0, weights=search.counts)
+            deals = agent.deals(view, seed + i)
+            sizes[a, i] = deals.size
+            if deals.size > agent.options.r_min:
+                mean = deals.mean(told(deals.hands, seat).reshape(-1, 15)).reshape(3, 5)
                 missed[a, i] = (mean - told(found.hands[i : i + 1], seat)[0]) ** 2
         report("positions", i + 1, len(found.views))
     common = ~np.isnan(missed[:, :, 0, 0]).any(0)
@@ -105,7 +104,7 @@ def guess_table(found: Open, seed: int, report: Report) -> ResultTable:
     }
     note = (
         f"Mean squared difference between the mean of the deals and the cards held; {common.sum()} of "
-        f"{len(common)} open decisions of test boards of ppo, those at which all four find more than "
+        f"{len(common)} open decisions of test boards of ppo, those at which all find more than "
         f"{Bmcs.options.r_min} deals; deals: of equal weight that would say as much"
     )
     table = ResultTable(
@@ -120,11 +119,11 @@ def guess_table(found: Open, seed: int, report: Report) -> ResultTable:
 def compare(agent: Bmcs, view: States, chances: F32, key: int) -> tuple[int, int, F64]:
     """Choices by network and by solver on the same deals, and each call's exact mean gain ``[K]`` on other deals."""
     seen, other = agent.search(view, chances, key), agent.search(view, chances, key + 1)
-    exact, _ = agent.judged(view, seen.hands, seen.calls, Solver())
-    value, _ = agent.judged(view, other.hands, other.calls, Solver())
-    mean: F64 = value.mean(0) if len(value) else np.zeros(len(seen.calls))
+    exact, _ = agent.judged(view, seen.deals.hands, seen.calls, Solver())
+    value, _ = agent.judged(view, other.deals.hands, other.calls, Solver())
+    mean = other.deals.mean(value) if len(value) else np.zeros(len(seen.calls))
     chosen = int(np.flatnonzero(seen.calls == seen.call)[0])
-    exactly = int(exact.sum(0).argmax()) if seen.size > agent.options.r_min else 0
+    exactly = int(seen.deals.total(exact).argmax()) if seen.deals.size > agent.options.r_min else 0
     return chosen, exactly, mean
 
 
@@ -169,7 +168,7 @@ def time_table(found: Open, seed: int, workers: int, report: Report) -> ResultTa
             began = time.perf_counter()
             search = agent.search(found.views[i : i + 1], found.chances[i], seed + 2 * i)
             seconds.append(time.perf_counter() - began)
-            facts.append((search.drawn, len(search.hands), search.judged))
+            facts.append((search.deals.drawn, len(search.deals.hands), search.judged))
         table.add(
             name,
             Estimate.of(seconds, group=found.deals[rows]),

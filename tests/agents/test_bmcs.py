@@ -5,7 +5,7 @@ import pytest
 
 from bidzoo import agents
 from bidzoo.agents.bridge.belief import WHO, Imagined
-from bidzoo.agents.bridge.bmcs import Bmcs, RlMcs, SearchResult, Solver, WeightedBmcs, before_each_call, gains, seen_by
+from bidzoo.agents.bridge.bmcs import Bmcs, RlMcs, Solver, WeightedBmcs, before_each_call, gains, seen_by
 from bidzoo.agents.bridge.network import NetworkPolicy
 from bidzoo.core.cards import FULL_DECK, call_number
 from bidzoo.core.kernels import allocate
@@ -111,7 +111,7 @@ def test_a_certain_belief_is_followed():
 
 
 def test_the_chance_of_a_deal_is_that_of_its_walk():
-    """Over the table of all ways; deals of one partner's hand in other hands' hands are drawn as often as they say."""
+    """Card by card, as ``draw_row`` chooses; the table of all ways makes chances of them."""
     belief = (np.random.default_rng(4).random((3, 52)) + 0.1).astype(np.float32)
     imagined = Imagined(1, int(positions(0).states["hands"][2, 1]), belief)
     hands = imagined.draw(Streams.at(1, np.arange(500)).keys)
@@ -183,8 +183,8 @@ def test_the_batched_filter_is_the_loop_of_algorithm_3(own_calls, opponents):
         view = batch.views(np.array([row]))
         found = agent.search(view, agent.policy.probabilities(view, batch.action_mask[row : row + 1])[0], 99)
         hands, drawn = literal(agent, view, 99, 12, 150)
-        np.testing.assert_array_equal(found.hands, hands)
-        assert found.drawn == drawn
+        np.testing.assert_array_equal(found.deals.hands, hands)
+        assert found.deals.drawn == drawn
         compared += len(hands)
     assert compared >= 10
 
@@ -193,7 +193,7 @@ def test_the_batched_filter_is_the_loop_of_algorithm_3(own_calls, opponents):
 def test_whichever_call_is_asked_about_first_the_same_deals_remain(monkeypatch, order):
     agent, batch = Bmcs(judge=Spread(), r_max=30, p_max=400), positions(6)
     views = batch.views(np.flatnonzero(batch.states["length"] == 6)[:5])
-    found = [agent._deals(view, 12) for view in np.split(views, len(views))]
+    found = [agent.deals(view, 12) for view in np.split(views, len(views))]
     own, others = Bmcs._order, []
 
     def ordered(*arguments):
@@ -201,11 +201,11 @@ def test_whichever_call_is_asked_about_first_the_same_deals_remain(monkeypatch, 
         return order(own(*arguments))
 
     monkeypatch.setattr(Bmcs, "_order", ordered)
-    for view, (hands, _, drawn) in zip(np.split(views, len(views)), found):
-        again, _, drawn_again = agent._deals(view, 12)
-        np.testing.assert_array_equal(again, hands)
-        assert drawn_again == drawn
-    assert any(others) and sum(len(hands) for hands, _, _ in found) > 10
+    for view, deals in zip(np.split(views, len(views)), found):
+        again = agent.deals(view, 12)
+        np.testing.assert_array_equal(again.hands, deals.hands)
+        assert again.drawn == deals.drawn
+    assert any(others) and sum(len(deals.hands) for deals in found) > 10
 
 
 POINTS = (np.arange(52) // 4 - 8).clip(0)
@@ -213,10 +213,8 @@ POINTS = (np.arange(52) // 4 - 8).clip(0)
 
 def points_of(agent, view, key):
     """Mean high-card points ``[3]`` of partner, LHO, RHO in the deals of one search, and deals that say as much."""
-    hands, counts, drawn = agent._deals(view, key)
-    found = SearchResult(0, np.zeros(1), drawn, hands, counts, np.zeros((len(hands), 1)), 0)
-    seats = [(int(view["seat"][0]) + who) % 4 for who in WHO]
-    return (counts[:, None] * (cards(hands)[:, seats] @ POINTS)).sum(0) / counts.sum(), found.size
+    deals, seats = agent.deals(view, key), [(int(view["seat"][0]) + who) % 4 for who in WHO]
+    return deals.mean(cards(deals.hands)[:, seats] @ POINTS), deals.size
 
 
 @pytest.mark.parametrize("followed", [6000, 500])
@@ -243,13 +241,13 @@ def test_weighed_deals_are_counted():
     row = np.flatnonzero(batch.states["length"] == 5)[:1]
     views, chances = batch.views(row), agent.policy.probabilities(batch.views(row), batch.action_mask[row])[0]
     found = agent.search(views, chances, 3)
-    assert found.counts.sum() == 60 and (found.counts > 0).all() and found.drawn == 300
-    assert len(np.unique(found.hands, axis=0)) == len(found.hands) == len(found.counts)
-    assert found.size <= len(found.hands)
-    np.testing.assert_allclose(found.sums, np.repeat(found.gains, found.counts, axis=0).sum(0))
-    again = agent.search(views, chances, 3)
-    np.testing.assert_array_equal(again.hands, found.hands)
-    assert found.size == 1 or agent.search(views, chances, 4).hands.tolist() != found.hands.tolist()
+    deals = found.deals
+    assert deals.counts.sum() == 60 and (deals.counts > 0).all() and deals.drawn == 300
+    assert len(np.unique(deals.hands, axis=0)) == len(deals.hands) == len(deals.counts)
+    assert deals.size <= len(deals.hands)
+    np.testing.assert_allclose(deals.total(found.gains), np.repeat(found.gains, deals.counts, axis=0).sum(0))
+    np.testing.assert_array_equal(agent.deals(views, 3).hands, deals.hands)
+    assert deals.size == 1 or agent.deals(views, 4).hands.tolist() != deals.hands.tolist()
 
 
 @pytest.mark.parametrize("opponents", [None, "a2c"])
@@ -262,7 +260,7 @@ def test_rollouts_are_greedy_games(opponents):
     view = batch.views(np.array([0]))
     found = agent.search(view, agent.policy.probabilities(view, batch.action_mask[:1])[0], 4)
     side = 1 if int(view["seat"][0]) % 2 == 0 else -1
-    for deal, gained in zip(found.hands, found.gains):
+    for deal, gained in zip(found.deals.hands, found.gains):
         points = []
         for call in found.calls:
             tables, out = GAME.new(1), GAME.buffers(1)
@@ -384,7 +382,7 @@ def test_workers_of_the_solver_change_nothing():
         found.append(agent.search(view, agent.policy.probabilities(view, batch.action_mask[1:2])[0], 6))
     assert found[0].judged == found[1].judged > 4
     np.testing.assert_array_equal(found[0].gains, found[1].gains)
-    np.testing.assert_array_equal(found[0].hands, found[1].hands)
+    np.testing.assert_array_equal(found[0].deals.hands, found[1].deals.hands)
 
 
 def test_explanations_say_what_was_compared():
@@ -411,8 +409,8 @@ def test_search_without_deals_lets_the_likeliest_call_stand():
     row = np.flatnonzero(batch.states["length"] == 6)[:1]
     views, legal = batch.views(row), batch.action_mask[row]
     chances = agent.policy.probabilities(views, legal)[0]
-    empty = [s for s in (agent.search(views, chances, key) for key in range(30)) if len(s.hands) == 0]
-    assert empty and all(s.call == chances.argmax() and s.drawn == 1 for s in empty)
+    empty = [s for s in (agent.search(views, chances, key) for key in range(30)) if len(s.deals.hands) == 0]
+    assert empty and all(s.call == chances.argmax() and s.deals.drawn == 1 for s in empty)
 
 
 def test_a_model_of_the_other_side_changes_calls():

@@ -10,7 +10,7 @@ pytest.importorskip("torch")
 
 from bidzoo import agents
 from bidzoo.agents.bridge import network, selfplay
-from bidzoo.agents.bridge.bmcs import Bmcs, SearchResult
+from bidzoo.agents.bridge.bmcs import Bmcs, Deals, SearchResult
 from bidzoo.agents.bridge.network import Architecture, NetworkPolicy
 from bidzoo.agents.bridge.pi import Options, Pi, PiSearch, Trainer, improved
 from bidzoo.cli.train import app
@@ -43,9 +43,8 @@ class Never:
 def searched(calls, gains):
     gains = np.array(gains, float)
     best = int(gains.sum(0).argmax())
-    return SearchResult(
-        calls[best], np.array(calls), 99, np.zeros((len(gains), 4), np.int64), np.ones(len(gains), np.int64), gains, 0
-    )
+    deals = Deals(np.zeros((len(gains), 4), np.int64), np.ones(len(gains), np.int64), 99)
+    return SearchResult(calls[best], np.array(calls), deals, gains, 0)
 
 
 def test_chances_move_by_gain_among_the_compared_calls():
@@ -78,7 +77,7 @@ def test_what_is_searched_and_what_is_found():
     for row in chosen:
         here = decisions.select(np.array([row]))
         one = search.search(run.game.view_of(here.states, here.player), chances[row], int(keys[row] * 2.0**53))
-        if len(one.hands) > 5:
+        if len(one.deals.hands) > 5:
             expected[row] = improved(chances[row], one, 1.0)
     assert found.rows.tolist() == list(expected) and 0 < len(expected) <= 10
     np.testing.assert_allclose(found.target, np.stack(list(expected.values())), atol=1e-5)

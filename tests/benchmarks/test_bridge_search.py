@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bidzoo.agents.bridge.bmcs import Bmcs, Solver
+from bidzoo.agents.bridge.bmcs import Bmcs, Deals, Solver
 from bidzoo.agents.bridge.evaluator import Evaluator
 from bidzoo.benchmarks import bridge_search
 from bidzoo.benchmarks.bridge_search import compare, loss_table, open_decisions
@@ -34,7 +34,7 @@ def test_a_judge_that_is_the_solver_loses_nothing(found):
         assert chosen == exactly
         assert mean[0] == 0 and np.isfinite(mean).all()
         other = agent.search(view, found.chances[i], 11 + 2 * i)
-        np.testing.assert_allclose(mean * len(other.hands), other.gains.sum(0), atol=1e-9)
+        np.testing.assert_allclose(mean * len(other.deals.hands), other.gains.sum(0), atol=1e-9)
 
 
 class Optimist:
@@ -67,12 +67,12 @@ def test_times_are_of_the_settings(found, monkeypatch):
 
 
 def test_what_deals_know(found, monkeypatch):
-    """Nothing is missed by who sees all; weights beat the filter, which beats a guess without a belief or calls."""
+    """Nothing is missed by who sees all; weighed deals know more than deals drawn blindly."""
 
     class Seer(Bmcs):
-        def _deals(self, view, key):
+        def deals(self, view, key):
             row = int(np.flatnonzero(found.views["board"] == view["board"][0])[0])
-            return np.repeat(found.hands[row : row + 1], 9, axis=0), np.ones(9, np.int64), 9
+            return Deals(np.repeat(found.hands[row : row + 1], 9, axis=0), np.ones(9, np.int64), 9)
 
     monkeypatch.setattr(bridge_search, "GUESSED", {"seer": {}})
     monkeypatch.setattr(bridge_search, "Bmcs", Seer)

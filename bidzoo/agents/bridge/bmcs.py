@@ -219,26 +219,35 @@ class Options(Checked):
     reward: Literal["imps", "points"] = "imps"  # IMPs over the likeliest call's result, or duplicate points
 
 
-class SearchResult(NamedTuple):
-    """One decision, searched."""
+class Deals(NamedTuple):
+    """``R`` different deals that fit the calls."""
 
-    call: int  # the choice
-    calls: I64  # [K]  compared, likeliest first
-    drawn: int  # deals
-    hands: I64  # [R, 4]  those played out
+    hands: I64  # [R, 4]
     counts: I64  # [R]  how often each stands
-    gains: F64  # [R, K]  of the player's side over the likeliest call
-    judged: int  # contracts
+    drawn: int  # to find them
 
     @property
     def size(self) -> int:
         """Deals of one count each that would say as much."""
         return round(float(self.counts.sum()) ** 2 / float(max(1, (self.counts**2).sum())))
 
-    @property
-    def sums(self) -> F64:
-        """Of the gains: ``[K]``."""
-        return np.asarray((self.counts[:, None] * self.gains).sum(0))
+    def total(self, values: F64 | I64) -> F64:
+        """Of ``values`` ``[R, K]``, each as often as its deal stands: ``[K]``."""
+        return np.asarray((self.counts[:, None] * values).sum(0))
+
+    def mean(self, values: F64 | I64) -> F64:
+        """The same over all deals; not for none."""
+        return self.total(values) / self.counts.sum()
+
+
+class SearchResult(NamedTuple):
+    """One decision, searched."""
+
+    call: int  # the choice
+    calls: I64  # [K]  compared, likeliest first
+    deals: Deals  # played out
+    gains: F64  # [R, K]  of the player's side over the likeliest call
+    judged: int  # contracts
 
 
 @takes(Options)
@@ -310,12 +319,13 @@ class Bmcs:
         options = self.options
         order = np.argsort(-chances, kind="stable")[: options.top_k]
         calls = np.asarray(order[(chances[order] > options.p_min) | (order == order[0])], np.int64)
-        hands, counts, drawn = self._deals(view, key)
-        found = SearchResult(int(calls[0]), calls, drawn, hands, counts, *self.judged(view, hands, calls, self.judge))
-        return found._replace(call=int(calls[found.sums.argmax()])) if found.size > options.r_min else found
+        deals = self.deals(view, key)
+        found, judged = self.judged(view, deals.hands, calls, self.judge)
+        best = int(deals.total(found).argmax()) if deals.size > options.r_min else 0
+        return SearchResult(int(calls[best]), calls, deals, found, judged)
 
-    def _deals(self, view: States, key: int) -> tuple[I64, I64, int]:
-        """Deals that fit the calls ``[R, 4]``, how often each stands ``[R]``, and how many were drawn.
+    def deals(self, view: States, key: int) -> Deals:
+        """Deals to play out at ``view`` ``[1]``; deal ``p`` that is drawn is a function of ``(key, p)``.
 
         Filtered they are the first ``r_max`` of at most ``p_max`` that stay, weighed ``r_max`` of ``p_max``.
         """
@@ -327,7 +337,7 @@ class Bmcs:
         before = before_each_call(view[0])
         order = self._order(view, before, imagined.draw(Streams.at(key, np.arange(TRIED)).keys))
         if options.calls == "weigh":
-            return *self._weighed(imagined, before, order, key), options.p_max
+            return self._weighed(imagined, before, order, key)
         found: list[I64] = []
         kept = drawn = 0
         while kept < options.r_max and drawn < options.p_max:
@@ -341,10 +351,10 @@ class Bmcs:
                 count = int(passed[-1]) + 1  # Algorithm 3 stops here
             found.append(hands[passed])
             kept, drawn = kept + len(passed), drawn + count
-        return np.concatenate(found), np.ones(kept, np.int64), drawn
+        return Deals(np.concatenate(found), np.ones(kept, np.int64), drawn)
 
-    def _weighed(self, imagined: Imagined, before: States, order: list[int], key: int) -> tuple[I64, I64]:
-        """Importance sampling: deals ``[R, 4]`` and how often each stands among ``r_max`` ``[R]``.
+    def _weighed(self, imagined: Imagined, before: States, order: list[int], key: int) -> Deals:
+        """Importance sampling: ``r_max`` deals.
 
         A deal weighs the chance of the calls with it over the chance that it was drawn. Of more than ``followed`` a
         light one stays with a chance of its weight over ``limit`` and weighs ``limit`` then: as much on average.
@@ -364,7 +374,7 @@ class Bmcs:
         shares = np.cumsum(np.exp(weights))
         aims = (np.arange(options.r_max) + numbers[0, -1]) / options.r_max * shares[-1]
         rows, counts = np.unique(np.searchsorted(shares, aims, side="right"), return_counts=True)
-        return hands[left[rows]], counts
+        return Deals(hands[left[rows]], counts, options.p_max)
 
     def _order(self, view: States, before: States, hands: I64) -> list[int]:
         """Turns whose calls are asked about; those first that ``hands`` ``[n, 4]`` explain worst.
@@ -427,13 +437,15 @@ class Bmcs:
             values=_values(found) if len(found.calls) > 1 else {},
             unit="IMPs" if self.options.reward == "imps" else "points",
             facts=(
-                ("deals drawn", f"{found.drawn}"),
-                ("of them fit the calls", f"{found.size}"),
+                ("deals drawn", f"{found.deals.drawn}"),
+                ("of them fit the calls", f"{found.deals.size}"),
                 ("contracts judged", f"{found.judged}"),
             ),
             belief=belief,
             belief_source=f"the belief network, from the hand and the calls; {self.name} draws its deals from it",
-            samples=tuple({seat: int(deal[seat]) for seat in range(4) if seat != me} for deal in found.hands[:SHOWN]),
+            samples=tuple(
+                {seat: int(deal[seat]) for seat in range(4) if seat != me} for deal in found.deals.hands[:SHOWN]
+            ),
         )
 
 
@@ -476,11 +488,11 @@ def _keys(rng: Streams) -> I64:
 
 def _values(found: SearchResult) -> Mapping[int, tuple[float, float]]:
     """Mean gain of every call and its standard error over the deals."""
-    if len(found.hands) == 0:
+    deals = found.deals
+    if deals.size == 0:
         return {}
-    mean = found.sums / found.counts.sum()
-    spread = found._replace(gains=(found.gains - mean) ** 2).sums / found.counts.sum()
-    error = np.sqrt(spread / max(1, found.size - 1))
+    mean = deals.mean(found.gains)
+    error = np.sqrt(deals.mean((found.gains - mean) ** 2) / max(1, deals.size - 1))
     return {int(call): (float(m), float(e)) for call, m, e in zip(found.calls, mean, error)}
 
 
@@ -488,6 +500,7 @@ def _sentence(found: SearchResult, options: Options) -> str:
     likeliest, chosen = suited(int(found.calls[0])), suited(found.call)
     if len(found.calls) == 1:
         return f"Only {likeliest} is likely: nothing to search."
-    if found.size <= options.r_min:
-        return f"Only {found.size} deals fit the calls: {likeliest}, the likeliest call, stands."
-    return f"{chosen} does best on {found.size} deals that fit the calls; gains are over {likeliest}."
+    size = found.deals.size
+    if size <= options.r_min:
+        return f"Only {size} deals fit the calls: {likeliest}, the likeliest call, stands."
+    return f"{chosen} does best on {size} deals that fit the calls; gains are over {likeliest}."

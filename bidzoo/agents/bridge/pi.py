@@ -153,7 +153,7 @@ class Trainer(trainer.Trainer):
         here = decisions.select(rows)
         views = self.game.view_of(here.states, here.player)
         found = [search.search(views[i : i + 1], chances[row], int(keys[row] * 2.0**53)) for i, row in enumerate(rows)]
-        used = [(row, one) for row, one in zip(rows, found) if len(one.hands) > search.options.r_min]
+        used = [(row, one) for row, one in zip(rows, found) if one.deals.size > search.options.r_min]
         target = [improved(chances[row], one, self.options.temperature) for row, one in used]
         figures = {
             "searched": float(len(used)),
@@ -224,8 +224,8 @@ def improved(chances: F32, found: SearchResult, temperature: float) -> F32:
     if temperature == 0:
         target[found.calls] = 0
         target[found.call] = mass
-    elif len(found.hands):
-        gain, count = found.gains.mean(0) / temperature, len(found.hands)
+    elif found.deals.size:
+        gain, count = found.gains.mean(0) / temperature, found.deals.size
         gain -= found.gains.var(0) / temperature**2 / max(1, count - 1) / 2
         weights = target[found.calls] * np.exp(gain - gain.max())
         target[found.calls] = mass * weights / weights.sum()

@@ -3,9 +3,11 @@
 Every call narrows the caller's ranges.
 """
 
-from bidzoo.agents.bridge.natural.records import MOST_HCP, MOST_POINTS, NO_SUIT, R
+import numpy as np
+
+from bidzoo.agents.bridge.natural.records import HAND, MOST_HCP, MOST_POINTS, NO_SUIT, R
 from bidzoo.core.cards import DOUBLE, FIRST_BID, NOTRUMP, PASS
-from bidzoo.core.kernels import State, row
+from bidzoo.core.kernels import I64, State, States, allocate, batched, row
 
 
 @row
@@ -31,6 +33,19 @@ def evaluate_row(cards: int, out: State) -> None:
         shortest = min(shortest, length)
     out.points = out.hcp + extra
     out.balanced = 1 if shortest >= 2 and doubletons <= 1 else 0
+
+
+@batched
+def _evaluate(start: int, stop: int, cards: I64, out: States) -> None:
+    for b in range(start, stop):
+        evaluate_row(cards[b], out[b])
+
+
+def evaluate(cards: I64) -> States:
+    """``HAND`` records ``[B]`` of hands ``[B]``."""
+    out = allocate(HAND, len(cards))
+    _evaluate(np.ascontiguousarray(cards), out)
+    return out
 
 
 @row
