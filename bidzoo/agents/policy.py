@@ -46,13 +46,11 @@ def choose(start: int, stop: int, legal: I8, keys: U64, out: I64) -> None:
             count += legal[b, action]
         keys[b] = next_row(keys[b])
         nth = below_row(keys[b], count)
-        out[b] = -1
-        for action in range(legal.shape[1]):
-            if legal[b, action]:
-                if nth == 0:
-                    out[b] = action
-                    break
-                nth -= 1
+        chosen = 0
+        for action in range(legal.shape[1]):  # without a branch: those before it are counted
+            nth -= int(legal[b, action])
+            chosen += nth >= 0
+        out[b] = chosen if count else -1
 
 
 class Uniform:

@@ -39,7 +39,7 @@ def open_auction_row(state: State, dealer: int, vulnerable: int) -> None:
 @row
 def turn_row(state: State) -> int:
     """Seat to call: the dealer first, then clockwise (Law 17)."""
-    return int((state.dealer + state.length) % 4)
+    return (int(state.dealer) + int(state.length)) & 3
 
 
 @row
@@ -51,16 +51,13 @@ def over_row(state: State) -> bool:
 @row
 def legal_row(state: State, out: I8) -> None:
     """Legal calls of the seat to call into ``out`` ``[38]``, 0 or 1 (Laws 18, 19); none once over."""
-    out[:NUM_CALLS] = 0
-    if over_row(state):
-        return
-    out[PASS] = 1
-    for call in range(FIRST_BID + state.bid + 1, NUM_CALLS):
-        out[call] = 1
-    if state.bid >= 0:
-        ours = (turn_row(state) - state.bidder) % 2 == 0
-        out[DOUBLE] = state.stake == 1 and not ours
-        out[REDOUBLE] = state.stake == 2 and ours
+    on, bid, stake = not over_row(state), int(state.bid), int(state.stake)
+    ours = (turn_row(state) - int(state.bidder)) & 1 == 0
+    for call in range(FIRST_BID, NUM_CALLS):
+        out[call] = on and call > FIRST_BID + bid
+    out[PASS] = on
+    out[DOUBLE] = on and bid >= 0 and stake == 1 and not ours
+    out[REDOUBLE] = on and bid >= 0 and stake == 2 and ours
 
 
 @row

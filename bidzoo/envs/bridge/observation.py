@@ -101,16 +101,12 @@ def _auction_row(record: State, hand: int, seat: int, at: int, step: int, block:
     first = int(record.dealer) - seat
     last = at + _PASSED  # where the seats of a pass, double or redouble are marked
     opened = False
-    for t in range(int(record.length)):
+    for t in range(int(record.length)):  # without branches, which random calls would make the processor guess wrong
         call, who = int(record.calls[t]), (first + t) & 3
-        if call >= FIRST_BID:
-            opened = True
-            last = at + _BIDS + step * (call - FIRST_BID)
-            out[last + who] = 1
-        elif call != PASS:
-            out[last + block * call + who] = 1
-        elif not opened:
-            out[last + who] = 1
+        bids = call >= FIRST_BID
+        opened = opened or bids
+        last = at + _BIDS + step * (call - FIRST_BID) if bids else last
+        out[last + (0 if bids else block * call) + who] |= not opened or call != PASS
     cards_row(hand, at + _HAND, out)
 
 
