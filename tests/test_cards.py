@@ -9,6 +9,8 @@ from bidzoo.core.cards import (
     NUM_CARDS,
     SEATS,
     SYMBOLS,
+    TO_JPS,
+    TO_PGX,
     call_number,
     call_text,
     card_number,
@@ -71,6 +73,14 @@ def test_text_comes_back(text: str) -> None:
     assert np.flatnonzero(held(np.array([hand]))[0]).tolist() == hand_cards(hand)
 
 
+def test_cards_in_the_order_of_others() -> None:
+    """Pgx: spades first, aces below twos. Joint policy search: clubs first, aces first."""
+    for card in range(NUM_CARDS):
+        rank, suit = card_text(card)
+        assert TO_PGX[card] == 13 * "SHDC".index(suit) + "A23456789TJQK".index(rank)
+        assert TO_JPS[card] == 13 * "CDHS".index(suit) + "AKQJT98765432".index(rank)
+
+
 def test_deals_as_text() -> None:
     """A PBN deal begins with any seat; a hand that is not shown is ``-`` and 0."""
     hands = random_deals(4, np.arange(1))[0].tolist()
@@ -109,6 +119,7 @@ def test_other_ways_to_write() -> None:
         (lambda: deal_hands("AK... ... ... ..."), "is not a PBN deal, expected a seat, a colon and four hands"),
         (lambda: check_deal([FULL_DECK, 1, 0, 0]), "2C is held by N and by E, expected 52 different cards"),
         (lambda: check_deal([0] * 5), r"5 hands given \(expected four"),
+        (lambda: check_deal([0] * 3), r"3 hands given \(expected four"),
         (lambda: check_deal([8191, 0, 8191 << 13, 8191 << 26]), "E holds 0 cards, expected 13"),
         (lambda: check_deal([0, 0, 0, 1], hidden=True), "W holds 1 cards, expected 13"),
         (lambda: seat_number("NE"), r"not a seat: 'NE' \(expected N, E, S, W or 0 \.\.\. 3\)"),

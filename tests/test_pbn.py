@@ -114,6 +114,12 @@ def test_lin_match() -> None:
     assert (words(third), third.contract) == ("1S P", None)
 
 
+def test_lin_ends_a_page_after_every_trick() -> None:
+    board = lin.read(DATA / "match.lin")[0]
+    played = lin.dumps([board]).partition("|pg||")[2]
+    assert played == "pc|HJ|pc|HA|pc|HK|pc|H6|pg||pc|SA|mc|8|\n"
+
+
 # ---- endplay as judge --------------------------------------------------------------------
 
 SYMBOLS = dict(zip("♠♥♦♣", "SHDC", strict=True))

@@ -43,6 +43,23 @@ def test_the_good_text_is_good() -> None:
 
 
 @pytest.mark.parametrize(
+    ("word", "number"),
+    [*[(word, 0) for word in ("None", "Love", "-")], ("NS", 1), ("EW", 2), *[(word, 3) for word in ("All", "both")]],
+)
+def test_ways_to_write_the_vulnerability(word: str, number: int) -> None:
+    (board,) = pbn.loads(GOOD.replace('"None"', f'"{word}"'))
+    assert board.vulnerable == number
+
+
+@pytest.mark.parametrize("sign", ["*", "+"])
+def test_what_follows_an_auction_broken_off_is_not_read(sign: str) -> None:
+    first, _, rest = GOOD.partition("1C =1= Pass 1H Pass\n4H Pass Pass Pass\n")
+    unplayed = first.replace('[Contract "4H"]\n', "").replace('[Declarer "S"]\n', "")
+    (board,) = pbn.loads(f"{unplayed}1C =1= Pass {sign} 1H nonsense\n{rest.splitlines()[0]}\n")
+    assert [call.call for call in board.auction] == [3, 0]
+
+
+@pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
         ('"1"]\n[D', '"one"]\n[D', 1, "Board: 'one', expected a number from 1 to"),
@@ -69,6 +86,7 @@ def test_the_good_text_is_good() -> None:
         ("1H Pass", "X Pass", 9, "Auction: X is not legal after 1C P, expected P, a bid from 1D"),
         ("1H Pass", "XX Pass", 9, "Auction: XX is not legal"),
         ("1H Pass", "1Z Pass", 9, "Auction: not a call: '1Z'"),
+        ("1H Pass", "( Pass", 9, r"Auction: not a call: '\('"),
         ("4H Pass Pass Pass", "4H Pass Pass Pass Pass", 10, "Auction: P is not legal .*the auction is over"),
         ("1C =1=", "=1= 1C", 9, "Auction: note =1= before any call"),
         ("=1=", "=2=", 9, r"Auction: note =2= is not there, expected \[Note \"2:"),
@@ -96,6 +114,8 @@ def test_the_good_text_is_good() -> None:
     ("N  S 5\n", "N  S 5\nN S 6\n", 19, "OptimumResultTable: N in S takes 6, expected 5 as in a row before"),
     ("N  S 5\n", "N  S 5\n[DoubleDummyTricks \"54******************\"]\n", 19,
      "DoubleDummyTricks: N in S: 4, expected 5 by the OptimumResultTable"),
+    ("N  S 5\n", "N  H 1\n[DoubleDummyTricks \"5*2*****************\"]\n", 19,
+     "DoubleDummyTricks: N in H: 2, expected 1 by the OptimumResultTable"),
     ('"1"]\n[D', '"99999999999999999999"]\n[D', 1, "Board: '9{20}', expected a number from 1 to 999999999"),
     ('"1"]\n[D', f'"{"9" * 5000}"]\n[D', 1, "Board: '9+ .* expected a number from 1 to 999999999"),
     ('"?"', f'"{"9" * 5000}"', 7, "Result: '9+ .* expected 0 ... 13 tricks"),
@@ -173,6 +193,7 @@ mb|4H|mb|p|mb|p|mb|p|pc|HJ|pc|HA|mc|9|
         ("pc|HJ", "pc|H6", 3, "pc: 6H cannot be played by W"),
         ("|mb|p|pc", "|pc", 3, "pc: 'HJ' is played, expected four hands and a finished auction first"),
         ("mc|9", "mc|14", 3, r"mc: '14', expected 0 \.\.\. 13 tricks"),
+        ("mc|9|", "mc|-1|", 3, r"mc: '-1', expected 0 \.\.\. 13 tricks"),
         ("mc|9|", f"mc|{'9' * 5000}|", 3, r"mc: '9+ .* expected 0 \.\.\. 13 tricks"),
         ("pc|HA|mc|9|", "pc|HA|pc|HK|pc|H6|mc|0|", 3, r"mc: 0 tricks, expected 1 \.\.\. 13 by the cards played"),
         ("sv|o|", f"ah|Board {'9' * 5000}|", 1, "ah: 'Board 9+ .* expected a number from 1 to 999999999"),

@@ -36,6 +36,13 @@ def test_law_17_the_dealer_calls_first_and_then_clockwise(dealer: str) -> None:
     assert turns == [(SEATS.index(dealer) + t) % 4 for t in range(5)]
 
 
+def test_before_the_first_call_nothing_has_happened() -> None:
+    table = play("")
+    assert [table[name] for name in ("length", "bid", "bidder", "stake", "passes", "declarer")] == [0, -1, -1, 1, 0, -1]
+    assert [table[name] for name in ("plays", "hand_to_play", "leader", "dummy")] == [0, -1, -1, 0]
+    assert not table["won"].any() and {-1} == {*table["calls"], *table["played"], *table["players"]}
+
+
 @pytest.mark.parametrize(
     ("text", "over"),
     [

@@ -13,6 +13,7 @@ from bidzoo.core.cards import (
     FIRST_BID,
     PASS,
     SEATS,
+    STRAINS,
     SYMBOLS,
     call_number,
     call_text,
@@ -28,7 +29,7 @@ from bidzoo.envs.bridge.auction import legal_row
 from bidzoo.envs.bridge.bidder import BIDDER1375, SYSTEMS288
 from bidzoo.envs.bridge.features import AUCTION571, BMCS480, BMCS636, OPENSPIEL480, OPENSPIEL571, PLAY571, WHO
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.observation import ENCODERS, encode_row, encode_value
+from bidzoo.envs.bridge.observation import ENCODERS, encode_row, encode_value, state_encoder
 from bidzoo.envs.bridge.state import AUCTION, OVER, PLAY
 from bidzoo.envs.game import Buffers
 
@@ -89,6 +90,43 @@ def test_sizes_are_those_of_the_papers() -> None:
     assert BMCS636.size == 480 + 3 * 52
     assert AUCTION571.size == PLAY571.size == OPENSPIEL571.size
     assert next(iter(ENCODERS)) == "openspiel480"
+
+
+def test_the_global_state_entry_by_entry() -> None:
+    """In the auction, in the play and at the second table, written out."""
+    game, tables, out = start("S", "ns", reward="duplicate")
+    encoder, tricks = state_encoder(True, True, True), np.arange(20) % 14
+    tables["tricks"][0] = np.where(np.arange(20) == 4, -1, tricks)  # of N in notrumps nothing is known
+
+    def shown() -> dict[str, set[str]]:
+        labels: dict[str, set[str]] = {field.name: set() for field in encoder.layout.fields}
+        for i in np.flatnonzero(encoder(tables)[0]):
+            name, _, label = encoder.layout.label(int(i)).rstrip("]").partition("[")
+            labels[name].add(label)
+        return labels
+
+    known = {f"{SEATS[cell // 5]} {STRAINS[cell % 5]} {tricks[cell]}" for cell in range(20) if cell != 4}
+    act(game, tables, out, "P 1C")
+    parts = shown()
+    assert parts["vulnerable"] == {"N/S are", "E/W are not"} and parts["dealer"] == {"S"} and parts["turn"] == {"N"}
+    assert parts["bids"] == {"1C bid by W"} and len(parts["passed"]) == 1 and parts["tricks"] == known
+    assert {seat: " ".join(sorted(parts[seat])) for seat in SEATS} == {
+        seat: " ".join(sorted(map(card_text, hand_cards(int(hand))))) for seat, hand in zip(SEATS, tables["hands"][0])
+    }
+    for name in ("next card", "gone", "trick", "last trick", "second table", "result"):
+        assert parts[name] == set()
+    act(game, tables, out, "P 1NT P P P DA D6 DK D9 DQ")
+    parts = shown()
+    assert parts["turn"] == {"E"} and parts["next card"] == {"W"}  # declarer, for dummy
+    assert parts["gone"] == {"AD", "6D", "KD", "9D", "QD"} and parts["won"] == {"N/S 1", "E/W 0"}
+    assert parts["trick"] == {"QD by S"}
+    assert parts["last trick"] == {"AD by S", "6D by W", "KD by N", "9D by E"}
+    act(game, tables, out, "D5")
+    parts = shown()
+    assert parts["turn"] == parts["next card"] == {"N"} and len(parts["gone"]) == 6
+    tables["leg"], tables["points"][0] = 1, (-1430, 0)
+    parts = shown()
+    assert parts["second table"] == {"yes"} and parts["result"] == {"negative", "10", "20", "40", "80", "1280"}
 
 
 def test_labels_name_single_entries() -> None:

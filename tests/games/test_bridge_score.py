@@ -10,6 +10,7 @@ from bidzoo.envs.bridge.deals import packaged
 from bidzoo.envs.bridge.score import (
     MAX_POINTS,
     SCALE,
+    best_row,
     imps,
     imps_row,
     north_south,
@@ -71,6 +72,7 @@ def test_each_side_has_its_own_vulnerability(vulnerable: int, points: int) -> No
         ((0, 3, 1, 9, 0), "level 0: expected 1 ... 7"),
         ((4, 5, 1, 9, 0), "strain 5: expected 0 ... 4"),
         ((4, 3, 3, 9, 0), "stake 3: expected 1, 2 or 4"),
+        ((4, 3, 5, 9, 0), "stake 5: expected 1 ... 4"),
         ((4, 3, 1, [9, 14], 0), "tricks 14: expected 0 ... 13"),
         ((4, 3, 1, 9, 2), "vulnerable 2: expected 0 ... 1"),
     ],
@@ -87,6 +89,7 @@ def test_law_78b_the_scale() -> None:
     for won in range(1, 25):
         first, last = last_of[won - 1] + 10, last_of[won]
         assert imps([first - 10, first, last, -first, -last]).tolist() == [won - 1, won, won, -won, -won]
+        assert imps([first - 1, last + 9]).tolist() == [won - 1, won]  # no sum of scores, but below the next
     assert imps(0) == 0
     assert len(SCALE) == 24
 
@@ -156,6 +159,16 @@ def _value(tricks: I8, first: int, vulnerable: int) -> int:
     choose = (max, min)
     second = choose[1 - first]([0, *(best[bid, first] for bid in range(35))])
     return choose[first]([second, *(best[bid, 1 - first] for bid in range(35))])
+
+
+def test_the_best_contract_of_a_side() -> None:
+    """Every bid by both declarers, scored with the array form."""
+    bid, seat = (np.array(x) for x in zip(*product(range(35), (0, 2))))
+    for tricks in packaged("test").tricks[:200]:
+        won = tricks.astype(int)[5 * seat + bid % 5]
+        for vulnerable in range(4):
+            alone = score(bid // 5 + 1, bid % 5, 1, won, vulnerable % 2)
+            assert best_row(tricks, vulnerable) == max(0, alone.max())
 
 
 def test_par_needs_every_trick() -> None:

@@ -103,6 +103,29 @@ def test_partner_type_is_hidden(
         assert (game.encoder(game.view_of(tables, np.array([me])))[0] == seen[0]).all()
 
 
+def test_who_made_which_bid() -> None:
+    """After an opening pass and three bids, and after the pass that ends it."""
+    game = Minibridge(3)
+    tables, out = start(game, [0], 0)
+    assert [game.action_number(word) for word in ("pass", " p ", game.call_names[1].lower())] == [0, 0, 1]
+    for word in ("Q", "passes", ""):
+        with pytest.raises(ValueError, match="not a call of"):
+            game.action_number(word)
+    for call in (0, 1, 2, 4):
+        game.step_one(tables, call, out)
+    passes, bids = len(game.pass_names), len(game.call_names) - 1
+    for me in (0, 1):
+        seen = np.zeros(game.encoder.layout.size, np.int8)
+        game.observe(tables, 0, me, seen)
+        history = seen[-(passes + 2 * bids) :]
+        made = {(bid, who) for bid in range(bids) for who in range(2) if history[passes + 2 * bid + who]}
+        assert history[:passes].tolist() == [1, 0]
+        assert made == {(0, 1 - me), (1, me), (3, 1 - me)}  # own first, then the partner's
+    game.step_one(tables, 0, out)
+    game.observe(tables, 0, 0, seen)
+    assert seen[-(passes + 2 * bids) :][:passes].tolist() == [1, 1]
+
+
 def every_leaf(game: SignallingGame) -> tuple[States, States, np.ndarray]:
     """All states of ``game`` with every deal: those to act, the finished ones, and the rewards of the latter."""
     deals = [(x, y) for x in range(game.num_types[0]) for y in range(game.num_types[1])]

@@ -26,16 +26,20 @@ def table(*actions, options=None, **rules):
     return game, states, out
 
 
-def seen(game, states, seat, name=None):
+def labels(layout, vector):
     """Labels of the entries that are set, by field."""
-    encoder = game.encoders[name or game.encoder.name]
-    vector = encoder(game.view_of(states, np.array([seat])))[0]
     assert set(np.unique(vector)) <= {0, 1}
-    labels = {field.name: set() for field in encoder.layout.fields}
+    found = {field.name: set() for field in layout.fields}
     for i in np.flatnonzero(vector):
-        name, _, label = encoder.layout.label(int(i)).rstrip("]").partition("[")
-        labels[name].add(label)
-    return labels
+        name, _, label = layout.label(int(i)).rstrip("]").partition("[")
+        found[name].add(label)
+    return found
+
+
+def seen(game, states, seat, name=None):
+    """``labels`` of the observation of ``seat``."""
+    encoder = game.encoders[name or game.encoder.name]
+    return labels(encoder.layout, encoder(game.view_of(states, np.array([seat])))[0])
 
 
 ROUND = ["3", "4", "nil", "5", "AH", "2H", "3H", "4H", "JH", "QH"]
@@ -57,6 +61,32 @@ def test_the_full_observation_of_every_seat():
     assert seen(game, states, 1)["bids"] == {"me 3", "LHO 4", "partner nil", "RHO 5"}
     assert seen(game, states, 0)["short"] == {"we 90", "they 240"}
     assert (game.encoder(game.view_of(states, np.array([3])))[0] == out.observation[0]).all()
+
+
+def test_the_global_state_in_the_play():
+    """Seats and sides by name, scores in binary."""
+    game, states, _ = table(*ROUND, win_goal=200, options={"scores": [117, -40]})
+    parts = labels(game.state_encoder.layout, game.state_encoder(states)[0])
+    assert parts["S"] == {"3C", "4D", "6D", "6H", "7S", "9D", "TC", "JS", "KS", "AC", "AD"}  # 2H and QH are gone
+    assert parts["looked"] == {"N", "E", "S", "W"} and parts["turn"] == {"W"} and parts["first"] == {"E"}
+    assert parts["bids"] == {"N 5", "E 3", "S 4", "W nil"} and parts["phase"] == {"play"}
+    assert parts["trick"] == {"JH by E", "QH by S"} and parts["leader"] == {"E"} and parts["led"] == {"H"}
+    assert parts["won"] == {"N 0", "E 1", "S 0", "W 0"} and parts["bags"] == {"N/S 7", "E/W 0"}
+    score = {f"N/S {bit}" for bit in (1, 4, 16, 32, 64)} | {"E/W negative", "E/W 8", "E/W 32"}
+    assert parts["score"] == score and parts["short"] == {"N/S 90", "E/W 240"}
+
+
+def test_the_global_state_of_four_sides_and_of_a_round_to_come():
+    game, states, _ = table("3", "4", variant="cutthroat", options={"scores": [100, 3, 0, -9]})
+    states["rounds"] = 5
+    encoder = game.state_encoder
+    parts = labels(encoder.layout, encoder(states)[0])
+    assert parts["short"] == {"N 400", "E 500", "S 500", "W 510"} and parts["turn"] == {"W"}
+    four = {f"N {bit}" for bit in (4, 32, 64)} | {"E 1", "E 2", "W negative", "W 1", "W 8"}
+    assert parts["score"] == four and parts["rounds"] == {"1", "4"}
+    over = states.copy()
+    over["turn"] = -1
+    assert labels(encoder.layout, encoder(over)[0]) == {**parts, "turn": set()}
 
 
 def test_exact_places():

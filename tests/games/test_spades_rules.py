@@ -5,7 +5,7 @@ import pytest
 
 from bidzoo.envs.spades import deals
 from bidzoo.envs.spades.game import Spades
-from bidzoo.envs.spades.score import end_round_row, leader_row, score_row, side_points_row
+from bidzoo.envs.spades.score import end_round_row, gap_row, leader_row, score_row, side_points_row
 from bidzoo.envs.spades.state import BIDDING, CUTTHROAT, OVER, PLAY
 
 # N has nine spades, E eight hearts, S five diamonds, W no spade.
@@ -179,6 +179,8 @@ def scored(bids, won, scores=(0, 0), **rules):
         ((4, 3, "blind", 3), (4, 5, 0, 4), (240, 63)),
         ((4, 3, "blind", 3), (4, 5, 1, 3), (-159, 62)),
         (("nil", 13, "nil", 13), (0, 7, 0, 6), (200, -260)),
+        (("nil", 6, "blind", 6), (0, 7, 0, 6), (300, 121)),
+        (("blind", 6, "nil", 6), (1, 6, 0, 6), (-99, 120)),
     ],
 )
 def test_points_of_a_round(bids, won, points):
@@ -217,6 +219,34 @@ def test_ten_bags_in_the_papers_example():
 def test_ten_bags_by_the_common_rule():
     table = scored((4, 3, 2, 3), (6, 2, 3, 2), (288, 0), bag_penalty=100)
     assert (table["scores"][0], table["bags"][0]) == (251, 1)
+
+
+@pytest.mark.parametrize(
+    ("scores", "won", "gap"),
+    [
+        ((0, 0), (6, 2, 3, 2), 63 - -60),
+        ((288, 0), (6, 2, 3, 2), 63 - 110 - -60),  # 8 bags and 3
+        ((288, 9), (4, 5, 2, 2), 60 - (61 - 110)),  # the other side has its tenth
+        ((9, 9), (4, 4, 3, 2), (61 - 110) - 60),
+        ((9, 9), (9, 0, 4, 0), (67 - 110) - -60),
+    ],
+)
+def test_the_gap_of_a_round_is_what_it_moves_the_scores_apart(scores, won, gap):
+    table = Table(phase="game", scores=list(scores)).states[0]
+    table["bids"][:], table["won"][:] = (4, 3, 2, 3), won
+    assert [gap_row(table, 0), gap_row(table, 1)] == [gap, -gap]
+    before = table["scores"][:2].copy()
+    score_row(table)
+    moved = table["scores"][:2] - before
+    assert moved[0] - moved[1] == gap
+
+
+def test_the_gap_among_four_is_to_the_mean_of_the_others():
+    table = Table(variant="cutthroat", phase="game", scores=[0, 8, 0, 0]).states[0]
+    table["bids"][:], table["won"][:] = (4, 3, 2, 3), (4, 5, 1, 3)
+    points = np.array([40, 32 - 110, -20, 30])
+    for side in range(4):
+        assert gap_row(table, side) == pytest.approx(points[side] - np.delete(points, side).mean())
 
 
 @pytest.mark.parametrize(("score", "bags"), [(0, 0), (288, 8), (-2, 8), (-110, 0), (-101, 9)])
