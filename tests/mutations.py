@@ -2,7 +2,7 @@
 
 ``make test-mutations`` changes one place of a module at a time (Cosmic Ray's operators: comparisons, arithmetic,
 numbers, keywords), in a copy of the tree, and runs the module's tests as plain Python. What survives is listed: a test
-is missing, or the change makes no difference.
+is missing, or the change makes no difference. ``--again`` tries those that survived once more, with the tests of today.
 """
 
 import argparse
@@ -16,13 +16,15 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import zip_longest
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from cosmic_ray.commands.init import init
-from cosmic_ray.mutating import mutate_and_test
+from cosmic_ray.mutating import mutate_and_test, mutate_code
+from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_db import WorkDB
 from cosmic_ray.work_item import MutationSpec, TestOutcome
 
@@ -49,6 +51,7 @@ LEFT_OUT = {  # operators whose changes no test of this kind can see
     "core/ExceptionReplacer",  # an exception that nobody raises
 }
 PYTEST = "-q -x -p no:cacheprovider --hypothesis-seed=0 -k 'not time_grows'"
+WIDTH = 100  # characters of a line that the tables show
 PATIENCE = 5.0  # times as long as the tests take without a change
 
 
@@ -81,6 +84,31 @@ def changes(module: str) -> list[MutationSpec]:
         specs = [spec for item in session.work_items for spec in item.mutations]
     seen = [spec for spec in specs if spec.operator_name not in LEFT_OUT]
     return [spec for spec in seen if not any(low <= tuple(spec.start_pos) < high for low, high in types)]
+
+
+def lines_of(before: str, after: str) -> tuple[str, str]:
+    """What a change makes of which line: the first that differs, as the tables show it."""
+    pairs = zip_longest(before.splitlines(), after.splitlines(), fillvalue="")
+    found = next((pair for pair in pairs if pair[0] != pair[1]), ("", ""))
+    return found[0].strip()[:WIDTH], found[1].strip()[:WIDTH]
+
+
+def sampled(module: str, sample: int) -> list[MutationSpec]:
+    """``sample`` changes of ``module`` drawn by chance, the same in every run; 0: all of them."""
+    specs = changes(module)
+    random.Random(0).shuffle(specs)
+    return specs[: sample or None]
+
+
+def survivors(module: str, shown: set[tuple[str, str]]) -> list[MutationSpec]:
+    """The changes of ``module`` that ``shown`` lists: what was there, what could be."""
+    source, found = (ROOT / module).read_text(), {}
+    for spec in changes(module):
+        line = source.splitlines()[spec.start_pos[0] - 1].strip()[:WIDTH]
+        if line in {is_ for is_, _ in shown}:
+            operator = get_operator(spec.operator_name)(**spec.operator_args)
+            found.setdefault(lines_of(source, mutate_code(source, operator, spec.occurrence) or source), spec)
+    return [spec for pair, spec in found.items() if pair in shown]
 
 
 def command(module: str) -> str:
@@ -123,18 +151,15 @@ def tried(job: tuple[str, MutationSpec, float]) -> Mutant | None:
     return Mutant(module, spec.start_pos[0], before, after, result.test_outcome == TestOutcome.SURVIVED)
 
 
-def run(modules: list[str], sample: int, workers: int, limit: float) -> Iterator[Mutant]:
-    """``sample`` changes a module (0: all of them), spread evenly, until ``limit`` seconds are over (0: no limit)."""
+def run(chosen: dict[str, list[MutationSpec]], workers: int, limit: float) -> Iterator[Mutant]:
+    """The ``chosen`` changes of each module, spread evenly, until ``limit`` seconds are over (0: no limit)."""
     began = time.monotonic()
     with TemporaryDirectory() as folder, get_context("spawn").Pool(workers, settle, (folder,)) as pool:
-        patience = dict(zip(modules, pool.map(seconds, modules, 1)))
+        patience = dict(zip(chosen, pool.map(seconds, chosen, 1)))
         jobs = []
-        for module in modules:
-            specs = changes(module)
-            random.Random(0).shuffle(specs)
-            chosen = specs[: sample or None]
-            print(f"{module}: {len(chosen)} of {len(specs)} changes, tests take {patience[module]:.1f} s", flush=True)
-            jobs += [(place / len(chosen), module, spec) for place, spec in enumerate(chosen)]
+        for module, specs in chosen.items():
+            print(f"{module}: {len(specs)} changes, tests take {patience[module]:.1f} s", flush=True)
+            jobs += [(place / len(specs), module, spec) for place, spec in enumerate(specs)]
         jobs.sort(key=lambda job: job[:2])
         work = [(module, spec, 10 + PATIENCE * patience[module]) for _, module, spec in jobs]
         for mutant in pool.imap_unordered(tried, work, 1):
@@ -157,7 +182,7 @@ def tables(mutants: list[Mutant]) -> list[results.ResultTable]:
     living = results.ResultTable("Changes that no test finds", ["module", "line", "is", "could be"])
     for mutant in sorted(mutant for mutant in mutants if mutant.survived):
         module = mutant.module.removeprefix("bidzoo/")
-        living.add(module, str(mutant.line), f"`{mutant.before[:100]}`", f"`{mutant.after[:100]}`")
+        living.add(module, str(mutant.line), f"`{mutant.before[:WIDTH]}`", f"`{mutant.after[:WIDTH]}`")
     return [counts, living]
 
 
@@ -171,17 +196,35 @@ def main() -> None:
         "--limit", type=float, default=0, help="seconds after which no further change is tried; 0: none"
     )
     parser.add_argument("--json", type=Path, default=Path("runs/mutations.json"), help="result file")
+    parser.add_argument("--again", action="store_true", help="try those that --json says are alive once more")
     given = parser.parse_args()
     unknown = set(given.modules) - set(PARTS)
     if unknown:
         parser.error(f"no tests are known of {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
-    began, mutants, path = time.monotonic(), [], given.json.absolute()
-    for mutant in run(given.modules or list(PARTS), given.sample, given.workers, given.limit):
+    began, path, modules = time.monotonic(), given.json.absolute(), given.modules or list(PARTS)
+    mutants, alive = dead(path) if given.again else ([], {})
+    if given.again:
+        chosen = {module: survivors(module, alive[module]) for module in modules if module in alive}
+    else:
+        chosen = {module: sampled(module, given.sample) for module in modules}
+    for mutant in run(chosen, given.workers, given.limit):
         mutants.append(mutant)
-        keep(path, mutants, time.monotonic() - began)
+        if not given.again:
+            keep(path, mutants, time.monotonic() - began)
         if mutant.survived:
             print(f"alive: {mutant.module}:{mutant.line}: {mutant.before}  ->  {mutant.after}", flush=True)
+    keep(path, mutants, time.monotonic() - began)
     results.show(tables(mutants)[:1])
+
+
+def dead(path: Path) -> tuple[list[Mutant], dict[str, set[tuple[str, str]]]]:
+    """What was found in the run of result file ``path``, and what was not: by module, the line and what it became."""
+    counts, living = (table["rows"] for table in json.loads(path.read_text())["tables"])
+    found = [Mutant(f"bidzoo/{row['module']}", 0, "", "", False) for row in counts for _ in range(row["found"])]
+    alive: dict[str, set[tuple[str, str]]] = {}
+    for row in living:
+        alive.setdefault(f"bidzoo/{row['module']}", set()).add((row["is"].strip("`"), row["could be"].strip("`")))
+    return found, alive
 
 
 def keep(path: Path, mutants: list[Mutant], seconds: float) -> None:

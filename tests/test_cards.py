@@ -10,6 +10,7 @@ from bidzoo.core.cards import (
     SEATS,
     SYMBOLS,
     TO_JPS,
+    TO_OPENSPIEL_SPADES,
     TO_PGX,
     call_number,
     call_text,
@@ -74,11 +75,12 @@ def test_text_comes_back(text: str) -> None:
 
 
 def test_cards_in_the_order_of_others() -> None:
-    """Pgx: spades first, aces below twos. Joint policy search: clubs first, aces first."""
+    """Pgx: spades first, aces below twos. Joint policy search: clubs first, aces first. Spades of OpenSpiel: by suit."""
     for card in range(NUM_CARDS):
         rank, suit = card_text(card)
         assert TO_PGX[card] == 13 * "SHDC".index(suit) + "A23456789TJQK".index(rank)
         assert TO_JPS[card] == 13 * "CDHS".index(suit) + "AKQJT98765432".index(rank)
+        assert TO_OPENSPIEL_SPADES[card] == 13 * "CDHS".index(suit) + "23456789TJQKA".index(rank)
 
 
 def test_deals_as_text() -> None:

@@ -177,6 +177,12 @@ mb|4H|mb|p|mb|p|mb|p|pc|HJ|pc|HA|mc|9|
 """
 
 
+@pytest.mark.parametrize(("word", "number"), [("", 0), ("0", 0), ("o", 0), ("N", 1), ("e", 2), ("b", 3)])
+def test_ways_to_write_the_vulnerability_in_lin(word: str, number: int) -> None:
+    (board,) = lin.loads(LIN.replace("sv|o|", f"sv|{word}|"))
+    assert board.vulnerable == number
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [

@@ -100,7 +100,9 @@ def test_the_global_state_entry_by_entry() -> None:
 
     def shown() -> dict[str, set[str]]:
         labels: dict[str, set[str]] = {field.name: set() for field in encoder.layout.fields}
-        for i in np.flatnonzero(encoder(tables)[0]):
+        found = encoder(tables)[0]
+        assert set(found.tolist()) == {0, 1}
+        for i in np.flatnonzero(found):
             name, _, label = encoder.layout.label(int(i)).rstrip("]").partition("[")
             labels[name].add(label)
         return labels
@@ -127,6 +129,14 @@ def test_the_global_state_entry_by_entry() -> None:
     tables["leg"], tables["points"][0] = 1, (-1430, 0)
     parts = shown()
     assert parts["second table"] == {"yes"} and parts["result"] == {"negative", "10", "20", "40", "80", "1280"}
+
+
+def test_openspiel571_tells_the_auction_from_the_opening_lead() -> None:
+    game, tables, out = start("N")
+    act(game, tables, out, "1C P P")
+    assert vector("openspiel571", tables, 0)[:4].tolist() == [1, 0, 0, 0]
+    act(game, tables, out, "P")
+    assert vector("openspiel571", tables, 0)[:4].tolist() == [0, 1, 0, 0]
 
 
 def test_labels_name_single_entries() -> None:

@@ -127,7 +127,7 @@ def test_thirteen_tricks_and_it_is_over() -> None:
     play(table, "2H 2D 2C 2S " + " ".join(f"{r}S {r}H {r}D {r}C" for r in ranks[1:]))
     assert table["phase"] == OVER
     assert table["won"].tolist() == [13, 0]
-    assert (table["turn"], table["hand_to_play"], table["dummy"]) == (-1, -1, 0)
+    assert (table["turn"], table["hand_to_play"], table["leader"], table["dummy"]) == (-1, -1, -1, 0)
     assert not table["held"].any()
     assert legal(table) == set()
 

@@ -79,6 +79,12 @@ def test_follow_suit_if_able():
     assert table.legal() == {"DA", "DK", "DQ", "DJ", "D9"}
 
 
+@pytest.mark.parametrize(("lead", "follow"), [("AC", {"C4", "C2"}), ("TH", {"H2"}), ("TD", {"D3"})])
+def test_every_suit_is_followed(lead, follow):
+    table = Table(MIXED, dealer="S").do("3,3,3,3").play(lead)
+    assert table.turn == 0 and table.legal() == follow
+
+
 def test_any_card_when_void():
     table = Table(MIXED).do("3,3,3,3").play("3D 2D AD 4D KD TD")
     assert table.turn == 0 and len(table.legal()) == 12 and "SA" in table.legal()
@@ -239,6 +245,12 @@ def test_the_gap_of_a_round_is_what_it_moves_the_scores_apart(scores, won, gap):
     score_row(table)
     moved = table["scores"][:2] - before
     assert moved[0] - moved[1] == gap
+
+
+def test_the_gap_after_twenty_bags():
+    table = Table(phase="game", scores=[9, 9]).states[0]
+    table["bids"][:], table["won"][:] = (1, 3, 1, 3), (7, 0, 6, 0)
+    assert gap_row(table, 0) == 20 + 11 - 2 * 110 - -60
 
 
 def test_the_gap_among_four_is_to_the_mean_of_the_others():
