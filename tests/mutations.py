@@ -213,7 +213,8 @@ def main() -> None:
             keep(path, mutants, time.monotonic() - began)
         if mutant.survived:
             print(f"alive: {mutant.module}:{mutant.line}: {mutant.before}  ->  {mutant.after}", flush=True)
-    keep(path, mutants, time.monotonic() - began)
+    earlier = f"{json.loads(path.read_text())['command']}; " if given.again else ""
+    keep(path, mutants, time.monotonic() - began, earlier)
     results.show(tables(mutants)[:1])
 
 
@@ -227,11 +228,11 @@ def dead(path: Path) -> tuple[list[Mutant], dict[str, set[tuple[str, str]]]]:
     return found, alive
 
 
-def keep(path: Path, mutants: list[Mutant], seconds: float) -> None:
-    """The result file so far."""
+def keep(path: Path, mutants: list[Mutant], seconds: float, earlier: str = "") -> None:
+    """The result file so far, of this command and ``earlier`` ones."""
     results.save(path, "mutations", tables(mutants), seed=0, seconds=seconds)
     document = json.loads(path.read_text())
-    document["command"] = f'make test-mutations MUTATIONS="{" ".join(sys.argv[1:])}"'
+    document["command"] = f'{earlier}make test-mutations MUTATIONS="{" ".join(sys.argv[1:])}"'
     path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
 
 

@@ -75,7 +75,7 @@ def test_text_comes_back(text: str) -> None:
 
 
 def test_cards_in_the_order_of_others() -> None:
-    """Pgx: spades first, aces below twos. Joint policy search: clubs first, aces first. Spades of OpenSpiel: by suit."""
+    """Pgx: spades first, aces below twos. Joint policy search: clubs, aces first. OpenSpiel: by suit."""
     for card in range(NUM_CARDS):
         rank, suit = card_text(card)
         assert TO_PGX[card] == 13 * "SHDC".index(suit) + "A23456789TJQK".index(rank)
