@@ -52,6 +52,8 @@ class _Thread(threading.local):
 _thread = _Thread()
 LOOK_AGAIN = 0.2  # seconds between two looks for a compiled form
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # of numba
+# Only what makes arrays counts references to them: two atomic additions a view took half the time of a step.
+_MAKE_ARRAYS = {"arange", "empty", "full", "ones", "zeros"}
 MANY = 64  # rows: too many for plain Python
 
 
@@ -60,7 +62,8 @@ class Kernel:
 
     def __init__(self, function: Callable[..., Any], plain: bool) -> None:
         self.py_func, self.key = function, (function.__module__, function.__qualname__)
-        self.compiled = njit(cache=True, **OPTIONS)(function)
+        self.options = {**OPTIONS, "_nrt": bool(_MAKE_ARRAYS & {*function.__code__.co_names})}
+        self.compiled = njit(cache=True, **self.options)(function)
         self._plain, self._looked = plain, -LOOK_AGAIN
         self._run = function if config.DISABLE_JIT else self._first
         update_wrapper(self, function)
@@ -70,7 +73,7 @@ class Kernel:
     @cached_property
     def body(self) -> Body:
         """What it is to kernels that call it."""
-        made = Body(self.compiled.py_func, OPTIONS)
+        made = Body(self.compiled.py_func, self.options)
         resolve = made.get_call_template  # a constant counts as a number, or numba would compile a form for each
         made.get_call_template = lambda args, kws: resolve(
             tuple(map(types.unliteral, args)), {name: types.unliteral(given) for name, given in kws.items()}
