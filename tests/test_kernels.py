@@ -28,6 +28,30 @@ def test_a_kernel_is_compiled_once_for_its_callers() -> None:
         assert not form.library.get_pointer_to_function(form.fndesc.llvm_func_name)  # no machine code
 
 
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_only_a_kernel_that_makes_arrays_counts_references() -> None:
+    """Counting is atomic: with a view or two a row it would be most of the work."""
+
+    @row
+    def count_up_row(x: I64, out: I64) -> None:
+        for b in range(len(x)):
+            out[b, :] = x[b]
+
+    @row
+    def count_up_elsewhere_row(x: I64, out: I64) -> None:
+        made = np.zeros(2, np.int64)
+        count_up_row(x, out)
+        out[:, 1] += made[0]
+
+    x, out = np.arange(3), np.zeros((3, 2), np.int64)
+    for kernel, counts in ((count_up_row, False), (count_up_elsewhere_row, True)):
+        kernel.compiled._cache = count_up_row.body._cache = NullCache()
+        kernel(x, out)
+        assert out.tolist() == [[0, 0], [1, 1], [2, 2]]
+        (code,) = kernel.compiled.inspect_llvm().values()
+        assert ("NRT_" in code) == counts
+
+
 @batched
 def _square(start: int, stop: int, x: I64, out: I64) -> None:
     for b in range(start, stop):

@@ -5,7 +5,8 @@ A **state** is one record of a structured array; the states of ``B`` tables are 
 ``@row``      one table: a plain function of records, numbers and arrays; called from other kernels.
 ``@batched``  rows ``start`` to ``stop`` of all tables, no other logic; its first array has one entry a row.
 
-Kernels write into what they are given; they never allocate results, print or raise.
+Kernels write into what they are given; they never allocate results, print or raise. One that makes an array for its own
+use names what makes it (``np.empty``); all others are compiled without numba's counts of references to arrays.
 Randomness is addressed, not consumed: ``key_row(seed, board, stream)`` is the same number whatever
 the batch, the thread count or the order of play.
 """
@@ -52,7 +53,7 @@ class _Thread(threading.local):
 _thread = _Thread()
 LOOK_AGAIN = 0.2  # seconds between two looks for a compiled form
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # of numba
-# Only what makes arrays counts references to them: two atomic additions a view took half the time of a step.
+# Who calls none of these needs no counts: two atomic additions for every view of an array took half the time of a step.
 _MAKE_ARRAYS = {"arange", "empty", "full", "ones", "zeros"}
 MANY = 64  # rows: too many for plain Python
 
