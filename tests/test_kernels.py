@@ -6,8 +6,12 @@ from numba import config
 from numba.core.caching import NullCache
 
 from bidzoo.core.bits import count_row, lowest_row, pick_row
-from bidzoo.core.kernels import I64, batched, below_row, next_row, row, unit_row
+from bidzoo.core.compiling import KERNELS
+from bidzoo.core.kernels import I64, Kernel, allocate, assign_row, batched, below_row, next_row, row, unit_row
 from bidzoo.core.threads import FEW
+from bidzoo.envs.bridge.auction import legal_row
+from bidzoo.envs.bridge.deals import random_deal_row
+from bidzoo.envs.bridge.state import STATE
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
@@ -29,27 +33,26 @@ def test_a_kernel_is_compiled_once_for_its_callers() -> None:
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
-def test_only_a_kernel_that_makes_arrays_counts_references() -> None:
-    """Counting is atomic: with a view or two a row it would be most of the work."""
+def test_only_a_kernel_that_makes_arrays_counts_references(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counting is atomic: with a view or two a row it is most of the work. Kernels from outside may make arrays."""
 
     @row
-    def count_up_row(x: I64, out: I64) -> None:
+    def spread_row(x: I64, out: I64) -> None:
+        shifted = x + 1
         for b in range(len(x)):
-            out[b, :] = x[b]
+            out[b, :] = shifted[b]
 
-    @row
-    def count_up_elsewhere_row(x: I64, out: I64) -> None:
-        made = np.zeros(2, np.int64)
-        count_up_row(x, out)
-        out[:, 1] += made[0]
-
-    x, out = np.arange(3), np.zeros((3, 2), np.int64)
-    for kernel, counts in ((count_up_row, False), (count_up_elsewhere_row, True)):
-        kernel.compiled._cache = count_up_row.body._cache = NullCache()
-        kernel(x, out)
-        assert out.tolist() == [[0, 0], [1, 1], [2, 2]]
-        (code,) = kernel.compiled.inspect_llvm().values()
-        assert ("NRT_" in code) == counts
+    x, out, hands = np.arange(3), np.zeros((3, 2), np.int64), np.zeros(4, np.int64)
+    uses = [(spread_row, (x, out), True), (random_deal_row, (0, 0, hands), True), (assign_row, (x, x), False)]
+    uses += [(legal_row, (allocate(STATE, 1)[0], np.zeros(38, np.int8)), False)]
+    for kernel, arguments, counts in uses:
+        monkeypatch.setitem(KERNELS, kernel.key, kernel)  # and back again
+        fresh = Kernel(kernel.py_func, plain=False)
+        fresh.compiled._cache = NullCache()
+        fresh(*arguments)
+        (code,) = fresh.compiled.inspect_llvm().values()
+        assert ("NRT_" in code) == counts, kernel.key
+    assert out.tolist() == [[1, 1], [2, 2], [3, 3]]
 
 
 @batched

@@ -5,8 +5,8 @@ A **state** is one record of a structured array; the states of ``B`` tables are 
 ``@row``      one table: a plain function of records, numbers and arrays; called from other kernels.
 ``@batched``  rows ``start`` to ``stop`` of all tables, no other logic; its first array has one entry a row.
 
-Kernels write into what they are given; they never allocate results, print or raise. One that makes an array for its own
-use names what makes it (``np.empty``); all others are compiled without numba's counts of references to arrays.
+Kernels write into what they are given; they never allocate results, print or raise. One of ours that makes an array for
+its own use calls ``np.empty`` or the like; all others are compiled without numba's counts of references to arrays.
 Randomness is addressed, not consumed: ``key_row(seed, board, stream)`` is the same number whatever
 the batch, the thread count or the order of play.
 """
@@ -53,8 +53,8 @@ class _Thread(threading.local):
 _thread = _Thread()
 LOOK_AGAIN = 0.2  # seconds between two looks for a compiled form
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # of numba
-# Who calls none of these needs no counts: two atomic additions for every view of an array took half the time of a step.
-_MAKE_ARRAYS = {"arange", "empty", "full", "ones", "zeros"}
+_MAKE_ARRAYS = {"arange", "empty", "full", "ones", "zeros"}  # what our kernels call where they need memory of their own
+_COPIES = "bidzoo.agents.tabular."  # copies slices of arrays, for which numba makes others
 MANY = 64  # rows: too many for plain Python
 
 
@@ -63,7 +63,10 @@ class Kernel:
 
     def __init__(self, function: Callable[..., Any], plain: bool) -> None:
         self.py_func, self.key = function, (function.__module__, function.__qualname__)
-        self.options = {**OPTIONS, "_nrt": bool(_MAKE_ARRAYS & {*function.__code__.co_names})}
+        # numba counts references to arrays, two atomic additions for every view: half the time of a step
+        spared = function.__module__.startswith("bidzoo.") and not function.__module__.startswith(_COPIES)
+        counts = not spared or bool(_MAKE_ARRAYS & {*function.__code__.co_names})
+        self.options = {**OPTIONS, "_nrt": counts}
         self.compiled = njit(cache=True, **self.options)(function)
         self._plain, self._looked = plain, -LOOK_AGAIN
         self._run = function if config.DISABLE_JIT else self._first
