@@ -16,7 +16,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from itertools import zip_longest
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -64,6 +63,11 @@ class Mutant(NamedTuple):
     after: str
     survived: bool
 
+    @property
+    def shown(self) -> tuple[str, str, str]:
+        """Module, line before and line after, as the tables show them."""
+        return self.module, self.before[:WIDTH], self.after[:WIDTH]
+
 
 def annotations(source: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """Where the types stand, which a running program does not see: line and column of both ends."""
@@ -86,13 +90,6 @@ def changes(module: str) -> list[MutationSpec]:
     return [spec for spec in seen if not any(low <= tuple(spec.start_pos) < high for low, high in types)]
 
 
-def lines_of(before: str, after: str) -> tuple[str, str]:
-    """What a change makes of which line: the first that differs, as the tables show it."""
-    pairs = zip_longest(before.splitlines(), after.splitlines(), fillvalue="")
-    found = next((pair for pair in pairs if pair[0] != pair[1]), ("", ""))
-    return found[0].strip()[:WIDTH], found[1].strip()[:WIDTH]
-
-
 def sampled(module: str, sample: int) -> list[MutationSpec]:
     """``sample`` changes of ``module`` drawn by chance, the same in every run; 0: all of them."""
     specs = changes(module)
@@ -100,15 +97,17 @@ def sampled(module: str, sample: int) -> list[MutationSpec]:
     return specs[: sample or None]
 
 
-def survivors(module: str, shown: set[tuple[str, str]]) -> list[MutationSpec]:
-    """The changes of ``module`` that ``shown`` lists: what was there, what could be."""
+def survivors(module: str, alive: list[Mutant]) -> list[MutationSpec]:
+    """The changes of ``module`` that are among ``alive``."""
     source, found = (ROOT / module).read_text(), {}
+    lines, wanted = source.splitlines(), {mutant.shown for mutant in alive if mutant.module == module}
     for spec in changes(module):
-        line = source.splitlines()[spec.start_pos[0] - 1].strip()[:WIDTH]
-        if line in {is_ for is_, _ in shown}:
+        if (module, lines[spec.start_pos[0] - 1].strip()[:WIDTH]) in {shown[:2] for shown in wanted}:
             operator = get_operator(spec.operator_name)(**spec.operator_args)
-            found.setdefault(lines_of(source, mutate_code(source, operator, spec.occurrence) or source), spec)
-    return [spec for pair, spec in found.items() if pair in shown]
+            after = (mutate_code(source, operator, spec.occurrence) or source).splitlines()
+            pair = next((pair for pair in zip(lines, after) if pair[0] != pair[1]), ("", ""))
+            found.setdefault(Mutant(module, 0, pair[0].strip(), pair[1].strip(), True).shown, spec)
+    return [spec for shown, spec in found.items() if shown in wanted]
 
 
 def command(module: str) -> str:
@@ -182,7 +181,7 @@ def tables(mutants: list[Mutant]) -> list[results.ResultTable]:
     living = results.ResultTable("Changes that no test finds", ["module", "line", "is", "could be"])
     for mutant in sorted(mutant for mutant in mutants if mutant.survived):
         module = mutant.module.removeprefix("bidzoo/")
-        living.add(module, str(mutant.line), f"`{mutant.before[:WIDTH]}`", f"`{mutant.after[:WIDTH]}`")
+        living.add(module, str(mutant.line), f"`{mutant.shown[1]}`", f"`{mutant.shown[2]}`")
     return [counts, living]
 
 
@@ -202,30 +201,29 @@ def main() -> None:
     if unknown:
         parser.error(f"no tests are known of {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
     began, path, modules = time.monotonic(), given.json.absolute(), given.modules or list(PARTS)
-    mutants, alive = dead(path) if given.again else ([], {})
+    mutants = kept(path) if given.again else []
+    earlier = f"{json.loads(path.read_text())['command']}; " if given.again else ""
     if given.again:
-        chosen = {module: survivors(module, alive[module]) for module in modules if module in alive}
+        alive = [one for one in mutants if one.survived]
+        chosen = {module: specs for module in modules if (specs := survivors(module, alive))}
     else:
         chosen = {module: sampled(module, given.sample) for module in modules}
     for mutant in run(chosen, given.workers, given.limit):
+        if given.again:
+            mutants.remove(next(one for one in mutants if one.survived and one.shown == mutant.shown))
         mutants.append(mutant)
-        if not given.again:
-            keep(path, mutants, time.monotonic() - began)
+        keep(path, mutants, time.monotonic() - began, earlier)
         if mutant.survived:
             print(f"alive: {mutant.module}:{mutant.line}: {mutant.before}  ->  {mutant.after}", flush=True)
-    earlier = f"{json.loads(path.read_text())['command']}; " if given.again else ""
-    keep(path, mutants, time.monotonic() - began, earlier)
     results.show(tables(mutants)[:1])
 
 
-def dead(path: Path) -> tuple[list[Mutant], dict[str, set[tuple[str, str]]]]:
-    """What was found in the run of result file ``path``, and what was not: by module, the line and what it became."""
+def kept(path: Path) -> list[Mutant]:
+    """The changes of result file ``path``; of those that were found it does not say which they were."""
     counts, living = (table["rows"] for table in json.loads(path.read_text())["tables"])
     found = [Mutant(f"bidzoo/{row['module']}", 0, "", "", False) for row in counts for _ in range(row["found"])]
-    alive: dict[str, set[tuple[str, str]]] = {}
-    for row in living:
-        alive.setdefault(f"bidzoo/{row['module']}", set()).add((row["is"].strip("`"), row["could be"].strip("`")))
-    return found, alive
+    alive = [(f"bidzoo/{row['module']}", int(row["line"]), row["is"][1:-1], row["could be"][1:-1]) for row in living]
+    return [*found, *(Mutant(*one, True) for one in alive)]
 
 
 def keep(path: Path, mutants: list[Mutant], seconds: float, earlier: str = "") -> None:

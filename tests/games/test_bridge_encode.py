@@ -99,13 +99,11 @@ def test_the_global_state_entry_by_entry() -> None:
     tables["tricks"][0] = np.where(np.arange(20) == 4, -1, tricks)  # of N in notrumps nothing is known
 
     def shown() -> dict[str, set[str]]:
-        labels: dict[str, set[str]] = {field.name: set() for field in encoder.layout.fields}
-        found = encoder(tables)[0]
-        assert set(found.tolist()) == {0, 1}
-        for i in np.flatnonzero(found):
-            name, _, label = encoder.layout.label(int(i)).rstrip("]").partition("[")
-            labels[name].add(label)
-        return labels
+        parts = encoder.layout.read(encoder(tables)[0])
+        assert {entry for part in parts.values() for entry in part.tolist()} == {0, 1}
+        return {
+            field.name: {field.labels[i] for i in np.flatnonzero(parts[field.name])} for field in encoder.layout.fields
+        }
 
     known = {f"{SEATS[cell // 5]} {STRAINS[cell % 5]} {tricks[cell]}" for cell in range(20) if cell != 4}
     act(game, tables, out, "P 1C")

@@ -29,11 +29,8 @@ def table(*actions, options=None, **rules):
 def labels(layout, vector):
     """Labels of the entries that are set, by field."""
     assert set(np.unique(vector)) <= {0, 1}
-    found = {field.name: set() for field in layout.fields}
-    for i in np.flatnonzero(vector):
-        name, _, label = layout.label(int(i)).rstrip("]").partition("[")
-        found[name].add(label)
-    return found
+    parts = layout.read(vector)
+    return {field.name: {field.labels[i] for i in np.flatnonzero(parts[field.name])} for field in layout.fields}
 
 
 def seen(game, states, seat, name=None):
