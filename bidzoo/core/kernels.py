@@ -54,7 +54,6 @@ _thread = _Thread()
 LOOK_AGAIN = 0.2  # seconds between two looks for a compiled form
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # of numba
 _MAKE_ARRAYS = {"arange", "empty", "full", "ones", "zeros"}  # what our kernels call where they need memory of their own
-_COPIES = "bidzoo.agents.tabular."  # copies slices of arrays, for which numba makes others
 MANY = 64  # rows: too many for plain Python
 
 
@@ -64,9 +63,8 @@ class Kernel:
     def __init__(self, function: Callable[..., Any], plain: bool) -> None:
         self.py_func, self.key = function, (function.__module__, function.__qualname__)
         # numba counts references to arrays, two atomic additions for every view: half the time of a step
-        spared = function.__module__.startswith("bidzoo.") and not function.__module__.startswith(_COPIES)
-        counts = not spared or bool(_MAKE_ARRAYS & {*function.__code__.co_names})
-        self.options = {**OPTIONS, "_nrt": counts}
+        ours = function.__module__.startswith("bidzoo.")
+        self.options = {**OPTIONS, "_nrt": not ours or bool(_MAKE_ARRAYS & {*function.__code__.co_names})}
         self.compiled = njit(cache=True, **self.options)(function)
         self._plain, self._looked = plain, -LOOK_AGAIN
         self._run = function if config.DISABLE_JIT else self._first

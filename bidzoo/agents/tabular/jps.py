@@ -249,7 +249,8 @@ def _search_level(
     best[0, 0] = -1
     for m in range(begin, end):
         if tree.count[m] > 0:
-            chain.reach[0] = reach[:, m]
+            for player in range(2):
+                assign_row(chain.reach[0, player], reach[player, m])
             most = search_row(tree, strategy, density, chain, m, most, luck, best[0], best[1])
     return most
 

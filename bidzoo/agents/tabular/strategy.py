@@ -6,7 +6,7 @@ Because all moves are public, the reach of a state ``(m, x, y)`` under a strateg
 
 import numpy as np
 
-from bidzoo.core.kernels import F64, key_row, next_row, row, unit_row
+from bidzoo.core.kernels import F64, assign_row, key_row, next_row, row, unit_row
 from bidzoo.envs.signalling.compiled import Compiled
 
 
@@ -76,7 +76,8 @@ def values_row(tree: Compiled, strategy: F64, values: F64) -> None:
     for m in range(len(tree.parent)):
         values[m] = 0.0
         if tree.leaf[m] >= 0:
-            values[m] = tree.payoff[tree.leaf[m]]
+            for x in range(x_types):
+                assign_row(values[m, x], tree.payoff[tree.leaf[m], x])
     for m in range(len(tree.parent) - 1, 0, -1):
         parent = tree.parent[m]
         first_moves = tree.player[parent] == 0
