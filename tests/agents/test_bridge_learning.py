@@ -313,6 +313,27 @@ def test_ppo_improves_and_goes_on(tmp_path, beginner, advantage):
     assert (tmp_path / "a" / "network.safetensors").exists()
 
 
+@pytest.mark.parametrize("neurd", [0.0, 0.75, 1.0])
+def test_candidates_count_by_their_chance_or_alike(beginner, monkeypatch, neurd):
+    """Shares of a policy gradient, of neural replicator dynamics, and between; a rare call never counts like others."""
+    learned = []
+    monkeypatch.setattr(ppo.Trainer, "_learn", lambda _, batch, iteration: learned.append(batch) or {})
+    options = ppo.Options(boards=64, most=3, least=0.02, rare=0.5, neurd=neurd)
+    ppo.Trainer(beginner, Bridge(False), options).iterate(0)
+    (batch,) = learned
+    new = [[call not in row[:k] for k, call in enumerate(row)] for row in batch.call.tolist()]  # where none is, 0 stands
+    usual = (batch.before >= np.log(0.02)) & (np.arange(4) < 3) & new
+    usual[:, 0] = True
+    rare = batch.weight[:, 3] > 0
+    assert rare.any() == (neurd < 1) and (usual.sum(1) > 1).any()
+    chance = np.where(usual, np.exp(batch.before), 0)
+    chance[:, 3] = np.where(rare, 0.02, 0)
+    shares = chance / chance.sum(1, keepdims=True)
+    expected = (1 - neurd) * shares + neurd * usual / usual.sum(1, keepdims=True)
+    np.testing.assert_allclose(batch.weight, expected, atol=1e-5)
+    np.testing.assert_allclose((batch.weight * batch.advantage).sum(1), 0, atol=1e-5)
+
+
 def test_best_policy_is_the_one_that_measured_best(tmp_path, beginner):
     from bidzoo.agents.bridge import network
 

@@ -14,6 +14,9 @@ on a processor what took them days on accelerators:
 - *opponents*: on a share of the boards the opponents are other agents, each board's drawn from a list.
 - *rare calls*: at a share of the decisions one more call is tried, drawn at a high temperature, and weighs as much as
   one of chance ``least``: what is never tried is never learned.
+- *shares*: in a policy gradient a candidate counts by its chance, so what the policy has nearly settled it hardly ever
+  changes again. With ``neurd`` a part of the share is the same for all candidates of a decision: the logits follow the
+  advantages themselves, as in neural replicator dynamics (Hennes et al. 2020).
 - *average*: what is measured and kept is a moving average of the policy's weights, which forgets the noise of steps.
 """
 
@@ -60,6 +63,7 @@ class Options(Checked):
     least: Share = 0.02  # chance of a call that is tried
     rare: Share = 0.0  # of the decisions at which a call that is less likely is tried too
     rare_temperature: Weight = 3.0  # it is drawn at
+    neurd: Share = 0.0  # part of the surrogate in which all likely candidates of a decision count alike
     self_play: Share = 0.5  # share of boards against the learner itself
     strange: Share = 0.0  # share of boards against ``opponents``; all others are against a past snapshot
     snapshot_every: Count = 10  # iterations
@@ -227,9 +231,10 @@ class Trainer(trainer.Trainer):
         *all_columns, length, board = distributed.gathered([*columns, tried.length, boards[tried.board]])
         order = np.lexsort((board, length))
         observation, legal, call, before, chance, gain = (column[order] for column in all_columns)
-        weight = chance / chance.sum(1, keepdims=True)
-        advantage = gain - (weight * gain).sum(1, keepdims=True)
         usual = (call >= 0) & (np.arange(call.shape[1]) < self.options.most)  # rare calls are mostly far worse
+        weight = chance / chance.sum(1, keepdims=True)
+        weight += np.float32(self.options.neurd) * (usual / usual.sum(1, keepdims=True) - weight).astype(np.float32)
+        advantage = gain - (weight * gain).sum(1, keepdims=True)
         advantage = np.where(call >= 0, advantage / (advantage[usual].std() + 1e-6), 0)
         batch = TrainingBatch(observation, legal, np.maximum(call, 0), before, weight, advantage.astype(np.float32))
         return batch, {"open": len(undecided) / max(1, len(decisions.call))}
