@@ -24,7 +24,19 @@ from bidzoo.core.names import choose_from
 EXPERTS = ("expert-sayc", "expert-21gf", *STRANGERS)
 WILD = "expert-wild"
 MEAN = "mean IMPs a board"  # column: over the four systems
-DEFAULT = ("sayc", "sl", "sl-wide", "a2c-bridge", "jps-bridge", "baseline19", "rl", "ppo", "bmcs")
+DEFAULT = (
+    "sayc",
+    "sl",
+    "sl-wide",
+    "a2c-bridge",
+    "jps-bridge",
+    "baseline19",
+    "rl",
+    "ppo",
+    "ppo-expert",
+    "bmcs",
+    "bmcs-expert",
+)
 BESIDE = ("sayc", "sl", "rl", "ppo", *EXPERTS)  # agents of the matrix of partners
 
 # ---- against -----------------------------------------------------------------------------

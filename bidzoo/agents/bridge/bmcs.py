@@ -456,6 +456,13 @@ class WeightedBmcs(Bmcs):
     options = Options(p_min=0.005, r_max=400, p_max=4000, calls="weigh")
 
 
+class BmcsExpert(WeightedBmcs):
+    """Search with ``ppo-expert``. The belief network was taught ``ppo``'s auctions; weights take it out again."""
+
+    name = "bmcs-expert"
+    proposer = "ppo-expert"
+
+
 class RlMcs(Bmcs):
     """Search without a belief: deals are drawn uniformly, then filtered by the calls."""
 

@@ -246,7 +246,11 @@ def _calls(game: Bridge, states: States, rows: I64, who: Opponent, key: int, out
         observe(game, states, rows, key, out)
         here = states[rows]
         streams = Streams.at(key, here["board"].astype(np.int64), out.length)
-        return who.act(game.view_of(here, out.player), out.legal, streams)
+        theirs = np.asarray(who.act(game.view_of(here, out.player), out.legal, streams))
+        wrong = [k for k, call in enumerate(theirs) if not (0 <= call < NUM_CALLS and out.legal[k, call])]
+        if wrong:
+            raise ValueError(f"{who.name}: illegal call {theirs[wrong[0]]} at board {here['board'][wrong[0]]}")
+        return theirs
     return decide(game, states, rows, who, key, out).call
 
 
