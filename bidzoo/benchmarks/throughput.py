@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from importlib.util import find_spec
 from operator import methodcaller
 from pathlib import Path
@@ -178,10 +177,12 @@ def _rlcard() -> Work | None:
     return work
 
 
-def _classic(module: str) -> Work | None:
-    """A PettingZoo classic environment in its own standard wrappers."""
+def _connect_four() -> Work | None:
+    """A classic environment of PettingZoo in its own standard wrappers."""
     try:
-        return aec(import_module(f"pettingzoo.classic.{module}").env())
+        from pettingzoo.classic.connect_four import connect_four
+
+        return aec(connect_four.env())
     except ImportError:
         return None
 
@@ -203,7 +204,7 @@ SPIEL, SPIEL_BRIDGE = "OpenSpiel from Python", "bridge(use_double_dummy_result=f
 PEERS = (
     Contestant("bridge_bidding_v0", SPIEL, partial(_openspiel, SPIEL_BRIDGE, auction_only=True), True),
     Contestant("bridge_bidding_v0", f"Pgx, {TABLES} tables, JAX on CPU", _pgx),
-    Contestant("bridge_bidding_v0", "PettingZoo classic connect_four", partial(_classic, "connect_four.connect_four")),
+    Contestant("bridge_bidding_v0", "PettingZoo classic connect_four", _connect_four),
     Contestant("bridge_v0", SPIEL, partial(_openspiel, SPIEL_BRIDGE), True),
     Contestant("bridge_v0", "RLCard bridge", _rlcard),
     Contestant("mini_hanabi_v0", "OpenSpiel tiny_hanabi from Python", partial(_openspiel, "tiny_hanabi"), True),
