@@ -23,7 +23,7 @@ from pettingzoo.utils import wrappers
 
 from bidzoo.agents.policy import choose
 from bidzoo.benchmarks.results import Figure, Measured, ResultTable
-from bidzoo.core.cards import TO_PGX
+from bidzoo.core.cards import TO_PGX, held
 from bidzoo.core.threads import get_threads
 from bidzoo.envs.bridge.deals import packaged
 from bidzoo.registry import GAMES, make, make_game
@@ -115,10 +115,8 @@ def _openspiel(name: str, auction_only: bool = False) -> Work | None:
 def write_pgx_table(path: Path) -> None:
     """Write our packaged deals in the file format that Pgx reads: base-4 digits a suit, hex digits a declarer."""
     deals = packaged("test")
-    owner = np.zeros((len(deals.hands), 52), np.int64)
-    for card in range(52):
-        for seat in range(4):
-            owner[(deals.hands[:, seat] >> card & 1).astype(bool), TO_PGX[card]] = seat
+    owner = np.empty((len(deals.hands), 52), np.int64)
+    owner[:, TO_PGX] = held(deals.hands).argmax(1)
     keys = (owner.reshape(-1, 4, 13) * 4 ** np.arange(12, -1, -1)).sum(2)
     values = (deals.tricks.reshape(-1, 4, 5).astype(np.int64) * 16 ** np.arange(4, -1, -1)).sum(2)
     np.save(path, np.stack([keys, values]).astype(np.int32))
