@@ -123,12 +123,8 @@ def _plain(name: str) -> str:
 
 
 def _entry(name: str) -> Entry:
-    env_id = game_id(name)
+    env_id = game_id(name)  # may find more of them
     return _known()[env_id]
-
-
-def _module(name: str) -> Any:
-    return import_module(_entry(name).module)
 
 
 def rules_of(name: str) -> Callable[..., Game]:
@@ -162,7 +158,7 @@ def env_class(name: str) -> type[TableEnv]:
     """The AEC environment of the game ``name``, a class."""
     entry = _entry(name)
     if entry.module:
-        found: type[TableEnv] = _module(name).env
+        found: type[TableEnv] = import_module(entry.module).env
         return found
     return _class_of(game_id(name), rules_of(name))
 
@@ -228,7 +224,7 @@ def make_game(env_id: GameId | str, **options: Any) -> Game:
 def register_game(
     rules: Callable[..., Game], *, env_id: str | None = None, summary: str = "", gymnasium_id: str | None = None
 ) -> None:
-    """Give a game of one's own every face: ``make``, ``make_vec``, Gymnasium, PettingZoo, OpenSpiel, match, play.
+    """Give a game of one's own every form: ``make``, ``make_vec``, Gymnasium, PettingZoo, OpenSpiel, match, play.
 
     The tabular agents solve it too if its class is a ``SignallingGame`` (``bidzoo.envs.signalling.game``).
 
@@ -242,8 +238,8 @@ def register_game(
         ValueError: not an id, one that is taken, or a class that leaves something out; names it.
     """
     env_id = env_id or getattr(rules, "id", None)
-    _check_id(env_id)
-    assert env_id is not None
+    if not isinstance(env_id, str) or not fullmatch(_ID, env_id):
+        raise ValueError(f"game id {env_id!r}: expected lower-case letters and a version, such as 'my_game_v0'")
     taken = GAMES.get(env_id) or _registered.get(env_id)
     if taken is not None and _place(taken.rules) != _place(rules):  # run again in a notebook, it is the same
         raise ValueError(f"game {env_id!r} is there already, from {taken.source}; choose another id")
@@ -253,11 +249,6 @@ def register_game(
     about = summary or (getdoc(rules) or "").partition("\n")[0]
     _registered[env_id] = Entry("", gymnasium_id or _gymnasium_id(env_id), about, rules, _place(rules))
     _tell()
-
-
-def _check_id(env_id: Any) -> None:
-    if not isinstance(env_id, str) or not fullmatch(_ID, env_id):
-        raise ValueError(f"game id {env_id!r}: expected lower-case letters and a version, such as 'my_game_v0'")
 
 
 def _place(rules: Callable[..., Game] | str) -> str:

@@ -124,7 +124,7 @@ def test_a_changed_record_is_named(folder, tmp_path, edit, problem):
     path = tmp_path / "bad.jsonl"
     path.write_text("\n".join(lines))
     if problem is None:
-        assert replay.total(replay.results(path)).rows[0]["boards"] == BOARDS
+        assert replay.summaries(path)[0].rows[0]["boards"] == BOARDS
         return
     with pytest.raises(ValueError, match=r"bad\.jsonl" + problem):
         run("replay", path)

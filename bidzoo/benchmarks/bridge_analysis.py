@@ -14,7 +14,7 @@ from bidzoo.agents.policy import Policy
 from bidzoo.benchmarks.bridge import Boards, Options, contestant
 from bidzoo.benchmarks.match import Run, slow
 from bidzoo.benchmarks.results import Figure, Measured, ResultTable
-from bidzoo.core.cards import FIRST_BID, NUM_BIDS, NUM_CALLS, STRAINS, call_text
+from bidzoo.core.cards import FIRST_BID, NUM_BIDS, NUM_CALLS, call_number, call_text
 from bidzoo.core.kernels import I64, Bool, States
 from bidzoo.envs.bridge.text import suited
 
@@ -71,15 +71,12 @@ class Openings(NamedTuple):
 
     def conform(self, call: str) -> Bool:
         """For each opening of ``call``: the hand has the points and the length that SAYC asks for."""
-        need, hands = SAYC[call], self.hands[self.bid == _bid(call)]
+        need, bid = SAYC[call], call_number(call) - FIRST_BID
+        hands = self.hands[self.bid == bid]
         enough = (hands["hcp"] >= need.low) & (hands["hcp"] <= need.high)
         if need.length == BALANCED:
             return enough & (hands["balanced"] == 1)
-        return enough & (need.length == 0 or hands["length"][:, _bid(call) % 5] >= need.length)
-
-
-def _bid(call: str) -> int:
-    return 5 * (int(call[0]) - 1) + STRAINS.index(call[1:])
+        return enough & (need.length == 0 or hands["length"][:, bid % 5] >= need.length)
 
 
 def opening_table(openings: Openings) -> ResultTable:
@@ -122,7 +119,7 @@ def conformity_table(openings: Openings) -> ResultTable:
         conform = openings.conform(call)
         good, total = good + int(conform.sum()), total + len(conform)
         share = 100 * float(conform.mean()) if len(conform) else None
-        table.add(suited(FIRST_BID + _bid(call)), len(conform), share, known.rl, known.wbridge5)
+        table.add(suited(call_number(call)), len(conform), share, known.rl, known.wbridge5)
     share = 100 * good / total if total else None
     table.rows.append({"opening": "all of these", "openings": total, "conform %": share})
     return table

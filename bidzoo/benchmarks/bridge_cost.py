@@ -9,14 +9,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from bidzoo.agents.policy import Policy
-from bidzoo.benchmarks.bridge import contestant
+from bidzoo.benchmarks.bridge import Contracts, contestant, is_game
 from bidzoo.benchmarks.match import Run, play
 from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable
 from bidzoo.core.kernels import States
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.score import score
 
-GAME = 300  # a game that makes is worth more, a part score less, not vulnerable
 STAGES = ("part score", "game", "small slam", "grand slam")
 PAIRS = (  # whose costs are compared board by board, if both are measured
     ("pbl", "pbl-no-reward"),
@@ -70,8 +68,8 @@ def mean_cost(policy: Policy, boards: int) -> Estimate:
 def contracts(states: States) -> list[float]:
     """Percent of the boards passed out and at each stage, and of the contracts that make."""
     bid, points = states["bid"].astype(np.int64), states["points"][:, 0]
-    level, strain = np.maximum(bid, 0) // 5 + 1, np.maximum(bid, 0) % 5
-    stage = (score(level, strain, 1, level + 6, False) >= GAME).astype(np.int64) + (level >= 6) + (level == 7)
+    level = bid // 5 + 1
+    stage = is_game(Contracts.of(states)).astype(np.int64) + (level >= 6) + (level == 7)
     counts = np.bincount(stage[bid >= 0], minlength=len(STAGES))
     made = points[bid >= 0] > 0
     return [100 * float((bid < 0).mean()), *(100 * counts / len(bid)), 100 * float(made.mean()) if len(made) else 0.0]

@@ -76,7 +76,7 @@ def open_decisions(agent: Bmcs, count: int, seed: int) -> Open:
     return Open(np.concatenate(views)[chosen], np.concatenate(chances)[chosen], deals, hands, len(board) / (2 * count))
 
 
-def told(hands: I64, seat: int) -> I64:
+def points_and_lengths(hands: I64, seat: int) -> I64:
     """Points and four lengths of partner, LHO and RHO of ``seat`` in ``hands`` ``[n, 4]``: ``[n, 3, 5]``."""
     others = evaluate(hands[:, [(seat + who) % 4 for who in WHO]].ravel())
     return np.column_stack([others["hcp"], others["length"]]).reshape(-1, 3, 5)
@@ -92,8 +92,8 @@ def guess_table(found: Open, seed: int, report: Report) -> ResultTable:
             deals = agent.deals(view, seed + i)
             sizes[a, i] = deals.size
             if deals.size > agent.options.r_min:
-                mean = deals.mean(told(deals.hands, seat).reshape(-1, 15)).reshape(3, 5)
-                missed[a, i] = (mean - told(found.hands[i : i + 1], seat)[0]) ** 2
+                mean = deals.mean(points_and_lengths(deals.hands, seat).reshape(-1, 15)).reshape(3, 5)
+                missed[a, i] = (mean - points_and_lengths(found.hands[i : i + 1], seat)[0]) ** 2
         report("positions", i + 1, len(found.views))
     common = ~np.isnan(missed[:, :, 0, 0]).any(0)
     columns = {

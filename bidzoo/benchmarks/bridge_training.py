@@ -12,7 +12,7 @@ from bidzoo.agents.bridge.expert import ExpertNetwork, right_calls
 from bidzoo.agents.bridge.network import Network, NetworkPolicy, load_weights, network_named, packaged_network
 from bidzoo.agents.policy import Policy, Pool
 from bidzoo.benchmarks.bridge import Boards, Contracts
-from bidzoo.benchmarks.results import Estimate, Figure, Measured, ResultTable
+from bidzoo.benchmarks.results import Estimate, Measured, ResultTable
 from bidzoo.core.kernels import States
 from bidzoo.envs.bridge.bidder import SYSTEMS
 from bidzoo.envs.bridge.formats.auctions import Auctions, Positions
@@ -54,9 +54,7 @@ PAPER_GAIN = {"rl": 0.87}  # section VI-B, IMPs a board over its supervised poli
 FEWEST = 200  # positions of a length in the belief table
 
 
-def main(
-    data: Auctions, policies: Sequence[str], boards: int, seed: int, played: Auctions | None = None
-) -> tuple[list[ResultTable], list[Figure]]:
+def main(data: Auctions, policies: Sequence[str], boards: int, seed: int, played: Auctions | None = None) -> Measured:
     """Tables, no figures.
 
     Args:
@@ -89,11 +87,11 @@ def calls(test: Positions, networks: Mapping[str, Network], timed: bool = False)
     return table
 
 
-def _microseconds(test: Positions, network: Network, rounds: int = 5) -> float:
-    """Processor time of a call with its observation, the least of some rounds."""
+def _microseconds(test: Positions, network: Network) -> float:
+    """Processor time of a call with its observation, the least of five rounds."""
     views, _, _ = test.at(np.arange(min(_CHUNK, len(test))))
     spent = []
-    for _ in range(rounds):
+    for _ in range(5):
         began = process_time()
         network(network.architecture.encoder(views))
         spent.append(process_time() - began)

@@ -139,11 +139,9 @@ def seated(game: Game, policies: Sequence[str | Policy]) -> tuple[Policy, ...]:
     """
     if len(policies) != game.num_players:
         raise ValueError(f"{game.id} has {game.num_players} players, got {len(policies)} policies")
-    known: dict[Any, Policy] = {}
-    for one in policies:
-        key = one if isinstance(one, str) else id(one)
-        known[key] = known[key] if key in known else agents.resolve(one, game)
-    return tuple(known[one if isinstance(one, str) else id(one)] for one in policies)
+    keys = [one if isinstance(one, str) else id(one) for one in policies]
+    known = {key: agents.resolve(one, game) for key, one in dict(zip(keys, policies)).items()}
+    return tuple(known[key] for key in keys)
 
 
 def _shares(numbers: I64, slow: bool, workers: int) -> list[I64]:

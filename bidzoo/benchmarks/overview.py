@@ -1,4 +1,4 @@
-"""``bidzoo bench``: one run through the house - real deals, the small games, the speed of everything."""
+"""``bidzoo bench``: an overview: real deals, the small games, the speed of everything."""
 
 from itertools import combinations
 from pathlib import Path
@@ -33,14 +33,14 @@ def duplicate_table(deals: str | Path, most: int | None, seed: int) -> ResultTab
     return table
 
 
-def small_games_table(seed: int, episodes: int = SMALL_EPISODES) -> ResultTable:
+def small_games_table(seed: int) -> ResultTable:
     """Mean reward of each tabular agent beside the proved optimum."""
-    columns, note = ["game", *SMALL_AGENTS, "proved optimum"], f"{episodes} episodes each, ± standard error"
+    columns, note = ["game", *SMALL_AGENTS, "proved optimum"], f"{SMALL_EPISODES} episodes each, ± standard error"
     table = ResultTable("Small games: reward an episode", columns, note=note)
     players = [agents.make(name) for name in SMALL_AGENTS]
     for env_id in agents.SMALL:
         game = make_game(env_id)
-        played = [match.play(game, [player] * 2, np.arange(episodes), seed, seed) for player in players]
+        played = [match.play(game, [player] * 2, np.arange(SMALL_EPISODES), seed, seed) for player in players]
         rewards = [Estimate.of(each.reward[:, 0], group=each.boards) for each in played]
         table.add(str(game), *rewards, str(exact.solve(compile_game(game))[0].value))
     return table

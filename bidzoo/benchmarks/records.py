@@ -334,7 +334,7 @@ def write(path: str | Path, records: Iterable[Record]) -> None:
     fields = fields_of(records)
     check_ending(path, records[0]["env"] if fields is OTHER else "bridge")
     for number, record in enumerate(records, 1):
-        check(record, fields, f"record {number}")
+        parse(fields, record, f"record {number}")
     if path.suffix in BRIDGE_ENDINGS:
         path.parent.mkdir(parents=True, exist_ok=True)
         BRIDGE_ENDINGS[path.suffix](path, [board_of(record) for record in records])
@@ -359,24 +359,18 @@ def check_ending(path: Path, env_id: str) -> None:
 def read(path: str | Path) -> list[Record]:
     """The records of a ``.jsonl`` or ``.parquet`` file; ValueError names place and field where it is something else."""
     path = Path(path)
-    records = _rows(path) if path.suffix == ".parquet" else _lines(path)
+    if path.suffix == ".parquet":
+        records = _rows(path)
+    else:
+        records = [record for _, record in json_lines(path.read_bytes(), path)]
     for number, record in enumerate(records, 1):
-        check(record, fields_of(records), place(path, number))
+        parse(fields_of(records), record, place(path, number))
     return records
 
 
 def place(path: Path, number: int) -> str:
     """Where record ``number`` (from 1) of ``path`` stands."""
     return f"{path}: record {number}" if path.suffix == ".parquet" else f"{path}:{number}"
-
-
-def check(record: Any, fields: Fields, where: str) -> None:
-    """ValueError unless ``record`` has just these ``fields``; names place and field."""
-    parse(fields, record, where)
-
-
-def _lines(path: Path) -> list[Any]:
-    return [record for _, record in json_lines(path.read_bytes(), path)]
 
 
 _DIGEST = b"bidzoo sha256"  # in a Parquet file: its checksums leave out the headers of pages

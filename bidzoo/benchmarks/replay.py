@@ -84,12 +84,6 @@ class Result(NamedTuple):
         return north if north == south else f"{north}/{south}", east if east == west else f"{east}/{west}"
 
 
-def results(path: str | Path) -> Iterator[Result]:
-    """Every table of a file of bridge; as ``summaries``."""
-    path = Path(path)
-    return _of_boards(path) if path.suffix.lower() in READERS else _of_records(path, records.read(path))
-
-
 def _of_records(path: Path, given: Sequence[Record]) -> Iterator[Result]:
     for number, (record, states) in enumerate(_replayed(path, given), 1):
         deal = (record["seed"], record["policy_seed"] // 2, record["board"], *states[0]["hands"].tolist())
@@ -107,7 +101,7 @@ def _of_board(board: Board, where: str) -> Result:
     tricks = _solved(board)
     if tricks is not None and tricks != board.result:
         raise ValueError(f"{where}: Result {board.result}, but the double-dummy table gives {tricks}")
-    found = None if board.contract is None or board.vulnerable is None else _score(board, board.vulnerable)
+    found = _score(board)
     said = _number(board.tags.get("Score", ""))
     if said is not None and found is not None and said != found:
         raise ValueError(f"{where}: Score {board.tags['Score']!r}, but the replay gives NS {found}")
@@ -120,7 +114,7 @@ def _of_board(board: Board, where: str) -> Result:
 # ---- a board in words --------------------------------------------------------------------
 
 
-def told(path: str | Path, solve: bool = False) -> Iterator[str]:
+def boards_in_words(path: str | Path, solve: bool = False) -> Iterator[str]:
     """Every board of a ``.pbn`` or ``.lin`` file in words: auction, contract, result, score, and par if it is known.
 
     Args:
@@ -166,10 +160,13 @@ def _ending(board: Board, solve: bool) -> str:
             extra = board.result - (bid // 5 + 7)
             made = "made" if extra == 0 else f"made +{extra}" if extra > 0 else f"down {-extra}"
             parts += [f"{board.result} tricks ({made})"]
-    points = None if board.contract is None or board.vulnerable is None else _score(board, board.vulnerable)
-    parts += [words.score(points) if points else "0"] if points is not None else []
-    best = _par(board, solve)
-    return "  " + ", ".join(parts) + ("" if best is None else f"; par {words.score(best) if best else '0'}")
+    points, best = _score(board), _par(board, solve)
+    parts += [_points_text(points)] if points is not None else []
+    return "  " + ", ".join(parts) + ("" if best is None else f"; par {_points_text(best)}")
+
+
+def _points_text(points: int) -> str:
+    return words.score(points) if points else "0"
 
 
 def _par(board: Board, solve: bool) -> int | None:
@@ -196,13 +193,16 @@ def _number(text: str) -> int | None:
     return None if found is None else int(found[2]) * (1 if found[1] == "NS" else -1)
 
 
-def _score(board: Board, vulnerable: int) -> int | None:
-    bid, stake = contract_numbers(board.contract or "")
+def _score(board: Board) -> int | None:
+    """Of North/South; None where it is not known."""
+    if board.contract is None or board.vulnerable is None:
+        return None
+    bid, stake = contract_numbers(board.contract)
     if bid < 0:
         return 0
     if board.declarer is None or board.result is None:
         return None
-    return north_south_row(bid, stake, board.declarer, vulnerable, board.result)
+    return north_south_row(bid, stake, board.declarer, board.vulnerable, board.result)
 
 
 def total(found: Iterable[Result]) -> ResultTable:

@@ -1,6 +1,6 @@
 """``bidzoo bench spades``: the tables and figures of "Bidding in Spades" beside ours, with standard errors."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ from bidzoo.agents.spades.curves_training import CurveOptions, collect_nils
 from bidzoo.agents.spades.match import Games, paper_game, play_games, share_won
 from bidzoo.agents.spades.policy import WORLDS, Bidder, Player, SpadesPolicy
 from bidzoo.agents.spades.situation import ROUND_TYPES, sum_type_row
-from bidzoo.benchmarks.results import Estimate, Figure, ResultTable
+from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, ResultTable, silent
 from bidzoo.core.kernels import F64, I64, Bool, States
 from bidzoo.core.threads import set_threads
 
@@ -288,8 +288,8 @@ def main(
     rows: str = "rule-based",
     seed: int = 0,
     workers: int | None = None,
-    report: Callable[[str, int, int], None] = lambda what, done, total: None,
-) -> tuple[list[ResultTable], list[Figure]]:
+    report: Report = silent,
+) -> Measured:
     """The tables and figures.
 
     Args:
@@ -328,9 +328,7 @@ def main(
     return tables, drawn
 
 
-def run_rows(
-    chosen: Sequence[Comparison], games: int, seed: int, report: Callable[[str, int, int], None]
-) -> list[dict[str, Any]]:
+def run_rows(chosen: Sequence[Comparison], games: int, seed: int, report: Report) -> list[dict[str, Any]]:
     """Cells of the chosen rows."""
     results = []
     for row in chosen:

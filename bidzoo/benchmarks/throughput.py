@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from importlib.util import find_spec
 from operator import methodcaller
 from pathlib import Path
@@ -24,7 +23,7 @@ from pettingzoo.utils import wrappers
 
 from bidzoo.agents.policy import choose
 from bidzoo.benchmarks.results import Figure, Measured, ResultTable
-from bidzoo.core.cards import TO_PGX
+from bidzoo.core.cards import TO_PGX, held
 from bidzoo.core.threads import get_threads
 from bidzoo.envs.bridge.deals import packaged
 from bidzoo.registry import GAMES, make, make_game
@@ -116,10 +115,8 @@ def _openspiel(name: str, auction_only: bool = False) -> Work | None:
 def write_pgx_table(path: Path) -> None:
     """Write our packaged deals in the file format that Pgx reads: base-4 digits a suit, hex digits a declarer."""
     deals = packaged("test")
-    owner = np.zeros((len(deals.hands), 52), np.int64)
-    for card in range(52):
-        for seat in range(4):
-            owner[(deals.hands[:, seat] >> card & 1).astype(bool), TO_PGX[card]] = seat
+    owner = np.empty((len(deals.hands), 52), np.int64)
+    owner[:, TO_PGX] = held(deals.hands).argmax(1)
     keys = (owner.reshape(-1, 4, 13) * 4 ** np.arange(12, -1, -1)).sum(2)
     values = (deals.tricks.reshape(-1, 4, 5).astype(np.int64) * 16 ** np.arange(4, -1, -1)).sum(2)
     np.save(path, np.stack([keys, values]).astype(np.int32))
@@ -178,10 +175,12 @@ def _rlcard() -> Work | None:
     return work
 
 
-def _classic(module: str) -> Work | None:
-    """A PettingZoo classic environment in its own standard wrappers."""
+def _connect_four() -> Work | None:
+    """A classic environment of PettingZoo in its own standard wrappers."""
     try:
-        return aec(import_module(f"pettingzoo.classic.{module}").env())
+        from pettingzoo.classic.connect_four import connect_four
+
+        return aec(connect_four.env())
     except ImportError:
         return None
 
@@ -203,7 +202,7 @@ SPIEL, SPIEL_BRIDGE = "OpenSpiel from Python", "bridge(use_double_dummy_result=f
 PEERS = (
     Contestant("bridge_bidding_v0", SPIEL, partial(_openspiel, SPIEL_BRIDGE, auction_only=True), True),
     Contestant("bridge_bidding_v0", f"Pgx, {TABLES} tables, JAX on CPU", _pgx),
-    Contestant("bridge_bidding_v0", "PettingZoo classic connect_four", partial(_classic, "connect_four.connect_four")),
+    Contestant("bridge_bidding_v0", "PettingZoo classic connect_four", _connect_four),
     Contestant("bridge_v0", SPIEL, partial(_openspiel, SPIEL_BRIDGE), True),
     Contestant("bridge_v0", "RLCard bridge", _rlcard),
     Contestant("mini_hanabi_v0", "OpenSpiel tiny_hanabi from Python", partial(_openspiel, "tiny_hanabi"), True),

@@ -6,7 +6,7 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from threading import Condition, Lock, Thread
+from threading import Condition, Thread
 
 from bidzoo.bluechip.connection import Connection, Limits, PeerError
 from bidzoo.bluechip.message import NAMES, VERSION, Connect, Seated, parse, team_name
@@ -23,18 +23,14 @@ class Names:
     """The names of the two pairs, the same in both rooms: the first program of a pair names it."""
 
     def __init__(self, first: str | None, second: str | None) -> None:
-        self._names, self._lock = [first, second], Lock()
+        self._names = {pair: name for pair, name in enumerate((first, second)) if name is not None}
 
     def claim(self, pair: int, name: str) -> str:
         """``name`` if the pair may be or is called that, else what it is called."""
-        with self._lock:
-            current = self._names[pair]
-            if current is None:
-                self._names[pair] = current = name
-            return current
+        return self._names.setdefault(pair, name)  # in one step: both rooms may ask at once
 
     def __getitem__(self, pair: int) -> str:
-        return self._names[pair] or "?"
+        return self._names.get(pair, "?")
 
 
 class Listener:

@@ -79,7 +79,7 @@ def hand_of(words: str) -> int:
         for rank in ranks.replace("-", ""):
             if rank not in RANKS:
                 raise ValueError(f"cards {words.strip()!r}: {rank!r} is not a rank (expected one of {RANKS} or -)")
-            card = 4 * RANKS.index(rank) + SUITS.index(suit)
+            card = card_number(rank + suit)
             if hand >> card & 1:
                 raise ValueError(f"cards {words.strip()!r}: {card_text(card)} appears twice")
             hand |= 1 << card

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
-from threading import Thread
 from typing import TYPE_CHECKING
 
 from bidzoo.bluechip.boards import Board
@@ -106,27 +106,17 @@ class TableManager:
         return [board for board in boards if not record.played(name, board.number)]
 
     def _run(self, names: Sequence[str], boards: Sequence[Board], record: Record) -> None:
-        problems: list[Exception] = []
-
-        def work(name: str) -> None:
+        with ThreadPoolExecutor(max(1, len(names))) as threads:
+            runs = [
+                threads.submit(self._rooms[name].run, self._left(name, boards, record), record.add) for name in names
+            ]
             try:
-                self._rooms[name].run(self._left(name, boards, record), record.add)
-            except Exception as problem:
-                problems.append(problem)
-
-        threads = [Thread(target=work, args=(name,), name=f"{name} room") for name in names]
-        for thread in threads:
-            thread.start()
-        try:
-            for thread in threads:
-                thread.join()
-        except BaseException:  # an interrupt
-            self.stop()
-            for thread in threads:
-                thread.join()
-            raise
-        for problem in problems:
-            raise problem
+                wait(runs)
+            except BaseException:  # an interrupt
+                self.stop()
+                raise
+        for run in runs:
+            run.result()
 
     def _open_rooms(self, names: Sequence[str]) -> None:
         settings = self.settings

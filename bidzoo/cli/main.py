@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from bidzoo import __version__
-from bidzoo.cli import bench, bluechip, compiling, deals, leaderboard, match, play, show, stopping, train
+from bidzoo.cli import bench, bluechip, compiling, deals, leaderboard, match, play, stopping, train
 
 ORDER = (
     "list",
@@ -50,7 +50,7 @@ app.add_typer(train.app, name="train")
 app.add_typer(bluechip.app, name="bluechip")
 app.command("compile")(compiling.compile_kernels)
 app.command("play")(play.play)
-app.command("show")(show.show)
+app.command("show")(play.show)
 app.command("match")(match.match)
 app.command("replay")(match.replay)
 app.command("report")(bench.report)

@@ -166,7 +166,7 @@ def replay(
     from bidzoo.envs.bridge.deals import READERS
 
     if file.suffix.lower() in READERS:
-        for board in replay.told(file, solve):
+        for board in replay.boards_in_words(file, solve):
             typer.echo(f"{board}\n")
     elif solve:
         raise ValueError(f"--solve: {file} holds records, which have their tables; only .pbn and .lin files need it")

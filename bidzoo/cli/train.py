@@ -37,7 +37,7 @@ def wait() -> None:
 
 Data = Annotated[Path, typer.Argument(help="Recorded auctions: .npz, or OpenSpiel's text form of WBridge5's.")]
 Out = Annotated[Path, typer.Option(help="Folder of checkpoint, curves and weights.")]
-Start = Annotated[str, typer.Option(help="Weights to start from: a packaged name or a file.")]
+Start = Annotated[str | None, typer.Option(help="Weights to start from: a packaged name or a file.")]
 Every = Annotated[int, typer.Option(min=1, help="Steps between measurements and checkpoints.")]
 Boards = Annotated[int, typer.Option(min=0, help="Validation boards of the match against --against; 0: none.")]
 Against = Annotated[
@@ -213,7 +213,7 @@ def belief(
     out: Out = Path("runs/belief"),
     width: Width = 512,
     depth: Annotated[int, typer.Option(min=1, help="Hidden layers.")] = 3,
-    start: Annotated[str | None, typer.Option(help="Weights to start from: a packaged name or a file.")] = None,
+    start: Start = None,
     side: Annotated[
         Literal["ns", "ew", "both"], typer.Option(help="Side whose view is learned: ns where it met --opponent.")
     ] = "both",
@@ -374,34 +374,13 @@ def ppo(
     _train(ppo.Trainer(first, game, chosen, device, known, met), out, every, threads, about, measure, judged)
 
 
-@app.command()
-def pi(
-    out: Out = Path("runs/pi"),
-    start: Start = "sl",
-    deals: Deals = None,
-    options: Set = None,
-    every: Every = 5,
-    boards: Boards = 4000,
-    against: Against = "sl",
-    device: Device = "cpu",
-    threads: Threads = 1,
-) -> None:
-    """Improve a supervised policy by policy iteration: it learns what searches of its own hesitant calls find."""
-    from bidzoo.agents.bridge import pi
-
-    chosen = parse(pi.Options, options)
-    first, game, about = _self_play(start, deals, against)
-    assert first is not None
-    _train(pi.Trainer(first, game, chosen, device), out, every, threads, about, *_match([against], boards))
-
-
-def _actor_critic(name: str, start: str | None, against: str, every: int, text: str) -> None:
-    """The command of an actor-critic on duplicate pairs, with its defaults; ``name`` is its module's too."""
+def _on_duplicate_pairs(name: str, start: str | None, against: str, every: int, text: str) -> None:
+    """The command of an algorithm that plays duplicate pairs, with its defaults; ``name`` is its module's too."""
 
     @app.command(name, help=text)
     def command(
         out: Out = Path("runs", name),
-        start: Annotated[str | None, typer.Option(help="Weights to start from: a packaged name or a file.")] = start,
+        start: Start = start,
         deals: Deals = None,
         options: Set = None,
         every: Every = every,
@@ -417,15 +396,19 @@ def _actor_critic(name: str, start: str | None, against: str, every: int, text: 
         _train(trainer, out, every, threads, about, *_match([against], boards))
 
 
-_actor_critic(
+_on_duplicate_pairs(
+    *("pi", "sl", "sl", 5),
+    "Improve a supervised policy by policy iteration: it learns what searches of its own hesitant calls find.",
+)
+_on_duplicate_pairs(
     *("rl", "sl", "sl", 50),
     "Improve a policy by belief Monte Carlo search's RL; --set prioritised=false (No PR), --set hidden=false (No HI).",
 )
-_actor_critic(
+_on_duplicate_pairs(
     *("a2c", None, "sl", 20),
     "Learn by actor-critic self-play from nothing, on 267 bits (joint policy search, section 7.2).",
 )
-_actor_critic(
+_on_duplicate_pairs(
     *("jps", "a2c-bridge", "a2c-bridge", 20),
     "Learn by actor-critic with searched games; --set share=0 (non-search), --set depth=1 (1-search).",
 )
@@ -596,7 +579,6 @@ def learned(
 ) -> None:
     """Learn to bid and to play Spades, by policy iteration that plays on from every choice."""
     from bidzoo.agents.spades.learned_training import LearnedOptions, train_learned
-    from bidzoo.cli.options import parse
 
     chosen = parse(LearnedOptions, options)
     with going_on(out):

@@ -9,7 +9,6 @@ from bidzoo.core.cards import SEAT_NAMES
 from bidzoo.core.names import choose_from
 
 HUMAN = "human"
-BRIDGE = ("bridge_bidding_v0", "bridge_v0")
 USUAL = ("sayc", "sl", "bis", "jps", "exact")  # the first of these that plays the game
 
 
@@ -118,7 +117,7 @@ def checked_options(game_id: str, options: Any) -> dict[str, Any]:
 
 def agents_for(game_id: str) -> dict[str, str]:
     """Name and summary of every agent that plays ``game_id``; in ``bridge_v0`` bidders do, see ``make_agent``."""
-    played = BRIDGE if game_id == "bridge_v0" else (game_id,)
+    played = agents.BRIDGE if game_id == "bridge_v0" else (game_id,)
     return {name: one.summary for name, one in agents.entries().items() if any(map(one.plays, played))}
 
 

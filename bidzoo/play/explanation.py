@@ -49,15 +49,12 @@ def _with_belief(said: Explanation, game: Game, views: States, rng: Streams) -> 
     states = game.new(DEALS)
     game.determinize(np.repeat(views, DEALS), keys, states)
     hands = states["held" if int(views["plays"][0]) else "hands"]  # [D, 4]
-    hidden = [seat for seat in range(4) if seat != int(views["seat"][0]) and not _is_faced(views, seat)]
+    dummy = -1  # whose cards everybody sees
+    if "dummy" in (views.dtype.names or ()) and int(views["plays"][0]) > 0:
+        dummy = (int(views["declarer"][0]) + 2) % 4
+    hidden = [seat for seat in range(4) if seat not in (int(views["seat"][0]), dummy)]
     cards = held(hands)  # [D, 4, 52]
     belief = {seat: np.asarray(cards[:, seat].mean(axis=0), np.float64) for seat in hidden}
     samples = tuple({seat: int(deal[seat]) for seat in hidden} for deal in hands[:SAMPLES])
     source = f"{DEALS} deals that fit the rules and what was seen; bids are not read"
     return replace(said, belief=belief, belief_source=source, samples=said.samples or samples)
-
-
-def _is_faced(views: States, seat: int) -> bool:
-    """``seat`` is dummy, whose cards everybody sees."""
-    names = views.dtype.names or ()
-    return "dummy" in names and int(views["plays"][0]) > 0 and (int(views["declarer"][0]) + 2) % 4 == seat

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bidzoo import registry
+from bidzoo.agents import BRIDGE
 from bidzoo.agents.explanation import Explanation
 from bidzoo.agents.policy import Policy
-from bidzoo.core.kernels import I64, State, States
+from bidzoo.core.kernels import I8, I64, State, States
 from bidzoo.core.options import whole
 from bidzoo.core.streams import Streams
 from bidzoo.envs.game import Buffers
-from bidzoo.play.catalog import BRIDGE, HUMAN, agents_for, checked_options, make_agent, offer, usual, usual_seats
+from bidzoo.play.catalog import HUMAN, agents_for, checked_options, make_agent, offer, usual, usual_seats
 from bidzoo.play.explanation import explanation_of
 
 MOST = 2**53 - 1  # of seeds and boards: what a page's numbers hold exactly
@@ -69,11 +70,7 @@ class Setup:
 
     def played(self, policies: Sequence[Policy | None]) -> State:
         """The finished table that ``policies`` of the players make of this start."""
-        game, out = self.game, self.game.buffers(1)
-        states = game.new(1)
-        game.begin(states, np.array([self.board], np.int64), self.seed, out)
-        if self._fixed:
-            game.fix(states, self._fixed, out)
+        game, (states, out) = self.game, self._begun()
         while out.mask.any():
             policy = policies[int(out.player[0])]
             if policy is None:
@@ -83,12 +80,16 @@ class Setup:
             game.step_one(states, int(policy.act(views, out.mask.copy(), rng)[0]), out)
         return states[0]
 
-    def _walk(self, actions: tuple[int, ...]) -> tuple[Position, list[int]]:
-        game = self.game
-        states, out, players = game.new(1), game.buffers(1), []
-        game.begin(states, np.array([self.board], np.int64), self.seed, out)
+    def _begun(self) -> tuple[States, Buffers]:
+        """The table before its first action, and its buffers."""
+        states, out = self.game.new(1), self.game.buffers(1)
+        self.game.begin(states, np.array([self.board], np.int64), self.seed, out)
         if self._fixed:
-            game.fix(states, self._fixed, out)
+            self.game.fix(states, self._fixed, out)
+        return states, out
+
+    def _walk(self, actions: tuple[int, ...]) -> tuple[Position, list[int]]:
+        game, (states, out), players = self.game, self._begun(), []
         for step, action in enumerate(actions):
             if not (0 <= action < game.num_actions and out.mask[0, action]):
                 text = game.action_text(action) if 0 <= action < game.num_actions else repr(action)
@@ -96,6 +97,16 @@ class Setup:
             players.append(int(out.player[0]))
             game.step_one(states, int(action), out)
         return Position(states, out), players
+
+
+def double_dummy_of(state: State) -> tuple[I8, int]:
+    """Tricks ``[20]`` of a deal of bridge, solved now if they are not known, and par for North/South."""
+    from bidzoo.envs.bridge.double_dummy import dd_tricks_of
+    from bidzoo.envs.bridge.score import par
+
+    known = np.asarray(state["tricks"])
+    tricks = known if (known >= 0).all() else dd_tricks_of(np.asarray(state["hands"]))
+    return tricks, int(par(tricks[None], int(state["dealer"]), int(state["vulnerable"]))[0])
 
 
 class Compared(NamedTuple):
@@ -289,8 +300,7 @@ class Session:
         Raises:
             ValueError: it is not over, no bridge, a replay of a file's record, or no human plays.
         """
-        from bidzoo.envs.bridge.double_dummy import dd_tricks_of
-        from bidzoo.envs.bridge.score import imps, par
+        from bidzoo.envs.bridge.score import imps
 
         with self.lock:
             setup, here, seats = self.setup, self.position(), self.other_table()
@@ -302,9 +312,7 @@ class Session:
             if key in self.compared:
                 return self.compared[key]
         state = here.states[0]
-        known = np.asarray(state["tricks"])
-        tricks = known if (known >= 0).all() else dd_tricks_of(np.asarray(state["hands"]))
-        best = sign * int(par(tricks[None], int(state["dealer"]), int(state["vulnerable"]))[0])
+        best = sign * double_dummy_of(state)[1]
         points = sign * int(state["points"][0])
         other = sign * int(setup.played(policies)["points"][0])
         found = Compared(setup.board, points, best, other, int(imps(points - best)), int(imps(points - other)))

@@ -4,8 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
+from bidzoo.agents import BRIDGE
 from bidzoo.agents.explanation import Explanation
 from bidzoo.core.cards import NUM_CALLS, SIDES, hand_cards
 from bidzoo.core.kernels import F32, State
@@ -17,8 +16,8 @@ from bidzoo.envs.spades import state as spades_state
 from bidzoo.envs.spades.deals import STRENGTHS, SUITS, deck_card_text
 from bidzoo.envs.spades.features import sides_named
 from bidzoo.envs.spades.text import bid_text
-from bidzoo.play.catalog import BRIDGE, HUMAN, offer
-from bidzoo.play.session import Position, Session
+from bidzoo.play.catalog import HUMAN, offer
+from bidzoo.play.session import Position, Session, double_dummy_of
 
 Plain = dict[str, Any]
 BRIDGE_PHASES = {bridge_state.AUCTION: "auction", bridge_state.PLAY: "play", bridge_state.OVER: "over"}
@@ -222,9 +221,6 @@ def double_dummy(session: Session) -> Plain:
     Raises:
         ValueError: it would tell a player the hidden hands.
     """
-    from bidzoo.envs.bridge.double_dummy import dd_tricks_of
-    from bidzoo.envs.bridge.score import par
-
     with session.lock:
         state, visible = session.position().states[0].copy(), session.open
     if session.setup.game_id not in BRIDGE:
@@ -233,9 +229,7 @@ def double_dummy(session: Session) -> Plain:
         raise ValueError(
             "the double-dummy table would tell the hidden hands: it is shown at the end, or with 'show all'"
         )
-    known = np.asarray(state["tricks"])
-    tricks = known if (known >= 0).all() else dd_tricks_of(np.asarray(state["hands"]))
-    points = int(par(np.asarray(tricks)[None], int(state["dealer"]), int(state["vulnerable"]))[0])
+    tricks, points = double_dummy_of(state)
     return {"tricks": [int(n) for n in tricks], "par": points, "words": text.score(points) if points else "0"}
 
 

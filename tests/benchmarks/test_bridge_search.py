@@ -89,7 +89,7 @@ def test_what_deals_know(found, monkeypatch):
 
 def test_points_and_lengths():
     south = sum(1 << card for card in (51, 47, 0, 4, 8, 12, 16, 20, 24, 28, 32, 1, 2))  # A and K of one suit
-    told = bridge_search.told(np.array([[0, 0, south, 0]]), 0)[0, 0]
+    told = bridge_search.points_and_lengths(np.array([[0, 0, south, 0]]), 0)[0, 0]
     assert told.tolist() == [4 + 3, 9, 1, 1, 2]
 
 
