@@ -7,7 +7,7 @@ partnership games (partners share parity) and 4 in cutthroat; arrays by side use
 
 import numpy as np
 
-from bidzoo.core.kernels import I64, State, States, assign_row, batched, row
+from bidzoo.core.kernels import I64, State, States, batched, row
 
 BIDDING, PLAY, OVER = 0, 1, 2  # phases
 NIL, BLIND_NIL, LOOK, FIRST_CARD = 0, 14, 15, 16  # actions: 0 ... 13 bid that many tricks, 16 + card plays it
@@ -116,16 +116,18 @@ def copy_public_row(source: State, target: State) -> None:
     target.taker = source.taker
     target.broken = source.broken
     target.gone = source.gone
-    assign_row(target.scores, source.scores)
-    assign_row(target.bags, source.bags)
-    assign_row(target.gains, source.gains)
-    assign_row(target.last_bids, source.last_bids)
-    assign_row(target.last_won, source.last_won)
-    assign_row(target.bids, source.bids)
-    assign_row(target.won, source.won)
-    assign_row(target.voids, source.voids)
-    assign_row(target.played, source.played)
-    assign_row(target.players, source.players)
+    for k in range(4):
+        target.scores[k] = source.scores[k]
+        target.bags[k] = source.bags[k]
+        target.gains[k] = source.gains[k]
+        target.last_bids[k] = source.last_bids[k]
+        target.last_won[k] = source.last_won[k]
+        target.bids[k] = source.bids[k]
+        target.won[k] = source.won[k]
+        target.voids[k] = source.voids[k]
+    for k in range(52):
+        target.played[k] = source.played[k]
+        target.players[k] = source.players[k]
 
 
 @row
