@@ -211,11 +211,11 @@ def make(env_id: GameId | str, **options: Any) -> TableEnv:
 
 def make_game(env_id: GameId | str, **options: Any) -> Game:
     """The rules that the environment of the same name and options plays by; arguments and errors as of ``make``."""
-    from bidzoo.envs.encoded import made
+    from bidzoo.envs.game import game_of
 
     rules = rules_of(env_id)
     check_names(game_id(env_id), rules, options)
-    return made(rules, options)
+    return game_of(rules, options)
 
 
 # ---- games from outside --------------------------------------------------------------------

@@ -89,7 +89,7 @@ def test_openspiel_plays_it(example):
     pyspiel = pytest.importorskip("pyspiel")
     from bidzoo.wrappers import openspiel
 
-    registry.watch(openspiel._hear)  # it may have been imported before the package was there
+    registry.watch(openspiel._register_or_warn)  # it may have been imported before the package was there
     game = pyspiel.load_game(f"{openspiel.NAMES['hint_v0']}(size=4)")
     assert game.num_distinct_actions() == 4 and game.max_utility() == 3
     state = game.new_initial_state()

@@ -15,8 +15,7 @@ from bidzoo.benchmarks.bridge import Boards, Contracts
 from bidzoo.benchmarks.results import Estimate, Measured, ResultTable
 from bidzoo.core.kernels import States
 from bidzoo.envs.bridge.bidder import SYSTEMS
-from bidzoo.envs.bridge.formats.auctions import Auctions, Positions
-from bidzoo.envs.bridge.formats.systems import SystemAuctions, SystemPositions
+from bidzoo.envs.bridge.formats.auctions import Auctions, Positions, SystemAuctions, SystemPositions
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.state import AUCTION, MAX_CALLS
 from bidzoo.wrappers.batch import Batch, Seating

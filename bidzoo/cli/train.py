@@ -174,7 +174,7 @@ def expert(
     """Learn the calls of four bidding systems, each against each."""
     from bidzoo.agents.bridge import expert
     from bidzoo.agents.bridge.trainer import Options
-    from bidzoo.envs.bridge.formats.systems import SystemAuctions, SystemPositions
+    from bidzoo.envs.bridge.formats.auctions import SystemAuctions, SystemPositions
 
     chosen = parse(Options, options, architecture=expert.Experts(width, depth))
     given = SystemAuctions.load(data)
@@ -196,7 +196,7 @@ def measure_expert(
     """Measure how many held-out calls of each system the expert network makes, before a stray call and after."""
     from bidzoo.agents.bridge import expert, network
     from bidzoo.benchmarks import bridge_training
-    from bidzoo.envs.bridge.formats.systems import SystemAuctions
+    from bidzoo.envs.bridge.formats.auctions import SystemAuctions
 
     known = (
         network.load_weights(weights, expert.ExpertNetwork)[0]

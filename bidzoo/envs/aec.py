@@ -18,8 +18,7 @@ from pettingzoo import AECEnv
 
 from bidzoo.core.kernels import I8, States
 from bidzoo.core.streams import Streams, checked_seed, random_seed
-from bidzoo.envs.encoded import made
-from bidzoo.envs.game import Buffers, Game
+from bidzoo.envs.game import Buffers, Game, game_of
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         illegal_action: Literal["terminate", "raise"] = "terminate",
         **options: Any,
     ) -> None:
-        game = made(self.rules, options)
+        game = game_of(self.rules, options)
         if illegal_action not in ("terminate", "raise"):
             raise ValueError(f"unknown illegal_action {illegal_action!r}; choose from 'terminate', 'raise'")
         self.game, self.render_mode, self.illegal_action = game, checked_mode(render_mode), illegal_action

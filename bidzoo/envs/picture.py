@@ -82,9 +82,9 @@ def outline_path(suit: int) -> str:
 
 
 @cache
-def outline_points(suit: int, steps: int = 12) -> tuple[F64, ...]:
+def outline_points(suit: int) -> tuple[F64, ...]:
     """Polygons ``[points, 2]`` whose union is the symbol of ``suit``."""
-    t = np.arange(1, steps + 1)[:, None] / steps
+    t = np.arange(1, 13)[:, None] / 12  # twelve points a curve
     polygons: list[F64] = []
     for start, curves in _SUITS[suit]:
         at, points = np.array(start), []
@@ -147,7 +147,6 @@ class _Suit(NamedTuple):
     y: float
     size: float
     suit: int
-    color: str
 
 
 class _Words(NamedTuple):
@@ -183,9 +182,9 @@ class Picture:
         """A rectangle with its upper left corner at ``(x, y)``; ``line`` colours its edge."""
         self.shapes.append(_Box(x, y, width, height, fill, line, radius, thickness))
 
-    def suit(self, x: float, y: float, suit: int, size: float, color: str = "") -> None:
+    def suit(self, x: float, y: float, suit: int, size: float) -> None:
         """The symbol of ``suit`` (C D H S = 0 ... 3), ``size`` high, centred on ``(x, y)``."""
-        self.shapes.append(_Suit(x, y, size, suit, color or SUIT_COLORS[suit]))
+        self.shapes.append(_Suit(x, y, size, suit))
 
     def text(
         self,
@@ -291,7 +290,7 @@ def _svg(shape: _Box | _Suit | _Words) -> str:
     if isinstance(shape, _Suit):
         x, y, size = _numbers(*shape[:3])
         where = f"translate({x} {y}) scale({size})"
-        return f'<path transform="{where}" fill="{shape.color}" d="{outline_path(shape.suit)}"/>'
+        return f'<path transform="{where}" fill="{SUIT_COLORS[shape.suit]}" d="{outline_path(shape.suit)}"/>'
     x, y, size, long = _numbers(shape.x, shape.y, shape.size, width(shape.text, shape.size, shape.bold))
     weight = ' font-weight="bold"' if shape.bold else ""
     fit = f'textLength="{long}" lengthAdjust="spacingAndGlyphs" xml:space="preserve"'
@@ -307,7 +306,7 @@ def _paint(draw: "ImageDraw", shape: _Box | _Suit | _Words, scale: float) -> Non
     elif isinstance(shape, _Suit):
         for points in outline_points(shape.suit):
             at = (np.array([shape.x, shape.y]) + points * shape.size) * scale
-            draw.polygon([(float(x), float(y)) for x, y in at], shape.color)
+            draw.polygon([(float(x), float(y)) for x, y in at], SUIT_COLORS[shape.suit])
     else:
         font, bold = _font(shape.size * scale), max(round(shape.size * scale * 0.025), 1) if shape.bold else 0
         for i, letter in enumerate(shape.text):  # each in its reckoned place, as textLength does in SVG

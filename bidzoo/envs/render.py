@@ -49,7 +49,7 @@ class Screen:
         if self._place is not None:
             self._place.wait(max(0.0, self._drawn + 1 / FPS - time.monotonic()))
         if self._place is None or not self._place.open:
-            self._place = _found(self._title)
+            self._place = _find_place(self._title)
         if self._place is None:
             print("\n\n".join(game.text(state) for state in states))  # the one place that prints
         else:
@@ -63,7 +63,7 @@ class Screen:
         self._place = None
 
 
-def _found(title: str) -> "_Cell | _Window | None":
+def _find_place(title: str) -> "_Cell | _Window | None":
     """A place for pictures, None where there is only text."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if getattr(shell, "kernel", None) is not None:

@@ -145,11 +145,11 @@ class Seating:
             if len(rows):
                 clock = batch.game.clock(batch.states[rows])
                 rng = Streams.at(self.seed, batch.boards[rows], clock)
-                actions[rows] = _asked(policy, batch, rows, rng)
+                actions[rows] = _ask(policy, batch, rows, rng)
         return actions
 
 
-def _asked(policy: Policy, batch: Batch, rows: I64, rng: Streams) -> I64:
+def _ask(policy: Policy, batch: Batch, rows: I64, rng: Streams) -> I64:
     """What ``policy`` does at ``rows``; ValueError unless it reads the game's views and gives an integer a row."""
     try:
         chosen = np.asarray(policy.act(batch.views(rows), batch.action_mask[rows], rng))
@@ -161,9 +161,8 @@ def _asked(policy: Policy, batch: Batch, rows: I64, rng: Streams) -> I64:
     return chosen
 
 
-def others(game: Game, policies: Sequence[Policy | None], learner: int | str) -> tuple[Policy | None, ...]:
+def others(game: Game, policies: Sequence[Policy | None], learner: int) -> tuple[Policy | None, ...]:
     """``policies`` with None for ``learner``; ValueError unless everybody else has one."""
-    learner = game.player_at(learner)
     if len(policies) != game.num_players:
         raise ValueError(f"{game.id} has {game.num_players} players, got {len(policies)} policies")
     for player, policy in enumerate(policies):

@@ -38,24 +38,20 @@ class SingleAgent(gymnasium.Env[I8, Any]):
     def __init__(
         self, game: Game, policies: Sequence[Policy | None], learner: int | str = 0, render_mode: str | None = None
     ) -> None:
-        learner = game.player_at(learner)
-        self._policies = others(game, policies, learner)
-        self.game, self.learner, self.render_mode = game, learner, checked_mode(render_mode)
+        self.game, self.learner = game, game.player_at(learner)
+        self._seating = Seating(others(game, policies, self.learner), random_seed())
+        self.render_mode, self._screen = checked_mode(render_mode), Screen(repr(game))
         self._batch = Batch(game, 1, autoreset=False)
         self.observation_space = spaces.Box(0, 1, (game.encoder.layout.size,), np.int8)
         self.action_space = spaces.Discrete(game.num_actions)
-        self._screen = Screen(repr(game))
-        self._seed = random_seed()
         self._board, self._over = -1, True
-        self._seating = Seating(self._policies, self._seed)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[I8, dict[str, Any]]:
         """First observation ``[F]`` of the next board and ``{"action_mask": int8 [A]}``."""
         super().reset(seed=seed)
         fixed = dict(self.game.options(options or {}))
         if seed is not None:
-            self._seed, self._board = int(seed), -1
-            self._seating = Seating(self._policies, self._seed)
+            self._seating.seed, self._board = int(seed), -1
         self._board = int(fixed.pop("board", self._board + 1))
         self._begin(fixed)
         while self._batch.terminated[0]:
@@ -66,7 +62,7 @@ class SingleAgent(gymnasium.Env[I8, Any]):
         return self._batch.observation[0].copy(), self._info()
 
     def _begin(self, fixed: dict[str, Any]) -> None:
-        self._batch.reset(self._seed, np.array([self._board]))
+        self._batch.reset(self._seating.seed, np.array([self._board]))
         if fixed:
             self.game.fix(self._batch.states, fixed, self._batch.buffers)
         self._play_others()
@@ -140,16 +136,14 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         learner: int | str = 0,
         render_mode: str | None = None,
     ) -> None:
-        learner = game.player_at(learner)
-        self._policies = others(game, policies, learner)
-        self.game, self.learner, self.num_envs = game, learner, num_envs
+        self.game, self.learner, self.num_envs = game, game.player_at(learner), num_envs
+        self._seating = Seating(others(game, policies, self.learner), random_seed())
         self.render_mode, self._screen = checked_mode(render_mode), Screen(f"{num_envs} tables of {game!r}")
         self.batch = Batch(game, num_envs, autoreset=False)
         self.single_observation_space = spaces.Box(0, 1, (game.encoder.layout.size,), np.int8)
         self.single_action_space = spaces.Discrete(game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._seed = random_seed()
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -157,10 +151,9 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         """Deal boards 0 ... B - 1 of ``seed`` (one int; a list seeds by its first entry)."""
         first = seed[0] if isinstance(seed, list) else seed
         if first is not None:
-            self._seed = int(first)
-        super().reset(seed=self._seed)
-        self._seating = Seating(self._policies, self._seed)
-        self.batch.reset(self._seed)
+            self._seating.seed = int(first)
+        super().reset(seed=self._seating.seed)
+        self.batch.reset(self._seating.seed)
         self._play_others(np.ones(self.num_envs, np.bool_))
         self._look()
         return self.batch.observation.copy(), self._infos()
@@ -213,7 +206,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
 
     def _deal_on(self, rows: Bool) -> None:
         boards = self.batch.boards + self.num_envs * rows
-        self.game.begin(self.batch.states, boards, self._seed, self.batch.buffers, rows)
+        self.game.begin(self.batch.states, boards, self.batch.seed, self.batch.buffers, rows)
 
     def _play_others(self, rows: Bool) -> None:
         """Bring each of ``rows`` to the learner's turn, dealing on where a board ends before it."""
@@ -261,10 +254,9 @@ def single_agent_vector(
 
 def seated(
     env_id: str, learner: int | str = 0, opponents: Any = "random", partner: Any = None, **options: Any
-) -> tuple[Game, list[Policy | None], int]:
-    """The game ``env_id`` with its ``options``, who sits where (see ``seat_policies``), and ``learner``'s number."""
+) -> tuple[Game, list[Policy | None], int | str]:
+    """The game ``env_id`` with its ``options``, who sits where (see ``seat_policies``), and ``learner``."""
     game = make_game(env_id, **options)
-    learner = game.player_at(learner)
     return game, seat_policies(game, learner, opponents, partner), learner
 
 

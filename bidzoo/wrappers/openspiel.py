@@ -245,7 +245,7 @@ def _register(env_id: str) -> type:
 NAMES: dict[str, str] = {}  # in OpenSpiel, by id
 
 
-def _hear(env_id: str) -> None:
+def _register_or_warn(env_id: str) -> None:
     try:
         registered = _register(env_id)
     except ValueError as problem:  # of somebody else's package: bidzoo's games go on without it
@@ -256,7 +256,7 @@ def _hear(env_id: str) -> None:
 
 
 available()  # those of installed packages too
-watch(_hear)
+watch(_register_or_warn)
 
 
 # ---- OpenSpiel's own bridge ------------------------------------------------------------------

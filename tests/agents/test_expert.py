@@ -22,7 +22,7 @@ from bidzoo.core.cards import call_number
 from bidzoo.envs.bridge.bidder import BIDDER1375, SYSTEMS
 from bidzoo.envs.bridge.deals import packaged
 from bidzoo.envs.bridge.formats import deal_file
-from bidzoo.envs.bridge.formats.systems import SystemAuctions, SystemPositions
+from bidzoo.envs.bridge.formats.auctions import SystemAuctions, SystemPositions
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.observation import ENCODERS
 from bidzoo.wrappers.batch import Batch, Seating

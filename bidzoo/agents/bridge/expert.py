@@ -27,7 +27,7 @@ from bidzoo.core.kernels import F32, I8, I64, Bool, States
 from bidzoo.core.names import choose_from
 from bidzoo.core.options import Checked, Count, is_whole
 from bidzoo.envs.bridge.bidder import BIDDER1375, SYSTEMS, SYSTEMS288, count_groups, field_groups
-from bidzoo.envs.bridge.formats.systems import SystemPositions
+from bidzoo.envs.bridge.formats.auctions import SystemPositions
 
 # No agent is trained, selected or tuned on these: a gain against them is a gain against strangers.
 STRANGERS = ("expert-polish", "expert-acol")

@@ -18,6 +18,7 @@ from bidzoo.core.cards import FIRST_BID, HAND_SIZE, NUM_BIDS, NUM_CALLS, PASS, S
 from bidzoo.core.kernels import I8, State, row
 from bidzoo.core.layout import Field, Layout
 from bidzoo.envs.bridge.features import BIDS, BMCS480, CALLS, WHO
+from bidzoo.envs.bridge.play import SUIT_OF_CLUBS
 
 SYSTEMS = ("sayc", "21gf", "polish", "acol")  # in the order of recorded auctions
 
@@ -149,7 +150,6 @@ _SHAPE = np.full((HAND_SIZE + 1, HAND_SIZE + 1, HAND_SIZE + 1), -1, np.int64)  #
 for _place, _lengths in enumerate(SHAPES):
     _SHAPE[_lengths[:3]] = _place
 _FIRST_OF_PAIR, _SECOND_OF_PAIR = (np.array(suits, np.int64) for suits in zip(*_PAIRS, strict=True))
-_SUIT = sum(1 << 4 * rank for rank in range(HAND_SIZE))  # clubs; the other suits are one bit further each
 _ACE, _KING, _QUEEN, _JACK, _TEN = (1 << 4 * rank for rank in (12, 11, 10, 9, 8))
 _TOPS, _HONOURS = _ACE | _KING | _QUEEN, _ACE | _KING | _QUEEN | _JACK | _TEN
 _ACES, _KINGS, _QUEENS, _JACKS = (15 * card for card in (_ACE, _KING, _QUEEN, _JACK))  # of all suits
@@ -186,7 +186,7 @@ def _hand_row(hand: int, out: I8) -> None:
     long_cards = shortness = 0
     longest = second = third = 0
     for s in range(4):
-        suit = (hand >> s) & _SUIT
+        suit = (hand >> s) & SUIT_OF_CLUBS
         length = count_row(suit)
         long_cards += max(0, length - 4)
         shortness += 5 if length == 0 else 3 if length == 1 else 1 if length == 2 else 0
@@ -203,8 +203,8 @@ def _hand_row(hand: int, out: I8) -> None:
         out[_STOPPER_AT + s] = stopped_row(suit, length)
         out[_KEYS_AT + 6 * s + aces + (1 if suit & _KING else 0)] = 1
     for pair in range(6):
-        x = count_row((hand >> _FIRST_OF_PAIR[pair]) & _SUIT)
-        y = count_row((hand >> _SECOND_OF_PAIR[pair]) & _SUIT)
+        x = count_row((hand >> _FIRST_OF_PAIR[pair]) & SUIT_OF_CLUBS)
+        y = count_row((hand >> _SECOND_OF_PAIR[pair]) & SUIT_OF_CLUBS)
         out[_LONGER_AT + 2 * pair] = x > y
         out[_LONGER_AT + 2 * pair + 1] = y > x
     out[_POINTS_AT + min(points, _POINTS)] = 1
@@ -222,7 +222,7 @@ def _fit_row(hand: int, bid: int, jump: int, kind: int, at: int, out: I8) -> Non
     """What is said of one bid of a player."""
     strain = bid % 5
     if strain < 4:
-        suit = (hand >> strain) & _SUIT
+        suit = (hand >> strain) & SUIT_OF_CLUBS
         length = count_row(suit)
         out[at + min(length, _FIT)] = 1
         out[at + _FIT_POINTS + points_row(suit)] = 1

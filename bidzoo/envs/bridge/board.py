@@ -93,6 +93,13 @@ def check_hands(hands: tuple[int, ...]) -> Hands:
     return north, east, south, west
 
 
+def check_result(won: int, possible: range) -> None:
+    """ValueError unless the cards played leave declarer ``won`` tricks (see ``BoardReplay.possible_results``)."""
+    if won not in possible:
+        expected = " ... ".join(map(str, sorted({possible[0], possible[-1]})))
+        raise ValueError(f"{won} tricks, expected {expected} by the cards played")
+
+
 class BoardReplay:
     """A table that follows an auction and its play call by call; ValueError at whatever the laws forbid."""
 

@@ -30,6 +30,7 @@ from bidzoo.core.kernels import (
 from bidzoo.envs.bridge import auction
 from bidzoo.envs.bridge.board import Board
 from bidzoo.envs.bridge.formats import deal_file, lin, pbn
+from bidzoo.envs.bridge.play import SUIT_OF_CLUBS
 
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
@@ -40,7 +41,6 @@ _CARDS, _CHOICE = 0xDEA1, 0xB71D6E  # streams of ``key_row``: the cards of a ran
 
 NUM_RELABELLINGS, NUM_ROTATIONS = 24, 4
 RELABELLINGS = np.array(list(permutations(range(4))), np.int64)  # [24, 4]  what suit C D H S becomes
-_SUIT_LANE = 0x1111111111111  # the clubs of all thirteen ranks
 
 
 class DealSet(NamedTuple):
@@ -225,10 +225,10 @@ def augment_row(hands: I64, tricks: I8, relabelling: int, rotation: int, hands_o
         hand = hands[seat]
         turned = (seat + rotation) & 3
         hands_out[turned] = (
-            (hand & _SUIT_LANE) << clubs
-            | (hand >> 1 & _SUIT_LANE) << diamonds
-            | (hand >> 2 & _SUIT_LANE) << hearts
-            | (hand >> 3 & _SUIT_LANE) << spades
+            (hand & SUIT_OF_CLUBS) << clubs
+            | (hand >> 1 & SUIT_OF_CLUBS) << diamonds
+            | (hand >> 2 & SUIT_OF_CLUBS) << hearts
+            | (hand >> 3 & SUIT_OF_CLUBS) << spades
         )
         tricks_out[5 * turned + clubs] = tricks[5 * seat]
         tricks_out[5 * turned + diamonds] = tricks[5 * seat + 1]

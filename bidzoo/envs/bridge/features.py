@@ -87,9 +87,7 @@ JPS267 = Layout(
         Field.of("right", "bids RHO made", BIDS),
         Field.of("doubled", "bids that were doubled (and perhaps redoubled)", BIDS),
         Field.of("vulnerable", "we are vulnerable, they are", ("we are", "they are")),
-        Field.of(
-            "legal", "calls I may make now; all 0 when it is not my turn to call", map(call_text, range(NUM_CALLS))
-        ),
+        Field.of("legal", "calls I may make now; all 0 when it is not my turn to call", CALLS),
     )
 )
 
@@ -251,7 +249,7 @@ def jps267(vector: Vector) -> str:
         for name, who in zip(("own", "left", "partner", "right"), WHO, strict=True):
             if parts[name][bid]:
                 bids.append(f"{who} {text}{' (doubled)' if parts['doubled'][bid] else ''}")
-    legal = " ".join(JPS267.fields[-1].labels[i] for i in np.flatnonzero(parts["legal"]))
+    legal = " ".join(CALLS[i] for i in np.flatnonzero(parts["legal"]))
     return "\n".join(
         [
             _vulnerable(bool(parts["vulnerable"][0]), bool(parts["vulnerable"][1])),

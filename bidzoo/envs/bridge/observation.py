@@ -10,7 +10,6 @@ The value network of the belief Monte Carlo search paper sees all hands: ``encod
 players, with more beside them: ``state_encoder``.
 """
 
-from collections.abc import Callable
 from functools import partial
 
 from bidzoo.core.bits import cards_row, spread_signed_row
@@ -215,18 +214,14 @@ def encode_value(start: int, stop: int, states: States, players: I64, out: I8) -
         shown_row(states[b], (int(players[b]) + int(states[b].leg)) & 3, False, out[b])
 
 
-_Observation = tuple[str, Layout, Callable[..., None], Callable[..., str]]
-_OBSERVATIONS: tuple[_Observation, ...] = (  # in the order of their codes
-    ("openspiel480", OPENSPIEL480, partial(_auctions, _STEP, _BLOCK), features.openspiel480),
-    ("bmcs480", BMCS480, partial(_auctions, _BMCS_STEP, _BMCS_BLOCK), features.bmcs480),
-    ("openspiel571", OPENSPIEL571, _plays, features.openspiel571),
-    ("jps267", JPS267, _jps, features.jps267),
-    ("bidder1375", BIDDER1375, _bidders, bidder1375),
+_ENCODERS = (
+    Encoder("openspiel480", OPENSPIEL480, partial(_auctions, _STEP, _BLOCK), features.openspiel480, _OPENSPIEL480),
+    Encoder("bmcs480", BMCS480, partial(_auctions, _BMCS_STEP, _BMCS_BLOCK), features.bmcs480, _BMCS480),
+    Encoder("openspiel571", OPENSPIEL571, _plays, features.openspiel571, _OPENSPIEL571),
+    Encoder("jps267", JPS267, _jps, features.jps267, _JPS267),
+    Encoder("bidder1375", BIDDER1375, _bidders, bidder1375, _BIDDER1375),
 )
-ENCODERS = {
-    name: Encoder(name, layout, kernel, explain, code)
-    for code, (name, layout, kernel, explain) in enumerate(_OBSERVATIONS)
-}
+ENCODERS = {encoder.name: encoder for encoder in _ENCODERS}
 
 
 # ---- the global state --------------------------------------------------------------------

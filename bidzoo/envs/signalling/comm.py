@@ -109,8 +109,8 @@ class Comm(SignallingGame):
     def history_fields(self, own: str, other: str) -> tuple[Field, ...]:
         digits = tuple(f"{place}={bit}" for place in range(1, self.size + 1) for bit in (0, 1))
         return (
-            Field("message", len(digits), "each bit sent so far, in order: was it 0, was it 1", digits),
-            Field("guess", len(digits), "the guess in binary, high digit first, once it is made", digits),
+            Field.of("message", "each bit sent so far, in order: was it 0, was it 1", digits),
+            Field.of("guess", "the guess in binary, high digit first, once it is made", digits),
         )
 
     def action_text(self, action: int) -> str:

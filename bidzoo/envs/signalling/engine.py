@@ -172,9 +172,9 @@ def begin(
     types: Types,
     out: Buffers,
 ) -> None:
-    """``begin_row`` where ``rows`` ``[B]`` is set, everywhere if it is empty."""
+    """``begin_row`` where ``rows`` ``[B]`` is set."""
     for b in range(start, stop):
-        if len(rows) == 0 or rows[b]:
+        if rows[b]:
             states[b].game, states[b].extent = code, size
             begin_row(states[b], boards[b], seed, types)
             out.reward[b, :] = 0
@@ -214,12 +214,6 @@ def step_one(
 ) -> None:
     """``step_row`` of table 0 with no deal to follow; from Python plain arrays cost half of ``Buffers``."""
     step_row(states, 0, action, 0, 0, types, Buffers(player, observation, mask, reward, over))
-
-
-@of_game(row)
-def show_one(states: States, types: Types, player: I8, observation: I8, mask: I8) -> None:
-    """``show_row`` of table 0."""
-    show_row(states[0], types, player, observation[0], mask[0])
 
 
 @of_game(row)

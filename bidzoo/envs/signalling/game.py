@@ -17,7 +17,6 @@ from bidzoo.envs.picture import ACCENT, ALARM, EDGE, INK, PALE, PANEL, Picture
 from bidzoo.envs.signalling import engine
 from bidzoo.envs.signalling.state import OVER, STATE, VIEW
 
-EVERYWHERE: Bool = np.empty(0, np.bool_)
 WIDTH, PLAYER, CHIP, STEP, PER_ROW = 460, 76, 32, 46, 9  # of a picture: pixels, and chips a row
 TINTS = ("#e3ecf8", "#fdf0d9")  # chips of player_0 and player_1
 
@@ -56,11 +55,10 @@ class SignallingGame(Game):
     ) -> None:
         self.size, self.num_types = size, num_types
         self.num_actions, self.max_turns, self.reward_range = num_actions, max_turns, reward_range
-        most = max(num_types)
         layout = Layout(
             (
-                Field("player", 2, "who we are: player_0 or player_1", ("player_0", "player_1")),
-                Field("type", most, f"our {self.type_word}", tuple(str(x) for x in range(most))),
+                Field.of("player", "who we are: player_0 or player_1", ("player_0", "player_1")),
+                Field.of("type", f"our {self.type_word}", range(max(num_types))),
                 *self.history_fields("ours", "partner's"),
             )
         )
@@ -76,9 +74,9 @@ class SignallingGame(Game):
         players = ("player_0", "player_1")
         layout = Layout(
             (
-                Field("turn", 2, "who acts next; all 0 at the end", players),
+                Field.of("turn", "who acts next; all 0 at the end", players),
                 *(
-                    Field(f"type {p}", many, f"the {self.type_word} of player_{p}", tuple(str(x) for x in range(many)))
+                    Field.of(f"type {p}", f"the {self.type_word} of player_{p}", range(many))
                     for p, many in enumerate(self.num_types)
                     if many > 1
                 ),
@@ -93,7 +91,7 @@ class SignallingGame(Game):
     # ---- kernels ----------------------------------------------------------------------------
 
     def begin(self, states: States, boards: I64, seed: int, out: Buffers, rows: Bool | None = None) -> None:
-        rows = EVERYWHERE if rows is None else rows
+        rows = np.ones(len(states), np.bool_) if rows is None else rows
         self.kernels.begin(states, boards, seed, rows, self.code, self.size, self.num_types, out)
 
     def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
@@ -135,7 +133,7 @@ class SignallingGame(Game):
     def fix(self, states: States, options: Mapping[str, Any], out: Buffers) -> None:
         if "types" in options:
             states["types"][0] = options["types"]
-            self.kernels.show_one(states, self.num_types, out.player, out.observation, out.mask)
+            self.kernels.show_row(states[0], self.num_types, out.player, out.observation[0], out.mask[0])
 
     # ---- words ----------------------------------------------------------------------------------
 

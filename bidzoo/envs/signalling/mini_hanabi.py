@@ -112,10 +112,9 @@ class MiniHanabi(SignallingGame):
         super().__init__(0, (CARDS, CARDS), ACTIONS, 2, reward_range, observation)
 
     def history_fields(self, own: str, other: str) -> tuple[Field, ...]:
-        names = tuple(str(action) for action in range(ACTIONS))
         return (
-            Field("first", ACTIONS, "the action of player_0, once taken", names),
-            Field("second", ACTIONS, "the action of player_1, once taken", names),
+            Field.of("first", "the action of player_0, once taken", range(ACTIONS)),
+            Field.of("second", "the action of player_1, once taken", range(ACTIONS)),
         )
 
     def action_text(self, action: int) -> str:

@@ -74,10 +74,9 @@ class AuctionGame(SignallingGame):
 
     def history_fields(self, own: str, other: str) -> tuple[Field, ...]:
         passes, bids = self.pass_names, self.call_names[1:]
-        made = tuple(f"{name} {side}" for name in bids for side in (own, other))
         return (
-            Field("pass", len(passes), f"passes made: {', '.join(passes)}", passes),
-            Field("bids", 2 * len(bids), f"each bid, lowest first: {own}, {other}", made),
+            Field.of("pass", f"passes made: {', '.join(passes)}", passes),
+            Field.of("bids", f"each bid, lowest first: {own}, {other}", bids, (own, other)),
         )
 
     def action_text(self, action: int) -> str:

@@ -10,8 +10,8 @@ jokers_deuces   BJ LJ 2D 2S A K Q J T 9 8 7 6 5 4 3       (16 spades, 12 of each
 
 import numpy as np
 
-from bidzoo.core.cards import NUM_CARDS, card_number, card_text
-from bidzoo.core.kernels import I64, State, below_row, key_row, next_row, row
+from bidzoo.core.cards import NUM_CARDS, card_number, card_text, hand_cards
+from bidzoo.core.kernels import I64, State, assign_row, below_row, key_row, next_row, row
 from bidzoo.envs.spades.state import BIDDING, DECKS, SPADES
 
 LITTLE_JOKER, BIG_JOKER = card_number("2C"), card_number("2H")
@@ -22,11 +22,9 @@ _ABOVE_THE_ACE = {
 }
 _JOKERS = {LITTLE_JOKER: "LJ", BIG_JOKER: "BJ"}
 
-
-SUITS = np.tile(np.arange(NUM_CARDS, dtype=np.int8) % 4, (len(DECKS), 1))  # [deck, card]  C D H S = 0 ... 3
-STRENGTHS = np.tile(
-    np.arange(NUM_CARDS, dtype=np.int8) // 4, (len(DECKS), 1)
-)  # [deck, card]  ace = 12, above it 13 ...
+# [deck, card]  C D H S = 0 ... 3, and ace = 12, above it 13 ...
+SUITS = np.tile(np.arange(NUM_CARDS, dtype=np.int8) % 4, (len(DECKS), 1))
+STRENGTHS = np.tile(np.arange(NUM_CARDS, dtype=np.int8) // 4, (len(DECKS), 1))
 for _deck, _name in enumerate(DECKS):
     _above = list(_ABOVE_THE_ACE[_name])
     SUITS[_deck, _above] = SPADES
@@ -69,12 +67,15 @@ def deck_hand_text(deck: int, hand: int) -> str:
 
     With deuces high the two of diamonds stands among the spades as ``d``.
     """
-    suits: list[str] = []
-    for suit in (3, 2, 1, 0):
-        cards = [card for card in range(NUM_CARDS) if hand >> card & 1 and SUITS[deck, card] == suit]
-        cards.sort(key=lambda card: -int(STRENGTHS[deck, card]))
-        suits.append("".join(_rank_letter(deck, card, suit) for card in cards))
-    return ".".join(suits)
+    return ".".join(
+        "".join(_rank_letter(deck, card, suit) for card in cards_of_suit(deck, hand, suit)) for suit in (3, 2, 1, 0)
+    )
+
+
+def cards_of_suit(deck: int, hand: int, suit: int) -> list[int]:
+    """Cards of ``hand`` that belong to ``suit``, strongest first."""
+    cards = [card for card in hand_cards(hand) if SUITS[deck, card] == suit]
+    return sorted(cards, key=lambda card: -int(STRENGTHS[deck, card]))
 
 
 def _rank_letter(deck: int, card: int, suit: int) -> str:
@@ -89,8 +90,7 @@ def _rank_letter(deck: int, card: int, suit: int) -> str:
 @row
 def deal_row(state: State) -> None:
     """The deal ``(seed, board, round)``, all deals being equally likely, and an empty bidding."""
-    for seat in range(4):
-        state.hands[seat] = 0
+    state.hands[:] = 0
     key = key_row(state.seed, state.board, state.rounds)
     n0, n1, n2 = 13, 13, 13  # cards the first three seats still need
     for card in range(52):
@@ -124,16 +124,15 @@ def open_row(state: State) -> None:
     state.taker = -1
     state.broken = 0
     state.gone = 0
+    assign_row(state.held, state.hands)
+    state.bids[:] = -1
+    state.won[:] = 0
+    state.voids[:] = 0
+    state.played[:] = -1
+    state.players[:] = -1
     for seat in range(4):
-        state.held[seat] = state.hands[seat]
-        state.bids[seat] = -1
-        state.won[seat] = 0
-        state.voids[seat] = 0
         if not may_bid_blind_row(state, seat):
             state.looked |= 1 << seat
-    for t in range(52):
-        state.played[t] = -1
-        state.players[t] = -1
 
 
 @row

@@ -73,10 +73,8 @@ def _ways_row(a: int, b: int, n_ab: int, n_ac: int, n_bc: int, n_abc: int, x: in
 
 
 @row
-def _three_hands_row(
-    view: State, unseen: int, a: int, b: int, c: int, key: np.uint64
-) -> tuple[int, int, int, np.uint64]:
-    """``unseen`` dealt to the three seats clockwise from the viewer, who still need ``a``, ``b``, ``c`` cards."""
+def _three_hands_row(view: State, unseen: int, a: int, b: int, key: np.uint64) -> tuple[int, int, int, np.uint64]:
+    """``unseen`` dealt to the three seats clockwise from the viewer; they need ``a``, ``b`` and the other cards."""
     hand_a, hand_b, hand_c = _group_row(view, unseen, 1), _group_row(view, unseen, 2), _group_row(view, unseen, 4)
     ab, ac = _group_row(view, unseen, 3), _group_row(view, unseen, 5)
     bc, abc = _group_row(view, unseen, 6), _group_row(view, unseen, 7)
@@ -114,8 +112,7 @@ def determinize_row(view: State, key: np.uint64, out: State) -> np.uint64:
     copy_public_row(view, out)
     key = next_row(key)
     seat = int(view.seat)
-    for other in range(4):
-        out.hands[other] = 0
+    out.hands[:] = 0
     for t in range(view.plays):
         out.hands[view.players[t]] |= 1 << int(view.played[t])
     out.held[seat] = view.held_here
@@ -124,8 +121,8 @@ def determinize_row(view: State, key: np.uint64, out: State) -> np.uint64:
     else:
         rest = FULL_DECK & ~view.gone & ~view.held_here
     left, across, right = (seat + 1) % 4, (seat + 2) % 4, (seat + 3) % 4
-    a, b, c = count_row(out.hands[left]), count_row(out.hands[across]), count_row(out.hands[right])
-    hand_a, hand_b, hand_c, key = _three_hands_row(view, rest, 13 - a, 13 - b, 13 - c, key)
+    a, b = 13 - count_row(out.hands[left]), 13 - count_row(out.hands[across])
+    hand_a, hand_b, hand_c, key = _three_hands_row(view, rest, a, b, key)
     out.held[left], out.held[across], out.held[right] = hand_a, hand_b, hand_c
     for other in range(4):
         out.hands[other] |= out.held[other]

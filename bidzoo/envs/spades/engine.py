@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bidzoo.core.bits import cards_row, spread_row
 from bidzoo.core.kernels import F32, I8, I64, Bool, State, States, batched, key_row, row
 from bidzoo.envs.game import Buffers
 from bidzoo.envs.spades.bidding import bid_row, legal_bids_row
@@ -83,13 +84,9 @@ def legal_row(state: State, out: I8) -> None:
     """Legal actions into ``out`` ``[16]`` (bidding) or ``[68]``; none once over."""
     out[:] = 0
     if state.phase == BIDDING:
-        bids = legal_bids_row(state, state.hands[state.turn])
-        for action in range(FIRST_CARD):
-            out[action] = bids >> action & 1
+        spread_row(legal_bids_row(state, state.hands[state.turn]), FIRST_CARD, 0, out)
     elif state.phase == PLAY:
-        cards = legal_cards_row(state, state.held[state.turn])
-        for card in range(52):
-            out[FIRST_CARD + card] = cards >> card & 1
+        cards_row(legal_cards_row(state, state.held[state.turn]), FIRST_CARD, out)
 
 
 @row
@@ -136,12 +133,6 @@ def settle_row(state: State, acted: bool, rules: Rules, player: I8, observation:
     return bool(over)
 
 
-@row
-def step_row(state: State, action: int, rules: Rules, player: I8, observation: I8, mask: I8, reward: F32) -> bool:
-    """Take a legal action (-1 none) and show what follows; whether it ended the episode, whose rewards are ``[4]``."""
-    return settle_row(state, take_row(state, action), rules, player, observation, mask, reward)
-
-
 @batched
 def begin(
     start: int, stop: int, states: States, boards: I64, seed: int, rows: Bool, blank: States, rules: Rules, out: Buffers
@@ -177,7 +168,7 @@ def step(
     rules: Rules,
     out: Buffers,
 ) -> None:
-    """``step_row`` at every table; a finished one is dealt ``board + stride`` if that is positive."""
+    """Take legal actions ``[B]`` (-1 none) and show what follows; a finished table is dealt ``board + stride``."""
     for b in range(start, stop):
         _settle_and_deal_row(states, b, take_row(states[b], actions[b]), seed, stride, blank[0], rules, out)
 
@@ -210,5 +201,6 @@ def settle(
 def step_one(
     states: States, action: int, rules: Rules, player: I8, observation: I8, mask: I8, reward: F32, over: Bool
 ) -> None:
-    """``step_row`` of table 0, for Python: few arguments, since each costs as much as a rule."""
-    over[0] = step_row(states[0], action, rules, player, observation[0], mask[0], reward[0])
+    """``step`` of table 0 with no deal to follow, for Python: few arguments, since each costs as much as a rule."""
+    state = states[0]
+    over[0] = settle_row(state, take_row(state, action), rules, player, observation[0], mask[0], reward[0])

@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bidzoo.core.bits import gather, gather_signed
-from bidzoo.core.cards import NUM_CARDS, SEAT_NAMES, SEATS, SIDES, SYMBOLS
+from bidzoo.core.cards import NUM_CARDS, SEAT_NAMES, SEATS, SIDES, SUITS, SYMBOLS
 from bidzoo.core.layout import Field, Layout
 from bidzoo.envs.spades.deals import deck_card_text
 from bidzoo.envs.spades.state import BLIND_NIL
 
 WHO = ("me", "LHO", "partner", "RHO")
 BIDS = ("nil", *map(str, range(1, 14)), "blind nil")
-SUITS = ("C", "D", "H", "S")
 SHORT, ABOVE, BAG_COUNTS = 80, 32, 10  # entries a side
 TRICK_COUNTS = 14
 SCORE_DIGITS = 25  # from 100 000 points at most, 10 000 rounds of 2413 at most

@@ -17,6 +17,7 @@ from bidzoo.envs.spades import engine
 from bidzoo.envs.spades.deals import deck_card_number, deck_card_text, open_row
 from bidzoo.envs.spades.determinize import determinize
 from bidzoo.envs.spades.observation import encoders, state_encoder
+from bidzoo.envs.spades.picture import picture
 from bidzoo.envs.spades.players import PlayingModule, check_player, playing_module
 from bidzoo.envs.spades.score import BAG_LIMIT
 from bidzoo.envs.spades.state import (
@@ -214,8 +215,6 @@ class Spades(Game):
         return text(state)
 
     def picture(self, state: State) -> Picture:
-        from bidzoo.envs.spades.picture import picture
-
         return picture(state)
 
     def allies(self, player: int) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 from bidzoo.core.cards import SEATS
 from bidzoo.core.kernels import State
 from bidzoo.envs.picture import ACCENT, EDGE, FELT, INK, PALE, PANEL, Picture
-from bidzoo.envs.spades.deals import STRENGTHS, SUITS, deck_card_text
+from bidzoo.envs.spades.deals import cards_of_suit, deck_card_text
 from bidzoo.envs.spades.state import DECKS, OVER, VARIANTS
 from bidzoo.envs.spades.text import bid_text, gains, scores, winner
 
@@ -51,8 +51,7 @@ def _seat(drawing: Picture, state: State, seat: int) -> None:
         line = top + 42 + 23 * i
         drawing.suit(left + 20, line, suit, 14)
         x = left + 36.0
-        cards = [card for card in range(52) if hand >> card & 1 and SUITS[deck, card] == suit]
-        for card in sorted(cards, key=lambda card: -int(STRENGTHS[deck, card])):
+        for card in cards_of_suit(deck, hand, suit):
             text = _rank(deck, card, suit)
             drawing.text(x, line, text, 15, INK if held >> card & 1 else PALE, bold=bool(held >> card & 1))
             x += 11 * len(text)

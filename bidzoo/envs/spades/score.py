@@ -11,7 +11,7 @@ as in OpenSpiel) or "nothing". Every bag is a point and all else is tens, so a s
 modulo 10 (never negative).
 """
 
-from bidzoo.core.kernels import State, row
+from bidzoo.core.kernels import State, assign_row, row
 from bidzoo.envs.spades.deals import deal_row
 from bidzoo.envs.spades.state import BAGS, NIL, NO_GOAL, OVER, PARTNER
 
@@ -65,9 +65,8 @@ def score_row(state: State) -> None:
         state.bags[side] = bags % BAG_LIMIT
         state.gains[side] = points
         state.scores[side] += points
-    for seat in range(4):
-        state.last_bids[seat] = state.bids[seat]
-        state.last_won[seat] = state.won[seat]
+    assign_row(state.last_bids, state.bids)
+    assign_row(state.last_won, state.won)
     state.last_blind = state.blind
     state.rounds += 1
 

@@ -2,14 +2,17 @@
 
 ``.npz``  ``owner`` uint8 ``[n, 13]`` (as in ``deal_file``), ``dealer`` ``[n]``, ``vulnerable`` ``[n, 2]`` (N/S, E/W),
           ``length`` ``[n]`` calls of each auction, ``calls`` ``[sum(length)]`` one auction behind the other.
+          Those of bidding systems have two more: ``systems`` ``[n, 2]`` of N/S and E/W, numbers in ``bidder.SYSTEMS``;
+          ``stray`` ``[n]``, the turn of one call made at random, 255 where there is none.
 other     OpenSpiel's text form of the WBridge5 data set: one board a line, numbers between blanks. 52 cards as they
           are dealt (N E S W in turn), the calls as ``52 + call``, then the 52 cards as they are played, or none after
           four passes. North deals and nobody is vulnerable; the play is not read beyond being 52 different cards.
 
-A *position* is one call of one auction: what its caller knew, and the call.
+A *position* is one call of one auction: what its caller knew, and the call. A *stray* call is nobody's system's choice:
+it is not learned from, the calls after it are, since they answer what no book has.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,9 +21,10 @@ from numpy.typing import NDArray
 
 from bidzoo.core.arrays import Numbers, Plan, digest, load_npz, save_npz
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS, call_text, card_text, hand_cards
-from bidzoo.core.kernels import I8, I64, State, States, allocate, batched, next_row, row
+from bidzoo.core.kernels import I8, I64, Bool, State, States, allocate, batched, next_row, row
 from bidzoo.core.schema import shown
 from bidzoo.envs.bridge import auction, deals
+from bidzoo.envs.bridge.bidder import SYSTEMS
 from bidzoo.envs.bridge.formats import deal_file
 from bidzoo.envs.bridge.state import MAX_CALLS, OVER, STATE, VIEW
 
@@ -41,14 +45,15 @@ class Auctions(NamedTuple):
     def load(cls, path: str | Path) -> "Auctions":
         """The auctions of a file in either format; ValueError names file, board, call and what was expected."""
         path = Path(path)
-        return _read_npz(path) if path.suffix == ".npz" else read_text(path)
+        if path.suffix != ".npz":
+            return read_text(path)
+        return _of_fields(load_npz(path, "an .npz of auctions", _PLAN), str(path))
 
     @classmethod
     def of(cls, hands: I64, dealer: I8, vulnerable: I8, length: I64, calls: I8, source: str) -> "Auctions":
         """Checked auctions: possible deals, legal calls, every auction complete."""
         deals.check(hands, np.full((len(hands), 20), deals.UNKNOWN, np.int8), source)
-        start = np.concatenate([[0], np.cumsum(length, dtype=np.int64)]).astype(np.int64)
-        auctions = cls(hands, dealer.astype(np.int8), vulnerable.astype(np.int8), start, calls)
+        auctions = cls(hands, dealer.astype(np.int8), vulnerable.astype(np.int8), _starts(length), calls)
         _check(auctions, source)
         return auctions
 
@@ -69,6 +74,10 @@ class Auctions(NamedTuple):
         _percentile(self.hands, percent)
         low, high = _PERCENT[which]
         return np.flatnonzero((percent >= low) & (percent < high))
+
+
+def _starts(length: I64) -> I64:
+    return np.concatenate([[0], np.cumsum(length, dtype=np.int64)]).astype(np.int64)
 
 
 class Positions:
@@ -111,6 +120,97 @@ class Positions:
         auctions = self._auction[numbers]
         seat = (self.data.dealer[auctions] + self._turn[numbers]) % 4
         return self.data.hands[auctions[:, None], (seat[:, None] + np.arange(1, 4)) % 4]
+
+
+# ---- of bidding systems ------------------------------------------------------------------
+
+
+class SystemAuctions(NamedTuple):
+    """``n`` complete auctions and the systems they were bid by."""
+
+    auctions: Auctions
+    systems: I8  # [n, 2]  of N/S and of E/W
+    stray: I64  # [n]  turn of the stray call, -1: none
+
+    @classmethod
+    def load(cls, path: str | Path) -> "SystemAuctions":
+        """The auctions of a file; ValueError names file, board and what was expected.
+
+        Without ``systems`` and ``stray`` it is SAYC against SAYC, no call stray.
+        """
+        path = Path(path)
+        if path.suffix != ".npz":
+            return cls._plain(Auctions.load(path))
+        fields = load_npz(path, "an .npz of auctions, perhaps of systems", _SYSTEMS_PLAN)
+        if ("systems" in fields) != ("stray" in fields):
+            raise ValueError(f"{path}: {'stray' if 'systems' in fields else 'systems'}: missing; expected both or none")
+        auctions = _of_fields(fields, str(path))
+        if "systems" not in fields:
+            return cls._plain(auctions)
+        stray, length = fields["stray"], fields["length"]
+        for board in np.flatnonzero((stray != _NONE) & (stray >= length))[:1]:
+            raise ValueError(
+                f"{path}: board {board}: stray {stray[board]}, expected a turn of its {length[board]} calls or {_NONE}"
+            )
+        return cls(auctions, fields["systems"], np.where(stray == _NONE, -1, stray))
+
+    @classmethod
+    def _plain(cls, auctions: Auctions) -> "SystemAuctions":
+        return cls(auctions, np.zeros((len(auctions.hands), 2), np.int8), np.full(len(auctions.hands), -1))
+
+    @classmethod
+    def join(cls, parts: Sequence["SystemAuctions"]) -> "SystemAuctions":
+        """All auctions of ``parts``, one part behind the other."""
+        auctions = [part.auctions for part in parts]
+        lengths = np.concatenate([np.diff(each.start) for each in auctions])
+        joined = Auctions(
+            np.concatenate([each.hands for each in auctions]),
+            np.concatenate([each.dealer for each in auctions]),
+            np.concatenate([each.vulnerable for each in auctions]),
+            _starts(lengths),
+            np.concatenate([each.calls for each in auctions]),
+        )
+        return cls(joined, np.concatenate([part.systems for part in parts]), np.concatenate([p.stray for p in parts]))
+
+    def first(self, count: int) -> "SystemAuctions":
+        """The first ``count`` auctions, or all if there are fewer."""
+        kept = self.auctions
+        start = kept.start[: count + 1]
+        auctions = Auctions(
+            kept.hands[:count], kept.dealer[:count], kept.vulnerable[:count], start, kept.calls[: start[-1]]
+        )
+        return SystemAuctions(auctions, self.systems[:count], self.stray[:count])
+
+    def split(self, which: deals.Split) -> I64:
+        """Numbers of the auctions of one part, as ``Auctions.split``."""
+        return self.auctions.split(which)
+
+
+class SystemPositions(Positions):
+    """Every call of some auctions that a system chose, by number."""
+
+    def __init__(self, data: SystemAuctions, auctions: I64) -> None:
+        super().__init__(data.auctions, auctions)
+        chosen = self._turn != data.stray[self._auction]
+        self._auction, self._turn = self._auction[chosen], self._turn[chosen]
+        self._systems, self._stray = data.systems, data.stray
+
+    @property
+    def digest(self) -> str:
+        """Of the auctions, their systems, and of which of them these are."""
+        return digest({"positions": np.array(super().digest), "systems": self._systems, "stray": self._stray})
+
+    def systems(self, numbers: I64) -> tuple[I64, I64]:
+        """Systems of the caller's side and of the other at positions ``numbers`` ``[B]``."""
+        auctions = self._auction[numbers]
+        side = (self.data.dealer[auctions] + self._turn[numbers]) % 2
+        pairs, rows = self._systems[auctions].astype(np.int64), np.arange(len(numbers))
+        return pairs[rows, side], pairs[rows, 1 - side]
+
+    def after_stray(self, numbers: I64) -> Bool:
+        """Whether a stray call was made before, ``[B]``."""
+        stray = self._stray[self._auction[numbers]]
+        return np.asarray((stray >= 0) & (self._turn[numbers] > stray))
 
 
 # ---- kernels -----------------------------------------------------------------------------
@@ -185,21 +285,23 @@ def _check(data: Auctions, source: str) -> None:
 
 # ---- the .npz format ---------------------------------------------------------------------
 
-PLAN: Plan = {
+_PLAN: Plan = {
     "owner": Numbers(("n", deal_file.OWNER_BYTES), 0, 255),
     "dealer": Numbers(("n",), 0, 3, np.int8),
     "vulnerable": Numbers(("n", 2), 0, 1, np.int8),
     "length": Numbers(("n",), 4, MAX_CALLS, np.int64),
     "calls": Numbers(("calls",), 0, NUM_CALLS - 1, np.int8),
 }
+_NONE = 255  # in a file: no call is stray
+_SYSTEMS_PLAN: Plan = {
+    **_PLAN,
+    "systems": Numbers(("n", 2), 0, len(SYSTEMS) - 1, np.int8, required=False),
+    "stray": Numbers(("n",), 0, _NONE, np.int64, required=False),
+}
 
 
-def _read_npz(path: Path) -> Auctions:
-    return of_fields(load_npz(path, "an .npz of auctions", PLAN), str(path))
-
-
-def of_fields(fields: Mapping[str, NDArray[Any]], source: str) -> Auctions:
-    """The auctions of the arrays that ``PLAN`` names."""
+def _of_fields(fields: Mapping[str, NDArray[Any]], source: str) -> Auctions:
+    """The auctions of the arrays that ``_PLAN`` names."""
     length, total = fields["length"], len(fields["calls"])
     if length.sum() != total:
         raise ValueError(f"{source}: calls: {total} calls, expected {length.sum()}, the sum of length")

@@ -27,7 +27,7 @@ from bidzoo.core.cards import (
 from bidzoo.core.schema import shortened
 from bidzoo.core.storage import replace_file
 from bidzoo.envs.bridge import auction
-from bidzoo.envs.bridge.board import Board, BoardReplay, Call, check_hands
+from bidzoo.envs.bridge.board import Board, BoardReplay, Call, check_hands, check_result
 from bidzoo.envs.bridge.formats.pbn import (
     LARGEST_BOARD,
     MOST_TRICKS,
@@ -172,10 +172,7 @@ class _Hand:
             return
         if self.replay.declarer is None:
             raise ValueError(f"{won} tricks, expected none: the board is passed out")
-        possible = self.replay.possible_results
-        if won not in possible:
-            expected = " ... ".join(map(str, sorted({possible[0], possible[-1]})))
-            raise ValueError(f"{won} tricks, expected {expected} by the cards played")
+        check_result(won, self.replay.possible_results)
 
     def call(self, word: str) -> None:
         """One call; ``!`` after it is an alert."""

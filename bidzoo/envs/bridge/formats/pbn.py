@@ -46,6 +46,7 @@ from bidzoo.envs.bridge.board import (
     Call,
     Hands,
     check_hands,
+    check_result,
     contract_numbers,
     contract_text,
 )
@@ -389,9 +390,7 @@ class Game:
             won = whole_number(text, 0, MOST_TRICKS)
             if won is None:
                 won = _tricks_of_sides(text, declarer)
-            if won not in possible:
-                expected = " ... ".join(map(str, sorted({possible[0], possible[-1]})))
-                raise ValueError(f"{won} tricks, expected {expected} by the cards played")
+            check_result(won, possible)
         return won
 
     def tricks(self) -> tuple[int, ...] | None:
