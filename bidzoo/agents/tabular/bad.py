@@ -200,16 +200,7 @@ def learn(agent: PublicAgent, config: Options, scale: float, left: float, rng: n
 
 def train(game: Compiled, config: Options, report: Report | None = None) -> F64:
     """The best greedy strategy ``[M, T]`` of all epochs."""
-    rng = np.random.default_rng(config.seed)
-    agent, scale = PublicAgent(game, config.hidden, rng), float(game.payoff.max() - game.payoff.min())
-    return best_epoch(
-        game,
-        config,
-        [agent.network],
-        lambda left: learn(agent, config, scale, left, rng),
-        lambda: greedy(agent),
-        report,
-    )
+    return best_epoch(game, config, PublicAgent, learn, greedy, report)
 
 
 @when_compiled()
