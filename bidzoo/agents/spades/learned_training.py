@@ -273,11 +273,8 @@ def _game_row(
         if mine and (stray or learned_from):
             n, choices = see_row(state, int(state.held[seat]), own)
             if learned_from and choices > 1:
-                used, slots, kinds = (
-                    cards.used[g, taken_cards],
-                    cards.slots[g, taken_cards],
-                    cards.kinds[g, taken_cards],
-                )
+                used, slots = cards.used[g, taken_cards], cards.slots[g, taken_cards]
+                kinds = cards.kinds[g, taken_cards]
                 for i in range(MOST_USED):
                     used[i] = own.used[i] if i < n else INPUTS
                 for i in range(choices):
@@ -454,9 +451,7 @@ def train_learned(
         for step in range(len(history), config.passes):
             weights = weights or {"worth": fit_worth(config)}
             weights, figures = fit(config, *collect(config, weights, step), weights, step)
-            weights = {
-                name: rounded(array, BITS).astype(np.float32) for name, array in weights.items()
-            }  # as in the file
+            weights = {name: rounded(array, BITS).astype(np.float32) for name, array in weights.items()}  # as kept
             history.append({"pass": step + 1, **figures, "wins against BIS+SRP": _wins(config, weights)})
             replace_file(path, weight_file(weights, options, history))
             report(history[-1])
