@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from warnings import warn
 
 from bidzoo import registry
-from bidzoo.core.names import check_names, choose_from, options_of
+from bidzoo.core.options import check_names, choose_from, options_of
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

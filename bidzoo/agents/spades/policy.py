@@ -21,7 +21,7 @@ from bidzoo.agents.spades.srp import srp_row, wrp_row
 from bidzoo.agents.spades.uct import Workspace, uct_bid_row, uct_card_row
 from bidzoo.core.bits import pick_row
 from bidzoo.core.kernels import I8, I64, U64, State, States, allocate, batched, row, when_compiled
-from bidzoo.core.names import takes
+from bidzoo.core.options import takes
 from bidzoo.core.streams import Streams
 from bidzoo.envs.spades.bidding import legal_bids_row
 from bidzoo.envs.spades.play import legal_cards_row

@@ -32,8 +32,7 @@ from bidzoo.agents.tabular.network import (
 from bidzoo.agents.tabular.policy import Solved, solver
 from bidzoo.agents.tabular.strategy import purify
 from bidzoo.core.kernels import F32, F64, I64, Bool, when_compiled
-from bidzoo.core.names import takes
-from bidzoo.core.options import Count, Weight
+from bidzoo.core.options import Count, Weight, takes
 from bidzoo.envs.signalling.compiled import Compiled
 
 

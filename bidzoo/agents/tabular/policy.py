@@ -13,7 +13,7 @@ from bidzoo import registry
 from bidzoo.agents.explanation import Bars, Explanation, chances_of
 from bidzoo.core.arrays import ROOM, Tensor, load_tensors
 from bidzoo.core.kernels import F64, I8, I32, I64, States, row
-from bidzoo.core.names import check_names
+from bidzoo.core.options import check_names
 from bidzoo.core.schema import json_value, parse, shortened
 from bidzoo.core.storage import replace_file
 from bidzoo.core.streams import Streams
