@@ -367,12 +367,12 @@ def _modules(weights: dict[str, F32]) -> tuple[Any, Any]:
         with torch.no_grad():
             for parameter, name in zip([*bids.parameters(), *cards.parameters()], _LEARNED, strict=True):
                 given = torch.from_numpy(weights[name])
-                parameter.copy_(given.T if name in _TURNED else given)
+                parameter.copy_(given.T if name in _TRANSPOSED else given)
     return bids, cards
 
 
 _LEARNED = [name for name in NETWORK.names or () if name != "worth"]
-_TURNED = ("card_w1", "card_w2")  # inputs first
+_TRANSPOSED = ("card_w1", "card_w2")  # inputs first
 
 
 def _arrays(bids: Any, cards: Any) -> dict[str, F32]:
@@ -380,7 +380,7 @@ def _arrays(bids: Any, cards: Any) -> dict[str, F32]:
     found = {}
     for parameter, name in zip([*bids.parameters(), *cards.parameters()], _LEARNED, strict=True):
         array = parameter.detach().numpy()
-        found[name] = np.ascontiguousarray(array.T if name in _TURNED else array)
+        found[name] = np.ascontiguousarray(array.T if name in _TRANSPOSED else array)
     return found
 
 

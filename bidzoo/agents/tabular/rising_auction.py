@@ -176,7 +176,7 @@ def sum_rows(each: I16, out: I16) -> None:
 
 
 @row
-def turn(block: I16, start: int, out: I16) -> None:
+def transpose(block: I16, start: int, out: I16) -> None:
     """Transpose ``block[X, k]``, of the other player's set ``start + k``, into ``out[X // K, start + k, X % K]``."""
     lanes = block.shape[1]
     for p in range(out.shape[0]):
@@ -291,7 +291,7 @@ class Tables:
             bid = top
             for block in range(len(split)):
                 sum_rows(self.passes(top, block), line)
-                turn(line, block * LANES, after)
+                transpose(line, block * LANES, after)
             split[:] = after  # one bid is left above the last but one, and all of X makes it
             self._store(top, after, split)
         while bid > (0 if self.auction.opening_pass else 1):
@@ -303,7 +303,7 @@ class Tables:
                     split[block] = out
                 line[:] = split[block]
                 choose(self.passes(bid, block), line)
-                turn(line, block * LANES, before)
+                transpose(line, block * LANES, before)
             after, before = before, after
             self._store(bid, after, split)
             report(f"{self.auction.id}: last bid {bid} of {top} done")
