@@ -18,8 +18,7 @@ from bidzoo.agents.explanation import Explanation, explained
 from bidzoo.agents.policy import Policy
 from bidzoo.core.cards import HAND_SIZE, NUM_CALLS, SEAT_NAMES, call_number, call_text, hand_text, seat_number
 from bidzoo.core.kernels import I8, State, States, allocate
-from bidzoo.core.names import choose_from
-from bidzoo.core.options import is_whole
+from bidzoo.core.options import choose_from, is_whole
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row, over_row, turn_row
 from bidzoo.envs.bridge.game import VULNERABILITIES

@@ -19,7 +19,7 @@ from warnings import warn
 import gymnasium
 import pettingzoo
 
-from bidzoo.core.names import check_names, choose_from, options_of
+from bidzoo.core.options import check_names, choose_from, options_of
 
 if TYPE_CHECKING:
     from bidzoo.envs.aec import TableEnv

@@ -42,7 +42,7 @@ from bidzoo.agents.tabular.rising_auction import (
     load_table,
     pass_rows,
     save_table,
-    turn,
+    transpose,
 )
 from bidzoo.core.kernels import I16, I64, row
 
@@ -197,7 +197,7 @@ class Panels:
                 for panel in range(self.panels):
                     self.split(3, panel, first, block)
                     start = panel * self.size // LANES
-                    turn(block, first - part * self.size, rows[start : start + self.size // LANES])
+                    transpose(block, first - part * self.size, rows[start : start + self.size // LANES])
             for first in range(0, self.sets, LANES):  # bid 3 gets a set of panel ``part``
                 self.split(2, top ^ part, first, calm)
                 out[:] = WORST
@@ -213,7 +213,7 @@ class Panels:
         block = np.empty((self.size, LANES), np.int16)
         for first in range(0, self.sets, LANES):  # W_3(Y, S)
             self.split(3, top, first, block)
-            turn(block, first, rows)
+            transpose(block, first, rows)
         calm = np.empty((self.panels, self.size, LANES), np.int16)
         out = np.empty((self.panels, self.size, LANES), np.int16)
         lines = np.empty((self.size, self.sets), np.int16)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from inspect import getdoc, isclass, signature
 from pathlib import Path
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from warnings import warn
 
 from bidzoo import registry
-from bidzoo.core.names import check_names, choose_from, options_of
+from bidzoo.core.options import check_names, choose_from, options_of
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -141,6 +142,13 @@ AGENTS: dict[str, Entry] = {
     "exact": Entry("bidzoo.agents.tabular.exact:agent", "the proved optimum", SMALL),
 }
 
+CALLS = "bidzoo bridge network 1"  # ``network.Network.form``
+WEIGHTS = {  # other forms of weights, and which agent plays them
+    "bidzoo bridge baseline19 1": "baseline19",
+    "bidzoo bridge baseline16 1": "baseline16",
+    "bidzoo bridge pbl 1": "pbl",
+    "bidzoo spades learned 1": "learned",
+}
 
 _registered: dict[str, Entry] = {}
 
@@ -179,11 +187,51 @@ def entry(text: str, game: str | None = None) -> Entry:
     if fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*", text):
         return Entry(text, "", (), text)
     if Path(text).suffix or Path(text).name != text:
-        factory, games = import_module("bidzoo.agents.weights").player_of(text)
+        factory, games = _player_of(Path(text))
         return Entry(factory, f"weights of {text}", games, text)
     known = {**AGENTS, **_registered}
     fit = [name for name in available() if game is None or name not in known or known[name].plays(game)]
     raise KeyError(f"unknown agent {text!r}; {choose_from(text, fit)}")
+
+
+def _player_of(path: Path) -> tuple[Callable[..., Any], tuple[str, ...]]:
+    """What makes the agent whose weights ``path`` holds, as its metadata say, and the ids of its games.
+
+    Networks of bridge calls, tabular policies and learned Spades players are agents.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ValueError: not safetensors, or not an agent's; says what it is.
+    """
+    from bidzoo.core.arrays import load_metadata
+    from bidzoo.core.cards import NUM_CALLS
+    from bidzoo.core.schema import json_value
+
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file of weights (.safetensors)")
+    metadata = load_metadata(path, "a safetensors file")
+    try:
+        about = json_value(metadata.get("bidzoo", "{}"), "metadata")
+    except ValueError:
+        about = {}
+    about = about if isinstance(about, dict) else {}
+    if "state" in metadata:
+        raise ValueError(f"{path}: a checkpoint; best.safetensors or network.safetensors beside it has the agent")
+    if "game" in about:
+        load = _load("bidzoo.agents.tabular.policy:TablePolicy.load")
+        return partial(load, path), (str(about["game"]).partition("(")[0],)
+    form = about.get("format")
+    if form in WEIGHTS:
+        known = AGENTS[WEIGHTS[form]]
+        return partial(_load(known.factory), path), known.games
+    if form != CALLS:
+        what = f"weights of another kind ({form})" if form else "weights of another program"
+        raise ValueError(f"{path}: {what}, expected a network of calls, a tabular policy or a learned Spades player")
+    shape = about.get("architecture")
+    outputs = shape.get("outputs", 0) if isinstance(shape, dict) else 0
+    if outputs not in (NUM_CALLS, NUM_CALLS + 1):  # the calls, and perhaps a value
+        raise ValueError(f"{path}: a network of {outputs} outputs, expected one of {NUM_CALLS} calls")
+    return partial(_load("bidzoo.agents.bridge.network:NetworkPolicy"), path), BRIDGE[:1]
 
 
 def _announced() -> dict[str, EntryPoint]:
@@ -272,7 +320,8 @@ def register(name: str, factory: str | Callable[..., Any], summary: str = "", ga
 
 def admit(text: str) -> str:
     """``register`` the agent that ``text`` means, so that lists and pages offer it too; the name it goes by."""
-    name, wanted = _renamed(text) or (text, text)
+    name, wanted = _renamed(text)
+    name = name or wanted
     if name not in available():
         register(name, wanted)
     return name
@@ -356,8 +405,7 @@ def games_of(policy: str | Policy) -> tuple[str, ...]:
     """Ids of the games that an agent says it plays; none where it does not say."""
     if not isinstance(policy, str):
         return tuple(getattr(policy, "games", ()))
-    renamed = _renamed(policy)
-    known = entry(renamed[1] if renamed else policy)
+    known = entry(_renamed(policy)[1])
     return known.games or _described(known).games
 
 
@@ -370,8 +418,7 @@ def source_of(text: str) -> str:
     """Where the agent comes from: a package with its version, a module, a file."""
     from importlib.metadata import packages_distributions, version
 
-    renamed = _renamed(text)
-    found = entry(renamed[1] if renamed else text)
+    found = entry(_renamed(text)[1])
     if found.source == "bidzoo":
         return f"bidzoo {version('bidzoo')}"
     package = found.factory.partition(".")[0].partition(":")[0] if isinstance(found.factory, str) else ""
@@ -379,22 +426,20 @@ def source_of(text: str) -> str:
     return f"{owner[0]} {version(owner[0])}" if owner else found.source
 
 
-def _renamed(text: str) -> tuple[str, str] | None:
-    """Name and agent of ``"name=agent"``."""
+def _renamed(text: str) -> tuple[str, str]:
+    """Name and agent of ``"name=agent"``; an agent alone has no name (``""``)."""
     found = fullmatch(r"([\w.-]+)=(.+)", text)
-    return None if found is None else (found[1], found[2])
+    return (found[1], found[2]) if found else ("", text)
 
 
 def _made(text: str, game: str | Game | None, options: dict[str, Any]) -> Policy:
-    name, wanted = _renamed(text.strip()) or ("", text.strip())
+    name, wanted = _renamed(text.strip())
     env_id = None if game is None else registry.game_id(game) if isinstance(game, str) else game.id
-    found = entry(wanted, env_id)
-    thing = _load(found.factory)
-    own = found.games or tuple(getattr(thing, "games", ()))
-    if env_id is not None and not replace(found, games=own).plays(env_id):
+    found = _described(entry(wanted, env_id))
+    if env_id is not None and not found.plays(env_id):
         fit = [other for other, one in {**AGENTS, **_registered}.items() if one.plays(env_id)]
         raise ValueError(f"agent {wanted!r} does not play {env_id}; choose from {', '.join(fit)}")
-    policy = _policy_of(wanted, thing, game, options)
+    policy = _policy_of(wanted, _load(found.factory), game, options)
     if name or (found.source == wanted and Path(wanted).suffix == ".safetensors"):
         policy = copy(policy)
         policy.name = name or Path(wanted).stem

@@ -21,7 +21,7 @@ from bidzoo.agents.policy import Policy
 from bidzoo.benchmarks.match import HERE, SEATINGS, MatchLedger, Run, duplicate, play_each, slow
 from bidzoo.benchmarks.results import Estimate, Report, ResultTable, command, silent
 from bidzoo.core.kernels import F64, I64
-from bidzoo.core.names import choose_from
+from bidzoo.core.options import choose_from
 from bidzoo.core.schema import json_value, parse
 from bidzoo.core.storage import replace_file
 from bidzoo.envs.bridge.game import Bridge

@@ -19,7 +19,7 @@ from bidzoo.benchmarks.bridge import MATCH_NOTE, Boards, Contracts, Options, dea
 from bidzoo.benchmarks.match import MatchLedger, duplicate, slow
 from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, ResultTable, silent
 from bidzoo.core.kernels import I64
-from bidzoo.core.names import choose_from
+from bidzoo.core.options import choose_from
 
 EXPERTS = ("expert-sayc", "expert-21gf", *STRANGERS)
 WILD = "expert-wild"

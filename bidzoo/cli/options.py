@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from bidzoo.core.names import choose_from
-from bidzoo.core.options import expected
+from bidzoo.core.options import choose_from, expected
 
 if TYPE_CHECKING:
     from bidzoo.benchmarks.results import Measured, Report

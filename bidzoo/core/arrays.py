@@ -4,7 +4,6 @@ Sizes are checked against the file before memory is asked for, then the type, th
 """
 
 import hashlib
-import io
 import math
 import warnings
 import zipfile
@@ -89,9 +88,7 @@ Plan = Mapping[str, Expected]
 
 def save_npz(path: Path, **fields: Any) -> None:
     """``replace_file`` with a compressed ``.npz`` of ``fields``; the same arrays give the same bytes."""
-    content = io.BytesIO()
-    np.savez_compressed(content, **fields)
-    replace_file(path, content.getvalue())
+    replace_file(path, lambda file: np.savez_compressed(file, **fields))
 
 
 def load_npz(path: Path, what: str, plan: Plan) -> dict[str, NDArray[Any]]:

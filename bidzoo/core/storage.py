@@ -12,12 +12,12 @@ import sys
 import tempfile
 import weakref
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Generic, TypeVar, get_type_hints
+from typing import IO, Any, Generic, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -32,13 +32,16 @@ else:
 # ---- replaced whole ----------------------------------------------------------------------
 
 
-def replace_file(path: Path, content: bytes) -> None:
-    """``path`` holds ``content``, or what it held before: written beside it, then renamed."""
+def replace_file(path: Path, content: bytes | Callable[[IO[bytes]], object]) -> None:
+    """``path`` holds ``content``, or what it writes, or what was there before: written beside it, then renamed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            if callable(content):
+                content(file)
+            else:
+                file.write(content)
             file.flush()
             os.fsync(file.fileno())
         mask = os.umask(0)  # ``mkstemp`` ignores the process's file mode mask
@@ -48,10 +51,10 @@ def replace_file(path: Path, content: bytes) -> None:
     except BaseException:
         os.unlink(name)
         raise
-    sync_folder(path.parent)
+    _sync_folder(path.parent)
 
 
-def sync_folder(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """What was renamed and removed in ``folder`` stays so when the power fails."""
     if sys.platform == "win32":
         return

@@ -29,8 +29,7 @@ from bidzoo.core.cards import (
 )
 from bidzoo.core.kernels import F32, I8, I64, U64, Bool, State, States, allocate
 from bidzoo.core.layout import Layout
-from bidzoo.core.names import choose_from
-from bidzoo.core.options import is_whole
+from bidzoo.core.options import choose_from, is_whole
 from bidzoo.envs.picture import Picture
 
 

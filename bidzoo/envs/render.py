@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bidzoo.core.kernels import States
-from bidzoo.core.names import choose_from
+from bidzoo.core.options import choose_from
 from bidzoo.envs.game import Game
 from bidzoo.envs.picture import Picture, tiled
 

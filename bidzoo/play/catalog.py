@@ -6,7 +6,7 @@ from typing import Any
 from bidzoo import agents, registry
 from bidzoo.agents.policy import Policy
 from bidzoo.core.cards import SEAT_NAMES
-from bidzoo.core.names import choose_from
+from bidzoo.core.options import choose_from
 
 HUMAN = "human"
 USUAL = ("sayc", "sl", "bis", "jps", "exact")  # the first of these that plays the game

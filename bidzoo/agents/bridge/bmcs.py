@@ -30,8 +30,7 @@ from bidzoo.agents.bridge.evaluator import CLASSES, Evaluator
 from bidzoo.agents.explanation import Explanation, chances_of
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
 from bidzoo.core.kernels import F32, F64, I8, I64, Bool, State, States, allocate, batched, row
-from bidzoo.core.names import check_names, takes
-from bidzoo.core.options import Checked, Count, Share, Whole
+from bidzoo.core.options import Checked, Count, Share, Whole, check_names, takes
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row
 from bidzoo.envs.bridge.double_dummy import solve_contracts

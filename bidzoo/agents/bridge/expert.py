@@ -24,8 +24,7 @@ from bidzoo.agents.bridge.sparse import Entries, first_layer
 from bidzoo.agents.bridge.trainer import Fit
 from bidzoo.core.cards import NUM_BIDS, NUM_CALLS
 from bidzoo.core.kernels import F32, I8, I64, Bool, States
-from bidzoo.core.names import choose_from
-from bidzoo.core.options import Checked, Count, is_whole
+from bidzoo.core.options import Checked, Count, choose_from, is_whole
 from bidzoo.envs.bridge.bidder import BIDDER1375, SYSTEMS, SYSTEMS288, count_groups, field_groups
 from bidzoo.envs.bridge.formats.auctions import SystemPositions
 

@@ -6,14 +6,11 @@ bids. The table ships as ``data/spades/success-curves.npz``; ``curves_training``
 
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bidzoo.core.arrays import Floats, Plan, Text, load_npz
 from bidzoo.core.kernels import F32, State, row
-from bidzoo.core.schema import json_value
 
 SEQUENCES = 1 + 14 + 14**2 + 14**3
 FIRST = (0, 1, 1 + 14, 1 + 14 + 14**2)  # row of the first sequence of 0, 1, 2, 3 bids
@@ -47,15 +44,6 @@ def sequence_bids(index: int) -> tuple[int, ...]:
 
 def load_curves() -> F32:
     """Intercept and slope ``[2, 2955, 2]``: row 0 by sequence, row 1 the single curve of section 5.3.1."""
-    return _read()["curves"]
-
-
-def load_provenance() -> dict[str, object]:
-    """How the shipped curves were made: command, seed, rounds, scores."""
-    found: dict[str, object] = json_value(str(_read()["provenance"]), CURVES_FILE)
-    return found
-
-
-def _read() -> dict[str, NDArray[Any]]:
     plan: Plan = {"curves": Floats((2, SEQUENCES, 2)), "provenance": Text()}
-    return load_npz(Path(str(files("bidzoo.data") / "spades" / CURVES_FILE)), "an .npz of success curves", plan)
+    path = Path(str(files("bidzoo.data") / "spades" / CURVES_FILE))
+    return load_npz(path, "an .npz of success curves", plan)["curves"]

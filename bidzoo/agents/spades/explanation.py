@@ -20,12 +20,12 @@ from bidzoo.agents.spades.learned import (
     FEATURES,
     HIDDEN,
     choice_bid_row,
+    compare_row,
     features_row,
     forward_row,
     new_seen_row,
     think_row,
 )
-from bidzoo.agents.spades.learned_search import compare_row
 from bidzoo.agents.spades.situation import ROUND_TYPES, goal_row, round_type_row, situation_row
 from bidzoo.agents.spades.uct import Workspace, imagine_row, open_workspace_row, rollout_row
 from bidzoo.core.cards import hand_cards
@@ -42,9 +42,11 @@ WORLDS = 60  # deals in which every card of UCT is tried
 
 
 def explain_bid(state: State, kind: str, bidder: State, lookup: State) -> Explanation:
-    """Takes of the hand; of BIS also the nil value, its success curve and the threshold."""
+    """Takes of the hand; of BIS also the nil value, its success curve and the threshold; values of a network."""
     if not int(state["looked"]) >> int(state["turn"]) & 1:
         return Explanation(text="It has not looked at its hand yet.")
+    if kind == "learned":
+        return _explain_learned_bid(state, bidder, lookup)
     hand = int(state["hands"][state["turn"]])
     raw = float(hand_takes_row(state, hand, lookup))
     takes = raw + float(factor_row(state, bidder))
@@ -77,10 +79,8 @@ PER_CENT = "% of games, beside "
 
 
 @when_compiled()
-def explain_learned_bid(state: State, bidder: State, lookup: State) -> Explanation:
+def _explain_learned_bid(state: State, bidder: State, lookup: State) -> Explanation:
     """What the network gives each bid it considers, beside the best."""
-    if not int(state["looked"]) >> int(state["turn"]) & 1:
-        return Explanation(text="It has not looked at its hand yet.")
     hand, values = int(state["hands"][state["turn"]]), np.empty(CHOICES, np.float32)
     x = np.empty(FEATURES, np.float32)
     regular = int(features_row(state, hand, bidder, lookup, x))

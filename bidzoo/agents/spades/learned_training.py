@@ -273,11 +273,8 @@ def _game_row(
         if mine and (stray or learned_from):
             n, choices = see_row(state, int(state.held[seat]), own)
             if learned_from and choices > 1:
-                used, slots, kinds = (
-                    cards.used[g, taken_cards],
-                    cards.slots[g, taken_cards],
-                    cards.kinds[g, taken_cards],
-                )
+                used, slots = cards.used[g, taken_cards], cards.slots[g, taken_cards]
+                kinds = cards.kinds[g, taken_cards]
                 for i in range(MOST_USED):
                     used[i] = own.used[i] if i < n else INPUTS
                 for i in range(choices):
@@ -370,12 +367,12 @@ def _modules(weights: dict[str, F32]) -> tuple[Any, Any]:
         with torch.no_grad():
             for parameter, name in zip([*bids.parameters(), *cards.parameters()], _LEARNED, strict=True):
                 given = torch.from_numpy(weights[name])
-                parameter.copy_(given.T if name in _TURNED else given)
+                parameter.copy_(given.T if name in _TRANSPOSED else given)
     return bids, cards
 
 
 _LEARNED = [name for name in NETWORK.names or () if name != "worth"]
-_TURNED = ("card_w1", "card_w2")  # inputs first
+_TRANSPOSED = ("card_w1", "card_w2")  # inputs first
 
 
 def _arrays(bids: Any, cards: Any) -> dict[str, F32]:
@@ -383,7 +380,7 @@ def _arrays(bids: Any, cards: Any) -> dict[str, F32]:
     found = {}
     for parameter, name in zip([*bids.parameters(), *cards.parameters()], _LEARNED, strict=True):
         array = parameter.detach().numpy()
-        found[name] = np.ascontiguousarray(array.T if name in _TURNED else array)
+        found[name] = np.ascontiguousarray(array.T if name in _TRANSPOSED else array)
     return found
 
 
@@ -454,9 +451,7 @@ def train_learned(
         for step in range(len(history), config.passes):
             weights = weights or {"worth": fit_worth(config)}
             weights, figures = fit(config, *collect(config, weights, step), weights, step)
-            weights = {
-                name: rounded(array, BITS).astype(np.float32) for name, array in weights.items()
-            }  # as in the file
+            weights = {name: rounded(array, BITS).astype(np.float32) for name, array in weights.items()}  # as kept
             history.append({"pass": step + 1, **figures, "wins against BIS+SRP": _wins(config, weights)})
             replace_file(path, weight_file(weights, options, history))
             report(history[-1])

@@ -13,22 +13,15 @@ import numpy as np
 
 from bidzoo.agents.explanation import Explanation
 from bidzoo.agents.spades.bis import bis_row
-from bidzoo.agents.spades.explanation import (
-    explain_bid,
-    explain_learned_bid,
-    explain_learned_play,
-    explain_play,
-    explain_search,
-)
-from bidzoo.agents.spades.learned import learned_card_row, learned_row, load_network
-from bidzoo.agents.spades.learned_search import searched_card_row
+from bidzoo.agents.spades.explanation import explain_bid, explain_learned_play, explain_play, explain_search
+from bidzoo.agents.spades.learned import learned_card_row, learned_row, load_network, searched_card_row
 from bidzoo.agents.spades.lookup import LOOKUP, shipped_lookup, with_parts
 from bidzoo.agents.spades.rule_based import io_row, ms_row, rb_row
 from bidzoo.agents.spades.srp import srp_row, wrp_row
 from bidzoo.agents.spades.uct import Workspace, uct_bid_row, uct_card_row
 from bidzoo.core.bits import pick_row
 from bidzoo.core.kernels import I8, I64, U64, State, States, allocate, batched, row, when_compiled
-from bidzoo.core.names import takes
+from bidzoo.core.options import takes
 from bidzoo.core.streams import Streams
 from bidzoo.envs.spades.bidding import legal_bids_row
 from bidzoo.envs.spades.play import legal_cards_row
@@ -184,7 +177,7 @@ def _act(
     states: States,
     spare: States,
     out: I64,
-) -> None:
+) -> None:  # ``out`` stays 0 once the game is over
     for b in range(start, stop):
         view, state = views[b], states[3 * b]
         known_row(view, state)
@@ -194,8 +187,6 @@ def _act(
         elif view.phase == PLAY:
             card = card_choice_row(state, view.held_here, player[0], lookup[0], keys[b], workspace)
             out[b] = FIRST_CARD + card
-        else:
-            out[b] = 0
 
 
 class SpadesPolicy:
@@ -234,8 +225,6 @@ class SpadesPolicy:
         state = allocate(STATE, 1)[0]
         known_row(views[0], state)
         if int(state["phase"]) == BIDDING:
-            if self.bidder.kind == "learned":
-                return explain_learned_bid(state, self.bidder_record[0], self.lookup[0])
             return explain_bid(state, self.bidder.kind, self.bidder_record[0], self.lookup[0])
         late = bool(late_row(state, self.player_record[0]))
         if self.player.kind == "uct" and late:

@@ -26,8 +26,7 @@ from bidzoo.agents.tabular.network import (
 from bidzoo.agents.tabular.policy import Solved, solver
 from bidzoo.agents.tabular.strategy import purify
 from bidzoo.core.kernels import F32, F64, I64, when_compiled
-from bidzoo.core.names import takes
-from bidzoo.core.options import Count
+from bidzoo.core.options import Count, takes
 from bidzoo.envs.signalling.compiled import Compiled
 
 
@@ -122,16 +121,7 @@ def learn(player: Player, config: Options, scale: float, left: float, rng: np.ra
 
 def train(game: Compiled, config: Options, report: Report | None = None) -> F64:
     """The best greedy strategy ``[M, T]`` of all epochs."""
-    rng = np.random.default_rng(config.seed)
-    player, scale = Player(game, config.hidden, rng), float(game.payoff.max() - game.payoff.min())
-    return best_epoch(
-        game,
-        config,
-        [player.network],
-        lambda left: learn(player, config, scale, left, rng),
-        lambda: greedy(player),
-        report,
-    )
+    return best_epoch(game, config, Player, learn, greedy, report)
 
 
 @when_compiled()

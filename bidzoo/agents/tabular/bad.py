@@ -32,8 +32,7 @@ from bidzoo.agents.tabular.network import (
 from bidzoo.agents.tabular.policy import Solved, solver
 from bidzoo.agents.tabular.strategy import purify
 from bidzoo.core.kernels import F32, F64, I64, Bool, when_compiled
-from bidzoo.core.names import takes
-from bidzoo.core.options import Count, Weight
+from bidzoo.core.options import Count, Weight, takes
 from bidzoo.envs.signalling.compiled import Compiled
 
 
@@ -200,16 +199,7 @@ def learn(agent: PublicAgent, config: Options, scale: float, left: float, rng: n
 
 def train(game: Compiled, config: Options, report: Report | None = None) -> F64:
     """The best greedy strategy ``[M, T]`` of all epochs."""
-    rng = np.random.default_rng(config.seed)
-    agent, scale = PublicAgent(game, config.hidden, rng), float(game.payoff.max() - game.payoff.min())
-    return best_epoch(
-        game,
-        config,
-        [agent.network],
-        lambda left: learn(agent, config, scale, left, rng),
-        lambda: greedy(agent),
-        report,
-    )
+    return best_epoch(game, config, PublicAgent, learn, greedy, report)
 
 
 @when_compiled()

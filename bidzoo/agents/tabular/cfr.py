@@ -13,8 +13,7 @@ import numpy as np
 from bidzoo.agents.tabular.policy import Solved, solver
 from bidzoo.agents.tabular.strategy import normal_row, purify, random, reach_row, types_row
 from bidzoo.core.kernels import F64, I64, key_row, next_row, row, when_compiled
-from bidzoo.core.names import takes
-from bidzoo.core.options import Checked, Seed, Share, Whole
+from bidzoo.core.options import Checked, Seed, Share, Whole, takes
 from bidzoo.envs.signalling.compiled import Compiled, evaluate, uniform
 
 

@@ -11,7 +11,6 @@ over all deals, and scores the same.
 
 import argparse
 import json
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -176,10 +175,11 @@ def main(
     game = make_game(given.game, size=given.size)
     if not isinstance(game, AuctionGame):
         parser.error(f"{given.game} is not a rising auction")
-    optimum = solver(RisingAuction.of(game), given.directory, lambda line: _say(f"  {line}"))
+    optimum = solver(RisingAuction.of(game), given.directory, lambda line: print(f"  {line}", flush=True))
     seconds = time.perf_counter() - started
     how = "played out over all deals" if optimum.plan else "value alone"
-    _say(f"{optimum.id}: {optimum.total}/{optimum.deals} = {float(optimum.value):.6f} ({how}), {seconds:.1f} s")
+    result = f"{optimum.id}: {optimum.total}/{optimum.deals} = {float(optimum.value):.6f}"
+    print(f"{result} ({how}), {seconds:.1f} s", flush=True)
     if given.out:
         line = {"id": optimum.id, "total": optimum.total, "deals": optimum.deals, "value": float(optimum.value)}
         line |= {"certified": optimum.plan is not None, "seconds": round(seconds, 2)}
@@ -206,11 +206,6 @@ def _add(path: Path, line: dict[str, object]) -> None:
     lines = [*(other for other in lines if other["id"] != line["id"]), line]
     lines.sort(key=lambda one: (one["id"].split("(")[0], one["deals"]))
     replace_file(path, "".join(json.dumps(one) + "\n" for one in lines).encode())
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ there. Gradients are sums over draws, so this changes no figure but the time, an
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -49,6 +49,8 @@ def history_features(game: Compiled) -> F32:
 class Features:
     """What networks are told about a game: numbers that everybody knows, and a bit for each player and type."""
 
+    network: "Network"
+
     def __init__(self, game: Compiled) -> None:
         self.game, self.history = game, history_features(game)
         self.legal: Bool = game.child >= 0  # [M, A]
@@ -82,9 +84,8 @@ def _add_rows(rows: F32, at: I64, out: F32) -> None:
             out[at[r], k] += rows[r, k]
 
 
-SMALL = (
-    1 << 18
-)  # multiplications of a product that OpenBLAS leaves to one thread; it rounds larger ones by their number
+# multiplications of a product that OpenBLAS leaves to one thread; it rounds larger ones by their number
+SMALL = 1 << 18
 
 
 def product(a: F32, b: F32) -> F32:
@@ -250,29 +251,39 @@ def policy_slope(chances: F32, at: I64, chosen: I64, gain: F32, entropy: float, 
 
 
 Report = Callable[[int, float], None]  # epoch, value of its strategy
+Config = TypeVar("Config", bound=NetworkOptions)
+Learner = TypeVar("Learner", bound=Features)
 
 
 def best_epoch(
     game: Compiled,
-    config: NetworkOptions,
-    networks: Sequence[Network],
-    learn: Callable[[float], None],
-    greedy: Callable[[], F64],
+    config: Config,
+    kind: Callable[[Compiled, tuple[int, ...], np.random.Generator], Learner],
+    learn: Callable[[Learner, Config, float, float, np.random.Generator], None],
+    greedy: Callable[[Learner], F64],
     report: Report | None,
 ) -> F64:
     """The best greedy strategy ``[M, T]`` of all epochs, evaluated exactly; ``report`` hears the value of each.
 
-    ``learn(left)`` plays and adds up the gradients of an update; ``left`` falls from 1 to 0 over the training.
+    Args:
+        game: to be learned.
+        config: numbers of the algorithm.
+        kind: makes the learner, inputs and a network.
+        learn: plays and adds up the gradients of an update, given the learner, ``config``, the range of the rewards,
+            and a number that falls from 1 to 0 over the training.
+        greedy: the strategy of the learner.
+        report: is told the epoch and its value.
     """
-    adams = [Adam(network) for network in networks]
-    best, most = greedy(), -np.inf
+    rng = np.random.default_rng(config.seed)
+    learner, scale = kind(game, config.hidden, rng), float(game.payoff.max() - game.payoff.min())
+    adam = Adam(learner.network)
+    best, most = greedy(learner), -np.inf
     for epoch in range(config.epochs):
         for update in range(config.updates):
             left = 1.0 - (epoch + update / config.updates) / config.epochs
-            learn(left)
-            for adam in adams:
-                adam.step(config.rate * left)
-        strategy = greedy()
+            learn(learner, config, scale, left, rng)
+            adam.step(config.rate * left)
+        strategy = greedy(learner)
         value = evaluate(game, strategy)
         if value > most:
             best, most = strategy, value

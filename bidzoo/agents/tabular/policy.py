@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from bidzoo import registry
 from bidzoo.agents.explanation import Bars, Explanation, chances_of
 from bidzoo.core.arrays import ROOM, Tensor, load_tensors
 from bidzoo.core.kernels import F64, I8, I32, I64, States, row
-from bidzoo.core.names import choose_from
+from bidzoo.core.options import check_names
 from bidzoo.core.schema import json_value, parse, shortened
 from bidzoo.core.storage import replace_file
 from bidzoo.core.streams import Streams
@@ -104,20 +103,16 @@ class TablePolicy:
         Raises:
             ValueError: views of another game.
         """
-        self._check(views)
-        out = np.empty(len(views), np.int64)
-        form = self.compiled
-        types = np.ascontiguousarray(views["type"])
-        nodes = locate(form, views)
+        nodes, types = self._information_sets(views)
+        form, out = self.compiled, np.empty(len(views), np.int64)
         _choose(self.strategy, form.first, form.count, form.action, nodes, types, rng.random()[:, 0], out)
         return out
 
     def probabilities(self, views: States, legal: I8) -> F64:
         """Chance of every action ``[B, A]``; 0 for illegal ones. ValueError as in ``act``."""
-        self._check(views)
+        nodes, types = self._information_sets(views)
         form, out = self.compiled, np.zeros(legal.shape)
-        types = np.ascontiguousarray(views["type"])
-        _chances(self.strategy, form.first, form.count, form.action, locate(form, views), types, out)
+        _chances(self.strategy, form.first, form.count, form.action, nodes, types, out)
         return out
 
     def explain(self, views: States, legal: I8, rng: Streams) -> Explanation:
@@ -132,10 +127,12 @@ class TablePolicy:
         bars = (Bars(f"Partner's {word}, from what was said", rows),)
         return Explanation(chances=chances, bars=bars, facts=((f"my {word}", str(own)),))
 
-    def _check(self, views: States) -> None:
+    def _information_sets(self, views: States) -> tuple[I64, States]:
+        """Node and type ``[B]`` of each row."""
         wrong = (views["game"] != self.game.code) | (views["extent"] != self.game.size)
         if wrong.any():
             raise ValueError(f"{self.name} plays {self.game}; row {int(np.argmax(wrong))} is a view of another game")
+        return locate(self.compiled, views), np.ascontiguousarray(views["type"])
 
     def save(self, path: str | Path) -> None:
         """The strategy as a safetensors file that names its game; complete or not there at all."""
@@ -162,9 +159,6 @@ class TablePolicy:
             return cls(found["compiled"].game, strategy, found["name"], found["compiled"])
         except (KeyError, ValueError) as error:
             raise ValueError(f"{path}: not a saved table policy ({shortened(error)})") from error
-
-
-load_table = TablePolicy.load
 
 
 def partner_types(form: Compiled, strategy: F64, node: int, player: int, own: int) -> F64:
@@ -246,8 +240,6 @@ def solver(name: str, solve: Callable[..., F64], kind: type, seed: int, options:
         TypeError: ``kind``, the dataclass of its options, has no such option; names the choices.
         ValueError: a value is out of its range; named now, not when a game is solved.
     """
-    known = [field.name for field in fields(kind)]
-    for option in options.keys() - set(known):
-        raise TypeError(f"agent {name!r} has no option {option!r}; {choose_from(option, known)}")
+    check_names(f"agent {name!r}", kind, options)
     kind(seed=seed, **options)
     return Solved(name, solve, seed, options)

@@ -58,14 +58,14 @@ def set_values(game: Compiled) -> list[I64]:
         if game.leaf[m] >= 0:
             _add_sets(payoff[game.leaf[m]], tables[m])
             continue
-        turned = game.player[m] == 1
-        children = [tables[c].T if turned else tables[c] for c in _children(game, m)]
+        transposed = game.player[m] == 1
+        children = [tables[c].T if transposed else tables[c] for c in _children(game, m)]
         best = np.ascontiguousarray(children[-1])
         for child in children[-2::-1]:
             out = np.empty_like(best)
             _fold_tables(np.ascontiguousarray(child), best, out)
             best = out
-        tables[m] = best.T if turned else best
+        tables[m] = best.T if transposed else best
     return tables
 
 

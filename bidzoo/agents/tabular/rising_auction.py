@@ -12,7 +12,6 @@ the ``2**n`` sets ``Y``: ``6**n`` additions a bid, and exact, because totals are
 no such row; its "Best Known" values are proved optimal here, Simple Bidding 16 apart (``experiments/panels.py``).
 """
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bidzoo.core.kernels import I16, I64, allocate, row
-from bidzoo.core.storage import sync_folder
+from bidzoo.core.storage import replace_file, sweep
 from bidzoo.envs.signalling.rising_auction import PASS, AuctionGame, act_row, legal_row
 from bidzoo.envs.signalling.state import OVER, STATE
 
@@ -177,7 +176,7 @@ def sum_rows(each: I16, out: I16) -> None:
 
 
 @row
-def turn(block: I16, start: int, out: I16) -> None:
+def transpose(block: I16, start: int, out: I16) -> None:
     """Transpose ``block[X, k]``, of the other player's set ``start + k``, into ``out[X // K, start + k, X % K]``."""
     lanes = block.shape[1]
     for p in range(out.shape[0]):
@@ -221,14 +220,8 @@ def too_large(name: str, types: int) -> ValueError:
 
 def save_table(path: Path, table: NDArray[Any]) -> None:
     """``table`` as an ``.npy`` file that is whole or not there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial.npy")
-    with partial.open("wb") as file:
-        np.save(file, table)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
-    sync_folder(path.parent)
+    sweep(path)
+    replace_file(path, lambda file: np.save(file, table))
 
 
 def load_table(path: Path, shape: tuple[int, ...], dtype: type) -> NDArray[Any]:
@@ -298,7 +291,7 @@ class Tables:
             bid = top
             for block in range(len(split)):
                 sum_rows(self.passes(top, block), line)
-                turn(line, block * LANES, after)
+                transpose(line, block * LANES, after)
             split[:] = after  # one bid is left above the last but one, and all of X makes it
             self._store(top, after, split)
         while bid > (0 if self.auction.opening_pass else 1):
@@ -310,7 +303,7 @@ class Tables:
                     split[block] = out
                 line[:] = split[block]
                 choose(self.passes(bid, block), line)
-                turn(line, block * LANES, before)
+                transpose(line, block * LANES, before)
             after, before = before, after
             self._store(bid, after, split)
             report(f"{self.auction.id}: last bid {bid} of {top} done")

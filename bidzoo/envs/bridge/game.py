@@ -22,8 +22,7 @@ from bidzoo.core.cards import (
     seat_number,
 )
 from bidzoo.core.kernels import I8, I64, U64, Bool, State, States
-from bidzoo.core.names import choose_from
-from bidzoo.core.options import is_whole
+from bidzoo.core.options import choose_from, is_whole
 from bidzoo.envs.bridge import engine
 from bidzoo.envs.bridge.deals import (
     READERS,

@@ -9,8 +9,7 @@ import numpy as np
 
 from bidzoo.core.cards import NUM_CARDS, seat_number
 from bidzoo.core.kernels import I8, I64, U64, Bool, State, States, allocate
-from bidzoo.core.names import choose_from
-from bidzoo.core.options import whole
+from bidzoo.core.options import choose_from, whole
 from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder, read_board, read_deal, read_options, refuse_typos
 from bidzoo.envs.picture import Picture
 from bidzoo.envs.spades import engine
