@@ -321,7 +321,9 @@ def test_candidates_count_by_their_chance_or_alike(beginner, monkeypatch, neurd)
     options = ppo.Options(boards=64, most=3, least=0.02, rare=0.5, neurd=neurd)
     ppo.Trainer(beginner, Bridge(False), options).iterate(0)
     (batch,) = learned
-    new = [[call not in row[:k] for k, call in enumerate(row)] for row in batch.call.tolist()]  # where none is, 0 stands
+    new = [
+        [call not in row[:k] for k, call in enumerate(row)] for row in batch.call.tolist()
+    ]  # where none is, 0 stands
     usual = (batch.before >= np.log(0.02)) & (np.arange(4) < 3) & new
     usual[:, 0] = True
     rare = batch.weight[:, 3] > 0
