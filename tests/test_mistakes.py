@@ -14,6 +14,7 @@ from bidzoo.benchmarks import match
 from bidzoo.envs.bridge import deals
 from bidzoo.envs.bridge.score import par, score
 from bidzoo.envs.signalling.compiled import compile_game
+from bidzoo.play.session import Setup
 from bidzoo.wrappers.batch import Batch
 
 BRIDGE = "bridge_bidding_v0"
@@ -187,11 +188,31 @@ class Odd:
         ([agents.make("bis")] * 4, [0], "bis.srp does not play bridge_bidding_v0: its views have no field 'variant'"),
         ([Odd(0)] * 4, [0, 1], r"odd: act\(\) gave int64 \[\], expected one integer a row, \[2\]"),
         ([Odd(np.zeros(2))] * 4, [0, 1], r"odd: act\(\) gave float64 \[2\], expected one integer a row"),
+        ([Odd(np.array([0, -1]))] * 4, [0, 5], r"odd: illegal action -1 at board 5; legal: \[0, 3, 4"),
+        ([Odd(np.array([38, 0]))] * 4, [7, 5], "odd: illegal action 38 at board 7"),
     ],
 )
 def test_wrong_matches(policies, boards, text):
     with pytest.raises(ValueError, match=text):
         match.play(bridge(), policies, boards)
+
+
+@pytest.mark.parametrize("action", [-1, -2, 10**6, 1])
+def test_an_agent_that_breaks_the_rules_stops_every_form(action):
+    """-1 leaves a table as it is when a caller says so; an agent that gives it would never lose."""
+    odd, illegal = Odd(np.array([action])), f"odd: illegal action {action} at board 0"
+    with pytest.raises(ValueError, match=illegal):
+        env = gymnasium.make("bidzoo/BridgeBidding-v0", opponents=odd, learner=0)
+        env.reset(seed=1)
+        env.step(0)
+    with pytest.raises(ValueError, match=illegal):
+        envs = gymnasium.make_vec("bidzoo/BridgeBidding-v0", 1, opponents=odd, learner=0)
+        envs.reset(seed=1)
+        envs.step(np.array([0]))
+    with pytest.raises(ValueError, match=illegal):
+        match.duplicate(bridge(), odd, "pass", np.arange(1))
+    with pytest.raises(ValueError, match=illegal):
+        Setup(BRIDGE, {}, seed=1, board=0, fixed={}).played([odd] * 4)
 
 
 def test_only_bridge_is_played_as_duplicate():

@@ -16,6 +16,7 @@ from bidzoo.core.cards import NUM_CALLS, call_text, card_text
 from bidzoo.core.kernels import I8, I64, State, States, allocate
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.state import PLAY, VIEW, view_row
+from bidzoo.envs.game import legal_actions
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -70,9 +71,8 @@ def choose(policy: Policy, state: State, legal: I8, seed: int) -> say.Call | say
     view_row(state, int(state["turn"]), view[0])
     clock = int(state["length"]) + int(state["plays"])
     rng = Streams.at(seed, np.array([state["board"]], np.int64), clock)
-    action = int(policy.act(view, legal[None].copy(), rng)[0])
-    if not (0 <= action < len(legal) and legal[action]):
-        raise ValueError(f"policy {policy.name!r} chose {action}, expected one of {np.flatnonzero(legal).tolist()}")
+    chosen = policy.act(view, legal[None].copy(), rng)
+    action = int(legal_actions(policy.name, chosen, legal[None], state["board"][None])[0])
     if state["phase"] == PLAY:
         return say.Play(int(state["hand_to_play"]), action - NUM_CALLS)
     note = policy.alert(view, action) if isinstance(policy, Discloses) else None

@@ -235,6 +235,32 @@ class Game(ABC):
 # ---- reset options: every wrong value is a ValueError that names it --------------------------
 
 
+def legal_actions(who: str, chosen: Any, legal: I8, boards: NDArray[Any]) -> I64:
+    """What an agent called ``who`` chose at ``n`` tables, as int64 ``[n]``.
+
+    Args:
+        who: its name.
+        chosen: what its ``act`` gave, anything.
+        legal: ``[n, A]``.
+        boards: numbers ``[n]``, for the error.
+
+    Raises:
+        ValueError: not one integer a table, or one that is not legal there.
+    """
+    actions = np.asarray(chosen)
+    if actions.shape != (len(legal),) or actions.dtype.kind not in "iu":
+        got = f"{actions.dtype} {list(actions.shape)}"
+        raise ValueError(f"{who}: act() gave {got}, expected one integer a row, [{len(legal)}]")
+    actions = actions.astype(np.int64)
+    known = (actions >= 0) & (actions < legal.shape[1])
+    wrong = np.flatnonzero(~known | (legal[np.arange(len(legal)), np.where(known, actions, 0)] == 0))
+    if len(wrong):
+        b = wrong[0]
+        allowed = np.flatnonzero(legal[b]).tolist()
+        raise ValueError(f"{who}: illegal action {actions[b]} at board {boards[b]}; legal: {allowed}")
+    return actions
+
+
 def refuse_typos(options: Mapping[str, Any], known: Iterable[str]) -> None:
     """ValueError for a ``reset`` option that looks like one of ``known``; others are ignored as PettingZoo asks."""
     names = list(known)

@@ -14,7 +14,7 @@ from bidzoo.agents.policy import Policy
 from bidzoo.core.kernels import I8, I64, State, States
 from bidzoo.core.options import whole
 from bidzoo.core.streams import Streams
-from bidzoo.envs.game import Buffers
+from bidzoo.envs.game import Buffers, legal_actions
 from bidzoo.play.catalog import HUMAN, agents_for, checked_options, make_agent, offer, usual, usual_seats
 from bidzoo.play.explanation import explanation_of
 
@@ -77,7 +77,8 @@ class Setup:
                 raise ValueError("a human sits at the other table, expected agents")
             rng = Streams.at(self.seed, np.array([self.board], np.int64), game.clock(states))
             views = game.view_of(states, np.array([int(out.player[0])]))
-            game.step_one(states, int(policy.act(views, out.mask.copy(), rng)[0]), out)
+            chosen = legal_actions(policy.name, policy.act(views, out.mask.copy(), rng), out.mask, states["board"])
+            game.step_one(states, int(chosen[0]), out)
         return states[0]
 
     def _begun(self) -> tuple[States, Buffers]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bidzoo.core.kernels import I8, I64, Bool, States, row
 from bidzoo.core.streams import Streams, checked_seed
-from bidzoo.envs.game import Game
+from bidzoo.envs.game import Game, legal_actions
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -150,15 +150,13 @@ class Seating:
 
 
 def _ask(policy: Policy, batch: Batch, rows: I64, rng: Streams) -> I64:
-    """What ``policy`` does at ``rows``; ValueError unless it reads the game's views and gives an integer a row."""
+    """What ``policy`` does at ``rows``; ValueError unless it reads the game's views and gives legal actions."""
+    legal = batch.action_mask[rows]
     try:
-        chosen = np.asarray(policy.act(batch.views(rows), batch.action_mask[rows], rng))
+        chosen = policy.act(batch.views(rows), legal, rng)
     except KeyError as problem:
         raise ValueError(f"{policy.name} does not play {batch.game}: its views have no field {problem}") from problem
-    if chosen.shape != rows.shape or chosen.dtype.kind not in "iu":
-        got = f"{chosen.dtype} {list(chosen.shape)}"
-        raise ValueError(f"{policy.name}: act() gave {got}, expected one integer a row, [{len(rows)}]")
-    return chosen
+    return legal_actions(policy.name, chosen, legal, batch.boards[rows])
 
 
 def others(game: Game, policies: Sequence[Policy | None], learner: int) -> tuple[Policy | None, ...]:

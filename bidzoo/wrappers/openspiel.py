@@ -22,7 +22,7 @@ from bidzoo.core.kernels import I8, I64, U64, State, States
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.deals import seat_row
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.game import Game
+from bidzoo.envs.game import Game, legal_actions
 from bidzoo.registry import available, make_game, options, summary, watch
 
 if TYPE_CHECKING:
@@ -332,11 +332,14 @@ class PolicyBot(pyspiel.Bot):
         if isinstance(state, SpielState):
             legal = np.zeros((1, state.get_game().num_distinct_actions()), np.int8)
             legal[0, state.legal_actions()] = 1
-            return int(self.policy.act(state.view(self.player), legal, stream)[0])
+            return self._chosen(state.view(self.player), legal, stream)
         game, record = Bridge(play=True), from_openspiel(state)
         legal = np.zeros((1, game.num_actions), np.int8)
         legal[0, [_ours(action) for action in state.legal_actions()]] = 1
-        return _theirs(int(self.policy.act(game.view_of(record, np.array([self.player])), legal, stream)[0]))
+        return _theirs(self._chosen(game.view_of(record, np.array([self.player])), legal, stream))
+
+    def _chosen(self, view: States, legal: I8, stream: Streams) -> int:
+        return int(legal_actions(self.policy.name, self.policy.act(view, legal, stream), legal, view["board"])[0])
 
 
 class AgentPolicy(SpielPolicy):

@@ -132,6 +132,18 @@ def test_any_agent_sits_at_the_other_side():
     assert checked > 200
 
 
+@pytest.mark.parametrize("call", [-1, 38])
+def test_an_opponent_may_not_break_the_laws(call):
+    class Rogue:
+        name = "rogue"
+
+        def act(self, views, legal, rng):
+            return np.full(len(views), call)
+
+    with pytest.raises(ValueError, match=f"rogue: illegal action {call} at board 5"):
+        selfplay.play(GAME, np.arange(4, 8), 3, player, Rogue(), np.zeros(4, np.int64), 1)
+
+
 def test_a_board_has_one_of_several_opponents():
     boards, sides = np.arange(50), np.arange(50) % 2
     sayc = agents.make("sayc")

@@ -89,7 +89,7 @@ def test_a_policy_that_breaks_the_laws_is_named(tm):
     rogue = tm.Listed([1] * 4)
     match = tm.Match(tm.auction, (rogue, rogue), (rogue, rogue), seeded(tm.auction, [0]))
     match.done()
-    assert match.problem.startswith("policy 'listed' chose 1, expected one of [0, 3, 4")
+    assert match.problem.startswith("listed: illegal action 1 at board 0; legal: [0, 3, 4")
 
 
 def connected(**limits):

@@ -216,16 +216,17 @@ def test_any_policy_can_be_the_playing_module():
     assert (one[0] == states[0]) and (shown.reward[0] == out.reward[0]).all()
 
 
-def test_a_playing_module_may_not_cheat_the_rules():
+@pytest.mark.parametrize("action", [0, -1, 1000])
+def test_a_playing_module_may_not_cheat_the_rules(action):
     class Revoke:
         name = "revoke"
 
         def act(self, views, legal, rng):
-            return np.argmin(legal, axis=1)
+            return np.full(len(views), action)
 
     game = Spades(phase="bidding", player=Revoke())
     states, out = start(game)
-    with pytest.raises(ValueError, match="playing module 'revoke' chose illegal action 0 at table 0"):
+    with pytest.raises(ValueError, match=f"playing module 'revoke': illegal action {action} at board "):
         for _ in range(4):
             game.step_one(states, 3, out)
 

@@ -27,6 +27,7 @@ from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import MAX_IMPS, imps
 from bidzoo.envs.bridge.state import AUCTION
+from bidzoo.envs.game import legal_actions
 
 NORTH_SOUTH, EAST_WEST, BOTH = 0, 1, 2  # whose decisions are learned from
 
@@ -246,11 +247,8 @@ def _calls(game: Bridge, states: States, rows: I64, who: Opponent, key: int, out
         observe(game, states, rows, key, out)
         here = states[rows]
         streams = Streams.at(key, here["board"].astype(np.int64), out.length)
-        theirs = np.asarray(who.act(game.view_of(here, out.player), out.legal, streams))
-        wrong = [k for k, call in enumerate(theirs) if not (0 <= call < NUM_CALLS and out.legal[k, call])]
-        if wrong:
-            raise ValueError(f"{who.name}: illegal call {theirs[wrong[0]]} at board {here['board'][wrong[0]]}")
-        return theirs
+        chosen = who.act(game.view_of(here, out.player), out.legal, streams)
+        return legal_actions(who.name, chosen, out.legal, here["board"])
     return decide(game, states, rows, who, key, out).call
 
 

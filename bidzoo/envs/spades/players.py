@@ -19,6 +19,7 @@ import numpy as np
 from bidzoo.core.bits import pick_row
 from bidzoo.core.kernels import I8, I64, U64, States, allocate, batched
 from bidzoo.core.streams import Streams
+from bidzoo.envs.game import legal_actions
 from bidzoo.envs.spades.engine import act_row, card_key_row, legal_row
 from bidzoo.envs.spades.play import legal_cards_row
 from bidzoo.envs.spades.state import FIRST_CARD, NUM_ACTIONS, PLAY, VIEW, view_row
@@ -90,12 +91,8 @@ class PolicyPlayer:
             views, keys = allocate(VIEW, len(rows)), np.empty(len(rows), np.uint64)
             legal = np.empty((len(rows), NUM_ACTIONS), np.int8)
             _ask(waiting, views, legal, keys)
-            actions = np.asarray(self.policy.act(views, legal, Streams(keys)), np.int64)
-            wrong = np.flatnonzero(legal[np.arange(len(rows)), actions] == 0)
-            if len(wrong):
-                b = wrong[0]
-                raise ValueError(f"playing module {self.name!r} chose illegal action {actions[b]} at table {rows[b]}")
-            _play(waiting, actions)
+            chosen = self.policy.act(views, legal, Streams(keys))
+            _play(waiting, legal_actions(f"playing module {self.name!r}", chosen, legal, waiting["board"]))
             states[rows] = waiting
 
 
