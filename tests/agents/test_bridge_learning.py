@@ -336,6 +336,16 @@ def test_candidates_count_by_their_chance_or_alike(beginner, monkeypatch, neurd)
     np.testing.assert_allclose((batch.weight * batch.advantage).sum(1), 0, atol=1e-5)
 
 
+def test_a_start_at_a_temperature_calls_the_same_and_hesitates_more(beginner):
+    run = ppo.Trainer(beginner, Bridge(False), ppo.Options(start_temperature=4.0))
+    seen = np.random.default_rng(1).integers(0, 2, (50, 480), np.int8)
+    logits, softer = beginner(seen), run.player()(seen)
+    np.testing.assert_allclose(softer, logits / 4, rtol=1e-5, atol=1e-6)
+    assert (run.anchor(torch.from_numpy(seen)).detach().numpy() - logits == pytest.approx(0, abs=1e-4)).all()
+    with pytest.raises(ValueError, match="start_temperature 0"):
+        ppo.Trainer(beginner, Bridge(False), ppo.Options(start_temperature=0.0))
+
+
 def test_best_policy_is_the_one_that_measured_best(tmp_path, beginner):
     from bidzoo.agents.bridge import network
 

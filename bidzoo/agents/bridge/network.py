@@ -128,6 +128,13 @@ class Network(Weights):
             pack(tensors[f"layers.{n}.weight"].T, tensors[f"layers.{n}.bias"]) for n in range(len(tensors) // 2)
         ]
 
+    def at_temperature(self, temperature: float) -> Network:
+        """The network whose logits are these over ``temperature``: other chances, the same order."""
+        last = f"layers.{len(self.tensors) // 2 - 1}."
+        by = np.float32(temperature)
+        softer = {name: array / by if name.startswith(last) else array for name, array in self.tensors.items()}
+        return Network(self.architecture, softer)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Network, (self.architecture, self.tensors)  # to another process the weights travel once, not packed too
 

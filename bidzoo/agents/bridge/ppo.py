@@ -17,6 +17,8 @@ on a processor what took them days on accelerators:
 - *shares*: in a policy gradient a candidate counts by its chance, so what the policy has nearly settled it hardly ever
   changes again. With ``neurd`` a part of the share is the same for all candidates of a decision: the logits follow the
   advantages themselves, as in neural replicator dynamics (Hennes et al. 2020).
+- *temperature*: the start's logits are divided by ``start_temperature``. Its likeliest calls stay what they are, and what
+  an earlier run has all but settled is tried again.
 - *average*: what is measured and kept is a moving average of the policy's weights, which forgets the noise of steps.
 """
 
@@ -70,6 +72,7 @@ class Options(Checked):
     rare: Share = 0.0  # of the decisions at which a call that is less likely is tried too
     rare_temperature: Weight = 3.0  # it is drawn at
     neurd: Share = 0.0  # part of the surrogate in which all likely candidates of a decision count alike
+    start_temperature: Weight = 1.0  # that the start's logits are divided by
     self_play: Share = 0.5  # share of boards against the learner itself
     strange: Share = 0.0  # share of boards against ``opponents``; all others are against a past snapshot
     snapshot_every: Count = 10  # iterations
@@ -130,12 +133,16 @@ class Trainer(trainer.Trainer):
             raise ValueError(f"strange {options.strange} with {len(opponents)} opponents: expected both or neither")
         if options.self_play + options.strange > 1:
             raise ValueError(f"self_play {options.self_play} and strange {options.strange} are more than all boards")
+        if options.start_temperature == 0:
+            raise ValueError("start_temperature 0: expected more")
         if options.advantage == "critic":
             distributed.alone("ppo with advantage='critic'")
         super().__init__(options, options.iterations, device)
         self.opponents = tuple(opponents)
         self._inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
         self._inputs["reference"] = reference.digest if reference else "start"
+        if options.start_temperature != 1:
+            reference, start = reference or start, start.at_temperature(options.start_temperature)
         self.game, self.architecture = game, start.architecture
         self.policy, self.average, self.past = (network.module_of(start, device) for _ in range(3))
         self.anchor = network.module_of(reference or start, device)
