@@ -350,7 +350,8 @@ def make(name: AgentName | str, **options: Any) -> Policy:
     expert-polish, expert-acol,
     expert-wild
     bmcs, bmcs-weighted, bmcs-expert,     policy, opponents, belief, judge, name, workers, top_k, p_min, r_min,
-    rl-mcs, pi-search                     r_max, p_max, deals, calls, own_calls, surprise, followed, reward
+    rl-mcs, pi-search                     r_max, p_max, temperature, deals, calls, own_calls, surprise, followed,
+                                          reward
     bis                                   player, and parts of the bidder: nil_threshold, single_curve, endgame,
                                           conventions, blind, bid_sensitive, ...
     rb, ms, io                            player, lookup

@@ -37,7 +37,7 @@ def wait() -> None:
 
 Data = Annotated[Path, typer.Argument(help="Recorded auctions: .npz, or OpenSpiel's text form of WBridge5's.")]
 Out = Annotated[Path, typer.Option(help="Folder of checkpoint, curves and weights.")]
-Start = Annotated[str | None, typer.Option(help="Weights to start from: a packaged name or a file.")]
+Start = Annotated[str | None, typer.Option(help="Weights to start from: a packaged name, an agent's or a file.")]
 Every = Annotated[int, typer.Option(min=1, help="Steps between measurements and checkpoints.")]
 Boards = Annotated[int, typer.Option(min=0, help="Validation boards of the match against --against; 0: none.")]
 Against = Annotated[
@@ -356,17 +356,17 @@ def ppo(
     threads: Threads = 1,
 ) -> None:
     """Improve a supervised policy, or an earlier run's, by PPO with fictitious self-play."""
-    from bidzoo.agents.bridge import network, ppo
+    from bidzoo.agents.bridge import ppo
     from bidzoo.agents.bridge.expert import refuse_strangers
     from bidzoo.benchmarks.bridge import contestant
     from bidzoo.benchmarks.match import made_of
 
     chosen = parse(ppo.Options, options)
-    refuse_strangers(*opponent or [])
+    refuse_strangers(reference, *opponent or [])
     met, judges = [contestant(name) for name in opponent or []], against or ["sl"]
     first, game, about = _self_play(start, deals, *judges)
     assert first is not None
-    known = None if reference == start else network.network_named(reference)
+    known = None if reference == start else _network(reference)
     if met:
         about["opponents"] = ", ".join(Path(name).name for name in opponent or [])
     measure, judged = _match(judges, boards)
@@ -414,17 +414,25 @@ _on_duplicate_pairs(
 )
 
 
+def _network(name: str) -> "Network":
+    """That of an agent, or else the packaged one of that name or that of a file."""
+    from bidzoo import agents
+    from bidzoo.agents.bridge import network
+
+    agent = agents.make(name) if name in agents.AGENTS else None
+    return agent.network if isinstance(agent, network.NetworkPolicy) else network.network_named(name)
+
+
 def _self_play(
     start: str | None, deals: list[Path] | None, *against: str
 ) -> "tuple[Network | None, Bridge, dict[str, Any]]":
     """The network to start from, the game it is trained in, and what the provenance says of them."""
-    from bidzoo.agents.bridge import network
     from bidzoo.agents.bridge.a2c import ACTOR_CRITIC
     from bidzoo.agents.bridge.expert import refuse_strangers
     from bidzoo.envs.bridge.game import Bridge
 
     refuse_strangers(start, *against)
-    first = None if start is None else network.network_named(start)
+    first = None if start is None else _network(start)
     sees = (first.architecture if first else ACTOR_CRITIC).observation
     known, about = _training_deals(deals)
     judges = ", ".join(Path(name).name for name in against)  # folders say nothing elsewhere

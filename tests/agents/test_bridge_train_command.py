@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 pytest.importorskip("torch")
 pytest.importorskip("matplotlib")
 
+from bidzoo import agents
 from bidzoo.agents.bridge import network as weights
 from bidzoo.cli.options import parse
 from bidzoo.cli.train import app
@@ -97,6 +98,17 @@ def test_ppo_meets_other_agents(tmp_path):
     with pytest.raises(ValueError, match="opponent 2 was"):
         words[words.index("pass")] = "random"
         run("ppo", *words, *tiny, "--set", "iterations=3", "--out", tmp_path / "parts")
+
+
+def test_ppo_starts_from_an_agent(tmp_path):
+    """Of an expert, whose network is made of the packaged one; not from a stranger, and none is the anchor."""
+    words = ["--start", "expert-sayc", "--reference", "expert-sayc", "--boards", 0, "--set", "boards=4"]
+    run("ppo", *words, "--set", "iterations=1", "--every", 1, "--out", tmp_path / "a")
+    net, about = weights.load_weights(tmp_path / "a" / "network.safetensors")
+    assert about["start"] == "expert-sayc" and net.architecture == agents.make("expert-sayc").network.architecture
+    for option in ("--start", "--reference"):
+        with pytest.raises(ValueError, match="expert-acol: a stranger"):
+            run("ppo", option, "expert-acol", "--out", tmp_path / "b")
 
 
 def test_belief_learns_the_view_of_one_side(tmp_path):

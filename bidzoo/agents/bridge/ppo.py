@@ -17,8 +17,8 @@ on a processor what took them days on accelerators:
 - *shares*: in a policy gradient a candidate counts by its chance, so what the policy has nearly settled it hardly ever
   changes again. With ``neurd`` a part of the share is the same for all candidates of a decision: the logits follow the
   advantages themselves, as in neural replicator dynamics (Hennes et al. 2020).
-- *temperature*: the start's logits are divided by ``start_temperature``. Its likeliest calls stay what they are, and what
-  an earlier run has all but settled is tried again.
+- *temperature*: the start's logits are divided by ``start_temperature``. Its likeliest calls stay what they are, and
+  what an earlier run has all but settled is tried again.
 - *average*: what is measured and kept is a moving average of the policy's weights, which forgets the noise of steps.
 """
 
