@@ -1,6 +1,9 @@
 """The command line as a whole: what it lists, and one line for an error that one can do something about."""
 
 import sys
+import warnings
+from importlib.metadata import EntryPoint
+from io import BytesIO, TextIOWrapper
 
 import pytest
 from typer.testing import CliRunner
@@ -8,6 +11,7 @@ from typer.testing import CliRunner
 import bidzoo
 from bidzoo import agents
 from bidzoo.cli import main
+from bidzoo.cli.options import progress
 
 
 def run(*words):
@@ -75,3 +79,121 @@ def test_extras_are_those_of_the_package():
 
     assert set(main.EXTRAS.values()) <= set(metadata("bidzoo").get_all("Provides-Extra"))
     assert not set(main.EXTRAS) & sys.stdlib_module_names
+
+
+# ---- what is found out before a command works ----------------------------------------------
+
+
+def refused(capsys, monkeypatch, *words):
+    """What ``main`` says of a command line that it refuses, the lines of a box joined."""
+    monkeypatch.setattr(sys, "argv", ["bidzoo", *map(str, words)])
+    with pytest.raises(SystemExit) as caught:
+        main.main()
+    assert caught.value.code == 2
+    return " ".join(capsys.readouterr().err.replace("│", "").split())
+
+
+def test_options_before_a_subcommand_are_refused(capsys, monkeypatch):
+    words = ("bench", "--boards", "20", "--json", "b.json", "bridge", "--agents", "sayc,pass")
+    said = refused(capsys, monkeypatch, *words)
+    assert "--boards and --json before 'bridge': options of a subcommand come after it, bench bridge --..." in said
+
+
+@pytest.mark.parametrize(
+    "command", [["bench", "bridge", "--agents"], ["bench", "cross-play", "--agents"], ["play", "--seats"]]
+)
+@pytest.mark.parametrize("names", ["", "sayc,"])
+def test_an_empty_name_is_not_everybody(capsys, monkeypatch, command, names):
+    said = refused(capsys, monkeypatch, *command, names)
+    assert f"{names!r} has an empty name; without the option the default counts" in said
+
+
+def test_no_deals_are_not_the_default(capsys, monkeypatch):
+    assert "deals '': no such file" in refused(capsys, monkeypatch, "match", "pass", "pass", "--deals", "")
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("match nobody nobody --out", "x.jsonl"),
+        ("show --svg", "x.svg"),
+        ("bench bridge --agents pass,pass --json", "x.json"),
+        ("bench bridge --agents pass,pass --cache", "x.cache"),
+        ("bench bridge-analysis --agents pass --pictures", "x"),
+        ("leaderboard enter bridge-2026 pass --json", "x.json"),
+        ("deals generate 1 --out", "x.npz"),
+        ("deals guess 1 --out", "x.npz"),
+        ("deals import nowhere.pbn --out", "x.npz"),
+        ("report --out", "x.html"),
+        ("train record 1 --out", "x.npz"),
+        ("train sl nowhere.npz --out", "x"),
+        ("train ppo --out", "x"),
+        ("train success-curves --out", "x.npz"),
+        ("train learned --out", "x.safetensors"),
+    ],
+)
+def test_what_cannot_be_written_costs_no_work(capsys, monkeypatch, tmp_path, command, name):
+    (tmp_path / "file").touch()
+    path = tmp_path / "file" / name
+    assert f"bidzoo: {path}: cannot be written: not a directory" in refused(capsys, monkeypatch, *command.split(), path)
+
+
+@pytest.mark.parametrize("option", ["competition=maybe", "competition="])
+def test_both_values_of_a_switch_are_named(capsys, monkeypatch, option):
+    said = refused(capsys, monkeypatch, "match", "pass", "pass", "--set", option)
+    assert said == f"bidzoo: --set {option}: expected True or False"
+
+
+# ---- what is shown -------------------------------------------------------------------------
+
+
+def test_ids_are_not_shortened(monkeypatch):
+    from bidzoo import registry
+
+    whole = run("list").output
+    assert all(f" {entry.gymnasium_id} " in whole for entry in registry.entries().values())
+    monkeypatch.setenv("FORCE_COLOR", "1")  # a narrow terminal
+    narrow = CliRunner().invoke(main.app, ["list"], env={"COLUMNS": "40"}, catch_exceptions=False).output
+    assert narrow != whole
+    assert "…" not in narrow
+
+
+def test_bench_says_what_it_does_alone():
+    assert "Without a subcommand a short benchmark" in run("bench", "--help").output
+
+
+def test_no_bar_leaves_no_line(capsys):
+    with progress() as report:
+        report("tables", 1, 2)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("command", [["show"], ["list"]])
+def test_what_a_stream_cannot_encode_is_replaced(monkeypatch, command):
+    content = BytesIO()
+    monkeypatch.setattr(sys, "stdout", TextIOWrapper(content, encoding="latin-1"))
+    monkeypatch.setattr(sys, "argv", ["bidzoo", *command])
+    with pytest.raises(SystemExit) as caught:
+        main.main()
+    sys.stdout.flush()
+    assert not caught.value.code
+    assert {"show": b"Board 1 ", "list": b"bridge_v0"}[command[0]] in content.getvalue()
+
+
+def test_a_bad_package_is_one_line(monkeypatch, capsys):
+    """However many look around; a warning of the code keeps its place."""
+    bad, others = EntryPoint("sayc", "bad:Sayc", "bidzoo.agents"), []
+
+    def command():
+        monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [bad])
+        agents.available()
+        agents.entries()
+        warnings.warn("slip", RuntimeWarning, stacklevel=1)
+
+    monkeypatch.setattr(main, "app", command)
+    monkeypatch.setattr(main, "_show_warning", lambda message, *where: others.append(str(message)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        main.main()
+    line = "bidzoo: bad:Sayc announces an agent 'sayc', which bidzoo has: use bad:Sayc\n"
+    assert (capsys.readouterr().err, others) == (line, ["slip"])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import bidzoo
 from bidzoo import agents
 from bidzoo.benchmarks import replay
 from bidzoo.benchmarks.bridge import Boards, Contracts
@@ -91,6 +92,28 @@ def test_boards_of_a_file(tmp_path):
     assert f"{len(game.deals.hands)} boards" in printed
     assert len(records) == 2 * len(game.deals.hands)
     assert [record["double_dummy"] for record in records[::2]] == game.deals.tricks.tolist()
+
+
+def test_boards_of_one_deal_count_as_one(folder, expected):
+    """A file of records holds every board twice."""
+    printed = run("match", "sayc", "random", "--pbn", folder / "m.pbn", "--seed", SEED)
+    assert f"{2 * BOARDS} boards of {BOARDS} deals" in printed
+    game = bidzoo.make_game("bridge_bidding_v0", deals=folder / "m.pbn", shuffle=False, augment=False)
+    assert game.deal_numbers(np.arange(6)).tolist() == [0, 0, 2, 2, 4, 4]
+    once = duplicate(game, "sayc", "pass", np.arange(0, 2 * BOARDS, 2)).estimate
+    assert duplicate(game, "sayc", "pass", np.arange(2 * BOARDS)).estimate == pytest.approx(once)
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "pbn", "lin"])
+def test_an_empty_file_has_no_boards(tmp_path, ending):
+    path = tmp_path / f"m.{ending}"
+    path.touch()
+    with pytest.raises(ValueError, match="no boards, expected at least one"):
+        run("replay", path)
+
+
+def test_one_board_is_no_boards():
+    assert "on 1 board of 1 deal, " in run("match", "pass", "pass", "--boards", 1)
 
 
 # ---- differences ---------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from bidzoo.core.arrays import EXPANSION, ROOM, Floats, Numbers, Tensor, Text, d
 from bidzoo.core.kernels import column, integers, without_padding
 from bidzoo.core.options import Checked, Count, Length, NotFinite, Range, Whole
 from bidzoo.core.schema import json_value, parse
-from bidzoo.core.storage import Journal, Ledger, Lines, Lock, append_file, replace_file, sweep
+from bidzoo.core.storage import Journal, Ledger, Lines, Lock, append_file, check_writable, replace_file, sweep
 
 # ---- one at a time -------------------------------------------------------------------------
 
@@ -167,6 +167,31 @@ def test_what_is_appended_is_all_there_or_not_at_all(tmp_path, full):
     full(None)
     append_file(tmp_path / "f", b"three")
     assert (tmp_path / "f").read_bytes() == b"one three"
+
+
+def test_what_cannot_be_written_is_named(tmp_path):
+    """By its own name, not by that of a temporary file or a lock; a trial leaves nothing."""
+    (tmp_path / "file").touch()
+    check_writable(tmp_path / "file")
+    check_writable(tmp_path / "new" / "folder" / "f")
+    check_writable(tmp_path / "new" / "folder", folder=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    for write in (check_writable, lambda path: replace_file(path, b""), Lock):
+        path = tmp_path / "file" / "f"
+        with pytest.raises(OSError, match="cannot be written: ") as caught:
+            write(path)
+        assert caught.value.filename == str(path)
+    with pytest.raises(ValueError, match=f"{tmp_path}: a folder, expected a file to write"):
+        check_writable(tmp_path)
+    with pytest.raises(ValueError, match="file: a file, expected a folder to write"):
+        check_writable(tmp_path / "file", folder=True)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX")
+def test_a_device_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="pipe: a device, expected a file to write"):
+        check_writable(tmp_path / "pipe")
 
 
 def test_what_killed_writers_left_is_swept(tmp_path):

@@ -25,12 +25,16 @@ def summaries(path: str | Path) -> list[ResultTable]:
     """What came of every match of a ``.jsonl``, ``.parquet``, ``.pbn`` or ``.lin`` file.
 
     Raises:
-        ValueError: something illegal, or another result than the file's; names file, line and what was expected.
+        ValueError: no boards, something illegal, or another result than the file's; names file, line and what was
+            expected.
     """
     path = Path(path)
-    if path.suffix.lower() in READERS:
-        return [total(_of_boards(path))]
-    given = records.read(path)
+    boards = path.suffix.lower() in READERS
+    given: list[Any] = read_boards(path) if boards else records.read(path)
+    if not given:
+        raise ValueError(f"{path}: no boards, expected at least one")
+    if boards:
+        return [total(_of_boards(path, given))]
     if records.fields_of(given) is records.BRIDGE:
         return [total(_of_records(path, given))]
     return _of_other_games(path, given)
@@ -91,8 +95,8 @@ def _of_records(path: Path, given: Sequence[Record]) -> Iterator[Result]:
         yield Result(where, deal, record["room"], tuple(record["players"]), record["score"], record["imps"])
 
 
-def _of_boards(path: Path) -> Iterator[Result]:
-    for number, board in enumerate(read_boards(path), 1):
+def _of_boards(path: Path, boards: Sequence[Board]) -> Iterator[Result]:
+    for number, board in enumerate(boards, 1):
         yield _of_board(board, f"{path}: table {number}, board {board.number or '?'}")
 
 

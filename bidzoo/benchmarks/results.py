@@ -125,15 +125,19 @@ def text(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
+def console() -> Any:
+    """Where tables are printed: the terminal; a log or a pipe is wide enough for all of them."""
+    from rich.console import Console
+
+    terminal = Console()
+    return terminal if terminal.is_terminal else Console(width=120)
+
+
 def show(tables: Sequence[ResultTable]) -> None:
     """Print the tables with rich."""
-    from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=120)  # a log or a pipe: wide enough for every table
     for table in tables:
         title, note = Text(table.title, "table.title"), Text(table.note, "table.caption") if table.note else None
         pretty = RichTable(title=title, title_justify="left", caption=note, caption_justify="left")
@@ -141,7 +145,7 @@ def show(tables: Sequence[ResultTable]) -> None:
             pretty.add_column(Text(column), justify="right" if table.numeric(column) else "left")
         for row in table.rows:
             pretty.add_row(*(Text(text(row.get(column))) for column in table.columns))  # a name is no markup
-        console.print(pretty)
+        console().print(pretty)
 
 
 def command() -> str:

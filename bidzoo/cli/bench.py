@@ -7,18 +7,29 @@ from typing import Annotated
 
 import typer
 
-from bidzoo.cli.options import Device, Json, Seed, Threads, Workers, agent_names, measured
+from bidzoo.cli.options import (
+    Device,
+    Json,
+    Seed,
+    Threads,
+    Workers,
+    agent_names,
+    measured,
+    not_empty,
+    writable,
+    writable_folder,
+)
 from bidzoo.cli.stopping import going_on
 
-app = typer.Typer(invoke_without_command=True, help="Measure agents and environments.")
+app = typer.Typer(invoke_without_command=True)
 
-Agents = Annotated[
-    str,
-    typer.Option(
-        help="Names of agents, package.module:Name or files of weights, with commas; NAME=... calls one NAME.",
-        autocompletion=agent_names,
-    ),
-]
+AGENTS = typer.Option(
+    callback=not_empty,
+    help="Names of agents, package.module:Name or files of weights, with commas; NAME=... calls one NAME.",
+    autocompletion=agent_names,
+)
+Agents = Annotated[str, AGENTS]
+AnyAgents = Annotated[str | None, AGENTS]
 Boards = Annotated[int, typer.Option(min=2, help="Boards of every match.")]
 SearchBoards = Annotated[int, typer.Option(min=2, help="Boards with an agent that searches.")]
 Games = Annotated[list[str] | None, typer.Option(help="Only this game; may be repeated.")]
@@ -51,15 +62,29 @@ def overview(
     seed: Seed = 0,
     json: Json = None,
 ) -> None:
-    """Without a subcommand: the reference policies on real deals, the small games, the throughput."""
+    """Measure agents and environments.
+
+    Without a subcommand a short benchmark: the reference policies on real deals, the small games, the throughput. The
+    options below are of that one; those of a subcommand come after its name.
+    """
     from bidzoo.core.kernels import wait_always
 
     wait_always()
     if context.invoked_subcommand is not None:
+        _refuse_before(context)
         return
     from bidzoo.benchmarks import overview
 
     measured("bench", seed, json, lambda _: overview.main(pbn, boards, seed))
+
+
+def _refuse_before(context: typer.Context) -> None:
+    """Of the group's own options none may stand before a subcommand, which would not hear of them."""
+    sources = {option.opts[0]: context.get_parameter_source(option.name or "") for option in context.command.params}
+    given = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    if given:
+        said, name = " and ".join(given), context.invoked_subcommand
+        raise typer.BadParameter(f"{said} before {name!r}: options of a subcommand come after it, bench {name} --...")
 
 
 @app.command()
@@ -115,12 +140,14 @@ def spades(
 
 @app.command()
 def bridge(
-    agents: Agents = "",
+    agents: AnyAgents = None,
     boards: Boards = 10_000,
     fresh: Annotated[
         bool, typer.Option(help="Play random deals; contracts are solved when reached, and kept.")
     ] = False,
-    cache: Annotated[Path, typer.Option(help="Double-dummy results of --fresh.")] = Path("runs/double-dummy.cache"),
+    cache: Annotated[Path, typer.Option(callback=writable, help="Double-dummy results of --fresh.")] = Path(
+        "runs/double-dummy.cache"
+    ),
     search_boards: SearchBoards = 200,
     only: Annotated[str | None, typer.Option(help="Only these tables: strangers or house.")] = None,
     ledger: Ledger = None,
@@ -144,7 +171,7 @@ def bridge(
 
 @app.command("cross-play")
 def cross_play(
-    agents: Agents = "",
+    agents: AnyAgents = None,
     boards: Boards = 10_000,
     seed: Seed = 0,
     json: Json = None,
@@ -160,7 +187,9 @@ def cross_play(
 def bridge_analysis(
     agents: Agents = "sayc",
     boards: Boards = 10_000,
-    pictures: Annotated[Path | None, typer.Option(help="Folder for the figures as PNG.")] = None,
+    pictures: Annotated[
+        Path | None, typer.Option(callback=writable_folder, help="Folder for the figures as PNG.")
+    ] = None,
     search_boards: SearchBoards = 200,
     workers: Workers = 2,
     seed: Seed = 0,
@@ -235,7 +264,7 @@ def bridge_selfplay(
 
 def report(
     files: Annotated[list[Path] | None, typer.Argument(help="Result files; default: all in runs/.")] = None,
-    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("runs/report.html"),
+    out: Annotated[Path, typer.Option(callback=writable, help="The page to write.")] = Path("runs/report.html"),
 ) -> None:
     """Turn result files into one self-contained HTML page."""
     from bidzoo.benchmarks import report

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bidzoo.cli.options import Workers, progress
+from bidzoo.cli.options import Workers, counted, progress, writable
 from bidzoo.cli.stopping import going_on
 
 app = typer.Typer(no_args_is_help=True, help="Deals with double-dummy tables: generate, import, look at.")
@@ -14,6 +14,7 @@ app = typer.Typer(no_args_is_help=True, help="Deals with double-dummy tables: ge
 def _npz(path: Path) -> Path:
     if path.suffix != ".npz":
         raise typer.BadParameter(f"{path}: ending {path.suffix!r}, expected .npz")
+    writable(path)
     return path
 
 
@@ -67,15 +68,16 @@ def import_(
         tricks = deals.tricks.copy()
         tricks[missing] = solve_tricks(deals.hands[missing], workers)
         deals = DealSet.of(deals.hands, tricks, str(file))
-    deals.save(out, {"deals": f"imported from {file.name}", "solved": solve})
+    tables = "solved where the file has none" if solve else "of the file"
+    deals.save(out, {"deals": f"imported from {file.name}", "tables": tables})
     _show(out)
     unsolved = [place for place, tricks in enumerate(deals.tricks) if (tricks < 0).any()]
     if unsolved:
         numbers = {board.hands: board.number or place for place, board in reversed(list(enumerate(boards, 1)))}
         first = numbers[tuple(deals.hands[unsolved[0]].tolist())]
         typer.echo(
-            f"{len(unsolved)} deals without a complete double-dummy table, the first is board {first}; environments "
-            "and matches that score double dummy need them: import again with --solve",
+            f"{counted(len(unsolved), 'deal')} without a complete double-dummy table, the first is board {first}; "
+            "environments and matches that score double dummy need them: import again with --solve",
             err=True,
         )
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bidzoo.cli.options import Workers, agent_names, progress
+from bidzoo.cli.options import Workers, agent_names, progress, writable
 
 app = typer.Typer(no_args_is_help=True, help="Challenges with fixed boards and opponents: enter, verify, rank.")
 
@@ -49,7 +49,7 @@ def enter(
         str, typer.Option(help="Where others get the agent; default: the package it comes from, with its version.")
     ] = "",
     json: Annotated[
-        Path | None, typer.Option("--json", help="File of the entry; default: in runs/leaderboard/.")
+        Path | None, typer.Option("--json", callback=writable, help="File of the entry; default: in runs/leaderboard/.")
     ] = None,
     ledger: Annotated[
         Path | None,

@@ -2,6 +2,8 @@
 
 import os
 import sys
+import warnings
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -80,24 +82,32 @@ def everywhere(
 @app.command("list")
 def list_all() -> None:
     """Every environment and agent by name, and where it comes from."""
-    from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from bidzoo import agents, registry
+    from bidzoo.benchmarks import results
 
-    games = Table("environment", "Gymnasium id", "what it is", "from", title="Environments", title_justify="left")
+    def table(title: str, *columns: str) -> Table:
+        whole = ("environment", "Gymnasium id", "agent", "from")  # which is broken into lines only where it must be
+        made = (Column(name, no_wrap=name in whole, overflow="fold") for name in columns)
+        return Table(*made, title=title, title_justify="left")
+
+    games = table("Environments", "environment", "Gymnasium id", "what it is", "from")
     for env_id, entry in registry.entries().items():
         games.add_row(env_id, entry.gymnasium_id, registry.summary(env_id), entry.source)
     words = {agents.SMALL: "the small games", agents.EVERYTHING: "everything", (): "does not say"}
-    names = Table("agent", "plays", "what it is", "from", title="Agents", title_justify="left")
+    names = table("Agents", "agent", "plays", "what it is", "from")
     for name, agent in agents.entries().items():
         names.add_row(name, words.get(agent.games, ", ".join(agent.games)), agent.summary, agent.source)
-    Console().print(games, names)
+    results.console().print(games, names)
 
 
 def main() -> None:
     """Run the command line; an expected error is one line on standard error and exit status 2."""
     stopping.watch()
+    warnings.showwarning = _warned_of
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="replace")  # of an encoding without suits
     try:
         app()
     except SystemExit as ended:
@@ -110,6 +120,19 @@ def main() -> None:
             raise
         sys.stderr.write(f"bidzoo: {text}\n")
         raise SystemExit(2) from None
+
+
+_warned: set[str] = set()
+_show_warning = warnings.showwarning
+
+
+def _warned_of(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    """What a user should know is one line, once; other warnings are of the code, and say where."""
+    if category is not UserWarning:
+        _show_warning(message, category, *where, **more)
+    elif str(message) not in _warned:
+        _warned.add(str(message))
+        sys.stderr.write(f"bidzoo: {message}\n")
 
 
 def explained(problem: Exception) -> str | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bidzoo.cli.options import Seed, Workers, agent_names, game_names, progress, settings
+from bidzoo.cli.options import Seed, Workers, agent_names, counted, game_names, progress, settings, writable
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -50,7 +50,8 @@ def match(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Records: .jsonl or .parquet; for bridge software .pbn or .lin.")
+        Path | None,
+        typer.Option(callback=writable, help="Records: .jsonl or .parquet; for bridge software .pbn or .lin."),
     ] = None,
     workers: Workers = 1,
     partner: Annotated[
@@ -82,13 +83,14 @@ def match(
     if partner is not None and not bridge:
         raise ValueError(f"--partner {partner}: {env} has other partnerships; only in bridge a partner can be chosen")
     if bridge:
-        played = _bridge(env, {**chosen, "deals": deals or "test"}, names, partner, boards, seed, workers)
+        chosen["deals"] = "test" if deals is None else deals
+        played = _bridge(env, chosen, names, partner, boards, seed, workers)
     else:
         played = _other(env, chosen, names, boards or BOARDS, seed, workers)
     if out is not None:
         found = played()
         records.write(out, found)
-        typer.echo(f"{len(found):,} records written to {out}")
+        typer.echo(f"{counted(len(found), 'record')} written to {out}")
 
 
 def _bridge(
@@ -117,10 +119,8 @@ def _bridge(
         run = Run(workers, report=lambda done: report("tables", done, 2 * len(numbers)))
         played = duplicate(game, (first, opposite), second, numbers, seed, seed, run)
     ours = first.name if opposite is first else f"{first.name} with {opposite.name}"
-    typer.echo(
-        f"{ours} against {second.name}: {played.imps.sum():+,} IMPs on {len(numbers):,} boards of"
-        f" {len(np.unique(played.deals)):,} deals, {played.estimate} a board"
-    )
+    on = f"{counted(len(numbers), 'board')} of {counted(len(np.unique(played.deals)), 'deal')}"
+    typer.echo(f"{ours} against {second.name}: {played.imps.sum():+,} IMPs on {on}, {played.estimate} a board")
     return lambda: records.of_match(game, played, (first.name, opposite.name), second.name, seed, seed)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from bidzoo.core.options import choose_from, expected
+from bidzoo.core.storage import check_writable
 
 if TYPE_CHECKING:
     from bidzoo.benchmarks.results import Measured, Report
@@ -24,9 +25,13 @@ def progress() -> "Iterator[Report]":
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+    console = Console(stderr=True)
+    if not console.is_interactive:  # nothing would be seen but an empty line at the end
+        yield lambda what, done, total: None
+        return
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     bars: dict[str, Any] = {}
-    shown = Progress(*columns, console=Console(stderr=True), transient=True)
+    shown = Progress(*columns, console=console, transient=True)
 
     def report(what: str, done: int, total: int) -> None:
         if what not in bars:
@@ -45,15 +50,42 @@ def measured(suite: str, seed: int, json: Path | None, work: "Callable[[Report],
     """``work(report)``: its tables are shown and go with its figures into ``json`` (default ``runs/<suite>.json``)."""
     from bidzoo.benchmarks import results
 
+    path = json or Path("runs", f"{suite}.json")
+    check_writable(path)
     began = time.perf_counter()
     with progress() as report:
         tables, figures = work(report)
     seconds = time.perf_counter() - began
     results.show(tables)
-    path = json or Path("runs", f"{suite}.json")
     results.save(path, suite, tables, seed=seed, seconds=seconds, figures=figures)
     typer.echo(f"{suite}: {seconds:.0f} s, written to {path}")
     return tables, figures
+
+
+def writable(path: Path | None) -> Path | None:
+    """Of an option: the file that a command writes in the end, which is found out before it begins."""
+    if path is not None:
+        check_writable(path)
+    return path
+
+
+def writable_folder(path: Path | None) -> Path | None:
+    """As ``writable``, of a folder."""
+    if path is not None:
+        check_writable(path, folder=True)
+    return path
+
+
+def not_empty(text: str | None) -> str | None:
+    """Of an option: an empty text is a slip, such as a variable of the shell that is not set."""
+    if text is not None and not all(name.strip() for name in text.split(",")):
+        raise typer.BadParameter(f"{text!r} has an empty name; without the option the default counts")
+    return text
+
+
+def counted(number: int, what: str) -> str:
+    """``"1 board"``, ``"1,000 boards"``."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def agent_names(incomplete: str) -> list[str]:
@@ -115,7 +147,8 @@ def settings(known: Mapping[str, Any], given: list[str] | None, words: Mapping[s
         try:
             chosen[name] = _value(value, known[name])
         except ValueError as problem:
-            raise ValueError(f"--set {text}: expected a value like {known[name]!r}") from problem
+            wanted = "True or False" if isinstance(known[name], bool) else f"a value like {known[name]!r}"
+            raise ValueError(f"--set {text}: expected {wanted}") from problem
     return chosen
 
 

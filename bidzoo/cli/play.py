@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bidzoo.cli.options import Host, game_names
+from bidzoo.cli.options import Host, game_names, not_empty, writable
 
 if TYPE_CHECKING:
     from bidzoo.core.kernels import State
@@ -19,11 +19,12 @@ def play(
         str, typer.Option(help="Game to start with, such as bridge_v0 or spades_v0.")
     ] = "bridge_bidding_v0",
     seats: Annotated[
-        str, typer.Option(help="Who sits where: agents or human, with commas: sayc,sayc,human,sayc.")
-    ] = "",
+        str | None,
+        typer.Option(callback=not_empty, help="Who sits where: agents or human, with commas: sayc,sayc,human,sayc."),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the deals.")] = 0,
     board: Annotated[int, typer.Option(min=1, help="Number of the first board.")] = 1,
-    pbn: Annotated[str, typer.Option("--file", help="Open this .pbn or .lin file.")] = "",
+    pbn: Annotated[Path | None, typer.Option("--file", help="Open this .pbn or .lin file.")] = None,
     host: Host = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free one.")] = 8765,
     open_: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
@@ -34,11 +35,11 @@ def play(
     from bidzoo.play.session import Session
 
     session = Session()
-    chosen = [name.strip() for name in seats.split(",")] if seats else None
+    chosen = None if seats is None else [name.strip() for name in seats.split(",")]
     if chosen is not None:
         chosen = [name if name == HUMAN else agents.admit(name) for name in chosen]
     session.start(registry.game_id(game), {}, chosen, seed, board - 1)
-    if pbn:
+    if pbn is not None:
         _read(session, pbn)
     if terminal:
         from bidzoo.play.terminal import run
@@ -48,11 +49,11 @@ def play(
     _serve(session, host, port, open_)
 
 
-def _read(session: "Session", path: str) -> None:
+def _read(session: "Session", path: Path) -> None:
     from bidzoo.envs.bridge.formats.pbn import decode
     from bidzoo.play import files
 
-    files.load(session, Path(path).name, decode(Path(path).read_bytes(), path))
+    files.load(session, path.name, decode(path.read_bytes(), str(path)))
     files.open_board(session, 0, files.REPLAY)
 
 
@@ -88,7 +89,7 @@ def show(
         str, typer.Option(help="Whose deal of the seed, such as spades_v0.", autocompletion=game_names)
     ] = "bridge_bidding_v0",
     solve: Annotated[bool, typer.Option("--solve", help="Bridge: solve double dummy what is not known.")] = False,
-    svg: Annotated[Path | None, typer.Option(help="Draw it into this file (.svg) instead.")] = None,
+    svg: Annotated[Path | None, typer.Option(callback=writable, help="Draw it into this file (.svg) instead.")] = None,
 ) -> None:
     """Draw a board: of a file with its auction and play, of a seed as it is dealt."""
     from bidzoo.core.storage import replace_file

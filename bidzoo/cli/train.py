@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bidzoo.cli.options import Device, Json, Threads, agent_names, measured, parse
+from bidzoo.cli.options import Device, Json, Threads, agent_names, counted, measured, parse, writable, writable_folder
 from bidzoo.cli.stopping import going_on
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
 
@@ -36,7 +36,7 @@ def wait() -> None:
 
 
 Data = Annotated[Path, typer.Argument(help="Recorded auctions: .npz, or OpenSpiel's text form of WBridge5's.")]
-Out = Annotated[Path, typer.Option(help="Folder of checkpoint, curves and weights.")]
+Out = Annotated[Path, typer.Option(callback=writable_folder, help="Folder of checkpoint, curves and weights.")]
 Start = Annotated[str | None, typer.Option(help="Weights to start from: a packaged name, an agent's or a file.")]
 Every = Annotated[int, typer.Option(min=1, help="Steps between measurements and checkpoints.")]
 Boards = Annotated[int, typer.Option(min=0, help="Validation boards of the match against --against; 0: none.")]
@@ -106,7 +106,7 @@ def record(
     count: Annotated[
         int, typer.Argument(min=1, metavar="N", help="Number of random boards, without double-dummy results.")
     ],
-    out: Annotated[Path, typer.Option(help="File of auctions to write (.npz).")],
+    out: Annotated[Path, typer.Option(callback=writable, help="File of auctions to write (.npz).")],
     policy: Annotated[
         str,
         typer.Option(help="Agent, package.module:Name or file that bids all four hands.", autocompletion=agent_names),
@@ -128,7 +128,7 @@ def record(
     refuse_strangers(policy, *opponent or [])
     bid(contestant(policy), count, seed, [contestant(name) for name in opponent or []]).save(out)
     against = f" against {', '.join(opponent)}" if opponent else ""
-    typer.echo(f"{count} auctions of {policy}{against}, written to {out}")
+    typer.echo(f"{counted(count, 'auction')} of {policy}{against}, written to {out}")
 
 
 @app.command()
@@ -570,7 +570,7 @@ def measure_evaluator(
 def success_curves(
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of self-play in a pass.")] = 2_000_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the self-play.")] = 1,
-    out: Annotated[Path, typer.Option(help="File to write.")] = Path("runs/success-curves.npz"),
+    out: Annotated[Path, typer.Option(callback=writable, help="File to write.")] = Path("runs/success-curves.npz"),
 ) -> None:
     """Count BIS's nil success curves for all 2955 sequences of earlier bids, from noisy self-play."""
     from bidzoo.agents.spades.curves_training import CurveOptions, train_success_curves
@@ -580,9 +580,9 @@ def success_curves(
 
 @app.command()
 def learned(
-    out: Annotated[Path, typer.Option(help="Weights to write; a run that was stopped goes on from them.")] = Path(
-        "runs/learned.safetensors"
-    ),
+    out: Annotated[
+        Path, typer.Option(callback=writable, help="Weights to write; a run that was stopped goes on from them.")
+    ] = Path("runs/learned.safetensors"),
     options: Set = None,
 ) -> None:
     """Learn to bid and to play Spades, by policy iteration that plays on from every choice."""

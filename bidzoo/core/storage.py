@@ -32,26 +32,56 @@ else:
 # ---- replaced whole ----------------------------------------------------------------------
 
 
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """What fails in here is an error of writing ``path``, not of the files that this takes."""
+    try:
+        yield
+    except OSError as problem:
+        if problem.errno is None:
+            raise
+        reason = f"{problem.strerror or problem}"
+        text = f"cannot be written: {reason[:1].lower()}{reason[1:]}"
+        raise OSError(problem.errno, text, str(path)) from problem
+
+
+def check_writable(path: Path, folder: bool = False) -> None:
+    """Whether a file, or files in a ``folder``, can be written at ``path``; nothing of the trial stays.
+
+    Raises:
+        OSError, ValueError: they cannot; names ``path``.
+    """
+    with _named(path):
+        if path.exists() and not (path.is_dir() if folder else path.is_file()):
+            found = "a folder" if path.is_dir() else "a file" if path.is_file() else "a device"
+            raise ValueError(f"{path}: {found}, expected {'a folder' if folder else 'a file'} to write")
+        near = path if folder else path.parent
+        while not near.exists():
+            near = near.parent
+        tempfile.TemporaryFile(dir=near).close()
+
+
 def replace_file(path: Path, content: bytes | Callable[[IO[bytes]], object]) -> None:
     """``path`` holds ``content``, or what it writes, or what was there before: written beside it, then renamed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            if callable(content):
-                content(file)
-            else:
-                file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)  # ``mkstemp`` ignores the process's file mode mask
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
-    _sync_folder(path.parent)
+    with _named(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                if callable(content):
+                    content(file)
+                else:
+                    file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            mask = os.umask(0)  # ``mkstemp`` ignores the process's file mode mask
+            os.umask(mask)
+            os.chmod(name, 0o666 & ~mask)
+            os.replace(name, path)
+        except BaseException:
+            os.unlink(name)
+            raise
+        _sync_folder(path.parent)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -85,9 +115,10 @@ class Lock:
 
     def __init__(self, path: Path) -> None:
         beside = path.with_name(f"{path.name}.lock")
-        path.parent.mkdir(parents=True, exist_ok=True)
         while True:
-            file = open(beside, "a+b", buffering=0)  # noqa: SIM115  closed by release()
+            with _named(path):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                file = open(beside, "a+b", buffering=0)  # noqa: SIM115  closed by release()
             if not _claim(file):
                 file.seek(0)
                 holder = file.read().decode(errors="replace")

@@ -408,11 +408,10 @@ def test_a_search_at_a_temperature_is_that_of_the_softer_network():
     batch, policy = positions(3, boards=25), agents.make("ppo")
     warm = NetworkPolicy(policy.network.at_temperature(2.0), name="warm")
     small = {"r_max": 30, "p_max": 200, "calls": "weigh"}
-    rows = batch.views(), batch.action_mask, Streams.at(1, np.arange(25))
+    seen, rng = (batch.views(), batch.action_mask), Streams.at(1, np.arange(25))
     hot, plain = Bmcs(temperature=2.0, **small), Bmcs(**small)
-    chances = warm.probabilities(*rows[:2])
-    assert hot.hesitates(chances).sum() > plain.hesitates(policy.probabilities(*rows[:2])).sum() > 0
-    np.testing.assert_array_equal(hot.act(*rows), Bmcs(warm, **small).act(*rows))
+    assert hot.hesitates(warm.probabilities(*seen)).sum() > plain.hesitates(policy.probabilities(*seen)).sum() > 0
+    np.testing.assert_array_equal(hot.act(*seen, rng[:]), Bmcs(warm, **small).act(*seen, rng))
     with pytest.raises(ValueError, match="temperature 0"):
         Bmcs(temperature=0.0)
 

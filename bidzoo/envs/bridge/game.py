@@ -179,7 +179,9 @@ class Bridge(Game):
     def deal_numbers(self, boards: I64, seed: int = 0) -> I64:
         if len(self._source.hands) == 0:
             return super().deal_numbers(boards, seed)
-        return np.array([deal_number_row(int(board), seed, self._source) for board in boards], np.int64)
+        numbers = np.array([deal_number_row(int(board), seed, self._source) for board in boards], np.int64)
+        _, first, which = np.unique(self.deals.hands[numbers], axis=0, return_index=True, return_inverse=True)
+        return numbers[first][which.reshape(-1)]  # a file may hold a deal more than once
 
     def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
         engine.step(states, actions, seed, stride, self._rules, self._source, out)
