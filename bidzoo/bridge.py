@@ -6,7 +6,7 @@ else has cards, no deal is solved, and nothing is played.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from re import split
 from typing import Any, Literal, overload
@@ -15,7 +15,7 @@ import numpy as np
 
 from bidzoo import agents
 from bidzoo.agents.explanation import Explanation, explained
-from bidzoo.agents.policy import Policy
+from bidzoo.agents.policy import Agent, Policy
 from bidzoo.core.cards import HAND_SIZE, NUM_CALLS, SEAT_NAMES, call_number, call_text, hand_text, seat_number
 from bidzoo.core.kernels import I8, State, States, allocate
 from bidzoo.core.options import choose_from, is_whole
@@ -27,7 +27,6 @@ from bidzoo.envs.game import read_hand
 
 Hand = str | int | Iterable[str | int]
 Calls = str | Iterable[str | int]
-Agent = str | Policy | Callable[..., Any]
 ALSO = {"-": "none", "love": "none", "all": "both", "n/s": "ns", "e/w": "ew"}  # other words for vulnerabilities
 
 
@@ -120,6 +119,8 @@ def call_batch(
     Raises:
         ValueError: as ``call``, with the number of the hand, from 0; lists of different lengths.
     """
+    if isinstance(hands, str) or not isinstance(hands, Collection):
+        raise TypeError(f"hands {hands!r}: expected a list of hands; call() takes one hand")
     count = len(hands)
     columns = [
         _column(name, given, count)
@@ -135,6 +136,8 @@ def call_batch(
 def _column(name: str, given: Any, count: int) -> Sequence[Any]:
     if isinstance(given, str) or is_whole(given):
         return [given] * count
+    if not isinstance(given, Collection):
+        raise TypeError(f"{name} {given!r}: expected one for all hands, or a list of {count}")
     if len(given) != count:
         raise ValueError(f"{len(given)} {name} for {count} hands")
     return list(given)
@@ -186,6 +189,8 @@ def _vulnerable(word: str) -> int:
 def _words(calls: Calls) -> list[str]:
     if isinstance(calls, str):
         return [word for word in split(r"[\s,\-]+", calls) if word]
+    if not isinstance(calls, Iterable):
+        raise TypeError(f"calls {calls!r}: expected a text such as '1H P 2C', or a list of calls")
     return [call_text(int(word)) if is_whole(word) else str(word) for word in calls]
 
 
