@@ -132,9 +132,9 @@ def test_streams_are_those_of_turn_and_board():
 
 
 def test_what_is_no_list_is_named():
-    with pytest.raises(TypeError, match="hands 'AKQ2.K54.QJ3.A92': expected a list of hands"):
-        bridge.call_batch("sayc", "AKQ2.K54.QJ3.A92")
+    with pytest.raises(TypeError, match=r"hands 'AKQ2\.K54\.QJ3\.A92': expected a list of hands"):
+        call_batch("sayc", "AKQ2.K54.QJ3.A92")
     with pytest.raises(TypeError, match="calls None: expected one for all hands, or a list of 1"):
-        bridge.call_batch("sayc", ["AKQ2.K54.QJ3.A92"], calls=None)
-    with pytest.raises(ValueError, match="^calls None: expected a text such as '1H P 2C', or a list of calls"):
-        bridge.call("sayc", "AKQ2.K54.QJ3.A92", calls=None)
+        call_batch("sayc", ["AKQ2.K54.QJ3.A92"], calls=None)
+    with pytest.raises(ValueError, match=r"^calls None: expected a text such as '1H P 2C', or a list of calls"):
+        call("sayc", "AKQ2.K54.QJ3.A92", calls=None)

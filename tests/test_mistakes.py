@@ -225,7 +225,7 @@ def test_wrong_matches(policies, boards, text):
 
 @pytest.mark.parametrize("policies", ["sayc", agents.make("sayc")])
 def test_a_match_takes_a_list_of_policies(policies):
-    with pytest.raises(TypeError, match="sayc.*: expected a list of 4, one for each player"):
+    with pytest.raises(TypeError, match=r"sayc.*: expected a list of 4, one for each player"):
         match.play(bridge(), policies, [0])
 
 
