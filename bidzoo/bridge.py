@@ -19,7 +19,7 @@ from bidzoo.agents.policy import Agent, Policy
 from bidzoo.core.cards import HAND_SIZE, NUM_CALLS, SEAT_NAMES, call_number, call_text, hand_text, seat_number
 from bidzoo.core.kernels import I8, State, States, allocate
 from bidzoo.core.options import choose_from, is_whole
-from bidzoo.core.streams import Streams
+from bidzoo.core.streams import Streams, checked_seed
 from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row, over_row, turn_row
 from bidzoo.envs.bridge.game import VULNERABILITIES
 from bidzoo.envs.bridge.state import STATE, VIEW, views
@@ -94,7 +94,7 @@ def call(
     """
     player = agents.resolve(policy, "bridge_bidding_v0")
     seen, legal = _seen([(hand, dealer, vulnerability, calls)])
-    streams = Streams.at(seed, np.zeros(1, np.int64), seen["length"].astype(np.int64))
+    streams = Streams.at(checked_seed(seed), np.zeros(1, np.int64), seen["length"].astype(np.int64))
     if not explain:
         return _answers(player, seen, legal, streams)[0]
     said = explained(player, seen, legal, streams[:])
@@ -129,7 +129,7 @@ def call_batch(
     if not count:
         return []
     seen, legal = _seen(list(zip(hands, *columns)), numbered=True)
-    streams = Streams.at(seed, np.zeros(count, np.int64), seen["length"].astype(np.int64))
+    streams = Streams.at(checked_seed(seed), np.zeros(count, np.int64), seen["length"].astype(np.int64))
     return _answers(agents.resolve(policy, "bridge_bidding_v0"), seen, legal, streams)
 
 

@@ -138,3 +138,5 @@ def test_what_is_no_list_is_named():
         call_batch("sayc", ["AKQ2.K54.QJ3.A92"], calls=None)
     with pytest.raises(ValueError, match=r"^calls None: expected a text such as '1H P 2C', or a list of calls"):
         call("sayc", "AKQ2.K54.QJ3.A92", calls=None)
+    with pytest.raises(ValueError, match="seed -1: expected an integer from 0"):
+        call("random", "AKQ2.K54.QJ3.A92", seed=-1)
