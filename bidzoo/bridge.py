@@ -6,7 +6,7 @@ else has cards, no deal is solved, and nothing is played.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from re import split
 from typing import Any, Literal, overload
@@ -15,11 +15,11 @@ import numpy as np
 
 from bidzoo import agents
 from bidzoo.agents.explanation import Explanation, explained
-from bidzoo.agents.policy import Policy
+from bidzoo.agents.policy import Agent, Policy
 from bidzoo.core.cards import HAND_SIZE, NUM_CALLS, SEAT_NAMES, call_number, call_text, hand_text, seat_number
 from bidzoo.core.kernels import I8, State, States, allocate
 from bidzoo.core.options import choose_from, is_whole
-from bidzoo.core.streams import Streams
+from bidzoo.core.streams import Streams, checked_seed
 from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row, over_row, turn_row
 from bidzoo.envs.bridge.game import VULNERABILITIES
 from bidzoo.envs.bridge.state import STATE, VIEW, views
@@ -27,7 +27,6 @@ from bidzoo.envs.game import read_hand
 
 Hand = str | int | Iterable[str | int]
 Calls = str | Iterable[str | int]
-Agent = str | Policy | Callable[..., Any]
 ALSO = {"-": "none", "love": "none", "all": "both", "n/s": "ns", "e/w": "ew"}  # other words for vulnerabilities
 
 
@@ -95,7 +94,7 @@ def call(
     """
     player = agents.resolve(policy, "bridge_bidding_v0")
     seen, legal = _seen([(hand, dealer, vulnerability, calls)])
-    streams = Streams.at(seed, np.zeros(1, np.int64), seen["length"].astype(np.int64))
+    streams = Streams.at(checked_seed(seed), np.zeros(1, np.int64), seen["length"].astype(np.int64))
     if not explain:
         return _answers(player, seen, legal, streams)[0]
     said = explained(player, seen, legal, streams[:])
@@ -120,6 +119,8 @@ def call_batch(
     Raises:
         ValueError: as ``call``, with the number of the hand, from 0; lists of different lengths.
     """
+    if isinstance(hands, str) or not isinstance(hands, Collection):
+        raise TypeError(f"hands {hands!r}: expected a list of hands; call() takes one hand")
     count = len(hands)
     columns = [
         _column(name, given, count)
@@ -128,13 +129,15 @@ def call_batch(
     if not count:
         return []
     seen, legal = _seen(list(zip(hands, *columns)), numbered=True)
-    streams = Streams.at(seed, np.zeros(count, np.int64), seen["length"].astype(np.int64))
+    streams = Streams.at(checked_seed(seed), np.zeros(count, np.int64), seen["length"].astype(np.int64))
     return _answers(agents.resolve(policy, "bridge_bidding_v0"), seen, legal, streams)
 
 
 def _column(name: str, given: Any, count: int) -> Sequence[Any]:
     if isinstance(given, str) or is_whole(given):
         return [given] * count
+    if not isinstance(given, Collection):
+        raise TypeError(f"{name} {given!r}: expected one for all hands, or a list of {count}")
     if len(given) != count:
         raise ValueError(f"{len(given)} {name} for {count} hands")
     return list(given)
@@ -186,6 +189,8 @@ def _vulnerable(word: str) -> int:
 def _words(calls: Calls) -> list[str]:
     if isinstance(calls, str):
         return [word for word in split(r"[\s,\-]+", calls) if word]
+    if not isinstance(calls, Iterable):
+        raise TypeError(f"calls {calls!r}: expected a text such as '1H P 2C', or a list of calls")
     return [call_text(int(word)) if is_whole(word) else str(word) for word in calls]
 
 

@@ -13,7 +13,7 @@ from functools import cache, partial
 from importlib import import_module
 from inspect import getdoc, isabstract
 from re import fullmatch, sub
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 from warnings import warn
 
 import gymnasium
@@ -23,6 +23,7 @@ from bidzoo.core.options import check_names, choose_from, options_of
 
 if TYPE_CHECKING:
     from bidzoo.envs.aec import TableEnv
+    from bidzoo.envs.bridge.game import Bridge
     from bidzoo.envs.game import Game
 
 GameId = Literal[  # for editors; other ids can be registered
@@ -34,6 +35,8 @@ GameId = Literal[  # for editors; other ids can be registered
     "simple_bidding_v0",
     "spades_v0",
 ]
+
+BridgeName = Literal["bridge", "bridge_v0", "bridge_bidding", "bridge_bidding_v0"]  # whose games are ``Bridge``
 
 
 @dataclass(frozen=True)
@@ -207,6 +210,12 @@ def make(env_id: GameId | str, **options: Any) -> TableEnv:
     kind = env_class(env_id)
     check_names(game_id(env_id), kind, options)
     return kind(**options)
+
+
+@overload
+def make_game(env_id: BridgeName, **options: Any) -> Bridge: ...
+@overload
+def make_game(env_id: GameId | str, **options: Any) -> Game: ...
 
 
 def make_game(env_id: GameId | str, **options: Any) -> Game:

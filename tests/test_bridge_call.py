@@ -129,3 +129,14 @@ def test_streams_are_those_of_turn_and_board():
 
     call(Drawn(), HAND, calls="P P", seed=4)
     assert seen == [Streams.at(4, np.zeros(1, np.int64), 2).random()[0, 0]]
+
+
+def test_what_is_no_list_is_named():
+    with pytest.raises(TypeError, match=r"hands 'AKQ2\.K54\.QJ3\.A92': expected a list of hands"):
+        call_batch("sayc", "AKQ2.K54.QJ3.A92")
+    with pytest.raises(TypeError, match="calls None: expected one for all hands, or a list of 1"):
+        call_batch("sayc", ["AKQ2.K54.QJ3.A92"], calls=None)
+    with pytest.raises(ValueError, match=r"^calls None: expected a text such as '1H P 2C', or a list of calls"):
+        call("sayc", "AKQ2.K54.QJ3.A92", calls=None)
+    with pytest.raises(ValueError, match="seed -1: expected an integer from 0"):
+        call("random", "AKQ2.K54.QJ3.A92", seed=-1)

@@ -32,6 +32,11 @@ def bridge():
         (lambda: bidzoo.make(BRIDGE, deals="tests"), FileNotFoundError, "'tests': no such file; expected train, val"),
         (lambda: bidzoo.make(BRIDGE, deals=3), ValueError, "deals 3: expected train"),
         (lambda: bidzoo.make(BRIDGE, reward_scale="a"), ValueError, "reward_scale 'a': expected a positive number"),
+        (lambda: bidzoo.make(BRIDGE, augment="no"), ValueError, "augment 'no': expected True or False"),
+        (lambda: bidzoo.make(BRIDGE, shuffle=1), ValueError, "shuffle 1: expected True or False"),
+        (lambda: bidzoo.make("bridge", competition="no"), ValueError, "competition 'no': expected True or False"),
+        (lambda: bidzoo.make("spades", blind_nil="no"), ValueError, "blind_nil 'no': expected True or False"),
+        (lambda: agents.make("sl", temperature="x"), ValueError, "temperature 'x': expected 0 (greedy) or more"),
         (lambda: agents.resolve("bis", BRIDGE), ValueError, f"'bis' does not play {BRIDGE}; choose from random, pass"),
         (lambda: agents.resolve("sayk", BRIDGE), KeyError, "'sayk'; did you mean 'sayc'? choose from random, pass"),
         (lambda: agents.make("bmcs", deal=4), TypeError, "'deal'; did you mean 'deals'? choose from policy, belief"),
@@ -69,7 +74,20 @@ def test_a_slip_in_a_reset_option(env_id, slip, meant):
         bidzoo.make(env_id).reset(options={slip: None})
 
 
-@pytest.mark.parametrize("action", ["1NT", 3.0, np.array([3]), None, 38, -1])
+@pytest.mark.parametrize("env_id", [BRIDGE, "spades_v0", "comm_v0"])
+def test_wrong_reset_options(env_id):
+    with pytest.raises(ValueError, match=rf"option 'board'.* {10**30}.*expected an integer from 0 to {2**63 - 1}"):
+        bidzoo.make(env_id).reset(options={"board": 10**30})
+    with pytest.raises(TypeError, match="options 'x': expected a dict of board"):
+        bidzoo.make(env_id).reset(options="x")
+
+
+def test_before_reset_there_is_no_view():
+    with pytest.raises(AttributeError, match=r"view\(\) cannot be called before reset\(\)"):
+        bidzoo.make(BRIDGE).view("player_0")
+
+
+@pytest.mark.parametrize("action", ["1NT", 3.0, np.array([3]), None, True, 38, -1])
 def test_what_is_no_action(action):
     env = bidzoo.make(BRIDGE)
     env.reset(seed=1)
@@ -106,6 +124,15 @@ def test_wrong_seats(options, text):
     with pytest.raises(ValueError) as caught:
         gymnasium.make("bidzoo/BridgeBidding-v0", **options)
     assert text in str(caught.value)
+
+
+def test_partner_and_opponents_where_there_are_none():
+    with pytest.raises(ValueError, match=r"minibridge_v0\(size=4\) has no opponents, .*: give partner alone"):
+        gymnasium.make("bidzoo/MiniBridge-v0", opponents="random", partner="random")
+    with pytest.raises(ValueError, match="spades_v0 has no partners: give opponents alone"):
+        gymnasium.make("bidzoo/Spades-v0", variant="cutthroat", partner="random")
+    for options in ({}, {"opponents": "random"}, {"partner": "random"}):  # the other seat by either word
+        gymnasium.make("bidzoo/MiniBridge-v0", **options)
 
 
 TRICKS = np.full((2, 20), 7, np.int8)
@@ -185,6 +212,8 @@ class Odd:
         (["sayc"] * 4, 10, r"boards 10: expected a list of board numbers"),
         (["sayc"] * 4, [0.5], "boards: float64 from 0.5, expected integers from 0"),
         (["sayc"] * 4, [-1], "boards: int64 from -1, expected integers from 0"),
+        (["sayc"] * 4, ["a"], "boards: <U1, expected integers from 0"),
+        (["sayc"] * 4, [2**63], f"boards: uint64 from {2**63}, expected integers from 0 to {2**63 - 1}"),
         ([agents.make("bis")] * 4, [0], "bis.srp does not play bridge_bidding_v0: its views have no field 'variant'"),
         ([Odd(0)] * 4, [0, 1], r"odd: act\(\) gave int64 \[\], expected one integer a row, \[2\]"),
         ([Odd(np.zeros(2))] * 4, [0, 1], r"odd: act\(\) gave float64 \[2\], expected one integer a row"),
@@ -215,6 +244,18 @@ def test_an_agent_that_breaks_the_rules_stops_every_form(action):
         Setup(BRIDGE, {}, seed=1, board=0, fixed={}).played([odd] * 4)
 
 
+@pytest.mark.parametrize("policies", ["sayc", agents.make("sayc")])
+def test_a_match_takes_a_list_of_policies(policies):
+    with pytest.raises(TypeError, match=r"sayc.*: expected a list of 4, one for each player"):
+        match.play(bridge(), policies, [0])
+
+
+@pytest.mark.parametrize("compare", [match.duplicate, match.pairings])
+def test_no_boards_compare_nobody(compare):
+    with pytest.raises(ValueError, match="boards: none, which compares nobody; expected one or more"):
+        compare(bridge(), "sayc", "pass", np.arange(0))
+
+
 def test_only_bridge_is_played_as_duplicate():
     with pytest.raises(ValueError, match="a duplicate match is bridge, got comm_v0"):
         match.duplicate(bidzoo.make_game("comm_v0"), "random", "random", np.arange(2))
@@ -242,6 +283,50 @@ def test_ask_takes_a_policy():
     env.reset(seed=1)
     with pytest.raises(TypeError, match=r"agents.make\('cfr'\)"):
         env.ask("cfr")
+
+
+@pytest.mark.parametrize(
+    ("policy", "error", "text"),
+    [
+        (agents.make("bis"), ValueError, "bis.srp does not play bridge_bidding_v0: its views have no field 'variant'"),
+        (
+            None,
+            TypeError,
+            r"got None \(expected an object with name and act\(\), or a function of observation and mask",
+        ),
+        (Odd, TypeError, r"got <class .*; make one: Odd\(\)"),
+        (Odd(3), ValueError, r"odd: gave int64 \[\], expected one integer, \[1\]"),
+        (Odd([3.0]), ValueError, r"odd: gave float64 \[1\], expected one integer"),
+        (lambda observation, mask: None, ValueError, r"<lambda>: gave object \[1\], expected one integer"),
+    ],
+)
+def test_what_ask_refuses(policy, error, text):
+    env = bidzoo.make(BRIDGE)
+    env.reset(seed=1)
+    with pytest.raises(error, match=text):
+        env.ask(policy)
+
+
+def test_ask_leaves_the_faults_of_a_policy_alone():
+    class Slip(Odd):
+        def act(self, views, legal, rng):
+            return self.anser
+
+    env = bidzoo.make(BRIDGE)
+    env.reset(seed=1)
+    with pytest.raises(AttributeError, match="anser"):
+        env.ask(Slip(0))
+
+
+def test_ask_takes_a_function():
+    def last(observation, mask):
+        return np.flatnonzero(mask)[-1] + 0 * observation.sum()
+
+    env = bidzoo.make("minibridge_v0")
+    env.reset(seed=5)
+    while not any(env.terminations.values()):
+        env.step(env.ask(last))
+    assert list(env.rewards.values()) == match.play(env.game, [last, last], [0], seed=5).reward[0].tolist()
 
 
 def test_render_without_a_mode_says_so():

@@ -29,7 +29,7 @@ from bidzoo.core.options import check_names, choose_from, options_of
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from bidzoo.agents.policy import Policy
+    from bidzoo.agents.policy import Agent, Policy
     from bidzoo.envs.game import Game
 
 AgentName = Literal[  # for editors; other names can be registered
@@ -374,7 +374,7 @@ def make(name: AgentName | str, **options: Any) -> Policy:
     return _made(name, None, options)
 
 
-def resolve(policy: str | Policy | Callable[..., Any], game: str | Game | None = None) -> Policy:
+def resolve(policy: Agent, game: str | Game | None = None) -> Policy:
     """What sits down at ``game`` (a game or its id) for ``policy``: this is how all of bidzoo reads its players.
 
     Args:

@@ -34,6 +34,9 @@ class Policy(Protocol):
         ...
 
 
+Agent = str | Policy | Callable[..., Any]  # what ``agents.resolve`` takes for a policy
+
+
 @batched
 def choose(start: int, stop: int, legal: I8, keys: U64, out: I64) -> None:
     """A uniform legal action of each row ``legal`` ``[B, A]`` into ``out`` ``[B]``; ``keys`` ``[B]`` are consumed.

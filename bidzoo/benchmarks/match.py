@@ -6,7 +6,7 @@ bridge by ``duplicate`` in IMPs, in the other games by ``pairings``, whose ``sum
 
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bidzoo import __version__, agents
-from bidzoo.agents.policy import Policy
+from bidzoo.agents.policy import Agent, Policy
 from bidzoo.agents.spades.match import play_boards, share_won
 from bidzoo.benchmarks.results import Estimate, ResultTable
 from bidzoo.core import jobs
@@ -33,6 +33,8 @@ SHARES = 4  # tasks a worker, so that the slowest share costs little
 LEAST = 64  # fewest boards a task, to repay sending it
 SLOW_SHARE = 10  # boards a task of a slow policy: some seconds or minutes, what a kill can cost each worker
 
+
+Boards = I64 | Sequence[int]  # numbers [N]
 
 # ---- play --------------------------------------------------------------------------------
 
@@ -73,14 +75,14 @@ def slow(policies: Sequence[Policy]) -> bool:
 
 def play(
     game: Game,
-    policies: Sequence[str | Policy],
-    boards: I64,
+    policies: Sequence[Agent],
+    boards: Boards,
     seed: int = 0,
     policy_seed: int = 0,
     run: Run = HERE,
     actions: bool = False,
 ) -> Episodes:
-    """Every board once with ``policies[p]`` (or the agent of that name) at player ``p``.
+    """Every board once with ``policies[p]``, or what ``agents.resolve`` makes of it, at player ``p``.
 
     ``boards`` are numbers ``[N]``; with ``seed`` they say the deals, with ``policy_seed`` the policies' random numbers.
     ``actions`` asks for those taken, which no ledger keeps.
@@ -107,8 +109,8 @@ def play(
 
 def play_each(
     game: Game,
-    seatings: Sequence[Sequence[str | Policy]],
-    boards: I64,
+    seatings: Sequence[Sequence[Agent]],
+    boards: Boards,
     seed: int = 0,
     policy_seed: int = 0,
     run: Run = HERE,
@@ -121,22 +123,26 @@ def play_each(
     ]
 
 
-def board_numbers(boards: I64) -> I64:
+def board_numbers(boards: Boards) -> I64:
     """``boards`` as int64 ``[N]``; ValueError unless they are a list of numbers from 0."""
     numbers = np.asarray(boards)
     if numbers.ndim != 1:
         raise ValueError(f"boards {boards!r}: expected a list of board numbers; the first ten are np.arange(10)")
-    if len(numbers) and (numbers.dtype.kind not in "iu" or numbers.min() < 0):
-        raise ValueError(f"boards: {numbers.dtype} from {numbers.min()}, expected integers from 0")
+    if len(numbers) and (numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= 2**63):
+        first = f" from {numbers.min()}" if numbers.dtype.kind in "iuf" else ""
+        raise ValueError(f"boards: {numbers.dtype}{first}, expected integers from 0 to {2**63 - 1}")
     return np.ascontiguousarray(numbers, np.int64)
 
 
-def seated(game: Game, policies: Sequence[str | Policy]) -> tuple[Policy, ...]:
+def seated(game: Game, policies: Sequence[Agent]) -> tuple[Policy, ...]:
     """A policy for each player of ``game``, from whatever ``agents.resolve`` takes; one name or function is one policy.
 
     Raises:
+        TypeError: not a list of policies.
         ValueError: there are not as many as players, or one does not play ``game``.
     """
+    if isinstance(policies, str) or not isinstance(policies, Collection):
+        raise TypeError(f"policies {policies!r}: expected a list of {game.num_players}, one for each player")
     if len(policies) != game.num_players:
         raise ValueError(f"{game.id} has {game.num_players} players, got {len(policies)} policies")
     keys = [one if isinstance(one, str) else id(one) for one in policies]
@@ -302,12 +308,11 @@ class Match(NamedTuple):
         return Estimate.of(self.imps, group=self.deals)
 
 
-Player = Policy | str  # a policy, or what ``agents.resolve`` takes for one
-Pair = Player | tuple[Player, Player]  # one at both seats, or (North or East, South or West)
+Pair = Agent | tuple[Agent, Agent]  # one at both seats, or (North or East, South or West)
 
 
 def duplicate(
-    game: Bridge, ours: Pair, theirs: Pair, boards: I64, seed: int = 0, policy_seed: int = 0, run: Run = HERE
+    game: Game, ours: Pair, theirs: Pair, boards: Boards, seed: int = 0, policy_seed: int = 0, run: Run = HERE
 ) -> Match:
     """A duplicate match (Law 78B): the IMPs of the difference between the two tables on every board.
 
@@ -326,10 +331,17 @@ def duplicate(
         raise ValueError(f"a duplicate match compares scores; make the game with reward='score', not {game.reward!r}")
     (a, c), (b, d) = (pair if isinstance(pair, tuple) else (pair, pair) for pair in (ours, theirs))
     a, b, c, d = seated(game, (a, b, c, d))
-    first, second = play_each(game, ((a, b, c, d), (b, a, d, c)), board_numbers(boards), seed, policy_seed, run)
+    first, second = play_each(game, ((a, b, c, d), (b, a, d, c)), _some(boards), seed, policy_seed, run)
     difference = np.round(game.reward_scale * (first.reward[:, 0] - second.reward[:, 0])).astype(np.int32)
     deals = game.deal_numbers(first.boards, seed)
     return Match(first.boards, deals, np.asarray(imps(difference), np.int64), first.states, second.states)
+
+
+def _some(boards: Boards) -> I64:
+    numbers = board_numbers(boards)
+    if len(numbers) == 0:
+        raise ValueError("boards: none, which compares nobody; expected one or more")
+    return numbers
 
 
 # Spades is played duplicate too: every board at two tables, with the partnerships exchanged. In the games of two
@@ -342,12 +354,12 @@ Names = tuple[str, str]
 
 
 def pairings(
-    game: Game, ours: Player, theirs: Player, boards: I64, seed: int = 0, policy_seed: int = 0, run: Run = HERE
+    game: Game, ours: Agent, theirs: Agent, boards: Boards, seed: int = 0, policy_seed: int = 0, run: Run = HERE
 ) -> list[Episodes]:
     """Every board ``[N]`` in each of the game's ``SEATINGS``, with the actions taken; arguments as of ``duplicate``."""
     pair = agents.resolve(ours, game), agents.resolve(theirs, game)
     seatings = [[pair[agent] for agent in seats] for seats in SEATINGS[game.utility]]
-    return play_each(game, seatings, boards, seed, policy_seed, run, actions=True)
+    return play_each(game, seatings, _some(boards), seed, policy_seed, run, actions=True)
 
 
 def summary(game: Game, names: Names, played: Sequence[Episodes]) -> ResultTable:

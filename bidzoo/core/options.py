@@ -15,6 +15,8 @@ from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
+import numpy as np
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 # ---- names ---------------------------------------------------------------------------------
@@ -115,6 +117,13 @@ def whole(name: str, value: Any, least: int, most: int) -> int:
     if not is_whole(value, least, most):
         raise ValueError(f"{name} {value!r}: expected an integer from {least} to {most}")
     return int(value)
+
+
+def truth(name: str, value: Any) -> bool:
+    """``value`` as a bool; ValueError unless it is a truth value, Python's or NumPy's."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} {value!r}: expected {NAMES[bool]}")
+    return bool(value)
 
 
 class Checked:

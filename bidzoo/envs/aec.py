@@ -7,9 +7,9 @@ their checks are made here, in place, so ``env`` and ``raw_env`` are the same cl
 from collections.abc import Callable
 from functools import cached_property
 from html import escape
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature, isclass, signature
 from operator import index
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, overload
 
 import gymnasium
 import numpy as np
@@ -22,7 +22,7 @@ from bidzoo.envs.game import Buffers, Game, game_of
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
 
 if TYPE_CHECKING:
-    from bidzoo.agents.policy import Policy
+    from bidzoo.agents.policy import Agent
 
 _AFTER_RESET = frozenset({"rewards", "terminations", "truncations", "agent_selection", "agents", "_cumulative_rewards"})
 
@@ -130,7 +130,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         if self.render_mode == "human":
             self.render()
 
-    def step(self, action: int | None) -> None:
+    def step(self, action: SupportsIndex | None) -> None:
         """Take the action of ``agent_selection``; agents of a finished episode step with None, once each."""
         agent = self.agent_selection
         self._infos = None
@@ -140,7 +140,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
             self._was_dead_step(action)
             return
         try:
-            chosen = index(action)  # type: ignore[arg-type]  # None is no index either
+            chosen = -1 if isinstance(action, bool) else index(action)  # type: ignore[arg-type]  # None is no index either
         except TypeError:
             chosen = -1
         if not 0 <= chosen < self.game.num_actions:
@@ -196,6 +196,11 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
             self._infos = {agent: {"action_mask": masks[self._number[agent]]} for agent in self.agents}
         return self._infos
 
+    @overload
+    def last(self, observe: Literal[True] = ...) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]: ...
+    @overload
+    def last(self, observe: bool) -> tuple[dict[str, Any] | None, float, bool, bool, dict[str, Any]]: ...
+
     def last(self, observe: bool = True) -> tuple[dict[str, Any] | None, float, bool, bool, dict[str, Any]]:
         """Observation, reward since its last turn, termination, truncation and info of ``agent_selection``."""
         agent = self.agent_selection
@@ -217,24 +222,54 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
 
         For centralised critics; agents see observations only. At any time after ``reset()``, the end included.
         """
-        if self._board < 0:
-            raise AttributeError("state() cannot be called before reset()")
+        self._need_reset("state")
         return self.game.state_encoder(self._states)[0]
 
     def view(self, agent: str) -> States:
-        """What ``agent`` knows, as the views ``[1]`` that a policy takes."""
+        """What ``agent`` knows, as the views ``[1]`` that a policy takes; after ``reset()``."""
+        self._need_reset("view")
         return self.game.view_of(self._states, np.array([self._number[agent]]))
 
-    def ask(self, policy: "Policy") -> int:
+    def _need_reset(self, method: str) -> None:
+        if self._board < 0:
+            raise AttributeError(f"{method}() cannot be called before reset()")
+
+    def ask(self, policy: "Agent") -> int:
         """What ``policy`` would do for ``agent_selection``: ``env.step(env.ask(policy))``.
 
-        Its random numbers are those of ``(seed, board, turn)``, as in a match of that seed.
+        Its random numbers are those of ``(seed, board, turn)``, as in a match of that seed. A plain function is given
+        observation and mask.
+
+        Raises:
+            TypeError: neither a policy nor a function.
+            ValueError: it does not play this game, or its answer is no integer.
         """
         if isinstance(policy, str):
             raise TypeError(f"ask() takes a policy: bidzoo.agents.make({policy!r})")
+        if isclass(policy) or not (callable(policy) or hasattr(policy, "act")):
+            hint = f"; make one: {policy.__name__}()" if isclass(policy) else ""
+            raise TypeError(
+                f"ask() takes a policy, got {policy!r} (expected an object with name and act(), or a function of"
+                f" observation and mask){hint}"
+            )
         agent, states = self.agent_selection, self._states
-        rng = Streams.at(self._seed, states["board"], self.game.clock(states))
-        return int(policy.act(self.view(agent), self._out.mask, rng)[0])
+        name = getattr(policy, "name", getattr(policy, "__name__", "the policy"))
+        if not hasattr(policy, "act"):
+            seen = self.observe(agent)
+            chosen = np.asarray([policy(seen["observation"], seen["action_mask"])])
+        else:
+            rng = Streams.at(self._seed, states["board"], self.game.clock(states))
+            try:
+                chosen = np.asarray(policy.act(self.view(agent), self._out.mask, rng))
+            except (KeyError, AttributeError) as problem:  # of compiled rules; of rules as plain Python
+                if isinstance(problem, AttributeError) and not isinstance(problem.obj, np.void):
+                    raise
+                field = problem if isinstance(problem, KeyError) else repr(problem.name)
+                raise ValueError(f"{name} does not play {self.game}: its views have no field {field}") from problem
+        if chosen.shape != (1,) or chosen.dtype.kind not in "iu":
+            got = f"{chosen.dtype} {list(chosen.shape)}"
+            raise ValueError(f"{name}: gave {got}, expected one integer, [1]")
+        return int(chosen[0])
 
     def render(self) -> Any:
         """The whole table as ``render_mode`` says: text, SVG document, pixels uint8 ``[H, W, 3]``; None if shown."""

@@ -263,6 +263,8 @@ def legal_actions(who: str, chosen: Any, legal: I8, boards: NDArray[Any]) -> I64
 
 def refuse_typos(options: Mapping[str, Any], known: Iterable[str]) -> None:
     """ValueError for a ``reset`` option that looks like one of ``known``; others are ignored as PettingZoo asks."""
+    if not isinstance(options, Mapping):
+        raise TypeError(f"options {options!r}: expected a dict of {', '.join(known)}")
     names = list(known)
     for name in options:
         if name not in names and (meant := get_close_matches(str(name), names, 1, 0.75)):
@@ -284,8 +286,8 @@ def read_options(options: Mapping[str, Any], readers: Mapping[str, Callable[[Any
 
 def read_board(value: Any) -> int:
     """Number of a board."""
-    if not is_whole(value, 0):
-        raise ValueError(f"{value!r} is not a board number (expected an integer from 0)")
+    if not is_whole(value, 0, 2**63 - 1):
+        raise ValueError(f"{value!r} is not a board number (expected an integer from 0 to {2**63 - 1})")
     return int(value)
 
 

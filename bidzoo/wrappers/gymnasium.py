@@ -253,25 +253,32 @@ def single_agent_vector(
 
 
 def seated(
-    env_id: str, learner: int | str = 0, opponents: Any = "random", partner: Any = None, **options: Any
+    env_id: str, learner: int | str = 0, opponents: Any = None, partner: Any = None, **options: Any
 ) -> tuple[Game, list[Policy | None], int | str]:
     """The game ``env_id`` with its ``options``, who sits where (see ``seat_policies``), and ``learner``."""
     game = make_game(env_id, **options)
     return game, seat_policies(game, learner, opponents, partner), learner
 
 
-def seat_policies(
-    game: Game, learner: int | str, opponents: Any = "random", partner: Any = None
-) -> list[Policy | None]:
+def seat_policies(game: Game, learner: int | str, opponents: Any = None, partner: Any = None) -> list[Policy | None]:
     """Policies ``[P]`` of all seats but the learner's, from whatever ``agents.resolve`` takes.
 
     Args:
         game: the game they play.
         learner: our own seat, None in the result; seats are numbers or names, see ``Game.player_at``.
-        opponents: one name or policy for every other seat, a list ``[P]``, or ``{player: policy}``.
+        opponents: one name or policy for every other seat, a list ``[P]``, or ``{player: policy}``; default: random.
         partner: replaces ``opponents`` at the learner's allies.
+
+    Raises:
+        ValueError: ``partner`` where the learner has none, or both where every other player is a partner.
     """
     learner = game.player_at(learner)
+    allies = game.allies(learner)
+    if partner is not None and len(allies) == 1:
+        raise ValueError(f"{game} has no partners: give opponents alone")
+    if partner is not None and opponents is not None and len(allies) == game.num_players:
+        raise ValueError(f"{game} has no opponents, the other player is the learner's partner: give partner alone")
+    opponents = "random" if opponents is None else opponents
     if isinstance(opponents, Mapping):
         by_player = {game.player_at(place): policy for place, policy in opponents.items()}
         given = [by_player.get(p) for p in range(game.num_players)]
@@ -284,5 +291,5 @@ def seat_policies(
         raise ValueError(f"{game.id} has {game.num_players} players, got {len(given)} opponents")
     if partner is not None:
         ally = agents.resolve(partner, game)
-        given = [ally if p in game.allies(learner) else policy for p, policy in enumerate(given)]
+        given = [ally if p in allies else policy for p, policy in enumerate(given)]
     return [None if p == learner or one is None else agents.resolve(one, game) for p, one in enumerate(given)]

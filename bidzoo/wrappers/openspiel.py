@@ -19,7 +19,8 @@ from open_spiel.python.policy import Policy as SpielPolicy
 from bidzoo.agents import is_small
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS, hand_bits, hand_cards
 from bidzoo.core.kernels import I8, I64, U64, State, States
-from bidzoo.core.streams import Streams
+from bidzoo.core.options import whole
+from bidzoo.core.streams import Streams, checked_seed
 from bidzoo.envs.bridge.deals import seat_row
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.game import Game, legal_actions
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 FIRST_CALL = NUM_CARDS  # OpenSpiel's bridge: actions 0 ... 51 are cards, 52 + call are calls
 PREFIX = "python_bidzoo_"
 _BOARDS = {"boards": 1000, "seed": 0}
+_MOST_BOARDS = 2**31 - 1  # OpenSpiel counts chance outcomes in 32 bits
 PARAMETERS: dict[str, dict[str, Any]] = {  # options of OpenSpiel's load_game, with their defaults
     "comm_v0": {"length": 3},
     "simple_bidding_v0": {"size": 4},
@@ -52,16 +54,19 @@ class _Shared:
             raise ValueError("reward='duplicate' has two tables with separate histories; OpenSpiel's have one")
         self.game: Game = make_game(env_id, **options)
         self.small = hasattr(self.game, "num_types")
-        self.seed = int(parameters.get("seed", 0))
+        self.seed = checked_seed(parameters.get("seed", 0))
         self.types = getattr(self.game, "num_types", (1, 1))
-        self.outcomes = self.types[0] * self.types[1] if self.small else int(parameters["boards"])
+        self.outcomes = (
+            self.types[0] * self.types[1] if self.small else whole("boards", parameters["boards"], 1, _MOST_BOARDS)
+        )
         self.out = self.game.buffers(1)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> _Shared:
         return self
 
     def deal(self, outcome: int) -> States:
-        """The record ``[1]`` of a chance outcome."""
+        """The record ``[1]`` of a chance outcome; ValueError if there is no such outcome."""
+        outcome = whole("deal", outcome, 0, self.outcomes - 1)
         record = self.game.new(1)
         board = np.array([0 if self.small else outcome], np.int64)
         self.game.begin(record, board, self.seed, self.out)
@@ -90,7 +95,8 @@ class SpielState(pyspiel.State):
 
     def view(self, player: int) -> States:
         """What ``player`` knows, as the views ``[1]`` that a bidzoo policy takes."""
-        return self._shared.game.view_of(self.record, np.array([player]))
+        game = self._shared.game
+        return game.view_of(self.record, np.array([game.player_at(player)]))
 
     def current_player(self) -> int:
         return self._player
@@ -107,6 +113,9 @@ class SpielState(pyspiel.State):
         if self._record is None:
             self._record = shared.deal(action)
         else:
+            if action not in self._legal:  # the kernels trust what they are given, and OpenSpiel checks nothing
+                who = "at the end" if self.is_terminal() else f"by player_{self._player}"
+                raise ValueError(f"illegal action {action} {who}; legal: {self._legal}")
             shared.game.step_one(self._record, action, out)
             if out.over[0]:
                 self._player, self._legal = int(pyspiel.PlayerId.TERMINAL), []

@@ -6,7 +6,7 @@ import pytest
 from absl import flags
 
 from bidzoo.envs.signalling.compiled import compile_game, evaluate, uniform
-from bidzoo.registry import make_game
+from bidzoo.registry import make, make_game
 from bidzoo.wrappers import openspiel
 
 flags.FLAGS(["tests"], known_only=True)
@@ -146,3 +146,40 @@ def test_parameters_are_refused():
         pyspiel.load_game("python_bidzoo_bridge_bidding(reward=duplicate)")
     with pytest.raises(Exception, match="size"):
         pyspiel.load_game("python_bidzoo_minibridge(size=-1)")
+    for wrong in ("boards=0", "boards=-5", "seed=-1"):
+        with pytest.raises(ValueError, match=f"{wrong.replace('=', ' ')}: expected an integer from"):
+            pyspiel.load_game(f"python_bidzoo_bridge_bidding({wrong})")
+
+
+@pytest.mark.parametrize("name", ["minibridge", "bridge_bidding", "spades"])
+def test_wrong_actions_are_refused_and_change_nothing(name):
+    game = pyspiel.load_game(f"python_bidzoo_{name}")
+    state = game.new_initial_state()
+    for outcome in (10**8, game.max_chance_outcomes(), -4):
+        with pytest.raises(ValueError, match=f"deal {outcome}: expected an integer from 0 to"):
+            state.apply_action(outcome)
+    assert state.is_chance_node()
+    state.apply_action(5)
+    before = str(state)
+    for action in (10**8, game.num_distinct_actions(), -4):
+        with pytest.raises(ValueError, match=f"illegal action {action} by player_{state.current_player()}; legal: "):
+            state.apply_action(action)
+    with pytest.raises(ValueError, match="9 is no player of"):
+        state.view(9)
+    assert (str(state), state.history()) == (before, [5])
+    while not state.is_terminal():
+        state.apply_action(state.legal_actions()[0])
+    with pytest.raises(ValueError, match="illegal action 0 at the end"):
+        state.apply_action(0)
+
+
+def test_every_documented_reward_of_an_auction_is_paid():
+    for reward in ("score", "par", "cost"):
+        state = pyspiel.load_game(f"python_bidzoo_bridge_bidding(reward={reward})").new_initial_state()
+        for action in (3, 7, 0, 0, 0):
+            state.apply_action(action)
+        env = make("bridge_bidding_v0", reward=reward)
+        env.reset(seed=0, options={"board": 3})
+        for call in (7, 0, 0, 0):
+            env.step(call)
+        assert state.returns() == list(env.rewards.values())

@@ -25,7 +25,7 @@ from bidzoo.agents.bridge.dense import GELU, NONE, RELU, dense, pack
 from bidzoo.core.arrays import HALF, Tensor, digest, load_tensors, rounded
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F32, F64, I8, I64, States, batched
-from bidzoo.core.options import Checked, Range
+from bidzoo.core.options import Checked, Range, Weight, fits
 from bidzoo.core.schema import json_value, parse
 from bidzoo.core.storage import replace_file
 from bidzoo.core.streams import Streams
@@ -375,8 +375,8 @@ class NetworkPolicy:
         temperature: of the softmax calls are drawn from; 0 takes the likeliest call.
         name: what result tables call it.
         """
-        if not (np.isfinite(temperature) and temperature >= 0):
-            raise ValueError(f"temperature {temperature}: expected 0 (greedy) or more")
+        if not fits(Weight, temperature):
+            raise ValueError(f"temperature {temperature!r}: expected 0 (greedy) or more")
         self.temperature = temperature
         self.name = name or type(self).name
         self._weights = weights

@@ -22,7 +22,7 @@ from bidzoo.core.cards import (
     seat_number,
 )
 from bidzoo.core.kernels import I8, I64, U64, Bool, State, States
-from bidzoo.core.options import choose_from, is_whole
+from bidzoo.core.options import choose_from, is_whole, truth
 from bidzoo.envs.bridge import engine
 from bidzoo.envs.bridge.deals import (
     READERS,
@@ -129,6 +129,7 @@ class Bridge(Game):
             raise ValueError(f"reward_scale {reward_scale!r}: expected a positive number")
         if not is_whole(most_calls, 0):
             raise ValueError(f"most_calls {most_calls!r}: expected an integer from 0")
+        competition = truth("competition", competition)
         if (most_calls or not competition) and reward == "duplicate":
             raise ValueError("reward 'duplicate' exchanges the sides, which without competition are not alike")
         self.reward, self.reward_scale = reward, float(reward_scale)
@@ -144,9 +145,9 @@ class Bridge(Game):
             deals = DealSet.of(np.empty((0, 4), np.int64)) if play else "train"
         source = self._source_of(deals)
         self.deals = DealSet(source.hands, source.tricks)
-        self._source = source._replace(augment=bool(augment), shuffle=bool(shuffle))
+        self._source = source._replace(augment=truth("augment", augment), shuffle=truth("shuffle", shuffle))
         self._rules = engine.Rules(
-            play, REWARDS[reward], float(reward_scale), self.encoder.code, bool(competition), int(most_calls)
+            play, REWARDS[reward], float(reward_scale), self.encoder.code, competition, int(most_calls)
         )
 
     def _source_of(self, deals: DealSet | str | Path) -> Source:

@@ -9,7 +9,7 @@ import numpy as np
 
 from bidzoo.core.cards import NUM_CARDS, seat_number
 from bidzoo.core.kernels import I8, I64, U64, Bool, State, States, allocate
-from bidzoo.core.options import choose_from, whole
+from bidzoo.core.options import choose_from, truth, whole
 from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder, read_board, read_deal, read_options, refuse_typos
 from bidzoo.envs.picture import Picture
 from bidzoo.envs.spades import engine
@@ -137,9 +137,9 @@ class Spades(Game):
         state["deck"] = index_of("deck", self.deck, DECKS)
         state["failed_nil"] = index_of("failed_nil", self.failed_nil, FAILED_NIL)
         state["sides"] = 4 if state["variant"] == CUTTHROAT else 2
+        state["blind_nil"] = truth("blind_nil", self.blind_nil)
         if self.blind_nil and state["variant"] not in (PARTNERSHIP, CUTTHROAT):
             raise ValueError(f"blind_nil: there is no blind nil in {self.variant}")
-        state["blind_nil"] = bool(self.blind_nil)
         state["blind_deficit"] = whole("blind_deficit", self.blind_deficit, -MOST_POINTS, MOST_POINTS)
         state["bag_penalty"] = penalty = whole("bag_penalty", self.bag_penalty, 0, 1000)
         if penalty % 10:
