@@ -295,9 +295,9 @@ def test_ask_takes_a_policy():
             r"got None \(expected an object with name and act\(\), or a function of observation and mask",
         ),
         (Odd, TypeError, r"got <class .*; make one: Odd\(\)"),
-        (Odd(3), ValueError, r"odd: gave int64 \[\], expected one integer, \[1\]"),
-        (Odd([3.0]), ValueError, r"odd: gave float64 \[1\], expected one integer"),
-        (lambda observation, mask: None, ValueError, r"<lambda>: gave object \[1\], expected one integer"),
+        (Odd(3), ValueError, r"odd: act\(\) gave int64 \[\], expected one integer a row, \[1\]"),
+        (Odd([3.0]), ValueError, r"odd: act\(\) gave float64 \[1\], expected one integer"),
+        (lambda observation, mask: None, ValueError, r"<lambda>: act\(\) gave object \[1\], expected one integer"),
     ],
 )
 def test_what_ask_refuses(policy, error, text):

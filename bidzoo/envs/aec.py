@@ -268,7 +268,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
                 raise ValueError(f"{name} does not play {self.game}: its views have no field {field}") from problem
         if chosen.shape != (1,) or chosen.dtype.kind not in "iu":
             got = f"{chosen.dtype} {list(chosen.shape)}"
-            raise ValueError(f"{name}: gave {got}, expected one integer, [1]")
+            raise ValueError(f"{name}: act() gave {got}, expected one integer a row, [1]")
         return int(chosen[0])
 
     def render(self) -> Any:
