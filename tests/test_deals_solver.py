@@ -1,5 +1,6 @@
 """Double-dummy solving: the packaged tables, augmented tables, single contracts, processes, and the cache file."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -166,3 +167,14 @@ def test_another_file_is_not_taken_for_a_cache(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"notes\.txt: header: b'my notes', expected .*double-dummy cache"):
         TrickCache(tmp_path / "notes.txt")
     assert (tmp_path / "notes.txt").read_text() == "my notes\n"
+
+
+def test_without_endplay_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Python 3.14, in the words of the quick start."""
+    monkeypatch.setitem(sys.modules, "endplay", None)
+    double_dummy._solver.cache_clear()
+    with pytest.raises(ImportError, match="solving deals needs endplay"):
+        solve_tricks(some("test", 0).hands)
+    assert (packaged("test").tricks >= 0).all()
+    page = Path(__file__).parents[1] / "docs" / "quickstart.md"
+    assert "`solving deals needs endplay`" in page.read_text(encoding="utf-8")

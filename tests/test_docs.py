@@ -101,6 +101,43 @@ def test_links_have_a_text_and_a_target(page):
             assert (page.parent / target.split("#")[0]).exists(), target
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_what_sphinx_fills_in_is_linked(page):
+    """A code host shows the directive instead: what it would bring must be one click away."""
+    text = page.read_text(encoding="utf-8")
+    for name in re.findall(r"^```{(?:literal)?include} (\S+)", text, re.MULTILINE):
+        assert f"]({name})" in text
+    if "```{eval-rst}" in text:
+        assert "`help(" in text
+
+
+def test_links_lead_to_every_page():
+    """From the first one, without the navigation that Sphinx adds."""
+    reached, ahead = set(), [ROOT / "docs" / "index.md"]
+    while ahead:
+        page = ahead.pop()
+        reached.add(page)
+        targets = {
+            (page.parent / target.split("#")[0]).resolve() for _, target in LINK.findall(page.read_text("utf-8"))
+        }
+        ahead += (targets & {*PAGES}) - reached
+    assert {*PAGES} - reached == {ROOT / "README.md"}
+
+
+def test_the_quick_start_has_every_extra():
+    known = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    told = re.findall(r"`bidzoo\[(\w+)\]`", (ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8"))
+    assert {*told} == known.keys() - {"docs", "mutations", "dev"}  # of the repository
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_an_extra_can_be_installed_in_a_clone(page):
+    """Until bidzoo is published there is no other way."""
+    text = page.read_text(encoding="utf-8")
+    for extra in re.findall(r'pip install "bidzoo\[(\w+)\]"', text):
+        assert f'".[{extra}]"' in text
+
+
 def test_the_readme_of_a_package_index_has_no_relative_links():
     found = LINK.findall(importlib.metadata.metadata("bidzoo").get_payload())
     assert found and all(target.startswith(("http://", "https://", "#")) for _, target in found)

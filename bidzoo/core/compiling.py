@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 VARIABLE = "BIDZOO_COMPILE"
 POLICIES = ("background", "now")
+# each game and agent has kernels of its own, so another program may have to say it again
+SAID = "bidzoo: compiling kernels that are new to this machine, up to a minute; `bidzoo compile` prepares all of them"
 
 KERNELS: dict[tuple[str, str], Kernel] = {}  # by module and qualified name
 _asked: set[tuple[str, str, Any]] = set()
@@ -86,7 +88,7 @@ def announce(kernel: Kernel, arguments: tuple[Any, ...]) -> None:
     signature = _signature(kernel, arguments)
     if signature is not None and not _is_kept(kernel, signature):
         _said = True
-        print("bidzoo: compiling kernels for this machine; once, up to a minute", file=sys.stderr, flush=True)
+        print(SAID, file=sys.stderr, flush=True)
 
 
 def _signature(kernel: Kernel, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
