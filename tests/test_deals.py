@@ -19,6 +19,7 @@ from bidzoo.envs.bridge.deals import (
     RELABELLINGS,
     SPLITS,
     DealSet,
+    alike,
     augment,
     augment_row,
     packaged,
@@ -40,6 +41,11 @@ def broken(path: Path, **fields: object) -> Path:
     given: dict[str, Any] = {name: value for name, value in content.items() if value is not None}
     np.savez(path, **given)
     return path
+
+
+def test_deals_are_told_apart_by_their_cards() -> None:
+    hands = few().hands[[3, 0, 3, 1, 0]]
+    assert alike(hands).tolist() == [0, 1, 0, 3, 1]
 
 
 # ---- files -------------------------------------------------------------------------------

@@ -176,6 +176,7 @@ def test_import_command(tmp_path: Path, quick: Callable[[I64], I8]) -> None:
     result = CliRunner().invoke(app, ["import", str(tmp_path / "two.pbn"), "--out", str(out)])
     assert result.exit_code == 0
     assert "2 (2 different, 1 solved)" in result.stdout
+    assert "provenance: solved on import: False" in result.stdout
     plain = DealSet.load(out)
     CliRunner().invoke(app, ["import", str(tmp_path / "two.pbn"), "--out", str(out), "--solve"])
     solved = DealSet.load(out)

@@ -210,8 +210,8 @@ def test_a_function_is_a_policy(mine):
 
 
 def test_every_command_takes_them(mine):
-    assert "\nmine against pass: +0 IMPs" in run("match", "mine_too:Agent", "pass", "--boards", "4").output
-    assert "\nme against pass" in run("match", "me=mine_too:first", "pass", "--boards", "4").output
+    assert run("match", "mine_too:Agent", "pass", "--boards", "4").output.startswith("mine against pass: +0 IMPs")
+    assert run("match", "me=mine_too:first", "pass", "--boards", "4").output.startswith("me against pass")
     assert "│ first" in run("match", "mine_too:first", "random", "--env", "mini_hanabi", "--boards", "4").output
     text = run("bench", "bridge", "--agents", "mine_too:Agent,pass", "--boards", "4", "--json", "b.json").output
     assert "│ mine " in text

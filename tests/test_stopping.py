@@ -68,7 +68,7 @@ def test_workers_end_too_and_the_command_goes_on(tmp_path: Path) -> None:
     until = time.monotonic() + 120
     while not journal.exists() and time.monotonic() < until:
         time.sleep(0.1)
-    assert stop(process) == "\n\nbidzoo: stopped; the same command goes on from d.npz.journal\n"
+    assert stop(process) == "\nbidzoo: stopped; the same command goes on from d.npz.journal\n"
     assert journal.exists() and not (tmp_path / "d.npz").exists()
     while time.monotonic() < until:
         try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bidzoo.cli.options import Host
+from bidzoo.cli.options import Host, counted
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -133,12 +133,16 @@ def _pair(names: str, player: str | None) -> tuple[Policy | None, Policy | None]
 
 
 def _show(record: Record, expected: int) -> None:
+    import numpy as np
+
     from bidzoo.benchmarks.results import Estimate
+    from bidzoo.envs.bridge.deals import alike
 
     played = [result for result in record.results.values() if result.points is not None]
     typer.echo(f"{len(played)} of {expected} boards at tables played, saved in {record.path}")
     won = record.imps()
     if won:
         imps = list(won.values())
-        mean = Estimate.of(imps, group=list(won))
-        typer.echo(f"first pair: {sum(imps):+d} IMPs on {len(imps)} boards, {mean} a board")
+        hands = {result.number: result.hands for result in record.results.values()}
+        mean = Estimate.of(imps, group=alike(np.array([hands[number] for number in won])))
+        typer.echo(f"first pair: {sum(imps):+d} IMPs on {counted(len(imps), 'board')}, {mean} a board")

@@ -18,6 +18,8 @@ def _npz(path: Path) -> Path:
     return path
 
 
+TOLD = {"solved": "solved on import"}  # a file may come with tables of its own
+
 Count = Annotated[int, typer.Argument(min=1, metavar="N", help="Number of deals.")]
 Out = Annotated[Path, typer.Option("--out", callback=_npz, help="Deal file to write (.npz).")]
 Seed = Annotated[int, typer.Option(min=0, help="Deal i is a function of (seed, i).")]
@@ -68,8 +70,7 @@ def import_(
         tricks = deals.tricks.copy()
         tricks[missing] = solve_tricks(deals.hands[missing], workers)
         deals = DealSet.of(deals.hands, tricks, str(file))
-    tables = "solved where the file has none" if solve else "of the file"
-    deals.save(out, {"deals": f"imported from {file.name}", "tables": tables})
+    deals.save(out, {"deals": f"imported from {file.name}", "solved": solve})
     _show(out)
     unsolved = [place for place, tricks in enumerate(deals.tricks) if (tricks < 0).any()]
     if unsolved:
@@ -116,7 +117,7 @@ def _show(path: Path) -> None:
     numbers = summary(deals)
     lines = {
         "deals": f"{numbers.deals} ({numbers.different} different, {numbers.solved} solved)",
-        **{f"provenance: {name}": value for name, value in provenance.items()},
+        **{f"provenance: {TOLD.get(name, name)}": value for name, value in provenance.items()},
         "SHA-256 of the deals": deals.checksum(),
         "mean points": "  ".join(f"{seat} {x:.2f}" for seat, x in zip(SEATS, numbers.points)),
     }

@@ -1,13 +1,14 @@
 """``bidzoo bluechip serve`` and ``join``."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
 from bidzoo.agents.policy import Uniform
 from bidzoo.bluechip.boards import seeded
-from bidzoo.cli.bluechip import app
+from bidzoo.cli.bluechip import _show, app
 
 
 def bluechip(*words):
@@ -74,3 +75,14 @@ def test_an_agent_joins(tm):
     record = match.done()
     assert [line.split(": ")[1] for line in output.splitlines()] == [r.contract for r in record.results.values()]
     assert {result.names for result in record.results.values()} == {("guests", "random")}
+
+
+def test_boards_of_one_deal_count_as_one(capsys):
+    """Here boards 1 and 3; else the error were 1.0."""
+    results = {
+        (room, number): SimpleNamespace(number=number, hands=hands, points=0)
+        for number, hands in enumerate([(1, 2, 4, 8), (2, 1, 4, 8), (1, 2, 4, 8)], 1)
+        for room in ("open", "closed")
+    }
+    _show(SimpleNamespace(results=results, imps=lambda: {1: 3, 2: 0, 3: 3}, path="m.jsonl"), 6)
+    assert "+6 IMPs on 3 boards, 2.0 ± 1.3 a board" in capsys.readouterr().out

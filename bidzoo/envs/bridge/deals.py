@@ -149,6 +149,12 @@ def deals_of(boards: list[Board], source: str) -> DealSet:
     return DealSet.of(np.array(list(tricks)), np.array(list(tricks.values()), np.int8), source)
 
 
+def alike(hands: I64) -> I64:
+    """For each of the deals ``[n, 4]`` the place of the first one of the same cards."""
+    _, first, which = np.unique(hands, axis=0, return_index=True, return_inverse=True)
+    return np.asarray(first[which.reshape(-1)], np.int64)
+
+
 class Summary(NamedTuple):
     """A set of deals in numbers, to see whether it looks random."""
 

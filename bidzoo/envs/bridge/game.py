@@ -30,6 +30,7 @@ from bidzoo.envs.bridge.deals import (
     UNKNOWN,
     DealSet,
     Source,
+    alike,
     deal_number_row,
     packaged,
     read_boards,
@@ -181,8 +182,7 @@ class Bridge(Game):
         if len(self._source.hands) == 0:
             return super().deal_numbers(boards, seed)
         numbers = np.array([deal_number_row(int(board), seed, self._source) for board in boards], np.int64)
-        _, first, which = np.unique(self.deals.hands[numbers], axis=0, return_index=True, return_inverse=True)
-        return numbers[first][which.reshape(-1)]  # a file may hold a deal more than once
+        return numbers[alike(self.deals.hands[numbers])]  # a file may hold a deal more than once
 
     def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
         engine.step(states, actions, seed, stride, self._rules, self._source, out)
