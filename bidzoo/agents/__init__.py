@@ -46,10 +46,8 @@ AgentName = Literal[  # for editors; other names can be registered
     "expert-wild",
     "rl",
     "ppo",
-    "ppo-expert",
     "bmcs",
     "bmcs-weighted",
-    "bmcs-expert",
     "rl-mcs",
     "pi",
     "pi-search",
@@ -110,14 +108,10 @@ AGENTS: dict[str, Entry] = {
     "expert-wild": Entry("bidzoo.agents.bridge.expert:expert_wild", "expert-sayc, bids with far less", BRIDGE[:1]),
     "rl": Entry("bidzoo.agents.bridge.rl:Rl", "network from sl by actor-critic self-play with replay", BRIDGE[:1]),
     "ppo": Entry("bidzoo.agents.bridge.ppo:Ppo", "network from sl by self-play against its past", BRIDGE[:1]),
-    "ppo-expert": Entry(
-        "bidzoo.agents.bridge.ppo:PpoExpert", "network from expert-sayc, against its past and other systems", BRIDGE[:1]
-    ),
     "bmcs": Entry("bidzoo.agents.bridge.bmcs:Bmcs", "ppo with belief Monte Carlo search at the table", BRIDGE[:1]),
     "bmcs-weighted": Entry(
         "bidzoo.agents.bridge.bmcs:WeightedBmcs", "the same search, its deals weighed by the calls", BRIDGE[:1]
     ),
-    "bmcs-expert": Entry("bidzoo.agents.bridge.bmcs:BmcsExpert", "ppo-expert with that search", BRIDGE[:1]),
     "rl-mcs": Entry("bidzoo.agents.bridge.bmcs:RlMcs", "the same search without the belief network", BRIDGE[:1]),
     "pi": Entry("bidzoo.agents.bridge.pi:Pi", "network from sl by policy iteration with search", BRIDGE[:1]),
     "pi-search": Entry("bidzoo.agents.bridge.pi:PiSearch", "pi with the search of rl-mcs at the table", BRIDGE[:1]),
@@ -221,7 +215,7 @@ def _player_of(path: Path) -> tuple[Callable[..., Any], tuple[str, ...]]:
         load = _load("bidzoo.agents.tabular.policy:TablePolicy.load")
         return partial(load, path), (str(about["game"]).partition("(")[0],)
     form = about.get("format")
-    if form in WEIGHTS:
+    if isinstance(form, str) and form in WEIGHTS:
         known = AGENTS[WEIGHTS[form]]
         return partial(_load(known.factory), path), known.games
     if form != CALLS:
@@ -342,16 +336,14 @@ def make(name: AgentName | str, **options: Any) -> Policy:
     ``name``                              options
     ====================================  ========================================================================
     random, pass, sayc, exact             none
-    sl, sl-wide, sl-small, rl, ppo,       weights, temperature, name
-    ppo-expert, pi, a2c-bridge,
-    jps-bridge, baseline19, baseline16,
-    pbl
+    sl, sl-wide, sl-small, rl, ppo, pi,   weights, temperature, name
+    a2c-bridge, jps-bridge, baseline19,
+    baseline16, pbl
     expert-sayc, expert-21gf,             theirs, lighter, weights, temperature, name
     expert-polish, expert-acol,
     expert-wild
-    bmcs, bmcs-weighted, bmcs-expert,     policy, opponents, belief, judge, name, workers, top_k, p_min, r_min,
-    rl-mcs, pi-search                     r_max, p_max, temperature, deals, calls, own_calls, surprise, followed,
-                                          reward
+    bmcs, bmcs-weighted, rl-mcs,          policy, opponents, belief, judge, name, workers, top_k, p_min, r_min,
+    pi-search                             r_max, p_max, deals, calls, own_calls, surprise, followed, reward
     bis                                   player, and parts of the bidder: nil_threshold, single_curve, endgame,
                                           conventions, blind, bid_sensitive, ...
     rb, ms, io                            player, lookup

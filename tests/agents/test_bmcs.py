@@ -403,19 +403,6 @@ def test_explanations_say_what_was_compared():
     assert set(found.belief) == {0, 1, 2, 3} - {me}
 
 
-def test_a_search_at_a_temperature_is_that_of_the_softer_network():
-    """The same calls as with a policy whose logits are divided by it."""
-    batch, policy = positions(3, boards=25), agents.make("ppo")
-    warm = NetworkPolicy(policy.network.at_temperature(2.0), name="warm")
-    small = {"r_max": 30, "p_max": 200, "calls": "weigh"}
-    seen, rng = (batch.views(), batch.action_mask), Streams.at(1, np.arange(25))
-    hot, plain = Bmcs(temperature=2.0, **small), Bmcs(**small)
-    assert hot.hesitates(warm.probabilities(*seen)).sum() > plain.hesitates(policy.probabilities(*seen)).sum() > 0
-    np.testing.assert_array_equal(hot.act(*seen, rng[:]), Bmcs(warm, **small).act(*seen, rng))
-    with pytest.raises(ValueError, match="temperature 0"):
-        Bmcs(temperature=0.0)
-
-
 def test_search_without_deals_lets_the_likeliest_call_stand():
     agent = Bmcs(judge=Spread(), p_max=1, r_min=0, p_min=0.0, top_k=3)
     batch = positions(6)

@@ -13,10 +13,8 @@ NETWORKS = (
     "sl",
     "rl",
     "ppo",
-    "ppo-expert",
     "bmcs",
     "bmcs-weighted",
-    "bmcs-expert",
     "rl-mcs",
     "pi",
     "pi-search",
@@ -29,7 +27,6 @@ NETWORKS = (
 DECISIONS = {
     "bmcs": 90,
     "bmcs-weighted": 90,
-    "bmcs-expert": 90,
     "rl-mcs": 90,
     "pi-search": 90,
     "uct": 800,

@@ -30,7 +30,7 @@ from bidzoo.agents.bridge.evaluator import CLASSES, Evaluator
 from bidzoo.agents.explanation import Explanation, chances_of
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
 from bidzoo.core.kernels import F32, F64, I8, I64, Bool, State, States, allocate, batched, row
-from bidzoo.core.options import Checked, Count, Share, Weight, Whole, check_names, takes
+from bidzoo.core.options import Checked, Count, Share, Whole, check_names, takes
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row
 from bidzoo.envs.bridge.double_dummy import solve_contracts
@@ -207,7 +207,6 @@ class Options(Checked):
 
     top_k: Count = 5  # calls compared
     p_min: Share = 0.02  # least chance of such a call
-    temperature: Weight = 1.0  # of the policy's chances: above 1 it hesitates more, and surprises less
     r_min: Whole = 5  # deals played out, more than which decide; with fewer the likeliest call stands
     r_max: Count = 200  # deals played out
     p_max: Count = 2000  # deals drawn
@@ -281,8 +280,6 @@ class Bmcs:
         options: fields of ``Options``.
         """
         check_names(f"agent {type(self).name!r}", type(self), options)
-        if options.get("temperature") == 0:
-            raise ValueError("temperature 0: expected more")
         self.policy = _rollout_policy(self.proposer if policy is None else policy)
         self.opponents = self.policy if opponents is None else _rollout_policy(opponents)
         self.belief = belief if isinstance(belief, Belief) else Belief(belief)
@@ -297,19 +294,11 @@ class Bmcs:
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """The call with the best results, ``[B]``; where only one call is likely, that one."""
         numbers = _keys(rng)
-        chances = self._tempered(self.policy, views, legal)
+        chances = self.policy.probabilities(views, legal)
         out = np.asarray(chances.argmax(1), np.int64)
         for b in np.flatnonzero(self.hesitates(chances)):
             out[b] = self.search(views[b : b + 1], chances[b], int(numbers[b])).call
         return out
-
-    def _tempered(self, policy: RolloutPolicy, views: States, legal: I8) -> F32:
-        """Those of ``policy`` at the temperature of the search ``[B, 38]``."""
-        chances = policy.probabilities(views, legal)
-        if self.options.temperature == 1:
-            return chances
-        softer = chances ** np.float32(1 / self.options.temperature)
-        return np.asarray(softer / softer.sum(1, keepdims=True), np.float32)
 
     def hesitates(self, chances: F32) -> Bool:
         """Where ``chances`` ``[B, 38]`` leave more than one call to compare ``[B]``."""
@@ -413,7 +402,7 @@ class Bmcs:
         policy = self.policy if seat % 2 == me % 2 else self.opponents
         views = seen_by(before[t : t + 1], seat, hands[:, seat])
         legal = np.repeat(legal_calls(before[t : t + 1]), len(hands), axis=0)
-        return self._tempered(policy, views, legal)[:, int(before["calls"][-1, t])]
+        return policy.probabilities(views, legal)[:, int(before["calls"][-1, t])]
 
     # ---- Algorithm 4 ---------------------------------------------------------------------
 
@@ -435,7 +424,7 @@ class Bmcs:
 
     def explain(self, views: States, legal: I8, rng: Streams) -> Explanation:
         """The search behind one call, for views ``[1]``."""
-        chances = self._tempered(self.policy, views, legal)
+        chances = self.policy.probabilities(views, legal)
         found = self.search(views, chances[0], int(_keys(rng)[0]))
         me, seats = int(views["seat"][0]), [(int(views["seat"][0]) + who) % 4 for who in WHO]
         belief = {}
@@ -464,17 +453,6 @@ class WeightedBmcs(Bmcs):
 
     name = "bmcs-weighted"
     options = Options(p_min=0.005, r_max=400, p_max=4000, calls="weigh")
-
-
-class BmcsExpert(WeightedBmcs):
-    """Search with ``ppo-expert``, which is surer of its calls than right.
-
-    The belief network was taught ``ppo``'s auctions; weights take it out again.
-    """
-
-    name = "bmcs-expert"
-    proposer = "ppo-expert"
-    options = replace(WeightedBmcs.options, p_min=0.02, temperature=2.0)
 
 
 class RlMcs(Bmcs):

@@ -53,12 +53,6 @@ class Ppo(NetworkPolicy):
     name = "ppo"
 
 
-class PpoExpert(NetworkPolicy):
-    """The same from ``expert-sayc``, which reads points and lengths beside the cards, against other systems too."""
-
-    name = "ppo-expert"
-
-
 @dataclass(frozen=True)
 class Options(Checked):
     """What a run depends on, beside the policy it starts from."""
