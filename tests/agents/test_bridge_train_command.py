@@ -162,7 +162,7 @@ def test_only_bridge_is_recorded(tmp_path):
     [
         ("synks=3", r"no option 'synks'; did you mean 'syncs'\? choose from boards"),
         ("syncs=many", "expected a value like 400"),
-        ("hidden=2", "expected a value like True"),
+        ("hidden=2", "expected True or False"),
         ("boards=-1", "boards -1: expected an integer from 1"),
     ],
 )
