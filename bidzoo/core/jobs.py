@@ -18,7 +18,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from bidzoo.core.threads import set_threads
@@ -105,6 +105,22 @@ def kill_workers() -> None:
             os.kill(pid, signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
 
 
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Processes that begin in here never hear Ctrl-C: a worker that still imports would have a traceback to say."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # loky wants it too, and its beginning unblocks Ctrl-C
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> Results:
     global _executor
     from concurrent.futures import as_completed as done_first
@@ -115,8 +131,9 @@ def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
     waiting, vain = set(range(len(tasks))), 0
     while waiting:
         before = len(waiting)
-        _executor = executor = get_reusable_executor(max_workers=workers, env=WORKER)  # a new one after a death
-        futures = {executor.submit(_alone, function, *tasks[number]): number for number in sorted(waiting)}
+        with _unheard():
+            _executor = executor = get_reusable_executor(max_workers=workers, env=WORKER)  # a new one after a death
+            futures = {executor.submit(_alone, function, *tasks[number]): number for number in sorted(waiting)}
         try:
             for future in done_first(futures):
                 if isinstance(future.exception(), BrokenProcessPool):
