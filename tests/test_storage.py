@@ -187,7 +187,6 @@ def test_what_cannot_be_written_is_named(tmp_path):
         check_writable(tmp_path / "file", folder=True)
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX")
 def test_a_device_is_not_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ValueError, match="pipe: a device, expected a file to write"):

@@ -144,19 +144,19 @@ class Seating:
             rows = np.flatnonzero(can_act & np.isin(batch.player, players))
             if len(rows):
                 clock = batch.game.clock(batch.states[rows])
-                rng = Streams.at(self.seed, batch.boards[rows], clock)
-                actions[rows] = _ask(policy, batch, rows, rng)
+                boards = batch.boards[rows]
+                actions[rows] = _ask(policy, batch, rows, boards, Streams.at(self.seed, boards, clock))
         return actions
 
 
-def _ask(policy: Policy, batch: Batch, rows: I64, rng: Streams) -> I64:
+def _ask(policy: Policy, batch: Batch, rows: I64, boards: I64, rng: Streams) -> I64:
     """What ``policy`` does at ``rows``; ValueError unless it reads the game's views and gives legal actions."""
     legal = batch.action_mask[rows]
     try:
         chosen = policy.act(batch.views(rows), legal, rng)
     except KeyError as problem:
         raise ValueError(f"{policy.name} does not play {batch.game}: its views have no field {problem}") from problem
-    return legal_actions(policy.name, chosen, legal, batch.boards[rows])
+    return legal_actions(policy.name, chosen, legal, boards)
 
 
 def others(game: Game, policies: Sequence[Policy | None], learner: int) -> tuple[Policy | None, ...]:
