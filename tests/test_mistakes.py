@@ -239,6 +239,10 @@ def test_an_agent_that_breaks_the_rules_stops_every_form(action):
         envs.reset(seed=1)
         envs.step(np.array([0]))
     with pytest.raises(ValueError, match=illegal):
+        env = bidzoo.make(BRIDGE)
+        env.reset(seed=1)
+        env.ask(odd)
+    with pytest.raises(ValueError, match=illegal):
         match.duplicate(bridge(), odd, "pass", np.arange(1))
     with pytest.raises(ValueError, match=illegal):
         Setup(BRIDGE, {}, seed=1, board=0, fixed={}).played([odd] * 4)

@@ -18,7 +18,7 @@ from pettingzoo import AECEnv
 
 from bidzoo.core.kernels import I8, States
 from bidzoo.core.streams import Streams, checked_seed, random_seed
-from bidzoo.envs.game import Buffers, Game, game_of
+from bidzoo.envs.game import Buffers, Game, game_of, legal_actions
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
 
         Raises:
             TypeError: neither a policy nor a function.
-            ValueError: it does not play this game, or its answer is no integer.
+            ValueError: it does not play this game, or its answer is no legal action.
         """
         if isinstance(policy, str):
             raise TypeError(f"ask() takes a policy: bidzoo.agents.make({policy!r})")
@@ -256,20 +256,17 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         name = getattr(policy, "name", getattr(policy, "__name__", "the policy"))
         if not hasattr(policy, "act"):
             seen = self.observe(agent)
-            chosen = np.asarray([policy(seen["observation"], seen["action_mask"])])
+            chosen: Any = [policy(seen["observation"], seen["action_mask"])]
         else:
             rng = Streams.at(self._seed, states["board"], self.game.clock(states))
             try:
-                chosen = np.asarray(policy.act(self.view(agent), self._out.mask, rng))
+                chosen = policy.act(self.view(agent), self._out.mask, rng)
             except (KeyError, AttributeError) as problem:  # of compiled rules; of rules as plain Python
                 if isinstance(problem, AttributeError) and not isinstance(problem.obj, np.void):
                     raise
                 field = problem if isinstance(problem, KeyError) else repr(problem.name)
                 raise ValueError(f"{name} does not play {self.game}: its views have no field {field}") from problem
-        if chosen.shape != (1,) or chosen.dtype.kind not in "iu":
-            got = f"{chosen.dtype} {list(chosen.shape)}"
-            raise ValueError(f"{name}: act() gave {got}, expected one integer a row, [1]")
-        return int(chosen[0])
+        return int(legal_actions(name, chosen, self._out.mask, states["board"])[0])
 
     def render(self) -> Any:
         """The whole table as ``render_mode`` says: text, SVG document, pixels uint8 ``[H, W, 3]``; None if shown."""
