@@ -9,7 +9,6 @@ from bidzoo import agents
 from bidzoo.agents.bridge import a2c, jps, ppo, rl, trainer
 from bidzoo.agents.spades.curves_training import CurveOptions
 from bidzoo.agents.spades.learned_training import LearnedOptions
-from bidzoo.agents.spades.policy import Player
 from bidzoo.benchmarks import match
 from bidzoo.envs.bridge import deals
 from bidzoo.envs.bridge.score import par, score
@@ -22,6 +21,12 @@ BRIDGE = "bridge_bidding_v0"
 
 def bridge():
     return bidzoo.make_game(BRIDGE, deals="test", shuffle=False, augment=False)
+
+
+def seen():
+    env = bidzoo.make(BRIDGE)
+    env.reset(seed=1)
+    return env
 
 
 @pytest.mark.parametrize(
@@ -40,6 +45,8 @@ def bridge():
         (lambda: agents.resolve("bis", BRIDGE), ValueError, f"'bis' does not play {BRIDGE}; choose from random, pass"),
         (lambda: agents.resolve("sayk", BRIDGE), KeyError, "'sayk'; did you mean 'sayc'? choose from random, pass"),
         (lambda: agents.make("bmcs", deal=4), TypeError, "'deal'; did you mean 'deals'? choose from policy, belief"),
+        (lambda: seen().view("player_4"), KeyError, "unknown agent 'player_4'; did you mean 'player_3'? choose from pla"),
+        (lambda: seen().observe("North"), KeyError, "unknown agent 'North'; choose from player_0, player_1, player_2"),
         (lambda: bidzoo.make("minibrige"), KeyError, "'minibrige'; did you mean 'minibridge_v0'? choose from bridge_b"),
         (lambda: bidzoo.make("spades_v1"), KeyError, "unknown game 'spades_v1'; did you mean 'spades_v0'?"),
         (lambda: bidzoo.make(BRIDGE, rewards="par"), TypeError, "no option 'rewards'; did you mean 'reward'?"),
@@ -147,7 +154,11 @@ TRICKS = np.full((2, 20), 7, np.int8)
         (lambda: deals.random_deals(0, [[5, 6]]), r"indices of shape \(1, 2\): expected \[n\]"),
         (lambda: deals.augment(deals.packaged("test"), [0, 1], 0), r"relabelling of shape \(2,\): expected one number"),
         (lambda: compile_game(bidzoo.make_game("spades_v0")), "spades_v0.*: expected Comm, Simple Bidding"),
-        (lambda: Player("uct", iterations=0).record(), "iterations 0, .*: expected 0 ... 13 tricks, 1 or more"),
+        (lambda: bidzoo.agents.make("uct", iterations="no"), "iterations 'no': expected an integer from 1"),
+        (lambda: bidzoo.agents.make("uct", last=14), "last 14: expected an integer from 0 to 13"),
+        (lambda: bidzoo.agents.make("bis", endgame="no"), "endgame 'no': expected True or False"),
+        (lambda: bidzoo.agents.make("bis", bias=(0.0, 0.0)), "bias .*: expected a tuple of length 4, each a num"),
+        (lambda: match.play(bidzoo.make_game("comm_v0"), ["random"] * 2, [0], policy_seed=-1), "policy_seed -1: expect"),
     ],
 )
 def test_wrong_numbers(make, text):

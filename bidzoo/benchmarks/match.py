@@ -23,6 +23,7 @@ from bidzoo.benchmarks.results import Estimate, ResultTable
 from bidzoo.core import jobs
 from bidzoo.core.kernels import F32, F64, I16, I64, States, without_padding
 from bidzoo.core.storage import Ledger
+from bidzoo.core.streams import checked_seed
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import imps
 from bidzoo.envs.game import Game
@@ -88,6 +89,7 @@ def play(
     ``actions`` asks for those taken, which no ledger keeps.
     """
     ledger = run.ledger
+    seed, policy_seed = checked_seed(seed), checked_seed(policy_seed, "policy_seed")
     if actions and ledger is not None:
         raise ValueError("a ledger keeps no actions: ask for one of them")
     numbers, policies = board_numbers(boards), seated(game, policies)

@@ -10,7 +10,7 @@ import numpy as np
 from bidzoo.agents.spades.curves import SEQUENCES, chance_row, load_curves, sequence_bids
 from bidzoo.agents.spades.curves_training import CurveOptions, collect_nils
 from bidzoo.agents.spades.match import Games, paper_game, play_games, share_won
-from bidzoo.agents.spades.policy import WORLDS, Bidder, Player, SpadesPolicy
+from bidzoo.agents.spades.policy import WORLDS, Bidder, BidderName, Player, SpadesPolicy
 from bidzoo.agents.spades.situation import ROUND_TYPES, sum_type_row
 from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, ResultTable, silent
 from bidzoo.core.kernels import F64, I64, Bool, States
@@ -37,7 +37,7 @@ class Comparison:
     win_goal: int = 200
 
 
-def _against(bidder: str, player: Player, name: str, win: float, points: tuple[float, float]) -> Comparison:
+def _against(bidder: BidderName, player: Player, name: str, win: float, points: tuple[float, float]) -> Comparison:
     group = "uct" if player.kind == "uct" else "rule-based"
     bidders = (Bidder.named("bis"), Bidder.named(bidder))
     return Comparison(f"BIS : {bidder.upper()}, {name}", group, bidders, (player, player), win, points)

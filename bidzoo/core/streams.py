@@ -39,9 +39,9 @@ def random_seed() -> int:
     return int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
 
 
-def checked_seed(seed: Any) -> int:
-    """``seed`` as an int; ValueError unless it is an integer from 0 to 2**63 - 1."""
-    return whole("seed", seed, 0, 2**63 - 1)
+def checked_seed(seed: Any, name: str = "seed") -> int:
+    """``seed`` as an int; ValueError by that ``name`` unless it is an integer from 0 to 2**63 - 1."""
+    return whole(name, seed, 0, 2**63 - 1)
 
 
 class Streams:

@@ -17,6 +17,7 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 
 from bidzoo.core.kernels import I8, States
+from bidzoo.core.options import choose_from
 from bidzoo.core.streams import Streams, checked_seed, random_seed
 from bidzoo.envs.game import Buffers, Game, game_of, legal_actions
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
@@ -183,7 +184,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         if agent == self.agent_selection and not self.terminations.get(agent, True):
             return {"observation": self._one_observation.copy(), "action_mask": self._one_mask.copy()}
         out = np.empty_like(self._one_observation)
-        self.game.observe(self._states, 0, self._number[agent], out)
+        self.game.observe(self._states, 0, self._player(agent), out)
         return {"observation": out, "action_mask": np.zeros_like(self._one_mask)}
 
     @property
@@ -228,7 +229,12 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
     def view(self, agent: str) -> States:
         """What ``agent`` knows, as the views ``[1]`` that a policy takes; after ``reset()``."""
         self._need_reset("view")
-        return self.game.view_of(self._states, np.array([self._number[agent]]))
+        return self.game.view_of(self._states, np.array([self._player(agent)]))
+
+    def _player(self, agent: str) -> int:
+        if agent not in self._number:
+            raise KeyError(f"unknown agent {agent!r}; {choose_from(agent, self._number)}")
+        return self._number[agent]
 
     def _need_reset(self, method: str) -> None:
         if self._board < 0:

@@ -218,5 +218,5 @@ def test_unknown_names_are_refused() -> None:
         SpadesPolicy("bis", "grp")
     with pytest.raises(ValueError, match="unknown bidder 'bid'"):
         SpadesPolicy("bid")
-    with pytest.raises(ValueError, match="unknown inference"):
+    with pytest.raises(ValueError, match="infer 'all': expected 'none' or 'voids' or 'bids'"):
         uct(infer="all")

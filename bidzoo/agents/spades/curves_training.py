@@ -16,7 +16,7 @@ import numpy as np
 from bidzoo.agents.spades.curves import CURVES_FILE, FIRST, SEQUENCES, sequence_bids
 from bidzoo.agents.spades.lookup import exact_lookup, with_parts
 from bidzoo.agents.spades.match import play_games
-from bidzoo.agents.spades.policy import Bidder, SpadesPolicy
+from bidzoo.agents.spades.policy import Bidder, PlayerName, SpadesPolicy
 from bidzoo.core.arrays import save_npz
 from bidzoo.core.kernels import F32, F64, I64, Bool
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight
@@ -35,7 +35,7 @@ class CurveOptions(Checked):
     passes: Count = 2  # the second pass bids by the curves of the first
     noise: Share = 0.25  # chance of an exploring bid
     strength: Weight = 1.0  # inverse regularisation of scikit-learn's LogisticRegression
-    player: str = "srp"
+    player: PlayerName = "srp"
     seed: Seed = 1
     out: str = f"bidzoo/data/spades/{CURVES_FILE}"
 
@@ -49,7 +49,7 @@ class Nils:
     success: Bool  # [N]
 
 
-def collect_nils(rounds: int, noise: float, curves: F32, player: str, seed: int) -> Nils:
+def collect_nils(rounds: int, noise: float, curves: F32, player: PlayerName, seed: int) -> Nils:
     """The nils of ``rounds`` rounds from scratch scores, four noisy BIS at the table."""
     bidder = Bidder.named("bis", noise=noise, endgame=False)
     policy, game = SpadesPolicy(bidder, player, with_parts(exact_lookup(), curves=curves)), Spades("round")

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from bidzoo.agents.spades.srp import srp_row, wrp_row
 from bidzoo.agents.spades.uct import Workspace, uct_bid_row, uct_card_row
 from bidzoo.core.bits import pick_row
 from bidzoo.core.kernels import I8, I64, U64, State, States, allocate, batched, row, when_compiled
-from bidzoo.core.options import takes
+from bidzoo.core.options import Checked, Count, Length, Range, Share, Weight, Whole, takes
 from bidzoo.core.streams import Streams
 from bidzoo.envs.spades.bidding import legal_bids_row
 from bidzoo.envs.spades.play import legal_cards_row
@@ -40,7 +40,8 @@ def _record(numbers: Any, **words: int) -> States:
 
 # ---- bidders ---------------------------------------------------------------------------------
 
-BIDDERS = ("bis", "rb", "ms", "io", "random", "uct", "learned")
+BidderName = Literal["bis", "rb", "ms", "io", "random", "uct", "learned"]
+BIDDERS: tuple[BidderName, ...] = get_args(BidderName)
 BIS, RB, MS, IO, UNIFORM, UCT, LEARNED = range(7)
 
 # docs/agents/bis.md and rb.md say how these were found.
@@ -53,33 +54,36 @@ CALIBRATED: dict[str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class Bidder:
+class Bidder(Checked):
     """A bidding algorithm. Only ``kind`` matters to IO and random, RB reads ``bias``, ``slope`` and ``nil_limits``."""
 
-    kind: str = "bis"
+    kind: BidderName = "bis"
     nil_threshold: float = 25.0  # points (section 4)
     single_curve: bool = False  # 5.3.1: one success curve whatever was bid before
     endgame: bool = True  # 4.4, G.1
     conventions: bool = True  # G.2: Big 5 and Big 6
     blind: bool = True  # G.3
     bid_sensitive: bool = False  # BIS*, 5.3.3
-    bias: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)  # added to the takes of the 1st ... 4th bidder
+    bias: Annotated[tuple[float, ...], Length(4, 4)] = (0.0,) * 4  # added to the takes of the 1st ... 4th bidder
     slope: float = 0.0  # ... and this for each trick the earlier bids are above their mean
-    nil_limits: tuple[int, int, int] = (5, 8, 10)  # RB, MS: highest ranks of the three lowest cards of a suit (F.2)
-    noise: float = 0.0  # chance of an exploring bid (4.3)
-    iterations: int = 200  # rollouts a bid of UCT
+    nil_limits: Annotated[tuple[int, ...], Length(3, 3)] = (5, 8, 10)  # RB, MS: highest of a suit's lowest three (F.2)
+    noise: Share = 0.0  # chance of an exploring bid (4.3)
+    iterations: Count = 200  # rollouts a bid of UCT
     infer: bool = False  # UCT weights deals by the bids already made
-    exploration: float = 1.0  # C of UCT, in spreads of the points gap
+    exploration: Weight = 1.0  # C of UCT, in spreads of the points gap
+
+    def __post_init__(self) -> None:
+        if self.kind not in BIDDERS:
+            raise ValueError(f"unknown bidder {self.kind!r}; choose from {', '.join(BIDDERS)}")
+        super().__post_init__()
 
     @classmethod
-    def named(cls, kind: str, **changes: Any) -> "Bidder":
+    def named(cls, kind: BidderName, **changes: Any) -> "Bidder":
         """The bidder of that kind with the calibrated ``bias`` and ``slope`` the paper does not give."""
         return cls(kind=kind, **{**CALIBRATED.get(kind, {}), **changes})
 
     def record(self) -> States:
         """The numbers as kernels read them, ``[1]``."""
-        if self.kind not in BIDDERS:
-            raise ValueError(f"unknown bidder {self.kind!r}; choose from {', '.join(BIDDERS)}")
         return _record(self, kind=BIDDERS.index(self.kind), infer=2 * int(self.infer))
 
 
@@ -106,37 +110,34 @@ def bid_choice_row(state: State, hand: int, bidder: State, lookup: State, key: n
 # ---- players ---------------------------------------------------------------------------------
 
 WORLDS = 40  # of the agent ``learned-search``
-PLAYERS = ("srp", "wrp", "uct", "random", "learned")
+PlayerName = Literal["srp", "wrp", "uct", "random", "learned"]
+PLAYERS: tuple[PlayerName, ...] = get_args(PlayerName)
 SRP, WRP, UCT_PLAYER, RANDOM, LEARNED_PLAYER = range(5)
 
-INFERENCES = ("none", "voids", "bids")
+Inference = Literal["none", "voids", "bids"]
+INFERENCES: tuple[Inference, ...] = get_args(Inference)
+Tricks = Annotated[int, Range(0, 13)]
 
 
 @dataclass(frozen=True)
-class Player:
+class Player(Checked):
     """A playing algorithm; what is behind ``kind`` is for "uct", the last two and ``last`` for "learned"."""
 
-    kind: str = "srp"
-    last: int = 13  # UCT(X): X
-    iterations: int = 300  # rollouts a card
-    infer: str = "none"  # "none" deals unseen cards uniformly (the paper); "voids"; "bids": voids and bids
-    exploration: float = 1.0  # C of Algorithm 2, in spreads of the points gap
-    worlds: int = 0  # deals on which "learned" tries its cards; 0: no search
-    certain: float = 1.0  # standard errors by which another card must be better there
+    kind: PlayerName = "srp"
+    last: Tricks = 13  # UCT(X): X
+    iterations: Count = 300  # rollouts a card
+    infer: Inference = "none"  # "none" deals unseen cards uniformly (the paper); "voids"; "bids": voids and bids
+    exploration: Weight = 1.0  # C of Algorithm 2, in spreads of the points gap
+    worlds: Whole = 0  # deals on which "learned" tries its cards; 0: no search
+    certain: Weight = 1.0  # standard errors by which another card must be better there
+
+    def __post_init__(self) -> None:
+        if self.kind not in PLAYERS:
+            raise ValueError(f"unknown player {self.kind!r}; choose from {', '.join(PLAYERS)}")
+        super().__post_init__()
 
     def record(self) -> States:
         """The numbers as kernels read them, ``[1]``."""
-        if self.kind not in PLAYERS:
-            raise ValueError(f"unknown player {self.kind!r}; choose from {', '.join(PLAYERS)}")
-        if self.infer not in INFERENCES:
-            raise ValueError(f"unknown inference {self.infer!r}; choose from {', '.join(INFERENCES)}")
-        if not 0 <= self.last <= 13 or self.iterations < 1 or self.exploration < 0:
-            raise ValueError(
-                f"last {self.last}, iterations {self.iterations}, exploration {self.exploration}:"
-                " expected 0 ... 13 tricks, 1 or more, 0 or more"
-            )
-        if self.worlds < 0 or self.certain < 0:
-            raise ValueError(f"worlds {self.worlds}, certain {self.certain}: expected 0 or more")
         return _record(self, kind=PLAYERS.index(self.kind), infer=INFERENCES.index(self.infer))
 
 
@@ -198,7 +199,9 @@ class SpadesPolicy:
         lookup: what they look up (see ``lookup.py``); default: the shipped one.
     """
 
-    def __init__(self, bidder: str | Bidder = "bis", player: str | Player = "srp", lookup: State | None = None) -> None:
+    def __init__(
+        self, bidder: BidderName | Bidder = "bis", player: PlayerName | Player = "srp", lookup: State | None = None
+    ) -> None:
         self.bidder = Bidder.named(bidder) if isinstance(bidder, str) else bidder
         self.player = Player(player) if isinstance(player, str) else player
         self.name = f"{self.bidder.kind}+{self.player.kind}"
@@ -242,13 +245,17 @@ wrp = partial(SpadesPolicy, player="wrp")
 
 
 @takes(Bidder)
-def bis(player: str = "srp", **components: Any) -> SpadesPolicy:
+def bis(player: PlayerName = "srp", **components: Any) -> SpadesPolicy:
     """BIS; ``components`` switch parts of it off (fields of ``Bidder``)."""
     return SpadesPolicy(Bidder.named("bis", **components), player)
 
 
 def uct(
-    bidder: str = "bis", last: int = 13, iterations: int = 300, infer: str = "none", exploration: float = 1.0
+    bidder: BidderName = "bis",
+    last: int = 13,
+    iterations: int = 300,
+    infer: Inference = "none",
+    exploration: float = 1.0,
 ) -> SpadesPolicy:
     """UCT in the last ``last`` tricks, SRP before; ``bidder="uct"`` searches for its bids too."""
     return SpadesPolicy(bidder, Player("uct", last, iterations, infer, exploration))
@@ -256,7 +263,7 @@ def uct(
 
 def learned(
     weights: str | Path | None = None,
-    player: str = "learned",
+    player: PlayerName = "learned",
     worlds: int = 0,
     last: int = 13,
     certain: float = 1.0,
