@@ -18,16 +18,15 @@ from bidzoo.agents.explanation import Explanation, explained
 from bidzoo.agents.policy import Agent, Policy
 from bidzoo.core.cards import HAND_SIZE, NUM_CALLS, SEAT_NAMES, call_number, call_text, hand_text, seat_number
 from bidzoo.core.kernels import I8, State, States, allocate
-from bidzoo.core.options import choose_from, is_whole
+from bidzoo.core.options import is_whole
 from bidzoo.core.streams import Streams, checked_seed
 from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row, over_row, turn_row
-from bidzoo.envs.bridge.game import VULNERABILITIES
+from bidzoo.envs.bridge.game import read_vulnerability
 from bidzoo.envs.bridge.state import STATE, VIEW, views
 from bidzoo.envs.game import read_hand
 
 Hand = str | int | Iterable[str | int]
 Calls = str | Iterable[str | int]
-ALSO = {"-": "none", "love": "none", "all": "both", "n/s": "ns", "e/w": "ew"}  # other words for vulnerabilities
 
 
 @dataclass(frozen=True)
@@ -161,7 +160,7 @@ def _seen(given: Sequence[tuple[Hand, int | str, str, Calls]], numbered: bool = 
     for row, (hand, dealer, vulnerability, calls) in enumerate(given):
         try:
             states["tricks"][row] = -1
-            open_auction_row(states[row], seat_number(dealer), _vulnerable(vulnerability))
+            open_auction_row(states[row], seat_number(dealer), read_vulnerability(vulnerability))
             _make(states[row], _words(calls), legal[row])
             bits = _thirteen(hand)
         except (ValueError, TypeError) as problem:
@@ -176,14 +175,6 @@ def _thirteen(hand: Hand) -> int:
     if bits.bit_count() != HAND_SIZE:
         raise ValueError(f"hand {hand_text(bits)}: {bits.bit_count()} cards, expected {HAND_SIZE}")
     return bits
-
-
-def _vulnerable(word: str) -> int:
-    name = str(word).lower()
-    name = ALSO.get(name, name)
-    if name not in VULNERABILITIES:
-        raise ValueError(f"vulnerability {word!r}: {choose_from(word, VULNERABILITIES)}")
-    return VULNERABILITIES.index(name)
 
 
 def _words(calls: Calls) -> list[str]:

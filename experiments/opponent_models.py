@@ -1,6 +1,6 @@
 """Who is believed to sit at the other side: how well models explain what experts call, and what a search gains by one.
 
-    python experiments/opponent_models.py --boards 600 --json docs/results/bridge-opponent-models.json
+    python experiments/opponent_models.py --boards 1000 --json docs/results/bridge-opponent-models.json
 
 The experts are the open ones, on validation deals: strangers are for measuring, not for choosing by.
 """
@@ -16,15 +16,14 @@ from bidzoo import agents
 from bidzoo.agents.bridge.bmcs import Bmcs
 from bidzoo.agents.policy import Policy
 from bidzoo.benchmarks import results
-from bidzoo.benchmarks.match import Match, duplicate
+from bidzoo.benchmarks.match import duplicate
 from bidzoo.benchmarks.results import Estimate, ResultTable
-from bidzoo.core.kernels import F64, I8, I64, States
+from bidzoo.core.kernels import F32, F64, I8, I64, States
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
 
 EXPERTS = ("expert-sayc", "expert-21gf", "expert-wild")
 MODELS = ("ppo", "rl", "sl", "sl-wide", "expert-sayc", "expert-21gf")
-SEARCHED = ("expert-21gf",)
 LEAST = 1e-4  # chance that counts for a call of less
 
 
@@ -62,29 +61,91 @@ def explained(game: Bridge, boards: I64, seed: int) -> ResultTable:
     return table
 
 
-def searched(game: Bridge, boards: I64, seed: int) -> ResultTable:
-    """What ``bmcs`` gains over ``ppo`` with and without a model of the other side."""
-    kinds = {"as bmcs": Bmcs(), "as sl": Bmcs(opponents="sl")}
-    note = f"{len(boards):,} validation boards, both rooms, the same for all; ± over deals"
-    table = ResultTable("IMPs a board of bmcs over those of ppo", ["against", *kinds], note=note)
-    for name in SEARCHED:
-        other = agents.resolve(name, game.id)
-        without: Match = duplicate(game, agents.make("ppo"), other, boards, seed)
-        gains = {
-            kind: duplicate(game, policy, other, boards, seed).imps - without.imps for kind, policy in kinds.items()
-        }
-        table.rows.append({"against": name, **{k: Estimate.of(gain, group=without.deals) for k, gain in gains.items()}})
-    return table
+class Mixed:
+    """Each of some policies as likely as the others."""
+
+    name = "mixed"
+
+    def __init__(self, *names: str) -> None:
+        self.policies: list[Any] = [agents.make(name) for name in names]
+
+    def probabilities(self, views: States, legal: I8) -> F32:
+        """Mean chance of every call ``[B, 38]``."""
+        return np.asarray(np.mean([policy.probabilities(views, legal) for policy in self.policies], 0), np.float32)
+
+
+class Known:
+    """The judge that knows one deal's double-dummy tricks ``[20]``."""
+
+    def __init__(self, tricks: I8) -> None:
+        self.tricks = tricks
+
+    def chances(self, hands: I64, declarer: I64, strain: I64) -> F32:
+        """1 at the tricks, 0 elsewhere: ``[n, 14]``."""
+        return np.asarray(np.arange(14) == self.tricks[5 * declarer + strain, None], np.float32)
+
+
+def searched(game: Bridge, boards: I64, seed: int) -> list[ResultTable]:
+    """What searches with models of the other side gain where ``ppo`` hesitates, and over the one without.
+
+    Each choice is played out on the deal as it lies, against the expert itself: one deal a decision, but the true one.
+    """
+    dealt = game.new(len(boards))
+    game.begin(dealt, boards, seed, game.buffers(len(boards)))
+    gains: dict[str, dict[str, F64]] = {}
+    numbers: dict[str, I64] = {}
+    for name in EXPERTS:
+        expert: Any = agents.make(name)
+        heard = Heard(agents.make("ppo"))
+        searches = {"as bmcs": Bmcs(), "as sl": Bmcs(opponents="sl"), "as either": Bmcs(opponents=Mixed("ppo", "sl"))}
+        searches["as it is"] = Bmcs(opponents=expert)
+        truth = searches["as it is"]
+        duplicate(game, heard, agents.resolve(name, game.id), boards, seed)
+        views, legal = (np.concatenate(column) for column in list(zip(*heard.calls))[:2])
+        chances = truth.policy.probabilities(views, legal)
+        open_ones = np.flatnonzero(truth.hesitates(chances))
+        won = np.zeros((len(open_ones), len(searches)))
+        for i, n in enumerate(open_ones):
+            view, board = views[n : n + 1], int(views["board"][n])
+            choices = np.array([search.search(view, chances[n], key=i).call for search in searches.values()])
+            calls, place = np.unique([chances[n].argmax(), *choices], return_inverse=True)
+            calls, place = _first(calls, place)
+            hands, judge = dealt["hands"][board : board + 1].astype(np.int64), Known(dealt["tricks"][board])
+            won[i] = truth.judged(view, hands, calls, judge)[0][0][place[1:]]
+        gains[name] = dict(zip(searches, won.T))
+        numbers[name] = game.deal_numbers(views["board"][open_ones].astype(np.int64), seed)
+    note = (
+        f"Where ppo hesitates on {len(boards):,} validation boards, both rooms; played out on the deal as it lies, "
+        "against the expert itself; as it is: the expert's own network; ± over deals"
+    )
+    tables = []
+    for title, base in (
+        ("IMPs a decision that a search gains over the likeliest call", None),
+        ("The same over the search that takes the other side for itself", "as bmcs"),
+    ):
+        kinds = [kind for kind in searches if kind != base]
+        table = ResultTable(title, ["against", "decisions", *kinds], note=note)
+        for name, of in gains.items():
+            each = {kind: Estimate.of(of[kind] - (of[base] if base else 0), group=numbers[name]) for kind in kinds}
+            table.rows.append({"against": name, "decisions": len(numbers[name]), **each})
+        tables.append(table)
+    return tables
+
+
+def _first(calls: I64, place: I64) -> tuple[I64, I64]:
+    """``calls`` with the one at ``place[0]`` in front, and where each is now."""
+    order = np.r_[place[0], np.delete(np.arange(len(calls)), place[0])]
+    return calls[order], np.argsort(order)[place]
 
 
 def main(
-    boards: Annotated[int, typer.Option(min=2, help="Validation boards of each match.")] = 600,
+    boards: Annotated[int, typer.Option(min=2, help="Validation boards of each match.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the boards.")] = 0,
     json: Annotated[Path, typer.Option(help="Result file.")] = Path("runs/bridge-opponent-models.json"),
 ) -> None:
-    """Measure both tables."""
+    """Measure all tables."""
     began, game, numbers = time.perf_counter(), Bridge(False, deals="validation"), np.arange(boards)
-    tables = [explained(game, numbers, seed), searched(game, numbers, seed)]
+    tables = [explained(game, numbers, seed), *searched(game, numbers, seed)]
     results.show(tables)
     results.save(json, "bridge-opponent-models", tables, seed=seed, seconds=time.perf_counter() - began)
 

@@ -13,7 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bidzoo.core import threads
+
 np.seterr(all="raise", under="ignore")
+
+threads.WAKING = 0.0  # batches are shared among the threads however little there is to do
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "bidzoo-hint"
 

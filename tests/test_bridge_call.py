@@ -81,7 +81,11 @@ def test_draws_follow_the_seed():
         ((HAND, "N", "none", "1C P P P"), ValueError, "the auction 1C P P P is over: nobody has to call"),
         ((HAND, "N", "none", [38]), ValueError, "not a call: 38"),
         ((HAND, "X"), ValueError, "not a seat: 'X'"),
-        ((HAND, "N", "bth"), ValueError, "vulnerability 'bth': did you mean 'both'? choose from none, ns, ew, both"),
+        (
+            (HAND, "N", "bth"),
+            ValueError,
+            "not a vulnerability: 'bth'; did you mean 'both'? choose from none, ns, ew, both",
+        ),
         ((HAND[:-1],), ValueError, "hand AKQ2.K54.QJ3.A9: 12 cards, expected 13"),
         ((HAND + "3",), ValueError, "14 cards, expected 13"),
         (("AKQ2.K54.QJ3",), ValueError, "3 suits, expected 4"),

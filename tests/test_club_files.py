@@ -1,13 +1,17 @@
 """Files of a bridge club on the command line: replayed and drawn board by board, imported, matched, looked at."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from bidzoo.benchmarks import records
 from bidzoo.cli.main import app
-from bidzoo.envs.bridge.deals import packaged
+from bidzoo.envs.bridge.deals import DealSet, packaged
+from bidzoo.envs.bridge.double_dummy import solve_tricks
 from bidzoo.envs.bridge.formats import pbn
 
 DATA = Path(__file__).parent / "data"
@@ -125,8 +129,35 @@ def test_import_says_what_is_not_solved(club: Path, tmp_path: Path) -> None:
 
 def test_match_names_the_board_and_says_what_to_do(club: Path) -> None:
     wanted = r"board 7 of .*club\.pbn has no complete double-dummy table; solve the file with: bidzoo deals import .*"
-    with pytest.raises(ValueError, match=wanted + r"club\.pbn --solve --out club\.npz"):
+    with pytest.raises(ValueError, match=wanted + r"club\.pbn --solve --out club-solved\.pbn"):
         run("match", "pass", "random", "--deals", club)
+
+
+def test_a_solved_file_keeps_its_boards(club: Path, tmp_path: Path) -> None:
+    """What the error says is done, and the match is that of the boards as they are, with their dealers."""
+    solved = tmp_path / "club-solved.pbn"
+    run("deals", "import", club, "--solve", "--out", solved)
+    tables = [board.tricks for board in pbn.read(solved)]
+    assert [replace(board, tricks=None) for board in pbn.read(solved)] == pbn.read(club)
+    np.testing.assert_array_equal(tables, solve_tricks(np.array([board.hands for board in pbn.read(club)])))
+    out = tmp_path / "match.jsonl"
+    run("match", "sayc", "pass", "--pbn", solved, "--out", out)
+    assert {(record["dealer"], record["vulnerability"]) for record in records.read(out)} == {("N", "ns"), ("W", "none")}
+
+
+def test_deals_of_a_deal_file_are_solved(tmp_path: Path) -> None:
+    unsolved, solved = tmp_path / "two.npz", tmp_path / "two-solved.npz"
+    hands = packaged("test").hands[:2]
+    DealSet.of(hands).save(unsolved)
+    with pytest.raises(ValueError, match=r"deal 0 of .*two\.npz has no .*two\.npz --solve --out two-solved\.npz"):
+        run("match", "pass", "random", "--deals", unsolved)
+    assert "2 deals without a complete double-dummy table, the first is deal 0" in run(
+        "deals", "import", unsolved, "--out", solved
+    )
+    run("deals", "import", unsolved, "--solve", "--out", solved)
+    np.testing.assert_array_equal(DealSet.load(solved).tricks, packaged("test").tricks[:2])
+    with pytest.raises(ValueError, match=r"says no dealers to keep, expected an ending \.npz"):
+        run("deals", "import", unsolved, "--out", tmp_path / "two.pbn")
 
 
 def test_info_knows_the_packaged_sets() -> None:

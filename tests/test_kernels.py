@@ -5,6 +5,7 @@ import pytest
 from numba import config
 from numba.core.caching import NullCache
 
+from bidzoo.core import threads
 from bidzoo.core.bits import count_row, lowest_row, pick_row
 from bidzoo.core.compiling import KERNELS
 from bidzoo.core.kernels import I64, Kernel, allocate, assign_row, batched, below_row, next_row, row, unit_row
@@ -98,3 +99,24 @@ def test_every_member_is_picked_as_often_as_another() -> None:
     numbers, counts = np.unique(found, return_counts=True)
     assert numbers.tolist() == members
     assert np.abs(counts - 2000).max() < 5 * np.sqrt(8000 * 3 / 16)
+
+
+def test_what_is_done_before_others_wake_is_not_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a row took last decides; of a kernel that nobody has seen yet all threads take a share."""
+    done: list[tuple[int, int]] = []
+
+    def kernel(start: int, stop: int) -> None:
+        done.append((start, stop))
+
+    monkeypatch.setattr(threads, "get_threads", lambda: 2)
+    monkeypatch.setattr(threads, "_pool", None)
+    monkeypatch.setattr(threads, "WAKING", 1.0)
+    paces = {kernel: 0.0}
+    monkeypatch.setattr(threads, "_paces", paces)
+    threads.spread(kernel, 4 * FEW, ())
+    assert done == [(0, 4 * FEW)] and 0 < paces[kernel] < 1
+    for pace in ({kernel: 1.0}, {}):
+        done.clear()
+        monkeypatch.setattr(threads, "_paces", dict(pace))
+        threads.spread(kernel, 4 * FEW, ())
+        assert sorted(done) == [(0, 2 * FEW), (2 * FEW, 4 * FEW)]

@@ -45,7 +45,11 @@ def seen():
         (lambda: agents.resolve("bis", BRIDGE), ValueError, f"'bis' does not play {BRIDGE}; choose from random, pass"),
         (lambda: agents.resolve("sayk", BRIDGE), KeyError, "'sayk'; did you mean 'sayc'? choose from random, pass"),
         (lambda: agents.make("bmcs", deal=4), TypeError, "'deal'; did you mean 'deals'? choose from policy, belief"),
-        (lambda: seen().view("player_4"), KeyError, "unknown agent 'player_4'; did you mean 'player_3'? choose from pla"),
+        (
+            lambda: seen().view("player_4"),
+            KeyError,
+            "unknown agent 'player_4'; did you mean 'player_3'? choose from pla",
+        ),
         (lambda: seen().observe("North"), KeyError, "unknown agent 'North'; choose from player_0, player_1, player_2"),
         (lambda: bidzoo.make("minibrige"), KeyError, "'minibrige'; did you mean 'minibridge_v0'? choose from bridge_b"),
         (lambda: bidzoo.make("spades_v1"), KeyError, "unknown game 'spades_v1'; did you mean 'spades_v0'?"),
@@ -158,7 +162,10 @@ TRICKS = np.full((2, 20), 7, np.int8)
         (lambda: bidzoo.agents.make("uct", last=14), "last 14: expected an integer from 0 to 13"),
         (lambda: bidzoo.agents.make("bis", endgame="no"), "endgame 'no': expected True or False"),
         (lambda: bidzoo.agents.make("bis", bias=(0.0, 0.0)), "bias .*: expected a tuple of length 4, each a num"),
-        (lambda: match.play(bidzoo.make_game("comm_v0"), ["random"] * 2, [0], policy_seed=-1), "policy_seed -1: expect"),
+        (
+            lambda: match.play(bidzoo.make_game("comm_v0"), ["random"] * 2, [0], policy_seed=-1),
+            "policy_seed -1: expect",
+        ),
     ],
 )
 def test_wrong_numbers(make, text):

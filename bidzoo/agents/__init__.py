@@ -47,6 +47,7 @@ AgentName = Literal[  # for editors; other names can be registered
     "rl",
     "ppo",
     "bmcs",
+    "bmcs-sl",
     "bmcs-weighted",
     "rl-mcs",
     "pi",
@@ -109,6 +110,9 @@ AGENTS: dict[str, Entry] = {
     "rl": Entry("bidzoo.agents.bridge.rl:Rl", "network from sl by actor-critic self-play with replay", BRIDGE[:1]),
     "ppo": Entry("bidzoo.agents.bridge.ppo:Ppo", "network from sl by self-play against its past", BRIDGE[:1]),
     "bmcs": Entry("bidzoo.agents.bridge.bmcs:Bmcs", "ppo with belief Monte Carlo search at the table", BRIDGE[:1]),
+    "bmcs-sl": Entry(
+        "bidzoo.agents.bridge.bmcs:StrangersBmcs", "the same search, its opponents believed to bid as sl", BRIDGE[:1]
+    ),
     "bmcs-weighted": Entry(
         "bidzoo.agents.bridge.bmcs:WeightedBmcs", "the same search, its deals weighed by the calls", BRIDGE[:1]
     ),
@@ -342,8 +346,8 @@ def make(name: AgentName | str, **options: Any) -> Policy:
     expert-sayc, expert-21gf,             theirs, lighter, weights, temperature, name
     expert-polish, expert-acol,
     expert-wild
-    bmcs, bmcs-weighted, rl-mcs,          policy, opponents, belief, judge, name, workers, top_k, p_min, r_min,
-    pi-search                             r_max, p_max, deals, calls, own_calls, surprise, followed, reward
+    bmcs, bmcs-sl, bmcs-weighted,         policy, opponents, belief, judge, name, workers, top_k, p_min, r_min,
+    rl-mcs, pi-search                     r_max, p_max, deals, calls, own_calls, surprise, followed, reward
     bis                                   player, and parts of the bidder: nil_threshold, single_curve, endgame,
                                           conventions, blind, bid_sensitive, ...
     rb, ms, io                            player, lookup

@@ -44,13 +44,20 @@ def choose(start: int, stop: int, legal: I8, keys: U64, out: I64) -> None:
     A row without a legal action gets -1.
     """
     for b in range(start, stop):
-        count = 0
-        for action in range(legal.shape[1]):
+        count, actions = 0, legal.shape[1]
+        for action in range(actions):
             count += legal[b, action]
         keys[b] = next_row(keys[b])
-        nth = below_row(keys[b], count)
-        chosen = 0
-        for action in range(legal.shape[1]):  # without a branch: those before it are counted
+        nth, first = below_row(keys[b], count), 0
+        while first + 8 < actions:  # eight are added up at once
+            here = 0
+            for action in range(8):
+                here += legal[b, first + action]
+            if nth < here:
+                break
+            nth, first = nth - here, first + 8
+        chosen = first
+        for action in range(first, min(first + 8, actions)):  # without a branch: those before it are counted
             nth -= int(legal[b, action])
             chosen += nth >= 0
         out[b] = chosen if count else -1

@@ -52,33 +52,53 @@ def guess(
     _show(out)
 
 
+def _npz_or_pbn(path: Path) -> Path:
+    if path.suffix not in (".npz", ".pbn"):
+        raise typer.BadParameter(f"{path}: ending {path.suffix!r}, expected .npz or .pbn")
+    writable(path)
+    return path
+
+
 @app.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(help="A .pbn or .lin file.")],
-    out: Out,
+    file: Annotated[Path, typer.Argument(help="A .pbn or .lin file, or deals (.npz) to solve.")],
+    out: Annotated[
+        Path,
+        typer.Option(callback=_npz_or_pbn, help="Deal file (.npz) to write; .pbn keeps dealers and vulnerabilities."),
+    ],
     solve: Annotated[bool, typer.Option("--solve", help="Solve what the file does not know.")] = False,
     workers: Workers = 1,
 ) -> None:
     """Take the deals, and the double-dummy tables if tagged, from a PBN or LIN file."""
+    from dataclasses import replace
+
     from bidzoo.envs.bridge.deals import DealSet, deals_of, read_boards
     from bidzoo.envs.bridge.double_dummy import solve_tricks
+    from bidzoo.envs.bridge.formats import pbn
 
-    boards = read_boards(file)
-    deals = deals_of(boards, str(file))
+    boards = [] if file.suffix == ".npz" else read_boards(file)
+    if not boards and out.suffix == ".pbn":
+        raise ValueError(f"{out}: {file} says no dealers to keep, expected an ending .npz")
+    deals = deals_of(boards, str(file)) if boards else DealSet.load(file)
     if solve:
         missing = (deals.tricks < 0).any(1)
         tricks = deals.tricks.copy()
         tricks[missing] = solve_tricks(deals.hands[missing], workers)
         deals = DealSet.of(deals.hands, tricks, str(file))
-    deals.save(out, {"deals": f"imported from {file.name}", "solved": solve})
+    if out.suffix == ".pbn":
+        table = {tuple(hands): tuple(tricks) for hands, tricks in zip(deals.hands.tolist(), deals.tricks.tolist())}
+        pbn.write(out, [replace(board, tricks=table[board.hands]) for board in boards if board.hands])
+    else:
+        deals.save(out, {"deals": f"imported from {file.name}", "solved": solve})
     _show(out)
     unsolved = [place for place, tricks in enumerate(deals.tricks) if (tricks < 0).any()]
     if unsolved:
         numbers = {board.hands: board.number or place for place, board in reversed(list(enumerate(boards, 1)))}
-        first = numbers[tuple(deals.hands[unsolved[0]].tolist())]
+        first = numbers.get(tuple(deals.hands[unsolved[0]].tolist()), unsolved[0])
         typer.echo(
-            f"{counted(len(unsolved), 'deal')} without a complete double-dummy table, the first is board {first}; "
-            "environments and matches that score double dummy need them: import again with --solve",
+            f"{counted(len(unsolved), 'deal')} without a complete double-dummy table, the first is "
+            f"{'board' if boards else 'deal'} {first}; environments and matches that score double dummy need them: "
+            "import again with --solve",
             err=True,
         )
 

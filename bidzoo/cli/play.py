@@ -103,7 +103,6 @@ def show(
     found = ""
     if "tricks" in (state.dtype.names or ()):
         found = _double_dummy(state, solve)
-        state["board"] = int(state["board"]) + 1  # as it is marked
     if svg is not None:
         replace_file(svg, game.picture(state).svg().encode())
         typer.echo(f"drawn in {svg}")

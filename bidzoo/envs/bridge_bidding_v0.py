@@ -43,7 +43,8 @@ undoubled and double dummy (0 if none makes).
 
 `reset(options=...)` takes `board` (0-based; dealer and vulnerability follow the 16-board cycle), `deal` (PBN text,
 or four hands as card lists or bit masks), `dealer` (number or letter), `vulnerability`
-(`"none" | "ns" | "ew" | "both"`) and `tricks` (a double-dummy table `[20]`, declarer N E S W × strain C D H S NT).
+(`"none" | "ns" | "ew" | "both"`) and `tricks` (a double-dummy table `[20]`, declarer N E S W × strain C D H S NT; the
+solver makes that of a `deal` that comes without, in some 0.2 s).
 
 ## Version history
 

@@ -52,6 +52,7 @@ def test_board_dealer_and_vulnerability() -> None:
     table = table_after({"board": 6, "dealer": "west", "vulnerability": "EW"})
     assert (table["dealer"], table["turn"], table["vulnerable"]) == (3, 3, 2)
     assert table["hands"].tolist() == table_after({"board": 6})["hands"].tolist()
+    assert table_after({"board": 6, "vulnerability": "all"})["vulnerable"] == 3
     assert table_after({"dealer": 1, "colour": "red"})["dealer"] == 1
 
 
@@ -79,7 +80,7 @@ def test_a_deal_without_its_table_is_solved_once_where_it_is_needed() -> None:
         ({"dealer": "Q"}, "option 'dealer': not a seat: 'Q'"),
         ({"dealer": 4}, "option 'dealer': not a seat: 4"),
         ({"dealer": 1.0}, "option 'dealer': not a seat: 1.0"),
-        ({"vulnerability": "all"}, "option 'vulnerability': 'all' is not one of none, ns, ew, both"),
+        ({"vulnerability": "bth"}, "option 'vulnerability': not a vulnerability: 'bth'; did you mean 'both'?"),
         ({"vulnerability": 3}, "option 'vulnerability': 3 is not one of"),
         ({"tricks": [1] * 19}, "option 'tricks': .* is not 20 integers"),
         ({"tricks": [1.0] * 20}, "is not 20 integers"),

@@ -14,6 +14,7 @@ NETWORKS = (
     "rl",
     "ppo",
     "bmcs",
+    "bmcs-sl",
     "bmcs-weighted",
     "rl-mcs",
     "pi",
@@ -26,6 +27,7 @@ NETWORKS = (
 )
 DECISIONS = {
     "bmcs": 90,
+    "bmcs-sl": 90,
     "bmcs-weighted": 90,
     "rl-mcs": 90,
     "pi-search": 90,

@@ -5,6 +5,7 @@ which the other players would hardly have called as they did are dropped, and ea
 policy on the deals that remain. The call with the highest sum of results is made.
 
 ``bmcs``           as in the paper
+``bmcs-sl``        the other side is believed to bid as ``sl`` does, which explains strangers better
 ``bmcs-weighted``  deals weigh how likely the calls are with them over how likely they were drawn
 ``rl-mcs``         deals drawn uniformly (Table IV), as in the PI-Search of Lockhart et al. 2020 (``pi.py``)
 
@@ -255,6 +256,7 @@ class Bmcs:
 
     name = "bmcs"
     proposer = "ppo"  # the policy, unless another is given
+    believed: str | None = None  # what the other side is believed to be, unless something else is given
     slow = True
     options = Options()
 
@@ -275,13 +277,14 @@ class Bmcs:
         judge: who says how many tricks are made: the double-dummy network, the exact solver, or one's own.
         name: what result tables call it.
         workers: processes of the solver; they change no result.
-        opponents: what the other side is believed to be: it filters by their calls and plays them out; None: as
-            ``policy``, which is the paper's setting.
+        opponents: what the other side is believed to be: it filters by their calls and plays them out; None for the
+            agent's own: of ``bmcs`` as ``policy``, which is the paper's setting.
         options: fields of ``Options``.
         """
         check_names(f"agent {type(self).name!r}", type(self), options)
         self.policy = _rollout_policy(self.proposer if policy is None else policy)
-        self.opponents = self.policy if opponents is None else _rollout_policy(opponents)
+        believed = self.believed if opponents is None else opponents
+        self.opponents = self.policy if believed is None else _rollout_policy(believed)
         self.belief = belief if isinstance(belief, Belief) else Belief(belief)
         self.judge = _judge(judge, workers)
         self.options = replace(type(self).options, **options)
@@ -446,6 +449,13 @@ class Bmcs:
                 {seat: int(deal[seat]) for seat in range(4) if seat != me} for deal in found.deals.hands[:SHOWN]
             ),
         )
+
+
+class StrangersBmcs(Bmcs):
+    """Search against players of another school: they are believed to bid as the supervised policy does."""
+
+    name = "bmcs-sl"
+    believed = "sl"
 
 
 class WeightedBmcs(Bmcs):

@@ -46,14 +46,17 @@ from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder, read_board,
 from bidzoo.envs.picture import Picture
 
 VULNERABILITIES = ("none", "ns", "ew", "both")  # bit 0 N/S, bit 1 E/W
+ALSO = {"-": "none", "love": "none", "all": "both", "n/s": "ns", "e/w": "ew"}  # other words for them
 REWARDS = {"score": engine.SCORE, "par": engine.PAR, "duplicate": engine.DUPLICATE, "cost": engine.COST}
 _DEALS = f"{', '.join(SPLITS)}, a .npz, .pbn or .lin file, or a DealSet"
 
 
-def _read_vulnerability(value: Any) -> int:
-    if not isinstance(value, str) or value.lower() not in VULNERABILITIES:
-        raise ValueError(f"{value!r} is not one of {', '.join(VULNERABILITIES)}")
-    return VULNERABILITIES.index(value.lower())
+def read_vulnerability(value: Any) -> int:
+    """Place in ``VULNERABILITIES`` of such a word, or of another for it; ValueError names the choices."""
+    name = ALSO.get(str(value).lower(), str(value).lower())
+    if name not in VULNERABILITIES:
+        raise ValueError(f"not a vulnerability: {value!r}; {choose_from(value, VULNERABILITIES)}")
+    return VULNERABILITIES.index(name)
 
 
 def _read_tricks(value: Any) -> I8:
@@ -72,17 +75,19 @@ OPTIONS = {  # of ``reset``
     "deal": read_deal,
     "tricks": _read_tricks,
     "dealer": seat_number,
-    "vulnerability": _read_vulnerability,
+    "vulnerability": read_vulnerability,
 }
 
 
 def _unsolved(name: str, deal: int) -> str:
     """What is wrong with deal ``deal`` of ``name``, and what helps."""
-    if Path(name).suffix.lower() not in READERS:
-        return f"deal {deal} of {name} has no complete double-dummy table"
-    board = read_boards(name)[deal].number or deal + 1
-    solved = Path(name).with_suffix(".npz").name
-    told = f"board {board} of {name} has no complete double-dummy table"
+    path, which = Path(name), f"deal {deal}"
+    if path.suffix.lower() in READERS:
+        which = f"board {read_boards(name)[deal].number or deal + 1}"
+    told = f"{which} of {name} has no complete double-dummy table"
+    if not path.suffix:  # not of a file
+        return told
+    solved = f"{path.stem}-solved{'.npz' if path.suffix == '.npz' else '.pbn'}"
     return f"{told}; solve the file with: bidzoo deals import {name} --solve --out {solved}"
 
 

@@ -96,7 +96,7 @@ def _big_contract(picture: Picture, state: State, x: float, y: float) -> None:
 
 def _corners(picture: Picture, state: State) -> None:
     x, y = _X[0] + 4, _Y[0] + 14
-    picture.text(x, y, f"Board {int(state['board'])}", 22, bold=True)
+    picture.text(x, y, f"Board {int(state['board']) + 1}", 22, bold=True)
     lines = [f"dealer {SEAT_NAMES[int(state['dealer'])]}", f"vulnerable: {text.vulnerable(state)}"]
     lines += ["second table"] if int(state["leg"]) else []
     _lines(picture, x, y + 28, lines)

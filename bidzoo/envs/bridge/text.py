@@ -101,7 +101,7 @@ def text(state: State) -> str:
 def _headline(state: State) -> str:
     second = ", second table" if int(state["leg"]) else ""
     dealer = SEATS[int(state["dealer"])]
-    return f"Board {int(state['board'])}{second} · dealer {dealer} · vulnerable: {vulnerable(state)}"
+    return f"Board {int(state['board']) + 1}{second} · dealer {dealer} · vulnerable: {vulnerable(state)}"
 
 
 def _compass(state: State) -> str:

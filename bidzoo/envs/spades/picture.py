@@ -30,7 +30,7 @@ def picture(state: State) -> Picture:
 def _head(drawing: Picture, state: State) -> None:
     rule = f"{VARIANTS[state['variant']]}, {DECKS[state['deck']]} deck"
     when = f"over after {state['rounds']} rounds" if state["phase"] == OVER else f"round {state['rounds'] + 1}"
-    drawing.text(20, 22, f"Spades \u00b7 {rule} \u00b7 board {state['board']} \u00b7 {when}", 14, bold=True)
+    drawing.text(20, 22, f"Spades \u00b7 {rule} \u00b7 board {state['board'] + 1} \u00b7 {when}", 14, bold=True)
     drawing.text(20, 44, " \u00b7 ".join(scores(state)), 13)
     if state["rounds"]:
         drawing.text(_WIDTH - 20, 44, gains(state), 12, PALE, "end")

@@ -38,7 +38,7 @@ def winner(state: State) -> str:
 def text(state: State) -> str:
     """Scores, hands, bids and tricks of a table (all hands shown)."""
     deck = int(state["deck"])
-    rules = f"Spades ({VARIANTS[state['variant']]}, {DECKS[deck]} deck), board {state['board']}"
+    rules = f"Spades ({VARIANTS[state['variant']]}, {DECKS[deck]} deck), board {state['board'] + 1}"
     rounds = f"over after {state['rounds']} round{'s' * int(state['rounds'] != 1)}"
     now = f"round {state['rounds'] + 1}, dealer {SEATS[state['dealer']]}"
     lines = [
