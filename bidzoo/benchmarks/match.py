@@ -27,15 +27,12 @@ from bidzoo.core.streams import checked_seed
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import imps
 from bidzoo.envs.game import Game
-from bidzoo.wrappers.batch import Batch, Seating
+from bidzoo.wrappers.batch import Batch, Boards, Seating, board_numbers
 
 CHUNK = 4096  # most tables in step; bounds memory, changes no result
 SHARES = 4  # tasks a worker, so that the slowest share costs little
 LEAST = 64  # fewest boards a task, to repay sending it
 SLOW_SHARE = 10  # boards a task of a slow policy: some seconds or minutes, what a kill can cost each worker
-
-
-Boards = I64 | Sequence[int]  # numbers [N]
 
 # ---- play --------------------------------------------------------------------------------
 
@@ -123,17 +120,6 @@ def play_each(
         play(game, policies, boards, seed, len(seatings) * policy_seed + k, run.after(k * len(boards)), actions)
         for k, policies in enumerate(seatings)
     ]
-
-
-def board_numbers(boards: Boards) -> I64:
-    """``boards`` as int64 ``[N]``; ValueError unless they are a list of numbers from 0."""
-    numbers = np.asarray(boards)
-    if numbers.ndim != 1:
-        raise ValueError(f"boards {boards!r}: expected a list of board numbers; the first ten are np.arange(10)")
-    if len(numbers) and (numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= 2**63):
-        first = f" from {numbers.min()}" if numbers.dtype.kind in "iuf" else ""
-        raise ValueError(f"boards: {numbers.dtype}{first}, expected integers from 0 to {2**63 - 1}")
-    return np.ascontiguousarray(numbers, np.int64)
 
 
 def seated(game: Game, policies: Sequence[Agent]) -> tuple[Policy, ...]:

@@ -11,6 +11,7 @@ from copy import copy
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
+from operator import index
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -259,6 +260,22 @@ def legal_actions(who: str, chosen: Any, legal: I8, boards: NDArray[Any]) -> I64
         allowed = np.flatnonzero(legal[b]).tolist()
         raise ValueError(f"{who}: illegal action {actions[b]} at board {boards[b]}; legal: {allowed}")
     return actions
+
+
+def action_index(who: str, action: Any, actions: int, outside: bool = False) -> int:
+    """``action`` of the player called ``who`` as an int.
+
+    Raises:
+        ValueError: it is no integer, Python's or NumPy's, or not from 0 to ``actions`` - 1; ``outside`` of these it
+            may be where the caller punishes it.
+    """
+    try:
+        number = None if isinstance(action, bool) else index(action)
+    except TypeError:
+        number = None
+    if number is None or not (outside or 0 <= number < actions):
+        raise ValueError(f"{who}: {action!r} is not an action (expected 0 ... {actions - 1})")
+    return number
 
 
 def refuse_typos(options: Mapping[str, Any], known: Iterable[str]) -> None:
