@@ -15,7 +15,7 @@ from bidzoo.envs.bridge.score import par, score
 from bidzoo.envs.signalling.compiled import compile_game
 from bidzoo.play.session import Setup
 from bidzoo.wrappers.batch import Batch
-from bidzoo.wrappers.gymnasium import single_agent, single_agent_vector
+from bidzoo.wrappers.gymnasium import seat_policies, single_agent, single_agent_vector
 
 BRIDGE = "bridge_bidding_v0"
 
@@ -205,6 +205,16 @@ def test_a_finished_table_takes_no_action():
         ({"learner": 4}, "4 is no player of bridge_bidding_v0; expected 0 ... 3"),
         ({"opponents": {"Sauth": "sayc"}}, "'Sauth' is no player of bridge_bidding_v0; expected 0 ... 3"),
         ({"partner": "bis"}, "agent 'bis' does not play bridge_bidding_v0"),
+        (
+            {"opponents": ["sayc", "sl"], "partner": "ppo"},
+            "got 2 opponents; expected one name or policy for every other",
+        ),
+        (
+            {"opponents": ["sayc", "sl"]},
+            "a list of one for each of player_0 (North), player_1 (East), player_2 (South)",
+        ),
+        ({"opponents": {"East": "sayc", "West": "sl"}}, "player_2 (South) has no policy: give partner=, or name it in"),
+        ({"opponents": {"East": "sayc"}, "partner": "sl"}, "player_3 (West) has no policy: name it in opponents="),
     ],
 )
 def test_wrong_seats(options, text):
@@ -220,6 +230,23 @@ def test_partner_and_opponents_where_there_are_none():
         gymnasium.make("bidzoo/Spades-v0", variant="cutthroat", partner="random")
     for options in ({}, {"opponents": "random"}, {"partner": "random"}):  # the other seat by either word
         gymnasium.make("bidzoo/MiniBridge-v0", **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "seats"),
+    [
+        ({}, "random random None random"),
+        ({"opponents": "sl"}, "sl sl None sl"),
+        ({"opponents": "sayc", "partner": "sl"}, "sl sayc None sayc"),
+        ({"partner": "sl"}, "sl random None random"),
+        ({"opponents": ["sl", "sayc", None, "pass"]}, "sl sayc None pass"),
+        ({"opponents": {"East": "sayc", "player_3": "pass"}, "partner": "sl"}, "sl sayc None pass"),
+    ],
+)
+def test_who_sits_where(options, seats):
+    """As the quick start says."""
+    seated = seat_policies(bidzoo.make_game(BRIDGE), "South", **options)
+    assert " ".join(str(getattr(policy, "name", None)) for policy in seated) == seats
 
 
 TRICKS = np.full((2, 20), 7, np.int8)

@@ -190,6 +190,11 @@ class Game(ABC):
             )
         return int(number)
 
+    def place_text(self, player: int) -> str:
+        """``"player_2 (South)"``, of four players; else ``"player_1"``. ``player_at`` takes either word."""
+        seat = f" ({SEAT_NAMES[player]})" if self.num_players == 4 else ""
+        return f"player_{player}{seat}"
+
     def _place(self, place: int | str) -> Any:
         if isinstance(place, str) and place.startswith("player_") and place.removeprefix("player_").isdecimal():
             return int(place.removeprefix("player_"))

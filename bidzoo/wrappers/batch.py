@@ -185,5 +185,5 @@ def others(game: Game, policies: Sequence[Policy | None], learner: int) -> tuple
         raise ValueError(f"{game.id} has {game.num_players} players, got {len(policies)} policies")
     for player, policy in enumerate(policies):
         if policy is None and player != learner:
-            raise ValueError(f"player_{player} has no policy")
+            raise ValueError(f"{game.place_text(player)} has no policy")
     return tuple(None if player == learner else policy for player, policy in enumerate(policies))

@@ -265,7 +265,10 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
 
 
 def single_agent(env_id: str, *, render_mode: str | None = None, **options: Any) -> SingleAgent:
-    """What ``gymnasium.make("bidzoo/BridgeBidding-v0", opponents=...)`` makes; ``options`` as of ``seated``."""
+    """What ``gymnasium.make("bidzoo/BridgeBidding-v0", opponents=...)`` makes.
+
+    ``options`` are ``learner``, ``opponents`` and ``partner``, as of ``seat_policies``, and those of the game.
+    """
     return SingleAgent(*seated(env_id, **options), render_mode)
 
 
@@ -291,11 +294,13 @@ def seat_policies(game: Game, learner: int | str, opponents: Any = None, partner
     Args:
         game: the game they play.
         learner: our own seat, None in the result; seats are numbers or names, see ``Game.player_at``.
-        opponents: one name or policy for every other seat, a list ``[P]``, or ``{player: policy}``; default: random.
-        partner: replaces ``opponents`` at the learner's allies.
+        opponents: one name or policy for every other seat, the partner's too unless ``partner`` is given; or a list
+            ``[P]`` of one a player, of which the learner's is not read; or ``{seat: policy}``. Default: random.
+        partner: one name or policy for the learner's allies, instead of what ``opponents`` says of them.
 
     Raises:
-        ValueError: ``partner`` where the learner has none, or both where every other player is a partner.
+        ValueError: ``partner`` where the learner has none, or both where every other player is a partner; a list of
+            another length, or a seat that nobody takes.
     """
     learner = game.player_at(learner)
     allies = game.allies(learner)
@@ -313,8 +318,16 @@ def seat_policies(game: Game, learner: int | str, opponents: Any = None, partner
         one = agents.resolve(opponents, game)
         given = [one] * game.num_players
     if len(given) != game.num_players:
-        raise ValueError(f"{game.id} has {game.num_players} players, got {len(given)} opponents")
+        places = ", ".join(game.place_text(p) for p in range(game.num_players))
+        raise ValueError(
+            f"{game.id} has {game.num_players} players, got {len(given)} opponents; expected one name or policy for"
+            f" every other seat, a list of one for each of {places} (the learner's is not read), or {{seat: policy}}"
+        )
     if partner is not None:
         ally = agents.resolve(partner, game)
         given = [ally if p in allies else policy for p, policy in enumerate(given)]
-    return [None if p == learner or one is None else agents.resolve(one, game) for p, one in enumerate(given)]
+    for p, policy in enumerate(given):
+        if policy is None and p != learner:
+            where = "give partner=, or name it in opponents=" if p in allies else "name it in opponents="
+            raise ValueError(f"{game.place_text(p)} has no policy: {where}")
+    return [None if p == learner else agents.resolve(one, game) for p, one in enumerate(given)]
