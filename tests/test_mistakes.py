@@ -372,6 +372,26 @@ def test_a_match_takes_a_list_of_policies(policies):
         match.play(bridge(), policies, [0])
 
 
+@pytest.mark.parametrize(
+    "compare",
+    [
+        lambda game: match.play(game, ["sayc"] * 4, [0]),
+        lambda game: match.duplicate(game, "sayc", "pass", [0]),
+        lambda game: match.pairings(game, "sayc", "pass", [0]),
+        lambda game: match.summary(game, ("sayc", "pass"), []),
+    ],
+)
+def test_a_match_takes_a_game(compare):
+    with pytest.raises(
+        TypeError, match=r"not a game: 'bridge_bidding_v0'; give bidzoo.make_game\('bridge_bidding_v0', "
+    ):
+        compare(BRIDGE)
+    with pytest.raises(TypeError, match=r"not a game: <AEC environment bridge_bidding_v0.*; give its \.game"):
+        compare(bidzoo.make(BRIDGE))
+    with pytest.raises(TypeError, match=r"not a game: None; give bidzoo\.make_game"):
+        compare(None)
+
+
 @pytest.mark.parametrize("compare", [match.duplicate, match.pairings])
 def test_no_boards_compare_nobody(compare):
     with pytest.raises(ValueError, match="boards: none, which compares nobody; expected one or more"):

@@ -84,7 +84,12 @@ def play(
 
     ``boards`` are numbers ``[N]``; with ``seed`` they say the deals, with ``policy_seed`` the policies' random numbers.
     ``actions`` asks for those taken, which no ledger keeps.
+
+    Raises:
+        TypeError: ``game`` is none (see ``bidzoo.make_game``), or ``policies`` are no list.
+        ValueError: not as many policies as players, one that does not play ``game``, or a wrong board or seed.
     """
+    check_game(game)
     ledger = run.ledger
     seed, policy_seed = checked_seed(seed), checked_seed(policy_seed, "policy_seed")
     if actions and ledger is not None:
@@ -120,6 +125,20 @@ def play_each(
         play(game, policies, boards, seed, len(seatings) * policy_seed + k, run.after(k * len(boards)), actions)
         for k, policies in enumerate(seatings)
     ]
+
+
+def check_game(game: Any) -> None:
+    """TypeError unless ``game`` is one: a name may mean other rules than those that are meant."""
+    if not isinstance(game, Game):
+        inside = isinstance(getattr(game, "game", None), Game)
+        hint = (
+            f"bidzoo.make_game({game!r}, ...)"
+            if isinstance(game, str)
+            else "its .game"
+            if inside
+            else "bidzoo.make_game"
+        )
+        raise TypeError(f"not a game: {game!r}; give {hint}")
 
 
 def seated(game: Game, policies: Sequence[Agent]) -> tuple[Policy, ...]:
@@ -313,6 +332,7 @@ def duplicate(
         policy_seed: of the policies' random numbers.
         run: workers and progress over the ``2 * N`` tables.
     """
+    check_game(game)
     if not isinstance(game, Bridge):
         raise ValueError(f"a duplicate match is bridge, got {game}; play() plays any game")
     if game.reward != "score":
@@ -345,6 +365,7 @@ def pairings(
     game: Game, ours: Agent, theirs: Agent, boards: Boards, seed: int = 0, policy_seed: int = 0, run: Run = HERE
 ) -> list[Episodes]:
     """Every board ``[N]`` in each of the game's ``SEATINGS``, with the actions taken; arguments as of ``duplicate``."""
+    check_game(game)
     pair = agents.resolve(ours, game), agents.resolve(theirs, game)
     seatings = [[pair[agent] for agent in seats] for seats in SEATINGS[game.utility]]
     return play_each(game, seatings, _some(boards), seed, policy_seed, run, actions=True)
@@ -352,6 +373,7 @@ def pairings(
 
 def summary(game: Game, names: Names, played: Sequence[Episodes]) -> ResultTable:
     """What came of ``pairings`` between agents called ``names``; of some boards only, if others are missing."""
+    check_game(game)
     return _exchanged(game, names, played) if game.utility == "zero_sum" else _partners(game, names, played)
 
 

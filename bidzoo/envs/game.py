@@ -138,7 +138,7 @@ class Game(ABC):
 
     @abstractmethod
     def action_text(self, action: int) -> str:
-        """``"1NT"`` for 7: an action as players write it."""
+        """``"1NT"`` for 7: an action as players write it; ValueError unless it is one of this game."""
 
     @abstractmethod
     def action_number(self, text: str) -> int:
@@ -153,7 +153,10 @@ class Game(ABC):
         """The whole table drawn."""
 
     def private_text(self, view: State) -> str:
-        """What the player of ``view`` knew before the first action, as text; in card games its hand and the dealer."""
+        """What the player of ``view`` knew before the first action, as text; in card games its hand and the dealer.
+
+        ``view`` is one record: ``env.view(agent)[0]``.
+        """
         return f"{hand_text(int(view['hand']))} dealer {SEATS[int(view['dealer'])]}"
 
     def options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -330,4 +330,4 @@ def seat_policies(game: Game, learner: int | str, opponents: Any = None, partner
         if policy is None and p != learner:
             where = "give partner=, or name it in opponents=" if p in allies else "name it in opponents="
             raise ValueError(f"{game.place_text(p)} has no policy: {where}")
-    return [None if p == learner else agents.resolve(one, game) for p, one in enumerate(given)]
+    return [None if p == learner or one is None else agents.resolve(one, game) for p, one in enumerate(given)]
