@@ -388,7 +388,7 @@ def test_a_match_takes_a_game(compare):
         compare(BRIDGE)
     with pytest.raises(TypeError, match=r"not a game: <AEC environment bridge_bidding_v0.*; give its \.game"):
         compare(bidzoo.make(BRIDGE))
-    with pytest.raises(TypeError, match=r"not a game: None; give bidzoo\.make_game"):
+    with pytest.raises(TypeError, match=r"not a game: None; give what bidzoo\.make_game makes"):
         compare(None)
 
 

@@ -129,16 +129,12 @@ def play_each(
 
 def check_game(game: Any) -> None:
     """TypeError unless ``game`` is one: a name may mean other rules than those that are meant."""
-    if not isinstance(game, Game):
-        inside = isinstance(getattr(game, "game", None), Game)
-        hint = (
-            f"bidzoo.make_game({game!r}, ...)"
-            if isinstance(game, str)
-            else "its .game"
-            if inside
-            else "bidzoo.make_game"
-        )
-        raise TypeError(f"not a game: {game!r}; give {hint}")
+    if isinstance(game, Game):
+        return
+    hint = f"bidzoo.make_game({game!r}, ...)" if isinstance(game, str) else "what bidzoo.make_game makes"
+    if isinstance(getattr(game, "game", None), Game):
+        hint = "its .game"
+    raise TypeError(f"not a game: {game!r}; give {hint}")
 
 
 def seated(game: Game, policies: Sequence[Agent]) -> tuple[Policy, ...]:

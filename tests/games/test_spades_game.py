@@ -257,6 +257,8 @@ def test_what_is_no_playing_module(phase):
         Spades(phase=phase, player=3)
     with pytest.raises(ValueError, match=r"not a playing module: .*; make one: PolicyPlayer\(\)"):
         Spades(phase=phase, player=PolicyPlayer)
+    with pytest.raises(ValueError, match=r"not a playing module: .*or a function of observation and mask"):
+        Spades(phase=phase, player=lambda: 3)
 
 
 @pytest.mark.parametrize(("player", "name"), [("uct", "bis+uct"), ("learned", "learned+learned"), ("srp", "SRP")])

@@ -20,6 +20,7 @@ import numpy as np
 
 from bidzoo.core.bits import pick_row
 from bidzoo.core.kernels import I8, I64, U64, States, allocate, batched
+from bidzoo.core.options import is_plain
 from bidzoo.core.streams import Streams
 from bidzoo.envs.game import Encoder, legal_actions
 from bidzoo.envs.spades.engine import act_row, card_key_row, legal_row
@@ -106,7 +107,7 @@ def check_player(player: Any) -> None:
     if isinstance(player, str):
         if player not in PLAYERS:
             raise ValueError(f"unknown player {player!r}; choose from {', '.join(PLAYERS)}")
-    elif isclass(player) or not (isinstance(player, PlayingModule) or _is_policy(player) or callable(player)):
+    elif isclass(player) or not (isinstance(player, PlayingModule) or _is_policy(player) or is_plain(player)):
         hint = f"; make one: {player.__name__}()" if isclass(player) else ""
         raise ValueError(
             f"not a playing module: {player!r} (expected a name, an object with finish(), a policy, or a function of"
