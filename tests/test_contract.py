@@ -300,6 +300,26 @@ class TestGymnasium:
                 return
         raise AssertionError("no episode ended in 5000 steps")
 
+    def test_no_board_of_a_vector_comes_twice(self, env_id):
+        """``reset()`` without a seed goes on where each table is, as an autoreset does."""
+        vector = gymnasium.make_vec(GAMES[env_id].gymnasium_id, 3, opponents="random").unwrapped
+        vector.reset(seed=11)
+        seen = [vector.batch.boards.tolist()]
+        _, _, ended, _, _ = vector.step(np.array([vector.game.num_actions, *vector.action_masks()[1:].argmax(axis=1)]))
+        assert ended[0]
+        seen.append(vector.batch.boards.tolist())
+        for _ in range(3):
+            observations, _ = vector.reset()
+            seen.append(vector.batch.boards.tolist())
+        assert all((np.array(boards) % 3 == range(3)).all() for boards in seen)
+        assert all(now == last + 3 for last, now in zip(seen[-2], seen[-1]))
+        assert seen[1][0] > seen[0][0] and all(now > last for last, now in zip(seen[1], seen[2]))
+        single = gymnasium.make(GAMES[env_id].gymnasium_id, opponents="random").unwrapped
+        for b, board in enumerate(seen[-1]):
+            assert np.array_equal(single.reset(seed=11, options={"board": board})[0], observations[b])
+        vector.reset(seed=11)
+        assert vector.batch.boards.tolist() == seen[0]
+
     def test_illegal_action_costs_the_lowest_reward(self, env_id):
         env = gymnasium.make(GAMES[env_id].gymnasium_id).unwrapped
         env.reset(seed=1)

@@ -15,6 +15,7 @@ from bidzoo.envs.bridge.score import par, score
 from bidzoo.envs.signalling.compiled import compile_game
 from bidzoo.play.session import Setup
 from bidzoo.wrappers.batch import Batch
+from bidzoo.wrappers.gymnasium import seat_policies, single_agent, single_agent_vector
 
 BRIDGE = "bridge_bidding_v0"
 
@@ -45,11 +46,7 @@ def seen():
         (lambda: agents.resolve("bis", BRIDGE), ValueError, f"'bis' does not play {BRIDGE}; choose from random, pass"),
         (lambda: agents.resolve("sayk", BRIDGE), KeyError, "'sayk'; did you mean 'sayc'? choose from random, pass"),
         (lambda: agents.make("bmcs", deal=4), TypeError, "'deal'; did you mean 'deals'? choose from policy, belief"),
-        (
-            lambda: seen().view("player_4"),
-            KeyError,
-            "unknown agent 'player_4'; did you mean 'player_3'? choose from pla",
-        ),
+        (lambda: seen().view("player_4"), KeyError, "unknown agent 'player_4'; did you mean 'player_3'? choose from"),
         (lambda: seen().observe("North"), KeyError, "unknown agent 'North'; choose from player_0, player_1, player_2"),
         (lambda: bidzoo.make("minibrige"), KeyError, "'minibrige'; did you mean 'minibridge_v0'? choose from bridge_b"),
         (lambda: bidzoo.make("spades_v1"), KeyError, "unknown game 'spades_v1'; did you mean 'spades_v0'?"),
@@ -106,11 +103,90 @@ def test_what_is_no_action(action):
         env.step(action)
 
 
-def test_batches_take_integers():
-    batch = bidzoo.make_vec(BRIDGE, 2)
+@pytest.mark.parametrize("action", ["1NT", 3.0, np.array([3]), None, True])
+def test_what_is_no_action_of_a_learner(action):
+    env = gymnasium.make("bidzoo/BridgeBidding-v0", learner="East").unwrapped
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match=r"player_1: .* is not an action \(expected 0 ... 37\)"):
+        env.step(action)
+    env.step(np.int8(0))  # nothing is over
+
+
+@pytest.mark.parametrize(
+    "tables", [lambda: bidzoo.make_vec(BRIDGE, 2), lambda: gymnasium.make_vec("bidzoo/BridgeBidding-v0", 2)]
+)
+def test_batches_take_integers(tables):
+    batch = tables()
     batch.reset()
     with pytest.raises(ValueError, match="actions must be integers, got float64"):
-        batch.step(np.zeros(2))
+        batch.step(np.full(2, 1.5))
+    with pytest.raises(ValueError, match=r"actions must have shape \(2,\), got \(1,\)"):
+        batch.step(np.zeros(1, int))
+
+
+@pytest.mark.parametrize("env_id", ["bridge_bidding", "minibridge"])
+@pytest.mark.parametrize(
+    ("make", "method", "arguments"),
+    [
+        (lambda env_id: bidzoo.make_vec(env_id, 2), "step", [np.zeros(2, int)]),
+        (lambda env_id: bidzoo.make_vec(env_id, 2), "views", []),
+        (lambda env_id: bidzoo.make_vec(env_id, 2), "state", []),
+        (lambda env_id: single_agent_vector(env_id, 2), "step", [np.zeros(2, int)]),
+        (lambda env_id: single_agent_vector(env_id, 2), "action_masks", []),
+        (lambda env_id: single_agent_vector(env_id, 2), "state", []),
+        (lambda env_id: single_agent_vector(env_id, 2, render_mode="ansi"), "render", []),
+        (lambda env_id: single_agent(env_id), "step", [0]),
+        (lambda env_id: single_agent(env_id), "action_masks", []),
+        (lambda env_id: single_agent(env_id, render_mode="ansi"), "render", []),
+    ],
+)
+def test_before_reset_there_is_nothing(env_id, make, method, arguments):
+    with pytest.raises(ValueError, match=rf"call reset\(\) before {method}\(\)"):
+        getattr(make(env_id), method)(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("boards", "text"),
+    [
+        (np.array([-1, -5]), "boards: int64 from -5, expected integers from 0"),
+        (np.array([0.5, 1]), "boards: float64 from 0.5, expected integers from 0"),
+        (3, "boards 3: expected a list of board numbers"),
+        ([1], r"boards must have shape \(2,\), got \(1,\)"),
+    ],
+)
+def test_wrong_boards_of_a_batch(boards, text):
+    with pytest.raises(ValueError, match=text):
+        bidzoo.make_vec(BRIDGE, 2).reset(boards=boards)
+
+
+def test_reset_options_hold_at_every_table():
+    envs = single_agent_vector("minibridge", 3)
+    single = single_agent("minibridge")
+    for options in ({"types": (1, 2)}, {"types": (4, 0), "board": 7}):
+        observations, infos = envs.reset(seed=1, options=options)
+        observation, info = single.reset(seed=1, options=options)
+        first = options.get("board", 0)
+        assert envs.batch.boards.tolist() == [first, first + 1, first + 2]
+        assert (observations == observation).all() and (infos["action_mask"] == info["action_mask"]).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"boardx": 7}, ValueError, "unknown option 'boardx'; did you mean 'board'"),
+        ({"board": -7}, ValueError, "option 'board' -7: expected an integer from 0"),
+        ({"types": (1, 9)}, ValueError, "type of player_1 9: expected an integer from 0 to 4"),
+        ({"reset_mask": np.ones(2, bool)}, ValueError, "option 'reset_mask': tables deal themselves their next board"),
+        ("x", TypeError, "options 'x': expected a dict of board, types"),
+    ],
+)
+def test_wrong_reset_options_of_a_vector(options, error, text):
+    envs = single_agent_vector("minibridge", 2)
+    envs.reset(seed=1)
+    before = envs.batch.states.tobytes()
+    with pytest.raises(error, match=text):
+        envs.reset(seed=2, options=options)
+    assert envs.batch.states.tobytes() == before and envs.batch.seed == 1
 
 
 def test_a_finished_table_takes_no_action():
@@ -129,6 +205,16 @@ def test_a_finished_table_takes_no_action():
         ({"learner": 4}, "4 is no player of bridge_bidding_v0; expected 0 ... 3"),
         ({"opponents": {"Sauth": "sayc"}}, "'Sauth' is no player of bridge_bidding_v0; expected 0 ... 3"),
         ({"partner": "bis"}, "agent 'bis' does not play bridge_bidding_v0"),
+        (
+            {"opponents": ["sayc", "sl"], "partner": "ppo"},
+            "got 2 opponents; expected one name or policy for every other",
+        ),
+        (
+            {"opponents": ["sayc", "sl"]},
+            "a list of one for each of player_0 (North), player_1 (East), player_2 (South)",
+        ),
+        ({"opponents": {"East": "sayc", "West": "sl"}}, "player_2 (South) has no policy: give partner=, or name it in"),
+        ({"opponents": {"East": "sayc"}, "partner": "sl"}, "player_3 (West) has no policy: name it in opponents="),
     ],
 )
 def test_wrong_seats(options, text):
@@ -144,6 +230,23 @@ def test_partner_and_opponents_where_there_are_none():
         gymnasium.make("bidzoo/Spades-v0", variant="cutthroat", partner="random")
     for options in ({}, {"opponents": "random"}, {"partner": "random"}):  # the other seat by either word
         gymnasium.make("bidzoo/MiniBridge-v0", **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "seats"),
+    [
+        ({}, "random random None random"),
+        ({"opponents": "sl"}, "sl sl None sl"),
+        ({"opponents": "sayc", "partner": "sl"}, "sl sayc None sayc"),
+        ({"partner": "sl"}, "sl random None random"),
+        ({"opponents": ["sl", "sayc", None, "pass"]}, "sl sayc None pass"),
+        ({"opponents": {"East": "sayc", "player_3": "pass"}, "partner": "sl"}, "sl sayc None pass"),
+    ],
+)
+def test_who_sits_where(options, seats):
+    """As the quick start says."""
+    seated = seat_policies(bidzoo.make_game(BRIDGE), "South", **options)
+    assert " ".join(str(getattr(policy, "name", None)) for policy in seated) == seats
 
 
 TRICKS = np.full((2, 20), 7, np.int8)
@@ -162,10 +265,7 @@ TRICKS = np.full((2, 20), 7, np.int8)
         (lambda: bidzoo.agents.make("uct", last=14), "last 14: expected an integer from 0 to 13"),
         (lambda: bidzoo.agents.make("bis", endgame="no"), "endgame 'no': expected True or False"),
         (lambda: bidzoo.agents.make("bis", bias=(0.0, 0.0)), "bias .*: expected a tuple of length 4, each a num"),
-        (
-            lambda: match.play(bidzoo.make_game("comm_v0"), ["random"] * 2, [0], policy_seed=-1),
-            "policy_seed -1: expect",
-        ),
+        (lambda: match.play(bidzoo.make_game("comm_v0"), ["random"] * 2, [0], policy_seed=-1), "policy_seed -1: exp"),
     ],
 )
 def test_wrong_numbers(make, text):
@@ -270,6 +370,26 @@ def test_an_agent_that_breaks_the_rules_stops_every_form(action):
 def test_a_match_takes_a_list_of_policies(policies):
     with pytest.raises(TypeError, match=r"sayc.*: expected a list of 4, one for each player"):
         match.play(bridge(), policies, [0])
+
+
+@pytest.mark.parametrize(
+    "compare",
+    [
+        lambda game: match.play(game, ["sayc"] * 4, [0]),
+        lambda game: match.duplicate(game, "sayc", "pass", [0]),
+        lambda game: match.pairings(game, "sayc", "pass", [0]),
+        lambda game: match.summary(game, ("sayc", "pass"), []),
+    ],
+)
+def test_a_match_takes_a_game(compare):
+    with pytest.raises(
+        TypeError, match=r"not a game: 'bridge_bidding_v0'; give bidzoo.make_game\('bridge_bidding_v0', "
+    ):
+        compare(BRIDGE)
+    with pytest.raises(TypeError, match=r"not a game: <AEC environment bridge_bidding_v0.*; give its \.game"):
+        compare(bidzoo.make(BRIDGE))
+    with pytest.raises(TypeError, match=r"not a game: None; give what bidzoo\.make_game makes"):
+        compare(None)
 
 
 @pytest.mark.parametrize("compare", [match.duplicate, match.pairings])

@@ -17,14 +17,14 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
-from inspect import getdoc, isclass, signature
+from inspect import getdoc, isclass
 from pathlib import Path
 from re import fullmatch
 from typing import TYPE_CHECKING, Any, Literal
 from warnings import warn
 
 from bidzoo import registry
-from bidzoo.core.options import check_names, choose_from, options_of
+from bidzoo.core.options import check_names, choose_from, is_plain, options_of
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -389,7 +389,7 @@ def resolve(policy: Agent, game: str | Game | None = None) -> Policy:
 
     if isinstance(policy, Policy) and not isclass(policy):
         return policy
-    if _is_plain(policy):
+    if is_plain(policy):
         return _function_policy(policy, game)
     hint = f"; make one: {policy.__name__}()" if isclass(policy) else ""
     raise TypeError(
@@ -447,10 +447,10 @@ def _policy_of(text: str, thing: Any, game: str | Game | None, options: dict[str
     """The policy that what ``text`` stands for makes, or is."""
     from bidzoo.agents.policy import Policy
 
-    if _is_plain(thing) or (not isclass(thing) and isinstance(thing, Policy)):
+    if is_plain(thing) or (not isclass(thing) and isinstance(thing, Policy)):
         for option in options:
             raise TypeError(f"agent {text!r} has no option {option!r}: it is there already")
-        return _function_policy(thing, game) if _is_plain(thing) else thing
+        return _function_policy(thing, game) if is_plain(thing) else thing
     if not callable(thing):
         raise ValueError(f"agent {text!r} is {thing!r}, expected a class, a function or an agent")
     check_names(f"agent {text!r}", thing, options)
@@ -458,17 +458,6 @@ def _policy_of(text: str, thing: Any, game: str | Game | None, options: dict[str
     if not isinstance(made, Policy):
         raise ValueError(f"agent {text!r} made {made!r}, expected an object with name and act(views, legal, rng)")
     return made
-
-
-def _is_plain(thing: Any) -> bool:
-    """A function that cannot be called without two arguments, observation and mask."""
-    if isclass(thing) or not callable(thing) or hasattr(thing, "act"):
-        return False
-    named = signature(thing).parameters.values()
-    return (
-        sum(one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in named)
-        == 2
-    )
 
 
 def _function_policy(function: Callable[..., Any], game: str | Game | None) -> Policy:

@@ -27,15 +27,12 @@ from bidzoo.core.streams import checked_seed
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import imps
 from bidzoo.envs.game import Game
-from bidzoo.wrappers.batch import Batch, Seating
+from bidzoo.wrappers.batch import Batch, Boards, Seating, board_numbers
 
 CHUNK = 4096  # most tables in step; bounds memory, changes no result
 SHARES = 4  # tasks a worker, so that the slowest share costs little
 LEAST = 64  # fewest boards a task, to repay sending it
 SLOW_SHARE = 10  # boards a task of a slow policy: some seconds or minutes, what a kill can cost each worker
-
-
-Boards = I64 | Sequence[int]  # numbers [N]
 
 # ---- play --------------------------------------------------------------------------------
 
@@ -87,7 +84,12 @@ def play(
 
     ``boards`` are numbers ``[N]``; with ``seed`` they say the deals, with ``policy_seed`` the policies' random numbers.
     ``actions`` asks for those taken, which no ledger keeps.
+
+    Raises:
+        TypeError: ``game`` is none (see ``bidzoo.make_game``), or ``policies`` are no list.
+        ValueError: not as many policies as players, one that does not play ``game``, or a wrong board or seed.
     """
+    check_game(game)
     ledger = run.ledger
     seed, policy_seed = checked_seed(seed), checked_seed(policy_seed, "policy_seed")
     if actions and ledger is not None:
@@ -125,15 +127,14 @@ def play_each(
     ]
 
 
-def board_numbers(boards: Boards) -> I64:
-    """``boards`` as int64 ``[N]``; ValueError unless they are a list of numbers from 0."""
-    numbers = np.asarray(boards)
-    if numbers.ndim != 1:
-        raise ValueError(f"boards {boards!r}: expected a list of board numbers; the first ten are np.arange(10)")
-    if len(numbers) and (numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= 2**63):
-        first = f" from {numbers.min()}" if numbers.dtype.kind in "iuf" else ""
-        raise ValueError(f"boards: {numbers.dtype}{first}, expected integers from 0 to {2**63 - 1}")
-    return np.ascontiguousarray(numbers, np.int64)
+def check_game(game: Any) -> None:
+    """TypeError unless ``game`` is one: a name may mean other rules than those that are meant."""
+    if isinstance(game, Game):
+        return
+    hint = f"bidzoo.make_game({game!r}, ...)" if isinstance(game, str) else "what bidzoo.make_game makes"
+    if isinstance(getattr(game, "game", None), Game):
+        hint = "its .game"
+    raise TypeError(f"not a game: {game!r}; give {hint}")
 
 
 def seated(game: Game, policies: Sequence[Agent]) -> tuple[Policy, ...]:
@@ -327,6 +328,7 @@ def duplicate(
         policy_seed: of the policies' random numbers.
         run: workers and progress over the ``2 * N`` tables.
     """
+    check_game(game)
     if not isinstance(game, Bridge):
         raise ValueError(f"a duplicate match is bridge, got {game}; play() plays any game")
     if game.reward != "score":
@@ -359,6 +361,7 @@ def pairings(
     game: Game, ours: Agent, theirs: Agent, boards: Boards, seed: int = 0, policy_seed: int = 0, run: Run = HERE
 ) -> list[Episodes]:
     """Every board ``[N]`` in each of the game's ``SEATINGS``, with the actions taken; arguments as of ``duplicate``."""
+    check_game(game)
     pair = agents.resolve(ours, game), agents.resolve(theirs, game)
     seatings = [[pair[agent] for agent in seats] for seats in SEATINGS[game.utility]]
     return play_each(game, seatings, _some(boards), seed, policy_seed, run, actions=True)
@@ -366,6 +369,7 @@ def pairings(
 
 def summary(game: Game, names: Names, played: Sequence[Episodes]) -> ResultTable:
     """What came of ``pairings`` between agents called ``names``; of some boards only, if others are missing."""
+    check_game(game)
     return _exchanged(game, names, played) if game.utility == "zero_sum" else _partners(game, names, played)
 
 

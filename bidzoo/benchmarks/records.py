@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import numpy as np
 
 from bidzoo import __version__, agents
-from bidzoo.benchmarks.match import SEATINGS, Episodes, Match, Names, board_numbers
+from bidzoo.benchmarks.match import SEATINGS, Episodes, Match, Names
 from bidzoo.core.cards import (
     HAND_SIZE,
     NUM_CALLS,
@@ -41,6 +41,7 @@ from bidzoo.envs.bridge.score import MAX_IMPS, MAX_POINTS
 from bidzoo.envs.bridge.state import MAX_CALLS, OVER, UNKNOWN_POINTS
 from bidzoo.envs.game import Buffers, Game, read_options
 from bidzoo.registry import available, make_game
+from bidzoo.wrappers.batch import board_numbers
 
 Record = dict[str, Any]
 Fields = dict[str, Any]  # kinds of ``bidzoo.core.schema`` by name: a type, ``int | None``, or a list

@@ -10,7 +10,7 @@ class Options(Checked):
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, fields
-from inspect import Parameter, signature
+from inspect import Parameter, isclass, signature
 from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -60,6 +60,17 @@ def check_names(what: str, function: Callable[..., Any], given: Iterable[str]) -
     for name in given:
         if known is not None and name not in known:
             raise TypeError(f"{what} has no option {name!r}; {choose_from(name, known)}")
+
+
+def is_plain(thing: Any) -> bool:
+    """A function that cannot be called without two arguments, observation and mask: what may stand for a policy."""
+    if isclass(thing) or not callable(thing) or hasattr(thing, "act"):
+        return False
+    named = signature(thing).parameters.values()
+    return (
+        sum(one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in named)
+        == 2
+    )
 
 
 # ---- values --------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from functools import cached_property
 from html import escape
 from inspect import Parameter, Signature, isclass, signature
-from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, overload
 
 import gymnasium
@@ -19,7 +18,7 @@ from pettingzoo import AECEnv
 from bidzoo.core.kernels import I8, States
 from bidzoo.core.options import choose_from
 from bidzoo.core.streams import Streams, checked_seed, random_seed
-from bidzoo.envs.game import Buffers, Game, game_of, legal_actions
+from bidzoo.envs.game import Buffers, Game, action_index, game_of, legal_actions
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
 
 if TYPE_CHECKING:
@@ -140,12 +139,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         if self.terminations[agent]:
             self._was_dead_step(action)
             return
-        try:
-            chosen = -1 if isinstance(action, bool) else index(action)  # type: ignore[arg-type]  # None is no index either
-        except TypeError:
-            chosen = -1
-        if not 0 <= chosen < self.game.num_actions:
-            raise ValueError(f"{agent}: {action!r} is not an action (expected 0 ... {self.game.num_actions - 1})")
+        chosen = action_index(agent, action, self.game.num_actions)
         if not self._one_mask[chosen]:
             self._illegal(agent, chosen)
             return

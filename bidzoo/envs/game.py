@@ -11,6 +11,7 @@ from copy import copy
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
+from operator import index
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -137,7 +138,7 @@ class Game(ABC):
 
     @abstractmethod
     def action_text(self, action: int) -> str:
-        """``"1NT"`` for 7: an action as players write it."""
+        """``"1NT"`` for 7: an action as players write it; ValueError unless it is one of this game."""
 
     @abstractmethod
     def action_number(self, text: str) -> int:
@@ -152,7 +153,10 @@ class Game(ABC):
         """The whole table drawn."""
 
     def private_text(self, view: State) -> str:
-        """What the player of ``view`` knew before the first action, as text; in card games its hand and the dealer."""
+        """What the player of ``view`` knew before the first action, as text; in card games its hand and the dealer.
+
+        ``view`` is one record: ``env.view(agent)[0]``.
+        """
         return f"{hand_text(int(view['hand']))} dealer {SEATS[int(view['dealer'])]}"
 
     def options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -188,6 +192,11 @@ class Game(ABC):
                 f"{place!r} is no player of {self.id}; expected 0 ... {last}, player_0 ... player_{last}{seats}"
             )
         return int(number)
+
+    def place_text(self, player: int) -> str:
+        """``"player_2 (South)"``, of four players; else ``"player_1"``. ``player_at`` takes either word."""
+        seat = f" ({SEAT_NAMES[player]})" if self.num_players == 4 else ""
+        return f"player_{player}{seat}"
 
     def _place(self, place: int | str) -> Any:
         if isinstance(place, str) and place.startswith("player_") and place.removeprefix("player_").isdecimal():
@@ -259,6 +268,22 @@ def legal_actions(who: str, chosen: Any, legal: I8, boards: NDArray[Any]) -> I64
         allowed = np.flatnonzero(legal[b]).tolist()
         raise ValueError(f"{who}: illegal action {actions[b]} at board {boards[b]}; legal: {allowed}")
     return actions
+
+
+def action_index(who: str, action: Any, actions: int, outside: bool = False) -> int:
+    """``action`` of the player called ``who`` as an int.
+
+    Raises:
+        ValueError: it is no integer, Python's or NumPy's, or not from 0 to ``actions`` - 1; ``outside`` of these it
+            may be where the caller punishes it.
+    """
+    try:
+        number = None if isinstance(action, bool) else index(action)
+    except TypeError:
+        number = None
+    if number is None or not (outside or 0 <= number < actions):
+        raise ValueError(f"{who}: {action!r} is not an action (expected 0 ... {actions - 1})")
+    return number
 
 
 def refuse_typos(options: Mapping[str, Any], known: Iterable[str]) -> None:

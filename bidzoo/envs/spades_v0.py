@@ -24,7 +24,7 @@ round ends with a side at a goal: the highest score wins, and if two sides share
 |---|---|---|
 | `phase` | `"game"`, `"round"`, `"bidding"` | agents bid and play a game; one round; agents only bid, `player` plays |
 | `episode` | `None`, `"game"`, `"round"` | `None`: what `phase` says, and a game for `"bidding"` |
-| `player` | `"srp"`, `"wrp"`, `"random"`, a policy | who plays the cards with `phase="bidding"` |
+| `player` | `"srp"`, `"wrp"`, `"uct"`, `"learned"`, `"random"`, a policy | who plays the cards with `phase="bidding"` |
 | `variant` | `"partnership"`, `"cutthroat"`, `"mirror"`, `"whiz"`, `"suicide"` | see below |
 | `deck` | `"standard"`, `"jokers"`, `"jokers_deuces"` | jokers for ♣2 and ♥2, above ♠A; and ♦2 and ♠2 between them |
 | `win_goal`, `lose_goal` | 500, `None` | goals; the paper's experiments use 200 and −100 |

@@ -27,6 +27,20 @@ def _first_illegal(mask: I8, actions: I64) -> int:
     return -1
 
 
+Boards = I64 | Sequence[int]  # numbers [N]
+
+
+def board_numbers(boards: Boards) -> I64:
+    """``boards`` as int64 ``[N]``; ValueError unless they are a list of numbers from 0."""
+    numbers = np.asarray(boards)
+    if numbers.ndim != 1:
+        raise ValueError(f"boards {boards!r}: expected a list of board numbers; the first ten are np.arange(10)")
+    if len(numbers) and (numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= 2**63):
+        first = f" from {numbers.min()}" if numbers.dtype.kind in "iuf" else ""
+        raise ValueError(f"boards: {numbers.dtype}{first}, expected integers from 0 to {2**63 - 1}")
+    return np.ascontiguousarray(numbers, np.int64)
+
+
 class Batch:
     """``num_envs`` tables that each take one action a step; a finished table is dealt its next board at once.
 
@@ -51,7 +65,7 @@ class Batch:
         self.buffers = game.buffers(num_envs)
         self.player, self.observation, self.action_mask, self.reward, self.terminated = self.buffers
         self._stride = num_envs if autoreset else 0
-        self._ready = False
+        self.ready = False
 
     def __repr__(self) -> str:
         return f"<Batch of {self.num_envs} tables of {self.game}>"
@@ -69,22 +83,18 @@ class Batch:
         numbers: I64 = self.states["board"].astype(np.int64)
         return numbers
 
-    def reset(self, seed: int = 0, boards: I64 | None = None) -> None:
-        """Deal ``boards`` ``[B]`` (default 0 ... B - 1) of ``seed``."""
-        numbers = np.arange(self.num_envs) if boards is None else np.asarray(boards)
+    def reset(self, seed: int = 0, boards: Boards | None = None) -> None:
+        """Deal ``boards`` ``[B]`` (default 0 ... B - 1) of ``seed``, which is 0 again where none is given."""
+        numbers = board_numbers(np.arange(self.num_envs) if boards is None else boards)
         self._check_shape("boards", numbers)
         self.seed = checked_seed(seed)
-        self.game.begin(self.states, np.ascontiguousarray(numbers, np.int64), self.seed, self.buffers)
-        self._ready = True
+        self.game.begin(self.states, numbers, self.seed, self.buffers)
+        self.ready = True
 
     def step(self, actions: I64) -> None:
         """Take ``actions`` ``[B]``; -1 leaves a table as it is. Illegal actions raise before anything changes."""
-        self._need_reset("step")
-        chosen = np.asarray(actions)
-        if chosen.dtype.kind not in "iu":
-            raise ValueError(f"actions must be integers, got {chosen.dtype}")
-        chosen = np.ascontiguousarray(chosen, np.int64)
-        self._check_shape("actions", chosen)
+        self.need_reset("step")
+        chosen = self.read_actions(actions)
         b = _first_illegal(self.action_mask, chosen)
         if b >= 0 and not self.action_mask[b].any():
             raise ValueError(f"table {b} (board {self.boards[b]}) is finished: give it -1, or reset()")
@@ -95,12 +105,21 @@ class Batch:
             )
         self.game.step(self.states, chosen, self.seed, self.buffers, self._stride)
 
+    def read_actions(self, actions: Any) -> I64:
+        """``actions`` as int64 ``[B]``; ValueError unless they are one integer a table."""
+        chosen = np.asarray(actions)
+        if chosen.dtype.kind not in "iu":
+            raise ValueError(f"actions must be integers, got {chosen.dtype}")
+        self._check_shape("actions", chosen)
+        return np.ascontiguousarray(chosen, np.int64)
+
     def _check_shape(self, name: str, numbers: NDArray[Any]) -> None:
         if numbers.shape != (self.num_envs,):
             raise ValueError(f"{name} must have shape ({self.num_envs},), got {numbers.shape}")
 
-    def _need_reset(self, method: str) -> None:
-        if not self._ready:
+    def need_reset(self, method: str) -> None:
+        """ValueError before the first ``reset``."""
+        if not self.ready:
             raise ValueError(f"call reset() before {method}()")
 
     def state(self) -> I8:
@@ -108,11 +127,12 @@ class Batch:
 
         Like the other arrays they already show the next episode where one ended.
         """
-        self._need_reset("state")
+        self.need_reset("state")
         return self.game.state_encoder(self.states)
 
     def views(self, rows: I64 | None = None) -> States:
         """Views of the players to act, at all tables or at ``rows``."""
+        self.need_reset("views")
         states, players = (self.states, self.player) if rows is None else (self.states[rows], self.player[rows])
         return self.game.view_of(states, players.astype(np.int64))
 
@@ -165,5 +185,5 @@ def others(game: Game, policies: Sequence[Policy | None], learner: int) -> tuple
         raise ValueError(f"{game.id} has {game.num_players} players, got {len(policies)} policies")
     for player, policy in enumerate(policies):
         if policy is None and player != learner:
-            raise ValueError(f"player_{player} has no policy")
+            raise ValueError(f"{game.place_text(player)} has no policy")
     return tuple(None if player == learner else policy for player, policy in enumerate(policies))

@@ -13,8 +13,8 @@ from gymnasium.vector.utils import batch_space
 
 from bidzoo import agents
 from bidzoo.core.kernels import F64, I8, I64, Bool
-from bidzoo.core.streams import random_seed
-from bidzoo.envs.game import Game
+from bidzoo.core.streams import checked_seed, random_seed
+from bidzoo.envs.game import Buffers, Game, action_index
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
 from bidzoo.registry import make_game
 from bidzoo.wrappers.batch import Batch, Seating, others
@@ -51,7 +51,7 @@ class SingleAgent(gymnasium.Env[I8, Any]):
         super().reset(seed=seed)
         fixed = dict(self.game.options(options or {}))
         if seed is not None:
-            self._seating.seed, self._board = int(seed), -1
+            self._seating.seed, self._board = checked_seed(seed), -1
         self._board = int(fixed.pop("board", self._board + 1))
         self._begin(fixed)
         while self._batch.terminated[0]:
@@ -68,15 +68,17 @@ class SingleAgent(gymnasium.Env[I8, Any]):
         self._play_others()
 
     def step(self, action: int) -> tuple[I8, float, bool, bool, dict[str, Any]]:
-        """The learner's ``action``, then everybody else's until its next turn or the end."""
+        """The learner's ``action``, then everybody else's until its next turn or the end; ValueError if no integer."""
+        batch = self._batch
+        batch.need_reset("step")
         if self._over:
             raise ValueError("the episode is over: call reset()")
-        batch = self._batch
-        if not 0 <= action < self.game.num_actions or not batch.action_mask[0, action]:
+        chosen = action_index(f"player_{self.learner}", action, self.game.num_actions, outside=True)
+        if not 0 <= chosen < self.game.num_actions or not batch.action_mask[0, chosen]:
             self._over = True
             batch.action_mask[:] = 0
             return batch.observation[0].copy(), float(self.game.reward_range[0]), True, False, self._info()
-        self.game.step_one(batch.states, int(action), batch.buffers)
+        self.game.step_one(batch.states, chosen, batch.buffers)
         self._play_others()
         self._look()
         if not batch.terminated[0]:
@@ -88,6 +90,7 @@ class SingleAgent(gymnasium.Env[I8, Any]):
 
     def action_masks(self) -> Bool:
         """Legal actions of the learner ``[A]``."""
+        self._batch.need_reset("action_masks")
         return self._batch.action_mask[0].astype(np.bool_)
 
     def _play_others(self) -> None:
@@ -107,6 +110,7 @@ class SingleAgent(gymnasium.Env[I8, Any]):
 
         ``"human"`` shows it after every ``reset`` and ``step`` (see ``bidzoo.envs.render.Screen``).
         """
+        self._batch.need_reset("render")
         if self.render_mode == "human":
             return self._screen.show(self.game, self._batch.states)
         return self.game.render(self._batch.states[0], self.render_mode)
@@ -123,7 +127,8 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
     ``infos["action_mask"]`` int8 ``[B, A]`` and ``action_masks()``. Autoreset is SAME_STEP: the step that ends
     an episode returns the next one's first observation and puts the last into ``infos["final_obs"]``.
     An illegal action ends the episode with the lowest reward of the game. Table ``b`` plays boards ``b``,
-    ``b + num_envs`` ... A board whose auction ends before the learner's first turn is passed over.
+    ``b + num_envs`` ... of the seed, one at each autoreset and at each ``reset()`` without a seed: none twice.
+    A board whose auction ends before the learner's first turn is passed over.
     """
 
     metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": [*MODES], "render_fps": FPS}
@@ -148,18 +153,38 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[I8, dict[str, Any]]:
-        """Deal boards 0 ... B - 1 of ``seed`` (one int; a list seeds by its first entry)."""
+        """Deal boards 0 ... B - 1 of ``seed`` (one int; a list seeds by its first entry), else the next of each.
+
+        ``options`` are the AEC environment's: ``board`` is the first table's, the others follow it; the rest holds at
+        every table, for this board.
+
+        Raises:
+            ValueError: a bad value, a slip in a name, or ``reset_mask``: tables deal themselves their next board.
+        """
         first = seed[0] if isinstance(seed, list) else seed
+        fixed = dict(self.game.options(options or {}))
+        if "reset_mask" in (options or {}):
+            raise ValueError("option 'reset_mask': tables deal themselves their next board; reset() is for all of them")
+        super().reset(seed=first)
         if first is not None:
-            self._seating.seed = int(first)
-        super().reset(seed=self._seating.seed)
-        self.batch.reset(self._seating.seed)
+            self._seating.seed = checked_seed(first)
+        goes_on = first is None and self.batch.ready and "board" not in fixed
+        start = int(fixed.pop("board", 0))
+        boards = self.batch.boards + self.num_envs if goes_on else start + np.arange(self.num_envs)
+        self.batch.reset(self._seating.seed, boards)
+        if fixed:
+            for b in range(self.num_envs):
+                here = slice(b, b + 1)
+                self.game.fix(
+                    self.batch.states[here], fixed, Buffers._make(array[here] for array in self.batch.buffers)
+                )
         self._play_others(np.ones(self.num_envs, np.bool_))
         self._look()
         return self.batch.observation.copy(), self._infos()
 
     def action_masks(self) -> Bool:
         """Legal actions of the learner ``[B, A]`` (what sb3-contrib asks for)."""
+        self.batch.need_reset("action_masks")
         return self.batch.action_mask.astype(np.bool_)
 
     def state(self) -> I8:
@@ -168,9 +193,8 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
 
     def step(self, actions: I64) -> tuple[I8, F64, Bool, Bool, dict[str, Any]]:
         """The learner's ``actions`` ``[B]``, then everybody else's until it is its turn again."""
-        chosen = np.asarray(actions, np.int64)
-        if chosen.shape != (self.num_envs,):
-            raise ValueError(f"actions must have shape ({self.num_envs},), got {chosen.shape}")
+        self.batch.need_reset("step")
+        chosen = self.batch.read_actions(actions)
         inside = (chosen >= 0) & (chosen < self.game.num_actions)
         rows = np.arange(self.num_envs)
         illegal = ~inside | (self.batch.action_mask[rows, np.where(inside, chosen, 0)] == 0)
@@ -225,6 +249,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
 
     def render(self) -> tuple[Any, ...] | None:
         """Every table as ``SingleAgent.render`` gives one; ``"human"`` shows them side by side."""
+        self.batch.need_reset("render")
         if self.render_mode == "human":
             self._screen.show(self.game, self.batch.states)
         if self.render_mode in (None, "human"):
@@ -240,7 +265,10 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
 
 
 def single_agent(env_id: str, *, render_mode: str | None = None, **options: Any) -> SingleAgent:
-    """What ``gymnasium.make("bidzoo/BridgeBidding-v0", opponents=...)`` makes; ``options`` as of ``seated``."""
+    """What ``gymnasium.make("bidzoo/BridgeBidding-v0", opponents=...)`` makes.
+
+    ``options`` are ``learner``, ``opponents`` and ``partner``, as of ``seat_policies``, and those of the game.
+    """
     return SingleAgent(*seated(env_id, **options), render_mode)
 
 
@@ -266,11 +294,13 @@ def seat_policies(game: Game, learner: int | str, opponents: Any = None, partner
     Args:
         game: the game they play.
         learner: our own seat, None in the result; seats are numbers or names, see ``Game.player_at``.
-        opponents: one name or policy for every other seat, a list ``[P]``, or ``{player: policy}``; default: random.
-        partner: replaces ``opponents`` at the learner's allies.
+        opponents: one name or policy for every other seat, the partner's too unless ``partner`` is given; or a list
+            ``[P]`` of one a player, of which the learner's is not read; or ``{seat: policy}``. Default: random.
+        partner: one name or policy for the learner's allies, instead of what ``opponents`` says of them.
 
     Raises:
-        ValueError: ``partner`` where the learner has none, or both where every other player is a partner.
+        ValueError: ``partner`` where the learner has none, or both where every other player is a partner; a list of
+            another length, or a seat that nobody takes.
     """
     learner = game.player_at(learner)
     allies = game.allies(learner)
@@ -288,8 +318,16 @@ def seat_policies(game: Game, learner: int | str, opponents: Any = None, partner
         one = agents.resolve(opponents, game)
         given = [one] * game.num_players
     if len(given) != game.num_players:
-        raise ValueError(f"{game.id} has {game.num_players} players, got {len(given)} opponents")
+        places = ", ".join(game.place_text(p) for p in range(game.num_players))
+        raise ValueError(
+            f"{game.id} has {game.num_players} players, got {len(given)} opponents; expected one name or policy for"
+            f" every other seat, a list of one for each of {places} (the learner's is not read), or {{seat: policy}}"
+        )
     if partner is not None:
         ally = agents.resolve(partner, game)
         given = [ally if p in allies else policy for p, policy in enumerate(given)]
+    for p, policy in enumerate(given):
+        if policy is None and p != learner:
+            where = "give partner=, or name it in opponents=" if p in allies else "name it in opponents="
+            raise ValueError(f"{game.place_text(p)} has no policy: {where}")
     return [None if p == learner or one is None else agents.resolve(one, game) for p, one in enumerate(given)]

@@ -98,16 +98,22 @@ class SB3VecEnv(VecEnv):
         self._actions: list[I64] = []
 
     def reset(self) -> I8:
-        """First observations ``[B, F]``; after ``seed(s)`` a part plays the boards of seed ``s`` + its first row."""
+        """First observations ``[B, F]``; after ``seed(s)`` a part plays the boards of seed ``s`` + its first row.
+
+        A part takes the options that ``set_options`` gave its first row.
+        """
         starts = self._ends - [part.num_envs for part in self.parts]
-        shown = [part.reset(seed=self._seeds[start])[0] for part, start in zip(self.parts, starts)]
+        shown = [
+            part.reset(seed=self._seeds[start], options=self._options[start])[0]
+            for part, start in zip(self.parts, starts)
+        ]
         self._reset_seeds()
         self._reset_options()
         return np.concatenate(shown)
 
     def step_async(self, actions: I64) -> None:
         """Keep ``actions`` ``[B]`` for ``step_wait``."""
-        self._actions = np.split(np.asarray(actions, np.int64), self._ends[:-1])
+        self._actions = np.split(np.asarray(actions), self._ends[:-1])
 
     def step_wait(self) -> tuple[I8, Any, Any, list[dict[str, Any]]]:
         """Observations ``[B, F]``, rewards float32 ``[B]``, ends bool ``[B]``; infos hold the last observations."""

@@ -249,6 +249,9 @@ def test_actions_and_their_text() -> None:
     assert [game.action_number(text) for text in ("2c", "c2", "S10", "pass", "D")] == [8, 38, 38 + 35, 0, 1]
     with pytest.raises(ValueError, match="C2"):
         Bridge(False).action_number("C2")
+    for action, last in ((38, 37), (89, 37), (-1, 37), (90, 89)):
+        with pytest.raises(ValueError, match=f"action {action}: expected an integer from 0 to {last}"):
+            Bridge(last == 89).action_text(action)
 
 
 def test_random_cards_are_the_random_deals() -> None:

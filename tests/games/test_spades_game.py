@@ -11,7 +11,7 @@ from bidzoo.agents.policy import Uniform
 from bidzoo.core.streams import Streams
 from bidzoo.envs import spades_v0
 from bidzoo.envs.spades.game import PHASES, Spades
-from bidzoo.envs.spades.players import playing_module
+from bidzoo.envs.spades.players import PolicyPlayer, playing_module
 from bidzoo.envs.spades.state import BIDDING, NUM_ACTIONS, OVER, PLAY
 
 DEAL = "N:AQ5.K74.J83.Q942 T83.AJ9.KT5.J765 KJ7.Q62.A964.AT3 9642.T853.Q72.K8"
@@ -182,7 +182,7 @@ def test_bidding_phase_is_the_game_with_the_module_playing():
     """The same bids and the same cards by hand give the same game."""
     alone = Spades(phase="bidding", player="random", win_goal=200, lose_goal=-100, max_rounds=4)
     whole = Spades(win_goal=200, lose_goal=-100, max_rounds=4)
-    module = playing_module("random")
+    module = playing_module("random", alone.encoders["full"])
     states, out = start(alone, 12)
     others, shown = start(whole, 12)
     rng = np.random.default_rng(0)
@@ -216,6 +216,24 @@ def test_any_policy_can_be_the_playing_module():
     assert (one[0] == states[0]) and (shown.reward[0] == out.reward[0]).all()
 
 
+def test_a_function_can_be_the_playing_module():
+    """It is shown the whole game, as with ``phase="round"``."""
+    whole = Spades(phase="round")
+
+    def highest(observation, mask):
+        assert observation.shape == (whole.encoder.layout.size,) and mask.shape == (NUM_ACTIONS,)
+        return np.flatnonzero(mask)[-1]
+
+    game = Spades(phase="bidding", player=highest, episode="round")
+    (states, out), (others, shown) = start(game, 3), start(whole, 3)
+    for _ in range(4):
+        game.step(states, np.full(3, 3), 1, out, 0)
+        whole.step(others, np.full(3, 3), 1, shown, 0)
+    while shown.mask.any():
+        whole.step(others, NUM_ACTIONS - 1 - shown.mask[:, ::-1].argmax(axis=1), 1, shown, 0)
+    assert out.over.all() and (states["won"] == others["won"]).all() and (states["played"] == others["played"]).all()
+
+
 @pytest.mark.parametrize("action", [0, -1, 1000])
 def test_a_playing_module_may_not_cheat_the_rules(action):
     class Revoke:
@@ -237,9 +255,18 @@ def test_what_is_no_playing_module(phase):
         Spades(phase=phase, player="nobody")
     with pytest.raises(ValueError, match="not a playing module: 3"):
         Spades(phase=phase, player=3)
+    with pytest.raises(ValueError, match=r"not a playing module: .*; make one: PolicyPlayer\(\)"):
+        Spades(phase=phase, player=PolicyPlayer)
+    with pytest.raises(ValueError, match=r"not a playing module: .*or a function of observation and mask"):
+        Spades(phase=phase, player=lambda: 3)
 
 
-@pytest.mark.parametrize("player", ["wrp", "srp"])
+@pytest.mark.parametrize(("player", "name"), [("uct", "bis+uct"), ("learned", "learned+learned"), ("srp", "SRP")])
+def test_names_of_agents_are_players(player, name):
+    assert Spades(phase="bidding", player=player).module.name.lower() == name.lower()
+
+
+@pytest.mark.parametrize("player", ["wrp", "srp", "learned"])
 def test_named_players(player):
     game = Spades(phase="bidding", player=player, episode="round", reward="points")
     states, out = start(game, 20)
@@ -328,8 +355,19 @@ def test_actions_as_text(deck):
     for wrong in ("14", "pass", "1S", ""):
         with pytest.raises(ValueError, match="not an action"):
             game.action_number(wrong)
-    with pytest.raises(ValueError, match="not an action: 68"):
+    with pytest.raises(ValueError, match="action 68: expected an integer from 0 to 67"):
         game.action_text(68)
+
+
+def test_actions_of_the_bidding_alone():
+    game = Spades(phase="bidding")
+    assert game.action_text(15) == "look" and game.action_number("look") == 15
+    with pytest.raises(ValueError, match="action 16: expected an integer from 0 to 15"):
+        game.action_text(16)
+    with pytest.raises(
+        ValueError, match=r"not an action: 'SA' \(expected nil, 1 ... 13, blind nil, look; player= plays"
+    ):
+        game.action_number("SA")
 
 
 def test_picture_and_pixels():

@@ -74,6 +74,16 @@ def test_vec_env_is_its_parts_side_by_side():
     assert ends > 20
 
 
+def test_vec_env_takes_options_and_refuses_halves_of_actions():
+    env, part = sb3.SB3VecEnv([vector(3, 0)]), vector(3, 0)
+    env.seed(7)
+    env.set_options({"board": 5})
+    np.testing.assert_array_equal(env.reset(), part.reset(seed=7, options={"board": 5})[0])
+    env.step_async(np.full(3, 0.5))
+    with pytest.raises(ValueError, match="actions must be integers, got float64"):
+        env.step_wait()
+
+
 def test_vec_env_says_what_it_cannot_do():
     env = sb3.SB3VecEnv([vector(3, 0)])
     assert env.has_attr("action_masks") and env.get_attr("learner", [0, 2]) == [0, 0]

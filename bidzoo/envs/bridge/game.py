@@ -22,7 +22,7 @@ from bidzoo.core.cards import (
     seat_number,
 )
 from bidzoo.core.kernels import I8, I64, U64, Bool, State, States
-from bidzoo.core.options import choose_from, is_whole, truth
+from bidzoo.core.options import choose_from, is_whole, truth, whole
 from bidzoo.envs.bridge import engine
 from bidzoo.envs.bridge.deals import (
     READERS,
@@ -207,7 +207,8 @@ class Bridge(Game):
 
     def action_text(self, action: int) -> str:
         """Calls as in ``call_text``; cards suit first (``"SA"``), since ``"2C"`` is a bid."""
-        return call_text(action) if action < NUM_CALLS else card_text(action - NUM_CALLS)[::-1]
+        number = whole("action", action, 0, self.num_actions - 1)
+        return call_text(number) if number < NUM_CALLS else card_text(number - NUM_CALLS)[::-1]
 
     def action_number(self, text: str) -> int:
         word = text.strip().upper().replace("10", "T")

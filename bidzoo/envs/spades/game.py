@@ -79,7 +79,8 @@ class Spades(Game):
         blind_deficit: points its side must trail by for that.
         reward: ``"win"``: 1 or -1 (cutthroat: 1 or -1/3), 0 for a draw; ``"points"``: the difference of points
             (cutthroat: from the mean of the others) in the round or at the end of the game.
-        player: who plays the cards with ``phase="bidding"``, see ``players.py``.
+        player: who plays the cards with ``phase="bidding"``, see ``players.py``: a name, a policy of the whole game, or
+            a function of the observation ``"full"`` and the mask of all actions.
         observation: name of an encoder; default ``"bidding"`` with ``phase="bidding"``, else ``"full"``.
 
     Raises:
@@ -118,10 +119,10 @@ class Spades(Game):
         self.blank = self._blank(rounds)
         self._sides, self._deck = int(self.blank["sides"][0]), int(self.blank["deck"][0])
         check_player(self.player)
-        self.module = playing_module(self.player) if bidding else None  # plays the cards
+        known = encoders(self._sides, self._deck)
+        self.module = playing_module(self.player, known["full"]) if bidding else None  # plays the cards
         self.num_actions = NUM_BIDDING_ACTIONS if bidding else NUM_ACTIONS
         self.max_turns = rounds * (8 + (0 if bidding else NUM_CARDS))
-        known = encoders(self._sides, self._deck)
         self.encoders = {name: known[name] for name in (("bidding", "full") if bidding else ("full", "bidding"))}
         self.encoder = choose_encoder(self.encoders, self.observation)
         self.rules = engine.Rules(reward=index_of("reward", self.reward, REWARDS), code=self.encoder.code)
@@ -193,8 +194,7 @@ class Spades(Game):
 
     def action_text(self, action: int) -> str:
         """``"nil"``, ``"4"``, ``"blind nil"``, ``"look"``; cards suit first, ``"SA"``; jokers ``"BJ"`` and ``"LJ"``."""
-        if not 0 <= action < NUM_ACTIONS:
-            raise ValueError(f"not an action: {action} (expected 0 ... {NUM_ACTIONS - 1})")
+        whole("action", action, 0, self.num_actions - 1)
         if action < FIRST_CARD:
             return _NAMES.get(action, str(action))
         text = deck_card_text(self._deck, action - FIRST_CARD)
@@ -205,10 +205,13 @@ class Spades(Game):
         for action in range(FIRST_CARD):
             if word in (_NAMES.get(action), str(action) if action < BLIND_NIL else None):
                 return action
+        bids = "nil, 1 ... 13, blind nil, look"
+        if self.num_actions == NUM_BIDDING_ACTIONS:
+            raise ValueError(f"not an action: {text!r} (expected {bids}; player= plays the cards)")
         try:
             return FIRST_CARD + deck_card_number(self._deck, word)
         except ValueError as error:
-            raise ValueError(f"not an action: {text!r} (expected nil, 1 ... 13, blind nil, look or a card)") from error
+            raise ValueError(f"not an action: {text!r} (expected {bids} or a card)") from error
 
     def text(self, state: State) -> str:
         return text(state)

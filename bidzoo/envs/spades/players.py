@@ -1,7 +1,8 @@
 """Playing modules: who plays the 13 tricks where agents only bid (``phase="bidding"``).
 
-A module sees views alone. ``Spades(player=...)`` takes a name of ``PLAYERS``, a ``PlayingModule``, or any
-``Policy`` of the whole game. A fast module is one batched kernel over a row kernel that chooses a card::
+A module sees views alone. ``Spades(player=...)`` takes a name of ``PLAYERS``, a ``PlayingModule``, any ``Policy`` of
+the whole game, or a plain function of its observation "full" and mask. A fast module is one batched kernel over a
+row kernel that chooses a card::
 
     @batched
     def _finish(start, stop, states, views):
@@ -12,23 +13,28 @@ A module sees views alone. ``Spades(player=...)`` takes a name of ``PLAYERS``, a
 """
 
 from importlib import import_module
+from inspect import isclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from bidzoo.core.bits import pick_row
 from bidzoo.core.kernels import I8, I64, U64, States, allocate, batched
+from bidzoo.core.options import is_plain
 from bidzoo.core.streams import Streams
-from bidzoo.envs.game import legal_actions
+from bidzoo.envs.game import Encoder, legal_actions
 from bidzoo.envs.spades.engine import act_row, card_key_row, legal_row
 from bidzoo.envs.spades.play import legal_cards_row
 from bidzoo.envs.spades.state import FIRST_CARD, NUM_ACTIONS, PLAY, VIEW, view_row
 
-PLAYERS = {  # name -> "module:attribute", imported when chosen
+PLAYERS = {  # name -> "module:attribute", a module or what makes a policy, imported when chosen
     "random": "bidzoo.envs.spades.players:RANDOM",
     "wrp": "bidzoo.agents.spades.srp:WRP",
     "srp": "bidzoo.agents.spades.srp:SRP",
+    "uct": "bidzoo.agents.spades.policy:uct",
+    "learned": "bidzoo.agents.spades.policy:learned",
 }
+_OF_FUNCTION = "bidzoo.agents.policy:FunctionPolicy"
 
 
 @runtime_checkable
@@ -97,18 +103,32 @@ class PolicyPlayer:
 
 
 def check_player(player: Any) -> None:
-    """ValueError unless ``player`` is a name of ``PLAYERS``, a module, or a policy; imports none of them."""
+    """ValueError unless ``player`` is a name of ``PLAYERS``, a module, a policy or a function; imports none of them."""
     if isinstance(player, str):
         if player not in PLAYERS:
             raise ValueError(f"unknown player {player!r}; choose from {', '.join(PLAYERS)}")
-    elif not isinstance(player, PlayingModule) and not callable(getattr(player, "act", None)):
-        raise ValueError(f"not a playing module: {player!r} (expected a name, an object with finish(), or a policy)")
+    elif isclass(player) or not (isinstance(player, PlayingModule) or _is_policy(player) or is_plain(player)):
+        hint = f"; make one: {player.__name__}()" if isclass(player) else ""
+        raise ValueError(
+            f"not a playing module: {player!r} (expected a name, an object with finish(), a policy, or a function of"
+            f" observation and mask){hint}"
+        )
 
 
-def playing_module(player: Any) -> PlayingModule:
-    """The module that ``player``, which ``check_player`` lets pass, means."""
+def playing_module(player: Any, encoder: Encoder) -> PlayingModule:
+    """The module that ``player``, which ``check_player`` lets pass, means; a function is shown ``encoder``."""
     if isinstance(player, str):
-        module, name = PLAYERS[player].split(":")
-        named: PlayingModule = getattr(import_module(module), name)
-        return named
-    return player if isinstance(player, PlayingModule) else PolicyPlayer(player)
+        named = _imported(PLAYERS[player])
+        return named if isinstance(named, PlayingModule) else PolicyPlayer(named())
+    if isinstance(player, PlayingModule):
+        return player
+    return PolicyPlayer(player if _is_policy(player) else _imported(_OF_FUNCTION)(player, encoder))
+
+
+def _is_policy(player: Any) -> bool:
+    return callable(getattr(player, "act", None))
+
+
+def _imported(place: str) -> Any:
+    module, name = place.split(":")
+    return getattr(import_module(module), name)
