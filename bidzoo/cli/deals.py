@@ -5,28 +5,22 @@ from typing import Annotated, Any
 
 import typer
 
-from bidzoo.cli.options import Workers, counted, progress, writable
+from bidzoo.cli.options import Workers, counted, new_npz, npz, progress
 from bidzoo.cli.stopping import going_on
 
 app = typer.Typer(no_args_is_help=True, help="Deals with double-dummy tables: generate, import, look at.")
 
 
-def _npz(path: Path) -> Path:
-    if path.suffix != ".npz":
-        raise typer.BadParameter(f"{path}: ending {path.suffix!r}, expected .npz")
-    writable(path)
-    return path
-
-
 TOLD = {"solved": "solved on import"}  # a file may come with tables of its own
 
 Count = Annotated[int, typer.Argument(min=1, metavar="N", help="Number of deals.")]
-Out = Annotated[Path, typer.Option("--out", callback=_npz, help="Deal file to write (.npz).")]
+Resumed = Annotated[Path, typer.Option("--out", callback=npz, help="Deal file to write (.npz).")]
+Out = Annotated[Path, typer.Option("--out", callback=new_npz, help="Deal file to write (.npz).")]
 Seed = Annotated[int, typer.Option(min=0, help="Deal i is a function of (seed, i).")]
 
 
 @app.command()
-def generate(count: Count, out: Out, seed: Seed = 0, workers: Workers = 1) -> None:
+def generate(count: Count, out: Resumed, seed: Seed = 0, workers: Workers = 1) -> None:
     """Deal N random hands and solve them; stopped at any moment, the same command goes on where it was."""
     from bidzoo.envs.bridge.double_dummy import generate as solve
 
@@ -78,7 +72,7 @@ def import_(
         first = numbers[tuple(deals.hands[unsolved[0]].tolist())]
         typer.echo(
             f"{counted(len(unsolved), 'deal')} without a complete double-dummy table, the first is board {first}; "
-            "environments and matches that score double dummy need them: import again with --solve",
+            "environments and matches that score double dummy need them: import again with --solve into another file",
             err=True,
         )
 

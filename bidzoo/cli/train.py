@@ -14,7 +14,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bidzoo.cli.options import Device, Json, Threads, agent_names, counted, measured, parse, writable, writable_folder
+from bidzoo.cli.options import (
+    Device,
+    Json,
+    Threads,
+    agent_names,
+    counted,
+    measured,
+    new_npz,
+    parse,
+    writable,
+    writable_folder,
+)
 from bidzoo.cli.stopping import going_on
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
 
@@ -106,7 +117,7 @@ def record(
     count: Annotated[
         int, typer.Argument(min=1, metavar="N", help="Number of random boards, without double-dummy results.")
     ],
-    out: Annotated[Path, typer.Option(callback=writable, help="File of auctions to write (.npz).")],
+    out: Annotated[Path, typer.Option(callback=new_npz, help="File of auctions to write (.npz).")],
     policy: Annotated[
         str,
         typer.Option(help="Agent, package.module:Name or file that bids all four hands.", autocompletion=agent_names),
@@ -570,7 +581,7 @@ def measure_evaluator(
 def success_curves(
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of self-play in a pass.")] = 2_000_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the self-play.")] = 1,
-    out: Annotated[Path, typer.Option(callback=writable, help="File to write.")] = Path("runs/success-curves.npz"),
+    out: Annotated[Path, typer.Option(callback=new_npz, help="File to write.")] = Path("runs/success-curves.npz"),
 ) -> None:
     """Count BIS's nil success curves for all 2955 sequences of earlier bids, from noisy self-play."""
     from bidzoo.agents.spades.curves_training import CurveOptions, train_success_curves
