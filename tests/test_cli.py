@@ -143,7 +143,6 @@ def test_what_cannot_be_written_costs_no_work(capsys, monkeypatch, tmp_path, com
     [
         "match nobody nobody --out x.jsonl",
         "deals guess 1 --out x.npz",
-        "deals import nowhere.pbn --out x.npz",
         "train record 1 --policy sayc --out x.npz",
         "train success-curves --out x.npz",
     ],

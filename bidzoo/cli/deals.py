@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bidzoo.cli.options import Workers, counted, new_npz, npz, progress
+from bidzoo.cli.options import Workers, counted, new_file, new_npz, npz, progress
 from bidzoo.cli.stopping import going_on
 
 app = typer.Typer(no_args_is_help=True, help="Deals with double-dummy tables: generate, import, look at.")
@@ -14,13 +14,13 @@ app = typer.Typer(no_args_is_help=True, help="Deals with double-dummy tables: ge
 TOLD = {"solved": "solved on import"}  # a file may come with tables of its own
 
 Count = Annotated[int, typer.Argument(min=1, metavar="N", help="Number of deals.")]
-Resumed = Annotated[Path, typer.Option("--out", callback=npz, help="Deal file to write (.npz).")]
-Out = Annotated[Path, typer.Option("--out", callback=new_npz, help="Deal file to write (.npz).")]
+Out = Annotated[Path, typer.Option("--out", callback=npz, help="Deal file to write (.npz).")]
+New = Annotated[Path, typer.Option("--out", callback=new_npz, help="Deal file to write (.npz).")]
 Seed = Annotated[int, typer.Option(min=0, help="Deal i is a function of (seed, i).")]
 
 
 @app.command()
-def generate(count: Count, out: Resumed, seed: Seed = 0, workers: Workers = 1) -> None:
+def generate(count: Count, out: Out, seed: Seed = 0, workers: Workers = 1) -> None:
     """Deal N random hands and solve them; stopped at any moment, the same command goes on where it was."""
     from bidzoo.envs.bridge.double_dummy import generate as solve
 
@@ -32,7 +32,7 @@ def generate(count: Count, out: Resumed, seed: Seed = 0, workers: Workers = 1) -
 @app.command()
 def guess(
     count: Count,
-    out: Out,
+    out: New,
     seed: Seed = 0,
     weights: Annotated[
         Path | None, typer.Option(help="Weights of the double-dummy network; default: the packaged ones.")
@@ -56,9 +56,12 @@ def import_(
     """Take the deals, and the double-dummy tables if tagged, from a PBN or LIN file."""
     from bidzoo.envs.bridge.deals import DealSet, deals_of, read_boards
     from bidzoo.envs.bridge.double_dummy import solve_tricks
+    from bidzoo.envs.bridge.formats import deal_file
 
     boards = read_boards(file)
     deals = deals_of(boards, str(file))
+    if out.exists() and deal_file.read(out)[2].get("solved", True):  # what solved nothing is made again in a moment
+        new_file(out)
     if solve:
         missing = (deals.tricks < 0).any(1)
         tricks = deals.tricks.copy()
@@ -72,7 +75,7 @@ def import_(
         first = numbers[tuple(deals.hands[unsolved[0]].tolist())]
         typer.echo(
             f"{counted(len(unsolved), 'deal')} without a complete double-dummy table, the first is board {first}; "
-            "environments and matches that score double dummy need them: import again with --solve into another file",
+            "environments and matches that score double dummy need them: import again with --solve",
             err=True,
         )
 
