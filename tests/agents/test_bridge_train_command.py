@@ -9,6 +9,7 @@ pytest.importorskip("matplotlib")
 
 from bidzoo import agents
 from bidzoo.agents.bridge import network as weights
+from bidzoo.agents.spades import learned_training
 from bidzoo.cli.options import parse
 from bidzoo.cli.train import app
 from bidzoo.envs.bridge.deals import DealSet, packaged
@@ -136,6 +137,14 @@ def test_deals_that_cannot_be_learned_from_are_named(tmp_path, command):
         run(command, "--out", tmp_path / "out", *files)
     with pytest.raises(ValueError, match="--deals train: the packaged train set is always there; expected a file of"):
         run(command, "--out", tmp_path / "out", "--deals", "train")
+
+
+def test_the_spades_player_says_where_its_weights_are(tmp_path, monkeypatch):
+    out, passes = tmp_path / "learned.safetensors", [{"pass": 1.0}]
+    monkeypatch.setattr(learned_training, "train_learned", lambda options, path, tell: [tell(row) for row in passes])
+    assert run("learned", "--out", out) == f"pass 1\nfinished; weights: {out}\n"
+    passes.clear()
+    assert run("learned", "--out", out) == f"finished before; weights: {out}\n"
 
 
 def test_belief_learns_the_view_of_one_side(tmp_path):
