@@ -138,6 +138,30 @@ def test_what_cannot_be_written_costs_no_work(capsys, monkeypatch, tmp_path, com
     assert f"bidzoo: {path}: cannot be written: not a directory" in refused(capsys, monkeypatch, *command.split(), path)
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "match nobody nobody --out x.jsonl",
+        "deals guess 1 --out x.npz",
+        "train record 1 --policy sayc --out x.npz",
+        "train success-curves --out x.npz",
+    ],
+)
+def test_a_file_of_work_is_not_overwritten(capsys, monkeypatch, tmp_path, command):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / command.split()[-1]
+    path.write_text("an hour's")
+    said = refused(capsys, monkeypatch, *command.split())
+    assert said == f"bidzoo: {path.name}: exists, expected a new file; choose another name, or remove it"
+    assert path.read_text() == "an hour's"
+
+
+@pytest.mark.parametrize("command", ["deals guess 1", "train record 1 --policy nobody", "train success-curves"])
+def test_another_ending_than_readers_take_is_refused_before_the_work(capsys, monkeypatch, tmp_path, command):
+    said = refused(capsys, monkeypatch, *command.split(), "--out", tmp_path / "x.txt")
+    assert "x.txt: ending '.txt', expected .npz" in " ".join(said.split())
+
+
 @pytest.mark.parametrize("option", ["competition=maybe", "competition="])
 def test_both_values_of_a_switch_are_named(capsys, monkeypatch, option):
     said = refused(capsys, monkeypatch, "match", "pass", "pass", "--set", option)

@@ -125,6 +125,10 @@ def test_import_says_what_is_not_solved(club: Path, tmp_path: Path) -> None:
     assert "--solve" in told and not re.search(r"\bnan\b", told) and "mean tricks" not in told
     told = run("deals", "import", club, "--out", tmp_path / "club.npz", "--solve")
     assert "without" not in told and "mean tricks" in told
+    for more in ([], ["--solve"]):  # what was solved stays
+        with pytest.raises(ValueError, match=r"club\.npz: exists, expected a new file"):
+            run("deals", "import", club, "--out", tmp_path / "club.npz", *more)
+    assert (DealSet.load(tmp_path / "club.npz").tricks >= 0).all()
 
 
 def test_match_names_the_board_and_says_what_to_do(club: Path) -> None:

@@ -201,12 +201,11 @@ def _player_of(path: Path) -> tuple[Callable[..., Any], tuple[str, ...]]:
         FileNotFoundError: no such file.
         ValueError: not safetensors, or not an agent's; says what it is.
     """
-    from bidzoo.core.arrays import load_metadata
+    from bidzoo.core.arrays import check_weights, load_metadata
     from bidzoo.core.cards import NUM_CALLS
     from bidzoo.core.schema import json_value
 
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file of weights (.safetensors)")
+    check_weights(path)
     metadata = load_metadata(path, "a safetensors file")
     try:
         about = json_value(metadata.get("bidzoo", "{}"), "metadata")

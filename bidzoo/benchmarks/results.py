@@ -142,7 +142,8 @@ def show(tables: Sequence[ResultTable]) -> None:
         title, note = Text(table.title, "table.title"), Text(table.note, "table.caption") if table.note else None
         pretty = RichTable(title=title, title_justify="left", caption=note, caption_justify="left")
         for column in table.columns:
-            pretty.add_column(Text(column), justify="right" if table.numeric(column) else "left")
+            justify: Literal["left", "right"] = "right" if table.numeric(column) else "left"
+            pretty.add_column(Text(column), justify=justify, overflow="fold")  # a long name goes on in the next line
         for row in table.rows:
             pretty.add_row(*(Text(text(row.get(column))) for column in table.columns))  # a name is no markup
         console().print(pretty)

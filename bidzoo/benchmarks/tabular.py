@@ -417,7 +417,21 @@ def main(
 
 
 def _chosen(kind: str, names: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...]:
-    for name in names or ():
-        if name not in known:
+    """Those of ``known`` that ``names`` mean, in their order; ``"mini_hanabi"`` can only be ``"mini_hanabi_v0()"``."""
+    if not names:
+        return tuple(known)
+    chosen = set()
+    for name in names:
+        whole = [one for one in known if _plain(one) == _plain(name)]
+        meant = whole or [one for one in known if _plain(one).partition("(")[0] == _plain(name)]
+        if not meant:
             raise ValueError(f"unknown {kind} {name!r}; choose from {', '.join(known)}")
-    return tuple(known) if not names else tuple(name for name in known if name in names)
+        if len(meant) > 1:
+            raise ValueError(f"{kind} {name!r} may be several; choose from {', '.join(meant)}")
+        chosen |= {*meant}
+    return tuple(name for name in known if name in chosen)
+
+
+def _plain(name: str) -> str:
+    """``"simple_bidding(size=4)"`` of ``"simple_bidding_v0(size=4)"``."""
+    return name.replace("_v0", "").replace(" ", "").removesuffix("()")

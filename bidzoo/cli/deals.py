@@ -5,23 +5,17 @@ from typing import Annotated, Any
 
 import typer
 
-from bidzoo.cli.options import Workers, counted, progress, writable
+from bidzoo.cli.options import Workers, counted, new_file, new_npz, npz, progress
 from bidzoo.cli.stopping import going_on
 
 app = typer.Typer(no_args_is_help=True, help="Deals with double-dummy tables: generate, import, look at.")
 
 
-def _npz(path: Path) -> Path:
-    if path.suffix != ".npz":
-        raise typer.BadParameter(f"{path}: ending {path.suffix!r}, expected .npz")
-    writable(path)
-    return path
-
-
 TOLD = {"solved": "solved on import"}  # a file may come with tables of its own
 
 Count = Annotated[int, typer.Argument(min=1, metavar="N", help="Number of deals.")]
-Out = Annotated[Path, typer.Option("--out", callback=_npz, help="Deal file to write (.npz).")]
+Out = Annotated[Path, typer.Option("--out", callback=npz, help="Deal file to write (.npz).")]
+New = Annotated[Path, typer.Option("--out", callback=new_npz, help="Deal file to write (.npz).")]
 Seed = Annotated[int, typer.Option(min=0, help="Deal i is a function of (seed, i).")]
 
 
@@ -38,7 +32,7 @@ def generate(count: Count, out: Out, seed: Seed = 0, workers: Workers = 1) -> No
 @app.command()
 def guess(
     count: Count,
-    out: Out,
+    out: New,
     seed: Seed = 0,
     weights: Annotated[
         Path | None, typer.Option(help="Weights of the double-dummy network; default: the packaged ones.")
@@ -55,8 +49,9 @@ def guess(
 def _npz_or_pbn(path: Path) -> Path:
     if path.suffix not in (".npz", ".pbn"):
         raise typer.BadParameter(f"{path}: ending {path.suffix!r}, expected .npz or .pbn")
-    writable(path)
-    return path
+    if path.suffix == ".pbn":
+        new_file(path)
+    return path if path.suffix == ".pbn" else npz(path)
 
 
 @app.command("import")
@@ -74,12 +69,14 @@ def import_(
 
     from bidzoo.envs.bridge.deals import DealSet, deals_of, read_boards
     from bidzoo.envs.bridge.double_dummy import solve_tricks
-    from bidzoo.envs.bridge.formats import pbn
+    from bidzoo.envs.bridge.formats import deal_file, pbn
 
     boards = [] if file.suffix == ".npz" else read_boards(file)
     if not boards and out.suffix == ".pbn":
         raise ValueError(f"{out}: {file} says no dealers to keep, expected an ending .npz")
     deals = deals_of(boards, str(file)) if boards else DealSet.load(file)
+    if out.exists() and deal_file.read(out)[2].get("solved", True):  # what solved nothing is made again in a moment
+        new_file(out)
     if solve:
         missing = (deals.tricks < 0).any(1)
         tricks = deals.tricks.copy()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bidzoo.cli.options import Seed, Workers, agent_names, counted, game_names, progress, settings, writable
+from bidzoo.cli.options import Seed, Workers, agent_names, counted, game_names, new_file, progress, settings
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -51,7 +51,7 @@ def match(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(callback=writable, help="Records: .jsonl or .parquet; for bridge software .pbn or .lin."),
+        typer.Option(callback=new_file, help="Records: .jsonl or .parquet; for bridge software .pbn or .lin."),
     ] = None,
     workers: Workers = 1,
     partner: Annotated[

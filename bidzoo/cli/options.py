@@ -69,6 +69,28 @@ def writable(path: Path | None) -> Path | None:
     return path
 
 
+def new_file(path: Path | None) -> Path | None:
+    """As ``writable``, of one that is not there yet: what takes long to make is not overwritten."""
+    writable(path)
+    if path is not None and path.exists():
+        raise ValueError(f"{path}: exists, expected a new file; choose another name, or remove it")
+    return path
+
+
+def npz(path: Path) -> Path:
+    """As ``writable``, of an ``.npz``: nothing reads it by another name."""
+    if path.suffix != ".npz":
+        raise typer.BadParameter(f"{path}: ending {path.suffix!r}, expected .npz")
+    check_writable(path)
+    return path
+
+
+def new_npz(path: Path) -> Path:
+    """As ``npz`` and ``new_file``."""
+    new_file(npz(path))
+    return path
+
+
 def writable_folder(path: Path | None) -> Path | None:
     """As ``writable``, of a folder."""
     if path is not None:

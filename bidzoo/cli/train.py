@@ -14,7 +14,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bidzoo.cli.options import Device, Json, Threads, agent_names, counted, measured, parse, writable, writable_folder
+from bidzoo.cli.options import (
+    Device,
+    Json,
+    Threads,
+    agent_names,
+    counted,
+    measured,
+    new_npz,
+    parse,
+    writable,
+    writable_folder,
+)
 from bidzoo.cli.stopping import going_on
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
 
@@ -68,14 +79,24 @@ def _train(
     ``judge``: digests of what ``measure`` asks.
     """
     from bidzoo import __version__
+    from bidzoo.agents.bridge import distributed
     from bidzoo.agents.bridge.trainer import Run, train
     from bidzoo.benchmarks.results import command
 
     provenance = {**about, "command": command(), "version": __version__}
-    run = Run(out, every, threads, None, judge or {}, provenance, _report(out), measure)
+    steps, tell = list[int](), _report(out)
+
+    def report(step: int, row: dict[str, float]) -> None:
+        steps.append(step)
+        tell(step, row)
+
+    run = Run(out, every, threads, None, judge or {}, provenance, report, measure)
     with going_on(out):
         train(trainer, run)
         _draw(out)  # a run killed as it drew them goes on to the end without a measurement
+    if distributed.world().rank == 0:
+        names = [name for name in ("network.safetensors", "best.safetensors") if (out / name).exists()]
+        typer.echo(f"{'finished' if steps else 'finished before'}; weights: {', '.join(str(out / n) for n in names)}")
 
 
 def _report(out: Path) -> Callable[[int, dict[str, float]], None]:
@@ -106,7 +127,7 @@ def record(
     count: Annotated[
         int, typer.Argument(min=1, metavar="N", help="Number of random boards, without double-dummy results.")
     ],
-    out: Annotated[Path, typer.Option(callback=writable, help="File of auctions to write (.npz).")],
+    out: Annotated[Path, typer.Option(callback=new_npz, help="File of auctions to write (.npz).")],
     policy: Annotated[
         str,
         typer.Option(help="Agent, package.module:Name or file that bids all four hands.", autocompletion=agent_names),
@@ -440,14 +461,24 @@ def _self_play(
     return first, Bridge(False, observation=sees, deals=known), {**names, **about}
 
 
-def _training_deals(files: list[Path] | None) -> "tuple[DealSet, dict[str, str]]":
-    """The packaged training deals and those of ``files``, and what the provenance says of them."""
+def _training_deals(files: list[Path] | None, solved: bool = True) -> "tuple[DealSet, dict[str, str]]":
+    """The packaged training deals and those of ``files``, and what the provenance says of them.
+
+    Raises:
+        ValueError: with ``solved``, a deal whose tricks are not all known; names file and deal.
+    """
     import numpy as np
 
-    from bidzoo.envs.bridge.deals import DealSet, packaged
+    from bidzoo.envs.bridge.deals import SPLITS, UNKNOWN, DealSet, packaged
 
     names = ["packaged train split", *(path.name for path in files or [])]
+    for path in files or []:
+        if str(path) in SPLITS:
+            raise ValueError(f"--deals {path}: the packaged train set is always there; expected a file of others")
     sets = [packaged("train"), *map(DealSet.load, files or [])]
+    for path, found in zip(files or [], sets[1:]):
+        for deal in np.flatnonzero((found.tricks == UNKNOWN).any(1))[:1] if solved else ():
+            raise ValueError(f"--deals {path}: deal {deal} has no complete double-dummy table")
     about = ", ".join(f"{len(found.hands)} of {name}" for name, found in zip(names, sets))
     hands, tricks = (np.concatenate(arrays) for arrays in zip(*sets))
     return DealSet.of(hands, tricks, about), {"deals": about}
@@ -542,7 +573,7 @@ def evaluator(
     from bidzoo.envs.bridge.deals import packaged
 
     chosen = parse(Options, options, architecture=evaluator.Suits(cards, suits, hidden))
-    given, about = _training_deals(deals)
+    given, about = _training_deals(deals, solved=False)  # it learns from every contract that is
     learn, check = evaluator.Cells(given), evaluator.Cells(packaged("validation"))
     known = network.load_weights(start, evaluator.SuitNetwork)[0] if start else None
     about["start"] = start.name if start else "nothing"
@@ -570,7 +601,7 @@ def measure_evaluator(
 def success_curves(
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of self-play in a pass.")] = 2_000_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the self-play.")] = 1,
-    out: Annotated[Path, typer.Option(callback=writable, help="File to write.")] = Path("runs/success-curves.npz"),
+    out: Annotated[Path, typer.Option(callback=new_npz, help="File to write.")] = Path("runs/success-curves.npz"),
 ) -> None:
     """Count BIS's nil success curves for all 2955 sequences of earlier bids, from noisy self-play."""
     from bidzoo.agents.spades.curves_training import CurveOptions, train_success_curves
@@ -589,5 +620,12 @@ def learned(
     from bidzoo.agents.spades.learned_training import LearnedOptions, train_learned
 
     chosen = parse(LearnedOptions, options)
+    passes = list[dict[str, float]]()
+
+    def report(row: dict[str, float]) -> None:
+        passes.append(row)
+        typer.echo("  ".join(f"{name} {x:.4g}" for name, x in row.items()))
+
     with going_on(out):
-        train_learned(chosen, out, lambda row: typer.echo("  ".join(f"{name} {x:.4g}" for name, x in row.items())))
+        train_learned(chosen, out, report)
+    typer.echo(f"{'finished' if passes else 'finished before'}; weights: {out}")

@@ -234,6 +234,18 @@ class Tensor(NamedTuple):
         return f"{words} {list(self.shape)}"
 
 
+CHECKPOINT = "checkpoint.safetensors"  # in the folder of a run of training: how it goes on, not what plays
+
+
+def check_weights(path: Path) -> None:
+    """FileNotFoundError unless ``path`` is a file; of the folder of a run it names those in it."""
+    if path.is_file():
+        return
+    inside = ", ".join(str(one) for one in sorted(path.glob("*.safetensors")) if one.name != CHECKPOINT)
+    found = f"a folder, expected a file of weights: {inside}" if inside else "no such file of weights (.safetensors)"
+    raise FileNotFoundError(f"{path}: {found}")
+
+
 def load_metadata(path: Path, what: str) -> dict[str, str]:
     """The metadata of a safetensors file; ValueError names what is no such file."""
     with _opened(path, what) as file:

@@ -9,6 +9,7 @@ pytest.importorskip("matplotlib")
 
 from bidzoo import agents
 from bidzoo.agents.bridge import network as weights
+from bidzoo.agents.spades import learned_training
 from bidzoo.cli.options import parse
 from bidzoo.cli.train import app
 from bidzoo.envs.bridge.deals import DealSet, packaged
@@ -27,7 +28,17 @@ def test_record_then_fit_then_play(tmp_path):
     for stage in ("sl", "belief"):
         out = tmp_path / stage
         text = run(stage, data, "--out", out, *small, "--set", "steps=4", "--set", "batch=32")
-        assert "cross_entropy" in text and len(text.splitlines()) == 2
+        *measured, last = text.splitlines()
+        assert "cross_entropy" in text and len(measured) == 2
+        assert last == f"finished; weights: {out / 'network.safetensors'}"
+        for steps in (4, 2):
+            again = run(stage, data, "--out", out, *small, "--set", f"steps={steps}", "--set", "batch=32")
+            assert again == f"finished before; weights: {out / 'network.safetensors'}\n"
+        for load in (agents.make, weights.load_weights):
+            with pytest.raises(
+                FileNotFoundError, match=rf"{stage}: a folder, expected a file.* \S+network.safetensors$"
+            ):
+                load(str(out))
         network, about = weights.load_weights(out / "network.safetensors")
         assert network.architecture.width == 16 and about["options"]["batch"] == 32
         assert about["data"] == "auctions.npz, 200 auctions" and about["command"].startswith("bidzoo")
@@ -92,7 +103,10 @@ def test_ppo_meets_other_agents(tmp_path):
     ):
         with pytest.raises(ValueError, match=said):
             run("ppo", "--start", start, "--out", tmp_path / "wrong", *wrong)
-    for other, said in ((["--boards", 13], "boards of the match was"), (["--against", "sl"], "input opponent was")):
+    for other, said in (
+        (["--boards", 13], "--boards is another: input boards of the match was"),
+        (["--against", "sl"], "--against is another: input opponent was"),
+    ):
         with pytest.raises(ValueError, match=said):
             run("ppo", *words, *tiny, *other, "--set", "iterations=3", "--out", tmp_path / "parts")
     with pytest.raises(ValueError, match="opponent 2 was"):
@@ -109,6 +123,28 @@ def test_ppo_starts_from_an_agent(tmp_path):
     for option in ("--start", "--reference"):
         with pytest.raises(ValueError, match="expert-acol: a stranger"):
             run("ppo", option, "expert-acol", "--out", tmp_path / "b")
+
+
+@pytest.mark.parametrize("command", ["ppo", "rl", "baseline16"])
+def test_deals_that_cannot_be_learned_from_are_named(tmp_path, command):
+    hands, tricks = packaged("validation")
+    torn = tricks[:5].copy()
+    torn[3, 7] = -1
+    DealSet.of(hands[:5], tricks[:5]).save(tmp_path / "whole.npz")
+    DealSet.of(hands[:5], torn).save(tmp_path / "torn.npz")
+    files = ["--deals", tmp_path / "whole.npz", "--deals", tmp_path / "torn.npz"]
+    with pytest.raises(ValueError, match=r"^--deals .*torn\.npz: deal 3 has no complete double-dummy table$"):
+        run(command, "--out", tmp_path / "out", *files)
+    with pytest.raises(ValueError, match="--deals train: the packaged train set is always there; expected a file of"):
+        run(command, "--out", tmp_path / "out", "--deals", "train")
+
+
+def test_the_spades_player_says_where_its_weights_are(tmp_path, monkeypatch):
+    out, passes = tmp_path / "learned.safetensors", [{"pass": 1.0}]
+    monkeypatch.setattr(learned_training, "train_learned", lambda options, path, tell: [tell(row) for row in passes])
+    assert run("learned", "--out", out) == f"pass 1\nfinished; weights: {out}\n"
+    passes.clear()
+    assert run("learned", "--out", out) == f"finished before; weights: {out}\n"
 
 
 def test_belief_learns_the_view_of_one_side(tmp_path):

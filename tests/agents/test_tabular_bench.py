@@ -1,6 +1,7 @@
 """``bidzoo bench tabular``: the same for any number of workers, resumable, and honest about the paper's figures."""
 
 import json
+import re
 
 import pytest
 
@@ -79,6 +80,23 @@ def test_unknown_rows_and_games_are_named():
         tabular.main(rows=["DQN"])
     with pytest.raises(ValueError, match="at least 1"):
         tabular.main(seeds=0)
+
+
+@pytest.mark.parametrize("name", ["mini_hanabi", "mini_hanabi_v0", "mini_hanabi_v0()"])
+def test_a_game_is_known_by_less_than_its_whole_name(name):
+    assert tabular._chosen("game", [name], tabular.GAMES) == ("mini_hanabi_v0()",)
+    assert tabular._chosen("game", ["comm(length=5)", name], tabular.GAMES) == ("comm_v0(length=5)", "mini_hanabi_v0()")
+    several = "choose from simple_bidding_v0(size=4), simple_bidding_v0(size=8), simple_bidding_v0(size=16)"
+    with pytest.raises(ValueError, match=re.escape(f"game 'simple_bidding_v0' may be several; {several}")):
+        tabular.main(games=["simple_bidding_v0"])
+
+
+def test_names_of_games_are_not_cut(capsys):
+    table = results.ResultTable("brute force", ["game", *(f"figures of {n}" for n in range(9))])
+    table.add("simple_bidding_v0(size=16)", *(["1234567"] * 9))
+    results.show([table])
+    said = capsys.readouterr().out
+    assert "…" not in said and said.count("16)") == 1
 
 
 def test_the_papers_tables_are_whole():

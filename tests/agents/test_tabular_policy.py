@@ -7,12 +7,20 @@ import pytest
 
 import bidzoo
 from bidzoo.agents.policy import Policy
-from bidzoo.agents.tabular import jps
-from bidzoo.agents.tabular.cfr import Options, cfr
+from bidzoo.agents.tabular import exact, jps
+from bidzoo.agents.tabular.cfr import Options, best_response_value, cfr, nash_conv
+from bidzoo.agents.tabular.cfr import solve as cfr1k
 from bidzoo.agents.tabular.policy import TablePolicy, game_of
 from bidzoo.agents.tabular.strategy import purify, random
 from bidzoo.core.streams import Streams
-from bidzoo.envs.signalling.compiled import compile_game, evaluate, uniform
+from bidzoo.envs.signalling.compiled import (
+    compile_game,
+    count_infosets,
+    count_states,
+    evaluate,
+    full_information,
+    uniform,
+)
 
 SMALL = ("comm_v0(length=3)", "mini_hanabi_v0()", "simple_bidding_v0(size=4)", "minibridge_v0(size=3)")
 
@@ -114,8 +122,42 @@ def test_wrong_strategies_are_refused():
     negative = uniform(form)
     negative[form.first[2], 1] += 1.0
     negative[form.first[2] + 1, 1] -= 1.0
-    with pytest.raises(ValueError, match="player_1"):
+    with pytest.raises(ValueError, match=r"player_1.*type 1: sum 1, least -0\.5, rows 7 \.\.\. 8 of column 1"):
         TablePolicy(game, negative)
+
+
+@pytest.mark.parametrize("entries", [0.0, 1.0, np.nan])
+def test_what_is_no_strategy_has_no_value(entries):
+    form = compile_game(game_of("simple_bidding_v0(size=4)"))
+    with pytest.raises(ValueError, match=r"player_0.*node 0, type 0: sum .*, rows 1 \.\.\. 3 of column 0"):
+        evaluate(form, np.full(form.shape, entries))
+    unread = uniform(form)
+    unread[0] = np.nan
+    assert evaluate(form, unread) == evaluate(form, uniform(form))
+
+
+def test_all_that_solves_takes_a_game_an_environment_or_a_tree():
+    env = bidzoo.make("simple_bidding_v0", size=4)
+    form = compile_game(env)
+    assert compile_game(form) is form
+    for given in (env, env.game, form):
+        strategy = uniform(given)
+        assert exact.solve(given)[0].value == 2.25
+        assert evaluate(given, random(given, 0)) > 1.0
+        assert evaluate(given, jps.jps(given, strategy)) > evaluate(given, purify(given, strategy))
+        assert next(jps.steps(given, strategy, jps.Options()))[1].gain > 0
+        assert nash_conv(given, cfr(given, Options(iterations=5))) >= 0
+        assert best_response_value(given, strategy, 1) >= evaluate(given, strategy)
+        assert np.array_equal(cfr1k(given, 3), cfr1k(form, 3))
+        assert (count_states(given), count_infosets(given)) == (241, 32)
+        assert full_information(given) >= 2.25
+        assert str(TablePolicy(given, strategy).game) == "simple_bidding_v0(size=4)"
+
+
+@pytest.mark.parametrize("given", ["simple_bidding_v0", None, 4])
+def test_what_is_no_game_is_named(given):
+    with pytest.raises(TypeError, match=f"{given!r} is no game; expected one, such as bidzoo.make_game"):
+        compile_game(given)
 
 
 def test_another_games_views_are_refused():

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import save as to_bytes
 
 from bidzoo.agents.bridge.dense import GELU, NONE, RELU, dense, pack
-from bidzoo.core.arrays import HALF, Tensor, digest, load_tensors, rounded
+from bidzoo.core.arrays import HALF, Tensor, check_weights, digest, load_tensors, rounded
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F32, F64, I8, I64, States, batched
 from bidzoo.core.options import Checked, Range, Weight, fits
@@ -277,8 +277,7 @@ def load_weights(path: str | Path, kind: type[W] = Network) -> tuple[W, dict[str
     Tensors are held to the file's digest; a file without one, of an earlier bidzoo, is taken as it is.
     """
     path, about = Path(path), dict[str, Any]()
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file of weights (.safetensors)")
+    check_weights(path)
 
     def plan(metadata: Mapping[str, str]) -> dict[str, Tensor]:
         about.update(_about(path, metadata, kind))

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from bidzoo.agents.bridge import distributed, network
 from bidzoo.agents.bridge.network import Architecture, Network, Weights, weight_file
-from bidzoo.core.arrays import Arrays, digest, load_tensors
+from bidzoo.core.arrays import CHECKPOINT, Arrays, digest, load_tensors
 from bidzoo.core.kernels import I64
 from bidzoo.core.options import Checked, Count, NotFinite, Seed, Weight, Whole
 from bidzoo.core.schema import json_value, parse, shortened, shown
@@ -262,6 +262,11 @@ class Fit(Trainer):
 # ---- on disk -----------------------------------------------------------------------------
 
 LENGTHS = {"steps", "iterations", "syncs"}  # options that may change when a run goes on
+ASKED = {  # inputs that are called otherwise in checkpoints than the option of ``bidzoo train`` that gives them
+    "opponent": "--against",
+    "boards of the match": "--boards",
+    "boards that are measured": "--boards",
+}
 
 
 _STATE = {  # metadata of a checkpoint
@@ -288,7 +293,7 @@ class Checkpoint:
         Raises:
             ValueError: another process trains there.
         """
-        self.path, self.file = Path(path), Path(path, "checkpoint.safetensors")
+        self.path, self.file = Path(path), Path(path, CHECKPOINT)
         self.identity = json.loads(json.dumps({"algorithm": algorithm, **options}))
         self.inputs = dict(inputs)
         self.rows: list[dict[str, float]] = []
@@ -371,9 +376,10 @@ class Checkpoint:
         for what, before, now in (("", found["identity"], self.identity), ("input ", found["inputs"], self.inputs)):
             for key in sorted((before.keys() | now.keys()) - LENGTHS):
                 if before.get(key) != now.get(key):
+                    option = f"{ASKED[key]} is another: " if what and key in ASKED else ""
                     raise ValueError(
-                        f"{self.file}: {what}{key} was {shown(before.get(key))} and is now {shown(now.get(key))}; "
-                        "choose another folder"
+                        f"{self.file}: {option}{what}{key} was {shown(before.get(key))} "
+                        f"and is now {shown(now.get(key))}; choose another folder"
                     )
         return found
 

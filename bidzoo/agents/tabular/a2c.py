@@ -27,7 +27,7 @@ from bidzoo.agents.tabular.policy import Solved, solver
 from bidzoo.agents.tabular.strategy import purify
 from bidzoo.core.kernels import F32, F64, I64, when_compiled
 from bidzoo.core.options import Count, takes
-from bidzoo.envs.signalling.compiled import Compiled
+from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game
 
 
 @dataclass(frozen=True)
@@ -119,13 +119,13 @@ def learn(player: Player, config: Options, scale: float, left: float, rng: np.ra
         player.network.learn(turn.inputs, turn.hidden, turn.columns, slope / decisions)
 
 
-def train(game: Compiled, config: Options, report: Report | None = None) -> F64:
+def train(game: Solvable, config: Options, report: Report | None = None) -> F64:
     """The best greedy strategy ``[M, T]`` of all epochs."""
-    return best_epoch(game, config, Player, learn, greedy, report)
+    return best_epoch(compile_game(game), config, Player, learn, greedy, report)
 
 
 @when_compiled()
-def solve(game: Compiled, seed: int, **options: Any) -> F64:
+def solve(game: Solvable, seed: int, **options: Any) -> F64:
     """The strategy of ``train``."""
     return train(game, Options(seed=seed, **options))
 

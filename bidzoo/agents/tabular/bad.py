@@ -33,7 +33,7 @@ from bidzoo.agents.tabular.policy import Solved, solver
 from bidzoo.agents.tabular.strategy import purify
 from bidzoo.core.kernels import F32, F64, I64, Bool, when_compiled
 from bidzoo.core.options import Count, Weight, takes
-from bidzoo.envs.signalling.compiled import Compiled
+from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game
 
 
 @dataclass(frozen=True)
@@ -197,13 +197,13 @@ def learn(agent: PublicAgent, config: Options, scale: float, left: float, rng: n
         agent.network.learn(partial.public, partial.hidden, partial.columns, slope)
 
 
-def train(game: Compiled, config: Options, report: Report | None = None) -> F64:
+def train(game: Solvable, config: Options, report: Report | None = None) -> F64:
     """The best greedy strategy ``[M, T]`` of all epochs."""
-    return best_epoch(game, config, PublicAgent, learn, greedy, report)
+    return best_epoch(compile_game(game), config, PublicAgent, learn, greedy, report)
 
 
 @when_compiled()
-def solve(game: Compiled, seed: int, **options: Any) -> F64:
+def solve(game: Solvable, seed: int, **options: Any) -> F64:
     """The strategy of ``train``."""
     return train(game, Options(seed=seed, **options))
 

@@ -14,7 +14,7 @@ from bidzoo.agents.tabular.policy import Solved, solver
 from bidzoo.agents.tabular.strategy import normal_row, purify, random, reach_row, types_row
 from bidzoo.core.kernels import F64, I64, key_row, next_row, row, when_compiled
 from bidzoo.core.options import Checked, Seed, Share, Whole, takes
-from bidzoo.envs.signalling.compiled import Compiled, evaluate, uniform
+from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game, evaluate, uniform
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,9 @@ def _average(game: Compiled, sums: F64) -> F64:
     return strategy
 
 
-def cfr(game: Compiled, config: Options, initial: F64 | None = None) -> F64:
+def cfr(game: Solvable, config: Options, initial: F64 | None = None) -> F64:
     """The strategy ``[M, T]`` of CFR from ``initial``, or from the random strategy of ``config.seed``."""
+    game = compile_game(game)
     strategy = random(game, config.seed) if initial is None else initial.copy()
     sums = np.zeros(game.shape)
     _iterate(game, terms_of(game), config.iterations, config.noise, config.seed, strategy, sums)
@@ -127,8 +128,9 @@ def cfr(game: Compiled, config: Options, initial: F64 | None = None) -> F64:
 
 
 @when_compiled()
-def solve(game: Compiled, seed: int, **options: Any) -> F64:
+def solve(game: Solvable, seed: int, **options: Any) -> F64:
     """CFR1k, purified."""
+    game = compile_game(game)
     return purify(game, cfr(game, Options(seed=seed, **options)))
 
 
@@ -165,14 +167,16 @@ def _respond(tree: Compiled, terms: Terms, reach: F64, player: int, worth: F64) 
     return total
 
 
-def best_response_value(game: Compiled, strategy: F64, player: int) -> float:
+def best_response_value(game: Solvable, strategy: F64, player: int) -> float:
     """Expected reward if ``player`` answers the other's part of ``strategy`` ``[M, T]`` as well as possible."""
+    game = compile_game(game)
     reach = np.zeros((2, *game.shape))
     reach_row(game, strategy, reach)
     return float(_respond(game, terms_of(game), reach, player, np.empty(game.shape)))
 
 
-def nash_conv(game: Compiled, strategy: F64) -> float:
+def nash_conv(game: Solvable, strategy: F64) -> float:
     """Sum over both players of what a best response gains, as OpenSpiel counts it; 0 at a Nash equilibrium."""
+    game = compile_game(game)
     value = evaluate(game, strategy)
     return sum(best_response_value(game, strategy, player) - value for player in (0, 1))

@@ -26,7 +26,7 @@ from bidzoo.core.kernels import F64, I64, integers, when_compiled
 from bidzoo.core.options import Count, Weight
 from bidzoo.core.schema import json_lines, json_value, parse, shortened
 from bidzoo.core.storage import replace_file
-from bidzoo.envs.signalling.compiled import Compiled, evaluate
+from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game, evaluate
 from bidzoo.envs.signalling.rising_auction import AuctionGame
 from bidzoo.registry import make_game
 
@@ -123,7 +123,7 @@ def strategy_of(game: Compiled, plan: Plan) -> F64:
 
 
 @when_compiled()
-def solve(game: Compiled, directory: Path | None = None, report: Report = silent) -> tuple[Optimum, F64]:
+def solve(game: Solvable, directory: Path | None = None, report: Report = silent) -> tuple[Optimum, F64]:
     """The optimum of ``game`` and a joint strategy ``[M, T]`` that ``evaluate`` certifies.
 
     A plan that is in the package is used unless a ``directory`` is given.
@@ -131,6 +131,7 @@ def solve(game: Compiled, directory: Path | None = None, report: Report = silent
     Raises:
         ValueError: too large to solve exactly.
     """
+    game = compile_game(game)
     if isinstance(game.game, AuctionGame):
         auction = RisingAuction.of(game.game)
         stored = RECORDED / f"{auction.stem.replace('_v0', '')}.json"

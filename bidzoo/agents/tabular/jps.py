@@ -18,7 +18,7 @@ from bidzoo.agents.tabular.policy import Solved, solver
 from bidzoo.agents.tabular.strategy import reach_row, types_row, values_row
 from bidzoo.core.kernels import F64, I32, I64, U64, Bool, assign_row, below_row, key_row, next_row, row, when_compiled
 from bidzoo.core.options import Checked, Seed, Weight, Whole, takes
-from bidzoo.envs.signalling.compiled import Compiled, evaluate, value_row
+from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game, evaluate, value_row
 
 NEVER = 1e-9  # smaller gains are rounding
 U1 = np.uint64(1)
@@ -275,7 +275,8 @@ def _sample(tree: Compiled, samples: int, begin: int, seed: int, iteration: int,
 class Search:
     """One iteration after another on one game; it owns the arrays that all iterations share."""
 
-    def __init__(self, game: Compiled, config: Options) -> None:
+    def __init__(self, game: Solvable, config: Options) -> None:
+        game = compile_game(game)
         self.game, self.config = game, config
         self.height = int(game.depth.max())
         self.levels = np.searchsorted(game.depth, np.arange(self.height + 2))
@@ -315,9 +316,9 @@ class Search:
         return list(range(max(self.height - self.config.depth, 0) + 1))
 
 
-def play_chain(game: Compiled, strategy: F64, edges: I64, types: I64) -> F64:
+def play_chain(game: Solvable, strategy: F64, edges: I64, types: I64) -> F64:
     """``strategy`` with certain moves along ``edges`` for ``types`` (Eq. 6)."""
-    changed = strategy.copy()
+    game, changed = compile_game(game), strategy.copy()
     for c, z in zip(edges, types):
         first = game.first[game.parent[c]]
         changed[first : first + game.count[game.parent[c]], z] = 0.0
@@ -325,8 +326,9 @@ def play_chain(game: Compiled, strategy: F64, edges: I64, types: I64) -> F64:
     return changed
 
 
-def steps(game: Compiled, strategy: F64, config: Options) -> Iterator[tuple[F64, Step]]:
+def steps(game: Solvable, strategy: F64, config: Options) -> Iterator[tuple[F64, Step]]:
     """Every accepted strategy and step, in order (Alg. 1, JSP-Main)."""
+    game = compile_game(game)
     search = Search(game, config)
     rng = np.random.default_rng(config.seed)
     waiting: list[int] = []
@@ -344,8 +346,9 @@ def steps(game: Compiled, strategy: F64, config: Options) -> Iterator[tuple[F64,
             waiting = [int(depth) for depth in rng.permutation(search.depths())]
 
 
-def jps(game: Compiled, strategy: F64, config: Options | None = None) -> F64:
+def jps(game: Solvable, strategy: F64, config: Options | None = None) -> F64:
     """``strategy`` ``[M, T]`` boosted: the best of all iterations, never worse than it was."""
+    game = compile_game(game)
     best, most = strategy, evaluate(game, strategy)
     for changed, step in steps(game, strategy, config or Options()):
         if step.value > most:
@@ -356,8 +359,9 @@ def jps(game: Compiled, strategy: F64, config: Options | None = None) -> F64:
 MOST_CHAINS = 10_000_000  # the search goes to the leaves if there are no more chains of information sets than this
 
 
-def chains(game: Compiled) -> float:
+def chains(game: Solvable) -> float:
     """Number of proposals of an iteration that searches from the root to the leaves."""
+    game = compile_game(game)
     total, below = 0.0, np.zeros(len(game.player))
     below[0] = 1.0
     for m in range(1, len(game.player)):
@@ -368,14 +372,15 @@ def chains(game: Compiled) -> float:
     return total
 
 
-def search_depth(game: Compiled) -> int:
+def search_depth(game: Solvable) -> int:
     """D: 0 (to the leaves) in small trees, else 3; it is the paper's choice in all games of Table 1."""
     return 0 if chains(game) <= MOST_CHAINS else 3
 
 
 @when_compiled()
-def solve(game: Compiled, seed: int, **options: Any) -> F64:
+def solve(game: Solvable, seed: int, **options: Any) -> F64:
     """CFR1k boosted by JPS."""
+    game = compile_game(game)
     strategy = cfr.cfr(game, cfr.Options(seed=seed))
     return jps(game, strategy, Options(**{"depth": search_depth(game), "seed": seed, **options}))
 
@@ -433,8 +438,9 @@ def _sweep_row(
     return proposals
 
 
-def brute_force(game: Compiled, strategy: F64, depth: int, links: int = 0) -> BruteForce:
+def brute_force(game: Solvable, strategy: F64, depth: int, links: int = 0) -> BruteForce:
     """What ``Search.propose`` finds, without Theorem 1: at most ``links`` links (0: no limit) from ``depth`` on."""
+    game = compile_game(game)
     changing, value = strategy.copy(), evaluate(game, strategy)
     chain = chain_of(links or int(game.depth.max()), game.shape[1])
     best, edges, types = np.array([NEVER]), np.empty(len(chain.gain), np.int64), np.empty(len(chain.gain), np.int64)

@@ -17,7 +17,7 @@ from bidzoo.core.options import check_names
 from bidzoo.core.schema import json_value, parse, shortened
 from bidzoo.core.storage import replace_file
 from bidzoo.core.streams import Streams
-from bidzoo.envs.signalling.compiled import MAX_BYTES, Compiled, compile_game, locate
+from bidzoo.envs.signalling.compiled import MAX_BYTES, Compiled, Solvable, check_strategy, compile_game, locate
 from bidzoo.envs.signalling.game import SignallingGame, game_shown
 from bidzoo.registry import make_game
 
@@ -37,25 +37,6 @@ def game_of(name: str) -> SignallingGame:
     if not isinstance(game, SignallingGame):
         raise ValueError(f"{match[1]} is not a small game that can be compiled")
     return game
-
-
-def check_strategy(compiled: Compiled, strategy: F64) -> None:
-    """ValueError that says where ``strategy`` ``[M, T]`` is not a distribution over moves."""
-    if strategy.shape != compiled.shape:
-        raise ValueError(f"strategy of {compiled.id} has shape {strategy.shape}, expected {compiled.shape}")
-    decisions = np.flatnonzero(compiled.count)
-    for player, types in enumerate(compiled.num_types):
-        nodes = decisions[compiled.player[decisions] == player]
-        below = np.isin(compiled.parent, nodes)
-        sums = np.zeros((len(strategy), types))
-        np.add.at(sums, compiled.parent[below], strategy[below, :types])
-        wrong = ~(np.abs(sums[nodes] - 1.0) < 1e-6)
-        if wrong.any() or strategy[below, :types].min(initial=0.0) < 0.0:
-            n, z = np.argwhere(wrong)[0] if wrong.any() else (0, 0)
-            raise ValueError(
-                f"strategy of {compiled.id}: moves of player_{player} are not probabilities that sum to 1 "
-                f"(node {nodes[n]}, type {z}: sum {sums[nodes[n], z]:g})"
-            )
 
 
 @row
@@ -86,14 +67,15 @@ TREE = 64  # bytes of a game's tree, at most, to a byte of a strategy
 class TablePolicy:
     """Plays a joint strategy ``[M, T]`` of one small game, in either seat."""
 
+    game: SignallingGame
+
     def __repr__(self) -> str:
         return f"<{self.name}: a table for {self.game}>"
 
-    def __init__(
-        self, game: SignallingGame, strategy: F64, name: str = "table", compiled: Compiled | None = None
-    ) -> None:
-        self.game, self.name = game, name
+    def __init__(self, game: Solvable, strategy: F64, name: str = "table", compiled: Compiled | None = None) -> None:
+        self.name = name
         self.compiled = compile_game(game) if compiled is None else compiled
+        self.game = self.compiled.game
         check_strategy(self.compiled, strategy)
         self.strategy = np.ascontiguousarray(strategy, np.float64)
 

@@ -7,7 +7,7 @@ Because all moves are public, the reach of a state ``(m, x, y)`` under a strateg
 import numpy as np
 
 from bidzoo.core.kernels import F64, assign_row, key_row, next_row, row, unit_row
-from bidzoo.envs.signalling.compiled import Compiled
+from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game
 
 
 @row
@@ -86,15 +86,17 @@ def values_row(tree: Compiled, strategy: F64, values: F64) -> None:
                 values[parent, x, y] += strategy[m, x if first_moves else y] * values[m, x, y]
 
 
-def random(game: Compiled, seed: int) -> F64:
+def random(game: Solvable, seed: int) -> F64:
     """A strategy ``[M, T]`` of independent uniform weights, normalised at each information set."""
+    game = compile_game(game)
     strategy = np.ones(game.shape)
     _random(game, seed, strategy)
     return strategy
 
 
-def purify(game: Compiled, strategy: F64) -> F64:
+def purify(game: Solvable, strategy: F64) -> F64:
     """The likeliest move of every information set of ``strategy`` ``[M, T]``, the first among equals."""
+    game = compile_game(game)
     pure = np.zeros(game.shape)
     pure[0] = 1.0
     _purify(game, strategy, pure)

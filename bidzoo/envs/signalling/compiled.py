@@ -11,13 +11,16 @@ probability that the player who moves at ``parent[c]``, when his type is ``x``, 
 take no room, and reach probabilities are one product a node. Row 0 and columns beyond the mover's types are not read.
 """
 
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from bidzoo.core.kernels import F64, I8, I32, I64, Bool, States, allocate, row, when_compiled
 from bidzoo.envs.game import Game
 from bidzoo.envs.signalling.game import SignallingGame
+
+if TYPE_CHECKING:
+    from bidzoo.envs.aec import TableEnv
 
 
 class _Arrays(NamedTuple):
@@ -57,6 +60,9 @@ class Compiled(_Arrays):
         return len(self.player), max(self.prior.shape)
 
 
+Solvable: TypeAlias = "Compiled | Game | TableEnv"  # what ``compile_game`` takes, and so all that solves
+
+
 def possible(compiled: Compiled) -> Bool:
     """Types that occur, ``[2, T]``: with positive probability some deal gives that player that type."""
     out = np.zeros((2, compiled.shape[1]), np.bool_)
@@ -65,18 +71,20 @@ def possible(compiled: Compiled) -> Bool:
     return out
 
 
-def count_states(compiled: Compiled) -> int:
+def count_states(compiled: Solvable) -> int:
     """Histories, the root before the deal and the finished ones included ("#States" of the JPS paper's Table 1)."""
+    compiled = compile_game(compiled)
     return 1 + int(np.count_nonzero(compiled.prior)) * len(compiled.player)
 
 
-def count_infosets(compiled: Compiled, terminals: Literal["none", "mover", "deal"] = "none") -> int:
+def count_infosets(compiled: Solvable, terminals: Literal["none", "mover", "deal"] = "none") -> int:
     """Information sets of the players to move; with ``terminals``, the way the JPS paper's Table 1 counts.
 
     "none": decisions only, one for each node and possible type of its mover. "mover": also the root before
     the deal, and each leaf as the player who moved last sees it (Comm, Simple Bidding and MiniBridge in Table 1).
     "deal": also the root, and each leaf with each deal (Mini-Hanabi in Table 1).
     """
+    compiled = compile_game(compiled)
     types = possible(compiled).sum(axis=1)
     decisions = int(types[compiled.player[compiled.leaf < 0]].sum())
     leaves = compiled.leaf >= 0
@@ -89,27 +97,48 @@ def count_infosets(compiled: Compiled, terminals: Literal["none", "mover", "deal
     raise ValueError(f"unknown way to count terminals: {terminals!r}; choose none, mover or deal")
 
 
-def uniform(compiled: Compiled) -> F64:
+def uniform(compiled: Solvable) -> F64:
     """The joint strategy ``[M, T]`` under which every legal action is equally likely."""
+    compiled = compile_game(compiled)
     out = np.ones(compiled.shape)
     out[1:] /= compiled.count[compiled.parent[1:], None]
     return out
 
 
-def full_information(compiled: Compiled) -> float:
+def full_information(compiled: Solvable) -> float:
     """Mean over deals of the best leaf: no strategy is worth more."""
+    compiled = compile_game(compiled)
     return float((compiled.prior * compiled.payoff.max(axis=0)).sum())
 
 
+def check_strategy(compiled: Compiled, strategy: F64) -> None:
+    """ValueError that says where ``strategy`` ``[M, T]`` is not a distribution over moves."""
+    if np.shape(strategy) != compiled.shape:
+        raise ValueError(f"strategy of {compiled.id} has shape {np.shape(strategy)}, expected {compiled.shape}")
+    decisions = np.flatnonzero(compiled.count)
+    start = compiled.first[decisions] - 1  # children are all nodes but the root, in order of their parents
+    sums, least = np.add.reduceat(strategy[1:], start), np.minimum.reduceat(strategy[1:], start)
+    real = np.arange(compiled.shape[1]) < np.array(compiled.num_types)[compiled.player[decisions], None]
+    wrong = real & ~((np.abs(sums - 1.0) < 1e-6) & (least >= 0.0))
+    if wrong.any():
+        n, z = np.argwhere(wrong)[0]
+        m = decisions[n]
+        first, last = compiled.first[m], compiled.first[m] + compiled.count[m] - 1
+        raise ValueError(
+            f"strategy of {compiled.id}: moves of player_{compiled.player[m]} are not probabilities that sum to 1 "
+            f"(node {m}, type {z}: sum {sums[n, z]:g}, least {least[n, z]:g}, rows {first} ... {last} of column {z})"
+        )
+
+
 @when_compiled()
-def evaluate(compiled: Compiled, strategy: F64) -> float:
+def evaluate(compiled: Solvable, strategy: F64) -> float:
     """Expected common reward of a joint ``strategy`` ``[M, T]``.
 
     Raises:
-        ValueError: wrong shape.
+        ValueError: wrong shape, or moves that are not probabilities; names the rows.
     """
-    if strategy.shape != compiled.shape:
-        raise ValueError(f"strategy of {compiled.id} has shape {strategy.shape}, expected {compiled.shape}")
+    compiled = compile_game(compiled)
+    check_strategy(compiled, strategy)
     return float(value_row(compiled, np.ascontiguousarray(strategy, np.float64), np.ones((2, *compiled.shape))))
 
 
@@ -163,29 +192,41 @@ class Level(NamedTuple):
 
 
 @when_compiled()
-def compile_game(game: Game, max_bytes: int = MAX_BYTES) -> Compiled:
-    """The tree of ``game``, grown level by level.
+def compile_game(game: Solvable, max_bytes: int = MAX_BYTES) -> Compiled:
+    """The tree of ``game``, or of the game of an environment, grown level by level; a compiled one as it is.
 
     Raises:
+        TypeError: no game at all, such as the name of one.
         ValueError: not a small game, or its tree needs more than ``max_bytes``; nothing that large is allocated.
     """
-    if not isinstance(game, SignallingGame):
-        raise ValueError(f"{game}: expected Comm, Simple Bidding, MiniBridge or Mini-Hanabi; other trees are too large")
-    mask = np.empty(game.num_actions, np.int8)
-    states, parent, action = allocate(game.state, 1), np.array([-1], np.int32), np.array([-1], np.int32)
-    states["game"], states["extent"] = game.code, game.size
+    if isinstance(game, Compiled):
+        return game
+    rules = _small(game)
+    mask = np.empty(rules.num_actions, np.int8)
+    states, parent, action = allocate(rules.state, 1), np.array([-1], np.int32), np.array([-1], np.int32)
+    states["game"], states["extent"] = rules.code, rules.size
     levels: list[Level] = []
     nodes, leaves = 1, 0
     while len(states):
         choices = np.empty(len(states), np.int32)
-        game.kernels.count_level(states, mask, choices)
+        rules.kernels.count_level(states, mask, choices)
         levels.append(Level(states, parent, action, choices))
         start, below = nodes - len(states), int(choices.sum(dtype=np.int64))
         nodes, leaves = nodes + below, leaves + int(np.count_nonzero(choices == 0))
-        _check(game, nodes, leaves, max_bytes)
-        states, parent, action = allocate(game.state, below), np.empty(below, np.int32), np.empty(below, np.int32)
-        game.kernels.grow_level(levels[-1].states, start, mask, states, parent, action)
-    return _assemble(game, levels)
+        _check(rules, nodes, leaves, max_bytes)
+        states, parent, action = allocate(rules.state, below), np.empty(below, np.int32), np.empty(below, np.int32)
+        rules.kernels.grow_level(levels[-1].states, start, mask, states, parent, action)
+    return _assemble(rules, levels)
+
+
+def _small(game: object) -> SignallingGame:
+    """``game``, or that of an environment; errors as of ``compile_game``."""
+    game = getattr(game, "game", game)
+    if isinstance(game, SignallingGame):
+        return game
+    if isinstance(game, Game):
+        raise ValueError(f"{game}: expected Comm, Simple Bidding, MiniBridge or Mini-Hanabi; other trees are too large")
+    raise TypeError(f"{game!r} is no game; expected one, such as bidzoo.make_game('simple_bidding_v0', size=4)")
 
 
 def _check(game: SignallingGame, nodes: int, leaves: int, max_bytes: int) -> None:
