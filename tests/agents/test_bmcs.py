@@ -421,6 +421,9 @@ def test_a_model_of_the_other_side_changes_calls():
     usual, against = Bmcs(r_max=20), Bmcs(r_max=20, opponents="a2c-bridge")
     assert (usual.act(views, legal, rng()) != against.act(views, legal, rng())).any()
     assert "against a2c-bridge" in repr(against) and "against" not in repr(usual)
+    named, given = agents.make("bmcs-sl", r_max=20), Bmcs(r_max=20, opponents="sl")
+    np.testing.assert_array_equal(named.act(views, legal, rng()), given.act(views, legal, rng()))
+    assert agents.make("bmcs-sl", opponents="rl").opponents.name == "rl"
     with pytest.raises(ValueError, match="which sayc has not"):
         Bmcs(opponents="sayc")
 
