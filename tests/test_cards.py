@@ -99,7 +99,13 @@ def test_deals_as_text() -> None:
 def test_other_ways_to_write() -> None:
     assert hand_number("10.-.-.AKQJT98765432") == hand_number("T...AKQJT98765432")
     assert card_number("10S") == card_number("ST") == card_number("ts")
-    assert [call_number(word) for word in ("pass", "d", "R", "7N")] == [0, 1, 2, call_number("7NT")]
+    assert [call_number(word) for word in ("pass", "d", "R", "7N", "2♣")] == [
+        0,
+        1,
+        2,
+        call_number("7NT"),
+        call_number("2C"),
+    ]
     for seat, name in enumerate(("North", "East", "South", "West")):
         assert {seat_number(word) for word in (seat, SEATS[seat], name, name.lower())} == {seat}
     assert FULL_DECK == (1 << 52) - 1

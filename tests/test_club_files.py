@@ -75,6 +75,11 @@ def test_replay_tells_every_board(club: Path) -> None:
     assert "2 replayed, 2 of them without a second table" in " ".join("\n".join(told).split())
 
 
+def test_replay_of_single_tables_shows_no_match(club: Path) -> None:
+    told = run("replay", club)
+    assert told.endswith("2 replayed, 2 of them without a second table\n") and "Match" not in told
+
+
 def test_replay_solves_for_par(club: Path) -> None:
     told = run("replay", club, "--solve")
     assert re.search(r"4♥X by South, 8 tricks \(down 2\), E/W 500; par (N/S|E/W) \d+\n", told)

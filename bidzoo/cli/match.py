@@ -170,4 +170,8 @@ def replay(
             typer.echo(f"{board}\n")
     elif solve:
         raise ValueError(f"--solve: {file} holds records, which have their tables; only .pbn and .lin files need it")
-    results.show(replay.summaries(file))
+    found = replay.summaries(file)
+    results.show([table for table in found if table.rows])
+    for table in found:
+        if not table.rows:  # no board has two tables
+            typer.echo(table.note)

@@ -18,6 +18,7 @@ SIDES = ("N/S", "E/W")
 STRAINS = ("C", "D", "H", "S", "NT")
 CLUBS, DIAMONDS, HEARTS, SPADES, NOTRUMP = range(5)
 SYMBOLS = {"C": "♣", "D": "♦", "H": "♥", "S": "♠"}
+_LETTERS = {ord(symbol): letter for letter, symbol in SYMBOLS.items()}
 NUM_CARDS, HAND_SIZE = 52, 13
 FULL_DECK = (1 << NUM_CARDS) - 1
 
@@ -143,8 +144,8 @@ def call_text(call: int) -> str:
 
 
 def call_number(text: str) -> int:
-    """Call of ``P``/``PASS``, ``X``/``D``/``DBL``, ``XX``/``R``/``RDBL``, ``1C`` ... ``7NT`` (or ``7N``)."""
-    word = text.strip().upper()
+    """Call of ``P``/``PASS``, ``X``/``D``/``DBL``, ``XX``/``R``/``RDBL``, ``1C`` ... ``7NT`` (or ``7N``, ``1♣``)."""
+    word = text.strip().upper().translate(_LETTERS)
     for call, names in enumerate((("P", "PASS"), ("X", "D", "DBL"), ("XX", "R", "RDBL"))):
         if word in names:
             return call
