@@ -158,7 +158,8 @@ def test_a_file_of_work_is_not_overwritten(capsys, monkeypatch, tmp_path, comman
 
 @pytest.mark.parametrize("command", ["deals guess 1", "train record 1 --policy nobody", "train success-curves"])
 def test_another_ending_than_readers_take_is_refused_before_the_work(capsys, monkeypatch, tmp_path, command):
-    said = refused(capsys, monkeypatch, *command.split(), "--out", tmp_path / "x.txt")
+    monkeypatch.chdir(tmp_path)
+    said = refused(capsys, monkeypatch, *command.split(), "--out", "x.txt")
     assert "x.txt: ending '.txt', expected .npz" in " ".join(said.split())
 
 

@@ -191,7 +191,11 @@ def test_import_command(tmp_path: Path, quick: Callable[[I64], I8]) -> None:
 def test_commands_name_a_wrong_ending_and_look_into_pbn(tmp_path: Path) -> None:
     path = tmp_path / "two.pbn"
     path.write_text((DATA / "two-deals.pbn").read_text())
-    for words in (["generate", "2"], ["guess", "2"], ["import", str(path)]):
-        result = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "d.pbn")], env={"COLUMNS": "200"})
-        assert result.exit_code == 2 and "ending '.pbn', expected .npz" in result.output
+    for words, expected in (
+        (["generate", "2"], ".npz"),
+        (["guess", "2"], ".npz"),
+        (["import", str(path)], ".npz or .pbn"),
+    ):
+        result = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "d.lin")], env={"COLUMNS": "200"})
+        assert result.exit_code == 2 and f"ending '.lin', expected {expected}" in result.output
     assert "2 (2 different, 1 solved)" in CliRunner().invoke(app, ["info", str(path)]).stdout

@@ -81,7 +81,7 @@ def test_a_deal_without_its_table_is_solved_once_where_it_is_needed() -> None:
         ({"dealer": 4}, "option 'dealer': not a seat: 4"),
         ({"dealer": 1.0}, "option 'dealer': not a seat: 1.0"),
         ({"vulnerability": "bth"}, "option 'vulnerability': not a vulnerability: 'bth'; did you mean 'both'?"),
-        ({"vulnerability": 3}, "option 'vulnerability': 3 is not one of"),
+        ({"vulnerability": 3}, "option 'vulnerability': not a vulnerability: 3; choose from"),
         ({"tricks": [1] * 19}, "option 'tricks': .* is not 20 integers"),
         ({"tricks": [1.0] * 20}, "is not 20 integers"),
         ({"tricks": [1] * 7 + [14] + [1] * 12}, "option 'tricks': E in H takes 14 tricks"),

@@ -62,7 +62,7 @@ def random_table(seed: int) -> States:
 
 def test_a_finished_board_in_text() -> None:
     text = render.text(play("P 1S X 2C P 4S P P P", cards=52, dealer="N", vulnerability="ew")[0])
-    assert text.startswith("Board 7 · dealer N · vulnerable: E/W\n")
+    assert text.startswith("Board 8 · dealer N · vulnerable: E/W\n")
     auction = "West    North*  East    South\n        P       1♠      X\n2♣      P       4♠      P\nP       P\n"
     assert f"\n{auction}\n" in text
     assert "Contract: 4♠ by East, " in text

@@ -24,7 +24,7 @@ N AS 8S JS 6S   N 5S TS KS 9S   S 6D QD JD 5D
 W 8H QC JC 9D
 """
 GOLDEN = """\
-Spades (partnership, standard deck), board 0, over after 1 round
+Spades (partnership, standard deck), board 1, over after 1 round
 score: N/S -90 (0 bags), E/W -66 (4 bags)
 last round: N/S -90, E/W -66
 N  ...                  bid 5         won 3
@@ -388,7 +388,7 @@ def test_text_of_a_game_in_progress():
     for text in ("blind nil", "look", "3", "look", "4", "look", "nil"):
         game.step_one(states, game.action_number(text), out)
     text = game.text(states[0])
-    assert text.startswith("Spades (cutthroat, jokers deck), board 0, round 1, dealer N\nscore: N 0 (0 bags), E 0")
+    assert text.startswith("Spades (cutthroat, jokers deck), board 1, round 1, dealer N\nscore: N 0 (0 bags), E 0")
     assert "bid blind nil won 0" in text and "\nE*" in text and text.endswith("spades are not broken")
 
 
