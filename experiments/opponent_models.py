@@ -1,6 +1,6 @@
 """Who is believed to sit at the other side: how well models explain what experts call, and what a search gains by one.
 
-    python experiments/opponent_models.py --boards 1000 --json docs/results/bridge-opponent-models.json
+    python experiments/opponent_models.py --boards 800 --json docs/results/bridge-opponent-models.json
 
 The experts are the open ones, on validation deals: strangers are for measuring, not for choosing by.
 """
@@ -14,6 +14,7 @@ import typer
 
 from bidzoo import agents
 from bidzoo.agents.bridge.bmcs import Bmcs
+from bidzoo.agents.bridge.evaluator import CLASSES
 from bidzoo.agents.policy import Policy
 from bidzoo.benchmarks import results
 from bidzoo.benchmarks.match import duplicate
@@ -82,7 +83,7 @@ class Known:
 
     def chances(self, hands: I64, declarer: I64, strain: I64) -> F32:
         """1 at the tricks, 0 elsewhere: ``[n, 14]``."""
-        return np.asarray(np.arange(14) == self.tricks[5 * declarer + strain, None], np.float32)
+        return np.asarray(np.arange(CLASSES) == self.tricks[5 * declarer + strain, None], np.float32)
 
 
 def searched(game: Bridge, boards: I64, seed: int) -> list[ResultTable]:
@@ -107,11 +108,11 @@ def searched(game: Bridge, boards: I64, seed: int) -> list[ResultTable]:
         won = np.zeros((len(open_ones), len(searches)))
         for i, n in enumerate(open_ones):
             view, board = views[n : n + 1], int(views["board"][n])
-            choices = np.array([search.search(view, chances[n], key=i).call for search in searches.values()])
-            calls, place = np.unique([chances[n].argmax(), *choices], return_inverse=True)
-            calls, place = _first(calls, place)
+            choices = [search.search(view, chances[n], key=i).call for search in searches.values()]
+            calls = list(dict.fromkeys([int(chances[n].argmax()), *choices]))  # the likeliest first: gains are over it
             hands, judge = dealt["hands"][board : board + 1].astype(np.int64), Known(dealt["tricks"][board])
-            won[i] = truth.judged(view, hands, calls, judge)[0][0][place[1:]]
+            gain = truth.judged(view, hands, np.array(calls), judge)[0][0]
+            won[i] = [gain[calls.index(call)] for call in choices]
         gains[name] = dict(zip(searches, won.T))
         numbers[name] = game.deal_numbers(views["board"][open_ones].astype(np.int64), seed)
     note = (
@@ -132,14 +133,8 @@ def searched(game: Bridge, boards: I64, seed: int) -> list[ResultTable]:
     return tables
 
 
-def _first(calls: I64, place: I64) -> tuple[I64, I64]:
-    """``calls`` with the one at ``place[0]`` in front, and where each is now."""
-    order = np.r_[place[0], np.delete(np.arange(len(calls)), place[0])]
-    return calls[order], np.argsort(order)[place]
-
-
 def main(
-    boards: Annotated[int, typer.Option(min=2, help="Validation boards of each match.")] = 1000,
+    boards: Annotated[int, typer.Option(min=2, help="Validation boards of each match.")] = 800,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the boards.")] = 0,
     json: Annotated[Path, typer.Option(help="Result file.")] = Path("runs/bridge-opponent-models.json"),
 ) -> None:

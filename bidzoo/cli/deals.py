@@ -47,11 +47,12 @@ def guess(
 
 
 def _npz_or_pbn(path: Path) -> Path:
-    if path.suffix not in (".npz", ".pbn"):
+    if path.suffix == ".npz":
+        return npz(path)
+    if path.suffix != ".pbn":
         raise typer.BadParameter(f"{path}: ending {path.suffix!r}, expected .npz or .pbn")
-    if path.suffix == ".pbn":
-        new_file(path)
-    return path if path.suffix == ".pbn" else npz(path)
+    new_file(path)
+    return path
 
 
 @app.command("import")
