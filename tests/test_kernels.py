@@ -5,6 +5,7 @@ import pytest
 from numba import config
 from numba.core.caching import NullCache
 
+from bidzoo.agents.policy import choose
 from bidzoo.core import threads
 from bidzoo.core.bits import count_row, lowest_row, pick_row
 from bidzoo.core.compiling import KERNELS
@@ -99,6 +100,20 @@ def test_every_member_is_picked_as_often_as_another() -> None:
     numbers, counts = np.unique(found, return_counts=True)
     assert numbers.tolist() == members
     assert np.abs(counts - 2000).max() < 5 * np.sqrt(8000 * 3 / 16)
+
+
+@pytest.mark.parametrize("actions", [1, 38, 63, 64, 90, 127, 200])
+@pytest.mark.parametrize("share", [0.03, 0.5, 1.0])
+def test_the_nth_legal_action_is_chosen(actions: int, share: float) -> None:
+    """Whatever the number of actions, 63 of which are looked at together."""
+    legal = (np.random.default_rng(actions).random((20, actions)) < share).astype(np.int8)
+    legal[0] = 0
+    keys, chosen = np.arange(20, dtype=np.uint64), np.empty(20, np.int64)
+    choose(legal, keys, chosen)
+    for row_, key, action in zip(legal, keys, chosen, strict=True):
+        numbers = np.flatnonzero(row_)
+        assert action == (numbers[(int(key) >> 32) * len(numbers) >> 32] if len(numbers) else -1)
+    assert keys.tolist() == [int(next_row(np.uint64(key))) for key in range(20)]
 
 
 def test_what_is_done_before_others_wake_is_not_shared(monkeypatch: pytest.MonkeyPatch) -> None:

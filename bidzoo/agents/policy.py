@@ -7,7 +7,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from bidzoo.core.kernels import I8, I64, U64, States, batched, below_row, next_row
+from bidzoo.core.bits import count_row, nth_row
+from bidzoo.core.kernels import I8, I64, U64, States, batched, below_row, next_row, row
 from bidzoo.core.options import is_whole
 from bidzoo.core.streams import Streams
 from bidzoo.envs.game import Encoder, Game
@@ -37,6 +38,18 @@ class Policy(Protocol):
 Agent = str | Policy | Callable[..., Any]  # what ``agents.resolve`` takes for a policy
 
 
+_WORD = 63  # actions that are looked at together, as a set
+
+
+@row
+def _word_row(legal: I8, b: int, first: int) -> int:
+    """Which of the actions from ``first`` on are legal in row ``b``."""
+    bits = 0
+    for k in range(min(_WORD, legal.shape[1] - first)):
+        bits |= int(legal[b, first + k]) << k
+    return bits
+
+
 @batched
 def choose(start: int, stop: int, legal: I8, keys: U64, out: I64) -> None:
     """A uniform legal action of each row ``legal`` ``[B, A]`` into ``out`` ``[B]``; ``keys`` ``[B]`` are consumed.
@@ -44,23 +57,19 @@ def choose(start: int, stop: int, legal: I8, keys: U64, out: I64) -> None:
     A row without a legal action gets -1.
     """
     for b in range(start, stop):
-        count, actions = 0, legal.shape[1]
-        for action in range(actions):
-            count += legal[b, action]
+        first, before, bits = 0, 0, _word_row(legal, b, 0)
+        count = count_row(bits)
+        while first + _WORD < legal.shape[1]:
+            first += _WORD
+            bits, before = _word_row(legal, b, first), count
+            count += count_row(bits)
         keys[b] = next_row(keys[b])
-        nth, first = below_row(keys[b], count), 0
-        while first + 8 < actions:  # eight are added up at once
-            here = 0
-            for action in range(8):
-                here += legal[b, first + action]
-            if nth < here:
-                break
-            nth, first = nth - here, first + 8
-        chosen = first
-        for action in range(first, min(first + 8, actions)):  # without a branch: those before it are counted
-            nth -= int(legal[b, action])
-            chosen += nth >= 0
-        out[b] = chosen if count else -1
+        nth = below_row(keys[b], count)
+        while nth < before:  # it is not in the last word
+            first -= _WORD
+            bits = _word_row(legal, b, first)
+            before -= count_row(bits)
+        out[b] = first + nth_row(bits, nth - before) if count else -1
 
 
 class Uniform:

@@ -25,17 +25,28 @@ def lowest_row(bits: int) -> int:
 
 
 @row
+def nth_row(bits: int, n: int) -> int:
+    """The number of the set that has ``n`` lower ones in it; the set holds more than ``n``, all below 64."""
+    at = 0
+    for half in (32, 16, 8, 4, 2, 1):  # without branches, which random sets would make the processor guess wrong
+        lower = count_row(bits & ((1 << half) - 1))
+        past = n >= lower
+        n -= lower if past else 0
+        at += half if past else 0
+        bits >>= half if past else 0
+    return at
+
+
+@row
 def pick_row(bits: int, key: np.uint64) -> int:
-    """One number of the set, all equally likely."""
-    for _ in range(below_row(key, count_row(bits))):
-        bits &= bits - 1
-    return lowest_row(bits)
+    """One number of the set, all equally likely; -1 if it is empty."""
+    return nth_row(bits, below_row(key, count_row(bits))) if bits else -1
 
 
 @row
 def cards_row(hand: int, at: int, out: I8) -> None:
     """52 entries of ``out`` from ``at`` on: 1 where ``hand`` has the card."""
-    for card in range(52):  # a bound that the compiler knows makes this loop a few instructions
+    for card in range(min(52, len(out) - at)):  # 52; unknown to the compiler, which makes few instructions of it then
         out[at + card] = (hand >> card) & 1
 
 

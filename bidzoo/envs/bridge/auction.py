@@ -53,8 +53,9 @@ def legal_row(state: State, out: I8) -> None:
     """Legal calls of the seat to call into ``out`` ``[38]``, 0 or 1 (Laws 18, 19); none once over."""
     on, bid, stake = not over_row(state), int(state.bid), int(state.stake)
     ours = (turn_row(state) - int(state.bidder)) & 1 == 0
-    for call in range(FIRST_BID, NUM_CALLS):
-        out[call] = on and call > FIRST_BID + bid
+    last = FIRST_BID + bid if on else NUM_CALLS
+    for call in range(min(NUM_CALLS, len(out))):  # all; see ``cards_row``
+        out[call] = call > last
     out[PASS] = on
     out[DOUBLE] = on and bid >= 0 and stake == 1 and not ours
     out[REDOUBLE] = on and bid >= 0 and stake == 2 and ours

@@ -121,16 +121,16 @@ def show_row(state: State, code: int, player: I8, observation: I8, mask: I8) -> 
 
 
 @row
-def take_row(state: State, action: int, rules: Rules, reward: F32) -> int:
-    """Take a legal action: 1 if it ends the episode, with its rewards ``[4]``; -1 if none was taken (-1, or over)."""
+def take_row(state: State, action: int, rules: Rules, reward: F32) -> bool:
+    """Take a legal action, none if it is -1 or all is over; whether it ended the episode, whose rewards are ``[4]``."""
     reward[:] = 0
     if action < 0 or state.phase == OVER:
-        return -1
+        return False
     act_row(state, action, rules)
     if state.phase != OVER:
-        return 0
+        return False
     reward_row(state, rules, reward)
-    return 1
+    return True
 
 
 @batched
@@ -155,19 +155,7 @@ def begin(
             show_row(states[b], rules.code, out.player[b : b + 1], out.observation[b], out.mask[b])
 
 
-@row
-def step_row(
-    states: States, b: int, action: int, seed: int, stride: int, rules: Rules, source: Source, out: Buffers
-) -> None:
-    """``take_row`` at table ``b`` and what follows; a finished one is dealt ``board + stride`` if that is positive."""
-    state = states[b]
-    ended = take_row(state, action, rules, out.reward[b])
-    out.over[b] = ended == 1
-    if ended == 1 and stride > 0:
-        begin_row(state, state.board + stride, seed, source)
-        forced_row(state, rules.competition, rules.most_calls)
-    if ended >= 0:
-        show_row(state, rules.code, out.player[b : b + 1], out.observation[b], out.mask[b])
+_TOGETHER = 64  # tables that take their actions before the first of them is shown: the processor guesses better
 
 
 @batched
@@ -182,9 +170,18 @@ def step(
     source: Source,
     out: Buffers,
 ) -> None:
-    """``step_row`` at every table."""
-    for b in range(start, stop):
-        step_row(states, b, actions[b], seed, stride, rules, source, out)
+    """``take_row`` at every table, and what follows; a finished one is dealt ``board + stride`` if that is positive."""
+    for first in range(start, stop, _TOGETHER):
+        last = min(first + _TOGETHER, stop)
+        for b in range(first, last):
+            state = states[b]
+            out.over[b] = take_row(state, actions[b], rules, out.reward[b])
+            if out.over[b] and stride > 0:
+                begin_row(state, state.board + stride, seed, source)
+                forced_row(state, rules.competition, rules.most_calls)
+        for b in range(first, last):
+            if actions[b] >= 0:
+                show_row(states[b], rules.code, out.player[b : b + 1], out.observation[b], out.mask[b])
 
 
 # ---- one table, from Python: plain arguments, since a record or a tuple costs as much as a rule ----
@@ -206,10 +203,10 @@ def step_one(
     reward: F32,
     over: Bool,
 ) -> None:
-    """``step_row`` of table 0 with no deal to follow: the fields of ``Rules``, then the arrays of ``Buffers``."""
-    ended = take_row(states[0], action, Rules(play, reward_mode, divisor, code, competition, most_calls), reward[0])
-    over[0] = ended == 1
-    if ended >= 0:
+    """``step`` of table 0 with no deal to follow: the fields of ``Rules``, then the arrays of ``Buffers``."""
+    rules = Rules(play, reward_mode, divisor, code, competition, most_calls)
+    over[0] = take_row(states[0], action, rules, reward[0])
+    if action >= 0:
         show_row(states[0], code, player, observation[0], mask[0])
 
 
