@@ -8,7 +8,7 @@ import pytest
 from numba import config as numba_config
 from typer.testing import CliRunner
 
-from bidzoo.agents.spades.curves import SEQUENCES
+from bidzoo.agents.spades.bis import SEQUENCES
 from bidzoo.agents.spades.curves_training import CurveOptions, collect_nils, fit_curves, train_success_curves
 from bidzoo.agents.spades.match import Games, paper_game, play_games
 from bidzoo.agents.spades.policy import Bidder, Player, SpadesPolicy

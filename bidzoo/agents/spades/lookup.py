@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bidzoo.agents.spades.curves import SEQUENCES, load_curves
+from bidzoo.agents.spades.bis import SEQUENCES, load_curves
 from bidzoo.agents.spades.learned import NETWORK, load_network
 from bidzoo.core.kernels import F64, State, allocate, row, when_compiled
 from bidzoo.envs.spades.state import DECKS
