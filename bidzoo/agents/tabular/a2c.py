@@ -19,7 +19,6 @@ from bidzoo.agents.tabular.network import (
     Report,
     best_epoch,
     chances,
-    deal_types,
     draw,
     policy_slope,
 )
@@ -93,7 +92,8 @@ def greedy(player: Player) -> F64:
 def play(player: Player, episodes: int, rng: np.random.Generator) -> tuple[list[Turn], F32]:
     """The turns of ``episodes`` episodes, and their rewards ``[B]``."""
     game = player.game
-    types = deal_types(game, episodes, rng)
+    deal = rng.choice(game.prior.size, episodes, p=game.prior.ravel())
+    types = np.stack(np.unravel_index(deal, game.prior.shape), axis=1)  # [B, 2]
     node, table = np.zeros(episodes, np.int64), np.arange(episodes)
     turns = []
     while len(table):
