@@ -204,6 +204,11 @@ class Options:
     cache: str | Path | None = None  # file of double-dummy results, for ``fresh``; a killed run goes on from it
     ledger: str | Path | None = None  # file of what slow policies have played; a killed run goes on from it
 
+    def boards_of(self, searches: bool) -> Boards:
+        """Those that policies play; ``searches``: one of them is slow."""
+        count = min(self.boards, self.search_boards) if searches else self.boards
+        return Boards(count, self.seed, self.fresh)
+
 
 def main(entries: Sequence[str | Policy] = DEFAULT, options: Options = Options(), report: Report = silent) -> Measured:
     """The tables and figures.
@@ -221,14 +226,11 @@ def main(entries: Sequence[str | Policy] = DEFAULT, options: Options = Options()
 def _measure(
     playing: Sequence[Policy], missing: Sequence[str], options: Options, ledger: MatchLedger | None, report: Report
 ) -> Measured:
-    boards: dict[bool, Boards] = {}  # for fast and for slow policies
     ended: dict[tuple[str, str], Contracts] = {}
     quality: list[dict[str, Any]] = []
     slams: list[dict[str, Any]] = []
     pairs = rooms(playing, not options.fresh)
-    for kind in sorted({slow(pair) for pair in pairs}):
-        count = min(options.boards, options.search_boards) if kind else options.boards
-        boards[kind] = Boards(count, options.seed, options.fresh)
+    boards = {kind: options.boards_of(kind) for kind in sorted({slow(pair) for pair in pairs})}  # fast, then slow
     for kind, played_on in boards.items():
         of_kind = [pair for pair in pairs if slow(pair) == kind]
         run = run_of(kind, len(of_kind) * len(played_on.numbers), options, ledger, report)

@@ -52,7 +52,7 @@ def plain(value: float) -> str:
     if not math.isfinite(value):
         return "–"
     if value == int(value) or abs(value) >= 100:
-        return f"{value:,.0f}".replace("-0", "0") if abs(value) < 1 else f"{value:,.0f}"
+        return unsigned(f"{value:,.0f}")
     return f"{value:.3g}"
 
 
