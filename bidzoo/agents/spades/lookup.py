@@ -24,10 +24,8 @@ def lengths_chance(suit: int, first: int, second: int) -> float:
     if first + second > suit or first > HAND or second > HAND:
         return 0.0
     ways = comb(suit, first) * comb(UNSEEN - suit, HAND - first)
-    rest, other = suit - first, UNSEEN - HAND - (suit - first)
-    if other < HAND - second:
-        return 0.0
-    ways *= comb(rest, second) * comb(other, HAND - second)
+    rest = suit - first
+    ways *= comb(rest, second) * comb(UNSEEN - HAND - rest, HAND - second)
     return ways / (comb(UNSEEN, HAND) * comb(UNSEEN - HAND, HAND))
 
 
