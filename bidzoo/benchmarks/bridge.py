@@ -43,7 +43,7 @@ class Contracts(NamedTuple):
 
     @classmethod
     def of(cls, states: States) -> "Contracts":
-        """Of finished tables."""
+        """The contracts of finished tables."""
         return cls(*(states[name].astype(np.int8) for name in cls._fields))
 
     @property
@@ -86,10 +86,10 @@ class Boards:
         """Final states ``[N]`` of one room, as ``match.play``; those of fresh deals hold no tricks."""
         return play(self.game, [north_south, east_west] * 2, self.numbers, self.seed, policy_seed, run).states
 
-    def play_rooms(self, rooms: Sequence[Room], policy_seed: int, run: Run) -> Iterator[tuple[Room, States]]:
-        """``play`` in one room after another."""
+    def play_rooms(self, rooms: Sequence[Room], run: Run) -> Iterator[tuple[Room, States]]:
+        """``play`` in one room after another, policies seeded as the boards are."""
         for count, room in enumerate(rooms):
-            yield room, self.play(*room, policy_seed, run.after(count * len(self.numbers)))
+            yield room, self.play(*room, self.seed, run.after(count * len(self.numbers)))
 
     def solve(
         self,
@@ -205,7 +205,7 @@ class Options:
     ledger: str | Path | None = None  # file of what slow policies have played; a killed run goes on from it
 
     def boards_of(self, searches: bool) -> Boards:
-        """Those that policies play; ``searches``: one of them is slow."""
+        """The boards that are played: all, or where a policy ``searches`` the first ones."""
         count = min(self.boards, self.search_boards) if searches else self.boards
         return Boards(count, self.seed, self.fresh)
 
@@ -234,7 +234,7 @@ def _measure(
     for kind, played_on in boards.items():
         of_kind = [pair for pair in pairs if slow(pair) == kind]
         run = run_of(kind, len(of_kind) * len(played_on.numbers), options, ledger, report)
-        for (ours, theirs), states in played_on.play_rooms(of_kind, options.seed, run):
+        for (ours, theirs), states in played_on.play_rooms(of_kind, run):
             ended[ours.name, theirs.name] = contracts = Contracts.of(states)
             if ours is theirs:
                 quality.append(quality_row(played_on, ours.name, states))

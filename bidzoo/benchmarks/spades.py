@@ -107,11 +107,6 @@ def _whole() -> list[Comparison]:
     return [Comparison(name, "whole", (a, c), (b, d)) for name, a, b, c, d in pairs]
 
 
-def won_by_first(games: Games) -> F64:
-    """Share of each pair of games won by the first partnership, a draw being half: ``[G / 2]``."""
-    return share_won(games.winner).reshape(-1, 2).mean(axis=1)
-
-
 def rounds_log(games: Games) -> States:
     """Every round of every game, in one array of ``match.ROUND``."""
     log: States = games.log[np.arange(games.log.shape[1]) < games.rounds[:, None]]

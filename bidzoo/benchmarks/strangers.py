@@ -67,7 +67,7 @@ def _matches(
         pairs = [(ours, theirs) for ours in playing if slow([ours]) == kind for theirs in others]
         rooms = [room for pair in pairs for room in (pair, pair[::-1])]
         run = run_of(kind, len(rooms) * len(played_on.numbers), options, ledger, report)
-        ended = [Contracts.of(states) for _, states in played_on.play_rooms(rooms, options.seed, run)]
+        ended = [Contracts.of(states) for _, states in played_on.play_rooms(rooms, run)]
         if options.fresh:
             played_on.solve(ended, options.cache, options.workers, options.backend, report)
         for (ours, theirs), first, second in zip(pairs, ended[::2], ended[1::2], strict=True):
