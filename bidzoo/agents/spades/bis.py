@@ -170,7 +170,7 @@ BAG_ROOM = 2
 
 
 @row
-def worth_row(bid: int) -> float:
+def bid_points_row(bid: int) -> float:
     """Points of a bid that is fulfilled; -1 is a bid not yet made."""
     if bid < 0:
         return 10 * USUAL_BID
@@ -184,10 +184,10 @@ def endgame_row(state: State, bid: int, regular: int, takes: float, nil_chance: 
     ours, theirs = float(state.scores[seat % 2]), float(state.scores[(seat + 1) % 2])
     left, partner = int(state.bids[(seat + 1) % 4]), int(state.bids[(seat + 2) % 4])
     right = int(state.bids[(seat + 3) % 4])
-    ours += worth_row(partner)
-    theirs += worth_row(left) + worth_row(right)
+    ours += bid_points_row(partner)
+    theirs += bid_points_row(left) + bid_points_row(right)
     last, goal = left >= 0, float(state.win_goal)
-    if theirs >= goal and theirs > ours + worth_row(bid):
+    if theirs >= goal and theirs > ours + bid_points_row(bid):
         if bid != NIL:
             return _seeking_row(left, partner, right, bid, takes, theirs - ours - 10 * bid, nil_chance)
         return bid
@@ -290,7 +290,7 @@ def threshold_row(state: State, bidder: State, takes: float, covered: bool) -> f
         return SUICIDE_THRESHOLD
     threshold = bidder.nil_threshold
     if bidder.bid_sensitive and state.sides == 2:
-        partner = worth_row(int(state.bids[(int(state.turn) + 2) % 4]))
+        partner = bid_points_row(int(state.bids[(int(state.turn) + 2) % 4]))
         together = 0.82 * (10 * takes + partner) - 0.18 * (10 * takes + partner)
         threshold = together - 0.68 * partner + 0.32 * partner  # partner alone covers and makes the contract less often
     if covered:

@@ -175,7 +175,7 @@ def learned_row(state: State, hand: int, bidder: State, lookup: State, key: np.u
 
 @row
 def worth_row(state: State, side: int, lookup: State) -> float:
-    """Of a round whose cards are played, for ``side``: chance of winning the game between equals; scores ``state``.
+    """Chance that ``side`` wins the game between equals, after the last card of a round; scores ``state``.
 
     Known is the paper's game, from -100 to 200 points; of other games the points gap is taken.
     """

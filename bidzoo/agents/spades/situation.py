@@ -103,7 +103,7 @@ class Situation(NamedTuple):
 
 @row
 def situation_row(state: State, held: int, memory: bool) -> Situation:
-    """Of the seat to play, which holds ``held``; without ``memory`` the earlier tricks and voids are forgotten."""
+    """What the seat to play, which holds ``held``, knows; without ``memory`` earlier tricks and voids are forgotten."""
     seat, deck = int(state.turn), int(state.deck)
     own = suits_row(deck, held)
     gone = int(state.gone) if memory else 0

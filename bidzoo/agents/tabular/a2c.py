@@ -57,7 +57,7 @@ class Player(Features):
         self.network = Network((self.history.shape[1] + self.bits, *hidden, game.child.shape[1] + 1), rng)
 
     def inputs(self, nodes: I64, types: I64) -> Inputs:
-        """Those of the information sets ``(node, type)`` ``[R]``."""
+        """The inputs of the information sets ``(node, type)`` ``[R]``."""
         here, owner = np.unique(nodes, return_inverse=True)
         return Inputs(self.history[here], owner, self.bit(nodes, types))
 

@@ -140,7 +140,7 @@ class Network:
         return outputs
 
     def output(self, hidden: Sequence[F32], columns: I64) -> F32:
-        """Those ``columns`` of the last layer, ``[R, C]``."""
+        """The ``columns`` of the last layer, ``[R, C]``."""
         weight, bias = self.layers[-1]
         return product(hidden[-1], weight[:, columns]) + bias[columns]
 
