@@ -1,4 +1,4 @@
-"""The Spades agents as policies: a bidder and a player, each a kind and its numbers, behind one ``act``.
+"""The Spades agents as policies: a bidder and a player, each a kind and its numbers, which act and explain themselves.
 
 The numbers stand in a record, so that one kernel bids for any bidder and one plays for any player.
 """
