@@ -12,6 +12,7 @@ typed. ``<!-- leaderboard: bridge-2026 -->`` asks for the table of a challenge, 
 """
 
 import re
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -114,21 +115,23 @@ def write(docs: Path) -> None:
             path.write_text(text, encoding="utf-8")
 
 
+def markdown(made: results.ResultTable) -> str:
+    """Columns and rows as a Markdown table."""
+    rows = [made.columns, *([results.text(row.get(column)) for column in made.columns] for row in made.rows)]
+    head, *lines = ("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
+    return "\n".join([head, "|" + "---|" * len(made.columns), *lines])
+
+
 def table(name: str, number: int, first: str | None) -> str:
     """Table ``number`` (from 1) of a result file as Markdown, with its origin; only rows that begin with ``first``."""
     document = results.load(RESULTS / name)
     if not 1 <= number <= len(document["tables"]):
         raise ValueError(f"{name} has {len(document['tables'])} tables, asked for number {number}")
     chosen = document["tables"][number - 1]
-    lines = ["| " + " | ".join(chosen.columns) + " |", "|" + "---|" * len(chosen.columns)]
-    for row in chosen.rows:
-        if first not in (None, row.get(chosen.columns[0])):
-            continue
-        cells = (results.text(row.get(column)).replace("|", "\\|") for column in chosen.columns)
-        lines.append("| " + " | ".join(cells) + " |")
+    rows = [row for row in chosen.rows if first in (None, row.get(chosen.columns[0]))]
     origin = f"`{document['command']}`, seed {document['seed']}, bidzoo {document['version']}, {document['machine']}"
     note = f"{chosen.note.rstrip('.')}. " if chosen.note else ""
-    return f"**{chosen.title}**\n\n" + "\n".join(lines) + f"\n\n{note}({origin})\n"
+    return f"**{chosen.title}**\n\n{markdown(replace(chosen, rows=rows))}\n\n{note}({origin})\n"
 
 
 def ranked(name: str) -> str:
@@ -138,9 +141,7 @@ def ranked(name: str) -> str:
     if not entries:
         return f"**{name}**: no entry yet.\n"
     made = leaderboard.ranking(challenge, entries)
-    lines = ["| " + " | ".join(made.columns) + " |", "|" + "---|" * len(made.columns)]
-    lines += ["| " + " | ".join(results.text(row[column]) for column in made.columns) + " |" for row in made.rows]
-    return f"**{name}**\n\n" + "\n".join(lines) + f"\n\n{made.note}\n"
+    return f"**{name}**\n\n{markdown(made)}\n\n{made.note}\n"
 
 
 def code(name: str) -> str:

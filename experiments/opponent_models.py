@@ -98,8 +98,8 @@ def searched(game: Bridge, boards: I64, seed: int) -> list[ResultTable]:
     for name in EXPERTS:
         expert: Any = agents.make(name)
         heard = Heard(agents.make("ppo"))
-        searches = {"as bmcs": Bmcs(), "as sl": Bmcs(opponents="sl"), "as either": Bmcs(opponents=Mixed("ppo", "sl"))}
-        searches["as it is"] = Bmcs(opponents=expert)
+        models = {"as sl": "sl", "as either": Mixed("ppo", "sl"), "as it is": expert}
+        searches = {"as bmcs": Bmcs(), **{kind: Bmcs(opponents=model) for kind, model in models.items()}}
         truth = searches["as it is"]
         duplicate(game, heard, agents.resolve(name, game.id), boards, seed)
         views, legal = (np.concatenate(column) for column in list(zip(*heard.calls))[:2])

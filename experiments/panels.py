@@ -28,7 +28,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bidzoo.agents.tabular.exact import Optimum, certified, main, silent
 from bidzoo.agents.tabular.rising_auction import (
@@ -36,9 +35,9 @@ from bidzoo.agents.tabular.rising_auction import (
     RisingAuction,
     U,
     best_plan,
+    best_splits,
     choose,
     fold,
-    fold_line,
     load_table,
     pass_rows,
     save_table,
@@ -264,18 +263,7 @@ def _panel(panels: Panels, top: int, directory: Path | None) -> I64:
 
 def best_total(firsts: I64) -> int:
     """Total of the best partition of all types into ``f_1 ... f_5``."""
-    full = firsts.shape[1] - 1
-    best = firsts[-1]
-    for line in firsts[-2::-1]:
-        out = np.full(full + 1, WORST, np.int64)
-        fold_line(line, best, full, out)
-        best = out
-    return int(best[full])
-
-
-def members(mask: int) -> NDArray[np.int64]:
-    """The types of a set, ascending."""
-    return np.array([x for x in range(mask.bit_length()) if mask >> x & 1], np.int64)
+    return int(best_splits(list(firsts), firsts.shape[1] - 1)[0][-1])
 
 
 class PanelRows:
@@ -296,7 +284,7 @@ class PanelRows:
             for first, block in panels.second(top):
                 out[first : first + LANES] = np.maximum(out[first : first + LANES], block[at])
             return out
-        types = members(mover)
+        types = [x for x in range(panels.auction.types) if mover >> x & 1]
         block = np.empty((panels.size, LANES), np.int16)
         for first in range(0, panels.sets, LANES):
             here = slice(first, first + LANES)

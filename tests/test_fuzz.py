@@ -383,9 +383,8 @@ def _table() -> bytes:
     from bidzoo.agents.tabular.strategy import random
     from bidzoo.envs.signalling.compiled import compile_game
 
-    game = game_of("simple_bidding_v0(size=4)")
-    compiled = compile_game(game)
-    return written(TablePolicy(game, random(compiled, 1), "t", compiled).save)
+    compiled = compile_game(game_of("simple_bidding_v0(size=4)"))
+    return written(TablePolicy(compiled, random(compiled, 1), "t").save)
 
 
 def _read_table(path: Path) -> Any:

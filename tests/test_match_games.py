@@ -10,12 +10,12 @@ from typer.testing import CliRunner
 import bidzoo
 from bidzoo import agents
 from bidzoo.agents.bridge.card_play import WithCards
-from bidzoo.agents.spades.match import paper_game, play_games
+from bidzoo.agents.spades.match import paper_game, play_games, share_won
 from bidzoo.agents.spades.policy import Bidder, SpadesPolicy, uct
 from bidzoo.benchmarks import match, records, replay
 from bidzoo.benchmarks.match import pairings, summary
 from bidzoo.benchmarks.results import Estimate
-from bidzoo.benchmarks.spades import gains_by_partnership, rounds_log, won_by_first
+from bidzoo.benchmarks.spades import gains_by_partnership, rounds_log
 from bidzoo.cli.main import app
 from bidzoo.cli.match import _bridge_agent
 
@@ -42,7 +42,7 @@ def test_spades_games_are_those_of_the_bench():
         np.testing.assert_array_equal(episodes.states["rounds"], games.rounds[k::2])
     first, second = summary(game, names, played).rows
     assert first["games won %"][:2] == pytest.approx(
-        Estimate.of(100 * won_by_first(games), group=np.arange(boards))[:2]
+        Estimate.of(100 * share_won(games.winner), group=np.arange(2 * boards) // 2)[:2]
     )
     gains, board = gains_by_partnership(rounds_log(games)), np.repeat(np.arange(2 * boards) // 2, games.rounds)
     for row, points in ((first, gains[:, 0]), (second, gains[:, 1])):

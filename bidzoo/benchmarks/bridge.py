@@ -43,7 +43,7 @@ class Contracts(NamedTuple):
 
     @classmethod
     def of(cls, states: States) -> "Contracts":
-        """Of finished tables."""
+        """The contracts of finished tables."""
         return cls(*(states[name].astype(np.int8) for name in cls._fields))
 
     @property
@@ -86,10 +86,10 @@ class Boards:
         """Final states ``[N]`` of one room, as ``match.play``; those of fresh deals hold no tricks."""
         return play(self.game, [north_south, east_west] * 2, self.numbers, self.seed, policy_seed, run).states
 
-    def play_rooms(self, rooms: Sequence[Room], policy_seed: int, run: Run) -> Iterator[tuple[Room, States]]:
-        """``play`` in one room after another."""
+    def play_rooms(self, rooms: Sequence[Room], run: Run) -> Iterator[tuple[Room, States]]:
+        """``play`` in one room after another, policies seeded as the boards are."""
         for count, room in enumerate(rooms):
-            yield room, self.play(*room, policy_seed, run.after(count * len(self.numbers)))
+            yield room, self.play(*room, self.seed, run.after(count * len(self.numbers)))
 
     def solve(
         self,
@@ -204,6 +204,11 @@ class Options:
     cache: str | Path | None = None  # file of double-dummy results, for ``fresh``; a killed run goes on from it
     ledger: str | Path | None = None  # file of what slow policies have played; a killed run goes on from it
 
+    def boards_of(self, searches: bool) -> Boards:
+        """The boards that are played: all, or where a policy ``searches`` the first ones."""
+        count = min(self.boards, self.search_boards) if searches else self.boards
+        return Boards(count, self.seed, self.fresh)
+
 
 def main(entries: Sequence[str | Policy] = DEFAULT, options: Options = Options(), report: Report = silent) -> Measured:
     """The tables and figures.
@@ -221,18 +226,15 @@ def main(entries: Sequence[str | Policy] = DEFAULT, options: Options = Options()
 def _measure(
     playing: Sequence[Policy], missing: Sequence[str], options: Options, ledger: MatchLedger | None, report: Report
 ) -> Measured:
-    boards: dict[bool, Boards] = {}  # for fast and for slow policies
     ended: dict[tuple[str, str], Contracts] = {}
     quality: list[dict[str, Any]] = []
     slams: list[dict[str, Any]] = []
     pairs = rooms(playing, not options.fresh)
-    for kind in sorted({slow(pair) for pair in pairs}):
-        count = min(options.boards, options.search_boards) if kind else options.boards
-        boards[kind] = Boards(count, options.seed, options.fresh)
+    boards = {kind: options.boards_of(kind) for kind in sorted({slow(pair) for pair in pairs})}  # fast, then slow
     for kind, played_on in boards.items():
         of_kind = [pair for pair in pairs if slow(pair) == kind]
         run = run_of(kind, len(of_kind) * len(played_on.numbers), options, ledger, report)
-        for (ours, theirs), states in played_on.play_rooms(of_kind, options.seed, run):
+        for (ours, theirs), states in played_on.play_rooms(of_kind, run):
             ended[ours.name, theirs.name] = contracts = Contracts.of(states)
             if ours is theirs:
                 quality.append(quality_row(played_on, ours.name, states))

@@ -62,7 +62,7 @@ class Openings(NamedTuple):
 
     @classmethod
     def of(cls, states: States) -> "Openings":
-        """Of the tables where anybody bid."""
+        """The openings of those ``states`` in which anybody bid."""
         bids = states["calls"] >= FIRST_BID
         rows = np.flatnonzero(bids.any(1))
         turn = bids[rows].argmax(1)

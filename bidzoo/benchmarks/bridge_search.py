@@ -50,7 +50,7 @@ class Open(NamedTuple):
 
 
 def open_decisions(agent: Bmcs, count: int, seed: int) -> Open:
-    """Of ``count`` test boards bid by the policy alone, one open decision each, at random."""
+    """One open decision, drawn at random, of each of ``count`` test boards that the policy bids alone."""
     game = Bridge(False, deals="test")
     batch = Batch(game, 2 * count, autoreset=False)
     batch.reset(seed)

@@ -47,7 +47,7 @@ class Run:
     ledger: "MatchLedger | None" = None  # keeps what was played
 
     def after(self, before: int) -> "Run":
-        """The same, and ``before`` more tables are done."""
+        """The same run, of which ``before`` tables are done already."""
         return replace(self, report=lambda done: self.report(before + done))
 
 

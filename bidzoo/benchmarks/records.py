@@ -88,7 +88,7 @@ OTHER: Fields = {  # Spades and the small games
 
 
 def fields_of(records: Sequence[Any]) -> Fields:
-    """Those of the first record: only those of other games than bridge say which one."""
+    """The fields of the first record's kind: a record of another game than bridge names its game."""
     other = bool(records) and isinstance(records[0], dict) and "env" in records[0]
     return OTHER if other else BRIDGE
 
@@ -378,7 +378,7 @@ _DIGEST = b"bidzoo sha256"  # in a Parquet file: its checksums leave out the hea
 
 
 def _digest(records: Sequence[Any]) -> bytes:
-    """Of the records, whatever holds them."""
+    """The digest of ``records``, the same for every kind of file."""
     return sha256(json.dumps(records, sort_keys=True).encode()).hexdigest().encode()
 
 

@@ -174,7 +174,7 @@ def _points_text(points: int) -> str:
 
 
 def _par(board: Board, solve: bool) -> int | None:
-    """Of North/South; None where it is not known."""
+    """Par of North/South; None where it is not known."""
     known = board.tricks is not None and min(board.tricks) >= 0
     if board.dealer is None or board.vulnerable is None or not (known or (solve and board.complete)):
         return None
@@ -198,7 +198,7 @@ def _number(text: str) -> int | None:
 
 
 def _score(board: Board) -> int | None:
-    """Of North/South; None where it is not known."""
+    """Score of North/South; None where it is not known."""
     if board.contract is None or board.vulnerable is None:
         return None
     bid, stake = contract_numbers(board.contract)
@@ -240,7 +240,7 @@ def total(found: Iterable[Result]) -> ResultTable:
 
 
 def _imps(first: Result, second: Result) -> int | None:
-    """Of North/South in the open room; None where a score is not known."""
+    """IMPs of North/South in the open room; None where a score is not known."""
     known = first.score is not None and second.score is not None
     found = int(imps((first.score or 0) - (second.score or 0))) if known else None
     for each in (first, second):

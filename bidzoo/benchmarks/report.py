@@ -52,7 +52,7 @@ def plain(value: float) -> str:
     if not math.isfinite(value):
         return "–"
     if value == int(value) or abs(value) >= 100:
-        return f"{value:,.0f}".replace("-0", "0") if abs(value) < 1 else f"{value:,.0f}"
+        return unsigned(f"{value:,.0f}")
     return f"{value:.3g}"
 
 
@@ -95,14 +95,14 @@ def sure(lead: Estimate) -> str:
 
 
 def heads(document: dict[str, Any]) -> list[str]:
-    """Who is best and how sure that is, a sentence a table that tells it."""
+    """A sentence for each table that shows who is best, and how surely."""
     tables = [table for table in document["tables"] if table.columns]
     said = [one for table in tables for one in (_cross(table), _pairs(table), _ranking(table), _speed(table)) if one]
     return said + [one for one in [_games(tables)] if one]
 
 
 def _cross(table: ResultTable) -> str:
-    """Of every agent against every other."""
+    """The best agent of a table of every agent against every other."""
     first = table.columns[0]
     names = [str(row.get(first)) for row in table.rows]
     rows = dict(zip(names, table.rows))
@@ -123,7 +123,7 @@ def _cross(table: ResultTable) -> str:
 
 
 def _pairs(table: ResultTable) -> str:
-    """Of rows ``first : second`` with the share of games won."""
+    """How often the first wins in a table of rows ``first : second``."""
     rows = [(str(row.get(table.columns[0])), row.get("win %")) for row in table.rows]
     met = [(name, x) for name, x in rows if " : " in name and isinstance(x, Estimate) and x.error > 0]
     if not met:
@@ -137,7 +137,7 @@ def _pairs(table: ResultTable) -> str:
 
 
 def _ranking(table: ResultTable) -> str:
-    """Of agents against one and the same, each a row."""
+    """The best agent of a table whose rows met one and the same opponent."""
     columns = [column for column in table.columns if "IMPs a board" in column]
     if table.columns[0] not in ("agent", "policy") or len(columns) != 1:
         return ""
@@ -152,7 +152,7 @@ def _ranking(table: ResultTable) -> str:
 
 
 def _speed(table: ResultTable) -> str:
-    """Of the fastest form of each game."""
+    """The fastest form of the fastest game of a table of speeds."""
     if "decisions/s" not in table.columns or "form" not in table.columns:
         return ""
     found = {}
@@ -166,7 +166,7 @@ def _speed(table: ResultTable) -> str:
 
 
 def _games(tables: Sequence[ResultTable]) -> str:
-    """Of algorithms that are columns, each game a row: which reaches most in how many games."""
+    """The algorithm that reaches most in most games, of tables with games as rows and algorithms as columns."""
     reached: dict[str, dict[str, Estimate]] = {}
     for table in tables:
         if table.columns[0] != "game":

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bidzoo.agents.spades.curves import SEQUENCES, chance_row, load_curves, sequence_bids
+from bidzoo.agents.spades.bis import SEQUENCES, chance_row, load_curves, sequence_bids
 from bidzoo.agents.spades.curves_training import CurveOptions, collect_nils
 from bidzoo.agents.spades.match import Games, paper_game, play_games, share_won
 from bidzoo.agents.spades.policy import WORLDS, Bidder, BidderName, Player, SpadesPolicy
@@ -105,11 +105,6 @@ def _whole() -> list[Comparison]:
         ("BIS+learned-search : BIS+SRP", bis, search, bis, SRP),
     ]
     return [Comparison(name, "whole", (a, c), (b, d)) for name, a, b, c, d in pairs]
-
-
-def won_by_first(games: Games) -> F64:
-    """Share of each pair of games won by the first partnership, a draw being half: ``[G / 2]``."""
-    return share_won(games.winner).reshape(-1, 2).mean(axis=1)
 
 
 def rounds_log(games: Games) -> States:

@@ -17,7 +17,7 @@ from bidzoo.agents.policy import Policy
 from bidzoo.benchmarks import bridge
 from bidzoo.benchmarks.bridge import MATCH_NOTE, Boards, Contracts, Options, deals_text, line_up, run_of
 from bidzoo.benchmarks.match import MatchLedger, duplicate, slow
-from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, ResultTable, silent
+from bidzoo.benchmarks.results import Figure, Measured, Report, ResultTable, silent
 from bidzoo.core.kernels import I64
 from bidzoo.core.options import choose_from
 
@@ -63,12 +63,11 @@ def _matches(
     won: dict[tuple[str, str], I64] = {}
     boards: dict[bool, Boards] = {}
     for kind in sorted({slow([ours]) for ours in playing}):
-        count = min(options.boards, options.search_boards) if kind else options.boards
-        played_on = boards[kind] = Boards(count, options.seed, options.fresh)
+        played_on = boards[kind] = options.boards_of(kind)
         pairs = [(ours, theirs) for ours in playing if slow([ours]) == kind for theirs in others]
         rooms = [room for pair in pairs for room in (pair, pair[::-1])]
-        run = run_of(kind, len(rooms) * count, options, ledger, report)
-        ended = [Contracts.of(states) for _, states in played_on.play_rooms(rooms, options.seed, run)]
+        run = run_of(kind, len(rooms) * len(played_on.numbers), options, ledger, report)
+        ended = [Contracts.of(states) for _, states in played_on.play_rooms(rooms, run)]
         if options.fresh:
             played_on.solve(ended, options.cache, options.workers, options.backend, report)
         for (ours, theirs), first, second in zip(pairs, ended[::2], ended[1::2], strict=True):
@@ -117,10 +116,6 @@ def cross_play(
                 won.append(played.imps)
                 row[partner.name] = on.estimate(played.imps)
         table.rows.append({**row, MEAN: on.estimate(np.mean(won, axis=0))})
-        heat[ours.name] = [_mean(row.get(name)) for name in EXPERTS]
+        heat[ours.name] = [row[name].mean if name in row else 0.0 for name in EXPERTS]
         report("agents", number + 1, len(playing))
     return [table], [Figure(table.title, "heat", EXPERTS, heat, "partner", "agent", note)]
-
-
-def _mean(found: Estimate | None) -> float:
-    return 0.0 if found is None else found.mean

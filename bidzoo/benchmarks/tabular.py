@@ -199,7 +199,7 @@ def _of(done: dict[Job, Outcome], row: str, game: str) -> list[Outcome]:
 
 
 def _estimate(samples: Sequence[float], paper: float | None = None) -> Estimate | None:
-    """Over seeds, one sample each."""
+    """The mean over seeds, one sample each; None without any."""
     return Estimate.of(samples, paper, group=range(len(samples))) if samples else None
 
 

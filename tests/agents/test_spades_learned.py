@@ -27,10 +27,9 @@ from bidzoo.agents.spades.learned import (
 )
 from bidzoo.agents.spades.learned_training import LearnedOptions, collect, train_learned
 from bidzoo.agents.spades.lookup import shipped_lookup
-from bidzoo.agents.spades.match import paper_game, play_games
+from bidzoo.agents.spades.match import paper_game, play_games, share_won
 from bidzoo.agents.spades.policy import Bidder, Player, SpadesPolicy, learned
 from bidzoo.agents.spades.srp import srp_row
-from bidzoo.benchmarks.spades import won_by_first
 from bidzoo.core.kernels import allocate
 from bidzoo.core.storage import Lock
 from bidzoo.core.streams import Streams
@@ -250,12 +249,12 @@ def test_a_search_finds_the_card_that_sets_the_contract() -> None:
 
 def test_the_shipped_networks_beat_bis_and_srp() -> None:
     bis = SpadesPolicy("bis")
-    assert won_by_first(play_games((SpadesPolicy("learned"), bis), np.arange(4000), seed=77)).mean() > 0.53  # bids
+    assert share_won(play_games((SpadesPolicy("learned"), bis), np.arange(4000), seed=77).winner).mean() > 0.53  # bids
     cards = SpadesPolicy(Bidder.named("bis"), Player("learned"))
-    assert won_by_first(play_games((cards, bis), np.arange(4000), seed=77)).mean() > 0.53
-    assert won_by_first(play_games((learned(), bis), np.arange(4000), seed=77)).mean() > 0.58
+    assert share_won(play_games((cards, bis), np.arange(4000), seed=77).winner).mean() > 0.53
+    assert share_won(play_games((learned(), bis), np.arange(4000), seed=77).winner).mean() > 0.58
     games = play_games((learned(worlds=20), bis), np.arange(200), seed=77)
-    assert (games.states["phase"] == OVER).all() and won_by_first(games).mean() > 0.55
+    assert (games.states["phase"] == OVER).all() and share_won(games.winner).mean() > 0.55
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ import pytest
 from numba import config as numba_config
 from typer.testing import CliRunner
 
-from bidzoo.agents.spades.curves import SEQUENCES
+from bidzoo.agents.spades.bis import SEQUENCES
 from bidzoo.agents.spades.curves_training import CurveOptions, collect_nils, fit_curves, train_success_curves
-from bidzoo.agents.spades.match import Games, paper_game, play_games
+from bidzoo.agents.spades.match import Games, paper_game, play_games, share_won
 from bidzoo.agents.spades.policy import Bidder, Player, SpadesPolicy
 from bidzoo.benchmarks import spades as bench
 from bidzoo.benchmarks.results import load
-from bidzoo.benchmarks.spades import gains_by_partnership, rounds_log, won_by_first
+from bidzoo.benchmarks.spades import gains_by_partnership, rounds_log
 from bidzoo.cli.main import app
 
 pytestmark = pytest.mark.skipif(numba_config.DISABLE_JIT, reason="the exact tables take minutes uncompiled")
@@ -29,7 +29,7 @@ def play(bidders, players, numbers, seed, **keywords) -> Games:
 
 
 def won(games: Games) -> float:
-    return float(won_by_first(games).mean())
+    return float(share_won(games.winner).mean())
 
 
 def test_games_do_not_depend_on_the_batch() -> None:
@@ -42,7 +42,7 @@ def test_games_do_not_depend_on_the_batch() -> None:
 
 def test_equal_partnerships_win_each_board_once() -> None:
     games = play((RB, RB), (SRP, SRP), 200, 1)
-    np.testing.assert_array_equal(won_by_first(games), 0.5)
+    np.testing.assert_array_equal(share_won(games.winner).reshape(-1, 2).mean(axis=1), 0.5)
 
 
 def test_self_play_is_counted_by_board() -> None:

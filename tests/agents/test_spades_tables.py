@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from numba import config as numba_config
 
-from bidzoo.agents.spades.curves import CURVES_FILE, SEQUENCES, load_curves, sequence_bids
-from bidzoo.agents.spades.hand import CARD, RANK, SUIT_SIZE, high_row, nil_value_row, suits_row, takes_row
+from bidzoo.agents.spades.bis import CURVES_FILE, SEQUENCES, load_curves, nil_value_row, sequence_bids, takes_row
 from bidzoo.agents.spades.lookup import clear_chance, clear_chances, exact_lookup, nil_safeties, nil_safety
+from bidzoo.agents.spades.situation import CARD, RANK, SUIT_SIZE, high_row, suits_row
 from bidzoo.core.bits import count_row, lowest_row
 from bidzoo.core.cards import RANKS, hand_cards, hand_number
 from bidzoo.envs.spades.deals import SUITS

@@ -26,9 +26,8 @@ SMALL = ("comm_v0(length=3)", "mini_hanabi_v0()", "simple_bidding_v0(size=4)", "
 
 
 def policy_of(name, seed=0):
-    game = game_of(name)
-    form = compile_game(game)
-    return TablePolicy(game, purify(form, cfr(form, Options(iterations=100, seed=seed))), "pure", form)
+    form = compile_game(game_of(name))
+    return TablePolicy(form, purify(form, cfr(form, Options(iterations=100, seed=seed))), "pure")
 
 
 def played(policy, deals, seed=0):
@@ -60,7 +59,7 @@ def test_playing_every_deal_is_worth_what_was_evaluated(name):
 def test_mixed_strategies_are_played_in_proportion(name):
     game = game_of(name)
     form = compile_game(game)
-    policy = TablePolicy(game, random(form, 1), compiled=form)
+    policy = TablePolicy(form, random(form, 1))
     rng = np.random.default_rng(0)
     deals = np.stack([rng.integers(0, n, 40_000) for n in game.num_types], axis=1)
     rewards = played(policy, deals)

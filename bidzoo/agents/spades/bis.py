@@ -4,15 +4,159 @@ takes and nil value of the hand → success chance of nil by the curve of the ea
 score beats the threshold, else the takes → changes near the end of a game and by the conventions.
 """
 
+from importlib.resources import files
+from pathlib import Path
+
 import numpy as np
 
-from bidzoo.agents.spades.curves import chance_row, sequence_row
-from bidzoo.agents.spades.hand import covers_row, nil_value_row, suits_row, takes_row
+from bidzoo.agents.spades.situation import SUIT_SIZE, Suits, high_row, suits_row
+from bidzoo.core.arrays import Floats, Plan, Text, load_npz
 from bidzoo.core.bits import count_row
-from bidzoo.core.kernels import State, below_row, next_row, row
+from bidzoo.core.kernels import F32, F64, State, below_row, next_row, row
 from bidzoo.envs.spades.bidding import legal_bids_row
 from bidzoo.envs.spades.deals import SUIT_CARDS
 from bidzoo.envs.spades.state import BLIND_NIL, CUTTHROAT, LOOK, NIL, SPADES, SUICIDE, WHIZ
+
+# ---- takes and nil value ---------------------------------------------------------------------
+# ``regularTakes`` and ``nilValue`` (sections 4.1 and 4.2): what a hand is worth before the play.
+
+HONOURS = 4  # spades A K Q J
+FREE_SPADES = 4  # a spade beyond the fourth is a take (4.1.3)
+VOID_FACTOR = 1.15  # "almost"-independence (4.2)
+
+
+@row
+def spade_takes_row(mask: int, size: int) -> int:
+    """Takes by high and long spades (4.1.2, 4.1.3): protected honours, and each spade beyond the fourth."""
+    length = count_row(mask)
+    takes = max(0, length - FREE_SPADES)
+    for k in range(HONOURS):
+        takes += (mask >> (size - 1 - k) & 1) & (length > k)
+    return min(takes, length)
+
+
+@row
+def side_takes_row(mask: int, size: int, clear: F64) -> float:
+    """Takes by the A, K and Q of a side suit (4.1.1); ``clear`` ``[held, trick]`` of Table 1."""
+    length, takes = count_row(mask), 0.0
+    for k in range(3):
+        if mask >> (size - 1 - k) & 1 and length > k:
+            takes += clear[length, k]
+    return takes
+
+
+@row
+def cuts_row(deck: int, suits: Suits, clear: F64, cuts: int) -> float:
+    """The best ``cuts`` cuts in short side suits (4.1.4): tricks that nobody else can cut."""
+    total, taken = 0.0, 0
+    used0, used1, used2 = count_row(suits[0]), count_row(suits[1]), count_row(suits[2])
+    while taken < cuts:
+        best, at = 0.0, -1
+        for suit in range(3):
+            trick = (used0, used1, used2)[suit]
+            if trick < 3:
+                chance = clear[SUIT_SIZE[deck, suit] - 12, count_row(suits[suit]), trick]
+                if chance > best:
+                    best, at = chance, suit
+        if at < 0:
+            break
+        total += best
+        taken += 1
+        used0, used1, used2 = used0 + (at == 0), used1 + (at == 1), used2 + (at == 2)
+    return total
+
+
+@row
+def takes_row(deck: int, suits: Suits, clear: F64) -> float:
+    """Expected takes of a regular bid, before the factor for earlier bids.
+
+    ``clear`` ``[2, held, trick]`` for suits of 12 and 13 cards and the number of opponents who may cut. Each
+    spade counts once, where it is worth most: the lowest ones are tried as cuts, from none to all.
+    """
+    takes = 0.0
+    for suit in range(3):
+        size = SUIT_SIZE[deck, suit]
+        takes += side_takes_row(suits[suit], size, clear[size - 12])
+    spades, size, best = suits[SPADES], SUIT_SIZE[deck, SPADES], 0.0
+    for cuts in range(count_row(suits[SPADES]) + 1):
+        best = max(best, spade_takes_row(spades, size) + cuts_row(deck, suits, clear, cuts))
+        spades &= spades - 1
+    return takes + best
+
+
+@row
+def nil_value_row(deck: int, suits: Suits, side: F64, trumps: F64, covered: bool) -> float:
+    """``nilValue``: the product of the suits' ``Pr(cnil)``, times 1.15 with a void side suit or no spade, at most 1.
+
+    ``side`` ``[2, 2 ** 13]`` (suits of 12 and 13 cards), ``trumps`` ``[2 ** 16]``. ``covered``: partner has shown
+    the ace or king of spades (Big 5), so a king or queen as our highest spade is not counted.
+    """
+    value, void = 1.0, False
+    for suit in range(3):
+        void |= suits[suit] == 0
+        value *= side[SUIT_SIZE[deck, suit] - 12, suits[suit]]
+    spades, size = suits[SPADES], SUIT_SIZE[deck, SPADES]
+    void |= spades == 0
+    top = high_row(spades)
+    if covered and count_row(spades) <= 3 and (top == size - 2 or top == size - 3):
+        spades &= ~(1 << top)
+    value *= trumps[spades]
+    return min(1.0, value * VOID_FACTOR) if void else value
+
+
+@row
+def covers_row(deck: int, suits: Suits, ten: int, king: bool) -> bool:
+    """Ace (or king, if ``king`` will do) of spades, and in each side suit a void or a card above ``ten`` (G.2)."""
+    size = SUIT_SIZE[deck, SPADES]
+    top = suits[SPADES] >> (size - 2)
+    if not (top & 2 or (king and top & 1)):
+        return False
+    low = False
+    for suit in range(3):
+        low |= suits[suit] != 0 and high_row(suits[suit]) < SUIT_SIZE[deck, suit] - ten
+    return not low
+
+
+# ---- success curves --------------------------------------------------------------------------
+# The chance that a nil succeeds, by nil value and the bids before it (section 4.3): a logistic function of the nil
+# value, one for each of the 2955 sequences of 0 ... 3 earlier bids. ``curves_training`` makes the table.
+
+SEQUENCES = 1 + 14 + 14**2 + 14**3
+FIRST = (0, 1, 1 + 14, 1 + 14 + 14**2)  # row of the first sequence of 0, 1, 2, 3 bids
+CURVES_FILE = "success-curves.npz"
+
+
+@row
+def sequence_row(state: State) -> int:
+    """Row of the bids already made, in bidding order (the right opponent's is last)."""
+    index, length = 0, 0
+    for k in range(3, 0, -1):
+        bid = int(state.bids[(int(state.turn) - k) % 4])
+        if bid >= 0:
+            index = 14 * index + bid
+            length += 1
+    return index + FIRST[length]
+
+
+@row
+def chance_row(curve: F32, nil_value: float) -> float:
+    """Success chance of a nil; ``curve`` ``[2]`` holds intercept and slope in log odds."""
+    return 1.0 / (1.0 + np.exp(-(curve[0] + curve[1] * nil_value)))
+
+
+def sequence_bids(index: int) -> tuple[int, ...]:
+    """The bids of row ``index``, in bidding order."""
+    length = sum(index >= first for first in FIRST) - 1
+    index -= FIRST[length]
+    return tuple(index // 14**k % 14 for k in range(length - 1, -1, -1))
+
+
+def load_curves() -> F32:
+    """Intercept and slope ``[2, 2955, 2]``: row 0 by sequence, row 1 the single curve of section 5.3.1."""
+    plan: Plan = {"curves": Floats((2, SEQUENCES, 2)), "provenance": Text()}
+    path = Path(str(files("bidzoo.data") / "spades" / CURVES_FILE))
+    return load_npz(path, "an .npz of success curves", plan)["curves"]
+
 
 # ---- near the end of a game ------------------------------------------------------------------
 # From most points to most wins (sections 4.4, G.1 and appendix E). A side *can win* if fulfilling its contract takes it
@@ -26,7 +170,7 @@ BAG_ROOM = 2
 
 
 @row
-def worth_row(bid: int) -> float:
+def bid_points_row(bid: int) -> float:
     """Points of a bid that is fulfilled; -1 is a bid not yet made."""
     if bid < 0:
         return 10 * USUAL_BID
@@ -40,10 +184,10 @@ def endgame_row(state: State, bid: int, regular: int, takes: float, nil_chance: 
     ours, theirs = float(state.scores[seat % 2]), float(state.scores[(seat + 1) % 2])
     left, partner = int(state.bids[(seat + 1) % 4]), int(state.bids[(seat + 2) % 4])
     right = int(state.bids[(seat + 3) % 4])
-    ours += worth_row(partner)
-    theirs += worth_row(left) + worth_row(right)
+    ours += bid_points_row(partner)
+    theirs += bid_points_row(left) + bid_points_row(right)
     last, goal = left >= 0, float(state.win_goal)
-    if theirs >= goal and theirs > ours + worth_row(bid):
+    if theirs >= goal and theirs > ours + bid_points_row(bid):
         if bid != NIL:
             return _seeking_row(left, partner, right, bid, takes, theirs - ours - 10 * bid, nil_chance)
         return bid
@@ -146,7 +290,7 @@ def threshold_row(state: State, bidder: State, takes: float, covered: bool) -> f
         return SUICIDE_THRESHOLD
     threshold = bidder.nil_threshold
     if bidder.bid_sensitive and state.sides == 2:
-        partner = worth_row(int(state.bids[(int(state.turn) + 2) % 4]))
+        partner = bid_points_row(int(state.bids[(int(state.turn) + 2) % 4]))
         together = 0.82 * (10 * takes + partner) - 0.18 * (10 * takes + partner)
         threshold = together - 0.68 * partner + 0.32 * partner  # partner alone covers and makes the contract less often
     if covered:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bidzoo.agents.spades.curves import CURVES_FILE, FIRST, SEQUENCES, sequence_bids
+from bidzoo.agents.spades.bis import CURVES_FILE, FIRST, SEQUENCES, sequence_bids
 from bidzoo.agents.spades.lookup import exact_lookup, with_parts
 from bidzoo.agents.spades.match import play_games
 from bidzoo.agents.spades.policy import Bidder, PlayerName, SpadesPolicy

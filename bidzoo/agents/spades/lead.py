@@ -8,9 +8,7 @@ a nil are rules.
 
 from typing import NamedTuple
 
-from bidzoo.agents.spades.follow import boss_row, may_cut_row
-from bidzoo.agents.spades.hand import high_row
-from bidzoo.agents.spades.situation import ALLY, LEFT, RIGHT, Situation
+from bidzoo.agents.spades.situation import ALLY, LEFT, RIGHT, Situation, boss_row, high_row, may_cut_row
 from bidzoo.core.bits import count_row, lowest_row
 from bidzoo.core.kernels import row
 from bidzoo.envs.spades.state import SPADES

@@ -13,10 +13,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bidzoo.agents.spades.bis import factor_row, hand_nil_value_row, hand_takes_row, nearest_row, offered_row
-from bidzoo.agents.spades.curves import chance_row, sequence_row
-from bidzoo.agents.spades.hand import RANK, SUIT_SIZE, suits_row
-from bidzoo.agents.spades.situation import Situation, situation_row, sure_takes_row, winners_row
+from bidzoo.agents.spades.bis import (
+    chance_row,
+    factor_row,
+    hand_nil_value_row,
+    hand_takes_row,
+    nearest_row,
+    offered_row,
+    sequence_row,
+)
+from bidzoo.agents.spades.situation import (
+    RANK,
+    SUIT_SIZE,
+    Situation,
+    situation_row,
+    suits_row,
+    sure_takes_row,
+    winners_row,
+)
 from bidzoo.agents.spades.srp import srp_row
 from bidzoo.agents.spades.uct import BIDS, Workspace, imagine_row, open_workspace_row, rollout_row
 from bidzoo.core.arrays import Tensor, load_tensors
@@ -161,7 +175,7 @@ def learned_row(state: State, hand: int, bidder: State, lookup: State, key: np.u
 
 @row
 def worth_row(state: State, side: int, lookup: State) -> float:
-    """Of a round whose cards are played, for ``side``: chance of winning the game between equals; scores ``state``.
+    """Chance that ``side`` wins the game between equals, after the last card of a round; scores ``state``.
 
     Known is the paper's game, from -100 to 200 points; of other games the points gap is taken.
     """

@@ -376,7 +376,7 @@ _TRANSPOSED = ("card_w1", "card_w2")  # inputs first
 
 
 def _arrays(bids: Any, cards: Any) -> dict[str, F32]:
-    """Their weights as the kernels take them."""
+    """The weights of both networks as the kernels take them."""
     found = {}
     for parameter, name in zip([*bids.parameters(), *cards.parameters()], _LEARNED, strict=True):
         array = parameter.detach().numpy()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bidzoo.agents.spades.curves import SEQUENCES, load_curves
+from bidzoo.agents.spades.bis import SEQUENCES, load_curves
 from bidzoo.agents.spades.learned import NETWORK, load_network
 from bidzoo.core.kernels import F64, State, allocate, row, when_compiled
 from bidzoo.envs.spades.state import DECKS
@@ -24,10 +24,8 @@ def lengths_chance(suit: int, first: int, second: int) -> float:
     if first + second > suit or first > HAND or second > HAND:
         return 0.0
     ways = comb(suit, first) * comb(UNSEEN - suit, HAND - first)
-    rest, other = suit - first, UNSEEN - HAND - (suit - first)
-    if other < HAND - second:
-        return 0.0
-    ways *= comb(rest, second) * comb(other, HAND - second)
+    rest = suit - first
+    ways *= comb(rest, second) * comb(UNSEEN - HAND - rest, HAND - second)
     return ways / (comb(UNSEEN, HAND) * comb(UNSEEN - HAND, HAND))
 
 

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bidzoo.agents.spades.bis import hand_nil_value_row, offered_row
-from bidzoo.agents.spades.curves import sequence_row
+from bidzoo.agents.spades.bis import hand_nil_value_row, offered_row, sequence_row
 from bidzoo.agents.spades.policy import SpadesPolicy, bid_choice_row, card_choice_row
 from bidzoo.agents.spades.uct import Workspace
 from bidzoo.core.bits import count_row

@@ -6,7 +6,7 @@ They never bid a blind nil, so they are asked when the seat has looked at its ha
 import numpy as np
 
 from bidzoo.agents.spades.bis import factor_row, nearest_row
-from bidzoo.agents.spades.hand import SUIT_SIZE, Suits, high_row, suits_row
+from bidzoo.agents.spades.situation import SUIT_SIZE, Suits, high_row, suits_row
 from bidzoo.core.bits import count_row, lowest_row
 from bidzoo.core.kernels import State, row
 from bidzoo.envs.spades.bidding import legal_bids_row

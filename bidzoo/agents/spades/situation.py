@@ -1,17 +1,80 @@
-"""What the player to move knows, as players think of it, and what it wants of the tricks to come.
+"""What the player to move holds and knows, as players think of it, and what it wants of the tricks to come.
 
-Read from public fields and the own hand only. Seats are relative: 0 we, 1 left opponent, 2 partner, 3 right opponent.
-Ranks and masks as in ``hand``. Source of goals and round types: "Bidding in Spades", appendices D.1, D.2 and E.
+Read from public fields and the own hand only. A *suit mask* has one bit a rank; bit 0 is the weakest card of the suit
+in this deck, so masks of any deck have no holes and a suit of ``SUIT_SIZE[deck, suit]`` ranks fills that many bits.
+Suits C D H S = 0 ... 3. Seats are relative: 0 we, 1 left opponent, 2 partner, 3 right opponent. Source of goals and
+round types: "Bidding in Spades", appendices D.1, D.2 and E.
 """
 
 from typing import NamedTuple
 
-from bidzoo.agents.spades.hand import RANK, Suits, suits_row
+import numpy as np
+
 from bidzoo.core.bits import count_row
-from bidzoo.core.cards import FULL_DECK
+from bidzoo.core.cards import FULL_DECK, NUM_CARDS
 from bidzoo.core.kernels import State, row
-from bidzoo.envs.spades.deals import SUITS
-from bidzoo.envs.spades.state import NIL, PARTNER, SPADES
+from bidzoo.envs.spades.deals import STRENGTHS, SUITS
+from bidzoo.envs.spades.state import DECKS, NIL, PARTNER, SPADES
+
+# ---- hands as four suits of ranks ------------------------------------------------------------
+
+Suits = tuple[int, int, int, int]  # a mask a suit
+_WEAKEST = np.array(
+    [[min(STRENGTHS[d, c] for c in range(NUM_CARDS) if SUITS[d, c] == s) for s in range(4)] for d in range(len(DECKS))],
+    np.int64,
+)
+SUIT_SIZE = np.array([[int((SUITS[d] == s).sum()) for s in range(4)] for d in range(len(DECKS))], np.int64)
+RANK = (STRENGTHS - np.take_along_axis(_WEAKEST, SUITS.astype(np.int64), axis=1)).astype(np.int64)  # [deck, card]
+CARD = np.full((len(DECKS), 4, 17), -1, np.int64)  # [deck, suit, rank]
+for _deck in range(len(DECKS)):
+    CARD[_deck, SUITS[_deck], RANK[_deck]] = np.arange(NUM_CARDS)
+
+
+@row
+def _every_fourth(x: int) -> int:
+    """Bits 0, 4, 8 ... 48 of ``x`` as bits 0 ... 12."""
+    x &= 0x1111111111111
+    x = (x | x >> 3) & 0x303030303030303
+    x = (x | x >> 6) & 0xF000F000F000F
+    x = (x | x >> 12) & 0xFF000000FF
+    return (x | x >> 24) & 0xFFFF
+
+
+@row
+def _suit_row(deck: int, suit: int, cards: int) -> int:
+    """Mask of one suit of a set of cards, of any deck."""
+    mask = 0
+    for rank in range(SUIT_SIZE[deck, suit]):
+        mask |= (cards >> CARD[deck, suit, rank] & 1) << rank
+    return mask
+
+
+@row
+def suits_row(deck: int, cards: int) -> Suits:
+    """Suit masks of a set of cards."""
+    if deck == 0:
+        return _every_fourth(cards), _every_fourth(cards >> 1), _every_fourth(cards >> 2), _every_fourth(cards >> 3)
+    return _suit_row(deck, 0, cards), _suit_row(deck, 1, cards), _suit_row(deck, 2, cards), _suit_row(deck, 3, cards)
+
+
+@row
+def high_row(mask: int) -> int:
+    """Highest rank of a suit mask; -1 if empty."""
+    if mask == 0:
+        return -1
+    rank = 0
+    if mask >> 16:
+        rank, mask = rank + 16, mask >> 16
+    if mask >> 8:
+        rank, mask = rank + 8, mask >> 8
+    if mask >> 4:
+        rank, mask = rank + 4, mask >> 4
+    if mask >> 2:
+        rank, mask = rank + 2, mask >> 2
+    return rank + (mask >> 1)
+
+
+# ---- situation -------------------------------------------------------------------------------
 
 LEFT, ALLY, RIGHT = 1, 2, 3
 
@@ -40,7 +103,7 @@ class Situation(NamedTuple):
 
 @row
 def situation_row(state: State, held: int, memory: bool) -> Situation:
-    """Of the seat to play, which holds ``held``; without ``memory`` the earlier tricks and voids are forgotten."""
+    """What the seat to play, which holds ``held``, knows; without ``memory`` earlier tricks and voids are forgotten."""
     seat, deck = int(state.turn), int(state.deck)
     own = suits_row(deck, held)
     gone = int(state.gone) if memory else 0
@@ -107,6 +170,19 @@ def winners_row(s: Situation, suit: int) -> int:
 def losers_row(s: Situation, suit: int) -> int:
     """Our cards of ``suit`` that do not."""
     return s.own[suit] & ~winners_row(s, suit)
+
+
+@row
+def boss_row(s: Situation, suit: int, rank: int) -> bool:
+    """No unseen card of the suit is higher."""
+    return s.unseen[suit] >> (rank + 1) == 0
+
+
+@row
+def may_cut_row(s: Situation, who: int, suit: int) -> bool:
+    """``who`` is known to be void in ``suit`` and may hold a spade."""
+    voids = s.voids[who]
+    return suit != SPADES and voids >> suit & 1 == 1 and voids >> SPADES & 1 == 0 and s.unseen[SPADES] != 0
 
 
 # ---- goal ------------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bidzoo.agents.spades.bis import bis_row
-from bidzoo.agents.spades.hand import nil_value_row, suits_row, takes_row
+from bidzoo.agents.spades.bis import bis_row, nil_value_row, takes_row
+from bidzoo.agents.spades.situation import suits_row
 from bidzoo.agents.spades.srp import srp_row
 from bidzoo.core.kernels import F64, I64, State, States, below_row, next_row, row
 from bidzoo.envs.spades.bidding import bid_row, legal_bids_row

@@ -19,7 +19,6 @@ from bidzoo.agents.tabular.network import (
     Report,
     best_epoch,
     chances,
-    deal_types,
     draw,
     policy_slope,
 )
@@ -58,7 +57,7 @@ class Player(Features):
         self.network = Network((self.history.shape[1] + self.bits, *hidden, game.child.shape[1] + 1), rng)
 
     def inputs(self, nodes: I64, types: I64) -> Inputs:
-        """Those of the information sets ``(node, type)`` ``[R]``."""
+        """The inputs of the information sets ``(node, type)`` ``[R]``."""
         here, owner = np.unique(nodes, return_inverse=True)
         return Inputs(self.history[here], owner, self.bit(nodes, types))
 
@@ -93,7 +92,8 @@ def greedy(player: Player) -> F64:
 def play(player: Player, episodes: int, rng: np.random.Generator) -> tuple[list[Turn], F32]:
     """The turns of ``episodes`` episodes, and their rewards ``[B]``."""
     game = player.game
-    types = deal_types(game, episodes, rng)
+    deal = rng.choice(game.prior.size, episodes, p=game.prior.ravel())
+    types = np.stack(np.unravel_index(deal, game.prior.shape), axis=1)  # [B, 2]
     node, table = np.zeros(episodes, np.int64), np.arange(episodes)
     turns = []
     while len(table):

@@ -1,4 +1,4 @@
-"""What A2C and BAD share: options, inputs, deals, a small network with its gradients, and the loop over epochs.
+"""What A2C and BAD share: options, inputs, a small network with its gradients, and the loop over epochs.
 
 A batch of episodes visits the same information sets again and again, the more so the better a policy knows what it
 wants. The networks run once for each that is visited: a **row** is an information set, a **draw** an action taken
@@ -59,12 +59,6 @@ class Features:
     def bit(self, nodes: I64, types: I64) -> I64:
         """The bit of the movers at ``nodes`` whose types are ``types``: ``[R]``."""
         return types + self.game.num_types[0] * self.game.player[nodes].astype(np.int64)
-
-
-def deal_types(game: Compiled, episodes: int, rng: np.random.Generator) -> I64:
-    """Types of both players in ``episodes`` deals, ``[B, 2]``."""
-    deal = rng.choice(game.prior.size, episodes, p=game.prior.ravel())
-    return np.stack(np.unravel_index(deal, game.prior.shape), axis=1)
 
 
 # ---- networks ----------------------------------------------------------------------------
@@ -146,7 +140,7 @@ class Network:
         return outputs
 
     def output(self, hidden: Sequence[F32], columns: I64) -> F32:
-        """Those ``columns`` of the last layer, ``[R, C]``."""
+        """The ``columns`` of the last layer, ``[R, C]``."""
         weight, bias = self.layers[-1]
         return product(hidden[-1], weight[:, columns]) + bias[columns]
 

@@ -72,9 +72,8 @@ class TablePolicy:
     def __repr__(self) -> str:
         return f"<{self.name}: a table for {self.game}>"
 
-    def __init__(self, game: Solvable, strategy: F64, name: str = "table", compiled: Compiled | None = None) -> None:
-        self.name = name
-        self.compiled = compile_game(game) if compiled is None else compiled
+    def __init__(self, game: Solvable, strategy: F64, name: str = "table") -> None:
+        self.name, self.compiled = name, compile_game(game)
         self.game = self.compiled.game
         check_strategy(self.compiled, strategy)
         self.strategy = np.ascontiguousarray(strategy, np.float64)
@@ -138,7 +137,7 @@ class TablePolicy:
 
         try:
             strategy = load_tensors(path, "a saved table policy", plan)["strategy"]
-            return cls(found["compiled"].game, strategy, found["name"], found["compiled"])
+            return cls(found["compiled"], strategy, found["name"])
         except (KeyError, ValueError) as error:
             raise ValueError(f"{path}: not a saved table policy ({shortened(error)})") from error
 
@@ -175,7 +174,7 @@ class Solved:
         if str(game) not in self._policies:
             compiled = compile_game(game)
             strategy = self._solve(compiled, self.seed, **self._options)
-            self._policies[str(game)] = TablePolicy(game, strategy, self.name, compiled)
+            self._policies[str(game)] = TablePolicy(compiled, strategy, self.name)
         return self._policies[str(game)]
 
     def act(self, views: States, legal: I8, rng: Streams) -> I64:

@@ -12,7 +12,7 @@ the ``2**n`` sets ``Y``: ``6**n`` additions a bid, and exact, because totals are
 no such row; its "Best Known" values are proved optimal here, Simple Bidding 16 apart (``experiments/panels.py``).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -415,13 +415,19 @@ def pass_line(rows: Rows, bid: int, other: int) -> I64:
     return line
 
 
-def split_set(lines: list[I64], whole: int) -> list[int]:
-    """The best partition of ``whole``, one part for each of ``lines`` ``[2**n]``; earlier parts as large as can be."""
-    later = [lines[-1]]  # best split of every set among the lines from here on
+def best_splits(lines: Sequence[I64], whole: int) -> list[I64]:
+    """Totals ``[2**n]`` of the best split of every subset of ``whole`` among ``lines`` from each of them on."""
+    later = [lines[-1]]
     for line in lines[-2::-1]:
         out = np.full(len(line), NOWHERE)
         fold_line(line, later[0], whole, out)
         later.insert(0, out)
+    return later
+
+
+def split_set(lines: list[I64], whole: int) -> list[int]:
+    """The best partition of ``whole``, one part for each of ``lines`` ``[2**n]``; earlier parts as large as can be."""
+    later = best_splits(lines, whole)
     parts = []
     for line, best, rest in zip(lines, later, [*later[1:], None], strict=True):
         if rest is None:
