@@ -6,8 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bidzoo.agents import make
-from bidzoo.agents.bridge.natural.knowledge import evaluate_row, keeps_row, support_row
-from bidzoo.agents.bridge.natural.records import HAND, MEANING, clear_row, hcp_row, suit_row
+from bidzoo.agents.bridge.natural.knowledge import (
+    HAND,
+    MEANING,
+    clear_row,
+    evaluate_row,
+    hcp_row,
+    keeps_row,
+    suit_row,
+    support_row,
+)
 from bidzoo.agents.bridge.sayc import Pass, Sayc
 from bidzoo.agents.policy import Uniform
 from bidzoo.benchmarks.match import duplicate, play

@@ -1,7 +1,14 @@
 """First actions of the side that did not open: overcalls, jump overcalls, takeout doubles, and partner's after them."""
 
-from bidzoo.agents.bridge.natural.knowledge import cheapest_row
-from bidzoo.agents.bridge.natural.records import R, hcp_row, notrump_row, points_row, suit_row, support_points_row
+from bidzoo.agents.bridge.natural.knowledge import (
+    R,
+    cheapest_row,
+    hcp_row,
+    notrump_row,
+    points_row,
+    suit_row,
+    support_points_row,
+)
 from bidzoo.core.cards import DOUBLE, FIRST_BID, HEARTS, NOTRUMP, SPADES
 from bidzoo.core.kernels import State, row
 
