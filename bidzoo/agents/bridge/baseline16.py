@@ -21,7 +21,7 @@ Where we differ, to learn in minutes:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
@@ -67,9 +67,6 @@ class Networks(Weights):
     def __init__(self, architecture: Architecture, tensors: dict[str, F32]) -> None:
         super().__init__(architecture, tensors)
         self._stacks = [Stack(str(t), tensors) for t in range(architecture.positions)]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Networks, (self.architecture, self.tensors)
 
     def __call__(self, observation: I8, position: I64) -> F32:
         """Costs of the calls ``[B, 36]`` at observations ``[B, 124]``; behind the last position only a pass costs 0."""

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,9 +95,6 @@ class Networks(Network):
         self.enn = Network(architecture.enn, _part(tensors, "enn"))
         self.pnn = Network(architecture.pnn, _part(tensors, "pnn"))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Networks, (self.architecture, self.tensors)
-
     def __call__(self, x: I8) -> F32:
         """Logits of the calls ``[B, 38]`` at observations ``[B, 480]``."""
         return self.pnn(np.concatenate([x, estimates(self.enn, x)], axis=1))
@@ -151,13 +147,10 @@ class Baseline19(NetworkPolicy):
     @property
     def network(self) -> Networks:
         """Both networks, read now if they were not before; ValueError if the weights are others."""
-        known = self._network or self._weights
-        if known is None:
-            return network.packaged_network("baseline19", Networks)
-        if isinstance(known, (str, Path)):
-            self._network = known = network.load_weights(known, Networks)[0]
+        known = network.weights_of(self._network or self._weights, "baseline19", Networks)
         if not isinstance(known, Networks):
             raise ValueError(f"{known.architecture}: one network, expected the two of baseline19")
+        self._network = known
         return known
 
 
@@ -234,6 +227,7 @@ class Policy(sl.Trainer):
             raise ValueError(f"the ENN is {enn.architecture}, expected {options.architecture.enn}")
         self.enn = enn
         super().__init__(learn, check, options, None, device)
+        self.inputs["enn"] = enn.digest
 
     def module(self) -> Any:
         """Both networks: the ENN, and random weights."""
@@ -241,11 +235,6 @@ class Policy(sl.Trainer):
         network.load_arrays(twin.enn, self.enn.tensors)
         twin.enn.requires_grad_(False)
         return twin
-
-    @property
-    def inputs(self) -> dict[str, str]:
-        """Positions and the ENN."""
-        return {**super().inputs, "enn": self.enn.digest}
 
 
 # ---- 3: self-play ------------------------------------------------------------------------
@@ -293,7 +282,7 @@ class Trainer(trainer.Trainer):
             )
         distributed.alone(self.algorithm)
         super().__init__(options, options.iterations, device)
-        self._inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
+        self.inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
         self.game, self.widths = game, start.architecture
         self.model = module(self.widths).to(device)
         network.load_arrays(self.model, start.tensors)
@@ -307,11 +296,6 @@ class Trainer(trainer.Trainer):
         }
         self.modules = {"networks": self.model, "average": self.average, **self.adams}
         self.snapshots = [network.arrays(self.model)]
-
-    @property
-    def inputs(self) -> dict[str, str]:
-        """The first networks and the deals."""
-        return self._inputs
 
     def player(self) -> Networks:
         """The networks as they would play now: their averages."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bidzoo.agents.bridge import network
-from bidzoo.agents.bridge.network import Network, load_weights, packaged_network
+from bidzoo.agents.bridge.network import Network, weights_of
 from bidzoo.agents.bridge.trainer import Fit
 from bidzoo.core.cards import HAND_SIZE, NUM_CARDS, held
 from bidzoo.core.kernels import F32, F64, I8, I64, U64, Bool, States, batched, next_row, row, unit_row
@@ -33,9 +33,9 @@ class Belief:
     @property
     def network(self) -> Network:
         """The network; ValueError unless it has 156 outputs."""
-        if self._source is not None and not isinstance(self._source, Network):
-            self._source = load_weights(self._source)[0]
-        found = packaged_network("belief") if self._source is None else self._source
+        found = weights_of(self._source, "belief", Network)
+        if self._source is not None:
+            self._source = found
         if found.architecture.outputs != OUTPUTS:
             raise ValueError(f"belief network: {found.architecture.outputs} outputs, expected {OUTPUTS}")
         return found

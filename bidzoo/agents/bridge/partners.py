@@ -308,12 +308,7 @@ class PartnerPolicy(NetworkPolicy):
     def networks(self) -> Any:
         """Of the agent's kind, read now if they were not before."""
         if self._networks is None:
-            if self._weights is None:
-                self._networks = network.packaged_network(type(self).name, self.kind)
-            elif isinstance(self._weights, Weights):
-                self._networks = self._weights
-            else:
-                self._networks = network.load_weights(self._weights, self.kind)[0]
+            self._networks = network.weights_of(self._weights, type(self).name, self.kind)
         return self._networks
 
     @abstractmethod
@@ -345,15 +340,10 @@ class PartnerTrainer(trainer.Trainer):
         distributed.alone(self.algorithm)
         check(game)
         super().__init__(options, options.iterations, device)
-        self.game, self._deals = game, digest(game.deals._asdict())
+        self.game, self.inputs = game, {"deals": digest(game.deals._asdict())}
         self.model = stacks(options.shapes, options.seed).to(device)
         self.average = deepcopy(self.model)
         self.modules = {"network": self.model, "average": self.average}
-
-    @property
-    def inputs(self) -> dict[str, str]:
-        """The deals."""
-        return {"deals": self._deals}
 
     def player(self) -> Any:
         """The averaged networks, of ``kind``."""

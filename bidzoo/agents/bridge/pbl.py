@@ -74,9 +74,6 @@ class Modules(Weights):
         self._policy = Stack("policy", tensors)
         self._belief = Stack("belief", tensors) if architecture.beliefs else None
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Modules, (self.architecture, self.tensors)
-
     def beliefs(self, observation: I8) -> F32:
         """How likely partner holds each card ``[B, 52]``; 0 for the own ones. Without a belief module ``[B, 0]``."""
         if self._belief is None:

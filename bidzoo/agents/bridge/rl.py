@@ -21,7 +21,7 @@ from typing import Literal
 import numpy as np
 
 from bidzoo.agents.bridge import network
-from bidzoo.agents.bridge.actor_critic import ActorCritic, PairOptions
+from bidzoo.agents.bridge.a2c import ActorCritic, PairOptions
 from bidzoo.agents.bridge.critic import UNIT, Critic, explained
 from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy
 from bidzoo.agents.bridge.selfplay import Pairs, log_chances

@@ -110,7 +110,7 @@ def _answer_row(k: State, level: int, strain: int, m: State) -> bool:
     elif asked == R.ACES:
         after_blackwood_row(k, level, strain, m)
     elif asked == R.STRONG:
-        answer_strong_row(k, level, strain, m)
+        answer_strong_row(level, strain, m)
     elif asked == R.FEATURE_ASK:
         answer_feature_row(k, level, strain, m)
     elif asked in (R.WEAK_TWO, R.PREEMPT):
@@ -133,7 +133,7 @@ def _natural_row(k: State, call: int, level: int, strain: int, m: State) -> None
         if k.opener == k.partner and k.turns[k.seat] == 0 and k.rule[k.partner] == R.SUIT_OPENING:
             respond_row(k, call, level, strain, stops, m)
         elif k.rule[k.partner] == R.TAKEOUT:
-            _doubled_row(k, call, level, strain, stops, m)
+            _doubled_row(k, level, strain, stops, m)
         elif (
             k.opener == k.seat
             and k.turns[k.seat] == 1
@@ -147,7 +147,7 @@ def _natural_row(k: State, call: int, level: int, strain: int, m: State) -> None
     elif k.actions[k.seat] == 0 and k.actions[k.partner] == 0:
         overcall_row(k, call, level, strain, stops, m)
     elif k.actions[k.seat] == 0 and k.rule[k.partner] == R.TAKEOUT:
-        _doubled_row(k, call, level, strain, stops, m)
+        _doubled_row(k, level, strain, stops, m)
     elif k.actions[k.seat] == 0 and k.actions[k.partner] == 1 and strain >= 0 and k.rule[k.partner] != R.PENALTY:
         advance_overcall_row(k, level, strain, stops, m)
     else:
@@ -155,7 +155,7 @@ def _natural_row(k: State, call: int, level: int, strain: int, m: State) -> None
 
 
 @row
-def _doubled_row(k: State, call: int, level: int, strain: int, stops: int, m: State) -> None:
+def _doubled_row(k: State, level: int, strain: int, stops: int, m: State) -> None:
     if strain >= 0:
         answer_double_row(k, level, strain, stops, k.must[k.seat % 2] != k.seat, m)
 

@@ -59,6 +59,7 @@ class Trainer(ABC):
     algorithm: str  # its name, checked when a run goes on
     unit = "iteration"  # first column of the curves
     games = 0  # played so far
+    inputs: dict[str, str]  # digests of all that is learned from: a run that goes on must have the same
     modules: dict[str, Any]  # torch modules and optimisers, for the checkpoint
     architecture: Architecture  # of the policy
     average: Any  # its averaged weights, a torch module
@@ -71,11 +72,6 @@ class Trainer(ABC):
     def about(self) -> dict[str, Any]:
         """What weight files say of the run."""
         return {"algorithm": self.algorithm, **asdict(self.options)}
-
-    @property
-    @abstractmethod
-    def inputs(self) -> dict[str, str]:
-        """Digests of all that is learned from, by name: a run that goes on must have the same."""
 
     @abstractmethod
     def iterate(self, iteration: int) -> Figures:
@@ -207,7 +203,9 @@ class Fit(Trainer):
         import torch
 
         super().__init__(options, options.steps, device)
-        self.learn, self.check, self.start = learn, check, start
+        self.learn, self.check = learn, check
+        self.inputs = {"positions": learn.digest, "validation positions": check.digest}
+        self.inputs["start"] = start.digest if start else "nothing"
         self.model = self.module()
         if start:
             if start.architecture != options.architecture:
@@ -226,12 +224,6 @@ class Fit(Trainer):
     def about(self) -> dict[str, Any]:
         """What weight files say of the fit."""
         return {"algorithm": self.algorithm, "options": asdict(self.options)}
-
-    @property
-    def inputs(self) -> dict[str, str]:
-        """Positions and the network to begin with."""
-        start = self.start.digest if self.start else "nothing"
-        return {"positions": self.learn.digest, "validation positions": self.check.digest, "start": start}
 
     def module(self) -> Any:
         """The torch module, with random weights."""

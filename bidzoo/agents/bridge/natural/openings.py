@@ -77,7 +77,7 @@ def _preempt_row(level: int, suit: int, m: State) -> None:
 
 
 @row
-def answer_strong_row(k: State, level: int, strain: int, m: State) -> None:
+def answer_strong_row(level: int, strain: int, m: State) -> None:
     """Responses to 2C: 2D waits, a suit shows five cards and 8 points, 2NT is balanced with 8."""
     if level == 2 and strain == DIAMONDS:
         hcp_row(m, R.WAITING, 10, 0, 40)

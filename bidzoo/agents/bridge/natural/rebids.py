@@ -29,7 +29,7 @@ def rebid_row(k: State, level: int, strain: int, m: State) -> None:
     elif strain == NOTRUMP:
         _rebid_notrump_row(level, responded, response, m)
     elif strain == opened:
-        _own_row(k, level - cheapest, level, opened, responded, response, m)
+        _own_row(level - cheapest, level, opened, responded, response, m)
     elif strain == response:
         _raise_row(k, level, cheapest, strain, m)
     else:
@@ -75,7 +75,7 @@ def _rebid_notrump_row(level: int, responded: int, response: int, m: State) -> N
 
 
 @row
-def _own_row(k: State, jump: int, level: int, opened: int, responded: int, response: int, m: State) -> None:
+def _own_row(jump: int, level: int, opened: int, responded: int, response: int, m: State) -> None:
     if jump == 0:
         points_row(m, R.REBID, 38, 12, 16)
         suit_row(m, opened, 6, 13)
