@@ -194,7 +194,7 @@ def evaluated(hand: str):
 
 def test_hand_evaluation():
     hand = evaluated("AK742.Q3.J954.82")
-    assert (hand["hcp"], hand["points"], hand["balanced"], hand["aces"], hand["kings"]) == (10, 11, 0, 1, 1)
+    assert (hand["hcp"], hand["points"], hand["balanced"], hand["aces"]) == (10, 11, 0, 1)
     assert hand["length"].tolist() == [2, 4, 2, 5]  # C D H S
     assert hand["honours"].tolist() == [0, 1, 2, 7]
     assert hand["stopped"].tolist() == [0, 1, 0, 1]  # Jxxx stops, Qx does not

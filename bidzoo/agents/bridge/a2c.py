@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bidzoo.agents.bridge import distributed, network, trainer
+from bidzoo.agents.bridge import distributed, network, selfplay, trainer
 from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy, log_softmax
 from bidzoo.agents.bridge.selfplay import Actor, Pairs, actor, duplicate_pairs
 from bidzoo.agents.bridge.trainer import Figures, means
@@ -57,11 +57,7 @@ class ActorCritic(trainer.Trainer):
         self, game: Bridge, options: PairOptions, model: Any, architecture: Architecture, hidden: int, device: str
     ) -> None:
         """``model``: the torch policy that plays; ``hidden``: inputs of the critic alone, kept too."""
-        if game.reward != "score" or game.encoder.name != architecture.observation:
-            raise ValueError(
-                f"{self.algorithm} needs observation={architecture.observation!r} and reward='score', "
-                f"not {game.encoder.name!r} and {game.reward!r}"
-            )
+        selfplay.check(game, self.algorithm, architecture.observation)
         distributed.alone(self.algorithm)
         super().__init__(options, options.syncs, device)
         self.inputs = {"start": digest(network.arrays(model)), "deals": digest(game.deals._asdict())}

@@ -275,11 +275,7 @@ class Trainer(trainer.Trainer):
         """``start``: what goes on learning, and the first opponent; ``game``: pays points, and shows what it sees."""
         import torch
 
-        if game.reward != "score" or game.encoder.name != OBSERVATION:
-            raise ValueError(
-                f"{self.algorithm} needs observation={OBSERVATION!r} and reward='score', "
-                f"not {game.encoder.name!r} and {game.reward!r}"
-            )
+        selfplay.check(game, self.algorithm, OBSERVATION)
         distributed.alone(self.algorithm)
         super().__init__(options, options.iterations, device)
         self.inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}

@@ -198,6 +198,15 @@ def play(
     return states, recorder.decisions(states)
 
 
+def check(game: Bridge, algorithm: str, observation: str) -> None:
+    """ValueError unless ``game`` pays points and shows ``observation``, as ``algorithm`` needs it."""
+    if game.reward != "score" or game.encoder.name != observation:
+        raise ValueError(
+            f"{algorithm} needs observation={observation!r} and reward='score', "
+            f"not {game.encoder.name!r} and {game.reward!r}"
+        )
+
+
 def deal(game: Bridge, boards: I64, seed: int) -> States:
     """States ``[B]`` before the first call."""
     states = game.new(len(boards))

@@ -10,8 +10,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from bidzoo.core.bits import count_row
 from bidzoo.core.cards import DOUBLE, FIRST_BID, NOTRUMP, PASS
 from bidzoo.core.kernels import I64, State, States, allocate, batched, row
+from bidzoo.envs.bridge import bidder
+from bidzoo.envs.bridge.play import SUIT_OF_CLUBS
 
 NO_SUIT = -1
 NEVER = -1  # priority of a call that has no meaning here
@@ -23,7 +26,6 @@ HAND = np.dtype(
         ("points", "i8"),
         ("balanced", "i8"),  # no void, no singleton, at most one doubleton
         ("aces", "i8"),
-        ("kings", "i8"),
         ("length", "i8", (4,)),  # C D H S
         ("honours", "i8", (4,)),  # high-card points in the suit
         ("stopped", "i8", (4,)),  # A, Kx, Qxx or Jxxx
@@ -205,21 +207,13 @@ def notrump_row(m: State, rule: int, priority: int, low: int, high: int, stops: 
 @row
 def evaluate_row(cards: int, out: State) -> None:
     """Points, lengths, honours and stoppers of ``cards`` (bit ``4 * rank + suit``) into a ``HAND`` record."""
-    out.hcp, out.aces, out.kings, extra, doubletons, shortest = 0, 0, 0, 0, 0, 13
+    out.hcp, out.aces, extra, doubletons, shortest = bidder.points_row(cards), 0, 0, 0, 13
     for suit in range(4):
-        length, honours = 0, 0
-        for rank in range(13):
-            if (cards >> (4 * rank + suit)) & 1:
-                length += 1
-                honours += max(rank - 8, 0)
-        ace, king = (cards >> (48 + suit)) & 1, (cards >> (44 + suit)) & 1
-        queen, jack = (cards >> (40 + suit)) & 1, (cards >> (36 + suit)) & 1
-        out.length[suit], out.honours[suit] = length, honours
-        stopped = ace or (king and length >= 2) or (queen and length >= 3) or (jack and length >= 4)
-        out.stopped[suit] = 1 if stopped else 0
-        out.hcp += honours
-        out.aces += ace
-        out.kings += king
+        held = (cards >> suit) & SUIT_OF_CLUBS
+        length = count_row(held)
+        out.length[suit], out.honours[suit] = length, bidder.points_row(held)
+        out.stopped[suit] = 1 if bidder.stopped_row(held, length) else 0
+        out.aces += held >> 48
         extra += max(length - 4, 0)
         doubletons += length == 2
         shortest = min(shortest, length)
