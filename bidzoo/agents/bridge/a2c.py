@@ -186,7 +186,7 @@ class ReplayBuffer:
         return {**{name: a[: len(self)] for name, a in self._fields.items()}, "added": np.array([self.added])}
 
     def restore(self, arrays: Arrays) -> None:
-        """What ``arrays`` gave."""
+        """Take back what ``arrays`` gave."""
         self.added = int(arrays["added"][0])
         for name, field in self._fields.items():
             field[: len(self)] = arrays[name]

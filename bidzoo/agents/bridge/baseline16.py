@@ -88,7 +88,7 @@ class Baseline16(PartnerPolicy):
     def outputs(self, seen: Seen) -> F32:
         """Minus the costs, IMPs."""
         cost = self.networks(seen.observation, seen.position)
-        mine = np.where((np.arange(CALLS) > seen.highest[:, None]) | (np.arange(CALLS) == 0), cost, np.inf)
+        mine = np.where(partners.above(seen.highest), cost, np.inf)
         cost[(seen.covered > seen.highest) & (mine.min(1) > RESIGN), 0] = 0
         return -MAX_IMPS * cost
 
@@ -111,7 +111,7 @@ class Options(Architecture):
 
     @property
     def architecture(self) -> Architecture:
-        """Of the networks alone."""
+        """The part that says what the networks are."""
         return Architecture(self.positions, self.width, self.depth)
 
 

@@ -43,7 +43,7 @@ _OWN = slice(_HAND, _HAND + NUM_CARDS)
 
 @dataclass(frozen=True)
 class PolicyArchitecture(Architecture):
-    """Of a network that sees 52 chances behind the observation."""
+    """A network that sees 52 chances behind the observation."""
 
     @property
     def inputs(self) -> int:
@@ -64,12 +64,12 @@ class Widths(Checked):
 
     @property
     def enn(self) -> Architecture:
-        """Of the estimation network."""
+        """Architecture of the estimation network."""
         return Architecture(OBSERVATION, NUM_CARDS, "jps", self.enn_width)
 
     @property
     def pnn(self) -> PolicyArchitecture:
-        """Of the policy network."""
+        """Architecture of the policy network."""
         return PolicyArchitecture(OBSERVATION, NUM_CALLS, "jps", self.pnn_width)
 
     @property
@@ -79,7 +79,7 @@ class Widths(Checked):
 
     @property
     def shapes(self) -> Shapes:
-        """Those of both, as ``enn. ...`` and ``pnn. ...``."""
+        """Shapes of both networks' tensors, as ``enn. ...`` and ``pnn. ...``."""
         parts = {"enn": self.enn, "pnn": self.pnn}
         return {f"{part}.{name}": shape for part, one in parts.items() for name, shape in one.shapes.items()}
 
@@ -170,7 +170,7 @@ class Estimation(Fit):
         return estimation_loss(network.forward(self.learner, x), x, cards)
 
     def measure(self, player: Network) -> dict[str, float]:
-        """Of validation positions: cross-entropy, and the share of partner's cards among the 13 likeliest."""
+        """Cross-entropy at validation positions, and the share of partner's cards among the 13 likeliest."""
         chances, cards = estimated(self.check, player, 20_000)
         return {
             "cross_entropy": float(cross_entropy(chances, cards).mean()),

@@ -90,13 +90,13 @@ def cross_entropy(chance: F32, held: I8) -> F64:
 
 
 def uniform_cross_entropy() -> float:
-    """The same for deals sampled uniformly: every unseen card is with each other player with chance 1/3."""
+    """Cross-entropy of deals sampled uniformly: every unseen card is with each other player with chance 1/3."""
     unseen = 3 * HAND_SIZE
     return float((-HAND_SIZE * 3 * np.log(1 / 3) - 2 * unseen * np.log(2 / 3)) / OUTPUTS)
 
 
 def by_length(positions: Positions, network: Network, limit: int = 100_000) -> tuple[I64, F64]:
-    """Of Figure 3: the number of calls made before and the cross-entropy of each of ``n`` positions, ``[n]``."""
+    """Calls made before each of ``n`` positions, and its cross-entropy (Figure 3): ``[n]``."""
     belief, count = Belief(network), min(limit, len(positions))
     lengths, nats = [], []
     for start in range(0, count, 8192):
@@ -114,7 +114,7 @@ LEAST = 1e-4  # chance of any unseen card with any player: no belief is certain
 
 
 class Imagined:
-    """Where deals come from that fit one hand and a belief.
+    """A source of deals that fit one hand and a belief.
 
     The weighted number of ways to finish a deal is tabled once; then every deal is one walk through the cards.
     """

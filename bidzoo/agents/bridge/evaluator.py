@@ -243,7 +243,7 @@ class Cells:
 
     @property
     def digest(self) -> str:
-        """Of deals and tricks."""
+        """Digest of deals and tricks."""
         return digest({"hands": self.hands, "deal": self.deal, "cell": self.cell, "tricks": self.tricks})
 
     def at(self, numbers: I64) -> tuple[I64, Bool, I64]:

@@ -54,12 +54,12 @@ class Experts(Checked):
 
     @property
     def plain(self) -> Architecture:
-        """That of two given systems."""
+        """The network of two given systems."""
         return Architecture("bidder1375", NUM_CALLS, "mlp", self.width, self.depth)
 
     @property
     def shapes(self) -> Shapes:
-        """Those of ``plain``, with the entries of the systems behind the others."""
+        """Shapes of ``plain``, with the entries of the systems behind the others."""
         return {**self.plain.shapes, "layers.0.weight": (self.width, BIDDER1375.size + SYSTEMS288.size)}
 
 

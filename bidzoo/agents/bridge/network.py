@@ -115,7 +115,7 @@ class Weights:
 
     @property
     def digest(self) -> str:
-        """Of the tensors."""
+        """Digest of the tensors."""
         return digest(self.tensors)
 
 
@@ -233,7 +233,7 @@ def forward(model: Any, x: Any, *more: Any) -> Any:
 
 @cache
 def _has_bfloat16(kind: str) -> bool:
-    """Of a device: processors without such units take four times as long as for float32."""
+    """Whether a device has such units; processors without take four times as long as for float32."""
     import torch
 
     if kind != "cpu":

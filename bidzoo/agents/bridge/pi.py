@@ -71,7 +71,7 @@ class Options(Checked):
 
     @property
     def search(self) -> SearchOptions:
-        """Of a decision."""
+        """Options of the search of one decision."""
         return SearchOptions(self.top_k, self.p_min, r_max=self.r_max, p_max=self.p_max, deals=self.deals)
 
 

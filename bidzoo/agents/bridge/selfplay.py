@@ -107,7 +107,7 @@ class Decisions(NamedTuple):
 
     @property
     def log_chance(self) -> F32:
-        """Of the call that was made: ``[n]``."""
+        """Log-probability of the call that was made: ``[n]``."""
         made: F32 = np.take_along_axis(self.log_chances, self.call[:, None], 1)[:, 0]
         return made
 

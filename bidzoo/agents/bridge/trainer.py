@@ -145,7 +145,7 @@ def means(rows: Sequence[Figures]) -> dict[str, float]:
 
 
 def _mean(values: list[Any]) -> float:
-    """Of numbers, or of torch scalars, all fetched at once: asked one by one, each would wait for the device."""
+    """Mean of numbers, or of torch scalars fetched at once: asked one by one, each would wait for the device."""
     if not isinstance(values[0], float):
         import torch
 
@@ -231,7 +231,7 @@ class Fit(Trainer):
 
     @abstractmethod
     def loss(self, numbers: I64) -> Any:
-        """Of ``learner``, the model to learn with, at positions ``numbers`` of ``learn``: a torch scalar."""
+        """Loss of ``learner``, the model to learn with, at positions ``numbers`` of ``learn``: a torch scalar."""
 
     def iterate(self, iteration: int) -> Figures:
         """One step."""
@@ -303,7 +303,7 @@ class Checkpoint:
             self._lock.release()
 
     def save(self, step: int, trainer: Trainer) -> None:
-        """Where ``trainer`` stands, with the curves so far; then the files that are made of it."""
+        """Write where ``trainer`` stands, with the curves so far; then the files that are made of it."""
         import torch
         from safetensors.torch import save
 
@@ -395,7 +395,7 @@ class Checkpoint:
 
 
 def _within(tensors: Arrays, part: str) -> dict[str, NDArray[Any]]:
-    """Those that are called ``part/...``, without that."""
+    """Arrays that are called ``part/...``, without that."""
     return {k.removeprefix(f"{part}/"): v for k, v in tensors.items() if k.startswith(f"{part}/")}
 
 

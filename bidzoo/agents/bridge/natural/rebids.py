@@ -235,7 +235,7 @@ def _support_row(k: State, level: int, strain: int, contested: bool, m: State) -
 
 @row
 def _compete_row(k: State, level: int, strain: int, partners: int, m: State) -> None:
-    """To the level of the trumps."""
+    """A bid to the level of the trumps."""
     least = k.points_low[k.partner]
     support_points_row(m, R.COMPETE, 35, (17, 17, 20, 22)[level - 1] - least, 50, strain)
     suit_row(m, strain, max(min(level, 3) + 6 - partners, 3 if partners < 6 else 2), 13)
