@@ -171,7 +171,9 @@ class Estimation(Fit):
 
     def measure(self, player: Network) -> dict[str, float]:
         """Cross-entropy at validation positions, and the share of partner's cards among the 13 likeliest."""
-        chances, cards = estimated(self.check, player, 20_000)
+        numbers = np.arange(min(20_000, len(self.check)))
+        views, _, _ = self.check.at(numbers)
+        chances, cards = estimates(player, player.architecture.encoder(views)), partners(self.check, numbers)
         return {
             "cross_entropy": float(cross_entropy(chances, cards).mean()),
             "found": float(found(chances, cards).mean()),
@@ -192,13 +194,6 @@ def estimation_loss(logits: Any, x: Any, cards: Any) -> Any:
 def partners(positions: Positions, numbers: I64) -> I8:
     """Partner's cards at positions ``numbers`` ``[B]``: ``[B, 52]``."""
     return held(positions.others(numbers)[:, 1])
-
-
-def estimated(positions: Positions, enn: Network, limit: int) -> tuple[F32, I8]:
-    """Chances and partner's cards ``[n, 52]`` at the first ``limit`` positions, or all there are."""
-    numbers = np.arange(min(limit, len(positions)))
-    views, _, _ = positions.at(numbers)
-    return estimates(enn, enn.architecture.encoder(views)), partners(positions, numbers)
 
 
 def cross_entropy(chances: F32, cards: I8) -> F64:
@@ -269,6 +264,7 @@ class Trainer(trainer.Trainer):
     """One run: ``iterate`` plays and learns once."""
 
     algorithm = "baseline19"
+    kind = Networks
     options: Options
 
     def __init__(self, start: Networks, game: Bridge, options: Options, device: str = "cpu") -> None:
@@ -279,8 +275,8 @@ class Trainer(trainer.Trainer):
         distributed.alone(self.algorithm)
         super().__init__(options, options.iterations, device)
         self.inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
-        self.game, self.widths = game, start.architecture
-        self.model = module(self.widths).to(device)
+        self.game, self.architecture = game, start.architecture
+        self.model = module(self.architecture).to(device)
         network.load_arrays(self.model, start.tensors)
         with torch.no_grad():
             for last in self.model.pnn.layers[-1].parameters():
@@ -292,10 +288,6 @@ class Trainer(trainer.Trainer):
         }
         self.modules = {"networks": self.model, "average": self.average, **self.adams}
         self.snapshots = [network.arrays(self.model)]
-
-    def player(self) -> Networks:
-        """The networks as they would play now: their averages."""
-        return Networks(self.widths, network.arrays(self.average))
 
     def arrays(self) -> Arrays:
         """The snapshots."""

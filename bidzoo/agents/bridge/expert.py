@@ -302,7 +302,6 @@ class Trainer(Fit):
     """Fits the calls that systems chose, in ``SystemPositions``; on the CPU."""
 
     algorithm = "expert"
-    kind = ExpertNetwork
 
     def module(self) -> Any:
         """The torch module, with random weights."""

@@ -313,18 +313,13 @@ class PartnerPolicy(NetworkPolicy):
 class PartnerTrainer(trainer.Trainer):
     """A run in which ``model``, learned, and ``average``, measured and kept, begin with random weights."""
 
-    kind: ClassVar[Any]  # a class of ``Weights``
-
     def __init__(self, game: Bridge, options: Any, device: str) -> None:
         """``game``: without competition, on training deals."""
         distributed.alone(self.algorithm)
         check(game)
         super().__init__(options, options.iterations, device)
+        self.architecture = options.architecture
         self.game, self.inputs = game, {"deals": digest(game.deals._asdict())}
         self.model = stacks(options.shapes, options.seed).to(device)
         self.average = deepcopy(self.model)
         self.modules = {"network": self.model, "average": self.average}
-
-    def player(self) -> Any:
-        """The averaged networks, of ``kind``."""
-        return self.kind(self.options.architecture, network.arrays(self.average))

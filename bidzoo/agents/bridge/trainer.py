@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bidzoo.agents.bridge import distributed, network
-from bidzoo.agents.bridge.network import Architecture, Network, Weights, weight_file
+from bidzoo.agents.bridge.network import Network, Weights, weight_file
 from bidzoo.core.arrays import CHECKPOINT, Arrays, digest, load_tensors
 from bidzoo.core.kernels import I64
 from bidzoo.core.options import Checked, Count, NotFinite, Seed, Weight, Whole
@@ -61,8 +61,9 @@ class Trainer(ABC):
     games = 0  # played so far
     inputs: dict[str, str]  # digests of all that is learned from: a run that goes on must have the same
     modules: dict[str, Any]  # torch modules and optimisers, for the checkpoint
-    architecture: Architecture  # of the policy
-    average: Any  # its averaged weights, a torch module
+    kind: type[Weights] = Network  # of what plays
+    architecture: Any  # of it
+    average: Any  # the torch module it is made of: averaged weights
 
     def __init__(self, options: Any, end: int, device: str) -> None:
         """``end``: iterations of the whole run."""
@@ -78,8 +79,8 @@ class Trainer(ABC):
         """Play and learn once; figures of the iteration."""
 
     def player(self) -> Weights:
-        """The network as it would play now: the averaged policy."""
-        return network.network_of(self.architecture, self.average)
+        """The network as it would play now."""
+        return self.kind(self.architecture, network.arrays(self.average))
 
     def measure(self, player: Any) -> dict[str, float]:
         """Figures of ``player`` beside those of the run."""
@@ -190,7 +191,6 @@ class Fit(Trainer):
     """A network fitted with AdamW; each step draws positions to learn from, uniformly with replacement."""
 
     unit = "step"
-    kind: type[Weights] = Network
 
     def __init__(self, learn: Any, check: Any, options: Options, start: Weights | None = None, device: str = "cpu"):
         """Args:
@@ -206,12 +206,12 @@ class Fit(Trainer):
         self.learn, self.check = learn, check
         self.inputs = {"positions": learn.digest, "validation positions": check.digest}
         self.inputs["start"] = start.digest if start else "nothing"
-        self.model = self.module()
+        self.architecture, self.model = options.architecture, self.module()
         if start:
             if start.architecture != options.architecture:
                 raise ValueError(f"start is {start.architecture}, expected {options.architecture}")
             network.load_arrays(self.model, start.tensors)
-        self.model.to(device)
+        self.average = self.model.to(device)  # as it is
         if options.batch % distributed.world().size:
             raise ValueError(f"batch {options.batch}: expected a multiple of {distributed.world().size} processes")
         self.learner = distributed.replicated(self.model)
@@ -246,10 +246,6 @@ class Fit(Trainer):
         self.adam.step()
         return {"train_loss": loss.detach()}
 
-    def player(self) -> Weights:
-        """The network."""
-        return self.kind(self.options.architecture, network.arrays(self.model))
-
 
 # ---- on disk -----------------------------------------------------------------------------
 
@@ -259,8 +255,6 @@ ASKED = {  # inputs that are called otherwise in checkpoints than the option of 
     "boards of the match": "--boards",
     "boards that are measured": "--boards",
 }
-
-
 _STATE = {  # metadata of a checkpoint
     "step": Whole,
     "identity": dict[str, Any],  # algorithm and options
