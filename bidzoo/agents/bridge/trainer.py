@@ -61,9 +61,9 @@ class Trainer(ABC):
     games = 0  # played so far
     inputs: dict[str, str]  # digests of all that is learned from: a run that goes on must have the same
     modules: dict[str, Any]  # torch modules and optimisers, for the checkpoint
-    kind: type[Weights] = Network  # of what plays
-    architecture: Any  # of it
-    average: Any  # the torch module it is made of: averaged weights
+    kind: type[Weights] = Network  # class of the network that plays
+    architecture: Any  # of that network
+    average: Any  # its torch module, of averaged weights
 
     def __init__(self, options: Any, end: int, device: str) -> None:
         """``end``: iterations of the whole run."""
@@ -211,7 +211,7 @@ class Fit(Trainer):
             if start.architecture != options.architecture:
                 raise ValueError(f"start is {start.architecture}, expected {options.architecture}")
             network.load_arrays(self.model, start.tensors)
-        self.average = self.model.to(device)  # as it is
+        self.average = self.model.to(device)  # nothing is averaged
         if options.batch % distributed.world().size:
             raise ValueError(f"batch {options.batch}: expected a multiple of {distributed.world().size} processes")
         self.learner = distributed.replicated(self.model)
