@@ -199,20 +199,14 @@ def last_resort_row(known: State, hand: State, legal: I8) -> int:
     return best
 
 
-@row
-def situation_row(view: State, legal: I8, known: State, hand: State, meaning: State) -> int:
-    """``choose_row`` after the auction of ``view``; the records keep what it shows and what the hand is worth."""
-    replay_row(view, known, meaning)
-    evaluate_row(view.hand, hand)
-    return choose_row(known, hand, legal, meaning)
-
-
 @batched
 def _choose(
     start: int, stop: int, views: States, legal: I8, known: States, hands: States, meanings: States, out: I64
 ) -> None:
     for b in range(start, stop):
-        out[b] = situation_row(views[b], legal[b], known[b], hands[b], meanings[b])
+        replay_row(views[b], known[b], meanings[b])
+        evaluate_row(views[b].hand, hands[b])
+        out[b] = choose_row(known[b], hands[b], legal[b], meanings[b])
 
 
 class Sayc:
@@ -240,7 +234,8 @@ class Sayc:
             meaning_row(known, call, meaning)
             lines.append(f"{SEATS[seat]} {suited(call)}: {promise(meaning)}")
             learn_row(known, call, meaning)
-        call = situation_row(view, legal[0], known, hand, meaning)
+        evaluate_row(view["hand"], hand)
+        call = choose_row(known, hand, legal[0], meaning)
         for who, name in ((2, "partner"), (1, "LHO"), (3, "RHO")):
             lines.append(f"{name} has shown {shown(known, (int(view['seat']) + who) % 4)}")
         meaning_row(known, call, meaning)
