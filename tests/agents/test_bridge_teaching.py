@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("torch")
 
 from bidzoo.agents.bridge import network, selfplay
-from bidzoo.agents.bridge.actor_critic import ReplayBuffer
+from bidzoo.agents.bridge.a2c import ReplayBuffer
 from bidzoo.agents.bridge.critic import Critic, advantages, sheets
 from bidzoo.agents.bridge.jps import Options, Search
 from bidzoo.agents.bridge.network import Architecture

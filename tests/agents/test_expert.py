@@ -115,7 +115,7 @@ def player():
 
 def test_first_layer_is_a_plain_one(data):
     torch = pytest.importorskip("torch")
-    from bidzoo.agents.bridge.sparse import Entries, first_layer
+    from bidzoo.agents.bridge.expert import Entries, first_layer
 
     positions = SystemPositions(data, np.arange(20))
     x = ENCODERS["bidder1375"](positions.at(np.arange(60))[0])

@@ -6,8 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bidzoo.agents import make
-from bidzoo.agents.bridge.natural.knowledge import evaluate_row, keeps_row, support_row
-from bidzoo.agents.bridge.natural.records import HAND, MEANING, clear_row, hcp_row, suit_row
+from bidzoo.agents.bridge.natural.knowledge import (
+    HAND,
+    MEANING,
+    clear_row,
+    evaluate_row,
+    hcp_row,
+    keeps_row,
+    suit_row,
+    support_row,
+)
 from bidzoo.agents.bridge.sayc import Pass, Sayc
 from bidzoo.agents.policy import Uniform
 from bidzoo.benchmarks.match import duplicate, play
@@ -186,7 +194,7 @@ def evaluated(hand: str):
 
 def test_hand_evaluation():
     hand = evaluated("AK742.Q3.J954.82")
-    assert (hand["hcp"], hand["points"], hand["balanced"], hand["aces"], hand["kings"]) == (10, 11, 0, 1, 1)
+    assert (hand["hcp"], hand["points"], hand["balanced"], hand["aces"]) == (10, 11, 0, 1)
     assert hand["length"].tolist() == [2, 4, 2, 5]  # C D H S
     assert hand["honours"].tolist() == [0, 1, 2, 7]
     assert hand["stopped"].tolist() == [0, 1, 0, 1]  # Jxxx stops, Qx does not

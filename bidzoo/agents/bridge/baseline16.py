@@ -21,7 +21,7 @@ Where we differ, to learn in minutes:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
@@ -68,9 +68,6 @@ class Networks(Weights):
         super().__init__(architecture, tensors)
         self._stacks = [Stack(str(t), tensors) for t in range(architecture.positions)]
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Networks, (self.architecture, self.tensors)
-
     def __call__(self, observation: I8, position: I64) -> F32:
         """Costs of the calls ``[B, 36]`` at observations ``[B, 124]``; behind the last position only a pass costs 0."""
         out = np.ones((len(observation), CALLS), np.float32)
@@ -91,7 +88,7 @@ class Baseline16(PartnerPolicy):
     def outputs(self, seen: Seen) -> F32:
         """Minus the costs, IMPs."""
         cost = self.networks(seen.observation, seen.position)
-        mine = np.where((np.arange(CALLS) > seen.highest[:, None]) | (np.arange(CALLS) == 0), cost, np.inf)
+        mine = np.where(partners.above(seen.highest), cost, np.inf)
         cost[(seen.covered > seen.highest) & (mine.min(1) > RESIGN), 0] = 0
         return -MAX_IMPS * cost
 
@@ -114,7 +111,7 @@ class Options(Architecture):
 
     @property
     def architecture(self) -> Architecture:
-        """Of the networks alone."""
+        """The part that says what the networks are."""
         return Architecture(self.positions, self.width, self.depth)
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,7 +43,7 @@ _OWN = slice(_HAND, _HAND + NUM_CARDS)
 
 @dataclass(frozen=True)
 class PolicyArchitecture(Architecture):
-    """Of a network that sees 52 chances behind the observation."""
+    """A network that sees 52 chances behind the observation."""
 
     @property
     def inputs(self) -> int:
@@ -65,12 +64,12 @@ class Widths(Checked):
 
     @property
     def enn(self) -> Architecture:
-        """Of the estimation network."""
+        """Architecture of the estimation network."""
         return Architecture(OBSERVATION, NUM_CARDS, "jps", self.enn_width)
 
     @property
     def pnn(self) -> PolicyArchitecture:
-        """Of the policy network."""
+        """Architecture of the policy network."""
         return PolicyArchitecture(OBSERVATION, NUM_CALLS, "jps", self.pnn_width)
 
     @property
@@ -80,7 +79,7 @@ class Widths(Checked):
 
     @property
     def shapes(self) -> Shapes:
-        """Those of both, as ``enn. ...`` and ``pnn. ...``."""
+        """Shapes of both networks' tensors, as ``enn. ...`` and ``pnn. ...``."""
         parts = {"enn": self.enn, "pnn": self.pnn}
         return {f"{part}.{name}": shape for part, one in parts.items() for name, shape in one.shapes.items()}
 
@@ -95,9 +94,6 @@ class Networks(Network):
         Weights.__init__(self, architecture, tensors)
         self.enn = Network(architecture.enn, _part(tensors, "enn"))
         self.pnn = Network(architecture.pnn, _part(tensors, "pnn"))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Networks, (self.architecture, self.tensors)
 
     def __call__(self, x: I8) -> F32:
         """Logits of the calls ``[B, 38]`` at observations ``[B, 480]``."""
@@ -151,13 +147,10 @@ class Baseline19(NetworkPolicy):
     @property
     def network(self) -> Networks:
         """Both networks, read now if they were not before; ValueError if the weights are others."""
-        known = self._network or self._weights
-        if known is None:
-            return network.packaged_network("baseline19", Networks)
-        if isinstance(known, (str, Path)):
-            self._network = known = network.load_weights(known, Networks)[0]
+        known = network.weights_of(self._network or self._weights, "baseline19", Networks)
         if not isinstance(known, Networks):
             raise ValueError(f"{known.architecture}: one network, expected the two of baseline19")
+        self._network = known
         return known
 
 
@@ -177,8 +170,10 @@ class Estimation(Fit):
         return estimation_loss(network.forward(self.learner, x), x, cards)
 
     def measure(self, player: Network) -> dict[str, float]:
-        """Of validation positions: cross-entropy, and the share of partner's cards among the 13 likeliest."""
-        chances, cards = estimated(self.check, player, 20_000)
+        """Cross-entropy at validation positions, and the share of partner's cards among the 13 likeliest."""
+        numbers = np.arange(min(20_000, len(self.check)))
+        views, _, _ = self.check.at(numbers)
+        chances, cards = estimates(player, player.architecture.encoder(views)), partners(self.check, numbers)
         return {
             "cross_entropy": float(cross_entropy(chances, cards).mean()),
             "found": float(found(chances, cards).mean()),
@@ -199,13 +194,6 @@ def estimation_loss(logits: Any, x: Any, cards: Any) -> Any:
 def partners(positions: Positions, numbers: I64) -> I8:
     """Partner's cards at positions ``numbers`` ``[B]``: ``[B, 52]``."""
     return held(positions.others(numbers)[:, 1])
-
-
-def estimated(positions: Positions, enn: Network, limit: int) -> tuple[F32, I8]:
-    """Chances and partner's cards ``[n, 52]`` at the first ``limit`` positions, or all there are."""
-    numbers = np.arange(min(limit, len(positions)))
-    views, _, _ = positions.at(numbers)
-    return estimates(enn, enn.architecture.encoder(views)), partners(positions, numbers)
 
 
 def cross_entropy(chances: F32, cards: I8) -> F64:
@@ -234,6 +222,7 @@ class Policy(sl.Trainer):
             raise ValueError(f"the ENN is {enn.architecture}, expected {options.architecture.enn}")
         self.enn = enn
         super().__init__(learn, check, options, None, device)
+        self.inputs["enn"] = enn.digest
 
     def module(self) -> Any:
         """Both networks: the ENN, and random weights."""
@@ -241,11 +230,6 @@ class Policy(sl.Trainer):
         network.load_arrays(twin.enn, self.enn.tensors)
         twin.enn.requires_grad_(False)
         return twin
-
-    @property
-    def inputs(self) -> dict[str, str]:
-        """Positions and the ENN."""
-        return {**super().inputs, "enn": self.enn.digest}
 
 
 # ---- 3: self-play ------------------------------------------------------------------------
@@ -280,22 +264,19 @@ class Trainer(trainer.Trainer):
     """One run: ``iterate`` plays and learns once."""
 
     algorithm = "baseline19"
+    kind = Networks
     options: Options
 
     def __init__(self, start: Networks, game: Bridge, options: Options, device: str = "cpu") -> None:
         """``start``: what goes on learning, and the first opponent; ``game``: pays points, and shows what it sees."""
         import torch
 
-        if game.reward != "score" or game.encoder.name != OBSERVATION:
-            raise ValueError(
-                f"{self.algorithm} needs observation={OBSERVATION!r} and reward='score', "
-                f"not {game.encoder.name!r} and {game.reward!r}"
-            )
+        selfplay.check(game, self.algorithm, OBSERVATION)
         distributed.alone(self.algorithm)
         super().__init__(options, options.iterations, device)
-        self._inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
-        self.game, self.widths = game, start.architecture
-        self.model = module(self.widths).to(device)
+        self.inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
+        self.game, self.architecture = game, start.architecture
+        self.model = module(self.architecture).to(device)
         network.load_arrays(self.model, start.tensors)
         with torch.no_grad():
             for last in self.model.pnn.layers[-1].parameters():
@@ -307,15 +288,6 @@ class Trainer(trainer.Trainer):
         }
         self.modules = {"networks": self.model, "average": self.average, **self.adams}
         self.snapshots = [network.arrays(self.model)]
-
-    @property
-    def inputs(self) -> dict[str, str]:
-        """The first networks and the deals."""
-        return self._inputs
-
-    def player(self) -> Networks:
-        """The networks as they would play now: their averages."""
-        return Networks(self.widths, network.arrays(self.average))
 
     def arrays(self) -> Arrays:
         """The snapshots."""

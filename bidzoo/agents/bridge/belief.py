@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bidzoo.agents.bridge import network
-from bidzoo.agents.bridge.network import Network, load_weights, packaged_network
+from bidzoo.agents.bridge.network import Network, weights_of
 from bidzoo.agents.bridge.trainer import Fit
 from bidzoo.core.cards import HAND_SIZE, NUM_CARDS, held
 from bidzoo.core.kernels import F32, F64, I8, I64, U64, Bool, States, batched, next_row, row, unit_row
@@ -33,9 +33,9 @@ class Belief:
     @property
     def network(self) -> Network:
         """The network; ValueError unless it has 156 outputs."""
-        if self._source is not None and not isinstance(self._source, Network):
-            self._source = load_weights(self._source)[0]
-        found = packaged_network("belief") if self._source is None else self._source
+        found = weights_of(self._source, "belief", Network)
+        if self._source is not None:
+            self._source = found
         if found.architecture.outputs != OUTPUTS:
             raise ValueError(f"belief network: {found.architecture.outputs} outputs, expected {OUTPUTS}")
         return found
@@ -90,13 +90,13 @@ def cross_entropy(chance: F32, held: I8) -> F64:
 
 
 def uniform_cross_entropy() -> float:
-    """The same for deals sampled uniformly: every unseen card is with each other player with chance 1/3."""
+    """Cross-entropy of deals sampled uniformly: every unseen card is with each other player with chance 1/3."""
     unseen = 3 * HAND_SIZE
     return float((-HAND_SIZE * 3 * np.log(1 / 3) - 2 * unseen * np.log(2 / 3)) / OUTPUTS)
 
 
 def by_length(positions: Positions, network: Network, limit: int = 100_000) -> tuple[I64, F64]:
-    """Of Figure 3: the number of calls made before and the cross-entropy of each of ``n`` positions, ``[n]``."""
+    """Calls made before each of ``n`` positions, and its cross-entropy (Figure 3): ``[n]``."""
     belief, count = Belief(network), min(limit, len(positions))
     lengths, nats = [], []
     for start in range(0, count, 8192):
@@ -114,7 +114,7 @@ LEAST = 1e-4  # chance of any unseen card with any player: no belief is certain
 
 
 class Imagined:
-    """Where deals come from that fit one hand and a belief.
+    """A source of deals that fit one hand and a belief.
 
     The weighted number of ways to finish a deal is tabled once; then every deal is one walk through the cards.
     """

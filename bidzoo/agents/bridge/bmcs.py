@@ -232,11 +232,11 @@ class Deals(NamedTuple):
         return round(float(self.counts.sum()) ** 2 / float(max(1, (self.counts**2).sum())))
 
     def total(self, values: F64 | I64) -> F64:
-        """Of ``values`` ``[R, K]``, each as often as its deal stands: ``[K]``."""
+        """Sum of ``values`` ``[R, K]``, each as often as its deal stands: ``[K]``."""
         return np.asarray((self.counts[:, None] * values).sum(0))
 
     def mean(self, values: F64 | I64) -> F64:
-        """The same over all deals; not for none."""
+        """Mean of ``values`` over all deals; there must be one."""
         return self.total(values) / self.counts.sum()
 
 

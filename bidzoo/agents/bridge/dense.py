@@ -46,7 +46,7 @@ else:
     _ZEROS = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
 
     class VectorType(types.Type):
-        """What numba calls it."""
+        """Its type in numba."""
 
     _vector = VectorType(f"float32 x {LANES}")
 

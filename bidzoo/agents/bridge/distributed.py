@@ -37,7 +37,7 @@ class World(NamedTuple):
 
 @cache
 def world() -> World:
-    """As ``torchrun`` says; joined when first asked. Alone without it."""
+    """This process as ``torchrun`` counts it, which it joins when first asked; alone without it."""
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
         return World(0, 1)

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from bidzoo.agents.bridge.dense import NONE, RELU, dense, pack
-from bidzoo.agents.bridge.network import Neurons, Shapes, Weights, forward, load_weights, packaged_network
+from bidzoo.agents.bridge.network import Neurons, Shapes, Weights, forward, weights_of
 from bidzoo.agents.bridge.trainer import Fit
 from bidzoo.core.arrays import digest
 from bidzoo.core.cards import FULL_DECK, HAND_SIZE, NOTRUMP, NUM_CARDS
@@ -187,9 +187,10 @@ class Evaluator:
     @property
     def network(self) -> SuitNetwork:
         """The network; ValueError if the file holds none."""
-        if self._source is not None and not isinstance(self._source, SuitNetwork):
-            self._source = load_weights(self._source, SuitNetwork)[0]
-        return packaged_network("evaluator", SuitNetwork) if self._source is None else self._source
+        found = weights_of(self._source, "evaluator", SuitNetwork)
+        if self._source is not None:
+            self._source = found
+        return found
 
     def chances(self, hands: I64, declarer: I64, strain: I64) -> F32:
         """Chance of 0 ... 13 tricks: ``[n, 14]``, each row adding up to 1.
@@ -242,7 +243,7 @@ class Cells:
 
     @property
     def digest(self) -> str:
-        """Of deals and tricks."""
+        """Digest of deals and tricks."""
         return digest({"hands": self.hands, "deal": self.deal, "cell": self.cell, "tricks": self.tricks})
 
     def at(self, numbers: I64) -> tuple[I64, Bool, I64]:

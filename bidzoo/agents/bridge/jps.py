@@ -76,7 +76,7 @@ class Search:
             value = self._mean_reward(decisions.states[row], call, board, times, key)
         else:
             times = options.responses
-            after = _made(self.game, np.repeat(decisions.states[row], times), call.repeat(times))
+            after = _made(np.repeat(decisions.states[row], times), call.repeat(times))
             after["board"] += _COPY * (1 + np.tile(np.arange(times), len(row)))
             reply, answer, values = self._answers(after, board.repeat(times), key)
             reply, answer = reply.reshape(-1, times), answer.reshape(-1, times)
@@ -94,7 +94,7 @@ class Search:
         reply, answer, value = np.full(n, -1), np.full(n, -1), np.zeros(n)
         going = np.flatnonzero(after["phase"] == AUCTION)
         reply[going] = selfplay.decide(self.game, after, going, self.player, key).call
-        then = _made(self.game, after, reply)
+        then = _made(after, reply)
         going = np.flatnonzero(then["phase"] == AUCTION)
         over = np.flatnonzero(then["phase"] != AUCTION)
         value[over] = self._reward(then["points"][over, 0], board[over])
@@ -133,10 +133,10 @@ def _best(call: I64, sign: I64, value: F64) -> tuple[I64, F64]:
     return best, gain[np.arange(len(call)), best]
 
 
-def _made(game: Bridge, states: States, calls: I64) -> States:
+def _made(states: States, calls: I64) -> States:
     """Copies of ``states`` after ``calls`` (-1: none)."""
-    after = states.copy()
-    game.step(after, calls, 0, game.buffers(len(after)), 0)
+    after, rows = states.copy(), np.flatnonzero(calls >= 0)
+    selfplay.make(after, rows, calls[rows])
     return after
 
 
@@ -165,13 +165,13 @@ class Trainer(a2c.Trainer):
         start = played.select(_one_each(played, searched, key))
         found = Search(self.game, player, self.options, reference)(start, key)
         parts = [start._replace(call=found.call)]
-        states = _made(self.game, start.states, found.call)
+        states = _made(start.states, found.call)
         for calls in (found.reply[:, 0], found.answer[:, 0]):
             going = np.flatnonzero((calls >= 0) & (states["phase"] == AUCTION))
             if len(going):
                 here = selfplay.decide(self.game, states, going, player, key)
                 parts.append(here._replace(call=calls[going], board=start.board[going]))
-                states = _made(self.game, states, np.where(states["phase"] == AUCTION, calls, -1))
+                states = _made(states, np.where(states["phase"] == AUCTION, calls, -1))
         recorder = Recorder(self.game, len(states))
         selfplay.play_out(self.game, states, player, player, np.full(len(states), BOTH), key, recorder)
         rest = recorder.decisions(states)

@@ -110,9 +110,12 @@ class Weights:
         """``tensors``: as ``architecture.shapes`` says."""
         self.architecture, self.tensors = architecture, tensors
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.architecture, self.tensors)  # to another process they travel once, not packed too
+
     @property
     def digest(self) -> str:
-        """Of the tensors."""
+        """Digest of the tensors."""
         return digest(self.tensors)
 
 
@@ -134,9 +137,6 @@ class Network(Weights):
         by = np.float32(temperature)
         softer = {name: array / by if name.startswith(last) else array for name, array in self.tensors.items()}
         return Network(self.architecture, softer)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Network, (self.architecture, self.tensors)  # to another process the weights travel once, not packed too
 
     def __call__(self, x: NDArray[Any]) -> F32:
         """Outputs ``[B, outputs]`` of observations ``[B, inputs]``, int8 or float32."""
@@ -233,7 +233,7 @@ def forward(model: Any, x: Any, *more: Any) -> Any:
 
 @cache
 def _has_bfloat16(kind: str) -> bool:
-    """Of a device: processors without such units take four times as long as for float32."""
+    """Whether a device has such units; processors without take four times as long as for float32."""
     import torch
 
     if kind != "cpu":
@@ -308,6 +308,13 @@ def network_named(source: str | Path | Network) -> Network:
     if isinstance(source, Network):
         return source
     return load_weights(source)[0] if Path(source).suffix else packaged_network(str(source))
+
+
+def weights_of(source: str | Path | W | None, name: str, kind: type[W]) -> W:
+    """Weights as they are, those in a file or, of None, the packaged ones called ``name``."""
+    if source is None:
+        return packaged_network(name, kind)  # type: ignore[arg-type]
+    return source if isinstance(source, Weights) else load_weights(source, kind)[0]
 
 
 @cache

@@ -83,12 +83,6 @@ def _deal(start: int, stop: int, states: States, hands: I64, vulnerable: I8, cos
 
 
 @row
-def over_row(calls: I8, length: int) -> bool:
-    """Whether a pass has ended the auction."""
-    return bool(length > 1 and calls[length - 1] == 0)
-
-
-@row
 def observe_row(hand: int, vulnerable: int, player: int, calls: I8, length: int, out: I8) -> None:
     """What ``player`` sees, into ``out`` ``[124]``."""
     out[:] = 0
@@ -113,12 +107,6 @@ def cost_row(cost: I8, calls: I8) -> int:
 
 
 @batched
-def _over(start: int, stop: int, calls: I8, length: int, out: Bool) -> None:
-    for i in range(start, stop):
-        out[i] = over_row(calls[i], length)
-
-
-@batched
 def _observe(
     start: int, stop: int, board: I64, hands: I64, vulnerable: I8, player: int, calls: I8, length: int, out: I8
 ) -> None:
@@ -128,26 +116,14 @@ def _observe(
 
 
 @batched
-def _legal(start: int, stop: int, calls: I8, length: int, out: I8) -> None:
-    for i in range(start, stop):
-        highest = 0
-        for t in range(length):
-            highest = max(highest, int(calls[i, t]))
-        for call in range(CALLS):
-            out[i, call] = call == 0 or call > highest
-
-
-@batched
 def _costs(start: int, stop: int, board: I64, cost: I8, calls: I8, out: F32) -> None:
     for i in range(start, stop):
         out[i] = cost_row(cost[board[i]], calls[i])
 
 
 def over(calls: I8, length: int) -> Bool:
-    """Which auctions have ended: ``[n]``."""
-    out = np.empty(len(calls), np.bool_)
-    _over(calls, length, out)
-    return out
+    """Which auctions a pass has ended: ``[n]``."""
+    return calls[:, length - 1] == 0 if length > 1 else np.zeros(len(calls), np.bool_)
 
 
 def observe(boards: Boards, board: I64, player: int, calls: I8, length: int) -> I8:
@@ -159,9 +135,13 @@ def observe(boards: Boards, board: I64, player: int, calls: I8, length: int) -> 
 
 def legal(calls: I8, length: int) -> I8:
     """Legal calls of auctions that go on: ``[n, 36]``."""
-    out = np.empty((len(calls), CALLS), np.int8)
-    _legal(calls, length, out)
-    return out
+    return above(calls[:, :length].max(1, initial=0)).astype(np.int8)
+
+
+def above(highest: I8 | I64) -> Bool:
+    """A pass, and the bids above ``highest`` ``[n]`` (0: none): ``[n, 36]``."""
+    calls = np.arange(CALLS, dtype=np.int8)
+    return (calls > highest[:, None]) | (calls == 0)
 
 
 def costs(boards: Boards, board: I64, calls: I8) -> F32:
@@ -306,14 +286,9 @@ class PartnerPolicy(NetworkPolicy):
 
     @property
     def networks(self) -> Any:
-        """Of the agent's kind, read now if they were not before."""
+        """Networks of the agent's kind, read now if they were not before."""
         if self._networks is None:
-            if self._weights is None:
-                self._networks = network.packaged_network(type(self).name, self.kind)
-            elif isinstance(self._weights, Weights):
-                self._networks = self._weights
-            else:
-                self._networks = network.load_weights(self._weights, self.kind)[0]
+            self._networks = network.weights_of(self._weights, type(self).name, self.kind)
         return self._networks
 
     @abstractmethod
@@ -338,23 +313,13 @@ class PartnerPolicy(NetworkPolicy):
 class PartnerTrainer(trainer.Trainer):
     """A run in which ``model``, learned, and ``average``, measured and kept, begin with random weights."""
 
-    kind: ClassVar[Any]  # a class of ``Weights``
-
     def __init__(self, game: Bridge, options: Any, device: str) -> None:
         """``game``: without competition, on training deals."""
         distributed.alone(self.algorithm)
         check(game)
         super().__init__(options, options.iterations, device)
-        self.game, self._deals = game, digest(game.deals._asdict())
+        self.architecture = options.architecture
+        self.game, self.inputs = game, {"deals": digest(game.deals._asdict())}
         self.model = stacks(options.shapes, options.seed).to(device)
         self.average = deepcopy(self.model)
         self.modules = {"network": self.model, "average": self.average}
-
-    @property
-    def inputs(self) -> dict[str, str]:
-        """The deals."""
-        return {"deals": self._deals}
-
-    def player(self) -> Any:
-        """The averaged networks, of ``kind``."""
-        return self.kind(self.options.architecture, network.arrays(self.average))

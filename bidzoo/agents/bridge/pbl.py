@@ -74,9 +74,6 @@ class Modules(Weights):
         self._policy = Stack("policy", tensors)
         self._belief = Stack("belief", tensors) if architecture.beliefs else None
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Modules, (self.architecture, self.tensors)
-
     def beliefs(self, observation: I8) -> F32:
         """How likely partner holds each card ``[B, 52]``; 0 for the own ones. Without a belief module ``[B, 0]``."""
         if self._belief is None:
@@ -160,7 +157,7 @@ class Options(Architecture):
 
     @property
     def architecture(self) -> Architecture:
-        """Of the modules alone."""
+        """The part that says what the modules are."""
         return Architecture(self.most_calls, self.beliefs, self.width, self.depth)
 
 
@@ -236,7 +233,7 @@ class Trainer(PartnerTrainer):
         return Auctions(board, cost, distance, first, *(np.concatenate(column) for column in zip(*seen)))
 
     def beliefs(self, observation: I8) -> F32:
-        """As ``Modules.beliefs``, of the module that learns."""
+        """What ``Modules.beliefs`` gives, by the module that learns."""
         import torch
 
         if not self.options.beliefs:
@@ -285,7 +282,7 @@ class Trainer(PartnerTrainer):
         return loss - weight * entropy, {"entropy": entropy.detach(), "told": told}
 
     def advantages(self, auctions: Auctions) -> tuple[F32, float]:
-        """Of every decision ``[n]``, and the mean auxiliary reward of an auction, nats.
+        """The advantage of every decision ``[n]``, and the mean auxiliary reward of an auction, nats.
 
         How much less the auction cost than its board's other copies, and how much more the player told from here on
         than players at that turn do.

@@ -71,7 +71,7 @@ class Options(Checked):
 
     @property
     def search(self) -> SearchOptions:
-        """Of a decision."""
+        """Options of the search of one decision."""
         return SearchOptions(self.top_k, self.p_min, r_max=self.r_max, p_max=self.p_max, deals=self.deals)
 
 
@@ -111,17 +111,12 @@ class Trainer(trainer.Trainer):
         distributed.alone("pi")
         super().__init__(options, options.iterations, device)
         self.belief, self.judge = belief or Belief(), judge or Evaluator()
-        self._inputs = {"start": start.digest, "deals": digest({"hands": game.deals.hands})}
-        self._inputs |= {"belief": self.belief.network.digest, "judge": self.judge.network.digest}
+        self.inputs = {"start": start.digest, "deals": digest({"hands": game.deals.hands})}
+        self.inputs |= {"belief": self.belief.network.digest, "judge": self.judge.network.digest}
         self.game, self.architecture = game, start.architecture
         self.policy, self.average = network.module_of(start, device), network.module_of(start, device)
         self.adam = torch.optim.Adam(self.policy.parameters(), options.learning_rate, fused=True)
         self.modules = {"policy": self.policy, "average": self.average, "adam": self.adam}
-
-    @property
-    def inputs(self) -> dict[str, str]:
-        """Networks and deals."""
-        return self._inputs
 
     # ---- playing and searching -----------------------------------------------------------
 

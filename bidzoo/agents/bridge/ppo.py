@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bidzoo.agents.bridge import distributed, network, selfplay, trainer
-from bidzoo.agents.bridge.critic import Critic, advantages, explained
+from bidzoo.agents.bridge.critic import UNIT, Critic, advantages, explained
 from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy
 from bidzoo.agents.bridge.selfplay import BOTH, Decisions, Opponent, Several, actor, log_chances
 from bidzoo.agents.bridge.trainer import Figures, means
@@ -43,8 +43,6 @@ from bidzoo.core.options import Checked, Count, Seed, Share, Weight, Whole
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import MAX_POINTS, imps
-
-CRITIC_UNIT = np.float32(10.0)  # IMPs a unit of the value network
 
 
 class Ppo(NetworkPolicy):
@@ -133,8 +131,8 @@ class Trainer(trainer.Trainer):
             distributed.alone("ppo with advantage='critic'")
         super().__init__(options, options.iterations, device)
         self.opponents = tuple(opponents)
-        self._inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
-        self._inputs["reference"] = reference.digest if reference else "start"
+        self.inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
+        self.inputs["reference"] = reference.digest if reference else "start"
         if options.start_temperature != 1:
             reference, start = reference or start, start.at_temperature(options.start_temperature)
         self.game, self.architecture = game, start.architecture
@@ -150,11 +148,6 @@ class Trainer(trainer.Trainer):
         self.snapshots: list[dict[str, F32]] = [network.arrays(self.policy)]
         if reference:
             self.snapshots.append(network.arrays(self.anchor))
-
-    @property
-    def inputs(self) -> dict[str, str]:
-        """Networks and deals."""
-        return self._inputs
 
     def arrays(self) -> Arrays:
         """The snapshots."""
@@ -266,7 +259,7 @@ class Trainer(trainer.Trainer):
 
         ``outcome`` ``[m]`` is what each decision's side won, IMPs over ``reference`` ``[B]``.
         """
-        critic, target = self.critic, outcome / CRITIC_UNIT
+        critic, target = self.critic, outcome / UNIT
         x = critic.tensor(critic.inputs(decisions, reference[decisions.board]))
         value = critic.values(x)
         advantage = np.empty(len(value), np.float32)

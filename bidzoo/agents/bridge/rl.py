@@ -10,7 +10,7 @@ Where we differ, to learn in minutes on a processor what took them three days an
   table. Both are fixed before the call, so the gradient stays unbiased. ``"bmcs636"`` is the paper's form.
 - *warm-up*: at first only the value network learns, from games of the supervised policy.
 - *average*: what is measured and kept is a moving average of the policy's weights, which forgets the noise of steps.
-- The paper's optimiser is Adan; ours is Adam. In place of threads, playing and learning take turns.
+- The paper's optimiser is Adan; ours is Adam. In place of threads, playing and learning take turns (``a2c.py``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Literal
 import numpy as np
 
 from bidzoo.agents.bridge import network
-from bidzoo.agents.bridge.actor_critic import ActorCritic, PairOptions
+from bidzoo.agents.bridge.a2c import ActorCritic, PairOptions
 from bidzoo.agents.bridge.critic import UNIT, Critic, explained
 from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy
 from bidzoo.agents.bridge.selfplay import Pairs, log_chances

@@ -1,10 +1,43 @@
-"""``sayc``: a natural bidder that makes the best call whose promise its hand keeps, and reads others the same way."""
+"""``sayc``: a natural bidder that makes the best call whose promise its hand keeps, and reads others the same way.
+
+What a call promises where it is made is one function, ``meaning_row``, which chooses calls and understands them.
+"""
 
 import numpy as np
 
-from bidzoo.agents.bridge.natural.knowledge import begin_row, evaluate_row, keeps_row, learn_row
-from bidzoo.agents.bridge.natural.meaning import meaning_row
-from bidzoo.agents.bridge.natural.records import HAND, KNOWN, MEANING, MOST_HCP, MOST_POINTS, NO_SUIT, RULES
+from bidzoo.agents.bridge.natural.competition import advance_overcall_row, answer_double_row, convert_row, overcall_row
+from bidzoo.agents.bridge.natural.knowledge import (
+    HAND,
+    KNOWN,
+    MEANING,
+    MOST_HCP,
+    MOST_POINTS,
+    NEVER,
+    NO_SUIT,
+    RULES,
+    R,
+    begin_row,
+    clear_row,
+    evaluate_row,
+    keeps_row,
+    learn_row,
+    named_row,
+    suit_row,
+)
+from bidzoo.agents.bridge.natural.openings import (
+    after_blackwood_row,
+    answer_blackwood_row,
+    answer_feature_row,
+    answer_notrump_row,
+    answer_preempt_row,
+    answer_strong_row,
+    complete_row,
+    opening_row,
+    rebid_strong_row,
+    relayed_row,
+    respond_row,
+)
+from bidzoo.agents.bridge.natural.rebids import answer_jacoby_row, place_row, rebid_row
 from bidzoo.agents.explanation import Explanation
 from bidzoo.core.cards import FIRST_BID, NOTRUMP, NUM_CALLS, PASS, SEATS, SUITS, SYMBOLS
 from bidzoo.core.kernels import I8, I64, State, States, allocate, batched, row
@@ -23,6 +56,111 @@ class Pass:
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """0 for every row."""
         return np.zeros(len(legal), np.int64)
+
+
+# ---- what calls promise ------------------------------------------------------------------
+
+
+@row
+def meaning_row(k: State, call: int, m: State) -> None:
+    """What ``call`` of the seat to act promises after the auction ``k``; ``m.priority`` NEVER if nothing."""
+    strain = (call - FIRST_BID) % 5 if call >= FIRST_BID else -1
+    level = (call - FIRST_BID) // 5 + 1 if call >= FIRST_BID else 0
+    clear_row(m, strain)
+    if call == PASS:
+        _pass_row(k, m)
+    elif k.opener < 0:
+        opening_row(k, level, strain, m)
+    elif not _answer_row(k, level, strain, m):
+        _natural_row(k, call, level, strain, m)
+    if m.priority == NEVER and strain >= 0 and strain < NOTRUMP:  # not one of ours: whoever made it has the suit
+        suit_row(m, strain, 4, 13)
+        m.natural = 1
+
+
+@row
+def _pass_row(k: State, m: State) -> None:
+    m.rule, m.priority = R.PASS, 0
+    if k.must[k.seat % 2] == k.seat:
+        m.priority = NEVER
+        if k.rule[k.partner] == R.TAKEOUT and k.stake == 2:
+            convert_row(k, m)
+    elif k.opener < 0:
+        m.hcp_high = 11
+    elif k.opener == k.partner and k.turns[k.seat] == 0 and k.rule[k.partner] == R.SUIT_OPENING and k.bidder != k.right:
+        m.points_high = 5 if k.stake == 1 else 9
+    elif k.opener == k.partner and k.turns[k.seat] == 0 and k.rule[k.partner] == R.NOTRUMP_OPENING:
+        m.hcp_high = max(24 - k.hcp_high[k.partner], 0)
+
+
+@row
+def _answer_row(k: State, level: int, strain: int, m: State) -> bool:
+    """Answers to conventions; False if partner asked nothing, or an opponent got in the way."""
+    if k.bidder != k.partner or k.stake != 1 or strain < 0:
+        return False
+    asked = k.rule[k.partner]
+    if asked in (R.STAYMAN, R.TRANSFER, R.RELAY):
+        complete_row(k, level, strain, m)
+    elif asked == R.BLACKWOOD:
+        answer_blackwood_row(level, strain, m)
+    elif asked == R.RELAYED:
+        relayed_row(level, strain, m)
+    elif asked == R.JACOBY and k.game[k.seat % 2] and level + strain < 8:
+        answer_jacoby_row(k, level, strain, m)
+    elif asked == R.ACES:
+        after_blackwood_row(k, level, strain, m)
+    elif asked == R.STRONG:
+        answer_strong_row(level, strain, m)
+    elif asked == R.FEATURE_ASK:
+        answer_feature_row(k, level, strain, m)
+    elif asked in (R.WEAK_TWO, R.PREEMPT):
+        answer_preempt_row(k, level, strain, m)
+    elif asked in (R.NOTRUMP_OPENING, R.NOTRUMP_OVERCALL):
+        answer_notrump_row(k, level, strain, m)
+    elif k.opener == k.seat and k.turns[k.seat] == 1 and k.rule[k.seat] == R.STRONG:
+        rebid_strong_row(k, level, strain, m)
+    else:
+        return False
+    return True
+
+
+@row
+def _natural_row(k: State, call: int, level: int, strain: int, m: State) -> None:
+    stops = named_row(k)
+    if k.preempted[k.seat] and k.must[k.seat % 2] != k.seat:
+        return
+    if (k.opener - k.seat) % 2 == 0:
+        if k.opener == k.partner and k.turns[k.seat] == 0 and k.rule[k.partner] == R.SUIT_OPENING:
+            respond_row(k, call, level, strain, stops, m)
+        elif k.rule[k.partner] == R.TAKEOUT:
+            _doubled_row(k, level, strain, stops, m)
+        elif (
+            k.opener == k.seat
+            and k.turns[k.seat] == 1
+            and k.bidder == k.partner
+            and (k.rule[k.partner] == R.NEW_SUIT or (k.rule[k.partner] == R.NOTRUMP and k.bid == 4))
+            and strain >= 0
+        ):
+            rebid_row(k, level, strain, m)
+        else:
+            place_row(k, call, level, strain, stops, m)
+    elif k.actions[k.seat] == 0 and k.actions[k.partner] == 0:
+        overcall_row(k, call, level, strain, stops, m)
+    elif k.actions[k.seat] == 0 and k.rule[k.partner] == R.TAKEOUT:
+        _doubled_row(k, level, strain, stops, m)
+    elif k.actions[k.seat] == 0 and k.actions[k.partner] == 1 and strain >= 0 and k.rule[k.partner] != R.PENALTY:
+        advance_overcall_row(k, level, strain, stops, m)
+    else:
+        place_row(k, call, level, strain, stops, m)
+
+
+@row
+def _doubled_row(k: State, level: int, strain: int, stops: int, m: State) -> None:
+    if strain >= 0:
+        answer_double_row(k, level, strain, stops, k.must[k.seat % 2] != k.seat, m)
+
+
+# ---- the choice --------------------------------------------------------------------------
 
 
 @row
@@ -61,20 +199,14 @@ def last_resort_row(known: State, hand: State, legal: I8) -> int:
     return best
 
 
-@row
-def situation_row(view: State, legal: I8, known: State, hand: State, meaning: State) -> int:
-    """``choose_row`` after the auction of ``view``; the records keep what it shows and what the hand is worth."""
-    replay_row(view, known, meaning)
-    evaluate_row(view.hand, hand)
-    return choose_row(known, hand, legal, meaning)
-
-
 @batched
 def _choose(
     start: int, stop: int, views: States, legal: I8, known: States, hands: States, meanings: States, out: I64
 ) -> None:
     for b in range(start, stop):
-        out[b] = situation_row(views[b], legal[b], known[b], hands[b], meanings[b])
+        replay_row(views[b], known[b], meanings[b])
+        evaluate_row(views[b].hand, hands[b])
+        out[b] = choose_row(known[b], hands[b], legal[b], meanings[b])
 
 
 class Sayc:
@@ -102,7 +234,8 @@ class Sayc:
             meaning_row(known, call, meaning)
             lines.append(f"{SEATS[seat]} {suited(call)}: {promise(meaning)}")
             learn_row(known, call, meaning)
-        call = situation_row(view, legal[0], known, hand, meaning)
+        evaluate_row(view["hand"], hand)
+        call = choose_row(known, hand, legal[0], meaning)
         for who, name in ((2, "partner"), (1, "LHO"), (3, "RHO")):
             lines.append(f"{name} has shown {shown(known, (int(view['seat']) + who) % 4)}")
         meaning_row(known, call, meaning)

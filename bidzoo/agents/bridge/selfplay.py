@@ -107,7 +107,7 @@ class Decisions(NamedTuple):
 
     @property
     def log_chance(self) -> F32:
-        """Of the call that was made: ``[n]``."""
+        """Log-probability of the call that was made: ``[n]``."""
         made: F32 = np.take_along_axis(self.log_chances, self.call[:, None], 1)[:, 0]
         return made
 
@@ -196,6 +196,15 @@ def play(
     states, recorder = deal(game, boards, seed), Recorder(game, len(boards))
     play_out(game, states, learner, opponent, sides, seed ^ (stream << 32), recorder)
     return states, recorder.decisions(states)
+
+
+def check(game: Bridge, algorithm: str, observation: str) -> None:
+    """ValueError unless ``game`` pays points and shows ``observation``, as ``algorithm`` needs it."""
+    if game.reward != "score" or game.encoder.name != observation:
+        raise ValueError(
+            f"{algorithm} needs observation={observation!r} and reward='score', "
+            f"not {game.encoder.name!r} and {game.reward!r}"
+        )
 
 
 def deal(game: Bridge, boards: I64, seed: int) -> States:

@@ -54,9 +54,9 @@ class Trainer(Fit):
         return measure(self.check, player)
 
 
-def measure(positions: Positions, network: Network, limit: int = 50_000) -> dict[str, float]:
+def measure(positions: Positions, network: Network) -> dict[str, float]:
     """Share of the expert's calls that are the likeliest legal call, and their cross-entropy, nats a call."""
-    right, nats = scores(positions, network, limit)
+    right, nats = scores(positions, network)
     return {"accuracy": int(right.sum()) / len(right), "cross_entropy": float(nats.sum()) / len(right)}
 
 

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bidzoo.agents.bridge import distributed, network
-from bidzoo.agents.bridge.network import Architecture, Network, Weights, weight_file
+from bidzoo.agents.bridge.network import Network, Weights, weight_file
 from bidzoo.core.arrays import CHECKPOINT, Arrays, digest, load_tensors
 from bidzoo.core.kernels import I64
 from bidzoo.core.options import Checked, Count, NotFinite, Seed, Weight, Whole
@@ -59,9 +59,11 @@ class Trainer(ABC):
     algorithm: str  # its name, checked when a run goes on
     unit = "iteration"  # first column of the curves
     games = 0  # played so far
+    inputs: dict[str, str]  # digests of all that is learned from: a run that goes on must have the same
     modules: dict[str, Any]  # torch modules and optimisers, for the checkpoint
-    architecture: Architecture  # of the policy
-    average: Any  # its averaged weights, a torch module
+    kind: type[Weights] = Network  # class of the network that plays
+    architecture: Any  # of that network
+    average: Any  # its torch module, of averaged weights
 
     def __init__(self, options: Any, end: int, device: str) -> None:
         """``end``: iterations of the whole run."""
@@ -72,18 +74,13 @@ class Trainer(ABC):
         """What weight files say of the run."""
         return {"algorithm": self.algorithm, **asdict(self.options)}
 
-    @property
-    @abstractmethod
-    def inputs(self) -> dict[str, str]:
-        """Digests of all that is learned from, by name: a run that goes on must have the same."""
-
     @abstractmethod
     def iterate(self, iteration: int) -> Figures:
         """Play and learn once; figures of the iteration."""
 
     def player(self) -> Weights:
-        """The network as it would play now: the averaged policy."""
-        return network.network_of(self.architecture, self.average)
+        """The network as it would play now."""
+        return self.kind(self.architecture, network.arrays(self.average))
 
     def measure(self, player: Any) -> dict[str, float]:
         """Figures of ``player`` beside those of the run."""
@@ -149,7 +146,7 @@ def means(rows: Sequence[Figures]) -> dict[str, float]:
 
 
 def _mean(values: list[Any]) -> float:
-    """Of numbers, or of torch scalars, all fetched at once: asked one by one, each would wait for the device."""
+    """Mean of numbers, or of torch scalars fetched at once: asked one by one, each would wait for the device."""
     if not isinstance(values[0], float):
         import torch
 
@@ -194,7 +191,6 @@ class Fit(Trainer):
     """A network fitted with AdamW; each step draws positions to learn from, uniformly with replacement."""
 
     unit = "step"
-    kind: type[Weights] = Network
 
     def __init__(self, learn: Any, check: Any, options: Options, start: Weights | None = None, device: str = "cpu"):
         """Args:
@@ -207,13 +203,15 @@ class Fit(Trainer):
         import torch
 
         super().__init__(options, options.steps, device)
-        self.learn, self.check, self.start = learn, check, start
-        self.model = self.module()
+        self.learn, self.check = learn, check
+        self.inputs = {"positions": learn.digest, "validation positions": check.digest}
+        self.inputs["start"] = start.digest if start else "nothing"
+        self.architecture, self.model = options.architecture, self.module()
         if start:
             if start.architecture != options.architecture:
                 raise ValueError(f"start is {start.architecture}, expected {options.architecture}")
             network.load_arrays(self.model, start.tensors)
-        self.model.to(device)
+        self.average = self.model.to(device)  # nothing is averaged
         if options.batch % distributed.world().size:
             raise ValueError(f"batch {options.batch}: expected a multiple of {distributed.world().size} processes")
         self.learner = distributed.replicated(self.model)
@@ -227,19 +225,13 @@ class Fit(Trainer):
         """What weight files say of the fit."""
         return {"algorithm": self.algorithm, "options": asdict(self.options)}
 
-    @property
-    def inputs(self) -> dict[str, str]:
-        """Positions and the network to begin with."""
-        start = self.start.digest if self.start else "nothing"
-        return {"positions": self.learn.digest, "validation positions": self.check.digest, "start": start}
-
     def module(self) -> Any:
         """The torch module, with random weights."""
         return network.module(self.options.architecture, self.options.seed, last_scale=0.1)
 
     @abstractmethod
     def loss(self, numbers: I64) -> Any:
-        """Of ``learner``, the model to learn with, at positions ``numbers`` of ``learn``: a torch scalar."""
+        """Loss of ``learner``, the model to learn with, at positions ``numbers`` of ``learn``: a torch scalar."""
 
     def iterate(self, iteration: int) -> Figures:
         """One step."""
@@ -254,10 +246,6 @@ class Fit(Trainer):
         self.adam.step()
         return {"train_loss": loss.detach()}
 
-    def player(self) -> Weights:
-        """The network."""
-        return self.kind(self.options.architecture, network.arrays(self.model))
-
 
 # ---- on disk -----------------------------------------------------------------------------
 
@@ -267,8 +255,6 @@ ASKED = {  # inputs that are called otherwise in checkpoints than the option of 
     "boards of the match": "--boards",
     "boards that are measured": "--boards",
 }
-
-
 _STATE = {  # metadata of a checkpoint
     "step": Whole,
     "identity": dict[str, Any],  # algorithm and options
@@ -311,7 +297,7 @@ class Checkpoint:
             self._lock.release()
 
     def save(self, step: int, trainer: Trainer) -> None:
-        """Where ``trainer`` stands, with the curves so far; then the files that are made of it."""
+        """Write where ``trainer`` stands, with the curves so far; then the files that are made of it."""
         import torch
         from safetensors.torch import save
 
@@ -403,7 +389,7 @@ class Checkpoint:
 
 
 def _within(tensors: Arrays, part: str) -> dict[str, NDArray[Any]]:
-    """Those that are called ``part/...``, without that."""
+    """Arrays that are called ``part/...``, without that."""
     return {k.removeprefix(f"{part}/"): v for k, v in tensors.items() if k.startswith(f"{part}/")}
 
 

@@ -1,7 +1,14 @@
 """First actions of the side that did not open: overcalls, jump overcalls, takeout doubles, and partner's after them."""
 
-from bidzoo.agents.bridge.natural.knowledge import cheapest_row
-from bidzoo.agents.bridge.natural.records import R, hcp_row, notrump_row, points_row, suit_row, support_points_row
+from bidzoo.agents.bridge.natural.knowledge import (
+    R,
+    cheapest_row,
+    hcp_row,
+    notrump_row,
+    points_row,
+    suit_row,
+    support_points_row,
+)
 from bidzoo.core.cards import DOUBLE, FIRST_BID, HEARTS, NOTRUMP, SPADES
 from bidzoo.core.kernels import State, row
 
@@ -22,11 +29,11 @@ def overcall_row(k: State, call: int, level: int, strain: int, stops: int, m: St
         elif level == 3 and k.bid >= 10:
             notrump_row(m, R.NOTRUMP_OVERCALL, 60, 17, 22, stops)
         elif level == 2:
-            _two_suits_row(k, level, strain, m)
+            _two_suits_row(k, strain, m)
     elif (stops >> strain) & 1 == 0:
         _suit_row(k, level, strain, less, m)
     elif level == 2 and k.bid < 5 and k.opening - FIRST_BID == k.bid:
-        _two_suits_row(k, level, strain, m)
+        _two_suits_row(k, strain, m)
 
 
 @row
@@ -66,7 +73,7 @@ def _suit_row(k: State, level: int, strain: int, less: int, m: State) -> None:
 
 
 @row
-def _two_suits_row(k: State, level: int, strain: int, m: State) -> None:
+def _two_suits_row(k: State, strain: int, m: State) -> None:
     """Michaels cue bid: both majors, or the other major and a minor; unusual 2NT: the two lowest unbid suits."""
     opened = k.bid % 5
     if k.bid >= 5 or k.opening - FIRST_BID != k.bid:

@@ -1,11 +1,18 @@
-"""Opening bids, and what follows a strong 2C, a weak two or a preempt.
+"""Opening bids and the responses to them, with Stayman, transfers and Blackwood.
 
 Source: ACBL SAYC booklet; requirements of JPS Table 8 and BMCS Table V (12+ HCP, 5-card majors).
 """
 
-from bidzoo.agents.bridge.natural.knowledge import cheapest_row
-from bidzoo.agents.bridge.natural.records import R, hcp_row, notrump_row, points_row, suit_row, support_points_row
-from bidzoo.core.cards import CLUBS, DIAMONDS, FIRST_BID, HEARTS, NOTRUMP, SPADES
+from bidzoo.agents.bridge.natural.knowledge import (
+    R,
+    cheapest_row,
+    hcp_row,
+    notrump_row,
+    points_row,
+    suit_row,
+    support_points_row,
+)
+from bidzoo.core.cards import CLUBS, DIAMONDS, DOUBLE, FIRST_BID, HEARTS, NOTRUMP, REDOUBLE, SPADES
 from bidzoo.core.kernels import State, row
 
 
@@ -13,7 +20,7 @@ from bidzoo.core.kernels import State, row
 def opening_row(k: State, level: int, strain: int, m: State) -> None:
     """The promise of an opening bid."""
     if strain == NOTRUMP:
-        _notrump_row(level, m)
+        _open_notrump_row(level, m)
     elif level == 1:
         _one_row(strain, m)
     elif level == 2 and strain == CLUBS:
@@ -24,7 +31,7 @@ def opening_row(k: State, level: int, strain: int, m: State) -> None:
 
 
 @row
-def _notrump_row(level: int, m: State) -> None:
+def _open_notrump_row(level: int, m: State) -> None:
     if level <= 2:
         low, high = (15, 17) if level == 1 else (20, 21)
         hcp_row(m, R.NOTRUMP_OPENING, 80, low, high)
@@ -70,7 +77,7 @@ def _preempt_row(level: int, suit: int, m: State) -> None:
 
 
 @row
-def answer_strong_row(k: State, level: int, strain: int, m: State) -> None:
+def answer_strong_row(level: int, strain: int, m: State) -> None:
     """Responses to 2C: 2D waits, a suit shows five cards and 8 points, 2NT is balanced with 8."""
     if level == 2 and strain == DIAMONDS:
         hcp_row(m, R.WAITING, 10, 0, 40)
@@ -145,3 +152,234 @@ def answer_preempt_row(k: State, level: int, strain: int, m: State) -> None:
         points_row(m, R.GAME, 48, 15, 40)
         suit_row(m, strain, 7, 13)
         m.natural = 1
+
+
+# ---- after notrump: Stayman, Jacoby transfers, raises, and the answers to them ------------
+
+
+@row
+def answer_notrump_row(k: State, level: int, strain: int, m: State) -> None:
+    """Responder's first bid over partner's natural notrump, the opponents silent."""
+    low, high, shown = k.hcp_low[k.partner], k.hcp_high[k.partner], k.bid // 5 + 1
+    game, invite = max((24 if high > low + 1 else 25) - low, 0), max(25 - high, 0)
+    if strain == NOTRUMP:
+        if level == 2:
+            notrump_row(m, R.INVITE, 40, invite, game - 1, 0)
+        elif level == 3:
+            notrump_row(m, R.GAME, 41, game, 32 - high, 0)
+        elif level == 4:
+            notrump_row(m, R.QUANTITATIVE, 42, 33 - high, 32 - low, 0)
+        elif level == 6:
+            notrump_row(m, R.SLAM, 43, 33 - low, 36 - low, 0)
+        elif level == 7:
+            notrump_row(m, R.SLAM, 44, 37 - low, 40, 0)
+    elif level == shown + 1 and strain == CLUBS:
+        hcp_row(m, R.STAYMAN, 50, invite, 40)
+        m.either, m.high[HEARTS], m.high[SPADES], m.force = 12, 4, 4, 1
+    elif level == shown + 1 and strain < SPADES:
+        major, other = (HEARTS, SPADES) if strain == DIAMONDS else (SPADES, HEARTS)
+        hcp_row(m, R.TRANSFER, 60, 0, 40)
+        suit_row(m, major, 5, 13)
+        m.better, m.worse, m.tie, m.force = major, other, 5 if major == SPADES else 14, 1
+    elif level == 2 and strain == SPADES:
+        hcp_row(m, R.RELAY, 30, 0, invite - 1)
+        m.either, m.either_low, m.force = 3, 6, 1
+
+
+@row
+def relayed_row(level: int, strain: int, m: State) -> None:
+    """Responder's minor after 2S and 3C."""
+    if level == 3 and strain == DIAMONDS:
+        hcp_row(m, R.CORRECTION, 90, 0, 8)
+        suit_row(m, DIAMONDS, 6, 13)
+        m.natural = 1
+
+
+@row
+def complete_row(k: State, level: int, strain: int, m: State) -> None:
+    """The notrump bidder's answer to Stayman or a transfer, cheapest."""
+    asked = k.bid % 5
+    if k.rule[k.partner] == R.RELAY:
+        if strain == CLUBS and level == 3:
+            hcp_row(m, R.RELAYED, 90, 0, 40)
+        return
+    if k.rule[k.partner] == R.STAYMAN:
+        if level == k.bid // 5 + 1 and strain in (DIAMONDS, HEARTS, SPADES):
+            hcp_row(m, R.STAYMAN_ANSWER, 90 if strain == HEARTS else 80 if strain == SPADES else 70, 0, 40)
+            if strain == DIAMONDS:
+                m.high[HEARTS], m.high[SPADES] = 3, 3
+            else:
+                suit_row(m, strain, 4, 5)
+                m.natural = 1
+                m.high[HEARTS] = 3 if strain == SPADES else 5
+    elif strain == asked + 1 and level == k.bid // 5 + 1:
+        hcp_row(m, R.TRANSFERRED, 90, 0, 40)
+    elif strain == asked + 1 and level == 3 and k.hcp_high[k.seat] <= 17:
+        hcp_row(m, R.TRANSFERRED, 95, 17, 40)
+        suit_row(m, strain, 4, 13)
+        m.agrees = strain
+
+
+# ---- Blackwood: answers, and the contract they lead to -----------------------------------
+
+
+@row
+def answer_blackwood_row(level: int, strain: int, m: State) -> None:
+    """5C none or four aces, 5D one, 5H two, 5S three."""
+    if level == 5 and strain < NOTRUMP:
+        hcp_row(m, R.ACES, 90, 0, 40)
+        m.aces = 0b10001 if strain == 0 else 1 << strain
+
+
+@row
+def after_blackwood_row(k: State, level: int, strain: int, m: State) -> None:
+    """Six with three aces, seven with all and the points for it, else the cheapest bid of the trump suit."""
+    trump, shown = k.agreed[k.seat % 2], k.aces[k.partner]
+    if trump < 0 or strain != trump:
+        return
+    if level == 7:
+        hcp_row(m, R.SLAM, 95, 0, 40)
+        m.aces, m.trump, m.points_low = 1 << max(4 - shown, 0), trump, 38 - k.points_low[k.partner]
+    elif level == 6:
+        hcp_row(m, R.SLAM, 90, 0, 40)
+        for own in range(5):
+            if own + shown >= 3:
+                m.aces |= 1 << own
+        if m.aces == 0:
+            m.priority = -1
+    if level == cheapest_row(k, strain) and (level == 5 or m.priority < 0):
+        hcp_row(m, R.CORRECTION, 50, 0, 40)
+        m.aces = 0
+    m.natural = 1
+
+
+# ---- to one of a suit, undisturbed and after the next hand has acted ----------------------
+
+
+@row
+def respond_row(k: State, call: int, level: int, strain: int, stops: int, m: State) -> None:
+    """The promise of responder's first call; ``stops``: suits the opponents have named, as bits."""
+    opened = (k.opening - FIRST_BID) % 5
+    overcalled = k.bidder == k.right
+    if call == DOUBLE:
+        _negative_row(k, opened, m)
+    elif call == REDOUBLE:
+        points_row(m, R.REDOUBLE, 47, 10, 40)
+        m.hcp_low = 10
+        m.high[opened] = 2
+    elif strain == opened:
+        _raise_row(k, level, opened, m)
+    elif strain == NOTRUMP:
+        _respond_notrump_row(k, level, opened, stops, m)
+    elif (stops >> strain) & 1:
+        if level <= 3 and level == cheapest_row(k, strain):
+            support_points_row(m, R.CUE, 44, 13 if overcalled else 11, 40, opened)
+            suit_row(m, opened, 3 if opened >= HEARTS else 4, 13)
+            m.force, m.natural = 2, 0
+    else:
+        _new_suit_row(k, level, strain, opened, overcalled, m)
+
+
+@row
+def _raise_row(k: State, level: int, opened: int, m: State) -> None:
+    trumps = 3 if opened >= HEARTS else 4 if opened == DIAMONDS else 5
+    if level == 2:
+        support_points_row(m, R.RAISE, 48 if opened >= HEARTS else 22, 6, 9, opened)
+        suit_row(m, opened, trumps, 13)
+    elif level == 3 and k.stake == 2:
+        support_points_row(m, R.PREEMPTIVE_RAISE, 43, 3, 9, opened)
+        suit_row(m, opened, 4 if opened >= HEARTS else 5, 13)
+    elif level == 3:
+        crowded = k.bidder == k.right and k.bid >= 5 + opened
+        support_points_row(m, R.RAISE, 47 if opened >= HEARTS else 24, 8 if crowded else 10, 12, opened)
+        suit_row(m, opened, 3 if opened >= HEARTS else 5, 13)
+    elif level == 4 and opened >= HEARTS:
+        support_points_row(m, R.PREEMPTIVE_RAISE, 48, 7, 13, opened)
+        suit_row(m, opened, 5, 13)
+        m.hcp_high = 10
+
+
+@row
+def _respond_notrump_row(k: State, level: int, opened: int, stops: int, m: State) -> None:
+    contested = k.stake == 2 or k.bidder == k.right
+    if level == 2 and opened >= HEARTS and not (contested and k.bidder == k.right):
+        support_points_row(m, R.JACOBY, 60, 11 if contested else 13, 40, opened)
+        suit_row(m, opened, 3 if contested else 4, 13)
+        m.force, m.natural = 1 if contested else 2, 0
+        return
+    if contested:
+        if level <= 3:
+            low = 7 if level == 1 else 11 if level == 2 else 13
+            high = 10 if level == 1 else 12 if level == 2 else 17
+            notrump_row(m, R.NOTRUMP, 30, low, high, stops)
+        return
+    if level == 1:
+        notrump_row(m, R.NOTRUMP, 20, 6, 11, 0)
+        if opened <= DIAMONDS:
+            m.high[HEARTS], m.high[SPADES] = 3, 3
+    elif opened >= HEARTS and level == 3:
+        notrump_row(m, R.NOTRUMP, 40, 13, 17, 0)
+        m.balanced, m.high[opened] = 1, 3
+    elif opened <= DIAMONDS and level == 2:
+        notrump_row(m, R.NOTRUMP, 48, 13, 15, 0)
+        m.balanced, m.high[HEARTS], m.high[SPADES] = 1, 3, 3
+    elif opened <= DIAMONDS and level == 3:
+        notrump_row(m, R.NOTRUMP, 15, 13, 18, 0)
+
+
+@row
+def _new_suit_row(k: State, level: int, strain: int, opened: int, overcalled: bool, m: State) -> None:
+    jump = level > cheapest_row(k, strain)
+    if jump:
+        if level <= 3 and level == cheapest_row(k, strain) + 1 and not overcalled:
+            points_row(m, R.JUMP_SHIFT, 70, 17, 40)
+            suit_row(m, strain, 5, 13)
+            m.hcp_low, m.quality, m.force, m.natural = 15, 5, 2, 1
+        return
+    if level > 3:
+        return
+    low = 4
+    if level >= 2 and (overcalled or strain == HEARTS or level == 3):
+        low = 5
+    if level == 1 and strain == SPADES and overcalled and k.bid % 5 == HEARTS:
+        low = 5
+    points_row(m, R.NEW_SUIT, 44 + strain if level == 1 else 43, 6 if level == 1 else 10 if level == 2 else 12, 40)
+    if level == 1 and opened == HEARTS:
+        m.priority = 46
+    if level == 2 and opened >= HEARTS:
+        m.hcp_low, m.points_low = 10, 11
+        m.longest = strain
+        m.priority = 43 + (1 if strain == HEARTS else 0)
+        if strain != HEARTS:
+            m.longest = -1
+            m.better, m.worse, m.tie = strain, CLUBS + DIAMONDS - strain, 5 if strain == DIAMONDS else 0
+    if level >= 2:
+        m.points_low = max(m.points_low, 11)
+        m.priority = 46 if overcalled else m.priority
+    suit_row(m, strain, low, 13)
+    m.natural, m.force = 1, 1
+    if level == 1 and strain == SPADES and opened <= DIAMONDS and not overcalled:
+        m.better, m.worse, m.tie = SPADES, HEARTS, 5
+
+
+@row
+def _negative_row(k: State, opened: int, m: State) -> None:
+    """Support for the unbid suits: four cards of an unbid major, both after an overcall of a minor."""
+    overcall = k.bid % 5
+    if overcall == NOTRUMP:
+        points_row(m, R.NEGATIVE, 50, 10, 40)
+        m.hcp_low = 10
+        return
+    level = k.bid // 5 + 1
+    if level > 3:
+        return
+    points_row(m, R.NEGATIVE, 45 if level == 1 else 38, 7 if level == 1 else 9 if k.bid < 7 else 10, 40)
+    m.force = 1
+    for major in range(HEARTS, SPADES + 1):
+        if major != opened and major != overcall:
+            m.low[major] = 4
+    if opened >= HEARTS and overcall >= HEARTS:
+        m.low[CLUBS], m.low[DIAMONDS], m.points_low = 3, 3, 9
+        m.high[opened] = 2
+    if opened <= DIAMONDS and overcall == HEARTS and level == 1:
+        m.high[SPADES] = 4
