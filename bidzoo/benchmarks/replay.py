@@ -13,7 +13,7 @@ from bidzoo.benchmarks.records import Record, place
 from bidzoo.benchmarks.results import ResultTable
 from bidzoo.core.cards import FIRST_BID, SEAT_NAMES, SEATS
 from bidzoo.core.kernels import States
-from bidzoo.envs.bridge import text as words
+from bidzoo.envs.bridge import render as words
 from bidzoo.envs.bridge.board import Board, contract_numbers
 from bidzoo.envs.bridge.deals import READERS, read_boards
 from bidzoo.envs.bridge.double_dummy import dd_tricks_of

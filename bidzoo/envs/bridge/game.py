@@ -38,10 +38,9 @@ from bidzoo.envs.bridge.deals import (
 )
 from bidzoo.envs.bridge.determinize import determinize
 from bidzoo.envs.bridge.observation import ENCODERS, state_encoder
-from bidzoo.envs.bridge.picture import picture
+from bidzoo.envs.bridge.render import picture, text
 from bidzoo.envs.bridge.score import MAX_IMPS, MAX_POINTS
 from bidzoo.envs.bridge.state import MAX_CALLS, STATE, VIEW, views
-from bidzoo.envs.bridge.text import text
 from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder, read_board, read_deal, read_options
 from bidzoo.envs.picture import Picture
 
