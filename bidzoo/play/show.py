@@ -14,7 +14,7 @@ from bidzoo.envs.signalling.game import SignallingGame
 from bidzoo.envs.signalling.state import OVER as SIGNALLING_OVER
 from bidzoo.envs.spades import state as spades_state
 from bidzoo.envs.spades.deals import STRENGTHS, SUITS, deck_card_text
-from bidzoo.envs.spades.features import sides_named
+from bidzoo.envs.spades.observation import sides_named
 from bidzoo.envs.spades.render import bid_text
 from bidzoo.play.catalog import HUMAN, offer
 from bidzoo.play.session import Position, Session, double_dummy_of

@@ -4,7 +4,7 @@ from bidzoo.core.cards import SEATS
 from bidzoo.core.kernels import State
 from bidzoo.envs.picture import ACCENT, EDGE, FELT, INK, PALE, PANEL, Picture
 from bidzoo.envs.spades.deals import cards_of_suit, deck_card_text, deck_hand_text
-from bidzoo.envs.spades.features import sides_named
+from bidzoo.envs.spades.observation import sides_named
 from bidzoo.envs.spades.state import DECKS, OVER, PLAY, VARIANTS
 
 
