@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bidzoo.core import jobs
 from bidzoo.core.cards import NUM_CARDS
 from bidzoo.core.kernels import I8, I64, U8, States
-from bidzoo.core.storage import Journal, Lock, sweep
+from bidzoo.core.storage import Closing, Journal, Lock, sweep
 from bidzoo.core.streams import checked_seed
 from bidzoo.envs.bridge.deals import (
     OWNER_BYTES,
@@ -148,7 +148,7 @@ def _solve_boards(hands: I64, trump: I64, leader: I64, trick: I64, solutions: in
 # ---- results found before ----------------------------------------------------------------
 
 
-class TrickCache:
+class TrickCache(Closing):
     """Double-dummy results by deal, kept in a file: a match on fresh deals solves each contract once.
 
     Several processes may share the file.
@@ -178,14 +178,7 @@ class TrickCache:
         self._journal.append(np.hstack([owner, pack_tricks(tricks)]))
         self._merge(owner, tricks)
 
-    def __enter__(self) -> "TrickCache":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def close(self) -> None:
-        """Close the file."""
         self._journal.close()
 
     def _merge(self, owner: U8, tricks: I8) -> None:

@@ -1,18 +1,8 @@
 """How a bridge table is shown: contract, result, auction and tricks in a player's words, as plain text, and drawn."""
 
-from bidzoo.core.cards import (
-    FIRST_BID,
-    SEAT_NAMES,
-    SEATS,
-    SIDES,
-    STRAINS,
-    SUITS,
-    SYMBOLS,
-    call_text,
-    card_symbol,
-    suit_text,
-)
+from bidzoo.core.cards import SEAT_NAMES, SEATS, SIDES, STRAINS, SUITS, SYMBOLS, call_text, card_symbol, suit_text
 from bidzoo.core.kernels import State
+from bidzoo.envs.bridge.board import contract_text
 from bidzoo.envs.bridge.play import beats_row
 from bidzoo.envs.bridge.state import AUCTION, OVER, PLAY, UNKNOWN_POINTS
 from bidzoo.envs.picture import ACCENT, ALARM, EDGE, FELT, INK, PALE, PANEL, SAFE, Picture
@@ -23,8 +13,16 @@ VULNERABLE = ("nobody", "N/S", "E/W", "everybody")
 
 def suited(call: int) -> str:
     """``"1♠"`` for the call 1S: suits as symbols; ``P``, ``X``, ``XX`` and ``NT`` as they are."""
-    text = call_text(call)
-    return text[0] + SYMBOLS[text[1]] if text[1:] in tuple(SUITS) else text
+    return _with_symbol(call_text(call))
+
+
+def suited_contract(bid: int, stake: int) -> str:
+    """``"4♠X"``."""
+    return _with_symbol(contract_text(bid, stake))
+
+
+def _with_symbol(text: str) -> str:
+    return text[:1] + SYMBOLS.get(text[1:2], text[1:2]) + text[2:]
 
 
 def vulnerable(state: State) -> str:
@@ -37,8 +35,8 @@ def contract(state: State) -> str:
     bid, over = int(state["bid"]), int(state["phase"]) != AUCTION
     if bid < 0:
         return "passed out" if over else "no bid yet"
-    text = suited(FIRST_BID + bid) + {1: "", 2: "X", 4: "XX"}[int(state["stake"])]
-    return f"{text} by {SEAT_NAMES[int(state['declarer'] if over else state['bidder'])]}"
+    by = SEAT_NAMES[int(state["declarer"] if over else state["bidder"])]
+    return f"{suited_contract(bid, int(state['stake']))} by {by}"
 
 
 def result(state: State) -> str:
