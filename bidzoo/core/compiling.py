@@ -53,7 +53,7 @@ def policy() -> str:
 
 
 def _probe() -> None:
-    """Compiled by nobody; numba says whether it could keep it."""
+    """Never compiled: numba says at once whether it could keep it."""
 
 
 def find_cache() -> None:
@@ -75,7 +75,7 @@ def kernel_named(module: str, name: str) -> Kernel:
 
 
 def ready(kernel: Kernel, arguments: tuple[Any, ...]) -> bool:
-    """The compiled form for such ``arguments`` need not be waited for; if it must, it is being made from now on."""
+    """Whether to call the compiled form with such ``arguments`` now; if not, it is being compiled from now on."""
     if policy() == "now":
         return True
     signature = _signature(kernel, arguments)

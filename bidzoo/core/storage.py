@@ -34,7 +34,7 @@ else:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """What fails in here is an error of writing ``path``, not of the files that this takes."""
+    """An OSError in here names ``path``, not the temporary files that writing it takes."""
     try:
         yield
     except OSError as problem:
@@ -62,7 +62,7 @@ def check_writable(path: Path, folder: bool = False) -> None:
 
 
 def replace_file(path: Path, content: bytes | Callable[[IO[bytes]], object]) -> None:
-    """``path`` holds ``content``, or what it writes, or what was there before: written beside it, then renamed."""
+    """Write ``content``, or what it writes, to ``path``, whole or not at all: to a file beside it, then renamed."""
     with _named(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

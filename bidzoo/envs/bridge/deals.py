@@ -141,8 +141,7 @@ _PLAN: Plan = {
     "tricks": Numbers(("n", TRICK_BYTES), 0, 255),
 }
 
-_CODES = np.arange(256)
-_SEAT_OF = _CODES[:, None] >> 2 * np.arange(4) & 3  # [256, 4]  byte, suit
+_SEAT_OF = np.arange(256)[:, None] >> 2 * np.arange(4) & 3  # [256, 4]  byte, suit
 _NIBBLES = ((_SEAT_OF[:, None] == np.arange(4)[:, None]) << np.arange(4)).sum(2)  # [256, 4]  byte, seat: suits held
 _SPREAD = ((np.arange(16)[:, None] >> np.arange(4) & 1) << 2 * np.arange(4)).sum(1)  # [16]  bit s at bit 2s
 
@@ -171,7 +170,7 @@ def unpack_tricks(numbers: U8) -> I8:
     """Tricks ``[n, 20]`` of bytes ``[n, 10]``; 15 tricks stay 15, for the check to find."""
     tricks = np.empty((len(numbers), 20), np.int8)
     tricks[:, ::2], tricks[:, 1::2] = numbers & 15, numbers >> 4
-    tricks[tricks == _UNKNOWN_IN_FILE] = -1
+    tricks[tricks == _UNKNOWN_IN_FILE] = UNKNOWN
     return tricks
 
 

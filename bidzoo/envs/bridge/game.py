@@ -45,14 +45,14 @@ from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder, read_board,
 from bidzoo.envs.picture import Picture
 
 VULNERABILITIES = ("none", "ns", "ew", "both")  # bit 0 N/S, bit 1 E/W
-ALSO = {"-": "none", "love": "none", "all": "both", "n/s": "ns", "e/w": "ew"}  # other words for them
+SYNONYMS = {"-": "none", "love": "none", "all": "both", "n/s": "ns", "e/w": "ew"}
 REWARDS = {"score": engine.SCORE, "par": engine.PAR, "duplicate": engine.DUPLICATE, "cost": engine.COST}
 _DEALS = f"{', '.join(SPLITS)}, a .npz, .pbn or .lin file, or a DealSet"
 
 
 def read_vulnerability(value: Any) -> int:
     """Place in ``VULNERABILITIES`` of such a word, or of another for it; ValueError names the choices."""
-    name = ALSO.get(str(value).lower(), str(value).lower())
+    name = SYNONYMS.get(str(value).lower(), str(value).lower())
     if name not in VULNERABILITIES:
         raise ValueError(f"not a vulnerability: {value!r}; {choose_from(value, VULNERABILITIES)}")
     return VULNERABILITIES.index(name)
