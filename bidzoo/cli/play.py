@@ -50,7 +50,7 @@ def play(
 
 
 def _read(session: "Session", path: Path) -> None:
-    from bidzoo.envs.bridge.formats.pbn import decode
+    from bidzoo.envs.bridge.board import decode
     from bidzoo.play import files
 
     files.load(session, path.name, decode(path.read_bytes(), str(path)))
