@@ -70,7 +70,7 @@ GAMES: dict[str, Entry] = {
 _ID = r"[a-z][a-z0-9_]*_v\d+"
 _registered: dict[str, Entry] = {}
 _announced: dict[str, Entry] = {}  # by installed packages, as last found
-_watching: dict[Callable[[str], None], set[str]] = {}  # who is told every id once, and which it has heard
+_listeners: dict[Callable[[str], None], set[str]] = {}  # each with the ids that it has been told
 
 
 # ---- which game a name means ---------------------------------------------------------------
@@ -78,7 +78,7 @@ _watching: dict[Callable[[str], None], set[str]] = {}  # who is told every id on
 
 def entries() -> dict[str, Entry]:
     """Every game by id: those of bidzoo, those registered, those announced by installed packages."""
-    _look_around()
+    _find_announced()
     return _known()
 
 
@@ -86,7 +86,7 @@ def _known() -> dict[str, Entry]:
     return {**GAMES, **_registered, **{name: one for name, one in _announced.items() if name not in _registered}}
 
 
-def _look_around() -> None:
+def _find_announced() -> None:
     """Find the games that installed packages announce: their metadata are read, their code is not."""
     from importlib.metadata import entry_points
 
@@ -96,7 +96,7 @@ def _look_around() -> None:
             warn(f"{source} announces a game {point.name!r}: expected a new id such as 'my_game_v0'", stacklevel=3)
         else:
             _announced[point.name] = Entry("", _gymnasium_id(point.name), "", point.value, source)
-    _tell()
+    _notify()
 
 
 def available() -> tuple[str, ...]:
@@ -257,7 +257,7 @@ def register_game(
         raise ValueError(f"game {env_id!r}: {rules.__name__} leaves out {missing}")
     about = summary or (getdoc(rules) or "").partition("\n")[0]
     _registered[env_id] = Entry("", gymnasium_id or _gymnasium_id(env_id), about, rules, _place(rules))
-    _tell()
+    _notify()
 
 
 def _place(rules: Callable[..., Game] | str) -> str:
@@ -269,28 +269,28 @@ def _gymnasium_id(env_id: str) -> str:
     return f"bidzoo/{''.join(word.capitalize() for word in name.split('_'))}-v{version}"
 
 
-def watch(hear: Callable[[str], None]) -> None:
-    """``hear(env_id)``, once, for every game there is and for each one that comes later."""
-    _watching.setdefault(hear, set())
-    _tell()
+def watch(listener: Callable[[str], None]) -> None:
+    """``listener(env_id)``, once, for every game there is and for each one that comes later."""
+    _listeners.setdefault(listener, set())
+    _notify()
 
 
-def _tell() -> None:
-    for hear, heard in _watching.items():
+def _notify() -> None:
+    for listener, told in _listeners.items():
         for env_id in _known():
-            if env_id not in heard:
-                heard.add(env_id)
-                hear(env_id)
+            if env_id not in told:
+                told.add(env_id)
+                listener(env_id)
 
 
-def _tell_pettingzoo(env_id: str) -> None:
+def _register_with_pettingzoo(env_id: str) -> None:
     """PettingZoo has a registry from 1.27 on."""
     if hasattr(pettingzoo, "register"):
         name, module = "-v".join(env_id.rsplit("_v", 1)), _entry(env_id).module
         pettingzoo.register("aec", f"bidzoo/{name}", f"{module}:env" if module else partial(make, env_id))
 
 
-def _tell_gymnasium(env_id: str) -> None:
+def _register_with_gymnasium(env_id: str) -> None:
     entry = _entry(env_id)
     if entry.gymnasium_id not in gymnasium.registry:
         gymnasium.register(
@@ -303,8 +303,8 @@ def _tell_gymnasium(env_id: str) -> None:
 
 def register_own() -> None:
     """Tell PettingZoo and Gymnasium about bidzoo's games; called by ``import bidzoo``."""
-    watch(_tell_pettingzoo)
-    watch(_tell_gymnasium)
+    watch(_register_with_pettingzoo)
+    watch(_register_with_gymnasium)
 
 
 def register_all() -> None:
@@ -313,4 +313,4 @@ def register_all() -> None:
     ``make`` and all else that takes a name find these by themselves; only ``gymnasium.make("bidzoo/MyGame-v0")`` and
     ``pettingzoo.make`` cannot know of them before, since ``import bidzoo`` does not look for packages.
     """
-    _look_around()
+    _find_announced()

@@ -22,10 +22,14 @@ from bidzoo.envs.bridge.deals import (
     alike,
     augment,
     augment_row,
+    pack_hands,
+    pack_tricks,
     packaged,
     random_deals,
+    read_deals,
+    unpack_hands,
+    unpack_tricks,
 )
-from bidzoo.envs.bridge.formats import deal_file
 
 
 def few(n: int = 5) -> DealSet:
@@ -36,7 +40,7 @@ def few(n: int = 5) -> DealSet:
 def broken(path: Path, **fields: object) -> Path:
     """A deal file with some fields replaced; ``None`` leaves one out."""
     deals = few()
-    owner, tricks = deal_file.pack_hands(deals.hands), deal_file.pack_tricks(deals.tricks)
+    owner, tricks = pack_hands(deals.hands), pack_tricks(deals.tricks)
     content = {"format": np.array(1), "owner": owner, "tricks": tricks, **fields}
     given: dict[str, Any] = {name: value for name, value in content.items() if value is not None}
     np.savez(path, **given)
@@ -56,13 +60,13 @@ def test_deals_are_told_apart_by_their_cards() -> None:
 def test_bytes_and_back(seed: int, n: int) -> None:
     hands = random_deals(seed, np.arange(n))
     tricks = np.random.default_rng(seed).integers(-1, 14, (n, 20)).astype(np.int8)
-    assert np.array_equal(deal_file.unpack_hands(deal_file.pack_hands(hands)), hands)
-    assert np.array_equal(deal_file.unpack_tricks(deal_file.pack_tricks(tricks)), tricks)
+    assert np.array_equal(unpack_hands(pack_hands(hands)), hands)
+    assert np.array_equal(unpack_tricks(pack_tricks(tricks)), tricks)
 
 
 def test_owner_bytes_are_those_of_the_data_readme() -> None:
     hands = random_deals(3, np.arange(4))
-    owner = deal_file.pack_hands(hands)
+    owner = pack_hands(hands)
     for b, seat in product(range(4), range(4)):
         for card in hand_cards(int(hands[b, seat])):
             assert owner[b, card // 4] >> 2 * (card % 4) & 3 == seat
@@ -75,7 +79,7 @@ def test_save_and_load(tmp_path: Path) -> None:
     assert np.array_equal(loaded.hands, deals.hands)
     assert np.array_equal(loaded.tricks, deals.tricks)
     assert loaded.checksum() == deals.checksum()
-    assert deal_file.read(tmp_path / "new" / "deals.npz")[2] == {"seed": 3}
+    assert read_deals(tmp_path / "new" / "deals.npz")[2] == {"seed": 3}
     deals.save(tmp_path / "again.npz", {"seed": 3})
     assert (tmp_path / "again.npz").read_bytes() == (tmp_path / "new" / "deals.npz").read_bytes()
     with pytest.raises(ValueError, match="read-only"):

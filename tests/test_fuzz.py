@@ -238,11 +238,10 @@ def lines_of(content: bytes) -> list[Any]:
 
 
 def _deals() -> bytes:
-    from bidzoo.envs.bridge.deals import packaged
-    from bidzoo.envs.bridge.formats import deal_file
+    from bidzoo.envs.bridge.deals import DealSet, packaged
 
-    hands, tricks = (array[:6] for array in packaged("validation"))
-    return written(lambda path: deal_file.write(path, hands, tricks, {"seed": 3}))
+    deals = DealSet(*(array[:6] for array in packaged("validation")))
+    return written(lambda path: deals.save(path, {"seed": 3}))
 
 
 def written(write: Callable[[Path], Any]) -> bytes:
@@ -255,11 +254,10 @@ def written(write: Callable[[Path], Any]) -> bytes:
 
 
 def _read_deals(path: Path) -> Any:
-    from bidzoo.envs.bridge.deals import DealSet
-    from bidzoo.envs.bridge.formats import deal_file
+    from bidzoo.envs.bridge.deals import DealSet, pack_hands, pack_tricks
 
     hands, tricks = DealSet.load(path)
-    return {"owner": deal_file.pack_hands(hands).tolist(), "tricks": deal_file.pack_tricks(tricks).tolist()}
+    return {"owner": pack_hands(hands).tolist(), "tricks": pack_tricks(tricks).tolist()}
 
 
 def _auctions() -> Any:
@@ -270,12 +268,12 @@ def _auctions() -> Any:
 
 
 def _read_auctions(path: Path) -> Any:
-    from bidzoo.envs.bridge.formats import deal_file
+    from bidzoo.envs.bridge.deals import pack_hands
     from bidzoo.envs.bridge.formats.auctions import Auctions
 
     data = Auctions.load(path)
     return {
-        "owner": deal_file.pack_hands(data.hands).tolist(),
+        "owner": pack_hands(data.hands).tolist(),
         "dealer": data.dealer.tolist(),
         "vulnerable": (data.vulnerable[:, None] >> np.arange(2) & 1).tolist(),
         "length": np.diff(data.start).tolist(),

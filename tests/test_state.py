@@ -15,7 +15,7 @@ from bidzoo.core.cards import SEATS, call_text
 from bidzoo.envs.bridge import features as bridge_features
 from bidzoo.envs.bridge.deals import DealSet, packaged
 from bidzoo.envs.bridge.state import UNKNOWN_POINTS
-from bidzoo.envs.spades import features as spades_features
+from bidzoo.envs.spades import observation as spades_observation
 from bidzoo.registry import GAMES
 from bidzoo.wrappers.batch import Batch
 
@@ -494,8 +494,8 @@ def test_small_games_in_words():
     ("page", "layout"),
     [
         ("bridge.md", bridge_features.state_layout(True, True, True)),
-        ("spades.md", spades_features.state_layout(True)),
-        ("spades.md", spades_features.state_layout(False)),
+        ("spades.md", spades_observation.state_layout(True)),
+        ("spades.md", spades_observation.state_layout(False)),
     ],
 )
 def test_the_pages_show_the_layouts(page, layout):

@@ -16,7 +16,7 @@ from bidzoo.benchmarks.match import Run, slow
 from bidzoo.benchmarks.results import Figure, Measured, ResultTable
 from bidzoo.core.cards import FIRST_BID, NUM_BIDS, NUM_CALLS, call_number, call_text
 from bidzoo.core.kernels import I64, Bool, States
-from bidzoo.envs.bridge.text import suited
+from bidzoo.envs.bridge.render import suited
 
 BALANCED = -1
 LEVELS = tuple(str(level) for level in range(1, 8))

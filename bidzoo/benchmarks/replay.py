@@ -11,9 +11,9 @@ from bidzoo.benchmarks import records
 from bidzoo.benchmarks.match import SEATINGS, Episodes, summary
 from bidzoo.benchmarks.records import Record, place
 from bidzoo.benchmarks.results import ResultTable
-from bidzoo.core.cards import FIRST_BID, SEAT_NAMES, SEATS
+from bidzoo.core.cards import SEAT_NAMES, SEATS
 from bidzoo.core.kernels import States
-from bidzoo.envs.bridge import text as words
+from bidzoo.envs.bridge import render as words
 from bidzoo.envs.bridge.board import Board, contract_numbers
 from bidzoo.envs.bridge.deals import READERS, read_boards
 from bidzoo.envs.bridge.double_dummy import dd_tricks_of
@@ -159,7 +159,7 @@ def _ending(board: Board, solve: bool) -> str:
     else:
         bid, stake = contract_numbers(board.contract)
         by = "" if board.declarer is None else f" by {SEAT_NAMES[board.declarer]}"
-        parts = [words.suited(FIRST_BID + bid) + {1: "", 2: "X", 4: "XX"}[stake] + by]
+        parts = [words.suited_contract(bid, stake) + by]
         if board.result is not None:
             extra = board.result - (bid // 5 + 7)
             made = "made" if extra == 0 else f"made +{extra}" if extra > 0 else f"down {-extra}"

@@ -68,15 +68,15 @@ def import_(
     """Take the deals, and the double-dummy tables if tagged, from a PBN or LIN file."""
     from dataclasses import replace
 
-    from bidzoo.envs.bridge.deals import DealSet, deals_of, read_boards
+    from bidzoo.envs.bridge.deals import DealSet, deals_of, read_boards, read_deals
     from bidzoo.envs.bridge.double_dummy import solve_tricks
-    from bidzoo.envs.bridge.formats import deal_file, pbn
+    from bidzoo.envs.bridge.formats import pbn
 
     boards = [] if file.suffix == ".npz" else read_boards(file)
     if not boards and out.suffix == ".pbn":
         raise ValueError(f"{out}: {file} says no dealers to keep, expected an ending .npz")
     deals = deals_of(boards, str(file)) if boards else DealSet.load(file)
-    if out.exists() and deal_file.read(out)[2].get("solved", True):  # what solved nothing is made again in a moment
+    if out.exists() and read_deals(out)[2].get("solved", True):  # what solved nothing is made again in a moment
         new_file(out)
     if solve:
         missing = (deals.tricks < 0).any(1)
@@ -123,14 +123,13 @@ def _show(path: Path) -> None:
     import numpy as np
 
     from bidzoo.core.cards import SEATS, STRAINS
-    from bidzoo.envs.bridge.deals import READERS, DealSet, deals_of, read_boards, summary
-    from bidzoo.envs.bridge.formats import deal_file
+    from bidzoo.envs.bridge.deals import READERS, DealSet, deals_of, read_boards, read_deals, summary
 
     provenance: dict[str, Any] = {}
     if path.suffix.lower() in READERS:
         deals = deals_of(read_boards(path), str(path))
     else:
-        hands, tricks, provenance = deal_file.read(path)
+        hands, tricks, provenance = read_deals(path)
         deals = DealSet.of(hands, tricks, str(path))
     numbers = summary(deals)
     lines = {

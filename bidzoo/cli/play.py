@@ -50,7 +50,7 @@ def play(
 
 
 def _read(session: "Session", path: Path) -> None:
-    from bidzoo.envs.bridge.formats.pbn import decode
+    from bidzoo.envs.bridge.board import decode
     from bidzoo.play import files
 
     files.load(session, path.name, decode(path.read_bytes(), str(path)))
@@ -146,7 +146,7 @@ def _of_file(path: Path, number: int | None) -> "tuple[Game, State]":
 def _double_dummy(state: "State", solve: bool) -> str:
     """The table of tricks and par; empty where it is not known and not to be solved."""
     from bidzoo.core.cards import SEAT_NAMES, STRAINS
-    from bidzoo.envs.bridge import text
+    from bidzoo.envs.bridge import render
     from bidzoo.play.session import double_dummy_of
 
     if not solve and (state["tricks"] < 0).any():
@@ -155,4 +155,4 @@ def _double_dummy(state: "State", solve: bool) -> str:
     state["tricks"] = tricks
     rows = [["", *STRAINS], *([SEAT_NAMES[s], *map(str, tricks[5 * s : 5 * s + 5])] for s in range(4))]
     table = "\n".join(f"{row[0]:<8}" + "".join(f"{cell:>4}" for cell in row[1:]) for row in rows)
-    return f"{table}\nPar: {text.score(points) if points else '0'}"
+    return f"{table}\nPar: {render.score(points) if points else '0'}"

@@ -1,10 +1,14 @@
-"""Compiled forms of kernels, made beside the program that needs them.
+"""Compiled forms of kernels, made beside the program that needs them, and what a kernel is to another one.
 
 numba takes 15 to 50 seconds to compile a game or an agent, once a machine. Meanwhile kernels run as plain Python, with
 the same bytes: a process of low priority compiles into numba's cache what was called, and ``Kernel`` goes over to the
 compiled form when it finds it there. What would take minutes uncompiled waits instead, and says so in one line.
 
 ``BIDZOO_COMPILE=now`` waits always (tests, benchmarks, clusters); ``bidzoo compile`` prepares everything beforehand.
+
+numba takes a callee to machine code with an entry from Python, and then optimises all of it anew in each caller, and
+in each of theirs. A **body** stops before that: it is LLVM code, typed, lowered and kept in numba's cache once. What
+Python calls links the bodies it needs and alone is optimised, as one piece.
 """
 
 from __future__ import annotations
@@ -14,13 +18,17 @@ import pickle
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numba import config, njit
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.registry import CPUDispatcher, CPUTarget, cpu_target
 
 if TYPE_CHECKING:
     from bidzoo.core.kernels import Kernel
@@ -45,7 +53,7 @@ def policy() -> str:
 
 
 def _probe() -> None:
-    """Compiled by nobody; numba says whether it could keep it."""
+    """Never compiled: numba says at once whether it could keep it."""
 
 
 def find_cache() -> None:
@@ -67,7 +75,7 @@ def kernel_named(module: str, name: str) -> Kernel:
 
 
 def ready(kernel: Kernel, arguments: tuple[Any, ...]) -> bool:
-    """The compiled form for such ``arguments`` need not be waited for; if it must, it is being made from now on."""
+    """Whether to call the compiled form with such ``arguments`` now; if not, it is being compiled from now on."""
     if policy() == "now":
         return True
     signature = _signature(kernel, arguments)
@@ -101,6 +109,56 @@ def _is_kept(kernel: Kernel, signature: tuple[Any, ...]) -> bool:
     """numba's cache on disk has the compiled form."""
     cache = kernel.compiled._cache
     return cache._index_key(signature, kernel.compiled.targetctx.codegen()) in cache._cache_file._load_index()
+
+
+# ---- a kernel as others call it ------------------------------------------------------------
+# These classes are numba's own with steps left out; ``tests/test_kernels.py`` sees that they are.
+
+
+class _Code(JITCodeLibrary):
+    """Linked with what it calls, as every library; neither optimised as a whole nor made machine code."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def serialize_using_object_code(self) -> Any:  # there is none
+        self._ensure_finalized()
+        return self.name, "bitcode", self._get_module_for_linking().as_bitcode()
+
+
+class _Files(CompileResultCacheImpl):
+    def get_filename_base(self, fullname: str, abiflags: str) -> Any:
+        return super().get_filename_base(f"{fullname}.body", abiflags)
+
+
+class _Cache(FunctionCache):
+    _impl_class = _Files
+
+
+class _Target(CPUTarget):
+    """numba's target for this machine, which makes ``_Code``."""
+
+    typing_context = cpu_target.typing_context
+    target_context = copy(cpu_target.target_context)  # functions that one knows the other knows
+
+
+_codegen = _Target.target_context._internal_codegen = copy(cpu_target.target_context.codegen())
+_codegen._library_class = _Code
+_codegen.set_env = lambda name, environment: None  # a place in machine code
+
+
+class Body(CPUDispatcher):
+    """``function`` as kernels call it, compiled with ``options``."""
+
+    targetdescr = _Target("cpu")
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        super().__init__(function, targetoptions={"nopython": True, **options, "no_cpython_wrapper": True})
+        self._cache = _Cache(function)
 
 
 # ---- the process that compiles -------------------------------------------------------------

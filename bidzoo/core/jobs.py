@@ -83,15 +83,15 @@ def _in_order(results: Results) -> Iterator[Any]:
             following += 1
 
 
-def _alone(function: Callable[..., Any], *task: Any) -> Any:
-    """``function(*task)`` on one thread: the workers share the cores. Ctrl-C is for the process that waits for it."""
+def _on_one_thread(function: Callable[..., Any], *task: Any) -> Any:
+    """``function(*task)`` on one thread: the workers share the cores. Ctrl-C is left to the process that waits."""
     set_threads(1)
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     return function(*task)
 
 
-def _same(function: Callable[..., Any]) -> Callable[..., Any]:
+def _identity(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
@@ -106,14 +106,14 @@ def kill_workers() -> None:
 
 
 @contextmanager
-def _unheard() -> Iterator[None]:
-    """Processes that begin in here never hear Ctrl-C: a worker that still imports would have a traceback to say."""
+def _interrupts_blocked() -> Iterator[None]:
+    """Processes started in here ignore Ctrl-C: a worker that is still importing would print a traceback."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
     from multiprocessing import resource_tracker
 
-    resource_tracker.ensure_running()  # loky wants it too, and its beginning unblocks Ctrl-C
+    resource_tracker.ensure_running()  # loky starts it otherwise, which unblocks Ctrl-C
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -131,9 +131,9 @@ def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
     waiting, vain = set(range(len(tasks))), 0
     while waiting:
         before = len(waiting)
-        with _unheard():
+        with _interrupts_blocked():
             _executor = executor = get_reusable_executor(max_workers=workers, env=WORKER)  # a new one after a death
-            futures = {executor.submit(_alone, function, *tasks[number]): number for number in sorted(waiting)}
+            futures = {executor.submit(_on_one_thread, function, *tasks[number]): number for number in sorted(waiting)}
         try:
             for future in done_first(futures):
                 if isinstance(future.exception(), BrokenProcessPool):
@@ -154,7 +154,7 @@ def _ray(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> R
 
     if not ray.is_initialized():
         ray.init(log_to_driver=False)
-    remote = ray.remote(max_retries=RETRIES, scheduling_strategy="SPREAD")(_alone)
+    remote = ray.remote(max_retries=RETRIES, scheduling_strategy="SPREAD")(_on_one_thread)
     shared = ray.put(function)  # once a machine, not once a task
     pending: dict[Any, int] = {}
     following = 0
@@ -182,8 +182,9 @@ def _dask(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
     except ValueError:  # none yet; it stays to the end of this process
         client = Client(n_workers=workers, threads_per_worker=1, dashboard_address=None) if here else Client()
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"}):  # policies hold their networks
-        shared = client.submit(_same, function, pure=False)  # scattered data would be lost with a worker, results not
-    futures = {client.submit(_alone, shared, *task, pure=False): i for i, task in enumerate(tasks)}
+        # scattered data would be lost with a worker, results are not
+        shared = client.submit(_identity, function, pure=False)
+    futures = {client.submit(_on_one_thread, shared, *task, pure=False): i for i, task in enumerate(tasks)}
     for future in done_first(futures):
         try:
             result = future.result()

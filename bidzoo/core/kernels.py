@@ -24,7 +24,7 @@ from numba.extending import typeof_impl
 from numpy.typing import ArrayLike, NDArray
 
 from bidzoo.core import compiling
-from bidzoo.core.linking import Body
+from bidzoo.core.compiling import Body
 from bidzoo.core.threads import spread
 
 F = TypeVar("F", bound=Callable[..., Any])

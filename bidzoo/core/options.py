@@ -8,6 +8,7 @@ class Options(Checked):
 """
 
 import math
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, fields
 from inspect import Parameter, isclass, signature
@@ -104,7 +105,7 @@ class Length(NamedTuple):
         return f"of length {self.least} or more" + ("" if self.most == math.inf else f", up to {self.most}")
 
 
-MOST = float.fromhex("0x1.fffffffffffffp+1023")  # of a float
+FINITE = Range(-sys.float_info.max, sys.float_info.max)
 
 
 class NotFinite:
@@ -182,7 +183,7 @@ def fits(kind: Any, value: Any) -> bool:
     if kind is int:
         return is_whole(value)
     if kind is float:
-        return isinstance(value, Real) and not isinstance(value, bool) and value in Range(-MOST, MOST)
+        return isinstance(value, Real) and not isinstance(value, bool) and value in FINITE
     if kind is NotFinite:
         return isinstance(value, float) and not math.isfinite(value)
     return kind is Any or isinstance(value, kind)

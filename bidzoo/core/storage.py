@@ -12,12 +12,12 @@ import sys
 import tempfile
 import weakref
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Generic, TypeVar, get_type_hints
+from typing import IO, Any, Generic, Self, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -34,7 +34,7 @@ else:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """What fails in here is an error of writing ``path``, not of the files that this takes."""
+    """An OSError in here names ``path``, not the temporary files that writing it takes."""
     try:
         yield
     except OSError as problem:
@@ -62,7 +62,7 @@ def check_writable(path: Path, folder: bool = False) -> None:
 
 
 def replace_file(path: Path, content: bytes | Callable[[IO[bytes]], object]) -> None:
-    """``path`` holds ``content``, or what it writes, or what was there before: written beside it, then renamed."""
+    """Write ``content``, or what it writes, to ``path``, whole or not at all: to a file beside it, then renamed."""
     with _named(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -183,7 +183,21 @@ def append_file(path: Path, content: bytes) -> None:
         _append(file, content)
 
 
-class Journal:
+class Closing(ABC):
+    """An open file, closed at the end of its ``with``."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the file and let others at it."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+class Journal(Closing):
     """Records of ``size`` bytes in a file. Several processes may append to it (on POSIX; elsewhere one at a time).
 
     First line: a JSON header that says what the records are. Then records, each followed by its CRC-32. A torn
@@ -226,16 +240,9 @@ class Journal:
             _append(self._file, lines)
 
     def close(self) -> None:
-        """Close the file and let others at it."""
         self._file.close()
         if self._lock:
             self._lock.release()
-
-    def __enter__(self) -> "Journal":
-        return self
-
-    def __exit__(self, *error: type[BaseException] | BaseException | TracebackType | None) -> None:
-        self.close()
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -312,7 +319,7 @@ Job = TypeVar("Job", bound=tuple[Any, ...])
 Outcome = TypeVar("Outcome", bound=tuple[Any, ...])
 
 
-class Ledger(Generic[Job, Outcome]):
+class Ledger(Closing, Generic[Job, Outcome]):
     """Finished jobs of a long run: ``done`` holds outcomes by job, both named tuples of JSON values.
 
     ``path`` has a line for each; without a path they are in memory only.
@@ -357,15 +364,8 @@ class Ledger(Generic[Job, Outcome]):
         self.done[job] = outcome
 
     def close(self) -> None:
-        """Close the file and let others at it."""
         if self._lines:
             self._lines.close()
-
-    def __enter__(self) -> "Ledger[Job, Outcome]":
-        return self
-
-    def __exit__(self, *error: type[BaseException] | BaseException | TracebackType | None) -> None:
-        self.close()
 
 
 def _kinds(record: type[Any]) -> dict[str, Any]:

@@ -379,7 +379,7 @@ def _class_of(game: type[Game]) -> type[Game]:
 
 
 class _Encoded(Game):
-    """Mixin: the rules write the observation that they know beside, and what is shown is written after them."""
+    """Mixin: the given game writes its observation into an array of its own; ours is written after it."""
 
     _given: Game
 
@@ -387,25 +387,25 @@ class _Encoded(Game):
         return with_encoder, (self._given, self.encoder)
 
     def begin(self, states: States, boards: I64, seed: int, out: Buffers, rows: Bool | None = None) -> None:
-        self._given.begin(states, boards, seed, self._aside(out), rows)
+        self._given.begin(states, boards, seed, self._with_own_observation(out), rows)
         self._show(states, out)
 
     def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
-        self._given.step(states, actions, seed, self._aside(out), stride)
+        self._given.step(states, actions, seed, self._with_own_observation(out), stride)
         self._show(states, out)
 
     def step_one(self, states: States, action: int, out: Buffers) -> None:
-        self._given.step_one(states, action, self._aside(out))
+        self._given.step_one(states, action, self._with_own_observation(out))
         self._show(states, out)
 
     def fix(self, states: States, options: Mapping[str, Any], out: Buffers) -> None:
-        self._given.fix(states, options, self._aside(out))
+        self._given.fix(states, options, self._with_own_observation(out))
         self._show(states, out)
 
     def observe(self, states: States, b: int, player: int, out: I8) -> None:
         self.encoder.encode(self.view_of(states[b : b + 1], np.array([player])), out[None])
 
-    def _aside(self, out: Buffers) -> Buffers:
+    def _with_own_observation(self, out: Buffers) -> Buffers:
         return out._replace(observation=np.empty((len(out.player), self._given.encoder.layout.size), np.int8))
 
     def _show(self, states: States, out: Buffers) -> None:

@@ -2,7 +2,7 @@
 
 A ``Picture`` is a list of shapes, x to the right and y down in pixels, later shapes on top. A suit symbol
 in a text becomes a drawn shape of that suit's colour, so a game writes ``text(x, y, "3♠ by N")``.
-Widths of text are reckoned (``width``), not asked of a font, so that both outputs agree.
+Widths of text are computed (``width``), not asked of a font, so that both outputs agree.
 
 >>> picture = Picture(200, 60)
 >>> picture.text(100, 30, "4♥ doubled", size=20, anchor="middle")
@@ -309,7 +309,7 @@ def _paint(draw: "ImageDraw", shape: _Box | _Suit | _Words, scale: float) -> Non
             draw.polygon([(float(x), float(y)) for x, y in at], SUIT_COLORS[shape.suit])
     else:
         font, bold = _font(shape.size * scale), max(round(shape.size * scale * 0.025), 1) if shape.bold else 0
-        for i, letter in enumerate(shape.text):  # each in its reckoned place, as textLength does in SVG
+        for i, letter in enumerate(shape.text):  # each in its computed place, as textLength does in SVG
             middle = width(shape.text[:i], shape.size, shape.bold) + width(letter, shape.size, shape.bold) / 2
             place = ((shape.x + middle) * scale, shape.y * scale)
             draw.text(place, letter, shape.color, font, "ms", stroke_width=bold, stroke_fill=shape.color)

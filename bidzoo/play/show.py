@@ -8,14 +8,14 @@ from bidzoo.agents import BRIDGE
 from bidzoo.agents.explanation import Explanation
 from bidzoo.core.cards import NUM_CALLS, SIDES, hand_cards
 from bidzoo.core.kernels import F32, State
+from bidzoo.envs.bridge import render
 from bidzoo.envs.bridge import state as bridge_state
-from bidzoo.envs.bridge import text
 from bidzoo.envs.signalling.game import SignallingGame
 from bidzoo.envs.signalling.state import OVER as SIGNALLING_OVER
 from bidzoo.envs.spades import state as spades_state
 from bidzoo.envs.spades.deals import STRENGTHS, SUITS, deck_card_text
-from bidzoo.envs.spades.features import sides_named
-from bidzoo.envs.spades.text import bid_text
+from bidzoo.envs.spades.observation import sides_named
+from bidzoo.envs.spades.render import bid_text
 from bidzoo.play.catalog import HUMAN, offer
 from bidzoo.play.session import Position, Session, double_dummy_of
 
@@ -129,15 +129,15 @@ def _bridge(session: Session, state: State) -> Plain:
         "hands": [hand_cards(int(hand)) if seat in seen else None for seat, hand in enumerate(hands)],
         "counts": [int(hand).bit_count() for hand in hands],
         "calls": [int(call) for call in state["calls"][: int(state["length"])]],
-        "contract": text.contract(state) if int(state["bid"]) >= 0 or phase != bridge_state.AUCTION else "",
+        "contract": render.contract(state) if int(state["bid"]) >= 0 or phase != bridge_state.AUCTION else "",
         "declarer": declarer,
         "dummy": dummy,
         "strain": trump if declarer >= 0 else None,
         "turn": int(state["hand_to_play" if playing else "turn"]),
-        "trick": _trick(state, lambda cards, leader: text.winner(cards, leader, trump)),
-        "tricks": len(text.tricks(state)),
+        "trick": _trick(state, lambda cards, leader: render.winner(cards, leader, trump)),
+        "tricks": len(render.tricks(state)),
         "won": [int(n) for n in state["won"]],
-        "result": text.result(state) or ("passed out" if over else ""),
+        "result": render.result(state) or ("passed out" if over else ""),
     }
 
 
@@ -187,7 +187,7 @@ def _spades(session: Session, state: State) -> Plain:
 
 def _trick(state: State, winner: Callable[[list[int], int], int]) -> Plain | None:
     """The trick on the table: the current one, or the last as long as nobody has led to the next."""
-    tricks = text.tricks(state)
+    tricks = render.tricks(state)
     if not tricks:
         return None
     cards, leader = tricks[-1]
@@ -230,7 +230,7 @@ def double_dummy(session: Session) -> Plain:
             "the double-dummy table would tell the hidden hands: it is shown at the end, or with 'show all'"
         )
     tricks, points = double_dummy_of(state)
-    return {"tricks": [int(n) for n in tricks], "par": points, "words": text.score(points) if points else "0"}
+    return {"tricks": [int(n) for n in tricks], "par": points, "words": render.score(points) if points else "0"}
 
 
 def total(session: Session) -> Plain:

@@ -13,7 +13,7 @@ from rich.text import Text
 from bidzoo.core.cards import FIRST_BID, RANKS, SEAT_NAMES, SEATS, STRAINS, SUITS, SYMBOLS, card_symbol
 from bidzoo.core.kernels import State
 from bidzoo.core.storage import replace_file
-from bidzoo.envs.bridge import text
+from bidzoo.envs.bridge import render
 from bidzoo.play import files, show
 from bidzoo.play.catalog import HUMAN, offer, usual
 from bidzoo.play.session import Session
@@ -68,7 +68,7 @@ def _choices(session: Session, data: dict[str, Any]) -> Text:
         if action not in bids:
             words.append_text(suited(action_text(action))).append("  ")
     if bids:
-        words.append("or a bid from ").append_text(suited(text.suited(bids[0]["action"])))
+        words.append("or a bid from ").append_text(suited(render.suited(bids[0]["action"])))
     return words
 
 
@@ -91,10 +91,13 @@ def _hand(cards: list[int], table: dict[str, Any]) -> Text:
 
 
 def _bridge(table: dict[str, Any], state: State) -> list[RenderableType]:
-    rows = Grid(*(SEAT_NAMES[seat] for seat in text.COLUMNS), box=None, padding=(0, 2, 0, 0))
-    for row in text.auction(state):
+    rows = Grid(*(SEAT_NAMES[seat] for seat in render.COLUMNS), box=None, padding=(0, 2, 0, 0))
+    for row in render.auction(state):
         rows.add_row(*map(suited, row))
-    parts: list[RenderableType] = [Text(f"dealer {SEATS[table['dealer']]}, vulnerable: {text.vulnerable(state)}"), rows]
+    parts: list[RenderableType] = [
+        Text(f"dealer {SEATS[table['dealer']]}, vulnerable: {render.vulnerable(state)}"),
+        rows,
+    ]
     if table["contract"]:
         parts.append(Text.assemble("contract: ", suited(table["contract"])))
     return parts + _trick(table, f"tricks: N/S {table['won'][0]}, E/W {table['won'][1]}" if table["tricks"] else "")

@@ -20,8 +20,7 @@ from bidzoo.cli import train as commands
 from bidzoo.cli.main import app
 from bidzoo.core.cards import call_number
 from bidzoo.envs.bridge.bidder import BIDDER1375, SYSTEMS
-from bidzoo.envs.bridge.deals import packaged
-from bidzoo.envs.bridge.formats import deal_file
+from bidzoo.envs.bridge.deals import pack_hands, packaged
 from bidzoo.envs.bridge.formats.auctions import SystemAuctions, SystemPositions
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.observation import ENCODERS
@@ -33,7 +32,7 @@ SMALL = Experts(width=24, depth=2)
 
 CALLS = ["P P P P", "1C P P P", "P 1C X XX P P P"]
 FIELDS = {
-    "owner": deal_file.pack_hands(packaged("test").hands[:3]),
+    "owner": pack_hands(packaged("test").hands[:3]),
     "dealer": np.array([0, 1, 2]),
     "vulnerable": np.zeros((3, 2), np.uint8),
     "length": np.array([len(text.split()) for text in CALLS]),

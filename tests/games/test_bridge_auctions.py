@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bidzoo.core.cards import FULL_DECK, call_number
-from bidzoo.envs.bridge.deals import random_deals
+from bidzoo.envs.bridge.deals import pack_hands, random_deals, unpack_hands
 from bidzoo.envs.bridge.formats.auctions import Auctions, Positions
 from bidzoo.envs.bridge.observation import ENCODERS
 
@@ -12,11 +12,9 @@ CALLS = [[0, 0, 0, 0], [3, 0, 0, 0], [0, 3, 1, 2, 0, 0, 0]]  # passed out; 1C; P
 
 
 def fields(n=3):
-    from bidzoo.envs.bridge.formats import deal_file
-
     calls = [CALLS[i % 3] for i in range(n)]
     return {
-        "owner": deal_file.pack_hands(random_deals(5, np.arange(n))),
+        "owner": pack_hands(random_deals(5, np.arange(n))),
         "dealer": np.arange(n, dtype=np.uint8) % 4,
         "vulnerable": np.array([[0, 0], [1, 0], [1, 1]] * n, np.uint8)[:n],
         "length": np.array([len(c) for c in calls], np.uint8),
@@ -165,9 +163,7 @@ def test_a_digest_is_of_the_auctions_and_of_which_they_are(tmp_path):
 def test_splits_cover_everything_once_and_follow_the_deal():
     n = 4000
     f = fields(n)
-    from bidzoo.envs.bridge.formats import deal_file
-
-    hands = deal_file.unpack_hands(f["owner"])
+    hands = unpack_hands(f["owner"])
     zeros = np.zeros(n, np.int8)
     data = Auctions.of(hands, zeros, zeros, f["length"].astype(np.int64), f["calls"].astype(np.int8), "test")
     parts = [set(data.split(which).tolist()) for which in ("train", "validation", "test")]

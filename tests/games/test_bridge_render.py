@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from bidzoo.core.cards import FIRST_BID, PASS, SEATS, SUITS, SYMBOLS, call_text, hand_number
 from bidzoo.core.kernels import States
-from bidzoo.envs.bridge import text as render
-from bidzoo.envs.bridge import text as wording
+from bidzoo.envs.bridge import render
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.picture import picture
+from bidzoo.envs.bridge.render import picture
 from bidzoo.envs.bridge.state import AUCTION, PLAY
 from bidzoo.envs.picture import INK, SUIT_COLORS
 
@@ -96,7 +95,7 @@ def test_double_dummy_result(tricks: int, ending: str) -> None:
     for call in ("4S", "P", "P", "P"):
         game.step(tables, np.array([game.action_number(call)]), 0, out, 0)
     assert render.text(tables[0]).endswith(f"Contract: 4♠ by South, {ending}")
-    assert wording.result(tables[0]) == ending
+    assert render.result(tables[0]) == ending
 
 
 @settings(max_examples=60, deadline=None)
@@ -110,15 +109,15 @@ def test_text_shows_hands_auction_and_tricks(seed: int) -> None:
     for seat, rows in enumerate((suits[:4], suits[5:12:2], suits[12:], suits[4:12:2])):
         assert [symbol for symbol, _ in rows] == [SYMBOLS[suit] for suit in reversed(SUITS)]
         assert hand_number(".".join(ranks for _, ranks in rows)) == shown[seat]
-    calls = [call for row in wording.auction(table) for call in row if call]
+    calls = [call for row in render.auction(table) for call in row if call]
     expected = [call_text(int(call)) for call in table["calls"][: int(table["length"])]]
     plain = [call.translate({ord(symbol): suit for suit, symbol in SYMBOLS.items()}) for call in calls]
     assert plain == expected + (["?"] if table["phase"] == AUCTION else [])
-    tricks = wording.tricks(table)
+    tricks = render.tricks(table)
     assert sum(card >= 0 for cards, _ in tricks for card in cards) == table["plays"]
     won = [0, 0]
     for cards, leader in tricks[: int(table["plays"]) // 4]:
-        won[wording.winner(cards, leader, int(table["bid"]) % 5) % 2] += 1
+        won[render.winner(cards, leader, int(table["bid"]) % 5) % 2] += 1
     assert won == table["won"].tolist()
 
 
@@ -132,7 +131,7 @@ def test_the_second_table_names_the_first_result() -> None:
         game.step(tables, out.mask.argmax(1), 0, out, 0)
     text = render.text(tables[0])
     assert ", second table · dealer N" in text
-    assert f"first table {wording.score(int(tables['points'][0, 0]))}" in text
+    assert f"first table {render.score(int(tables['points'][0, 0]))}" in text
 
 
 # ---- pictures ----------------------------------------------------------------------------

@@ -35,9 +35,9 @@ from bidzoo.core.options import Checked, Count, Share, Whole, check_names, takes
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row
 from bidzoo.envs.bridge.double_dummy import solve_contracts
+from bidzoo.envs.bridge.render import suited
 from bidzoo.envs.bridge.score import imps_row, north_south_row
 from bidzoo.envs.bridge.state import AUCTION, STATE, VIEW, public_row, views
-from bidzoo.envs.bridge.text import suited
 
 # ---- auctions replayed and played out, without a game ------------------------------------
 

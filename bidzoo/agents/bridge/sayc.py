@@ -42,7 +42,7 @@ from bidzoo.agents.explanation import Explanation
 from bidzoo.core.cards import FIRST_BID, NOTRUMP, NUM_CALLS, PASS, SEATS, SUITS, SYMBOLS
 from bidzoo.core.kernels import I8, I64, State, States, allocate, batched, row
 from bidzoo.core.streams import Streams
-from bidzoo.envs.bridge.text import suited
+from bidzoo.envs.bridge.render import suited
 
 
 class Pass:

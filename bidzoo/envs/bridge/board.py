@@ -1,6 +1,6 @@
 """One board as files of played bridge hold it: the deal, and as much of auction, play and result as is known.
 
-``pbn`` and ``lin`` read and write lists of these.
+``pbn`` and ``lin`` read and write lists of these; what both check stands here.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,10 @@ from bidzoo.envs.bridge.state import OVER, PLAY, STATE
 
 UNKNOWN_HAND = 0
 Hands = tuple[int, int, int, int]  # card bits of N E S W
-ANY_RESULT = range(NUM_CARDS // 4 + 1)  # declarer's tricks while no card is known
+MOST_TRICKS = HAND_SIZE
+ANY_RESULT = range(MOST_TRICKS + 1)  # declarer's tricks while no card is known
+LARGEST_BOARD = 999_999_999
+LONGEST_NOTE = 4096  # characters of a call's note
 VULNERABLE = ("None", "NS", "EW", "All")  # by number: bit 0 N/S, bit 1 E/W
 
 
@@ -100,6 +103,42 @@ def check_result(won: int, possible: range) -> None:
         raise ValueError(f"{won} tricks, expected {expected} by the cards played")
 
 
+# ---- text, the same in all formats -------------------------------------------------------
+
+
+def decode(content: bytes, source: str) -> str:
+    """Text of a file: UTF-8 with or without a byte order mark, else Latin-1, which PBN prescribes."""
+    if b"\0" in content:
+        raise ValueError(f"{source}: byte {content.index(0)} is 0, expected a text file")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
+def whole_number(text: str, low: int, high: int) -> int | None:
+    """The number that ``text`` writes in digits, if it is ``low`` ... ``high``."""
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(LARGEST_BOARD)) and low <= int(text) <= high):
+        return None
+    return int(text)
+
+
+def check_note(text: str) -> None:
+    """ValueError if the explanation of a call is too long."""
+    if len(text) > LONGEST_NOTE:
+        raise ValueError(f"a note of {len(text)} characters, expected at most {LONGEST_NOTE}")
+
+
+def check_text(where: str, text: str) -> None:
+    """ValueError if ``text`` cannot stand on one line of a text file."""
+    odd = next((letter for letter in text if letter in "\r\n\0" or "\ud800" <= letter <= "\udfff"), None)
+    if odd is not None:
+        raise ValueError(f"{where}: {text[:80]!r} holds {odd!r}, expected one line of text")
+
+
+# ---- auction and play --------------------------------------------------------------------
+
+
 class BoardReplay:
     """A table that follows an auction and its play call by call; ValueError at whatever the laws forbid."""
 
@@ -167,7 +206,7 @@ class BoardReplay:
     def possible_results(self) -> range:
         """Declarer's tricks as the tricks played so far allow."""
         won, played = int(self.state["won"][self.state["declarer"] % 2]), int(self.state["plays"]) // 4
-        return range(won, won + NUM_CARDS // 4 - played + 1)
+        return range(won, won + MOST_TRICKS - played + 1)
 
     @property
     def result(self) -> int | None:

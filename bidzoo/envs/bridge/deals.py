@@ -5,6 +5,7 @@ Double-dummy tricks are ``tricks[5 * declarer + strain]``: what declarer (N E S 
 """
 
 import hashlib
+import json
 from functools import cache
 from itertools import permutations
 from pathlib import Path
@@ -12,11 +13,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from bidzoo.core.arrays import Numbers, Plan, Text, load_npz, save_npz
 from bidzoo.core.cards import FULL_DECK, HAND_SIZE, SEATS, STRAINS, check_deal, high_card_points
 from bidzoo.core.kernels import (
     F64,
     I8,
     I64,
+    U8,
     State,
     assign_row,
     batched,
@@ -27,9 +30,10 @@ from bidzoo.core.kernels import (
     next_row,
     row,
 )
+from bidzoo.core.schema import json_value, parse
 from bidzoo.envs.bridge import auction
 from bidzoo.envs.bridge.board import Board
-from bidzoo.envs.bridge.formats import deal_file, lin, pbn
+from bidzoo.envs.bridge.formats import lin, pbn
 from bidzoo.envs.bridge.play import SUIT_OF_CLUBS
 
 Split = Literal["train", "validation", "test"]
@@ -66,13 +70,18 @@ class DealSet(NamedTuple):
     @classmethod
     def load(cls, path: str | Path) -> "DealSet":
         """The deals of a file written by ``save``; ValueError if it is anything else."""
-        hands, tricks, _ = deal_file.read(Path(path))
+        hands, tricks, _ = read_deals(Path(path))
         return cls.of(hands, tricks, str(path))
 
     def save(self, path: str | Path, provenance: dict[str, Any] | None = None) -> None:
-        """Write the checked deals whole or not at all; ``provenance`` says where they come from."""
+        """Write the checked deals whole or not at all; ``provenance`` says where they come from.
+
+        Same deals, same provenance: same bytes.
+        """
         check(self.hands, self.tricks, "deals")
-        deal_file.write(Path(path), self.hands, self.tricks, provenance or {})
+        text = np.array(json.dumps(provenance or {}, sort_keys=True))
+        owner, tricks = pack_hands(self.hands), pack_tricks(self.tricks)
+        save_npz(Path(path), format=np.array(FORMAT), provenance=text, owner=owner, tricks=tricks)
 
     @property
     def solved(self) -> int:
@@ -113,6 +122,64 @@ def check(hands: I64, tricks: I8, source: str) -> None:
             f"{source}: tricks: deal {deal}: {where} takes {tricks[deal, cell]} tricks, "
             f"expected 0 ... {HAND_SIZE}, or {UNKNOWN} for unknown"
         )
+
+
+# ---- deal files --------------------------------------------------------------------------
+# 23 bytes a deal before compression, an ``.npz`` without pickles.
+#
+# ``owner`` uint8 ``[n, 13]``: byte ``r`` holds the seats of the four cards of rank ``r``, two bits each, clubs lowest.
+# ``tricks`` uint8 ``[n, 10]``: two of the 20 double-dummy tricks to a byte, low four bits first; 14 = not known.
+# ``format``: 1. ``provenance``: a JSON text, where the deals come from. Both may be missing in files made elsewhere.
+
+FORMAT = 1
+OWNER_BYTES, TRICK_BYTES = 13, 10
+_UNKNOWN_IN_FILE = 14
+_PLAN: Plan = {
+    "format": Numbers((), FORMAT, FORMAT, required=False),
+    "provenance": Text(),
+    "owner": Numbers(("n", OWNER_BYTES), 0, 255),
+    "tricks": Numbers(("n", TRICK_BYTES), 0, 255),
+}
+
+_SEAT_OF = np.arange(256)[:, None] >> 2 * np.arange(4) & 3  # [256, 4]  byte, suit
+_NIBBLES = ((_SEAT_OF[:, None] == np.arange(4)[:, None]) << np.arange(4)).sum(2)  # [256, 4]  byte, seat: suits held
+_SPREAD = ((np.arange(16)[:, None] >> np.arange(4) & 1) << 2 * np.arange(4)).sum(1)  # [16]  bit s at bit 2s
+
+
+def pack_hands(hands: I64) -> U8:
+    """``owner`` bytes ``[n, 13]`` of deals ``[n, 4]``."""
+    suits = hands[:, None, :] >> 4 * np.arange(OWNER_BYTES)[:, None] & 15  # [n, rank, seat]
+    return (_SPREAD[suits] * np.arange(4)).sum(2).astype(np.uint8)
+
+
+def unpack_hands(owner: U8) -> I64:
+    """Deals ``[n, 4]`` of bytes ``[n, 13]``."""
+    hands = np.zeros((len(owner), 4), np.int64)
+    for rank in range(OWNER_BYTES):
+        hands |= _NIBBLES[owner[:, rank]] << 4 * rank
+    return hands
+
+
+def pack_tricks(tricks: I8) -> U8:
+    """Bytes ``[n, 10]`` of tricks ``[n, 20]``."""
+    numbers = np.where(tricks < 0, _UNKNOWN_IN_FILE, tricks).astype(np.uint8)
+    return (numbers[:, ::2] | numbers[:, 1::2] << 4).astype(np.uint8)
+
+
+def unpack_tricks(numbers: U8) -> I8:
+    """Tricks ``[n, 20]`` of bytes ``[n, 10]``; 15 tricks stay 15, for the check to find."""
+    tricks = np.empty((len(numbers), 20), np.int8)
+    tricks[:, ::2], tricks[:, 1::2] = numbers & 15, numbers >> 4
+    tricks[tricks == _UNKNOWN_IN_FILE] = UNKNOWN
+    return tricks
+
+
+def read_deals(path: Path) -> tuple[I64, I8, dict[str, Any]]:
+    """Hands ``[n, 4]``, tricks ``[n, 20]`` and provenance of a deal file; shapes are checked, the deals are not."""
+    fields = load_npz(path, "an .npz deal file", _PLAN)
+    text, where = str(fields.get("provenance", "{}")), f"{path}: provenance"
+    provenance = parse(dict[str, Any], json_value(text, where), where)
+    return unpack_hands(fields["owner"]), unpack_tricks(fields["tricks"]), provenance
 
 
 # ---- files of boards ---------------------------------------------------------------------

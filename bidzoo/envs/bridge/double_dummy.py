@@ -19,10 +19,19 @@ from numpy.typing import NDArray
 from bidzoo.core import jobs
 from bidzoo.core.cards import NUM_CARDS
 from bidzoo.core.kernels import I8, I64, U8, States
-from bidzoo.core.storage import Journal, Lock, sweep
+from bidzoo.core.storage import Closing, Journal, Lock, sweep
 from bidzoo.core.streams import checked_seed
-from bidzoo.envs.bridge.deals import UNKNOWN, DealSet, random_deals
-from bidzoo.envs.bridge.formats import deal_file
+from bidzoo.envs.bridge.deals import (
+    OWNER_BYTES,
+    TRICK_BYTES,
+    UNKNOWN,
+    DealSet,
+    pack_hands,
+    pack_tricks,
+    random_deals,
+    read_deals,
+    unpack_tricks,
+)
 
 DEALS_A_CALL, BOARDS_A_CALL = 40, 200  # DDS's own limits
 _MOST_TRICKS, _SEARCH = -1, 1  # SolveBoard's target and mode: exact tricks, always searched
@@ -139,7 +148,7 @@ def _solve_boards(hands: I64, trump: I64, leader: I64, trick: I64, solutions: in
 # ---- results found before ----------------------------------------------------------------
 
 
-class TrickCache:
+class TrickCache(Closing):
     """Double-dummy results by deal, kept in a file: a match on fresh deals solves each contract once.
 
     Several processes may share the file.
@@ -147,11 +156,11 @@ class TrickCache:
 
     def __init__(self, path: str | Path) -> None:
         """Open or create ``path``; ValueError if it is another kind of file."""
-        size = deal_file.OWNER_BYTES + deal_file.TRICK_BYTES
+        size = OWNER_BYTES + TRICK_BYTES
         self._journal = Journal(Path(path), {"bidzoo": "double-dummy cache", "format": 1}, size)
         self._tricks: dict[bytes, I8] = {}
-        owner, numbers = np.split(self._journal.at_opening, [deal_file.OWNER_BYTES], axis=1)
-        self._merge(owner, deal_file.unpack_tricks(numbers))
+        owner, numbers = np.split(self._journal.at_opening, [OWNER_BYTES], axis=1)
+        self._merge(owner, unpack_tricks(numbers))
 
     def __len__(self) -> int:
         """Deals of which anything is known."""
@@ -160,23 +169,16 @@ class TrickCache:
     def lookup(self, hands: I64) -> I8:
         """What is known of deals ``[n, 4]``: tricks ``[n, 20]``, -1 where nothing is."""
         nothing = np.full(20, UNKNOWN, np.int8)
-        known = [self._tricks.get(deal.tobytes(), nothing) for deal in deal_file.pack_hands(hands)]
+        known = [self._tricks.get(deal.tobytes(), nothing) for deal in pack_hands(hands)]
         return np.array(known, np.int8).reshape(-1, 20)
 
     def add(self, hands: I64, tricks: I8) -> None:
         """Remember tricks ``[n, 20]`` (-1: nothing new) of deals ``[n, 4]``, here and in the file."""
-        owner = deal_file.pack_hands(hands)
-        self._journal.append(np.hstack([owner, deal_file.pack_tricks(tricks)]))
+        owner = pack_hands(hands)
+        self._journal.append(np.hstack([owner, pack_tricks(tricks)]))
         self._merge(owner, tricks)
 
-    def __enter__(self) -> "TrickCache":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def close(self) -> None:
-        """Close the file."""
         self._journal.close()
 
     def _merge(self, owner: U8, tricks: I8) -> None:
@@ -285,14 +287,14 @@ def generate(
     hands = random_deals(seed, np.arange(deals))
     header = {"bidzoo": "double-dummy tables of random_deals(seed, index)", "format": 1, "seed": seed}
     path = out.with_name(out.name + ".journal")
-    with Journal(path, header, deal_file.TRICK_BYTES, alone=True) as journal:
+    with Journal(path, header, TRICK_BYTES, alone=True) as journal:
         sweep(out)
-        tricks = [deal_file.unpack_tricks(journal.at_opening)[:deals]]
+        tricks = [unpack_tricks(journal.at_opening)[:deals]]
         done = len(tricks[0])
         report(done)
         tasks = [(hands[start : start + DEALS_A_TASK],) for start in range(done, deals, DEALS_A_TASK)]
         for solved in jobs.run(dd_tricks, tasks, workers, backend):
-            journal.append(deal_file.pack_tricks(solved))
+            journal.append(pack_tricks(solved))
             tricks.append(solved)
             done += len(solved)
             report(done)
@@ -304,7 +306,7 @@ def generate(
 
 def _finished(out: Path, provenance: dict[str, Any]) -> DealSet:
     """The deals of ``out`` if this very call made it before."""
-    hands, tricks, other = deal_file.read(out)
+    hands, tricks, other = read_deals(out)
     if {name: other.get(name) for name in provenance} != provenance:
         raise ValueError(f"{out}: exists and holds other deals ({other}), expected no file or {provenance}")
     journal = out.with_name(out.name + ".journal")

@@ -38,22 +38,21 @@ from bidzoo.envs.bridge.deals import (
 )
 from bidzoo.envs.bridge.determinize import determinize
 from bidzoo.envs.bridge.observation import ENCODERS, state_encoder
-from bidzoo.envs.bridge.picture import picture
+from bidzoo.envs.bridge.render import picture, text
 from bidzoo.envs.bridge.score import MAX_IMPS, MAX_POINTS
 from bidzoo.envs.bridge.state import MAX_CALLS, STATE, VIEW, views
-from bidzoo.envs.bridge.text import text
 from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder, read_board, read_deal, read_options
 from bidzoo.envs.picture import Picture
 
 VULNERABILITIES = ("none", "ns", "ew", "both")  # bit 0 N/S, bit 1 E/W
-ALSO = {"-": "none", "love": "none", "all": "both", "n/s": "ns", "e/w": "ew"}  # other words for them
+SYNONYMS = {"-": "none", "love": "none", "all": "both", "n/s": "ns", "e/w": "ew"}
 REWARDS = {"score": engine.SCORE, "par": engine.PAR, "duplicate": engine.DUPLICATE, "cost": engine.COST}
 _DEALS = f"{', '.join(SPLITS)}, a .npz, .pbn or .lin file, or a DealSet"
 
 
 def read_vulnerability(value: Any) -> int:
     """Place in ``VULNERABILITIES`` of such a word, or of another for it; ValueError names the choices."""
-    name = ALSO.get(str(value).lower(), str(value).lower())
+    name = SYNONYMS.get(str(value).lower(), str(value).lower())
     if name not in VULNERABILITIES:
         raise ValueError(f"not a vulnerability: {value!r}; {choose_from(value, VULNERABILITIES)}")
     return VULNERABILITIES.index(name)

@@ -1,4 +1,4 @@
-"""A small game from deal to reward: what happens at a table beside the rules of the game.
+"""A small game from deal to reward: what happens at a table besides the rules of the game.
 
 A game file gives four row kernels (``Rules``). The kernels marked ``@of_game`` call them by name and are made for each
 game by ``bind``: numba compiles a function together with its globals, so each is defined again with the game's own

@@ -1,4 +1,4 @@
-"""Spades from deal to reward: what happens at a table beside the rules of the game.
+"""Spades from deal to reward: what happens at a table besides the rules of the game.
 
 Player ``p`` sits at seat ``p``. ``(seed, board)`` is the same game wherever it is dealt: its first dealer is
 ``board % 4`` and round ``r`` is deal ``(seed, board, r)``.

@@ -16,8 +16,8 @@ from bidzoo.envs.spades import engine
 from bidzoo.envs.spades.deals import deck_card_number, deck_card_text, open_row
 from bidzoo.envs.spades.determinize import determinize
 from bidzoo.envs.spades.observation import encoders, state_encoder
-from bidzoo.envs.spades.picture import picture
 from bidzoo.envs.spades.players import PlayingModule, check_player, playing_module
+from bidzoo.envs.spades.render import picture, text
 from bidzoo.envs.spades.score import BAG_LIMIT
 from bidzoo.envs.spades.state import (
     BLIND_NIL,
@@ -37,7 +37,6 @@ from bidzoo.envs.spades.state import (
     VIEW,
     views,
 )
-from bidzoo.envs.spades.text import text
 
 MOST_POINTS = 100_000  # of a goal or a score, so that no sum leaves int32
 PHASES, EPISODES, REWARDS = ("game", "round", "bidding"), ("game", "round"), ("win", "points")

@@ -1,6 +1,6 @@
 """Recorded auctions, as data to learn from: two file formats, replayed under our laws while they are read.
 
-``.npz``  ``owner`` uint8 ``[n, 13]`` (as in ``deal_file``), ``dealer`` ``[n]``, ``vulnerable`` ``[n, 2]`` (N/S, E/W),
+``.npz``  ``owner`` uint8 ``[n, 13]`` (as in a deal file), ``dealer`` ``[n]``, ``vulnerable`` ``[n, 2]`` (N/S, E/W),
           ``length`` ``[n]`` calls of each auction, ``calls`` ``[sum(length)]`` one auction behind the other.
           Those of bidding systems have two more: ``systems`` ``[n, 2]`` of N/S and E/W, numbers in ``bidder.SYSTEMS``;
           ``stray`` ``[n]``, the turn of one call made at random, 255 where there is none.
@@ -25,7 +25,6 @@ from bidzoo.core.kernels import I8, I64, Bool, State, States, allocate, batched,
 from bidzoo.core.schema import shown
 from bidzoo.envs.bridge import auction, deals
 from bidzoo.envs.bridge.bidder import SYSTEMS
-from bidzoo.envs.bridge.formats import deal_file
 from bidzoo.envs.bridge.state import MAX_CALLS, OVER, STATE, VIEW
 
 # of all deals, by a hash of the cards
@@ -61,7 +60,7 @@ class Auctions(NamedTuple):
         """Write the ``.npz`` form, whole or not at all."""
         save_npz(
             Path(path),
-            owner=deal_file.pack_hands(self.hands),
+            owner=deals.pack_hands(self.hands),
             dealer=self.dealer.astype(np.uint8),
             vulnerable=(self.vulnerable[:, None] >> np.arange(2) & 1).astype(np.uint8),
             length=np.diff(self.start).astype(np.uint16),
@@ -286,7 +285,7 @@ def _check(data: Auctions, source: str) -> None:
 # ---- the .npz format ---------------------------------------------------------------------
 
 _PLAN: Plan = {
-    "owner": Numbers(("n", deal_file.OWNER_BYTES), 0, 255),
+    "owner": Numbers(("n", deals.OWNER_BYTES), 0, 255),
     "dealer": Numbers(("n",), 0, 3, np.int8),
     "vulnerable": Numbers(("n", 2), 0, 1, np.int8),
     "length": Numbers(("n",), 4, MAX_CALLS, np.int64),
@@ -306,7 +305,7 @@ def _of_fields(fields: Mapping[str, NDArray[Any]], source: str) -> Auctions:
     if length.sum() != total:
         raise ValueError(f"{source}: calls: {total} calls, expected {length.sum()}, the sum of length")
     return Auctions.of(
-        deal_file.unpack_hands(fields["owner"]),
+        deals.unpack_hands(fields["owner"]),
         fields["dealer"],
         fields["vulnerable"] @ np.array([1, 2]),
         length,

@@ -27,11 +27,15 @@ from bidzoo.core.cards import (
 from bidzoo.core.schema import shortened
 from bidzoo.core.storage import replace_file
 from bidzoo.envs.bridge import auction
-from bidzoo.envs.bridge.board import Board, BoardReplay, Call, check_hands, check_result
-from bidzoo.envs.bridge.formats.pbn import (
+from bidzoo.envs.bridge.board import (
     LARGEST_BOARD,
     MOST_TRICKS,
+    Board,
+    BoardReplay,
+    Call,
+    check_hands,
     check_note,
+    check_result,
     check_text,
     decode,
     whole_number,

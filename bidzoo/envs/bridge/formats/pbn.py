@@ -40,15 +40,22 @@ from bidzoo.core.storage import replace_file
 from bidzoo.envs.bridge import auction
 from bidzoo.envs.bridge.board import (
     ANY_RESULT,
+    LARGEST_BOARD,
+    LONGEST_NOTE,
+    MOST_TRICKS,
     VULNERABLE,
     Board,
     BoardReplay,
     Call,
     Hands,
     check_hands,
+    check_note,
     check_result,
+    check_text,
     contract_numbers,
     contract_text,
+    decode,
+    whole_number,
 )
 
 # ---- tags and sections (2-3 of the standard), before anybody asks what they mean ------------
@@ -70,32 +77,12 @@ class Tag(NamedTuple):
     words: list[Word]
 
 
-LONGEST_NOTE = 4096  # characters of a call's note
 MOST_INHERITED = 20_000_000  # characters that the games of one file get by # and ##, a word counting as 32
-MOST_TRICKS = 13
-LARGEST_BOARD = 999_999_999
 
 _TOKEN = re.compile(
     r"""\s+ | ;.* | (?P<mark>[\[\]{}]) | "(?P<string>(?:[^"\\]|\\.)*)" | (?P<word>[^\s\[\]{};"]+)""", re.X
 )
 _ESCAPED = re.compile(r'\\(["\\])')
-
-
-def decode(content: bytes, source: str) -> str:
-    """Text of a file: UTF-8 with or without a byte order mark, else Latin-1, the standard's own."""
-    if b"\0" in content:
-        raise ValueError(f"{source}: byte {content.index(0)} is 0, expected a text file")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("latin-1")
-
-
-def whole_number(text: str, low: int, high: int) -> int | None:
-    """The number that ``text`` writes in digits, if it is ``low`` ... ``high``."""
-    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(LARGEST_BOARD)) and low <= int(text) <= high):
-        return None
-    return int(text)
 
 
 def games(text: str, source: str) -> Iterator[list[Tag]]:
@@ -463,12 +450,6 @@ def _tricks_of_sides(text: str, declarer: int | None) -> int:
     return sides[ours] if ours in sides else MOST_TRICKS - sides[theirs]
 
 
-def check_note(text: str) -> None:
-    """ValueError if the explanation of a call is too long."""
-    if len(text) > LONGEST_NOTE:
-        raise ValueError(f"a note of {len(text)} characters, expected at most {LONGEST_NOTE}")
-
-
 def _is_mark(word: str) -> bool:
     """A comment on a call or card that changes nothing: ``$3``, ``!``, ``^R``, or its note ``=1=``."""
     return word[:1] in ("$", "^") or not word.strip("!?") or _NOTE.fullmatch(word) is not None
@@ -593,13 +574,6 @@ def _tag(board: Board, name: str, value: str) -> str:
     check_text(f"{_place(board)}: {name}", value)
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'[{name} "{escaped}"]'
-
-
-def check_text(where: str, text: str) -> None:
-    """ValueError if ``text`` cannot stand on one line of a text file."""
-    odd = next((letter for letter in text if letter in "\r\n\0" or "\ud800" <= letter <= "\udfff"), None)
-    if odd is not None:
-        raise ValueError(f"{where}: {text[:80]!r} holds {odd!r}, expected one line of text")
 
 
 def _name(board: Board, seat: int) -> str:
