@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 from bidzoo.agents.bridge.sayc import Pass
-from bidzoo.bluechip.boards import seeded
+from bidzoo.bluechip.boards import Record, seeded
 from bidzoo.bluechip.client import Client
 from bidzoo.bluechip.connection import Limits, PeerError
-from bidzoo.bluechip.result import Record
-from bidzoo.bluechip.room import Settings
-from bidzoo.bluechip.server import TableManager
+from bidzoo.bluechip.server import Settings, TableManager
 from bidzoo.envs.bridge.game import Bridge
 
 WAIT = 240.0  # s; nothing takes that long unless it hangs: kernels may have to be compiled first

@@ -8,8 +8,7 @@ import pytest
 from bidzoo.agents.bridge.sayc import Pass
 from bidzoo.bluechip.boards import seeded
 from bidzoo.bluechip.client import Client
-from bidzoo.bluechip.connection import LIMIT, Limits
-from bidzoo.bluechip.listener import Listener, Names
+from bidzoo.bluechip.connection import LIMIT, Limits, Listener, Names
 
 HELLO = 'Connecting "guest" as South using protocol version 18'
 
