@@ -13,8 +13,7 @@ from bidzoo.envs.bridge.double_dummy import card_tricks
 from bidzoo.envs.bridge.double_dummy import dd_tricks as solve
 from bidzoo.envs.signalling.compiled import compile_game, uniform
 from bidzoo.play import show
-from bidzoo.play.explanation import explanation_of
-from bidzoo.play.session import Session
+from bidzoo.play.session import Session, explanation_of
 
 
 def begun(game, board=0, seed=0, actions=()):
