@@ -14,12 +14,12 @@ from bidzoo.cli.options import (
     Threads,
     Workers,
     agent_names,
+    going_on,
     measured,
     not_empty,
     writable,
     writable_folder,
 )
-from bidzoo.cli.stopping import going_on
 
 app = typer.Typer(invoke_without_command=True)
 

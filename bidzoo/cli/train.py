@@ -20,13 +20,13 @@ from bidzoo.cli.options import (
     Threads,
     agent_names,
     counted,
+    going_on,
     measured,
     new_npz,
     parse,
     writable,
     writable_folder,
 )
-from bidzoo.cli.stopping import going_on
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
 
 if TYPE_CHECKING:
