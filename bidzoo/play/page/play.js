@@ -16,7 +16,7 @@ const ICONS = {
 
 const $ = (id) => document.getElementById(id);
 let menu = [], suits = [], state = null;
-let running = true, timer = 0, queue = Promise.resolve(), pending = 0, changes = 0, thinking = false, musing = 0, typed = "", thought = null, thoughtKey = "", tricksKey = "", asked = "", freshest = "", totalKey = "";
+let running = true, timer = 0, queue = Promise.resolve(), pending = 0, changes = 0, thinking = false, musing = 0, typed = "", thought = null, thoughtKey = "", tricksKey = "", asked = "", totalKey = "";
 
 // ---- building -----------------------------------------------------------------------------
 
@@ -65,6 +65,7 @@ function drawn(text) {
 
 const callText = (call) => call < 3 ? ["Pass", "X", "XX"][call] : `${Math.floor((call - 3) / 5) + 1}${STRAINS[(call - 3) % 5]}`;
 const isBridge = () => state.game.startsWith("bridge");
+const legalCards = () => new Map(state.legal.filter((step) => step.card !== null).map((step) => [step.card, step.action]));
 const suitOf = (card) => state.table.suits ? state.table.suits[card] : card % 4;
 const joker = (card) => state.table.texts && /^[BL]J$/.test(state.table.texts[card] || "");
 const faceOf = (card) => joker(card) ? suitOf(card) : card % 4; // a deuce of diamonds that counts as a spade looks as it is
@@ -159,7 +160,6 @@ async function agentActs() {
 function adopt(data) {
   const before = state;
   state = data;
-  freshest = before && before.cursor < data.cursor ? "on" : "";
   if (!before || before.game !== data.game || before.board !== data.board || before.seed !== data.seed || before.length > data.length) { thought = null; thoughtKey = ""; }
   render();
   if (before && data.cursor > 0 && data.cursor !== before.cursor) {
@@ -168,6 +168,8 @@ function adopt(data) {
   }
 }
 
+// What is fetched for a board is fetched again only when this changes.
+const boardKey = (...more) => [state.game, state.seed, state.board, state.file && state.file.at, ...more].join("/");
 const atEnd = () => state.cursor === state.length;
 const agentTurn = () => !state.over && state.player >= 0 && !state.seats[state.player].human;
 
@@ -266,7 +268,7 @@ const rankNodes = (card) => faceOf(card) === suitOf(card) ? [cardText(card)] : [
 
 // A hand as four rows; cards that may be chosen are buttons.
 function rowsNode(cards, turn) {
-  const legal = new Map(state.legal.filter((step) => step.card !== null).map((step) => [step.card, step.action]));
+  const legal = legalCards();
   const rows = [3, 2, 1, 0].map((number) => {
     const held = cards.filter((card) => suitOf(card) === number).reverse();
     const ranks = held.map((card) => turn && legal.has(card) && state.seats[state.player].human
@@ -307,11 +309,9 @@ function auctionNode(table) {
 
 function trickNode(trick) {
   const node = h("div", { class: "trick", role: "group", "aria-label": "Trick" });
-  const last = state.record[state.cursor - 1];
   trick.cards.forEach((card, seat) => {
     if (card < 0) return;
-    const fresh = freshest && last && last.card === card ? "fresh" : "";
-    node.append(cardNode(card, { class: `${placeOf(seat)} ${trick.winner === seat ? "winner" : ""} ${fresh}`, "aria-label": `${state.seats[seat].name}: ${cardWords(card)}${trick.winner === seat ? ", wins" : ""}` }));
+    node.append(cardNode(card, { class: `${placeOf(seat)} ${trick.winner === seat ? "winner" : ""}`, "aria-label": `${state.seats[seat].name}: ${cardWords(card)}${trick.winner === seat ? ", wins" : ""}` }));
   });
   return node;
 }
@@ -341,7 +341,7 @@ function renderHand() {
   node.hidden = !shown;
   if (!shown) return;
   const mine = actingSeat() === state.viewer && state.player === state.viewer;
-  const legal = new Map(state.legal.filter((step) => step.card !== null).map((step) => [step.card, step.action]));
+  const legal = legalCards();
   const choosing = mine && legal.size > 0;
   node.classList.toggle("choosing", choosing);
   const order = [3, 2, 0, 1]; // black, red, black, red
@@ -486,7 +486,7 @@ async function hint() {
 
 function refreshThoughts() {
   if (!$("switch-think").checked || !agentTurn()) return;
-  const key = [state.game, state.seed, state.board, state.file && state.file.at, state.cursor, state.seats[state.player].agent, state.record.map((s) => s.action).slice(0, state.cursor).join()].join("/");
+  const key = boardKey(state.cursor, state.seats[state.player].agent, state.record.map((s) => s.action).slice(0, state.cursor).join());
   if (key !== thoughtKey) fetchThoughts({}, key);
 }
 
@@ -593,7 +593,7 @@ async function refreshTricks() {
   const wanted = isBridge() && (state.open || state.over);
   panel.hidden = !wanted;
   if (!wanted) { tricksKey = ""; return; }
-  const key = [state.game, state.seed, state.board, state.file && state.file.at].join("/");
+  const key = boardKey();
   if (key === tricksKey) return;
   tricksKey = key;
   $("tricks").replaceChildren(h("p", { class: "note" }, "Solving …"));
@@ -616,7 +616,7 @@ function tricksNode(found) {
 const signed = (x) => x === null ? "–" : x > 0 ? `+${x}` : x < 0 ? `−${-x}` : "0";
 
 async function refreshTotal() {
-  const human = state.seats.some((seat) => seat.human), key = [state.game, state.seed, state.board, state.file && state.file.at, state.length].join("/");
+  const human = state.seats.some((seat) => seat.human), key = boardKey(state.length);
   if (!isBridge() || !human) { $("panel-total").hidden = true; return; }
   if (!state.over || state.replaying || key === totalKey) return;
   totalKey = key;
@@ -793,7 +793,7 @@ function moveInHand(event) {
 }
 
 function toggleRunning() {
-  if (!atEnd()) { running = true; go(state.length); running = true; } else running = !running;
+  if (!atEnd()) { go(state.length); running = true; } else running = !running;
   renderSteps();
   renderActions();
   renderFelt();
