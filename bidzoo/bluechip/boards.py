@@ -223,6 +223,7 @@ class Record:
 
     def __init__(self, path: str | Path | None, match: Mapping[str, Any]) -> None:
         self.path = None if path is None else Path(path)
+        self._pbn = self.path and self.path.with_suffix(".pbn")
         self.results: dict[tuple[str, int], Result] = {}
         self._header = json.dumps({"match": dict(match)}, sort_keys=True)
         self._turn = Lock()
@@ -264,21 +265,16 @@ class Record:
         with self._turn:  # both rooms report here
             game = pbn.dumps([result.board()]).partition("\n\n")[2]
             self.results[result.room, result.number] = result
-            if self.path is not None and self._lines is not None:
+            if self._pbn and self._lines:
                 self._lines.append(result.line().encode())
-                append_file(self.pbn_path(self.path), f"\n{game}".encode())
+                append_file(self._pbn, f"\n{game}".encode())
 
     def write_pbn(self) -> None:
         """The PBN file anew: by number, open room first, only the last result of a board."""
-        if self.path is not None:
-            sweep(self.pbn_path(self.path))
+        if self._pbn:
+            sweep(self._pbn)
             ordered = sorted(self.results.values(), key=lambda r: (r.number, r.room != "open"))
-            replace_file(self.pbn_path(self.path), pbn.dumps([result.board() for result in ordered]).encode())
-
-    @staticmethod
-    def pbn_path(path: Path) -> Path:
-        """``match.pbn`` beside ``match.jsonl``."""
-        return path.with_suffix(".pbn")
+            replace_file(self._pbn, pbn.dumps([result.board() for result in ordered]).encode())
 
     def played(self, room: str, number: int) -> bool:
         """That board has a score in that room."""

@@ -31,11 +31,10 @@ class PeerError(ValueError):
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds and bytes that a peer is granted."""
+    """Seconds that a peer is granted."""
 
     patience: float = 300.0  # s for one message
     pause: float = 0.0  # s before each line that is sent (some programs read only one line at a time)
-    line: int = LIMIT  # bytes of a line
 
 
 class Connection:
@@ -91,11 +90,11 @@ class Connection:
         deadline = time.monotonic() + seconds
         for _ in range(_BLANKS):
             while b"\n" not in self._buffer:
-                if len(self._buffer) > self.limits.line:
-                    raise PeerError(self.who, f"a line of more than {self.limits.line} bytes", expected)
+                if len(self._buffer) > LIMIT:
+                    raise PeerError(self.who, f"a line of more than {LIMIT} bytes", expected)
                 self._buffer += self._more(deadline, seconds, expected)
             line, _, self._buffer = self._buffer.partition(b"\n")
-            if len(line) > self.limits.line:
+            if len(line) > LIMIT:
                 raise PeerError(self.who, f"a line of {len(line)} bytes", expected)
             if line.strip():
                 return line.decode(CODEC).strip("\r")
@@ -138,20 +137,6 @@ class Connection:
 # ---- who comes in ----------------------------------------------------------------------------
 
 
-class Names:
-    """The names of the two pairs, the same in both rooms: the first program of a pair names it."""
-
-    def __init__(self, first: str | None, second: str | None) -> None:
-        self._names = {pair: name for pair, name in enumerate((first, second)) if name is not None}
-
-    def claim(self, pair: int, name: str) -> str:
-        """``name`` if the pair may be or is called that, else what it is called."""
-        return self._names.setdefault(pair, name)  # in one step: both rooms may ask at once
-
-    def __getitem__(self, pair: int) -> str:
-        return self._names.get(pair, "?")
-
-
 class Listener:
     """Lets programs in.
 
@@ -159,7 +144,7 @@ class Listener:
         host: address to listen on.
         port: 0 picks a free one.
         pairs: which pair each seat belongs to, ``[4]``; None where a local policy sits.
-        names: of the pairs.
+        names: of the pairs by number, the same in both rooms; the first program of a pair names it.
         limits: what programs are granted.
         room: what reports call this room.
         report: gets a line on everybody who is turned away.
@@ -170,7 +155,7 @@ class Listener:
         host: str,
         port: int,
         pairs: Sequence[int | None],
-        names: Names,
+        names: dict[int, str],
         limits: Limits,
         room: str,
         report: Report,
@@ -288,7 +273,7 @@ class Listener:
                 refusal = f"{NAMES[seat]} is played by the table manager"
             elif self._taken(seat):
                 refusal = f"{NAMES[seat]} is taken"
-            elif (name := self.names.claim(pair, wanted.team)) != wanted.team:
+            elif (name := self.names.setdefault(pair, wanted.team)) != wanted.team:  # one step: both rooms may ask
                 refusal = f'{NAMES[seat]} belongs to team "{name}"'
             else:
                 return seat

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from bidzoo.bluechip import message as say
 from bidzoo.bluechip.boards import ROOMS, Board, Record, Result
-from bidzoo.bluechip.connection import Limits, Listener, Names, PeerError, Report
+from bidzoo.bluechip.connection import Limits, Listener, PeerError, Report
 from bidzoo.bluechip.message import NAMES, team_name
 from bidzoo.bluechip.seat import Act, Event, Opening, Seat, Shown, choose
 from bidzoo.core.cards import NUM_CALLS
@@ -97,7 +97,8 @@ class Room:
     def teams(self) -> say.Teams:
         """Who sits N/S and E/W."""
         ns, ew = self._pairs
-        return say.Teams(self.listener.names[ns], self.listener.names[ew])
+        names = self.listener.names
+        return say.Teams(names.get(ns, "?"), names.get(ew, "?"))
 
     def run(self, boards: Iterable[Board], done: Callable[[Result], None]) -> None:
         """Play ``boards``, each reported to ``done``; it ends early if a seat stays empty.
@@ -280,7 +281,7 @@ class TableManager:
         unknown = [room for room in self.settings.rooms if room not in ROOMS]
         if unknown or not self.settings.rooms:
             raise ValueError(f"rooms {list(self.settings.rooms)}: expected one or both of {', '.join(ROOMS)}")
-        self.names = Names(*(_local_name(pair) for pair in self.pairs))
+        self.names = {number: name for number, pair in enumerate(self.pairs) if (name := _local_name(pair))}
         self._rooms: dict[str, Room] = {}
         self._stopped = False
         if not self.settings.in_turn:

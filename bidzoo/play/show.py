@@ -32,9 +32,7 @@ def page(session: Session) -> Plain:
     with session.lock:
         here, game = session.position(), session.game
         offered = offer(session.setup.game_id)
-        may_see_legal = here.player >= 0 and (
-            session.open or session.seats[here.player] == HUMAN
-        )  # else they tell a hand
+        tells_no_hand = session.open or session.seats[here.player] == HUMAN
         return {
             "game": session.setup.game_id,
             "title": offered.title,
@@ -55,7 +53,7 @@ def page(session: Session) -> Plain:
             "length": len(session.actions),
             "record": _record(session),
             "replaying": session.replaying,
-            "legal": [action_data(session, a) for a in here.legal] if may_see_legal else [],
+            "legal": [action_data(session, a) for a in here.legal] if here.player >= 0 and tells_no_hand else [],
             "table": _table(session, here),
             "reward": [float(x) for x in here.out.reward[0]] if here.over else None,
             "file": _file(session),

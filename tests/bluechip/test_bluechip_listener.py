@@ -8,7 +8,7 @@ import pytest
 from bidzoo.agents.bridge.sayc import Pass
 from bidzoo.bluechip.boards import seeded
 from bidzoo.bluechip.client import Client
-from bidzoo.bluechip.connection import LIMIT, Limits, Listener, Names
+from bidzoo.bluechip.connection import LIMIT, Limits, Listener
 
 HELLO = 'Connecting "guest" as South using protocol version 18'
 
@@ -96,8 +96,7 @@ def test_silent_connections_do_not_keep_others_out(tm, connect):
 
 
 def test_a_listener_greets_no_crowd():
-    names = Names(None, None)
-    listener = Listener("127.0.0.1", 0, [0, 1, 0, 1], names, Limits(), "open", lambda line: None)
+    listener = Listener("127.0.0.1", 0, [0, 1, 0, 1], {}, Limits(), "open", lambda line: None)
     crowd = [socket.create_connection(("127.0.0.1", listener.port)) for _ in range(20)]
     for connection in crowd[:4]:  # the oldest made room
         connection.settimeout(5)
