@@ -90,6 +90,10 @@ def test_bridge_bidding_from_the_first_click_to_the_result(page):
     assert page.text("#result h2")
     assert len(page.driver.find_elements(By.CSS_SELECTOR, ".felt .rows")) == 4
     page.wait(lambda: "Par:" in page.text("#tricks"))
+    page.wait(lambda: "1 board" in page.text("#total"))
+    for seats, shown in ((["random"] * 4, False), (["random", "random", "human", "random"], True)):
+        page.js("change('/api/sit', { seats: arguments[0] })", seats)
+        page.wait(lambda shown=shown: page.find("#panel-total").is_displayed() == shown)
     page.click("#result .primary")
     page.settle()
     assert page.state("board") == 1

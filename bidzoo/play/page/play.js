@@ -16,7 +16,8 @@ const ICONS = {
 
 const $ = (id) => document.getElementById(id);
 let menu = [], suits = [], state = null;
-let running = true, timer = 0, queue = Promise.resolve(), pending = 0, changes = 0, thinking = false, musing = 0, typed = "", thought = null, thoughtKey = "", tricksKey = "", asked = "", totalKey = "";
+let running = true, timer = 0, queue = Promise.resolve(), pending = 0, changes = 0, thinking = false, musing = 0, typed = "", thought = null, thoughtKey = "", asked = "";
+const filled = {}; // what the panels of double dummy and of the total show
 
 // ---- building -----------------------------------------------------------------------------
 
@@ -31,6 +32,8 @@ function h(tag, props, ...children) {
   node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== ""));
   return node;
 }
+
+const note = (...words) => h("p", { class: "note" }, ...words);
 
 function svg(tag, props, ...children) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -453,7 +456,7 @@ function renderRecord() {
 function renderBoards() {
   $("panel-file").hidden = !state.file;
   if (!state.file) return;
-  $("boards").replaceChildren(h("p", { class: "note" }, state.file.name), ...state.file.boards.map((board, index) => {
+  $("boards").replaceChildren(note(state.file.name), ...state.file.boards.map((board, index) => {
     const by = board.declarer === null ? "" : ` by ${"NESW"[board.declarer]}`;
     const parts = [`Board ${board.number === null ? index + 1 : board.number}`];
     if (board.contract) parts.push(`${board.contract}${by}${board.result === null ? "" : `, ${board.result} tricks`}`);
@@ -493,7 +496,7 @@ function refreshThoughts() {
 async function fetchThoughts(body, key) {
   thoughtKey = key;
   musing += 1; // nobody acts before the thoughts are there to read
-  const patience = setTimeout(() => { $("thinking").replaceChildren(h("p", { class: "note" }, `Thinking … ${SLOW}`)); }, PAUSE.slow);
+  const patience = setTimeout(() => { $("thinking").replaceChildren(note(`Thinking … ${SLOW}`)); }, PAUSE.slow);
   try {
     const found = await call("/api/think", body);
     if (thoughtKey !== key) return;
@@ -513,7 +516,7 @@ function renderThinking() {
   const node = $("thinking");
   if (!thought) {
     const quiet = $("switch-think").checked ? "The next agent to act will show what it knows and thinks." : "Agents keep their thoughts to themselves; the switch above shows them.";
-    node.replaceChildren(h("p", { class: "note" }, quiet));
+    node.replaceChildren(note(quiet));
     return;
   }
   const parts = [h("p", { class: "lead" }, `${state.seats[thought.player].name} as ${thought.agent}`)];
@@ -522,12 +525,12 @@ function renderThinking() {
   if (values.length) parts.push(h("h3", {}, `Decision: mean of each after the search, in ${thought.unit || "points"}, ± standard error`), valuesNode(values));
   const chances = [...thought.chances].sort((a, b) => b.value - a.value).filter((row) => row.value >= 0.001);
   if (chances.length) parts.push(h("h3", {}, values.length ? "Prior: how likely each was before the search" : "How likely each action is"), barsNode(chances.slice(0, 8).map((row) => [actionNodes(row), row.value, percent(row.value)]), 1));
-  if (chances.length > 8) parts.push(h("p", { class: "note" }, `and ${chances.length - 8} more`));
+  if (chances.length > 8) parts.push(note(`and ${chances.length - 8} more`));
   if (thought.facts.length) parts.push(h("dl", { class: "facts" }, ...thought.facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])));
   for (const bars of thought.bars) parts.push(h("h3", {}, bars.title), barsNode(bars.rows.map(([label, value]) => [[label], value, bars.kind === "chance" ? percent(value) : `${value} ${bars.kind}`]), Math.max(bars.kind === "chance" ? 1 : 0, ...bars.rows.map((row) => row[1]))));
   if (thought.curve) parts.push(h("h3", {}, thought.curve.title), curveNode(thought.curve));
   if (thought.belief.length) parts.push(h("h3", {}, "Where it places the cards, in percent"), ...thought.belief.map(heatNode));
-  if (thought.beliefSource) parts.push(h("p", { class: "note" }, thought.beliefSource));
+  if (thought.beliefSource) parts.push(note(thought.beliefSource));
   if (thought.samples.length) parts.push(h("h3", {}, thought.beliefSource ? "Deals that fit" : "Deals it looked at"), h("div", { class: "samples" }, ...thought.samples.map(sampleNode)));
   node.replaceChildren(...parts);
 }
@@ -565,7 +568,7 @@ function heatNode(belief) {
     }
   }
   const certain = belief.chances.map((chance, card) => [chance, card]).filter(([chance]) => chance > 0.6).map(([, card]) => cardWords(card));
-  return h("div", {}, h("p", { class: "note" }, name), h("div", { class: "heat", role: "img", "aria-label": `${name} holds, more likely than not: ${certain.join(", ") || "no card in particular"}` }, ...cells));
+  return h("div", {}, note(name), h("div", { class: "heat", role: "img", "aria-label": `${name} holds, more likely than not: ${certain.join(", ") || "no card in particular"}` }, ...cells));
 }
 
 function sampleNode(deal) {
@@ -588,21 +591,24 @@ function curveNode(curve) {
 
 // ---- double dummy ---------------------------------------------------------------------------
 
-async function refreshTricks() {
-  const panel = $("panel-tricks");
-  const wanted = isBridge() && (state.open || state.over);
-  panel.hidden = !wanted;
-  if (!wanted) { tricksKey = ""; return; }
-  const key = boardKey();
-  if (key === tricksKey) return;
-  tricksKey = key;
-  $("tricks").replaceChildren(h("p", { class: "note" }, "Solving …"));
+// Ask for what stands in the panel `name`, once for each `key`; what comes too late is not shown.
+async function fill(name, key, waiting, ask, draw) {
+  if (filled[name] === key) return;
+  filled[name] = key;
+  $(name).replaceChildren(note(waiting));
   try {
-    const found = await call("/api/tricks");
-    if (tricksKey === key) $("tricks").replaceChildren(tricksNode(found));
+    const found = await ask();
+    if (filled[name] === key) $(name).replaceChildren(draw(found));
   } catch (problem) {
-    $("tricks").replaceChildren(h("p", { class: "note" }, problem.message));
+    if (filled[name] === key) $(name).replaceChildren(note(problem.message));
   }
+}
+
+function refreshTricks() {
+  const wanted = isBridge() && (state.open || state.over);
+  $("panel-tricks").hidden = !wanted;
+  if (wanted) fill("tricks", boardKey(), "Solving …", () => call("/api/tricks"), tricksNode);
+  else filled.tricks = "";
 }
 
 function tricksNode(found) {
@@ -615,18 +621,14 @@ function tricksNode(found) {
 
 const signed = (x) => x === null ? "–" : x > 0 ? `+${x}` : x < 0 ? `−${-x}` : "0";
 
-async function refreshTotal() {
-  const human = state.seats.some((seat) => seat.human), key = boardKey(state.length);
-  if (!isBridge() || !human) { $("panel-total").hidden = true; return; }
-  if (!state.over || state.replaying || key === totalKey) return;
-  totalKey = key;
-  $("panel-total").hidden = false;
-  $("total").replaceChildren(h("p", { class: "note" }, "The agents play this board at the other table …"));
-  try {
-    const found = await call("/api/compare", {});
-    if (totalKey === key) $("total").replaceChildren(totalNode(found));
-  } catch (problem) {
-    $("total").replaceChildren(h("p", { class: "note" }, problem.message));
+function refreshTotal() {
+  const panel = $("panel-total");
+  if (!isBridge() || !state.seats.some((seat) => seat.human)) {
+    panel.hidden = true;
+    filled.total = "";
+  } else if (state.over && !state.replaying) {
+    panel.hidden = false;
+    fill("total", boardKey(state.length), "The agents play this board at the other table …", () => call("/api/compare", {}), totalNode);
   }
 }
 
@@ -635,7 +637,7 @@ function totalNode(found) {
   const row = (one) => h("tr", {}, h("th", { scope: "row" }, String(one.board + 1)), ...[one.points, one.par, one.other].map((x) => h("td", {}, signed(x))), ...[one.imps_par, one.imps_other].map((x) => h("td", { class: "mine" }, signed(x))));
   const sum = h("tr", {}, h("th", { scope: "row", colspan: 4 }, `${found.boards.length} board${found.boards.length === 1 ? "" : "s"}`), h("td", { class: "mine" }, signed(found.imps_par)), h("td", { class: "mine" }, signed(found.imps_other)));
   const grid = h("table", { class: "grid", "aria-label": "Running total" }, h("thead", {}, h("tr", {}, ...head.map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, ...found.boards.slice(-8).map(row), sum));
-  return h("div", {}, grid, h("p", { class: "note" }, `Points and IMPs are ${found.side}'s. At the other table ${found.agents}.`));
+  return h("div", {}, grid, note(`Points and IMPs are ${found.side}'s. At the other table ${found.agents}.`));
 }
 
 // ---- setting up -----------------------------------------------------------------------------
