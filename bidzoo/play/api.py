@@ -1,4 +1,4 @@
-"""A session as plain data, and what a page may ask of it: only what the viewer may see leaves this module."""
+"""A session as plain data, and what the page may ask of it: only what the viewer may see leaves this module."""
 
 import math
 from collections.abc import Callable
