@@ -72,14 +72,14 @@ def measured(suite: str, seed: int, json: Path | None, work: "Callable[[Report],
 
 
 def writable(path: Path | None) -> Path | None:
-    """Of an option: the file that a command writes in the end, which is found out before it begins."""
+    """An option's file can be written: a command that writes it in the end finds out before it begins."""
     if path is not None:
         check_writable(path)
     return path
 
 
 def new_file(path: Path | None) -> Path | None:
-    """As ``writable``, of one that is not there yet: what takes long to make is not overwritten."""
+    """As ``writable``, and the file is not there yet: what takes long to make is not overwritten."""
     writable(path)
     if path is not None and path.exists():
         raise ValueError(f"{path}: exists, expected a new file; choose another name, or remove it")
@@ -87,7 +87,7 @@ def new_file(path: Path | None) -> Path | None:
 
 
 def npz(path: Path) -> Path:
-    """As ``writable``, of an ``.npz``: nothing reads it by another name."""
+    """As ``writable``, and the file is an ``.npz``: nothing reads it by another name."""
     if path.suffix != ".npz":
         raise typer.BadParameter(f"{path}: ending {path.suffix!r}, expected .npz")
     check_writable(path)
@@ -95,20 +95,20 @@ def npz(path: Path) -> Path:
 
 
 def new_npz(path: Path) -> Path:
-    """As ``npz`` and ``new_file``."""
+    """Both ``npz`` and ``new_file``."""
     new_file(npz(path))
     return path
 
 
 def writable_folder(path: Path | None) -> Path | None:
-    """As ``writable``, of a folder."""
+    """As ``writable``, for a folder."""
     if path is not None:
         check_writable(path, folder=True)
     return path
 
 
 def not_empty(text: str | None) -> str | None:
-    """Of an option: an empty text is a slip, such as a variable of the shell that is not set."""
+    """No name in an option's text is empty: an empty one is a slip, such as a shell variable that is not set."""
     if text is not None and not all(name.strip() for name in text.split(",")):
         raise typer.BadParameter(f"{text!r} has an empty name; without the option the default counts")
     return text
