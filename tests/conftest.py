@@ -1,12 +1,12 @@
-"""Arithmetic slips are errors in every test, compiled or not."""
+"""Arithmetic slips are errors in every test, compiled or not; what tests of several folders share."""
 
 import os
 
-os.environ.setdefault(
-    "BIDZOO_COMPILE", "now"
-)  # what is tested is the compiled form; tests/test_compiling.py does not wait
+# what is tested is the compiled form; tests/test_compiling.py does not wait
+os.environ.setdefault("BIDZOO_COMPILE", "now")
 
 import sys
+import threading
 import tomllib
 from pathlib import Path
 
@@ -43,3 +43,16 @@ def example(tmp_path, monkeypatch):
     yield EXAMPLE
     for name in [name for name in sys.modules if name.split(".")[0] == "bidzoo_hint"]:
         del sys.modules[name]
+
+
+@pytest.fixture
+def play_server():
+    """The play page on a free port."""
+    from bidzoo.play.server import PlayServer
+
+    with PlayServer() as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join(10)

@@ -162,7 +162,7 @@ def test_generated_deals(tmp_path, monkeypatch):
 
 
 def test_blue_chip_results(tmp_path):
-    from bidzoo.bluechip.result import Record, Result
+    from bidzoo.bluechip.boards import Record, Result
 
     def work(folder):
         record = Record(folder / "match.jsonl", {"seed": 1})

@@ -474,7 +474,7 @@ def among(found: Any, content: bytes, sound: Any) -> bool:
 
 
 def _blue_chip() -> bytes:
-    from bidzoo.bluechip.result import Record, Result
+    from bidzoo.bluechip.boards import Record, Result
 
     def write(path: Path) -> None:
         record = Record(path, {"seed": 1})
@@ -487,7 +487,7 @@ def _blue_chip() -> bytes:
 
 
 def _read_blue_chip(path: Path) -> Any:
-    from bidzoo.bluechip.result import Record
+    from bidzoo.bluechip.boards import Record
 
     record = Record(path, {"seed": 1})
     record.close()

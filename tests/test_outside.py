@@ -16,7 +16,7 @@ from bidzoo import agents, registry
 from bidzoo.agents.policy import FunctionPolicy
 from bidzoo.benchmarks import match, records
 from bidzoo.cli import bluechip, main
-from bidzoo.play import catalog, show
+from bidzoo.play import api, catalog
 from bidzoo.play.session import Session
 from bidzoo.wrappers.gymnasium import SingleAgent, seat_policies
 
@@ -82,7 +82,7 @@ def test_its_game_has_every_face(example, tmp_path):
     session.start("hint_v0", {}, ["human", "jps"])
     session.act(1, 0)
     session.agent_turn(1)
-    assert show.page(session)["over"]
+    assert api.page(session)["over"]
 
 
 def test_openspiel_plays_it(example):
@@ -234,7 +234,7 @@ def test_the_page_takes_what_the_command_line_named(mine, monkeypatch):
     session.start("bridge_bidding_v0", {}, ["mine_too:Agent", "pass", "me", "pass"])
     while not session.position().over:
         session.agent_turn(session.cursor)
-    assert show.page(session)["table"]["contract"] == "passed out"
+    assert api.page(session)["table"]["contract"] == "passed out"
     assert "mine_too:Agent" in catalog.agents_for("bridge_v0") and "mine_too:Agent" not in catalog.agents_for("comm_v0")
 
 

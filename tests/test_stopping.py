@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bidzoo.cli.stopping import STATUS
+from bidzoo.cli.options import STATUS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="process groups")
 
@@ -19,7 +19,7 @@ COMMAND = HEARS + "from bidzoo.cli.main import main; main()"
 KERNEL = """
 import threading, time
 import numba, numpy
-from bidzoo.cli import stopping
+from bidzoo.cli import options
 
 @numba.njit(nogil=True)
 def spin(x, begun):
@@ -33,7 +33,7 @@ def tell():
         time.sleep(0.01)
     print("spinning", flush=True)
 
-stopping.watch()
+options.watch()
 begun = numpy.zeros(1, numpy.int64)
 threading.Thread(target=tell, daemon=True).start()
 spin(1, begun)

@@ -2,7 +2,7 @@
 
 An agent that has something to say has a method ``explain(views, legal, rng) -> Explanation`` for views ``[1]`` and
 ``legal`` ``[1, A]``. What such an agent leaves out, and what the others think, the play page works out for itself
-(``bidzoo.play.explanation``).
+(``bidzoo.play.session``).
 """
 
 from collections.abc import Callable, Mapping

@@ -1,16 +1,45 @@
-"""The boards of a match, from ``(seed, board)`` or from a file of boards."""
+"""The boards of a match: drawn from ``(seed, board)`` or read from a file, and what came of them, on disk.
 
-from collections.abc import Iterable
+Results are kept board by board: as JSON lines to replay and resume from, and as PBN to look at. Both files survive
+being killed at any moment: when the match is taken up again, a torn last line of the JSON file is cut off and the PBN
+file is made anew from it.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import NamedTuple
+from threading import Lock
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
+from bidzoo.core.cards import (
+    HAND_SIZE,
+    NUM_CARDS,
+    SEATS,
+    call_number,
+    call_text,
+    card_number,
+    card_text,
+    check_deal,
+    hand_number,
+    hand_text,
+)
 from bidzoo.core.kernels import I8, I64, States
+from bidzoo.core.options import Count, Length, Range, Weight
+from bidzoo.core.schema import json_value, parse, shortened
+from bidzoo.core.storage import Lines, append_file, replace_file, sweep
 from bidzoo.envs.bridge import auction
+from bidzoo.envs.bridge.board import VULNERABLE, Call
+from bidzoo.envs.bridge.board import Board as FileBoard
 from bidzoo.envs.bridge.deals import UNKNOWN, read_boards
+from bidzoo.envs.bridge.formats import pbn
 from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.score import MAX_POINTS, imps
 from bidzoo.envs.game import Buffers
+
+ROOMS = ("open", "closed")
 
 
 class Board(NamedTuple):
@@ -48,7 +77,7 @@ def seeded(game: Bridge, boards: Iterable[int], seed: int = 0) -> list[Board]:
 
 
 def from_file(path: str | Path, solve: bool) -> list[Board]:
-    """The boards of a PBN or LIN file; ``solve``: double-dummy states that it does not tag are solved.
+    """The boards of a PBN or LIN file; ``solve``: double-dummy tricks that it does not tag are solved.
 
     Raises:
         ValueError: a board without four hands, or one number twice.
@@ -71,3 +100,193 @@ def from_file(path: str | Path, solve: bool) -> list[Board]:
     if not found:
         raise ValueError(f"{path}: no boards, expected at least one")
     return list(found.values())
+
+
+# ---- results ---------------------------------------------------------------------------------
+
+
+def _hands(texts: Sequence[str]) -> tuple[int, int, int, int]:
+    north, east, south, west = map(hand_number, texts)
+    check_deal([north, east, south, west])
+    return north, east, south, west
+
+
+def _call(words: Sequence[str]) -> Call:
+    if words[1:] and (len(words) != 3 or words[1] != "!"):
+        raise ValueError(f"call {words}, expected a call, or a call, '!' and what it means")
+    return Call(call_number(words[0]), len(words) > 1, "".join(words[2:]))
+
+
+_TEXT: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {  # what JSON has as text: written, read
+    "dealer": (lambda seat: SEATS[seat], SEATS.index),
+    "vulnerable": (lambda number: VULNERABLE[number], VULNERABLE.index),
+    "hands": (lambda hands: [hand_text(hand) for hand in hands], _hands),
+    "names": (list, tuple),
+    "calls": (
+        lambda calls: [[call_text(c.call), *(["!", c.note] if c.alert else [])] for c in calls],
+        lambda calls: tuple(map(_call, calls)),
+    ),
+    "cards": (lambda cards: [card_text(card) for card in cards], lambda texts: tuple(map(card_number, texts))),
+    "declarer": (
+        lambda seat: None if seat is None else SEATS[seat],
+        lambda text: None if text is None else SEATS.index(text),
+    ),
+    "faults": (list, tuple),
+}
+
+_SEAT = Literal["N", "E", "S", "W"]
+_KINDS = {  # of a line
+    "room": Literal["open", "closed"],
+    "number": Count,
+    "dealer": _SEAT,
+    "vulnerable": Literal["None", "NS", "EW", "All"],
+    "hands": Annotated[list[str], Length(4, 4)],
+    "names": Annotated[list[str], Length(2, 2)],
+    "calls": list[Annotated[list[str], Length(1, 3)]],
+    "cards": Annotated[list[str], Length(0, NUM_CARDS)],
+    "contract": str | None,
+    "declarer": _SEAT | None,
+    "taken": Annotated[int, Range(0, HAND_SIZE)] | None,
+    "points": Annotated[int, Range(-MAX_POINTS, MAX_POINTS)] | None,
+    "double_dummy": bool,
+    "faults": list[str],
+    "seconds": Weight,
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """A board at one table. ``points`` None: unplayed, ``faults`` say why."""
+
+    room: str  # "open", "closed"
+    number: int  # as marked
+    dealer: int
+    vulnerable: int
+    hands: tuple[int, int, int, int]
+    names: tuple[str, str]  # N/S, E/W
+    calls: tuple[Call, ...] = ()
+    cards: tuple[int, ...] = ()
+    contract: str | None = None
+    declarer: int | None = None
+    taken: int | None = None  # tricks of declarer, played or double dummy
+    points: int | None = None  # of N/S
+    double_dummy: bool = False  # taken and points are of the solved deal, whatever was played
+    faults: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    def line(self) -> str:
+        """One line of JSON with everything needed to replay the board."""
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        texts = {name: write(plain[name]) for name, (write, _) in _TEXT.items()}
+        return json.dumps(plain | texts, ensure_ascii=False)
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> "Result":
+        """Inverse of ``line`` after ``json_value``; ValueError names the field that is none of a result."""
+        plain = parse(_KINDS, plain, "result")
+        return cls(**{**plain, **{name: read(plain[name]) for name, (_, read) in _TEXT.items()}})
+
+    def board(self) -> FileBoard:
+        """As a PBN game."""
+        ns, ew = self.names
+        tags = {"Event": "bidzoo", "Room": self.room.capitalize(), "Scoring": "IMP"}
+        if self.points is not None:
+            tags["Score"] = f"NS {self.points}"
+            if self.double_dummy:
+                tags["ResultSource"] = "double dummy"
+        elif self.faults:
+            tags["Unplayed"] = self.faults[-1]
+        return FileBoard(
+            number=self.number,
+            dealer=self.dealer,
+            vulnerable=self.vulnerable,
+            hands=self.hands,
+            auction=self.calls,
+            contract=self.contract,
+            declarer=self.declarer,
+            play=() if self.double_dummy else self.cards,  # a game must agree with its result
+            result=self.taken,
+            names=(ns, ew, ns, ew),
+            tags=tags,
+        )
+
+
+class Record:
+    """The results of a match in ``path`` (JSON lines) and beside it (``.pbn``); None keeps them in memory.
+
+    Args:
+        match: what is played; an existing file must have been begun with the same, and is continued.
+
+    Raises:
+        ValueError: the file is another match, damaged before its last line, or being written by another process.
+    """
+
+    def __init__(self, path: str | Path | None, match: Mapping[str, Any]) -> None:
+        self.path = None if path is None else Path(path)
+        self._pbn = self.path and self.path.with_suffix(".pbn")
+        self.results: dict[tuple[str, int], Result] = {}
+        self._header = json.dumps({"match": dict(match)}, sort_keys=True)
+        self._turn = Lock()
+        self._lines: Lines | None = None
+        if self.path is None:
+            return
+        self._lines = Lines(self.path)
+        try:
+            if self._lines.at_opening:
+                self._read(self.path, self._lines.at_opening)
+            else:
+                self._lines.append(self._header.encode())
+            self.write_pbn()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file and let others at it."""
+        if self._lines:
+            self._lines.close()
+
+    def _read(self, path: Path, lines: Sequence[bytes]) -> None:
+        if lines[0] != self._header.encode():
+            raise ValueError(
+                f"{path}:1: {lines[0][:300].decode(errors='replace')}, expected {self._header} (or a new file)"
+            )
+        for number, line in enumerate(lines[1:], 2):
+            try:
+                result = Result.of(json_value(line, "line"))
+                pbn.dumps([result.board()])  # what PBN cannot say is no result of a match
+            except ValueError as problem:
+                start = line[:80].decode(errors="replace")
+                raise ValueError(f"{path}:{number}: {start!r}: not a result ({shortened(problem)})") from problem
+            self.results[result.room, result.number] = result
+
+    def add(self, result: Result) -> None:
+        """One more board, on disk when this returns; a board played again replaces its first result."""
+        with self._turn:  # both rooms report here
+            game = pbn.dumps([result.board()]).partition("\n\n")[2]
+            self.results[result.room, result.number] = result
+            if self._pbn and self._lines:
+                self._lines.append(result.line().encode())
+                append_file(self._pbn, f"\n{game}".encode())
+
+    def write_pbn(self) -> None:
+        """The PBN file anew: by number, open room first, only the last result of a board."""
+        if self._pbn:
+            sweep(self._pbn)
+            ordered = sorted(self.results.values(), key=lambda r: (r.number, r.room != "open"))
+            replace_file(self._pbn, pbn.dumps([result.board() for result in ordered]).encode())
+
+    def played(self, room: str, number: int) -> bool:
+        """That board has a score in that room."""
+        result = self.results.get((room, number))
+        return result is not None and result.points is not None
+
+    def imps(self) -> dict[int, int]:
+        """IMPs of the first pair (N/S in the open room) on each board that both rooms played, by number."""
+        won = {}
+        for number in sorted({number for _, number in self.results}):
+            rooms = [self.results.get((room, number)) for room in ROOMS]
+            points = [result.points for result in rooms if result and result.points is not None]
+            if len(points) == 2:
+                won[number] = int(imps(points[0] - points[1]))
+        return won

@@ -218,12 +218,8 @@ class Seat:
         wanted = "plays ...'" if trick else "passes', 'doubles', 'redoubles' or 'bids ...'"
         wanted = f"'{NAMES[hand]} {wanted}"
         message = self.program.receive(wanted)
-        # declarer may name dummy's cards as dummy's or as its own
-        if (
-            trick
-            and isinstance(message, say.Play)
-            and message.seat in (hand, self.number, *((DUMMY,) if dummy else ()))
-        ):
+        named = (hand, self.number, DUMMY) if dummy else (hand,)  # declarer may name dummy's cards as its own
+        if trick and isinstance(message, say.Play) and message.seat in named:
             act = Act(self.number, say.Play(hand, message.card), trick, lead)
         elif not trick and isinstance(message, say.Call) and message.seat == hand:
             act = Act(self.number, message)

@@ -1,24 +1,254 @@
-"""The table manager: a duplicate match between two pairs, each of them programs, policies of ours, or one of each."""
+"""The table manager: a duplicate match between two pairs, each of them programs, policies of ours, or one of each.
+
+A ``Room`` is one table of it: who acts, who is told what, and what happens when somebody fails. Everything said about a
+board is a *script* of events; each program has heard so many of them. Whoever comes back after a broken connection
+hears the board from its start and must act again as it did; the others just wait.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
-from bidzoo.bluechip.boards import Board
-from bidzoo.bluechip.listener import Listener, Names, Report
-from bidzoo.bluechip.message import team_name
-from bidzoo.bluechip.result import ROOMS, Record
-from bidzoo.bluechip.room import Room, Settings
+from bidzoo.bluechip import message as say
+from bidzoo.bluechip.boards import ROOMS, Board, Record, Result
+from bidzoo.bluechip.connection import Limits, Listener, PeerError, Report
+from bidzoo.bluechip.message import NAMES, team_name
+from bidzoo.bluechip.seat import Act, Event, Opening, Seat, Shown, choose
 from bidzoo.core.cards import NUM_CALLS
+from bidzoo.core.kernels import State, States
+from bidzoo.envs.bridge import board as files
+from bidzoo.envs.bridge.engine import SCORE, Rules, result_row
 from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.state import AUCTION
+from bidzoo.envs.game import Buffers
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
 
     Pair = tuple[Policy | None, Policy | None]  # at North or East, at South or West; None: a program
+
+_STRIKES = 2  # faults of one seat on one board before the board is given up
+T = TypeVar("T")
+
+
+class _UnplayedError(Exception):
+    """This board cannot be finished."""
+
+
+class _DesertedError(Exception):
+    """A seat stays empty."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a match is run."""
+
+    host: str = "127.0.0.1"  # who may connect: programs on this machine only
+    port: int = 2000  # of the open room; 0: any free one
+    closed_port: int | None = None  # of the closed room; None: the next one, or the same if in turn
+    rooms: Sequence[str] = ROOMS  # "open", "closed"
+    in_turn: bool = False  # the closed room opens when the open room is done, so two programs serve for eight seats
+    limits: Limits = field(default_factory=Limits)
+    grace: float = 60.0  # s that a lost program has to come back
+    seating: float = 600.0  # s that programs have to come at all
+    double_dummy: bool = False  # the score is that of the double-dummy tricks, also where cards are played
+    policy_seed: int = 0  # of our policies; they act as in ``bidzoo.benchmarks.match.duplicate``
+
+
+# ---- one table -------------------------------------------------------------------------------
+
+
+class Room:
+    """A table with its four seats.
+
+    Args:
+        game: ``Bridge(play=True)`` plays the cards; else the auction's contract is scored double dummy.
+        policies: ``[4]``; None is a seat for a program.
+        pairs: which pair, 0 or 1, sits N/S and which E/W.
+        listener: where programs come in; it knows the names of the pairs, and who gets a line on every fault.
+        settings: patience, and what is scored.
+        seed: of the local policies.
+    """
+
+    def __init__(
+        self,
+        game: Bridge,
+        policies: list[Policy | None],
+        pairs: tuple[int, int],
+        listener: Listener,
+        settings: Settings,
+        seed: int,
+    ) -> None:
+        self.game, self.listener = game, listener
+        self._pairs, self._settings, self._seed = pairs, settings, seed
+        self._seats = [Seat(number, policy) for number, policy in enumerate(policies)]
+        self._guests = [seat for seat in self._seats if seat.policy is None]
+        self._script: list[Event] = []
+        self._faults: list[str] = []
+        self._used = [0.0, 0.0]  # seconds by side, this board
+        self._total = [0.0, 0.0]
+
+    @property
+    def teams(self) -> say.Teams:
+        """Who sits N/S and E/W."""
+        ns, ew = self._pairs
+        names = self.listener.names
+        return say.Teams(names.get(ns, "?"), names.get(ew, "?"))
+
+    def run(self, boards: Iterable[Board], done: Callable[[Result], None]) -> None:
+        """Play ``boards``, each reported to ``done``; it ends early if a seat stays empty.
+
+        Raises:
+            PeerError: the table is not complete for the first board in time.
+        """
+        try:
+            self._fill()
+            for board in boards:
+                result, deserted = self._play(board)
+                done(result)
+                if deserted:
+                    self.listener.report(
+                        f"{self.listener.room} room: {deserted}; from board {board.number} on it is not played"
+                    )
+                    return
+        finally:
+            self._tell_all(say.EndOfSession())
+            self.listener.close()
+
+    # ---- boards ----------------------------------------------------------------------------
+
+    def _play(self, board: Board) -> tuple[Result, str]:
+        """The result, and who is missing for good."""
+        states, out = board.state(self.game)
+        self._script, self._faults, self._used = [Opening(board)], [], [0.0, 0.0]
+        for seat in self._seats:
+            seat.heard = seat.strikes = 0
+        began, deserted = time.monotonic(), ""
+        try:
+            self._tell_script()
+            while not out.over[0]:
+                self._turn(states, out)
+        except _UnplayedError:
+            pass  # the faults say why
+        except _DesertedError as missing:
+            deserted = str(missing)
+        self._total = [total + used for total, used in zip(self._total, self._used)]
+        ns, ew = ((round(used), round(total)) for used, total in zip(self._used, self._total))
+        self._tell_all(say.Timing(ns, ew))
+        return self._result(board, states[0], time.monotonic() - began), deserted
+
+    def _result(self, board: Board, state: State, seconds: float) -> Result:
+        said = [event.said for event in self._script if isinstance(event, Act)]
+        north, east, south, west = map(int, board.hands)
+        declarer, bid = int(state["declarer"]), int(state["bid"])
+        over, called = state["turn"] < 0, state["phase"] != AUCTION
+        solved = -1 if declarer < 0 else int(state["tricks"][5 * declarer + bid % 5])
+        won = solved if self._settings.double_dummy else int(state["won"][declarer % 2])
+        points = result_row(state, Rules(not self._settings.double_dummy, SCORE, 1.0, 0)) if over else None
+        return Result(
+            room=self.listener.room,
+            number=board.number,
+            dealer=board.dealer,
+            vulnerable=board.vulnerable,
+            hands=(north, east, south, west),
+            names=(self.teams.north_south, self.teams.east_west),
+            calls=tuple(files.Call(s.call, s.alert, s.note) for s in said if isinstance(s, say.Call)),
+            cards=tuple(s.card for s in said if isinstance(s, say.Play)),
+            contract=files.contract_text(bid, int(state["stake"])) if called else None,
+            declarer=declarer if declarer >= 0 else None,
+            taken=won if over and declarer >= 0 else None,
+            points=points,
+            double_dummy=self._settings.double_dummy,
+            faults=tuple(self._faults),
+            seconds=round(seconds, 3),
+        )
+
+    def _turn(self, states: States, out: Buffers) -> None:
+        """One call or card, then everybody hears of it."""
+        state, seat = states[0], self._seats[int(out.player[0])]
+        calling = state["phase"] == AUCTION
+        hand = seat.number if calling else int(state["hand_to_play"])
+        trick = 0 if calling else int(state["plays"]) // 4 + 1
+        lead = not calling and state["plays"] % 4 == 0
+        began = time.monotonic()
+        if seat.policy is not None:
+            act = Act(seat.number, choose(seat.policy, state, out.mask[0], self._seed), trick, lead)
+        else:
+            act = self._attempt(seat, partial(seat.ask, hand, trick, lead, out.mask[0].tolist()))
+        self._used[seat.number % 2] += time.monotonic() - began
+        self._script.append(act)
+        seat.heard = len(self._script)
+        self.game.step_one(states, act.action, out)
+        if trick == 1 and lead:
+            dummy = (seat.number + 1) % 4
+            self._script.append(Shown(dummy, int(state["hands"][dummy])))
+        self._tell_script()
+
+    def _tell_script(self) -> None:
+        for seat in self._guests:
+            self._attempt(seat, partial(seat.catch_up, self._script))
+
+    def _tell_all(self, message: say.Message) -> None:
+        """Programs that cannot be told are dropped."""
+        for seat in self._guests:
+            try:
+                seat.say(message)
+            except PeerError as fault:
+                self._drop(seat, fault)
+
+    # ---- coming and going ------------------------------------------------------------------
+
+    def _fill(self) -> None:
+        deadline, empty = time.monotonic() + self._settings.seating, []
+        for seat in self._guests:
+            arrival = self.listener.take(seat.number, max(0.0, deadline - time.monotonic()))
+            if arrival is None:
+                empty.append(NAMES[seat.number])
+            else:
+                seat.sit(arrival)
+        where = f"{self.listener.room} room"
+        if empty:
+            raise PeerError(where, f"nobody at {', '.join(empty)}", f"programs in {self._settings.seating:g} s")
+        try:
+            for seat in self._guests:
+                self._attempt(seat, partial(seat.start, self.teams))
+        except (_UnplayedError, _DesertedError):
+            raise PeerError(where, self._faults[-1], "a complete table to start with") from None
+
+    def _attempt(self, seat: Seat, action: Callable[[], T]) -> T:
+        """``action`` with the program of ``seat``; again if that fails and comes back in time."""
+        while True:
+            try:
+                if seat.connection is None:
+                    self._welcome(seat)
+                return action()
+            except PeerError as fault:
+                self._drop(seat, fault)
+                seat.strikes += 1
+                if seat.strikes >= _STRIKES:
+                    raise _UnplayedError from fault
+
+    def _welcome(self, seat: Seat) -> None:
+        """Whoever comes back hears all that was said of this board."""
+        arrival = self.listener.take(seat.number, self._settings.grace)
+        if arrival is None:
+            raise _DesertedError(f"nobody came back to {NAMES[seat.number]} in {self._settings.grace:g} s")
+        seat.sit(arrival)
+        seat.start(self.teams)
+        seat.catch_up(self._script)
+
+    def _drop(self, seat: Seat, fault: PeerError) -> None:
+        self._faults.append(str(fault))
+        self.listener.report(str(fault))
+        seat.leave(fault)
+
+
+# ---- the match -------------------------------------------------------------------------------
 
 
 class TableManager:
@@ -51,7 +281,7 @@ class TableManager:
         unknown = [room for room in self.settings.rooms if room not in ROOMS]
         if unknown or not self.settings.rooms:
             raise ValueError(f"rooms {list(self.settings.rooms)}: expected one or both of {', '.join(ROOMS)}")
-        self.names = Names(*(_local_name(pair) for pair in self.pairs))
+        self.names = {number: name for number, pair in enumerate(self.pairs) if (name := _local_name(pair))}
         self._rooms: dict[str, Room] = {}
         self._stopped = False
         if not self.settings.in_turn:

@@ -14,12 +14,12 @@ from bidzoo.cli.options import (
     Threads,
     Workers,
     agent_names,
+    going_on,
     measured,
     not_empty,
     writable,
     writable_folder,
 )
-from bidzoo.cli.stopping import going_on
 
 app = typer.Typer(invoke_without_command=True)
 
@@ -79,7 +79,7 @@ def overview(
 
 
 def _refuse_before(context: typer.Context) -> None:
-    """Of the group's own options none may stand before a subcommand, which would not hear of them."""
+    """Refuse the group's own options before a subcommand, which would not hear of them."""
     sources = {option.opts[0]: context.get_parameter_source(option.name or "") for option in context.command.params}
     given = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
     if given:

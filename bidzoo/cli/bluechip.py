@@ -12,7 +12,7 @@ from bidzoo.cli.options import Host, counted
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
-    from bidzoo.bluechip.result import Record
+    from bidzoo.bluechip.boards import Record
 
 app = typer.Typer(no_args_is_help=True, help="Matches with other bridge programs (Blue Chip protocol, version 18).")
 
@@ -56,11 +56,9 @@ def serve(
     seating: Annotated[float, typer.Option(min=0, help="Seconds programs have to come at all.")] = 600.0,
 ) -> None:
     """Be the table manager of a duplicate match; boards already in the result file are not played again."""
-    from bidzoo.bluechip.boards import from_file, seeded
+    from bidzoo.bluechip.boards import ROOMS, Record, from_file, seeded
     from bidzoo.bluechip.connection import Limits
-    from bidzoo.bluechip.result import ROOMS, Record
-    from bidzoo.bluechip.room import Settings
-    from bidzoo.bluechip.server import TableManager
+    from bidzoo.bluechip.server import Settings, TableManager
     from bidzoo.envs.bridge.game import Bridge
 
     rooms, solved, limits = room or ROOMS, double_dummy or not play, Limits(patience, pause)

@@ -5,8 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bidzoo.cli.options import Workers, counted, new_file, new_npz, npz, progress
-from bidzoo.cli.stopping import going_on
+from bidzoo.cli.options import Workers, counted, going_on, new_file, new_npz, npz, progress
 
 app = typer.Typer(no_args_is_help=True, help="Deals with double-dummy tables: generate, import, look at.")
 

@@ -105,8 +105,8 @@ def rank(files: Annotated[list[Path], typer.Argument(help="Files of entries.")])
     entries = [leaderboard.load(file) for file in files]
     results.show(
         [
-            leaderboard.ranking(one, [entry for entry in entries if entry.challenge == name])
+            leaderboard.ranking(one, known)
             for name, one in leaderboard.CHALLENGES.items()
-            if any(entry.challenge == name for entry in entries)
+            if (known := [entry for entry in entries if entry.challenge == name])
         ]
     )

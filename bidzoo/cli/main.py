@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from bidzoo import __version__
-from bidzoo.cli import bench, bluechip, compiling, deals, leaderboard, match, play, stopping, train
+from bidzoo.cli import bench, bluechip, compiling, deals, leaderboard, match, options, play, train
 
 ORDER = (
     "list",
@@ -104,15 +104,15 @@ def list_all() -> None:
 
 def main() -> None:
     """Run the command line; an expected error is one line on standard error and exit status 2."""
-    stopping.watch()
+    options.watch()
     warnings.showwarning = _warned_of
     if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="replace")  # of an encoding without suits
     try:
         app()
     except SystemExit as ended:
-        if ended.code == stopping.STATUS:
-            stopping.end_workers()
+        if ended.code == options.STATUS:
+            options.end_workers()
         raise
     except (ValueError, KeyError, OSError, ImportError) as problem:
         text = explained(problem)

@@ -1,14 +1,20 @@
-"""What commands have in common: bars and tables, shared options, and ``--set NAME=VALUE`` for one game or algorithm."""
+"""What commands share: bars and tables, options, ``--set NAME=VALUE`` for one game or algorithm, and Ctrl-C."""
 
+import os
+import signal
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from bidzoo.core import jobs
 from bidzoo.core.options import choose_from, expected
 from bidzoo.core.storage import check_writable
 
@@ -62,15 +68,18 @@ def measured(suite: str, seed: int, json: Path | None, work: "Callable[[Report],
     return tables, figures
 
 
+# ---- options --------------------------------------------------------------------------------
+
+
 def writable(path: Path | None) -> Path | None:
-    """Of an option: the file that a command writes in the end, which is found out before it begins."""
+    """An option's file can be written: a command that writes it in the end finds out before it begins."""
     if path is not None:
         check_writable(path)
     return path
 
 
 def new_file(path: Path | None) -> Path | None:
-    """As ``writable``, of one that is not there yet: what takes long to make is not overwritten."""
+    """As ``writable``, and the file is not there yet: what takes long to make is not overwritten."""
     writable(path)
     if path is not None and path.exists():
         raise ValueError(f"{path}: exists, expected a new file; choose another name, or remove it")
@@ -78,7 +87,7 @@ def new_file(path: Path | None) -> Path | None:
 
 
 def npz(path: Path) -> Path:
-    """As ``writable``, of an ``.npz``: nothing reads it by another name."""
+    """As ``writable``, and the file is an ``.npz``: nothing reads it by another name."""
     if path.suffix != ".npz":
         raise typer.BadParameter(f"{path}: ending {path.suffix!r}, expected .npz")
     check_writable(path)
@@ -86,20 +95,20 @@ def npz(path: Path) -> Path:
 
 
 def new_npz(path: Path) -> Path:
-    """As ``npz`` and ``new_file``."""
+    """Both ``npz`` and ``new_file``."""
     new_file(npz(path))
     return path
 
 
 def writable_folder(path: Path | None) -> Path | None:
-    """As ``writable``, of a folder."""
+    """As ``writable``, for a folder."""
     if path is not None:
         check_writable(path, folder=True)
     return path
 
 
 def not_empty(text: str | None) -> str | None:
-    """Of an option: an empty text is a slip, such as a variable of the shell that is not set."""
+    """No name in an option's text is empty: an empty one is a slip, such as a shell variable that is not set."""
     if text is not None and not all(name.strip() for name in text.split(",")):
         raise typer.BadParameter(f"{text!r} has an empty name; without the option the default counts")
     return text
@@ -149,6 +158,9 @@ Threads = Annotated[
 ]
 
 
+# ---- --set NAME=VALUE -----------------------------------------------------------------------
+
+
 def parse(options: type, given: list[str] | None, **fixed: Any) -> Any:
     """``options(...)`` with ``NAME=VALUE`` texts; ValueError names the option and the choices. ``help`` prints them."""
     kinds = get_type_hints(options, include_extras=True)
@@ -182,3 +194,56 @@ def _value(text: str, default: Any) -> Any:
     if default is None:
         return int(text) if text.removeprefix("-").isdecimal() else text
     return type(default)(text)
+
+
+# ---- Ctrl-C ---------------------------------------------------------------------------------
+# It ends a command within two seconds, with its workers, whatever it is doing, and says how to go on. Python hears it
+# only between two steps of its own, which a long kernel keeps waiting. A thread hears it at once and ends the process
+# when its time is up. Nothing is lost by that: files appear whole or not at all.
+
+GRACE = 1.5  # seconds in which the command may end by itself
+STATUS = 130  # of a process that Ctrl-C ended, as shells have it
+
+_going_on = ""
+
+
+@contextmanager
+def going_on(kept: Path | str) -> Iterator[None]:
+    """In here a stopped command goes on from ``kept`` when it is given again."""
+    global _going_on
+    _going_on = f"the same command goes on from {kept}"
+    try:
+        yield
+    finally:
+        if not isinstance(sys.exception(), KeyboardInterrupt):
+            _going_on = ""
+
+
+def watch() -> None:
+    """From now on Ctrl-C ends this process, if need be from outside of its main thread."""
+    if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
+        return
+    heard, told = os.pipe()
+    os.set_blocking(told, False)
+    signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    threading.Thread(target=_listen, args=(heard,), name="Ctrl-C", daemon=True).start()
+
+
+def _listen(heard: int) -> None:
+    while signal.SIGINT not in os.read(heard, 1):
+        pass
+    threading.Event().wait(GRACE)
+    try:
+        end_workers()
+    finally:
+        os._exit(STATUS)
+
+
+@cache
+def end_workers() -> None:
+    """End the workers now; one line, once, says what is kept."""
+    if sys.stderr.isatty():
+        sys.stderr.write("\x1b[?25h")  # a bar hides the cursor
+    sys.stderr.write(f"\nbidzoo: stopped; {_going_on or 'nothing is kept'}\n")
+    sys.stderr.flush()
+    jobs.kill_workers()

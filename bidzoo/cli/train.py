@@ -20,13 +20,13 @@ from bidzoo.cli.options import (
     Threads,
     agent_names,
     counted,
+    going_on,
     measured,
     new_npz,
     parse,
     writable,
     writable_folder,
 )
-from bidzoo.cli.stopping import going_on
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ Against = Annotated[
     typer.Option(help="Opponent in that match: an agent, package.module:Name or a file.", autocompletion=agent_names),
 ]
 Width = Annotated[int, typer.Option(min=1, help="Neurons in a layer.")]
+Depth = Annotated[int, typer.Option(min=1, help="Hidden layers.")]
+Weights = Annotated[Path | None, typer.Option(help="File of weights; default: the packaged ones.")]
 Deals = Annotated[
     list[Path] | None, typer.Option(help="Solved deals (.npz) beside the packaged ones; may be repeated.")
 ]
@@ -74,7 +76,9 @@ def _train(
     measure: Callable[[Any], dict[str, float]] | None = None,
     judge: dict[str, str] | None = None,
 ) -> None:
-    """Carry the run out; its weights say what it learned from (``about``) and by which command.
+    """Carry the run out, with a line and new curves at each measurement.
+
+    Its weights say what they learned from (``about``) and by which command.
 
     ``judge``: digests of what ``measure`` asks.
     """
@@ -84,11 +88,13 @@ def _train(
     from bidzoo.benchmarks.results import command
 
     provenance = {**about, "command": command(), "version": __version__}
-    steps, tell = list[int](), _report(out)
+    began, steps = time.monotonic(), list[int]()
 
     def report(step: int, row: dict[str, float]) -> None:
         steps.append(step)
-        tell(step, row)
+        figures = "  ".join(f"{name} {value:.4g}" for name, value in list(row.items())[1:])
+        typer.echo(f"{step:7d}  {time.monotonic() - began:6.0f} s  {figures}")
+        _draw(out)
 
     run = Run(out, every, threads, None, judge or {}, provenance, report, measure)
     with going_on(out):
@@ -97,18 +103,6 @@ def _train(
     if distributed.world().rank == 0:
         names = [name for name in ("network.safetensors", "best.safetensors") if (out / name).exists()]
         typer.echo(f"{'finished' if steps else 'finished before'}; weights: {', '.join(str(out / n) for n in names)}")
-
-
-def _report(out: Path) -> Callable[[int, dict[str, float]], None]:
-    """One line a measurement, and the curves drawn again."""
-    begin = time.monotonic()
-
-    def tell(step: int, row: dict[str, float]) -> None:
-        figures = "  ".join(f"{name} {value:.4g}" for name, value in list(row.items())[1:])
-        typer.echo(f"{step:7d}  {time.monotonic() - begin:6.0f} s  {figures}")
-        _draw(out)
-
-    return tell
 
 
 def _draw(out: Path) -> None:
@@ -187,7 +181,7 @@ def expert(
     most: Annotated[int, typer.Option(min=1, help="Most auctions of --more to learn from.")] = 270_000,
     out: Out = Path("runs/expert"),
     width: Width = 512,
-    depth: Annotated[int, typer.Option(min=1, help="Hidden layers.")] = 3,
+    depth: Depth = 3,
     options: Set = None,
     every: Every = 1000,
     threads: Threads = 1,
@@ -211,7 +205,7 @@ def expert(
 def measure_expert(
     data: Annotated[Path, typer.Argument(help="Recorded auctions of systems (.npz).")],
     plain: Annotated[Path | None, typer.Option(help="Recorded auctions of SAYC against SAYC.")] = None,
-    weights: Annotated[Path | None, typer.Option(help="File of weights; default: the packaged ones.")] = None,
+    weights: Weights = None,
     json: Json = None,
 ) -> None:
     """Measure how many held-out calls of each system the expert network makes, before a stray call and after."""
@@ -233,7 +227,7 @@ def belief(
     data: Data,
     out: Out = Path("runs/belief"),
     width: Width = 512,
-    depth: Annotated[int, typer.Option(min=1, help="Hidden layers.")] = 3,
+    depth: Depth = 3,
     start: Start = None,
     side: Annotated[
         Literal["ns", "ew", "both"], typer.Option(help="Side whose view is learned: ns where it met --opponent.")
@@ -582,7 +576,7 @@ def evaluator(
 
 @app.command()
 def measure_evaluator(
-    weights: Annotated[Path | None, typer.Option(help="File of weights; default: the packaged ones.")] = None,
+    weights: Weights = None,
     policy: Annotated[str, typer.Option(help="Agent whose game contracts are judged.")] = "ppo",
     limit: Annotated[int | None, typer.Option(min=2, help="Number of test deals; default: all.")] = None,
     json: Json = Path("runs/evaluator.json"),

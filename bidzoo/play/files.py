@@ -52,15 +52,15 @@ def open_board(session: Session, index: int, way: str) -> None:
     if way not in (REPLAY, REBID, PLAY_AGAIN):
         raise ValueError(f"way {way!r}: expected {REPLAY}, {REBID} or {PLAY_AGAIN}")
     board: Board = session.boards[index]
-    fixed = _fixed(board, board.number or index + 1)
+    number = board.number or index + 1
+    fixed = _fixed(board, number)
     game_id = "bridge_bidding_v0" if way == REBID else "bridge_v0"
     actions = _actions(board)
     with session.lock:
         able, seats = {HUMAN, *agents_for(game_id)}, session.seats
         seats = [name if name in able else "random" for name in seats] if len(seats) == 4 else [HUMAN, *["random"] * 3]
-        number = max((board.number or index + 1) - 1, 0)
         record = actions if way == REPLAY and board.auction else []
-        session.start(game_id, {}, seats, 0, number, fixed, record)
+        session.start(game_id, {}, seats, 0, max(number - 1, 0), fixed, record)
         session.at_board = index
 
 

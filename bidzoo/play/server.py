@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, cast
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from bidzoo.envs.picture import SUIT_COLORS, outline_path
-from bidzoo.play import routes
+from bidzoo.play import api
 from bidzoo.play.session import Session, StaleError
 
 PAGE = {
@@ -236,7 +236,7 @@ class Handler(BaseHTTPRequestHandler):
         elif url.path == "/table":  # the cookie is ``SameSite=Strict``, so no other page opens tables
             self._send(HTTPStatus.SEE_OTHER, b"", "text/plain", {"Location": f"/?table={self.server.open_table()}"})
         else:
-            self._run(routes.GET, url.path, fields, {})
+            self._run(api.GET, url.path, fields, {})
 
     def _post(self) -> None:
         try:
@@ -257,12 +257,12 @@ class Handler(BaseHTTPRequestHandler):
             raise RefusedError(HTTPStatus.BAD_REQUEST, "the body is not JSON") from problem
         if not isinstance(data, dict):
             raise RefusedError(HTTPStatus.BAD_REQUEST, "expected a JSON object")
-        self._run(routes.POST, url.path, fields, data)
+        self._run(api.POST, url.path, fields, data)
 
-    def _run(self, known: dict[str, routes.Route], path: str, fields: dict[str, str], body: dict[str, Any]) -> None:
+    def _run(self, known: dict[str, api.Route], path: str, fields: dict[str, str], body: dict[str, Any]) -> None:
         if path not in known:
-            other = routes.GET if known is routes.POST else routes.POST
-            if path in other or (path in PAGE and known is routes.POST):
+            other = api.GET if known is api.POST else api.POST
+            if path in other or (path in PAGE and known is api.POST):
                 raise RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, "this address takes another method")
             raise RefusedError(HTTPStatus.NOT_FOUND, "there is nothing here")
         try:
@@ -270,7 +270,7 @@ class Handler(BaseHTTPRequestHandler):
         except KeyError as problem:
             raise RefusedError(HTTPStatus.GONE, _words(problem)) from problem
         try:
-            found = routes.answer(known[path], session, body)
+            found = api.answer(known[path], session, body)
         except StaleError as problem:
             raise RefusedError(HTTPStatus.CONFLICT, str(problem)) from problem
         except EXPECTED as problem:

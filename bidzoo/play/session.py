@@ -1,7 +1,7 @@
 """One table: a game, a board, the actions so far, and who sits where."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -9,15 +9,19 @@ import numpy as np
 
 from bidzoo import registry
 from bidzoo.agents import BRIDGE
-from bidzoo.agents.explanation import Explanation
+from bidzoo.agents.explanation import Explanation, explained
 from bidzoo.agents.policy import Policy
-from bidzoo.core.kernels import I8, I64, State, States
+from bidzoo.core.cards import held
+from bidzoo.core.kernels import F64, I8, I64, U64, State, States
 from bidzoo.core.options import whole
 from bidzoo.core.streams import Streams
-from bidzoo.envs.game import Buffers, legal_actions
+from bidzoo.envs.bridge.state import AUCTION
+from bidzoo.envs.bridge.state import VIEW as BRIDGE_VIEW
+from bidzoo.envs.game import Buffers, Game, legal_actions
 from bidzoo.play.catalog import HUMAN, agents_for, checked_options, make_agent, offer, usual, usual_seats
-from bidzoo.play.explanation import explanation_of
 
+DEALS = 200  # drawn for the belief of the rules alone
+SAMPLES = 3  # of them shown
 MOST = 2**53 - 1  # of seeds and boards: what a page's numbers hold exactly
 
 
@@ -100,6 +104,53 @@ class Setup:
         return Position(states, out), players
 
 
+# ---- what is told of a position: what an agent thinks, where the cards may be, double dummy ----
+
+
+def explanation_of(policy: Policy, game: Game, views: States, legal: I8, rng: Streams) -> Explanation:
+    """What ``policy`` says of views ``[1]`` with ``legal`` ``[1, A]``, and where the hidden cards may be.
+
+    Of an agent without a belief about the hidden cards, that of the belief network stands in during a bridge auction,
+    and elsewhere that of the rules alone: deals that fit the public history, all equally likely. ``rng`` is copied, not
+    consumed.
+    """
+    said = explained(policy, views, legal, rng[:])
+    if said.belief or "hand" not in (views.dtype.names or ()) or not views["hand"][0]:
+        return said
+    if views.dtype == BRIDGE_VIEW and int(views["phase"][0]) == AUCTION and (belief := _learned_belief(views)):
+        return replace(said, belief=belief, belief_source="the belief network, from the hand and the calls")
+    return _with_belief(said, game, views, rng[:])
+
+
+def _learned_belief(views: States) -> dict[int, F64]:
+    """Chances by seat of the packaged belief network; nothing where it is not packaged."""
+    from bidzoo.agents.bridge import network
+    from bidzoo.agents.bridge.belief import WHO, Belief
+
+    if not (network.PACKAGED / "belief.safetensors").exists():
+        return {}
+    chances = Belief().probabilities(views)[0]
+    me = int(views["seat"][0])
+    return {(me + who) % 4: np.asarray(chances[k], np.float64) for k, who in enumerate(WHO)}
+
+
+def _with_belief(said: Explanation, game: Game, views: States, rng: Streams) -> Explanation:
+    """``said`` with the deals that the rules allow, all equally likely."""
+    keys: U64 = (rng.random(DEALS)[0] * 2.0**53).astype(np.uint64)
+    states = game.new(DEALS)
+    game.determinize(np.repeat(views, DEALS), keys, states)
+    hands = states["held" if int(views["plays"][0]) else "hands"]  # [D, 4]
+    dummy = -1  # whose cards everybody sees
+    if "dummy" in (views.dtype.names or ()) and int(views["plays"][0]) > 0:
+        dummy = (int(views["declarer"][0]) + 2) % 4
+    hidden = [seat for seat in range(4) if seat not in (int(views["seat"][0]), dummy)]
+    cards = held(hands)  # [D, 4, 52]
+    belief = {seat: np.asarray(cards[:, seat].mean(axis=0), np.float64) for seat in hidden}
+    samples = tuple({seat: int(deal[seat]) for seat in hidden} for deal in hands[:SAMPLES])
+    source = f"{DEALS} deals that fit the rules and what was seen; bids are not read"
+    return replace(said, belief=belief, belief_source=source, samples=said.samples or samples)
+
+
 def double_dummy_of(state: State) -> tuple[I8, int]:
     """Tricks ``[20]`` of a deal of bridge, solved now if they are not known, and par for North/South."""
     from bidzoo.envs.bridge.double_dummy import dd_tricks_of
@@ -108,6 +159,9 @@ def double_dummy_of(state: State) -> tuple[I8, int]:
     known = np.asarray(state["tricks"])
     tricks = known if (known >= 0).all() else dd_tricks_of(np.asarray(state["hands"]))
     return tricks, int(par(tricks[None], int(state["dealer"]), int(state["vulnerable"]))[0])
+
+
+# ---- the session -----------------------------------------------------------------------------
 
 
 class Compared(NamedTuple):

@@ -14,7 +14,7 @@ from bidzoo.core.cards import FIRST_BID, RANKS, SEAT_NAMES, SEATS, STRAINS, SUIT
 from bidzoo.core.kernels import State
 from bidzoo.core.storage import replace_file
 from bidzoo.envs.bridge import render
-from bidzoo.play import files, show
+from bidzoo.play import api, files
 from bidzoo.play.catalog import HUMAN, offer, usual
 from bidzoo.play.session import Session
 
@@ -36,7 +36,7 @@ COLORS = ("green", "blue", "dark_orange", "bold")  # C D H S
 
 def picture(session: Session) -> RenderableType:
     """The table as the viewer sees it."""
-    data = show.page(session)
+    data = api.page(session)
     table, state = data["table"], session.position().states[0]
     parts: list[RenderableType]
     if table["kind"] == "bridge":
@@ -135,7 +135,7 @@ def hint(session: Session, name: str) -> RenderableType:
 
 def tricks(session: Session) -> RenderableType:
     """Double-dummy tricks and par."""
-    found = show.double_dummy(session)
+    found = api.double_dummy(session)
     strains = (SYMBOLS.get(strain, strain) for strain in STRAINS)
     grid = Grid("", *strains, title=f"double dummy; par {found['words']}", title_justify="left")
     for seat in range(4):
@@ -164,7 +164,7 @@ def suited(words: str) -> Text:
 
 
 def _action(session: Session, action: int) -> Text:
-    return suited(action_text(show.action_data(session, action)))
+    return suited(action_text(api.action_data(session, action)))
 
 
 def commands() -> RenderableType:

@@ -14,7 +14,7 @@ from bidzoo.envs.bridge.double_dummy import dd_tricks as solve
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import imps, score
 from bidzoo.envs.bridge.state import STATE
-from bidzoo.play.explanation import explanation_of
+from bidzoo.play.session import explanation_of
 from bidzoo.wrappers.batch import Batch
 
 GAME = Bridge(False, deals="validation")

@@ -1,6 +1,7 @@
 """Programs for the tests of the Blue Chip protocol: each client runs in a thread of its own."""
 
 import socket
+from contextlib import ExitStack, closing
 from threading import Thread
 from types import SimpleNamespace
 
@@ -8,12 +9,10 @@ import numpy as np
 import pytest
 
 from bidzoo.agents.bridge.sayc import Pass
-from bidzoo.bluechip.boards import seeded
+from bidzoo.bluechip.boards import Record, seeded
 from bidzoo.bluechip.client import Client
 from bidzoo.bluechip.connection import Limits, PeerError
-from bidzoo.bluechip.result import Record
-from bidzoo.bluechip.room import Settings
-from bidzoo.bluechip.server import TableManager
+from bidzoo.bluechip.server import Settings, TableManager
 from bidzoo.envs.bridge.game import Bridge
 
 WAIT = 240.0  # s; nothing takes that long unless it hangs: kernels may have to be compiled first
@@ -125,7 +124,7 @@ class Raw:
         """The last of so many lines; empty at the end."""
         return [self.file.readline().strip() for _ in range(count)][-1]
 
-    def leave(self):
+    def close(self):
         """Break off."""
         self.file.close()
         self.socket.close()
@@ -140,29 +139,15 @@ def against_passers(boards=2, record=None, **changes):
 @pytest.fixture
 def kept():
     """Makes records of matches, and closes them."""
-    made = []
-
-    def one(path, match):
-        made.append(Record(path, match))
-        return made[-1]
-
-    yield one
-    for record in made:
-        record.close()
+    with ExitStack() as made:
+        yield lambda path, match: made.enter_context(closing(Record(path, match)))
 
 
 @pytest.fixture
 def connect():
     """Makes programs, and closes them."""
-    made = []
-
-    def one(port):
-        made.append(Raw(port))
-        return made[-1]
-
-    yield one
-    for raw in made:
-        raw.leave()
+    with ExitStack() as made:
+        yield lambda port: made.enter_context(closing(Raw(port)))
 
 
 @pytest.fixture(scope="session")

@@ -103,7 +103,7 @@ def connected(**limits):
 @settings(max_examples=30, deadline=None)
 @given(st.binary(max_size=400), st.integers(1, 64))
 def test_bytes_become_lines_however_they_arrive(content, size):
-    connection, there = connected(patience=5, line=2000)
+    connection, there = connected(patience=5)
     for start in range(0, len(content), size):
         there.sendall(content[start : start + size])
     there.sendall(b"\r\nend\n")
@@ -122,9 +122,9 @@ def test_bytes_become_lines_however_they_arrive(content, size):
 
 
 def test_limits_of_a_line():
-    connection, there = connected(patience=0.2, line=50)
-    there.sendall(b"\r\n" * 20 + b"x" * 50 + b"\r\n" + b"y" * 60 + b"\r\n")
-    with pytest.raises(PeerError, match="peer: received a line of 51 bytes, expected something"):
+    connection, there = connected(patience=0.2)
+    there.sendall(b"\r\n" * 20 + b"x" * LIMIT + b"\r\n" + b"y" * 60 + b"\r\n")
+    with pytest.raises(PeerError, match=f"peer: received a line of {LIMIT + 1} bytes, expected something"):
         connection.receive_line("something")
     connection.close()
     there.close()

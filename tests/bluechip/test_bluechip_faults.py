@@ -43,7 +43,7 @@ def test_what_makes_no_sense_is_quoted_and_the_seat_may_be_taken_again(tm, line,
     raw = to_the_auction(connect(match.port())).say(line)
     told = raw.hear()
     assert told == "Illegal bid" if "doubles" in line else told.startswith("Refused: ") or "xx" in line
-    raw.leave()
+    raw.close()
     guest = tm.Guest(Client(Pass(), 2, "guest"), match.port())
     match.done()
     assert guest.done().problem is None
@@ -80,7 +80,7 @@ def test_half_a_line_then_nothing_more(tm, tmp_path, connect, kept):
     raw.say("South ready for deal", "South ready for cards")
     raw.socket.sendall(b"South ready for E")
     assert raw.hear(5).startswith("South's cards")
-    raw.leave()
+    raw.close()
     match.done()
     assert (
         match.reports[0].endswith(
@@ -114,7 +114,7 @@ def test_a_seat_that_fails_twice_on_a_board_costs_that_board_only(tm, connect):
     for _ in range(2):
         raw = to_the_auction(connect(match.port())).say("nonsense")
         raw.hear()
-        raw.leave()
+        raw.close()
     guest = tm.Guest(Client(Pass(), 2, "guest"), match.port())
     record = match.done()
     assert guest.done().problem is None
@@ -131,12 +131,12 @@ def test_who_comes_back_must_stand_by_its_calls(tm, connect):
     raw.say(HELLO.replace("South", "North"), "North ready for teams", "North ready to start", "North ready for deal")
     raw.say("North ready for cards", "North passes", "North ready for East's bid")
     assert raw.hear(6) == "East passes"
-    raw.leave()
+    raw.close()
     other = connect(match.port())
     other.say(HELLO.replace("South", "North"), "North ready for teams", "North ready to start", "North ready for deal")
     other.say("North ready for cards", "North bids 1C")
     assert other.hear(6).endswith("'North bids 1C', expected 'North passes', as before it came back")
-    other.leave()
+    other.close()
     guest = tm.Guest(Client(Pass(), 0, "guest"), match.port())
     record = match.done()
     assert guest.done().problem is None

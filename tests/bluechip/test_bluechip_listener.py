@@ -8,8 +8,7 @@ import pytest
 from bidzoo.agents.bridge.sayc import Pass
 from bidzoo.bluechip.boards import seeded
 from bidzoo.bluechip.client import Client
-from bidzoo.bluechip.connection import LIMIT, Limits
-from bidzoo.bluechip.listener import Listener, Names
+from bidzoo.bluechip.connection import LIMIT, Limits, Listener
 
 HELLO = 'Connecting "guest" as South using protocol version 18'
 
@@ -39,7 +38,7 @@ def test_who_does_not_introduce_itself_is_turned_away_and_the_next_one_plays(tm,
     match = tm.against_passers()
     raw = connect(match.port()).say(line)
     refusal = raw.hear()
-    raw.leave()
+    raw.close()
     guest = tm.Guest(Client(Pass(), 2, "guest"), match.port())
     record = match.done()
     assert guest.done().problem is None
@@ -60,9 +59,9 @@ def test_a_seat_is_given_once_and_a_team_has_one_name(tm, connect):
     assert stranger.hear().endswith('another one: North belongs to team "guest"')
     anybody = connect(match.port()).say(HELLO.replace("South", "ANYPL").replace("guest", "stranger"))
     assert anybody.hear().endswith("another one: West is played by the table manager")
-    south.leave()
+    south.close()
     for raw in (second, stranger, anybody):
-        raw.leave()
+        raw.close()
     guests = [tm.Guest(Client(Pass(), seat, "guest"), match.port()) for seat in (0, 2)]  # the first South is gone
     match.done()
     assert [guest.done().problem for guest in guests] == [None, None]
@@ -97,8 +96,7 @@ def test_silent_connections_do_not_keep_others_out(tm, connect):
 
 
 def test_a_listener_greets_no_crowd():
-    names = Names(None, None)
-    listener = Listener("127.0.0.1", 0, [0, 1, 0, 1], names, Limits(), "open", lambda line: None)
+    listener = Listener("127.0.0.1", 0, [0, 1, 0, 1], {}, Limits(), "open", lambda line: None)
     crowd = [socket.create_connection(("127.0.0.1", listener.port)) for _ in range(20)]
     for connection in crowd[:4]:  # the oldest made room
         connection.settimeout(5)

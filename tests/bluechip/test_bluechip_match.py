@@ -9,9 +9,8 @@ from bidzoo import agents
 from bidzoo.agents.bridge.sayc import Pass
 from bidzoo.agents.policy import Uniform
 from bidzoo.benchmarks.match import duplicate
-from bidzoo.bluechip.boards import from_file, seeded
+from bidzoo.bluechip.boards import Record, Result, from_file, seeded
 from bidzoo.bluechip.client import Client
-from bidzoo.bluechip.result import Record, Result
 from bidzoo.bluechip.seat import BidderAndPlayer
 from bidzoo.core.cards import call_number, hand_text
 from bidzoo.envs.bridge.board import Board as FileBoard

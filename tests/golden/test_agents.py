@@ -6,7 +6,7 @@ import pytest
 import bidzoo
 from bidzoo.agents import AGENTS
 from bidzoo.core.streams import Streams
-from bidzoo.play import catalog, show
+from bidzoo.play import api, catalog
 from bidzoo.play.session import Session
 
 NETWORKS = (
@@ -107,19 +107,19 @@ def page(name, env_id):
     for seed, steps in enumerate(places.get(env_id, (0, 1, 2))):
         session = session_at(env_id, seed, steps)
         if not session.position().over:
-            said.append(show.explanation(session, session.explain(name), name))
+            said.append(api.explanation(session, session.explain(name), name))
     return {"thoughts": said}
 
 
 def table_on_screen(env_id):
     """All that the page gets of a board played to its end, with agents and with a human in one seat."""
     session = session_at(env_id, 3, 10_000)
-    shown = [show.page(session)]
+    shown = [api.page(session)]
     for human in (False, True):
         session.sit([catalog.HUMAN, *session.seats[1:]] if human else session.seats)
         for step in range(0, len(session.actions), 5):
             session.go(step)
-            shown.append(show.page(session))
+            shown.append(api.page(session))
     return {"states": shown}
 
 

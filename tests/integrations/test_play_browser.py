@@ -1,11 +1,8 @@
 """``bidzoo play`` in headless Chromium, from the first click to the result."""
 
-import threading
 from pathlib import Path
 
 import pytest
-
-from bidzoo.play.server import PlayServer
 
 pytestmark = pytest.mark.integration
 
@@ -17,16 +14,6 @@ from selenium.webdriver.support.select import Select  # noqa: E402
 from selenium.webdriver.support.wait import WebDriverWait  # noqa: E402
 
 CLUB = Path(__file__).parents[1] / "data" / "club.pbn"
-
-
-@pytest.fixture
-def server():
-    with PlayServer() as running:
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        yield running
-        running.shutdown()
-        thread.join(10)
 
 
 class Page:
@@ -84,8 +71,8 @@ class Page:
 
 
 @pytest.fixture
-def page(chromium, server):
-    found = Page(chromium, server)
+def page(chromium, play_server):
+    found = Page(chromium, play_server)
     yield found
     found.js("onbeforeunload = null; clearTimeout(timer)")
     complaints = [entry["message"] for entry in chromium.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
@@ -103,6 +90,10 @@ def test_bridge_bidding_from_the_first_click_to_the_result(page):
     assert page.text("#result h2")
     assert len(page.driver.find_elements(By.CSS_SELECTOR, ".felt .rows")) == 4
     page.wait(lambda: "Par:" in page.text("#tricks"))
+    page.wait(lambda: "1 board" in page.text("#total"))
+    for seats, shown in ((["random"] * 4, False), (["random", "random", "human", "random"], True)):
+        page.js("change('/api/sit', { seats: arguments[0] })", seats)
+        page.wait(lambda shown=shown: page.find("#panel-total").is_displayed() == shown)
     page.click("#result .primary")
     page.settle()
     assert page.state("board") == 1

@@ -1,8 +1,7 @@
-"""A server on a free port and a client that speaks plain HTTP."""
+"""A client of the play page's server that speaks plain HTTP."""
 
 import http.client
 import json
-import threading
 from typing import NamedTuple
 
 import pytest
@@ -53,10 +52,5 @@ class Client:
 
 
 @pytest.fixture
-def client():
-    with PlayServer() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        yield Client(server)
-        server.shutdown()
-        thread.join(10)
+def client(play_server):
+    return Client(play_server)

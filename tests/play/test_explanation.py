@@ -12,9 +12,8 @@ from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.double_dummy import card_tricks
 from bidzoo.envs.bridge.double_dummy import dd_tricks as solve
 from bidzoo.envs.signalling.compiled import compile_game, uniform
-from bidzoo.play import show
-from bidzoo.play.explanation import explanation_of
-from bidzoo.play.session import Session
+from bidzoo.play import api
+from bidzoo.play.session import Session, explanation_of
 
 
 def begun(game, board=0, seed=0, actions=()):
@@ -103,7 +102,7 @@ def test_a_table_policy_says_its_distribution_and_what_the_partner_told():
 def test_explanations_become_plain_data_without_nan():
     session = Session(make=lambda game, name: Loud())
     session.start("bridge_bidding_v0", seats=["random"] * 4)
-    data = show.explanation(session, session.explain(), "loud")
+    data = api.explanation(session, session.explain(), "loud")
     assert data["values"] == [{"action": 3, "text": "1C", "card": None, "value": 1.5, "error": None}]
     assert sorted(row["seat"] for row in data["belief"]) == [1, 2, 3]
 

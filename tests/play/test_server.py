@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from bidzoo.play import routes, server
+from bidzoo.play import api, server
 from bidzoo.play.server import MOST_BYTES, MOST_CONNECTIONS, MOST_HEAD_BYTES, PAGE, PlayServer
 
-PAGES = Path(routes.__file__).parent / "page"
+PAGES = Path(api.__file__).parent / "page"
 CLUB = (Path(__file__).parents[1] / "data" / "club.pbn").read_text(encoding="utf-8-sig")
 HUMANS = ["human"] * 4
 
@@ -199,7 +199,7 @@ def test_the_printed_address_gives_the_cookie_once_and_hides_the_token(client):
     assert client.server.url.startswith("http://127.0.0.1:")
 
 
-@pytest.mark.parametrize("path", [*PAGE, "/icon.svg", *routes.GET, "/nothing"])
+@pytest.mark.parametrize("path", [*PAGE, "/icon.svg", *api.GET, "/nothing"])
 def test_nothing_is_told_without_the_token(client, path):
     for headers in ({}, {"Cookie": f"{client.server.cookie}=wrong"}, {"Cookie": f"other={client.server.token}"}):
         found = client.raw("GET", path, headers=headers)
@@ -208,7 +208,7 @@ def test_nothing_is_told_without_the_token(client, path):
     assert client.raw("GET", f"{path}?token=wrong").status == 403
 
 
-@pytest.mark.parametrize("path", [*routes.POST, "/nothing"])
+@pytest.mark.parametrize("path", [*api.POST, "/nothing"])
 def test_nothing_is_done_without_the_token(client, path):
     kind = {"Content-Type": "application/json", "Cookie": f"{client.server.cookie}=é"}
     assert client.raw("POST", path, b"{}", {"Content-Type": "application/json"}).status == 403
@@ -423,7 +423,7 @@ def test_a_slip_of_an_agent_is_an_answer(client, monkeypatch, capfd):
     def slip(session, body):
         raise AttributeError("it has no hands")
 
-    monkeypatch.setitem(routes.POST, "/api/undo", slip)
+    monkeypatch.setitem(api.POST, "/api/undo", slip)
     found = client.post("/api/undo", {})
     assert (found.status, found.data["error"]) == (500, "a fault of the program: AttributeError: it has no hands")
     assert client.get("/api/state").status == 200

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bidzoo import agents, registry
 from bidzoo.benchmarks.match import play
 from bidzoo.envs.bridge.score import imps, par
-from bidzoo.play import catalog, show
+from bidzoo.play import api, catalog
 from bidzoo.play.catalog import HUMAN, OFFERS
 from bidzoo.play.session import MOST, Compared, Session, StaleError
 
@@ -32,7 +32,7 @@ def test_agents_play_every_game_to_its_end_and_every_step_can_be_replayed(game_i
     actions = list(session.actions)
     for cursor in range(len(actions), -1, -1):
         session.go(cursor)
-        assert show.page(session)["cursor"] == cursor
+        assert api.page(session)["cursor"] == cursor
     for step, action in enumerate(actions):
         session.act(action, step)
     assert session.actions == actions
@@ -115,10 +115,10 @@ def test_undo_goes_back_to_the_humans_own_turn():
 )
 def test_bad_starts_are_named_and_change_nothing(change, words):
     session = Session()
-    before = show.page(session)
+    before = api.page(session)
     with pytest.raises(ValueError, match=words.replace("(", r"\(")):
         session.start(**{"game_id": "bridge_bidding_v0", **change})
-    assert show.page(session) == before
+    assert api.page(session) == before
 
 
 def test_illegal_late_and_misplaced_actions():
@@ -181,11 +181,11 @@ def test_an_agent_that_breaks_the_rules_is_told_so():
 def test_hidden_hands_do_not_leave_the_session():
     session = Session()
     session.start("bridge_v0", seats=["random", "random", HUMAN, "random"], board=0, seed=1)
-    data = show.page(session)
+    data = api.page(session)
     assert [hand is None for hand in data["table"]["hands"]] == [True, True, False, True]
     assert data["legal"] == []  # North is to act, and its legal calls are its own business
     session.reveal = True
-    data = show.page(session)
+    data = api.page(session)
     assert sorted(card for hand in data["table"]["hands"] for card in hand) == list(range(52))
 
 
@@ -194,9 +194,9 @@ def test_dummy_is_seen_after_the_lead_and_everything_at_the_end():
     session.start("bridge_v0", seats=[HUMAN, "random", "random", "random"], board=0)
     for at, call in enumerate((3, 0, 0, 0)):  # 1C by North, passed out
         session.act(call, at)
-    assert [hand is None for hand in show.page(session)["table"]["hands"]] == [False, True, True, True]
+    assert [hand is None for hand in api.page(session)["table"]["hands"]] == [False, True, True, True]
     session.agent_turn(4)
-    table = show.page(session)["table"]
+    table = api.page(session)["table"]
     assert table["dummy"] == 2
     assert [hand is None for hand in table["hands"]] == [False, True, False, True]
     while not session.position().over:
@@ -205,7 +205,7 @@ def test_dummy_is_seen_after_the_lead_and_everything_at_the_end():
             session.act(here.legal[0], session.cursor)
         else:
             session.agent_turn(session.cursor)
-    data = show.page(session)
+    data = api.page(session)
     assert all(len(hand) == 13 for hand in data["table"]["hands"])
     assert [step["seat"] for step in data["record"][4:8]] == [1, 2, 3, 0]
     assert [step["player"] for step in data["record"][4:8]] == [1, 0, 3, 0]
@@ -214,17 +214,17 @@ def test_dummy_is_seen_after_the_lead_and_everything_at_the_end():
 def test_two_humans_see_their_own_cards_in_turn():
     session = Session()
     session.start("minibridge_v0", seats=[HUMAN, HUMAN])
-    assert [x is None for x in show.page(session)["table"]["types"]] == [False, True]
+    assert [x is None for x in api.page(session)["table"]["types"]] == [False, True]
     session.act(1, 0)
-    assert [x is None for x in show.page(session)["table"]["types"]] == [True, False]
+    assert [x is None for x in api.page(session)["table"]["types"]] == [True, False]
 
 
 def test_blind_hands_stay_face_down():
     session = Session()
     session.start("spades_v0", {"blind_nil": True}, [HUMAN] * 4)
-    table = show.page(session)["table"]
+    table = api.page(session)["table"]
     assert all(hand is None for hand in table["hands"])
-    assert {step["text"] for step in show.page(session)["legal"]} == {"blind nil", "look"}
+    assert {step["text"] for step in api.page(session)["legal"]} == {"blind nil", "look"}
 
 
 def test_whole_spades_games_run_over_rounds():
@@ -234,7 +234,7 @@ def test_whole_spades_games_run_over_rounds():
         if session.position().over:
             break
         session.agent_turn(session.cursor)
-    data = show.page(session)["table"]
+    data = api.page(session)["table"]
     assert data["round"] >= 2 or data["phase"] == "over"
     assert len(data["scores"]) == 2
 
@@ -256,8 +256,8 @@ def test_any_walk_through_a_record_shows_what_a_fresh_replay_shows(game_id, move
     fresh = Session()
     fresh.start(game_id, seats=[HUMAN] * len(session.seats), seed=1, actions=session.actions)
     fresh.go(session.cursor)
-    assert show.page(fresh) | {"replaying": False} == show.page(session)
-    assert [step["action"] for step in show.page(session)["record"][: session.cursor]] == taken
+    assert api.page(fresh) | {"replaying": False} == api.page(session)
+    assert [step["action"] for step in api.page(session)["record"][: session.cursor]] == taken
 
 
 def test_of_two_at_once_one_is_late():
@@ -339,7 +339,7 @@ def test_two_boards_are_two_rows_of_the_total():
                 bid(session, 0)
             else:
                 session.agent_turn(session.cursor)
-        found = show.total(session)
+        found = api.total(session)
         session.next_board()
     assert [one["board"] for one in found["boards"]] == [0, 1]
     assert found["imps_par"] == sum(one["imps_par"] for one in found["boards"])

@@ -16,7 +16,8 @@ const ICONS = {
 
 const $ = (id) => document.getElementById(id);
 let menu = [], suits = [], state = null;
-let running = true, timer = 0, queue = Promise.resolve(), pending = 0, changes = 0, thinking = false, musing = 0, typed = "", thought = null, thoughtKey = "", tricksKey = "", asked = "", freshest = "", totalKey = "";
+let running = true, timer = 0, queue = Promise.resolve(), pending = 0, changes = 0, thinking = false, musing = 0, typed = "", thought = null, thoughtKey = "", asked = "";
+const filled = {}; // what the panels of double dummy and of the total show
 
 // ---- building -----------------------------------------------------------------------------
 
@@ -31,6 +32,8 @@ function h(tag, props, ...children) {
   node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== ""));
   return node;
 }
+
+const note = (...words) => h("p", { class: "note" }, ...words);
 
 function svg(tag, props, ...children) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -65,6 +68,7 @@ function drawn(text) {
 
 const callText = (call) => call < 3 ? ["Pass", "X", "XX"][call] : `${Math.floor((call - 3) / 5) + 1}${STRAINS[(call - 3) % 5]}`;
 const isBridge = () => state.game.startsWith("bridge");
+const legalCards = () => new Map(state.legal.filter((step) => step.card !== null).map((step) => [step.card, step.action]));
 const suitOf = (card) => state.table.suits ? state.table.suits[card] : card % 4;
 const joker = (card) => state.table.texts && /^[BL]J$/.test(state.table.texts[card] || "");
 const faceOf = (card) => joker(card) ? suitOf(card) : card % 4; // a deuce of diamonds that counts as a spade looks as it is
@@ -159,7 +163,6 @@ async function agentActs() {
 function adopt(data) {
   const before = state;
   state = data;
-  freshest = before && before.cursor < data.cursor ? "on" : "";
   if (!before || before.game !== data.game || before.board !== data.board || before.seed !== data.seed || before.length > data.length) { thought = null; thoughtKey = ""; }
   render();
   if (before && data.cursor > 0 && data.cursor !== before.cursor) {
@@ -168,6 +171,8 @@ function adopt(data) {
   }
 }
 
+// What is fetched for a board is fetched again only when this changes.
+const boardKey = (...more) => [state.game, state.seed, state.board, state.file && state.file.at, ...more].join("/");
 const atEnd = () => state.cursor === state.length;
 const agentTurn = () => !state.over && state.player >= 0 && !state.seats[state.player].human;
 
@@ -266,7 +271,7 @@ const rankNodes = (card) => faceOf(card) === suitOf(card) ? [cardText(card)] : [
 
 // A hand as four rows; cards that may be chosen are buttons.
 function rowsNode(cards, turn) {
-  const legal = new Map(state.legal.filter((step) => step.card !== null).map((step) => [step.card, step.action]));
+  const legal = legalCards();
   const rows = [3, 2, 1, 0].map((number) => {
     const held = cards.filter((card) => suitOf(card) === number).reverse();
     const ranks = held.map((card) => turn && legal.has(card) && state.seats[state.player].human
@@ -307,11 +312,9 @@ function auctionNode(table) {
 
 function trickNode(trick) {
   const node = h("div", { class: "trick", role: "group", "aria-label": "Trick" });
-  const last = state.record[state.cursor - 1];
   trick.cards.forEach((card, seat) => {
     if (card < 0) return;
-    const fresh = freshest && last && last.card === card ? "fresh" : "";
-    node.append(cardNode(card, { class: `${placeOf(seat)} ${trick.winner === seat ? "winner" : ""} ${fresh}`, "aria-label": `${state.seats[seat].name}: ${cardWords(card)}${trick.winner === seat ? ", wins" : ""}` }));
+    node.append(cardNode(card, { class: `${placeOf(seat)} ${trick.winner === seat ? "winner" : ""}`, "aria-label": `${state.seats[seat].name}: ${cardWords(card)}${trick.winner === seat ? ", wins" : ""}` }));
   });
   return node;
 }
@@ -341,7 +344,7 @@ function renderHand() {
   node.hidden = !shown;
   if (!shown) return;
   const mine = actingSeat() === state.viewer && state.player === state.viewer;
-  const legal = new Map(state.legal.filter((step) => step.card !== null).map((step) => [step.card, step.action]));
+  const legal = legalCards();
   const choosing = mine && legal.size > 0;
   node.classList.toggle("choosing", choosing);
   const order = [3, 2, 0, 1]; // black, red, black, red
@@ -453,7 +456,7 @@ function renderRecord() {
 function renderBoards() {
   $("panel-file").hidden = !state.file;
   if (!state.file) return;
-  $("boards").replaceChildren(h("p", { class: "note" }, state.file.name), ...state.file.boards.map((board, index) => {
+  $("boards").replaceChildren(note(state.file.name), ...state.file.boards.map((board, index) => {
     const by = board.declarer === null ? "" : ` by ${"NESW"[board.declarer]}`;
     const parts = [`Board ${board.number === null ? index + 1 : board.number}`];
     if (board.contract) parts.push(`${board.contract}${by}${board.result === null ? "" : `, ${board.result} tricks`}`);
@@ -486,14 +489,14 @@ async function hint() {
 
 function refreshThoughts() {
   if (!$("switch-think").checked || !agentTurn()) return;
-  const key = [state.game, state.seed, state.board, state.file && state.file.at, state.cursor, state.seats[state.player].agent, state.record.map((s) => s.action).slice(0, state.cursor).join()].join("/");
+  const key = boardKey(state.cursor, state.seats[state.player].agent, state.record.map((s) => s.action).slice(0, state.cursor).join());
   if (key !== thoughtKey) fetchThoughts({}, key);
 }
 
 async function fetchThoughts(body, key) {
   thoughtKey = key;
   musing += 1; // nobody acts before the thoughts are there to read
-  const patience = setTimeout(() => { $("thinking").replaceChildren(h("p", { class: "note" }, `Thinking … ${SLOW}`)); }, PAUSE.slow);
+  const patience = setTimeout(() => { $("thinking").replaceChildren(note(`Thinking … ${SLOW}`)); }, PAUSE.slow);
   try {
     const found = await call("/api/think", body);
     if (thoughtKey !== key) return;
@@ -513,7 +516,7 @@ function renderThinking() {
   const node = $("thinking");
   if (!thought) {
     const quiet = $("switch-think").checked ? "The next agent to act will show what it knows and thinks." : "Agents keep their thoughts to themselves; the switch above shows them.";
-    node.replaceChildren(h("p", { class: "note" }, quiet));
+    node.replaceChildren(note(quiet));
     return;
   }
   const parts = [h("p", { class: "lead" }, `${state.seats[thought.player].name} as ${thought.agent}`)];
@@ -522,12 +525,12 @@ function renderThinking() {
   if (values.length) parts.push(h("h3", {}, `Decision: mean of each after the search, in ${thought.unit || "points"}, ± standard error`), valuesNode(values));
   const chances = [...thought.chances].sort((a, b) => b.value - a.value).filter((row) => row.value >= 0.001);
   if (chances.length) parts.push(h("h3", {}, values.length ? "Prior: how likely each was before the search" : "How likely each action is"), barsNode(chances.slice(0, 8).map((row) => [actionNodes(row), row.value, percent(row.value)]), 1));
-  if (chances.length > 8) parts.push(h("p", { class: "note" }, `and ${chances.length - 8} more`));
+  if (chances.length > 8) parts.push(note(`and ${chances.length - 8} more`));
   if (thought.facts.length) parts.push(h("dl", { class: "facts" }, ...thought.facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])));
   for (const bars of thought.bars) parts.push(h("h3", {}, bars.title), barsNode(bars.rows.map(([label, value]) => [[label], value, bars.kind === "chance" ? percent(value) : `${value} ${bars.kind}`]), Math.max(bars.kind === "chance" ? 1 : 0, ...bars.rows.map((row) => row[1]))));
   if (thought.curve) parts.push(h("h3", {}, thought.curve.title), curveNode(thought.curve));
   if (thought.belief.length) parts.push(h("h3", {}, "Where it places the cards, in percent"), ...thought.belief.map(heatNode));
-  if (thought.beliefSource) parts.push(h("p", { class: "note" }, thought.beliefSource));
+  if (thought.beliefSource) parts.push(note(thought.beliefSource));
   if (thought.samples.length) parts.push(h("h3", {}, thought.beliefSource ? "Deals that fit" : "Deals it looked at"), h("div", { class: "samples" }, ...thought.samples.map(sampleNode)));
   node.replaceChildren(...parts);
 }
@@ -565,7 +568,7 @@ function heatNode(belief) {
     }
   }
   const certain = belief.chances.map((chance, card) => [chance, card]).filter(([chance]) => chance > 0.6).map(([, card]) => cardWords(card));
-  return h("div", {}, h("p", { class: "note" }, name), h("div", { class: "heat", role: "img", "aria-label": `${name} holds, more likely than not: ${certain.join(", ") || "no card in particular"}` }, ...cells));
+  return h("div", {}, note(name), h("div", { class: "heat", role: "img", "aria-label": `${name} holds, more likely than not: ${certain.join(", ") || "no card in particular"}` }, ...cells));
 }
 
 function sampleNode(deal) {
@@ -588,21 +591,24 @@ function curveNode(curve) {
 
 // ---- double dummy ---------------------------------------------------------------------------
 
-async function refreshTricks() {
-  const panel = $("panel-tricks");
-  const wanted = isBridge() && (state.open || state.over);
-  panel.hidden = !wanted;
-  if (!wanted) { tricksKey = ""; return; }
-  const key = [state.game, state.seed, state.board, state.file && state.file.at].join("/");
-  if (key === tricksKey) return;
-  tricksKey = key;
-  $("tricks").replaceChildren(h("p", { class: "note" }, "Solving …"));
+// Ask for what stands in the panel `name`, once for each `key`; what comes too late is not shown.
+async function fill(name, key, waiting, ask, draw) {
+  if (filled[name] === key) return;
+  filled[name] = key;
+  $(name).replaceChildren(note(waiting));
   try {
-    const found = await call("/api/tricks");
-    if (tricksKey === key) $("tricks").replaceChildren(tricksNode(found));
+    const found = await ask();
+    if (filled[name] === key) $(name).replaceChildren(draw(found));
   } catch (problem) {
-    $("tricks").replaceChildren(h("p", { class: "note" }, problem.message));
+    if (filled[name] === key) $(name).replaceChildren(note(problem.message));
   }
+}
+
+function refreshTricks() {
+  const wanted = isBridge() && (state.open || state.over);
+  $("panel-tricks").hidden = !wanted;
+  if (wanted) fill("tricks", boardKey(), "Solving …", () => call("/api/tricks"), tricksNode);
+  else filled.tricks = "";
 }
 
 function tricksNode(found) {
@@ -615,18 +621,14 @@ function tricksNode(found) {
 
 const signed = (x) => x === null ? "–" : x > 0 ? `+${x}` : x < 0 ? `−${-x}` : "0";
 
-async function refreshTotal() {
-  const human = state.seats.some((seat) => seat.human), key = [state.game, state.seed, state.board, state.file && state.file.at, state.length].join("/");
-  if (!isBridge() || !human) { $("panel-total").hidden = true; return; }
-  if (!state.over || state.replaying || key === totalKey) return;
-  totalKey = key;
-  $("panel-total").hidden = false;
-  $("total").replaceChildren(h("p", { class: "note" }, "The agents play this board at the other table …"));
-  try {
-    const found = await call("/api/compare", {});
-    if (totalKey === key) $("total").replaceChildren(totalNode(found));
-  } catch (problem) {
-    $("total").replaceChildren(h("p", { class: "note" }, problem.message));
+function refreshTotal() {
+  const panel = $("panel-total");
+  if (!isBridge() || !state.seats.some((seat) => seat.human)) {
+    panel.hidden = true;
+    filled.total = "";
+  } else if (state.over && !state.replaying) {
+    panel.hidden = false;
+    fill("total", boardKey(state.length), "The agents play this board at the other table …", () => call("/api/compare", {}), totalNode);
   }
 }
 
@@ -635,7 +637,7 @@ function totalNode(found) {
   const row = (one) => h("tr", {}, h("th", { scope: "row" }, String(one.board + 1)), ...[one.points, one.par, one.other].map((x) => h("td", {}, signed(x))), ...[one.imps_par, one.imps_other].map((x) => h("td", { class: "mine" }, signed(x))));
   const sum = h("tr", {}, h("th", { scope: "row", colspan: 4 }, `${found.boards.length} board${found.boards.length === 1 ? "" : "s"}`), h("td", { class: "mine" }, signed(found.imps_par)), h("td", { class: "mine" }, signed(found.imps_other)));
   const grid = h("table", { class: "grid", "aria-label": "Running total" }, h("thead", {}, h("tr", {}, ...head.map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, ...found.boards.slice(-8).map(row), sum));
-  return h("div", {}, grid, h("p", { class: "note" }, `Points and IMPs are ${found.side}'s. At the other table ${found.agents}.`));
+  return h("div", {}, grid, note(`Points and IMPs are ${found.side}'s. At the other table ${found.agents}.`));
 }
 
 // ---- setting up -----------------------------------------------------------------------------
@@ -793,7 +795,7 @@ function moveInHand(event) {
 }
 
 function toggleRunning() {
-  if (!atEnd()) { running = true; go(state.length); running = true; } else running = !running;
+  if (!atEnd()) { go(state.length); running = true; } else running = !running;
   renderSteps();
   renderActions();
   renderFelt();

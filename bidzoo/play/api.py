@@ -1,4 +1,4 @@
-"""A session as plain data for the page: only what the viewer may see leaves this module."""
+"""A session as plain data, and what the page may ask of it: only what the viewer may see leaves this module."""
 
 import math
 from collections.abc import Callable
@@ -10,16 +10,19 @@ from bidzoo.core.cards import NUM_CALLS, SIDES, hand_cards
 from bidzoo.core.kernels import F32, State
 from bidzoo.envs.bridge import render
 from bidzoo.envs.bridge import state as bridge_state
+from bidzoo.envs.picture import SUIT_COLORS, outline_path
 from bidzoo.envs.signalling.game import SignallingGame
 from bidzoo.envs.signalling.state import OVER as SIGNALLING_OVER
 from bidzoo.envs.spades import state as spades_state
 from bidzoo.envs.spades.deals import STRENGTHS, SUITS, deck_card_text
 from bidzoo.envs.spades.observation import sides_named
 from bidzoo.envs.spades.render import bid_text
-from bidzoo.play.catalog import HUMAN, offer
+from bidzoo.play import files
+from bidzoo.play.catalog import HUMAN, menu, offer
 from bidzoo.play.session import Position, Session, double_dummy_of
 
 Plain = dict[str, Any]
+Route = Callable[[Session, Plain], Plain | None]  # from a checked body; None: all that the page shows
 BRIDGE_PHASES = {bridge_state.AUCTION: "auction", bridge_state.PLAY: "play", bridge_state.OVER: "over"}
 SPADES_PHASES = {spades_state.BIDDING: "bidding", spades_state.PLAY: "play", spades_state.OVER: "over"}
 
@@ -29,9 +32,7 @@ def page(session: Session) -> Plain:
     with session.lock:
         here, game = session.position(), session.game
         offered = offer(session.setup.game_id)
-        may_see_legal = here.player >= 0 and (
-            session.open or session.seats[here.player] == HUMAN
-        )  # else they tell a hand
+        tells_no_hand = session.open or session.seats[here.player] == HUMAN
         return {
             "game": session.setup.game_id,
             "title": offered.title,
@@ -52,7 +53,7 @@ def page(session: Session) -> Plain:
             "length": len(session.actions),
             "record": _record(session),
             "replaying": session.replaying,
-            "legal": [action_data(session, a) for a in here.legal] if may_see_legal else [],
+            "legal": [action_data(session, a) for a in here.legal] if here.player >= 0 and tells_no_hand else [],
             "table": _table(session, here),
             "reward": [float(x) for x in here.out.reward[0]] if here.over else None,
             "file": _file(session),
@@ -281,3 +282,91 @@ def explanation(session: Session, said: Explanation, name: str) -> Plain:
 
 def _number(x: float) -> float | None:
     return round(float(x), 5) if math.isfinite(x) else None
+
+
+# ---- what the page may ask: one route each ---------------------------------------------------
+
+
+def answer(route: Route, session: Session, body: Plain) -> Plain:
+    """What ``route`` gives; after one that gives nothing, all that the page shows."""
+    found = route(session, body)
+    return page(session) if found is None else found
+
+
+def _field(body: Plain, name: str, kind: type, default: Any = None) -> Any:
+    """``body[name]`` of that type; a default of None means that it must be there."""
+    value = body.get(name, default)
+    if value is None or not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise ValueError(f"{name} {value!r}: expected {kind.__name__}")
+    return value
+
+
+def _games(session: Session, body: Plain) -> Plain:
+    """Every game, its options and agents; the suits as they are drawn."""
+    suits = [{"path": outline_path(suit), "color": color} for suit, color in enumerate(SUIT_COLORS)]
+    return {"games": menu(), "suits": suits}
+
+
+def _new(session: Session, body: Plain) -> None:
+    session.start(
+        _field(body, "game", str),
+        _field(body, "options", dict, {}),
+        _field(body, "seats", list),
+        _field(body, "seed", int, 0),
+        _field(body, "board", int, 0),
+    )
+
+
+def _next_board(session: Session, body: Plain) -> None:
+    """The board after this one: of the file if one is open, else of the seed."""
+    with session.lock:
+        if session.at_board < 0:
+            session.next_board()
+            return
+        way = files.REPLAY if session.replaying else files.PLAY_AGAIN
+        if session.setup.game_id == "bridge_bidding_v0":
+            way = files.REBID
+        files.open_board(session, (session.at_board + 1) % len(session.boards), way)
+
+
+def _reveal(session: Session, body: Plain) -> None:
+    session.reveal = _field(body, "on", bool)
+
+
+def _think(session: Session, body: Plain) -> Plain:
+    """What the agent to act thinks, or ``agent`` in its place."""
+    name = body.get("agent")
+    if name is not None and not isinstance(name, str):
+        raise ValueError(f"agent {name!r}: expected a name")
+    with session.lock:
+        player = session.position().player
+        asked = name or (session.seats[player] if player >= 0 else "")
+    return explanation(session, session.explain(name), asked)
+
+
+def _save(session: Session, body: Plain) -> Plain:
+    """The board as a file's name and text."""
+    name, content = files.save(session)
+    return {"name": name, "text": content}
+
+
+GET: dict[str, Route] = {
+    "/api/games": _games,
+    "/api/state": lambda session, body: page(session),
+    "/api/tricks": lambda session, body: double_dummy(session),
+    "/api/save": _save,
+}
+POST: dict[str, Route] = {
+    "/api/new": _new,
+    "/api/next": _next_board,
+    "/api/sit": lambda session, body: session.sit(_field(body, "seats", list)),
+    "/api/act": lambda session, body: session.act(_field(body, "action", int), _field(body, "at", int)),
+    "/api/agent": lambda session, body: session.agent_turn(_field(body, "at", int)),
+    "/api/go": lambda session, body: session.go(_field(body, "cursor", int)),
+    "/api/undo": lambda session, body: session.undo(),
+    "/api/reveal": _reveal,
+    "/api/think": _think,
+    "/api/compare": lambda session, body: total(session),
+    "/api/load": lambda session, body: files.load(session, _field(body, "name", str), _field(body, "text", str)),
+    "/api/open": lambda session, body: files.open_board(session, _field(body, "index", int), _field(body, "way", str)),
+}
