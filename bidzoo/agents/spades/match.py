@@ -48,7 +48,7 @@ ROUND = np.dtype(
 )
 
 
-class Pair(NamedTuple):
+class Partnerships(NamedTuple):
     """What two partnerships play by: records ``[2]``."""
 
     bidders: States
@@ -125,19 +125,21 @@ def _key_row(state: State, game: int, policy_seed: int) -> np.uint64:
 
 
 @row
-def game_row(g: int, number: int, policy_seed: int, pair: Pair, workspace: Workspace, note: bool, out: Games) -> None:
+def game_row(
+    g: int, number: int, policy_seed: int, sides: Partnerships, workspace: Workspace, note: bool, out: Games
+) -> None:
     """Play game ``g``, which has begun, to its end."""
     state, swap = out.states[g], number % 2
     while state.phase != OVER:
         rounds, seat = int(state.rounds), int(state.turn)
         entry, who, key = out.log[g, rounds], (seat + swap) % 2, _key_row(state, number, policy_seed)
         if state.phase == BIDDING:
-            _open_entry_row(state, entry, swap, pair.lookups[who], note)
-            action = bid_choice_row(state, state.hands[seat], pair.bidders[who], pair.lookups[who], key, workspace)
+            _open_entry_row(state, entry, swap, sides.lookups[who], note)
+            action = bid_choice_row(state, state.hands[seat], sides.bidders[who], sides.lookups[who], key, workspace)
         else:
             held = int(state.held[seat])
             out.branches[g, count_row(legal_cards_row(state, held))] += 1
-            action = FIRST_CARD + card_choice_row(state, held, pair.players[who], pair.lookups[who], key, workspace)
+            action = FIRST_CARD + card_choice_row(state, held, sides.players[who], sides.lookups[who], key, workspace)
         if state.length < out.actions.shape[1]:
             out.actions[g, state.length] = action
         act_row(state, action)
@@ -153,7 +155,7 @@ def _play(
     seed: int,
     policy_seed: int,
     blank: States,
-    pair: Pair,
+    sides: Partnerships,
     spare: Workspace,
     note: bool,
     out: Games,
@@ -161,7 +163,7 @@ def _play(
     for g in range(start, stop):
         begin_row(out.states[g], numbers[g] // 2, seed, blank[0])
         workspace = Workspace(spare.states[2 * g : 2 * g + 2], spare.views[g : g + 1])
-        game_row(g, numbers[g], policy_seed, pair, workspace, note, out)
+        game_row(g, numbers[g], policy_seed, sides, workspace, note, out)
 
 
 @cache
@@ -171,7 +173,7 @@ def paper_game(win_goal: int = 200) -> Spades:
 
 
 def play_games(
-    pair: tuple[SpadesPolicy, SpadesPolicy],
+    sides: tuple[SpadesPolicy, SpadesPolicy],
     numbers: I64,
     seed: int = 0,
     game: Spades | None = None,
@@ -182,7 +184,7 @@ def play_games(
     """Games ``numbers`` ``[G]`` of ``seed`` between two partnerships.
 
     Args:
-        pair: the policies of the two partnerships.
+        sides: the policies of the two partnerships.
         numbers: of the games; game ``g`` is board ``g // 2``.
         seed: of the deals.
         game: the rules; default: the paper's.
@@ -199,9 +201,9 @@ def play_games(
         np.zeros((number, BRANCHES), np.int64),
         np.full((number, game.max_turns if actions else 0), -1, np.int16),
     )
-    parts = zip(*((one.bidder_record, one.player_record, one.lookup) for one in pair), strict=True)
+    parts = zip(*((one.bidder_record, one.player_record, one.lookup) for one in sides), strict=True)
     spare = Workspace(allocate(STATE, 2 * number), allocate(VIEW, number))
-    _play(numbers, seed, policy_seed, game.blank, Pair(*map(np.concatenate, parts)), spare, note, out)
+    _play(numbers, seed, policy_seed, game.blank, Partnerships(*map(np.concatenate, parts)), spare, note, out)
     return out
 
 
