@@ -265,11 +265,12 @@ def run_of(searches: bool, total: int, options: Options, ledger: MatchLedger | N
 
 def deals_text(boards: dict[bool, Boards], playing: Sequence[Policy]) -> str:
     """What was played, in words."""
-    most = max(boards.values(), key=lambda each: len(each.numbers))
-    if len(boards) == 1:
+    counts = {kind: len(played.numbers) for kind, played in boards.items()}
+    most = boards[max(counts, key=counts.__getitem__)]
+    if len({*counts.values()}) == 1:
         return str(most)
     names = " or ".join(policy.name for policy in playing if slow([policy]))
-    return f"{most}; the first {len(boards[True].numbers):,} where {names} plays"
+    return f"{most}; the first {counts[True]:,} where {names} plays"
 
 
 # ---- cross table -------------------------------------------------------------------------
