@@ -57,19 +57,17 @@ def choose(start: int, stop: int, legal: I8, keys: U64, out: I64) -> None:
     A row without a legal action gets -1.
     """
     for b in range(start, stop):
-        first, before, bits = 0, 0, _word_row(legal, b, 0)
-        count = count_row(bits)
-        while first + _WORD < legal.shape[1]:
-            first += _WORD
-            bits, before = _word_row(legal, b, first), count
-            count += count_row(bits)
+        first, bits = 0, _word_row(legal, b, 0)
+        here = count = count_row(bits)
+        for action in range(_WORD, legal.shape[1]):
+            count += int(legal[b, action])
         keys[b] = next_row(keys[b])
         nth = below_row(keys[b], count)
-        while nth < before:  # it is not in the last word
-            first -= _WORD
+        while nth >= here and first + _WORD < legal.shape[1]:
+            nth, first = nth - here, first + _WORD
             bits = _word_row(legal, b, first)
-            before -= count_row(bits)
-        out[b] = first + nth_row(bits, nth - before) if count else -1
+            here = count_row(bits)
+        out[b] = first + nth_row(bits, nth) if count else -1
 
 
 class Uniform:
