@@ -219,6 +219,33 @@ def test_a_line_of_the_record_replays_its_board(tm, tmp_path, kept):
     assert table["points"][0, 0] == fields["points"] == record.results["open", 6].points
 
 
+@pytest.mark.usefixtures("uncompiled")
+@pytest.mark.parametrize("play", [False, True])
+def test_a_match_on_a_machine_that_has_compiled_nothing(tm, tmp_path, kept, play):
+    """Every result is a line of JSON, whatever runs compiled."""
+    game = tm.cards if play else tm.auction
+    bids = [call_number(text) for text in ("1C", "P", "P", "P")]
+    us = tm.Listed([*bids, *[0] * 52])
+    us = BidderAndPlayer(us, FirstCard())
+    record = kept(tmp_path / "plain.jsonl", {})
+    match = tm.Match(game, (us, us), (us, us), seeded(game, range(2)), record)
+    match.done()
+    assert match.problem is None
+    assert len(record.results) == 4
+    for result in record.results.values():
+        assert Result.of(json.loads(result.line())) == result
+        assert {type(result.points), type(result.taken), type(result.dealer)} == {int}
+
+
+class FirstCard:
+    """The first action that is legal."""
+
+    name = "first"
+
+    def act(self, views, legal, rng):
+        return legal.argmax(1)
+
+
 def from_line(tm, fields):
     """A table before the first call of the board on a line."""
     table, out = tm.cards.new(1), tm.cards.buffers(1)
