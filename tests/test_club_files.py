@@ -136,6 +136,41 @@ def test_import_says_what_is_not_solved(club: Path, tmp_path: Path) -> None:
     assert (DealSet.load(tmp_path / "club.npz").tricks >= 0).all()
 
 
+HIDDEN = """[Board "9"]
+[Dealer "N"]
+[Deal "N:AKQ2.K54.QJ3.A92 - - -"]
+
+"""
+
+
+@pytest.mark.parametrize("ending", [".npz", ".pbn"])
+def test_boards_with_hidden_hands_are_left_out(club: Path, tmp_path: Path, ending: str) -> None:
+    """Each command says once which they are; the others are as they would be without them."""
+    odd, out, without = tmp_path / "odd.pbn", tmp_path / f"odd-solved{ending}", tmp_path / f"without{ending}"
+    odd.write_text(HIDDEN + CLUB)
+    run("deals", "import", club, "--out", without, "--solve")
+    with pytest.warns(UserWarning, match=r"odd\.pbn: 1 board left out, hands are missing: 9$"):
+        run("deals", "import", odd, "--out", out, "--solve")
+    made = [DealSet.load(path) if ending == ".npz" else pbn.read(path) for path in (out, without)]
+    assert str(made[0]) == str(made[1])
+    with (
+        pytest.warns(UserWarning, match=r"1 board left out"),
+        pytest.raises(ValueError, match=r"board 7 of .*odd\.pbn has no complete double-dummy table"),
+    ):
+        run("match", "pass", "pass", "--deals", odd)
+
+
+def test_a_match_leaves_out_hidden_hands(club: Path, tmp_path: Path) -> None:
+    solved, odd, hidden = (tmp_path / f"{name}.pbn" for name in ("solved", "odd", "hidden"))
+    run("deals", "import", club, "--solve", "--out", solved)
+    odd.write_text(HIDDEN + solved.read_text())
+    hidden.write_text(HIDDEN)
+    with pytest.warns(UserWarning, match=r"odd\.pbn: 1 board left out, hands are missing: 9$"):
+        assert run("match", "sayc", "pass", "--pbn", odd) == run("match", "sayc", "pass", "--pbn", solved)
+    with pytest.raises(ValueError, match=r"hidden\.pbn: 1 board left out, hands are missing: 9; expected all four"):
+        run("match", "sayc", "pass", "--pbn", hidden)
+
+
 def test_match_names_the_board_and_says_what_to_do(club: Path) -> None:
     wanted = r"board 7 of .*club\.pbn has no complete double-dummy table; solve the file with: bidzoo deals import .*"
     with pytest.raises(ValueError, match=wanted + r"club\.pbn --solve --out club-solved\.pbn"):

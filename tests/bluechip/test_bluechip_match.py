@@ -273,10 +273,13 @@ def test_boards_from_a_file(tm, tmp_path):
     us = Uniform()
     record = tm.Match(tm.auction, (us, us), (us, us), [seven, nine]).done()
     assert sorted(record.imps()) == [7, 9]
+    pbn.write(tmp_path / "odd.pbn", [FileBoard(number=7), FileBoard(hands=hands)])
+    with pytest.warns(UserWarning, match=r"odd.pbn: 1 board left out, hands are missing: 7"):
+        assert [board.number for board in from_file(tmp_path / "odd.pbn", solve=False)] == [2]
     assert hand_text(record.results["open", 7].hands[0]) == hand_text(hands[0])
     pbn.write(tmp_path / "twice.pbn", [FileBoard(number=7, hands=hands)] * 2)
     with pytest.raises(ValueError, match=r"twice.pbn: board 7: expected numbers from 1, each once"):
         from_file(tmp_path / "twice.pbn", solve=False)
     pbn.write(tmp_path / "no.pbn", [FileBoard(number=7)])
-    with pytest.raises(ValueError, match=r"no.pbn: board 7: hands are missing"):
+    with pytest.raises(ValueError, match=r"no.pbn: 1 board left out, hands are missing: 7; expected"):
         from_file(tmp_path / "no.pbn", solve=False)
