@@ -84,8 +84,30 @@ def test_replay_solves_for_par(club: Path) -> None:
     told = run("replay", club, "--solve")
     assert re.search(r"4♥X by South, 8 tricks \(down 2\), E/W 500; par (N/S|E/W) \d+\n", told)
     assert re.search(r"passed out, 0; par (N/S|E/W) \d+\n", told)
+    run("match", "pass", "pass", "--boards", 1, "--out", club.with_name("m.jsonl"))
     with pytest.raises(ValueError, match=r"--solve: .*m\.jsonl holds records"):
         run("replay", club.with_name("m.jsonl"), "--solve")
+
+
+@pytest.mark.parametrize("ending", [".pbn", ".lin", ".jsonl"])
+def test_replay_reads_standard_input(club: Path, ending: str) -> None:
+    """The first characters tell which format it is."""
+    path = club.with_name(f"m{ending}")
+    run("match", "pass", "random", "--boards", 2, "--out", path)
+    piped = CliRunner().invoke(app, ["replay", "-"], input=path.read_bytes())
+    assert (piped.exception, piped.output) == (None, run("replay", path))
+    torn = CliRunner().invoke(app, ["replay", "-"], input=path.read_bytes().replace(b"P", b"Q").replace(b"p", b"q"))
+    assert str(torn.exception).startswith("standard input:")
+
+
+def test_replay_refuses_what_it_cannot_read(club: Path) -> None:
+    path = club.with_name("club.txt")
+    path.write_text(CLUB)
+    wanted = r"club\.txt: ending '\.txt', expected \.pbn, \.lin, \.jsonl, \.parquet, or - for standard input"
+    with pytest.raises(ValueError, match=wanted):
+        run("replay", path)
+    for content, fault in ((b"", "no boards, expected at least one"), (b"hello", "'hello', expected PBN, LIN or JSON")):
+        assert fault in str(CliRunner().invoke(app, ["replay", "-"], input=content).exception)
 
 
 def test_names_in_a_match_are_text(tmp_path: Path) -> None:

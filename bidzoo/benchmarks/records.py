@@ -363,10 +363,15 @@ def check_ending(path: Path, env_id: str) -> None:
 def read(path: str | Path) -> list[Record]:
     """The records of a ``.jsonl`` or ``.parquet`` file; ValueError names place and field where it is something else."""
     path = Path(path)
-    if path.suffix == ".parquet":
-        records = _rows(path)
-    else:
-        records = [record for _, record in json_lines(path.read_bytes(), path)]
+    return _checked(_rows(path), path) if path.suffix == ".parquet" else loads(path.read_bytes(), path)
+
+
+def loads(content: bytes, path: Path) -> list[Record]:
+    """The records of JSON lines; ``path`` is what errors call them."""
+    return _checked([record for _, record in json_lines(content, path)], path)
+
+
+def _checked(records: list[Any], path: Path) -> list[Record]:
     for number, record in enumerate(records, 1):
         parse(fields_of(records), record, place(path, number))
     return records
