@@ -80,7 +80,8 @@ def call(
 
     Args:
         policy: an agent's name, or whatever else ``agents.resolve`` takes; made once and given again it is faster.
-        hand: thirteen cards: ``"AKQ2.K54.QJ3.A92"`` (spades first), bits, or cards such as ``["AS", "KS", ...]``.
+        hand: thirteen cards: ``"AKQ2.K54.QJ3.A92"`` or with spaces (spades first), ``"♠AKQ2 ♥K54 ♦QJ3 ♣A92"``, bits, or
+            cards such as ``["AS", "KS", ...]``.
         dealer: ``"N"``, ``"South"``, 0 ... 3. Who calls now follows from the number of ``calls``.
         vulnerability: ``"none"``, ``"ns"``, ``"ew"``, ``"both"``.
         calls: those made, from the dealer on: ``"1H P 2C X"`` or a list.

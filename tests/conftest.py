@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bidzoo.core import threads
+from bidzoo.core import compiling, threads
 
 np.seterr(all="raise", under="ignore")
 
@@ -43,6 +43,14 @@ def example(tmp_path, monkeypatch):
     yield EXAMPLE
     for name in [name for name in sys.modules if name.split(".")[0] == "bidzoo_hint"]:
         del sys.modules[name]
+
+
+@pytest.fixture
+def uncompiled(monkeypatch):
+    """Kernels run as plain Python, as on a machine that has not compiled them yet."""
+    monkeypatch.setattr(compiling, "ready", lambda kernel, arguments: False)
+    for kernel in compiling.KERNELS.values():
+        monkeypatch.setattr(kernel, "_run", kernel._first)
 
 
 @pytest.fixture

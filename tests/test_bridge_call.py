@@ -42,6 +42,8 @@ def test_words_for_the_same():
         (cards, "S", "All", ["1H", "X", "P"]),
         (bidzoo.bridge.read_hand(HAND), 2, "BOTH", [5, 1, 0]),
         (HAND.lower(), "south", "both", "1h-dbl-pass"),
+        ("AKQ2 K54 QJ3 A92", "s", "both", "1♥ X P"),
+        ("♠AKQ2 ♥K54 ♦QJ3 ♣A92", "s", "both", "1♥ X P"),
     ):
         assert call("sl", hand, dealer, vulnerability, calls) == want
 
@@ -89,7 +91,10 @@ def test_draws_follow_the_seed():
         ((HAND[:-1],), ValueError, "hand AKQ2.K54.QJ3.A9: 12 cards, expected 13"),
         ((HAND + "3",), ValueError, "14 cards, expected 13"),
         (("AKQ2.K54.QJ3",), ValueError, "3 suits, expected 4"),
-        ((["AS", "AS"],), ValueError, "AS appears twice"),
+        ((["AS", "AS"],), ValueError, "hand AS AS: AS appears twice"),
+        (("AKQ2.K54.QJ3.AA2",), ValueError, "hand 'AKQ2.K54.QJ3.AA2': AC appears twice"),
+        (("AKQ2 K54 QJ3",), ValueError, "hand 'AKQ2 K54 QJ3' has 3 suits, expected 4"),
+        (("♠AKQ2 ♥K54 ♣A92",), ValueError, "hand '♠AKQ2 ♥K54 ♣A92': expected the suits S H D C, each once"),
         ((None,), ValueError, "None is not a hand"),
     ],
 )

@@ -22,6 +22,7 @@ from bidzoo.core.cards import (
     deal_text,
     hand_bits,
     hand_cards,
+    hand_in_words,
     hand_number,
     hand_symbols,
     hand_text,
@@ -96,6 +97,25 @@ def test_deals_as_text() -> None:
     assert [card_symbol(card) for card in (0, 51)] == ["♣2", "♠A"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AK.QJ2..T98",
+        "AK QJ2 - T98",
+        " ak  qj2 -\t1098 ",
+        "♠AK ♥QJ2 ♦- ♣T98",
+        "♠AK♥QJ2♦♣T98",
+        "SAK HQJ2 D CT98",
+        "C: 10 9 8, H: Q J 2, S: A K, D: -",
+    ],
+)
+def test_hands_as_people_write_them(text: str) -> None:
+    assert hand_text(hand_in_words(text)) == "AK.QJ2..T98"
+    if text[2] != ".":  # files keep to PBN
+        with pytest.raises(ValueError, match="suits, expected 4"):
+            hand_number(text)
+
+
 def test_other_ways_to_write() -> None:
     assert hand_number("10.-.-.AKQJT98765432") == hand_number("T...AKQJT98765432")
     assert card_number("10S") == card_number("ST") == card_number("ts")
@@ -122,7 +142,14 @@ def test_other_ways_to_write() -> None:
         (lambda: call_number("8C"), "not a call: '8C'"),
         (lambda: hand_number("AK.QJ2.T98"), "has 3 suits, expected 4"),
         (lambda: hand_number("A1..."), "'1' is not a rank"),
-        (lambda: hand_bits([7, 7]), "3S appears twice"),
+        (lambda: hand_bits([7, 7]), "hand 3S 3S: 3S appears twice"),
+        (lambda: hand_number("AA..."), r"hand 'AA\.\.\.': AS appears twice"),
+        (lambda: hand_in_words("AK QJ2 T98"), "has 3 suits, expected 4"),
+        (lambda: hand_in_words(""), "has 0 suits, expected 4"),
+        (lambda: hand_in_words("A1 - - -"), "'1' is not a rank"),
+        (lambda: hand_in_words("AKH QJ2 D- CT98"), "expected the suits S H D C, each once"),
+        (lambda: hand_in_words("2 SAK HQJ D- CT98"), "expected the suits S H D C, each once"),
+        (lambda: hand_in_words("AS KS QH JH 2H TC 9C 8C"), "expected the suits S H D C, each once"),
         (lambda: hand_bits([52]), "not a card number: 52"),
         (lambda: deal_hands("AK... ... ... ..."), "is not a PBN deal, expected a seat, a colon and four hands"),
         (lambda: check_deal([FULL_DECK, 1, 0, 0]), "2C is held by N and by E, expected 52 different cards"),

@@ -139,6 +139,24 @@ def test_what_cannot_be_written_costs_no_work(capsys, monkeypatch, tmp_path, com
 
 
 @pytest.mark.parametrize(
+    ("package", "extra", "command"),
+    [
+        ("pyarrow", "files", "match nobody nobody --out x.parquet"),
+        ("matplotlib", "train", "bench bridge-analysis --agents nobody --pictures x"),
+        ("sklearn", "train", "train success-curves --rounds 1000000000 --out x.npz"),
+        ("torch", "train", "train learned --out x.safetensors"),
+    ],
+)
+def test_a_package_that_is_missing_costs_no_work(capsys, monkeypatch, tmp_path, package, extra, command):
+    monkeypatch.chdir(tmp_path)
+    for name in [package, *(name for name in sys.modules if name.startswith(f"{package}."))]:
+        monkeypatch.setitem(sys.modules, name, None)
+    said = refused(capsys, monkeypatch, *command.split())
+    assert package in said and said.endswith(f"; pip install 'bidzoo[{extra}]'")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
     "command",
     [
         "match nobody nobody --out x.jsonl",

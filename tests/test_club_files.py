@@ -84,8 +84,30 @@ def test_replay_solves_for_par(club: Path) -> None:
     told = run("replay", club, "--solve")
     assert re.search(r"4♥X by South, 8 tricks \(down 2\), E/W 500; par (N/S|E/W) \d+\n", told)
     assert re.search(r"passed out, 0; par (N/S|E/W) \d+\n", told)
+    run("match", "pass", "pass", "--boards", 1, "--out", club.with_name("m.jsonl"))
     with pytest.raises(ValueError, match=r"--solve: .*m\.jsonl holds records"):
         run("replay", club.with_name("m.jsonl"), "--solve")
+
+
+@pytest.mark.parametrize("ending", [".pbn", ".lin", ".jsonl"])
+def test_replay_reads_standard_input(club: Path, ending: str) -> None:
+    """The first characters tell which format it is."""
+    path = club.with_name(f"m{ending}")
+    run("match", "pass", "random", "--boards", 2, "--out", path)
+    piped = CliRunner().invoke(app, ["replay", "-"], input=path.read_bytes())
+    assert (piped.exception, piped.output) == (None, run("replay", path))
+    torn = CliRunner().invoke(app, ["replay", "-"], input=path.read_bytes().replace(b"P", b"Q").replace(b"p", b"q"))
+    assert str(torn.exception).startswith("standard input:")
+
+
+def test_replay_refuses_what_it_cannot_read(club: Path) -> None:
+    path = club.with_name("club.txt")
+    path.write_text(CLUB)
+    wanted = r"club\.txt: ending '\.txt', expected \.pbn, \.lin, \.jsonl, \.parquet, or - for standard input"
+    with pytest.raises(ValueError, match=wanted):
+        run("replay", path)
+    for content, fault in ((b"", "no boards, expected at least one"), (b"hello", "'hello', expected PBN, LIN or JSON")):
+        assert fault in str(CliRunner().invoke(app, ["replay", "-"], input=content).exception)
 
 
 def test_names_in_a_match_are_text(tmp_path: Path) -> None:
@@ -134,6 +156,41 @@ def test_import_says_what_is_not_solved(club: Path, tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=r"club\.npz: exists, expected a new file"):
             run("deals", "import", club, "--out", tmp_path / "club.npz", *more)
     assert (DealSet.load(tmp_path / "club.npz").tricks >= 0).all()
+
+
+HIDDEN = """[Board "9"]
+[Dealer "N"]
+[Deal "N:AKQ2.K54.QJ3.A92 - - -"]
+
+"""
+
+
+@pytest.mark.parametrize("ending", [".npz", ".pbn"])
+def test_boards_with_hidden_hands_are_left_out(club: Path, tmp_path: Path, ending: str) -> None:
+    """Each command says once which they are; the others are as they would be without them."""
+    odd, out, without = tmp_path / "odd.pbn", tmp_path / f"odd-solved{ending}", tmp_path / f"without{ending}"
+    odd.write_text(HIDDEN + CLUB)
+    run("deals", "import", club, "--out", without, "--solve")
+    with pytest.warns(UserWarning, match=r"odd\.pbn: 1 board left out, hands are missing: 9$"):
+        run("deals", "import", odd, "--out", out, "--solve")
+    made = [DealSet.load(path) if ending == ".npz" else pbn.read(path) for path in (out, without)]
+    assert str(made[0]) == str(made[1])
+    with (
+        pytest.warns(UserWarning, match=r"1 board left out"),
+        pytest.raises(ValueError, match=r"board 7 of .*odd\.pbn has no complete double-dummy table"),
+    ):
+        run("match", "pass", "pass", "--deals", odd)
+
+
+def test_a_match_leaves_out_hidden_hands(club: Path, tmp_path: Path) -> None:
+    solved, odd, hidden = (tmp_path / f"{name}.pbn" for name in ("solved", "odd", "hidden"))
+    run("deals", "import", club, "--solve", "--out", solved)
+    odd.write_text(HIDDEN + solved.read_text())
+    hidden.write_text(HIDDEN)
+    with pytest.warns(UserWarning, match=r"odd\.pbn: 1 board left out, hands are missing: 9$"):
+        assert run("match", "sayc", "pass", "--pbn", odd) == run("match", "sayc", "pass", "--pbn", solved)
+    with pytest.raises(ValueError, match=r"hidden\.pbn: 1 board left out, hands are missing: 9; expected all four"):
+        run("match", "sayc", "pass", "--pbn", hidden)
 
 
 def test_match_names_the_board_and_says_what_to_do(club: Path) -> None:

@@ -1,5 +1,7 @@
 """What every kernel stands on: compiled once, the same whatever the batch, exact random numbers, sets as bits."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from numba import config
@@ -9,7 +11,7 @@ from bidzoo.agents.policy import choose
 from bidzoo.core import threads
 from bidzoo.core.bits import count_row, lowest_row, pick_row
 from bidzoo.core.compiling import KERNELS
-from bidzoo.core.kernels import I64, Kernel, allocate, assign_row, batched, below_row, next_row, row, unit_row
+from bidzoo.core.kernels import I64, Kernel, State, allocate, assign_row, batched, below_row, next_row, row, unit_row
 from bidzoo.core.threads import FEW
 from bidzoo.envs.bridge.auction import legal_row
 from bidzoo.envs.bridge.deals import random_deal_row
@@ -57,6 +59,33 @@ def test_only_a_kernel_that_makes_arrays_counts_references(monkeypatch: pytest.M
             assert ("NRT_" in code) == counts, kernel.key
     spread_row(x, out)
     assert out.tolist() == [[1, 1], [2, 2], [3, 3]]
+
+
+class Pair(NamedTuple):
+    """An answer of two numbers."""
+
+    bid: int
+    share: float
+
+
+def test_kernels_answer_python_numbers_compiled_or_not(uncompiled: None) -> None:
+    """What they answer goes into JSON; inside of other kernels it stays as wide as the field it comes from."""
+    seen = []
+
+    @row
+    def several_row(state: State) -> Pair:
+        seen.append(type(state.bid))
+        return Pair(state.bid, np.float32(0.5))
+
+    @row
+    def nested_row(state: State) -> tuple[Pair, bool, int]:
+        return several_row(state), state.bid == 0, next_row(np.uint64(0))
+
+    answer = nested_row(allocate(STATE, 1)[0])
+    assert seen == [np.int16]
+    assert isinstance(answer[0], Pair)
+    assert [type(value) for value in (*answer[0], *answer[1:])] == [int, float, bool, int]
+    assert answer == ((0, 0.5), True, 0xE220A8397B1DCDAF)
 
 
 @batched

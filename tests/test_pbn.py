@@ -263,10 +263,16 @@ def test_deals_of_boards_are_different_and_keep_what_is_known() -> None:
 
 def test_deals_of_boards_that_cannot_be() -> None:
     boards = pbn.read(DATA / "two-deals.pbn")
-    with pytest.raises(ValueError, match="club: board 4: Deal: hands are missing, expected all four"):
+    hidden = "club: 2 boards left out, hands are missing: 4, 2; expected all four of at least one board"
+    with pytest.raises(ValueError, match=hidden):
         deals_of(pbn.read(DATA / "club.pbn")[3:], "club")
+    with pytest.warns(UserWarning, match=r"two: 2 boards left out, hands are missing: 4, 2$"):
+        deals = deals_of([*pbn.read(DATA / "club.pbn")[3:], *boards], "two")
+    assert deals.hands.tolist() == deals_of(boards, "two").hands.tolist()
+    with pytest.warns(UserWarning, match=r"two: 25 boards left out, .*: 2, 3, .*, 20, 21, \.\.\.$"):
+        deals_of([boards[0], *[Board()] * 25], "two")
     other = replace(boards[0], tricks=tuple(reversed(boards[0].tricks or ())))
     with pytest.raises(ValueError, match=r"two: board 1: double-dummy table: .*expected .* as given before"):
         deals_of([*boards, other], "two")
-    with pytest.raises(ValueError, match="empty: no deals, expected at least one board"):
+    with pytest.raises(ValueError, match="empty: no boards, expected at least one"):
         deals_of([], "empty")

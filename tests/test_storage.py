@@ -6,11 +6,13 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import tracemalloc
 import zipfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
@@ -169,8 +171,36 @@ def test_what_is_appended_is_all_there_or_not_at_all(tmp_path, full):
     assert (tmp_path / "f").read_bytes() == b"one three"
 
 
-def test_what_cannot_be_written_is_named(tmp_path):
+def test_what_cannot_be_written_is_kept_elsewhere(tmp_path, monkeypatch):
+    """The file says which; where nothing is left there either, the error is the first one."""
+    elsewhere, path = tmp_path / "elsewhere", tmp_path / "full" / "match.jsonl"
+    elsewhere.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(elsewhere))
+    sync, fulls = os.fsync, []
+
+    def full(handle):
+        if fulls and fulls.pop():
+            raise OSError(errno.ENOSPC, "No space left on device")
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", full)
+    for content in (b"hours", lambda file: file.write(b"hours")):
+        fulls[:] = [True]
+        with pytest.raises(OSError, match="cannot be written: no space left on device; what was to be") as caught:
+            replace_file(path, content)
+        kept = Path(caught.value.strerror.rpartition(" is in ")[2])
+        assert caught.value.filename == str(path)
+        assert (kept.parent, kept.suffix, kept.read_bytes()) == (elsewhere, ".jsonl", b"hours")
+        kept.unlink()
+    fulls[:] = [True, True]
+    with pytest.raises(OSError, match=r"cannot be written: no space left on device: '"):
+        replace_file(path, b"hours")
+    assert [list(folder.iterdir()) for folder in (elsewhere, path.parent)] == [[], []]
+
+
+def test_what_cannot_be_written_is_named(tmp_path, monkeypatch):
     """By its own name, not by that of a temporary file or a lock; a trial leaves nothing."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
     (tmp_path / "file").touch()
     check_writable(tmp_path / "file")
     check_writable(tmp_path / "new" / "folder" / "f")

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
+from importlib import import_module
 from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
@@ -351,19 +352,26 @@ def write(path: str | Path, records: Iterable[Record]) -> None:
 
 
 def check_ending(path: Path, env_id: str) -> None:
-    """ValueError unless ``write`` knows the ending of ``path`` for records of ``env_id``."""
+    """ValueError unless ``write`` knows the ending of ``path`` for records of ``env_id``; ImportError if it cannot."""
     known = (*ENDINGS, *BRIDGE_ENDINGS) if env_id.startswith("bridge") else ENDINGS
     if path.suffix not in known:
         raise ValueError(f"{path}: ending {path.suffix!r}, expected {', '.join(known)} of {env_id}")
+    if path.suffix == ".parquet":
+        import_module("pyarrow.parquet")
 
 
 def read(path: str | Path) -> list[Record]:
     """The records of a ``.jsonl`` or ``.parquet`` file; ValueError names place and field where it is something else."""
     path = Path(path)
-    if path.suffix == ".parquet":
-        records = _rows(path)
-    else:
-        records = [record for _, record in json_lines(path.read_bytes(), path)]
+    return _checked(_rows(path), path) if path.suffix == ".parquet" else loads(path.read_bytes(), path)
+
+
+def loads(content: bytes, path: Path) -> list[Record]:
+    """The records of JSON lines; ``path`` is what errors call them."""
+    return _checked([record for _, record in json_lines(content, path)], path)
+
+
+def _checked(records: list[Any], path: Path) -> list[Record]:
     for number, record in enumerate(records, 1):
         parse(fields_of(records), record, place(path, number))
     return records

@@ -1,6 +1,7 @@
 """A file of match results, played again under the laws: every score and every IMP found anew."""
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,26 +15,58 @@ from bidzoo.benchmarks.results import ResultTable
 from bidzoo.core.cards import SEAT_NAMES, SEATS
 from bidzoo.core.kernels import States
 from bidzoo.envs.bridge import render as words
-from bidzoo.envs.bridge.board import Board, contract_numbers
+from bidzoo.envs.bridge.board import Board, contract_numbers, decode
 from bidzoo.envs.bridge.deals import READERS, read_boards
 from bidzoo.envs.bridge.double_dummy import dd_tricks_of
+from bidzoo.envs.bridge.formats import lin, pbn
 from bidzoo.envs.bridge.score import imps, north_south_row, par
 from bidzoo.envs.game import Game
 
+INPUT = Path("standard input")  # what errors call it
 
-def summaries(path: str | Path) -> list[ResultTable]:
-    """What came of every match of a ``.jsonl``, ``.parquet``, ``.pbn`` or ``.lin`` file.
+
+def read(path: str | Path) -> list[Any]:
+    """Boards of a ``.pbn`` or ``.lin`` file, or records of a ``.jsonl`` or ``.parquet`` file; one at least.
+
+    ``"-"`` is standard input: PBN, LIN or JSON lines, as its first characters tell.
 
     Raises:
-        ValueError: no boards, something illegal, or another result than the file's; names file, line and what was
-            expected.
+        ValueError: another ending, something malformed, or nothing; names file, line and what was expected.
     """
     path = Path(path)
-    boards = path.suffix.lower() in READERS
-    given: list[Any] = read_boards(path) if boards else records.read(path)
+    if str(path) == "-":
+        path, given = INPUT, _of_input(sys.stdin.buffer.read())
+    elif path.suffix.lower() in READERS:
+        given = read_boards(path)
+    elif path.suffix in records.ENDINGS:
+        given = records.read(path)
+    else:
+        known = ", ".join((*READERS, *records.ENDINGS))
+        raise ValueError(f"{path}: ending {path.suffix!r}, expected {known}, or - for standard input")
     if not given:
         raise ValueError(f"{path}: no boards, expected at least one")
-    if boards:
+    return given
+
+
+def _of_input(content: bytes) -> list[Any]:
+    text = decode(content, str(INPUT))
+    if text.lstrip().startswith("{"):
+        return records.loads(content, INPUT)
+    found = re.match(r"\s*([\[%;]|\w+\|)", text)  # a tag or a comment of PBN, or LIN's first word
+    if found is None and text.strip():
+        raise ValueError(f"{INPUT}: {text.strip()[:40]!r}, expected PBN, LIN or JSON lines")
+    return (lin if found and found[1].endswith("|") else pbn).loads(text, str(INPUT))
+
+
+def summaries(path: str | Path, given: list[Any] | None = None) -> list[ResultTable]:
+    """What came of every match of a file; ``given`` is what ``read`` made of it, if that was called before.
+
+    Raises:
+        ValueError: as of ``read``, something illegal, or another result than the file's.
+    """
+    given = read(path) if given is None else given
+    path = INPUT if str(path) == "-" else Path(path)
+    if isinstance(given[0], Board):
         return [total(_of_boards(path, given))]
     if records.fields_of(given) is records.BRIDGE:
         return [total(_of_records(path, given))]
@@ -118,14 +151,14 @@ def _of_board(board: Board, where: str) -> Result:
 # ---- a board in words --------------------------------------------------------------------
 
 
-def boards_in_words(path: str | Path, solve: bool = False) -> Iterator[str]:
-    """Every board of a ``.pbn`` or ``.lin`` file in words: auction, contract, result, score, and par if it is known.
+def boards_in_words(boards: Iterable[Board], solve: bool = False) -> Iterator[str]:
+    """Every board of a file in words: auction, contract, result, score, and par if it is known.
 
     Args:
-        path: of the file.
+        boards: of the file.
         solve: solve double dummy what the file does not tag.
     """
-    for number, board in enumerate(read_boards(path), 1):
+    for number, board in enumerate(boards, 1):
         yield "\n".join([_headline(board, number), *_calls(board), _ending(board, solve)])
 
 

@@ -33,7 +33,7 @@ from bidzoo.core.storage import Lines, append_file, replace_file, sweep
 from bidzoo.envs.bridge import auction
 from bidzoo.envs.bridge.board import VULNERABLE, Call
 from bidzoo.envs.bridge.board import Board as FileBoard
-from bidzoo.envs.bridge.deals import UNKNOWN, read_boards
+from bidzoo.envs.bridge.deals import UNKNOWN, dealt, read_boards
 from bidzoo.envs.bridge.formats import pbn
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import MAX_POINTS, imps
@@ -80,25 +80,21 @@ def from_file(path: str | Path, solve: bool) -> list[Board]:
     """The boards of a PBN or LIN file; ``solve``: double-dummy tricks that it does not tag are solved.
 
     Raises:
-        ValueError: a board without four hands, or one number twice.
+        ValueError: no board with four hands, or one number twice.
     """
     found: dict[int, Board] = {}
-    for place, board in enumerate(read_boards(path), 1):
+    for place, board, cards in dealt(read_boards(path), str(path)):
         number = place if board.number is None else board.number
-        if board.hands is None or not board.complete:
-            raise ValueError(f"{path}: board {number}: hands are missing, expected all four")
         if number < 1 or number - 1 in found:
             raise ValueError(f"{path}: board {number}: expected numbers from 1, each once")
         dealer = auction.dealer_row(number - 1) if board.dealer is None else board.dealer
         vulnerable = auction.vulnerable_row(number - 1) if board.vulnerable is None else board.vulnerable
-        hands, tricks = np.array(board.hands, np.int64), np.array(board.tricks or [UNKNOWN] * 20, np.int8)
+        hands, tricks = np.array(cards, np.int64), np.array(board.tricks or [UNKNOWN] * 20, np.int8)
         if solve and (tricks == UNKNOWN).any():
             from bidzoo.envs.bridge.double_dummy import dd_tricks_of
 
             tricks = dd_tricks_of(hands)
         found[number - 1] = Board(number - 1, dealer, vulnerable, hands, tricks)
-    if not found:
-        raise ValueError(f"{path}: no boards, expected at least one")
     return list(found.values())
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -39,6 +40,14 @@ Ledger = Annotated[
         help="File of finished work, from which a stopped run goes on; default: in runs/, until it has ended."
     ),
 ]
+
+
+def _pictures(folder: Path | None) -> Path | None:
+    """As ``writable_folder``, and there is what draws them."""
+    writable_folder(folder)
+    if folder is not None:
+        import_module("matplotlib")
+    return folder
 
 
 @contextmanager
@@ -187,22 +196,22 @@ def cross_play(
 def bridge_analysis(
     agents: Agents = "sayc",
     boards: Boards = 10_000,
-    pictures: Annotated[
-        Path | None, typer.Option(callback=writable_folder, help="Folder for the figures as PNG.")
-    ] = None,
+    pictures: Annotated[Path | None, typer.Option(callback=_pictures, help="Folder for the figures as PNG.")] = None,
     search_boards: SearchBoards = 200,
     workers: Workers = 2,
     seed: Seed = 0,
     json: Json = None,
 ) -> None:
     """Openings, conformity to SAYC, calls, contracts and length of the auctions between four of an agent."""
-    from bidzoo.benchmarks import bridge_analysis, report
+    from bidzoo.benchmarks import bridge_analysis
 
     names = agents.split(",")
     _, figures = measured(
         "bridge-analysis", seed, json, lambda _: bridge_analysis.main(names, boards, seed, workers, search_boards)
     )
     if pictures is not None:
+        from bidzoo.benchmarks import report
+
         report.pictures(figures, pictures)
 
 

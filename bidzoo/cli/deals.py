@@ -84,7 +84,7 @@ def import_(
         deals = DealSet.of(deals.hands, tricks, str(file))
     if out.suffix == ".pbn":
         table = {tuple(hands): tuple(tricks) for hands, tricks in zip(deals.hands.tolist(), deals.tricks.tolist())}
-        pbn.write(out, [replace(board, tricks=table[board.hands]) for board in boards if board.hands])
+        pbn.write(out, [replace(board, tricks=table[board.hands or ()]) for board in boards if board.complete])
     else:
         deals.save(out, {"deals": f"imported from {file.name}", "solved": solve})
     _show(out)

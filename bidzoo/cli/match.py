@@ -155,7 +155,10 @@ def _other(
 
 
 def replay(
-    file: Annotated[Path, typer.Argument(help="A .jsonl or .parquet file of records, or any .pbn or .lin file.")],
+    file: Annotated[
+        Path,
+        typer.Argument(help="A .jsonl or .parquet file of records, any .pbn or .lin file, or - for standard input."),
+    ],
     solve: Annotated[bool, typer.Option("--solve", help="PBN and LIN: solve boards for par double dummy.")] = False,
 ) -> None:
     """Make every call and play every card of a file again under the rules, and find every result anew.
@@ -163,14 +166,15 @@ def replay(
     Of a PBN or LIN file every board is told: auction, contract, result, score, and par where the tricks are known.
     """
     from bidzoo.benchmarks import replay, results
-    from bidzoo.envs.bridge.deals import READERS
+    from bidzoo.envs.bridge.board import Board
 
-    if file.suffix.lower() in READERS:
-        for board in replay.boards_in_words(file, solve):
+    given = replay.read(file)
+    if isinstance(given[0], Board):
+        for board in replay.boards_in_words(given, solve):
             typer.echo(f"{board}\n")
     elif solve:
         raise ValueError(f"--solve: {file} holds records, which have their tables; only .pbn and .lin files need it")
-    found = replay.summaries(file)
+    found = replay.summaries(file, given)
     results.show([table for table in found if table.rows])
     for table in found:
         if not table.rows:  # no board has two tables

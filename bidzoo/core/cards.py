@@ -5,7 +5,8 @@ A hand is an ``int64`` with bit ``card`` set. Seats N E S W = 0 ... 3; partners 
 Bridge calls: 0 pass, 1 double, 2 redouble, ``3 + 5 * (level - 1) + strain``, strains C D H S NT = 0 ... 4.
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -62,12 +63,12 @@ def hand_cards(hand: int) -> list[int]:
 
 def hand_bits(cards: Iterable[int]) -> int:
     """Hand holding ``cards``; a card twice is an error."""
-    hand = 0
-    for card in cards:
-        text = card_text(int(card))
-        if hand >> int(card) & 1:
-            raise ValueError(f"{text} appears twice")
-        hand |= 1 << int(card)
+    hand, cards = 0, [int(card) for card in cards]
+    texts = [card_text(card) for card in cards]
+    for card, text in zip(cards, texts, strict=True):
+        if hand >> card & 1:
+            raise ValueError(f"hand {' '.join(texts)}: {text} appears twice")
+        hand |= 1 << card
     return hand
 
 
@@ -88,16 +89,40 @@ def hand_symbols(hand: int) -> str:
 
 def hand_number(text: str) -> int:
     """Hand of a PBN text such as ``"AK.QJ2..T98"``; any number of cards."""
-    suits = text.strip().upper().replace("10", "T").split(".")
+    return _hand_of_suits(text, text.strip().upper().replace("10", "T").split("."))
+
+
+def hand_in_words(text: str) -> int:
+    """Hand as ``hand_number`` reads it, or as people write it: ``"AK QJ2 - T98"``, ``"♠AK ♥QJ2 ♦- ♣T98"``.
+
+    Suits with a letter or symbol come in any order, and an empty one is a void, too.
+    """
+    words = text.upper().translate(_LETTERS).replace("10", "T")
+    named = re.findall(r"([CDHS]):?([^CDHS]*)", words)
+    if "." in words:
+        return hand_number(text)
+    if not named:
+        return _hand_of_suits(text, words.split())
+    if sorted(suit for suit, _ in named) != sorted(SUITS) or words.split()[0][0] not in SUITS:
+        raise ValueError(f"hand {text!r}: expected the suits S H D C, each once, and its cards behind it")
+    ranks = {suit: re.sub(r"[\s,]", "", found) for suit, found in named}
+    return _hand_of_suits(text, [ranks[suit] for suit in reversed(SUITS)])
+
+
+def _hand_of_suits(text: str, suits: Sequence[str]) -> int:
+    """Hand of the ranks of spades, hearts, diamonds and clubs; ``text`` is what errors quote."""
     if len(suits) != 4:
         raise ValueError(f"hand {text!r} has {len(suits)} suits, expected 4 (spades.hearts.diamonds.clubs)")
-    cards = []
+    hand = 0
     for suit, ranks in zip((3, 2, 1, 0), suits, strict=True):
         for rank in ranks.replace("-", ""):
             if rank not in RANKS:
                 raise ValueError(f"hand {text!r}: {rank!r} is not a rank (expected one of {RANKS})")
-            cards.append(4 * RANKS.index(rank) + suit)
-    return hand_bits(cards)
+            card = 4 * RANKS.index(rank) + suit
+            if hand >> card & 1:
+                raise ValueError(f"hand {text!r}: {card_text(card)} appears twice")
+            hand |= 1 << card
+    return hand
 
 
 def deal_text(hands: Iterable[int]) -> str:

@@ -67,7 +67,7 @@ class Kernel:
         self.options = {**OPTIONS, "_nrt": not ours or bool(_MAKE_ARRAYS & {*function.__code__.co_names})}
         self.compiled = njit(cache=True, **self.options)(function)
         self._plain, self._looked = plain, -LOOK_AGAIN
-        self._run = function if config.DISABLE_JIT else self._first
+        self._run = self._uncompiled if config.DISABLE_JIT else self._first
         update_wrapper(self, function)
         if not config.DISABLE_JIT:
             compiling.KERNELS[self.key] = self
@@ -104,11 +104,13 @@ class Kernel:
             self._looked = now
             if compiling.ready(self, arguments):
                 self._run = self.compiled
-        if self._run is self.compiled:
-            return self.compiled(*arguments)
+        return (self.compiled if self._run is self.compiled else self._uncompiled)(*arguments)
+
+    def _uncompiled(self, *arguments: Any) -> Any:
+        """As plain Python, with the answer of compiled code: numbers of Python, not of NumPy."""
         _thread.plain = True
         try:
-            return self.py_func(*map(_with_attributes, arguments))
+            return _of_python(self.py_func(*map(_with_attributes, arguments)))
         finally:
             _thread.plain = False
 
@@ -122,6 +124,16 @@ def _with_attributes(given: Any) -> Any:
     if isinstance(given, tuple) and hasattr(given, "_fields"):
         return type(given)(*map(_with_attributes, given))
     return given
+
+
+def _of_python(answer: Any) -> Any:
+    """Numbers, alone or in a tuple, as compiled code gives them to Python."""
+    if isinstance(answer, np.number | np.bool_):
+        return answer.item()
+    if isinstance(answer, tuple):
+        values = map(_of_python, answer)
+        return type(answer)(*values) if hasattr(answer, "_fields") else tuple(values)
+    return answer
 
 
 @contextmanager
@@ -232,8 +244,6 @@ def next_row(key: np.uint64) -> np.uint64:
 
 if not TYPE_CHECKING:  # plain NumPy reports the wrap-around that the generator is made of
     next_row.py_func = np.errstate(over="ignore")(next_row.py_func)
-    if config.DISABLE_JIT:
-        next_row._run = next_row.py_func
 
 
 @row

@@ -62,26 +62,45 @@ def check_writable(path: Path, folder: bool = False) -> None:
 
 
 def replace_file(path: Path, content: bytes | Callable[[IO[bytes]], object]) -> None:
-    """Write ``content``, or what it writes, to ``path``, whole or not at all: to a file beside it, then renamed."""
-    with _named(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """Write ``content``, or what it writes, to ``path``, whole or not at all: to a file beside it, then renamed.
+
+    Raises:
+        OSError: that failed; names ``path``, and the temporary file that has the content if it fits elsewhere.
+    """
+    try:
+        with _named(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with _new_file(content, dir=path.parent, prefix=f".{path.name}.") as name:
+                mask = os.umask(0)  # ``mkstemp`` ignores the process's file mode mask
+                os.umask(mask)
+                os.chmod(name, 0o666 & ~mask)
+                os.replace(name, path)
+            _sync_folder(path.parent)
+    except OSError as problem:
         try:
-            with os.fdopen(handle, "wb") as file:
-                if callable(content):
-                    content(file)
-                else:
-                    file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            mask = os.umask(0)  # ``mkstemp`` ignores the process's file mode mask
-            os.umask(mask)
-            os.chmod(name, 0o666 & ~mask)
-            os.replace(name, path)
-        except BaseException:
-            os.unlink(name)
-            raise
-        _sync_folder(path.parent)
+            with _new_file(content, prefix=f"{path.stem}-", suffix=path.suffix) as kept:
+                text = f"{problem.strerror or problem}; what was to be written is in {kept}"
+        except OSError:
+            raise problem from problem.__cause__
+        raise OSError(problem.errno, text, str(path)) from problem
+
+
+@contextmanager
+def _new_file(content: bytes | Callable[[IO[bytes]], object], **place: Any) -> Iterator[str]:
+    """Path of a new file with ``content``, on disk; it goes with an error in here."""
+    handle, name = tempfile.mkstemp(**place)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            if callable(content):
+                content(file)
+            else:
+                file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        yield name
+    except BaseException:
+        os.unlink(name)
+        raise
 
 
 def _sync_folder(folder: Path) -> None:

@@ -24,7 +24,7 @@ from bidzoo.core.cards import (
     check_deal,
     deal_hands,
     hand_bits,
-    hand_number,
+    hand_in_words,
     hand_text,
     seat_number,
 )
@@ -317,18 +317,18 @@ def read_board(value: Any) -> int:
 
 
 def read_deal(value: Any) -> I64:
-    """Cards of N E S W ``[4]`` of a PBN deal, or of four hands: PBN texts, bit masks, or cards as numbers or texts."""
+    """Cards of N E S W ``[4]`` of a PBN deal, or of four hands: texts, bit masks, or cards as numbers or texts."""
     hands = deal_hands(value) if isinstance(value, str) else [read_hand(hand) for hand in value]
     check_deal(hands)
     return np.array(hands, np.int64)
 
 
 def read_hand(hand: Any) -> int:
-    """Bits of a hand: a PBN text, a bit mask, or cards as numbers or texts; any number of cards."""
+    """Bits of a hand: a text (``hand_in_words``), a bit mask, or cards as numbers or texts; any number of cards."""
     if is_whole(hand):
         return int(hand)
     if isinstance(hand, str):
-        return hand_number(hand)
+        return hand_in_words(hand)
     if not isinstance(hand, Iterable):
         raise ValueError(f"{hand!r} is not a hand (expected cards, a PBN hand or a bit mask)")
     return hand_bits(card_number(card) if isinstance(card, str) else _read_card(card) for card in hand)

@@ -228,7 +228,7 @@ def double_dummy(session: Session) -> Plain:
         raise ValueError("only bridge deals have a double-dummy table")
     if not visible:
         raise ValueError(
-            "the double-dummy table would tell the hidden hands: it is shown at the end, or with 'show all'"
+            "the double-dummy table would tell the hidden hands: it is shown at the end, or once all hands are shown"
         )
     tricks, points = double_dummy_of(state)
     return {"tricks": [int(n) for n in tricks], "par": points, "words": render.score(points) if points else "0"}

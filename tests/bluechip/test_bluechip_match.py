@@ -219,6 +219,33 @@ def test_a_line_of_the_record_replays_its_board(tm, tmp_path, kept):
     assert table["points"][0, 0] == fields["points"] == record.results["open", 6].points
 
 
+@pytest.mark.usefixtures("uncompiled")
+@pytest.mark.parametrize("play", [False, True])
+def test_a_match_on_a_machine_that_has_compiled_nothing(tm, tmp_path, kept, play):
+    """Every result is a line of JSON, whatever runs compiled."""
+    game = tm.cards if play else tm.auction
+    bids = [call_number(text) for text in ("1C", "P", "P", "P")]
+    us = tm.Listed([*bids, *[0] * 52])
+    us = BidderAndPlayer(us, FirstCard())
+    record = kept(tmp_path / "plain.jsonl", {})
+    match = tm.Match(game, (us, us), (us, us), seeded(game, range(2)), record)
+    match.done()
+    assert match.problem is None
+    assert len(record.results) == 4
+    for result in record.results.values():
+        assert Result.of(json.loads(result.line())) == result
+        assert {type(result.points), type(result.taken), type(result.dealer)} == {int}
+
+
+class FirstCard:
+    """The first action that is legal."""
+
+    name = "first"
+
+    def act(self, views, legal, rng):
+        return legal.argmax(1)
+
+
 def from_line(tm, fields):
     """A table before the first call of the board on a line."""
     table, out = tm.cards.new(1), tm.cards.buffers(1)
@@ -246,10 +273,13 @@ def test_boards_from_a_file(tm, tmp_path):
     us = Uniform()
     record = tm.Match(tm.auction, (us, us), (us, us), [seven, nine]).done()
     assert sorted(record.imps()) == [7, 9]
+    pbn.write(tmp_path / "odd.pbn", [FileBoard(number=7), FileBoard(hands=hands)])
+    with pytest.warns(UserWarning, match=r"odd.pbn: 1 board left out, hands are missing: 7"):
+        assert [board.number for board in from_file(tmp_path / "odd.pbn", solve=False)] == [2]
     assert hand_text(record.results["open", 7].hands[0]) == hand_text(hands[0])
     pbn.write(tmp_path / "twice.pbn", [FileBoard(number=7, hands=hands)] * 2)
     with pytest.raises(ValueError, match=r"twice.pbn: board 7: expected numbers from 1, each once"):
         from_file(tmp_path / "twice.pbn", solve=False)
     pbn.write(tmp_path / "no.pbn", [FileBoard(number=7)])
-    with pytest.raises(ValueError, match=r"no.pbn: board 7: hands are missing"):
+    with pytest.raises(ValueError, match=r"no.pbn: 1 board left out, hands are missing: 7; expected"):
         from_file(tmp_path / "no.pbn", solve=False)

@@ -88,7 +88,7 @@ def test_a_deal_without_its_table_is_solved_once_where_it_is_needed() -> None:
         ({"tricks": [-1] * 20}, "N in C takes -1 tricks"),
         ({"deal": "AK.. ... ... ..."}, "option 'deal': .* is not a PBN deal"),
         ({"deal": f"N:{NORTH} ... ..."}, "is not a PBN deal, expected a seat, a colon and four hands"),
-        ({"deal": [NORTH, "", "", ""]}, "hand '' has 1 suits"),
+        ({"deal": [NORTH, "", "", ""]}, "hand '' has 0 suits"),
         ({"deal": [NORTH, "...", "...", "..."]}, "E holds 0 cards, expected 13"),
         ({"deal": [NORTH, "A...", "...", "..."]}, "AS is held by N and by E"),
         ({"deal": [[*range(13), 0], [], [], []]}, "2C appears twice"),

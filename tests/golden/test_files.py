@@ -2,6 +2,7 @@
 
 import json
 import re
+import warnings
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -132,9 +133,11 @@ def auctions():
 
 
 def tried(function, *arguments):
-    """What ``function`` gives, or the words of its ValueError."""
+    """What ``function`` gives, or the words of its ValueError; boards that are left out are fewer, without a word."""
     try:
-        return function(*arguments)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".* left out, hands are missing: ", UserWarning)
+            return function(*arguments)
     except ValueError as problem:
         return masked(str(problem))
 

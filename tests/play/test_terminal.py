@@ -63,7 +63,8 @@ def test_hidden_cards_are_not_printed():
     session = seated("bridge_v0", ["random", "random", "human", "random"], seed=1)
     text = script(session, "tricks")
     assert text.count("13 cards") >= 3
-    assert "would tell the hidden hands" in text
+    assert "or once all hands are shown" in text
+    assert "all hands" in terminal.COMMANDS["all"]  # the command that does it
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ nil value. The slope is kept positive, so every curve rises with the nil value.
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,7 @@ def train_success_curves(
     config: CurveOptions = CurveOptions(), report: Callable[[dict[str, Any]], None] = lambda _: None
 ) -> F32:
     """Curves ``[2, 2955, 2]`` trained as ``config`` says and written to ``config.out`` with their provenance."""
+    import_module("sklearn.linear_model")  # not there: better said before the self-play
     curves = np.zeros((2, SEQUENCES, 2), np.float32)
     scores: dict[str, Any] = {}
     for k in range(config.passes):

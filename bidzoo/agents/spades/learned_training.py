@@ -15,6 +15,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -443,6 +444,7 @@ def train_learned(
     Raises:
         ValueError: ``out`` is of another run, or another process trains there.
     """
+    import_module("torch")  # not there: better said before the games
     path, options = Path(out), {name: value for name, value in asdict(config).items() if name != "passes"}
     lock = Lock(path)
     try:

@@ -6,6 +6,8 @@ Double-dummy tricks are ``tricks[5 * declarer + strain]``: what declarer (N E S 
 
 import hashlib
 import json
+import warnings
+from collections.abc import Sequence
 from functools import cache
 from itertools import permutations
 from pathlib import Path
@@ -32,7 +34,7 @@ from bidzoo.core.kernels import (
 )
 from bidzoo.core.schema import json_value, parse
 from bidzoo.envs.bridge import auction
-from bidzoo.envs.bridge.board import Board
+from bidzoo.envs.bridge.board import Board, Hands
 from bidzoo.envs.bridge.formats import lin, pbn
 from bidzoo.envs.bridge.play import SUIT_OF_CLUBS
 
@@ -195,24 +197,42 @@ def read_boards(path: str | Path) -> list[Board]:
     return READERS[ending](path)
 
 
-def deals_of(boards: list[Board], source: str) -> DealSet:
+_MOST_NAMED = 20  # boards in a warning
+
+
+def dealt(boards: Sequence[Board], source: str) -> list[tuple[int, Board, Hands]]:
+    """Place from 1, board and hands of those ``boards`` whose four hands are known; a warning names the others.
+
+    Raises:
+        ValueError: there are none.
+    """
+    found = [(place, board, board.hands) for place, board in enumerate(boards, 1) if board.hands and board.complete]
+    out = [str(board.number or place) for place, board in enumerate(boards, 1) if not board.complete]
+    if not boards:
+        raise ValueError(f"{source}: no boards, expected at least one")
+    if out:
+        said = f"{source}: {len(out):,} board{'s' * (len(out) > 1)} left out, hands are missing: "
+        said += ", ".join(out[:_MOST_NAMED]) + ", ..." * (len(out) > _MOST_NAMED)
+        if not found:
+            raise ValueError(f"{said}; expected all four of at least one board")
+        warnings.warn(said, stacklevel=3)
+    return found
+
+
+def deals_of(boards: Sequence[Board], source: str) -> DealSet:
     """The different deals of ``boards``, in their order, each with all double-dummy tricks that are tagged of it.
 
     Raises:
-        ValueError: a board without its four hands, or two boards that give one deal different tricks.
+        ValueError: as of ``dealt``, or two boards that give one deal different tricks.
     """
     tricks: dict[tuple[int, ...], I64] = {}
-    for place, board in enumerate(boards, 1):
+    for place, board, hands in dealt(boards, source):
         name = f"{source}: board {board.number or place}"
-        if board.hands is None or not board.complete:
-            raise ValueError(f"{name}: Deal: hands are missing, expected all four")
         said = np.array(board.tricks or [UNKNOWN] * 20)
-        before = tricks.setdefault(board.hands, np.full(20, UNKNOWN))
+        before = tricks.setdefault(hands, np.full(20, UNKNOWN))
         if ((said != before) & (said != UNKNOWN) & (before != UNKNOWN)).any():
             raise ValueError(f"{name}: double-dummy table: {said.tolist()}, expected {before.tolist()} as given before")
-        tricks[board.hands] = np.where(said == UNKNOWN, before, said)
-    if not tricks:
-        raise ValueError(f"{source}: no deals, expected at least one board")
+        tricks[hands] = np.where(said == UNKNOWN, before, said)
     return DealSet.of(np.array(list(tricks)), np.array(list(tricks.values()), np.int8), source)
 
 
@@ -350,12 +370,13 @@ class Source(NamedTuple):
         """The boards of a PBN or LIN file in its order, each with all that any board says of its deal's tricks.
 
         Raises:
-            ValueError: a malformed file, or a board without its four hands; names file, board and field.
+            ValueError: a malformed file, or one as of ``deals_of``; names file, board and field.
         """
         boards = read_boards(path)
         deals = deals_of(boards, str(path))
+        boards = [board for board in boards if board.complete]
         place = {tuple(hands): deal for deal, hands in enumerate(deals.hands.tolist())}
-        rows = [place[board.hands] for board in boards if board.hands is not None]
+        rows = [place[board.hands] for board in boards if board.hands]
         return cls(
             *DealSet.of(deals.hands[rows], deals.tricks[rows], str(path)),
             np.array([-1 if board.dealer is None else board.dealer for board in boards], np.int8),

@@ -82,7 +82,8 @@ def _unsolved(name: str, deal: int) -> str:
     """What is wrong with deal ``deal`` of ``name``, and what helps."""
     path, which = Path(name), f"deal {deal}"
     if path.suffix.lower() in READERS:
-        which = f"board {read_boards(name)[deal].number or deal + 1}"
+        dealt = [(place, board) for place, board in enumerate(read_boards(name), 1) if board.complete]
+        which = f"board {dealt[deal][1].number or dealt[deal][0]}"
     told = f"{which} of {name} has no complete double-dummy table"
     if not path.suffix:  # not of a file
         return told
