@@ -47,6 +47,7 @@ compiling.find_cache()
 
 class _Thread(threading.local):
     plain = False  # in a kernel that runs as plain Python: so do those it calls
+    checked = False  # plain Python is wanted
     patient = True  # plain Python would do until the compiled form is there
 
 
@@ -83,7 +84,9 @@ class Kernel:
         return made
 
     def __call__(self, *arguments: Any) -> Any:
-        return (self.py_func if _thread.plain else self._run)(*arguments)
+        if _thread.plain:
+            return self.py_func(*arguments)
+        return (self._as_python if _thread.checked else self._run)(*arguments)
 
     def __reduce__(self) -> Any:
         return compiling.kernel_named, self.key
@@ -106,6 +109,9 @@ class Kernel:
                 self._run = self.compiled
         if self._run is self.compiled:
             return self.compiled(*arguments)
+        return self._as_python(*arguments)
+
+    def _as_python(self, *arguments: Any) -> Any:
         _thread.plain = True
         try:
             return self.py_func(*map(_with_attributes, arguments))
@@ -132,6 +138,16 @@ def when_compiled() -> Iterator[None]:
         yield
     finally:
         _thread.patient = before
+
+
+@contextmanager
+def in_plain_python() -> Iterator[None]:
+    """In here kernels run as plain Python, whose indices are checked."""
+    before, _thread.checked = _thread.checked, True
+    try:
+        yield
+    finally:
+        _thread.checked = before
 
 
 def wait_always() -> None:
