@@ -20,6 +20,7 @@ from bidzoo.envs.game import Buffers, Game
 
 TURNS = 2_000  # of all tables, unless it is said how many there are
 QUICK = 20_000  # actions that a quick check looks at, legal or not: some ten milliseconds
+LARGEST = float(np.finfo(np.float32).max)  # of a reward
 UNWRITTEN = 77  # what stands in buffers before a rule writes
 
 
@@ -39,7 +40,8 @@ def check(game: Game, tables: int | None = None, seed: int = 0) -> None:
 
 
 def check_quickly(game: Game) -> None:
-    """``check`` of one to eight boards, as many as take some ten milliseconds."""
+    """``check`` of one to eight boards, as many as take some ten milliseconds; an encoder of one's own is left out."""
+    game = getattr(game, "_given", game)
     check(game, max(1, min(8, QUICK // (game.num_actions * game.max_turns))))
 
 
@@ -51,10 +53,17 @@ def check_declared(name: str, num_actions: Any, max_turns: Any, reward_range: An
     if not (
         isinstance(reward_range, tuple | list)
         and len(reward_range) == 2
-        and all(fits(float, end) for end in reward_range)
+        and all(fits(float, end) and abs(end) <= LARGEST for end in reward_range)
         and reward_range[0] <= reward_range[1]
     ):
         raise ValueError(f"{name}: reward_range {reward_range!r}: expected two finite numbers, the lower one first")
+
+
+def within(reward: Any, reward_range: tuple[float, float]) -> bool:
+    """All of ``reward`` is in the range, as float32, the type in which it is shown; NaN is not."""
+    low, high = np.array(reward_range, np.float32)
+    given = np.asarray(reward, np.float32)
+    return bool(((low <= given) & (given <= high)).all())
 
 
 def differing(one: States, other: States) -> list[str]:
@@ -199,8 +208,8 @@ class _Table:
 
     def _check_reward(self) -> None:
         reward = self.here.out.reward[0]
-        low, high = np.array(self.game.reward_range, np.float32)
-        if not (np.isfinite(reward).all() and (low <= reward).all() and (reward <= high).all()):
+        low, high = self.game.reward_range
+        if not within(reward, (low, high)):
             given = reward[0] if self.game.utility == "identical" else reward.tolist()
             raise self.wrong(f"reward {given}, expected {low:g} ... {high:g}, the game's reward_range")
         if self.game.utility == "identical" and (reward != reward[0]).any():

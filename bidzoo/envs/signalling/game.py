@@ -13,7 +13,7 @@ import numpy as np
 from bidzoo.core.kernels import I8, I64, U64, Bool, State, States
 from bidzoo.core.layout import Field, Layout
 from bidzoo.core.options import is_whole, whole
-from bidzoo.envs.check import check_declared, differing
+from bidzoo.envs.check import check_declared, differing, within
 from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder, refuse_typos
 from bidzoo.envs.picture import ACCENT, ALARM, EDGE, INK, PALE, PANEL, Picture
 from bidzoo.envs.signalling import engine
@@ -136,6 +136,20 @@ class SignallingGame(Game):
             return f"history {state['history'][:length].tolist()}, expected the actions so far, and 0 beyond them"
         if over:
             return self._reward_fault(state) or self._tree_fault(state, actions)
+        return "" if actions else self._record_fault()
+
+    def _record_fault(self) -> str:
+        """Agents make the game again from ``size``, as ``game_shown`` does."""
+        try:
+            shown = _of_size(type(self), self.size)
+        except TypeError as problem:
+            return f"size_option {self.size_option!r}: {problem}, expected the option that size is"
+        if (shown.size, shown.num_types, shown.num_actions) != (self.size, self.num_types, self.num_actions):
+            sizes = f"size {shown.size}, types {shown.num_types} and {shown.num_actions} actions"
+            return (
+                f"size_option {self.size_option!r}: of size {self.size} it makes a game of {sizes}, expected this one, "
+                f"of size {self.size}, types {self.num_types} and {self.num_actions} actions"
+            )
         return ""
 
     def _reward_fault(self, state: State) -> str:
@@ -143,7 +157,7 @@ class SignallingGame(Game):
         low, high = self.reward_range
         for x, y in product(*({0, types - 1} for types in self.num_types)):
             reward = self.rules.reward_row(state, x, y)
-            if not low <= reward <= high:  # nor is NaN
+            if not within(reward, (low, high)):
                 return f"reward {reward} with types {x} and {y}, expected {low:g} ... {high:g}, the game's reward_range"
         return ""
 
@@ -271,5 +285,9 @@ _KINDS: dict[int, Any] = {}  # classes by ``code``, as their files are imported
 def game_shown(record: State) -> SignallingGame:
     """The game that a state or a view comes from; KeyError if no file of this process has it."""
     kind, size = _KINDS[int(record["game"])], int(record["extent"])
+    return _of_size(kind, size)
+
+
+def _of_size(kind: Any, size: int) -> SignallingGame:
     game: SignallingGame = kind(**{kind.size_option: size}) if kind.size_option else kind()
     return game
