@@ -294,7 +294,8 @@ def register_game(
 ) -> None:
     """Give a game of one's own every form: ``make``, ``make_vec``, Gymnasium, PettingZoo, OpenSpiel, match, play.
 
-    The tabular agents solve it too if its class is a ``SignallingGame`` (``bidzoo.envs.signalling.game``).
+    The tabular agents solve it too if its class is a ``SignallingGame`` (``bidzoo.envs.signalling.game``). Such a game
+    goes through ``check_game`` in short when it is first made.
 
     Args:
         rules: a ``Game`` class, or a function that makes a game; its arguments are the options of ``make``.

@@ -9,8 +9,9 @@ from bidzoo.agents.policy import Uniform
 from bidzoo.agents.tabular.exact import solve
 from bidzoo.benchmarks import match
 from bidzoo.core.kernels import row
-from bidzoo.core.layout import Field
+from bidzoo.core.layout import Field, Layout
 from bidzoo.envs import check
+from bidzoo.envs.game import Encoder
 from bidzoo.envs.signalling.compiled import compile_game
 from bidzoo.envs.signalling.engine import Rules
 from bidzoo.envs.signalling.game import SignallingGame
@@ -400,6 +401,20 @@ def test_what_is_no_game():
         bidzoo.check_game(3)
     with pytest.raises(TypeError, match="comm_v0 has no option 'size'"):
         bidzoo.check_game("comm", size=3)
+
+
+@pytest.mark.parametrize("wrong", [{"tables": 0}, {"tables": 1.5}, {"seed": -1}])
+def test_what_cannot_be_played(wrong):
+    with pytest.raises(ValueError, match="expected an integer from"):
+        bidzoo.check_game("comm", **wrong)
+
+
+def test_an_encoder_of_ones_own():
+    one = Encoder("one", Layout((Field("one", 1, "one"),)), lambda views, out: out.fill(1), str)
+    two = Encoder("two", one.layout, lambda views, out: out.fill(2), str)
+    bidzoo.check_game(bidzoo.make("comm", observation=one))
+    with pytest.raises(ValueError, match="the observation of player_0: entry 0 is 2, expected 0 or 1"):
+        bidzoo.check_game("comm", observation=two)
 
 
 def test_a_game_is_looked_at_once(monkeypatch):

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bidzoo.core.kernels import I64, States, in_plain_python
-from bidzoo.core.options import fits
+from bidzoo.core.options import fits, whole
+from bidzoo.core.streams import checked_seed
 from bidzoo.envs.game import Buffers, Game
 
 TURNS = 2_000  # of all tables, unless it is said how many there are
@@ -33,7 +34,8 @@ def check(game: Game, tables: int | None = None, seed: int = 0) -> None:
         ValueError: the first thing wrong, with board, actions so far and what was expected.
     """
     check_declared(str(game), game.num_actions, game.max_turns, game.reward_range)
-    tables = max(1, min(20, TURNS // game.max_turns)) if tables is None else tables
+    tables = max(1, min(20, TURNS // game.max_turns)) if tables is None else whole("tables", tables, 1, 2**31)
+    seed = checked_seed(seed)
     with in_plain_python(), np.errstate(all="raise", under="ignore"):
         for board in range(tables):
             _Table(game, board, seed).play()
@@ -240,6 +242,6 @@ class _Table:
 
     def _compare(self) -> None:
         fields = [f"{field} of the state" for field in differing(self.here.states, self.twin.states)]
-        pairs = zip(Buffers._fields, self.here.out, self.twin.out, strict=True)
-        for what in fields + [name for name, one, other in pairs if not np.array_equal(one, other)]:
+        one, other = self.here.out, self.twin.out
+        for what in fields + [b for b in Buffers._fields if not np.array_equal(getattr(one, b), getattr(other, b))]:
             raise self.wrong(f"two runs of one seed differ in {what}, expected rules without chance or memory")
