@@ -442,8 +442,10 @@ def test_solvers_and_batches_name_a_slip():
         batch.step(np.zeros(2, np.int64))
     with pytest.raises(ValueError, match="player_1 has no legal action"):
         match.play(stuck, [Uniform()] * 2, np.arange(3))
-    with pytest.raises(ValueError, match=r"turn 3, which is no player after actions \[0\]"):
+    with pytest.raises(ValueError, match=r"turn 3, which is no player, after actions \[0\]"):
         compile_game(with_rule("third_v0", act_row=third_player)())
+    with pytest.raises(ValueError, match=r"no end within max_turns 2 after actions \[0, 0\]"):
+        compile_game(with_rule("endless_v0", act_row=never_over)())
     with pytest.raises(ValueError, match="a reward is no finite number"):
         solve(compile_game(with_rule("nan_v0", reward_row=no_number)()))
 

@@ -212,7 +212,7 @@ def compile_game(game: Solvable, max_bytes: int = MAX_BYTES) -> Compiled:
         choices = np.empty(len(states), np.int32)
         rules.kernels.count_level(states, mask, choices)
         levels.append(Level(states, parent, action, choices))
-        _check_level(rules, levels[-1])
+        _check_level(rules, levels[-1], late=len(levels) > rules.max_turns)
         start, below = nodes - len(states), int(choices.sum(dtype=np.int64))
         nodes, leaves = nodes + below, leaves + int(np.count_nonzero(choices == 0))
         _check(rules, nodes, leaves, max_bytes)
@@ -243,14 +243,15 @@ def _check(game: SignallingGame, nodes: int, leaves: int, max_bytes: int) -> Non
         )
 
 
-def _check_level(game: SignallingGame, level: Level) -> None:
-    """ValueError where rules leave a table without a player, or the player without an action."""
+def _check_level(game: SignallingGame, level: Level, late: bool) -> None:
+    """ValueError where rules leave a table without a player, the player without an action, or all without an end."""
     turns = level.states["turn"]
-    wrong = np.flatnonzero((turns < OVER) | (turns > 1) | ((level.choices == 0) & (turns != OVER)))
+    wrong = np.flatnonzero((turns < OVER) | (turns > 1) | (((level.choices == 0) | late) & (turns != OVER)))
     if len(wrong):
         state = level.states[wrong[0]]
         after = state["history"][: int(state["length"])].tolist()
-        what = "no legal action" if state["turn"] in (0, 1) else f"turn {state['turn']}, which is no player"
+        what = "no legal action" if level.choices[wrong[0]] == 0 else f"no end within max_turns {game.max_turns}"
+        what = what if state["turn"] in (0, 1) else f"turn {state['turn']}, which is no player,"
         raise ValueError(f"{game}: {what} after actions {after}; bidzoo.check_game says more of such rules")
 
 
