@@ -5,14 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bidzoo import agents
-from bidzoo.registry import GameId, available, make, make_game, register_all, register_game, register_own
+from bidzoo.registry import GameId, available, check_game, make, make_game, register_all, register_game, register_own
 
 if TYPE_CHECKING:
     from bidzoo.wrappers.batch import Batch
 
     from . import bridge as bridge
 
-__all__ = ["agents", "available", "bridge", "make", "make_game", "make_vec", "register_all", "register_game"]
+__all__ = [
+    "agents",
+    "available",
+    "bridge",
+    "check_game",
+    "make",
+    "make_game",
+    "make_vec",
+    "register_all",
+    "register_game",
+]
 __version__ = "0.1.0"
 
 

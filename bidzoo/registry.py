@@ -209,7 +209,9 @@ def make(env_id: GameId | str, **options: Any) -> TableEnv:
     """
     kind = env_class(env_id)
     check_names(game_id(env_id), kind, options)
-    return kind(**options)
+    env = kind(**options)
+    _check_new(env_id, env.game)
+    return env
 
 
 @overload
@@ -220,11 +222,68 @@ def make_game(env_id: GameId | str, **options: Any) -> Game: ...
 
 def make_game(env_id: GameId | str, **options: Any) -> Game:
     """The rules that the environment of the same name and options plays by; arguments and errors as of ``make``."""
+    game = _made(env_id, options)
+    _check_new(env_id, game)
+    return game
+
+
+def _made(env_id: str, options: dict[str, Any]) -> Game:
     from bidzoo.envs.game import game_of
 
     rules = rules_of(env_id)
     check_names(game_id(env_id), rules, options)
     return game_of(rules, options)
+
+
+_checked: set[tuple[Callable[..., Game], str]] = set()
+
+
+def _check_new(env_id: str, game: Game) -> None:
+    """``check_game`` in short, once for each size of a small game from outside: compiled, its slips would be ours."""
+    if _entry(env_id).module:
+        return
+    from bidzoo.envs.check import check_quickly
+    from bidzoo.envs.signalling.game import SignallingGame
+
+    key = rules_of(env_id), str(game)
+    if isinstance(game, SignallingGame) and key not in _checked:
+        check_quickly(game)
+        _checked.add(key)
+
+
+def check_game(game: Game | TableEnv | GameId | str, tables: int | None = None, seed: int = 0, **options: Any) -> None:
+    """Play boards of a game as plain Python, where every index is checked, and name the first thing wrong.
+
+    For the tests of a game of your own. Compiled rules check nothing: what writes beyond an array or never ends damages
+    the memory of the process. What is looked at:
+
+    - it ends within ``max_turns``; until then a player of the game is to act and has a legal action
+    - rules write within the arrays, every action of the mask, and only fields that there are
+    - two runs of one seed are the same
+    - rewards are finite, within ``reward_range``, and the same or zero in sum, as ``utility`` says
+    - observations and global states are zeros and ones; an observation reads nothing that its view does not tell
+    - ``action_number`` is the inverse of ``action_text``; the table can be shown
+    - of a small game: history and length are the actions so far; nothing but the reward depends on the hidden types
+
+    A small game that is registered or announced by a package goes through some boards of it by itself, when a process
+    first makes it.
+
+    Args:
+        game: its name, with its ``options``; or a game, or an environment.
+        tables: boards played, by default 20, fewer of a long game; a larger number finds what is rarer.
+        seed: of the deals and of the random actions.
+
+    Raises:
+        ValueError: the first thing wrong: board, actions so far, what was found and what was expected.
+        KeyError, TypeError: as of ``make``.
+    """
+    from bidzoo.envs.check import check
+    from bidzoo.envs.game import Game
+
+    made = _made(game, options) if isinstance(game, str) else getattr(game, "game", game)
+    if not isinstance(made, Game):
+        raise TypeError(f"{game!r} is no game; expected one, an environment or a name such as 'minibridge_v0'")
+    check(made, tables, seed)
 
 
 # ---- games from outside --------------------------------------------------------------------
@@ -235,7 +294,8 @@ def register_game(
 ) -> None:
     """Give a game of one's own every form: ``make``, ``make_vec``, Gymnasium, PettingZoo, OpenSpiel, match, play.
 
-    The tabular agents solve it too if its class is a ``SignallingGame`` (``bidzoo.envs.signalling.game``).
+    The tabular agents solve it too if its class is a ``SignallingGame`` (``bidzoo.envs.signalling.game``). Such a game
+    goes through ``check_game`` in short when it is first made.
 
     Args:
         rules: a ``Game`` class, or a function that makes a game; its arguments are the options of ``make``.

@@ -47,6 +47,7 @@ compiling.find_cache()
 
 class _Thread(threading.local):
     plain = False  # in a kernel that runs as plain Python: so do those it calls
+    checked = False  # plain Python is wanted
     patient = True  # plain Python would do until the compiled form is there
 
 
@@ -67,7 +68,7 @@ class Kernel:
         self.options = {**OPTIONS, "_nrt": not ours or bool(_MAKE_ARRAYS & {*function.__code__.co_names})}
         self.compiled = njit(cache=True, **self.options)(function)
         self._plain, self._looked = plain, -LOOK_AGAIN
-        self._run = self._uncompiled if config.DISABLE_JIT else self._first
+        self._run = self._as_python if config.DISABLE_JIT else self._first
         update_wrapper(self, function)
         if not config.DISABLE_JIT:
             compiling.KERNELS[self.key] = self
@@ -83,7 +84,9 @@ class Kernel:
         return made
 
     def __call__(self, *arguments: Any) -> Any:
-        return (self.py_func if _thread.plain else self._run)(*arguments)
+        if _thread.plain:
+            return self.py_func(*arguments)
+        return (self._as_python if _thread.checked else self._run)(*arguments)
 
     def __reduce__(self) -> Any:
         return compiling.kernel_named, self.key
@@ -104,9 +107,9 @@ class Kernel:
             self._looked = now
             if compiling.ready(self, arguments):
                 self._run = self.compiled
-        return (self.compiled if self._run is self.compiled else self._uncompiled)(*arguments)
+        return (self.compiled if self._run is self.compiled else self._as_python)(*arguments)
 
-    def _uncompiled(self, *arguments: Any) -> Any:
+    def _as_python(self, *arguments: Any) -> Any:
         """As plain Python, with the answer of compiled code: numbers of Python, not of NumPy."""
         _thread.plain = True
         try:
@@ -144,6 +147,16 @@ def when_compiled() -> Iterator[None]:
         yield
     finally:
         _thread.patient = before
+
+
+@contextmanager
+def in_plain_python() -> Iterator[None]:
+    """In here kernels run as plain Python, whose indices are checked."""
+    before, _thread.checked = _thread.checked, True
+    try:
+        yield
+    finally:
+        _thread.checked = before
 
 
 def wait_always() -> None:

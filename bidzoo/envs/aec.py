@@ -18,6 +18,7 @@ from pettingzoo import AECEnv
 from bidzoo.core.kernels import I8, States
 from bidzoo.core.options import choose_from
 from bidzoo.core.streams import Streams, checked_seed, random_seed
+from bidzoo.envs.check import asking
 from bidzoo.envs.game import Buffers, Game, action_index, game_of, legal_actions
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
 
@@ -259,13 +260,8 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
             chosen: Any = [policy(seen["observation"], seen["action_mask"])]
         else:
             rng = Streams.at(self._seed, states["board"], self.game.clock(states))
-            try:
+            with asking(name, self.game):
                 chosen = policy.act(self.view(agent), self._out.mask, rng)
-            except (KeyError, AttributeError) as problem:  # of compiled rules; of rules as plain Python
-                if isinstance(problem, AttributeError) and not isinstance(problem.obj, np.void):
-                    raise
-                field = problem if isinstance(problem, KeyError) else repr(problem.name)
-                raise ValueError(f"{name} does not play {self.game}: its views have no field {field}") from problem
         return int(legal_actions(name, chosen, self._out.mask, states["board"])[0])
 
     def render(self) -> Any:

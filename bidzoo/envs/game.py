@@ -6,7 +6,7 @@ view share the names of all public fields, so one kernel reads either.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -170,6 +170,13 @@ class Game(ABC):
         """Actions taken so far in each episode ``[B]``; with the board it addresses a policy's random stream."""
         turns: I64 = states["length"].astype(np.int64)
         return turns
+
+    def fault(self, state: State, actions: Sequence[int]) -> str:
+        """What is wrong with the record of a table after ``actions``, in words, or nothing; for ``check_game``.
+
+        A game may know more than its forms do.
+        """
+        return ""
 
     def allies(self, player: int) -> tuple[int, ...]:
         """Players whose reward is always that of ``player``, itself included."""

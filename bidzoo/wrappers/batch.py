@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bidzoo.core.kernels import I8, I64, Bool, States, row
 from bidzoo.core.streams import Streams, checked_seed
+from bidzoo.envs.check import asking
 from bidzoo.envs.game import Game, legal_actions
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ class Batch:
         chosen = self.read_actions(actions)
         b = _first_illegal(self.action_mask, chosen)
         if b >= 0 and not self.action_mask[b].any():
+            self.need_legal()
             raise ValueError(f"table {b} (board {self.boards[b]}) is finished: give it -1, or reset()")
         if b >= 0:
             raise ValueError(
@@ -112,6 +114,18 @@ class Batch:
             raise ValueError(f"actions must be integers, got {chosen.dtype}")
         self._check_shape("actions", chosen)
         return np.ascontiguousarray(chosen, np.int64)
+
+    def need_legal(self) -> Bool:
+        """Tables ``[B]`` with a legal action; ValueError if a player is to act who has none."""
+        can_act: Bool = np.asarray(self.action_mask.any(axis=1))
+        stuck = np.flatnonzero(~can_act & (self.player >= 0))
+        if len(stuck):
+            b = stuck[0]
+            raise ValueError(
+                f"{self.game}: player_{self.player[b]} has no legal action at table {b} (board {self.boards[b]}); "
+                f"bidzoo.check_game says more of such rules"
+            )
+        return can_act
 
     def _check_shape(self, name: str, numbers: NDArray[Any]) -> None:
         if numbers.shape != (self.num_envs,):
@@ -157,7 +171,7 @@ class Seating:
         ``waiting`` ``[B]`` restricts it to some tables.
         """
         actions = np.full(batch.num_envs, -1, np.int64)
-        can_act = batch.action_mask.any(axis=1)
+        can_act = batch.need_legal()
         if waiting is not None:
             can_act &= waiting
         for policy, players in self._groups:
@@ -172,10 +186,8 @@ class Seating:
 def _ask(policy: Policy, batch: Batch, rows: I64, boards: I64, rng: Streams) -> I64:
     """What ``policy`` does at ``rows``; ValueError unless it reads the game's views and gives legal actions."""
     legal = batch.action_mask[rows]
-    try:
+    with asking(policy.name, batch.game):
         chosen = policy.act(batch.views(rows), legal, rng)
-    except KeyError as problem:
-        raise ValueError(f"{policy.name} does not play {batch.game}: its views have no field {problem}") from problem
     return legal_actions(policy.name, chosen, legal, boards)
 
 

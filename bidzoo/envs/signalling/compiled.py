@@ -18,6 +18,7 @@ import numpy as np
 from bidzoo.core.kernels import F64, I8, I32, I64, Bool, States, allocate, row, when_compiled
 from bidzoo.envs.game import Game
 from bidzoo.envs.signalling.game import SignallingGame
+from bidzoo.envs.signalling.state import OVER
 
 if TYPE_CHECKING:
     from bidzoo.envs.aec import TableEnv
@@ -211,6 +212,7 @@ def compile_game(game: Solvable, max_bytes: int = MAX_BYTES) -> Compiled:
         choices = np.empty(len(states), np.int32)
         rules.kernels.count_level(states, mask, choices)
         levels.append(Level(states, parent, action, choices))
+        _check_level(rules, levels[-1], late=len(levels) > rules.max_turns)
         start, below = nodes - len(states), int(choices.sum(dtype=np.int64))
         nodes, leaves = nodes + below, leaves + int(np.count_nonzero(choices == 0))
         _check(rules, nodes, leaves, max_bytes)
@@ -241,6 +243,18 @@ def _check(game: SignallingGame, nodes: int, leaves: int, max_bytes: int) -> Non
         )
 
 
+def _check_level(game: SignallingGame, level: Level, late: bool) -> None:
+    """ValueError where rules leave a table without a player, the player without an action, or all without an end."""
+    turns = level.states["turn"]
+    wrong = np.flatnonzero((turns < OVER) | (turns > 1) | (((level.choices == 0) | late) & (turns != OVER)))
+    if len(wrong):
+        state = level.states[wrong[0]]
+        after = state["history"][: int(state["length"])].tolist()
+        what = "no legal action" if level.choices[wrong[0]] == 0 else f"no end within max_turns {game.max_turns}"
+        what = what if state["turn"] in (0, 1) else f"turn {state['turn']}, which is no player,"
+        raise ValueError(f"{game}: {what} after actions {after}; bidzoo.check_game says more of such rules")
+
+
 def _assemble(game: SignallingGame, levels: list[Level]) -> Compiled:
     parent = np.concatenate([level.parent for level in levels])
     action = np.concatenate([level.action for level in levels])
@@ -253,6 +267,8 @@ def _assemble(game: SignallingGame, levels: list[Level]) -> Compiled:
     paid = 0
     for level in levels:
         paid += game.kernels.reward_level(level.states, payoff[paid:])
+    if not np.isfinite(payoff).all():
+        raise ValueError(f"{game}: a reward is no finite number; bidzoo.check_game says more of such rules")
     compiled = Compiled(
         prior=np.full((x, y), 1.0 / (x * y)),
         player=np.concatenate([level.states["turn"] for level in levels]).astype(np.int8),

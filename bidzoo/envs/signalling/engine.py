@@ -6,6 +6,7 @@ kernels among its globals. The other kernels serve every game. ``types`` is ``(X
 """
 
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import Any, NamedTuple, TypeVar
@@ -19,6 +20,7 @@ from bidzoo.core.kernels import (
     I64,
     U64,
     Bool,
+    Kernel,
     State,
     States,
     assign_row,
@@ -29,7 +31,7 @@ from bidzoo.core.kernels import (
     row,
 )
 from bidzoo.envs.game import Buffers
-from bidzoo.envs.signalling.state import OVER
+from bidzoo.envs.signalling.state import MAX_TURNS, OVER
 
 DEAL = 0  # stream of ``key_row`` that deals
 F = TypeVar("F", bound=Callable[..., Any])
@@ -67,6 +69,21 @@ def history_row(state: State, player: int, out: I8) -> None:
 # ---- binding ------------------------------------------------------------------------------
 
 _TEMPLATES: dict[str, tuple[Callable[..., Any], Any]] = {}  # name: row or batched, plain function
+
+
+def check_rules(game_id: str, rules: Any) -> None:
+    """TypeError unless ``rules`` are four kernels that take what the engine gives them; names game and rule."""
+    if not isinstance(rules, Rules):
+        raise TypeError(f"{game_id}: rules {rules!r}: expected Rules(legal_row, act_row, reward_row, history_row)")
+    wanted_rules: tuple[Callable[..., Any], ...] = (legal_row, act_row, reward_row, history_row)
+    for (name, kernel), wanted in zip(rules._asdict().items(), wanted_rules):
+        if not isinstance(kernel, Kernel):
+            raise TypeError(f"{game_id}: rules.{name} {kernel!r}: expected a kernel, a function under @row")
+        takes, given = signature(kernel.py_func).parameters, signature(wanted).parameters
+        if len(takes) != len(given):
+            raise TypeError(
+                f"{game_id}: rules.{name} takes ({', '.join(takes)}): expected as many as ({', '.join(given)})"
+            )
 
 
 def of_game(kind: Callable[..., Any]) -> Callable[[F], F]:
@@ -183,6 +200,14 @@ def begin(
 
 
 @of_game(row)
+def take_row(state: State, action: int) -> None:
+    """``act_row``; a history that is full ends, whatever the rules say: what they wrote next would lie beyond it."""
+    act_row(state, action)
+    if state.length >= MAX_TURNS:
+        state.turn = OVER
+
+
+@of_game(row)
 def step_row(states: States, b: int, action: int, seed: int, stride: int, types: Types, out: Buffers) -> None:
     """Take a legal action at table ``b`` (-1 none); a finished one is dealt ``board + stride`` if that is positive."""
     state = states[b]
@@ -190,7 +215,7 @@ def step_row(states: States, b: int, action: int, seed: int, stride: int, types:
     out.over[b] = False
     if action < 0 or state.turn == OVER:
         return
-    act_row(state, action)
+    take_row(state, action)
     if state.turn == OVER:
         out.over[b] = True
         out.reward[b, :] = reward_row(state, int(state.types[0]), int(state.types[1]))
@@ -291,7 +316,7 @@ def grow_level(level: States, start: int, mask: I8, grown: States, parent: I32, 
         for a in range(len(mask)):
             if mask[a]:
                 grown[n] = level[m]
-                act_row(grown[n], a)
+                take_row(grown[n], a)
                 parent[n], action[n] = start + m, a
                 n += 1
 

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import product
 from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
 from zlib import crc32
@@ -11,11 +12,12 @@ import numpy as np
 
 from bidzoo.core.kernels import I8, I64, U64, Bool, State, States
 from bidzoo.core.layout import Field, Layout
-from bidzoo.core.options import whole
+from bidzoo.core.options import is_whole, whole
+from bidzoo.envs.check import check_declared, differing, within
 from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder, refuse_typos
 from bidzoo.envs.picture import ACCENT, ALARM, EDGE, INK, PALE, PANEL, Picture
 from bidzoo.envs.signalling import engine
-from bidzoo.envs.signalling.state import OVER, STATE, VIEW
+from bidzoo.envs.signalling.state import MAX_ACTIONS, MAX_TURNS, OVER, STATE, VIEW
 
 WIDTH, PLAYER, CHIP, STEP, PER_ROW = 460, 76, 32, 46, 9  # of a picture: pixels, and chips a row
 TINTS = ("#e3ecf8", "#fdf0d9")  # chips of player_0 and player_1
@@ -40,6 +42,7 @@ class SignallingGame(Game):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "id" in cls.__dict__:  # else it is what some games share
+            engine.check_rules(cls.id, getattr(cls, "rules", None))
             cls.kernels = engine.bind(cls.id, cls.rules)
             cls.code = cls.__dict__.get("code", crc32(cls.id.encode()) >> 1)
             _KINDS[cls.code] = cls
@@ -53,8 +56,14 @@ class SignallingGame(Game):
         reward_range: tuple[float, float],
         observation: str | None,  # name of an encoder, or None for the first
     ) -> None:
-        self.size, self.num_types = size, num_types
-        self.num_actions, self.max_turns, self.reward_range = num_actions, max_turns, reward_range
+        check_declared(self.id, num_actions, max_turns, reward_range)
+        if not (isinstance(num_types, Sequence) and len(num_types) == 2 and all(is_whole(n, 1) for n in num_types)):
+            raise ValueError(f"{self.id}: num_types {num_types!r}: expected two integers from 1, one a player")
+        self.size = whole(f"{self.id}: size", size, 0, 2**31 - 1)
+        self.num_types = (int(num_types[0]), int(num_types[1]))
+        self.num_actions = whole(f"{self.id}: num_actions", num_actions, 1, MAX_ACTIONS)
+        self.max_turns = whole(f"{self.id}: max_turns", max_turns, 1, MAX_TURNS)
+        self.reward_range = reward_range
         layout = Layout(
             (
                 Field.of("player", "who we are: player_0 or player_1", ("player_0", "player_1")),
@@ -114,6 +123,66 @@ class SignallingGame(Game):
 
     def _encode_state(self, states: States, out: I8) -> None:
         self.kernels.encode_state(states, self.num_types, out)
+
+    def fault(self, state: State, actions: Sequence[int]) -> str:
+        turn, length, over = int(state["turn"]), int(state["length"]), int(state["turn"]) == OVER
+        past = np.zeros(MAX_TURNS, np.int64)
+        past[: len(actions)] = actions
+        if turn not in (0, 1, OVER):
+            return f"turn {turn}, expected a player, 0 or 1, or OVER ({OVER})"
+        if length != len(actions):
+            return f"length {length}, expected {len(actions)}, the actions so far"
+        if not np.array_equal(state["history"], past):
+            return f"history {state['history'][:length].tolist()}, expected the actions so far, and 0 beyond them"
+        if over:
+            return self._reward_fault(state) or self._tree_fault(state, actions)
+        return "" if actions else self._record_fault()
+
+    def _record_fault(self) -> str:
+        """Agents make the game again from ``size``, as ``game_shown`` does."""
+        try:
+            shown = _of_size(type(self), self.size)
+        except TypeError as problem:
+            return f"size_option {self.size_option!r}: {problem}, expected the option that size is"
+        if (shown.size, shown.num_types, shown.num_actions) != (self.size, self.num_types, self.num_actions):
+            sizes = f"size {shown.size}, types {shown.num_types} and {shown.num_actions} actions"
+            return (
+                f"size_option {self.size_option!r}: of size {self.size} it makes a game of {sizes}, expected this one, "
+                f"of size {self.size}, types {self.num_types} and {self.num_actions} actions"
+            )
+        return ""
+
+    def _reward_fault(self, state: State) -> str:
+        """Of the first, and the last, type of each player; those dealt are looked at in any game."""
+        low, high = self.reward_range
+        for x, y in product(*({0, types - 1} for types in self.num_types)):
+            reward = self.rules.reward_row(state, x, y)
+            if not within(reward, (low, high)):
+                return f"reward {reward} with types {x} and {y}, expected {low:g} ... {high:g}, the game's reward_range"
+        return ""
+
+    def _tree_fault(self, state: State, actions: Sequence[int]) -> str:
+        """Solvers go through ``actions`` on records that are not dealt: nothing public may depend on the deal."""
+        others = self.new(2)
+        others["game"], others["extent"] = self.code, self.size
+        others["types"][1] = np.array(self.num_types) - 1
+        masks = np.zeros((2, self.num_actions), np.int8)
+        for turn, action in enumerate(actions):
+            before = others.copy()
+            for other, mask in zip(others, masks):
+                self.rules.legal_row(other, mask)
+            if differing(others, before):
+                return f"legal_row of turn {turn} changes the state, expected act_row alone to"
+            for other in others:
+                self.rules.act_row(other, action)
+            if not np.array_equal(*masks) or not masks[0, action]:
+                return (
+                    f"the legal actions of turn {turn} depend on the deal, expected the same for all types and boards"
+                )
+        for field in ("turn", "length", "bid", "history"):
+            if not all(np.array_equal(other[field], state[field]) for other in others):
+                return f"{field} depends on the deal, expected the same for all types and boards"
+        return ""
 
     # ---- reset options ------------------------------------------------------------------------
 
@@ -216,5 +285,9 @@ _KINDS: dict[int, Any] = {}  # classes by ``code``, as their files are imported
 def game_shown(record: State) -> SignallingGame:
     """The game that a state or a view comes from; KeyError if no file of this process has it."""
     kind, size = _KINDS[int(record["game"])], int(record["extent"])
+    return _of_size(kind, size)
+
+
+def _of_size(kind: Any, size: int) -> SignallingGame:
     game: SignallingGame = kind(**{kind.size_option: size}) if kind.size_option else kind()
     return game

@@ -7,6 +7,7 @@ public, and both receive the same reward at the end. One record serves all games
 import numpy as np
 
 MAX_TURNS = 64  # capacity of ``history``; it bounds the sizes a game accepts
+MAX_ACTIONS = 1 << 15  # of a game: those of ``history`` are int16
 OVER = -1  # ``state.turn`` of a finished table
 
 PUBLIC = [

@@ -30,6 +30,11 @@ def test_the_solver_finds_the_best_code(size):
     assert float(optimum.value) == pytest.approx(best(size))
 
 
+@pytest.mark.parametrize("size", [2, 6, 40])
+def test_the_rules_keep_to_what_the_forms_rely_on(size):
+    bidzoo.check_game("hint_v0", size=size)
+
+
 def test_rules():
     env = bidzoo.make("hint", size=5, render_mode="ansi", illegal_action="raise")
     env.reset(seed=1, options={"types": (3, 0)})

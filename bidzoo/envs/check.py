@@ -1,0 +1,247 @@
+"""Whether a game keeps what its forms rely on: seeded tables played as plain Python, where every index is checked.
+
+Compiled kernels check nothing: a rule that writes beyond an array, or that never ends, would damage the memory of the
+process. ``check`` finds that and the other slips of rules first, and names the first one.
+"""
+
+import math
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from re import search
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bidzoo.core.kernels import I64, States, in_plain_python
+from bidzoo.core.options import fits, whole
+from bidzoo.core.streams import checked_seed
+from bidzoo.envs.game import Buffers, Game
+
+TURNS = 2_000  # of all tables, unless it is said how many there are
+QUICK = 20_000  # actions that a quick check looks at, legal or not: some ten milliseconds
+LARGEST = float(np.finfo(np.float32).max)  # of a reward
+UNWRITTEN = 77  # what stands in buffers before a rule writes
+
+
+def check(game: Game, tables: int | None = None, seed: int = 0) -> None:
+    """Play boards 0 ... ``tables`` - 1 of ``seed`` (default 20, fewer of a long game) as plain Python, each step twice.
+
+    Board 0 takes the lowest legal action, 1 the highest, 2 the lowest but one; the others take random ones.
+
+    Raises:
+        ValueError: the first thing wrong, with board, actions so far and what was expected.
+    """
+    check_declared(str(game), game.num_actions, game.max_turns, game.reward_range)
+    tables = max(1, min(20, TURNS // game.max_turns)) if tables is None else whole("tables", tables, 1, 2**31)
+    seed = checked_seed(seed)
+    with in_plain_python(), np.errstate(all="raise", under="ignore"):
+        for board in range(tables):
+            _Table(game, board, seed).play()
+
+
+def check_quickly(game: Game) -> None:
+    """``check`` of one to eight boards, as many as take some ten milliseconds; an encoder of one's own is left out."""
+    game = getattr(game, "_given", game)
+    check(game, max(1, min(8, QUICK // (game.num_actions * game.max_turns))))
+
+
+def check_declared(name: str, num_actions: Any, max_turns: Any, reward_range: Any) -> None:
+    """ValueError unless the sizes that every game declares can be; names game, field, value and what was expected."""
+    for field, value in (("num_actions", num_actions), ("max_turns", max_turns)):
+        if not (fits(int, value) and value >= 1):
+            raise ValueError(f"{name}: {field} {value!r}: expected an integer from 1")
+    if not (
+        isinstance(reward_range, tuple | list)
+        and len(reward_range) == 2
+        and all(fits(float, end) and abs(end) <= LARGEST for end in reward_range)
+        and reward_range[0] <= reward_range[1]
+    ):
+        raise ValueError(f"{name}: reward_range {reward_range!r}: expected two finite numbers, the lower one first")
+
+
+def within(reward: Any, reward_range: tuple[float, float]) -> bool:
+    """All of ``reward`` is in the range, as float32, the type in which it is shown; NaN is not."""
+    low, high = np.array(reward_range, np.float32)
+    given = np.asarray(reward, np.float32)
+    return bool(((low <= given) & (given <= high)).all())
+
+
+def differing(one: States, other: States) -> list[str]:
+    """Fields in which the records differ; what lies between fields is chance."""
+    return [name for name in one.dtype.names or () if not np.array_equal(one[name], other[name])]
+
+
+@contextmanager
+def asking(who: str, game: Game) -> Iterator[None]:
+    """What the agent called ``who`` raises because the views of ``game`` lack a field is a ValueError that says so.
+
+    If it is the rules that read what is not there, the error is that of ``check``; all other errors are as they were.
+    """
+    try:
+        yield
+    except (KeyError, AttributeError) as problem:
+        field = _missing(problem)
+        if field is None or field in (game.view.names or ()):
+            raise
+        if game.max_turns <= TURNS:
+            check(game, 1)
+        raise ValueError(f"{who} does not play {game}: its views have no field {field!r}") from problem
+
+
+def _missing(problem: KeyError | AttributeError) -> str | None:
+    """The field that a record lacks; None if ``problem`` is of something else."""
+    if isinstance(problem, AttributeError):  # of rules as plain Python
+        of_record = isinstance(problem.obj, np.void) or (
+            isinstance(problem.obj, np.ndarray) and problem.obj.dtype.names
+        )
+        return problem.name if of_record else None
+    where = traceback.extract_tb(problem.__traceback__)[-1].filename  # of compiled rules: numba looks the field up
+    return str(problem.args[0]) if "numba" in Path(where).parts else None
+
+
+class _Position(NamedTuple):
+    states: States  # [1]
+    out: Buffers
+
+
+class _Table:
+    """One board from deal to reward, and a twin of it that must go the same way."""
+
+    def __init__(self, game: Game, board: int, seed: int) -> None:
+        self.game, self.board, self.seed = game, board, seed
+        self.actions: list[int] = []
+        self.rng = np.random.default_rng((seed, board))
+        self.here, self.twin = (_Position(game.new(1), game.buffers(1)) for _ in range(2))
+
+    def wrong(self, what: str) -> ValueError:
+        after = f"after actions {', '.join(map(str, self.actions))}" if self.actions else "before the first action"
+        return ValueError(f"{self.game}: board {self.board} of seed {self.seed}, {after}: {what}")
+
+    def play(self) -> None:
+        boards = np.array([self.board], np.int64)
+        self._both(lambda at: self.game.begin(at.states, boards, self.seed, at.out))
+        while not self.here.out.over[0]:
+            if len(self.actions) == self.game.max_turns:
+                raise self.wrong(f"the episode goes on, expected its end within max_turns {self.game.max_turns}")
+            action = self._choose(np.flatnonzero(self.here.out.mask[0]))
+            self.actions.append(action)
+            self._both(lambda at, action=action: self.game.step_one(at.states, action, at.out))
+        with self._named():
+            self.game.text(self.here.states[0])
+            self.game.picture(self.here.states[0])
+
+    def _choose(self, legal: I64) -> int:
+        nth = {0: 0, 1: -1, 2: min(1, len(legal) - 1)}.get(self.board)
+        action = int(self.rng.choice(legal) if nth is None else legal[nth])
+        with self._named():
+            text = self.game.action_text(action)
+            number = self.game.action_number(text)
+        if number != action:
+            raise self.wrong(f"action_number({text!r}) is {number}, expected {action}, whose action_text that is")
+        return action
+
+    def _both(self, go: Any) -> None:
+        """``go`` at the table and at its twin, whose buffers are full of what is to be written over."""
+        for array in self.twin.out:
+            array[:] = UNWRITTEN
+        for at in (self.here, self.twin):
+            with self._named():
+                go(at)
+        self._look()
+        self._compare()
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """An error of the rules says where; a player who is none is what else goes wrong comes from."""
+        try:
+            yield
+        except Exception as problem:
+            self._check_player()
+            frames = traceback.extract_tb(problem.__traceback__)
+            frame = next(one for one in reversed(frames) if "numpy" not in Path(one.filename).parts)
+            place = f"{frame.name} ({Path(frame.filename).name}, line {frame.lineno})"
+            raise self.wrong(f"{place}: {self._words(problem)}") from problem
+
+    def _words(self, problem: Exception) -> str:
+        if isinstance(problem, IndexError):
+            return f"{problem}; expected indices within it, as compiled code does not check them"
+        if isinstance(problem, AttributeError) and (name := search(r"no attribute '?(\w+)", str(problem))):
+            of_view = isinstance(problem.obj, np.void) and problem.obj.dtype.names == self.game.view.names
+            kind, dtype = ("view", self.game.view) if of_view else ("state", self.game.state)
+            if "record" in type(problem.obj).__name__ or "record" in str(problem):
+                return f"a {kind} has no field {name[1]!r}; its fields: {', '.join(dtype.names or ())}"
+        return f"{type(problem).__name__}: {problem}"
+
+    def _check_player(self) -> None:
+        player, last = int(self.here.out.player[0]), self.game.num_players - 1
+        if not -1 <= player <= last:
+            raise self.wrong(f"the turn is that of player {player}, expected 0 ... {last}, or -1 at the end")
+
+    # ---- one position ---------------------------------------------------------------------
+
+    def _look(self) -> None:
+        states, out = self.here
+        self._check_player()
+        for which, out_of in (("mask", out.mask), ("mask", self.twin.out.mask)):
+            left = np.flatnonzero((out_of[0] != 0) & (out_of[0] != 1))
+            if len(left):
+                held = "not written" if out_of[0, left[0]] == UNWRITTEN else f"{out_of[0, left[0]]}"
+                raise self.wrong(f"{which}: entry {left[0]} is {held}, expected 0 or 1 for every action")
+        over, player = bool(out.over[0]), int(out.player[0])
+        if over != (player == -1):
+            raise self.wrong(f"the player to act is {player} and over is {over}, expected -1 where it is over")
+        if over:
+            self._check_reward()
+        elif not out.mask.any():
+            raise self.wrong(f"player_{player} has no legal action, expected one before the end")
+        before = states.copy()
+        with self._named():
+            fault = self.game.fault(states[0], self.actions)
+        if fault:
+            raise self.wrong(fault)
+        for player in range(self.game.num_players):
+            self._check_observation(player)
+        with self._named():
+            self._check_bits("the global state", self.game.state_encoder(states)[0])
+        for field in differing(before, states):
+            raise self.wrong(f"{field} of the state is changed by what only looks at it, expected act_row alone to")
+
+    def _check_reward(self) -> None:
+        reward = self.here.out.reward[0]
+        low, high = self.game.reward_range
+        if not within(reward, (low, high)):
+            given = reward[0] if self.game.utility == "identical" else reward.tolist()
+            raise self.wrong(f"reward {given}, expected {low:g} ... {high:g}, the game's reward_range")
+        if self.game.utility == "identical" and (reward != reward[0]).any():
+            raise self.wrong(f"reward {reward.tolist()}, expected the same for all players")
+        if self.game.utility == "zero_sum" and not math.isclose(float(reward.sum()), 0.0, abs_tol=1e-3):
+            raise self.wrong(f"reward {reward.tolist()}, expected numbers that add up to 0")
+
+    def _check_observation(self, player: int) -> None:
+        states, out = self.here
+        seen = np.full_like(out.observation[0], UNWRITTEN)
+        with self._named():
+            self.game.observe(states, 0, player, seen)
+            of_view = self.game.encoder(self.game.view_of(states, np.array([player])))[0]
+        who = f"the observation of player_{player}"
+        self._check_bits(who, seen)
+        if not np.array_equal(seen, of_view):
+            at = np.flatnonzero(seen != of_view)[0]
+            raise self.wrong(f"{who}: entry {at} is {seen[at]}, but {of_view[at]} from its view, expected the same")
+        if player == out.player[0] and not np.array_equal(seen, out.observation[0]):
+            raise self.wrong(f"{who} is another when it is to act, expected the same")
+
+    def _check_bits(self, what: str, vector: Any) -> None:
+        wrong = np.flatnonzero((vector != 0) & (vector != 1))
+        if len(wrong):
+            raise self.wrong(f"{what}: entry {wrong[0]} is {vector[wrong[0]]}, expected 0 or 1")
+
+    # ---- two runs of one seed -------------------------------------------------------------
+
+    def _compare(self) -> None:
+        fields = [f"{field} of the state" for field in differing(self.here.states, self.twin.states)]
+        one, other = self.here.out, self.twin.out
+        for what in fields + [b for b in Buffers._fields if not np.array_equal(getattr(one, b), getattr(other, b))]:
+            raise self.wrong(f"two runs of one seed differ in {what}, expected rules without chance or memory")
