@@ -18,7 +18,7 @@ from pettingzoo import AECEnv
 from bidzoo.core.kernels import I8, States
 from bidzoo.core.options import choose_from
 from bidzoo.core.streams import Streams, checked_seed, random_seed
-from bidzoo.envs.game import Buffers, Game, action_index, game_of, legal_actions
+from bidzoo.envs.game import Buffers, Game, action_index, game_of, legal_actions, seen_by
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
 
 if TYPE_CHECKING:
@@ -113,11 +113,8 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         """Deal the next board (see the class); bad option values raise ValueError and leave the table as it was."""
         fixed = dict(self.game.options(options or {}))
         board = int(fixed.pop("board", self._board + 1 if seed is None else 0))
-        states, out = self.game.new(1), self.game.buffers(1)
         new_seed = self._seed if seed is None else checked_seed(seed)
-        self.game.begin(states, np.array([board], np.int64), new_seed, out)
-        if fixed:
-            self.game.fix(states, fixed, out)
+        states, out = self.game.start(board, new_seed, fixed)
         self._seed, self._board = new_seed, board
         self._show(states, out)
         self.agents = self.possible_agents[:]
@@ -259,13 +256,8 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
             chosen: Any = [policy(seen["observation"], seen["action_mask"])]
         else:
             rng = Streams.at(self._seed, states["board"], self.game.clock(states))
-            try:
+            with seen_by(name, self.game):
                 chosen = policy.act(self.view(agent), self._out.mask, rng)
-            except (KeyError, AttributeError) as problem:  # of compiled rules; of rules as plain Python
-                if isinstance(problem, AttributeError) and not isinstance(problem.obj, np.void):
-                    raise
-                field = problem if isinstance(problem, KeyError) else repr(problem.name)
-                raise ValueError(f"{name} does not play {self.game}: its views have no field {field}") from problem
         return int(legal_actions(name, chosen, self._out.mask, states["board"])[0])
 
     def render(self) -> Any:

@@ -6,7 +6,8 @@ view share the names of all public fields, so one kernel reads either.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -234,6 +235,14 @@ class Game(ABC):
             over=np.zeros(tables, np.bool_),
         )
 
+    def start(self, board: int, seed: int = 0, fixed: Mapping[str, Any] | None = None) -> tuple[States, Buffers]:
+        """One table ``[1]`` before its first action, changed as ``fixed`` (checked) says, and its buffers."""
+        states, out = self.new(1), self.buffers(1)
+        self.begin(states, np.array([board], np.int64), seed, out)
+        if fixed:
+            self.fix(states, fixed, out)
+        return states, out
+
     def view_of(self, states: States, players: I64) -> States:
         """Views of ``players`` ``[B]``, freshly allocated."""
         out = allocate(self.view, len(states))
@@ -242,6 +251,27 @@ class Game(ABC):
 
 
 # ---- reset options: every wrong value is a ValueError that names it --------------------------
+
+
+@contextmanager
+def seen_by(who: str, game: Game) -> Iterator[None]:
+    """In here an agent called ``who`` is shown views of ``game``; ValueError where they lack a field it asks for."""
+    try:
+        yield
+    except (KeyError, AttributeError, ValueError) as problem:
+        if (field := _field_missed(problem)) is None:
+            raise
+        raise ValueError(f"{who} does not play {game}: its views have no field {field!r}") from problem
+
+
+def _field_missed(problem: Exception) -> str | None:
+    """The field that a record lacks: as compiled rules say it, rules as plain Python, and NumPy."""
+    if isinstance(problem, KeyError):
+        return str(problem.args[0])
+    if isinstance(problem, AttributeError):
+        return problem.name if isinstance(problem.obj, np.void) else None
+    _, said, field = str(problem).partition("no field of name ")
+    return field if said else None
 
 
 def legal_actions(who: str, chosen: Any, legal: I8, boards: NDArray[Any]) -> I64:

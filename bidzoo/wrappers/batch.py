@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bidzoo.core.kernels import I8, I64, Bool, States, row
 from bidzoo.core.streams import Streams, checked_seed
-from bidzoo.envs.game import Game, legal_actions
+from bidzoo.envs.game import Game, legal_actions, seen_by
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -172,10 +172,8 @@ class Seating:
 def _ask(policy: Policy, batch: Batch, rows: I64, boards: I64, rng: Streams) -> I64:
     """What ``policy`` does at ``rows``; ValueError unless it reads the game's views and gives legal actions."""
     legal = batch.action_mask[rows]
-    try:
+    with seen_by(policy.name, batch.game):
         chosen = policy.act(batch.views(rows), legal, rng)
-    except KeyError as problem:
-        raise ValueError(f"{policy.name} does not play {batch.game}: its views have no field {problem}") from problem
     return legal_actions(policy.name, chosen, legal, boards)
 
 
