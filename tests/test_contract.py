@@ -142,6 +142,14 @@ class TestOneTable:
         twin.reset(seed=5, options={"board": 1})
         assert env._states.tobytes() == twin._states.tobytes()
 
+    def test_one_table_starts_as_those_of_a_batch(self, env_id):
+        game = bidzoo.make_game(env_id)
+        many, shown = game.new(3), game.buffers(3)
+        game.begin(many, np.arange(4, 7), 5, shown)
+        one, out = game.start(6, 5)
+        assert one.tobytes() == many[2:].tobytes()
+        assert [a.tobytes() for a in out] == [a[2:].tobytes() for a in shown]
+
     def test_rewards_only_at_the_end_and_as_declared(self, env_id):
         env = bidzoo.make(env_id)
         rng = np.random.default_rng(0)

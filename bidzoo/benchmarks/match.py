@@ -22,7 +22,7 @@ from bidzoo.agents.spades.match import play_boards, share_won
 from bidzoo.benchmarks.results import Estimate, ResultTable
 from bidzoo.core import jobs
 from bidzoo.core.kernels import F32, F64, I16, I64, States, without_padding
-from bidzoo.core.storage import Ledger
+from bidzoo.core.storage import Closing, Ledger
 from bidzoo.core.streams import checked_seed
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import imps
@@ -204,7 +204,7 @@ class Played(NamedTuple):
     tables: str  # [n]  final states
 
 
-class MatchLedger:
+class MatchLedger(Closing):
     """What was played of slow matches, in a file, so that a killed run goes on.
 
     Args:
@@ -246,14 +246,7 @@ class MatchLedger:
         self._ledger.add(name, Played(_packed(reward), _packed(without_padding(states))))
 
     def close(self) -> None:
-        """Close the file and let others at it."""
         self._ledger.close()
-
-    def __enter__(self) -> "MatchLedger":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
 
 def made_of(policy: Policy) -> str:

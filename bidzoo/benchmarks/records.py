@@ -192,11 +192,10 @@ def _bridge(play: bool) -> Bridge:
 
 def _replay_bridge(record: Record) -> States:
     game = _bridge(bool(record["cards"]))
-    states, out = game.new(1), game.buffers(1)
-    game.begin(states, np.array([record["board"]]), record["seed"], out)
     options = read_options({key: record[key] for key in ("deal", "dealer", "vulnerability")}, OPTIONS)
     contract_numbers(record["contract"])
-    game.fix(states, {**options, "tricks": np.array(record["double_dummy"], np.int8)}, out)
+    tricks = np.array(record["double_dummy"], np.int8)
+    states, out = game.start(record["board"], record["seed"], {**options, "tricks": tricks})
     _take(game, states, out, [*record["calls"], *record["cards"]])
     _agree(record, _result(states[0]))
     return states
@@ -306,9 +305,8 @@ def game_of(env_id: str, options: str) -> Game:
 
 
 def _replay_other(record: Record) -> States:
-    game, boards = game_of(record["env"], record["options"]), board_numbers(np.array([record["board"]]))
-    states, out = game.new(1), game.buffers(1)
-    game.begin(states, boards, checked_seed(record["seed"]), out)
+    game, (board,) = game_of(record["env"], record["options"]), board_numbers(np.array([record["board"]]))
+    states, out = game.start(board, checked_seed(record["seed"]))
     seatings = SEATINGS[game.utility]
     if not 0 <= record["seating"] < len(seatings):
         raise ValueError(f"expected seating 0 ... {len(seatings) - 1}")

@@ -58,11 +58,8 @@ class Board(NamedTuple):
 
     def state(self, game: Bridge) -> tuple[States, Buffers]:
         """A table ``[1]`` of ``game`` that waits for the first call on this board, and its buffers."""
-        states, out = game.new(1), game.buffers(1)
-        game.begin(states, np.array([self.board]), 0, out)
-        position = {"deal": self.hands, "tricks": self.tricks}
-        game.fix(states, {**position, "dealer": self.dealer, "vulnerability": self.vulnerable}, out)
-        return states, out
+        cards = {"deal": self.hands, "tricks": self.tricks}
+        return game.start(self.board, 0, {**cards, "dealer": self.dealer, "vulnerability": self.vulnerable})
 
 
 def seeded(game: Bridge, boards: Iterable[int], seed: int = 0) -> list[Board]:

@@ -114,11 +114,8 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         """Deal the next board (see the class); bad option values raise ValueError and leave the table as it was."""
         fixed = dict(self.game.options(options or {}))
         board = int(fixed.pop("board", self._board + 1 if seed is None else 0))
-        states, out = self.game.new(1), self.game.buffers(1)
         new_seed = self._seed if seed is None else checked_seed(seed)
-        self.game.begin(states, np.array([board], np.int64), new_seed, out)
-        if fixed:
-            self.game.fix(states, fixed, out)
+        states, out = self.game.start(board, new_seed, fixed)
         self._seed, self._board = new_seed, board
         self._show(states, out)
         self.agents = self.possible_agents[:]

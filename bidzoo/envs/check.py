@@ -81,7 +81,7 @@ def asking(who: str, game: Game) -> Iterator[None]:
     """
     try:
         yield
-    except (KeyError, AttributeError) as problem:
+    except (KeyError, AttributeError, ValueError) as problem:
         field = _missing(problem)
         if field is None or field in (game.view.names or ()):
             raise
@@ -90,8 +90,11 @@ def asking(who: str, game: Game) -> Iterator[None]:
         raise ValueError(f"{who} does not play {game}: its views have no field {field!r}") from problem
 
 
-def _missing(problem: KeyError | AttributeError) -> str | None:
+def _missing(problem: Exception) -> str | None:
     """The field that a record lacks; None if ``problem`` is of something else."""
+    if isinstance(problem, ValueError):  # of NumPy
+        _, said, field = str(problem).partition("no field of name ")
+        return field if said else None
     if isinstance(problem, AttributeError):  # of rules as plain Python
         of_record = isinstance(problem.obj, np.void) or (
             isinstance(problem.obj, np.ndarray) and problem.obj.dtype.names

@@ -241,6 +241,14 @@ class Game(ABC):
             over=np.zeros(tables, np.bool_),
         )
 
+    def start(self, board: int, seed: int = 0, fixed: Mapping[str, Any] | None = None) -> tuple[States, Buffers]:
+        """One table ``[1]`` before its first action, changed as ``fixed`` (checked) says, and its buffers."""
+        states, out = self.new(1), self.buffers(1)
+        self.begin(states, np.array([board], np.int64), seed, out)
+        if fixed:
+            self.fix(states, fixed, out)
+        return states, out
+
     def view_of(self, states: States, players: I64) -> States:
         """Views of ``players`` ``[B]``, freshly allocated."""
         out = allocate(self.view, len(states))

@@ -86,12 +86,7 @@ class Setup:
         return states[0]
 
     def _begun(self) -> tuple[States, Buffers]:
-        """The table before its first action, and its buffers."""
-        states, out = self.game.new(1), self.game.buffers(1)
-        self.game.begin(states, np.array([self.board], np.int64), self.seed, out)
-        if self._fixed:
-            self.game.fix(states, self._fixed, out)
-        return states, out
+        return self.game.start(self.board, self.seed, self._fixed)
 
     def _walk(self, actions: tuple[int, ...]) -> tuple[Position, list[int]]:
         game, (states, out), players = self.game, self._begun(), []

@@ -9,6 +9,7 @@ is ``Game.step_one``. OpenSpiel's own ``bridge`` is another game; ``to_openspiel
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
@@ -16,18 +17,19 @@ import numpy as np
 import pyspiel
 from open_spiel.python.policy import Policy as SpielPolicy
 
-from bidzoo.agents import is_small
+from bidzoo import agents
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS, hand_bits, hand_cards
 from bidzoo.core.kernels import I8, I64, U64, State, States
 from bidzoo.core.options import whole
 from bidzoo.core.streams import Streams, checked_seed
-from bidzoo.envs.bridge.deals import seat_row
+from bidzoo.envs.bridge.deals import UNKNOWN, seat_row
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.game import Game, legal_actions
+from bidzoo.envs.check import asking
+from bidzoo.envs.game import Buffers, Game, legal_actions
 from bidzoo.registry import available, make_game, options, summary, watch
 
 if TYPE_CHECKING:
-    from bidzoo.agents.policy import Policy
+    from bidzoo.agents.policy import Agent
 
 
 FIRST_CALL = NUM_CARDS  # OpenSpiel's bridge: actions 0 ... 51 are cards, 52 + call are calls
@@ -64,15 +66,12 @@ class _Shared:
     def __deepcopy__(self, memo: dict[int, Any]) -> _Shared:
         return self
 
-    def deal(self, outcome: int) -> States:
-        """The record ``[1]`` of a chance outcome; ValueError if there is no such outcome."""
+    def deal(self, outcome: int) -> tuple[States, Buffers]:
+        """The record ``[1]`` of a chance outcome, and what it shows; ValueError if there is no such outcome."""
         outcome = whole("deal", outcome, 0, self.outcomes - 1)
-        record = self.game.new(1)
-        board = np.array([0 if self.small else outcome], np.int64)
-        self.game.begin(record, board, self.seed, self.out)
         if self.small:
-            self.game.fix(record, {"types": divmod(outcome, self.types[1])}, self.out)
-        return record
+            return self.game.start(0, self.seed, {"types": divmod(outcome, self.types[1])})
+        return self.game.start(outcome, self.seed)
 
 
 class SpielState(pyspiel.State):
@@ -85,6 +84,7 @@ class SpielState(pyspiel.State):
         self._player = int(pyspiel.PlayerId.CHANCE)
         self._legal: list[int] = []
         self._returns = [0.0] * shared.game.num_players
+        self._past = ""  # " 0:1C 1:P": kept, since it is asked for at every turn of up to thousands
 
     @property
     def record(self) -> States:
@@ -111,11 +111,12 @@ class SpielState(pyspiel.State):
     def _apply_action(self, action: int) -> None:
         shared, out = self._shared, self._shared.out
         if self._record is None:
-            self._record = shared.deal(action)
+            self._record, out = shared.deal(action)
         else:
             if action not in self._legal:  # the kernels trust what they are given, and OpenSpiel checks nothing
                 who = "at the end" if self.is_terminal() else f"by player_{self._player}"
                 raise ValueError(f"illegal action {action} {who}; legal: {self._legal}")
+            self._past += f" {self._player}:{shared.game.action_text(action)}"
             shared.game.step_one(self._record, action, out)
             if out.over[0]:
                 self._player, self._legal = int(pyspiel.PlayerId.TERMINAL), []
@@ -151,17 +152,25 @@ class SpielState(pyspiel.State):
 
 
 def _solved_returns(shared: _Shared, record: States) -> list[float]:
-    """Returns of a finished auction on a resampled deal: the deal is solved (0.2 s) and the calls are made again."""
-    from bidzoo.envs.bridge.double_dummy import dd_tricks_of
+    """Returns of a finished auction on a resampled deal: it is solved, as far as is paid, and called again.
 
-    state, again = record[0], shared.game.new(1)
-    shared.game.begin(again, np.array([state["board"]], np.int64), shared.seed, shared.out)
-    cards = {"deal": state["hands"], "tricks": dd_tricks_of(state["hands"])}
+    Points ask for the contract reached (0.02 s), IMPs against the deal's best ones for all (0.2 s).
+    """
+    from bidzoo.envs.bridge.double_dummy import dd_contract_of, dd_tricks_of
+
+    state, game = record[0], shared.game
+    if getattr(game, "reward", None) == "score":
+        cell = 5 * int(state["declarer"]) + int(state["bid"]) % 5
+        tricks = np.full(20, UNKNOWN, np.int8)
+        tricks[cell] = dd_contract_of(state["hands"], *divmod(cell, 5))
+    else:
+        tricks = dd_tricks_of(state["hands"])
+    cards = {"deal": state["hands"], "tricks": tricks}
     fixed = {**cards, "dealer": int(state["dealer"]), "vulnerability": int(state["vulnerable"])}
-    shared.game.fix(again, fixed, shared.out)
+    again, out = game.start(int(state["board"]), shared.seed, fixed)
     for call in state["calls"][: state["length"]]:
-        shared.game.step_one(again, int(call), shared.out)
-    return [float(reward) for reward in shared.out.reward[0]]
+        game.step_one(again, int(call), out)
+    return [float(reward) for reward in out.reward[0]]
 
 
 class Observer:
@@ -185,9 +194,8 @@ class Observer:
         """``player_0 <private part> <actions so far>``: the information set as text."""
         if state._record is None:
             return f"player_{player}"
-        game = self._shared.game
-        history = " ".join(f"{step.player}:{game.action_text(step.action)}" for step in state.full_history()[1:])
-        return f"player_{player} {game.private_text(state.view(player)[0])} {history}".rstrip()
+        private = self._shared.game.private_text(state.view(player)[0])
+        return f"player_{player} {private}{state._past}".rstrip()
 
 
 def _parameters(env_id: str) -> dict[str, Any]:
@@ -195,7 +203,7 @@ def _parameters(env_id: str) -> dict[str, Any]:
     if env_id in PARAMETERS:
         return PARAMETERS[env_id]
     plain = {name: value for name, value in options(env_id).items() if isinstance(value, bool | int | float | str)}
-    return plain if is_small(env_id) else plain | _BOARDS
+    return plain if agents.is_small(env_id) else plain | _BOARDS
 
 
 def _register(env_id: str) -> type:
@@ -271,6 +279,11 @@ watch(_register_or_warn)
 # ---- OpenSpiel's own bridge ------------------------------------------------------------------
 
 
+@cache
+def _whole_bridge() -> Bridge:
+    return Bridge(play=True)
+
+
 def _theirs(action: int) -> int:
     return FIRST_CALL + action if action < NUM_CALLS else action - NUM_CALLS
 
@@ -279,8 +292,19 @@ def _ours(action: int) -> int:
     return action - FIRST_CALL if action >= FIRST_CALL else NUM_CALLS + action
 
 
-def to_openspiel(state: State) -> Any:
-    """A state of OpenSpiel's ``bridge`` (cards played, no double-dummy scoring) at the same point as ``state``."""
+def to_openspiel(table: State | States) -> Any:
+    """A state of OpenSpiel's ``bridge`` (cards played, no double-dummy scoring) at the same point as ``table``.
+
+    Args:
+        table: a record of bridge, or a batch ``[1]`` of it as ``from_openspiel`` gives.
+
+    Raises:
+        ValueError: a batch of another size.
+    """
+    records = np.atleast_1d(table)
+    if records.shape != (1,):
+        raise ValueError(f"tables {list(records.shape)}: expected one record, or [1]")
+    state = records[0]
     dealer, vulnerable = int(state["dealer"]), int(state["vulnerable"])
     options = {
         "use_double_dummy_result": False,
@@ -304,7 +328,7 @@ def from_openspiel(spiel: Any) -> States:
     parameters, history = spiel.get_game().get_parameters(), spiel.history()
     if len(history) < NUM_CARDS:
         raise ValueError(f"only {len(history)} cards are dealt, expected {NUM_CARDS}")
-    game = Bridge(play=True)
+    game = _whole_bridge()
     record, out = game.new(1), game.buffers(1)
     record["hands"][0], record["tricks"][0] = [hand_bits(history[seat:NUM_CARDS:4]) for seat in range(4)], -1
     dealer = int(parameters.get("dealer", 0))
@@ -319,11 +343,19 @@ def from_openspiel(spiel: Any) -> States:
 
 
 class PolicyBot(pyspiel.Bot):
-    """``policy`` at one seat of a registered bidzoo game or of OpenSpiel's own ``bridge``."""
+    """A policy at one seat of a registered bidzoo game or of OpenSpiel's own ``bridge``, which is our ``bridge_v0``.
 
-    def __init__(self, policy: Policy, player: int, seed: int = 0) -> None:
+    Args:
+        policy: what ``agents.resolve`` takes. It sits down at its first move, which tells the game: what is no policy
+            and an agent of another game are refused there.
+        player: its seat.
+        seed: of its random numbers.
+    """
+
+    def __init__(self, policy: Agent, player: int, seed: int = 0) -> None:
         super().__init__()
         self.policy, self.player, self.seed = policy, player, seed
+        self._game: Game | None = None
 
     def restart(self) -> None:
         """Nothing is remembered between moves."""
@@ -337,43 +369,55 @@ class PolicyBot(pyspiel.Bot):
 
     def step(self, state: Any) -> int:
         """The policy's action in OpenSpiel's numbering."""
-        stream = Streams.at(self.seed, np.array([len(state.history())]), self.player)
         if isinstance(state, SpielState):
-            legal = np.zeros((1, state.get_game().num_distinct_actions()), np.int8)
-            legal[0, state.legal_actions()] = 1
-            return self._chosen(state.view(self.player), legal, stream)
-        game, record = Bridge(play=True), from_openspiel(state)
-        legal = np.zeros((1, game.num_actions), np.int8)
-        legal[0, [_ours(action) for action in state.legal_actions()]] = 1
-        return _theirs(self._chosen(game.view_of(record, np.array([self.player])), legal, stream))
+            return self._chosen(state, state._shared.game, state.record, state.legal_actions())
+        legal = [_ours(action) for action in state.legal_actions()]
+        return _theirs(self._chosen(state, _whole_bridge(), from_openspiel(state), legal))
 
-    def _chosen(self, view: States, legal: I8, stream: Streams) -> int:
-        return int(legal_actions(self.policy.name, self.policy.act(view, legal, stream), legal, view["board"])[0])
+    def _chosen(self, state: Any, game: Game, record: States, actions: list[int]) -> int:
+        if self._game is not game:
+            self._game, self._seated = game, agents.resolve(self.policy, game)
+        view = game.view_of(record, np.array([game.player_at(self.player)]))
+        stream = Streams.at(self.seed, np.array([len(state.history())]), self.player)
+        legal, name = _mask(game, actions), self._seated.name
+        with asking(name, game):
+            chosen = self._seated.act(view, legal, stream)
+        return int(legal_actions(name, chosen, legal, view["board"])[0])
+
+
+def _mask(game: Game, actions: list[int]) -> I8:
+    legal = np.zeros((1, game.num_actions), np.int8)
+    legal[0, actions] = 1
+    return legal
 
 
 class AgentPolicy(SpielPolicy):
-    """``policy`` as OpenSpiel's ``Policy`` of a registered bidzoo game: for ``nash_conv`` and expected returns.
+    """A policy as OpenSpiel's ``Policy`` of a registered bidzoo game: for ``nash_conv`` and expected returns.
 
     Args:
         game: as ``pyspiel.load_game`` gives it.
-        policy: one with ``probabilities(views, legal)``: the tabular agents and the bridge networks.
+        policy: what ``agents.resolve`` takes for one with ``probabilities(views, legal)``: the tabular agents and the
+            bridge networks.
 
     Raises:
-        ValueError: ``policy`` has no probabilities.
+        KeyError, TypeError: no such agent.
+        ValueError: ``policy`` has no probabilities or plays another game, or ``game`` is not bidzoo's.
     """
 
-    def __init__(self, game: Any, policy: Any) -> None:
+    def __init__(self, game: Any, policy: Agent) -> None:
+        if not isinstance(shared := getattr(game, "_shared", None), _Shared):
+            raise ValueError(f"{game} is not a game of bidzoo; expected one of {', '.join(NAMES.values())}")
         super().__init__(game, list(range(game.num_players())))
-        if not hasattr(policy, "probabilities"):
-            raise ValueError(f"{policy.name} has no probabilities(views, legal); PolicyBot plays any policy")
-        self.policy = policy
+        self.policy: Any = agents.resolve(policy, shared.game)
+        if not hasattr(self.policy, "probabilities"):
+            raise ValueError(f"{self.policy.name} has no probabilities(views, legal); PolicyBot plays any policy")
+        self._rules = shared.game
 
     def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
         """Chance of every legal action of the player to act at ``state``."""
         actions = state.legal_actions()
-        legal = np.zeros((1, self.game.num_distinct_actions()), np.int8)
-        legal[0, actions] = 1
-        chances = self.policy.probabilities(state.view(state.current_player()), legal)[0]
+        with asking(self.policy.name, self._rules):
+            chances = self.policy.probabilities(state.view(state.current_player()), _mask(self._rules, actions))[0]
         return {action: float(chances[action]) for action in actions}
 
 
@@ -391,7 +435,7 @@ class BotPolicy:
 
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """Actions ``[B]`` in bidzoo's numbering, one bot call a row."""
-        game = Bridge(play=True)
+        game = _whole_bridge()
         deals = game.new(len(views))
         game.determinize(views, rng.keys.copy(), deals)
         actions = np.empty(len(views), np.int64)

@@ -12,6 +12,7 @@ from safetensors.numpy import save as to_bytes
 from bidzoo.agents.bridge import network as weights
 from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy
 from bidzoo.agents.bridge.sl import Supervised
+from bidzoo.benchmarks.match import play
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.wrappers.batch import Batch
@@ -170,6 +171,19 @@ def test_policy_is_greedy_or_draws_from_its_probabilities():
     assert np.abs(share - chance[row]).max() < 4 * np.sqrt(0.25 / 200)
     cold = NetworkPolicy(network, temperature=1e-3).act(views, legal, rng)
     assert (cold == chance.argmax(1)).mean() > 0.98
+
+
+@pytest.mark.parametrize("temperature", [0, 1])
+def test_policy_in_whole_bridge_calls_and_plays_no_cards(temperature):
+    game, policy = Bridge(play=True), Supervised(temperature=temperature)
+    tables, out = game.start(3)
+    rng = Streams.at(0, np.array([3]), 0)
+    views = game.view_of(tables, np.array([out.player[0]]))
+    assert policy.act(views, out.mask, rng[:]) == policy.act(views, np.ascontiguousarray(out.mask[:, :38]), rng[:])
+    chances = policy.probabilities(views, out.mask)
+    assert chances.tobytes() == policy.probabilities(views, np.ascontiguousarray(out.mask[:, :38])).tobytes()
+    with pytest.raises(ValueError, match="sl plays no cards: it needs a card player"):
+        play(game, [policy] * 4, np.arange(3))
 
 
 def test_policy_needs_an_output_for_every_call():

@@ -5,6 +5,8 @@ import pyspiel
 import pytest
 from absl import flags
 
+from bidzoo.envs.bridge import double_dummy
+from bidzoo.envs.bridge.game import VULNERABILITIES
 from bidzoo.envs.signalling.compiled import compile_game, evaluate, uniform
 from bidzoo.registry import make, make_game
 from bidzoo.wrappers import openspiel
@@ -95,6 +97,53 @@ def test_an_auction_on_a_resampled_deal_is_scored():
     assert twin.is_terminal()
     assert sum(twin.returns()) == 0
     assert twin.returns()[0] != 0
+
+
+@pytest.mark.parametrize("reward", ["score", "par", "cost"])
+def test_a_resampled_deal_is_solved_as_far_as_its_reward_asks(reward, monkeypatch):
+    state = pyspiel.load_game(f"python_bidzoo_bridge_bidding(reward={reward})").new_initial_state()
+    state.apply_action(3)
+    twin = state.resample_from_infostate(state.current_player(), np.random.default_rng(0).random)
+    deal = twin.record["hands"][0].copy()
+    tricks, dealer = double_dummy.dd_tricks_of(deal), int(twin.record["dealer"][0])
+    vulnerable = VULNERABILITIES[int(twin.record["vulnerable"][0])]
+    if reward == "score":
+        monkeypatch.setattr(double_dummy, "dd_tricks_of", None)
+    env = make("bridge_bidding_v0", reward=reward)
+    env.reset(options={"deal": deal, "tricks": tricks, "dealer": "NESW"[dealer], "vulnerability": vulnerable})
+    for call in (0, 9, 1, 0, 0, 2, 0, 0, 0):
+        twin.apply_action(call)
+        env.step(call)
+    assert twin.is_terminal()
+    assert twin.returns() == list(env.rewards.values())
+    assert any(twin.returns())
+
+
+@pytest.mark.parametrize("name", ["bridge", "spades", "minibridge"])
+def test_the_past_of_copies_and_of_states_from_text(name):
+    game = pyspiel.load_game(f"python_bidzoo_{name}")
+    state, rng = game.new_initial_state(), np.random.default_rng(4)
+    while not state.is_terminal():
+        state.apply_action(int(rng.choice(state.legal_actions())))
+        history = " ".join(f"{s.player}:{state.action_to_string(s.player, s.action)}" for s in state.full_history()[1:])
+        _, again = pyspiel.deserialize_game_and_state(pyspiel.serialize_game_and_state(game, state))
+        for twin in (state, state.clone(), again):
+            said = twin.information_state_string(0)
+            assert said.startswith("player_0 ")
+            assert said.endswith(history)
+
+
+def test_the_text_of_an_action_is_made_once(monkeypatch):
+    state = pyspiel.load_game("python_bidzoo_spades").new_initial_state()
+    state.apply_action(3)
+    asked, rules = [], type(state._shared.game)
+    text = rules.action_text
+    monkeypatch.setattr(rules, "action_text", lambda self, action: asked.append(action) or text(self, action))
+    for turn in range(1, 20):
+        state.apply_action(state.legal_actions()[0])
+        state.information_state_string(0)
+        state.observation_string(1)
+        assert len(asked) == turn
 
 
 def test_cfr_nash_conv_and_the_value_of_uniform_play():

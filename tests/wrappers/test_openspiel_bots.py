@@ -114,3 +114,75 @@ def test_uniform_bot_of_openspiel_plays_a_whole_board():
 
 def test_names():
     assert openspiel.NAMES["minibridge_v0"] == "python_bidzoo_minibridge"
+
+
+def dealt(name):
+    """A game of bidzoo, and its first deal."""
+    game = pyspiel.load_game(openspiel.NAMES[name])
+    state = game.new_initial_state()
+    state.apply_action(3)
+    return game, state
+
+
+def lowest(observation, mask):
+    return int(np.flatnonzero(mask)[0])
+
+
+def test_names_functions_and_files_sit_down_too(tmp_path):
+    weights = tmp_path / "mine.safetensors"
+    bidzoo.agents.make("exact").policy(bidzoo.make_game("simple_bidding_v0")).save(weights)
+    small, first = dealt("simple_bidding_v0")
+    for given in ("exact", str(weights)):
+        assert AgentPolicy(small, given).action_probabilities(first)[1] == 1.0
+        assert PolicyBot(given, 0).step(first) == 1
+    game, state = dealt("bridge_bidding_v0")
+    player = state.current_player()
+    named, made = PolicyBot("sl", player), PolicyBot(bidzoo.agents.make("sl"), player)
+    assert named.step(state) == made.step(state)
+    assert PolicyBot(lowest, player).step(state) == state.legal_actions()[0]
+    with pytest.raises(ValueError, match="lowest has no probabilities"):
+        AgentPolicy(game, lowest)
+
+
+def test_what_does_not_play_the_game_is_refused_with_words():
+    game, state = dealt("bridge_bidding_v0")
+    player = state.current_player()
+    with pytest.raises(ValueError, match="'exact' does not play bridge_bidding_v0; choose from random"):
+        AgentPolicy(game, "exact")
+    with pytest.raises(ValueError, match="'bis' does not play bridge_bidding_v0; choose from random"):
+        PolicyBot("bis", player).step(state)
+    with pytest.raises(ValueError, match=r"bis\+srp does not play bridge_bidding_v0: .* no field 'variant'"):
+        PolicyBot(bidzoo.agents.make("bis"), player).step(state)
+    with pytest.raises(KeyError, match="unknown agent 'slx'"):
+        PolicyBot("slx", player).step(state)
+    with pytest.raises(TypeError, match="not a policy: 7"):
+        PolicyBot(7, player).step(state)
+    small, first = dealt("simple_bidding_v0")
+    with pytest.raises(ValueError, match=r"sl does not play simple_bidding_v0.*: its views have no field 'hand'"):
+        AgentPolicy(small, bidzoo.agents.make("sl")).action_probabilities(first)
+    with pytest.raises(ValueError, match=r"bis\+srp does not play simple_bidding_v0.*: .* no field 'phase'"):
+        PolicyBot(bidzoo.agents.make("bis"), 0).step(first)
+    with pytest.raises(ValueError, match=r"bridge\(.*\) is not a game of bidzoo; expected .*python_bidzoo_comm"):
+        AgentPolicy(pyspiel.load_game("bridge"), "sl")
+
+
+def test_a_bidder_bids_in_whole_bridge_and_plays_no_cards():
+    game, state = dealt("bridge_v0")
+    policy = AgentPolicy(game, bidzoo.agents.make("sl"))
+    chances = policy.action_probabilities(state)
+    assert sorted(chances) == state.legal_actions()
+    assert sum(chances.values()) == pytest.approx(1, abs=1e-5)
+    for call in (7, 0, 0, 0):
+        state.apply_action(call)
+    for ask in (policy.action_probabilities, PolicyBot(policy.policy, state.current_player()).step):
+        with pytest.raises(ValueError, match="sl plays no cards: it needs a card player"):
+            ask(state)
+
+
+def test_translation_takes_a_record_or_a_batch_of_one():
+    tables, _ = bidzoo.make_game("bridge_v0").start(3, 5)
+    theirs = to_openspiel(tables)
+    assert str(theirs) == str(to_openspiel(tables[0]))
+    assert str(to_openspiel(from_openspiel(theirs))) == str(theirs)
+    with pytest.raises(ValueError, match=r"tables \[3\]: expected one record, or \[1\]"):
+        to_openspiel(bidzoo.make_game("bridge_v0").new(3))

@@ -410,17 +410,25 @@ class NetworkPolicy:
         network = self.network
         return np.ascontiguousarray(network(network.architecture.encoder(views))[:, :NUM_CALLS])
 
+    def _calls(self, legal: I8) -> I8:
+        """``legal`` ``[B, 38]``, also where it has the cards of ``bridge_v0``: kernels would read beyond the logits."""
+        if legal.shape[1] == NUM_CALLS:
+            return legal
+        if legal[:, NUM_CALLS:].any():
+            raise ValueError(f"{self.name} plays no cards: it needs a card player (agents.bridge.card_play.WithCards)")
+        return np.ascontiguousarray(legal[:, :NUM_CALLS])
+
     def probabilities(self, views: States, legal: I8, temperature: float = 1.0) -> F32:
         """Chance of every call ``[B, 38]``; 0 for illegal ones."""
         out = np.empty((len(legal), NUM_CALLS), np.float32)
-        _softmax(self.logits(views), legal, temperature, out)
+        _softmax(self.logits(views), self._calls(legal), temperature, out)
         return out
 
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """The likeliest legal call, or one drawn at ``temperature``; ``[B]``."""
         out = np.empty(len(legal), np.int64)
         if self.temperature == 0:
-            _greedy(self.logits(views), legal, out)
+            _greedy(self.logits(views), self._calls(legal), out)
         else:
             _draw(self.probabilities(views, legal, self.temperature), rng.random(1), out)
         return out

@@ -99,6 +99,16 @@ def dd_tricks_of(hands: I64) -> I8:
     return _remembered(tuple(map(int, hands)))
 
 
+@lru_cache(maxsize=4096)
+def _contract_remembered(hands: tuple[int, ...], declarer: int, strain: int) -> int:
+    return int(dd_contracts(np.array([hands], np.int64), np.array([declarer]), np.array([strain]))[0])
+
+
+def dd_contract_of(hands: I64, declarer: int, strain: int) -> int:
+    """Double-dummy tricks of one contract on one deal ``[4]``; about 0.02 s the first time, then remembered."""
+    return _contract_remembered(tuple(map(int, hands)), declarer, strain)
+
+
 def dd_contracts(hands: I64, declarer: I64, strain: I64) -> I8:
     """Double-dummy tricks ``[n]`` of ``declarer`` ``[n]`` in ``strain`` ``[n]``; about 0.02 s each."""
     solved = _solve_boards(hands, STRAIN[strain], (declarer + 1) % 4, np.zeros((len(hands), 6), np.int64), _BEST_CARD)

@@ -13,7 +13,7 @@ rounds are chance, and no part of the state.
 """
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from typing import Any
 
@@ -206,6 +206,7 @@ def _encode(start: int, stop: int, code: int, views: States, out: I8) -> None:
         encode_row(view, view.hand, view.held_here, view.seat, code, out[b])
 
 
+@cache  # every game made asks for them, and OpenSpiel makes one for every state it reads
 def encoders(sides: int, deck: int) -> dict[str, Encoder]:
     """The encoders of a game with so many sides and such a deck (index into ``DECKS``), by name."""
     made = (("full", full_layout(sides, deck), FULL_CODE), ("bidding", bidding_layout(sides, deck), BIDDING_CODE))
