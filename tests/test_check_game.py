@@ -292,6 +292,7 @@ def test_a_slip_is_named(slip):
         bidzoo.check_game(kind())
 
 
+@pytest.mark.filterwarnings("ignore:guess_v0 is not registered with OpenSpiel")
 @pytest.mark.parametrize("slip", SLIPS)
 def test_no_form_is_made_of_it(slip):
     """Once registered: nothing compiled has run when the error comes."""
