@@ -29,7 +29,7 @@ from bidzoo.core.cards import (
 from bidzoo.core.kernels import I8, I64, States
 from bidzoo.core.options import Count, Length, Range, Weight
 from bidzoo.core.schema import json_value, parse, shortened
-from bidzoo.core.storage import Lines, append_file, replace_file, sweep
+from bidzoo.core.storage import Closing, Lines, append_file, replace_file, sweep
 from bidzoo.envs.bridge import auction
 from bidzoo.envs.bridge.board import VULNERABLE, Call
 from bidzoo.envs.bridge.board import Board as FileBoard
@@ -204,7 +204,7 @@ class Result:
         )
 
 
-class Record:
+class Record(Closing):
     """The results of a match in ``path`` (JSON lines) and beside it (``.pbn``); None keeps them in memory.
 
     Args:
@@ -235,7 +235,6 @@ class Record:
             raise
 
     def close(self) -> None:
-        """Close the file and let others at it."""
         if self._lines:
             self._lines.close()
 

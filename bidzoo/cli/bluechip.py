@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,7 +74,7 @@ def serve(
         "policy_seed": policy_seed,
     }
     settings = Settings(host, port, closed_port, rooms, in_turn, limits, grace, seating, solved, policy_seed)
-    with closing(Record(out, match)) as record:
+    with Record(out, match) as record:
         manager = TableManager(game, *pairs, settings, report=lambda line: typer.echo(line, err=True))
         for name, number in manager.ports.items():
             typer.echo(f"{name} room: {host}:{number}", err=True)

@@ -112,12 +112,13 @@ def show(
 
 def _dealt(env: str, seed: str, board: int) -> "tuple[Game, State]":
     """Board number ``board`` of ``seed`` before the first action."""
+    from bidzoo import registry
     from bidzoo.core.streams import checked_seed
-    from bidzoo.play.session import Setup
 
+    game = registry.make_game(env)
     number = int(seed) if len(seed) < 20 else 2**64  # of too many digits to be a seed
-    setup = Setup(env, {}, checked_seed(number), board - 1, {})
-    return setup.game, setup.replay([]).states[0]
+    states, _ = game.start(board - 1, checked_seed(number))
+    return game, states[0]
 
 
 def _of_file(path: Path, number: int | None) -> "tuple[Game, State]":

@@ -63,11 +63,16 @@ def hand_cards(hand: int) -> list[int]:
 
 def hand_bits(cards: Iterable[int]) -> int:
     """Hand holding ``cards``; a card twice is an error."""
-    hand, cards = 0, [int(card) for card in cards]
-    texts = [card_text(card) for card in cards]
-    for card, text in zip(cards, texts, strict=True):
+    numbers = [int(card) for card in cards]
+    return _hand_of(numbers, " ".join(map(card_text, numbers)))
+
+
+def _hand_of(cards: Iterable[int], quoted: str) -> int:
+    """Hand holding ``cards``, which errors quote so."""
+    hand = 0
+    for card in cards:
         if hand >> card & 1:
-            raise ValueError(f"hand {' '.join(texts)}: {text} appears twice")
+            raise ValueError(f"hand {quoted}: {card_text(card)} appears twice")
         hand |= 1 << card
     return hand
 
@@ -97,10 +102,10 @@ def hand_in_words(text: str) -> int:
 
     Suits with a letter or symbol come in any order, and an empty one is a void, too.
     """
+    if "." in text:
+        return hand_number(text)
     words = text.upper().translate(_LETTERS).replace("10", "T")
     named = re.findall(r"([CDHS]):?([^CDHS]*)", words)
-    if "." in words:
-        return hand_number(text)
     if not named:
         return _hand_of_suits(text, words.split())
     if sorted(suit for suit, _ in named) != sorted(SUITS) or words.split()[0][0] not in SUITS:
@@ -113,16 +118,13 @@ def _hand_of_suits(text: str, suits: Sequence[str]) -> int:
     """Hand of the ranks of spades, hearts, diamonds and clubs; ``text`` is what errors quote."""
     if len(suits) != 4:
         raise ValueError(f"hand {text!r} has {len(suits)} suits, expected 4 (spades.hearts.diamonds.clubs)")
-    hand = 0
+    cards = []
     for suit, ranks in zip((3, 2, 1, 0), suits, strict=True):
         for rank in ranks.replace("-", ""):
             if rank not in RANKS:
                 raise ValueError(f"hand {text!r}: {rank!r} is not a rank (expected one of {RANKS})")
-            card = 4 * RANKS.index(rank) + suit
-            if hand >> card & 1:
-                raise ValueError(f"hand {text!r}: {card_text(card)} appears twice")
-            hand |= 1 << card
-    return hand
+            cards.append(4 * RANKS.index(rank) + suit)
+    return _hand_of(cards, repr(text))
 
 
 def deal_text(hands: Iterable[int]) -> str:

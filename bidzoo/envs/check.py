@@ -33,7 +33,9 @@ def check(game: Game, tables: int | None = None, seed: int = 0) -> None:
     Raises:
         ValueError: the first thing wrong, with board, actions so far and what was expected.
     """
-    check_declared(str(game), game.num_actions, game.max_turns, game.reward_range)
+    for field in ("num_actions", "max_turns"):
+        whole(f"{game}: {field}", getattr(game, field), 1, 2**31)
+    check_reward_range(str(game), game.reward_range)
     tables = max(1, min(20, TURNS // game.max_turns)) if tables is None else whole("tables", tables, 1, 2**31)
     seed = checked_seed(seed)
     with in_plain_python(), np.errstate(all="raise", under="ignore"):
@@ -47,11 +49,8 @@ def check_quickly(game: Game) -> None:
     check(game, max(1, min(8, QUICK // (game.num_actions * game.max_turns))))
 
 
-def check_declared(name: str, num_actions: Any, max_turns: Any, reward_range: Any) -> None:
-    """ValueError unless the sizes that every game declares can be; names game, field, value and what was expected."""
-    for field, value in (("num_actions", num_actions), ("max_turns", max_turns)):
-        if not (fits(int, value) and value >= 1):
-            raise ValueError(f"{name}: {field} {value!r}: expected an integer from 1")
+def check_reward_range(name: str, reward_range: Any) -> None:
+    """ValueError unless it is what every game declares; names game, value and what was expected."""
     if not (
         isinstance(reward_range, tuple | list)
         and len(reward_range) == 2

@@ -13,7 +13,7 @@ import numpy as np
 from bidzoo.core.kernels import I8, I64, U64, Bool, State, States
 from bidzoo.core.layout import Field, Layout
 from bidzoo.core.options import is_whole, whole
-from bidzoo.envs.check import check_declared, differing, within
+from bidzoo.envs.check import check_reward_range, differing, within
 from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder, refuse_typos
 from bidzoo.envs.picture import ACCENT, ALARM, EDGE, INK, PALE, PANEL, Picture
 from bidzoo.envs.signalling import engine
@@ -56,13 +56,13 @@ class SignallingGame(Game):
         reward_range: tuple[float, float],
         observation: str | None,  # name of an encoder, or None for the first
     ) -> None:
-        check_declared(self.id, num_actions, max_turns, reward_range)
         if not (isinstance(num_types, Sequence) and len(num_types) == 2 and all(is_whole(n, 1) for n in num_types)):
             raise ValueError(f"{self.id}: num_types {num_types!r}: expected two integers from 1, one a player")
         self.size = whole(f"{self.id}: size", size, 0, 2**31 - 1)
         self.num_types = (int(num_types[0]), int(num_types[1]))
         self.num_actions = whole(f"{self.id}: num_actions", num_actions, 1, MAX_ACTIONS)
         self.max_turns = whole(f"{self.id}: max_turns", max_turns, 1, MAX_TURNS)
+        check_reward_range(self.id, reward_range)
         self.reward_range = reward_range
         layout = Layout(
             (
