@@ -199,7 +199,21 @@ def test_a_file_is_old_or_new(tmp_path):
 def trainers():
     """Every trainer, made anew: ``name -> function``."""
     pytest.importorskip("torch")
-    from bidzoo.agents.bridge import a2c, baseline16, baseline19, belief, evaluator, jps, network, pbl, pi, ppo, rl, sl
+    from bidzoo.agents.bridge import (
+        a2c,
+        baseline16,
+        baseline19,
+        belief,
+        evaluator,
+        jps,
+        network,
+        pbl,
+        pi,
+        ppo,
+        rl,
+        rpi,
+        sl,
+    )
     from bidzoo.agents.bridge.network import Architecture
     from bidzoo.agents.bridge.sayc import Sayc
     from bidzoo.agents.bridge.trainer import Options
@@ -240,6 +254,7 @@ def trainers():
         "belief": lambda: fit(belief.Trainer, 156),
         "evaluator": suits,
         "ppo": lambda: ppo.Trainer(beginner, game(), ppo.Options(iterations=2, boards=4, minibatch=16)),
+        "rpi": lambda: rpi.Trainer(beginner, game(), rpi.Options(iterations=2, boards=4, minibatch=16)),
         "rl": lambda: rl.Trainer(beginner, game(), rl.Options(**pairs, value_width=8, warm_up=0)),
         "pi": lambda: pi.Trainer(beginner, game(), pi.Options(iterations=2, boards=4, searches=6, r_max=8, p_max=40)),
         "a2c": lambda: a2c.Trainer(None, game("jps267"), a2c.Options(**pairs)),
@@ -281,7 +296,7 @@ def test_training(tmp_path, trainers):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["belief", "evaluator", "ppo", "rl", "pi", "a2c", "jps", "baseline16", "baseline19", "pbl"]
+    "name", ["belief", "evaluator", "ppo", "rpi", "rl", "pi", "a2c", "jps", "baseline16", "baseline19", "pbl"]
 )
 def test_training_of_the_others(tmp_path, trainers, name):
     crash_everywhere(tmp_path, training(trainers[name]))

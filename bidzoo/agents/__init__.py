@@ -46,8 +46,10 @@ AgentName = Literal[  # for editors; other names can be registered
     "expert-wild",
     "rl",
     "ppo",
+    "rpi",
     "bmcs",
     "bmcs-sl",
+    "bmcs-rpi",
     "bmcs-weighted",
     "rl-mcs",
     "pi",
@@ -109,10 +111,12 @@ AGENTS: dict[str, Entry] = {
     "expert-wild": Entry("bidzoo.agents.bridge.expert:expert_wild", "expert-sayc, bids with far less", BRIDGE[:1]),
     "rl": Entry("bidzoo.agents.bridge.rl:Rl", "network from sl by actor-critic self-play with replay", BRIDGE[:1]),
     "ppo": Entry("bidzoo.agents.bridge.ppo:Ppo", "network from sl by self-play against its past", BRIDGE[:1]),
+    "rpi": Entry("bidzoo.agents.bridge.rpi:Rpi", "network by regression of what likely calls lead to", BRIDGE[:1]),
     "bmcs": Entry("bidzoo.agents.bridge.bmcs:Bmcs", "ppo with belief Monte Carlo search at the table", BRIDGE[:1]),
     "bmcs-sl": Entry(
         "bidzoo.agents.bridge.bmcs:StrangersBmcs", "the same search, its opponents believed to bid as sl", BRIDGE[:1]
     ),
+    "bmcs-rpi": Entry("bidzoo.agents.bridge.bmcs:RpiBmcs", "the search of bmcs-sl over rpi", BRIDGE[:1]),
     "bmcs-weighted": Entry(
         "bidzoo.agents.bridge.bmcs:WeightedBmcs", "the same search, its deals weighed by the calls", BRIDGE[:1]
     ),
@@ -339,14 +343,14 @@ def make(name: AgentName | str, **options: Any) -> Policy:
     ``name``                              options
     ====================================  ========================================================================
     random, pass, sayc, exact             none
-    sl, sl-wide, sl-small, rl, ppo, pi,   weights, temperature, name
-    a2c-bridge, jps-bridge, baseline19,
-    baseline16, pbl
+    sl, sl-wide, sl-small, rl, ppo, rpi,  weights, temperature, name
+    pi, a2c-bridge, jps-bridge,
+    baseline19, baseline16, pbl
     expert-sayc, expert-21gf,             theirs, lighter, weights, temperature, name
     expert-polish, expert-acol,
     expert-wild
-    bmcs, bmcs-sl, bmcs-weighted,         policy, opponents, belief, judge, name, workers, top_k, p_min, r_min,
-    rl-mcs, pi-search                     r_max, p_max, deals, calls, own_calls, surprise, followed, reward
+    bmcs, bmcs-sl, bmcs-rpi,              policy, opponents, belief, judge, name, workers, top_k, p_min, r_min,
+    bmcs-weighted, rl-mcs, pi-search      r_max, p_max, deals, calls, own_calls, surprise, followed, reward
     bis                                   player, and parts of the bidder: nil_threshold, single_curve, endgame,
                                           conventions, blind, bid_sensitive, ...
     rb, ms, io                            player, lookup

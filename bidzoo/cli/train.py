@@ -1,7 +1,7 @@
 """``bidzoo train``: one command a stage. Stopped at any moment, the same command goes on where it was.
 
 Networks are fitted to recorded auctions (``sl``, ``belief``) or to solved deals (``evaluator``), or learn by self-play
-on solved deals (``ppo``, the actor-critics ``rl``, ``a2c`` and ``jps``; without opponents ``baseline16`` and ``pbl``).
+on solved deals (``ppo``, ``rpi``, the actor-critics ``rl``, ``a2c`` and ``jps``; without opponents ``baseline16`` and ``pbl``).
 Every run says a line a measurement, draws its curves, and writes where its weights come from.
 """
 
@@ -32,6 +32,7 @@ from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
 if TYPE_CHECKING:
     from bidzoo.agents.bridge.network import Network
     from bidzoo.agents.bridge.trainer import Trainer
+    from bidzoo.agents.policy import Policy
     from bidzoo.envs.bridge.deals import DealSet
     from bidzoo.envs.bridge.formats.auctions import Positions
     from bidzoo.envs.bridge.game import Bridge
@@ -54,6 +55,16 @@ Boards = Annotated[int, typer.Option(min=0, help="Validation boards of the match
 Against = Annotated[
     str,
     typer.Option(help="Opponent in that match: an agent, package.module:Name or a file.", autocompletion=agent_names),
+]
+Judges = Annotated[
+    list[str] | None,
+    typer.Option(help="Opponent in that match; may be repeated: the mean decides.", autocompletion=agent_names),
+]
+Opponents = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Agent to meet on a share of the boards (see --set); may be repeated.", autocompletion=agent_names
+    ),
 ]
 Width = Annotated[int, typer.Option(min=1, help="Neurons in a layer.")]
 Depth = Annotated[int, typer.Option(min=1, help="Hidden layers.")]
@@ -356,37 +367,67 @@ def ppo(
     options: Set = None,
     every: Every = 10,
     boards: Boards = 4000,
-    against: Annotated[
-        list[str] | None,
-        typer.Option(help="Opponent in that match; may be repeated: the mean decides.", autocompletion=agent_names),
-    ] = None,
-    opponent: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Agent to meet on the boards that --set strange=SHARE says; may be repeated.",
-            autocompletion=agent_names,
-        ),
-    ] = None,
+    against: Judges = None,
+    opponent: Opponents = None,
     device: Device = "cpu",
     threads: Threads = 1,
 ) -> None:
     """Improve a supervised policy, or an earlier run's, by PPO with fictitious self-play."""
     from bidzoo.agents.bridge import ppo
+
+    chosen = parse(ppo.Options, options)
+    first, game, about, measure, judged, met = _among_others(start, reference, deals, opponent, against, boards)
+    known = None if reference == start else _network(reference)
+    _train(ppo.Trainer(first, game, chosen, device, known, met), out, every, threads, about, measure, judged)
+
+
+@app.command()
+def rpi(
+    out: Out = Path("runs/rpi"),
+    start: Start = "ppo",
+    deals: Deals = None,
+    options: Set = None,
+    every: Every = 50,
+    boards: Boards = 4000,
+    against: Judges = None,
+    opponent: Opponents = None,
+    device: Device = "cpu",
+    threads: Threads = 1,
+) -> None:
+    """Improve a policy by rollout policy iteration: learn what its likely calls gain."""
+    from bidzoo.agents.bridge import rpi as algorithm
+
+    chosen = parse(algorithm.Options, options)
+    first, game, about, measure, judged, met = _among_others(start, None, deals, opponent, against, boards)
+    _train(algorithm.Trainer(first, game, chosen, device, met), out, every, threads, about, measure, judged)
+
+
+def _among_others(
+    start: str | None,
+    reference: str | None,
+    deals: list[Path] | None,
+    opponents: list[str] | None,
+    against: list[str] | None,
+    boards: int,
+) -> "tuple[Network, Bridge, dict[str, Any], Callable[[Any], dict[str, float]] | None, dict[str, str], list[Policy]]":
+    """What a learner needs that meets ``opponents`` and is measured over ``against`` on ``boards``.
+
+    The network to start from, the game, what the provenance says, how it is measured, digests of all who play, and the
+    opponents.
+    """
     from bidzoo.agents.bridge.expert import refuse_strangers
     from bidzoo.benchmarks.bridge import contestant
     from bidzoo.benchmarks.match import made_of
 
-    chosen = parse(ppo.Options, options)
-    refuse_strangers(reference, *opponent or [])
-    met, judges = [contestant(name) for name in opponent or []], against or ["sl"]
+    refuse_strangers(reference, *opponents or [])
+    met, judges = [contestant(name) for name in opponents or []], against or ["sl"]
     first, game, about = _self_play(start, deals, *judges)
     assert first is not None
-    known = None if reference == start else _network(reference)
     if met:
-        about["opponents"] = ", ".join(Path(name).name for name in opponent or [])
+        about["opponents"] = ", ".join(Path(name).name for name in opponents or [])
     measure, judged = _match(judges, boards)
     judged |= {f"opponent {n}": made_of(policy) for n, policy in enumerate(met, 1)}
-    _train(ppo.Trainer(first, game, chosen, device, known, met), out, every, threads, about, measure, judged)
+    return first, game, about, measure, judged, met
 
 
 def _on_duplicate_pairs(name: str, start: str | None, against: str, every: int, text: str) -> None:

@@ -39,20 +39,34 @@ def tensors(folder):
 
 
 def test_two_processes_are_one(tmp_path):
-    """sl from recorded calls, then ppo by self-play, in two parts: each goes on from the first process's checkpoint."""
+    """sl from recorded calls, then ppo and rpi by self-play, in two parts: each goes on from the first process's checkpoint."""
     record(Sayc(), 80).save(tmp_path / "auctions.npz")
     small = ["--width", 24, "--depth", 2, "--every", 3]
     fit = ["sl", tmp_path / "auctions.npz", *small, "--set", "batch=32", "--set", "learning_rate=1e-2"]
-    learned = ["boards=30", "minibatch=37", "rare=0.2", "self_play=0.5", "learning_rate=1e-3"]
+    learned = {
+        "ppo": ["boards=30", "minibatch=37", "rare=0.2", "self_play=0.5", "learning_rate=1e-3"],
+        "rpi": ["boards=30", "minibatch=37", "learning_rate=1e-3", "average=0.5"],
+    }
     start, told = tmp_path / "1" / "sl" / "network.safetensors", {}
     for processes in (1, 2):
         out = tmp_path / str(processes)
         told[processes] = train(processes, *fit, "--set", "steps=6", "--out", out / "sl")
-        improve = ["ppo", "--start", start, "--every", 1, "--boards", 0, *(f"--set={option}" for option in learned)]
-        for iterations in (1, 2)[-processes:]:
-            train(processes, *improve, "--set", f"iterations={iterations}", "--out", out / "ppo")
+        for algorithm, options in learned.items():
+            improve = [
+                algorithm,
+                "--start",
+                start,
+                "--every",
+                1,
+                "--boards",
+                0,
+                *(f"--set={option}" for option in options),
+            ]
+            for iterations in (1, 2)[-processes:]:
+                train(processes, *improve, "--set", f"iterations={iterations}", "--out", out / algorithm)
     assert told[1].count("accuracy") == told[2].count("accuracy") == 2  # one process speaks
     begun = {"sl": arrays(module(load_weights(start)[0].architecture, 0, last_scale=0.1)), "ppo": tensors(start.parent)}
+    begun["rpi"] = load_weights(start)[0].at_temperature(0.25 / 0.13).tensors
     for stage, weights in begun.items():
         one, two = (tensors(tmp_path / str(processes) / stage) for processes in (1, 2))
         moved = np.concatenate([np.abs(one[name] - weights[name]).ravel() for name in weights])

@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from bidzoo.agents.bridge import a2c, baseline16, baseline19, belief, jps, network, pbl, pi, ppo, rl, selfplay, sl
+from bidzoo.agents.bridge import a2c, baseline16, baseline19, belief, jps, network, pbl, pi, ppo, rl, rpi, selfplay, sl
 from bidzoo.agents.bridge.network import Architecture, NetworkPolicy
 from bidzoo.agents.bridge.sayc import Sayc
 from bidzoo.agents.bridge.trainer import Options as FitOptions
@@ -200,7 +200,7 @@ def starts(algorithm, seed):
     return (network.network_of(shape, network.module(shape, seed)),)
 
 
-@pytest.mark.parametrize("algorithm", [ppo, rl, pi, a2c, jps, baseline19, baseline16, pbl])
+@pytest.mark.parametrize("algorithm", [ppo, rpi, rl, pi, a2c, jps, baseline19, baseline16, pbl])
 def test_runs_are_told_apart_by_start_and_deals(algorithm):
     from bidzoo.envs.bridge.deals import DealSet, packaged
 

@@ -458,6 +458,13 @@ class StrangersBmcs(Bmcs):
     believed = "sl"
 
 
+class RpiBmcs(StrangersBmcs):
+    """The same over the policy of rollout policy iteration."""
+
+    name = "bmcs-rpi"
+    proposer = "rpi"
+
+
 class WeightedBmcs(Bmcs):
     """Search on deals that are weighed by the calls, as importance sampling has it, where the paper drops them."""
 

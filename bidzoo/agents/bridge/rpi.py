@@ -1,0 +1,204 @@
+"""``rpi``: rollout policy iteration, by regression of what every likely call leads to.
+
+A policy is improved by trying its likely calls in a rollout and learning which was best (Lagoudakis and Parr 2003). Here
+the learner's logits are values: the differences between the calls of a decision, in IMPs.
+
+1. The policy plays boards, calls drawn by chance, half-way settled ones too: chance is ``softmax(value / unit)``.
+2. Where more than one call has a chance of ``least``, each is made on the same cards and played out by likeliest calls.
+   It *gains* the IMPs between its result and the likeliest call's.
+3. The learner regresses the gains: a least-squares fit of the value of a call over the likeliest call's, as relative
+   rewards are in REBEL (Gao et al. 2024). Every other call of the same decisions, and all calls of some decisions that
+   are settled, keep the values of the policy that played (``keep``), so that it speaks the language it spoke.
+4. What plays next is a moving average of the learner.
+
+A policy gradient (``ppo.py``) weighs a call by its chance and forgets each board after some steps. A regression weighs
+all likely calls alike and averages over all boards of the run: a gain of 0.3 IMPs is found under a noise of 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bidzoo.agents.bridge import distributed, network, selfplay, trainer
+from bidzoo.agents.bridge.network import Network, NetworkPolicy, forward
+from bidzoo.agents.bridge.selfplay import BOTH, Decisions, Opponent, Several, actor
+from bidzoo.agents.bridge.trainer import Figures, means
+from bidzoo.agents.policy import Policy
+from bidzoo.core.arrays import digest
+from bidzoo.core.kernels import F32, I8, I64
+from bidzoo.core.options import Checked, Count, Seed, Share, Weight
+from bidzoo.core.streams import Streams
+from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.score import imps
+
+_NOISE = 5.0  # IMPs: about the deviation of a gain, so that losses are about 1
+_FAR = 3.0  # IMPs: values further below the likeliest call's are all alike
+
+
+class Rpi(NetworkPolicy):
+    """The policy network of rollout policy iteration."""
+
+    name = "rpi"
+
+
+@dataclass(frozen=True)
+class Options(Checked):
+    """What a run depends on, beside the policy it starts from."""
+
+    iterations: Count = 1600
+    boards: Count = 8192  # an iteration
+    unit: Weight = 0.25  # IMPs that make a call e times as likely when the policy plays
+    start_unit: Weight = 0.13  # IMPs that a nat of the start's logits is taken for
+    most: Count = 5  # calls tried at a decision
+    least: Share = 0.02  # chance of a call that is tried
+    self_play: Share = 1.0  # share of boards where the learner sits on both sides; on the others it meets ``opponents``
+    epochs: Count = 2
+    minibatch: Count = 4096  # decisions with gains, and at most as many settled ones
+    learning_rate: Weight = 3e-4  # falls linearly to a tenth
+    settled: Share = 0.2  # of the decisions with one likely call, whose values are kept
+    keep: Weight = 1.0  # weight of the values of calls without gains
+    average: Share = 0.998  # of the averaged weights that stay, a step
+    seed: Seed = 0
+
+
+class TrainingBatch(NamedTuple):
+    """``n`` decisions and what is to be learned there; all values and gains are over those of the likeliest call."""
+
+    observation: I8  # [n, F]
+    likeliest: I64  # [n]
+    target: F32  # [n, 38]  IMPs
+    tried: I8  # [n, 38]  1: what it gained, 0: what it was worth to the policy that played
+    weight: F32  # [n, 38]  0: illegal, or the likeliest call
+
+
+class Trainer(trainer.Trainer):
+    """One run: ``iterate`` plays and learns once."""
+
+    algorithm = "rpi"
+    options: Options
+
+    def __init__(
+        self, start: Network, game: Bridge, options: Options, device: str = "cpu", opponents: Sequence[Policy] = ()
+    ) -> None:
+        """Args:
+        start: the policy to improve.
+        game: ``Bridge(reward="score")`` on training deals.
+        options: of the run.
+        device: of torch.
+        opponents: agents met on all boards but the share ``self_play``, each board's drawn from them.
+        """
+        import torch
+
+        selfplay.check(game, "rpi", start.architecture.observation)
+        if (options.self_play < 1) != (len(opponents) > 0):
+            raise ValueError(f"self_play {options.self_play} with {len(opponents)} opponents: expected 1 without any")
+        if options.unit == 0 or options.start_unit == 0:
+            raise ValueError(f"unit {options.unit} and start_unit {options.start_unit}: expected more than 0")
+        super().__init__(options, options.iterations, device)
+        self.opponents = tuple(opponents)
+        self.inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
+        self.game, self.architecture = game, start.architecture
+        values = start.at_temperature(1 / options.start_unit)
+        self.learner, self.average = network.module_of(values, device), network.module_of(values, device)
+        self.replica = distributed.replicated(self.learner)
+        self.adam = torch.optim.Adam(self.learner.parameters(), options.learning_rate, fused=True)
+        self.modules = {"learner": self.learner, "average": self.average, "adam": self.adam}
+
+    def player(self) -> Network:
+        """The averaged network, its logits nats of the policy that plays."""
+        return network.network_of(self.architecture, self.average).at_temperature(self.options.unit)
+
+    # ---- playing -------------------------------------------------------------------------
+
+    def iterate(self, iteration: int) -> Figures:
+        """Play, then learn; figures of the iteration."""
+        options = self.options
+        rows = distributed.world().share(np.arange(options.boards, dtype=np.int64))
+        boards = iteration * options.boards + rows
+        sides = np.where(self._drawn(boards) == 0, BOTH, rows % 2)
+        policy = network.module_of(self.player(), self.device)
+        drawing, likeliest = (actor(policy, self.device, greedy) for greedy in (False, True))
+        states, decisions = selfplay.play(
+            self.game, boards, options.seed, drawing, self._others(drawing), sides, iteration
+        )
+        self.games += options.boards
+        call, _ = selfplay.candidates(decisions.log_chances, options.most, options.least)
+        where, open_ = boards[decisions.board], (call[:, 1:] >= 0).any(1)
+        keys = Streams.at(options.seed, where, (decisions.length << 32) + 1).random(1)[:, 0]
+        found, settled = np.flatnonzero(open_), np.flatnonzero(~open_ & (keys < options.settled))
+        here, at = decisions.select(found), call[found]
+        points = selfplay.explore(self.game, here.states, at, likeliest, self._others(likeliest), sides[here.board])
+        gain = here.sign[:, None] * imps(points - points[:, :1])
+        learned = self._learn(
+            self._batch(here, where[found], at, gain),
+            self._batch(decisions.select(settled), where[settled], call[settled, :1]),
+            iteration,
+        )
+        return {"decisions": float(len(where)), "open": len(found) / max(1, len(where)), **learned}
+
+    def _drawn(self, boards: I64) -> I64:
+        """Who is met at ``boards`` ``[B]``: 0 the policy itself, ``k`` the ``k``-th of the opponents."""
+        row = boards % self.options.boards
+        strange = row >= self.options.self_play * self.options.boards
+        return np.where(strange, 1 + row // 2 % max(1, len(self.opponents)), 0)
+
+    def _others(self, itself: Opponent) -> Opponent:
+        return Several([itself, *self.opponents], self._drawn) if self.opponents else itself
+
+    def _batch(self, decisions: Decisions, boards: I64, call: I64, gain: I64 | None = None) -> TrainingBatch:
+        """``gain`` ``[n, K]`` of ``call`` ``[n, K]`` (-1: none), and the values of all other calls as they were.
+
+        Those of all processes, in the order of one: by turn, then by board.
+        """
+        n = np.arange(len(call))
+        values = decisions.log_chances * np.float32(self.options.unit)
+        target = np.maximum(values - values[n, call[:, 0]][:, None], np.float32(-_FAR))
+        weight, tried = decisions.legal * np.float32(self.options.keep), np.zeros_like(decisions.legal)
+        if gain is not None:
+            row, place = np.nonzero(call >= 0)
+            at = row, call[row, place]
+            target[at], weight[at], tried[at] = gain[row, place], 1, 1
+        weight[n, call[:, 0]] = 0
+        mine = [decisions.observation, call[:, 0], target, tried, weight, decisions.length, boards]
+        *columns, length, board = distributed.gathered(mine)
+        order = np.lexsort((board, length))
+        return TrainingBatch._make(column[order] for column in columns)
+
+    # ---- learning ------------------------------------------------------------------------
+
+    def _learn(self, found: TrainingBatch, settled: TrainingBatch, iteration: int) -> Figures:
+        for group in self.adam.param_groups:
+            group["lr"] = self.options.learning_rate * self.falling(iteration)
+        columns = [[self.tensor(column) for column in batch] for batch in (found, settled)]
+        steps = []
+        for epoch in range(self.options.epochs):
+            stream = (iteration * self.options.epochs + epoch) * 4 + 2
+            for rows in self.shuffled(len(found.likeliest), self.options.minibatch, stream):
+                part, weight = distributed.world().part(rows)
+                fitted, kept = (
+                    TrainingBatch._make(column[part[part < len(some[0])]] for column in some) for some in columns
+                )
+                steps.append(self._step(fitted, kept, weight))
+        return means(steps) if steps else {}
+
+    def _step(self, found: Any, settled: Any, weight: float) -> Figures:
+        """One step on two ``TrainingBatch`` of torch tensors, this process's share of a minibatch; torch scalars."""
+        import torch
+
+        both = TrainingBatch._make(torch.cat(columns) for columns in zip(found, settled))
+        values = forward(self.replica, both.observation)
+        ahead = values - values.gather(1, both.likeliest[:, None])
+        ahead = torch.where(both.tried > 0, ahead, ahead.clamp(min=-_FAR))
+        lost = both.weight * ((ahead - both.target) / _NOISE) ** 2
+        n = len(found.likeliest)
+        fit, away = lost[:n].sum() / n, lost[n:].sum() / n
+        self.adam.zero_grad(set_to_none=True)
+        ((fit + away) * weight).backward()
+        torch.nn.utils.clip_grad_norm_(self.learner.parameters(), 1.0)
+        self.adam.step()
+        network.ema_update(self.average, self.learner, self.options.average)
+        return {"fit": fit.detach(), "away": away.detach()}

@@ -1,0 +1,129 @@
+"""``rpi``: whom it meets, what it is asked to learn, that it learns, and the agents it makes."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+pytest.importorskip("torch")
+
+from bidzoo import agents
+from bidzoo.agents.bridge import network, selfplay
+from bidzoo.agents.bridge.network import Architecture
+from bidzoo.agents.bridge.rpi import Options, Rpi, Trainer
+from bidzoo.agents.bridge.sayc import Pass, Sayc
+from bidzoo.cli.train import app
+from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.score import imps
+
+SMALL = {"iterations": 2, "boards": 24, "minibatch": 16}
+
+
+def small_network(seed=1):
+    shape = Architecture("openspiel480", 38, width=16, depth=1)
+    return network.network_of(shape, network.module(shape, seed))
+
+
+def trainer(start=None, opponents=(), **options):
+    start = small_network() if start is None else start
+    game = Bridge(False, observation=start.architecture.observation, deals="validation")
+    return Trainer(start, game, Options(**{**SMALL, **options}), opponents=opponents)
+
+
+def lessons(run, monkeypatch):
+    """What one iteration asks to learn: of open decisions, and of settled ones."""
+    asked = []
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "_learn", lambda _, found, settled, iteration: asked.extend([found, settled]) or {})
+        figures = run.iterate(0)
+    return *asked, figures
+
+
+def test_the_policy_is_the_start_at_another_temperature():
+    run, start = trainer(start_unit=0.1, unit=0.5), small_network()
+    seen = np.random.default_rng(1).integers(0, 2, (50, 480), np.int8)
+    np.testing.assert_allclose(run.player()(seen), start(seen) * 0.1 / 0.5, rtol=1e-4, atol=1e-5)
+
+
+def test_gains_are_the_differences_of_what_calls_lead_to(monkeypatch):
+    """Every likely call's target is its result over the likeliest one's, from the same cards, in IMPs of the caller."""
+    run = trainer(network.packaged_network("sl"), boards=40, settled=1.0, unit=0.5, start_unit=0.5)
+    found, settled, figures = lessons(run, monkeypatch)
+    act = (selfplay.actor(network.module_of(run.player()), greedy=greedy) for greedy in (False, True))
+    drawing, likeliest = act
+    sides = np.full(40, selfplay.BOTH)
+    _, decisions = selfplay.play(run.game, np.arange(40), 0, drawing, drawing, sides, 0)
+    chances = np.exp(decisions.log_chances)
+    open_ = np.flatnonzero((chances >= 0.02).sum(1) > 1)
+    assert len(found.likeliest) == len(open_) > 20 and len(settled.likeliest) == len(chances) - len(open_)
+    assert figures["open"] == pytest.approx(len(open_) / len(chances))
+    order = open_[np.lexsort((decisions.board[open_], decisions.length[open_]))]
+    for row, decision in enumerate(order):
+        here = decisions.select(np.array([decision]))
+        calls = np.argsort(-chances[decision], kind="stable")[: min(5, int((chances[decision] >= 0.02).sum()))]
+        points = [
+            selfplay.finish(run.game, here.states, np.zeros(1, int), calls[k : k + 1], likeliest, likeliest, sides[:1])
+            for k in range(len(calls))
+        ]
+        gains = here.sign[0] * imps(np.concatenate(points) - points[0])
+        assert found.likeliest[row] == calls[0] and found.weight[row, calls[0]] == 0
+        np.testing.assert_array_equal(found.target[row, calls[1:]], gains[1:])
+        assert sorted(np.flatnonzero(found.tried[row])) == sorted(calls)
+        np.testing.assert_array_equal(
+            found.weight[row] > 0, (decisions.legal[decision] > 0) & (np.arange(38) != calls[0])
+        )
+    assert not settled.tried.any() and (settled.target <= 0).all() and (settled.target >= -3).all()
+    rows, calls = np.nonzero(settled.weight)
+    logits = run.player()(settled.observation)
+    values = 0.5 * (logits[rows, calls] - logits[rows, settled.likeliest[rows]])
+    np.testing.assert_allclose(settled.target[rows, calls], np.maximum(values, -3), atol=0.05)  # bfloat16
+
+
+def test_whom_it_meets(monkeypatch):
+    run = trainer(opponents=[Pass(), Sayc()], self_play=0.5)
+    drawn = run._drawn(np.arange(48))
+    assert drawn.tolist() == ([0] * 12 + [1, 1, 2, 2] * 3) * 2  # both sides of either
+    alone, _, _ = lessons(trainer(settled=0.0), monkeypatch)
+    met, _, _ = lessons(run, monkeypatch)
+    assert 0 < len(met.likeliest) < len(alone.likeliest)
+    for slip, options in ((r"self_play 0.5 with 0", {"self_play": 0.5}), (r"unit 0.0 and", {"unit": 0.0})):
+        with pytest.raises(ValueError, match=slip):
+            trainer(**options)
+    with pytest.raises(ValueError, match="self_play 1.0 with 1"):
+        trainer(opponents=[Pass()])
+
+
+def test_it_learns_gains_and_keeps_the_rest(monkeypatch):
+    """Asked the same twice and more, values of tried calls go to their gains; the other calls stay as they are kept."""
+    away = {}
+    for keep in (20.0, 0.0):
+        run = trainer(boards=48, epochs=60, minibatch=64, learning_rate=3e-3, keep=keep, settled=1.0, start_unit=1.0)
+        found, settled, _ = lessons(run, monkeypatch)
+        first, last = (run._learn(found, settled, iteration) for iteration in (0, 0))
+        assert last["fit"] < 0.9 * first["fit"]
+        rows, calls = np.nonzero((settled.target > -3) & (settled.target < 0))
+        assert len(rows) > 50
+        values = network.network_of(run.architecture, run.learner)(settled.observation)
+        moved = values[rows, calls] - values[rows, settled.likeliest[rows]] - settled.target[rows, calls]
+        away[keep] = float(np.square(moved).mean())
+    assert away[20.0] < 0.5 * away[0.0]
+
+
+def test_a_run_in_parts_is_a_whole_one(goes_on):
+    goes_on(lambda seed=0: trainer(seed=seed), 1)
+
+
+def test_the_command(tmp_path):
+    small = [word for name, value in SMALL.items() for word in ("--set", f"{name}={value}")]
+    words = ["rpi", "--start", "sl", "--out", str(tmp_path), "--every", "1", "--boards", "10", *small]
+    words += ["--opponent", "sayc", "--set", "self_play=0.5"]
+    result = CliRunner().invoke(app, words, catch_exceptions=False)
+    assert result.exit_code == 0 and "fit" in result.output and "imps" in result.output
+    _, about = network.load_weights(tmp_path / "network.safetensors")
+    assert about["algorithm"] == "rpi" and about["start"] == "sl" and about["opponents"] == "sayc"
+    refused = CliRunner().invoke(app, [*words, "--opponent", "expert-polish"])
+    assert refused.exit_code != 0 and "expert-polish" in str(refused.exception)
+
+
+def test_the_agents():
+    policy, search = agents.make("rpi"), agents.make("bmcs-rpi", r_max=10)
+    assert isinstance(policy, Rpi) and search.policy.name == "rpi" and search.opponents.name == "sl"
