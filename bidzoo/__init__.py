@@ -45,4 +45,9 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'bidzoo' has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    """With ``bridge``, for those who complete names."""
+    return sorted({*globals(), *__all__})
+
+
 register_own()

@@ -90,18 +90,37 @@ def _find_announced() -> None:
     """Find the games that installed packages announce: their metadata are read, their code is not."""
     from importlib.metadata import entry_points
 
+    found: dict[str, Entry] = {}
     for point in entry_points(group="bidzoo.games"):
         source = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
-        if point.name in GAMES or not fullmatch(_ID, point.name):
-            warn(f"{source} announces a game {point.name!r}: expected a new id such as 'my_game_v0'", stacklevel=3)
+        has = GAMES.get(point.name) or found.get(point.name)
+        if has or not fullmatch(_ID, point.name):
+            taken = f", which {has.source} has" if has else ""
+            warn(
+                f"{source} announces a game {point.name!r}{taken}: expected a new id such as 'my_game_v0'", stacklevel=3
+            )
         else:
-            _announced[point.name] = Entry("", _gymnasium_id(point.name), "", point.value, source)
+            found[point.name] = Entry("", _gymnasium_id(point.name), "", point.value, source)
+    _announced.update(found)
     _notify()
 
 
 def available() -> tuple[str, ...]:
     """Every id ``make`` accepts."""
     return tuple(entries())
+
+
+def loadable() -> tuple[str, ...]:
+    """``available()``, each loaded, without what packages announce in vain: a warning names that, and why."""
+    found = []
+    for env_id in entries():
+        try:
+            rules_of(env_id)
+        except ValueError as problem:
+            warn(str(problem), stacklevel=2)
+        else:
+            found.append(env_id)
+    return tuple(found)
 
 
 def game_id(name: str) -> str:
@@ -137,16 +156,20 @@ def rules_of(name: str) -> Callable[..., Game]:
         module, _, attribute = (entry.rules or f"{entry.module}:make_game").partition(":")
         try:
             rules: Callable[..., Game] = getattr(import_module(module), attribute)
-        except (ImportError, AttributeError) as problem:
+        except Exception as problem:  # in somebody else's package, whatever it is
+            if entry.module:
+                raise
             raise ValueError(f"{name}: {entry.rules} of {entry.source} cannot be loaded: {problem}") from problem
         return rules
     return entry.rules
 
 
 def summary(name: str) -> str:
-    """What the game is, in a line; of one that is announced this imports its package."""
-    entry = _entry(name)
-    return entry.summary or (getdoc(rules_of(name)) or "").partition("\n")[0]
+    """What the game is, in a line, or why it cannot be loaded; of one that is announced this imports its package."""
+    try:
+        return _entry(name).summary or (getdoc(rules_of(name)) or "").partition("\n")[0]
+    except ValueError as problem:  # somebody else's package: lists go on
+        return str(problem)
 
 
 def options(name: str) -> dict[str, Any]:
@@ -210,6 +233,7 @@ def make(env_id: GameId | str, **options: Any) -> TableEnv:
     kind = env_class(env_id)
     check_names(game_id(env_id), kind, options)
     env = kind(**options)
+    _check_id(game_id(env_id), env.game)
     _check_new(env_id, env.game)
     return env
 
@@ -232,7 +256,16 @@ def _made(env_id: str, options: dict[str, Any]) -> Game:
 
     rules = rules_of(env_id)
     check_names(game_id(env_id), rules, options)
-    return game_of(rules, options)
+    game = game_of(rules, options)
+    _check_id(game_id(env_id), game)
+    return game
+
+
+def _check_id(env_id: str, rules: Any) -> None:
+    """Matches, agents and records ask a game for its id, and look it up."""
+    found = getattr(rules, "id", env_id)
+    if found != env_id:
+        raise ValueError(f"game {env_id!r}: its rules have the id {found!r}, expected the same")
 
 
 _checked: set[tuple[Callable[..., Game], str]] = set()
@@ -299,7 +332,7 @@ def register_game(
 
     Args:
         rules: a ``Game`` class, or a function that makes a game; its arguments are the options of ``make``.
-        env_id: default ``rules.id``; of the form ``name_v0``.
+        env_id: the ``id`` of the game, by default ``rules.id``, which a function lacks; of the form ``name_v0``.
         summary: a line for ``bidzoo list``; default: the first of the docstring.
         gymnasium_id: default ``bidzoo/Name-v0``.
 
@@ -315,6 +348,7 @@ def register_game(
     if isabstract(rules):
         missing = ", ".join(sorted(rules.__abstractmethods__))  # type: ignore[attr-defined]
         raise ValueError(f"game {env_id!r}: {rules.__name__} leaves out {missing}")
+    _check_id(env_id, rules)
     about = summary or (getdoc(rules) or "").partition("\n")[0]
     _registered[env_id] = Entry("", gymnasium_id or _gymnasium_id(env_id), about, rules, _place(rules))
     _notify()

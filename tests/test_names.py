@@ -2,6 +2,8 @@
 
 import inspect
 import re
+import subprocess
+import sys
 from typing import get_args
 
 import pytest
@@ -15,6 +17,13 @@ from bidzoo.cli import main
 def test_literals_are_the_registries():
     assert get_args(registry.GameId) == tuple(registry.GAMES)
     assert get_args(agents.AgentName) == tuple(agents.AGENTS)
+
+
+def test_every_public_name_is_completed():
+    """In a new process, since ``bidzoo.bridge`` comes when it is asked for."""
+    code = "import bidzoo; print(set(bidzoo.__all__) <= set(dir(bidzoo)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
 
 
 def words(text):

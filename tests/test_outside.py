@@ -104,6 +104,83 @@ def test_the_tabular_agents_solve_it(example):
     assert means["random"] + 0.3 < means["cfr"] <= means["exact"] + 1e-6
 
 
+# ---- packages that have slips -----------------------------------------------------------------
+
+OTHER = '''
+from bidzoo_hint.game import Hint
+
+class Same(Hint):
+    """Has the id of Hint."""
+'''
+
+
+@pytest.fixture
+def slips(example, tmp_path, monkeypatch):
+    """A second package, installed beside the example, with entry points that lead nowhere or are taken."""
+    folder = tmp_path / "slips"
+    about = folder / "slips-2.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: slips\nVersion: 2.0\n")
+    (about / "entry_points.txt").write_text(
+        "[bidzoo.games]\ngone_v0 = slips:Gone\nbroken_v0 = slips_broken:Game\nother_v0 = slips:Same\n"
+        "spades_v0 = slips:Same\nhint_v0 = slips:Same\n[bidzoo.agents]\nopener = slips:Same\n"
+    )
+    (folder / "slips.py").write_text(OTHER)
+    (folder / "slips_broken.py").write_text("def Game(:\n")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(folder)])
+    monkeypatch.setattr(registry, "_listeners", {})  # PettingZoo and the others keep what they are told
+    yield
+    sys.modules.pop("slips", None)
+
+
+@pytest.mark.filterwarnings("ignore:slips 2.0 announces")
+def test_a_package_that_cannot_be_loaded_stands_in_nobodys_way(slips):
+    text = " ".join(run("list").output.replace("│", " ").split())
+    for words in (
+        "gone_v0: slips:Gone of slips 2.0",
+        "slips_broken:Game of slips 2.0",
+        "cannot be loaded",
+        "minibridge_v0",
+    ):
+        assert words in text
+    with pytest.warns(UserWarning, match="cannot be loaded") as said:
+        assert {"hint_v0", "minibridge_v0"} <= {one["id"] for one in catalog.menu()}
+    assert {"gone_v0", "broken_v0"} <= {str(one.message).partition(":")[0] for one in said}
+    with pytest.raises(ValueError, match=r"broken_v0: slips_broken:Game of slips 2.0 cannot be loaded: invalid syntax"):
+        bidzoo.make("broken_v0")
+
+
+def test_of_two_packages_with_one_name_the_first_has_it(slips):
+    with pytest.warns(UserWarning) as said:
+        assert registry.entries()["hint_v0"].source == agents.entries()["opener"].source == "bidzoo-hint 1.0"
+    for words in (
+        "slips 2.0 announces a game 'hint_v0', which bidzoo-hint 1.0 has",
+        "slips 2.0 announces a game 'spades_v0', which bidzoo has",
+        "slips 2.0 announces an agent 'opener', which bidzoo-hint 1.0 has: use slips:Same",
+    ):
+        assert any(words in str(one.message) for one in said)
+
+
+@pytest.mark.filterwarnings("ignore:slips 2.0 announces")
+@pytest.mark.parametrize("make", [bidzoo.make, bidzoo.make_game, bidzoo.check_game])
+def test_a_game_has_the_id_it_is_known_by(slips, make):
+    """Matches look it up by that id."""
+    with pytest.raises(ValueError, match="game 'other_v0': its rules have the id 'hint_v0', expected the same"):
+        make("other_v0")
+
+
+def test_a_game_registers_by_its_id(example, monkeypatch):
+    from bidzoo_hint.game import Hint
+
+    monkeypatch.setattr(registry, "_registered", {})
+    monkeypatch.setattr(registry, "_listeners", {})
+    with pytest.raises(ValueError, match="game 'other_v0': its rules have the id 'hint_v0'"):
+        bidzoo.register_game(Hint, env_id="other_v0")
+    bidzoo.register_game(lambda: Hint(size=3), env_id="other_v0")
+    with pytest.raises(ValueError, match="game 'other_v0': its rules have the id 'hint_v0'"):
+        bidzoo.make("other_v0")
+
+
 # ---- by place, by file, as a function -----------------------------------------------------------
 
 MINE = '''
@@ -126,6 +203,11 @@ number = 3
 
 class Nameless:
     pass
+
+
+class Loaded(Agent):
+    def __init__(self, path, step=1):
+        self.path = path
 
 
 def first(observation, mask):
@@ -151,6 +233,7 @@ def mine(tmp_path, monkeypatch):
 
 def test_agents_by_their_place(mine):
     assert agents.make("mine_too:Agent", step=2).step == 2
+    assert agents.make("mine_too:Loaded", path="w.npz").path == "w.npz"
     assert agents.make("mine_too:ready") is sys.modules["mine_too"].ready
     named = agents.make("other=mine_too:ready")
     assert named.name == "other" and sys.modules["mine_too"].ready.name == "mine"
@@ -172,6 +255,16 @@ def test_agents_by_their_place(mine):
             "'mine_too:Agent' does not play minibridge_v0; choose from random, ",
         ),
         ("mine_too:first", None, TypeError, "bidzoo.agents.resolve(function, game)"),
+        ("mine_too:Loaded", None, ValueError, "'mine_too:Loaded' needs 'path'; give it a default"),
+        ("mine_too.py", None, ValueError, "expected a module and a name in it, 'mine_too:Name'"),
+        (
+            "mine_too.py:Agent",
+            None,
+            ValueError,
+            "'mine_too.py:Agent': expected a module and a name in it, 'mine_too:Agent'",
+        ),
+        ("bots/mine_too.py:Agent", None, ValueError, "a name in it, 'bots.mine_too:Agent'"),
+        ("../mine_too.py:Agent", None, ValueError, "a name in it, 'mine_too:Agent'"),
         ("needs:Agent", None, ImportError, "nowhere_to_be_found"),
         ("a/b.safetensors", None, FileNotFoundError, "a/b.safetensors: no such file of weights"),
         (lambda: 3, "minibridge", TypeError, "not a policy"),

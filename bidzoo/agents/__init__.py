@@ -17,7 +17,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
-from inspect import getdoc, isclass
+from inspect import Parameter, getdoc, isclass
 from pathlib import Path
 from re import fullmatch
 from typing import TYPE_CHECKING, Any, Literal
@@ -179,13 +179,18 @@ def entry(text: str, game: str | None = None) -> Entry:
 
     Raises:
         KeyError: no agent of that name; names the nearest and the choices.
-        FileNotFoundError, ValueError: no such file, or one that is no agent's weights.
+        FileNotFoundError, ValueError: no such file, or one that is no agent's weights; a file of code.
     """
     if text in AGENTS or text in _registered:
         return AGENTS.get(text) or _registered[text]
     announced = _announced()
     if text in announced:
         return Entry(announced[text].value, "", (), _source(announced[text]))
+    code = fullmatch(r"(.+)\.py(?::(.*))?", text)
+    if code:
+        place = Path(code[1])
+        module = ".".join(place.parts) if all(part.isidentifier() for part in place.parts) else place.name
+        raise ValueError(f"agent {text!r}: expected a module and a name in it, '{module}:{code[2] or 'Name'}'")
     if fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*", text):
         return Entry(text, "", (), text)
     if Path(text).suffix or Path(text).name != text:
@@ -239,11 +244,13 @@ def _announced() -> dict[str, EntryPoint]:
     """What installed packages announce, read from their metadata; nothing of theirs is imported."""
     from importlib.metadata import entry_points
 
-    found = {}
+    found: dict[str, EntryPoint] = {}
     for point in entry_points(group="bidzoo.agents"):
-        if point.name in AGENTS:
+        if point.name in AGENTS or point.name in found:
+            owner = "bidzoo" if point.name in AGENTS else _source(found[point.name])
             warn(
-                f"{_source(point)} announces an agent {point.name!r}, which bidzoo has: use {point.value}", stacklevel=3
+                f"{_source(point)} announces an agent {point.name!r}, which {owner} has: use {point.value}",
+                stacklevel=3,
             )
         else:
             found[point.name] = point
@@ -457,6 +464,9 @@ def _policy_of(text: str, thing: Any, game: str | Game | None, options: dict[str
     if not callable(thing):
         raise ValueError(f"agent {text!r} is {thing!r}, expected a class, a function or an agent")
     check_names(f"agent {text!r}", thing, options)
+    for option, default in (options_of(thing) or {}).items():
+        if default is Parameter.empty and option not in options:
+            raise ValueError(f"agent {text!r} needs {option!r}; give it a default, or name a function that sets it")
     made = thing(**options)
     if not isinstance(made, Policy):
         raise ValueError(f"agent {text!r} made {made!r}, expected an object with name and act(views, legal, rng)")

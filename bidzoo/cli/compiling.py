@@ -23,7 +23,7 @@ def compile_kernels(
     from bidzoo.core import jobs, threads
 
     began = time.perf_counter()
-    meant = {registry.game_id(name) for name in games} if games else set(registry.entries())
+    meant = {registry.game_id(name) for name in games} if games else set(registry.loadable())
     parts = apart([one for one in everything() if one[0] in meant])
     with progress() as report:
         report("compiling", 0, len(parts))

@@ -89,7 +89,7 @@ def offers() -> dict[str, Offer]:
     """All by id: bidzoo's games, and the small ones that are registered or announced."""
     return OFFERS | {
         env_id: Offer(env_id, env_id.rpartition("_v")[0].replace("_", " ").title(), registry.summary(env_id), _PAIR)
-        for env_id in registry.available()
+        for env_id in registry.loadable()
         if env_id not in registry.GAMES and agents.is_small(env_id)
     }
 

@@ -18,11 +18,17 @@ class RLlibEnv(MultiAgentEnv):
 
     Args:
         config: ``{"env_id": "minibridge_v0", ...}``, the rest as in ``bidzoo.make``.
+
+    Raises:
+        ValueError: ``config`` names no game; otherwise as of ``bidzoo.make``.
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
-        options = dict(config)
+        options = dict(config or {})
+        if "env_id" not in options:
+            raise ValueError(f"env_config {options}: expected a game, {{'env_id': 'minibridge_v0', ...}}")
         self.env: TableEnv = make(options.pop("env_id"), **options)
+        self.render_mode = self.env.render_mode
         self.possible_agents = list(self.env.possible_agents)
         self.agents = list(self.possible_agents)
         game = self.env.game
@@ -49,12 +55,20 @@ class RLlibEnv(MultiAgentEnv):
         mover = self.env.agent_selection
         if set(action_dict) != {mover}:
             raise ValueError(f"expected an action of {mover}, got {sorted(action_dict)}")
-        self.env.step(int(action_dict[mover]))
+        self.env.step(action_dict[mover])
         over = any(self.env.terminations.values())
         ends = {"__all__": over}, {"__all__": False}
         if not over:
             return self._seen(self.env.agent_selection), {}, *ends, {}
         return self._seen(*self.possible_agents), dict(self.env.rewards), *ends, {}
+
+    def render(self) -> Any:
+        """The table as the ``render_mode`` of ``config`` says."""
+        return self.env.render()
+
+    def close(self) -> None:
+        """Close the window of ``render_mode="human"``."""
+        self.env.close()
 
     def _seen(self, *agents: str) -> dict[str, dict[str, Any]]:
         shown = {}

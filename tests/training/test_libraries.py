@@ -55,3 +55,21 @@ def test_rllib_env_is_the_aec_environment():
             over = ends["__all__"]
             assert rewards == (plain.rewards if over else {})
         assert set(shown) == {"player_0", "player_1"} and all(plain.terminations.values())
+
+
+def test_rllib_env_says_what_is_wrong():
+    pytest.importorskip("ray.rllib")
+    from bidzoo.wrappers.rllib import RLlibEnv
+
+    env = RLlibEnv({"env_id": "minibridge_v0", "render_mode": "ansi"})
+    (agent,) = env.reset(seed=1)[0]
+    before = env.render()
+    for action in (1.7, np.float32(0.9), "1", None):
+        with pytest.raises(ValueError, match="is not an action"):
+            env.step({agent: action})
+    assert isinstance(before, str) and env.render() == before and env.render_mode == "ansi"
+    env.step({agent: np.array(1)})
+    env.close()
+    for config in ({}, None):
+        with pytest.raises(ValueError, match=r"expected a game, {'env_id': 'minibridge_v0'"):
+            RLlibEnv(config)

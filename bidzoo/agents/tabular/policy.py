@@ -209,8 +209,7 @@ def _game_shown(record: Any) -> SignallingGame:
     try:
         return game_shown(record)
     except KeyError:  # views from another process: nobody has made the game in this one
-        for game_id in registry.available():
-            registry.rules_of(game_id)
+        registry.loadable()
         return game_shown(record)
 
 
