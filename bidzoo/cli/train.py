@@ -1,7 +1,8 @@
 """``bidzoo train``: one command a stage. Stopped at any moment, the same command goes on where it was.
 
 Networks are fitted to recorded auctions (``sl``, ``belief``) or to solved deals (``evaluator``), or learn by self-play
-on solved deals (``ppo``, ``rpi``, the actor-critics ``rl``, ``a2c`` and ``jps``; without opponents ``baseline16`` and ``pbl``).
+on solved deals (``ppo``, ``rpi``, the actor-critics ``rl``, ``a2c`` and ``jps``; without opponents ``baseline16`` and
+``pbl``).
 Every run says a line a measurement, draws its curves, and writes where its weights come from.
 """
 

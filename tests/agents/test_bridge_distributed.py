@@ -39,7 +39,7 @@ def tensors(folder):
 
 
 def test_two_processes_are_one(tmp_path):
-    """sl from recorded calls, then ppo and rpi by self-play, in two parts: each goes on from the first process's checkpoint."""
+    """sl from calls, then ppo and rpi by self-play, in two parts: each goes on from the first process's checkpoint."""
     record(Sayc(), 80).save(tmp_path / "auctions.npz")
     small = ["--width", 24, "--depth", 2, "--every", 3]
     fit = ["sl", tmp_path / "auctions.npz", *small, "--set", "batch=32", "--set", "learning_rate=1e-2"]

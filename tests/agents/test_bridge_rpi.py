@@ -88,7 +88,7 @@ def test_whom_it_meets(monkeypatch):
     for slip, options in ((r"self_play 0.5 with 0", {"self_play": 0.5}), (r"unit 0.0 and", {"unit": 0.0})):
         with pytest.raises(ValueError, match=slip):
             trainer(**options)
-    with pytest.raises(ValueError, match="self_play 1.0 with 1"):
+    with pytest.raises(ValueError, match=r"self_play 1\.0 with 1"):
         trainer(opponents=[Pass()])
 
 

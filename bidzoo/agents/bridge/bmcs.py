@@ -6,6 +6,7 @@ policy on the deals that remain. The call with the highest sum of results is mad
 
 ``bmcs``           as in the paper
 ``bmcs-sl``        the other side is believed to bid as ``sl`` does, which explains strangers better
+``bmcs-rpi``       the same over the policy ``rpi``
 ``bmcs-weighted``  deals weigh how likely the calls are with them over how likely they were drawn
 ``rl-mcs``         deals drawn uniformly (Table IV), as in the PI-Search of Lockhart et al. 2020 (``pi.py``)
 

@@ -1,7 +1,7 @@
 """``rpi``: rollout policy iteration, by regression of what every likely call leads to.
 
-A policy is improved by trying its likely calls in a rollout and learning which was best (Lagoudakis and Parr 2003). Here
-the learner's logits are values: the differences between the calls of a decision, in IMPs.
+A policy is improved by trying its likely calls in rollouts and learning which was best (Lagoudakis and Parr 2003).
+Here the learner's logits are values: the differences between the calls of a decision, in IMPs.
 
 1. The policy plays boards, calls drawn by chance, half-way settled ones too: chance is ``softmax(value / unit)``.
 2. Where more than one call has a chance of ``least``, each is made on the same cards and played out by likeliest calls.
@@ -22,10 +22,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bidzoo.agents.bridge import distributed, network, selfplay, trainer
 from bidzoo.agents.bridge.network import Network, NetworkPolicy, forward
-from bidzoo.agents.bridge.selfplay import BOTH, Decisions, Opponent, Several, actor
+from bidzoo.agents.bridge.selfplay import BOTH, Actor, Decisions, Opponent, Several, actor
 from bidzoo.agents.bridge.trainer import Figures, means
 from bidzoo.agents.policy import Policy
 from bidzoo.core.arrays import digest
@@ -122,9 +123,7 @@ class Trainer(trainer.Trainer):
         sides = np.where(self._drawn(boards) == 0, BOTH, rows % 2)
         policy = network.module_of(self.player(), self.device)
         drawing, likeliest = (actor(policy, self.device, greedy) for greedy in (False, True))
-        states, decisions = selfplay.play(
-            self.game, boards, options.seed, drawing, self._others(drawing), sides, iteration
-        )
+        _, decisions = selfplay.play(self.game, boards, options.seed, drawing, self._others(drawing), sides, iteration)
         self.games += options.boards
         call, _ = selfplay.candidates(decisions.log_chances, options.most, options.least)
         where, open_ = boards[decisions.board], (call[:, 1:] >= 0).any(1)
@@ -146,7 +145,7 @@ class Trainer(trainer.Trainer):
         strange = row >= self.options.self_play * self.options.boards
         return np.where(strange, 1 + row // 2 % max(1, len(self.opponents)), 0)
 
-    def _others(self, itself: Opponent) -> Opponent:
+    def _others(self, itself: Actor) -> Opponent:
         return Several([itself, *self.opponents], self._drawn) if self.opponents else itself
 
     def _batch(self, decisions: Decisions, boards: I64, call: I64, gain: I64 | None = None) -> TrainingBatch:
@@ -163,7 +162,7 @@ class Trainer(trainer.Trainer):
             at = row, call[row, place]
             target[at], weight[at], tried[at] = gain[row, place], 1, 1
         weight[n, call[:, 0]] = 0
-        mine = [decisions.observation, call[:, 0], target, tried, weight, decisions.length, boards]
+        mine: list[NDArray[Any]] = [decisions.observation, call[:, 0], target, tried, weight, decisions.length, boards]
         *columns, length, board = distributed.gathered(mine)
         order = np.lexsort((board, length))
         return TrainingBatch._make(column[order] for column in columns)
