@@ -99,6 +99,28 @@ def test_options_before_a_subcommand_are_refused(capsys, monkeypatch):
     assert "--boards and --json before 'bridge': options of a subcommand come after it, bench bridge --..." in said
 
 
+def test_a_page_is_not_written_over_results(capsys, monkeypatch, tmp_path):
+    results = tmp_path / "bench.json"
+    results.write_text("{}")
+    said = refused(capsys, monkeypatch, "report", results, "--out", results)
+    assert "ending '.json', expected .html" in said and results.read_text() == "{}"
+
+
+def test_standard_input_may_be_closed(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "standard input: no boards" in refused(capsys, monkeypatch, "replay", "-")
+
+
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])  # the latter is the C locale's
+def test_tables_on_an_ascii_terminal(monkeypatch, errors):
+    out = TextIOWrapper(BytesIO(), "ascii", errors)
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(main, "app", lambda: print("0.5 ± 0.1"))
+    main.main()
+    out.flush()
+    assert out.buffer.getvalue() == b"0.5 ? 0.1\n"
+
+
 @pytest.mark.parametrize(
     "command", [["bench", "bridge", "--agents"], ["bench", "cross-play", "--agents"], ["play", "--seats"]]
 )

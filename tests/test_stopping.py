@@ -1,4 +1,7 @@
-"""Ctrl-C: a command ends with its workers, also in the middle of a kernel, and says how to go on."""
+"""Ctrl-C: a command ends with its workers, also in the middle of a kernel, and says how to go on.
+
+Killed by itself, it leaves no worker behind.
+"""
 
 import os
 import signal
@@ -39,6 +42,18 @@ threading.Thread(target=tell, daemon=True).start()
 spin(1, begun)
 """
 
+TASKS = """
+import functools, time
+from bidzoo.core import jobs
+
+def work(weights, number):
+    time.sleep(0.01)
+
+if __name__ == "__main__":  # tasks larger than a pipe holds: one is always half written
+    for _ in jobs.run(functools.partial(work, bytes(1 << 20)), [(k,) for k in range(100_000)], workers=2):
+        print("working", flush=True)
+"""
+
 
 def start(folder: Path, script: str, *words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
@@ -62,6 +77,20 @@ def stop(process: subprocess.Popen[str]) -> str:
     return said
 
 
+def nobody_is_left(process: subprocess.Popen[str]) -> bool:
+    """All processes of the command end, soon."""
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        process.poll()
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGKILL)
+    return False
+
+
 def test_workers_end_too_and_the_command_goes_on(tmp_path: Path) -> None:
     process = start(tmp_path, COMMAND, "deals", "generate", "500", "--out", "d.npz", "--workers", "2")
     journal = tmp_path / "d.npz.journal"
@@ -70,13 +99,15 @@ def test_workers_end_too_and_the_command_goes_on(tmp_path: Path) -> None:
         time.sleep(0.1)
     assert stop(process) == "\nbidzoo: stopped; the same command goes on from d.npz.journal\n"
     assert journal.exists() and not (tmp_path / "d.npz").exists()
-    while time.monotonic() < until:
-        try:
-            os.killpg(process.pid, 0)
-        except ProcessLookupError:  # nobody is left
-            return
-        time.sleep(0.1)
-    raise AssertionError("workers are left")
+    assert nobody_is_left(process)
+
+
+@pytest.mark.parametrize("how", ["SIGKILL", "SIGTERM"])
+def test_workers_of_a_killed_process_end(tmp_path: Path, how: str) -> None:
+    with start(tmp_path, TASKS) as process:
+        assert process.stdout is not None and process.stdout.readline() == "working\n"
+        os.kill(process.pid, signal.Signals[how])  # alone, as ``timeout`` and schedulers may
+        assert nobody_is_left(process)
 
 
 def test_in_the_middle_of_a_kernel(tmp_path: Path) -> None:

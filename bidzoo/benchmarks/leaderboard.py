@@ -185,7 +185,10 @@ def load(path: str | Path) -> Entry:
     if set(entry.values) != set(challenge.opponents):
         raise ValueError(f"{path}: values: {', '.join(entry.values)}, expected {', '.join(challenge.opponents)}")
     for opponent in challenge.opponents:
-        entry.numbers(opponent)
+        try:
+            entry.numbers(opponent)
+        except ValueError as problem:
+            raise ValueError(f"{path}: {problem}") from problem
     return entry
 
 

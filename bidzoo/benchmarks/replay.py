@@ -35,7 +35,7 @@ def read(path: str | Path) -> list[Any]:
     """
     path = Path(path)
     if str(path) == "-":
-        path, given = INPUT, _of_input(sys.stdin.buffer.read())
+        path, given = INPUT, _of_input(sys.stdin.buffer.read() if sys.stdin else b"")
     elif path.suffix.lower() in READERS:
         given = read_boards(path)
     elif path.suffix in records.ENDINGS:

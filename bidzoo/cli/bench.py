@@ -50,6 +50,14 @@ def _pictures(folder: Path | None) -> Path | None:
     return folder
 
 
+def _page(path: Path) -> Path:
+    """As ``writable``, by a page's name: a slip must not write over a result file."""
+    if path.suffix not in (".html", ".htm"):
+        raise typer.BadParameter(f"{path}: ending {path.suffix!r}, expected .html")
+    writable(path)
+    return path
+
+
 @contextmanager
 def kept(ledger: Path | None, suite: str) -> Iterator[Path]:
     """``ledger``; without one a file in runs/, which goes when the suite has ended."""
@@ -273,7 +281,7 @@ def bridge_selfplay(
 
 def report(
     files: Annotated[list[Path] | None, typer.Argument(help="Result files; default: all in runs/.")] = None,
-    out: Annotated[Path, typer.Option(callback=writable, help="The page to write.")] = Path("runs/report.html"),
+    out: Annotated[Path, typer.Option(callback=_page, help="The page to write.")] = Path("runs/report.html"),
 ) -> None:
     """Turn result files into one self-contained HTML page."""
     from bidzoo.benchmarks import report

@@ -64,8 +64,8 @@ def enter(
     chosen = leaderboard.challenge_named(challenge)
     with kept(ledger, f"leaderboard-{challenge}") as kept_in, progress() as report:
         entry = leaderboard.enter(chosen, agent, source, workers, kept_in, report)
-    path = json or Path("runs", "leaderboard", f"{challenge}-{entry.name}.json")
-    leaderboard.save(path, entry)
+        path = json or Path("runs", "leaderboard", f"{challenge}-{entry.name}.json")
+        leaderboard.save(path, entry)  # before the ledger goes
     results.show([leaderboard.ranking(chosen, [entry])])
     typer.echo(f"{entry.name}: {entry.seconds:.0f} s, written to {path}")
 

@@ -106,7 +106,7 @@ def main() -> None:
     """Run the command line; an expected error is one line on standard error and exit status 2."""
     options.watch()
     warnings.showwarning = _warned_of
-    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
         sys.stdout.reconfigure(errors="replace")  # of an encoding without suits
     try:
         app()

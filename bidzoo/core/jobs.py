@@ -17,6 +17,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -95,6 +96,17 @@ def _identity(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def _end_with(parent: int) -> None:
+    """End this worker when process ``parent`` has ended; it would wait for tasks forever, its output open."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()
+
+
 _executor: Any = None  # of the last loky tasks
 
 
@@ -132,7 +144,9 @@ def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
     while waiting:
         before = len(waiting)
         with _interrupts_blocked():
-            _executor = executor = get_reusable_executor(max_workers=workers, env=WORKER)  # a new one after a death
+            _executor = executor = get_reusable_executor(  # a new one after a death
+                max_workers=workers, env=WORKER, initializer=_end_with, initargs=(os.getpid(),)
+            )
             futures = {executor.submit(_on_one_thread, function, *tasks[number]): number for number in sorted(waiting)}
         try:
             for future in done_first(futures):
