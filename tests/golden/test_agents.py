@@ -13,8 +13,10 @@ NETWORKS = (
     "sl",
     "rl",
     "ppo",
+    "rpi",
     "bmcs",
     "bmcs-sl",
+    "bmcs-rpi",
     "bmcs-weighted",
     "rl-mcs",
     "pi",
@@ -28,6 +30,7 @@ NETWORKS = (
 DECISIONS = {
     "bmcs": 90,
     "bmcs-sl": 90,
+    "bmcs-rpi": 90,
     "bmcs-weighted": 90,
     "rl-mcs": 90,
     "pi-search": 90,

@@ -98,6 +98,7 @@ def networks():
         judged = ["--every", 1, "--boards", 12, "--against", start]
         stages |= {
             "ppo": (["--start", start, *judged], ["iterations=2", "boards=16", "minibatch=64", "average=0.5"]),
+            "rpi": (["--start", start, *judged], ["iterations=2", "boards=16", "minibatch=64", "average=0.5"]),
             "rl": (["--start", start, *judged], [*PAIRS, "value_width=16", "warm_up=1"]),
             "pi": (["--start", start, *judged], ["iterations=2", "boards=8", "searches=6", "r_max=12", "p_max=60"]),
             "a2c": (["--every", 1, "--boards", 0], PAIRS),
