@@ -24,7 +24,7 @@ from bidzoo.core.options import choose_from
 EXPERTS = ("expert-sayc", "expert-21gf", *STRANGERS)
 WILD = "expert-wild"
 MEAN = "mean IMPs a board"  # column: over the four systems
-DEFAULT = ("sayc", "sl", "sl-wide", "a2c-bridge", "jps-bridge", "baseline19", "rl", "ppo", "bmcs")
+DEFAULT = ("sayc", "sl", "sl-wide", "a2c-bridge", "jps-bridge", "baseline19", "rl", "ppo", "rpi", "bmcs")
 BESIDE = ("sayc", "sl", "rl", "ppo", *EXPERTS)  # agents of the matrix of partners
 
 # ---- against -----------------------------------------------------------------------------
