@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
-from inspect import getdoc, isabstract
+from inspect import Parameter, getdoc, isabstract
 from re import fullmatch, sub
 from typing import TYPE_CHECKING, Any, Literal, overload
 from warnings import warn
@@ -111,15 +111,18 @@ def available() -> tuple[str, ...]:
 
 
 def loadable() -> tuple[str, ...]:
-    """``available()``, each loaded, without what packages announce in vain: a warning names that, and why."""
+    """``available()``, each loaded, without what cannot be made by its name alone: a warning names that, and why."""
     found = []
     for env_id in entries():
         try:
-            rules_of(env_id)
+            needed = [name for name, default in options(env_id).items() if default is Parameter.empty]
         except ValueError as problem:
             warn(str(problem), stacklevel=2)
         else:
-            found.append(env_id)
+            if needed:
+                warn(f"{env_id} of {_known()[env_id].source}: option {needed[0]!r} has no default", stacklevel=2)
+            else:
+                found.append(env_id)
     return tuple(found)
 
 

@@ -133,6 +133,7 @@ def entry(**changes):
         ),
         ({"values": {"cfr": "one " * 30, "random": "1 " * 30}}, ValueError, "values against cfr: could not convert"),
         ({"seconds": "long"}, ValueError, "seconds: 'long', expected a number"),
+        ({"name": " "}, ValueError, "name: ' ', expected what the agent is called"),
     ],
 )
 def test_what_is_no_entry(tmp_path, changes, error, words):

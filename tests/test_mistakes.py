@@ -9,7 +9,7 @@ from bidzoo import agents
 from bidzoo.agents.bridge import a2c, jps, ppo, rl, trainer
 from bidzoo.agents.spades.curves_training import CurveOptions
 from bidzoo.agents.spades.learned_training import LearnedOptions
-from bidzoo.benchmarks import match
+from bidzoo.benchmarks import match, throughput
 from bidzoo.envs.bridge import deals
 from bidzoo.envs.bridge.score import par, score
 from bidzoo.envs.signalling.compiled import compile_game
@@ -53,6 +53,7 @@ def seen():
         (lambda: bidzoo.make(BRIDGE, rewards="par"), TypeError, "no option 'rewards'; did you mean 'reward'?"),
         (lambda: bidzoo.make(BRIDGE, observation="jps276"), ValueError, "'jps276'; did you mean 'jps267'?"),
         (lambda: agents.make("sl", weights="none").network, ValueError, "no packaged weights 'none'; choose from a2c"),
+        (lambda: throughput.main(float("nan")), ValueError, "seconds nan: expected a length of a slice, more than 0"),
         (lambda: agents.make("sl", weights="no.bin").network, FileNotFoundError, "no.bin: no such file of weights"),
     ],
 )

@@ -50,7 +50,7 @@ def test_it_is_listed(example):
 
 def test_nothing_of_it_is_imported_before_it_is_used(example):
     assert {"hint_v0"} < set(bidzoo.available()) and {"opener", "longest"} < set(agents.available())
-    with pytest.raises(KeyError, match=r"unknown agent 'oponer'; did you mean 'opener'\?"):
+    with pytest.raises(KeyError, match=r"unknown agent 'oponer'; did you mean 'opener'\? .*; or give package\."):
         agents.make("oponer")
     assert not [name for name in sys.modules if name.split(".")[0] == "bidzoo_hint"]
 
@@ -111,6 +111,9 @@ from bidzoo_hint.game import Hint
 
 class Same(Hint):
     """Has the id of Hint."""
+
+def needs(size):
+    return Hint(size)
 '''
 
 
@@ -122,8 +125,8 @@ def slips(example, tmp_path, monkeypatch):
     about.mkdir(parents=True)
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: slips\nVersion: 2.0\n")
     (about / "entry_points.txt").write_text(
-        "[bidzoo.games]\ngone_v0 = slips:Gone\nbroken_v0 = slips_broken:Game\nother_v0 = slips:Same\n"
-        "spades_v0 = slips:Same\nhint_v0 = slips:Same\n[bidzoo.agents]\nopener = slips:Same\n"
+        "[bidzoo.games]\ngone_v0 = slips:Gone\nbroken_v0 = slips_broken:Game\nneeds_v0 = slips:needs\n"
+        "other_v0 = slips:Same\nspades_v0 = slips:Same\nhint_v0 = slips:Same\n[bidzoo.agents]\nopener = slips:Same\n"
     )
     (folder / "slips.py").write_text(OTHER)
     (folder / "slips_broken.py").write_text("def Game(:\n")
@@ -143,9 +146,10 @@ def test_a_package_that_cannot_be_loaded_stands_in_nobodys_way(slips):
         "minibridge_v0",
     ):
         assert words in text
-    with pytest.warns(UserWarning, match="cannot be loaded") as said:
+    with pytest.warns(UserWarning, match="of slips 2.0") as said:
         assert {"hint_v0", "minibridge_v0"} <= {one["id"] for one in catalog.menu()}
     assert {"gone_v0", "broken_v0"} <= {str(one.message).partition(":")[0] for one in said}
+    assert "needs_v0 of slips 2.0: option 'size' has no default" in {str(one.message) for one in said}
     with pytest.raises(ValueError, match=r"broken_v0: slips_broken:Game of slips 2.0 cannot be loaded: invalid syntax"):
         bidzoo.make("broken_v0")
 

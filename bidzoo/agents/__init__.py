@@ -198,7 +198,8 @@ def entry(text: str, game: str | None = None) -> Entry:
         return Entry(factory, f"weights of {text}", games, text)
     known = {**AGENTS, **_registered}
     fit = [name for name in available() if game is None or name not in known or known[name].plays(game)]
-    raise KeyError(f"unknown agent {text!r}; {choose_from(text, fit)}")
+    choices = f"{choose_from(text, fit)}; or give package.module:Name or a file of weights"
+    raise KeyError(f"unknown agent {text!r}; {choices}")
 
 
 def _player_of(path: Path) -> tuple[Callable[..., Any], tuple[str, ...]]:
@@ -357,7 +358,7 @@ def make(name: AgentName | str, **options: Any) -> Policy:
     expert-polish, expert-acol,
     expert-wild
     bmcs, bmcs-sl, bmcs-rpi,              policy, opponents, belief, judge, name, workers, top_k, p_min, r_min,
-    bmcs-weighted, rl-mcs, pi-search      r_max, p_max, deals, calls, own_calls, surprise, followed, reward
+    bmcs-weighted, rl-mcs, pi-search      r_max, p_max, deals, calls, own_calls, surprise, followed, reward, prior
     bis                                   player, and parts of the bidder: nil_threshold, single_curve, endgame,
                                           conventions, blind, bid_sensitive, ...
     rb, ms, io                            player, lookup

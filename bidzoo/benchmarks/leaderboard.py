@@ -182,6 +182,8 @@ def load(path: str | Path) -> Entry:
     """The entry in a file; ValueError names file and field where it is none, KeyError an unknown challenge."""
     entry: Entry = parse(Entry, json_value(Path(path).read_bytes(), path), path)
     challenge = challenge_named(entry.challenge)
+    if not entry.name.strip():
+        raise ValueError(f"{path}: name: {entry.name!r}, expected what the agent is called")
     if set(entry.values) != set(challenge.opponents):
         raise ValueError(f"{path}: values: {', '.join(entry.values)}, expected {', '.join(challenge.opponents)}")
     for opponent in challenge.opponents:

@@ -226,7 +226,12 @@ def main(seconds: float = 0.4, rounds: int = 5, games: list[str] | None = None, 
         rounds: slices of each contestant.
         games: ids, default all.
         peers: also measure other suites where they are installed.
+
+    Raises:
+        ValueError: ``seconds`` is no length.
     """
+    if not 0 < seconds < np.inf:
+        raise ValueError(f"seconds {seconds}: expected a length of a slice, more than 0")
     chosen = games or list(GAMES)
     contestants = [row for env_id in chosen for row in ours(env_id)]
     contestants += [peer for peer in PEERS if peers and peer.game in chosen]

@@ -191,9 +191,7 @@ class Trainer(trainer.Trainer):
 
     def _drawn(self, boards: I64) -> I64:
         """Who is met at ``boards`` ``[B]``: 0 a past snapshot (or nobody), ``k`` the ``k``-th of the opponents."""
-        row, n = boards % self.options.boards, len(self.opponents)
-        strange = row >= (1 - self.options.strange) * self.options.boards
-        return np.where(strange, 1 + row // 2 % max(1, n), 0)
+        return selfplay.met(boards, self.options.boards, 1 - self.options.strange, len(self.opponents))
 
     def _other_side(self, greedy: bool) -> Opponent:
         past = actor(self.past, self.device, greedy)

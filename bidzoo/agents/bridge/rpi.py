@@ -141,9 +141,7 @@ class Trainer(trainer.Trainer):
 
     def _drawn(self, boards: I64) -> I64:
         """Who is met at ``boards`` ``[B]``: 0 the policy itself, ``k`` the ``k``-th of the opponents."""
-        row = boards % self.options.boards
-        strange = row >= self.options.self_play * self.options.boards
-        return np.where(strange, 1 + row // 2 % max(1, len(self.opponents)), 0)
+        return selfplay.met(boards, self.options.boards, self.options.self_play, len(self.opponents))
 
     def _others(self, itself: Actor) -> Opponent:
         return Several([itself, *self.opponents], self._drawn) if self.opponents else itself

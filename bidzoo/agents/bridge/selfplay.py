@@ -45,6 +45,12 @@ class Several(NamedTuple):
 Opponent = Actor | Policy | Several  # a network in torch, any agent, or several of them
 
 
+def met(boards: I64, size: int, first: float, opponents: int) -> I64:
+    """Who is met at ``boards`` ``[B]``, ``size`` an iteration: 0 at the share ``first`` of each, then 1 ... in turn."""
+    row = boards % size
+    return np.where(row >= first * size, 1 + row // 2 % max(1, opponents), 0)
+
+
 def log_chances(model: Any, observation: Any, legal: Any) -> Any:
     """Log-probabilities ``[n, 38]`` of a torch network at torch observations; illegal calls have about -1e9."""
     return log_softmax(forward(model, observation), legal)

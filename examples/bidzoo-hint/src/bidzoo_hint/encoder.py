@@ -20,7 +20,7 @@ LAYOUT = Layout(
 
 def lengths(hands: I64) -> I64:
     """Cards ``[B, 4]`` of each suit, C D H S, in ``hands`` ``[B]``."""
-    return held(hands).reshape(len(hands), 13, 4).sum(axis=1, dtype=np.int64)
+    return np.asarray(held(hands).reshape(len(hands), 13, 4).sum(axis=1), np.int64)
 
 
 def encode(views: States, out: I8) -> None:
