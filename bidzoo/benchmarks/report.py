@@ -30,6 +30,7 @@ TITLES = {  # of the suites, in the order of the page
     "bridge-cost": "Bridge without competition",
     "baseline19": "Bridge: estimates and calls of baseline19",
     "bridge-opponent-models": "Bridge: models of the other side",
+    "bridge-search-prior": "Bridge: what a search finds, and what the policy knows",
     "bridge-evaluator": "Bridge: double-dummy tricks by a network",
     "spades": "Spades: the bidders",
     "tabular": "Small games: the tabular agents",

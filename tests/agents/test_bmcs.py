@@ -358,6 +358,12 @@ def test_search_finds_the_call_that_pays():
     np.testing.assert_array_equal(agent.act(views[:2], legal[:2], Streams.at(0, np.arange(2))), 0)
     few = Bmcs(TwoMinds(), judge="solver", deals="uniform", r_max=6, r_min=6)
     assert few.act(views[:1], legal[:1], Streams.at(0, np.arange(1)))[0] == call_number("7NT")  # R > R_min
+    chances = agent.policy.probabilities(views[:1], legal[:1])[0]
+    found = agent.search(views[:1], chances, 0)
+    paid = found.deals.mean(found.gains)[found.calls == 0][0] / np.log(0.51 / 0.49)  # what a nat must be worth
+    for prior, call in ((0.99 * paid, 0), (1.01 * paid, call_number("7NT"))):
+        agent = Bmcs(TwoMinds(), judge="solver", deals="uniform", r_max=6, r_min=5, prior=prior)
+        assert agent.search(views[:1], chances, 0).call == call
 
 
 @pytest.mark.parametrize("agent", [Bmcs, WeightedBmcs, RlMcs])

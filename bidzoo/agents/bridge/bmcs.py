@@ -32,7 +32,7 @@ from bidzoo.agents.bridge.evaluator import CLASSES, Evaluator
 from bidzoo.agents.explanation import Explanation, chances_of
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
 from bidzoo.core.kernels import F32, F64, I8, I64, Bool, State, States, allocate, batched, row
-from bidzoo.core.options import Checked, Count, Share, Whole, check_names, takes
+from bidzoo.core.options import Checked, Count, Share, Weight, Whole, check_names, takes
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row
 from bidzoo.envs.bridge.double_dummy import solve_contracts
@@ -218,6 +218,7 @@ class Options(Checked):
     surprise: Share = 0.01  # least chance of a call that weighs
     followed: Count = 1600  # deals that are weighed by one call after the other: of more, the light ones thin out
     reward: Literal["imps", "points"] = "imps"  # IMPs over the likeliest call's result, or duplicate points
+    prior: Weight = 0.0  # of the reward, what a nat of the policy's chance is worth beside the results
 
 
 class Deals(NamedTuple):
@@ -324,7 +325,8 @@ class Bmcs:
         calls = np.asarray(order[(chances[order] > options.p_min) | (order == order[0])], np.int64)
         deals = self.deals(view, key)
         found, judged = self.judged(view, deals.hands, calls, self.judge)
-        best = int(deals.total(found).argmax()) if deals.size > options.r_min else 0
+        liked = options.prior * np.log(np.maximum(chances[calls], 1e-9))
+        best = int((deals.total(found) + deals.counts.sum() * liked).argmax()) if deals.size > options.r_min else 0
         return SearchResult(int(calls[best]), calls, deals, found, judged)
 
     def deals(self, view: States, key: int) -> Deals:
@@ -460,10 +462,11 @@ class StrangersBmcs(Bmcs):
 
 
 class RpiBmcs(StrangersBmcs):
-    """The same over the policy of rollout policy iteration."""
+    """The same over the policy of rollout policy iteration, whose logits are values: they count beside the results."""
 
     name = "bmcs-rpi"
     proposer = "rpi"
+    options = Options(prior=0.1)
 
 
 class WeightedBmcs(Bmcs):
@@ -520,4 +523,5 @@ def _sentence(found: SearchResult, options: Options) -> str:
     size = found.deals.size
     if size <= options.r_min:
         return f"Only {size} deals fit the calls: {likeliest}, the likeliest call, stands."
-    return f"{chosen} does best on {size} deals that fit the calls; gains are over {likeliest}."
+    prior = ", with what the policy thinks of it" if options.prior else ""
+    return f"{chosen} does best on {size} deals that fit the calls{prior}; gains are over {likeliest}."
