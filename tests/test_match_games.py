@@ -157,6 +157,20 @@ def test_what_lies_between_the_fields_of_a_state_goes_into_no_ledger(tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
+def test_a_ledger_tells_weights_from_others_of_the_same_name(tmp_path, monkeypatch):
+    game, boards, named = bidzoo.make_game("bridge_bidding_v0"), [np.arange(2)], []
+    (tmp_path / "data").mkdir()
+    for content in (b"old", b"new", b"old"):
+        (tmp_path / "data" / "sl.safetensors").write_bytes(content)
+        monkeypatch.setattr(match, "WEIGHTS", tmp_path / "data")
+        match._packaged.cache_clear()
+        policy = agents.make("sl")
+        with match.MatchLedger(tmp_path / "ledger", [policy]) as ledger:
+            named += ledger.names(game, [policy] * 4, 0, 0, boards)
+    match._packaged.cache_clear()
+    assert named[0] == named[2] != named[1]
+
+
 @pytest.mark.parametrize(
     ("field", "text", "fault"),
     [

@@ -4,11 +4,12 @@
 bridge by ``duplicate`` in IMPs, in the other games by ``pairings``, whose ``summary`` says who did better.
 """
 
+import hashlib
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +32,7 @@ from bidzoo.wrappers.batch import Batch, Boards, Seating, board_numbers
 
 CHUNK = 4096  # most tables in step; bounds memory, changes no result
 SHARES = 4  # tasks a worker, so that the slowest share costs little
+WEIGHTS = Path(__file__).parents[1] / "data"  # those that come with bidzoo
 LEAST = 64  # fewest boards a task, to repay sending it
 SLOW_SHARE = 10  # boards a task of a slow policy: some seconds or minutes, what a kill can cost each worker
 
@@ -209,8 +211,8 @@ class MatchLedger(Closing):
 
     Args:
         path: of the file.
-        policies: all that will play. What they are made of tells them from others of the same name; weights that come
-            with bidzoo do not count (its version does), nor does code.
+        policies: all that will play. What they are made of tells them from others of the same name; code does not
+            count, but bidzoo's version does.
 
     Raises:
         ValueError: ``path`` holds something else, or another process has it open.
@@ -250,10 +252,19 @@ class MatchLedger(Closing):
 
 
 def made_of(policy: Policy) -> str:
-    """A digest of what ``policy`` is made of; weights that come with bidzoo count by their name."""
+    """A digest of what ``policy`` is made of; weights that come with bidzoo count all, whichever it uses."""
     getattr(policy, "network", None)  # those of a file are read now, and count
-    mark: str = joblib.hash(policy)
+    mark: str = joblib.hash((policy, _packaged()))
     return mark
+
+
+@cache
+def _packaged() -> str:
+    """A digest of all weights and tables that come with bidzoo, which policies know by name."""
+    found = hashlib.sha256()
+    for path in sorted([*WEIGHTS.rglob("*.safetensors"), *WEIGHTS.glob("spades/*.npz")]):
+        found.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()
 
 
 def _packed(array: NDArray[Any]) -> str:
