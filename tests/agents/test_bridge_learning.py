@@ -189,6 +189,13 @@ def test_a_run_on_other_deals_is_another_run(tmp_path, beginner):
         run(few, reference=beginner)
 
 
+def test_a_reference_of_another_shape_is_refused(beginner):
+    wider = Architecture(POLICY.observation, POLICY.outputs, width=POLICY.width + 1, depth=POLICY.depth)
+    other = network.network_of(wider, network.module(wider, 1))
+    with pytest.raises(ValueError, match=r"reference has Architecture\(.*\), start Architecture\(.*expected the same"):
+        ppo.Trainer(beginner, Bridge(False, deals="test"), ppo.Options(), reference=other)
+
+
 def starts(algorithm, seed):
     """A network that ``algorithm`` may begin with; nothing where it begins with its own."""
     if algorithm in (baseline16, pbl):

@@ -44,6 +44,16 @@ def test_the_policy_is_the_start_at_another_temperature():
     np.testing.assert_allclose(run.player()(seen), start(seen) * 0.1 / 0.5, rtol=1e-4, atol=1e-5)
 
 
+def test_it_starts_from_a_network_with_a_critic():
+    """The value beside the calls is left out."""
+    shape = Architecture("openspiel480", 39, width=16, depth=1)
+    start = network.network_of(shape, network.module(shape, 1))
+    seen = np.random.default_rng(1).integers(0, 2, (50, 480), np.int8)
+    run = trainer(start, start_unit=0.1, unit=0.1)
+    np.testing.assert_allclose(run.player()(seen), start(seen)[:, :38], rtol=1e-4, atol=1e-5)
+    assert run.iterate(0)["decisions"] > 0
+
+
 def test_gains_are_the_differences_of_what_calls_lead_to(monkeypatch):
     """Every likely call's target is its result over the likeliest one's, from the same cards, in IMPs of the caller."""
     run = trainer(network.packaged_network("sl"), boards=40, settled=1.0, unit=0.5, start_unit=0.5)

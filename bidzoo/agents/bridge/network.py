@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypeVar
@@ -137,6 +137,12 @@ class Network(Weights):
         by = np.float32(temperature)
         softer = {name: array / by if name.startswith(last) else array for name, array in self.tensors.items()}
         return Network(self.architecture, softer)
+
+    def of_calls(self) -> Network:
+        """The network with the outputs of the 38 calls alone; a critic's value is left out."""
+        last = f"layers.{len(self.tensors) // 2 - 1}."
+        cut = {name: array[:NUM_CALLS] if name.startswith(last) else array for name, array in self.tensors.items()}
+        return Network(replace(self.architecture, outputs=NUM_CALLS), cut)
 
     def __call__(self, x: NDArray[Any]) -> F32:
         """Outputs ``[B, outputs]`` of observations ``[B, inputs]``, int8 or float32."""

@@ -133,6 +133,9 @@ class Trainer(trainer.Trainer):
         self.opponents = tuple(opponents)
         self.inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
         self.inputs["reference"] = reference.digest if reference else "start"
+        start, reference = start.of_calls(), reference and reference.of_calls()
+        if reference and reference.architecture != start.architecture:
+            raise ValueError(f"reference has {reference.architecture}, start {start.architecture}: expected the same")
         if options.start_temperature != 1:
             reference, start = reference or start, start.at_temperature(options.start_temperature)
         self.game, self.architecture = game, start.architecture
