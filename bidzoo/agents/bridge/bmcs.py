@@ -466,7 +466,7 @@ class RpiBmcs(StrangersBmcs):
 
     name = "bmcs-rpi"
     proposer = "rpi"
-    options = Options(prior=0.1)
+    options = Options(p_max=8000, prior=0.2)
 
 
 class WeightedBmcs(Bmcs):
