@@ -189,10 +189,22 @@ def test_a_run_on_other_deals_is_another_run(tmp_path, beginner):
         run(few, reference=beginner)
 
 
-def test_a_reference_of_another_shape_is_refused(beginner):
+def test_a_reference_may_be_wider_than_the_start(beginner):
     wider = Architecture(POLICY.observation, POLICY.outputs, width=POLICY.width + 1, depth=POLICY.depth)
     other = network.network_of(wider, network.module(wider, 1))
-    with pytest.raises(ValueError, match=r"reference has Architecture\(.*\), start Architecture\(.*expected the same"):
+    options = ppo.Options(boards=16, minibatch=64, epochs=1, snapshot_every=100)
+    trainer = ppo.Trainer(beginner, Bridge(False, deals="test"), options, reference=other)
+    met = set()
+    for iteration in range(8):
+        trainer.iterate(iteration)
+        met.add(trainer.met is trainer.anchor)
+    assert met == {False, True}
+
+
+def test_a_reference_that_sees_otherwise_is_refused(beginner):
+    sees = Architecture("jps267", POLICY.outputs, width=8, depth=1)
+    other = network.network_of(sees, network.module(sees, 1))
+    with pytest.raises(ValueError, match="reference sees 'jps267', start 'openspiel480': expected the same"):
         ppo.Trainer(beginner, Bridge(False, deals="test"), ppo.Options(), reference=other)
 
 

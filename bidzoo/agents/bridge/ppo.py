@@ -134,8 +134,9 @@ class Trainer(trainer.Trainer):
         self.inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
         self.inputs["reference"] = reference.digest if reference else "start"
         start, reference = start.of_calls(), reference and reference.of_calls()
-        if reference and reference.architecture != start.architecture:
-            raise ValueError(f"reference has {reference.architecture}, start {start.architecture}: expected the same")
+        if reference and reference.architecture.observation != start.architecture.observation:
+            sees, expected = reference.architecture.observation, start.architecture.observation
+            raise ValueError(f"reference sees {sees!r}, start {expected!r}: expected the same")
         if options.start_temperature != 1:
             reference, start = reference or start, start.at_temperature(options.start_temperature)
         self.game, self.architecture = game, start.architecture
@@ -149,6 +150,7 @@ class Trainer(trainer.Trainer):
             self.critic = Critic(sees, options.critic_learning_rate, options.seed, device)
             self.modules.update(critic=self.critic.model, critic_adam=self.critic.adam)
         self.snapshots: list[dict[str, F32]] = [network.arrays(self.policy)]
+        self.meets_anchor = reference is not None
         if reference:
             self.snapshots.append(network.arrays(self.anchor))
 
@@ -172,7 +174,10 @@ class Trainer(trainer.Trainer):
         boards = iteration * options.boards + rows
         sides = np.where(rows < options.self_play * options.boards, BOTH, rows % 2)
         chosen = Streams.at(options.seed, np.array([iteration]), 7).random(1)[0, 0]
-        network.load_arrays(self.past, self.snapshots[int(chosen * len(self.snapshots))])
+        number = int(chosen * len(self.snapshots))
+        self.met = self.anchor if self.meets_anchor and number == 1 else self.past  # a reference may be wider or deeper
+        if self.met is self.past:
+            network.load_arrays(self.past, self.snapshots[number])
         mine, theirs = actor(self.policy, self.device), self._other_side(False)
         states, decisions = selfplay.play(self.game, boards, options.seed, mine, theirs, sides, iteration)
         reference = self._datum(boards)
@@ -197,7 +202,7 @@ class Trainer(trainer.Trainer):
         return selfplay.met(boards, self.options.boards, 1 - self.options.strange, len(self.opponents))
 
     def _other_side(self, greedy: bool) -> Opponent:
-        past = actor(self.past, self.device, greedy)
+        past = actor(self.met, self.device, greedy)
         return Several([past, *self.opponents], self._drawn) if self.opponents else past
 
     def _datum(self, boards: I64) -> I64:
