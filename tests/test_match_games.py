@@ -17,7 +17,7 @@ from bidzoo.benchmarks.match import pairings, summary
 from bidzoo.benchmarks.results import Estimate
 from bidzoo.benchmarks.spades import gains_by_partnership, rounds_log
 from bidzoo.cli.main import app
-from bidzoo.cli.match import _bridge_agent
+from bidzoo.cli.match import _bridge_agent, _common
 
 SHORT = {"win_goal": 120, "max_rounds": 3, "variant": "cutthroat"}
 
@@ -283,7 +283,7 @@ def test_a_changed_record_is_named(spades, tmp_path, changes, problem):
             r"m\.pbn: ending '\.pbn', expected \.jsonl",
         ),
         (["sayc", "rb", "--env", "spades_v0"], ValueError, "agent 'sayc' does not play spades_v0; choose from random"),
-        (["bis", "rb"], ValueError, "agent 'bis' does not play bridge_bidding_v0"),
+        (["bis", "rb", "--env", "bridge_bidding"], ValueError, "agent 'bis' does not play bridge_bidding_v0"),
         (["cfr", "jps", "--env", "chess"], KeyError, "unknown game 'chess'; choose from bridge_bidding_v0"),
         (["cfr", "jps", "--env", "comm_v0", "--deals", "test"], ValueError, "--deals test: comm_v0 is dealt by --seed"),
         (["cfr", "jps", "--env", "comm_v0", "--set", "bits=3"], ValueError, "no option 'bits'; choose from length"),
@@ -292,12 +292,33 @@ def test_a_changed_record_is_named(spades, tmp_path, changes, problem):
             ValueError,
             "length 99: expected an integer from 1 to",
         ),
+        (["sayc", "bis"], ValueError, "sayc plays bridge_bidding_v0, bis plays spades_v0: no game in common"),
+        (["cfr", "jps"], ValueError, "cfr and jps play several games: choose one by --env, of comm_v0"),
         (["sayc", "pass", "--set", "reward=par"], ValueError, "no option 'reward'; choose from observation"),
     ],
 )
 def test_wrong_matches_are_named(words, error, problem):
     with pytest.raises(error, match=problem):
         run("match", *words)
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("bis", "random"), "spades_v0"),
+        (("random", "random"), "bridge_bidding_v0"),
+        (("pass", "random"), "bridge_bidding_v0"),
+        (("json:dumps", "rb"), "spades_v0"),
+        (("json:dumps", "json:loads"), "bridge_bidding_v0"),
+    ],
+)
+def test_the_game_is_the_one_both_play(names, said):
+    """Code that names no games plays all."""
+    assert _common(*names) == said
+
+
+def test_agents_of_spades_need_no_env():
+    assert run("match", "rb", "io", "--boards", 2) == run("match", "rb", "io", "--env", "spades_v0", "--boards", 2)
 
 
 def test_options_of_a_game_are_listed():

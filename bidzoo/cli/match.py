@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
     from bidzoo.benchmarks.records import Record
 
+AUCTION = "bridge_bidding_v0"
 BOARDS, PLAYED = 1000, 20  # default, where there is no set of deals; where cards are played by search
 OWN = ("deals", "shuffle", "augment", "reward", "reward_scale")  # bridge options that the command gives itself
 
@@ -27,9 +28,12 @@ def match(
     ],
     theirs: Annotated[str, typer.Argument(metavar="B", help="The other agent.", autocompletion=agent_names)],
     env: Annotated[
-        str,
-        typer.Option(help="Any environment, such as spades_v0 or minibridge_v0.", autocompletion=game_names),
-    ] = "bridge_bidding_v0",
+        str | None,
+        typer.Option(
+            help="Any environment, such as minibridge_v0; default: bridge_bidding_v0, or what both agents play.",
+            autocompletion=game_names,
+        ),
+    ] = None,
     options: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="An option of the game; --set help lists them."),
@@ -37,7 +41,7 @@ def match(
     boards: Annotated[
         int | None,
         typer.Option(
-            min=1, help=f"Number of boards; default: {BOARDS}; bridge_bidding_v0: every deal once; bridge_v0: {PLAYED}."
+            min=1, help=f"Number of boards; default: {BOARDS}; {AUCTION}: every deal once; bridge_v0: {PLAYED}."
         ),
     ] = None,
     seed: Seed = 0,
@@ -72,7 +76,7 @@ def match(
     from bidzoo import agents, registry
     from bidzoo.benchmarks import records
 
-    env = registry.game_id(env)
+    env = _common(ours, theirs) if env is None else registry.game_id(env)
     bridge, names = env in agents.BRIDGE, (ours, theirs)
     known = {name: value for name, value in registry.options(env).items() if not bridge or name not in OWN}
     chosen = settings(known, options)
@@ -91,6 +95,21 @@ def match(
         found = played()
         records.write(out, found)
         typer.echo(f"{counted(len(found), 'record')} written to {out}")
+
+
+def _common(ours: str, theirs: str) -> str:
+    """Bridge's auction where both agents may play it, else the only game that both play; who names none plays all."""
+    from bidzoo import agents
+
+    ours_in, theirs_in = (agents.games_of(name) for name in (ours, theirs))
+    both = [game for game in ours_in or theirs_in or (AUCTION,) if game in (theirs_in or ours_in or (AUCTION,))]
+    if AUCTION in both:
+        return AUCTION
+    if not both:
+        raise ValueError(f"{ours} plays {', '.join(ours_in)}, {theirs} plays {', '.join(theirs_in)}: no game in common")
+    if len(both) > 1:
+        raise ValueError(f"{ours} and {theirs} play several games: choose one by --env, of {', '.join(both)}")
+    return both[0]
 
 
 def _bridge(
@@ -129,7 +148,7 @@ def _bridge_agent(env: str, name: str) -> "Policy":
     from bidzoo.agents.bridge.card_play import WithCards
     from bidzoo.benchmarks.bridge import contestant
 
-    if env == "bridge_bidding_v0":
+    if env == AUCTION:
         return contestant(name)
     return agents.resolve(name, env) if env in agents.games_of(name) else WithCards(contestant(name))
 
