@@ -31,7 +31,7 @@ import numpy as np
 
 from bidzoo.agents.tabular.exact import Optimum, certified, main, silent
 from bidzoo.agents.tabular.rising_auction import (
-    Report,
+    Log,
     RisingAuction,
     U,
     best_plan,
@@ -233,7 +233,7 @@ class Panels:
         return lines
 
 
-def openings(panels: Panels, directory: Path | None = None, report: Report = silent) -> I64:
+def openings(panels: Panels, directory: Path | None = None, report: Log = silent) -> I64:
     """``f_1 ... f_5`` ``[5, Z]``; finished panels are kept in ``directory`` and not computed again.
 
     Raises:
@@ -297,7 +297,7 @@ class PanelRows:
         return out
 
 
-def solve(auction: RisingAuction, directory: Path | None = None, report: Report = silent) -> Optimum:
+def solve(auction: RisingAuction, directory: Path | None = None, report: Log = silent) -> Optimum:
     """The optimum, computed and certified; finished panels are kept in ``directory``."""
     panels = Panels(auction)
     firsts = openings(panels, directory, report)

@@ -28,7 +28,7 @@ from bidzoo.core.streams import checked_seed
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import imps
 from bidzoo.envs.game import Game
-from bidzoo.wrappers.batch import Batch, Boards, Seating, board_numbers
+from bidzoo.wrappers.batch import Batch, BoardNumbers, Seating, board_numbers
 
 CHUNK = 4096  # most tables in step; bounds memory, changes no result
 SHARES = 4  # tasks a worker, so that the slowest share costs little
@@ -76,7 +76,7 @@ def slow(policies: Sequence[Policy]) -> bool:
 def play(
     game: Game,
     policies: Sequence[Agent],
-    boards: Boards,
+    boards: BoardNumbers,
     seed: int = 0,
     policy_seed: int = 0,
     run: Run = HERE,
@@ -116,7 +116,7 @@ def play(
 def play_each(
     game: Game,
     seatings: Sequence[Sequence[Agent]],
-    boards: Boards,
+    boards: BoardNumbers,
     seed: int = 0,
     policy_seed: int = 0,
     run: Run = HERE,
@@ -191,7 +191,7 @@ def _stacked(taken: Sequence[I16]) -> I16:
     return np.concatenate([np.pad(part, ((0, 0), (0, most - part.shape[1])), constant_values=-1) for part in taken])
 
 
-class Share(NamedTuple):
+class MatchJob(NamedTuple):
     """Some boards of a match, as a job of its ledger."""
 
     players: str  # names
@@ -199,7 +199,7 @@ class Share(NamedTuple):
     boards: str
 
 
-class Played(NamedTuple):
+class MatchOutcome(NamedTuple):
     """What came of a share, as text: zlib, then base64."""
 
     reward: str  # float32 [n, P]
@@ -219,19 +219,19 @@ class MatchLedger(Closing):
     """
 
     def __init__(self, path: str | Path, policies: Sequence[Policy]) -> None:
-        self._ledger = Ledger(path, Share, Played)
+        self._ledger = Ledger(path, MatchJob, MatchOutcome)
         self._made_of = [(policy, made_of(policy)) for policy in policies]
 
     def names(
         self, game: Game, policies: Sequence[Policy], seed: int, policy_seed: int, shares: Sequence[I64]
-    ) -> list[Share]:
+    ) -> list[MatchJob]:
         """What ``shares`` of a match are called."""
         made_of = [mark for player in policies for policy, mark in self._made_of if policy is player]
         match = joblib.hash((__version__, game, made_of, seed, policy_seed))
         players = " ".join(policy.name for policy in policies)
-        return [Share(players, match, " ".join(map(str, share))) for share in shares]
+        return [MatchJob(players, match, " ".join(map(str, share))) for share in shares]
 
-    def known(self, game: Game, names: Sequence[Share]) -> dict[int, tuple[NDArray[Any], ...]]:
+    def known(self, game: Game, names: Sequence[MatchJob]) -> dict[int, tuple[NDArray[Any], ...]]:
         """Rewards ``[n, P]`` and final states ``[n]`` of those of ``names`` that were played, by their places.
 
         Raises:
@@ -243,9 +243,9 @@ class MatchLedger(Closing):
             if name in self._ledger.done
         }
 
-    def add(self, name: Share, reward: F32, states: States) -> None:
+    def add(self, name: MatchJob, reward: F32, states: States) -> None:
         """Keep rewards and final states."""
-        self._ledger.add(name, Played(_packed(reward), _packed(without_padding(states))))
+        self._ledger.add(name, MatchOutcome(_packed(reward), _packed(without_padding(states))))
 
     def close(self) -> None:
         self._ledger.close()
@@ -271,7 +271,7 @@ def _packed(array: NDArray[Any]) -> str:
     return b64encode(zlib.compress(array.tobytes())).decode()
 
 
-def _unpacked(game: Game, name: Share, played: Played, where: str) -> tuple[F32, States]:
+def _unpacked(game: Game, name: MatchJob, played: MatchOutcome, where: str) -> tuple[F32, States]:
     """Rewards and final states of a share; every byte of them is asked for by its boards, and no more."""
     boards = np.array(name.boards.split(), np.int64)
     fields = {"reward": np.dtype((np.float32, game.num_players)), "tables": game.state}
@@ -319,7 +319,7 @@ Pair = Agent | tuple[Agent, Agent]  # one at both seats, or (North or East, Sout
 
 
 def duplicate(
-    game: Game, ours: Pair, theirs: Pair, boards: Boards, seed: int = 0, policy_seed: int = 0, run: Run = HERE
+    game: Game, ours: Pair, theirs: Pair, boards: BoardNumbers, seed: int = 0, policy_seed: int = 0, run: Run = HERE
 ) -> Match:
     """A duplicate match (Law 78B): the IMPs of the difference between the two tables on every board.
 
@@ -345,7 +345,7 @@ def duplicate(
     return Match(first.boards, deals, np.asarray(imps(difference), np.int64), first.states, second.states)
 
 
-def _some(boards: Boards) -> I64:
+def _some(boards: BoardNumbers) -> I64:
     numbers = board_numbers(boards)
     if len(numbers) == 0:
         raise ValueError("boards: none, which compares nobody; expected one or more")
@@ -362,7 +362,7 @@ Names = tuple[str, str]
 
 
 def pairings(
-    game: Game, ours: Agent, theirs: Agent, boards: Boards, seed: int = 0, policy_seed: int = 0, run: Run = HERE
+    game: Game, ours: Agent, theirs: Agent, boards: BoardNumbers, seed: int = 0, policy_seed: int = 0, run: Run = HERE
 ) -> list[Episodes]:
     """Every board ``[N]`` in each of the game's ``SEATINGS``, with the actions taken; arguments as of ``duplicate``."""
     check_game(game)

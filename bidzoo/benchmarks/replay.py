@@ -104,7 +104,7 @@ def _episodes(game: Game, replayed: Sequence[tuple[Record, States]]) -> Episodes
 # ---- bridge ------------------------------------------------------------------------------
 
 
-class Result(NamedTuple):
+class TableResult(NamedTuple):
     """What came out at one table, found anew."""
 
     where: str  # in the file
@@ -121,19 +121,19 @@ class Result(NamedTuple):
         return north if north == south else f"{north}/{south}", east if east == west else f"{east}/{west}"
 
 
-def _of_records(path: Path, given: Sequence[Record]) -> Iterator[Result]:
+def _of_records(path: Path, given: Sequence[Record]) -> Iterator[TableResult]:
     for number, (record, states) in enumerate(_replayed(path, given), 1):
         deal = (record["seed"], record["policy_seed"] // 2, record["board"], *states[0]["hands"].tolist())
         where = place(path, number)
-        yield Result(where, deal, record["room"], tuple(record["players"]), record["score"], record["imps"])
+        yield TableResult(where, deal, record["room"], tuple(record["players"]), record["score"], record["imps"])
 
 
-def _of_boards(path: Path, boards: Sequence[Board]) -> Iterator[Result]:
+def _of_boards(path: Path, boards: Sequence[Board]) -> Iterator[TableResult]:
     for number, board in enumerate(boards, 1):
         yield _of_board(board, f"{path}: table {number}, board {board.number or '?'}")
 
 
-def _of_board(board: Board, where: str) -> Result:
+def _of_board(board: Board, where: str) -> TableResult:
     """A board whose auction and play the reader has followed; checks a ``Score`` in points and double-dummy tricks."""
     tricks = _solved(board)
     if tricks is not None and tricks != board.result:
@@ -145,7 +145,7 @@ def _of_board(board: Board, where: str) -> Result:
     room = board.tags.get("Room", "").lower()
     won = _number(board.tags.get("ScoreIMP", ""))
     deal = (board.number, *(board.hands or ()))
-    return Result(where, deal, room, board.names, found, -won if won is not None and room == "closed" else won)
+    return TableResult(where, deal, room, board.names, found, -won if won is not None and room == "closed" else won)
 
 
 # ---- a board in words --------------------------------------------------------------------
@@ -242,13 +242,13 @@ def _score(board: Board) -> int | None:
     return north_south_row(bid, stake, board.declarer, board.vulnerable, board.result)
 
 
-def total(found: Iterable[Result]) -> ResultTable:
+def total(found: Iterable[TableResult]) -> ResultTable:
     """IMPs of every match in the file.
 
     Raises:
         ValueError: IMPs that do not follow from the scores; names the place.
     """
-    waiting: dict[tuple[Any, ...], Result] = {}
+    waiting: dict[tuple[Any, ...], TableResult] = {}
     won: dict[tuple[str, str], list[int]] = {}
     tables = 0
     for result in found:
@@ -272,7 +272,7 @@ def total(found: Iterable[Result]) -> ResultTable:
     return match
 
 
-def _imps(first: Result, second: Result) -> int | None:
+def _imps(first: TableResult, second: TableResult) -> int | None:
     """IMPs of North/South in the open room; None where a score is not known."""
     known = first.score is not None and second.score is not None
     found = int(imps((first.score or 0) - (second.score or 0))) if known else None

@@ -18,7 +18,7 @@ _GREETING = 10.0  # s to say who one is
 _LEAVING = 2.0  # s; who asks for a taken seat waits so long, for whoever sat there may just have broken off
 _EXPECTED = f'Connecting "team" as North using protocol version {VERSION}'
 
-Report = Callable[[str], None]
+Log = Callable[[str], None]
 
 
 class PeerError(ValueError):
@@ -158,7 +158,7 @@ class Listener:
         names: dict[int, str],
         limits: Limits,
         room: str,
-        report: Report,
+        report: Log,
     ) -> None:
         self.room, self.names, self.report = room, names, report
         self._pairs, self._limits = tuple(pairs), limits

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from bidzoo.bluechip import message as say
 from bidzoo.bluechip.boards import ROOMS, Board, Record, Result
-from bidzoo.bluechip.connection import Limits, Listener, PeerError, Report
+from bidzoo.bluechip.connection import Limits, Listener, Log, PeerError
 from bidzoo.bluechip.message import NAMES, team_name
 from bidzoo.bluechip.seat import Act, Event, Opening, Seat, Shown, choose
 from bidzoo.core.cards import NUM_CALLS
@@ -270,7 +270,7 @@ class TableManager:
         first: Pair,
         second: Pair,
         settings: Settings | None = None,
-        report: Report = lambda line: None,
+        report: Log = lambda line: None,
     ) -> None:
         if game.reward != "score":
             raise ValueError(f"a match compares scores; make the game with reward='score', not {game.reward!r}")

@@ -301,7 +301,7 @@ def baseline19(
 
     estimation = baseline19.Estimation(learn, check, first, device=device)
     known: Network = network.load_weights(carry_out(estimation, "enn", first.steps, about))[0]
-    policy = baseline19.Policy(learn, check, second, known, device)
+    policy = baseline19.Imitation(learn, check, second, known, device)
     start = network.load_weights(carry_out(policy, "pnn", second.steps, about), baseline19.Networks)[0]
     solved, told = _training_deals(deals)
     game = Bridge(False, observation=baseline19.OBSERVATION, deals=solved)

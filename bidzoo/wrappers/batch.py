@@ -28,10 +28,10 @@ def _first_illegal(mask: I8, actions: I64) -> int:
     return -1
 
 
-Boards = I64 | Sequence[int]  # numbers [N]
+BoardNumbers = I64 | Sequence[int]  # numbers [N]
 
 
-def board_numbers(boards: Boards) -> I64:
+def board_numbers(boards: BoardNumbers) -> I64:
     """``boards`` as int64 ``[N]``; ValueError unless they are a list of numbers from 0."""
     numbers = np.asarray(boards)
     if numbers.ndim != 1:
@@ -84,7 +84,7 @@ class Batch:
         numbers: I64 = self.states["board"].astype(np.int64)
         return numbers
 
-    def reset(self, seed: int = 0, boards: Boards | None = None) -> None:
+    def reset(self, seed: int = 0, boards: BoardNumbers | None = None) -> None:
         """Deal ``boards`` ``[B]`` (default 0 ... B - 1) of ``seed``, which is 0 again where none is given."""
         numbers = board_numbers(np.arange(self.num_envs) if boards is None else boards)
         self._check_shape("boards", numbers)

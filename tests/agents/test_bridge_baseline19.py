@@ -12,7 +12,16 @@ import torch
 
 from bidzoo import agents
 from bidzoo.agents.bridge import baseline19, network, sl
-from bidzoo.agents.bridge.baseline19 import Baseline19, Batch, Estimation, Networks, Options, Policy, Trainer, Widths
+from bidzoo.agents.bridge.baseline19 import (
+    Baseline19,
+    Estimation,
+    Imitation,
+    Networks,
+    Options,
+    Trainer,
+    TrainingBatch,
+    Widths,
+)
 from bidzoo.agents.bridge.network import Architecture, Network
 from bidzoo.agents.bridge.trainer import Options as FitOptions
 from bidzoo.agents.bridge.trainer import Run, train
@@ -205,7 +214,7 @@ def test_the_pnn_learns_calls_and_leaves_the_enn(tmp_path, auctions, networks):
     options, rows = FitOptions(SMALL, steps=40, batch=128, learning_rate=3e-3, warm_up=5, weight_decay=0.1), []
 
     def fitted(out, **run):
-        return train(Policy(*parts(auctions), options, networks.enn), Run(tmp_path / out, every=10, **run))
+        return train(Imitation(*parts(auctions), options, networks.enn), Run(tmp_path / out, every=10, **run))
 
     whole = fitted("a", report=lambda _, row: rows.append(row))
     assert rows[-1]["cross_entropy"] < rows[0]["cross_entropy"] - 0.3
@@ -215,10 +224,10 @@ def test_the_pnn_learns_calls_and_leaves_the_enn(tmp_path, auctions, networks):
     same(whole, fitted("b"))
     stranger = Network(SMALL.enn, {name: array + 1 for name, array in networks.enn.tensors.items()})
     with pytest.raises(ValueError, match=r"input enn was .* and is now"):
-        train(Policy(*parts(auctions), options, stranger), Run(tmp_path / "b"))
+        train(Imitation(*parts(auctions), options, stranger), Run(tmp_path / "b"))
     wide = Architecture("openspiel480", 52, "jps", 16)
     with pytest.raises(ValueError, match=r"the ENN is .*width=16.*, expected .*width=12"):
-        Policy(*parts(auctions), options, network.network_of(wide, network.module(wide)))
+        Imitation(*parts(auctions), options, network.network_of(wide, network.module(wide)))
 
 
 def test_decisions_of_both_tables_are_paid_in_imps(networks):
@@ -247,7 +256,7 @@ def test_a_step_of_policy_gradient_by_hand(networks, monkeypatch):
     pairs = trainer.play(0)
     made = pairs.decisions
     partner = (made.later["hands"][made.row, (made.player + 2) % 4][:, None] >> np.arange(52) & 1).astype(np.int8)
-    batch = Batch(*map(torch.from_numpy, (made.observation, made.legal, made.call, pairs.outcome, partner)))
+    batch = TrainingBatch(*map(torch.from_numpy, (made.observation, made.legal, made.call, pairs.outcome, partner)))
     n, x = len(made.call), made.observation.astype(np.float32)
     logits = np.where(made.legal > 0, networks(x), -np.inf).astype(np.float64)
     chance = np.exp(logits - logits.max(1, keepdims=True))

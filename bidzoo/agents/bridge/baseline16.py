@@ -27,7 +27,7 @@ import numpy as np
 
 from bidzoo.agents.bridge import network, partners
 from bidzoo.agents.bridge.network import Neurons, Shapes, Weights
-from bidzoo.agents.bridge.partners import CALLS, INPUTS, Boards, PartnerPolicy, PartnerTrainer, Seen, Stack
+from bidzoo.agents.bridge.partners import CALLS, INPUTS, PartnerBoards, PartnerPolicy, PartnerTrainer, Seen, Stack
 from bidzoo.agents.bridge.trainer import Figures
 from bidzoo.core.arrays import Arrays
 from bidzoo.core.kernels import F32, F64, I8, I64
@@ -175,7 +175,9 @@ class Trainer(PartnerTrainer):
         network.ema_update(self.average, self.model, options.average)
         return {"error": error.detach(), "tried_cost": MAX_IMPS * float(np.mean(costs))}
 
-    def penetrate(self, boards: Boards, board: I64, calls: I8, length: int, tried: I64, alone: bool = False) -> F32:
+    def penetrate(
+        self, boards: PartnerBoards, board: I64, calls: I8, length: int, tried: I64, alone: bool = False
+    ) -> F32:
         """The penetrative Bellman equation: what calls ``tried`` ``[n, K]`` (-1: none) cost in the end, 0 ... 1, where
         ``calls`` ``[n, T]`` are made already, when the best calls of the networks follow; ``alone``: when passes do."""
         out = np.zeros(tried.shape, np.float32)

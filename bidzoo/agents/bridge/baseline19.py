@@ -210,7 +210,7 @@ def found(chances: F32, cards: I8) -> F64:
 # ---- 2: the expert's calls ---------------------------------------------------------------
 
 
-class Policy(sl.Trainer):
+class Imitation(sl.Trainer):
     """Fits the calls made in ``Positions`` of recorded auctions, on top of an ENN that stays as it is."""
 
     algorithm = "baseline19-pnn"
@@ -250,7 +250,7 @@ class Options(Checked):
     seed: Seed = 0
 
 
-class Batch(NamedTuple):
+class TrainingBatch(NamedTuple):
     """``n`` decisions, how they ended, and what partner held."""
 
     observation: Any  # [n, 480]
@@ -310,7 +310,7 @@ class Trainer(trainer.Trainer):
         partner = held(made.later["hands"][made.row, (made.player + 2) % 4])
         columns = [self.tensor(each) for each in (made.observation, made.legal, made.call, pairs.outcome, partner)]
         steps = [
-            self.learn(Batch._make(column[rows] for column in columns))
+            self.learn(TrainingBatch._make(column[rows] for column in columns))
             for rows in self.shuffled(len(made.call), options.minibatch, iteration * 4 + 1)
         ]
         network.ema_update(self.average, self.model, options.average)
@@ -335,7 +335,7 @@ class Trainer(trainer.Trainer):
         )
         return selfplay.paired(at_first, at_second, first["points"][:, 0], second["points"][:, 0])
 
-    def learn(self, batch: Batch) -> Figures:
+    def learn(self, batch: TrainingBatch) -> Figures:
         """One step of either network, on a batch of torch tensors; torch scalars."""
         estimate = network.forward(self.model.enn, batch.observation)
         chances = log_softmax(network.forward(self.model, batch.observation, estimate), batch.legal)

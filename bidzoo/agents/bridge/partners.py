@@ -40,7 +40,7 @@ NEVER = np.float32(-1e9)  # logit
 # ---- boards ------------------------------------------------------------------------------
 
 
-class Boards(NamedTuple):
+class PartnerBoards(NamedTuple):
     """``B`` boards."""
 
     hands: I64  # [B, 2]  of the two partners, who calls first in front
@@ -55,10 +55,10 @@ def check(game: Bridge) -> None:
         raise ValueError(f"two partners learn in Bridge(False, competition=False, reward='cost'), not in {game}")
 
 
-def deal(game: Bridge, numbers: I64, seed: int) -> Boards:
+def deal(game: Bridge, numbers: I64, seed: int) -> PartnerBoards:
     """Boards ``numbers`` ``[B]`` of a game without competition."""
     states, n = selfplay.deal(game, numbers, seed), len(numbers)
-    boards = Boards(np.empty((n, 2), np.int64), np.empty(n, np.int8), np.empty((n, 2, CALLS), np.int8))
+    boards = PartnerBoards(np.empty((n, 2), np.int64), np.empty(n, np.int8), np.empty((n, 2, CALLS), np.int8))
     _deal(states, *boards)
     return boards
 
@@ -126,7 +126,7 @@ def over(calls: I8, length: int) -> Bool:
     return calls[:, length - 1] == 0 if length > 1 else np.zeros(len(calls), np.bool_)
 
 
-def observe(boards: Boards, board: I64, player: int, calls: I8, length: int) -> I8:
+def observe(boards: PartnerBoards, board: I64, player: int, calls: I8, length: int) -> I8:
     """What ``player`` sees at rows ``board`` ``[n]`` of ``boards`` after the first ``length`` calls: ``[n, 124]``."""
     out = np.empty((len(board), INPUTS), np.int8)
     _observe(board, boards.hands, boards.vulnerable, player, calls, length, out)
@@ -144,14 +144,14 @@ def above(highest: I8 | I64) -> Bool:
     return (calls > highest[:, None]) | (calls == 0)
 
 
-def costs(boards: Boards, board: I64, calls: I8) -> F32:
+def costs(boards: PartnerBoards, board: I64, calls: I8) -> F32:
     """IMPs that auctions ``calls`` ``[n, T]`` (-1: not made) cost at rows ``board`` ``[n]``; ``[n]``."""
     out = np.empty(len(board), np.float32)
     _costs(board, boards.cost, calls, out)
     return out
 
 
-def bid_on(boards: Boards, board: I64, calls: I8, length: int, choose: Callable[[int, I64, I8, I8], I64]) -> F32:
+def bid_on(boards: PartnerBoards, board: I64, calls: I8, length: int, choose: Callable[[int, I64, I8, I8], I64]) -> F32:
     """Auctions ``calls`` ``[n, T]`` to their end, in place, at most T calls; what they cost ``[n]``, IMPs.
 
     ``choose(length, rows, observations, legal calls)`` gives the calls ``[m]`` of auctions ``rows`` ``[m]``.

@@ -27,7 +27,7 @@ import numpy as np
 
 from bidzoo.agents.bridge import network, partners
 from bidzoo.agents.bridge.network import Neurons, Shapes, Weights
-from bidzoo.agents.bridge.partners import CALLS, INPUTS, Boards, PartnerPolicy, PartnerTrainer, Seen, Stack
+from bidzoo.agents.bridge.partners import CALLS, INPUTS, PartnerBoards, PartnerPolicy, PartnerTrainer, Seen, Stack
 from bidzoo.agents.bridge.selfplay import drawn
 from bidzoo.agents.bridge.trainer import Figures
 from bidzoo.core.cards import HAND_SIZE, NUM_CARDS, held
@@ -102,7 +102,7 @@ class Pbl(PartnerPolicy):
 # ---- auctions ----------------------------------------------------------------------------
 
 
-class Auctions(NamedTuple):
+class PlayedAuctions(NamedTuple):
     """``n`` decisions of ``m`` auctions of at most ``T`` calls, one turn after the other."""
 
     board: I64  # [m]  rows
@@ -125,7 +125,7 @@ def divergence(hand: I64, belief: F32) -> F32:
 
 
 def communication(first: F32, distance: F32) -> F32:
-    """The auxiliary reward of every call ``[m, T]``, nats, from ``Auctions.first`` and ``distance``; 0 for none."""
+    """The auxiliary reward of every call ``[m, T]``, nats, from those auctions' ``first`` and ``distance``; 0: none."""
     gain = np.zeros_like(distance)
     best = [first.copy(), distance[:, 0].copy()]  # of the hands of the two players
     for t in range(distance.shape[1] - 1):
@@ -210,7 +210,7 @@ class Trainer(PartnerTrainer):
 
     # ---- bidding -------------------------------------------------------------------------
 
-    def play(self, boards: Boards, iteration: int) -> Auctions:
+    def play(self, boards: PartnerBoards, iteration: int) -> PlayedAuctions:
         """Every board ``copies`` times, calls drawn from the policy."""
         options = self.options
         board = np.repeat(np.arange(len(boards.hands)), options.copies)
@@ -230,7 +230,7 @@ class Trainer(PartnerTrainer):
         cost = partners.bid_on(boards, board, calls, 0, choose)
         other = self.beliefs(partners.observe(boards, np.arange(len(boards.hands)), 1, calls[:: options.copies], 0))
         first = divergence(boards.hands[:, 0], other)[board] if other.shape[1] else np.zeros(len(board), np.float32)
-        return Auctions(board, cost, distance, first, *(np.concatenate(column) for column in zip(*seen)))
+        return PlayedAuctions(board, cost, distance, first, *(np.concatenate(column) for column in zip(*seen)))
 
     def beliefs(self, observation: I8) -> F32:
         """What ``Modules.beliefs`` gives, by the module that learns."""
@@ -260,7 +260,7 @@ class Trainer(PartnerTrainer):
 
     # ---- learning ------------------------------------------------------------------------
 
-    def believe(self, boards: Boards, auctions: Auctions) -> tuple[Any, Figures]:
+    def believe(self, boards: PartnerBoards, auctions: PlayedAuctions) -> tuple[Any, Figures]:
         """Mean cross-entropy of the 39 cards that a player does not hold, nats a card; it is also a figure."""
         import torch
 
@@ -272,7 +272,7 @@ class Trainer(PartnerTrainer):
         loss = each * (NUM_CARDS / (NUM_CARDS - HAND_SIZE))
         return loss, {"belief": loss.detach()}
 
-    def improve(self, auctions: Auctions, weight: float) -> tuple[Any, Figures]:
+    def improve(self, auctions: PlayedAuctions, weight: float) -> tuple[Any, Figures]:
         """Policy gradient, with entropy of ``weight``; figures: entropy, and the auxiliary reward of an auction."""
         chances = self.log_chances(auctions.observation, auctions.belief, auctions.legal)
         advantage, told = self.advantages(auctions)
@@ -281,7 +281,7 @@ class Trainer(PartnerTrainer):
         loss = -(self.tensor(advantage / (advantage.std() + np.float32(1e-6))) * made).mean()
         return loss - weight * entropy, {"entropy": entropy.detach(), "told": told}
 
-    def advantages(self, auctions: Auctions) -> tuple[F32, float]:
+    def advantages(self, auctions: PlayedAuctions) -> tuple[F32, float]:
         """The advantage of every decision ``[n]``, and the mean auxiliary reward of an auction, nats.
 
         How much less the auction cost than its board's other copies, and how much more the player told from here on

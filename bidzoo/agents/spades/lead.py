@@ -16,7 +16,7 @@ from bidzoo.envs.spades.state import SPADES
 FOR_TRICKS, FOR_NIL, FOR_NOTHING = range(3)
 
 
-class Weights(NamedTuple):
+class LeadWeights(NamedTuple):
     """Points of a lead."""
 
     # a side suit
@@ -51,7 +51,7 @@ _FITTED = """
 -11.1 0.0 9.0 0.3 -0.4 -0.6 0.1 0.3 0.6 0.2 -6.5 -0.1 2.9 -3.9  -1.8 -3.7 -1.4 -0.5 0.8 0.2 0.5 -0.3 0.6
 -2.6 -0.1 -1.5 -0.1 0.3 -0.5 -0.3 -0.1 -0.5 0.1 -0.1 -0.1 -0.2 0.5  1.0 -2.4 -1.1 0.8 1.2 -0.8 -0.4 -0.3 -0.1
 """
-WEIGHTS = tuple(Weights(*map(float, line.split())) for line in _FITTED.strip().split("\n"))  # by purpose
+WEIGHTS = tuple(LeadWeights(*map(float, line.split())) for line in _FITTED.strip().split("\n"))  # by purpose
 _TIGHTEST = 1.5
 
 
@@ -62,7 +62,7 @@ def tightness_row(s: Situation) -> float:
 
 
 @row
-def side_lead_row(s: Situation, suit: int, rank: int, ally_short: bool, cut: bool, w: Weights) -> float:
+def side_lead_row(s: Situation, suit: int, rank: int, ally_short: bool, cut: bool, w: LeadWeights) -> float:
     """Points of leading a card of a side suit."""
     own, unseen = s.own[suit], s.unseen[suit]
     above, out = count_row(unseen >> (rank + 1)), count_row(unseen)
@@ -83,7 +83,7 @@ def side_lead_row(s: Situation, suit: int, rank: int, ally_short: bool, cut: boo
 
 
 @row
-def spade_lead_row(s: Situation, rank: int, w: Weights) -> float:
+def spade_lead_row(s: Situation, rank: int, w: LeadWeights) -> float:
     """Points of leading a spade."""
     length, unseen = count_row(s.own[SPADES]), s.unseen[SPADES]
     above = count_row(unseen >> (rank + 1))

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bidzoo.agents.tabular.network import (
+    EpochReport,
     Features,
     Inputs,
     Network,
     NetworkOptions,
-    Report,
     best_epoch,
     chances,
     draw,
@@ -49,7 +49,7 @@ class Turn(NamedTuple):
     episode: I64  # [K]
 
 
-class Player(Features):
+class ActorCritic(Features):
     """Inputs of one game, and the network."""
 
     def __init__(self, game: Compiled, hidden: tuple[int, ...], rng: np.random.Generator) -> None:
@@ -75,7 +75,7 @@ class Player(Features):
         return Turn(inputs, hidden, columns, likely, outputs[:, -1], at, draw(likely, at, rng), episode)
 
 
-def greedy(player: Player) -> F64:
+def greedy(player: ActorCritic) -> F64:
     """The likeliest move of every information set, as a strategy ``[M, T]``."""
     game = player.game
     strategy = np.zeros(game.shape)
@@ -89,7 +89,7 @@ def greedy(player: Player) -> F64:
     return purify(game, strategy)
 
 
-def play(player: Player, episodes: int, rng: np.random.Generator) -> tuple[list[Turn], F32]:
+def play(player: ActorCritic, episodes: int, rng: np.random.Generator) -> tuple[list[Turn], F32]:
     """The turns of ``episodes`` episodes, and their rewards ``[B]``."""
     game = player.game
     deal = rng.choice(game.prior.size, episodes, p=game.prior.ravel())
@@ -105,7 +105,7 @@ def play(player: Player, episodes: int, rng: np.random.Generator) -> tuple[list[
     return turns, game.payoff[game.leaf[node], types[:, 0], types[:, 1]].astype(np.float32)
 
 
-def learn(player: Player, config: Options, scale: float, left: float, rng: np.random.Generator) -> None:
+def learn(player: ActorCritic, config: Options, scale: float, left: float, rng: np.random.Generator) -> None:
     """Play, and add up the gradients of the loss's mean over all decisions."""
     turns, reward = play(player, config.episodes, rng)
     reward /= np.float32(scale)
@@ -119,9 +119,9 @@ def learn(player: Player, config: Options, scale: float, left: float, rng: np.ra
         player.network.learn(turn.inputs, turn.hidden, turn.columns, slope / decisions)
 
 
-def train(game: Solvable, config: Options, report: Report | None = None) -> F64:
+def train(game: Solvable, config: Options, report: EpochReport | None = None) -> F64:
     """The best greedy strategy ``[M, T]`` of all epochs."""
-    return best_epoch(compile_game(game), config, Player, learn, greedy, report)
+    return best_epoch(compile_game(game), config, ActorCritic, learn, greedy, report)
 
 
 @when_compiled()

@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bidzoo.agents.tabular.network import (
+    EpochReport,
     Features,
     Network,
     NetworkOptions,
-    Report,
     best_epoch,
     chances,
     draw,
@@ -197,7 +197,7 @@ def learn(agent: PublicAgent, config: Options, scale: float, left: float, rng: n
         agent.network.learn(partial.public, partial.hidden, partial.columns, slope)
 
 
-def train(game: Solvable, config: Options, report: Report | None = None) -> F64:
+def train(game: Solvable, config: Options, report: EpochReport | None = None) -> F64:
     """The best greedy strategy ``[M, T]`` of all epochs."""
     return best_epoch(compile_game(game), config, PublicAgent, learn, greedy, report)
 

@@ -24,8 +24,8 @@ from bidzoo.agents.tabular.policy import Solved
 from bidzoo.agents.tabular.rising_auction import (
     MAX_BYTES,
     NOWHERE,
+    Log,
     Plan,
-    Report,
     RisingAuction,
     best_plan,
     fold_line,
@@ -100,7 +100,7 @@ def read_plan(path: Path, auction: RisingAuction) -> Optimum:
 
 
 @when_compiled()
-def solve_rising_auction(auction: RisingAuction, directory: Path | None = None, report: Report = silent) -> Optimum:
+def solve_rising_auction(auction: RisingAuction, directory: Path | None = None, report: Log = silent) -> Optimum:
     """The optimum of a rising auction, computed; long runs keep their tables in ``directory``.
 
     Raises:
@@ -272,7 +272,7 @@ def solve_messages(game: Compiled) -> tuple[int, F64]:
 
 
 @when_compiled()
-def solve(game: Solvable, directory: Path | None = None, report: Report = silent) -> tuple[Optimum, F64]:
+def solve(game: Solvable, directory: Path | None = None, report: Log = silent) -> tuple[Optimum, F64]:
     """The optimum of ``game`` and a joint strategy ``[M, T]`` that ``evaluate`` certifies.
 
     A plan that is in the package is used unless a ``directory`` is given.
@@ -312,7 +312,7 @@ def agent() -> Solved:
 
 def main(
     arguments: list[str] | None = None,
-    solver: Callable[[RisingAuction, Path | None, Report], Optimum] = solve_rising_auction,
+    solver: Callable[[RisingAuction, Path | None, Log], Optimum] = solve_rising_auction,
     command: str = COMMAND,
 ) -> None:
     """Solve one rising auction and show the proof's numbers."""

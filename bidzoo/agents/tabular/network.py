@@ -244,7 +244,7 @@ def policy_slope(chances: F32, at: I64, chosen: I64, gain: F32, entropy: float, 
     return slope
 
 
-Report = Callable[[int, float], None]  # epoch, value of its strategy
+EpochReport = Callable[[int, float], None]  # epoch, value of its strategy
 Config = TypeVar("Config", bound=NetworkOptions)
 Learner = TypeVar("Learner", bound=Features)
 
@@ -255,7 +255,7 @@ def best_epoch(
     kind: Callable[[Compiled, tuple[int, ...], np.random.Generator], Learner],
     learn: Callable[[Learner, Config, float, float, np.random.Generator], None],
     greedy: Callable[[Learner], F64],
-    report: Report | None,
+    report: EpochReport | None,
 ) -> F64:
     """The best greedy strategy ``[M, T]`` of all epochs, evaluated exactly; ``report`` hears the value of each.
 

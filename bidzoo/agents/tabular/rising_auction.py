@@ -28,7 +28,7 @@ from bidzoo.envs.signalling.state import OVER, STATE
 MAX_TYPES = 16  # no engine goes further
 MAX_BYTES = 8 << 30  # of tables
 Plan = Mapping[tuple[int, ...], I64]  # history -> action [n] of each type of the player to move
-Report = Callable[[str], None]
+Log = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,7 @@ class Tables:
         auction: RisingAuction,
         keep: bool = True,
         directory: Path | None = None,
-        report: Report = lambda line: None,
+        report: Log = lambda line: None,
     ) -> None:
         self.auction, self.keep, self.directory = auction, keep, directory
         self.payoff, self.shift = shifted(auction)
@@ -280,7 +280,7 @@ class Tables:
         pass_rows(self.payoff[bid], self.auction.types, block * LANES, out)
         return out
 
-    def _solve(self, report: Report) -> int:
+    def _solve(self, report: Log) -> int:
         sets, top = 1 << self.width, self.auction.bids
         shape = (sets // LANES, sets, LANES)
         after, before = np.empty(shape, np.int16), np.empty(shape, np.int16)

@@ -178,7 +178,7 @@ _ORDERS = (("NS", "EW"), ("EW", "NS"))  # declarer's side first
 _RESULT_COLUMNS = ("Declarer", "Denomination", "Result")  # of an OptimumResultTable
 
 
-class Game:
+class PbnGame:
     """The tags of one game, and what they say of the board; each is checked against the laws and the others."""
 
     def __init__(self, tags: dict[str, Tag], notes: dict[str, dict[str, str]], source: str) -> None:
@@ -490,7 +490,7 @@ def loads(text: str, source: str = "text") -> list[Board]:
                 f"{source}:{tags[0].line}: {tags[0].name}: games inherit {inherited:,}, expected {expected}"
             )
         game = {**forever, **game}
-        boards.append(Game(game, _notes(tags, source), source).board())
+        boards.append(PbnGame(game, _notes(tags, source), source).board())
         before = game
     return boards
 
