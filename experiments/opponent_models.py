@@ -7,7 +7,7 @@ The experts are the open ones, on validation deals: strangers are for measuring,
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
@@ -86,35 +86,52 @@ class Known:
         return np.asarray(np.arange(CLASSES) == self.tricks[5 * declarer + strain, None], np.float32)
 
 
+class Open(NamedTuple):
+    """``n`` decisions at which a search hesitates, and the deals as they lie."""
+
+    views: States  # [n]
+    chances: F32  # [n, 38]
+    hands: I64  # [n, 4]
+    tricks: I8  # [n, 20]
+    deal: I64  # [n]
+
+
+def open_decisions(game: Bridge, agent: Bmcs, expert: str, boards: I64, seed: int) -> Open:
+    """The open decisions of ``agent``'s policy against ``expert`` on ``boards``, both rooms."""
+    dealt = game.new(len(boards))
+    game.begin(dealt, boards, seed, game.buffers(len(boards)))
+    heard = Heard(agents.make(agent.policy.name))
+    duplicate(game, heard, agents.resolve(expert, game.id), boards, seed)
+    views, legal = (np.concatenate(column) for column in list(zip(*heard.calls))[:2])
+    chances = agent.policy.probabilities(views, legal)
+    rows = np.flatnonzero(agent.hesitates(chances))
+    board = views["board"][rows].astype(np.int64)
+    hands = dealt["hands"][board].astype(np.int64)
+    return Open(views[rows], chances[rows], hands, dealt["tricks"][board], game.deal_numbers(board, seed))
+
+
 def searched(game: Bridge, boards: I64, seed: int) -> list[ResultTable]:
     """What searches with models of the other side gain where ``ppo`` hesitates, and over the one without.
 
     Each choice is played out on the deal as it lies, against the expert itself: one deal a decision, but the true one.
     """
-    dealt = game.new(len(boards))
-    game.begin(dealt, boards, seed, game.buffers(len(boards)))
     gains: dict[str, dict[str, F64]] = {}
     numbers: dict[str, I64] = {}
     for name in EXPERTS:
         expert: Any = agents.make(name)
-        heard = Heard(agents.make("ppo"))
         models = {"as sl": "sl", "as either": Mixed("ppo", "sl"), "as it is": expert}
         searches = {"as bmcs": Bmcs(), **{kind: Bmcs(opponents=model) for kind, model in models.items()}}
         truth = searches["as it is"]
-        duplicate(game, heard, agents.resolve(name, game.id), boards, seed)
-        views, legal = (np.concatenate(column) for column in list(zip(*heard.calls))[:2])
-        chances = truth.policy.probabilities(views, legal)
-        open_ones = np.flatnonzero(truth.hesitates(chances))
-        won = np.zeros((len(open_ones), len(searches)))
-        for i, n in enumerate(open_ones):
-            view, board = views[n : n + 1], int(views["board"][n])
-            choices = [search.search(view, chances[n], key=i).call for search in searches.values()]
-            calls = list(dict.fromkeys([int(chances[n].argmax()), *choices]))  # the likeliest first: gains are over it
-            hands, judge = dealt["hands"][board : board + 1].astype(np.int64), Known(dealt["tricks"][board])
-            gain = truth.judged(view, hands, np.array(calls), judge)[0][0]
+        found = open_decisions(game, truth, name, boards, seed)
+        won = np.zeros((len(found.deal), len(searches)))
+        for i, chances in enumerate(found.chances):
+            view = found.views[i : i + 1]
+            choices = [search.search(view, chances, key=i).call for search in searches.values()]
+            calls = list(dict.fromkeys([int(chances.argmax()), *choices]))  # the likeliest first: gains are over it
+            gain = truth.judged(view, found.hands[i : i + 1], np.array(calls), Known(found.tricks[i]))[0][0]
             won[i] = [gain[calls.index(call)] for call in choices]
         gains[name] = dict(zip(searches, won.T))
-        numbers[name] = game.deal_numbers(views["board"][open_ones].astype(np.int64), seed)
+        numbers[name] = found.deal
     note = (
         f"Where ppo hesitates on {len(boards):,} validation boards, both rooms; played out on the deal as it lies, "
         "against the expert itself; as it is: the expert's own network; ± over deals"

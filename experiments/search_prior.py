@@ -1,93 +1,104 @@
-"""What the results of a search are worth, and what the policy's own values are beside them.
+"""How far a search should look, and what the policy's own values are worth beside what it finds.
 
-    python experiments/search_prior.py --decisions 6000 --json docs/results/bridge-search-prior.json
+    python experiments/search_prior.py --decisions 3000 --workers 2 --json docs/results/bridge-search-prior.json
 
-Where ``bmcs-rpi`` hesitates at the table of an open expert, it searches, and every candidate is played out on the deal
-as it lies, against the expert itself. What a call gained there over the likeliest is regressed on what the search
-found and on the policy's log-chances. Validation deals: strangers are for measuring, not for choosing by.
+Where a policy hesitates at the table of an open expert, ``bmcs-sl`` and ``bmcs-rpi`` search, and every candidate is
+played out on the deal as it lies, against the expert itself. What a call gained there over the likeliest is regressed
+on what the search found and on the policy's log-chances. Candidates are looked at down to a chance of ``LEAST[-1]``;
+what a higher bound would have chosen from the same deals follows from that. Validation deals: strangers are for
+measuring, not for choosing by.
 """
 
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
-from opponent_models import Heard, Known
+from opponent_models import Known, Open, open_decisions
 
 from bidzoo import agents
-from bidzoo.agents.bridge.bmcs import Bmcs
+from bidzoo.agents.bridge.bmcs import Bmcs, Options
 from bidzoo.benchmarks import results
-from bidzoo.benchmarks.match import duplicate
 from bidzoo.benchmarks.results import Estimate, ResultTable
 from bidzoo.core import jobs
-from bidzoo.core.kernels import F32, F64, I8, I64, Bool, States
+from bidzoo.core.kernels import F64, I64, Bool
 from bidzoo.envs.bridge.game import Bridge
 
-AGENT = "bmcs-rpi"
+AGENTS = ("bmcs-sl", "bmcs-rpi")
 EXPERTS = ("expert-sayc", "expert-21gf")
-PRIORS = (0.0, 0.05, 0.1, 0.2)  # IMPs of a nat
+PRIORS = (0.0, 0.1, 0.2, 0.4)  # IMPs of a nat
+LEAST = (0.05, 0.02, 0.01, 0.004, 0.001)  # chance of a candidate
 CHUNK = 100  # decisions of a task
 
 
 class Searched(NamedTuple):
     """``n`` decisions and up to ``K`` calls compared at each, the likeliest first; what there is not is 0."""
 
-    liked: F64  # [n, K]  log-chance of the call over the likeliest's
+    chance: F64  # [n, K]
     found: F64  # [n, K]  mean gain in the search
     gained: F64  # [n, K]  on the deal as it lies
-    there: Bool  # [n, K]
     enough: Bool  # [n]  more deals than ``r_min``
     deal: I64  # [n]
+    boards: F64  # [n]  boards of each decision: one over how many are open on a board
+
+    def liked(self) -> F64:
+        """Log-chance of the call over the likeliest's ``[n, K]``."""
+        return np.asarray(np.log(np.maximum(self.chance, 1e-9)) - np.log(self.chance[:, :1]))
+
+    def candidates(self, p_min: float) -> Bool:
+        """Calls of more than ``p_min``, and the likeliest ``[n, K]``."""
+        return np.asarray((self.chance > p_min) | (np.arange(self.chance.shape[1]) == 0))
+
+    def won(self, options: Options) -> F64:
+        """What the choices of ``options`` gained over the likeliest calls ``[n]``."""
+        value = np.where(self.candidates(options.p_min), self.found + options.prior * self.liked(), -np.inf)
+        chosen = np.where(self.enough, value[:, : options.top_k].argmax(1), 0)
+        return self.gained[np.arange(len(chosen)), chosen]
 
 
-def search(expert: str, views: States, chances: F32, hands: I64, tricks: I8, deals: I64, first: int) -> Searched:
+def thorough(name: str, opponents: str | None = None) -> Bmcs:
+    """The agent, looking at every call that any of the bounds allows."""
+    agent: Any = agents.make(name)
+    agent.options = replace(agent.options, p_min=LEAST[-1])
+    return agent if opponents is None else Bmcs(agent.policy, agent.belief, agent.judge, opponents=opponents)
+
+
+def search(name: str, expert: str, some: Open, first: int) -> Searched:
     """Some decisions, searched and played out; decision ``i`` draws from key ``first + i``."""
-    agent: Any = agents.make(AGENT)
-    truth = Bmcs(agent.policy, agent.belief, agent.judge, opponents=agents.make(expert))
-    shape = len(views), agent.options.top_k
-    out = Searched(*np.zeros((3, *shape)), np.zeros(shape, np.bool_), np.zeros(len(views), np.bool_), deals)
-    for i in range(len(views)):
-        view = views[i : i + 1]
-        result = agent.search(view, chances[i], first + i)
-        here, likely = slice(len(result.calls)), np.log(chances[i][result.calls].astype(np.float64))
-        out.there[i, here], out.liked[i, here] = True, likely - likely[0]
+    agent, truth = thorough(name), thorough(name, expert)
+    n = len(some.deal)
+    chance, found, gained = np.zeros((3, n, agent.options.top_k))
+    out = Searched(chance, found, gained, np.zeros(n, np.bool_), some.deal, np.zeros(n))
+    for i, chances in enumerate(some.chances):
+        view = some.views[i : i + 1]
+        result = agent.search(view, chances, first + i)
+        here = slice(len(result.calls))
+        out.chance[i, here] = chances[result.calls]
         out.enough[i] = result.deals.size > agent.options.r_min
         if result.deals.size:
             out.found[i, here] = result.deals.mean(result.gains)
-        out.gained[i, here] = truth.judged(view, hands[i : i + 1], result.calls, Known(tricks[i]))[0][0]
+        out.gained[i, here] = truth.judged(view, some.hands[i : i + 1], result.calls, Known(some.tricks[i]))[0][0]
     return out
 
 
-def decisions(expert: str, boards: I64, seed: int, count: int, workers: int) -> Searched:
-    """``count`` decisions of ``boards``, both rooms, at which the agent hesitates."""
-    game, agent = Bridge(False, deals="validation"), agents.make(AGENT)
-    assert isinstance(agent, Bmcs)
-    dealt = game.new(len(boards))
-    game.begin(dealt, boards, seed, game.buffers(len(boards)))
-    heard = Heard(agents.make(agent.policy.name))
-    duplicate(game, heard, agents.resolve(expert, game.id), boards, seed)
-    views, legal = (np.concatenate(column) for column in list(zip(*heard.calls))[:2])
-    chances = agent.policy.probabilities(views, legal)
-    rows = np.flatnonzero(agent.hesitates(chances))
-    rows = np.sort(np.random.default_rng(seed).choice(rows, min(count, len(rows)), replace=False))
-    board = views["board"][rows].astype(np.int64)
-    hands, tricks, deal = dealt["hands"][board], dealt["tricks"][board], game.deal_numbers(board, seed)
-    parts = [slice(at, at + CHUNK) for at in range(0, len(rows), CHUNK)]
-    tasks = [
-        (views[rows[part]], chances[rows[part]], hands[part].astype(np.int64), tricks[part], deal[part], part.start)
-        for part in parts
-    ]
-    found = list(jobs.run(partial(search, expert), tasks, workers))
-    return Searched._make(np.concatenate(column) for column in zip(*found))
+def decisions(name: str, expert: str, boards: I64, seed: int, count: int, workers: int) -> Searched:
+    """``count`` open decisions of ``boards``, both rooms."""
+    every = open_decisions(Bridge(False, deals="validation"), thorough(name), expert, boards, seed)
+    rows = np.sort(np.random.default_rng(seed).choice(len(every.deal), min(count, len(every.deal)), replace=False))
+    parts = [rows[at : at + CHUNK] for at in range(0, len(rows), CHUNK)]
+    tasks = [(Open._make(column[part] for column in every), i * CHUNK) for i, part in enumerate(parts)]
+    found = list(jobs.run(partial(search, name, expert), tasks, workers))
+    out = Searched._make(np.concatenate(column) for column in zip(*found))
+    return out._replace(boards=np.full(len(rows), len(boards) / len(every.deal)))
 
 
-def worth(of: Searched, rounds: int = 400) -> dict[str, Any]:
+def worth(of: Searched, options: Options, rounds: int = 400) -> dict[str, Any]:
     """IMPs that an IMP found and a nat of chance are worth; errors by drawing deals again, ``rounds`` times."""
-    row, place = np.nonzero(of.there[:, 1:])
-    place += 1
-    known = np.stack([of.found[row, place], of.liked[row, place]], 1)
+    row, place = np.nonzero((of.chance > options.p_min) & (np.arange(of.chance.shape[1]) > 0))
+    known = np.stack([of.found[row, place], of.liked()[row, place]], 1)
     gained = of.gained[row, place]
     _, deal = np.unique(of.deal[row], return_inverse=True)
     squares = np.zeros((deal.max() + 1, 2, 2))
@@ -102,40 +113,48 @@ def worth(of: Searched, rounds: int = 400) -> dict[str, Any]:
     return {name: Estimate(float(m), float(e), n) for name, m, e in zip(names, mean, error, strict=True)}
 
 
-def gains(of: Searched) -> dict[str, Any]:
-    """IMPs a decision over the likeliest call, by prior; and over the choice without a prior."""
-    chosen = [
-        np.where(of.enough, np.where(of.there, of.found + prior * of.liked, -np.inf).argmax(1), 0) for prior in PRIORS
-    ]
-    won = [of.gained[np.arange(len(choice)), choice] for choice in chosen]
-    over = {f"{prior}": Estimate.of(each, group=of.deal) for prior, each in zip(PRIORS, won, strict=True)}
-    more = {f"{p} over 0": Estimate.of(each - won[0], group=of.deal) for p, each in zip(PRIORS[1:], won[1:])}
-    return over | more
+def gains(of: Searched, settings: dict[str, Options], base: str) -> dict[str, Any]:
+    """IMPs a board over the likeliest calls, by settings; and of each over the setting ``base``."""
+    won = {name: of.won(options) / of.boards for name, options in settings.items()}
+    over = {name: Estimate.of(each, group=of.deal) for name, each in won.items()}
+    more = {f"{name} over {base}": each - won[base] for name, each in won.items() if name != base}
+    return over | {name: Estimate.of(each, group=of.deal) for name, each in more.items()}
 
 
 def main(
-    decisions_of_each: Annotated[int, typer.Option("--decisions", min=2, help="Decisions against each expert.")] = 6000,
+    decisions_of_each: Annotated[
+        int, typer.Option("--decisions", min=2, help="Decisions of each agent against each expert.")
+    ] = 4000,
     boards: Annotated[int, typer.Option(min=2, help="Validation boards they are drawn from.")] = 4000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of boards and searches.")] = 0,
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
     json: Annotated[Path, typer.Option(help="Result file.")] = Path("runs/bridge-search-prior.json"),
 ) -> None:
-    """Measure both tables."""
+    """Measure three tables."""
     began = time.perf_counter()
-    each = {name: decisions(name, np.arange(boards), seed, decisions_of_each, workers) for name in EXPERTS}
-    every = {**each, "both": Searched._make(np.concatenate(column) for column in zip(*each.values()))}
     note = (
-        f"Where {AGENT} hesitates on {boards:,} validation boards, both rooms; played out on the deal as it lies, "
-        "against the expert itself; ± over deals"
+        f"Where the agent hesitates on {boards:,} validation boards, both rooms, against both open experts; played out "
+        "on the deal as it lies, against the expert itself; ± over deals"
     )
-    first = {name: {"against": name, "decisions": len(of.deal)} for name, of in every.items()}
-    tables = []
-    for title, measure, what in (
-        ("What a call gains, as the search and the policy say it", worth, "; least squares over all calls compared"),
-        ("IMPs a decision over the likeliest call, by IMPs of a nat", gains, ""),
-    ):
-        rows = [first[name] | measure(of) for name, of in every.items()]
-        tables.append(ResultTable(title, list(rows[0]), rows, note=note + what))
+    a_board = "; each decision by itself, those after it made by the policy"
+    titles = {
+        "What a call gains, as the search and the policy say it": "; least squares",
+        "IMPs a board over the policy, by the least chance of a candidate": a_board,
+        "IMPs a board over the policy, by IMPs of a nat": a_board,
+    }
+    rows = []
+    for name in AGENTS:
+        each = [decisions(name, expert, np.arange(boards), seed, decisions_of_each, workers) for expert in EXPERTS]
+        of = Searched._make(np.concatenate(column) for column in zip(*each))
+        options: Options = type(agents.make(name)).options  # type: ignore[attr-defined]
+        bounds = {f"{least}": replace(options, p_min=least) for least in LEAST}
+        priors = {f"{prior}": replace(options, prior=prior) for prior in PRIORS}
+        measured = worth(of, options), gains(of, bounds, "0.02"), gains(of, priors, "0.0")
+        rows.append([{"agent": name, "decisions": len(of.deal), **cells} for cells in measured])
+    tables = [
+        ResultTable(title, list(cells[0]), list(cells), note=note + more)
+        for (title, more), cells in zip(titles.items(), zip(*rows))
+    ]
     results.show(tables)
     results.save(json, "bridge-search-prior", tables, seed=seed, seconds=time.perf_counter() - began)
 

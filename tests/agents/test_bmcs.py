@@ -1,5 +1,7 @@
 """Belief Monte Carlo search against slow and literal forms of its parts."""
 
+from dataclasses import asdict, replace
+
 import numpy as np
 import pytest
 
@@ -427,7 +429,8 @@ def test_a_model_of_the_other_side_changes_calls():
     usual, against = Bmcs(r_max=20), Bmcs(r_max=20, opponents="a2c-bridge")
     assert (usual.act(views, legal, rng()) != against.act(views, legal, rng())).any()
     assert "against a2c-bridge" in repr(against) and "against" not in repr(usual)
-    named, given = agents.make("bmcs-sl", r_max=20), Bmcs(r_max=20, opponents="sl")
+    named = agents.make("bmcs-sl", r_max=20)
+    given = Bmcs(opponents="sl", **asdict(replace(Bmcs.options, p_min=0.001, r_max=20, p_max=8000, prior=0.1)))
     np.testing.assert_array_equal(named.act(views, legal, rng()), given.act(views, legal, rng()))
     assert agents.make("bmcs-sl", opponents="rl").opponents.name == "rl"
     with pytest.raises(ValueError, match="which sayc has not"):

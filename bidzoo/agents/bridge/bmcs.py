@@ -5,8 +5,8 @@ which the other players would hardly have called as they did are dropped, and ea
 policy on the deals that remain. The call with the highest sum of results is made.
 
 ``bmcs``           as in the paper
-``bmcs-sl``        the other side is believed to bid as ``sl`` does, which explains strangers better
-``bmcs-rpi``       the same over the policy ``rpi``
+``bmcs-sl``        the other side is believed to bid as ``sl`` does, which explains strangers better; looks further
+``bmcs-rpi``       that model over the policy ``rpi``
 ``bmcs-weighted``  deals weigh how likely the calls are with them over how likely they were drawn
 ``rl-mcs``         deals drawn uniformly (Table IV), as in the PI-Search of Lockhart et al. 2020 (``pi.py``)
 
@@ -455,10 +455,14 @@ class Bmcs:
 
 
 class StrangersBmcs(Bmcs):
-    """Search against players of another school: they are believed to bid as the supervised policy does."""
+    """Search against players of another school: they are believed to bid as the supervised policy does.
+
+    Calls that a policy gradient has nearly given up are looked at too; what the policy thinks of them counts a little.
+    """
 
     name = "bmcs-sl"
     believed = "sl"
+    options = Options(p_min=0.001, p_max=8000, prior=0.1)
 
 
 class RpiBmcs(StrangersBmcs):
