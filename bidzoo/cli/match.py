@@ -76,6 +76,8 @@ def match(
     from bidzoo import agents, registry
     from bidzoo.benchmarks import records
 
+    if out is not None:
+        records.check_ending(out, AUCTION if env is None else registry.game_id(env))
     env = _common(ours, theirs) if env is None else registry.game_id(env)
     bridge, names = env in agents.BRIDGE, (ours, theirs)
     known = {name: value for name, value in registry.options(env).items() if not bridge or name not in OWN}
