@@ -12,7 +12,7 @@ UNCOMPILED := $(addprefix tests/games/test_,bridge_auction.py bridge_play.py sma
 # benchmarks and tests wait for compiled kernels
 export BIDZOO_COMPILE ?= now
 
-.PHONY: bench test test-fuzz test-mutations test-slow test-integrations test-libraries test-rllib test-floors test-wheel check docs clean
+.PHONY: bench test test-fuzz test-mutations test-slow test-integrations test-libraries test-rllib test-floors test-newest test-wheel check docs clean
 
 bench: $(READY) $(KERNELS)
 	$(BIN)/bidzoo bench $(BENCH)
@@ -37,7 +37,7 @@ test-slow: $(READY) $(KERNELS)
 	$(BIN)/python -m pytest -m slow
 
 # Every part has a virtual environment of its own and stands alone; `make -k` runs the others after one has failed.
-test-integrations: test-libraries test-rllib test-floors test-wheel
+test-integrations: test-libraries test-rllib test-floors test-newest test-wheel
 
 # TorchRL, Tianshou, Pgx, RLCard, and the web page in a browser
 test-libraries: .venv-integrations/ready $(KERNELS)
@@ -55,12 +55,14 @@ test-rllib: .venv-rllib/ready $(KERNELS)
 test-floors: .venv-floors/ready
 	$(call in,floors) -m pytest tests/test_contract.py
 
+# Python 3.14, from Debian's next release where the machine has none
+test-newest: build/wheel/ready
+	sh tests/newest.sh .venv-newest build/wheel/*.whl
+
 # the built wheel in clean environments, without and with the optional parts, away from the checkout
-test-wheel:
-	rm -rf .venv-wheel .venv-wheel-all build/wheel
-	$(PYTHON) -m venv .venv-wheel
+test-wheel: build/wheel/ready
+	rm -rf .venv-wheel-all
 	$(PYTHON) -m venv .venv-wheel-all
-	.venv-wheel/bin/pip wheel -q --no-deps -w build/wheel .
 	.venv-wheel/bin/pip install -q build/wheel/*.whl
 	.venv-wheel-all/bin/pip install -q "$$(ls build/wheel/*.whl)[picture,openspiel,files]"
 	cp tests/smoke.py build/wheel
@@ -70,6 +72,12 @@ test-wheel:
 	.venv-wheel-all/bin/pip install -q pytest pytest-timeout
 	cd build/wheel && ../../.venv-wheel-all/bin/python -m pytest -q --rootdir . ../../examples/bidzoo-hint/tests
 	cd build/wheel && ../../.venv-wheel-all/bin/bidzoo list | grep -q "bidzoo-hint 1.0"
+
+build/wheel/ready: $(shell find bidzoo -type f -not -name '*.pyc' -not -name '*.nb[ic]') README.md pyproject.toml hatch_build.py
+	rm -rf $(@D) .venv-wheel
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/pip wheel -q --no-deps -w $(@D) .
+	touch $@
 
 # compiled kernels of the oldest numba are of no use to the others
 in = $(if $(filter floors,$(1)),NUMBA_CACHE_DIR=$(CURDIR)/.venv-floors/kernels) RAY_USAGE_STATS_ENABLED=0 \
