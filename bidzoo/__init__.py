@@ -37,7 +37,7 @@ def make_vec(env_id: GameId | str, num_envs: int, **options: Any) -> Batch:
 
 
 def __getattr__(name: str) -> Any:
-    """``bidzoo.bridge`` without an import of its own, and without its cost to those who play something else."""
+    """Import ``bidzoo.bridge`` when it is first used: it costs nothing where something else is played."""
     if name == "bridge":
         from importlib import import_module
 
@@ -46,7 +46,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """With ``bridge``, for those who complete names."""
+    """The names of the module with ``bridge``, for completion."""
     return sorted({*globals(), *__all__})
 
 

@@ -35,7 +35,7 @@ class Answer:
 
     call: str  # "1NT"
     probabilities: Mapping[str, float]  # of the legal calls, likeliest first; empty if the agent has none
-    explanation: Explanation  # its words, values of calls, beliefs; what it leaves out is empty
+    explanation: Explanation  # the agent's words, values of calls, beliefs; what it leaves out is empty
 
     def __str__(self) -> str:
         likely = ", ".join(f"{call} {chance:.0%}" for call, chance in self.probabilities.items() if chance >= 0.005)
@@ -79,28 +79,28 @@ def call(
     """The call that ``policy`` makes with ``hand`` after ``calls``.
 
     Args:
-        policy: an agent's name, or whatever else ``agents.resolve`` takes; made once and given again it is faster.
+        policy: an agent's name, or whatever else ``agents.resolve`` takes; an agent made once answers faster.
         hand: thirteen cards: ``"AKQ2.K54.QJ3.A92"`` or with spaces (spades first), ``"♠AKQ2 ♥K54 ♦QJ3 ♣A92"``, bits, or
             cards such as ``["AS", "KS", ...]``.
         dealer: ``"N"``, ``"South"``, 0 ... 3. Who calls now follows from the number of ``calls``.
         vulnerability: ``"none"``, ``"ns"``, ``"ew"``, ``"both"``.
-        calls: those made, from the dealer on: ``"1H P 2C X"`` or a list.
-        seed: of an agent that draws.
-        explain: also its probabilities and what it says of its choice, as an ``Answer``.
+        calls: the auction so far, from the dealer on: ``"1H P 2C X"`` or a list.
+        seed: of the random numbers of an agent that draws.
+        explain: return an ``Answer``: also its probabilities and what it says of its choice.
 
     Raises:
         ValueError: not thirteen cards, a call that is not legal in its place, an auction that is over; names it.
         KeyError: no agent of that name.
     """
     player = agents.resolve(policy, "bridge_bidding_v0")
-    seen, legal = _seen([(hand, dealer, vulnerability, calls)])
-    streams = Streams.at(checked_seed(seed), np.zeros(1, np.int64), seen["length"].astype(np.int64))
+    seat_views, legal = _views_of([(hand, dealer, vulnerability, calls)])
+    streams = Streams.at(checked_seed(seed), np.zeros(1, np.int64), seat_views["length"].astype(np.int64))
     if not explain:
-        return _answers(player, seen, legal, streams)[0]
-    said = explained(player, seen, legal, streams[:])
-    chances = sorted(said.chances.items(), key=lambda each: -each[1])
-    made = _answers(player, seen, legal, streams)[0]
-    return Answer(made, {call_text(each): chance for each, chance in chances}, said)
+        return _chosen_calls(player, seat_views, legal, streams)[0]
+    explanation = explained(player, seat_views, legal, streams[:])
+    chances = sorted(explanation.chances.items(), key=lambda item: -item[1])
+    chosen = _chosen_calls(player, seat_views, legal, streams)[0]
+    return Answer(chosen, {call_text(number): chance for number, chance in chances}, explanation)
 
 
 def call_batch(
@@ -123,28 +123,28 @@ def call_batch(
         raise TypeError(f"hands {hands!r}: expected a list of hands; call() takes one hand")
     count = len(hands)
     columns = [
-        _column(name, given, count)
-        for name, given in (("dealers", dealers), ("vulnerabilities", vulnerabilities), ("calls", calls))
+        _column(name, value, count)
+        for name, value in (("dealers", dealers), ("vulnerabilities", vulnerabilities), ("calls", calls))
     ]
     if not count:
         return []
-    seen, legal = _seen(list(zip(hands, *columns)), numbered=True)
-    streams = Streams.at(checked_seed(seed), np.zeros(count, np.int64), seen["length"].astype(np.int64))
-    return _answers(agents.resolve(policy, "bridge_bidding_v0"), seen, legal, streams)
+    seat_views, legal = _views_of(list(zip(hands, *columns)), numbered=True)
+    streams = Streams.at(checked_seed(seed), np.zeros(count, np.int64), seat_views["length"].astype(np.int64))
+    return _chosen_calls(agents.resolve(policy, "bridge_bidding_v0"), seat_views, legal, streams)
 
 
-def _column(name: str, given: Any, count: int) -> Sequence[Any]:
-    if isinstance(given, str) or is_whole(given):
-        return [given] * count
-    if not isinstance(given, Collection):
-        raise TypeError(f"{name} {given!r}: expected one for all hands, or a list of {count}")
-    if len(given) != count:
-        raise ValueError(f"{len(given)} {name} for {count} hands")
-    return list(given)
+def _column(name: str, value: Any, count: int) -> Sequence[Any]:
+    if isinstance(value, str) or is_whole(value):
+        return [value] * count
+    if not isinstance(value, Collection):
+        raise TypeError(f"{name} {value!r}: expected one for all hands, or a list of {count}")
+    if len(value) != count:
+        raise ValueError(f"{len(value)} {name} for {count} hands")
+    return list(value)
 
 
-def _answers(policy: Policy, seen: States, legal: I8, streams: Streams) -> list[str]:
-    chosen = np.asarray(policy.act(seen, legal, streams))
+def _chosen_calls(policy: Policy, seat_views: States, legal: I8, streams: Streams) -> list[str]:
+    chosen = np.asarray(policy.act(seat_views, legal, streams))
     for row, number in enumerate(chosen):
         if not (0 <= number < NUM_CALLS and legal[row, number]):
             raise ValueError(f"{policy.name} answers {number}, which is no legal call there")
@@ -154,31 +154,31 @@ def _answers(policy: Policy, seen: States, legal: I8, streams: Streams) -> list[
 # ---- from words to views -------------------------------------------------------------------
 
 
-def _seen(given: Sequence[tuple[Hand, int | str, str, Calls]], numbered: bool = False) -> tuple[States, I8]:
-    """Views ``[n]`` and legal calls ``[n, 38]`` of whoever is to call."""
-    states, seen = allocate(STATE, len(given)), allocate(VIEW, len(given))
-    legal = np.zeros((len(given), NUM_CALLS), np.int8)
-    for row, (hand, dealer, vulnerability, calls) in enumerate(given):
+def _views_of(situations: Sequence[tuple[Hand, int | str, str, Calls]], numbered: bool = False) -> tuple[States, I8]:
+    """Views ``[n]`` and legal calls ``[n, 38]`` of the seats to call."""
+    states, seat_views = allocate(STATE, len(situations)), allocate(VIEW, len(situations))
+    legal = np.zeros((len(situations), NUM_CALLS), np.int8)
+    for row, (hand, dealer, vulnerability, calls) in enumerate(situations):
         try:
             states["tricks"][row] = -1
             open_auction_row(states[row], seat_number(dealer), read_vulnerability(vulnerability))
-            _make(states[row], _words(calls), legal[row])
-            bits = _thirteen(hand)
+            _make_calls(states[row], _call_words(calls), legal[row])
+            bits = _full_hand(hand)
         except (ValueError, TypeError) as problem:
             raise ValueError(f"hand {row}: {problem}" if numbered else str(problem)) from problem
         states["hands"][row] = states["held"][row] = np.where(np.arange(4) == states["turn"][row], bits, 0)
-    views(states, states["turn"].astype(np.int64), seen)
-    return seen, legal
+    views(states, states["turn"].astype(np.int64), seat_views)
+    return seat_views, legal
 
 
-def _thirteen(hand: Hand) -> int:
+def _full_hand(hand: Hand) -> int:
     bits = read_hand(hand)
     if bits.bit_count() != HAND_SIZE:
         raise ValueError(f"hand {hand_text(bits)}: {bits.bit_count()} cards, expected {HAND_SIZE}")
     return bits
 
 
-def _words(calls: Calls) -> list[str]:
+def _call_words(calls: Calls) -> list[str]:
     if isinstance(calls, str):
         return [word for word in split(r"[\s,\-]+", calls) if word]
     if not isinstance(calls, Iterable):
@@ -186,7 +186,7 @@ def _words(calls: Calls) -> list[str]:
     return [call_text(int(word)) if is_whole(word) else str(word) for word in calls]
 
 
-def _make(state: State, words: Sequence[str], legal: I8) -> None:
+def _make_calls(state: State, words: Sequence[str], legal: I8) -> None:
     """Make the calls of ``words``; leave in ``legal`` ``[38]`` what may follow."""
     for turn, word in enumerate(words, 1):
         where = f"call {turn}, {word} by {SEAT_NAMES[turn_row(state)]}"

@@ -46,7 +46,7 @@ class Entry:
     module: str  # has ``env``, ``raw_env`` and ``make_game``; empty where ``rules`` are given
     gymnasium_id: str
     summary: str
-    rules: Callable[..., Game] | str = ""  # of a game from outside, or where it stands: "package.module:Rules"
+    rules: Callable[..., Game] | str = ""  # of a game from outside, or their path: "package.module:Rules"
     source: str = "bidzoo"
 
 
@@ -70,7 +70,7 @@ GAMES: dict[str, Entry] = {
 _ID = r"[a-z][a-z0-9_]*_v\d+"
 _registered: dict[str, Entry] = {}
 _announced: dict[str, Entry] = {}  # by installed packages, as last found
-_listeners: dict[Callable[[str], None], set[str]] = {}  # each with the ids that it has been told
+_listeners: dict[Callable[[str], None], set[str]] = {}  # each with the ids that it has been called with
 
 
 # ---- which game a name means ---------------------------------------------------------------
@@ -79,29 +79,30 @@ _listeners: dict[Callable[[str], None], set[str]] = {}  # each with the ids that
 def entries() -> dict[str, Entry]:
     """Every game by id: those of bidzoo, those registered, those announced by installed packages."""
     _find_announced()
-    return _known()
+    return _known_entries()
 
 
-def _known() -> dict[str, Entry]:
-    return {**GAMES, **_registered, **{name: one for name, one in _announced.items() if name not in _registered}}
+def _known_entries() -> dict[str, Entry]:
+    return {**GAMES, **_registered, **{name: entry for name, entry in _announced.items() if name not in _registered}}
 
 
 def _find_announced() -> None:
     """Find the games that installed packages announce: their metadata are read, their code is not."""
     from importlib.metadata import entry_points
 
-    found: dict[str, Entry] = {}
+    announced: dict[str, Entry] = {}
     for point in entry_points(group="bidzoo.games"):
         source = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
-        has = GAMES.get(point.name) or found.get(point.name)
-        if has or not fullmatch(_ID, point.name):
-            taken = f", which {has.source} has" if has else ""
+        owner = GAMES.get(point.name) or announced.get(point.name)
+        if owner or not fullmatch(_ID, point.name):
+            conflict = f", which {owner.source} has" if owner else ""
             warn(
-                f"{source} announces a game {point.name!r}{taken}: expected a new id such as 'my_game_v0'", stacklevel=3
+                f"{source} announces a game {point.name!r}{conflict}: expected a new id such as 'my_game_v0'",
+                stacklevel=3,
             )
         else:
-            found[point.name] = Entry("", _gymnasium_id(point.name), "", point.value, source)
-    _announced.update(found)
+            announced[point.name] = Entry("", _gymnasium_id(point.name), "", point.value, source)
+    _announced.update(announced)
     _notify()
 
 
@@ -111,19 +112,22 @@ def available() -> tuple[str, ...]:
 
 
 def loadable() -> tuple[str, ...]:
-    """``available()``, each loaded, without what cannot be made by its name alone: a warning names that, and why."""
-    found = []
+    """Those of ``available()`` that load and can be made by their name alone; a warning names the others, and why."""
+    env_ids = []
     for env_id in entries():
         try:
-            needed = [name for name, default in options(env_id).items() if default is Parameter.empty]
+            required = [name for name, default in options(env_id).items() if default is Parameter.empty]
         except ValueError as problem:
             warn(str(problem), stacklevel=2)
         else:
-            if needed:
-                warn(f"{env_id} of {_known()[env_id].source}: option {needed[0]!r} has no default", stacklevel=2)
+            if required:
+                warn(
+                    f"{env_id} of {_known_entries()[env_id].source}: option {required[0]!r} has no default",
+                    stacklevel=2,
+                )
             else:
-                found.append(env_id)
-    return tuple(found)
+                env_ids.append(env_id)
+    return tuple(env_ids)
 
 
 def game_id(name: str) -> str:
@@ -133,14 +137,16 @@ def game_id(name: str) -> str:
         KeyError: no game, or no version of it, is called that; names the nearest and the choices.
     """
     plain = _plain(str(name).removeprefix("bidzoo/"))
-    for look in (_known, entries):
-        known = look()
-        if name in known:
+    for lookup in (_known_entries, entries):
+        games = lookup()
+        if name in games:
             return name
-        by_name = {_plain(one): one for one in known} | {_plain(one.rpartition("_v")[0]): one for one in known}
+        by_name = {_plain(env_id): env_id for env_id in games} | {
+            _plain(env_id.rpartition("_v")[0]): env_id for env_id in games
+        }
         if plain in by_name:
             return by_name[plain]
-    raise KeyError(f"unknown game {name!r}; {choose_from(name, known)}")
+    raise KeyError(f"unknown game {name!r}; {choose_from(name, games)}")
 
 
 def _plain(name: str) -> str:
@@ -148,12 +154,12 @@ def _plain(name: str) -> str:
 
 
 def _entry(name: str) -> Entry:
-    env_id = game_id(name)  # may find more of them
-    return _known()[env_id]
+    env_id = game_id(name)  # may find the games that packages announce
+    return _known_entries()[env_id]
 
 
 def rules_of(name: str) -> Callable[..., Game]:
-    """What makes the game ``name``: a class or a function of its options; KeyError as ``make``."""
+    """The class or function that makes the game ``name`` from its options; KeyError as ``make``."""
     entry = _entry(name)
     if isinstance(entry.rules, str):
         module, _, attribute = (entry.rules or f"{entry.module}:make_game").partition(":")
@@ -168,7 +174,7 @@ def rules_of(name: str) -> Callable[..., Game]:
 
 
 def summary(name: str) -> str:
-    """What the game is, in a line, or why it cannot be loaded; of one that is announced this imports its package."""
+    """A line about the game, or why it cannot be loaded; for an announced game this imports its package."""
     try:
         return _entry(name).summary or (getdoc(rules_of(name)) or "").partition("\n")[0]
     except ValueError as problem:  # somebody else's package: lists go on
@@ -184,17 +190,17 @@ def options(name: str) -> dict[str, Any]:
 
 
 def env_class(name: str) -> type[TableEnv]:
-    """The AEC environment of the game ``name``, a class."""
+    """The class of the AEC environment of the game ``name``."""
     entry = _entry(name)
     if entry.module:
-        found: type[TableEnv] = import_module(entry.module).env
-        return found
+        kind: type[TableEnv] = import_module(entry.module).env
+        return kind
     return _class_of(game_id(name), rules_of(name))
 
 
 @cache
 def _class_of(env_id: str, rules: Callable[..., Game]) -> type[TableEnv]:
-    """An environment that pickles by its rules: its class stands in no module."""
+    """The environment class of a game from outside; it pickles by its rules, since no module holds the class."""
     from bidzoo.envs.aec import TableEnv
 
     def reduce(env: TableEnv) -> Any:
@@ -249,12 +255,12 @@ def make_game(env_id: GameId | str, **options: Any) -> Game: ...
 
 def make_game(env_id: GameId | str, **options: Any) -> Game:
     """The rules that the environment of the same name and options plays by; arguments and errors as of ``make``."""
-    game = _made(env_id, options)
+    game = _new_game(env_id, options)
     _check_new(env_id, game)
     return game
 
 
-def _made(env_id: str, options: dict[str, Any]) -> Game:
+def _new_game(env_id: str, options: dict[str, Any]) -> Game:
     from bidzoo.envs.game import game_of
 
     rules = rules_of(env_id)
@@ -265,17 +271,17 @@ def _made(env_id: str, options: dict[str, Any]) -> Game:
 
 
 def _check_id(env_id: str, rules: Any) -> None:
-    """Matches, agents and records ask a game for its id, and look it up."""
-    found = getattr(rules, "id", env_id)
-    if found != env_id:
-        raise ValueError(f"game {env_id!r}: its rules have the id {found!r}, expected the same")
+    """ValueError unless ``rules`` have the id ``env_id``: matches, agents and records look a game up by its own id."""
+    rules_id = getattr(rules, "id", env_id)
+    if rules_id != env_id:
+        raise ValueError(f"game {env_id!r}: its rules have the id {rules_id!r}, expected the same")
 
 
 _checked: set[tuple[Callable[..., Game], str]] = set()
 
 
 def _check_new(env_id: str, game: Game) -> None:
-    """``check_game`` in short, once for each size of a small game from outside: compiled, its slips would be ours."""
+    """Check a small game from outside briefly, once for each size: compiled, its errors would damage our memory."""
     if _entry(env_id).module:
         return
     from bidzoo.envs.check import check_quickly
@@ -316,10 +322,10 @@ def check_game(game: Game | TableEnv | GameId | str, tables: int | None = None, 
     from bidzoo.envs.check import check
     from bidzoo.envs.game import Game
 
-    made = _made(game, options) if isinstance(game, str) else getattr(game, "game", game)
-    if not isinstance(made, Game):
+    instance = _new_game(game, options) if isinstance(game, str) else getattr(game, "game", game)
+    if not isinstance(instance, Game):
         raise TypeError(f"{game!r} is no game; expected one, an environment or a name such as 'minibridge_v0'")
-    check(made, tables, seed)
+    check(instance, tables, seed)
 
 
 # ---- games from outside --------------------------------------------------------------------
@@ -345,15 +351,15 @@ def register_game(
     env_id = env_id or getattr(rules, "id", None)
     if not isinstance(env_id, str) or not fullmatch(_ID, env_id):
         raise ValueError(f"game id {env_id!r}: expected lower-case letters and a version, such as 'my_game_v0'")
-    taken = GAMES.get(env_id) or _registered.get(env_id)
-    if taken is not None and _place(taken.rules) != _place(rules):  # run again in a notebook, it is the same
-        raise ValueError(f"game {env_id!r} is there already, from {taken.source}; choose another id")
+    previous = GAMES.get(env_id) or _registered.get(env_id)
+    if previous is not None and _place(previous.rules) != _place(rules):  # run again in a notebook, it is the same
+        raise ValueError(f"game {env_id!r} is there already, from {previous.source}; choose another id")
     if isabstract(rules):
         missing = ", ".join(sorted(rules.__abstractmethods__))  # type: ignore[attr-defined]
         raise ValueError(f"game {env_id!r}: {rules.__name__} leaves out {missing}")
     _check_id(env_id, rules)
-    about = summary or (getdoc(rules) or "").partition("\n")[0]
-    _registered[env_id] = Entry("", gymnasium_id or _gymnasium_id(env_id), about, rules, _place(rules))
+    line = summary or (getdoc(rules) or "").partition("\n")[0]
+    _registered[env_id] = Entry("", gymnasium_id or _gymnasium_id(env_id), line, rules, _place(rules))
     _notify()
 
 
@@ -373,10 +379,10 @@ def watch(listener: Callable[[str], None]) -> None:
 
 
 def _notify() -> None:
-    for listener, told in _listeners.items():
-        for env_id in _known():
-            if env_id not in told:
-                told.add(env_id)
+    for listener, env_ids in _listeners.items():
+        for env_id in _known_entries():
+            if env_id not in env_ids:
+                env_ids.add(env_id)
                 listener(env_id)
 
 

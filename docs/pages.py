@@ -30,15 +30,15 @@ from bidzoo.registry import GAMES
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
-WANTED = re.compile(r"(<!-- results: ([\w.-]+), (\d+)(?:, ([\w-]+))? -->\n).*?(<!-- end -->)", re.DOTALL)
-RANKED = re.compile(r"(<!-- leaderboard: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-FILED = re.compile(r"(<!-- file: ([\w./-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+RESULTS_BLOCK = re.compile(r"(<!-- results: ([\w.-]+), (\d+)(?:, ([\w-]+))? -->\n).*?(<!-- end -->)", re.DOTALL)
+LEADERBOARD_BLOCK = re.compile(r"(<!-- leaderboard: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+FILE_BLOCK = re.compile(r"(<!-- file: ([\w./-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 NOTE = """Sizes and rewards are those of the default options, mean turns those of 1000 episodes of random play.
 [Conventions](../conventions.md) says what holds for all of them."""
 
 
 class Scene(NamedTuple):
-    """What a picture shows: board 0 of ``seed``, ``agent`` in all seats, after ``turns`` of them, else at the end."""
+    """What a picture shows: board 0 of ``seed``, ``agent`` in all seats, after ``turns`` turns, else at the end."""
 
     seed: int
     agent: str
@@ -60,18 +60,18 @@ def environment(env_id: str) -> str:
     """The page of ``env_id``: its docstring, then every observation and the global state bit by bit."""
     module = import_module(GAMES[env_id].module)
     game = module.make_game()
-    told = next((name for name in ("bridge", "spades") if env_id.startswith(name)), "small")
-    about = f"What they leave out and why, with examples: [{told} observations](../observations/{told}.md)."
-    drawn = f"![A table, all cards shown](../pictures/{env_id}.png)"
+    kind = next((name for name in ("bridge", "spades") if env_id.startswith(name)), "small")
+    observations_link = f"What they leave out and why, with examples: [{kind} observations](../observations/{kind}.md)."
+    picture_link = f"![A table, all cards shown](../pictures/{env_id}.png)"
     title, _, rest = module.__doc__.strip().partition("\n")
-    parts = [title, "", drawn, rest, "", "## Observations, bit by bit", "", about, ""]
+    parts = [title, "", picture_link, rest, "", "## Observations, bit by bit", "", observations_link, ""]
     for encoder in game.encoders.values():
         parts += [f"### `{encoder.name}`: {encoder.layout.size} entries", "", encoder.layout.markdown(), ""]
-    state, critics = game.state_encoder.layout, "`env.state()`, for [centralised critics](../observations/state.md):"
+    state, state_link = game.state_encoder.layout, "`env.state()`, for [centralised critics](../observations/state.md):"
     parts += [
         "## Global state, bit by bit",
         "",
-        critics,
+        state_link,
         "",
         f"### `state`: {state.size} entries",
         "",
@@ -115,11 +115,14 @@ def write(docs: Path) -> None:
             path.write_text(text, encoding="utf-8")
 
 
-def markdown(made: results.ResultTable) -> str:
+def markdown(result_table: results.ResultTable) -> str:
     """Columns and rows as a Markdown table."""
-    rows = [made.columns, *([results.text(row.get(column)) for column in made.columns] for row in made.rows)]
+    rows = [
+        result_table.columns,
+        *([results.text(row.get(column)) for column in result_table.columns] for row in result_table.rows),
+    ]
     head, *lines = ("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
-    return "\n".join([head, "|" + "---|" * len(made.columns), *lines])
+    return "\n".join([head, "|" + "---|" * len(result_table.columns), *lines])
 
 
 def table(name: str, number: int, first: str | None) -> str:
@@ -140,8 +143,8 @@ def ranked(name: str) -> str:
     entries = [leaderboard.load(path) for path in sorted((RESULTS / "leaderboard").glob(f"{name}-*.json"))]
     if not entries:
         return f"**{name}**: no entry yet.\n"
-    made = leaderboard.ranking(challenge, entries)
-    return f"**{name}**\n\n{markdown(made)}\n\n{made.note}\n"
+    ranking = leaderboard.ranking(challenge, entries)
+    return f"**{name}**\n\n{markdown(ranking)}\n\n{ranking.note}\n"
 
 
 def code(name: str) -> str:
@@ -150,20 +153,20 @@ def code(name: str) -> str:
 
 
 def filled(text: str) -> str:
-    """``text`` with everything it asks for."""
-    text = WANTED.sub(lambda ask: f"{ask[1]}\n{table(ask[2], int(ask[3]), ask[4])}\n{ask[5]}", text)
-    for wanted, made in ((RANKED, ranked), (FILED, code)):
-        text = wanted.sub(lambda ask, made=made: f"{ask[1]}\n{made(ask[2])}\n{ask[3]}", text)
+    """``text`` with every block that it asks for, written anew."""
+    text = RESULTS_BLOCK.sub(lambda match: f"{match[1]}\n{table(match[2], int(match[3]), match[4])}\n{match[5]}", text)
+    for pattern, render in ((LEADERBOARD_BLOCK, ranked), (FILE_BLOCK, code)):
+        text = pattern.sub(lambda match, render=render: f"{match[1]}\n{render(match[2])}\n{match[3]}", text)
     return text
 
 
 def with_tables() -> list[Path]:
-    """Pages that ask for tables."""
+    """Pages that ask for a block: results, a leaderboard or a file."""
     docs = ROOT / "docs"
     folders = docs, docs / "agents", docs / "training", docs / "tutorials"
     pages = [ROOT / "README.md", *(page for folder in folders for page in sorted(folder.glob("*.md")))]
-    asking = (WANTED, RANKED, FILED)
-    return [page for page in pages if any(one.search(page.read_text(encoding="utf-8")) for one in asking)]
+    patterns = (RESULTS_BLOCK, LEADERBOARD_BLOCK, FILE_BLOCK)
+    return [page for page in pages if any(pattern.search(page.read_text(encoding="utf-8")) for pattern in patterns)]
 
 
 def picture(env_id: str) -> NDArray[np.uint8]:

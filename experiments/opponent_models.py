@@ -25,11 +25,11 @@ from bidzoo.envs.bridge.game import Bridge
 
 EXPERTS = ("expert-sayc", "expert-21gf", "expert-wild")
 MODELS = ("ppo", "rl", "sl", "sl-wide", "expert-sayc", "expert-21gf")
-LEAST = 1e-4  # chance that counts for a call of less
+LEAST = 1e-4  # chance from which the nats of a less likely call are counted
 
 
-class Heard:
-    """A policy, and what it was asked and called."""
+class Recorder:
+    """A policy that records the views, legal calls and calls of its decisions."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy, self.name = policy, policy.name
@@ -37,33 +37,33 @@ class Heard:
 
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """The policy's calls."""
-        made = self.policy.act(views, legal, rng)
-        self.calls.append((views.copy(), legal.copy(), made))
-        return made
+        calls = self.policy.act(views, legal, rng)
+        self.calls.append((views.copy(), legal.copy(), calls))
+        return calls
 
 
-def explained(game: Bridge, boards: I64, seed: int) -> ResultTable:
+def explanation_table(game: Bridge, boards: I64, seed: int) -> ResultTable:
     """Nats a call of each expert, at the other side of ``ppo``, by each model; its own weights apart."""
     note = f"{len(boards):,} validation boards against ppo, both rooms; ± over deals; chances from {LEAST}"
     table = ResultTable("Nats a call of the other side", ["calls of", *MODELS], note=note)
     for name in EXPERTS:
-        heard = Heard(agents.resolve(name, game.id))
-        duplicate(game, agents.make("ppo"), heard, boards, seed)
-        views, legal, made = (np.concatenate(column) for column in zip(*heard.calls))
+        recorder = Recorder(agents.resolve(name, game.id))
+        duplicate(game, agents.make("ppo"), recorder, boards, seed)
+        views, legal, calls = (np.concatenate(column) for column in zip(*recorder.calls))
         deals = game.deal_numbers(views["board"].astype(np.int64), seed)
         row: dict[str, Any] = {"calls of": name}
         for model in MODELS:
             if model != name:
                 network: Any = agents.make(model)
-                chance = network.probabilities(views, legal)[np.arange(len(made)), made]
+                chance = network.probabilities(views, legal)[np.arange(len(calls)), calls]
                 nats: F64 = -np.log(np.maximum(chance.astype(np.float64), LEAST))
                 row[model] = Estimate.of(nats, group=deals)
         table.rows.append(row)
     return table
 
 
-class Mixed:
-    """Each of some policies as likely as the others."""
+class Mixture:
+    """An equal mixture of policies."""
 
     name = "mixed"
 
@@ -75,7 +75,7 @@ class Mixed:
         return np.asarray(np.mean([policy.probabilities(views, legal) for policy in self.policies], 0), np.float32)
 
 
-class Known:
+class KnownTricks:
     """The judge that knows one deal's double-dummy tricks ``[20]``."""
 
     def __init__(self, tricks: I8) -> None:
@@ -86,7 +86,7 @@ class Known:
         return np.asarray(np.arange(CLASSES) == self.tricks[5 * declarer + strain, None], np.float32)
 
 
-class Open(NamedTuple):
+class OpenDecisions(NamedTuple):
     """``n`` decisions at which a search hesitates, and the deals as they lie."""
 
     views: States  # [n]
@@ -96,42 +96,45 @@ class Open(NamedTuple):
     deal: I64  # [n]
 
 
-def open_decisions(game: Bridge, agent: Bmcs, expert: str, boards: I64, seed: int) -> Open:
+def open_decisions(game: Bridge, agent: Bmcs, expert: str, boards: I64, seed: int) -> OpenDecisions:
     """The open decisions of ``agent``'s policy against ``expert`` on ``boards``, both rooms."""
-    dealt = game.new(len(boards))
-    game.begin(dealt, boards, seed, game.buffers(len(boards)))
-    heard = Heard(agents.make(agent.policy.name))
-    duplicate(game, heard, agents.resolve(expert, game.id), boards, seed)
-    views, legal = (np.concatenate(column) for column in list(zip(*heard.calls))[:2])
+    initial_states = game.new(len(boards))
+    game.begin(initial_states, boards, seed, game.buffers(len(boards)))
+    recorder = Recorder(agents.make(agent.policy.name))
+    duplicate(game, recorder, agents.resolve(expert, game.id), boards, seed)
+    views, legal = (np.concatenate(column) for column in list(zip(*recorder.calls))[:2])
     chances = agent.policy.probabilities(views, legal)
     rows = np.flatnonzero(agent.hesitates(chances))
     board = views["board"][rows].astype(np.int64)
-    hands = dealt["hands"][board].astype(np.int64)
-    return Open(views[rows], chances[rows], hands, dealt["tricks"][board], game.deal_numbers(board, seed))
+    hands = initial_states["hands"][board].astype(np.int64)
+    return OpenDecisions(
+        views[rows], chances[rows], hands, initial_states["tricks"][board], game.deal_numbers(board, seed)
+    )
 
 
-def searched(game: Bridge, boards: I64, seed: int) -> list[ResultTable]:
-    """What searches with models of the other side gain where ``ppo`` hesitates, and over the one without.
+def search_tables(game: Bridge, boards: I64, seed: int) -> list[ResultTable]:
+    """Gains of searches with models of the other side where ``ppo`` hesitates, and over the search without a model.
 
     Each choice is played out on the deal as it lies, against the expert itself: one deal a decision, but the true one.
     """
     gains: dict[str, dict[str, F64]] = {}
-    numbers: dict[str, I64] = {}
+    deals: dict[str, I64] = {}
     for name in EXPERTS:
         expert: Any = agents.make(name)
-        models = {"as sl": "sl", "as either": Mixed("ppo", "sl"), "as it is": expert}
+        models = {"as sl": "sl", "as either": Mixture("ppo", "sl"), "as it is": expert}
         searches = {"as bmcs": Bmcs(), **{kind: Bmcs(opponents=model) for kind, model in models.items()}}
         truth = searches["as it is"]
-        found = open_decisions(game, truth, name, boards, seed)
-        won = np.zeros((len(found.deal), len(searches)))
-        for i, chances in enumerate(found.chances):
-            view = found.views[i : i + 1]
+        decisions = open_decisions(game, truth, name, boards, seed)
+        chosen_gains = np.zeros((len(decisions.deal), len(searches)))
+        for i, chances in enumerate(decisions.chances):
+            view = decisions.views[i : i + 1]
             choices = [search.search(view, chances, key=i).call for search in searches.values()]
             calls = list(dict.fromkeys([int(chances.argmax()), *choices]))  # the likeliest first: gains are over it
-            gain = truth.judged(view, found.hands[i : i + 1], np.array(calls), Known(found.tricks[i]))[0][0]
-            won[i] = [gain[calls.index(call)] for call in choices]
-        gains[name] = dict(zip(searches, won.T))
-        numbers[name] = found.deal
+            tricks = KnownTricks(decisions.tricks[i])
+            gain = truth.judged(view, decisions.hands[i : i + 1], np.array(calls), tricks)[0][0]
+            chosen_gains[i] = [gain[calls.index(call)] for call in choices]
+        gains[name] = dict(zip(searches, chosen_gains.T))
+        deals[name] = decisions.deal
     note = (
         f"Where ppo hesitates on {len(boards):,} validation boards, both rooms; played out on the deal as it lies, "
         "against the expert itself; as it is: the expert's own network; ± over deals"
@@ -143,9 +146,12 @@ def searched(game: Bridge, boards: I64, seed: int) -> list[ResultTable]:
     ):
         kinds = [kind for kind in searches if kind != base]
         table = ResultTable(title, ["against", "decisions", *kinds], note=note)
-        for name, of in gains.items():
-            each = {kind: Estimate.of(of[kind] - (of[base] if base else 0), group=numbers[name]) for kind in kinds}
-            table.rows.append({"against": name, "decisions": len(numbers[name]), **each})
+        for name, gains_of_search in gains.items():
+            estimates = {
+                kind: Estimate.of(gains_of_search[kind] - (gains_of_search[base] if base else 0), group=deals[name])
+                for kind in kinds
+            }
+            table.rows.append({"against": name, "decisions": len(deals[name]), **estimates})
         tables.append(table)
     return tables
 
@@ -157,7 +163,7 @@ def main(
 ) -> None:
     """Measure all tables."""
     began, game, numbers = time.perf_counter(), Bridge(False, deals="validation"), np.arange(boards)
-    tables = [explained(game, numbers, seed), *searched(game, numbers, seed)]
+    tables = [explanation_table(game, numbers, seed), *search_tables(game, numbers, seed)]
     results.show(tables)
     results.save(json, "bridge-opponent-models", tables, seed=seed, seconds=time.perf_counter() - began)
 

@@ -47,7 +47,7 @@ from bidzoo.core.kernels import I16, I64, row
 
 COMMAND = "python experiments/panels.py"
 
-# ---- kernels: lines of totals, made, moved and met; ``K`` lanes, as in ``rising_auction`` ------------
+# ---- kernels on lines of totals; ``K`` lanes, as in ``rising_auction`` -------------------------------
 
 LANES = 64
 BITS = 6  # LANES == 2**BITS
@@ -148,7 +148,7 @@ class Panels:
         return out
 
     def calm(self, bid: int, first: int) -> I16:
-        """``c_bid(x, Y)``, likewise."""
+        """``c_bid(x, Y)`` ``[n, 64]`` for the same ``Y``."""
         return np.maximum(self.passes(bid, first), self.passes(FIVE, first))
 
     def _each(self) -> I16:
@@ -164,11 +164,11 @@ class Panels:
         out = np.zeros((3, self.sets), np.int64)
         block = np.empty((self.size, LANES), np.int16)
         for first in range(0, self.sets, LANES):
-            at = slice(first, first + LANES)
+            lanes = slice(first, first + LANES)
             self.split(3, self.panels - 1, first, block)
-            out[0, at] = block[-1]
-            out[1, at] = self.calm(4, first).sum(axis=0)
-            out[2, at] = self.passes(FIVE, first).sum(axis=0)
+            out[0, lanes] = block[-1]
+            out[1, lanes] = self.calm(4, first).sum(axis=0)
+            out[2, lanes] = self.passes(FIVE, first).sum(axis=0)
         return out
 
     def panel(self, top: int) -> tuple[I64, I64]:
@@ -178,8 +178,8 @@ class Panels:
         second = np.full(self.sets, WORST, np.int16)
         for first, block in self.second(top):
             meet_rows(block, lines, first, best)
-            at = slice(first, first + LANES)
-            second[at] = np.maximum(second[at], block[-1])
+            lanes = slice(first, first + LANES)
+            second[lanes] = np.maximum(second[lanes], block[-1])
         last = top == self.panels - 1
         return best.astype(np.int64), second.astype(np.int64) if last else np.empty(0, np.int64)
 
@@ -221,11 +221,11 @@ class Panels:
             out[:] = WORST
             for panel in range(self.panels):
                 self.split(1, panel, first, calm[panel])
-            given = rows[q].reshape(self.panels, self.size, LANES)
+            rows_by_panel = rows[q].reshape(self.panels, self.size, LANES)
             for panel in range(self.panels):
                 part = panel
                 while True:
-                    fold(given[part], calm[panel ^ part], out[panel])
+                    fold(rows_by_panel[part], calm[panel ^ part], out[panel])
                     if part == 0:
                         break
                     part = (part - 1) & panel
@@ -278,22 +278,22 @@ class PanelRows:
         panels = self.panels
         if mover == panels.sets - 1:
             return self.firsts[bid - 1]
-        top, at = divmod(mover, panels.size)
+        top, index = divmod(mover, panels.size)
         out = np.full(panels.sets, WORST, np.int64)
         if bid == 2:
             for first, block in panels.second(top):
-                out[first : first + LANES] = np.maximum(out[first : first + LANES], block[at])
+                out[first : first + LANES] = np.maximum(out[first : first + LANES], block[index])
             return out
         types = [x for x in range(panels.auction.types) if mover >> x & 1]
         block = np.empty((panels.size, LANES), np.int16)
         for first in range(0, panels.sets, LANES):
-            here = slice(first, first + LANES)
+            lanes = slice(first, first + LANES)
             if bid == 3:
                 panels.split(3, top, first, block)
-                out[here] = block[at]
+                out[lanes] = block[index]
             else:
                 each = panels.calm(4, first) if bid == 4 else panels.passes(FIVE, first)
-                out[here] = each[types].sum(axis=0)
+                out[lanes] = each[types].sum(axis=0)
         return out
 
 

@@ -17,7 +17,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
-from opponent_models import Known, Open, open_decisions
+from opponent_models import KnownTricks, OpenDecisions, open_decisions
 
 from bidzoo import agents
 from bidzoo.agents.bridge.bmcs import Bmcs, Options
@@ -34,91 +34,92 @@ LEAST = (0.05, 0.02, 0.01, 0.004, 0.001)  # chance of a candidate
 CHUNK = 100  # decisions of a task
 
 
-class Searched(NamedTuple):
-    """``n`` decisions and up to ``K`` calls compared at each, the likeliest first; what there is not is 0."""
+class SearchedDecisions(NamedTuple):
+    """``n`` decisions and up to ``K`` calls compared at each, the likeliest first, padded with 0."""
 
     chance: F64  # [n, K]
-    found: F64  # [n, K]  mean gain in the search
-    gained: F64  # [n, K]  on the deal as it lies
+    search_gain: F64  # [n, K]  mean gain in the search
+    true_gain: F64  # [n, K]  on the deal as it lies
     enough: Bool  # [n]  more deals than ``r_min``
     deal: I64  # [n]
     boards: F64  # [n]  boards of each decision: one over how many are open on a board
 
-    def liked(self) -> F64:
-        """Log-chance of the call over the likeliest's ``[n, K]``."""
+    def log_ratio(self) -> F64:
+        """Log of the ratio of a call's chance to the likeliest's ``[n, K]``."""
         return np.asarray(np.log(np.maximum(self.chance, 1e-9)) - np.log(self.chance[:, :1]))
 
     def candidates(self, p_min: float) -> Bool:
         """Calls of more than ``p_min``, and the likeliest ``[n, K]``."""
         return np.asarray((self.chance > p_min) | (np.arange(self.chance.shape[1]) == 0))
 
-    def won(self, options: Options) -> F64:
-        """What the choices of ``options`` gained over the likeliest calls ``[n]``."""
-        value = np.where(self.candidates(options.p_min), self.found + options.prior * self.liked(), -np.inf)
+    def gain(self, options: Options) -> F64:
+        """Gain ``[n]`` of the choices by ``options`` over the likeliest calls, on the deal as it lies."""
+        value = np.where(self.candidates(options.p_min), self.search_gain + options.prior * self.log_ratio(), -np.inf)
         chosen = np.where(self.enough, value[:, : options.top_k].argmax(1), 0)
-        return self.gained[np.arange(len(chosen)), chosen]
+        return self.true_gain[np.arange(len(chosen)), chosen]
 
 
-def thorough(name: str, opponents: str | None = None) -> Bmcs:
-    """The agent, looking at every call that any of the bounds allows."""
+def thorough_search(name: str, opponents: str | None = None) -> Bmcs:
+    """The agent as a search of every call that any bound of ``LEAST`` allows."""
     agent: Any = agents.make(name)
     agent.options = replace(agent.options, p_min=LEAST[-1])
     return agent if opponents is None else Bmcs(agent.policy, agent.belief, agent.judge, opponents=opponents)
 
 
-def search(name: str, expert: str, some: Open, first: int) -> Searched:
-    """Some decisions, searched and played out; decision ``i`` draws from key ``first + i``."""
-    agent, truth = thorough(name), thorough(name, expert)
-    n = len(some.deal)
-    chance, found, gained = np.zeros((3, n, agent.options.top_k))
-    out = Searched(chance, found, gained, np.zeros(n, np.bool_), some.deal, np.zeros(n))
-    for i, chances in enumerate(some.chances):
-        view = some.views[i : i + 1]
+def search(name: str, expert: str, batch: OpenDecisions, first: int) -> SearchedDecisions:
+    """The decisions of ``batch``, searched and played out; decision ``i`` draws from key ``first + i``."""
+    agent, truth = thorough_search(name), thorough_search(name, expert)
+    n = len(batch.deal)
+    chance, search_gain, true_gain = np.zeros((3, n, agent.options.top_k))
+    out = SearchedDecisions(chance, search_gain, true_gain, np.zeros(n, np.bool_), batch.deal, np.zeros(n))
+    for i, chances in enumerate(batch.chances):
+        view = batch.views[i : i + 1]
         result = agent.search(view, chances, first + i)
-        here = slice(len(result.calls))
-        out.chance[i, here] = chances[result.calls]
+        columns = slice(len(result.calls))
+        out.chance[i, columns] = chances[result.calls]
         out.enough[i] = result.deals.size > agent.options.r_min
         if result.deals.size:
-            out.found[i, here] = result.deals.mean(result.gains)
-        out.gained[i, here] = truth.judged(view, some.hands[i : i + 1], result.calls, Known(some.tricks[i]))[0][0]
+            out.search_gain[i, columns] = result.deals.mean(result.gains)
+        tricks = KnownTricks(batch.tricks[i])
+        out.true_gain[i, columns] = truth.judged(view, batch.hands[i : i + 1], result.calls, tricks)[0][0]
     return out
 
 
-def decisions(name: str, expert: str, boards: I64, seed: int, count: int, workers: int) -> Searched:
+def decisions(name: str, expert: str, boards: I64, seed: int, count: int, workers: int) -> SearchedDecisions:
     """``count`` open decisions of ``boards``, both rooms."""
-    every = open_decisions(Bridge(False, deals="validation"), thorough(name), expert, boards, seed)
-    rows = np.sort(np.random.default_rng(seed).choice(len(every.deal), min(count, len(every.deal)), replace=False))
-    parts = [rows[at : at + CHUNK] for at in range(0, len(rows), CHUNK)]
-    tasks = [(Open._make(column[part] for column in every), i * CHUNK) for i, part in enumerate(parts)]
-    found = list(jobs.run(partial(search, name, expert), tasks, workers))
-    out = Searched._make(np.concatenate(column) for column in zip(*found))
-    return out._replace(boards=np.full(len(rows), len(boards) / len(every.deal)))
+    pool = open_decisions(Bridge(False, deals="validation"), thorough_search(name), expert, boards, seed)
+    rows = np.sort(np.random.default_rng(seed).choice(len(pool.deal), min(count, len(pool.deal)), replace=False))
+    parts = [rows[start : start + CHUNK] for start in range(0, len(rows), CHUNK)]
+    tasks = [(OpenDecisions._make(column[part] for column in pool), i * CHUNK) for i, part in enumerate(parts)]
+    results = list(jobs.run(partial(search, name, expert), tasks, workers))
+    out = SearchedDecisions._make(np.concatenate(column) for column in zip(*results))
+    return out._replace(boards=np.full(len(rows), len(boards) / len(pool.deal)))
 
 
-def worth(of: Searched, options: Options, rounds: int = 400) -> dict[str, Any]:
+def worth(searched: SearchedDecisions, options: Options, rounds: int = 400) -> dict[str, Any]:
     """IMPs that an IMP found and a nat of chance are worth; errors by drawing deals again, ``rounds`` times."""
-    row, place = np.nonzero((of.chance > options.p_min) & (np.arange(of.chance.shape[1]) > 0))
-    known = np.stack([of.found[row, place], of.liked()[row, place]], 1)
-    gained = of.gained[row, place]
-    _, deal = np.unique(of.deal[row], return_inverse=True)
+    row, place = np.nonzero((searched.chance > options.p_min) & (np.arange(searched.chance.shape[1]) > 0))
+    predictors = np.stack([searched.search_gain[row, place], searched.log_ratio()[row, place]], 1)
+    true_gain = searched.true_gain[row, place]
+    _, deal = np.unique(searched.deal[row], return_inverse=True)
     squares = np.zeros((deal.max() + 1, 2, 2))
-    np.add.at(squares, deal, known[:, :, None] * known[:, None])
-    both = np.zeros((deal.max() + 1, 2))
-    np.add.at(both, deal, known * gained[:, None])
-    rng, n = np.random.default_rng(0), len(both)
+    np.add.at(squares, deal, predictors[:, :, None] * predictors[:, None])
+    products = np.zeros((deal.max() + 1, 2))
+    np.add.at(products, deal, predictors * true_gain[:, None])
+    rng, n = np.random.default_rng(0), len(products)
     drawn = [np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(rounds)]
-    error = np.std([np.linalg.solve(np.tensordot(w, squares, 1), w @ both) for w in drawn], 0)
-    mean = np.linalg.solve(squares.sum(0), both.sum(0))
+    error = np.std([np.linalg.solve(np.tensordot(w, squares, 1), w @ products) for w in drawn], 0)
+    mean = np.linalg.solve(squares.sum(0), products.sum(0))
     names = ("an IMP found", "a nat of chance")
     return {name: Estimate(float(m), float(e), n) for name, m, e in zip(names, mean, error, strict=True)}
 
 
-def gains(of: Searched, settings: dict[str, Options], base: str) -> dict[str, Any]:
+def gains(searched: SearchedDecisions, settings: dict[str, Options], base: str) -> dict[str, Any]:
     """IMPs a board over the likeliest calls, by settings; and of each over the setting ``base``."""
-    won = {name: of.won(options) / of.boards for name, options in settings.items()}
-    over = {name: Estimate.of(each, group=of.deal) for name, each in won.items()}
-    more = {f"{name} over {base}": each - won[base] for name, each in won.items() if name != base}
-    return over | {name: Estimate.of(each, group=of.deal) for name, each in more.items()}
+    gain_of = {name: searched.gain(options) / searched.boards for name, options in settings.items()}
+    over = {name: Estimate.of(each, group=searched.deal) for name, each in gain_of.items()}
+    more = {f"{name} over {base}": each - gain_of[base] for name, each in gain_of.items() if name != base}
+    return over | {name: Estimate.of(each, group=searched.deal) for name, each in more.items()}
 
 
 def main(
@@ -145,12 +146,12 @@ def main(
     rows = []
     for name in AGENTS:
         each = [decisions(name, expert, np.arange(boards), seed, decisions_of_each, workers) for expert in EXPERTS]
-        of = Searched._make(np.concatenate(column) for column in zip(*each))
+        searched = SearchedDecisions._make(np.concatenate(column) for column in zip(*each))
         options: Options = type(agents.make(name)).options  # type: ignore[attr-defined]
         bounds = {f"{least}": replace(options, p_min=least) for least in LEAST}
         priors = {f"{prior}": replace(options, prior=prior) for prior in PRIORS}
-        measured = worth(of, options), gains(of, bounds, "0.02"), gains(of, priors, "0.0")
-        rows.append([{"agent": name, "decisions": len(of.deal), **cells} for cells in measured])
+        measured = worth(searched, options), gains(searched, bounds, "0.02"), gains(searched, priors, "0.0")
+        rows.append([{"agent": name, "decisions": len(searched.deal), **cells} for cells in measured])
     tables = [
         ResultTable(title, list(cells[0]), list(cells), note=note + more)
         for (title, more), cells in zip(titles.items(), zip(*rows))

@@ -82,11 +82,11 @@ class Entry:
 
     factory: str | Callable[..., Any]  # or "module:callable"; called with the options of ``make``
     summary: str
-    games: tuple[str, ...]  # ids; none: it does not say
+    games: tuple[str, ...]  # ids; empty if it does not say
     source: str = "bidzoo"
 
     def plays(self, game: str) -> bool:
-        """Whether it plays the game of that id; those of all small games also play one from outside."""
+        """Whether it plays the game of that id; agents of all small games also play a small one from outside."""
         if not self.games or game in self.games or (game not in registry.GAMES and self.games == EVERYTHING):
             return True
         return set(SMALL) <= set(self.games) and game not in registry.GAMES and is_small(game)
@@ -160,22 +160,22 @@ _registered: dict[str, Entry] = {}
 
 def available() -> tuple[str, ...]:
     """Every name ``make`` accepts: those of bidzoo, those registered, those announced by installed packages."""
-    return (*AGENTS, *(name for name in {**_registered, **_announced()} if name not in AGENTS))
+    return (*AGENTS, *(name for name in {**_registered, **_entry_points()} if name not in AGENTS))
 
 
 def entries() -> dict[str, Entry]:
-    """Every agent by name. Those of other packages are imported for what they say of themselves."""
-    found = {**AGENTS, **_registered}
-    for name, point in _announced().items():
-        if name not in found:
-            found[name] = _told(point)
-    return found
+    """Every agent by name. Those of other packages are imported for their summary and games."""
+    by_name = {**AGENTS, **_registered}
+    for name, point in _entry_points().items():
+        if name not in by_name:
+            by_name[name] = _announced_entry(point)
+    return by_name
 
 
 def entry(text: str, game: str | None = None) -> Entry:
     """The agent that ``text`` means (see the module); a file is opened, a package not imported.
 
-    ``game``, an id, is only what the choices of an error play.
+    ``game``, an id, restricts the choices that an error names to agents that play it.
 
     Raises:
         KeyError: no agent of that name; names the nearest and the choices.
@@ -183,27 +183,27 @@ def entry(text: str, game: str | None = None) -> Entry:
     """
     if text in AGENTS or text in _registered:
         return AGENTS.get(text) or _registered[text]
-    announced = _announced()
-    if text in announced:
-        return Entry(announced[text].value, "", (), _source(announced[text]))
-    code = fullmatch(r"(.+)\.py(?::(.*))?", text)
-    if code:
-        place = Path(code[1])
-        module = ".".join(place.parts) if all(part.isidentifier() for part in place.parts) else place.name
-        raise ValueError(f"agent {text!r}: expected a module and a name in it, '{module}:{code[2] or 'Name'}'")
+    points = _entry_points()
+    if text in points:
+        return Entry(points[text].value, "", (), _source(points[text]))
+    code_file = fullmatch(r"(.+)\.py(?::(.*))?", text)
+    if code_file:
+        file = Path(code_file[1])
+        module = ".".join(file.parts) if all(part.isidentifier() for part in file.parts) else file.name
+        raise ValueError(f"agent {text!r}: expected a module and a name in it, '{module}:{code_file[2] or 'Name'}'")
     if fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*", text):
         return Entry(text, "", (), text)
     if Path(text).suffix or Path(text).name != text:
         factory, games = _player_of(Path(text))
         return Entry(factory, f"weights of {text}", games, text)
-    known = {**AGENTS, **_registered}
-    fit = [name for name in available() if game is None or name not in known or known[name].plays(game)]
-    choices = f"{choose_from(text, fit)}; or give package.module:Name or a file of weights"
+    by_name = {**AGENTS, **_registered}
+    names = [name for name in available() if game is None or name not in by_name or by_name[name].plays(game)]
+    choices = f"{choose_from(text, names)}; or give package.module:Name or a file of weights"
     raise KeyError(f"unknown agent {text!r}; {choices}")
 
 
 def _player_of(path: Path) -> tuple[Callable[..., Any], tuple[str, ...]]:
-    """What makes the agent whose weights ``path`` holds, as its metadata say, and the ids of its games.
+    """The factory of the agent whose weights ``path`` holds, as its metadata say, and the ids of its games.
 
     Networks of bridge calls, tabular policies and learned Spades players are agents.
 
@@ -218,66 +218,66 @@ def _player_of(path: Path) -> tuple[Callable[..., Any], tuple[str, ...]]:
     check_weights(path)
     metadata = load_metadata(path, "a safetensors file")
     try:
-        about = json_value(metadata.get("bidzoo", "{}"), "metadata")
+        provenance = json_value(metadata.get("bidzoo", "{}"), "metadata")
     except ValueError:
-        about = {}
-    about = about if isinstance(about, dict) else {}
+        provenance = {}
+    provenance = provenance if isinstance(provenance, dict) else {}
     if "state" in metadata:
         raise ValueError(f"{path}: a checkpoint; best.safetensors or network.safetensors beside it has the agent")
-    if "game" in about:
+    if "game" in provenance:
         load = _load("bidzoo.agents.tabular.policy:TablePolicy.load")
-        return partial(load, path), (str(about["game"]).partition("(")[0],)
-    form = about.get("format")
+        return partial(load, path), (str(provenance["game"]).partition("(")[0],)
+    form = provenance.get("format")
     if isinstance(form, str) and form in WEIGHTS:
-        known = AGENTS[WEIGHTS[form]]
-        return partial(_load(known.factory), path), known.games
+        agent_entry = AGENTS[WEIGHTS[form]]
+        return partial(_load(agent_entry.factory), path), agent_entry.games
     if form != CALLS:
-        what = f"weights of another kind ({form})" if form else "weights of another program"
-        raise ValueError(f"{path}: {what}, expected a network of calls, a tabular policy or a learned Spades player")
-    shape = about.get("architecture")
-    outputs = shape.get("outputs", 0) if isinstance(shape, dict) else 0
+        kind = f"weights of another kind ({form})" if form else "weights of another program"
+        raise ValueError(f"{path}: {kind}, expected a network of calls, a tabular policy or a learned Spades player")
+    architecture = provenance.get("architecture")
+    outputs = architecture.get("outputs", 0) if isinstance(architecture, dict) else 0
     if outputs not in (NUM_CALLS, NUM_CALLS + 1):  # the calls, and perhaps a value
         raise ValueError(f"{path}: a network of {outputs} outputs, expected one of {NUM_CALLS} calls")
     return partial(_load("bidzoo.agents.bridge.network:NetworkPolicy"), path), BRIDGE[:1]
 
 
-def _announced() -> dict[str, EntryPoint]:
-    """What installed packages announce, read from their metadata; nothing of theirs is imported."""
+def _entry_points() -> dict[str, EntryPoint]:
+    """The agents that installed packages announce, read from their metadata; nothing of theirs is imported."""
     from importlib.metadata import entry_points
 
-    found: dict[str, EntryPoint] = {}
+    points: dict[str, EntryPoint] = {}
     for point in entry_points(group="bidzoo.agents"):
-        if point.name in AGENTS or point.name in found:
-            owner = "bidzoo" if point.name in AGENTS else _source(found[point.name])
+        if point.name in AGENTS or point.name in points:
+            owner = "bidzoo" if point.name in AGENTS else _source(points[point.name])
             warn(
                 f"{_source(point)} announces an agent {point.name!r}, which {owner} has: use {point.value}",
                 stacklevel=3,
             )
         else:
-            found[point.name] = point
-    return found
+            points[point.name] = point
+    return points
 
 
 def _source(point: EntryPoint) -> str:
     return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
 
 
-def _told(point: EntryPoint) -> Entry:
+def _announced_entry(point: EntryPoint) -> Entry:
     try:
         return _described(Entry(point.value, "", (), _source(point)))
     except Exception as problem:  # somebody else's package: the list goes on without it
         return Entry(point.value, f"cannot be loaded: {problem}", (), _source(point))
 
 
-def _described(known: Entry) -> Entry:
-    """With the first line of the docstring and the attribute ``games`` of what the entry stands for."""
-    thing = _load(known.factory)
-    about = known.summary or (getdoc(thing) or "").partition("\n")[0]
-    return replace(known, summary=about, games=known.games or tuple(getattr(thing, "games", ())))
+def _described(agent_entry: Entry) -> Entry:
+    """``agent_entry``, its gaps filled from its factory: the first line of the docstring, the attribute ``games``."""
+    target = _load(agent_entry.factory)
+    summary = agent_entry.summary or (getdoc(target) or "").partition("\n")[0]
+    return replace(agent_entry, summary=summary, games=agent_entry.games or tuple(getattr(target, "games", ())))
 
 
 def _load(factory: str | Callable[..., Any]) -> Any:
-    """What a factory's text stands for.
+    """The object that ``factory`` names; one that is no text is returned as it is.
 
     Raises:
         ValueError: no such module, or nothing of that name in it; names the nearest.
@@ -287,17 +287,17 @@ def _load(factory: str | Callable[..., Any]) -> Any:
         return factory
     module, _, path = factory.partition(":")
     try:
-        found: Any = import_module(module)
+        target: Any = import_module(module)
     except ModuleNotFoundError as problem:
         if module == problem.name or module.startswith(f"{problem.name}."):
             raise ValueError(f"agent {factory!r}: no module {problem.name!r} in this folder or installed") from problem
         raise
     for name in path.split("."):
-        if not hasattr(found, name):
-            names = [one for one, thing in vars(found).items() if getattr(thing, "__module__", "") == module]
+        if not hasattr(target, name):
+            names = [key for key, value in vars(target).items() if getattr(value, "__module__", "") == module]
             raise ValueError(f"agent {factory!r}: nothing called {name!r} there; {choose_from(name, names)}")
-        found = getattr(found, name)
-    return found
+        target = getattr(target, name)
+    return target
 
 
 def is_small(game: str) -> bool:
@@ -316,23 +316,25 @@ def register(name: str, factory: str | Callable[..., Any], summary: str = "", ga
         factory: a class or a function that makes the agent, a plain function of observation and mask, a text as
             ``make`` takes it.
         summary: a line for lists; default: the first of the docstring.
-        games: ids that it plays; default: its attribute ``games``; none: it does not say.
+        games: ids that it plays; default: its attribute ``games``; empty if it has none: it does not say.
 
     Raises:
         ValueError: bidzoo has an agent of that name; the factory cannot be loaded.
     """
     if name in AGENTS:
         raise ValueError(f"agent {name!r} is there already, from bidzoo; choose another name")
-    known = entry(factory) if isinstance(factory, str) else Entry(factory, "", (), f"{factory.__module__}")
-    _registered[name] = _described(replace(known, summary=summary or known.summary, games=games or known.games))
+    agent_entry = entry(factory) if isinstance(factory, str) else Entry(factory, "", (), f"{factory.__module__}")
+    _registered[name] = _described(
+        replace(agent_entry, summary=summary or agent_entry.summary, games=games or agent_entry.games)
+    )
 
 
 def admit(text: str) -> str:
-    """``register`` the agent that ``text`` means, so that lists and pages offer it too; the name it goes by."""
-    name, wanted = _renamed(text)
-    name = name or wanted
+    """``register`` the agent that ``text`` means, so that lists and pages offer it too; return its name."""
+    name, agent = _split_name(text)
+    name = name or agent
     if name not in available():
-        register(name, wanted)
+        register(name, agent)
     return name
 
 
@@ -378,11 +380,11 @@ def make(name: AgentName | str, **options: Any) -> Policy:
         TypeError: it has no such option; names the nearest and the choices.
         ValueError: not an agent, or a value out of its range.
     """
-    return _made(name, None, options)
+    return _new_policy(name, None, options)
 
 
 def resolve(policy: Agent, game: str | Game | None = None) -> Policy:
-    """What sits down at ``game`` (a game or its id) for ``policy``: this is how all of bidzoo reads its players.
+    """The policy that plays ``game`` (a game or its id) for ``policy``: this is how all of bidzoo reads its players.
 
     Args:
         policy: a policy as it is; a text as ``make`` takes it; a plain function ``(observation, mask) -> action``,
@@ -395,7 +397,7 @@ def resolve(policy: Agent, game: str | Game | None = None) -> Policy:
         TypeError: neither a text, nor a policy, nor a function.
     """
     if isinstance(policy, str):
-        return _made(policy, game, {})
+        return _new_policy(policy, game, {})
     from bidzoo.agents.policy import Policy
 
     if isinstance(policy, Policy) and not isclass(policy):
@@ -413,8 +415,8 @@ def games_of(policy: str | Policy) -> tuple[str, ...]:
     """Ids of the games that an agent says it plays; none where it does not say."""
     if not isinstance(policy, str):
         return tuple(getattr(policy, "games", ()))
-    known = entry(_renamed(policy)[1])
-    return known.games or _described(known).games
+    agent_entry = entry(_split_name(policy)[1])
+    return agent_entry.games or _described(agent_entry).games
 
 
 def shown_as(text: str, policy: Policy) -> str:
@@ -426,52 +428,52 @@ def source_of(text: str) -> str:
     """Where the agent comes from: a package with its version, a module, a file."""
     from importlib.metadata import packages_distributions, version
 
-    found = entry(_renamed(text)[1])
-    if found.source == "bidzoo":
+    agent_entry = entry(_split_name(text)[1])
+    if agent_entry.source == "bidzoo":
         return f"bidzoo {version('bidzoo')}"
-    package = found.factory.partition(".")[0].partition(":")[0] if isinstance(found.factory, str) else ""
-    owner = packages_distributions().get(package)
-    return f"{owner[0]} {version(owner[0])}" if owner else found.source
+    package = agent_entry.factory.partition(".")[0].partition(":")[0] if isinstance(agent_entry.factory, str) else ""
+    distributions = packages_distributions().get(package)
+    return f"{distributions[0]} {version(distributions[0])}" if distributions else agent_entry.source
 
 
-def _renamed(text: str) -> tuple[str, str]:
+def _split_name(text: str) -> tuple[str, str]:
     """Name and agent of ``"name=agent"``; an agent alone has no name (``""``)."""
-    found = fullmatch(r"([\w.-]+)=(.+)", text)
-    return (found[1], found[2]) if found else ("", text)
+    parts = fullmatch(r"([\w.-]+)=(.+)", text)
+    return (parts[1], parts[2]) if parts else ("", text)
 
 
-def _made(text: str, game: str | Game | None, options: dict[str, Any]) -> Policy:
-    name, wanted = _renamed(text.strip())
+def _new_policy(text: str, game: str | Game | None, options: dict[str, Any]) -> Policy:
+    name, agent = _split_name(text.strip())
     env_id = None if game is None else registry.game_id(game) if isinstance(game, str) else game.id
-    found = _described(entry(wanted, env_id))
-    if env_id is not None and not found.plays(env_id):
-        fit = [other for other, one in {**AGENTS, **_registered}.items() if one.plays(env_id)]
-        raise ValueError(f"agent {wanted!r} does not play {env_id}; choose from {', '.join(fit)}")
-    policy = _policy_of(wanted, _load(found.factory), game, options)
-    if name or (found.source == wanted and Path(wanted).suffix == ".safetensors"):
+    agent_entry = _described(entry(agent, env_id))
+    if env_id is not None and not agent_entry.plays(env_id):
+        names = [other for other, choice in {**AGENTS, **_registered}.items() if choice.plays(env_id)]
+        raise ValueError(f"agent {agent!r} does not play {env_id}; choose from {', '.join(names)}")
+    policy = _policy_of(agent, _load(agent_entry.factory), game, options)
+    if name or (agent_entry.source == agent and Path(agent).suffix == ".safetensors"):
         policy = copy(policy)
-        policy.name = name or Path(wanted).stem
+        policy.name = name or Path(agent).stem
     return policy
 
 
-def _policy_of(text: str, thing: Any, game: str | Game | None, options: dict[str, Any]) -> Policy:
-    """The policy that what ``text`` stands for makes, or is."""
+def _policy_of(text: str, target: Any, game: str | Game | None, options: dict[str, Any]) -> Policy:
+    """The policy that ``target``, which ``text`` names, makes or is."""
     from bidzoo.agents.policy import Policy
 
-    if is_plain(thing) or (not isclass(thing) and isinstance(thing, Policy)):
+    if is_plain(target) or (not isclass(target) and isinstance(target, Policy)):
         for option in options:
             raise TypeError(f"agent {text!r} has no option {option!r}: it is there already")
-        return _function_policy(thing, game) if is_plain(thing) else thing
-    if not callable(thing):
-        raise ValueError(f"agent {text!r} is {thing!r}, expected a class, a function or an agent")
-    check_names(f"agent {text!r}", thing, options)
-    for option, default in (options_of(thing) or {}).items():
+        return _function_policy(target, game) if is_plain(target) else target
+    if not callable(target):
+        raise ValueError(f"agent {text!r} is {target!r}, expected a class, a function or an agent")
+    check_names(f"agent {text!r}", target, options)
+    for option, default in (options_of(target) or {}).items():
         if default is Parameter.empty and option not in options:
             raise ValueError(f"agent {text!r} needs {option!r}; give it a default, or name a function that sets it")
-    made = thing(**options)
-    if not isinstance(made, Policy):
-        raise ValueError(f"agent {text!r} made {made!r}, expected an object with name and act(views, legal, rng)")
-    return made
+    policy = target(**options)
+    if not isinstance(policy, Policy):
+        raise ValueError(f"agent {text!r} made {policy!r}, expected an object with name and act(views, legal, rng)")
+    return policy
 
 
 def _function_policy(function: Callable[..., Any], game: str | Game | None) -> Policy:

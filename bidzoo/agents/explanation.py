@@ -53,7 +53,7 @@ class Explanation:
 
 
 def explained(policy: Policy, views: States, legal: I8, rng: Streams) -> Explanation:
-    """What ``policy`` says about views ``[1]``; of one that has no ``explain`` its ``probabilities``, if any."""
+    """The explanation of ``policy`` for views ``[1]``; without ``explain`` its ``probabilities``, if it has them."""
     explain: Callable[..., Explanation] | None = getattr(policy, "explain", None)
     if explain is not None:
         return explain(views, legal, rng)

@@ -22,7 +22,7 @@ class Policy(Protocol):
 
     A deterministic function of ``(views, legal, rng)`` row by row: what stands in the other rows never matters.
 
-    A class may say which games it plays, ``games = ("bridge_bidding_v0",)``; one that does not is not refused any.
+    A class may say which games it plays, ``games = ("bridge_bidding_v0",)``; one that does not may play any game.
 
     A class that searches at the table (more than some 10 ms a decision) says ``slow = True``: its matches go to workers
     in shares of a few boards, ``bidzoo bench bridge`` gives it fewer boards than the others and keeps what was played.
@@ -38,12 +38,12 @@ class Policy(Protocol):
 Agent = str | Policy | Callable[..., Any]  # what ``agents.resolve`` takes for a policy
 
 
-_WORD = 63  # actions that are looked at together, as a set
+_WORD = 63  # actions that are looked at together, as the bits of one integer
 
 
 @row
 def _word_row(legal: I8, b: int, first: int) -> int:
-    """Which of the actions from ``first`` on are legal in row ``b``."""
+    """The legal actions of row ``b`` from ``first`` on, as a set of at most ``_WORD``."""
     bits = 0
     for k in range(min(_WORD, legal.shape[1] - first)):
         bits |= int(legal[b, first + k]) << k
@@ -58,15 +58,15 @@ def choose(start: int, stop: int, legal: I8, keys: U64, out: I64) -> None:
     """
     for b in range(start, stop):
         first, bits = 0, _word_row(legal, b, 0)
-        here = count = count_row(bits)
+        word_count = count = count_row(bits)
         for action in range(_WORD, legal.shape[1]):
             count += int(legal[b, action])
         keys[b] = next_row(keys[b])
         nth = below_row(keys[b], count)
-        while nth >= here and first + _WORD < legal.shape[1]:
-            nth, first = nth - here, first + _WORD
+        while nth >= word_count and first + _WORD < legal.shape[1]:
+            nth, first = nth - word_count, first + _WORD
             bits = _word_row(legal, b, first)
-            here = count_row(bits)
+            word_count = count_row(bits)
         out[b] = first + nth_row(bits, nth) if count else -1
 
 
@@ -90,8 +90,8 @@ class ScorePolicy:
 
     Args:
         game: the game it plays; its encoder makes the observations.
-        scores: of observations ``[B, F]`` and masks ``[B, A]``, both int8: numbers ``[B, A]`` such as logits or
-            values, each row from its own row alone.
+        scores: a function of observations ``[B, F]`` and masks ``[B, A]``, both int8; returns numbers ``[B, A]``,
+            such as logits or values, each row from its own row alone.
         name: shown in results.
     """
 
@@ -114,8 +114,8 @@ class FunctionPolicy:
 
     Args:
         function: of an observation int8 ``[F]`` and a mask int8 ``[A]`` (1 = legal), as a player of a PettingZoo loop
-            has them; gives an action. The same for the same arguments, or it will not be the same in other batches.
-        encoder: which makes the observations: that of the game it plays.
+            has them; returns an action, the same for the same arguments, or matches would depend on the batch size.
+        encoder: makes the observations; that of the game it plays.
         name: shown in results; default: the function's.
     """
 
@@ -127,8 +127,8 @@ class FunctionPolicy:
         return f"<{self.name}: a function of {self.encoder.name} and the mask>"
 
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
-        """Actions ``[B]``; ValueError unless the function gives an integer."""
-        chosen = [self.function(seen, mask) for seen, mask in zip(self.encoder(views), legal)]
+        """Actions ``[B]``; ValueError unless the function returns an integer."""
+        chosen = [self.function(observation, mask) for observation, mask in zip(self.encoder(views), legal)]
         for action in chosen:
             if not is_whole(action):
                 raise ValueError(f"{self.name}: gave {action!r}, expected the number of an action")
@@ -172,8 +172,8 @@ class Pool:
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """Actions ``[B]`` of the members whose boards they are."""
         actions = np.empty(len(views), np.int64)
-        drawn = self.drawn(views["board"].astype(np.int64))
-        for number in np.unique(drawn):
-            rows = np.flatnonzero(drawn == number)
+        numbers = self.drawn(views["board"].astype(np.int64))
+        for number in np.unique(numbers):
+            rows = np.flatnonzero(numbers == number)
             actions[rows] = self.members[number].act(views[rows], legal[rows], rng[rows])
         return actions

@@ -29,7 +29,9 @@ from bidzoo.wrappers.batch import Batch
 # ---- boards ------------------------------------------------------------------------------
 
 FRESH = 0xF2E5  # added to the seed, so that fresh deals are those of no other command
-SOLVED_AT_ONCE = 1000  # contracts between two reports; what a kill can cost is less, the cache has the rest
+SOLVED_AT_ONCE = (
+    1000  # contracts between two reports of progress; a killed run loses fewer, since the cache keeps the rest
+)
 
 Room = tuple[Policy, Policy]  # North/South, East/West
 
@@ -70,11 +72,11 @@ class Boards:
             deals = packaged("test")
         self.game = Bridge(play=False, deals=deals, augment=not fresh, shuffle=False)
         self.deal: I64 = self.game.deal_numbers(self.numbers, seed)
-        dealt = Batch(self.game, count, autoreset=False)
-        dealt.reset(seed)
-        self.hands: I64 = dealt.states["hands"].copy()
-        self.vulnerable: I64 = dealt.states["vulnerable"].astype(np.int64)
-        tricks = dealt.states["tricks"]
+        batch = Batch(self.game, count, autoreset=False)
+        batch.reset(seed)
+        self.hands: I64 = batch.states["hands"].copy()
+        self.vulnerable: I64 = batch.states["vulnerable"].astype(np.int64)
+        tricks = batch.states["tricks"]
         self.tricks: I8 = np.full_like(tricks, UNKNOWN) if fresh else tricks.copy()  # [N, 20]  double dummy
 
     def __str__(self) -> str:
@@ -100,8 +102,8 @@ class Boards:
         report: Report = silent,
     ) -> None:
         """Find the double-dummy tricks of all ``contracts`` that are not known; ``cache`` keeps them for later runs."""
-        played = [(20 * self.numbers + each.cell)[each.declarer >= 0] for each in contracts]
-        cells = np.unique(np.concatenate(played))
+        contract_cells = [(20 * self.numbers + each.cell)[each.declarer >= 0] for each in contracts]
+        cells = np.unique(np.concatenate(contract_cells))
         cells = cells[self.tricks.ravel()[cells] == UNKNOWN]
         if not len(cells):
             return
@@ -118,18 +120,18 @@ class Boards:
 
     def made(self, contracts: Contracts) -> Bool:
         """The contract can be made ``[N]``; False where all passed."""
-        return (contracts.bid >= 0) & (self._won(contracts) >= 7 + contracts.bid // 5)
+        return (contracts.bid >= 0) & (self._tricks_won(contracts) >= 7 + contracts.bid // 5)
 
-    def _won(self, contracts: Contracts) -> I64:
+    def _tricks_won(self, contracts: Contracts) -> I64:
         return self.tricks[self.numbers, contracts.cell].astype(np.int64)
 
     def points(self, contracts: Contracts) -> I32:
         """North/South duplicate score ``[N]``; ValueError at a contract that has not been solved."""
-        won = self._won(contracts)
-        for board in np.flatnonzero((contracts.bid >= 0) & (won == UNKNOWN))[:1]:
+        tricks = self._tricks_won(contracts)
+        for board in np.flatnonzero((contracts.bid >= 0) & (tricks == UNKNOWN))[:1]:
             raise ValueError(f"board {board}: its contract is not solved, expected solve() first")
         bid, stake, declarer = (column.astype(np.int64) for column in contracts)
-        return north_south(bid, stake, declarer, self.vulnerable, won)
+        return north_south(bid, stake, declarer, self.vulnerable, tricks)
 
     def match(self, first: Contracts, second: Contracts) -> I64:
         """IMPs a board ``[N]`` of the pair that was North/South in ``first`` and East/West in ``second``."""
@@ -146,7 +148,7 @@ DEFAULT = ("random", "pass", "sayc", "sl", "a2c-bridge", "jps-bridge", "baseline
 
 
 def contestant(entry: str | Policy) -> Policy:
-    """What ``agents.resolve`` makes of it for the bridge auction, tried on one call.
+    """The policy that ``agents.resolve`` returns for the bridge auction, after one call as a trial.
 
     Raises:
         KeyError, ValueError: no such agent, or one without weights or that does not play bridge.
@@ -160,32 +162,34 @@ def contestant(entry: str | Policy) -> Policy:
 
 def line_up(entries: Sequence[str | Policy], least: int = 2) -> tuple[list[Policy], list[str]]:
     """The policies that can play, and for each of the others why not; ValueError if fewer than ``least`` can."""
-    playing: list[Policy] = []
+    policies: list[Policy] = []
     missing = []
     for entry in entries:
         try:
-            playing.append(contestant(entry))
+            policies.append(contestant(entry))
         except (KeyError, ValueError, FileNotFoundError) as problem:
             missing.append(f"{entry}: {problem.args[0] if isinstance(problem, KeyError) else problem}")
-    names = [policy.name for policy in playing]
+    names = [policy.name for policy in policies]
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"agent {name!r} is there twice, expected different names")
-    if len(playing) < least:
+    if len(policies) < least:
         why = f" ({'; '.join(missing)})" if missing else ""
-        raise ValueError(f"a table takes {'two agents' if least == 2 else 'an agent'} or more, got {len(playing)}{why}")
-    return playing, missing
+        raise ValueError(
+            f"a table takes {'two agents' if least == 2 else 'an agent'} or more, got {len(policies)}{why}"
+        )
+    return policies, missing
 
 
-def rooms(playing: Sequence[Policy], selves: bool) -> list[Room]:
+def rooms(policies: Sequence[Policy], selves: bool) -> list[Room]:
     """Every pair twice, with the sides exchanged, and with ``selves`` four of each; rooms of slow policies last."""
-    found: list[Room] = []
-    for first, second in combinations_with_replacement(playing, 2):
+    every_room: list[Room] = []
+    for first, second in combinations_with_replacement(policies, 2):
         if first is not second:
-            found += [(first, second), (second, first)]
+            every_room += [(first, second), (second, first)]
         elif selves:
-            found.append((first, first))
-    return sorted(found, key=slow)
+            every_room.append((first, first))
+    return sorted(every_room, key=slow)
 
 
 # ---- the run -----------------------------------------------------------------------------
@@ -193,7 +197,7 @@ def rooms(playing: Sequence[Policy], selves: bool) -> list[Room]:
 
 @dataclass(frozen=True)
 class Options:
-    """What is played, and how."""
+    """Boards, seeds, workers and files of a run."""
 
     boards: int = 10_000  # of every pair, at two tables each
     seed: int = 0  # of boards and policies
@@ -218,38 +222,40 @@ def main(entries: Sequence[str | Policy] = DEFAULT, options: Options = Options()
         options: boards, workers and files.
         report: told about the progress.
     """
-    playing, missing = line_up(entries)
-    with nullcontext() if options.ledger is None else MatchLedger(options.ledger, playing) as ledger:
-        return _measure(playing, missing, options, ledger, report)
+    policies, missing = line_up(entries)
+    with nullcontext() if options.ledger is None else MatchLedger(options.ledger, policies) as ledger:
+        return _measure(policies, missing, options, ledger, report)
 
 
 def _measure(
-    playing: Sequence[Policy], missing: Sequence[str], options: Options, ledger: MatchLedger | None, report: Report
+    policies: Sequence[Policy], missing: Sequence[str], options: Options, ledger: MatchLedger | None, report: Report
 ) -> Measured:
-    ended: dict[tuple[str, str], Contracts] = {}
+    contracts_by_room: dict[tuple[str, str], Contracts] = {}
     quality: list[dict[str, Any]] = []
     slams: list[dict[str, Any]] = []
-    pairs = rooms(playing, not options.fresh)
-    boards = {kind: options.boards_of(kind) for kind in sorted({slow(pair) for pair in pairs})}  # fast, then slow
-    for kind, played_on in boards.items():
-        of_kind = [pair for pair in pairs if slow(pair) == kind]
-        run = run_of(kind, len(of_kind) * len(played_on.numbers), options, ledger, report)
-        for (ours, theirs), states in played_on.play_rooms(of_kind, run):
-            ended[ours.name, theirs.name] = contracts = Contracts.of(states)
+    pairs = rooms(policies, not options.fresh)
+    boards = {
+        searches: options.boards_of(searches) for searches in sorted({slow(pair) for pair in pairs})
+    }  # fast, then slow
+    for searches, board_set in boards.items():
+        group = [pair for pair in pairs if slow(pair) == searches]
+        run = run_of(searches, len(group) * len(board_set.numbers), options, ledger, report)
+        for (ours, theirs), states in board_set.play_rooms(group, run):
+            contracts_by_room[ours.name, theirs.name] = contracts = Contracts.of(states)
             if ours is theirs:
-                quality.append(quality_row(played_on, ours.name, states))
-                slams.append(slam_row(played_on, ours.name, contracts))
+                quality.append(quality_row(board_set, ours.name, states))
+                slams.append(slam_row(board_set, ours.name, contracts))
         if options.fresh:
-            reached = [ended[first.name, second.name] for first, second in of_kind]
-            played_on.solve(reached, options.cache, options.workers, options.backend, report)
-    gained: dict[tuple[str, str], Estimate] = {}
-    for ours, theirs in combinations(playing, 2):
-        played_on, names = boards[slow((ours, theirs))], (ours.name, theirs.name)
-        won = played_on.match(ended[names], ended[names[::-1]])
-        gained[names], gained[names[::-1]] = played_on.estimate(won), played_on.estimate(-won)
-    note = f"{deals_text(boards, playing)}. {MATCH_NOTE}" + (f". Left out: {'; '.join(missing)}" if missing else "")
-    cross, figure = cross_table([policy.name for policy in playing], gained, note)
-    tables = [cross, *[table for table in [relations(gained)] if table.rows]]
+            final_contracts = [contracts_by_room[first.name, second.name] for first, second in group]
+            board_set.solve(final_contracts, options.cache, options.workers, options.backend, report)
+    estimates: dict[tuple[str, str], Estimate] = {}
+    for ours, theirs in combinations(policies, 2):
+        board_set, names = boards[slow((ours, theirs))], (ours.name, theirs.name)
+        imps_won = board_set.match(contracts_by_room[names], contracts_by_room[names[::-1]])
+        estimates[names], estimates[names[::-1]] = board_set.estimate(imps_won), board_set.estimate(-imps_won)
+    note = f"{deals_text(boards, policies)}. {MATCH_NOTE}" + (f". Left out: {'; '.join(missing)}" if missing else "")
+    cross, figure = cross_table([policy.name for policy in policies], estimates, note)
+    tables = [cross, *[table for table in [relations(estimates)] if table.rows]]
     if quality:
         tables.append(ResultTable("Four of the same agent", list(quality[0]), [*quality], note=QUALITY_NOTE))
         tables.append(ResultTable("Slams of four of the same agent", list(slams[0]), [*slams], note=SLAM_NOTE))
@@ -257,20 +263,20 @@ def _measure(
 
 
 def run_of(searches: bool, total: int, options: Options, ledger: MatchLedger | None, report: Report) -> Run:
-    """On this machine threads serve fast policies better than processes do, and they need no ledger."""
-    what = "slow auctions" if searches else "auctions"
+    """The ``Run`` of fast or slow policies; on one machine threads serve fast ones better, and they need no ledger."""
+    label = "slow auctions" if searches else "auctions"
     workers = options.workers if searches or jobs.checked(options.backend) != "loky" else 1
-    return Run(workers, options.backend, lambda done: report(what, done, total), ledger if searches else None)
+    return Run(workers, options.backend, lambda done: report(label, done, total), ledger if searches else None)
 
 
-def deals_text(boards: dict[bool, Boards], playing: Sequence[Policy]) -> str:
-    """What was played, in words."""
-    counts = {kind: len(played.numbers) for kind, played in boards.items()}
-    most = boards[max(counts, key=counts.__getitem__)]
+def deals_text(boards: dict[bool, Boards], policies: Sequence[Policy]) -> str:
+    """The boards that were played, in words."""
+    counts = {searches: len(board_set.numbers) for searches, board_set in boards.items()}
+    largest = boards[max(counts, key=counts.__getitem__)]
     if len({*counts.values()}) == 1:
-        return str(most)
-    names = " or ".join(policy.name for policy in playing if slow([policy]))
-    return f"{most}; the first {counts[True]:,} where {names} plays"
+        return str(largest)
+    names = " or ".join(policy.name for policy in policies if slow([policy]))
+    return f"{largest}; the first {counts[True]:,} where {names} plays"
 
 
 # ---- cross table -------------------------------------------------------------------------
@@ -279,15 +285,17 @@ MATCH_NOTE = "Duplicate: every board at two tables, the sides exchanged; ± stan
 
 
 def cross_table(
-    names: Sequence[str], played: Mapping[tuple[str, str], Estimate], note: str
+    names: Sequence[str], estimates: Mapping[tuple[str, str], Estimate], note: str
 ) -> tuple[ResultTable, Figure]:
     """Row against column, IMPs a board, strongest first; the same as a heat map."""
-    means = {ours: float(np.mean([played[ours, theirs].mean for theirs in names if theirs != ours])) for ours in names}
+    means = {
+        ours: float(np.mean([estimates[ours, theirs].mean for theirs in names if theirs != ours])) for ours in names
+    }
     order = sorted(names, key=lambda name: -means[name])
     table = ResultTable("Cross table, IMPs a board", ["agent", *order, "mean"], note=note)
     heat: dict[str, list[float]] = {}
     for ours in order:
-        row: dict[str, Any] = {theirs: played[ours, theirs] for theirs in order if theirs != ours}
+        row: dict[str, Any] = {theirs: estimates[ours, theirs] for theirs in order if theirs != ours}
         table.rows.append({"agent": ours, **row, "mean": means[ours]})
         heat[ours] = [row[theirs].mean if theirs in row else 0.0 for theirs in order]
     return table, Figure(table.title, "heat", order, heat, "against", "agent", note)
@@ -329,8 +337,8 @@ CLAIMS = (
 )
 
 
-def relations(played: Mapping[tuple[str, str], Estimate]) -> ResultTable:
-    """The claims whose two agents met; ``played[first, second]`` is IMPs a board of the first."""
+def relations(estimates: Mapping[tuple[str, str], Estimate]) -> ResultTable:
+    """The claims whose two agents met; ``estimates[first, second]`` is IMPs a board of the first."""
     table = ResultTable(
         "The papers' relations between our agents",
         ["relation", "ours", "paper", "source"],
@@ -338,12 +346,12 @@ def relations(played: Mapping[tuple[str, str], Estimate]) -> ResultTable:
         " (WBridge5, or the A2C model that all three start from)",
     )
     for claim in CLAIMS:
-        found = played.get((claim.first, claim.second))
-        if found is not None:
+        estimate = estimates.get((claim.first, claim.second))
+        if estimate is not None:
             error = "" if claim.error is None else f" ± {claim.error:.2f}"
             paper = f"{claim.imps:+.2f}{error}{' *' if claim.indirect else ''}"
             relation = f"{claim.first} against {claim.second}"
-            table.add(relation, found._replace(paper=claim.imps), paper, claim.source)
+            table.add(relation, estimate._replace(paper=claim.imps), paper, claim.source)
     return table
 
 
@@ -381,8 +389,8 @@ def quality_row(boards: Boards, name: str, states: States) -> dict[str, Any]:
     }
 
 
-def _percent(of: Bool) -> float | None:
-    return 100 * float(of.mean()) if len(of) else None
+def _percent(flags: Bool) -> float | None:
+    return 100 * float(flags.mean()) if len(flags) else None
 
 
 SLAMS = (("grand slams", 13), ("small slams", 12))  # and the tricks they need
@@ -398,12 +406,12 @@ def slam_row(boards: Boards, name: str, contracts: Contracts) -> dict[str, Any]:
     level = np.where(contracts.bid >= 0, contracts.bid // 5 + 1, 0)
     row: dict[str, Any] = {"agent": name}
     for kind, needed in SLAMS:
-        bid, there = level + 6 == needed, (tricks == needed).any(1)
+        bid, makeable = level + 6 == needed, (tricks == needed).any(1)
         side = (tricks == needed).argmax(1) == contracts.declarer % 2
         row |= {
             f"{kind} bid in 1000": 1000 * float(bid.mean()) if len(bid) else None,
             f"{kind} bid, make %": _percent(made[bid]),
-            f"{kind} that are there, bid %": _percent((bid & side)[there]),
+            f"{kind} that are there, bid %": _percent((bid & side)[makeable]),
         }
     return row
 

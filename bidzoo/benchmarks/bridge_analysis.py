@@ -71,12 +71,12 @@ class Openings(NamedTuple):
 
     def conform(self, call: str) -> Bool:
         """For each opening of ``call``: the hand has the points and the length that SAYC asks for."""
-        need, bid = SAYC[call], call_number(call) - FIRST_BID
+        requirement, bid = SAYC[call], call_number(call) - FIRST_BID
         hands = self.hands[self.bid == bid]
-        enough = (hands["hcp"] >= need.low) & (hands["hcp"] <= need.high)
-        if need.length == BALANCED:
+        enough = (hands["hcp"] >= requirement.low) & (hands["hcp"] <= requirement.high)
+        if requirement.length == BALANCED:
             return enough & (hands["balanced"] == 1)
-        return enough & (need.length == 0 or hands["length"][:, bid % 5] >= need.length)
+        return enough & (requirement.length == 0 or hands["length"][:, bid % 5] >= requirement.length)
 
 
 def opening_table(openings: Openings) -> ResultTable:
@@ -114,13 +114,13 @@ def conformity_table(openings: Openings) -> ResultTable:
         ["opening", "openings", "conform %", "the paper's RL %", "WBridge5 %"],
         note="By HCP and length as in JPS, Table 8; 2NT: 20-21 balanced, three level: 5-11 HCP and seven cards",
     )
-    good = total = 0
-    for call, known in SAYC.items():
+    conforming = total = 0
+    for call, requirement in SAYC.items():
         conform = openings.conform(call)
-        good, total = good + int(conform.sum()), total + len(conform)
+        conforming, total = conforming + int(conform.sum()), total + len(conform)
         share = 100 * float(conform.mean()) if len(conform) else None
-        table.add(suited(call_number(call)), len(conform), share, known.rl, known.wbridge5)
-    share = 100 * good / total if total else None
+        table.add(suited(call_number(call)), len(conform), share, requirement.rl, requirement.wbridge5)
+    share = 100 * conforming / total if total else None
     table.rows.append({"opening": "all of these", "openings": total, "conform %": share})
     return table
 
@@ -128,19 +128,27 @@ def conformity_table(openings: Openings) -> ResultTable:
 def frequency_table(states: States) -> ResultTable:
     """JPS, Table 7: the most frequent calls and final contracts."""
     calls = states["calls"]
-    counts = np.bincount(calls[calls >= 0].astype(np.int64), minlength=NUM_CALLS)
-    ends = np.bincount(states["bid"].astype(np.int64) + 1, minlength=NUM_BIDS + 1)
-    names = ["passed out", *(call_text(FIRST_BID + bid) for bid in range(NUM_BIDS))]
-    first, last = np.argsort(-counts, kind="stable")[:12], np.argsort(-ends, kind="stable")[:12]
+    call_counts = np.bincount(calls[calls >= 0].astype(np.int64), minlength=NUM_CALLS)
+    contract_counts = np.bincount(states["bid"].astype(np.int64) + 1, minlength=NUM_BIDS + 1)
+    contract_names = ["passed out", *(call_text(FIRST_BID + bid) for bid in range(NUM_BIDS))]
+    top_calls, top_contracts = (
+        np.argsort(-call_counts, kind="stable")[:12],
+        np.argsort(-contract_counts, kind="stable")[:12],
+    )
     table = ResultTable(
         "Most frequent calls and final contracts, % (JPS, Table 7)",
         ["call", "calls %", "calls, paper", "contract", "contracts %", "contracts, paper"],
         note="The paper: its JPS agent at all four seats",
     )
-    for call, end in zip(first, last, strict=True):
-        name, contract = call_text(int(call)), names[end]
-        called, ended = 100 * float(counts[call] / counts.sum()), 100 * float(ends[end] / ends.sum())
-        table.add(name, called, PUBLISHED_CALLS.get(name), contract, ended, PUBLISHED_CONTRACTS.get(contract))
+    for call, k in zip(top_calls, top_contracts, strict=True):
+        name, contract = call_text(int(call)), contract_names[k]
+        call_share, contract_share = (
+            100 * float(call_counts[call] / call_counts.sum()),
+            100 * float(contract_counts[k] / contract_counts.sum()),
+        )
+        table.add(
+            name, call_share, PUBLISHED_CALLS.get(name), contract, contract_share, PUBLISHED_CONTRACTS.get(contract)
+        )
     return table
 
 
@@ -170,9 +178,9 @@ def analyse(policy: Policy, boards: int, seed: int = 0, workers: int = 1) -> Mea
         bid_heat("Final contracts, % (BMCS, Figure 5)", bids, f"{len(bids):,} contracts"),
         length_bars(states["length"].astype(np.int64)),
     ]
-    measured = [opening_table(openings), conformity_table(openings), frequency_table(states)]
+    tables = [opening_table(openings), conformity_table(openings), frequency_table(states)]
     return (
-        [replace(table, title=f"{policy.name}: {table.title}") for table in measured],
+        [replace(table, title=f"{policy.name}: {table.title}") for table in tables],
         [replace(figure, title=f"{policy.name}: {figure.title}") for figure in figures],
     )
 
@@ -188,8 +196,8 @@ def main(
     tables: list[ResultTable] = []
     figures: list[Figure] = []
     for policy in map(contestant, entries):
-        count, spread = (min(boards, search_boards), workers) if slow([policy]) else (boards, 1)
-        measured, drawn = analyse(policy, count, seed, spread)
-        tables += measured
-        figures += drawn
+        count, processes = (min(boards, search_boards), workers) if slow([policy]) else (boards, 1)
+        policy_tables, policy_figures = analyse(policy, count, seed, processes)
+        tables += policy_tables
+        figures += policy_figures
     return tables, figures

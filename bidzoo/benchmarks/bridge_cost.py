@@ -16,7 +16,7 @@ from bidzoo.core.kernels import States
 from bidzoo.envs.bridge.game import Bridge
 
 STAGES = ("part score", "game", "small slam", "grand slam")
-PAIRS = (  # whose costs are compared board by board, if both are measured
+PAIRS = (  # agents whose costs are compared board by board, if both are measured
     ("pbl", "pbl-no-reward"),
     ("pbl", "pbl-no-belief"),
     ("pbl", "baseline16"),
@@ -27,7 +27,7 @@ PAIRS = (  # whose costs are compared board by board, if both are measured
 
 
 def main(agents: Sequence[str | Policy], boards: int, seed: int, workers: int, report: Report) -> Measured:
-    """Cost, and of all boards which stage is bid and how often the contract makes; and what ``PAIRS`` differ by."""
+    """Tables of cost, stages bid and contracts made by each agent, and of the differences in cost within ``PAIRS``."""
     game = Bridge(False, reward="cost", deals="test", competition=False)
     table = ResultTable(
         "Bridge without competition",
@@ -52,9 +52,9 @@ def main(agents: Sequence[str | Policy], boards: int, seed: int, workers: int, r
         ["agent", "beside", "costs less, IMPs"],
         note="On the same boards; ± standard error, boards of one deal as one.",
     )
-    for one, other in PAIRS:
-        if one in costs and other in costs:
-            pairs.add(one, other, Estimate.of(costs[other] - costs[one], group=deals))
+    for first, second in PAIRS:
+        if first in costs and second in costs:
+            pairs.add(first, second, Estimate.of(costs[second] - costs[first], group=deals))
     return [table, *[pairs] * (len(pairs.rows) > 0)], []
 
 

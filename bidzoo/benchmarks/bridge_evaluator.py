@@ -41,9 +41,9 @@ def main(evaluator: Evaluator, policy: str, limit: int | None = None) -> Measure
     train = packaged("train")
     hands, tricks = packaged("test")
     test = DealSet(hands[:limit], tricks[:limit])
-    every = np.tile(CELL, len(test.hands))
-    found = evaluator.chances(np.repeat(test.hands, 20, axis=0), every // 5, every % 5)
-    ours = Guess("evaluator", found.astype(np.float64).reshape(-1, 20, CLASSES))
+    cells = np.tile(CELL, len(test.hands))
+    chances = evaluator.chances(np.repeat(test.hands, 20, axis=0), cells // 5, cells % 5)
+    ours = Guess("evaluator", chances.astype(np.float64).reshape(-1, 20, CLASSES))
     guesses = (ours, Guess("points and trumps", regression(train, test)), Guess("strain alone", by_strain(train, test)))
     tables = [
         accuracy(guesses, test),
@@ -59,7 +59,7 @@ def main(evaluator: Evaluator, policy: str, limit: int | None = None) -> Measure
 
 
 def by_strain(train: DealSet, test: DealSet) -> F64:
-    """How often each trick count came up in a strain in training."""
+    """Share of each trick count in a strain, in the training deals."""
     share = np.stack([np.bincount(train.tricks[:, s == STRAIN].ravel(), minlength=CLASSES) for s in range(5)])
     return np.broadcast_to((share / share.sum(1, keepdims=True))[STRAIN], (len(test.hands), 20, CLASSES))
 
@@ -68,11 +68,11 @@ def regression(train: DealSet, test: DealSet) -> F64:
     """Least squares on the pair's high-card points and trumps, a normal error around it; suits and notrump apart."""
     out = np.empty((len(test.hands), 20, CLASSES))
     for cells in (STRAIN < NOTRUMP, STRAIN == NOTRUMP):
-        known, asked = (features(deals.hands)[:, cells] for deals in (train, test))
+        train_features, test_features = (features(deals.hands)[:, cells] for deals in (train, test))
         tricks = train.tricks[:, cells].astype(np.float64)
-        weights = np.linalg.lstsq(known.reshape(-1, known.shape[2]), tricks.ravel(), rcond=None)[0]
-        spread = (tricks - known @ weights).std()
-        density = np.exp(-(((COUNTS - (asked @ weights)[..., None]) / spread) ** 2) / 2)
+        weights = np.linalg.lstsq(train_features.reshape(-1, train_features.shape[2]), tricks.ravel(), rcond=None)[0]
+        spread = (tricks - train_features @ weights).std()
+        density = np.exp(-(((COUNTS - (test_features @ weights)[..., None]) / spread) ** 2) / 2)
         out[:, cells] = density / density.sum(2, keepdims=True)
     return out
 
@@ -96,7 +96,7 @@ def _points(hands: I64) -> I64:
 
 
 def accuracy(guesses: tuple[Guess, ...], test: DealSet) -> ResultTable:
-    """Right, nearly right, and how far off; the cells of a deal are one sample."""
+    """Accuracy and errors of every guess; the cells of a deal are one sample."""
     columns = ("tricks of", "cells", "by", "exact", "within one", "absolute error", "bias", "log-loss")
     note = "exact: the likeliest count is right; absolute error and bias (predicted less true) of the expectation, in "
     note += "tricks; log-loss in nats; errors over deals, whose 20 cells are one sample"
@@ -105,11 +105,17 @@ def accuracy(guesses: tuple[Guess, ...], test: DealSet) -> ResultTable:
         true = test.tricks[:, cells].astype(np.int64)
         for guess in guesses:
             chances, expected = guess.chances[:, cells], guess.expected[:, cells]
-            off = np.abs(chances.argmax(2) - true)
+            distance = np.abs(chances.argmax(2) - true)
             chance = np.take_along_axis(chances, true[..., None], 2)[..., 0]
-            samples = (off == 0, off <= 1, np.abs(expected - true), expected - true, -np.log(np.maximum(chance, 1e-12)))
-            found = [Estimate.of(sample.mean(1), group=np.arange(len(sample))) for sample in samples]
-            table.add(title, true.size, guess.name, *found)
+            samples = (
+                distance == 0,
+                distance <= 1,
+                np.abs(expected - true),
+                expected - true,
+                -np.log(np.maximum(chance, 1e-12)),
+            )
+            estimates = [Estimate.of(sample.mean(1), group=np.arange(len(sample))) for sample in samples]
+            table.add(title, true.size, guess.name, *estimates)
     return table
 
 
@@ -147,25 +153,25 @@ def strength(guess: Guess, test: DealSet) -> ResultTable:
 
 
 def calibration(evaluator: Evaluator, policy: str, boards: int) -> ResultTable:
-    """Chance to make against how often it was made: contracts of game or more that a policy reached."""
+    """Predicted chance to make against the share made, for the contracts of game or more that a policy reached."""
     columns = ("predicted chance to make", "contracts", "mean prediction", "made")
     game = Bridge(False, deals="test", shuffle=False, augment=False)
-    ended = play(game, [policy] * 4, np.arange(boards)).states
-    games = is_game(Contracts.of(ended))
-    reached, deals = ended[games], game.deal_numbers(np.arange(boards))[games]
-    strain, declarer, needed = reached["bid"] % 5, reached["declarer"], reached["bid"] // 5 + 7
-    made = reached["tricks"][np.arange(len(reached)), 5 * declarer + strain] >= needed
-    chances = evaluator.chances(reached["hands"], declarer, strain)
+    final_states = play(game, [policy] * 4, np.arange(boards)).states
+    is_game_contract = is_game(Contracts.of(final_states))
+    states, deals = final_states[is_game_contract], game.deal_numbers(np.arange(boards))[is_game_contract]
+    strain, declarer, needed = states["bid"] % 5, states["declarer"], states["bid"] // 5 + 7
+    made = states["tricks"][np.arange(len(states)), 5 * declarer + strain] >= needed
+    chances = evaluator.chances(states["hands"], declarer, strain)
     chance = np.where(needed[:, None] <= COUNTS, chances, 0).sum(1, dtype=np.float64)
     note = f"contracts of game or more that four {policy} bid on {boards} test deals, double-dummy"
     table = ResultTable("Calibration", columns, note=note)
-    place = np.minimum((chance * BINS).astype(np.int64), BINS - 1)
+    bins = np.minimum((chance * BINS).astype(np.int64), BINS - 1)
     for k in range(BINS):
-        chosen = place == k
-        if chosen.sum() > 1:
+        in_bin = bins == k
+        if in_bin.sum() > 1:
             name = f"{k / BINS:.1f} to {(k + 1) / BINS:.1f}"
             table.add(
-                name, int(chosen.sum()), float(chance[chosen].mean()), Estimate.of(made[chosen], group=deals[chosen])
+                name, int(in_bin.sum()), float(chance[in_bin].mean()), Estimate.of(made[in_bin], group=deals[in_bin])
             )
     table.add("all", len(chance), float(chance.mean()), Estimate.of(made, group=deals))
     return table

@@ -36,71 +36,76 @@ GUESSED: dict[str, dict[str, Any]] = {
     "from the belief alone": {"calls": "ignore"},
     "rl-mcs": {"deals": "uniform"},
 }
-SHARE_OF_EXACT = 5  # one in so many positions is timed with the solver
+SHARE_OF_EXACT = 5  # only one position in this many is timed with the solver
 
 
-class Open(NamedTuple):
+class OpenDecisions(NamedTuple):
     """``n`` decisions with more than one likely call, one a board."""
 
     views: States  # [n]
     chances: F32  # [n, 38]  of the policy
     deals: I64  # [n]  equal where boards come from one deal
-    hands: I64  # [n, 4]  really held
+    hands: I64  # [n, 4]  of all four seats
     a_table: float  # such decisions in one auction
 
 
-def open_decisions(agent: Bmcs, count: int, seed: int) -> Open:
+def open_decisions(agent: Bmcs, count: int, seed: int) -> OpenDecisions:
     """One open decision, drawn at random, of each of ``count`` test boards that the policy bids alone."""
     game = Bridge(False, deals="test")
     batch = Batch(game, 2 * count, autoreset=False)
     batch.reset(seed)
     views, chances, boards = [], [], []
     while len(rows := np.flatnonzero(batch.action_mask.any(1))):
-        seen, legal = batch.views(rows), batch.action_mask[rows]
-        likely = agent.policy.probabilities(seen, legal)
-        open_ones = agent.hesitates(likely)
-        views.append(seen[open_ones])
-        chances.append(likely[open_ones])
-        boards.append(rows[open_ones])
+        batch_views, legal = batch.views(rows), batch.action_mask[rows]
+        likely = agent.policy.probabilities(batch_views, legal)
+        open_rows = agent.hesitates(likely)
+        views.append(batch_views[open_rows])
+        chances.append(likely[open_rows])
+        boards.append(rows[open_rows])
         actions = np.full(len(batch.action_mask), -1, np.int64)
         actions[rows] = likely.argmax(1)
         batch.step(actions)
     board = np.concatenate(boards)
-    numbers = Streams.at(seed, np.arange(len(board))).random(1)[:, 0]
-    order = np.lexsort((numbers, board))
+    draws = Streams.at(seed, np.arange(len(board))).random(1)[:, 0]
+    order = np.lexsort((draws, board))
     _, first = np.unique(board[order], return_index=True)
     chosen = order[first][:count]
     if len(chosen) < count:
         raise ValueError(f"{len(chosen)} boards have an open decision, expected {count}")
     deals, hands = game.deal_numbers(board[chosen], seed), batch.states["hands"][board[chosen]].astype(np.int64)
-    return Open(np.concatenate(views)[chosen], np.concatenate(chances)[chosen], deals, hands, len(board) / (2 * count))
+    return OpenDecisions(
+        np.concatenate(views)[chosen], np.concatenate(chances)[chosen], deals, hands, len(board) / (2 * count)
+    )
 
 
 def points_and_lengths(hands: I64, seat: int) -> I64:
     """Points and four lengths of partner, LHO and RHO of ``seat`` in ``hands`` ``[n, 4]``: ``[n, 3, 5]``."""
-    others = evaluate(hands[:, [(seat + who) % 4 for who in WHO]].ravel())
-    return np.column_stack([others["hcp"], others["length"]]).reshape(-1, 3, 5)
+    features = evaluate(hands[:, [(seat + who) % 4 for who in WHO]].ravel())
+    return np.column_stack([features["hcp"], features["length"]]).reshape(-1, 3, 5)
 
 
-def guess_table(found: Open, seed: int, report: Report) -> ResultTable:
-    """How far the mean of the deals that a search finds is from the cards held, by settings."""
+def guess_table(decisions: OpenDecisions, seed: int, report: Report) -> ResultTable:
+    """Distance between the mean of the deals that a search finds and the cards held, by settings."""
     agents = {name: Bmcs(**options) for name, options in GUESSED.items()}
-    missed, sizes = np.full((len(agents), len(found.views), 3, 5), np.nan), np.zeros((len(agents), len(found.views)))
-    for i, view in enumerate(np.split(found.views, len(found.views))):
+    squared_errors, sizes = (
+        np.full((len(agents), len(decisions.views), 3, 5), np.nan),
+        np.zeros((len(agents), len(decisions.views))),
+    )
+    for i, view in enumerate(np.split(decisions.views, len(decisions.views))):
         seat = int(view["seat"][0])
         for a, agent in enumerate(agents.values()):
             deals = agent.deals(view, seed + i)
             sizes[a, i] = deals.size
             if deals.size > agent.options.r_min:
                 mean = deals.mean(points_and_lengths(deals.hands, seat).reshape(-1, 15)).reshape(3, 5)
-                missed[a, i] = (mean - points_and_lengths(found.hands[i : i + 1], seat)[0]) ** 2
-        report("positions", i + 1, len(found.views))
-    common = ~np.isnan(missed[:, :, 0, 0]).any(0)
+                squared_errors[a, i] = (mean - points_and_lengths(decisions.hands[i : i + 1], seat)[0]) ** 2
+        report("positions", i + 1, len(decisions.views))
+    common = ~np.isnan(squared_errors[:, :, 0, 0]).any(0)
     columns = {
-        "partner's points": missed[:, :, 0, 0],
-        "opponents' points": missed[:, :, 1:, 0].mean(2),
-        "partner's lengths": missed[:, :, 0, 1:].mean(2),
-        "opponents' lengths": missed[:, :, 1:, 1:].mean((2, 3)),
+        "partner's points": squared_errors[:, :, 0, 0],
+        "opponents' points": squared_errors[:, :, 1:, 0].mean(2),
+        "partner's lengths": squared_errors[:, :, 0, 1:].mean(2),
+        "opponents' lengths": squared_errors[:, :, 1:, 1:].mean((2, 3)),
     }
     note = (
         f"Mean squared difference between the mean of the deals and the cards held; {common.sum()} of "
@@ -111,47 +116,52 @@ def guess_table(found: Open, seed: int, report: Report) -> ResultTable:
         "What the deals of a search know of the other hands", ["deals of", *columns, "deals"], note=note
     )
     for a, name in enumerate(agents):
-        errors = [Estimate.of(error[a, common], group=found.deals[common]) for error in columns.values()]
+        errors = [Estimate.of(error[a, common], group=decisions.deals[common]) for error in columns.values()]
         table.add(name, *errors, float(sizes[a].mean()))
     return table
 
 
 def compare(agent: Bmcs, view: States, chances: F32, key: int) -> tuple[int, int, F64]:
     """Choices by network and by solver on the same deals, and each call's exact mean gain ``[K]`` on other deals."""
-    seen, other = agent.search(view, chances, key), agent.search(view, chances, key + 1)
-    exact, _ = agent.judged(view, seen.deals.hands, seen.calls, Solver())
-    value, _ = agent.judged(view, other.deals.hands, other.calls, Solver())
-    mean = other.deals.mean(value) if len(value) else np.zeros(len(seen.calls))
-    chosen = int(np.flatnonzero(seen.calls == seen.call)[0])
-    exactly = int(seen.deals.total(exact).argmax()) if seen.deals.size > agent.options.r_min else 0
-    return chosen, exactly, mean
+    search, validation = agent.search(view, chances, key), agent.search(view, chances, key + 1)
+    exact, _ = agent.judged(view, search.deals.hands, search.calls, Solver())
+    value, _ = agent.judged(view, validation.deals.hands, validation.calls, Solver())
+    mean = validation.deals.mean(value) if len(value) else np.zeros(len(search.calls))
+    network_choice = int(np.flatnonzero(search.calls == search.call)[0])
+    solver_choice = int(search.deals.total(exact).argmax()) if search.deals.size > agent.options.r_min else 0
+    return network_choice, solver_choice, mean
 
 
-def loss_table(agent: Bmcs, found: Open, seed: int, workers: int, report: Report) -> ResultTable:
-    """What choosing by the network costs."""
-    n = len(found.views)
-    tasks = [(found.views[i : i + 1], found.chances[i], seed + 2 * i) for i in range(n)]
+def loss_table(agent: Bmcs, decisions: OpenDecisions, seed: int, workers: int, report: Report) -> ResultTable:
+    """The loss by choosing with the network instead of the solver."""
+    n = len(decisions.views)
+    tasks = [(decisions.views[i : i + 1], decisions.chances[i], seed + 2 * i) for i in range(n)]
     network, exact, best, same = (np.zeros(n) for _ in range(4))
-    for i, (chosen, exactly, mean) in enumerate(jobs.run(partial(compare, agent), tasks, workers)):
-        network[i], exact[i], best[i], same[i] = mean[chosen], mean[exactly], mean.max(), chosen == exactly
+    for i, (network_choice, solver_choice, mean) in enumerate(jobs.run(partial(compare, agent), tasks, workers)):
+        network[i], exact[i], best[i], same[i] = (
+            mean[network_choice],
+            mean[solver_choice],
+            mean.max(),
+            network_choice == solver_choice,
+        )
         report("positions", i + 1, n)
     rows = {
-        "same call, %": Estimate.of(100 * same, group=found.deals),
-        "solver's choice over the likeliest call": Estimate.of(exact, group=found.deals),
-        "network's choice over the likeliest call": Estimate.of(network, group=found.deals),
-        "loss by the network, a decision": Estimate.of(exact - network, group=found.deals),
-        "loss by the network, a board": Estimate.of((exact - network) * found.a_table, group=found.deals),
+        "same call, %": Estimate.of(100 * same, group=decisions.deals),
+        "solver's choice over the likeliest call": Estimate.of(exact, group=decisions.deals),
+        "network's choice over the likeliest call": Estimate.of(network, group=decisions.deals),
+        "loss by the network, a decision": Estimate.of(exact - network, group=decisions.deals),
+        "loss by the network, a board": Estimate.of((exact - network) * decisions.a_table, group=decisions.deals),
     }
     note = (
         f"{n} open decisions of test boards, {agent.options.r_max} deals to choose by and as many others to value the "
-        f"choice, all by the solver; IMPs where nothing else is said; {found.a_table:.2f} open decisions an auction"
+        f"choice, all by the solver; IMPs where nothing else is said; {decisions.a_table:.2f} open decisions an auction"
     )
     return ResultTable(
         "Double-dummy network against solver", ["", "value"], [{"": k, "value": v} for k, v in rows.items()], note
     )
 
 
-def time_table(found: Open, seed: int, workers: int, report: Report) -> ResultTable:
+def time_table(decisions: OpenDecisions, seed: int, workers: int, report: Report) -> ResultTable:
     """Seconds a searched decision by settings."""
     table = ResultTable(
         "Time of a searched decision",
@@ -161,19 +171,19 @@ def time_table(found: Open, seed: int, workers: int, report: Report) -> ResultTa
     for done, (name, options) in enumerate(TIMED.items()):
         agent = Bmcs(workers=workers, **options)
         exact = options.get("judge") == "solver"
-        rows = range(0, len(found.views), SHARE_OF_EXACT if exact or options is AUTHORS else 1)
-        agent.search(found.views[:1], found.chances[0], seed)  # compile, load weights, start processes
-        seconds, facts = [], []
+        rows = range(0, len(decisions.views), SHARE_OF_EXACT if exact or options is AUTHORS else 1)
+        agent.search(decisions.views[:1], decisions.chances[0], seed)  # compile, load weights, start processes
+        seconds, counts = [], []
         for i in rows:
             began = time.perf_counter()
-            search = agent.search(found.views[i : i + 1], found.chances[i], seed + 2 * i)
+            search = agent.search(decisions.views[i : i + 1], decisions.chances[i], seed + 2 * i)
             seconds.append(time.perf_counter() - began)
-            facts.append((search.deals.drawn, len(search.deals.hands), search.judged))
+            counts.append((search.deals.drawn, len(search.deals.hands), search.judged))
         table.add(
             name,
-            Estimate.of(seconds, group=found.deals[rows]),
+            Estimate.of(seconds, group=decisions.deals[rows]),
             float(np.max(seconds)),
-            *map(float, np.mean(facts, axis=0)),
+            *map(float, np.mean(counts, axis=0)),
         )
         report("settings", done + 1, len(TIMED))
     return table
@@ -191,14 +201,14 @@ def main(
 
     Args:
         positions: open decisions.
-        deals: by which a call is chosen, and as many to value the choice.
+        deals: number by which a call is chosen, and of others that value the choice.
         guesses: open decisions whose deals are compared with the cards held.
         seed: of boards and deals.
         workers: processes that solve; they change no result but the times.
         report: told about the progress.
     """
-    found = open_decisions(Bmcs(), positions, seed)
-    times = time_table(found, seed, workers, report)
+    decisions = open_decisions(Bmcs(), positions, seed)
+    times = time_table(decisions, seed, workers, report)
     agent = Bmcs(r_max=deals, p_max=50 * deals, r_min=min(Bmcs.options.r_min, deals - 1))
-    losses = loss_table(agent, found, seed, workers, report)
+    losses = loss_table(agent, decisions, seed, workers, report)
     return [times, losses, guess_table(open_decisions(Bmcs(), guesses, seed), seed, report)], []

@@ -43,14 +43,14 @@ def _pick(start: int, stop: int, legal: I8, numbers: F64, call: I64, log_chances
 
 
 def pick(observation: I8, legal: I8, numbers: F64) -> tuple[I64, F32]:
-    """An ``Actor`` without a network."""
+    """The ``Actor`` without a network: a call drawn from ``numbers``."""
     call, log_chances = np.empty(len(legal), np.int64), np.empty(legal.shape, np.float32)
     _pick(legal, numbers, call, log_chances)
     return call, log_chances
 
 
 def player(name: str, device: str, seed: int) -> tuple[Bridge, Actor]:
-    """``none``, a packaged network, or ``DEPTHxWIDTH`` with random weights; before it, the game it plays."""
+    """The game and the actor of ``none``, a packaged network, or ``DEPTHxWIDTH`` with random weights."""
     if name == "none":
         return Bridge(False), pick
     if size := _SIZE.fullmatch(name):
@@ -64,8 +64,8 @@ def player(name: str, device: str, seed: int) -> tuple[Bridge, Actor]:
 
 
 @dataclass(frozen=True)
-class Played:
-    """One batch of boards."""
+class Timing:
+    """Decisions and seconds of one batch of boards."""
 
     decisions: int
     seconds: float
@@ -77,11 +77,11 @@ class Played:
         return 1e6 * seconds / self.decisions
 
 
-def measured(game: Bridge, boards: int, seed: int, who: Actor, stream: int) -> Played:
-    """``boards`` played with ``who`` in all seats."""
+def measured(game: Bridge, boards: int, seed: int, actor: Actor, stream: int) -> Timing:
+    """The timing of ``boards`` with ``actor`` in all seats."""
 
     def act(observation: I8, legal: I8, numbers: F64) -> tuple[I64, F32]:
-        return who(observation, legal, numbers)
+        return actor(observation, legal, numbers)
 
     numbers, sides = np.arange(boards), np.full(boards, BOTH)
     profile, began, processor = Profile(), time.perf_counter(), time.process_time()
@@ -95,7 +95,7 @@ def measured(game: Bridge, boards: int, seed: int, who: Actor, stream: int) -> P
         for entry in profile.getstats()
         if not isinstance(entry.code, str) and entry.code.co_filename in files and entry.code.co_name in STAGES
     }
-    return Played(len(decisions.call), seconds, processor, stages)
+    return Timing(len(decisions.call), seconds, processor, stages)
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def main(
         f"{os.getloadavg()[0]:.1f} processes waiting for {os.cpu_count()} cores at the start; "
         "none: calls by the random numbers alone; 4x1024: 4 hidden layers of 1024, random weights",
     )
-    spent = ResultTable(
+    breakdown = ResultTable(
         "Self-play: where the time goes, µs a decision",
         ["network", "boards", *STAGES.values(), "rest"],
         note="wall clock; observation: encoded, with legal calls and a random number, in one kernel; rest: decisions "
@@ -135,15 +135,15 @@ def main(
     )
     with torch_threads(options.threads):
         for done, name in enumerate(networks):
-            game, who = player(name, options.device, options.seed)
-            measured(game, 512, options.seed, who, 0)  # compiles
+            game, actor = player(name, options.device, options.seed)
+            measured(game, 512, options.seed, actor, 0)  # compiles
             for count in boards:
-                runs = [measured(game, count, options.seed, who, 1 + k) for k in range(options.rounds)]
+                runs = [measured(game, count, options.seed, actor, 1 + k) for k in range(options.rounds)]
                 run = min(runs, key=lambda run: run.seconds / run.decisions)
                 stages = [run.each(run.stages[stage]) for stage in STAGES]
                 speed.add(name, count, run.decisions, run.decisions / run.seconds, run.each(run.processor))
-                spent.add(name, count, *stages, run.each(run.seconds) - sum(stages))
+                breakdown.add(name, count, *stages, run.each(run.seconds) - sum(stages))
                 if max(run.seconds for run in runs) > options.limit:
                     break
             report("networks", done + 1, len(networks))
-    return [speed, spent], []
+    return [speed, breakdown], []

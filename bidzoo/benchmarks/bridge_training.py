@@ -32,7 +32,7 @@ def record(policy: Policy, count: int, seed: int = 0, opponents: Sequence[Policy
     """
     game = Bridge(play=True)  # random cards; only its auctions are played
     seating = Seating([policy, Pool(opponents, seed) if opponents else policy] * 2, seed)
-    parts = [_boards(game, seating, seed, at, min(at + _CHUNK, count)) for at in range(0, count, _CHUNK)]
+    parts = [_boards(game, seating, seed, start, min(start + _CHUNK, count)) for start in range(0, count, _CHUNK)]
     states = np.concatenate(parts)
     length = states["length"].astype(np.int64)
     calls = states["calls"][np.arange(MAX_CALLS) < length[:, None]]
@@ -61,7 +61,7 @@ def main(data: Auctions, policies: Sequence[str], boards: int, seed: int, played
         policies: packaged networks and files.
         boards: of each match.
         seed: of the boards.
-        played: auctions of the policy to believe in.
+        played: auctions of the policy that the belief network models.
     """
     test, networks = Positions(data, data.split("test")), {Path(name).stem: network_named(name) for name in policies}
     tables = [calls(test, networks), beliefs(test, "the expert's auctions")]
@@ -111,18 +111,18 @@ def experts(player: ExpertNetwork, data: SystemAuctions, plain: SystemAuctions |
     test = SystemPositions(data, data.split("test"))
     numbers = np.arange(len(test))
     right, deals = right_calls(test, player, numbers), test.deals(numbers)
-    (ours, _), after = test.systems(numbers), test.after_stray(numbers)
+    (ours, _), after_stray = test.systems(numbers), test.after_stray(numbers)
     note = f"{len(test):,} calls on {len(np.unique(deals)):,} deals; ± standard error over deals"
     table = ResultTable("Calls of the systems, test part", ("system", *PHASES), note=note)
-    for name, of_system in [*((name, ours == k) for k, name in enumerate(SYSTEMS)), ("all", ours >= 0)]:
-        cells = [rows & of_system for rows in (~after, after, ours >= 0)]
+    for name, in_system in [*((name, ours == k) for k, name in enumerate(SYSTEMS)), ("all", ours >= 0)]:
+        cells = [rows & in_system for rows in (~after_stray, after_stray, ours >= 0)]
         table.add(name, *(Estimate.of(right[rows], group=deals[rows]) if rows.any() else None for rows in cells))
     if plain is None:
         return [table], []
-    known = {name: packaged_network(name) for name in ("sl", "sl-wide", "sl-small")}
-    others = {"expert-sayc": player.of_systems(0, 0), **known}
+    packaged_networks = {name: packaged_network(name) for name in ("sl", "sl-wide", "sl-small")}
+    networks = {"expert-sayc": player.of_systems(0, 0), **packaged_networks}
     auctions = plain.auctions
-    return [table, calls(Positions(auctions, auctions.split("test")), others, timed=True)], []
+    return [table, calls(Positions(auctions, auctions.split("test")), networks, timed=True)], []
 
 
 def estimates(data: Auctions, files: Sequence[str | Path] = ()) -> Measured:
@@ -130,8 +130,8 @@ def estimates(data: Auctions, files: Sequence[str | Path] = ()) -> Measured:
 
     Beside it the networks of ``files``, of earlier stages, and ``belief`` and ``sl``.
     """
-    test, known = Positions(data, data.split("test")), {"baseline19": packaged_network("baseline19", Networks)}
-    known |= {Path(file).stem: load_weights(file, Networks)[0] for file in files}
+    test, networks = Positions(data, data.split("test")), {"baseline19": packaged_network("baseline19", Networks)}
+    networks |= {Path(file).stem: load_weights(file, Networks)[0] for file in files}
     deals = test.deals(np.arange(len(test)))
     note = (
         f"{len(test):,} positions on {len(np.unique(deals)):,} deals; ± standard error over deals; nats an output,"
@@ -142,13 +142,16 @@ def estimates(data: Auctions, files: Sequence[str | Path] = ()) -> Measured:
     table = ResultTable("Partner's cards, the expert's auctions, test part", columns, note=note)
     views, _, _ = test.at(np.arange(len(test)))
     cards = baseline19.partners(test, np.arange(len(test)))
-    believed = belief.Belief().probabilities
-    chances = {name: baseline19.estimates(of.enn, of.architecture.encoder(views)) for name, of in known.items()}
-    for name, chance in {**chances, "belief": believed(views)[:, 0]}.items():
-        nats, found = baseline19.cross_entropy(chance, cards), baseline19.found(chance, cards)
-        table.add(name, Estimate.of(nats, group=deals), Estimate.of(found, group=deals))
+    belief_chances = belief.Belief().probabilities
+    chances = {
+        name: baseline19.estimates(network.enn, network.architecture.encoder(views))
+        for name, network in networks.items()
+    }
+    for name, chance in {**chances, "belief": belief_chances(views)[:, 0]}.items():
+        nats, hits = baseline19.cross_entropy(chance, cards), baseline19.found(chance, cards)
+        table.add(name, Estimate.of(nats, group=deals), Estimate.of(hits, group=deals))
     table.add("uniform", belief.uniform_cross_entropy(), 1 / 3)
-    return [table, calls(test, {**known, "sl": packaged_network("sl")})], []
+    return [table, calls(test, {**networks, "sl": packaged_network("sl")})], []
 
 
 def beliefs(test: Positions, source: str) -> ResultTable:
@@ -160,8 +163,8 @@ def beliefs(test: Positions, source: str) -> ResultTable:
     deals = test.deals(np.arange(len(test)))
     for length in np.flatnonzero(np.bincount(lengths) >= FEWEST):
         chosen = lengths == length
-        found = Estimate.of(nats[chosen], group=deals[chosen])
-        table.add(int(length), int(chosen.sum()), found, belief.uniform_cross_entropy())
+        estimate = Estimate.of(nats[chosen], group=deals[chosen])
+        table.add(int(length), int(chosen.sum()), estimate, belief.uniform_cross_entropy())
     return table
 
 
@@ -173,7 +176,7 @@ def matches(networks: Mapping[str, Network], boards: int, seed: int) -> ResultTa
     for name, network in networks.items():
         if name != "sl":
             ours = NetworkPolicy(network, name=name)
-            ended = [Contracts.of(test_boards.play(*room, seed)) for room in ((ours, sl), (sl, ours))]
-            estimate = test_boards.estimate(test_boards.match(*ended), PAPER_GAIN.get(name))
+            contracts = [Contracts.of(test_boards.play(*room, seed)) for room in ((ours, sl), (sl, ours))]
+            estimate = test_boards.estimate(test_boards.match(*contracts), PAPER_GAIN.get(name))
             table.rows.append({"policy": name, "IMPs a board over sl": estimate})
     return table

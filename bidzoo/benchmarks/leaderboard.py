@@ -30,7 +30,7 @@ from bidzoo.envs.game import Game
 
 @dataclass(frozen=True)
 class Challenge:
-    """What is played. Whatever of it, or of an opponent's play, changes, the name changes with it."""
+    """Game, boards, seeds and opponents under one name, which changes with any of them and with an opponent's play."""
 
     name: str
     env_id: str
@@ -42,13 +42,13 @@ class Challenge:
 
     @property
     def game(self) -> Game:
-        """Its rules."""
+        """The game with its options."""
         return registry.make_game(self.env_id, **self.options)
 
 
 CHALLENGES = {
-    one.name: one
-    for one in (
+    challenge.name: challenge
+    for challenge in (
         Challenge(
             "bridge-2026",
             "bridge_bidding_v0",
@@ -92,9 +92,11 @@ def values(challenge: Challenge, ours: Policy, theirs: Policy, boards: I64, run:
         return duplicate(game, ours, theirs, boards, seed, seed, run).imps.astype(np.float64)
     seatings = [seats for seats in SEATINGS[game.utility] if len(set(seats)) > 1]
     players = [[(ours, theirs)[agent] for agent in seats] for seats in seatings]
-    played = play_each(game, players, boards, seed, seed, run)
-    won = [each.reward[:, seats.index(0)].astype(np.float64) for seats, each in zip(seatings, played, strict=True)]
-    return np.asarray(np.mean(won, axis=0), np.float64)
+    episodes = play_each(game, players, boards, seed, seed, run)
+    rewards = [
+        each.reward[:, seats.index(0)].astype(np.float64) for seats, each in zip(seatings, episodes, strict=True)
+    ]
+    return np.asarray(np.mean(rewards, axis=0), np.float64)
 
 
 # ---- an entry ----------------------------------------------------------------------------
@@ -119,12 +121,12 @@ class Entry:
         """Values ``[boards]`` against ``opponent``; ValueError unless there is a finite number for every board."""
         boards = challenge_named(self.challenge).boards
         try:
-            found = np.array(self.values[opponent].split(), np.float64)
+            numbers = np.array(self.values[opponent].split(), np.float64)
         except (KeyError, ValueError) as problem:
             raise ValueError(f"{self.name}: values against {opponent}: {problem}") from problem
-        if len(found) != boards or not np.isfinite(found).all():
-            raise ValueError(f"{self.name}: {len(found)} values against {opponent}, expected {boards} finite numbers")
-        return found
+        if len(numbers) != boards or not np.isfinite(numbers).all():
+            raise ValueError(f"{self.name}: {len(numbers)} values against {opponent}, expected {boards} finite numbers")
+        return numbers
 
 
 def enter(
@@ -139,26 +141,26 @@ def enter(
 
     Args:
         challenge: what is played.
-        agent: who enters.
+        agent: the agent that enters.
         source: where others get it; default: the package that it comes from.
         workers: processes that play if the agent is slow.
         ledger: file of what a slow agent has played; a killed run goes on from it.
-        report: told of the boards played.
+        report: told about the progress.
     """
     began, game = time.perf_counter(), challenge.game
     ours, opponents = agents.resolve(agent, game), [agents.resolve(name, game) for name in challenge.opponents]
-    boards, found = np.arange(challenge.boards), dict[str, str]()
+    boards, values_by_opponent = np.arange(challenge.boards), dict[str, str]()
     searches = slow([ours])
-    keeping = MatchLedger(ledger, [ours, *opponents]) if searches and ledger is not None else nullcontext()
-    with keeping as kept:
-        whole = Run(
+    ledger_context = MatchLedger(ledger, [ours, *opponents]) if searches and ledger is not None else nullcontext()
+    with ledger_context as match_ledger:
+        base_run = Run(
             workers if searches else 1,
             report=lambda done: report("tables", done, 2 * len(boards) * len(opponents)),
-            ledger=kept,
+            ledger=match_ledger,
         )
-        for place, (name, theirs) in enumerate(zip(challenge.opponents, opponents, strict=True)):
-            run = whole.after(2 * place * len(boards))
-            found[name] = " ".join(f"{value:g}" for value in values(challenge, ours, theirs, boards, run))
+        for k, (name, theirs) in enumerate(zip(challenge.opponents, opponents, strict=True)):
+            run = base_run.after(2 * k * len(boards))
+            values_by_opponent[name] = " ".join(f"{value:g}" for value in values(challenge, ours, theirs, boards, run))
     return Entry(
         challenge.name,
         agents.shown_as(agent, ours),
@@ -169,7 +171,7 @@ def enter(
         platform.python_version(),
         f"{os.cpu_count()} cores, {platform.machine()}",
         round(time.perf_counter() - began, 1),
-        found,
+        values_by_opponent,
     )
 
 
@@ -203,13 +205,13 @@ class Check:
 
     opponent: str
     boards: I64  # [n]
-    said: F64  # [n]  in the file
-    found: F64  # [n]
+    recorded: F64  # [n]  values in the file
+    replayed: F64  # [n]  values of this run
 
     @property
     def wrong(self) -> I64:
         """Boards with another value than the file's."""
-        return self.boards[np.abs(self.said - self.found) > TOLERANCE]
+        return self.boards[np.abs(self.recorded - self.replayed) > TOLERANCE]
 
 
 TOLERANCE = 1e-3  # of values written with six digits
@@ -224,9 +226,9 @@ def verify(
         entry: from ``load``.
         boards: how many against each opponent; all if there are fewer.
         seed: of the draw; take one that the entry's author could not know.
-        agent: default: the entry's own word for it.
+        agent: its name here; default: the entry's.
         workers: processes that play if the agent is slow.
-        report: told of the boards played.
+        report: told about the progress.
 
     Raises:
         ValueError: the entry was made with another version of bidzoo.
@@ -236,13 +238,13 @@ def verify(
     challenge = challenge_named(entry.challenge)
     count, game = min(boards, challenge.boards), challenge.game
     ours, checks = agents.resolve(agent or entry.agent, game), list[Check]()
-    drawn = np.random.default_rng(seed)
-    for place, name in enumerate(challenge.opponents):
-        report("boards", place * count, count * len(challenge.opponents))
-        chosen = np.sort(drawn.choice(challenge.boards, count, replace=False))
+    rng = np.random.default_rng(seed)
+    for k, name in enumerate(challenge.opponents):
+        report("boards", k * count, count * len(challenge.opponents))
+        chosen = np.sort(rng.choice(challenge.boards, count, replace=False))
         theirs, run = agents.resolve(name, game), Run(workers if slow([ours]) else 1)
-        found = values(challenge, ours, theirs, chosen, run)
-        checks.append(Check(name, chosen, entry.numbers(name)[chosen], found))
+        replayed = values(challenge, ours, theirs, chosen, run)
+        checks.append(Check(name, chosen, entry.numbers(name)[chosen], replayed))
     return checks
 
 
@@ -266,9 +268,9 @@ def ranking(challenge: Challenge, entries: Sequence[Entry]) -> ResultTable:
     for entry in entries:
         if [other.name for other in entries].count(entry.name) > 1:
             raise ValueError(f"{challenge.name}: two entries are called {entry.name!r}")
-        won = np.array([entry.numbers(name) for name in challenge.opponents])
-        each = [Estimate.of(row, group=deals) for row in won]
-        mean = Estimate.of(won.mean(0), group=deals)
+        numbers = np.array([entry.numbers(name) for name in challenge.opponents])
+        each = [Estimate.of(row, group=deals) for row in numbers]
+        mean = Estimate.of(numbers.mean(0), group=deals)
         rows.append((-mean.mean, [entry.name, mean, *each, entry.source, entry.version]))
     for _, row in sorted(rows, key=lambda each: each[0]):
         table.add(*row)

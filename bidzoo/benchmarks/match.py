@@ -53,7 +53,7 @@ class Run:
         return replace(self, report=lambda done: self.report(before + done))
 
 
-HERE = Run()  # in this process, without a word
+HERE = Run()  # in this process, without reports of progress
 
 
 class Episodes(NamedTuple):
@@ -98,8 +98,8 @@ def play(
         raise ValueError("a ledger keeps no actions: ask for one of them")
     numbers, policies = board_numbers(boards), seated(game, policies)
     shares = _shares(numbers, slow(policies), run.workers)
-    names = [] if ledger is None else ledger.names(game, policies, seed, policy_seed, shares)
-    parts: dict[int, tuple[NDArray[Any], ...]] = {} if ledger is None else ledger.known(game, names)
+    match_jobs = [] if ledger is None else ledger.names(game, policies, seed, policy_seed, shares)
+    parts: dict[int, tuple[NDArray[Any], ...]] = {} if ledger is None else ledger.known(game, match_jobs)
     waiting = [k for k in range(len(shares)) if k not in parts]
     run.report(done := sum(len(shares[k]) for k in parts))
     play_share = partial(_play, game, tuple(policies), seed, policy_seed, actions)
@@ -107,10 +107,10 @@ def play(
         k = waiting[number]
         parts[k] = part
         if ledger is not None:
-            ledger.add(names[k], *part)
+            ledger.add(match_jobs[k], *part)
         run.report(done := done + len(shares[k]))
-    reward, states, *taken = zip(*(parts[k] for k in range(len(shares))))
-    return Episodes(numbers, np.concatenate(reward), np.concatenate(states), *map(_stacked, taken))
+    reward, states, *actions_taken = zip(*(parts[k] for k in range(len(shares))))
+    return Episodes(numbers, np.concatenate(reward), np.concatenate(states), *map(_stacked, actions_taken))
 
 
 def play_each(
@@ -130,7 +130,7 @@ def play_each(
 
 
 def check_game(game: Any) -> None:
-    """TypeError unless ``game`` is one: a name may mean other rules than those that are meant."""
+    """TypeError unless ``game`` is a ``Game``: a name does not say with which options."""
     if isinstance(game, Game):
         return
     hint = f"bidzoo.make_game({game!r}, ...)" if isinstance(game, str) else "what bidzoo.make_game makes"
@@ -150,9 +150,9 @@ def seated(game: Game, policies: Sequence[Agent]) -> tuple[Policy, ...]:
         raise TypeError(f"policies {policies!r}: expected a list of {game.num_players}, one for each player")
     if len(policies) != game.num_players:
         raise ValueError(f"{game.id} has {game.num_players} players, got {len(policies)} policies")
-    keys = [one if isinstance(one, str) else id(one) for one in policies]
-    known = {key: agents.resolve(one, game) for key, one in dict(zip(keys, policies)).items()}
-    return tuple(known[key] for key in keys)
+    keys = [policy if isinstance(policy, str) else id(policy) for policy in policies]
+    players = {key: agents.resolve(policy, game) for key, policy in dict(zip(keys, policies)).items()}
+    return tuple(players[key] for key in keys)
 
 
 def _shares(numbers: I64, slow: bool, workers: int) -> list[I64]:
@@ -166,12 +166,12 @@ def _shares(numbers: I64, slow: bool, workers: int) -> list[I64]:
 def _play(
     game: Game, policies: Sequence[Policy], seed: int, policy_seed: int, keep: bool, boards: I64
 ) -> tuple[NDArray[Any], ...]:
-    """Rewards ``[n, P]``, final states ``[n]`` and, to ``keep``, actions ``[n, T]`` of boards played in step."""
+    """Rewards ``[n, P]``, final states ``[n]`` and, with ``keep``, actions ``[n, T]`` of boards played in step."""
     if (fast := play_boards(game, policies, boards, seed, policy_seed, keep)) is not None:
         return fast if keep else fast[:2]
-    reward, taken = np.zeros((len(boards), game.num_players), np.float32), [np.empty((len(boards), 0), np.int16)]
+    reward, history = np.zeros((len(boards), game.num_players), np.float32), [np.empty((len(boards), 0), np.int16)]
     if len(boards) == 0:
-        return (reward, game.new(0), *taken[: int(keep)])
+        return (reward, game.new(0), *history[: int(keep)])
     seating = Seating(policies, policy_seed)
     batch = Batch(game, len(boards), autoreset=False)
     batch.reset(seed, boards)
@@ -180,15 +180,15 @@ def _play(
         batch.step(actions)
         reward += batch.reward
         if keep:
-            taken.append(actions[:, None].astype(np.int16))
+            history.append(actions[:, None].astype(np.int16))
         actions = seating.choose(batch)
-    return (reward, batch.states, *([np.concatenate(taken, axis=1)] if keep else []))
+    return (reward, batch.states, *([np.concatenate(history, axis=1)] if keep else []))
 
 
-def _stacked(taken: Sequence[I16]) -> I16:
+def _stacked(parts: Sequence[I16]) -> I16:
     """Actions of all shares ``[N, T]``, ``T`` being that of the longest."""
-    most = max(part.shape[1] for part in taken)
-    return np.concatenate([np.pad(part, ((0, 0), (0, most - part.shape[1])), constant_values=-1) for part in taken])
+    most = max(part.shape[1] for part in parts)
+    return np.concatenate([np.pad(part, ((0, 0), (0, most - part.shape[1])), constant_values=-1) for part in parts])
 
 
 class MatchJob(NamedTuple):
@@ -200,19 +200,19 @@ class MatchJob(NamedTuple):
 
 
 class MatchOutcome(NamedTuple):
-    """What came of a share, as text: zlib, then base64."""
+    """The result of a share as text: zlib, then base64."""
 
     reward: str  # float32 [n, P]
     tables: str  # [n]  final states
 
 
 class MatchLedger(Closing):
-    """What was played of slow matches, in a file, so that a killed run goes on.
+    """Results of slow matches in a file, from which a killed run goes on.
 
     Args:
         path: of the file.
-        policies: all that will play. What they are made of tells them from others of the same name; code does not
-            count, but bidzoo's version does.
+        policies: all that will play. A digest of their content tells them from others of the same name; it leaves
+            out code, but bidzoo's version counts.
 
     Raises:
         ValueError: ``path`` holds something else, or another process has it open.
@@ -220,78 +220,78 @@ class MatchLedger(Closing):
 
     def __init__(self, path: str | Path, policies: Sequence[Policy]) -> None:
         self._ledger = Ledger(path, MatchJob, MatchOutcome)
-        self._made_of = [(policy, made_of(policy)) for policy in policies]
+        self._digests = [(policy, made_of(policy)) for policy in policies]
 
     def names(
         self, game: Game, policies: Sequence[Policy], seed: int, policy_seed: int, shares: Sequence[I64]
     ) -> list[MatchJob]:
-        """What ``shares`` of a match are called."""
-        made_of = [mark for player in policies for policy, mark in self._made_of if policy is player]
-        match = joblib.hash((__version__, game, made_of, seed, policy_seed))
+        """The jobs that stand for ``shares`` of a match in the ledger."""
+        digests = [digest for player in policies for policy, digest in self._digests if policy is player]
+        match = joblib.hash((__version__, game, digests, seed, policy_seed))
         players = " ".join(policy.name for policy in policies)
         return [MatchJob(players, match, " ".join(map(str, share))) for share in shares]
 
-    def known(self, game: Game, names: Sequence[MatchJob]) -> dict[int, tuple[NDArray[Any], ...]]:
-        """Rewards ``[n, P]`` and final states ``[n]`` of those of ``names`` that were played, by their places.
+    def known(self, game: Game, match_jobs: Sequence[MatchJob]) -> dict[int, tuple[NDArray[Any], ...]]:
+        """Rewards ``[n, P]`` and final states ``[n]`` of the ``match_jobs`` that were played, by their indices.
 
         Raises:
             ValueError: an entry that is damaged or of other boards; names line and field.
         """
         return {
-            k: _unpacked(game, name, self._ledger.done[name], self._ledger.where(name))
-            for k, name in enumerate(names)
-            if name in self._ledger.done
+            k: _unpacked(game, job, self._ledger.done[job], self._ledger.where(job))
+            for k, job in enumerate(match_jobs)
+            if job in self._ledger.done
         }
 
-    def add(self, name: MatchJob, reward: F32, states: States) -> None:
+    def add(self, job: MatchJob, reward: F32, states: States) -> None:
         """Keep rewards and final states."""
-        self._ledger.add(name, MatchOutcome(_packed(reward), _packed(without_padding(states))))
+        self._ledger.add(job, MatchOutcome(_packed(reward), _packed(without_padding(states))))
 
     def close(self) -> None:
         self._ledger.close()
 
 
 def made_of(policy: Policy) -> str:
-    """A digest of what ``policy`` is made of; weights that come with bidzoo count all, whichever it uses."""
-    getattr(policy, "network", None)  # those of a file are read now, and count
-    mark: str = joblib.hash((policy, _packaged()))
-    return mark
+    """A digest of the content of ``policy``, with all weights that come with bidzoo, whichever it uses."""
+    getattr(policy, "network", None)  # weights in a file are read now, and count
+    digest: str = joblib.hash((policy, _packaged()))
+    return digest
 
 
 @cache
 def _packaged() -> str:
     """A digest of all weights and tables that come with bidzoo, which policies know by name."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sorted([*WEIGHTS.rglob("*.safetensors"), *WEIGHTS.glob("spades/*.npz")]):
-        found.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
-    return found.hexdigest()
+        digest.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 def _packed(array: NDArray[Any]) -> str:
     return b64encode(zlib.compress(array.tobytes())).decode()
 
 
-def _unpacked(game: Game, name: MatchJob, played: MatchOutcome, where: str) -> tuple[F32, States]:
-    """Rewards and final states of a share; every byte of them is asked for by its boards, and no more."""
-    boards = np.array(name.boards.split(), np.int64)
+def _unpacked(game: Game, job: MatchJob, outcome: MatchOutcome, where: str) -> tuple[F32, States]:
+    """Rewards and final states of a share; ValueError unless they have the size that its boards ask for."""
+    boards = np.array(job.boards.split(), np.int64)
     fields = {"reward": np.dtype((np.float32, game.num_players)), "tables": game.state}
-    found: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, NDArray[Any]] = {}
     for field, dtype in fields.items():
         size = len(boards) * dtype.itemsize
         try:
             unpacking = zlib.decompressobj()
-            content = unpacking.decompress(b64decode(getattr(played, field), validate=True), size + 1)
-            whole = unpacking.eof and not unpacking.unused_data
+            content = unpacking.decompress(b64decode(getattr(outcome, field), validate=True), size + 1)
+            complete = unpacking.eof and not unpacking.unused_data
         except (ValueError, zlib.error) as problem:
             raise ValueError(f"{where}: {field}: {problem}, expected base64 of zlib") from problem
-        if len(content) != size or not whole:
+        if len(content) != size or not complete:
             raise ValueError(f"{where}: {field}: {len(content)} bytes or more, expected {size} of {len(boards)} boards")
-        found[field] = np.frombuffer(content, dtype)
-    if not np.isfinite(found["reward"]).all():
+        arrays[field] = np.frombuffer(content, dtype)
+    if not np.isfinite(arrays["reward"]).all():
         raise ValueError(f"{where}: reward: holds numbers that are not finite")
-    if "board" in (game.state.names or ()) and (found["tables"]["board"] != boards).any():
-        raise ValueError(f"{where}: tables: of other boards, expected {name.boards}")
-    return found["reward"].reshape(-1, game.num_players), found["tables"]
+    if "board" in (game.state.names or ()) and (arrays["tables"]["board"] != boards).any():
+        raise ValueError(f"{where}: tables: of other boards, expected {job.boards}")
+    return arrays["reward"].reshape(-1, game.num_players), arrays["tables"]
 
 
 # ---- two agents compared -----------------------------------------------------------------
@@ -339,13 +339,13 @@ def duplicate(
         raise ValueError(f"a duplicate match compares scores; make the game with reward='score', not {game.reward!r}")
     (a, c), (b, d) = (pair if isinstance(pair, tuple) else (pair, pair) for pair in (ours, theirs))
     a, b, c, d = seated(game, (a, b, c, d))
-    first, second = play_each(game, ((a, b, c, d), (b, a, d, c)), _some(boards), seed, policy_seed, run)
+    first, second = play_each(game, ((a, b, c, d), (b, a, d, c)), _checked_boards(boards), seed, policy_seed, run)
     difference = np.round(game.reward_scale * (first.reward[:, 0] - second.reward[:, 0])).astype(np.int32)
     deals = game.deal_numbers(first.boards, seed)
     return Match(first.boards, deals, np.asarray(imps(difference), np.int64), first.states, second.states)
 
 
-def _some(boards: BoardNumbers) -> I64:
+def _checked_boards(boards: BoardNumbers) -> I64:
     numbers = board_numbers(boards)
     if len(numbers) == 0:
         raise ValueError("boards: none, which compares nobody; expected one or more")
@@ -368,11 +368,11 @@ def pairings(
     check_game(game)
     pair = agents.resolve(ours, game), agents.resolve(theirs, game)
     seatings = [[pair[agent] for agent in seats] for seats in SEATINGS[game.utility]]
-    return play_each(game, seatings, _some(boards), seed, policy_seed, run, actions=True)
+    return play_each(game, seatings, _checked_boards(boards), seed, policy_seed, run, actions=True)
 
 
 def summary(game: Game, names: Names, played: Sequence[Episodes]) -> ResultTable:
-    """What came of ``pairings`` between agents called ``names``; of some boards only, if others are missing."""
+    """The result table of ``pairings`` between agents called ``names``; boards may be missing in some seatings."""
     check_game(game)
     return _exchanged(game, names, played) if game.utility == "zero_sum" else _partners(game, names, played)
 
@@ -393,16 +393,16 @@ def _exchanged(game: Game, names: Names, played: Sequence[Episodes]) -> ResultTa
     won = share_won(np.where(winner < 0, winner, seats[np.arange(len(seats)), winner]))
     scores = np.take_along_axis(states["scores"], np.arange(4) % states["sides"][:, None].astype(np.int64), 1)
     ours, theirs = ((scores * (seats == agent)).sum(1) / 2 for agent in range(2))  # of two seats, one side or two
-    whole = bool((states["max_rounds"] > 1).any())
+    whole_games = bool((states["max_rounds"] > 1).any())
 
     def a_round(points: F64) -> Estimate:
         """Points a round over all rounds; those of a board are one sample for the error."""
         return Estimate.of(np.repeat(points / rounds, rounds), group=np.repeat(boards, rounds))
 
     note = f"{len(np.unique(boards)):,} boards, {rounds.sum():,} rounds; ± standard error over boards"
-    columns = ["agent", *["games won %"] * whole, "points a round", "ahead a round"]
+    columns = ["agent", *["games won %"] * whole_games, "points a round", "ahead a round"]
     table = ResultTable(f"{game}: {names[0]} against {names[1]}", columns, note=note)
-    for name, share, points, others in ((names[0], won, ours, theirs), (names[1], 1 - won, theirs, ours)):
-        games = [Estimate.of(100 * share, group=boards)] * whole
-        table.add(name, *games, a_round(points), a_round(points - others))
+    for name, share, points, their_points in ((names[0], won, ours, theirs), (names[1], 1 - won, theirs, ours)):
+        games = [Estimate.of(100 * share, group=boards)] * whole_games
+        table.add(name, *games, a_round(points), a_round(points - their_points))
     return table

@@ -24,10 +24,10 @@ def duplicate_table(deals: str | Path, most: int | None, seed: int) -> ResultTab
     game = Bridge(play=False, deals=deals, shuffle=False, augment=False)
     boards = np.arange(len(game.deals.hands))[:most]
     n = len(boards)
-    what = f"the {n} boards of {deals.name}" if isinstance(deals, Path) else f"{n} boards of the {deals} split"
+    source = f"the {n} boards of {deals.name}" if isinstance(deals, Path) else f"{n} boards of the {deals} split"
     columns = ["North/South and East/West", "against", "IMPs a board", "boards"]
     note = "duplicate: every board at two tables with the sides exchanged; ± standard error"
-    table = ResultTable(f"Duplicate match: {what}", columns, note=note)
+    table = ResultTable(f"Duplicate match: {source}", columns, note=note)
     for ours, theirs in combinations(reversed(BRIDGE_AGENTS), 2):
         table.add(ours, theirs, match.duplicate(game, ours, theirs, boards, seed).estimate, n)
     return table
@@ -40,8 +40,8 @@ def small_games_table(seed: int) -> ResultTable:
     players = [agents.make(name) for name in SMALL_AGENTS]
     for env_id in agents.SMALL:
         game = make_game(env_id)
-        played = [match.play(game, [player] * 2, np.arange(SMALL_EPISODES), seed, seed) for player in players]
-        rewards = [Estimate.of(each.reward[:, 0], group=each.boards) for each in played]
+        all_episodes = [match.play(game, [player] * 2, np.arange(SMALL_EPISODES), seed, seed) for player in players]
+        rewards = [Estimate.of(episodes.reward[:, 0], group=episodes.boards) for episodes in all_episodes]
         table.add(str(game), *rewards, str(exact.solve(compile_game(game))[0].value))
     return table
 

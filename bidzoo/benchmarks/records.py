@@ -115,8 +115,8 @@ def _take(game: Game, states: States, out: Buffers, actions: Sequence[str]) -> N
         game.step_one(states, action, out)
 
 
-def _agree(record: Record, found: Record) -> None:
-    for key, value in found.items():
+def _agree(record: Record, replayed: Record) -> None:
+    for key, value in replayed.items():
         if record[key] != value:
             raise ValueError(f"{key} {record[key]!r}, but the replay gives {value!r}")
 
@@ -251,8 +251,8 @@ def of_pairings(
     for seating, (seats, episodes) in enumerate(zip(SEATINGS[game.utility], played, strict=True)):
         if episodes.actions is None:
             raise ValueError("episodes without actions: play them with actions=True")
-        fresh = game.new(len(episodes.boards))
-        game.begin(fresh, episodes.boards, seed, game.buffers(len(fresh)))
+        initial_states = game.new(len(episodes.boards))
+        game.begin(initial_states, episodes.boards, seed, game.buffers(len(initial_states)))
         records += [
             {
                 "version": __version__,
@@ -265,19 +265,19 @@ def of_pairings(
                 "agents": list(names),
                 "players": [names[agent] for agent in seats],
                 "deal": deal,
-                "actions": [game.action_text(int(action)) for action in taken[taken >= 0]],
+                "actions": [game.action_text(int(action)) for action in actions[actions >= 0]],
                 **_outcome(state, reward),
             }
-            for board, deal, taken, state, reward in zip(
-                episodes.boards.tolist(), _deals(fresh), episodes.actions, episodes.states, episodes.reward
+            for board, deal, actions, state, reward in zip(
+                episodes.boards.tolist(), _deals(initial_states), episodes.actions, episodes.states, episodes.reward
             )
         ]
     return records
 
 
-def _deals(fresh: States) -> list[list[int]]:
-    names = fresh.dtype.names or ()
-    deals: list[list[int]] = fresh["hands" if "hands" in names else "types"].tolist()
+def _deals(states: States) -> list[list[int]]:
+    names = states.dtype.names or ()
+    deals: list[list[int]] = states["hands" if "hands" in names else "types"].tolist()
     return deals
 
 
@@ -351,9 +351,9 @@ def write(path: str | Path, records: Iterable[Record]) -> None:
 
 def check_ending(path: Path, env_id: str) -> None:
     """ValueError unless ``write`` knows the ending of ``path`` for records of ``env_id``; ImportError if it cannot."""
-    known = (*ENDINGS, *BRIDGE_ENDINGS) if env_id.startswith("bridge") else ENDINGS
-    if path.suffix not in known:
-        raise ValueError(f"{path}: ending {path.suffix!r}, expected {', '.join(known)} of {env_id}")
+    endings = (*ENDINGS, *BRIDGE_ENDINGS) if env_id.startswith("bridge") else ENDINGS
+    if path.suffix not in endings:
+        raise ValueError(f"{path}: ending {path.suffix!r}, expected {', '.join(endings)} of {env_id}")
     if path.suffix == ".parquet":
         import_module("pyarrow.parquet")
 
@@ -388,7 +388,7 @@ def _digest(records: Sequence[Any]) -> bytes:
     return sha256(json.dumps(records, sort_keys=True).encode()).hexdigest().encode()
 
 
-_ROW = 8  # bytes that a record takes at least, its deal being like no other
+_ROW = 8  # fewest bytes of a record: no two deals are alike, so compression cannot remove them
 _FEW = 100_000  # rows that any file may have
 
 
@@ -403,19 +403,19 @@ def _rows(path: Path) -> list[Any]:
             rows, size = file.metadata.num_rows, path.stat().st_size
         except Exception as problem:  # whatever the library makes of damaged bytes
             raise ValueError(f"{path}: not a Parquet file ({problem})") from problem
-        for found, wanted in zip_longest(file.schema_arrow, _schema(OTHER if "env" in names else BRIDGE)):
-            if found is None or wanted is None or (found.name, found.type) != (wanted.name, wanted.type):
-                raise ValueError(f"{path}: column {_column(found)}, expected {_column(wanted)}")
+        for column, expected in zip_longest(file.schema_arrow, _schema(OTHER if "env" in names else BRIDGE)):
+            if column is None or expected is None or (column.name, column.type) != (expected.name, expected.type):
+                raise ValueError(f"{path}: column {_column(column)}, expected {_column(expected)}")
         if rows > max(_FEW, size // _ROW):
             raise ValueError(f"{path}: {rows} rows, expected at most {max(_FEW, size // _ROW)} in {size} bytes")
         try:
-            found_rows: list[Any] = file.read().to_pylist()
+            records: list[Any] = file.read().to_pylist()
             digest = (file.schema_arrow.metadata or {}).get(_DIGEST)
         except Exception as problem:
             raise ValueError(f"{path}: a damaged Parquet file ({problem})") from problem
-    if digest not in (None, _digest(found_rows)):  # other programs write none
+    if digest not in (None, _digest(records)):  # other programs write none
         raise ValueError(f"{path}: a damaged Parquet file (its records are not those of its {_DIGEST.decode()})")
-    return found_rows
+    return records
 
 
 def _column(field: Any) -> str:
@@ -428,7 +428,7 @@ def _schema(fields: Fields) -> Any:
     plain = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64()}
 
     def type_of(kind: Any) -> Any:
-        """The column of a kind: what it is annotated, and null, are left out."""
+        """The column type of a kind, without its annotations and null."""
         origin, arguments = get_origin(kind), get_args(kind)
         if origin is list:
             return pyarrow.list_(type_of(arguments[0]))

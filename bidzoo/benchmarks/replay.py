@@ -35,64 +35,64 @@ def read(path: str | Path) -> list[Any]:
     """
     path = Path(path)
     if str(path) == "-":
-        path, given = INPUT, _of_input(sys.stdin.buffer.read() if sys.stdin else b"")
+        path, entries = INPUT, _read_input(sys.stdin.buffer.read() if sys.stdin else b"")
     elif path.suffix.lower() in READERS:
-        given = read_boards(path)
+        entries = read_boards(path)
     elif path.suffix in records.ENDINGS:
-        given = records.read(path)
+        entries = records.read(path)
     else:
-        known = ", ".join((*READERS, *records.ENDINGS))
-        raise ValueError(f"{path}: ending {path.suffix!r}, expected {known}, or - for standard input")
-    if not given:
+        endings = ", ".join((*READERS, *records.ENDINGS))
+        raise ValueError(f"{path}: ending {path.suffix!r}, expected {endings}, or - for standard input")
+    if not entries:
         raise ValueError(f"{path}: no boards, expected at least one")
-    return given
+    return entries
 
 
-def _of_input(content: bytes) -> list[Any]:
+def _read_input(content: bytes) -> list[Any]:
     text = decode(content, str(INPUT))
     if text.lstrip().startswith("{"):
         return records.loads(content, INPUT)
-    found = re.match(r"\s*([\[%;]|\w+\|)", text)  # a tag or a comment of PBN, or LIN's first word
-    if found is None and text.strip():
+    first_word = re.match(r"\s*([\[%;]|\w+\|)", text)  # a tag or a comment of PBN, or LIN's first word
+    if first_word is None and text.strip():
         raise ValueError(f"{INPUT}: {text.strip()[:40]!r}, expected PBN, LIN or JSON lines")
-    return (lin if found and found[1].endswith("|") else pbn).loads(text, str(INPUT))
+    return (lin if first_word and first_word[1].endswith("|") else pbn).loads(text, str(INPUT))
 
 
-def summaries(path: str | Path, given: list[Any] | None = None) -> list[ResultTable]:
-    """What came of every match of a file; ``given`` is what ``read`` made of it, if that was called before.
+def summaries(path: str | Path, entries: list[Any] | None = None) -> list[ResultTable]:
+    """The result of every match of a file; ``entries`` is what ``read`` returned for it, if that was called before.
 
     Raises:
         ValueError: as of ``read``, something illegal, or another result than the file's.
     """
-    given = read(path) if given is None else given
+    entries = read(path) if entries is None else entries
     path = INPUT if str(path) == "-" else Path(path)
-    if isinstance(given[0], Board):
-        return [total(_of_boards(path, given))]
-    if records.fields_of(given) is records.BRIDGE:
-        return [total(_of_records(path, given))]
-    return _of_other_games(path, given)
+    if isinstance(entries[0], Board):
+        return [total(_board_results(path, entries))]
+    if records.fields_of(entries) is records.BRIDGE:
+        return [total(_record_results(path, entries))]
+    return _other_game_tables(path, entries)
 
 
-def _replayed(path: Path, given: Sequence[Record]) -> Iterator[tuple[Record, States]]:
-    for number, record in enumerate(given, 1):
+def _replayed(path: Path, entries: Sequence[Record]) -> Iterator[tuple[Record, States]]:
+    for number, record in enumerate(entries, 1):
         try:
             yield record, records.replay(record)
         except ValueError as problem:
             raise ValueError(f"{place(path, number)}: {problem}") from problem
 
 
-def _of_other_games(path: Path, given: Sequence[Record]) -> list[ResultTable]:
+def _other_game_tables(path: Path, entries: Sequence[Record]) -> list[ResultTable]:
     """Records of Spades and the small games, a table a match."""
     matches: dict[tuple[str, str, str, str], dict[int, list[tuple[Record, States]]]] = {}
-    for record, states in _replayed(path, given):
+    for record, states in _replayed(path, entries):
         key = (record["env"], record["options"], *record["agents"])
         matches.setdefault(key, {}).setdefault(record["seating"], []).append((record, states))
-    found = []
+    tables = []
     for (env_id, options, first, second), seatings in matches.items():
         game = records.game_of(env_id, options)
-        played = [_episodes(game, seatings.get(k, [])) for k in range(len(SEATINGS[game.utility]))]
-        found.append(summary(game, (first, second), played))
-    return found
+        all_episodes = [_episodes(game, seatings.get(k, [])) for k in range(len(SEATINGS[game.utility]))]
+        tables.append(summary(game, (first, second), all_episodes))
+    return tables
 
 
 def _episodes(game: Game, replayed: Sequence[tuple[Record, States]]) -> Episodes:
@@ -105,7 +105,7 @@ def _episodes(game: Game, replayed: Sequence[tuple[Record, States]]) -> Episodes
 
 
 class TableResult(NamedTuple):
-    """What came out at one table, found anew."""
+    """The result at one table, as the replay gives it."""
 
     where: str  # in the file
     deal: tuple[Any, ...]  # the same at both tables of a board
@@ -121,31 +121,33 @@ class TableResult(NamedTuple):
         return north if north == south else f"{north}/{south}", east if east == west else f"{east}/{west}"
 
 
-def _of_records(path: Path, given: Sequence[Record]) -> Iterator[TableResult]:
-    for number, (record, states) in enumerate(_replayed(path, given), 1):
+def _record_results(path: Path, entries: Sequence[Record]) -> Iterator[TableResult]:
+    for number, (record, states) in enumerate(_replayed(path, entries), 1):
         deal = (record["seed"], record["policy_seed"] // 2, record["board"], *states[0]["hands"].tolist())
         where = place(path, number)
         yield TableResult(where, deal, record["room"], tuple(record["players"]), record["score"], record["imps"])
 
 
-def _of_boards(path: Path, boards: Sequence[Board]) -> Iterator[TableResult]:
+def _board_results(path: Path, boards: Sequence[Board]) -> Iterator[TableResult]:
     for number, board in enumerate(boards, 1):
-        yield _of_board(board, f"{path}: table {number}, board {board.number or '?'}")
+        yield _board_result(board, f"{path}: table {number}, board {board.number or '?'}")
 
 
-def _of_board(board: Board, where: str) -> TableResult:
+def _board_result(board: Board, where: str) -> TableResult:
     """A board whose auction and play the reader has followed; checks a ``Score`` in points and double-dummy tricks."""
     tricks = _solved(board)
     if tricks is not None and tricks != board.result:
         raise ValueError(f"{where}: Result {board.result}, but the double-dummy table gives {tricks}")
-    found = _score(board)
-    said = _number(board.tags.get("Score", ""))
-    if said is not None and found is not None and said != found:
-        raise ValueError(f"{where}: Score {board.tags['Score']!r}, but the replay gives NS {found}")
+    score = _score(board)
+    tag_score = _number(board.tags.get("Score", ""))
+    if tag_score is not None and score is not None and tag_score != score:
+        raise ValueError(f"{where}: Score {board.tags['Score']!r}, but the replay gives NS {score}")
     room = board.tags.get("Room", "").lower()
-    won = _number(board.tags.get("ScoreIMP", ""))
+    tag_imps = _number(board.tags.get("ScoreIMP", ""))
     deal = (board.number, *(board.hands or ()))
-    return TableResult(where, deal, room, board.names, found, -won if won is not None and room == "closed" else won)
+    return TableResult(
+        where, deal, room, board.names, score, -tag_imps if tag_imps is not None and room == "closed" else tag_imps
+    )
 
 
 # ---- a board in words --------------------------------------------------------------------
@@ -216,18 +218,18 @@ def _par(board: Board, solve: bool) -> int | None:
 
 
 def _solved(board: Board) -> int | None:
-    """Tricks of the contract in the double-dummy table, where the result is said to come from there."""
+    """Tricks of the contract in the double-dummy table, if the tags say that the result comes from it."""
     bid, _ = contract_numbers(board.contract or "Pass")
-    said = board.tags.get("ResultSource") == "double dummy"
-    if not said or board.tricks is None or board.declarer is None or bid < 0:
+    from_table = board.tags.get("ResultSource") == "double dummy"
+    if not from_table or board.tricks is None or board.declarer is None or bid < 0:
         return None
     return board.tricks[5 * board.declarer + bid % 5]
 
 
 def _number(text: str) -> int | None:
     """North/South's number of ``"NS 420"`` or ``"EW 50"``; None of anything else."""
-    found = re.fullmatch(r"(NS|EW) ([+-]?\d+)", text.strip())
-    return None if found is None else int(found[2]) * (1 if found[1] == "NS" else -1)
+    match = re.fullmatch(r"(NS|EW) ([+-]?\d+)", text.strip())
+    return None if match is None else int(match[2]) * (1 if match[1] == "NS" else -1)
 
 
 def _score(board: Board) -> int | None:
@@ -242,32 +244,32 @@ def _score(board: Board) -> int | None:
     return north_south_row(bid, stake, board.declarer, board.vulnerable, board.result)
 
 
-def total(found: Iterable[TableResult]) -> ResultTable:
+def total(results: Iterable[TableResult]) -> ResultTable:
     """IMPs of every match in the file.
 
     Raises:
         ValueError: IMPs that do not follow from the scores; names the place.
     """
     waiting: dict[tuple[Any, ...], TableResult] = {}
-    won: dict[tuple[str, str], list[int]] = {}
+    imps_of_teams: dict[tuple[str, str], list[int]] = {}
     tables = 0
-    for result in found:
+    for result in results:
         tables += 1
         key = (*result.deal, *sorted(result.players))
         if key not in waiting:
             waiting[key] = result
             continue
         first, second = sorted((waiting.pop(key), result), key=lambda each: each.room == "closed")
-        gained = _imps(first, second)
-        if gained is not None:
-            won.setdefault(first.teams, []).append(gained)
+        board_imps = _imps(first, second)
+        if board_imps is not None:
+            imps_of_teams.setdefault(first.teams, []).append(board_imps)
     for result in waiting.values():
         if result.imps is not None:
             raise ValueError(f"{result.where}: {result.imps} IMPs, expected the board's other table in the file")
-    alone = f", {len(waiting):,} of them without a second table" if waiting else ""
+    unpaired = f", {len(waiting):,} of them without a second table" if waiting else ""
     columns = ["team", "against", "boards", "IMPs", "IMPs a board"]
-    match = ResultTable("Match", columns, note=f"{tables:,} replayed{alone}")
-    for teams, each in won.items():
+    match = ResultTable("Match", columns, note=f"{tables:,} replayed{unpaired}")
+    for teams, each in imps_of_teams.items():
         match.add(*teams, len(each), sum(each), sum(each) / len(each))
     return match
 
@@ -275,8 +277,8 @@ def total(found: Iterable[TableResult]) -> ResultTable:
 def _imps(first: TableResult, second: TableResult) -> int | None:
     """IMPs of North/South in the open room; None where a score is not known."""
     known = first.score is not None and second.score is not None
-    found = int(imps((first.score or 0) - (second.score or 0))) if known else None
+    difference_imps = int(imps((first.score or 0) - (second.score or 0))) if known else None
     for each in (first, second):
-        if each.imps is not None and each.imps != found:
-            raise ValueError(f"{each.where}: {each.imps} IMPs, but the two scores give {found}")
-    return found
+        if each.imps is not None and each.imps != difference_imps:
+            raise ValueError(f"{each.where}: {each.imps} IMPs, but the two scores give {difference_imps}")
+    return difference_imps

@@ -82,7 +82,7 @@ def cell(value: Any) -> Markup:
     return Markup('<td class="number">{}</td>').format(f"{value:,}" if isinstance(value, int) else plain(value))
 
 
-# ---- what came out, in a sentence ------------------------------------------------------------
+# ---- results in a sentence -------------------------------------------------------------------
 
 
 def sure(lead: Estimate) -> str:
@@ -98,8 +98,13 @@ def sure(lead: Estimate) -> str:
 def heads(document: dict[str, Any]) -> list[str]:
     """A sentence for each table that shows who is best, and how surely."""
     tables = [table for table in document["tables"] if table.columns]
-    said = [one for table in tables for one in (_cross(table), _pairs(table), _ranking(table), _speed(table)) if one]
-    return said + [one for one in [_games(tables)] if one]
+    sentences = [
+        sentence
+        for table in tables
+        for sentence in (_cross(table), _pairs(table), _ranking(table), _speed(table))
+        if sentence
+    ]
+    return sentences + [sentence for sentence in [_games(tables)] if sentence]
 
 
 def _cross(table: ResultTable) -> str:
@@ -111,8 +116,8 @@ def _cross(table: ResultTable) -> str:
         return ""
     leads: dict[str, list[tuple[float, str, Estimate]]] = {}
     for name, row in rows.items():
-        met = [(other, row.get(other)) for other in names if other != name]
-        leads[name] = [(x.mean, other, x) for other, x in met if isinstance(x, Estimate)]
+        estimates = [(other, row.get(other)) for other in names if other != name]
+        leads[name] = [(x.mean, other, x) for other, x in estimates if isinstance(x, Estimate)]
     best = max(names, key=lambda name: (sum(lead[0] > 0 for lead in leads[name]), sum(lead[0] for lead in leads[name])))
     behind = [f"{other} {sure(Estimate(-x.mean, x.error, x.n))}" for mean, other, x in leads[best] if mean <= 0]
     if not leads[best] or len(behind) == len(leads[best]):
@@ -126,27 +131,27 @@ def _cross(table: ResultTable) -> str:
 def _pairs(table: ResultTable) -> str:
     """How often the first wins in a table of rows ``first : second``."""
     rows = [(str(row.get(table.columns[0])), row.get("win %")) for row in table.rows]
-    met = [(name, x) for name, x in rows if " : " in name and isinstance(x, Estimate) and x.error > 0]
-    if not met:
+    estimates = [(name, x) for name, x in rows if " : " in name and isinstance(x, Estimate) and x.error > 0]
+    if not estimates:
         return ""
-    ahead = [(name, x) for name, x in met if x.mean > 50]
+    ahead = [(name, x) for name, x in estimates if x.mean > 50]
     certain = sum(x.mean - 50 > CERTAIN * x.error for _, x in ahead)
-    shares = sorted(x.mean for _, x in met)
+    shares = sorted(x.mean for _, x in estimates)
     share = " to ".join(dict.fromkeys(f"{x:.0f}" for x in (shares[0], shares[-1])))
-    matches = f"ahead in {len(ahead)} of {len(met)} matches, certain in {certain}"
+    matches = f"ahead in {len(ahead)} of {len(estimates)} matches, certain in {certain}"
     return f"{table.title}: the first wins {share} % of the games; {matches}."
 
 
 def _ranking(table: ResultTable) -> str:
-    """The best agent of a table whose rows met one and the same opponent."""
+    """The best agent of a table whose rows all met the same opponent."""
     columns = [column for column in table.columns if "IMPs a board" in column]
     if table.columns[0] not in ("agent", "policy") or len(columns) != 1:
         return ""
-    found = [(row.get(columns[0]), str(row.get(table.columns[0]))) for row in table.rows]
-    ranked = sorted(((x, name) for x, name in found if isinstance(x, Estimate)), key=lambda one: -one[0].mean)
-    if len(ranked) < 2:
+    cells = [(row.get(columns[0]), str(row.get(table.columns[0]))) for row in table.rows]
+    ranking = sorted(((x, name) for x, name in cells if isinstance(x, Estimate)), key=lambda cell: -cell[0].mean)
+    if len(ranking) < 2:
         return ""
-    (first, best), (second, other) = ranked[:2]
+    (first, best), (second, other) = ranking[:2]
     lead = Estimate(first.mean - second.mean, math.hypot(first.error, second.error), min(first.n, second.n))
     mean, error, _ = first.texts
     return f"{best} is best with {mean} ± {error} {columns[0]}, ahead of {other} {sure(lead)}."
@@ -156,44 +161,46 @@ def _speed(table: ResultTable) -> str:
     """The fastest form of the fastest game of a table of speeds."""
     if "decisions/s" not in table.columns or "form" not in table.columns:
         return ""
-    found = {}
+    fastest = {}
     for row in sorted(table.rows, key=lambda row: row.get("decisions/s") or 0):
-        found[str(row.get(table.columns[0]))] = row
-    best = max(found.values(), key=lambda row: row.get("decisions/s") or 0, default={})
-    beside = best.get("times OpenSpiel")
-    times = f", {plain(beside)} times OpenSpiel in the same run" if isinstance(beside, int | float) else ""
+        fastest[str(row.get(table.columns[0]))] = row
+    best = max(fastest.values(), key=lambda row: row.get("decisions/s") or 0, default={})
+    ratio = best.get("times OpenSpiel")
+    times = f", {plain(ratio)} times OpenSpiel in the same run" if isinstance(ratio, int | float) else ""
     speed = f"{float(best.get('decisions/s') or 0) / 1e6:.2g} million decisions a second"
     return f"{best.get(table.columns[0])}: {speed} as {best.get('form')}{times}."
 
 
 def _games(tables: Sequence[ResultTable]) -> str:
     """The algorithm that reaches most in most games, of tables with games as rows and algorithms as columns."""
-    reached: dict[str, dict[str, Estimate]] = {}
+    rewards: dict[str, dict[str, Estimate]] = {}
     for table in tables:
         if table.columns[0] != "game":
             continue
         for row in table.rows:
-            met = {name: x for name, x in row.items() if isinstance(x, Estimate) and f"{name} best" in table.columns}
-            reached.setdefault(str(row.get("game")), {}).update(met)
-    reached = {game: met for game, met in reached.items() if len(met) > 1}
-    won: dict[str, int] = {}
-    for met in reached.values():
-        most = max(x.mean for x in met.values())
-        for name, x in met.items():
-            won[name] = won.get(name, 0) + (x.mean == most)
-    if not won:
+            estimates = {
+                name: x for name, x in row.items() if isinstance(x, Estimate) and f"{name} best" in table.columns
+            }
+            rewards.setdefault(str(row.get("game")), {}).update(estimates)
+    rewards = {game: estimates for game, estimates in rewards.items() if len(estimates) > 1}
+    wins: dict[str, int] = {}
+    for estimates in rewards.values():
+        most = max(x.mean for x in estimates.values())
+        for name, x in estimates.items():
+            wins[name] = wins.get(name, 0) + (x.mean == most)
+    if not wins:
         return ""
-    best = max(won, key=lambda name: won[name])
+    best = max(wins, key=lambda name: wins[name])
     alone = sum(
         all(
-            met[best].mean - x.mean > CERTAIN * math.hypot(met[best].error, x.error)
-            for name, x in met.items()
+            estimates[best].mean - x.mean > CERTAIN * math.hypot(estimates[best].error, x.error)
+            for name, x in estimates.items()
             if name != best
         )
-        for met in reached.values()
-        if best in met
+        for estimates in rewards.values()
+        if best in estimates
     )
-    games = f"{won[best]} of {len(reached)} games, certainly alone in {alone}"
+    games = f"{wins[best]} of {len(rewards)} games, certainly alone in {alone}"
     return f"{best} reaches most, alone or with others, in {games}."
 
 
@@ -259,13 +266,13 @@ def _heat(axes: Any, canvas: Any, figure: Figure) -> None:
 def _plot(axes: Any, figure: Figure) -> None:
     styles = ["-", "--", ":", "-."]
     count = len(figure.series)
-    for place, (name, values) in enumerate(figure.series.items()):
+    for k, (name, values) in enumerate(figure.series.items()):
         if figure.kind == "line":
-            axes.plot(list(figure.x), np.array(values, np.float64), styles[place % 4], label=name)
+            axes.plot(list(figure.x), np.array(values, np.float64), styles[k % 4], label=name)
         else:
             width = 0.8 / count
-            at = [i + (place - (count - 1) / 2) * width for i in range(len(figure.x))]
-            axes.bar(at, np.array(values, np.float64), width, label=name)
+            positions = [i + (k - (count - 1) / 2) * width for i in range(len(figure.x))]
+            axes.bar(positions, np.array(values, np.float64), width, label=name)
     if figure.kind == "bars":
         names = [str(x) for x in figure.x]
         axes.set_xticks(range(len(names)), names, **_slanted(names, 60))
@@ -294,8 +301,11 @@ def parts(document: dict[str, Any]) -> list[dict[str, Any]]:
     tables: list[ResultTable] = document["tables"]
     figures: list[Figure] = document["figures"]
     each = [[figure] for figure in figures] if len(figures) == len(tables) else [figures, *([[]] * len(tables))]
-    found = [{"title": table.title, "table": table, "figures": beside} for table, beside in zip(tables, each)]
-    return found or [{"title": figure.title, "table": None, "figures": [figure]} for figure in figures]
+    sections = [
+        {"title": table.title, "table": table, "figures": pictures_beside}
+        for table, pictures_beside in zip(tables, each)
+    ]
+    return sections or [{"title": figure.title, "table": None, "figures": [figure]} for figure in figures]
 
 
 def page(documents: Sequence[dict[str, Any]]) -> str:
@@ -305,19 +315,19 @@ def page(documents: Sequence[dict[str, Any]]) -> str:
         file = {**document, "anchor": f"file-{number}", "heads": heads(document), "parts": parts(document)}
         groups.setdefault(document["suite"], []).append(file)
     order = list(TITLES)
-    known = sorted(groups, key=lambda suite: order.index(suite) if suite in order else len(order))
+    suite_names = sorted(groups, key=lambda suite: order.index(suite) if suite in order else len(order))
     suites: list[dict[str, Any]] = [
         {
             "anchor": f"suite-{number}",
             "title": TITLES.get(suite, suite),
-            "files": sorted(groups[suite], key=lambda file: str(file["name"]) != suite),  # the one that is called so
+            "files": sorted(groups[suite], key=lambda file: str(file["name"]) != suite),  # the suite's namesake first
         }
-        for number, suite in enumerate(known, 1)
+        for number, suite in enumerate(suite_names, 1)
     ]
-    first = [(suite, head) for suite in suites for file in suite["files"][:1] for head in file["heads"][:1]]
+    headlines = [(suite, head) for suite in suites for file in suite["files"][:1] for head in file["heads"][:1]]
     template = Environment(autoescape=True, undefined=StrictUndefined).from_string(PAGE.read_text(encoding="utf-8"))
-    shown = {"suites": suites, "heads": first, "apart": APART, "certain": CERTAIN, "beside": BESIDE}
-    return template.render(shown, cell=cell, drawn=drawn, plain=plain) + "\n"
+    context = {"suites": suites, "heads": headlines, "apart": APART, "certain": CERTAIN, "beside": BESIDE}
+    return template.render(context, cell=cell, drawn=drawn, plain=plain) + "\n"
 
 
 def main(files: Sequence[Path], out: Path) -> int:

@@ -41,10 +41,10 @@ class Estimate(NamedTuple):
                 the seed. The error of a single group is unknown and given as nan.
         """
         values = np.asarray(samples, np.float64)
-        _, which = np.unique(np.asarray(group), return_inverse=True)
-        if which.shape != values.shape:
-            raise ValueError(f"group {which.shape}: expected one of each sample, {values.shape}")
-        sums = np.bincount(which, values - values.mean())
+        _, indices = np.unique(np.asarray(group), return_inverse=True)
+        if indices.shape != values.shape:
+            raise ValueError(f"group {indices.shape}: expected one of each sample, {values.shape}")
+        sums = np.bincount(indices, values - values.mean())
         n = len(sums)
         error = np.sqrt(np.square(sums).sum() * n / (n - 1)) / len(values) if n > 1 else float("nan")
         return cls(float(values.mean()), float(error), n, paper)
@@ -80,7 +80,7 @@ class ResultTable:
         return any(isinstance(row.get(column), int | float | Estimate) for row in self.rows)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """The table as HTML, for notebooks."""
         align = {name: f'style="text-align: {"right" if self.numeric(name) else "left"}"' for name in self.columns}
         head = "".join(f"<th {style}>{escape(name)}</th>" for name, style in align.items())
         body = ""
@@ -108,12 +108,12 @@ class Figure:
     note: str = ""
 
 
-Measured = tuple[list[ResultTable], list[Figure]]  # what the ``main`` of a suite gives
-Report = Callable[[str, int, int], None]  # what is done, how many, of how many
+Measured = tuple[list[ResultTable], list[Figure]]  # what the ``main`` of a suite returns
+Report = Callable[[str, int, int], None]  # label, number done, total
 
 
-def silent(what: str, done: int, total: int) -> None:
-    """A ``Report`` to nobody."""
+def silent(label: str, done: int, total: int) -> None:
+    """A ``Report`` that shows nothing."""
 
 
 def text(value: Any) -> str:
@@ -229,7 +229,7 @@ def load(path: str | Path) -> dict[str, Any]:
     """A result file's document, with the file's ``name`` without its ending.
 
     Raises:
-        ValueError: the file is none; names field, what was found and what is expected.
+        ValueError: it is not a result file; names field, what was found and what is expected.
     """
     where = f"{path}: not a bidzoo result file"
     document = parse(_Document, json_value(Path(path).read_bytes(), where), where)

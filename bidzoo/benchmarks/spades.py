@@ -52,7 +52,7 @@ def _without(
 
 def comparisons() -> tuple[Comparison, ...]:
     """Every row, in the paper's order; the rows without a number of the paper are ours."""
-    learned, others = Bidder.named("learned"), [Bidder.named(kind) for kind in ("bis", "rb", "ms", "io")]
+    learned, baselines = Bidder.named("learned"), [Bidder.named(kind) for kind in ("bis", "rb", "ms", "io")]
     rb, loose = Bidder.named("rb"), Bidder.named("rb", nil_limits=LOOSE_LIMITS)
     plain, plain_rb = partial(Bidder.named, "bis", **NO_NIL), Bidder.named("rb", nil_limits=(0, 0, 0))
     return (
@@ -83,13 +83,16 @@ def comparisons() -> tuple[Comparison, ...]:
         _without("BIS : no end-game conditions, goal 1", 52.8, (43.5, 52.9), 1, endgame=False),
         _without("BIS : BIS*", None, None, bid_sensitive=True),
         _without("BIS : no conventions", None, None, conventions=False),
-        *(Comparison(f"learned : {other.kind.upper()}", "learned", (learned, other), (SRP, SRP)) for other in others),
-        *_whole(),
+        *(
+            Comparison(f"learned : {baseline.kind.upper()}", "learned", (learned, baseline), (SRP, SRP))
+            for baseline in baselines
+        ),
+        *_whole_rows(),
     )
 
 
-def _whole() -> list[Comparison]:
-    """Bids and cards learned, and what each of them, and search, gives."""
+def _whole_rows() -> list[Comparison]:
+    """Rows of learned bids with learned cards, and of either alone and with search."""
     learned, bis, rb = (Bidder.named(kind) for kind in ("learned", "bis", "rb"))
     own, search, uct = Player("learned"), Player("learned", worlds=WORLDS), Player("uct", last=8)
     pairs = [
@@ -128,8 +131,8 @@ def gains_by_partnership(log: States) -> F64:
 def nil_shares(log: States, mine: Bool) -> tuple[float, float]:
     """Per cent of the bids of the seats ``mine`` ``[rounds, 4]`` that are nil, and of these that succeed."""
     nil = (log["bids"] == 0) & mine
-    tried, kept = int(nil.sum()), int(((log["won"] == 0) & nil).sum())
-    return 100 * tried / max(1, int(mine.sum())), 100 * kept / max(1, tried)
+    attempts, successes = int(nil.sum()), int(((log["won"] == 0) & nil).sum())
+    return 100 * attempts / max(1, int(mine.sum())), 100 * successes / max(1, attempts)
 
 
 # ---- Table 3 and Figures 2 to 7: what BIS does against itself -----------------------------------
@@ -143,7 +146,7 @@ PAPER_TABLE_3 = {
     "no nil": (48.9, 43.6),
 }
 US, SUM, EARLIER = "BIS+SRP", "sum of bids", "sum of the three bids before"
-LEAST_ROUNDS = 30  # behind a point of a figure
+LEAST_ROUNDS = 30  # fewest rounds of a point of a figure
 SELF_PLAY = "Each board is played once; ± standard error over boards, whose rounds count as one."
 FIGURE_3_BIDS = ((1, 3), (3, 3), (8, 3))  # partner's bid, then the right opponent's
 
@@ -153,13 +156,13 @@ def overview(log: States, games: Games) -> ResultTable:
     nil, board = log["bids"] == 0, log["board"]
     cards = np.arange(games.branches.shape[1])
     legal = np.repeat(np.tile(cards, len(games.branches)), games.branches.ravel())
-    played = np.repeat(games.states["board"], games.branches.sum(axis=1))
+    play_boards = np.repeat(games.states["board"], games.branches.sum(axis=1))
     table = ResultTable(f"BIS+SRP against itself, {len(log):,} rounds", ("what", "value"), note=SELF_PLAY)
     table.add("nil bids, % of bids", Estimate.of(100.0 * nil.mean(axis=1), 13.6, group=board))
-    tried = np.nonzero(nil)[0]
-    table.add("successful nils, %", Estimate.of(100.0 * (log["won"][nil] == 0), 68.8, group=board[tried]))
+    rows = np.nonzero(nil)[0]
+    table.add("successful nils, %", Estimate.of(100.0 * (log["won"][nil] == 0), 68.8, group=board[rows]))
     table.add("sum of the four bids", Estimate.of(log["bids"].sum(axis=1, dtype=np.int64), 10.55, group=board))
-    table.add("legal cards a play", Estimate.of(legal, 3.6, group=played))
+    table.add("legal cards a play", Estimate.of(legal, 3.6, group=play_boards))
     return table
 
 
@@ -212,8 +215,8 @@ def figures(log: States, games: Games, rounds: int, seed: int) -> list[Figure]:
     earlier = total - bids[np.arange(len(log)), last]
     branches = games.branches.sum(axis=0)[1:]
     legal, cards = list(range(1, len(branches) + 1)), 100 * branches / branches.sum()
-    points, means = _by(total[plain], log["gains"][plain].mean(axis=1))
-    sums, aces = _by(earlier, 100.0 * (log["ace"] == last))
+    points, means = _means_by_key(total[plain], log["gains"][plain].mean(axis=1))
+    sums, aces = _means_by_key(earlier, 100.0 * (log["ace"] == last))
     shares = 100 * np.bincount(total, minlength=22)[:22] / len(log)
     return [
         figure_2(log),
@@ -244,12 +247,12 @@ def figure_3(rounds: int, seed: int) -> Figure:
     middle = np.arange(width / 2, 1, width)
     series: dict[str, list[float]] = {}
     for bids in FIGURE_3_BIDS:
-        here = nils.sequence == rows[bids]
-        bins = np.minimum((nils.value[here] / width).astype(np.int64), len(middle) - 1)
-        tried = np.bincount(bins, minlength=len(middle))
-        kept = np.bincount(bins, nils.success[here], minlength=len(middle))
-        counted = np.where(tried >= 5, 100 * kept / np.maximum(1, tried), np.nan)
-        series[f"partner {bids[0]}, counted"] = [float(x) for x in counted]
+        chosen = nils.sequence == rows[bids]
+        bins = np.minimum((nils.value[chosen] / width).astype(np.int64), len(middle) - 1)
+        attempts = np.bincount(bins, minlength=len(middle))
+        successes = np.bincount(bins, nils.success[chosen], minlength=len(middle))
+        frequency = np.where(attempts >= 5, 100 * successes / np.maximum(1, attempts), np.nan)
+        series[f"partner {bids[0]}, counted"] = [float(x) for x in frequency]
         series[f"partner {bids[0]}, learned"] = [float(100 * chance_row(curves[0, rows[bids]], x)) for x in middle]
     note = "Bins of fewer than five nils are left out."
     return Figure(
@@ -257,8 +260,8 @@ def figure_3(rounds: int, seed: int) -> Figure:
     )
 
 
-def _by(key: I64, values: F64) -> tuple[list[int], list[float]]:
-    """Keys seen often enough, and the mean of ``values`` at each."""
+def _means_by_key(key: I64, values: F64) -> tuple[list[int], list[float]]:
+    """Keys of ``LEAST_ROUNDS`` values or more, and the mean of ``values`` at each."""
     keys = [int(k) for k in np.unique(key) if (key == k).sum() >= LEAST_ROUNDS]
     return keys, [float(values[key == k].mean()) for k in keys]
 
@@ -313,23 +316,23 @@ def main(
         for group, title in TITLES.items()
         if rows in (group, "all")
     ]
-    drawn: list[Figure] = []
+    pictures: list[Figure] = []
     if rows in ("rule-based", "all"):
         bis = SpadesPolicy("bis", "srp")
-        played = play_games((bis, bis), 2 * np.arange(games), seed + 1)  # the other way round is the same game
-        log = rounds_log(played)
-        tables += [overview(log, played), nil_table(log), type_table(log)]
-        drawn = figures(log, played, 20 * games, seed + 2)
-    return tables, drawn
+        self_play = play_games((bis, bis), 2 * np.arange(games), seed + 1)  # the other way round is the same game
+        log = rounds_log(self_play)
+        tables += [overview(log, self_play), nil_table(log), type_table(log)]
+        pictures = figures(log, self_play, 20 * games, seed + 2)
+    return tables, pictures
 
 
 def run_rows(chosen: Sequence[Comparison], games: int, seed: int, report: Report) -> list[dict[str, Any]]:
-    """Cells of the chosen rows."""
+    """The cells of each of the chosen rows, played."""
     results = []
     for row in chosen:
         search = any(player.kind == "uct" or player.worlds for player in row.players)
         size, step = (min(games, SEARCH_GAMES[row.group]), CHUNK // 2) if search else (games, CHUNK)
-        first, second = (SpadesPolicy(*both) for both in zip(row.bidders, row.players, strict=True))
+        first, second = (SpadesPolicy(*pair) for pair in zip(row.bidders, row.players, strict=True))
         parts = []
         for done in range(0, size, step):
             report(row.name, done, size)

@@ -38,18 +38,18 @@ def main(entries: Sequence[str | Policy], options: Options, report: Report = sil
         options: boards, workers and files.
         report: told about the progress.
     """
-    playing, missing = line_up(entries, least=1)
-    others = [agents.resolve(name, "bridge_bidding_v0") for name in (*EXPERTS, WILD)]
-    with nullcontext() if options.ledger is None else MatchLedger(options.ledger, [*playing, *others]) as ledger:
-        won, boards = _matches(playing, others, options, ledger, report)
-    note = f"{deals_text(boards, playing)}. {MATCH_NOTE}. The mean is over the four systems"
+    policies, missing = line_up(entries, least=1)
+    experts = [agents.resolve(name, "bridge_bidding_v0") for name in (*EXPERTS, WILD)]
+    with nullcontext() if options.ledger is None else MatchLedger(options.ledger, [*policies, *experts]) as ledger:
+        imps_won, boards = _matches(policies, experts, options, ledger, report)
+    note = f"{deals_text(boards, policies)}. {MATCH_NOTE}. The mean is over the four systems"
     note += f". Left out: {'; '.join(missing)}" if missing else ""
     table = ResultTable("Against strangers", ["agent", *EXPERTS, MEAN, WILD], note=note)
-    for ours in playing:
-        played_on = boards[slow([ours])]
-        row = {name: played_on.estimate(won[ours.name, name]) for name in (*EXPERTS, WILD)}
-        together = np.mean([won[ours.name, name] for name in EXPERTS], axis=0)
-        table.rows.append({"agent": ours.name, **row, MEAN: played_on.estimate(together)})
+    for ours in policies:
+        board_set = boards[slow([ours])]
+        row = {name: board_set.estimate(imps_won[ours.name, name]) for name in (*EXPERTS, WILD)}
+        mean_imps = np.mean([imps_won[ours.name, name] for name in EXPERTS], axis=0)
+        table.rows.append({"agent": ours.name, **row, MEAN: board_set.estimate(mean_imps)})
     table.rows.sort(key=lambda row: -row[MEAN].mean)
     series = {name: [row[name].mean for row in table.rows] for name in EXPERTS}
     names = [row["agent"] for row in table.rows]
@@ -57,22 +57,22 @@ def main(entries: Sequence[str | Policy], options: Options, report: Report = sil
 
 
 def _matches(
-    playing: Sequence[Policy], others: Sequence[Policy], options: Options, ledger: MatchLedger | None, report: Report
+    policies: Sequence[Policy], experts: Sequence[Policy], options: Options, ledger: MatchLedger | None, report: Report
 ) -> tuple[Mapping[tuple[str, str], I64], dict[bool, Boards]]:
     """IMPs ``[N]`` that each agent won of each expert, and the boards of fast and of slow agents."""
-    won: dict[tuple[str, str], I64] = {}
+    imps_won: dict[tuple[str, str], I64] = {}
     boards: dict[bool, Boards] = {}
-    for kind in sorted({slow([ours]) for ours in playing}):
-        played_on = boards[kind] = options.boards_of(kind)
-        pairs = [(ours, theirs) for ours in playing if slow([ours]) == kind for theirs in others]
+    for searches in sorted({slow([ours]) for ours in policies}):
+        board_set = boards[searches] = options.boards_of(searches)
+        pairs = [(ours, theirs) for ours in policies if slow([ours]) == searches for theirs in experts]
         rooms = [room for pair in pairs for room in (pair, pair[::-1])]
-        run = run_of(kind, len(rooms) * len(played_on.numbers), options, ledger, report)
-        ended = [Contracts.of(states) for _, states in played_on.play_rooms(rooms, run)]
+        run = run_of(searches, len(rooms) * len(board_set.numbers), options, ledger, report)
+        contracts = [Contracts.of(states) for _, states in board_set.play_rooms(rooms, run)]
         if options.fresh:
-            played_on.solve(ended, options.cache, options.workers, options.backend, report)
-        for (ours, theirs), first, second in zip(pairs, ended[::2], ended[1::2], strict=True):
-            won[ours.name, theirs.name] = played_on.match(first, second)
-    return won, boards
+            board_set.solve(contracts, options.cache, options.workers, options.backend, report)
+        for (ours, theirs), first, second in zip(pairs, contracts[::2], contracts[1::2], strict=True):
+            imps_won[ours.name, theirs.name] = board_set.match(first, second)
+    return imps_won, boards
 
 
 def with_house(
@@ -85,10 +85,14 @@ def with_house(
     suites = {"strangers": (main, DEFAULT), "house": (bridge.main, bridge.DEFAULT)}
     if only is not None and only not in suites:
         raise ValueError(f"only {only!r}: {choose_from(only, suites)}")
-    found = [
-        suite(entries or usual, options, report) for name, (suite, usual) in suites.items() if only in (None, name)
+    results = [
+        suite(entries or defaults, options, report)
+        for name, (suite, defaults) in suites.items()
+        if only in (None, name)
     ]
-    return [table for tables, _ in found for table in tables], [figure for _, figures in found for figure in figures]
+    return [table for tables, _ in results for table in tables], [
+        figure for _, figures in results for figure in figures
+    ]
 
 
 # ---- beside ------------------------------------------------------------------------------
@@ -98,24 +102,24 @@ def cross_play(
     entries: Sequence[str | Policy] = BESIDE, boards: int = 10_000, seed: int = 0, report: Report = silent
 ) -> Measured:
     """Every agent opposite an expert of every system, against two of that system: a table and a heat map."""
-    playing, _ = line_up(entries, least=1)
+    policies, _ = line_up(entries, least=1)
     partners = [agents.resolve(name, "bridge_bidding_v0") for name in EXPERTS]
-    on = Boards(boards, seed)
+    board_set = Boards(boards, seed)
     note = (
-        f"{on}. Row sits opposite column, who believes to play with his own kind, against two of column."
+        f"{board_set}. Row sits opposite column, who believes to play with his own kind, against two of column."
         " Duplicate, ± standard error, boards of one deal as one"
     )
     table = ResultTable("Cross-play", ["agent", *EXPERTS, MEAN], note=note)
     heat: dict[str, list[float]] = {}
-    for number, ours in enumerate(playing):
+    for number, ours in enumerate(policies):
         row: dict[str, Any] = {"agent": ours.name}
-        won = []
+        imps_won = []
         for partner in partners:
             if partner.name != ours.name:
-                played = duplicate(on.game, (ours, partner), (partner, partner), on.numbers, seed, seed)
-                won.append(played.imps)
-                row[partner.name] = on.estimate(played.imps)
-        table.rows.append({**row, MEAN: on.estimate(np.mean(won, axis=0))})
+                match = duplicate(board_set.game, (ours, partner), (partner, partner), board_set.numbers, seed, seed)
+                imps_won.append(match.imps)
+                row[partner.name] = board_set.estimate(match.imps)
+        table.rows.append({**row, MEAN: board_set.estimate(np.mean(imps_won, axis=0))})
         heat[ours.name] = [row[name].mean if name in row else 0.0 for name in EXPERTS]
-        report("agents", number + 1, len(playing))
+        report("agents", number + 1, len(policies))
     return [table], [Figure(table.title, "heat", EXPERTS, heat, "partner", "agent", note)]

@@ -108,7 +108,7 @@ class Job(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came out; seconds are of the processor."""
+    """Values that a job reached, and its processor seconds."""
 
     value: float  # of the row itself
     boosted: float  # after JPS
@@ -136,7 +136,7 @@ def start_of(job: Job) -> F64:
 
 
 def run(job: Job) -> Outcome:
-    """The job, done."""
+    """The outcome of ``job``."""
     game = compiled_of(job.game)
     depth = jps.search_depth(game)
     began = time.process_time()
@@ -194,8 +194,8 @@ def finish(jobs: list[Job], ledger: Ledger[Job, Outcome], workers: int, report: 
 # ---- tables and figures --------------------------------------------------------------------------
 
 
-def _of(done: dict[Job, Outcome], row: str, game: str) -> list[Outcome]:
-    return [outcome for job, outcome in done.items() if (job.row, job.game) == (row, game)]
+def _outcomes_of(results: dict[Job, Outcome], row: str, game: str) -> list[Outcome]:
+    return [outcome for job, outcome in results.items() if (job.row, job.game) == (row, game)]
 
 
 def _estimate(samples: Sequence[float], paper: float | None = None) -> Estimate | None:
@@ -220,7 +220,7 @@ def table_1_games(games: Sequence[str]) -> ResultTable:
     return table
 
 
-def table_1(done: dict[Job, Outcome], rows: Sequence[str], games: Sequence[str]) -> ResultTable:
+def table_1(results: dict[Job, Outcome], rows: Sequence[str], games: Sequence[str]) -> ResultTable:
     """``rows`` of Table 1 across, games down, each with the best of our seeds."""
     table = ResultTable(
         f"Table 1: {' and '.join(rows)}",
@@ -230,7 +230,7 @@ def table_1(done: dict[Job, Outcome], rows: Sequence[str], games: Sequence[str])
     for game in games:
         line: dict[str, Any] = {"game": game}
         for row in rows:
-            outcomes = _of(done, row.removesuffix("+JPS"), game)
+            outcomes = _outcomes_of(results, row.removesuffix("+JPS"), game)
             samples = [outcome.boosted if row.endswith("+JPS") else outcome.value for outcome in outcomes]
             line[row] = _estimate(samples, TABLE_1[row][GAMES.index(game)])
             line[f"{row} best"] = max(samples, default=None)
@@ -239,7 +239,7 @@ def table_1(done: dict[Job, Outcome], rows: Sequence[str], games: Sequence[str])
     return table
 
 
-def boosts(done: dict[Job, Outcome], games: Sequence[str]) -> ResultTable:
+def boosts(results: dict[Job, Outcome], games: Sequence[str]) -> ResultTable:
     """What JPS adds to each start, and what a seed costs."""
     table = ResultTable(
         "JPS as a booster",
@@ -248,7 +248,7 @@ def boosts(done: dict[Job, Outcome], games: Sequence[str]) -> ResultTable:
     )
     for game in games:
         for start in ("random", "CFR1k", *NETWORKS):
-            outcomes = _of(done, start, game)
+            outcomes = _outcomes_of(results, start, game)
             if outcomes:
                 paper = {"CFR1k": TABLE_1["CFR1k+JPS"][GAMES.index(game)], "BAD": BAD_JPS.get(game)}.get(start)
                 n = len(outcomes)
@@ -267,7 +267,7 @@ def boosts(done: dict[Job, Outcome], games: Sequence[str]) -> ResultTable:
     return table
 
 
-def table_2(done: dict[Job, Outcome], keys: Sequence[tuple[str, str]]) -> ResultTable:
+def table_2(results: dict[Job, Outcome], keys: Sequence[tuple[str, str]]) -> ResultTable:
     """Table 2, one line a cell; its gains over the start are Figure 2's."""
     table = ResultTable(
         "Table 2: sampled JPS",
@@ -275,20 +275,20 @@ def table_2(done: dict[Job, Outcome], keys: Sequence[tuple[str, str]]) -> Result
         note="states drawn at each information set, with replacement; the best of 100 iterations; gains seed by seed",
     )
     for game, start in keys:
-        every, by_samples = TABLE_2[game, start]
-        outcomes = _of(done, start, game)
+        all_states, by_samples = TABLE_2[game, start]
+        outcomes = _outcomes_of(results, start, game)
         before = np.array([outcome.value for outcome in outcomes])
-        for samples, paper in (("all", every), *zip(SAMPLES, by_samples)):
+        for samples, paper in (("all", all_states), *zip(SAMPLES, by_samples)):
             after = [outcome.boosted if samples == "all" else outcome.sampled[str(samples)] for outcome in outcomes]
             table.add(game, start, str(samples), _estimate(after, paper), _estimate(list(after - before)))
     return table
 
 
-def figure_2(done: dict[Job, Outcome]) -> list[Figure]:
+def figure_2(results: dict[Job, Outcome]) -> list[Figure]:
     """Figure 2 as lines over the number of samples, ours and the paper's Table 2, with baselines."""
     series: dict[str, list[float]] = {}
     for start in ("CFR1k", "BAD"):
-        outcomes = _of(done, start, LONG)
+        outcomes = _outcomes_of(results, start, LONG)
         if outcomes:
             series[f"{start} + sampled JPS"] = [
                 float(np.mean([outcome.sampled[str(n)] for outcome in outcomes])) for n in SAMPLES
@@ -322,14 +322,14 @@ def grid_table(title: str, grid: Sequence[Sequence[str]], note: str) -> ResultTa
     return table
 
 
-def grids(done: dict[Job, Outcome]) -> list[ResultTable]:
+def grids(results: dict[Job, Outcome]) -> list[ResultTable]:
     """Appendix C: the paper's policy, our best learned one, and a proved optimal one as grids of auctions."""
     tables = [grid_table("the paper's learned policy (Table 4)", TABLE_4, "worth 1.84, says the paper")]
-    learned = {job: outcome for job, outcome in done.items() if job.row == "CFR1k" and job.game == GRID}
-    if learned:
-        job = max(learned, key=lambda job: (learned[job].boosted, -job.seed))
+    candidates = {job: outcome for job, outcome in results.items() if job.row == "CFR1k" and job.game == GRID}
+    if candidates:
+        job = max(candidates, key=lambda job: (candidates[job].boosted, -job.seed))
         strategy = jps.solve(compiled_of(GRID), job.seed)
-        note = f"seed {job.seed} of CFR1k+JPS, worth {learned[job].boosted:.4f}"
+        note = f"seed {job.seed} of CFR1k+JPS, worth {candidates[job].boosted:.4f}"
         tables.append(grid_table("our best learned policy", auctions(GRID, strategy), note))
     optimum, strategy = exact.solve(compiled_of(GRID))
     note = f"worth {optimum.value} = {float(optimum.value):.4f}, proved"
@@ -357,14 +357,14 @@ def speed_table() -> ResultTable:
         depth, strategy = jps.search_depth(game), random(game, 0)
         search = jps.Search(game, jps.Options(depth=depth))
         gain, _, _ = search.propose(strategy, 0, 0)
-        found = jps.brute_force(game, strategy, 0, depth)  # the first call compiles
-        if not np.isclose(gain, found.gain, rtol=0, atol=1e-9):
-            raise ValueError(f"{name}: JPS predicts {gain}, brute force finds {found.gain}")
+        exhaustive = jps.brute_force(game, strategy, 0, depth)  # the first call compiles
+        if not np.isclose(gain, exhaustive.gain, rtol=0, atol=1e-9):
+            raise ValueError(f"{name}: JPS predicts {gain}, brute force finds {exhaustive.gain}")
         ours = _seconds(partial(search.propose, strategy, 0, 0))
         brute = _seconds(partial(jps.brute_force, game, strategy, 0, depth), least=0.0)
         speeds = [f"{ours:.2g}", f"{brute:.2g}", f"{brute / ours:.0f}x"]
         papers = ["" if seconds is None else f"{seconds:g}" for seconds in (paper_jps, paper_brute)]
-        table.add(name, depth or "all", found.proposals, *speeds, *papers, f"{paper_ratio:g}x")
+        table.add(name, depth or "all", exhaustive.proposals, *speeds, *papers, f"{paper_ratio:g}x")
     return table
 
 
@@ -399,37 +399,37 @@ def main(
         raise ValueError(
             f"seeds and workers must be at least 1, network_seeds 0: got {seeds}, {workers}, {network_seeds}"
         )
-    with Ledger(ledger, Job, Outcome) as kept:
-        done = finish(jobs_of(rows, games, seeds, network_seeds), kept, workers, report)
+    with Ledger(ledger, Job, Outcome) as job_ledger:
+        results = finish(jobs_of(rows, games, seeds, network_seeds), job_ledger, workers, report)
     tables = [table_1_games(games)]
     for pair in (ROWS[:2], NETWORKS):
-        shown = [row for row in pair if row in rows]
-        if any(job.row + suffix in shown for job in done for suffix in ("", "+JPS")):
-            tables.append(table_1(done, shown, games))
-    tables.append(boosts(done, games))
-    if sampled := [key for key in TABLE_2 if any((job.game, job.row) == key for job in done)]:
-        tables.append(table_2(done, sampled))
+        shown_rows = [row for row in pair if row in rows]
+        if any(job.row + suffix in shown_rows for job in results for suffix in ("", "+JPS")):
+            tables.append(table_1(results, shown_rows, games))
+    tables.append(boosts(results, games))
+    if sampled_keys := [key for key in TABLE_2 if any((job.game, job.row) == key for job in results)]:
+        tables.append(table_2(results, sampled_keys))
     if GRID in games:
-        tables += grids(done)
+        tables += grids(results)
     if len(games) == len(GAMES):
         tables.append(speed_table())
-    return [table for table in tables if table.rows], figure_2(done)
+    return [table for table in tables if table.rows], figure_2(results)
 
 
-def _chosen(kind: str, names: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...]:
-    """Those of ``known`` that ``names`` mean, in their order; ``"mini_hanabi"`` can only be ``"mini_hanabi_v0()"``."""
+def _chosen(kind: str, names: Sequence[str] | None, choices: Sequence[str]) -> tuple[str, ...]:
+    """The ``choices`` that ``names`` mean, in their order; ``"mini_hanabi"`` can only be ``"mini_hanabi_v0()"``."""
     if not names:
-        return tuple(known)
+        return tuple(choices)
     chosen = set()
     for name in names:
-        whole = [one for one in known if _plain(one) == _plain(name)]
-        meant = whole or [one for one in known if _plain(one).partition("(")[0] == _plain(name)]
-        if not meant:
-            raise ValueError(f"unknown {kind} {name!r}; choose from {', '.join(known)}")
-        if len(meant) > 1:
-            raise ValueError(f"{kind} {name!r} may be several; choose from {', '.join(meant)}")
-        chosen |= {*meant}
-    return tuple(name for name in known if name in chosen)
+        same = [choice for choice in choices if _plain(choice) == _plain(name)]
+        matches = same or [choice for choice in choices if _plain(choice).partition("(")[0] == _plain(name)]
+        if not matches:
+            raise ValueError(f"unknown {kind} {name!r}; choose from {', '.join(choices)}")
+        if len(matches) > 1:
+            raise ValueError(f"{kind} {name!r} may be several; choose from {', '.join(matches)}")
+        chosen |= {*matches}
+    return tuple(name for name in choices if name in chosen)
 
 
 def _plain(name: str) -> str:

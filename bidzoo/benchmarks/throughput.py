@@ -89,20 +89,20 @@ def _openspiel(name: str, auction_only: bool = False) -> Work | None:
     import pyspiel
 
     game = pyspiel.load_game(name)
-    rng, dealt = np.random.default_rng(0), []
+    rng, initial_states = np.random.default_rng(0), []
     for _ in range(64):
         state = game.new_initial_state()
         while state.is_chance_node():
             actions, chances = zip(*state.chance_outcomes(), strict=True)
             state.apply_action(int(rng.choice(actions, p=chances)))
-        dealt.append(state)
-    asked, answer = (methodcaller("current_phase"), 1) if auction_only else (methodcaller("is_terminal"), False)
+        initial_states.append(state)
+    query, running = (methodcaller("current_phase"), 1) if auction_only else (methodcaller("is_terminal"), False)
     rng = np.random.default_rng(1)
 
     def work() -> int:
-        state = dealt[int(rng.random() * len(dealt))].clone()
+        state = initial_states[int(rng.random() * len(initial_states))].clone()
         decisions = 0
-        while asked(state) == answer:
+        while query(state) == running:
             np.asarray(state.observation_tensor(state.current_player()), np.float32)
             legal = state.legal_actions()
             state.apply_action(legal[int(rng.random() * len(legal))])
@@ -145,11 +145,11 @@ def _pgx() -> Work | None:
         return jax.lax.scan(turn, state, jax.random.split(key, 16))[0]
 
     compiled = jax.jit(turns)
-    held = [jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.PRNGKey(0), TABLES)), jax.random.PRNGKey(1)]
+    carry = [jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.PRNGKey(0), TABLES)), jax.random.PRNGKey(1)]
 
     def work() -> int:
-        held[1], key = jax.random.split(held[1])
-        held[0] = jax.block_until_ready(compiled(held[0], key))
+        carry[1], key = jax.random.split(carry[1])
+        carry[0] = jax.block_until_ready(compiled(carry[0], key))
         return 16 * TABLES
 
     return work
@@ -210,7 +210,7 @@ PEERS = (
 
 
 def ours(env_id: str) -> list[Contestant]:
-    """The forms of a game of ours."""
+    """The contestants of one of our games, one a form."""
     return [
         Contestant(env_id, "bidzoo batched", lambda: batched(env_id)),
         Contestant(env_id, "bidzoo env()", lambda: aec(make(env_id))),
@@ -249,15 +249,15 @@ def main(seconds: float = 0.4, rounds: int = 5, games: list[str] | None = None, 
     )
     for (row, _), speed in sorted(zip(rows, middle, strict=True), key=lambda each: (each[0][0].game, -each[1])):
         table.add(row.game, row.form, speed, speed / reference[row.game] if row.game in reference else None)
-    shown = [row for row in table.rows if row["times OpenSpiel"] is not None]
+    shown_rows = [row for row in table.rows if row["times OpenSpiel"] is not None]
     bars = Figure(
         "Decisions a second beside OpenSpiel driven from Python, as powers of ten",
         "bars",
-        [f"{row['game'].removesuffix('_v0')}: {row['form']}" for row in shown],
-        {"log10 of decisions/s": [math.log10(row["decisions/s"]) for row in shown]},
+        [f"{row['game'].removesuffix('_v0')}: {row['form']}" for row in shown_rows],
+        {"log10 of decisions/s": [math.log10(row["decisions/s"]) for row in shown_rows]},
         y_label="log10 of decisions/s",
     )
-    return [table], [bars] if shown else []
+    return [table], [bars] if shown_rows else []
 
 
 def slice_of(work: Work, seconds: float) -> float:

@@ -1,4 +1,4 @@
-"""The boards of a match: drawn from ``(seed, board)`` or read from a file, and what came of them, on disk.
+"""The boards of a match, drawn from ``(seed, board)`` or read from a file, and their results, on disk.
 
 Results are kept board by board: as JSON lines to replay and resume from, and as PBN to look at. Both files survive
 being killed at any moment: when the match is taken up again, a torn last line of the JSON file is cut off and the PBN
@@ -53,11 +53,11 @@ class Board(NamedTuple):
 
     @property
     def number(self) -> int:
-        """As marked: 1, 2, ..."""
+        """The number that the board is marked with: 1, 2, ..."""
         return self.board + 1
 
     def state(self, game: Bridge) -> tuple[States, Buffers]:
-        """A table ``[1]`` of ``game`` that waits for the first call on this board, and its buffers."""
+        """A table ``[1]`` of ``game`` before the first call on this board, and its buffers."""
         cards = {"deal": self.hands, "tricks": self.tricks}
         return game.start(self.board, 0, {**cards, "dealer": self.dealer, "vulnerability": self.vulnerable})
 
@@ -79,10 +79,10 @@ def from_file(path: str | Path, solve: bool) -> list[Board]:
     Raises:
         ValueError: no board with four hands, or one number twice.
     """
-    found: dict[int, Board] = {}
-    for place, board, cards in dealt(read_boards(path), str(path)):
-        number = place if board.number is None else board.number
-        if number < 1 or number - 1 in found:
+    boards: dict[int, Board] = {}
+    for position, board, cards in dealt(read_boards(path), str(path)):
+        number = position if board.number is None else board.number
+        if number < 1 or number - 1 in boards:
             raise ValueError(f"{path}: board {number}: expected numbers from 1, each once")
         dealer = auction.dealer_row(number - 1) if board.dealer is None else board.dealer
         vulnerable = auction.vulnerable_row(number - 1) if board.vulnerable is None else board.vulnerable
@@ -91,8 +91,8 @@ def from_file(path: str | Path, solve: bool) -> list[Board]:
             from bidzoo.envs.bridge.double_dummy import dd_tricks_of
 
             tricks = dd_tricks_of(hands)
-        found[number - 1] = Board(number - 1, dealer, vulnerable, hands, tricks)
-    return list(found.values())
+        boards[number - 1] = Board(number - 1, dealer, vulnerable, hands, tricks)
+    return list(boards.values())
 
 
 # ---- results ---------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def _call(words: Sequence[str]) -> Call:
     return Call(call_number(words[0]), len(words) > 1, "".join(words[2:]))
 
 
-_TEXT: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {  # what JSON has as text: written, read
+_TEXT: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {  # fields that are text in JSON: write, read
     "dealer": (lambda seat: SEATS[seat], SEATS.index),
     "vulnerable": (lambda number: VULNERABLE[number], VULNERABLE.index),
     "hands": (lambda hands: [hand_text(hand) for hand in hands], _hands),
@@ -128,7 +128,7 @@ _TEXT: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {  # what 
 }
 
 _SEAT = Literal["N", "E", "S", "W"]
-_KINDS = {  # of a line
+_KINDS = {  # types of the fields of a line
     "room": Literal["open", "closed"],
     "number": Count,
     "dealer": _SEAT,
@@ -149,7 +149,7 @@ _KINDS = {  # of a line
 
 @dataclass(frozen=True)
 class Result:
-    """A board at one table. ``points`` None: unplayed, ``faults`` say why."""
+    """The result of a board at one table. ``points`` None: the board was not finished, ``faults`` say why."""
 
     room: str  # "open", "closed"
     number: int  # as marked
@@ -169,18 +169,18 @@ class Result:
 
     def line(self) -> str:
         """One line of JSON with everything needed to replay the board."""
-        plain = {field.name: getattr(self, field.name) for field in fields(self)}
-        texts = {name: write(plain[name]) for name, (write, _) in _TEXT.items()}
-        return json.dumps(plain | texts, ensure_ascii=False)
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        texts = {name: write(values[name]) for name, (write, _) in _TEXT.items()}
+        return json.dumps(values | texts, ensure_ascii=False)
 
     @classmethod
-    def of(cls, plain: Mapping[str, Any]) -> "Result":
-        """Inverse of ``line`` after ``json_value``; ValueError names the field that is none of a result."""
-        plain = parse(_KINDS, plain, "result")
-        return cls(**{**plain, **{name: read(plain[name]) for name, (_, read) in _TEXT.items()}})
+    def of(cls, values: Mapping[str, Any]) -> "Result":
+        """Inverse of ``line`` after ``json_value``; ValueError names the field that does not fit."""
+        values = parse(_KINDS, values, "result")
+        return cls(**{**values, **{name: read(values[name]) for name, (_, read) in _TEXT.items()}})
 
     def board(self) -> FileBoard:
-        """As a PBN game."""
+        """The result as a PBN game."""
         ns, ew = self.names
         tags = {"Event": "bidzoo", "Room": self.room.capitalize(), "Scoring": "IMP"}
         if self.points is not None:
@@ -205,10 +205,10 @@ class Result:
 
 
 class Record(Closing):
-    """The results of a match in ``path`` (JSON lines) and beside it (``.pbn``); None keeps them in memory.
+    """The results of a match, kept in ``path`` (JSON lines) and in a ``.pbn`` file beside it; None: in memory only.
 
     Args:
-        match: what is played; an existing file must have been begun with the same, and is continued.
+        match: the settings of the match; an existing file must have been begun with the same ones, and is continued.
 
     Raises:
         ValueError: the file is another match, damaged before its last line, or being written by another process.
@@ -219,7 +219,7 @@ class Record(Closing):
         self._pbn = self.path and self.path.with_suffix(".pbn")
         self.results: dict[tuple[str, int], Result] = {}
         self._header = json.dumps({"match": dict(match)}, sort_keys=True)
-        self._turn = Lock()
+        self._lock = Lock()
         self._lines: Lines | None = None
         if self.path is None:
             return
@@ -246,15 +246,15 @@ class Record(Closing):
         for number, line in enumerate(lines[1:], 2):
             try:
                 result = Result.of(json_value(line, "line"))
-                pbn.dumps([result.board()])  # what PBN cannot say is no result of a match
+                pbn.dumps([result.board()])  # a result that PBN cannot express is refused
             except ValueError as problem:
                 start = line[:80].decode(errors="replace")
                 raise ValueError(f"{path}:{number}: {start!r}: not a result ({shortened(problem)})") from problem
             self.results[result.room, result.number] = result
 
     def add(self, result: Result) -> None:
-        """One more board, on disk when this returns; a board played again replaces its first result."""
-        with self._turn:  # both rooms report here
+        """Add a result, which is on disk when this returns; a board played again replaces its first result."""
+        with self._lock:  # both rooms report here
             game = pbn.dumps([result.board()]).partition("\n\n")[2]
             self.results[result.room, result.number] = result
             if self._pbn and self._lines:
@@ -262,23 +262,23 @@ class Record(Closing):
                 append_file(self._pbn, f"\n{game}".encode())
 
     def write_pbn(self) -> None:
-        """The PBN file anew: by number, open room first, only the last result of a board."""
+        """Write the PBN file anew: by number, open room first, only the last result of a board."""
         if self._pbn:
             sweep(self._pbn)
             ordered = sorted(self.results.values(), key=lambda r: (r.number, r.room != "open"))
             replace_file(self._pbn, pbn.dumps([result.board() for result in ordered]).encode())
 
     def played(self, room: str, number: int) -> bool:
-        """That board has a score in that room."""
+        """Whether board ``number`` has a score in ``room``."""
         result = self.results.get((room, number))
         return result is not None and result.points is not None
 
     def imps(self) -> dict[int, int]:
         """IMPs of the first pair (N/S in the open room) on each board that both rooms played, by number."""
-        won = {}
+        swings = {}
         for number in sorted({number for _, number in self.results}):
             rooms = [self.results.get((room, number)) for room in ROOMS]
             points = [result.points for result in rooms if result and result.points is not None]
             if len(points) == 2:
-                won[number] = int(imps(points[0] - points[1]))
-        return won
+                swings[number] = int(imps(points[0] - points[1]))
+        return swings

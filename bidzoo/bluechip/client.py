@@ -1,4 +1,4 @@
-"""A bidzoo policy at somebody else's table.
+"""A client that seats a bidzoo policy at somebody else's table.
 
 It knows its own 13 cards and what it heard, and keeps them in a state record with the other hands empty.
 """
@@ -32,7 +32,7 @@ _CONNECTING = 10.0  # s
 
 
 class _BoardOverError(Exception):
-    """The table manager goes on: ``message`` is where."""
+    """The table manager left the board before its end, with ``message``."""
 
     def __init__(self, message: Message) -> None:
         self.message = message
@@ -57,7 +57,7 @@ class Client:
         seat: where to sit; None: wherever the table manager says.
         team: both partners give the same name.
         seed: of the policy's random numbers, which are those of ``(seed, board, turn)``.
-        limits: how long to wait for the table manager, and so on.
+        limits: how long to wait for the table manager, and the pause before each line.
     """
 
     def __init__(
@@ -71,22 +71,22 @@ class Client:
         self._legal: I8 = np.zeros(NUM_CALLS + NUM_CARDS, np.int8)
 
     def run(self, host: str = "127.0.0.1", port: int = 2000) -> list[HeardBoard]:
-        """Play until the end of the session; the boards heard, which also stand in ``heard`` if it breaks off.
+        """Play until the end of the session and return the boards heard, which are in ``heard`` even if it breaks off.
 
         Raises:
             PeerError: the table manager refuses us, breaks off, or does not follow the protocol.
         """
-        where = f"table manager {host}:{port}"
+        name = f"table manager {host}:{port}"
         try:
             peer = socket.create_connection((host, port), _CONNECTING)
         except OSError as problem:
-            raise PeerError(where, f"no connection ({problem})", "somebody to answer") from None
-        self._connection = Connection(peer, where, self.limits)
+            raise PeerError(name, f"no connection ({problem})", "somebody to answer") from None
+        self._connection = Connection(peer, name, self.limits)
         try:
             self._sit_down()
             message = self._connection.receive("start of board")
             while not isinstance(message, say.EndOfSession):
-                message = self._after(message)
+                message = self._handle(message)
         finally:
             self._connection.close()
         return self.heard
@@ -97,11 +97,11 @@ class Client:
         self._connection.send(message)
 
     def _ready(self, stage: say.Stage) -> None:
-        self._send(say.Ready(self._here, stage))
+        self._send(say.Ready(self._own_seat, stage))
 
     @property
-    def _here(self) -> int:
-        assert self.seat is not None  # given, or told when seated
+    def _own_seat(self) -> int:
+        assert self.seat is not None  # chosen by the caller, or by the table manager in ``Seated``
         return self.seat
 
     def _expect(self, kind: type[M], expected: str, fits: Callable[[M], bool] = lambda message: True) -> M:
@@ -120,7 +120,7 @@ class Client:
         try:
             message = parse(line)
         except ValueError:
-            raise PeerError(self._connection.who, repr(line[:200]), expected) from None  # its words why it refuses us
+            raise PeerError(self._connection.name, repr(line[:200]), expected) from None  # a refusal in words
         if not isinstance(message, say.Seated) or self.seat not in (None, message.seat):
             raise self._connection.unexpected(message, expected)
         self.seat = message.seat
@@ -133,13 +133,13 @@ class Client:
         self.teams = teams
         self._ready("to start")
 
-    def _after(self, message: Message) -> Message:
-        """What comes between boards; a board if it is one. The message that ends it, or comes next."""
+    def _handle(self, message: Message) -> Message:
+        """Handle ``message`` between boards: if it starts one, play the board. Return the next message."""
         if isinstance(message, say.StartOfBoard):
             try:
                 self._board()
-            except _BoardOverError as over:
-                return over.message
+            except _BoardOverError as interruption:
+                return interruption.message
         elif not isinstance(message, say.Timing):
             raise self._connection.unexpected(message, "start of board or end of session")
         return self._connection.receive("start of board or end of session")
@@ -150,36 +150,36 @@ class Client:
         self._ready("for deal")
         deal = self._expect(say.Deal, "Board number ...")
         self._ready("for cards")
-        cards = self._expect(say.Cards, f"{NAMES[self._here]}'s cards", lambda cards: cards.seat == self._here)
+        cards = self._expect(say.Cards, f"{NAMES[self._own_seat]}'s cards", lambda cards: cards.seat == self._own_seat)
         state = allocate(STATE, 1)[0]
         state["board"] = deal.number - 1
         state["tricks"] = -1
-        state["hands"][self._here] = state["held"][self._here] = cards.hand
+        state["hands"][self._own_seat] = state["held"][self._own_seat] = cards.hand
         auction.open_auction_row(state, deal.dealer, deal.vulnerable)
-        heard = HeardBoard(deal.number, self._here)
-        self.heard.append(heard)
+        board = HeardBoard(deal.number, self._own_seat)
+        self.heard.append(board)
         while state["phase"] == AUCTION:
-            heard.calls.append(self._call(state))
-            auction.call_row(state, heard.calls[-1].call)
-        heard.contract = contract_text(int(state["bid"]), int(state["stake"]))
+            board.calls.append(self._call(state))
+            auction.call_row(state, board.calls[-1].call)
+        board.contract = contract_text(int(state["bid"]), int(state["stake"]))
         if state["declarer"] >= 0:
             play.lead_row(state)
         while state["phase"] != OVER:
-            heard.cards.append(self._card(state))
-            play.play_row(state, heard.cards[-1].card)
+            board.cards.append(self._card(state))
+            play.play_row(state, board.cards[-1].card)
             if state["plays"] == 1:
-                self._see_dummy(state, heard.cards[0].card)
+                self._see_dummy(state, board.cards[0].card)
 
     def _call(self, state: State) -> say.Call:
         """The next call, ours or another's."""
         engine.legal_row(state, self._legal)
         seat = int(state["turn"])
-        if seat == self._here:
+        if seat == self._own_seat:
             call = choose(self.policy, state, self._legal, self.seed)
             assert isinstance(call, say.Call)
             self._send(call)
             return call
-        self._send(say.ReadyForCall(self._here, seat))
+        self._send(say.ReadyForCall(self._own_seat, seat))
         legal = " ".join(call_text(int(c)) for c in np.flatnonzero(self._legal))
         expected = f"a call by {NAMES[seat]} out of {legal}"
         return self._expect(say.Call, expected, lambda call: call.seat == seat and bool(self._legal[call.call]))
@@ -188,35 +188,35 @@ class Client:
         """The next card, ours or another's."""
         hand, dummy = int(state["hand_to_play"]), int((state["declarer"] + 2) % 4)
         engine.legal_row(state, self._legal)
-        if state["turn"] == self._here:
+        if state["turn"] == self._own_seat:
             if state["plays"] % 4 == 0:
-                leads = (hand, self._here, *((DUMMY,) if hand == dummy else ()))
+                leads = (hand, self._own_seat, *((DUMMY,) if hand == dummy else ()))
                 self._expect(say.ToLead, f"{NAMES[hand]} to lead", lambda lead: lead.seat in leads)
-            ours = choose(self.policy, state, self._legal, self.seed)
-            assert isinstance(ours, say.Play)
-            self._send(ours)
-            return ours
-        whose = DUMMY if hand == self._here else hand  # dummy watches its own cards go
-        self._send(say.ReadyForCard(self._here, whose, int(state["plays"]) // 4 + 1))
+            choice = choose(self.policy, state, self._legal, self.seed)
+            assert isinstance(choice, say.Play)
+            self._send(choice)
+            return choice
+        owner = DUMMY if hand == self._own_seat else hand  # as dummy we wait for cards of our own hand
+        self._send(say.ReadyForCard(self._own_seat, owner, int(state["plays"]) // 4 + 1))
         expected = f"a card by {NAMES[hand]}"
-        played = self._expect(say.Play, expected, lambda played: same_seat(played.seat, hand, dummy))
-        card = played.card
-        if hand == self._here or (hand == dummy and state["plays"]):
+        message = self._expect(say.Play, expected, lambda message: same_seat(message.seat, hand, dummy))
+        card = message.card
+        if hand == self._own_seat or (hand == dummy and state["plays"]):
             possible = bool(self._legal[NUM_CALLS + card])
-        else:  # a hidden hand: what we hold or see elsewhere cannot come from it
-            possible = not (int(state["hands"][self._here]) | int(state["dummy"])) >> card & 1
+        else:  # a hidden hand: cards that we hold or see elsewhere cannot come from it
+            possible = not (int(state["hands"][self._own_seat]) | int(state["dummy"])) >> card & 1
         if not possible or card in state["played"][: state["plays"]]:
-            raise self._connection.unexpected(played, f"{expected} that it can hold, not {card_text(card)}")
+            raise self._connection.unexpected(message, f"{expected} that it can hold, not {card_text(card)}")
         return say.Play(hand, card)
 
     def _see_dummy(self, state: State, lead: int) -> None:
         dummy = int((state["declarer"] + 2) % 4)
-        if dummy != self._here:
+        if dummy != self._own_seat:
             self._ready("for dummy")
-            seen = int(state["hands"][self._here]) | 1 << lead
-            shown = self._expect(
+            seen_cards = int(state["hands"][self._own_seat]) | 1 << lead
+            message = self._expect(
                 say.Cards,
                 "Dummy's cards, none of them seen before",
-                lambda cards: same_seat(cards.seat, dummy, dummy) and not cards.hand & seen,
+                lambda cards: same_seat(cards.seat, dummy, dummy) and not cards.hand & seen_cards,
             )
-            state["hands"][dummy] = state["held"][dummy] = state["dummy"] = shown.hand
+            state["hands"][dummy] = state["held"][dummy] = state["dummy"] = message.hand

@@ -1,4 +1,4 @@
-"""What is said at a table, and its text, both ways.
+"""The messages of the protocol: how each is written as a line of text, and how a line is read.
 
 The protocol (Blue Chip Bridge, version 18, August 2005) is lines of text. Above each message stands its line, as other
 programs' lines are read and as ours is written. Programs write with some freedom, so ``parse`` takes any case, any
@@ -91,8 +91,8 @@ def hand_of(words: str) -> int:
 class _Kind(NamedTuple):
     """A kind of value and its text on a line."""
 
-    pattern: str  # what is read; ``~`` may be spaces or nothing, a space is one or more
-    read: Callable[[Any], Any]  # of the matched text; None where it may be missing and is
+    pattern: str  # regular expression of the text; ``~`` is any number of spaces, a space one or more
+    read: Callable[[Any], Any]  # from the matched text, or from None if an optional part is missing
     write: Callable[[Any, bool], str] = lambda value, upper: str(value)
 
 
@@ -104,7 +104,7 @@ def _name(seat: int, upper: bool) -> str:
     return NAMES[seat].upper() if upper and seat != DUMMY else NAMES[seat]
 
 
-def _place(word: str) -> int | None:
+def _seat_or_any(word: str) -> int | None:
     if word.lower() not in ("anypl", *map(str.lower, SEAT_NAMES)):
         raise ValueError(f"seat {word!r}, expected North, East, South, West or ANYPL")
     return _SEATS.get(word.lower())
@@ -112,7 +112,7 @@ def _place(word: str) -> int | None:
 
 def _call(words: str) -> int:
     verb, *bid = words.split()
-    return call_number(bid[0]) if bid else next(call for call, known in _VERBS.items() if known == verb.lower())
+    return call_number(bid[0]) if bid else next(call for call, word in _VERBS.items() if word == verb.lower())
 
 
 def _call_words(call: int, upper: bool) -> str:
@@ -120,14 +120,14 @@ def _call_words(call: int, upper: bool) -> str:
     return f"bids {call_text(call)}" if verb is None else verb.upper() if upper else verb
 
 
-def _used(words: str) -> tuple[int, int]:
+def _read_clocks(words: str) -> tuple[int, int]:
     minutes, seconds, *total = map(int, re.findall(r"\d+", words))
     return 60 * minutes + seconds, 3600 * total[0] + 60 * total[1] + total[2]
 
 
-def _clocks(used: tuple[int, int], upper: bool) -> str:
-    minutes, total = used[0] // 60, used[1] // 60
-    return f"this board  {minutes:02}:{used[0] % 60:02},  total  {total // 60}:{total % 60:02}:{used[1] % 60:02}"
+def _write_clocks(seconds: tuple[int, int], upper: bool) -> str:
+    minutes, total = seconds[0] // 60, seconds[1] // 60
+    return f"this board  {minutes:02}:{seconds[0] % 60:02},  total  {total // 60}:{total % 60:02}:{seconds[1] % 60:02}"
 
 
 _ANY_SEAT = "north|east|south|west"
@@ -135,11 +135,13 @@ _CLOCKS = r"this board~\[?\d{1,6}:\d\d\]?~,~total~\[?\d{1,6}:\d\d:\d\d\]?"
 _VULNERABLE = {"neither": 0, "none": 0, "n/s": 1, "e/w": 2, "both": 3, "all": 3}
 
 _Team = Annotated[str, _Kind('[^"]*', str, lambda name, upper: team_name(name))]
-_Place = Annotated[int | None, _Kind(r"\w+", _place, lambda seat, up: "ANYPL" if seat is None else _name(seat, up))]
+_SeatOrAny = Annotated[
+    int | None, _Kind(r"\w+", _seat_or_any, lambda seat, up: "ANYPL" if seat is None else _name(seat, up))
+]
 _Seat = Annotated[int, _Kind(_ANY_SEAT, _seat, _name)]
 _Hand = Annotated[int, _Kind(f"{_ANY_SEAT}|dummy", _seat, _name)]  # a seat or ``DUMMY``
-_Whose = Annotated[
-    int, _Kind(f"{_ANY_SEAT}|dummy", _seat, lambda of, up: "dummy" if of == DUMMY and not up else _name(of, up))
+_Owner = Annotated[
+    int, _Kind(f"{_ANY_SEAT}|dummy", _seat, lambda seat, up: "dummy" if seat == DUMMY and not up else _name(seat, up))
 ]
 _Number = Annotated[int, _Kind(r"\d{1,9}", int)]
 _Trick = Annotated[int, _Kind(r"\d\d?", int)]
@@ -157,8 +159,8 @@ _Card = Annotated[
 _Call = Annotated[int, _Kind(r"passes|doubles|redoubles|bids \w+", _call, _call_words)]
 _Alert = Annotated[bool, _Kind("alert", lambda word: word is not None)]
 _Note = Annotated[str, _Kind(".*?", lambda words: note_text(words or ""), lambda note, upper: note_text(note))]
-_Used = Annotated[tuple[int, int], _Kind(_CLOCKS, _used, _clocks)]
-_What = Annotated[Literal["bid", "card"], _Kind("bid|card", str.lower)]
+_Clocks = Annotated[tuple[int, int], _Kind(_CLOCKS, _read_clocks, _write_clocks)]
+_Action = Annotated[Literal["bid", "card"], _Kind("bid|card", str.lower)]
 
 
 # ---- messages --------------------------------------------------------------------------------
@@ -169,7 +171,7 @@ T = TypeVar("T")
 class _Line(NamedTuple):
     kinds: dict[str, _Kind]  # by field
     pattern: re.Pattern[str]  # with a group for each field
-    written: str
+    template: str
     upper: str
 
 
@@ -177,17 +179,17 @@ _LINES: dict[type[Any], _Line] = {}
 
 
 @dataclass_transform(frozen_default=True)
-def _line(written: str, read: str = "", upper: str = "") -> Callable[[type[T]], type[T]]:
-    """A frozen dataclass that is a line: as we write it, as it is read and in WBridge5's form, if these differ."""
+def _line(template: str, pattern: str = "", upper: str = "") -> Callable[[type[T]], type[T]]:
+    """Make a frozen dataclass a line: as we write it, and, where these differ, as it is read and in WBridge5's form."""
 
     def register(message: type[T]) -> type[T]:
-        made = dataclass(frozen=True)(message)
-        kinds = {name: hint.__metadata__[0] for name, hint in get_type_hints(made, include_extras=True).items()}
-        pattern = (read or written).format(**{name: f"(?P<{name}>{kind.pattern})" for name, kind in kinds.items()})
-        spaced = pattern.replace("~", r"\s*").replace(" ", r"\s+")
+        cls = dataclass(frozen=True)(message)
+        kinds = {name: hint.__metadata__[0] for name, hint in get_type_hints(cls, include_extras=True).items()}
+        groups = (pattern or template).format(**{name: f"(?P<{name}>{kind.pattern})" for name, kind in kinds.items()})
+        spaced = groups.replace("~", r"\s*").replace(" ", r"\s+")
         compiled = re.compile(rf"\s*{spaced}[\s.]*", re.IGNORECASE | re.ASCII)
-        _LINES[made] = _Line(kinds, compiled, written, upper or written)
-        return made
+        _LINES[cls] = _Line(kinds, compiled, template, upper or template)
+        return cls
 
     return register
 
@@ -200,13 +202,13 @@ class Connect:
     """A program asks for a seat; None: any."""
 
     team: _Team
-    seat: _Place
+    seat: _SeatOrAny
     version: _Number = VERSION
 
 
 @_line('{seat} ("{team}") seated', r'{seat}~\(?~"{team}"~\)?~seated')
 class Seated:
-    """The table manager's welcome."""
+    """The table manager gives a program its seat."""
 
     seat: _Seat
     team: _Team
@@ -218,7 +220,7 @@ class Seated:
     'Teams: N/S "{north_south}" E/W "{east_west}"',
 )
 class Teams:
-    """Who plays whom."""
+    """The names of the two teams."""
 
     north_south: _Team
     east_west: _Team
@@ -245,7 +247,7 @@ class ReadyForCard:
     """``seat`` is ready for the card of ``of`` to trick 1 ... 13."""
 
     seat: _Seat
-    of: _Whose
+    of: _Owner
     trick: _Trick
 
 
@@ -286,7 +288,7 @@ class Call:
 
 @_line("{seat} to lead")
 class ToLead:
-    """Who leads to the next trick, told to whoever plays that hand."""
+    """``seat`` leads to the next trick; sent to the program that plays that hand."""
 
     seat: _Hand
 
@@ -306,15 +308,15 @@ class Play:
 class Timing:
     """Seconds that each side used, on this board and in all."""
 
-    north_south: _Used
-    east_west: _Used
+    north_south: _Clocks
+    east_west: _Clocks
 
 
-@_line("Illegal {what}")
+@_line("Illegal {action}")
 class Illegal:
     """The table manager refuses a call or a card."""
 
-    what: _What
+    action: _Action
 
 
 @_line("End of session")
@@ -328,27 +330,27 @@ Message = (
 )  # fmt: skip
 
 
-# ---- both ways -------------------------------------------------------------------------------
+# ---- writing and reading ---------------------------------------------------------------------
 
 
 def text(message: Message, upper: bool = False) -> str:
     """The line that says ``message``; ``upper``: as WBridge5 writes and OpenSpiel's bot reads it."""
     line = _LINES[type(message)]
-    form = line.upper if upper else line.written
+    template = line.upper if upper else line.template
     if isinstance(message, Call) and not message.alert:
-        form = form.partition(" Alert.")[0]
+        template = template.partition(" Alert.")[0]
     words = {name: kind.write(getattr(message, name), upper) for name, kind in line.kinds.items()}
-    return form.format(**words).rstrip()
+    return template.format(**words).rstrip()
 
 
 def parse(line: str) -> Message:
-    """The message on ``line``; ValueError that quotes it."""
-    for make, form in _LINES.items():
-        found = form.pattern.fullmatch(line)
-        if found:
+    """The message on ``line``; a ValueError quotes any other line."""
+    for message_type, form in _LINES.items():
+        match = form.pattern.fullmatch(line)
+        if match:
             try:
-                message: Message = make(
-                    **{name: form.kinds[name].read(word) for name, word in found.groupdict().items()}
+                message: Message = message_type(
+                    **{name: form.kinds[name].read(word) for name, word in match.groupdict().items()}
                 )
             except ValueError as problem:
                 raise ValueError(f"{line[:200]!r}: {problem}") from None
@@ -356,6 +358,6 @@ def parse(line: str) -> Message:
     raise ValueError(f"{line[:200]!r} is no message of the protocol")
 
 
-def same_seat(said: int, seat: int, dummy: int) -> bool:
-    """``said`` names ``seat``, by its own name or as dummy."""
-    return said == seat or (said == DUMMY and seat == dummy)
+def same_seat(name: int, seat: int, dummy: int) -> bool:
+    """Whether ``name``, a seat or ``DUMMY``, stands for ``seat``."""
+    return name == seat or (name == DUMMY and seat == dummy)

@@ -21,8 +21,8 @@ from bidzoo.envs.game import legal_actions
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
 
-_STALE = 16  # lines of an unfinished board that a program may have sent before it heard of the next
-_UNDERWAY = (say.Ready, say.ReadyForCall, say.ReadyForCard, say.Call, say.Play)  # what such lines say
+_MAX_STALE = 16  # lines of an unfinished board that a program may have sent before it heard of the next
+_STALE_TYPES = (say.Ready, say.ReadyForCall, say.ReadyForCard, say.Call, say.Play)  # messages of such lines
 
 
 # ---- policies --------------------------------------------------------------------------------
@@ -45,17 +45,17 @@ class BidderAndPlayer:
         self.name = bidder.name
 
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
-        """Actions ``[B]``, each of the one whose part it is."""
+        """Actions ``[B]``: the bidder's in the auction, the player's in the play."""
         actions = np.empty(len(views), np.int64)
         playing = views["phase"] == PLAY
-        for part, policy, width in ((~playing, self.bidder, NUM_CALLS), (playing, self.player, legal.shape[1])):
-            rows = np.flatnonzero(part)
+        for mask, policy, width in ((~playing, self.bidder, NUM_CALLS), (playing, self.player, legal.shape[1])):
+            rows = np.flatnonzero(mask)
             if len(rows):
                 actions[rows] = policy.act(views[rows], np.ascontiguousarray(legal[rows, :width]), rng[rows])
         return actions
 
     def alert(self, view: States, call: int) -> str | None:
-        """What the bidder says."""
+        """The bidder's alert, if it discloses."""
         return self.bidder.alert(view, call) if isinstance(self.bidder, Discloses) else None
 
 
@@ -71,8 +71,8 @@ def choose(policy: Policy, state: State, legal: I8, seed: int) -> say.Call | say
     view_row(state, int(state["turn"]), view[0])
     clock = int(state["length"]) + int(state["plays"])
     rng = Streams.at(seed, np.array([state["board"]], np.int64), clock)
-    chosen = policy.act(view, legal[None].copy(), rng)
-    action = int(legal_actions(policy.name, chosen, legal[None], state["board"][None])[0])
+    actions = policy.act(view, legal[None].copy(), rng)
+    action = int(legal_actions(policy.name, actions, legal[None], state["board"][None])[0])
     if state["phase"] == PLAY:
         return say.Play(int(state["hand_to_play"]), action - NUM_CALLS)
     note = policy.alert(view, action) if isinstance(policy, Discloses) else None
@@ -91,17 +91,17 @@ class Opening:
 
 @dataclass(frozen=True)
 class Act:
-    """``said`` by ``actor``; ``trick`` 0 in the auction; ``lead``: the first card of a trick."""
+    """A call or card by ``actor``; ``trick`` is 0 in the auction; ``lead``: the first card of a trick."""
 
     actor: int
-    said: say.Call | say.Play
+    message: say.Call | say.Play
     trick: int = 0
     lead: bool = False
 
     @property
     def action(self) -> int:
         """Number of the call or card in ``bridge_v0``."""
-        return self.said.call if isinstance(self.said, say.Call) else NUM_CALLS + self.said.card
+        return self.message.call if isinstance(self.message, say.Call) else NUM_CALLS + self.message.card
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,8 @@ class Seat:
     def __init__(self, number: int, policy: Policy | None) -> None:
         self.number, self.policy = number, policy
         self.connection: Connection | None = None
-        self.started = False  # it knows the teams
-        self.heard = 0  # events of this board
+        self.started = False  # the program knows the teams
+        self.heard = 0  # events of this board that it has heard
         self.strikes = 0  # faults on this board
 
     def sit(self, connection: Connection) -> None:
@@ -140,12 +140,12 @@ class Seat:
 
     @property
     def program(self) -> Connection:
-        """Whoever sits here."""
+        """The connection of the program that sits here."""
         assert self.connection is not None  # ``Room`` speaks only to programs that are there
         return self.connection
 
     def start(self, teams: say.Teams) -> None:
-        """From seated to ready for the first board."""
+        """Take the program from seated to ready for the first board."""
         if not self.started:
             self.expect(say.Ready(self.number, "for teams"))
             self.say(teams)
@@ -153,7 +153,7 @@ class Seat:
             self.started = True
 
     def catch_up(self, script: list[Event]) -> None:
-        """Hear what is new of this board, or all of it again after coming back."""
+        """Tell the program the events of this board that it has not heard: all of them after it came back."""
         while self.heard < len(script):
             self.tell(script[self.heard])
             self.heard += 1
@@ -173,7 +173,7 @@ class Seat:
     # ---- a board ---------------------------------------------------------------------------
 
     def tell(self, event: Event) -> None:
-        """Hear of ``event``; if it was one's own, act again in the same way."""
+        """Tell the program of ``event``; if that was its own act, it must act again in the same way."""
         if isinstance(event, Opening):
             self._open(event.board)
         elif isinstance(event, Shown):
@@ -181,50 +181,50 @@ class Seat:
                 self.expect(say.Ready(self.number, "for dummy"))
                 self.say(say.Cards(DUMMY, event.hand))
         elif event.actor == self.number:
-            again = self.ask(event.said.seat, event.trick, event.lead)
-            if again.action != event.action:
-                raise self.program.unexpected(again.said, f"{text(event.said)!r}, as before it came back")
-        elif isinstance(event.said, say.Call):
+            act = self.ask(event.message.seat, event.trick, event.lead)
+            if act.action != event.action:
+                raise self.program.unexpected(act.message, f"{text(event.message)!r}, as before it came back")
+        elif isinstance(event.message, say.Call):
             self.expect(say.ReadyForCall(self.number, event.actor))
             partner = (event.actor - self.number) % 2 == 0  # explanations are for the opponents only (Law 16)
-            self.say(say.Call(event.actor, event.said.call) if partner else event.said)
+            self.say(say.Call(event.actor, event.message.call) if partner else event.message)
         else:
-            hand = event.said.seat
+            hand = event.message.seat
             ready = say.ReadyForCard(self.number, hand, event.trick)
             as_dummy = say.ReadyForCard(self.number, DUMMY, event.trick)
             self.expect(ready, *((as_dummy,) if hand != event.actor else ()))
-            self.say(event.said)
+            self.say(event.message)
 
     def _open(self, board: Board) -> None:
         self.say(say.StartOfBoard())
         ready = say.Ready(self.number, "for deal")
-        for _ in range(_STALE):
+        for _ in range(_MAX_STALE):
             message = self.program.receive(repr(text(ready)))
             if message == ready:
                 break
-            if not isinstance(message, _UNDERWAY) or message.seat not in (self.number, (self.number + 2) % 4, DUMMY):
+            if not isinstance(message, _STALE_TYPES) or message.seat not in (self.number, (self.number + 2) % 4, DUMMY):
                 raise self.program.unexpected(message, repr(text(ready)))
         else:
-            raise self.program.unexpected(message, f"{text(ready)!r} within {_STALE} lines")
+            raise self.program.unexpected(message, f"{text(ready)!r} within {_MAX_STALE} lines")
         self.say(say.Deal(board.number, board.dealer, board.vulnerable))
         self.expect(say.Ready(self.number, "for cards"))
         self.say(say.Cards(self.number, int(board.hands[self.number])))
 
     def ask(self, hand: int, trick: int, lead: bool, legal: list[int] | None = None) -> Act:
-        """Its call, or with ``trick`` its card from ``hand``; checked by ``legal`` ``[A]`` if given."""
+        """The program's call, or in ``trick`` its card from ``hand``; checked against ``legal`` ``[A]`` if given."""
         dummy = hand != self.number
         if lead:
             self.say(say.ToLead(DUMMY if dummy else hand))
-        wanted = "plays ...'" if trick else "passes', 'doubles', 'redoubles' or 'bids ...'"
-        wanted = f"'{NAMES[hand]} {wanted}"
-        message = self.program.receive(wanted)
-        named = (hand, self.number, DUMMY) if dummy else (hand,)  # declarer may name dummy's cards as its own
-        if trick and isinstance(message, say.Play) and message.seat in named:
+        expected = "plays ...'" if trick else "passes', 'doubles', 'redoubles' or 'bids ...'"
+        expected = f"'{NAMES[hand]} {expected}"
+        message = self.program.receive(expected)
+        names = (hand, self.number, DUMMY) if dummy else (hand,)  # declarer may name dummy's cards as its own
+        if trick and isinstance(message, say.Play) and message.seat in names:
             act = Act(self.number, say.Play(hand, message.card), trick, lead)
         elif not trick and isinstance(message, say.Call) and message.seat == hand:
             act = Act(self.number, message)
         else:
-            raise self.program.unexpected(message, wanted)
+            raise self.program.unexpected(message, expected)
         if legal is not None and not legal[act.action]:
             with suppress(PeerError):
                 self.say(say.Illegal("card" if trick else "bid"))

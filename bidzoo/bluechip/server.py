@@ -1,8 +1,8 @@
 """The table manager: a duplicate match between two pairs, each of them programs, policies of ours, or one of each.
 
 A ``Room`` is one table of it: who acts, who is told what, and what happens when somebody fails. Everything said about a
-board is a *script* of events; each program has heard so many of them. Whoever comes back after a broken connection
-hears the board from its start and must act again as it did; the others just wait.
+board is a *script* of events; each seat counts how many of them its program has heard. A program that comes back after
+a broken connection hears the board from its start and must act again as it did; the others just wait.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Room:
         game: ``Bridge(play=True)`` plays the cards; else the auction's contract is scored double dummy.
         policies: ``[4]``; None is a seat for a program.
         pairs: which pair, 0 or 1, sits N/S and which E/W.
-        listener: where programs come in; it knows the names of the pairs, and who gets a line on every fault.
+        listener: accepts the programs; it holds the names of the pairs, and reports every fault.
         settings: patience, and what is scored.
         seed: of the local policies.
     """
@@ -90,18 +90,18 @@ class Room:
         self._guests = [seat for seat in self._seats if seat.policy is None]
         self._script: list[Event] = []
         self._faults: list[str] = []
-        self._used = [0.0, 0.0]  # seconds by side, this board
-        self._total = [0.0, 0.0]
+        self._board_seconds = [0.0, 0.0]  # by side
+        self._total_seconds = [0.0, 0.0]
 
     @property
     def teams(self) -> say.Teams:
-        """Who sits N/S and E/W."""
+        """Names of the teams N/S and E/W."""
         ns, ew = self._pairs
         names = self.listener.names
         return say.Teams(names.get(ns, "?"), names.get(ew, "?"))
 
-    def run(self, boards: Iterable[Board], done: Callable[[Result], None]) -> None:
-        """Play ``boards``, each reported to ``done``; it ends early if a seat stays empty.
+    def run(self, boards: Iterable[Board], on_result: Callable[[Result], None]) -> None:
+        """Play ``boards`` and call ``on_result`` after each; stop early if a seat stays empty.
 
         Raises:
             PeerError: the table is not complete for the first board in time.
@@ -109,11 +109,11 @@ class Room:
         try:
             self._fill()
             for board in boards:
-                result, deserted = self._play(board)
-                done(result)
-                if deserted:
+                result, desertion = self._play(board)
+                on_result(result)
+                if desertion:
                     self.listener.report(
-                        f"{self.listener.room} room: {deserted}; from board {board.number} on it is not played"
+                        f"{self.listener.room} room: {desertion}; from board {board.number} on it is not played"
                     )
                     return
         finally:
@@ -123,32 +123,32 @@ class Room:
     # ---- boards ----------------------------------------------------------------------------
 
     def _play(self, board: Board) -> tuple[Result, str]:
-        """The result, and who is missing for good."""
+        """The result, and why the room must stop, or an empty text."""
         states, out = board.state(self.game)
-        self._script, self._faults, self._used = [Opening(board)], [], [0.0, 0.0]
+        self._script, self._faults, self._board_seconds = [Opening(board)], [], [0.0, 0.0]
         for seat in self._seats:
             seat.heard = seat.strikes = 0
-        began, deserted = time.monotonic(), ""
+        start, desertion = time.monotonic(), ""
         try:
             self._tell_script()
             while not out.over[0]:
                 self._turn(states, out)
         except _UnplayedError:
             pass  # the faults say why
-        except _DesertedError as missing:
-            deserted = str(missing)
-        self._total = [total + used for total, used in zip(self._total, self._used)]
-        ns, ew = ((round(used), round(total)) for used, total in zip(self._used, self._total))
+        except _DesertedError as problem:
+            desertion = str(problem)
+        self._total_seconds = [total + used for total, used in zip(self._total_seconds, self._board_seconds)]
+        ns, ew = ((round(used), round(total)) for used, total in zip(self._board_seconds, self._total_seconds))
         self._tell_all(say.Timing(ns, ew))
-        return self._result(board, states[0], time.monotonic() - began), deserted
+        return self._result(board, states[0], time.monotonic() - start), desertion
 
     def _result(self, board: Board, state: State, seconds: float) -> Result:
-        said = [event.said for event in self._script if isinstance(event, Act)]
+        messages = [event.message for event in self._script if isinstance(event, Act)]
         north, east, south, west = map(int, board.hands)
         declarer, bid = int(state["declarer"]), int(state["bid"])
-        over, called = state["turn"] < 0, state["phase"] != AUCTION
-        solved = -1 if declarer < 0 else int(state["tricks"][5 * declarer + bid % 5])
-        won = solved if self._settings.double_dummy else int(state["won"][declarer % 2])
+        over, auction_over = state["turn"] < 0, state["phase"] != AUCTION
+        dd_tricks = -1 if declarer < 0 else int(state["tricks"][5 * declarer + bid % 5])
+        taken = dd_tricks if self._settings.double_dummy else int(state["won"][declarer % 2])
         points = result_row(state, Rules(not self._settings.double_dummy, SCORE, 1.0, 0)) if over else None
         return Result(
             room=self.listener.room,
@@ -157,11 +157,11 @@ class Room:
             vulnerable=board.vulnerable,
             hands=(north, east, south, west),
             names=(self.teams.north_south, self.teams.east_west),
-            calls=tuple(files.Call(s.call, s.alert, s.note) for s in said if isinstance(s, say.Call)),
-            cards=tuple(s.card for s in said if isinstance(s, say.Play)),
-            contract=files.contract_text(bid, int(state["stake"])) if called else None,
+            calls=tuple(files.Call(m.call, m.alert, m.note) for m in messages if isinstance(m, say.Call)),
+            cards=tuple(m.card for m in messages if isinstance(m, say.Play)),
+            contract=files.contract_text(bid, int(state["stake"])) if auction_over else None,
             declarer=declarer if declarer >= 0 else None,
-            taken=won if over and declarer >= 0 else None,
+            taken=taken if over and declarer >= 0 else None,
             points=points,
             double_dummy=self._settings.double_dummy,
             faults=tuple(self._faults),
@@ -169,18 +169,18 @@ class Room:
         )
 
     def _turn(self, states: States, out: Buffers) -> None:
-        """One call or card, then everybody hears of it."""
+        """Get one call or card, and tell every program of it."""
         state, seat = states[0], self._seats[int(out.player[0])]
         calling = state["phase"] == AUCTION
         hand = seat.number if calling else int(state["hand_to_play"])
         trick = 0 if calling else int(state["plays"]) // 4 + 1
         lead = not calling and state["plays"] % 4 == 0
-        began = time.monotonic()
+        start = time.monotonic()
         if seat.policy is not None:
             act = Act(seat.number, choose(seat.policy, state, out.mask[0], self._seed), trick, lead)
         else:
             act = self._attempt(seat, partial(seat.ask, hand, trick, lead, out.mask[0].tolist()))
-        self._used[seat.number % 2] += time.monotonic() - began
+        self._board_seconds[seat.number % 2] += time.monotonic() - start
         self._script.append(act)
         seat.heard = len(self._script)
         self.game.step_one(states, act.action, out)
@@ -194,7 +194,7 @@ class Room:
             self._attempt(seat, partial(seat.catch_up, self._script))
 
     def _tell_all(self, message: say.Message) -> None:
-        """Programs that cannot be told are dropped."""
+        """Send ``message`` to every program; those that cannot be reached are dropped."""
         for seat in self._guests:
             try:
                 seat.say(message)
@@ -211,17 +211,17 @@ class Room:
                 empty.append(NAMES[seat.number])
             else:
                 seat.sit(arrival)
-        where = f"{self.listener.room} room"
+        room = f"{self.listener.room} room"
         if empty:
-            raise PeerError(where, f"nobody at {', '.join(empty)}", f"programs in {self._settings.seating:g} s")
+            raise PeerError(room, f"nobody at {', '.join(empty)}", f"programs in {self._settings.seating:g} s")
         try:
             for seat in self._guests:
                 self._attempt(seat, partial(seat.start, self.teams))
         except (_UnplayedError, _DesertedError):
-            raise PeerError(where, self._faults[-1], "a complete table to start with") from None
+            raise PeerError(room, self._faults[-1], "a complete table to start with") from None
 
     def _attempt(self, seat: Seat, action: Callable[[], T]) -> T:
-        """``action`` with the program of ``seat``; again if that fails and comes back in time."""
+        """Return ``action()`` with the program of ``seat``; try again if that fails and comes back in time."""
         while True:
             try:
                 if seat.connection is None:
@@ -234,7 +234,7 @@ class Room:
                     raise _UnplayedError from fault
 
     def _welcome(self, seat: Seat) -> None:
-        """Whoever comes back hears all that was said of this board."""
+        """Seat a program that comes back, and tell it all events of this board."""
         arrival = self.listener.take(seat.number, self._settings.grace)
         if arrival is None:
             raise _DesertedError(f"nobody came back to {NAMES[seat.number]} in {self._settings.grace:g} s")
@@ -261,7 +261,7 @@ class TableManager:
         second: the second pair.
         settings: ports, patience, what is scored. Without play that is always ``double_dummy``, for which the boards
             must have their double-dummy tricks.
-        report: gets a line on every fault and refusal; default: nobody does.
+        report: gets a line on every fault and refusal; default: they are not reported.
     """
 
     def __init__(
@@ -289,7 +289,7 @@ class TableManager:
 
     @property
     def ports(self) -> dict[str, int]:
-        """Where the open rooms listen."""
+        """Ports on which rooms listen, by room."""
         return {name: room.listener.port for name, room in self._rooms.items()}
 
     def run(self, boards: Sequence[Board], record: Record | None = None) -> Record:
@@ -305,7 +305,7 @@ class TableManager:
             self._check(boards, record)
             rooms = self.settings.rooms
             for names in [[name] for name in rooms] if self.settings.in_turn else [rooms]:
-                busy = [name for name in names if self._left(name, boards, record)]
+                busy = [name for name in names if self._remaining(name, boards, record)]
                 for name in self._rooms.keys() - busy:
                     self._rooms[name].listener.close()
                 if not self._stopped:
@@ -325,20 +325,21 @@ class TableManager:
                 raise ValueError(f"board {board.number}: no complete double-dummy table, expected one to score it by")
 
     def stop(self) -> None:
-        """End the match after the words that are being spoken; what is finished stays on record."""
+        """End the match after the line that is being sent; finished boards stay on record."""
         self._stopped = True
         for room in list(self._rooms.values()):
             room.listener.close()
 
     # ---- rooms -----------------------------------------------------------------------------
 
-    def _left(self, name: str, boards: Sequence[Board], record: Record) -> list[Board]:
+    def _remaining(self, name: str, boards: Sequence[Board], record: Record) -> list[Board]:
         return [board for board in boards if not record.played(name, board.number)]
 
     def _run(self, names: Sequence[str], boards: Sequence[Board], record: Record) -> None:
         with ThreadPoolExecutor(max(1, len(names))) as threads:
             runs = [
-                threads.submit(self._rooms[name].run, self._left(name, boards, record), record.add) for name in names
+                threads.submit(self._rooms[name].run, self._remaining(name, boards, record), record.add)
+                for name in names
             ]
             try:
                 wait(runs)
@@ -359,9 +360,9 @@ class TableManager:
                 port += 1
             sides = (1, 0) if closed else (0, 1)  # pair at N/S, pair at E/W
             policies = [self.pairs[sides[seat % 2]][seat // 2] for seat in range(4)]
-            kept = [sides[seat % 2] if policy is None else None for seat, policy in enumerate(policies)]
+            seat_pairs = [sides[seat % 2] if policy is None else None for seat, policy in enumerate(policies)]
             try:
-                listener = Listener(settings.host, port, kept, self.names, settings.limits, name, self._report)
+                listener = Listener(settings.host, port, seat_pairs, self.names, settings.limits, name, self._report)
             except ValueError:
                 self.stop()
                 raise

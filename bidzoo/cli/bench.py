@@ -43,7 +43,7 @@ Ledger = Annotated[
 
 
 def _pictures(folder: Path | None) -> Path | None:
-    """As ``writable_folder``, and there is what draws them."""
+    """As ``writable_folder``; ImportError without matplotlib, which draws the pictures."""
     writable_folder(folder)
     if folder is not None:
         import_module("matplotlib")
@@ -51,7 +51,7 @@ def _pictures(folder: Path | None) -> Path | None:
 
 
 def _page(path: Path) -> Path:
-    """As ``writable``, by a page's name: a slip must not write over a result file."""
+    """As ``writable``, with the ending of a page: a slip must not overwrite a result file."""
     if path.suffix not in (".html", ".htm"):
         raise typer.BadParameter(f"{path}: ending {path.suffix!r}, expected .html")
     writable(path)
@@ -59,8 +59,8 @@ def _page(path: Path) -> Path:
 
 
 @contextmanager
-def kept(ledger: Path | None, suite: str) -> Iterator[Path]:
-    """``ledger``; without one a file in runs/, which goes when the suite has ended."""
+def suite_ledger(ledger: Path | None, suite: str) -> Iterator[Path]:
+    """The path ``ledger``; without one that of a file in runs/, which is removed when the suite has ended."""
     path = ledger or Path("runs", f"{suite}.ledger")
     with going_on(path):
         yield path
@@ -96,12 +96,12 @@ def overview(
 
 
 def _refuse_before(context: typer.Context) -> None:
-    """Refuse the group's own options before a subcommand, which would not hear of them."""
+    """Refuse the group's own options before a subcommand, which would ignore them."""
     sources = {option.opts[0]: context.get_parameter_source(option.name or "") for option in context.command.params}
-    given = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
-    if given:
-        said, name = " and ".join(given), context.invoked_subcommand
-        raise typer.BadParameter(f"{said} before {name!r}: options of a subcommand come after it, bench {name} --...")
+    options = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    if options:
+        text, name = " and ".join(options), context.invoked_subcommand
+        raise typer.BadParameter(f"{text} before {name!r}: options of a subcommand come after it, bench {name} --...")
 
 
 @app.command()
@@ -135,8 +135,10 @@ def tabular(
     """Table 1, Table 2, Figure 2 and appendix C of Joint Policy Search, ours beside the paper's."""
     from bidzoo.benchmarks import tabular
 
-    with kept(ledger, "tabular") as kept_in:
-        measured("tabular", 0, json, lambda tell: tabular.main(seeds, network_seeds, row, game, workers, kept_in, tell))
+    with suite_ledger(ledger, "tabular") as path:
+        measured(
+            "tabular", 0, json, lambda report: tabular.main(seeds, network_seeds, row, game, workers, path, report)
+        )
 
 
 @app.command()
@@ -180,8 +182,8 @@ def bridge(
     from bidzoo.benchmarks import bridge, strangers
 
     entries = [bridge.contestant(name) for name in agents.split(",")] if agents else []
-    with kept(ledger, "bridge") as kept_in:
-        options = bridge.Options(boards, seed, fresh, search_boards, workers, cache=cache, ledger=kept_in)
+    with suite_ledger(ledger, "bridge") as path:
+        options = bridge.Options(boards, seed, fresh, search_boards, workers, cache=cache, ledger=path)
 
         measured("bridge", seed, json, lambda report: strangers.with_house(entries, options, only, report))
 
@@ -254,8 +256,8 @@ def bridge_search(
     """How long a searched call takes, what its deals know, and what the double-dummy network costs."""
     from bidzoo.benchmarks import bridge_search
 
-    asked = (positions, deals, guesses, seed, workers)
-    measured("bridge-search", seed, json, lambda report: bridge_search.main(*asked, report))
+    arguments = (positions, deals, guesses, seed, workers)
+    measured("bridge-search", seed, json, lambda report: bridge_search.main(*arguments, report))
 
 
 @app.command("selfplay")

@@ -63,7 +63,7 @@ def serve(
     rooms, solved, limits = room or ROOMS, double_dummy or not play, Limits(patience, pause)
     pairs = _pair(first, player if play else None), _pair(second, player if play else None)
     game = Bridge(play=play, deals=deals)
-    chosen = from_file(file, solve=solved) if file else seeded(game, range(start - 1, start - 1 + boards), seed)
+    board_list = from_file(file, solve=solved) if file else seeded(game, range(start - 1, start - 1 + boards), seed)
     match = {
         "first": first,
         "second": second,
@@ -79,9 +79,9 @@ def serve(
         for name, number in manager.ports.items():
             typer.echo(f"{name} room: {host}:{number}", err=True)
         try:
-            manager.run(chosen, record)
+            manager.run(board_list, record)
         finally:
-            _show(record, len(chosen) * len(rooms))
+            _show(record, len(board_list) * len(rooms))
 
 
 @app.command()
@@ -110,7 +110,7 @@ def join(
 
 
 def _policy(name: str, player: str | None) -> Policy:
-    """Agent ``name``; ``player`` plays its cards, with "self" it does; None: there is no play."""
+    """The policy of agent ``name``; ``player`` plays its cards ("self": it does itself), None if there is no play."""
     from bidzoo import agents
     from bidzoo.bluechip.seat import BidderAndPlayer
 
@@ -121,7 +121,7 @@ def _policy(name: str, player: str | None) -> Policy:
 
 
 def _pair(names: str, player: str | None) -> tuple[Policy | None, Policy | None]:
-    """Policies of ``"sayc"`` or ``"remote,sayc"``."""
+    """The two policies of ``"sayc"`` or ``"remote,sayc"``; None for the remote program."""
     words = [name.strip() for name in names.split(",")]
     if len(words) > 2:
         raise ValueError(f"pair {names!r}: expected one name, or two with a comma between them")
@@ -135,11 +135,11 @@ def _show(record: Record, expected: int) -> None:
     from bidzoo.benchmarks.results import Estimate
     from bidzoo.envs.bridge.deals import alike
 
-    played = [result for result in record.results.values() if result.points is not None]
-    typer.echo(f"{len(played)} of {expected} boards at tables played, saved in {record.path}")
-    won = record.imps()
-    if won:
-        imps = list(won.values())
+    results = [result for result in record.results.values() if result.points is not None]
+    typer.echo(f"{len(results)} of {expected} boards at tables played, saved in {record.path}")
+    imps_by_board = record.imps()
+    if imps_by_board:
+        imps = list(imps_by_board.values())
         hands = {result.number: result.hands for result in record.results.values()}
-        mean = Estimate.of(imps, group=alike(np.array([hands[number] for number in won])))
+        mean = Estimate.of(imps, group=alike(np.array([hands[number] for number in imps_by_board])))
         typer.echo(f"first pair: {sum(imps):+d} IMPs on {counted(len(imps), 'board')}, {mean} a board")

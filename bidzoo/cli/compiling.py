@@ -8,7 +8,7 @@ import typer
 
 from bidzoo.cli.options import progress
 
-ROWS = 64  # tables of a batch: from here on kernels take the way of large batches
+ROWS = 64  # tables of a batch: from this size on kernels take the code path of large batches
 PLAYED = ("bridge_bidding_v0", "spades_v0")  # where agents are compiled; those of the small games are few kernels
 
 Work = tuple[str, str | None]  # a game, one of its agents
@@ -23,17 +23,17 @@ def compile_kernels(
     from bidzoo.core import jobs, threads
 
     began = time.perf_counter()
-    meant = {registry.game_id(name) for name in games} if games else set(registry.loadable())
-    parts = apart([one for one in everything() if one[0] in meant])
+    game_ids = {registry.game_id(name) for name in games} if games else set(registry.loadable())
+    parts = apart([item for item in everything() if item[0] in game_ids])
     with progress() as report:
         report("compiling", 0, len(parts))
         for done, _ in enumerate(jobs.as_completed(use_all, parts, workers or threads.cores(), "loky"), 1):
             report("compiling", done, len(parts))
-    typer.echo(f"kernels of {len(meant)} games and their agents: {time.perf_counter() - began:.0f} s")
+    typer.echo(f"kernels of {len(game_ids)} games and their agents: {time.perf_counter() - began:.0f} s")
 
 
 def everything() -> list[Work]:
-    """All games and an agent of each class."""
+    """All games, and one agent of each class."""
     from bidzoo import agents, registry
 
     classes = {
@@ -55,7 +55,7 @@ def apart(work: list[Work]) -> list[tuple[Work, ...]]:
 
 
 def use_all(*part: Work) -> None:
-    """``use`` of each."""
+    """Call ``use`` for each game and agent of ``part``."""
     gc.set_threshold(100_000, 50, 50)  # the compiler makes many objects, few of them to be collected
     for env_id, name in part:
         use(env_id, name)

@@ -10,7 +10,7 @@ from bidzoo.cli.options import Workers, counted, going_on, new_file, new_npz, np
 app = typer.Typer(no_args_is_help=True, help="Deals with double-dummy tables: generate, import, look at.")
 
 
-TOLD = {"solved": "solved on import"}  # a file may come with tables of its own
+PROVENANCE_LABELS = {"solved": "solved on import"}  # a file may bring double-dummy tables with it, solved or not
 
 Count = Annotated[int, typer.Argument(min=1, metavar="N", help="Number of deals.")]
 Out = Annotated[Path, typer.Option("--out", callback=npz, help="Deal file to write (.npz).")]
@@ -40,8 +40,8 @@ def guess(
     """Deal N random hands and draw their tricks from the double-dummy network: to train on, not to measure by."""
     from bidzoo.agents.bridge.evaluator import Evaluator, guessed_deals
 
-    about = {"deals": "random_deals(seed, index)", "seed": seed, "count": count, "tables": "drawn, not solved"}
-    guessed_deals(Evaluator(weights), seed, count).save(out, about)
+    provenance = {"deals": "random_deals(seed, index)", "seed": seed, "count": count, "tables": "drawn, not solved"}
+    guessed_deals(Evaluator(weights), seed, count).save(out, provenance)
     _show(out)
 
 
@@ -75,7 +75,7 @@ def import_(
     if not boards and out.suffix == ".pbn":
         raise ValueError(f"{out}: {file} says no dealers to keep, expected an ending .npz")
     deals = deals_of(boards, str(file)) if boards else DealSet.load(file)
-    if out.exists() and read_deals(out)[2].get("solved", True):  # what solved nothing is made again in a moment
+    if out.exists() and read_deals(out)[2].get("solved", True):  # an import that solved nothing is soon repeated
         new_file(out)
     if solve:
         missing = (deals.tricks < 0).any(1)
@@ -83,8 +83,8 @@ def import_(
         tricks[missing] = solve_tricks(deals.hands[missing], workers)
         deals = DealSet.of(deals.hands, tricks, str(file))
     if out.suffix == ".pbn":
-        table = {tuple(hands): tuple(tricks) for hands, tricks in zip(deals.hands.tolist(), deals.tricks.tolist())}
-        pbn.write(out, [replace(board, tricks=table[board.hands or ()]) for board in boards if board.complete])
+        tricks_of = {tuple(hands): tuple(tricks) for hands, tricks in zip(deals.hands.tolist(), deals.tricks.tolist())}
+        pbn.write(out, [replace(board, tricks=tricks_of[board.hands or ()]) for board in boards if board.complete])
     else:
         deals.save(out, {"deals": f"imported from {file.name}", "solved": solve})
     _show(out)
@@ -133,7 +133,7 @@ def _show(path: Path) -> None:
     numbers = summary(deals)
     lines = {
         "deals": f"{numbers.deals} ({numbers.different} different, {numbers.solved} solved)",
-        **{f"provenance: {TOLD.get(name, name)}": value for name, value in provenance.items()},
+        **{f"provenance: {PROVENANCE_LABELS.get(name, name)}": value for name, value in provenance.items()},
         "SHA-256 of the deals": deals.checksum(),
         "mean points": "  ".join(f"{seat} {x:.2f}" for seat, x in zip(SEATS, numbers.points)),
     }

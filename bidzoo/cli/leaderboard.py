@@ -29,9 +29,17 @@ def challenges() -> None:
 
     columns = ["challenge", "game", "options", "opponents", "boards", "seed", "unit"]
     table = results.ResultTable("Challenges", columns)
-    for one in leaderboard.CHALLENGES.values():
-        options = " ".join(f"{name}={value}" for name, value in one.options.items())
-        table.add(one.name, one.env_id, options, ", ".join(one.opponents), one.boards, one.seed, one.unit)
+    for challenge in leaderboard.CHALLENGES.values():
+        options = " ".join(f"{name}={value}" for name, value in challenge.options.items())
+        table.add(
+            challenge.name,
+            challenge.env_id,
+            options,
+            ", ".join(challenge.opponents),
+            challenge.boards,
+            challenge.seed,
+            challenge.unit,
+        )
     results.show([table])
 
 
@@ -59,13 +67,13 @@ def enter(
 ) -> None:
     """Play an agent on all boards of a challenge and write its entry."""
     from bidzoo.benchmarks import leaderboard, results
-    from bidzoo.cli.bench import kept
+    from bidzoo.cli.bench import suite_ledger
 
     chosen = leaderboard.challenge_named(challenge)
-    with kept(ledger, f"leaderboard-{challenge}") as kept_in, progress() as report:
-        entry = leaderboard.enter(chosen, agent, source, workers, kept_in, report)
+    with suite_ledger(ledger, f"leaderboard-{challenge}") as ledger_path, progress() as report:
+        entry = leaderboard.enter(chosen, agent, source, workers, ledger_path, report)
         path = json or Path("runs", "leaderboard", f"{challenge}-{entry.name}.json")
-        leaderboard.save(path, entry)  # before the ledger goes
+        leaderboard.save(path, entry)  # before the ledger is removed
     results.show([leaderboard.ranking(chosen, [entry])])
     typer.echo(f"{entry.name}: {entry.seconds:.0f} s, written to {path}")
 
@@ -84,15 +92,15 @@ def verify(
     from bidzoo.benchmarks import leaderboard
     from bidzoo.core.streams import random_seed
 
-    entry, drawn = leaderboard.load(file), random_seed() if seed is None else seed
+    entry, draw_seed = leaderboard.load(file), random_seed() if seed is None else seed
     with progress() as report:
-        checks = leaderboard.verify(entry, boards, drawn, agent, workers, report)
+        checks = leaderboard.verify(entry, boards, draw_seed, agent, workers, report)
     for check in checks:
         same = len(check.boards) - len(check.wrong)
         places = f"; other values on boards {' '.join(map(str, check.wrong[:10]))}" if len(check.wrong) else ""
         typer.echo(f"against {check.opponent}: {same} of {len(check.boards)} boards the same{places}")
     bad = sum(len(check.wrong) for check in checks)
-    typer.echo(f"{file}: {entry.name} in {entry.challenge}, {'not ' * bool(bad)}verified (seed {drawn})")
+    typer.echo(f"{file}: {entry.name} in {entry.challenge}, {'not ' * bool(bad)}verified (seed {draw_seed})")
     if bad:
         raise typer.Exit(1)
 
@@ -105,8 +113,8 @@ def rank(files: Annotated[list[Path], typer.Argument(help="Files of entries.")])
     entries = [leaderboard.load(file) for file in files]
     results.show(
         [
-            leaderboard.ranking(one, known)
-            for name, one in leaderboard.CHALLENGES.items()
-            if (known := [entry for entry in entries if entry.challenge == name])
+            leaderboard.ranking(challenge, its_entries)
+            for name, challenge in leaderboard.CHALLENGES.items()
+            if (its_entries := [entry for entry in entries if entry.challenge == name])
         ]
     )

@@ -88,24 +88,24 @@ def list_all() -> None:
     from bidzoo.benchmarks import results
 
     def table(title: str, *columns: str) -> Table:
-        whole = ("environment", "Gymnasium id", "agent", "from")  # which is broken into lines only where it must be
-        made = (Column(name, no_wrap=name in whole, overflow="fold") for name in columns)
-        return Table(*made, title=title, title_justify="left")
+        no_wrap = ("environment", "Gymnasium id", "agent", "from")  # which is broken into lines only where it must be
+        table_columns = (Column(name, no_wrap=name in no_wrap, overflow="fold") for name in columns)
+        return Table(*table_columns, title=title, title_justify="left")
 
     games = table("Environments", "environment", "Gymnasium id", "what it is", "from")
     for env_id, entry in registry.entries().items():
         games.add_row(env_id, entry.gymnasium_id, registry.summary(env_id), entry.source)
-    words = {agents.SMALL: "the small games", agents.EVERYTHING: "everything", (): "does not say"}
+    labels = {agents.SMALL: "the small games", agents.EVERYTHING: "everything", (): "does not say"}
     names = table("Agents", "agent", "plays", "what it is", "from")
     for name, agent in agents.entries().items():
-        names.add_row(name, words.get(agent.games, ", ".join(agent.games)), agent.summary, agent.source)
+        names.add_row(name, labels.get(agent.games, ", ".join(agent.games)), agent.summary, agent.source)
     results.console().print(games, names)
 
 
 def main() -> None:
     """Run the command line; an expected error is one line on standard error and exit status 2."""
     options.watch()
-    warnings.showwarning = _warned_of
+    warnings.showwarning = _show_once
     if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
         sys.stdout.reconfigure(errors="replace")  # of an encoding without suits
     try:
@@ -126,8 +126,8 @@ _warned: set[str] = set()
 _show_warning = warnings.showwarning
 
 
-def _warned_of(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-    """What a user should know is one line, once; other warnings are of the code, and say where."""
+def _show_once(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    """Print a ``UserWarning`` as one line, once; other warnings are about code, and keep their location."""
     if category is not UserWarning:
         _show_warning(message, category, *where, **more)
     elif str(message) not in _warned:

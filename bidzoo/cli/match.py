@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from bidzoo.benchmarks.records import Record
 
 AUCTION = "bridge_bidding_v0"
-BOARDS, PLAYED = 1000, 20  # default, where there is no set of deals; where cards are played by search
+BOARDS, PLAYED = 1000, 20  # default numbers of boards: without a set of deals, and where cards are played by search
 OWN = ("deals", "shuffle", "augment", "reward", "reward_scale")  # bridge options that the command gives itself
 
 
@@ -80,8 +80,8 @@ def match(
         records.check_ending(out, AUCTION if env is None else registry.game_id(env))
     env = _common(ours, theirs) if env is None else registry.game_id(env)
     bridge, names = env in agents.BRIDGE, (ours, theirs)
-    known = {name: value for name, value in registry.options(env).items() if not bridge or name not in OWN}
-    chosen = settings(known, options)
+    game_options = {name: value for name, value in registry.options(env).items() if not bridge or name not in OWN}
+    chosen = settings(game_options, options)
     if out is not None:
         records.check_ending(out, env)
     if deals is not None and not bridge:
@@ -90,28 +90,28 @@ def match(
         raise ValueError(f"--partner {partner}: {env} has other partnerships; only in bridge a partner can be chosen")
     if bridge:
         chosen["deals"] = "test" if deals is None else deals
-        played = _bridge(env, chosen, names, partner, boards, seed, workers)
+        records_of_match = _bridge(env, chosen, names, partner, boards, seed, workers)
     else:
-        played = _other(env, chosen, names, boards or BOARDS, seed, workers)
+        records_of_match = _other(env, chosen, names, boards or BOARDS, seed, workers)
     if out is not None:
-        found = played()
-        records.write(out, found)
-        typer.echo(f"{counted(len(found), 'record')} written to {out}")
+        match_records = records_of_match()
+        records.write(out, match_records)
+        typer.echo(f"{counted(len(match_records), 'record')} written to {out}")
 
 
 def _common(ours: str, theirs: str) -> str:
-    """Bridge's auction where both agents may play it, else the only game that both play; who names none plays all."""
+    """Bridge's auction if both agents play it, else the only game that both play; an agent without games plays all."""
     from bidzoo import agents
 
     ours_in, theirs_in = (agents.games_of(name) for name in (ours, theirs))
-    both = [game for game in ours_in or theirs_in or (AUCTION,) if game in (theirs_in or ours_in or (AUCTION,))]
-    if AUCTION in both:
+    common = [game for game in ours_in or theirs_in or (AUCTION,) if game in (theirs_in or ours_in or (AUCTION,))]
+    if AUCTION in common:
         return AUCTION
-    if not both:
+    if not common:
         raise ValueError(f"{ours} plays {', '.join(ours_in)}, {theirs} plays {', '.join(theirs_in)}: no game in common")
-    if len(both) > 1:
-        raise ValueError(f"{ours} and {theirs} play several games: choose one by --env, of {', '.join(both)}")
-    return both[0]
+    if len(common) > 1:
+        raise ValueError(f"{ours} and {theirs} play several games: choose one by --env, of {', '.join(common)}")
+    return common[0]
 
 
 def _bridge(
@@ -123,7 +123,7 @@ def _bridge(
     seed: int,
     workers: int,
 ) -> "Callable[[], list[Record]]":
-    """The records of a duplicate match, whose result is shown."""
+    """Show the result of a duplicate match and return a function that makes its records."""
     import numpy as np
 
     from bidzoo.benchmarks import records
@@ -138,11 +138,11 @@ def _bridge(
     numbers = np.arange(boards or (PLAYED if env == "bridge_v0" else different))
     with progress() as report:
         run = Run(workers, report=lambda done: report("tables", done, 2 * len(numbers)))
-        played = duplicate(game, (first, opposite), second, numbers, seed, seed, run)
+        result = duplicate(game, (first, opposite), second, numbers, seed, seed, run)
     ours = first.name if opposite is first else f"{first.name} with {opposite.name}"
-    on = f"{counted(len(numbers), 'board')} of {counted(len(np.unique(played.deals)), 'deal')}"
-    typer.echo(f"{ours} against {second.name}: {played.imps.sum():+,} IMPs on {on}, {played.estimate} a board")
-    return lambda: records.of_match(game, played, (first.name, opposite.name), second.name, seed, seed)
+    extent = f"{counted(len(numbers), 'board')} of {counted(len(np.unique(result.deals)), 'deal')}"
+    typer.echo(f"{ours} against {second.name}: {result.imps.sum():+,} IMPs on {extent}, {result.estimate} a board")
+    return lambda: records.of_match(game, result, (first.name, opposite.name), second.name, seed, seed)
 
 
 def _bridge_agent(env: str, name: str) -> "Policy":
@@ -158,7 +158,7 @@ def _bridge_agent(env: str, name: str) -> "Policy":
 def _other(
     env: str, chosen: dict[str, Any], names: tuple[str, str], boards: int, seed: int, workers: int
 ) -> "Callable[[], list[Record]]":
-    """The records of the pairings of two agents, whose summary is shown."""
+    """Show the summary of the pairings of two agents and return a function that makes their records."""
     import numpy as np
 
     from bidzoo import agents, registry
@@ -170,9 +170,9 @@ def _other(
     tables = boards * len(match.SEATINGS[game.utility])
     with progress() as report:
         run = match.Run(workers, report=lambda done: report("tables", done, tables))
-        played = match.pairings(game, first, second, np.arange(boards), seed, seed, run)
-    results.show([match.summary(game, names, played)])
-    return lambda: records.of_pairings(game, chosen, names, played, seed, seed)
+        episodes = match.pairings(game, first, second, np.arange(boards), seed, seed, run)
+    results.show([match.summary(game, names, episodes)])
+    return lambda: records.of_pairings(game, chosen, names, episodes, seed, seed)
 
 
 def replay(
@@ -189,14 +189,14 @@ def replay(
     from bidzoo.benchmarks import replay, results
     from bidzoo.envs.bridge.board import Board
 
-    given = replay.read(file)
-    if isinstance(given[0], Board):
-        for board in replay.boards_in_words(given, solve):
+    entries = replay.read(file)
+    if isinstance(entries[0], Board):
+        for board in replay.boards_in_words(entries, solve):
             typer.echo(f"{board}\n")
     elif solve:
         raise ValueError(f"--solve: {file} holds records, which have their tables; only .pbn and .lin files need it")
-    found = replay.summaries(file, given)
-    results.show([table for table in found if table.rows])
-    for table in found:
+    tables = replay.summaries(file, entries)
+    results.show([table for table in tables if table.rows])
+    for table in tables:
         if not table.rows:  # no board has two tables
             typer.echo(table.note)

@@ -27,29 +27,29 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress() -> "Iterator[Report]":
-    """``report(what, done, total)``, shown on standard error as one bar for each ``what`` with the time left."""
+    """``report(label, done, total)``, shown on standard error as one bar for each ``label`` with the time left."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
     if not console.is_interactive:  # nothing would be seen but an empty line at the end
-        yield lambda what, done, total: None
+        yield lambda label, done, total: None
         return
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     bars: dict[str, Any] = {}
-    shown = Progress(*columns, console=console, transient=True)
+    display = Progress(*columns, console=console, transient=True)
 
-    def report(what: str, done: int, total: int) -> None:
-        if what not in bars:
-            shown.start()
-            bars[what] = shown.add_task(what, total=total)
-        shown.update(bars[what], completed=done)
+    def report(label: str, done: int, total: int) -> None:
+        if label not in bars:
+            display.start()
+            bars[label] = display.add_task(label, total=total)
+        display.update(bars[label], completed=done)
 
     try:
         yield report
     finally:
         if bars:
-            shown.stop()
+            display.stop()
 
 
 def measured(suite: str, seed: int, json: Path | None, work: "Callable[[Report], Measured]") -> "Measured":
@@ -79,7 +79,7 @@ def writable(path: Path | None) -> Path | None:
 
 
 def new_file(path: Path | None) -> Path | None:
-    """As ``writable``, and the file is not there yet: what takes long to make is not overwritten."""
+    """As ``writable``, and the file does not exist yet: a result that took long to make is not overwritten."""
     writable(path)
     if path is not None and path.exists():
         raise ValueError(f"{path}: exists, expected a new file; choose another name, or remove it")
@@ -95,7 +95,7 @@ def npz(path: Path) -> Path:
 
 
 def new_npz(path: Path) -> Path:
-    """Both ``npz`` and ``new_file``."""
+    """As both ``npz`` and ``new_file``."""
     new_file(npz(path))
     return path
 
@@ -114,13 +114,13 @@ def not_empty(text: str | None) -> str | None:
     return text
 
 
-def counted(number: int, what: str) -> str:
+def counted(number: int, noun: str) -> str:
     """``"1 board"``, ``"1,000 boards"``."""
-    return f"{number:,} {what}{'s' * (number != 1)}"
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def agent_names(incomplete: str) -> list[str]:
-    """What the shell offers for an agent: also after the last comma of several."""
+    """Names of agents that the shell completes, also after the last comma of several."""
     from bidzoo import agents
 
     before, comma, last = incomplete.rpartition(",")
@@ -128,7 +128,7 @@ def agent_names(incomplete: str) -> list[str]:
 
 
 def game_names(incomplete: str) -> list[str]:
-    """What the shell offers for an environment."""
+    """Names of environments that the shell completes."""
     from bidzoo import registry
 
     return [name for name in registry.available() if name.startswith(incomplete)]
@@ -161,28 +161,28 @@ Threads = Annotated[
 # ---- --set NAME=VALUE -----------------------------------------------------------------------
 
 
-def parse(options: type, given: list[str] | None, **fixed: Any) -> Any:
+def parse(options: type, texts: list[str] | None, **fixed: Any) -> Any:
     """``options(...)`` with ``NAME=VALUE`` texts; ValueError names the option and the choices. ``help`` prints them."""
     kinds = get_type_hints(options, include_extras=True)
-    known = {field.name: field.default for field in fields(options) if field.name not in fixed}
-    return options(**fixed, **settings(known, given, {name: expected(kinds[name]) for name in known}))
+    defaults = {field.name: field.default for field in fields(options) if field.name not in fixed}
+    return options(**fixed, **settings(defaults, texts, {name: expected(kinds[name]) for name in defaults}))
 
 
-def settings(known: Mapping[str, Any], given: list[str] | None, words: Mapping[str, str] = {}) -> dict[str, Any]:
-    """The values of ``NAME=VALUE`` texts, each of its default's kind; as ``parse``, ``words`` being what help adds."""
-    if "help" in (given or []):
-        typer.echo("\n".join(f"{name}={default}  {words.get(name, '')}".rstrip() for name, default in known.items()))
+def settings(defaults: Mapping[str, Any], texts: list[str] | None, kinds: Mapping[str, str] = {}) -> dict[str, Any]:
+    """As ``parse``: the values of ``NAME=VALUE`` texts, each of its default's type. Help prints ``kinds``."""
+    if "help" in (texts or []):
+        typer.echo("\n".join(f"{name}={default}  {kinds.get(name, '')}".rstrip() for name, default in defaults.items()))
         raise typer.Exit
     chosen: dict[str, Any] = {}
-    for text in given or []:
+    for text in texts or []:
         name, _, value = text.partition("=")
-        if name not in known:
-            raise ValueError(f"--set {text}: no option {name!r}; {choose_from(name, known)}")
+        if name not in defaults:
+            raise ValueError(f"--set {text}: no option {name!r}; {choose_from(name, defaults)}")
         try:
-            chosen[name] = _value(value, known[name])
+            chosen[name] = _value(value, defaults[name])
         except ValueError as problem:
-            wanted = "True or False" if isinstance(known[name], bool) else f"a value like {known[name]!r}"
-            raise ValueError(f"--set {text}: expected {wanted}") from problem
+            expectation = "True or False" if isinstance(defaults[name], bool) else f"a value like {defaults[name]!r}"
+            raise ValueError(f"--set {text}: expected {expectation}") from problem
     return chosen
 
 
@@ -208,10 +208,10 @@ _going_on = ""
 
 
 @contextmanager
-def going_on(kept: Path | str) -> Iterator[None]:
-    """In here a stopped command goes on from ``kept`` when it is given again."""
+def going_on(path: Path | str) -> Iterator[None]:
+    """Within this context a stopped command says that the same command, given again, goes on from ``path``."""
     global _going_on
-    _going_on = f"the same command goes on from {kept}"
+    _going_on = f"the same command goes on from {path}"
     try:
         yield
     finally:
@@ -223,14 +223,14 @@ def watch() -> None:
     """From now on Ctrl-C ends this process, if need be from outside of its main thread."""
     if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
         return
-    heard, told = os.pipe()
-    os.set_blocking(told, False)
-    signal.set_wakeup_fd(told, warn_on_full_buffer=False)
-    threading.Thread(target=_listen, args=(heard,), name="Ctrl-C", daemon=True).start()
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    threading.Thread(target=_listen, args=(read_end,), name="Ctrl-C", daemon=True).start()
 
 
-def _listen(heard: int) -> None:
-    while signal.SIGINT not in os.read(heard, 1):
+def _listen(read_end: int) -> None:
+    while signal.SIGINT not in os.read(read_end, 1):
         pass
     threading.Event().wait(GRACE)
     try:

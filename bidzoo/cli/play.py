@@ -97,20 +97,20 @@ def show(
     if svg is not None and svg.suffix.lower() != ".svg":
         raise ValueError(f"--svg {svg}: ending {svg.suffix!r}, expected .svg")
     if what.isascii() and what.isdecimal() and not Path(what).exists():
-        game, state = _dealt(env, what, board or 1)
+        game, state = _deal_board(env, what, board or 1)
     else:
-        game, state = _of_file(Path(what), board)
-    found = ""
+        game, state = _read_board(Path(what), board)
+    double_dummy = ""
     if "tricks" in (state.dtype.names or ()):
-        found = _double_dummy(state, solve)
+        double_dummy = _double_dummy(state, solve)
     if svg is not None:
         replace_file(svg, game.picture(state).svg().encode())
         typer.echo(f"drawn in {svg}")
     else:
-        typer.echo("\n\n".join(filter(None, (game.text(state), found))))
+        typer.echo("\n\n".join(filter(None, (game.text(state), double_dummy))))
 
 
-def _dealt(env: str, seed: str, board: int) -> "tuple[Game, State]":
+def _deal_board(env: str, seed: str, board: int) -> "tuple[Game, State]":
     """Board number ``board`` of ``seed`` before the first action."""
     from bidzoo import registry
     from bidzoo.core.streams import checked_seed
@@ -121,7 +121,7 @@ def _dealt(env: str, seed: str, board: int) -> "tuple[Game, State]":
     return game, states[0]
 
 
-def _of_file(path: Path, number: int | None) -> "tuple[Game, State]":
+def _read_board(path: Path, number: int | None) -> "tuple[Game, State]":
     """The board called ``number`` (or the first) after all its calls and cards."""
     from bidzoo.envs.bridge.deals import read_boards
     from bidzoo.play import files

@@ -84,22 +84,21 @@ def _train(
     out: Path,
     every: int,
     threads: int,
-    about: dict[str, Any],
+    provenance: dict[str, Any],
     measure: Callable[[Any], dict[str, float]] | None = None,
     judge: dict[str, str] | None = None,
 ) -> None:
-    """Carry the run out, with a line and new curves at each measurement.
+    """Run the training, with a line and new curves at each measurement.
 
-    Its weights say what they learned from (``about``) and by which command.
-
-    ``judge``: digests of what ``measure`` asks.
+    The weights' metadata holds ``provenance`` and the command. ``judge`` holds digests of the players and boards of
+    ``measure``.
     """
     from bidzoo import __version__
     from bidzoo.agents.bridge import distributed
     from bidzoo.agents.bridge.trainer import Run, train
     from bidzoo.benchmarks.results import command
 
-    provenance = {**about, "command": command(), "version": __version__}
+    all_provenance = {**provenance, "command": command(), "version": __version__}
     began, steps = time.monotonic(), list[int]()
 
     def report(step: int, row: dict[str, float]) -> None:
@@ -108,7 +107,7 @@ def _train(
         typer.echo(f"{step:7d}  {time.monotonic() - began:6.0f} s  {figures}")
         _draw(out)
 
-    run = Run(out, every, threads, None, judge or {}, provenance, report, measure)
+    run = Run(out, every, threads, None, judge or {}, all_provenance, report, measure)
     with going_on(out):
         train(trainer, run)
         _draw(out)  # a run killed as it drew them goes on to the end without a measurement
@@ -180,8 +179,8 @@ def sl(
 
     architecture = Architecture("openspiel480", NUM_CALLS, kind, width, depth, activation)  # type: ignore[arg-type]
     chosen = parse(Options, options, architecture=architecture)
-    learn, check, about = _positions(data)
-    _train(sl.Trainer(learn, check, chosen, device=device), out, every, threads, about)
+    training, validation, provenance = _positions(data)
+    _train(sl.Trainer(training, validation, chosen, device=device), out, every, threads, provenance)
 
 
 @app.command()
@@ -204,13 +203,15 @@ def expert(
     from bidzoo.envs.bridge.formats.auctions import SystemAuctions, SystemPositions
 
     chosen = parse(Options, options, architecture=expert.Experts(width, depth))
-    given = SystemAuctions.load(data)
-    check, about = SystemPositions(given, given.split("validation")), f"{data.name}, {len(given.stray)} auctions"
+    auctions = SystemAuctions.load(data)
+    validation = SystemPositions(auctions, auctions.split("validation"))
+    source = f"{data.name}, {len(auctions.stray)} auctions"
     if more is not None:
-        beside = SystemAuctions.load(more).first(most)
-        given, about = SystemAuctions.join([given, beside]), f"{about}; {more.name}, the first {len(beside.stray)}"
-    learn = SystemPositions(given, given.split("train"))
-    _train(expert.Trainer(learn, check, chosen), out, every, threads, {"data": about})
+        sayc_auctions = SystemAuctions.load(more).first(most)
+        auctions = SystemAuctions.join([auctions, sayc_auctions])
+        source = f"{source}; {more.name}, the first {len(sayc_auctions.stray)}"
+    training = SystemPositions(auctions, auctions.split("train"))
+    _train(expert.Trainer(training, validation, chosen), out, every, threads, {"data": source})
 
 
 @app.command()
@@ -225,13 +226,13 @@ def measure_expert(
     from bidzoo.benchmarks import bridge_training
     from bidzoo.envs.bridge.formats.auctions import SystemAuctions
 
-    known = (
+    expert_network = (
         network.load_weights(weights, expert.ExpertNetwork)[0]
         if weights
         else network.packaged_network("expert", expert.ExpertNetwork)
     )
-    given = [SystemAuctions.load(file) for file in (data, plain) if file is not None]
-    measured("expert", 0, json, lambda _: bridge_training.experts(known, *given))
+    auctions = [SystemAuctions.load(file) for file in (data, plain) if file is not None]
+    measured("expert", 0, json, lambda _: bridge_training.experts(expert_network, *auctions))
 
 
 @app.command()
@@ -255,9 +256,9 @@ def belief(
 
     architecture = network.Architecture("openspiel480", 3 * NUM_CARDS, "mlp", width, depth)
     chosen = parse(Options, options, architecture=architecture)
-    known = network.network_named(start) if start else None
-    learn, check, about = _positions(data, {"ns": 0, "ew": 1}.get(side))
-    _train(belief.Trainer(learn, check, chosen, known, device), out, every, threads, about)
+    initial = network.network_named(start) if start else None
+    training, validation, provenance = _positions(data, {"ns": 0, "ew": 1}.get(side))
+    _train(belief.Trainer(training, validation, chosen, initial, device), out, every, threads, provenance)
 
 
 @app.command()
@@ -292,22 +293,22 @@ def baseline19(
     widths = baseline19.Widths(enn_width, pnn_width)
     first, second = parse(Options, enn, architecture=widths.enn), parse(Options, pnn, architecture=widths)
     third = parse(baseline19.Options, options)
-    learn, check, about = _positions(data)
+    training, validation, provenance = _positions(data)
 
-    def carry_out(trainer: "Trainer", name: str, length: int, about: dict[str, Any], *judge: Any) -> Path:
+    def run_stage(trainer: "Trainer", name: str, length: int, provenance: dict[str, Any], *judge: Any) -> Path:
         typer.echo(f"{name}:")
-        _train(trainer, out / name, max(1, length // every), threads, about, *judge)
+        _train(trainer, out / name, max(1, length // every), threads, provenance, *judge)
         return out / name / "network.safetensors"
 
-    estimation = baseline19.Estimation(learn, check, first, device=device)
-    known: Network = network.load_weights(carry_out(estimation, "enn", first.steps, about))[0]
-    policy = baseline19.Imitation(learn, check, second, known, device)
-    start = network.load_weights(carry_out(policy, "pnn", second.steps, about), baseline19.Networks)[0]
-    solved, told = _training_deals(deals)
-    game = Bridge(False, observation=baseline19.OBSERVATION, deals=solved)
-    told = {**about, **told, "start": "pnn", "judged_against": Path(against).name}
+    estimation = baseline19.Estimation(training, validation, first, device=device)
+    enn_network: Network = network.load_weights(run_stage(estimation, "enn", first.steps, provenance))[0]
+    policy = baseline19.Imitation(training, validation, second, enn_network, device)
+    start = network.load_weights(run_stage(policy, "pnn", second.steps, provenance), baseline19.Networks)[0]
+    training_deals, deals_provenance = _training_deals(deals)
+    game = Bridge(False, observation=baseline19.OBSERVATION, deals=training_deals)
+    deals_provenance = {**provenance, **deals_provenance, "start": "pnn", "judged_against": Path(against).name}
     self_play = baseline19.Trainer(start, game, third, device)
-    carry_out(self_play, "self-play", third.iterations, told, *_match([against], boards))
+    run_stage(self_play, "self-play", third.iterations, deals_provenance, *_match([against], boards))
 
 
 @app.command()
@@ -322,20 +323,20 @@ def measure_baseline19(
     from bidzoo.benchmarks import bridge_training
     from bidzoo.envs.bridge.formats.auctions import Auctions
 
-    given = Auctions.load(data)
-    measured("baseline19", 0, json, lambda _: bridge_training.estimates(given, stage or []))
+    auctions = Auctions.load(data)
+    measured("baseline19", 0, json, lambda _: bridge_training.estimates(auctions, stage or []))
 
 
 def _positions(data: Path, side: int | None = None) -> "tuple[Positions, Positions, dict[str, str]]":
-    """Positions to learn from and to measure on, and what the provenance says of them."""
+    """Positions of the training and of the validation part, and their provenance."""
     from bidzoo.envs.bridge.formats.auctions import Auctions, Positions
 
     auctions = Auctions.load(data)
-    learn, check = (Positions(auctions, auctions.split(part), side) for part in ("train", "validation"))
-    for which, found in (("training", learn), ("validation", check)):
-        if not len(found):
-            raise ValueError(f"{data}: none of {len(auctions.hands)} auctions is a {which} one; record more")
-    return learn, check, {"data": f"{data.name}, {len(auctions.hands)} auctions"}
+    training, validation = (Positions(auctions, auctions.split(part), side) for part in ("train", "validation"))
+    for name, positions in (("training", training), ("validation", validation)):
+        if not len(positions):
+            raise ValueError(f"{data}: none of {len(auctions.hands)} auctions is a {name} one; record more")
+    return training, validation, {"data": f"{data.name}, {len(auctions.hands)} auctions"}
 
 
 @app.command()
@@ -352,8 +353,8 @@ def measure(
     from bidzoo.envs.bridge.formats.auctions import Auctions
 
     own = Auctions.load(played) if played else None
-    known, policies = Auctions.load(data), policy or ["sl", "ppo"]
-    measured("bridge-training", seed, json, lambda _: bridge_training.main(known, policies, boards, seed, own))
+    auctions, policies = Auctions.load(data), policy or ["sl", "ppo"]
+    measured("bridge-training", seed, json, lambda _: bridge_training.main(auctions, policies, boards, seed, own))
 
 
 # ---- by self-play on solved deals --------------------------------------------------------
@@ -377,9 +378,12 @@ def ppo(
     from bidzoo.agents.bridge import ppo
 
     chosen = parse(ppo.Options, options)
-    first, game, about, measure, judged, met = _among_others(start, reference, deals, opponent, against, boards)
-    known = None if reference == start else _network(reference)
-    _train(ppo.Trainer(first, game, chosen, device, known, met), out, every, threads, about, measure, judged)
+    initial, game, provenance, measure, judge, opponents = _among_others(
+        start, reference, deals, opponent, against, boards
+    )
+    reference_network = None if reference == start else _network(reference)
+    trainer = ppo.Trainer(initial, game, chosen, device, reference_network, opponents)
+    _train(trainer, out, every, threads, provenance, measure, judge)
 
 
 @app.command()
@@ -399,8 +403,8 @@ def rpi(
     from bidzoo.agents.bridge import rpi as algorithm
 
     chosen = parse(algorithm.Options, options)
-    first, game, about, measure, judged, met = _among_others(start, None, deals, opponent, against, boards)
-    _train(algorithm.Trainer(first, game, chosen, device, met), out, every, threads, about, measure, judged)
+    initial, game, provenance, measure, judge, opponents = _among_others(start, None, deals, opponent, against, boards)
+    _train(algorithm.Trainer(initial, game, chosen, device, opponents), out, every, threads, provenance, measure, judge)
 
 
 def _among_others(
@@ -411,28 +415,28 @@ def _among_others(
     against: list[str] | None,
     boards: int,
 ) -> "tuple[Network, Bridge, dict[str, Any], Callable[[Any], dict[str, float]] | None, dict[str, str], list[Policy]]":
-    """What a learner needs that meets ``opponents`` and is measured over ``against`` on ``boards``.
+    """What trains a learner that meets ``opponents`` and is measured over ``against`` on ``boards``.
 
-    The network to start from, the game, what the provenance says, how it is measured, digests of all who play, and the
-    opponents.
+    The network to start from, the game, the provenance, the measurement, digests of all players, and the opponents'
+    policies.
     """
     from bidzoo.agents.bridge.expert import refuse_strangers
     from bidzoo.benchmarks.bridge import contestant
     from bidzoo.benchmarks.match import made_of
 
     refuse_strangers(reference, *opponents or [])
-    met, judges = [contestant(name) for name in opponents or []], against or ["sl"]
-    first, game, about = _self_play(start, deals, *judges)
-    assert first is not None
-    if met:
-        about["opponents"] = ", ".join(Path(name).name for name in opponents or [])
-    measure, judged = _match(judges, boards)
-    judged |= {f"opponent {n}": made_of(policy) for n, policy in enumerate(met, 1)}
-    return first, game, about, measure, judged, met
+    policies, judge_names = [contestant(name) for name in opponents or []], against or ["sl"]
+    initial, game, provenance = _self_play(start, deals, *judge_names)
+    assert initial is not None
+    if policies:
+        provenance["opponents"] = ", ".join(Path(name).name for name in opponents or [])
+    measure, judge = _match(judge_names, boards)
+    judge |= {f"opponent {n}": made_of(policy) for n, policy in enumerate(policies, 1)}
+    return initial, game, provenance, measure, judge, policies
 
 
 def _on_duplicate_pairs(name: str, start: str | None, against: str, every: int, text: str) -> None:
-    """The command of an algorithm that plays duplicate pairs, with its defaults; ``name`` is its module's too."""
+    """The command, with defaults, of an algorithm that plays duplicate pairs; ``name`` is also that of its module."""
 
     @app.command(name, help=text)
     def command(
@@ -448,9 +452,9 @@ def _on_duplicate_pairs(name: str, start: str | None, against: str, every: int, 
     ) -> None:
         algorithm = import_module(f"bidzoo.agents.bridge.{name}")
         chosen = parse(algorithm.Options, options)
-        first, game, about = _self_play(start, deals, against)
-        trainer = algorithm.Trainer(first, game, chosen, device)
-        _train(trainer, out, every, threads, about, *_match([against], boards))
+        initial, game, provenance = _self_play(start, deals, against)
+        trainer = algorithm.Trainer(initial, game, chosen, device)
+        _train(trainer, out, every, threads, provenance, *_match([against], boards))
 
 
 _on_duplicate_pairs(
@@ -472,7 +476,7 @@ _on_duplicate_pairs(
 
 
 def _network(name: str) -> "Network":
-    """That of an agent, or else the packaged one of that name or that of a file."""
+    """The network of an agent, or else the packaged network of that name, or that of a file."""
     from bidzoo import agents
     from bidzoo.agents.bridge import network
 
@@ -483,22 +487,22 @@ def _network(name: str) -> "Network":
 def _self_play(
     start: str | None, deals: list[Path] | None, *against: str
 ) -> "tuple[Network | None, Bridge, dict[str, Any]]":
-    """The network to start from, the game it is trained in, and what the provenance says of them."""
+    """The network to start from, the game it is trained in, and their provenance."""
     from bidzoo.agents.bridge.a2c import ACTOR_CRITIC
     from bidzoo.agents.bridge.expert import refuse_strangers
     from bidzoo.envs.bridge.game import Bridge
 
     refuse_strangers(start, *against)
-    first = None if start is None else _network(start)
-    sees = (first.architecture if first else ACTOR_CRITIC).observation
-    known, about = _training_deals(deals)
+    initial = None if start is None else _network(start)
+    observation = (initial.architecture if initial else ACTOR_CRITIC).observation
+    training_deals, deals_provenance = _training_deals(deals)
     judges = ", ".join(Path(name).name for name in against)  # folders say nothing elsewhere
     names = {"start": start and Path(start).name, "judged_against": judges}
-    return first, Bridge(False, observation=sees, deals=known), {**names, **about}
+    return initial, Bridge(False, observation=observation, deals=training_deals), {**names, **deals_provenance}
 
 
 def _training_deals(files: list[Path] | None, solved: bool = True) -> "tuple[DealSet, dict[str, str]]":
-    """The packaged training deals and those of ``files``, and what the provenance says of them.
+    """The packaged training deals with those of ``files``, and their provenance.
 
     Raises:
         ValueError: with ``solved``, a deal whose tricks are not all known; names file and deal.
@@ -512,18 +516,18 @@ def _training_deals(files: list[Path] | None, solved: bool = True) -> "tuple[Dea
         if str(path) in SPLITS:
             raise ValueError(f"--deals {path}: the packaged train set is always there; expected a file of others")
     sets = [packaged("train"), *map(DealSet.load, files or [])]
-    for path, found in zip(files or [], sets[1:]):
-        for deal in np.flatnonzero((found.tricks == UNKNOWN).any(1))[:1] if solved else ():
+    for path, deal_set in zip(files or [], sets[1:]):
+        for deal in np.flatnonzero((deal_set.tricks == UNKNOWN).any(1))[:1] if solved else ():
             raise ValueError(f"--deals {path}: deal {deal} has no complete double-dummy table")
-    about = ", ".join(f"{len(found.hands)} of {name}" for name, found in zip(names, sets))
+    provenance = ", ".join(f"{len(deal_set.hands)} of {name}" for name, deal_set in zip(names, sets))
     hands, tricks = (np.concatenate(arrays) for arrays in zip(*sets))
-    return DealSet.of(hands, tricks, about), {"deals": about}
+    return DealSet.of(hands, tricks, provenance), {"deals": provenance}
 
 
 def _match(against: Sequence[str], boards: int) -> tuple[Callable[[Any], dict[str, float]] | None, dict[str, str]]:
-    """IMPs a board of a network over ``against`` on validation deals, and what tells that match from others.
+    """A measurement, IMPs a board of a network over ``against`` on validation deals, and digests of its match.
 
-    None without boards.
+    The measurement is None without boards.
     """
     import numpy as np
 
@@ -535,21 +539,23 @@ def _match(against: Sequence[str], boards: int) -> tuple[Callable[[Any], dict[st
 
     if not boards:
         return None, {}
-    others, game = [contestant(name) for name in against], Bridge(False, deals="validation")
+    opponents, game = [contestant(name) for name in against], Bridge(False, deals="validation")
 
     def play(network: Any) -> dict[str, float]:
-        matches = [duplicate(game, NetworkPolicy(network), other, np.arange(boards), seed=1) for other in others]
+        matches = [
+            duplicate(game, NetworkPolicy(network), opponent, np.arange(boards), seed=1) for opponent in opponents
+        ]
         mean = Estimate.of(np.mean([match.imps for match in matches], axis=0), group=matches[0].deals)
         figures = {"imps": mean.mean, "imps_error": mean.error}
-        if len(others) > 1:
-            figures |= {f"imps_{other.name}": match.estimate.mean for other, match in zip(others, matches)}
+        if len(opponents) > 1:
+            figures |= {f"imps_{opponent.name}": match.estimate.mean for opponent, match in zip(opponents, matches)}
         return figures
 
-    return play, {"opponent": ", ".join(map(made_of, others)), "boards of the match": str(boards)}
+    return play, {"opponent": ", ".join(map(made_of, opponents)), "boards of the match": str(boards)}
 
 
 def _partners(name: str, text: str) -> None:
-    """The command of two partners who bid alone; ``name`` is its module's and its agent's too."""
+    """The command of an algorithm without opponents; ``name`` is also that of its module and its agent."""
 
     @app.command(name, help=text)
     def command(
@@ -567,8 +573,8 @@ def _partners(name: str, text: str) -> None:
 
         algorithm = import_module(f"bidzoo.agents.bridge.{name}")
         chosen = parse(algorithm.Options, options)
-        known, about = _training_deals(deals)
-        game = Bridge(False, competition=False, reward="cost", deals=known)
+        training_deals, provenance = _training_deals(deals)
+        game = Bridge(False, competition=False, reward="cost", deals=training_deals)
 
         def measure(networks: Any) -> dict[str, float]:
             cost = mean_cost(agents.make(name, weights=networks), boards)
@@ -576,7 +582,7 @@ def _partners(name: str, text: str) -> None:
 
         trainer = algorithm.Trainer(game, chosen, device)
         judge = {"boards that are measured": str(boards)}
-        _train(trainer, out, every, threads, about, measure if boards else None, judge)
+        _train(trainer, out, every, threads, provenance, measure if boards else None, judge)
 
 
 _partners("baseline16", "Learn to bid without opponents by penetrative Q-learning, from nothing (Yeh and Lin 2016).")
@@ -609,11 +615,11 @@ def evaluator(
     from bidzoo.envs.bridge.deals import packaged
 
     chosen = parse(Options, options, architecture=evaluator.Suits(cards, suits, hidden))
-    given, about = _training_deals(deals, solved=False)  # it learns from every contract that is
-    learn, check = evaluator.Cells(given), evaluator.Cells(packaged("validation"))
-    known = network.load_weights(start, evaluator.SuitNetwork)[0] if start else None
-    about["start"] = start.name if start else "nothing"
-    _train(evaluator.Trainer(learn, check, chosen, known, device), out, every, threads, about)
+    training_deals, provenance = _training_deals(deals, solved=False)  # it learns from every contract that is solved
+    training, validation = evaluator.Cells(training_deals), evaluator.Cells(packaged("validation"))
+    initial = network.load_weights(start, evaluator.SuitNetwork)[0] if start else None
+    provenance["start"] = start.name if start else "nothing"
+    _train(evaluator.Trainer(training, validation, chosen, initial, device), out, every, threads, provenance)
 
 
 @app.command()

@@ -22,31 +22,31 @@ Arrays = Mapping[str, NDArray[Any]]
 
 def digest(arrays: Arrays) -> str:
     """The first 16 hexadecimal digits of SHA-256 of names, types, shapes and contents, in the order of the names."""
-    found = hashlib.sha256()
+    checksum = hashlib.sha256()
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
-        found.update(f"{name} {array.dtype.str} {list(np.shape(arrays[name]))}\n".encode())
-        found.update(array.reshape(-1).view(np.uint8).data)
-    return found.hexdigest()[:16]
+        checksum.update(f"{name} {array.dtype.str} {list(np.shape(arrays[name]))}\n".encode())
+        checksum.update(array.reshape(-1).view(np.uint8).data)
+    return checksum.hexdigest()[:16]
 
 
 # ---- .npz ----------------------------------------------------------------------------------
 
 ROOM = 1 << 24  # bytes that any file may unpack to
-EXPANSION = 20  # and times its own size: cards and calls are random, and random bytes do not shrink
+EXPANSION = 20  # or so many times its own size: cards and calls are random, and random bytes do not shrink
 
 
 class Numbers(NamedTuple):
-    """What an array of an ``.npz`` must be. A name in ``shape`` is one number throughout the file."""
+    """What an array of integers in an ``.npz`` must be. A name in ``shape`` is one number throughout the file."""
 
     shape: tuple[int | str, ...]
     least: int
     most: int
-    dtype: type = np.uint8  # given back; the file may have any type of integers
+    dtype: type = np.uint8  # of the array returned; the file may have any type of integers
     required: bool = True
 
     def takes(self, dtype: np.dtype[Any]) -> bool:
-        """An array may have this type in the file."""
+        """Return whether an array may have this type in the file."""
         return dtype.kind in "iu"
 
     def __str__(self) -> str:
@@ -54,14 +54,14 @@ class Numbers(NamedTuple):
 
 
 class Floats(NamedTuple):
-    """The same for finite numbers of one type."""
+    """What an array of finite floating-point numbers in an ``.npz`` must be; ``shape`` as in ``Numbers``."""
 
     shape: tuple[int | str, ...]
     dtype: type = np.float32
     required: bool = True
 
     def takes(self, dtype: np.dtype[Any]) -> bool:
-        """An array may have this type in the file."""
+        """Return whether an array may have this type in the file."""
         return dtype == self.dtype
 
     def __str__(self) -> str:
@@ -69,13 +69,13 @@ class Floats(NamedTuple):
 
 
 class Text(NamedTuple):
-    """A single text, given back as an array without axes."""
+    """A single text, returned as an array without axes."""
 
     required: bool = False
     shape: tuple[int | str, ...] = ()
 
     def takes(self, dtype: np.dtype[Any]) -> bool:
-        """An array may have this type in the file."""
+        """Return whether an array may have this type in the file."""
         return dtype.kind == "U"
 
     def __str__(self) -> str:
@@ -91,12 +91,12 @@ def save_npz(path: Path, **fields: Any) -> None:
     replace_file(path, lambda file: np.savez_compressed(file, **fields))
 
 
-def load_npz(path: Path, what: str, plan: Plan) -> dict[str, NDArray[Any]]:
-    """The arrays of an ``.npz`` that are as ``plan`` says.
+def load_npz(path: Path, description: str, plan: Plan) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an ``.npz``, checked against ``plan``.
 
     Args:
         path: of the file.
-        what: the file should be, in words.
+        description: what the file should be, in words, for the errors.
         plan: every array that may be there, by name.
 
     Raises:
@@ -106,38 +106,38 @@ def load_npz(path: Path, what: str, plan: Plan) -> dict[str, NDArray[Any]]:
     with path.open("rb") as file:
         try:
             archive = zipfile.ZipFile(file)
-        except Exception as problem:  # whatever the library makes of damaged bytes
-            raise ValueError(f"{path}: {_fault(problem)}; expected {what}") from problem
+        except Exception as problem:  # whatever the library raises for damaged bytes
+            raise ValueError(f"{path}: {_fault(problem)}; expected {description}") from problem
         with archive:
-            members = _members(archive, path, what, plan)
+            members = _members(archive, path, description, plan)
             _check_room(members, path)
             sizes: dict[str, tuple[int, str]] = {}
-            found: dict[str, NDArray[Any]] = {}
+            arrays: dict[str, NDArray[Any]] = {}
             for name, expected in plan.items():
                 if name in members:
                     where = f"{path}: {name}"
                     try:
                         array = _read_member(archive, members[name])
                     except Exception as problem:
-                        raise ValueError(f"{where}: {_fault(problem)}; expected {what}") from problem
-                    found[name] = _checked(array, expected, where)
+                        raise ValueError(f"{where}: {_fault(problem)}; expected {description}") from problem
+                    arrays[name] = _checked(array, expected, where)
                     _check_shape(array.shape, name, expected, sizes, where)
                 elif expected.required:
                     raise ValueError(f"{path}: {name}: missing; the file holds {', '.join(members) or 'nothing'}")
-    return found
+    return arrays
 
 
 def _fault(problem: Exception) -> str:
     return shortened(problem) or type(problem).__name__
 
 
-def _members(archive: zipfile.ZipFile, path: Path, what: str, plan: Plan) -> dict[str, zipfile.ZipInfo]:
-    """What the archive holds, by the names of the arrays."""
+def _members(archive: zipfile.ZipFile, path: Path, description: str, plan: Plan) -> dict[str, zipfile.ZipInfo]:
+    """The members of the archive by the names of their arrays."""
     members: dict[str, zipfile.ZipInfo] = {}
     for member in archive.infolist():
         name = member.filename.removesuffix(".npy")
         if name not in plan:
-            raise ValueError(f"{path}: {shown(name)}: unknown array, expected {what}: {', '.join(plan)}")
+            raise ValueError(f"{path}: {shown(name)}: unknown array, expected {description}: {', '.join(plan)}")
         if name in members:
             raise ValueError(f"{path}: {name}: twice, expected once")
         members[name] = member
@@ -182,25 +182,25 @@ def _read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
 def _check_shape(
     shape: tuple[int, ...], name: str, expected: Expected, sizes: dict[str, tuple[int, str]], where: str
 ) -> None:
-    """``sizes``: those known so far by name, and which array said them."""
-    for found, wanted in zip(shape, expected.shape):
-        if isinstance(wanted, str):
-            known, by = sizes.setdefault(wanted, (found, name))
-            if found != known:
-                raise ValueError(f"{where}: {found} rows, expected {known} as in {by}")
+    """Check the named axes; ``sizes`` holds by name the length of the first array that has the axis, and its name."""
+    for length, axis in zip(shape, expected.shape):
+        if isinstance(axis, str):
+            first, owner = sizes.setdefault(axis, (length, name))
+            if length != first:
+                raise ValueError(f"{where}: {length} rows, expected {first} as in {owner}")
 
 
 def _checked(array: NDArray[Any], expected: Expected, where: str) -> NDArray[Any]:
-    """``array`` as the type that is wanted; its type, axes and values are checked."""
-    right = array.ndim == len(expected.shape) and all(
-        isinstance(wanted, str) or found == wanted for found, wanted in zip(array.shape, expected.shape)
+    """Return ``array`` in the type of ``expected``, after a check of its type, axes and values."""
+    shape_fits = array.ndim == len(expected.shape) and all(
+        isinstance(axis, str) or length == axis for length, axis in zip(array.shape, expected.shape)
     )
-    if not right or not expected.takes(array.dtype):
+    if not shape_fits or not expected.takes(array.dtype):
         raise ValueError(f"{where}: {array.dtype} {list(array.shape)}, expected {expected}")
     if isinstance(expected, Numbers) and array.size:
-        for place in (array.argmin(), array.argmax()):
-            if not expected.least <= (value := int(array.flat[place])) <= expected.most:
-                index = list(map(int, np.unravel_index(place, array.shape))) if array.ndim else ""
+        for position in (array.argmin(), array.argmax()):
+            if not expected.least <= (value := int(array.flat[position])) <= expected.most:
+                index = list(map(int, np.unravel_index(position, array.shape))) if array.ndim else ""
                 raise ValueError(f"{where}{index} {value}: expected {expected.least} ... {expected.most}")
     if isinstance(expected, Floats) and not np.isfinite(array).all():
         raise ValueError(f"{where}: holds numbers that are not finite")
@@ -234,57 +234,57 @@ class Tensor(NamedTuple):
         return f"{words} {list(self.shape)}"
 
 
-CHECKPOINT = "checkpoint.safetensors"  # in the folder of a run of training: how it goes on, not what plays
+CHECKPOINT = "checkpoint.safetensors"  # in the folder of a training run: the state it resumes from, not an agent
 
 
 def check_weights(path: Path) -> None:
-    """FileNotFoundError unless ``path`` is a file; of the folder of a run it names those in it."""
+    """Raise FileNotFoundError unless ``path`` is a file; for the folder of a run the error names the weights in it."""
     if path.is_file():
         return
-    inside = ", ".join(str(one) for one in sorted(path.glob("*.safetensors")) if one.name != CHECKPOINT)
-    found = f"a folder, expected a file of weights: {inside}" if inside else "no such file of weights (.safetensors)"
-    raise FileNotFoundError(f"{path}: {found}")
+    files = ", ".join(str(file) for file in sorted(path.glob("*.safetensors")) if file.name != CHECKPOINT)
+    fault = f"a folder, expected a file of weights: {files}" if files else "no such file of weights (.safetensors)"
+    raise FileNotFoundError(f"{path}: {fault}")
 
 
-def load_metadata(path: Path, what: str) -> dict[str, str]:
-    """The metadata of a safetensors file; ValueError names what is no such file."""
-    with _opened(path, what) as file:
+def load_metadata(path: Path, description: str) -> dict[str, str]:
+    """Return the metadata of a safetensors file; ValueError names a file that is none."""
+    with _opened(path, description) as file:
         return dict(file.metadata() or {})
 
 
-def _opened(path: Path, what: str) -> Any:
+def _opened(path: Path, description: str) -> Any:
     from safetensors import safe_open
 
-    with path.open("rb"):  # what is no readable file is no damaged one
+    with path.open("rb"):  # a file that cannot be read is not reported as damaged
         pass
     try:
         return safe_open(path, framework="numpy")
-    except Exception as problem:  # whatever the library makes of damaged bytes
-        raise ValueError(f"{path}: not {what}, or a truncated one ({_fault(problem)})") from problem
+    except Exception as problem:  # whatever the library raises for damaged bytes
+        raise ValueError(f"{path}: not {description}, or a truncated one ({_fault(problem)})") from problem
 
 
 def load_tensors(
-    path: Path, what: str, plan: Callable[[Mapping[str, str]], Mapping[str, Tensor] | None]
+    path: Path, description: str, plan: Callable[[Mapping[str, str]], Mapping[str, Tensor] | None]
 ) -> dict[str, NDArray[Any]]:
-    """The tensors of a safetensors file.
+    """Return the tensors of a safetensors file.
 
     Args:
         path: of the file.
-        what: the file should be, in words.
+        description: what the file should be, in words, for the errors.
         plan: the tensors that must be there, from the file's metadata; None takes them as they are.
 
     Raises:
         ValueError: a damaged file, or a tensor that is missing, unknown or of another type or shape, or not finite;
             names file, tensor, what was found and what is expected.
     """
-    with _opened(path, what) as file:
+    with _opened(path, description) as file:
         names, expected = file.keys(), plan(file.metadata() or {})
         if expected is not None:
             for name in sorted(expected.keys() ^ set(names)):
                 state = "missing" if name in expected else "not part of this architecture"
                 raise ValueError(f"{path}: tensor {shown(name)} is {state}; expected {shortened(', '.join(expected))}")
-        wanted = dict.fromkeys(names) if expected is None else expected
-        return {name: _tensor(file, name, f"{path}: tensor {name!r}", one) for name, one in wanted.items()}
+        tensors = dict.fromkeys(names) if expected is None else expected
+        return {name: _tensor(file, name, f"{path}: tensor {name!r}", tensor) for name, tensor in tensors.items()}
 
 
 def _tensor(file: Any, name: str, where: str, expected: Tensor | None) -> NDArray[Any]:
@@ -293,9 +293,9 @@ def _tensor(file: Any, name: str, where: str, expected: Tensor | None) -> NDArra
     if expected and (shape != expected.shape or dtype not in expected.dtypes):
         raise ValueError(f"{where} is {dtype} {list(shape)}, expected {expected}")
     try:
-        found = np.asarray(file.get_tensor(name))
+        array = np.asarray(file.get_tensor(name))
     except Exception as problem:  # types that NumPy does not have
         raise ValueError(f"{where} is {dtype} {list(shape)}, which cannot be read ({_fault(problem)})") from problem
-    if expected and found.dtype.kind == "f" and not np.isfinite(found).all():
+    if expected and array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ValueError(f"{where} holds numbers that are not finite")
-    return found
+    return array

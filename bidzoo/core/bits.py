@@ -27,14 +27,14 @@ def lowest_row(bits: int) -> int:
 @row
 def nth_row(bits: int, n: int) -> int:
     """The number of the set that has ``n`` lower ones in it; the set holds more than ``n``, all below 64."""
-    at = 0
+    position = 0
     for half in (32, 16, 8, 4, 2, 1):  # without branches, which random sets would make the processor guess wrong
         lower = count_row(bits & ((1 << half) - 1))
         past = n >= lower
         n -= lower if past else 0
-        at += half if past else 0
+        position += half if past else 0
         bits >>= half if past else 0
-    return at
+    return position
 
 
 @row
@@ -44,31 +44,31 @@ def pick_row(bits: int, key: np.uint64) -> int:
 
 
 @row
-def cards_row(hand: int, at: int, out: I8) -> None:
-    """52 entries of ``out`` from ``at`` on: 1 where ``hand`` has the card."""
-    for card in range(min(52, len(out) - at)):  # 52; unknown to the compiler, which makes few instructions of it then
-        out[at + card] = (hand >> card) & 1
+def cards_row(hand: int, offset: int, out: I8) -> None:
+    """52 entries of ``out`` from ``offset`` on: 1 where ``hand`` has the card."""
+    for card in range(min(52, len(out) - offset)):  # 52, but unknown to the compiler, which then keeps the loop small
+        out[offset + card] = (hand >> card) & 1
 
 
 @row
-def spread_row(bits: int, size: int, at: int, out: I8) -> None:
-    """``size`` entries of ``out`` from ``at`` on: 1 where the set has the number."""
+def spread_row(bits: int, size: int, offset: int, out: I8) -> None:
+    """``size`` entries of ``out`` from ``offset`` on: 1 where the set has the number."""
     for i in range(size):
-        out[at + i] = (bits >> i) & 1
+        out[offset + i] = (bits >> i) & 1
 
 
 @row
-def spread_signed_row(value: int, digits: int, at: int, out: I8) -> None:
-    """``1 + digits`` entries from ``at`` on: whether ``value`` is negative; its size in binary, low digit first."""
-    out[at] = value < 0
-    spread_row(abs(value), digits, at + 1, out)
+def spread_signed_row(value: int, digits: int, offset: int, out: I8) -> None:
+    """``1 + digits`` entries from ``offset`` on: whether ``value`` is negative; its size in binary, low digit first."""
+    out[offset] = value < 0
+    spread_row(abs(value), digits, offset + 1, out)
 
 
 def gather(entries: NDArray[Any]) -> int:
-    """What ``spread_row`` wrote."""
+    """The set that ``spread_row`` wrote, as bits."""
     return int((entries.astype(np.int64) << np.arange(len(entries))).sum())
 
 
 def gather_signed(entries: NDArray[Any]) -> int:
-    """What ``spread_signed_row`` wrote."""
+    """The number that ``spread_signed_row`` wrote."""
     return gather(entries[1:]) * (-1 if entries[0] else 1)

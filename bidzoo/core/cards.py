@@ -27,7 +27,7 @@ PASS, DOUBLE, REDOUBLE, FIRST_BID = 0, 1, 2, 3
 NUM_BIDS = 35
 NUM_CALLS = FIRST_BID + NUM_BIDS
 
-# This numbering -> another one's, by card; invert with ``np.argsort``.
+# This numbering -> another program's, by card; invert with ``np.argsort``.
 _RANK, _SUIT = np.divmod(np.arange(NUM_CARDS), 4)
 TO_OPENSPIEL_SPADES = (13 * _SUIT + _RANK).astype(np.int8)  # 13 * suit + rank, suits C D H S
 TO_PGX = (13 * (3 - _SUIT) + (_RANK + 1) % 13).astype(np.int8)  # 13 * suit + rank, suits S H D C, ace first
@@ -68,7 +68,7 @@ def hand_bits(cards: Iterable[int]) -> int:
 
 
 def _hand_of(cards: Iterable[int], quoted: str) -> int:
-    """Hand holding ``cards``, which errors quote so."""
+    """Hand holding ``cards``; errors name it as ``quoted``."""
     hand = 0
     for card in cards:
         if hand >> card & 1:
@@ -105,12 +105,12 @@ def hand_in_words(text: str) -> int:
     if "." in text:
         return hand_number(text)
     words = text.upper().translate(_LETTERS).replace("10", "T")
-    named = re.findall(r"([CDHS]):?([^CDHS]*)", words)
-    if not named:
+    suits = re.findall(r"([CDHS]):?([^CDHS]*)", words)
+    if not suits:
         return _hand_of_suits(text, words.split())
-    if sorted(suit for suit, _ in named) != sorted(SUITS) or words.split()[0][0] not in SUITS:
+    if sorted(suit for suit, _ in suits) != sorted(SUITS) or words.split()[0][0] not in SUITS:
         raise ValueError(f"hand {text!r}: expected the suits S H D C, each once, and its cards behind it")
-    ranks = {suit: re.sub(r"[\s,]", "", found) for suit, found in named}
+    ranks = {suit: re.sub(r"[\s,]", "", cards) for suit, cards in suits}
     return _hand_of_suits(text, [ranks[suit] for suit in reversed(SUITS)])
 
 
@@ -152,8 +152,8 @@ def check_deal(hands: Iterable[int], hidden: bool = False) -> None:
             raise ValueError(f"{seat} has bits beyond the 52 cards: {hand:#x}")
         for card in hand_cards(hand):
             if card in holder:
-                by = f"held by {holder[card]} and by {seat}"
-                raise ValueError(f"{card_text(card)} is {by}, expected {NUM_CARDS} different cards")
+                holders = f"held by {holder[card]} and by {seat}"
+                raise ValueError(f"{card_text(card)} is {holders}, expected {NUM_CARDS} different cards")
             holder[card] = seat
     for seat, hand in zip(SEATS, hands, strict=True):
         if hand.bit_count() != HAND_SIZE and not (hidden and hand == 0):

@@ -1,4 +1,4 @@
-"""Compiled forms of kernels, made beside the program that needs them, and what a kernel is to another one.
+"""Compilation of kernels in a background process, and the form in which one kernel calls another.
 
 numba takes 15 to 50 seconds to compile a game or an agent, once a machine. Meanwhile kernels run as plain Python, with
 the same bytes: a process of low priority compiles into numba's cache what was called, and ``Kernel`` goes over to the
@@ -39,8 +39,8 @@ POLICIES = ("background", "now")
 SAID = "bidzoo: compiling kernels that are new to this machine, up to a minute; `bidzoo compile` prepares all of them"
 
 KERNELS: dict[tuple[str, str], Kernel] = {}  # by module and qualified name
-_asked: set[tuple[str, str, Any]] = set()
-_said = False
+_requested: set[tuple[str, str, Any]] = set()
+_announced = False
 _worker: subprocess.Popen[bytes] | None = None
 
 
@@ -53,11 +53,11 @@ def policy() -> str:
 
 
 def _probe() -> None:
-    """Never compiled: numba says at once whether it could keep it."""
+    """Never compiled: ``njit`` raises at once if numba could not cache it."""
 
 
 def find_cache() -> None:
-    """See that numba can keep what it compiles: beside the sources, in the user's cache, or in a temporary folder."""
+    """Let numba cache what it compiles: beside the sources, in the user's cache, or in a temporary folder."""
     try:
         njit(cache=True)(_probe)
     except RuntimeError:  # a read-only installation without a home: the usual container
@@ -75,38 +75,38 @@ def kernel_named(module: str, name: str) -> Kernel:
 
 
 def ready(kernel: Kernel, arguments: tuple[Any, ...]) -> bool:
-    """Whether to call the compiled form with such ``arguments`` now; if not, it is being compiled from now on."""
+    """Whether to call the compiled form with such ``arguments`` now; if not, it is compiled in the background."""
     if policy() == "now":
         return True
     signature = _signature(kernel, arguments)
-    if signature is None or _is_kept(kernel, signature):
+    if signature is None or _is_cached(kernel, signature):
         return True
     key = (*kernel.key, signature)
-    if key not in _asked:
-        _asked.add(key)
+    if key not in _requested:
+        _requested.add(key)
         return not _ask(key)
-    return _worker is None or _worker.poll() is not None  # it has ended: better slow than never
+    return _worker is None or _worker.poll() is not None  # the process has ended: better slow than never
 
 
 def announce(kernel: Kernel, arguments: tuple[Any, ...]) -> None:
     """Say once that kernels are compiled, if that is what a call with ``arguments`` will wait for."""
-    global _said
-    if _said or policy() == "now":
+    global _announced
+    if _announced or policy() == "now":
         return
     signature = _signature(kernel, arguments)
-    if signature is not None and not _is_kept(kernel, signature):
-        _said = True
+    if signature is not None and not _is_cached(kernel, signature):
+        _announced = True
         print(SAID, file=sys.stderr, flush=True)
 
 
 def _signature(kernel: Kernel, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
     """Types of ``arguments``; None if the kernel has been compiled for them in this process."""
-    signature = tuple(kernel.compiled.typeof_pyval(given) for given in arguments)
+    signature = tuple(kernel.compiled.typeof_pyval(argument) for argument in arguments)
     return None if signature in kernel.compiled.overloads else signature
 
 
-def _is_kept(kernel: Kernel, signature: tuple[Any, ...]) -> bool:
-    """numba's cache on disk has the compiled form."""
+def _is_cached(kernel: Kernel, signature: tuple[Any, ...]) -> bool:
+    """Return whether numba's cache on disk has the compiled form."""
     cache = kernel.compiled._cache
     return cache._index_key(signature, kernel.compiled.targetctx.codegen()) in cache._cache_file._load_index()
 
@@ -143,12 +143,12 @@ class _Target(CPUTarget):
     """numba's target for this machine, which makes ``_Code``."""
 
     typing_context = cpu_target.typing_context
-    target_context = copy(cpu_target.target_context)  # functions that one knows the other knows
+    target_context = copy(cpu_target.target_context)  # shares the functions that numba has registered
 
 
 _codegen = _Target.target_context._internal_codegen = copy(cpu_target.target_context.codegen())
 _codegen._library_class = _Code
-_codegen.set_env = lambda name, environment: None  # a place in machine code
+_codegen.set_env = lambda name, environment: None  # it would write to an address in machine code
 
 
 class Body(CPUDispatcher):
@@ -165,7 +165,7 @@ class Body(CPUDispatcher):
 
 
 def _ask(key: tuple[str, str, Any]) -> bool:
-    """Hand ``key`` to the process that compiles; False if there is none to be had."""
+    """Hand ``key`` to the process that compiles; False if it cannot be started or reached."""
     global _worker
     job = pickle.dumps(key)
     try:
@@ -189,7 +189,7 @@ def _ask(key: tuple[str, str, Any]) -> bool:
 def _forget() -> None:
     global _worker
     _worker = None
-    _asked.clear()
+    _requested.clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -200,7 +200,7 @@ def _serve() -> None:
     """Compile what standard input asks for, one process at a time for all that share the cache; then end."""
     if hasattr(os, "nice"):
         os.nice(10)
-    from bidzoo.core.compiling import kernel_named  # not ours: this module runs as __main__
+    from bidzoo.core.compiling import kernel_named  # by its full name, since this module runs as __main__
 
     while size := sys.stdin.buffer.read(8):
         module, name, signature = pickle.loads(sys.stdin.buffer.read(int.from_bytes(size, "little")))
@@ -211,7 +211,7 @@ def _serve() -> None:
 
 @contextmanager
 def _turn(folder: Path) -> Iterator[None]:
-    """No other process compiles into ``folder`` meanwhile: what two ask for, the second one loads."""
+    """Keep other processes from compiling into ``folder`` meanwhile: what two ask for, the second one loads."""
     if sys.platform == "win32":
         yield
         return

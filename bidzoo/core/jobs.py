@@ -36,7 +36,7 @@ Results = Iterator[tuple[int, Any]]  # number of the task, what it returned
 def run(
     function: Callable[..., Any], tasks: Sequence[Task], workers: int = 1, backend: str | None = None
 ) -> Iterator[Any]:
-    """``function(*task)`` of each of ``tasks``, in their order, as they come.
+    """Yield ``function(*task)`` for each of ``tasks``, in their order, as soon as it is there.
 
     Args:
         function: of a module, or a ``functools.partial`` of one; what it holds travels to the workers.
@@ -58,7 +58,7 @@ def as_completed(
     backend: str | None = None,
     apart: bool = False,
 ) -> Results:
-    """``(number, function(*tasks[number]))``, as they are done; ``apart``: never in this process. Else as ``run``."""
+    """Yield ``(number, function(*tasks[number]))`` as tasks end; ``apart``: never in this process. Else as ``run``."""
     backend = checked(backend, workers)
     if backend == "loky" and not apart and (workers == 1 or len(tasks) < 2):
         return ((number, function(*task)) for number, task in enumerate(tasks))
@@ -66,7 +66,7 @@ def as_completed(
 
 
 def checked(backend: str | None = None, workers: int = 1) -> str:
-    """The name of the backend that is meant; ValueError as ``run``."""
+    """Return the name of the backend to use; ValueError as ``run``."""
     name = backend or os.environ.get(VARIABLE) or "loky"
     if name not in BACKENDS:
         raise ValueError(f"unknown backend {name!r}; choose from {', '.join(BACKENDS)}")
@@ -76,12 +76,12 @@ def checked(backend: str | None = None, workers: int = 1) -> str:
 
 
 def _in_order(results: Results) -> Iterator[Any]:
-    held, following = {}, 0
+    buffer, next_number = {}, 0
     for number, result in results:
-        held[number] = result
-        while following in held:
-            yield held.pop(following)
-            following += 1
+        buffer[number] = result
+        while next_number in buffer:
+            yield buffer.pop(next_number)
+            next_number += 1
 
 
 def _on_one_thread(function: Callable[..., Any], *task: Any) -> Any:
@@ -140,26 +140,26 @@ def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
 
     from joblib.externals.loky import get_reusable_executor
 
-    waiting, vain = set(range(len(tasks))), 0
-    while waiting:
-        before = len(waiting)
+    pending, failures = set(range(len(tasks))), 0
+    while pending:
+        before = len(pending)
         with _interrupts_blocked():
             _executor = executor = get_reusable_executor(  # a new one after a death
                 max_workers=workers, env=WORKER, initializer=_end_with, initargs=(os.getpid(),)
             )
-            futures = {executor.submit(_on_one_thread, function, *tasks[number]): number for number in sorted(waiting)}
+            futures = {executor.submit(_on_one_thread, function, *tasks[number]): number for number in sorted(pending)}
         try:
             for future in done_first(futures):
                 if isinstance(future.exception(), BrokenProcessPool):
                     continue
-                waiting.remove(futures[future])
+                pending.remove(futures[future])
                 yield futures[future], future.result()
         finally:
             for future in futures:
                 future.cancel()
-        vain = vain + 1 if len(waiting) == before else 0
-        if vain > RETRIES:
-            raise RuntimeError(f"the workers of tasks {sorted(waiting)[:workers]} died {vain} times in a row")
+        failures = failures + 1 if len(pending) == before else 0
+        if failures > RETRIES:
+            raise RuntimeError(f"the workers of tasks {sorted(pending)[:workers]} died {failures} times in a row")
 
 
 def _ray(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> Results:
@@ -171,15 +171,15 @@ def _ray(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> R
     remote = ray.remote(max_retries=RETRIES, scheduling_strategy="SPREAD")(_on_one_thread)
     shared = ray.put(function)  # once a machine, not once a task
     pending: dict[Any, int] = {}
-    following = 0
-    while following < len(tasks) or pending:
-        while following < len(tasks) and len(pending) < workers:
-            pending[remote.remote(shared, *tasks[following])] = following
-            following += 1
-        for done in ray.wait(list(pending))[0]:
-            number = pending.pop(done)
+    next_number = 0
+    while next_number < len(tasks) or pending:
+        while next_number < len(tasks) and len(pending) < workers:
+            pending[remote.remote(shared, *tasks[next_number])] = next_number
+            next_number += 1
+        for future in ray.wait(list(pending))[0]:
+            number = pending.pop(future)
             try:
-                result = ray.get(done)
+                result = ray.get(future)
             except WorkerCrashedError as problem:
                 raise RuntimeError(f"the workers of task {number} died {RETRIES + 1} times in a row") from problem
             yield number, result
@@ -190,11 +190,11 @@ def _dask(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
     from distributed import Client, KilledWorker
     from distributed import as_completed as done_first
 
-    here = dask.config.get("scheduler-address", None) is None
+    local = dask.config.get("scheduler-address", None) is None
     try:
         client = Client.current()
     except ValueError:  # none yet; it stays to the end of this process
-        client = Client(n_workers=workers, threads_per_worker=1, dashboard_address=None) if here else Client()
+        client = Client(n_workers=workers, threads_per_worker=1, dashboard_address=None) if local else Client()
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"}):  # policies hold their networks
         # scattered data would be lost with a worker, results are not
         shared = client.submit(_identity, function, pure=False)

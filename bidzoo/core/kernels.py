@@ -46,9 +46,9 @@ compiling.find_cache()
 
 
 class _Thread(threading.local):
-    plain = False  # in a kernel that runs as plain Python: so do those it calls
-    checked = False  # plain Python is wanted
-    patient = True  # plain Python would do until the compiled form is there
+    plain = False  # a kernel runs as plain Python, and so do the kernels that it calls
+    checked = False  # all kernels are to run as plain Python (``in_plain_python``)
+    patient = True  # plain Python will do until the compiled form is there (not in ``when_compiled``)
 
 
 _thread = _Thread()
@@ -67,7 +67,7 @@ class Kernel:
         ours = function.__module__.startswith("bidzoo.")
         self.options = {**OPTIONS, "_nrt": not ours or bool(_MAKE_ARRAYS & {*function.__code__.co_names})}
         self.compiled = njit(cache=True, **self.options)(function)
-        self._plain, self._looked = plain, -LOOK_AGAIN
+        self._plain, self._last_look = plain, -LOOK_AGAIN
         self._run = self._as_python if config.DISABLE_JIT else self._first
         update_wrapper(self, function)
         if not config.DISABLE_JIT:
@@ -75,13 +75,13 @@ class Kernel:
 
     @cached_property
     def body(self) -> Body:
-        """What it is to kernels that call it."""
-        made = Body(self.compiled.py_func, self.options)
-        resolve = made.get_call_template  # a constant counts as a number, or numba would compile a form for each
-        made.get_call_template = lambda args, kws: resolve(
-            tuple(map(types.unliteral, args)), {name: types.unliteral(given) for name, given in kws.items()}
+        """The form that other kernels call."""
+        body = Body(self.compiled.py_func, self.options)
+        resolve = body.get_call_template  # a constant counts as a number, or numba would compile a form for each
+        body.get_call_template = lambda args, kws: resolve(
+            tuple(map(types.unliteral, args)), {name: types.unliteral(argument) for name, argument in kws.items()}
         )
-        return made
+        return body
 
     def __call__(self, *arguments: Any) -> Any:
         if _thread.plain:
@@ -92,7 +92,7 @@ class Kernel:
         return compiling.kernel_named, self.key
 
     def wait_for(self, *arguments: Any) -> bool:
-        """From now on compiled, if it was not; says so if a call with ``arguments`` has to wait for that."""
+        """Run compiled from now on, announced if a call with ``arguments`` has to wait; False if it did so before."""
         if self._run != self._first:
             return False
         compiling.announce(self, arguments)
@@ -100,48 +100,48 @@ class Kernel:
         return True
 
     def _first(self, *arguments: Any) -> Any:
-        """Compiled as soon as that can be had."""
+        """Run compiled as soon as the compiled form is there, and as plain Python until then."""
         if not (self._plain and _thread.patient):
             self.wait_for(*arguments)
-        elif (now := time.monotonic()) - self._looked >= LOOK_AGAIN:
-            self._looked = now
+        elif (now := time.monotonic()) - self._last_look >= LOOK_AGAIN:
+            self._last_look = now
             if compiling.ready(self, arguments):
                 self._run = self.compiled
         return (self.compiled if self._run is self.compiled else self._as_python)(*arguments)
 
     def _as_python(self, *arguments: Any) -> Any:
-        """As plain Python, with the answer of compiled code: numbers of Python, not of NumPy."""
+        """Run as plain Python, and return what compiled code returns: numbers of Python, not of NumPy."""
         _thread.plain = True
         try:
-            return _of_python(self.py_func(*map(_with_attributes, arguments)))
+            return _to_python(self.py_func(*map(_with_attributes, arguments)))
         finally:
             _thread.plain = False
 
 
-def _with_attributes(given: Any) -> Any:
-    """Records with fields as attributes, as compiled code sees them."""
-    if isinstance(given, np.ndarray) and given.dtype.names:
-        return given.view(np.recarray)
-    if isinstance(given, np.void):
-        return given.view(np.dtype((np.record, given.dtype)))
-    if isinstance(given, tuple) and hasattr(given, "_fields"):
-        return type(given)(*map(_with_attributes, given))
-    return given
+def _with_attributes(value: Any) -> Any:
+    """``value``, its records with fields as attributes, as compiled code sees them."""
+    if isinstance(value, np.ndarray) and value.dtype.names:
+        return value.view(np.recarray)
+    if isinstance(value, np.void):
+        return value.view(np.dtype((np.record, value.dtype)))
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(_with_attributes, value))
+    return value
 
 
-def _of_python(answer: Any) -> Any:
+def _to_python(value: Any) -> Any:
     """Numbers, alone or in a tuple, as compiled code gives them to Python."""
-    if isinstance(answer, np.number | np.bool_):
-        return answer.item()
-    if isinstance(answer, tuple):
-        values = map(_of_python, answer)
-        return type(answer)(*values) if hasattr(answer, "_fields") else tuple(values)
-    return answer
+    if isinstance(value, np.number | np.bool_):
+        return value.item()
+    if isinstance(value, tuple):
+        values = map(_to_python, value)
+        return type(value)(*values) if hasattr(value, "_fields") else tuple(values)
+    return value
 
 
 @contextmanager
 def when_compiled() -> Iterator[None]:
-    """In here kernels wait for their compiled form: the work would take minutes as plain Python."""
+    """Make kernels wait for their compiled form: the work would take minutes as plain Python."""
     before, _thread.patient = _thread.patient, False
     try:
         yield
@@ -151,7 +151,7 @@ def when_compiled() -> Iterator[None]:
 
 @contextmanager
 def in_plain_python() -> Iterator[None]:
-    """In here kernels run as plain Python, whose indices are checked."""
+    """Make kernels run as plain Python, where indices are checked."""
     before, _thread.checked = _thread.checked, True
     try:
         yield
@@ -160,11 +160,11 @@ def in_plain_python() -> Iterator[None]:
 
 
 def wait_always() -> None:
-    """From here on kernels wait in every thread: what runs now is long, or measured."""
+    """Make kernels of every thread wait for their compiled form from now on, for work that is long or measured."""
     _Thread.patient = False
 
 
-# in other kernels a kernel stands for its body
+# a kernel that another kernel calls is typed as its body
 typeof_impl.register(Kernel, lambda kernel, context: types.Dispatcher(kernel.body))
 
 
@@ -214,30 +214,30 @@ def without_padding(states: States) -> States:
     return clean
 
 
-def integers(name: str, given: ArrayLike, least: int, most: int) -> I64:
-    """``given`` as int64; ValueError names what is no integer, or the first that is not from ``least`` to ``most``."""
-    values = np.asarray(given)
+def integers(name: str, value: ArrayLike, least: int, most: int) -> I64:
+    """``value`` as int64; ValueError names what is no integer, or the first one not from ``least`` to ``most``."""
+    values = np.asarray(value)
     if values.size and values.dtype.kind not in "biu":
-        raise ValueError(f"{name} {given!r}: expected integers from {least} to {most}")
+        raise ValueError(f"{name} {value!r}: expected integers from {least} to {most}")
     if values.size and not least <= int(values.min()) <= int(values.max()) <= most:
-        wrong = next(value for value in values.ravel().tolist() if not least <= value <= most)
+        wrong = next(number for number in values.ravel().tolist() if not least <= number <= most)
         raise ValueError(f"{name} {wrong}: expected {least} ... {most}")
     return values.astype(np.int64)
 
 
-def column(name: str, given: ArrayLike, rows: int, least: int, most: int) -> I64:
-    """``integers``, one or one a row, as ``[rows]``; ValueError names another shape, too."""
-    values = integers(name, given, least, most)
+def column(name: str, value: ArrayLike, rows: int, least: int, most: int) -> I64:
+    """``integers`` of one number, or of one a row, as ``[rows]``; ValueError names any other shape, too."""
+    values = integers(name, value, least, most)
     if values.shape not in ((), (rows,)):
         raise ValueError(f"{name} of shape {values.shape}: expected one number, or [{rows}]")
     return np.ascontiguousarray(np.broadcast_to(values, rows))
 
 
 @row
-def assign_row(out: NDArray[Any], given: NDArray[Any]) -> None:
-    """``out[:] = given``, of one length, without an error: numba's takes seconds to compile, in every process."""
+def assign_row(out: NDArray[Any], values: NDArray[Any]) -> None:
+    """``out[:] = values``, of one length, without an error: numba's takes seconds to compile, in every process."""
     for i in range(len(out)):
-        out[i] = given[i]
+        out[i] = values[i]
 
 
 # SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators").

@@ -25,8 +25,8 @@ class Field:
     @classmethod
     def of(cls, name: str, meaning: str, *labels: Iterable[object]) -> "Field":
         """One entry for each combination of ``labels``, the last varying fastest."""
-        named = tuple(" ".join(map(str, words)) for words in product(*labels))
-        return cls(name, len(named), meaning, named)
+        entries = tuple(" ".join(map(str, words)) for words in product(*labels))
+        return cls(name, len(entries), meaning, entries)
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,11 +45,11 @@ class Layout:
 
     def start(self, name: str) -> int:
         """Index of the first entry of ``name``."""
-        at = 0
+        offset = 0
         for field in self.fields:
             if field.name == name:
-                return at
-            at += field.size
+                return offset
+            offset += field.size
         raise KeyError(f"no field {name!r}; choose from {', '.join(f.name for f in self.fields)}")
 
     def split(self, vector: NDArray[Any]) -> dict[str, NDArray[Any]]:
@@ -67,7 +67,7 @@ class Layout:
         return self.split(np.asarray(vector))
 
     def label(self, index: int) -> str:
-        """What entry ``index`` stands for, e.g. ``hand[AS]``."""
+        """The name of entry ``index``, e.g. ``hand[AS]``."""
         for field in self.fields:
             if index < field.size:
                 return f"{field.name}[{field.labels[index] if field.labels else index}]"
@@ -78,8 +78,8 @@ class Layout:
         """The non-zero entries of one ``vector``, a line a field."""
         lines = []
         for field, part in zip(self.fields, self.split(vector).values(), strict=True):
-            on = [field.labels[i] if field.labels else str(i) for i in np.flatnonzero(part)]
-            lines.append(f"{field.name}: {' '.join(on) or '-'}")
+            entries = [field.labels[i] if field.labels else str(i) for i in np.flatnonzero(part)]
+            lines.append(f"{field.name}: {' '.join(entries) or '-'}")
         return "\n".join(lines)
 
     def markdown(self) -> str:

@@ -23,11 +23,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 # ---- names ---------------------------------------------------------------------------------
 
 
-def choose_from(name: Any, known: Iterable[str]) -> str:
-    """What to say of a wrong ``name``: ``"did you mean 'bis'? choose from ..."``, the nearest only if one is near."""
+def choose_from(name: Any, choices: Iterable[str]) -> str:
+    """End of an error on a wrong ``name``: ``"did you mean 'bis'? choose from ..."``, the nearest if there is one."""
     from difflib import get_close_matches
 
-    names = [str(one) for one in known]
+    names = [str(choice) for choice in choices]
     near = get_close_matches(str(name).lower(), names, 1)
     return f"{f'did you mean {near[0]!r}? ' if near else ''}choose from {', '.join(names) or 'none'}"
 
@@ -44,41 +44,38 @@ def takes(kind: type) -> Callable[[F], F]:
 
 def options_of(function: Callable[..., Any]) -> dict[str, Any] | None:
     """Names and defaults of what ``function`` takes by name (``Parameter.empty``: none); None if it takes any name."""
-    named = signature(function).parameters.values()
-    given = {one.name: one.default for one in named if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)}
-    if all(one.kind is not one.VAR_KEYWORD for one in named):
-        return given
+    parameters = signature(function).parameters.values()
+    defaults = {p.name: p.default for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
+    if all(p.kind is not p.VAR_KEYWORD for p in parameters):
+        return defaults
     kind = getattr(function, "takes", None)
     if kind is None:
         return None
-    more = {f.name: Parameter.empty if f.default is MISSING else f.default for f in fields(kind)}
-    return {name: default for name, default in given.items() if name not in more} | more
+    option_fields = {f.name: Parameter.empty if f.default is MISSING else f.default for f in fields(kind)}
+    return {name: default for name, default in defaults.items() if name not in option_fields} | option_fields
 
 
-def check_names(what: str, function: Callable[..., Any], given: Iterable[str]) -> None:
-    """TypeError for the first of ``given`` that is no option of ``function``; names the nearest and the choices."""
-    known = options_of(function)
-    for name in given:
-        if known is not None and name not in known:
-            raise TypeError(f"{what} has no option {name!r}; {choose_from(name, known)}")
+def check_names(owner: str, function: Callable[..., Any], names: Iterable[str]) -> None:
+    """TypeError for the first of ``names`` that is no option of ``function``, said of ``owner``; names the choices."""
+    choices = options_of(function)
+    for name in names:
+        if choices is not None and name not in choices:
+            raise TypeError(f"{owner} has no option {name!r}; {choose_from(name, choices)}")
 
 
-def is_plain(thing: Any) -> bool:
-    """A function that cannot be called without two arguments, observation and mask: what may stand for a policy."""
-    if isclass(thing) or not callable(thing) or hasattr(thing, "act"):
+def is_plain(value: Any) -> bool:
+    """Return whether ``value`` is a function of two required arguments, observation and mask: it may be a policy."""
+    if isclass(value) or not callable(value) or hasattr(value, "act"):
         return False
-    named = signature(thing).parameters.values()
-    return (
-        sum(one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in named)
-        == 2
-    )
+    parameters = signature(value).parameters.values()
+    return sum(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters) == 2
 
 
 # ---- values --------------------------------------------------------------------------------
 
 
 class Range(NamedTuple):
-    """Both ends count."""
+    """Numbers from ``least`` to ``most``, both included."""
 
     least: float
     most: float = math.inf
@@ -91,7 +88,7 @@ class Range(NamedTuple):
 
 
 class Length(NamedTuple):
-    """Of a list or a text; both ends count."""
+    """Lengths of a list or a text from ``least`` to ``most``, both included."""
 
     least: int
     most: float = math.inf
@@ -120,7 +117,7 @@ Weight = Annotated[float, Range(0)]  # and a rate: what cannot be negative
 
 
 def is_whole(value: Any, least: float = -math.inf, most: float = math.inf) -> bool:
-    """An integer from ``least`` to ``most``, Python's or NumPy's; a truth value is none."""
+    """Return whether ``value`` is an integer from ``least`` to ``most``, Python's or NumPy's; a truth value is none."""
     return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
 
 
@@ -156,8 +153,8 @@ def expected(kind: Any) -> str:
     """The values of a type in words; empty where every value goes."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        what, comma, each = expected(arguments[0]).partition(", each")
-        return f"{what} {arguments[1]}{comma}{each}"
+        words, comma, each = expected(arguments[0]).partition(", each")
+        return f"{words} {arguments[1]}{comma}{each}"
     if origin is Literal:
         return " or ".join(map(repr, arguments))
     if origin in (Union, UnionType):
@@ -170,16 +167,16 @@ def expected(kind: Any) -> str:
 
 
 def fits(kind: Any, value: Any) -> bool:
-    """``value`` is one of ``kind``."""
+    """Return whether ``value`` is of the type ``kind`` and within its range."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return fits(arguments[0], value) and value in arguments[1]
     if origin is Literal:
-        return any(type(value) is type(one) and value == one for one in arguments)
+        return any(type(value) is type(literal) and value == literal for literal in arguments)
     if origin in (Union, UnionType):
-        return any(fits(one, value) for one in arguments)
+        return any(fits(member, value) for member in arguments)
     if origin in (tuple, list):
-        return isinstance(value, origin) and all(fits(arguments[0], one) for one in value)
+        return isinstance(value, origin) and all(fits(arguments[0], item) for item in value)
     if kind is int:
         return is_whole(value)
     if kind is float:

@@ -80,12 +80,12 @@ def _check_depth(text: str) -> None:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    value = dict(pairs)
+    if len(value) < len(pairs):
         names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"field {shown(twice)} twice in one object")
-    return found
+        duplicate = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"field {shown(duplicate)} twice in one object")
+    return value
 
 
 def _integer(text: str) -> int:
@@ -109,30 +109,32 @@ def parse(kind: Any, value: Any, where: str | Path) -> Any:
     """``value`` of ``json_value`` as one of ``kind``; ValueError names the field, what it is and what is expected."""
     try:
         return _parse(kind, value, "")
-    except _WrongError as wrong:
-        place = f"{where}: {wrong.path}" if wrong.path else where
-        raise ValueError(f"{place}: {shortened(wrong.fault)}") from wrong
+    except _WrongError as error:
+        place = f"{where}: {error.path}" if error.path else where
+        raise ValueError(f"{place}: {shortened(error.fault)}") from error
 
 
-def _not(kind: Any, value: Any, path: str) -> _WrongError:
+def _mismatch(kind: Any, value: Any, path: str) -> _WrongError:
     return _WrongError(path, f"{shown(value)}, expected {expected(kind) or 'a value'}")
 
 
 def _parse(kind: Any, value: Any, path: str) -> Any:
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated and get_origin(arguments[0]) is not None:
-        found = _parse(arguments[0], value, path)
-        if found not in arguments[1]:
-            raise _not(kind, value, path)
-        return found
+        result = _parse(arguments[0], value, path)
+        if result not in arguments[1]:
+            raise _mismatch(kind, value, path)
+        return result
     if origin in (Union, UnionType) and any(map(_has_parts, arguments)):
         return _one_of(arguments, kind, value, path)
     if origin in (list, tuple):
         if not isinstance(value, list):
-            raise _not(kind, value, path)
-        return origin(_parse(arguments[0], one, f"{path}[{place}]") for place, one in enumerate(value))
+            raise _mismatch(kind, value, path)
+        return origin(_parse(arguments[0], item, f"{path}[{index}]") for index, item in enumerate(value))
     if origin is dict:
-        return {name: _parse(arguments[1], one, _at(path, name)) for name, one in _dict(value, kind, path).items()}
+        return {
+            name: _parse(arguments[1], item, _field_path(path, name)) for name, item in _dict(value, kind, path).items()
+        }
     if is_typeddict(kind):
         return _fields(get_type_hints(kind, include_extras=True), _dict(value, kind, path), path)
     if isinstance(kind, Mapping):
@@ -140,7 +142,7 @@ def _parse(kind: Any, value: Any, path: str) -> Any:
     if _is_record(kind):
         return _record(kind, _dict(value, kind, path), path)
     if not fits(kind, value):
-        raise _not(kind, value, path)
+        raise _mismatch(kind, value, path)
     return value
 
 
@@ -150,17 +152,17 @@ def _has_parts(kind: Any) -> bool:
 
 
 def _one_of(kinds: tuple[Any, ...], kind: Any, value: Any, path: str) -> Any:
-    """The first of ``kinds`` that ``value`` is; the fault of the only one with parts if it has parts."""
-    wrongs = []
-    for one in kinds:
+    """``value`` as the first of ``kinds`` that it fits; one with parts gets the error of the only kind with parts."""
+    errors = []
+    for choice in kinds:
         try:
-            return _parse(one, value, path)
-        except _WrongError as wrong:
-            wrongs.append((one, wrong))
-    of_parts = [wrong for one, wrong in wrongs if _has_parts(one)]
-    if isinstance(value, dict | list) and len(of_parts) == 1 and of_parts[0].path != path:
-        raise of_parts[0]
-    raise _not(kind, value, path)
+            return _parse(choice, value, path)
+        except _WrongError as error:
+            errors.append((choice, error))
+    part_errors = [error for choice, error in errors if _has_parts(choice)]
+    if isinstance(value, dict | list) and len(part_errors) == 1 and part_errors[0].path != path:
+        raise part_errors[0]
+    raise _mismatch(kind, value, path)
 
 
 def _is_record(kind: Any) -> bool:
@@ -169,22 +171,22 @@ def _is_record(kind: Any) -> bool:
 
 def _dict(value: Any, kind: Any, path: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise _not(kind, value, path)
+        raise _mismatch(kind, value, path)
     return value
 
 
-def _at(path: str, name: str) -> str:
+def _field_path(path: str, name: str) -> str:
     name = name if name.isidentifier() and len(name) <= _short.maxstring else shown(name)
     return f"{path}.{name}" if path else name
 
 
 def _fields(kinds: Mapping[str, Any], value: dict[str, Any], path: str) -> dict[str, Any]:
     for name in sorted(value.keys() - kinds.keys()):
-        raise _WrongError(_at(path, name), f"unknown field, expected {', '.join(kinds)}")
+        raise _WrongError(_field_path(path, name), f"unknown field, expected {', '.join(kinds)}")
     for name, kind in kinds.items():
         if name not in value and get_origin(kind) is not NotRequired:
-            raise _WrongError(_at(path, name), f"missing, expected {expected(kind) or 'a value'}")
-    return {name: _parse(_plain(kinds[name]), one, _at(path, name)) for name, one in value.items()}
+            raise _WrongError(_field_path(path, name), f"missing, expected {expected(kind) or 'a value'}")
+    return {name: _parse(_plain(kinds[name]), item, _field_path(path, name)) for name, item in value.items()}
 
 
 def _plain(kind: Any) -> Any:
@@ -198,10 +200,10 @@ def _record(kind: Any, value: dict[str, Any], path: str) -> Any:
         if is_dataclass(kind)
         else set(kind._field_defaults)
     )
-    found = _fields(
+    values = _fields(
         {name: NotRequired[kinds[name]] if name in optional else kinds[name] for name in kinds}, value, path
     )
     try:
-        return kind(**found)
+        return kind(**values)
     except ValueError as problem:
         raise _WrongError(path, str(problem)) from problem

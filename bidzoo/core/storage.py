@@ -46,26 +46,28 @@ def _named(path: Path) -> Iterator[None]:
 
 
 def check_writable(path: Path, folder: bool = False) -> None:
-    """Whether a file, or files in a ``folder``, can be written at ``path``; nothing of the trial stays.
+    """Check that a file, or files in a ``folder``, can be written at ``path``; the trial leaves nothing behind.
 
     Raises:
         OSError, ValueError: they cannot; names ``path``.
     """
     with _named(path):
         if path.exists() and not (path.is_dir() if folder else path.is_file()):
-            found = "a folder" if path.is_dir() else "a file" if path.is_file() else "a device"
-            raise ValueError(f"{path}: {found}, expected {'a folder' if folder else 'a file'} to write")
-        near = path if folder else path.parent
-        while not near.exists():
-            near = near.parent
-        tempfile.TemporaryFile(dir=near).close()
+            kind = "a folder" if path.is_dir() else "a file" if path.is_file() else "a device"
+            raise ValueError(f"{path}: {kind}, expected {'a folder' if folder else 'a file'} to write")
+        directory = path if folder else path.parent
+        while not directory.exists():
+            directory = directory.parent
+        tempfile.TemporaryFile(dir=directory).close()
 
 
 def replace_file(path: Path, content: bytes | Callable[[IO[bytes]], object]) -> None:
-    """Write ``content``, or what it writes, to ``path``, whole or not at all: to a file beside it, then renamed.
+    """Write ``content`` to ``path``, whole or not at all: to a file beside it, which is then renamed.
+
+    A function as ``content`` is called with the open file.
 
     Raises:
-        OSError: that failed; names ``path``, and the temporary file that has the content if it fits elsewhere.
+        OSError: it cannot be written; names ``path``, and the temporary file that has the content if it fits elsewhere.
     """
     try:
         with _named(path):
@@ -78,8 +80,8 @@ def replace_file(path: Path, content: bytes | Callable[[IO[bytes]], object]) -> 
             _sync_folder(path.parent)
     except OSError as problem:
         try:
-            with _new_file(content, prefix=f"{path.stem}-", suffix=path.suffix) as kept:
-                text = f"{problem.strerror or problem}; what was to be written is in {kept}"
+            with _new_file(content, prefix=f"{path.stem}-", suffix=path.suffix) as backup:
+                text = f"{problem.strerror or problem}; what was to be written is in {backup}"
         except OSError:
             raise problem from problem.__cause__
         raise OSError(problem.errno, text, str(path)) from problem
@@ -87,7 +89,7 @@ def replace_file(path: Path, content: bytes | Callable[[IO[bytes]], object]) -> 
 
 @contextmanager
 def _new_file(content: bytes | Callable[[IO[bytes]], object], **place: Any) -> Iterator[str]:
-    """Path of a new file with ``content``, on disk; it goes with an error in here."""
+    """Path of a new file with ``content``, on disk; an error in here removes it."""
     handle, name = tempfile.mkstemp(**place)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -104,7 +106,7 @@ def _new_file(content: bytes | Callable[[IO[bytes]], object], **place: Any) -> I
 
 
 def _sync_folder(folder: Path) -> None:
-    """What was renamed and removed in ``folder`` stays so when the power fails."""
+    """Make what was renamed and removed in ``folder`` stay so when the power fails."""
     if sys.platform == "win32":
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -115,9 +117,9 @@ def _sync_folder(folder: Path) -> None:
 
 
 def sweep(path: Path) -> None:
-    """Remove what killed calls of ``replace_file`` left of ``path``; for one who works on it alone."""
-    for left in path.parent.glob(f".{glob.escape(path.name)}.????????"):
-        left.unlink(missing_ok=True)
+    """Remove what killed calls of ``replace_file`` left of ``path``; only while no other process writes it."""
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.????????"):
+        leftover.unlink(missing_ok=True)
 
 
 # ---- by one process at a time ------------------------------------------------------------
@@ -126,29 +128,29 @@ _FAR = 1 << 30  # the byte that is locked on Windows, where nobody may read what
 
 
 class Lock:
-    """Work on ``path`` by this process alone; it says so in a file beside it, which goes with the lock.
+    """A claim to write ``path`` alone, held by this process; a file beside it says so until the lock is released.
 
     Raises:
         ValueError: another one has it; names process, machine and command.
     """
 
     def __init__(self, path: Path) -> None:
-        beside = path.with_name(f"{path.name}.lock")
+        lock_path = path.with_name(f"{path.name}.lock")
         while True:
             with _named(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
-                file = open(beside, "a+b", buffering=0)  # noqa: SIM115  closed by release()
+                file = open(lock_path, "a+b", buffering=0)  # noqa: SIM115  closed by release()
             if not _claim(file):
                 file.seek(0)
                 holder = file.read().decode(errors="replace")
                 file.close()
                 raise ValueError(f"{path}: already being written, by {holder or 'another process'}")
-            if sys.platform == "win32" or _is_at(file, beside):
+            if sys.platform == "win32" or _is_at(file, lock_path):
                 break
             file.close()  # removed by its holder meanwhile
         file.truncate(0)
         file.write(f"process {os.getpid()} on {platform.node()}: {shlex.join(sys.argv)}"[:300].encode())
-        self.release = weakref.finalize(self, _release, file, beside, os.getpid())
+        self.release = weakref.finalize(self, _release, file, lock_path, os.getpid())
 
 
 def _claim(file: FileIO) -> bool:
@@ -170,10 +172,10 @@ def _is_at(file: FileIO, path: Path) -> bool:
         return False
 
 
-def _release(file: FileIO, beside: Path, process: int) -> None:
+def _release(file: FileIO, lock_path: Path, process: int) -> None:
     if process == os.getpid():  # a forked child leaves it to its parent
         with suppress(OSError):  # on Windows it stays while it is open
-            beside.unlink()
+            lock_path.unlink()
     file.close()
 
 
@@ -183,12 +185,12 @@ _SUM = 4  # bytes of a CRC-32
 
 
 def _append(file: FileIO, content: bytes) -> None:
-    """``content`` behind what ``file`` holds, on disk when this returns; after an error nothing of it."""
+    """Write ``content`` at the end of ``file``, on disk when this returns; after an error nothing of it is there."""
     end = file.seek(0, os.SEEK_END)
     try:
-        left = memoryview(content)
-        while left:
-            left = left[file.write(left) :]
+        rest = memoryview(content)
+        while rest:
+            rest = rest[file.write(rest) :]
         os.fsync(file.fileno())
     except BaseException:
         with suppress(OSError):
@@ -197,7 +199,7 @@ def _append(file: FileIO, content: bytes) -> None:
 
 
 def append_file(path: Path, content: bytes) -> None:
-    """``content`` at the end of ``path``, on disk when this returns; after an error nothing of it."""
+    """Write ``content`` at the end of ``path``, on disk when this returns; after an error nothing of it is there."""
     with open(path, "ab", buffering=0) as file:
         _append(file, content)
 
@@ -253,9 +255,9 @@ class Journal(Closing):
         lines = b"".join(record.tobytes() + zlib.crc32(record.tobytes()).to_bytes(_SUM, "little") for record in records)
         with self._turn():
             end = self._file.seek(0, 2)
-            torn = (end - len(self._header)) % (self.size + _SUM)
-            if torn:
-                self._file.truncate(end - torn)
+            torn_bytes = (end - len(self._header)) % (self.size + _SUM)
+            if torn_bytes:
+                self._file.truncate(end - torn_bytes)
             _append(self._file, lines)
 
     def close(self) -> None:
@@ -265,7 +267,7 @@ class Journal(Closing):
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
-        """Nobody else writes meanwhile."""
+        """Keep other processes from writing meanwhile."""
         if self._lock or sys.platform == "win32":
             yield
             return
@@ -277,12 +279,12 @@ class Journal(Closing):
 
     def _check_header(self) -> None:
         self._file.seek(0)
-        found = self._file.read(len(self._header))
-        if found == self._header:
+        header = self._file.read(len(self._header))
+        if header == self._header:
             return
-        if not self._header.startswith(found):
+        if not self._header.startswith(header):
             raise ValueError(
-                f"{self.path}: header: {found.splitlines()[0][:200]!r}, expected {self._header.strip().decode()!r}"
+                f"{self.path}: header: {header.splitlines()[0][:200]!r}, expected {self._header.strip().decode()!r}"
             )
         self._file.truncate(0)  # killed while it wrote the header
         _append(self._file, self._header)
@@ -292,14 +294,14 @@ class Journal(Closing):
         self._file.seek(len(self._header))
         content, width = self._file.read(), self.size + _SUM
         lines = np.frombuffer(content, np.uint8, len(content) // width * width).reshape(-1, width)
-        good = 0
+        count = 0
         for line in lines:
             if zlib.crc32(line[: self.size].tobytes()) != int.from_bytes(line[self.size :].tobytes(), "little"):
                 break
-            good += 1
-        if good * width < len(content):
-            self._file.truncate(len(self._header) + good * width)
-        return lines[:good, : self.size].copy()
+            count += 1
+        if count * width < len(content):
+            self._file.truncate(len(self._header) + count * width)
+        return lines[:count, : self.size].copy()
 
 
 class Lines:
@@ -322,7 +324,7 @@ class Lines:
             raise
 
     def append(self, line: bytes) -> None:
-        """One more line; on disk when this returns."""
+        """Add ``line``; on disk when this returns."""
         if self._file.seek(0, os.SEEK_END) != self._end:
             self._file.truncate(self._end)
         _append(self._file, line + b"\n")
@@ -352,7 +354,7 @@ class Ledger(Closing, Generic[Job, Outcome]):
         self.path = None if path is None else Path(path)
         self.done: dict[Job, Outcome] = {}
         self._lines = None if self.path is None else Lines(self.path)
-        self._place: dict[Job, int] = {}  # line of a job
+        self._line_numbers: dict[Job, int] = {}
         try:
             for number, line in enumerate(self._lines.at_opening if self._lines else (), 1):
                 self._read(line, number, {"job": _kinds(job), "outcome": _kinds(outcome)}, job, outcome)
@@ -366,14 +368,14 @@ class Ledger(Closing, Generic[Job, Outcome]):
             entry = parse(kinds, json_value(line, where), where)
         except ValueError as problem:
             raise ValueError(f"{problem}: not a finished job; without the line it is done again") from problem
-        done = job(**entry["job"])
-        if done in self.done:
-            raise ValueError(f"{where}: the job of line {self._place[done]} again, expected it once")
-        self.done[done], self._place[done] = outcome(**entry["outcome"]), number
+        key = job(**entry["job"])
+        if key in self.done:
+            raise ValueError(f"{where}: the job of line {self._line_numbers[key]} again, expected it once")
+        self.done[key], self._line_numbers[key] = outcome(**entry["outcome"]), number
 
     def where(self, job: Job) -> str:
         """File and line of a job that was there when the ledger was opened."""
-        return f"{self.path}, line {self._place[job]}" if job in self._place else str(self.path)
+        return f"{self.path}, line {self._line_numbers[job]}" if job in self._line_numbers else str(self.path)
 
     def add(self, job: Job, outcome: Outcome) -> None:
         """Keep ``outcome``; on disk when this returns."""
@@ -388,5 +390,5 @@ class Ledger(Closing, Generic[Job, Outcome]):
 
 
 def _kinds(record: type[Any]) -> dict[str, Any]:
-    """Its fields, none of which may be missing."""
+    """The types of its fields, none of which may be missing."""
     return get_type_hints(record, include_extras=True)

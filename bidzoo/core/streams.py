@@ -35,7 +35,7 @@ def _uniform(start: int, stop: int, keys: U64, out: F64) -> None:
 
 
 def random_seed() -> int:
-    """A seed where nobody gave one."""
+    """A random seed, for where none is given."""
     return int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
 
 

@@ -1,8 +1,8 @@
 """Rows of a batch on several cores: one small pool of threads for all kernels.
 
 Kernels release Python's lock, so threads of Python serve. The pool sleeps between batches, is made anew in a forked
-child, and leaves to the caller what would be done before the others are awake, by what a row of that kernel took
-last. Results are the same for any number of threads: a row depends on nothing but itself.
+child, and leaves to the caller a batch that would be done before the others are awake, by the time that a row of that
+kernel took last. Results are the same for any number of threads: a row depends on nothing but itself.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Any
 
 VARIABLE = "BIDZOO_THREADS"
-FEW = 256  # rows that are never shared
+FEW = 256  # batches of fewer rows are never shared
 WAKING = 5e-5  # seconds until the others are at work and the caller has heard of their end
 _ALIGN = 64  # a thread's first row is a multiple: no two threads write to one cache line of a byte a row
 
@@ -72,18 +72,18 @@ def spread(kernel: Callable[..., None], rows: int, arguments: tuple[Any, ...]) -
     if rows < FEW or threads == 1:
         kernel(0, rows, *arguments)
         return
-    size, others = rows, []
+    size, futures = rows, []
     if _paces.get(kernel, 1.0) * rows * (threads - 1) / threads > WAKING:
         size = -(-rows // threads)
         size += -size % _ALIGN
         pool = _pool  # another thread may forget it meanwhile
         if pool is None:
             pool = _pool = ThreadPoolExecutor(threads - 1, "bidzoo")
-        others = [pool.submit(kernel, start, min(rows, start + size), *arguments) for start in range(size, rows, size)]
-    began = perf_counter()
+        futures = [pool.submit(kernel, start, min(rows, start + size), *arguments) for start in range(size, rows, size)]
+    start_time = perf_counter()
     try:
         kernel(0, min(rows, size), *arguments)
-        _paces[kernel] = (perf_counter() - began) / min(rows, size)
+        _paces[kernel] = (perf_counter() - start_time) / min(rows, size)
     finally:
-        for other in others:
-            other.result()
+        for future in futures:
+            future.result()

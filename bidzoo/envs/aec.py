@@ -34,7 +34,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         class raw_env(TableEnv, id="comm_v0", rules=Comm): ...
 
     Args:
-        options: of the rules.
+        options: those of the rules, see the game's page.
         render_mode: None, ``"ansi"``, ``"svg"`` or ``"rgb_array"``: what ``render()`` gives. ``"human"`` shows the
             table after every ``reset`` and ``step`` (see ``bidzoo.envs.render.Screen``).
         illegal_action: ``"terminate"`` ends the episode (the offender and its allies get the game's lowest
@@ -91,7 +91,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
 
     def _show(self, states: States, out: Buffers) -> None:
         self._states, self._out = states, out
-        self._one_mask, self._one_observation = out.mask[0], out.observation[0]  # parts of the buffers, not copies
+        self._mask, self._observation = out.mask[0], out.observation[0]  # views of the buffers, not copies
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -112,10 +112,10 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal the next board (see the class); bad option values raise ValueError and leave the table as it was."""
-        fixed = dict(self.game.options(options or {}))
-        board = int(fixed.pop("board", self._board + 1 if seed is None else 0))
+        reset_options = dict(self.game.options(options or {}))
+        board = int(reset_options.pop("board", self._board + 1 if seed is None else 0))
         new_seed = self._seed if seed is None else checked_seed(seed)
-        states, out = self.game.start(board, new_seed, fixed)
+        states, out = self.game.start(board, new_seed, reset_options)
         self._seed, self._board = new_seed, board
         self._show(states, out)
         self.agents = self.possible_agents[:]
@@ -137,13 +137,13 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         if self.terminations[agent]:
             self._was_dead_step(action)
             return
-        chosen = action_index(agent, action, self.game.num_actions)
-        if not self._one_mask[chosen]:
-            self._illegal(agent, chosen)
+        number = action_index(agent, action, self.game.num_actions)
+        if not self._mask[number]:
+            self._illegal(agent, number)
             return
         self._cumulative_rewards[agent] = 0.0
         out = self._out
-        self.game.step_one(self._states, chosen, out)
+        self.game.step_one(self._states, number, out)
         if out.over[0]:
             self._finish({a: float(out.reward[0, p]) for a, p in self._number.items()})
         else:
@@ -152,7 +152,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
             self.render()
 
     def _illegal(self, agent: str, action: int) -> None:
-        legal = " ".join(self.game.action_text(int(a)) for a in np.flatnonzero(self._one_mask))
+        legal = " ".join(self.game.action_text(int(a)) for a in np.flatnonzero(self._mask))
         text = f"illegal action {action} ({self.game.action_text(action)}) by {agent}; legal: {legal}"
         if self.illegal_action == "raise":
             raise ValueError(text)
@@ -160,10 +160,10 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
 
         EnvLogger.warn_on_illegal_move()
         self._cumulative_rewards[agent] = 0.0
-        lost = self.game.allies(self._number[agent])
+        allies = self.game.allies(self._number[agent])
         worst = float(self.game.reward_range[0])
-        self._one_mask[:] = 0
-        self._finish({a: worst if p in lost else 0.0 for a, p in self._number.items()})
+        self._mask[:] = 0
+        self._finish({a: worst if p in allies else 0.0 for a, p in self._number.items()})
 
     def _finish(self, rewards: dict[str, float]) -> None:
         self.rewards = rewards
@@ -174,18 +174,18 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
     def observe(self, agent: str) -> dict[str, Any]:
         """Fresh ``observation`` int8 ``[F]`` and ``action_mask`` int8 ``[A]``, all 0 if ``agent`` is not to act."""
         if agent == self.agent_selection and not self.terminations.get(agent, True):
-            return {"observation": self._one_observation.copy(), "action_mask": self._one_mask.copy()}
-        out = np.empty_like(self._one_observation)
+            return {"observation": self._observation.copy(), "action_mask": self._mask.copy()}
+        out = np.empty_like(self._observation)
         self.game.observe(self._states, 0, self._player(agent), out)
-        return {"observation": out, "action_mask": np.zeros_like(self._one_mask)}
+        return {"observation": out, "action_mask": np.zeros_like(self._mask)}
 
     @property
     def infos(self) -> dict[str, dict[str, Any]]:
         """The action mask again, where some libraries look for it; made afresh after every step."""
         if self._infos is None:
-            masks = np.zeros((len(self.possible_agents), len(self._one_mask)), np.int8)
+            masks = np.zeros((len(self.possible_agents), len(self._mask)), np.int8)
             if not self.terminations.get(self.agent_selection, True):
-                masks[self._number[self.agent_selection]] = self._one_mask
+                masks[self._number[self.agent_selection]] = self._mask
             self._infos = {agent: {"action_mask": masks[self._number[agent]]} for agent in self.agents}
         return self._infos
 
@@ -219,7 +219,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         return self.game.state_encoder(self._states)[0]
 
     def view(self, agent: str) -> States:
-        """What ``agent`` knows, as the views ``[1]`` that a policy takes; after ``reset()``."""
+        """The view of ``agent``, as the array ``[1]`` that a policy takes; after ``reset()``."""
         self._need_reset("view")
         return self.game.view_of(self._states, np.array([self._player(agent)]))
 
@@ -233,7 +233,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
             raise AttributeError(f"{method}() cannot be called before reset()")
 
     def ask(self, policy: "Agent") -> int:
-        """What ``policy`` would do for ``agent_selection``: ``env.step(env.ask(policy))``.
+        """The action of ``policy`` for ``agent_selection``: ``env.step(env.ask(policy))``.
 
         Its random numbers are those of ``(seed, board, turn)``, as in a match of that seed. A plain function is given
         observation and mask.
@@ -253,13 +253,13 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         agent, states = self.agent_selection, self._states
         name = getattr(policy, "name", getattr(policy, "__name__", "the policy"))
         if not hasattr(policy, "act"):
-            seen = self.observe(agent)
-            chosen: Any = [policy(seen["observation"], seen["action_mask"])]
+            observation = self.observe(agent)
+            answer: Any = [policy(observation["observation"], observation["action_mask"])]
         else:
             rng = Streams.at(self._seed, states["board"], self.game.clock(states))
             with asking(name, self.game):
-                chosen = policy.act(self.view(agent), self._out.mask, rng)
-        return int(legal_actions(name, chosen, self._out.mask, states["board"])[0])
+                answer = policy.act(self.view(agent), self._out.mask, rng)
+        return int(legal_actions(name, answer, self._out.mask, states["board"])[0])
 
     def render(self) -> Any:
         """The whole table as ``render_mode`` says: text, SVG document, pixels uint8 ``[H, W, 3]``; None if shown."""
@@ -283,18 +283,18 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         return f"<AEC environment {repr(self.game)[1:]}"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the whole table, whose turn it is or the rewards."""
+        """The HTML that a notebook shows: the whole table, and whose turn it is or the rewards."""
         if self._board < 0:
             return f"<p>{escape(repr(self))}, before <code>reset()</code></p>"
         if any(self.terminations.values()):
-            now = "rewards " + ", ".join(f"{agent} {reward:g}" for agent, reward in self.rewards.items())
+            status = "rewards " + ", ".join(f"{agent} {reward:g}" for agent, reward in self.rewards.items())
         else:
-            now = f"{self.agent_selection} is to act"
-        where = f"{self}, seed {self._seed}, board {self._board}"
-        return f"{self.game.svg(self._states[0])}\n<p>{where}: {now}</p>"
+            status = f"{self.agent_selection} is to act"
+        heading = f"{self}, seed {self._seed}, board {self._board}"
+        return f"{self.game.svg(self._states[0])}\n<p>{heading}: {status}</p>"
 
 
 def _signature(rules: Callable[..., Game]) -> Signature:
-    """What an environment takes: the options of ``rules``, then its own."""
-    named = [*signature(rules).parameters.values(), *list(signature(TableEnv.__init__).parameters.values())[1:-1]]
-    return Signature([option.replace(kind=Parameter.KEYWORD_ONLY) for option in named])
+    """The signature of an environment: the options of ``rules``, then its own."""
+    parameters = [*signature(rules).parameters.values(), *list(signature(TableEnv.__init__).parameters.values())[1:-1]]
+    return Signature([parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in parameters])

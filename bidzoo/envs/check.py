@@ -1,7 +1,7 @@
-"""Whether a game keeps what its forms rely on: seeded tables played as plain Python, where every index is checked.
+"""Check that a game keeps to what its forms rely on: seeded tables played as plain Python, which checks every index.
 
 Compiled kernels check nothing: a rule that writes beyond an array, or that never ends, would damage the memory of the
-process. ``check`` finds that and the other slips of rules first, and names the first one.
+process. ``check`` finds that and other slips of rules before, and names the first one.
 """
 
 import math
@@ -19,10 +19,10 @@ from bidzoo.core.options import fits, whole
 from bidzoo.core.streams import checked_seed
 from bidzoo.envs.game import Buffers, Game
 
-TURNS = 2_000  # of all tables, unless it is said how many there are
+TURNS = 2_000  # of all tables together, where ``tables`` is not given
 QUICK = 20_000  # actions that a quick check looks at, legal or not: some ten milliseconds
 LARGEST = float(np.finfo(np.float32).max)  # of a reward
-UNWRITTEN = 77  # what stands in buffers before a rule writes
+UNWRITTEN = 77  # in buffers before a rule writes
 
 
 def check(game: Game, tables: int | None = None, seed: int = 0) -> None:
@@ -44,8 +44,8 @@ def check(game: Game, tables: int | None = None, seed: int = 0) -> None:
 
 
 def check_quickly(game: Game) -> None:
-    """``check`` of one to eight boards, as many as take some ten milliseconds; an encoder of one's own is left out."""
-    game = getattr(game, "_given", game)
+    """``check`` of one to eight boards, as many as take some ten milliseconds; the user's own encoder is left out."""
+    game = getattr(game, "_base", game)
     check(game, max(1, min(8, QUICK // (game.num_actions * game.max_turns))))
 
 
@@ -63,20 +63,20 @@ def check_reward_range(name: str, reward_range: Any) -> None:
 def within(reward: Any, reward_range: tuple[float, float]) -> bool:
     """All of ``reward`` is in the range, as float32, the type in which it is shown; NaN is not."""
     low, high = np.array(reward_range, np.float32)
-    given = np.asarray(reward, np.float32)
-    return bool(((low <= given) & (given <= high)).all())
+    values = np.asarray(reward, np.float32)
+    return bool(((low <= values) & (values <= high)).all())
 
 
-def differing(one: States, other: States) -> list[str]:
-    """Fields in which the records differ; what lies between fields is chance."""
-    return [name for name in one.dtype.names or () if not np.array_equal(one[name], other[name])]
+def differing(first: States, second: States) -> list[str]:
+    """Fields in which the records differ; the padding between fields is not compared."""
+    return [name for name in first.dtype.names or () if not np.array_equal(first[name], second[name])]
 
 
 @contextmanager
-def asking(who: str, game: Game) -> Iterator[None]:
-    """What the agent called ``who`` raises because the views of ``game`` lack a field is a ValueError that says so.
+def asking(name: str, game: Game) -> Iterator[None]:
+    """Turn an error of the agent ``name`` about a field that the views of ``game`` lack into a ValueError that says so.
 
-    If it is the rules that read what is not there, the error is that of ``check``; all other errors are as they were.
+    Where the rules themselves read a missing field, the error is that of ``check``; all other errors pass unchanged.
     """
     try:
         yield
@@ -86,21 +86,21 @@ def asking(who: str, game: Game) -> Iterator[None]:
             raise
         if game.max_turns <= TURNS:
             check(game, 1)
-        raise ValueError(f"{who} does not play {game}: its views have no field {field!r}") from problem
+        raise ValueError(f"{name} does not play {game}: its views have no field {field!r}") from problem
 
 
 def _missing(problem: Exception) -> str | None:
-    """The field that a record lacks; None if ``problem`` is of something else."""
+    """The field that a record lacks; None if ``problem`` is about something else."""
     if isinstance(problem, ValueError):  # of NumPy
-        _, said, field = str(problem).partition("no field of name ")
-        return field if said else None
+        _, phrase, field = str(problem).partition("no field of name ")
+        return field if phrase else None
     if isinstance(problem, AttributeError):  # of rules as plain Python
         of_record = isinstance(problem.obj, np.void) or (
             isinstance(problem.obj, np.ndarray) and problem.obj.dtype.names
         )
         return problem.name if of_record else None
-    where = traceback.extract_tb(problem.__traceback__)[-1].filename  # of compiled rules: numba looks the field up
-    return str(problem.args[0]) if "numba" in Path(where).parts else None
+    filename = traceback.extract_tb(problem.__traceback__)[-1].filename  # of compiled rules: numba looks the field up
+    return str(problem.args[0]) if "numba" in Path(filename).parts else None
 
 
 class _Position(NamedTuple):
@@ -115,58 +115,58 @@ class _Table:
         self.game, self.board, self.seed = game, board, seed
         self.actions: list[int] = []
         self.rng = np.random.default_rng((seed, board))
-        self.here, self.twin = (_Position(game.new(1), game.buffers(1)) for _ in range(2))
+        self.position, self.twin = (_Position(game.new(1), game.buffers(1)) for _ in range(2))
 
-    def wrong(self, what: str) -> ValueError:
-        after = f"after actions {', '.join(map(str, self.actions))}" if self.actions else "before the first action"
-        return ValueError(f"{self.game}: board {self.board} of seed {self.seed}, {after}: {what}")
+    def error(self, message: str) -> ValueError:
+        moment = f"after actions {', '.join(map(str, self.actions))}" if self.actions else "before the first action"
+        return ValueError(f"{self.game}: board {self.board} of seed {self.seed}, {moment}: {message}")
 
     def play(self) -> None:
         boards = np.array([self.board], np.int64)
-        self._both(lambda at: self.game.begin(at.states, boards, self.seed, at.out))
-        while not self.here.out.over[0]:
+        self._both(lambda position: self.game.begin(position.states, boards, self.seed, position.out))
+        while not self.position.out.over[0]:
             if len(self.actions) == self.game.max_turns:
-                raise self.wrong(f"the episode goes on, expected its end within max_turns {self.game.max_turns}")
-            action = self._choose(np.flatnonzero(self.here.out.mask[0]))
+                raise self.error(f"the episode goes on, expected its end within max_turns {self.game.max_turns}")
+            action = self._choose(np.flatnonzero(self.position.out.mask[0]))
             self.actions.append(action)
-            self._both(lambda at, action=action: self.game.step_one(at.states, action, at.out))
-        with self._named():
-            self.game.text(self.here.states[0])
-            self.game.picture(self.here.states[0])
+            self._both(lambda position, action=action: self.game.step_one(position.states, action, position.out))
+        with self._reporting_errors():
+            self.game.text(self.position.states[0])
+            self.game.picture(self.position.states[0])
 
     def _choose(self, legal: I64) -> int:
         nth = {0: 0, 1: -1, 2: min(1, len(legal) - 1)}.get(self.board)
         action = int(self.rng.choice(legal) if nth is None else legal[nth])
-        with self._named():
+        with self._reporting_errors():
             text = self.game.action_text(action)
             number = self.game.action_number(text)
         if number != action:
-            raise self.wrong(f"action_number({text!r}) is {number}, expected {action}, whose action_text that is")
+            raise self.error(f"action_number({text!r}) is {number}, expected {action}, whose action_text that is")
         return action
 
-    def _both(self, go: Any) -> None:
-        """``go`` at the table and at its twin, whose buffers are full of what is to be written over."""
+    def _both(self, advance: Any) -> None:
+        """Call ``advance`` with the position and with its twin, whose buffers are filled with ``UNWRITTEN`` first."""
         for array in self.twin.out:
             array[:] = UNWRITTEN
-        for at in (self.here, self.twin):
-            with self._named():
-                go(at)
-        self._look()
+        for position in (self.position, self.twin):
+            with self._reporting_errors():
+                advance(position)
+        self._check_position()
         self._compare()
 
     @contextmanager
-    def _named(self) -> Iterator[None]:
-        """An error of the rules says where; a player who is none is what else goes wrong comes from."""
+    def _reporting_errors(self) -> Iterator[None]:
+        """Say where in the rules an error came from; a player who is none is reported instead, as the cause of it."""
         try:
             yield
         except Exception as problem:
             self._check_player()
             frames = traceback.extract_tb(problem.__traceback__)
-            frame = next(one for one in reversed(frames) if "numpy" not in Path(one.filename).parts)
+            frame = next(frame for frame in reversed(frames) if "numpy" not in Path(frame.filename).parts)
             place = f"{frame.name} ({Path(frame.filename).name}, line {frame.lineno})"
-            raise self.wrong(f"{place}: {self._words(problem)}") from problem
+            raise self.error(f"{place}: {self._describe(problem)}") from problem
 
-    def _words(self, problem: Exception) -> str:
+    def _describe(self, problem: Exception) -> str:
         if isinstance(problem, IndexError):
             return f"{problem}; expected indices within it, as compiled code does not check them"
         if isinstance(problem, AttributeError) and (name := search(r"no attribute '?(\w+)", str(problem))):
@@ -177,73 +177,75 @@ class _Table:
         return f"{type(problem).__name__}: {problem}"
 
     def _check_player(self) -> None:
-        player, last = int(self.here.out.player[0]), self.game.num_players - 1
+        player, last = int(self.position.out.player[0]), self.game.num_players - 1
         if not -1 <= player <= last:
-            raise self.wrong(f"the turn is that of player {player}, expected 0 ... {last}, or -1 at the end")
+            raise self.error(f"the turn is that of player {player}, expected 0 ... {last}, or -1 at the end")
 
     # ---- one position ---------------------------------------------------------------------
 
-    def _look(self) -> None:
-        states, out = self.here
+    def _check_position(self) -> None:
+        states, out = self.position
         self._check_player()
-        for which, out_of in (("mask", out.mask), ("mask", self.twin.out.mask)):
-            left = np.flatnonzero((out_of[0] != 0) & (out_of[0] != 1))
-            if len(left):
-                held = "not written" if out_of[0, left[0]] == UNWRITTEN else f"{out_of[0, left[0]]}"
-                raise self.wrong(f"{which}: entry {left[0]} is {held}, expected 0 or 1 for every action")
+        for name, mask in (("mask", out.mask), ("mask", self.twin.out.mask)):
+            entries = np.flatnonzero((mask[0] != 0) & (mask[0] != 1))
+            if len(entries):
+                value = "not written" if mask[0, entries[0]] == UNWRITTEN else f"{mask[0, entries[0]]}"
+                raise self.error(f"{name}: entry {entries[0]} is {value}, expected 0 or 1 for every action")
         over, player = bool(out.over[0]), int(out.player[0])
         if over != (player == -1):
-            raise self.wrong(f"the player to act is {player} and over is {over}, expected -1 where it is over")
+            raise self.error(f"the player to act is {player} and over is {over}, expected -1 where it is over")
         if over:
             self._check_reward()
         elif not out.mask.any():
-            raise self.wrong(f"player_{player} has no legal action, expected one before the end")
-        before = states.copy()
-        with self._named():
+            raise self.error(f"player_{player} has no legal action, expected one before the end")
+        original = states.copy()
+        with self._reporting_errors():
             fault = self.game.fault(states[0], self.actions)
         if fault:
-            raise self.wrong(fault)
+            raise self.error(fault)
         for player in range(self.game.num_players):
             self._check_observation(player)
-        with self._named():
+        with self._reporting_errors():
             self._check_bits("the global state", self.game.state_encoder(states)[0])
-        for field in differing(before, states):
-            raise self.wrong(f"{field} of the state is changed by what only looks at it, expected act_row alone to")
+        for field in differing(original, states):
+            raise self.error(f"{field} of the state is changed by what only looks at it, expected act_row alone to")
 
     def _check_reward(self) -> None:
-        reward = self.here.out.reward[0]
+        reward = self.position.out.reward[0]
         low, high = self.game.reward_range
         if not within(reward, (low, high)):
-            given = reward[0] if self.game.utility == "identical" else reward.tolist()
-            raise self.wrong(f"reward {given}, expected {low:g} ... {high:g}, the game's reward_range")
+            value = reward[0] if self.game.utility == "identical" else reward.tolist()
+            raise self.error(f"reward {value}, expected {low:g} ... {high:g}, the game's reward_range")
         if self.game.utility == "identical" and (reward != reward[0]).any():
-            raise self.wrong(f"reward {reward.tolist()}, expected the same for all players")
+            raise self.error(f"reward {reward.tolist()}, expected the same for all players")
         if self.game.utility == "zero_sum" and not math.isclose(float(reward.sum()), 0.0, abs_tol=1e-3):
-            raise self.wrong(f"reward {reward.tolist()}, expected numbers that add up to 0")
+            raise self.error(f"reward {reward.tolist()}, expected numbers that add up to 0")
 
     def _check_observation(self, player: int) -> None:
-        states, out = self.here
-        seen = np.full_like(out.observation[0], UNWRITTEN)
-        with self._named():
-            self.game.observe(states, 0, player, seen)
-            of_view = self.game.encoder(self.game.view_of(states, np.array([player])))[0]
-        who = f"the observation of player_{player}"
-        self._check_bits(who, seen)
-        if not np.array_equal(seen, of_view):
-            at = np.flatnonzero(seen != of_view)[0]
-            raise self.wrong(f"{who}: entry {at} is {seen[at]}, but {of_view[at]} from its view, expected the same")
-        if player == out.player[0] and not np.array_equal(seen, out.observation[0]):
-            raise self.wrong(f"{who} is another when it is to act, expected the same")
+        states, out = self.position
+        observation = np.full_like(out.observation[0], UNWRITTEN)
+        with self._reporting_errors():
+            self.game.observe(states, 0, player, observation)
+            from_view = self.game.encoder(self.game.view_of(states, np.array([player])))[0]
+        name = f"the observation of player_{player}"
+        self._check_bits(name, observation)
+        if not np.array_equal(observation, from_view):
+            i = np.flatnonzero(observation != from_view)[0]
+            raise self.error(
+                f"{name}: entry {i} is {observation[i]}, but {from_view[i]} from its view, expected the same"
+            )
+        if player == out.player[0] and not np.array_equal(observation, out.observation[0]):
+            raise self.error(f"{name} is another when it is to act, expected the same")
 
-    def _check_bits(self, what: str, vector: Any) -> None:
-        wrong = np.flatnonzero((vector != 0) & (vector != 1))
-        if len(wrong):
-            raise self.wrong(f"{what}: entry {wrong[0]} is {vector[wrong[0]]}, expected 0 or 1")
+    def _check_bits(self, name: str, vector: Any) -> None:
+        entries = np.flatnonzero((vector != 0) & (vector != 1))
+        if len(entries):
+            raise self.error(f"{name}: entry {entries[0]} is {vector[entries[0]]}, expected 0 or 1")
 
     # ---- two runs of one seed -------------------------------------------------------------
 
     def _compare(self) -> None:
-        fields = [f"{field} of the state" for field in differing(self.here.states, self.twin.states)]
-        one, other = self.here.out, self.twin.out
-        for what in fields + [b for b in Buffers._fields if not np.array_equal(getattr(one, b), getattr(other, b))]:
-            raise self.wrong(f"two runs of one seed differ in {what}, expected rules without chance or memory")
+        fields = [f"{field} of the state" for field in differing(self.position.states, self.twin.states)]
+        first, second = self.position.out, self.twin.out
+        for name in fields + [b for b in Buffers._fields if not np.array_equal(getattr(first, b), getattr(second, b))]:
+            raise self.error(f"two runs of one seed differ in {name}, expected rules without chance or memory")

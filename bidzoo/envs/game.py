@@ -1,4 +1,4 @@
-"""What a game is to the interfaces that show it (AEC, batch, Gymnasium, OpenSpiel).
+"""A game as its interfaces drive it (AEC, batch, Gymnasium, OpenSpiel).
 
 A game folder holds row kernels on one state record; its ``Game`` gives them these names. The states of
 ``B`` tables are a structured array ``[B]``; a *view* is a record of what one player may know. State and
@@ -92,8 +92,8 @@ class Game(ABC):
     def state_encoder(self) -> Encoder:
         """Turns states into global states: all that bears on the rest of the episode, the same for every player.
 
-        All cards, types and looks at them, the public past as far as any observation shows it, who acts next, and
-        what pays; by seat and not by viewer. Made when first asked for.
+        It holds all cards or types and who has looked at them, the public history as far as any observation shows it,
+        who acts next, and what the reward depends on; by seat and not by viewer. Built on first use.
         """
 
     def __str__(self) -> str:
@@ -109,7 +109,7 @@ class Game(ABC):
         """Deal ``boards`` ``[B]`` of ``seed`` (only at ``rows`` ``[B]`` if given) and fill their buffers."""
 
     def deal_numbers(self, boards: I64, seed: int = 0) -> I64:
-        """Equal for those of ``boards`` ``[B]`` whose cards come from one deal: results on them are not independent."""
+        """Numbers ``[B]`` of the deals of ``boards`` ``[B]``; results on boards of one deal are not independent."""
         return np.asarray(boards, np.int64)
 
     @abstractmethod
@@ -172,9 +172,9 @@ class Game(ABC):
         return turns
 
     def fault(self, state: State, actions: Sequence[int]) -> str:
-        """What is wrong with the record of a table after ``actions``, in words, or nothing; for ``check_game``.
+        """The fault of the record of a table after ``actions``, in words, or ``""``; for ``check_game``.
 
-        A game may know more than its forms do.
+        A game may check more than its forms can.
         """
         return ""
 
@@ -259,34 +259,34 @@ class Game(ABC):
 # ---- reset options: every wrong value is a ValueError that names it --------------------------
 
 
-def legal_actions(who: str, chosen: Any, legal: I8, boards: NDArray[Any]) -> I64:
-    """What an agent called ``who`` chose at ``n`` tables, as int64 ``[n]``.
+def legal_actions(name: str, answer: Any, legal: I8, boards: NDArray[Any]) -> I64:
+    """The actions that the agent called ``name`` chose at ``n`` tables, as int64 ``[n]``.
 
     Args:
-        who: its name.
-        chosen: what its ``act`` gave, anything.
+        name: of the agent, for the error.
+        answer: what its ``act`` returned, of any type.
         legal: ``[n, A]``.
         boards: numbers ``[n]``, for the error.
 
     Raises:
         ValueError: not one integer a table, or one that is not legal there.
     """
-    actions = np.asarray(chosen)
+    actions = np.asarray(answer)
     if actions.shape != (len(legal),) or actions.dtype.kind not in "iu":
         got = f"{actions.dtype} {list(actions.shape)}"
-        raise ValueError(f"{who}: act() gave {got}, expected one integer a row, [{len(legal)}]")
+        raise ValueError(f"{name}: act() gave {got}, expected one integer a row, [{len(legal)}]")
     actions = actions.astype(np.int64)
-    known = (actions >= 0) & (actions < legal.shape[1])
-    wrong = np.flatnonzero(~known | (legal[np.arange(len(legal)), np.where(known, actions, 0)] == 0))
-    if len(wrong):
-        b = wrong[0]
+    in_range = (actions >= 0) & (actions < legal.shape[1])
+    rows = np.flatnonzero(~in_range | (legal[np.arange(len(legal)), np.where(in_range, actions, 0)] == 0))
+    if len(rows):
+        b = rows[0]
         allowed = np.flatnonzero(legal[b]).tolist()
-        raise ValueError(f"{who}: illegal action {actions[b]} at board {boards[b]}; legal: {allowed}")
+        raise ValueError(f"{name}: illegal action {actions[b]} at board {boards[b]}; legal: {allowed}")
     return actions
 
 
-def action_index(who: str, action: Any, actions: int, outside: bool = False) -> int:
-    """``action`` of the player called ``who`` as an int.
+def action_index(agent: str, action: Any, actions: int, outside: bool = False) -> int:
+    """``action`` of the player called ``agent`` as an int.
 
     Raises:
         ValueError: it is no integer, Python's or NumPy's, or not from 0 to ``actions`` - 1; ``outside`` of these it
@@ -297,31 +297,31 @@ def action_index(who: str, action: Any, actions: int, outside: bool = False) -> 
     except TypeError:
         number = None
     if number is None or not (outside or 0 <= number < actions):
-        raise ValueError(f"{who}: {action!r} is not an action (expected 0 ... {actions - 1})")
+        raise ValueError(f"{agent}: {action!r} is not an action (expected 0 ... {actions - 1})")
     return number
 
 
-def refuse_typos(options: Mapping[str, Any], known: Iterable[str]) -> None:
-    """ValueError for a ``reset`` option that looks like one of ``known``; others are ignored as PettingZoo asks."""
+def refuse_typos(options: Mapping[str, Any], allowed: Iterable[str]) -> None:
+    """ValueError for a ``reset`` option that looks like one of ``allowed``; others are ignored as PettingZoo asks."""
     if not isinstance(options, Mapping):
-        raise TypeError(f"options {options!r}: expected a dict of {', '.join(known)}")
-    names = list(known)
+        raise TypeError(f"options {options!r}: expected a dict of {', '.join(allowed)}")
+    names = list(allowed)
     for name in options:
-        if name not in names and (meant := get_close_matches(str(name), names, 1, 0.75)):
-            raise ValueError(f"unknown option {name!r}; did you mean {meant[0]!r}? (known: {', '.join(names)})")
+        if name not in names and (matches := get_close_matches(str(name), names, 1, 0.75)):
+            raise ValueError(f"unknown option {name!r}; did you mean {matches[0]!r}? (known: {', '.join(names)})")
 
 
 def read_options(options: Mapping[str, Any], readers: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
     """The ``options`` that have a reader and are not None, as it converts them."""
     refuse_typos(options, readers)
-    found = {}
+    values = {}
     for name, read in readers.items():
         if options.get(name) is not None:
             try:
-                found[name] = read(options[name])
+                values[name] = read(options[name])
             except (ValueError, TypeError) as error:
                 raise ValueError(f"option {name!r}: {error}") from error
-    return found
+    return values
 
 
 def read_board(value: Any) -> int:
@@ -383,7 +383,7 @@ def with_encoder(game: Game, encoder: Encoder) -> Game:
     """
     twin = copy(game)
     twin.__class__ = _class_of(type(game))
-    twin._given = game  # type: ignore[attr-defined]
+    twin._base = game  # type: ignore[attr-defined]
     twin.encoder, twin.encoders = encoder, {**game.encoders, encoder.name: encoder}
     return twin
 
@@ -394,36 +394,36 @@ def _class_of(game: type[Game]) -> type[Game]:
 
 
 class _Encoded(Game):
-    """Mixin: the given game writes its observation into an array of its own; ours is written after it."""
+    """Mixin: the base game writes its observation into an array of its own; ours is written after it."""
 
-    _given: Game
+    _base: Game
 
     def __reduce__(self) -> Any:
-        return with_encoder, (self._given, self.encoder)
+        return with_encoder, (self._base, self.encoder)
 
     def begin(self, states: States, boards: I64, seed: int, out: Buffers, rows: Bool | None = None) -> None:
-        self._given.begin(states, boards, seed, self._with_own_observation(out), rows)
-        self._show(states, out)
+        self._base.begin(states, boards, seed, self._with_base_observation(out), rows)
+        self._observe_all(states, out)
 
     def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
-        self._given.step(states, actions, seed, self._with_own_observation(out), stride)
-        self._show(states, out)
+        self._base.step(states, actions, seed, self._with_base_observation(out), stride)
+        self._observe_all(states, out)
 
     def step_one(self, states: States, action: int, out: Buffers) -> None:
-        self._given.step_one(states, action, self._with_own_observation(out))
-        self._show(states, out)
+        self._base.step_one(states, action, self._with_base_observation(out))
+        self._observe_all(states, out)
 
     def fix(self, states: States, options: Mapping[str, Any], out: Buffers) -> None:
-        self._given.fix(states, options, self._with_own_observation(out))
-        self._show(states, out)
+        self._base.fix(states, options, self._with_base_observation(out))
+        self._observe_all(states, out)
 
     def observe(self, states: States, b: int, player: int, out: I8) -> None:
         self.encoder.encode(self.view_of(states[b : b + 1], np.array([player])), out[None])
 
-    def _with_own_observation(self, out: Buffers) -> Buffers:
-        return out._replace(observation=np.empty((len(out.player), self._given.encoder.layout.size), np.int8))
+    def _with_base_observation(self, out: Buffers) -> Buffers:
+        return out._replace(observation=np.empty((len(out.player), self._base.encoder.layout.size), np.int8))
 
-    def _show(self, states: States, out: Buffers) -> None:
+    def _observe_all(self, states: States, out: Buffers) -> None:
         rows = np.flatnonzero(out.mask.any(axis=1))
         out.observation[:] = 0
         if len(rows):

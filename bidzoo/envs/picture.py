@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 INK, PALE, PAPER, PANEL, EDGE, FELT = "#1d2430", "#a9b0bc", "#eef0f3", "#ffffff", "#cfd4dc", "#2f6b5c"
 ACCENT, ALARM, SAFE = "#e69f00", "#b3261e", "#64707f"
-SUIT_COLORS = ("#00805a", "#3a45c4", "#c94f00", INK)  # C D H S; a test sees them with colour-blind eyes
+SUIT_COLORS = ("#00805a", "#3a45c4", "#c94f00", INK)  # C D H S; a test checks them for colour-blind eyes
 
 
 # ---- suit symbols, in a square of side 1 around (0, 0), y down --------------------------------
@@ -87,11 +87,11 @@ def outline_points(suit: int) -> tuple[F64, ...]:
     t = np.arange(1, 13)[:, None] / 12  # twelve points a curve
     polygons: list[F64] = []
     for start, curves in _SUITS[suit]:
-        at, points = np.array(start), []
+        p0, points = np.array(start), []
         for curve in curves:
-            one, two, end = np.array(curve).reshape(3, 2)
-            points.append((1 - t) ** 3 * at + 3 * (1 - t) ** 2 * t * one + 3 * (1 - t) * t**2 * two + t**3 * end)
-            at = end
+            p1, p2, p3 = np.array(curve).reshape(3, 2)
+            points.append((1 - t) ** 3 * p0 + 3 * (1 - t) ** 2 * t * p1 + 3 * (1 - t) * t**2 * p2 + t**3 * p3)
+            p0 = p3
         polygons.append(np.concatenate(points))
     return tuple(polygons)
 
@@ -210,9 +210,9 @@ class Picture:
         step = style.pop("step", 20)
         for i, row in enumerate(rows):
             left = x
-            for text, wide in zip(row, columns, strict=True):
-                self.text(left + wide / 2, y + i * step, text, anchor="middle", **style)
-                left += wide
+            for text, column in zip(row, columns, strict=True):
+                self.text(left + column / 2, y + i * step, text, anchor="middle", **style)
+                left += column
 
     def hand(self, x: float, y: float, cards: int, played: int = 0, size: float = 16) -> None:
         """Four rows of ranks, spades first, the first at ``y``; those of ``cards`` in ``played`` are pale."""
@@ -230,15 +230,15 @@ class Picture:
 
     def card(self, x: float, y: float, card: int, height: float = 56) -> None:
         """A playing card centred on ``(x, y)``."""
-        wide, suit = height * 0.7, card % 4
-        self.box(x - wide / 2, y - height / 2, wide, height, PANEL, EDGE, height * 0.1)
+        width, suit = height * 0.7, card % 4
+        self.box(x - width / 2, y - height / 2, width, height, PANEL, EDGE, height * 0.1)
         self.text(x, y - height * 0.2, RANKS[card // 4], height * 0.38, SUIT_COLORS[suit], "middle", bold=True)
         self.suit(x, y + height * 0.19, suit, height * 0.36)
 
     # ---- output -----------------------------------------------------------------------------
 
     def _repr_svg_(self) -> str:
-        """What a notebook shows."""
+        """The SVG that a notebook shows."""
         return self.svg()
 
     def svg(self) -> str:
@@ -266,10 +266,10 @@ def tiled(pictures: Sequence[Picture]) -> Picture:
     if len(pictures) == 1:
         return pictures[0]
     columns = math.ceil(math.sqrt(len(pictures)))
-    wide, high = max(one.width for one in pictures), max(one.height for one in pictures)
-    out = Picture(columns * wide, math.ceil(len(pictures) / columns) * high)
+    width, height = max(picture.width for picture in pictures), max(picture.height for picture in pictures)
+    out = Picture(columns * width, math.ceil(len(pictures) / columns) * height)
     for i, picture in enumerate(pictures):
-        x, y = i % columns * wide, i // columns * high
+        x, y = i % columns * width, i // columns * height
         out.shapes += [shape._replace(x=shape.x + x, y=shape.y + y) for shape in picture.shapes]
     return out
 
@@ -283,17 +283,17 @@ def _numbers(*values: float) -> Iterator[str]:
 
 def _svg(shape: _Box | _Suit | _Words) -> str:
     if isinstance(shape, _Box):
-        x, y, wide, high, radius, thickness = _numbers(*shape[:4], shape.radius, shape.thickness)
+        x, y, w, h, radius, thickness = _numbers(*shape[:4], shape.radius, shape.thickness)
         edge = f' stroke="{shape.line}" stroke-width="{thickness}"' if shape.line else ""
         corner = f' rx="{radius}"' if shape.radius else ""
-        return f'<rect x="{x}" y="{y}" width="{wide}" height="{high}" fill="{shape.fill}"{corner}{edge}/>'
+        return f'<rect x="{x}" y="{y}" width="{w}" height="{h}" fill="{shape.fill}"{corner}{edge}/>'
     if isinstance(shape, _Suit):
         x, y, size = _numbers(*shape[:3])
-        where = f"translate({x} {y}) scale({size})"
-        return f'<path transform="{where}" fill="{SUIT_COLORS[shape.suit]}" d="{outline_path(shape.suit)}"/>'
-    x, y, size, long = _numbers(shape.x, shape.y, shape.size, width(shape.text, shape.size, shape.bold))
+        transform = f"translate({x} {y}) scale({size})"
+        return f'<path transform="{transform}" fill="{SUIT_COLORS[shape.suit]}" d="{outline_path(shape.suit)}"/>'
+    x, y, size, length = _numbers(shape.x, shape.y, shape.size, width(shape.text, shape.size, shape.bold))
     weight = ' font-weight="bold"' if shape.bold else ""
-    fit = f'textLength="{long}" lengthAdjust="spacingAndGlyphs" xml:space="preserve"'
+    fit = f'textLength="{length}" lengthAdjust="spacingAndGlyphs" xml:space="preserve"'
     return f'<text x="{x}" y="{y}" font-size="{size}"{weight} fill="{shape.color}" {fit}>{escape(shape.text)}</text>'
 
 
@@ -305,8 +305,8 @@ def _paint(draw: "ImageDraw", shape: _Box | _Suit | _Words, scale: float) -> Non
         draw.rounded_rectangle(corners, shape.radius * scale, shape.fill, line, thickness)
     elif isinstance(shape, _Suit):
         for points in outline_points(shape.suit):
-            at = (np.array([shape.x, shape.y]) + points * shape.size) * scale
-            draw.polygon([(float(x), float(y)) for x, y in at], SUIT_COLORS[shape.suit])
+            polygon = (np.array([shape.x, shape.y]) + points * shape.size) * scale
+            draw.polygon([(float(x), float(y)) for x, y in polygon], SUIT_COLORS[shape.suit])
     else:
         font, bold = _font(shape.size * scale), max(round(shape.size * scale * 0.025), 1) if shape.bold else 0
         for i, letter in enumerate(shape.text):  # each in its computed place, as textLength does in SVG

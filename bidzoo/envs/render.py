@@ -1,4 +1,4 @@
-"""Render modes, the same in every form, and where ``"human"`` looks: a notebook's cell, a window, or the terminal."""
+"""Render modes, the same in every form, and the screen of ``"human"``: a notebook's cell, a window, or the terminal."""
 
 import os
 import sys
@@ -27,14 +27,14 @@ def checked_mode(mode: str | None) -> str | None:
 
 
 class Screen:
-    """What people look at: one picture after the other, ``FPS`` a second at most.
+    """The display of ``"human"``: one picture after the other, ``FPS`` a second at most.
 
     In a notebook the picture stands under the cell and changes there. Elsewhere it has a window of tkinter, at most as
     large as the display, for which Pillow draws. Where there is no display, the tables are printed as text.
     """
 
     def __init__(self, title: str) -> None:
-        self._title, self._drawn = title, -np.inf
+        self._title, self._last_drawn = title, -np.inf
         self._place: _Cell | _Window | None = None
 
     def __reduce__(self) -> tuple[type["Screen"], tuple[str]]:
@@ -47,14 +47,14 @@ class Screen:
             ImportError: there is a display, but no tkinter or no Pillow; says how to install it.
         """
         if self._place is not None:
-            self._place.wait(max(0.0, self._drawn + 1 / FPS - time.monotonic()))
+            self._place.wait(max(0.0, self._last_drawn + 1 / FPS - time.monotonic()))
         if self._place is None or not self._place.open:
             self._place = _find_place(self._title)
         if self._place is None:
             print("\n\n".join(game.text(state) for state in states))  # the one place that prints
         else:
             self._place.show(tiled([game.picture(state) for state in states]))
-            self._drawn = time.monotonic()
+            self._last_drawn = time.monotonic()
 
     def close(self) -> None:
         """Close the window; the next picture opens another."""
@@ -127,14 +127,14 @@ class _Window:
     def show(self, picture: Picture) -> None:
         from tkinter import PhotoImage
 
-        fits = min(
+        scale = min(
             1.0,
             0.9 * self._root.winfo_screenwidth() / picture.width,
             0.9 * self._root.winfo_screenheight() / picture.height,
         )
-        pixels = picture.pixels(fits)
-        high, wide, _ = pixels.shape
-        image = PhotoImage(master=self._root, data=b"P6 %d %d 255\n" % (wide, high) + pixels.tobytes())
+        pixels = picture.pixels(scale)
+        height, width, _ = pixels.shape
+        image = PhotoImage(master=self._root, data=b"P6 %d %d 255\n" % (width, height) + pixels.tobytes())
         self._label.configure(image=image)
         self._label.image = image  # type: ignore[attr-defined]  # tkinter keeps no reference of its own
         self._root.update()

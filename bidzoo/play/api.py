@@ -1,4 +1,4 @@
-"""A session as plain data, and what the page may ask of it: only what the viewer may see leaves this module."""
+"""A session as plain data, and the requests of the page: only what the viewer may see leaves this module."""
 
 import math
 from collections.abc import Callable
@@ -22,40 +22,40 @@ from bidzoo.play.catalog import HUMAN, menu, offer
 from bidzoo.play.session import Position, Session, double_dummy_of
 
 Plain = dict[str, Any]
-Route = Callable[[Session, Plain], Plain | None]  # from a checked body; None: all that the page shows
+Route = Callable[[Session, Plain], Plain | None]  # a request's result from its JSON body; None: answer with ``page``
 BRIDGE_PHASES = {bridge_state.AUCTION: "auction", bridge_state.PLAY: "play", bridge_state.OVER: "over"}
 SPADES_PHASES = {spades_state.BIDDING: "bidding", spades_state.PLAY: "play", spades_state.OVER: "over"}
 
 
 def page(session: Session) -> Plain:
-    """The table at the cursor, who may do what, and the record."""
+    """The table at the cursor, its seats, the legal actions, and the record."""
     with session.lock:
-        here, game = session.position(), session.game
-        offered = offer(session.setup.game_id)
-        tells_no_hand = session.open or session.seats[here.player] == HUMAN
+        position, game = session.position(), session.game
+        game_offer = offer(session.setup.game_id)
+        shows_legal = session.open or session.seats[position.player] == HUMAN
         return {
             "game": session.setup.game_id,
-            "title": offered.title,
+            "title": game_offer.title,
             "options": dict(session.setup.options),
             "seed": session.setup.seed,
             "board": session.setup.board,
             "seats": [
                 {"name": name, "agent": agent, "human": agent == HUMAN, "allies": list(game.allies(p))}
-                for p, (name, agent) in enumerate(zip(offered.seats, session.seats, strict=True))
+                for p, (name, agent) in enumerate(zip(game_offer.seats, session.seats, strict=True))
             ],
             "reveal": session.reveal,
             "open": session.open,
             "fresh": session.fresh,
             "viewer": session.viewer,
-            "player": here.player,
-            "over": here.over,
+            "player": position.player,
+            "over": position.over,
             "cursor": session.cursor,
             "length": len(session.actions),
             "record": _record(session),
             "replaying": session.replaying,
-            "legal": [action_data(session, a) for a in here.legal] if here.player >= 0 and tells_no_hand else [],
-            "table": _table(session, here),
-            "reward": [float(x) for x in here.out.reward[0]] if here.over else None,
+            "legal": [action_data(session, a) for a in position.legal] if position.player >= 0 and shows_legal else [],
+            "table": _table(session, position),
+            "reward": [float(x) for x in position.out.reward[0]] if position.over else None,
             "file": _file(session),
         }
 
@@ -104,22 +104,22 @@ def _file(session: Session) -> Plain | None:
 # ---- the table of each game ------------------------------------------------------------------
 
 
-def _table(session: Session, here: Position) -> Plain:
-    state = here.states[0]
+def _table(session: Session, position: Position) -> Plain:
+    state = position.states[0]
     if session.setup.game_id in BRIDGE:
         return _bridge(session, state)
     if session.setup.game_id == "spades_v0":
         return _spades(session, state)
     if not isinstance(session.game, SignallingGame):
         raise ValueError(f"{session.setup.game_id} cannot be shown")
-    return _signalling(session, session.game, state, here.out.reward[0])
+    return _signalling(session, session.game, state, position.out.reward[0])
 
 
 def _bridge(session: Session, state: State) -> Plain:
     """Hands that may be seen, the auction, the current trick and how it stands."""
     phase, declarer, trump = int(state["phase"]), int(state["declarer"]), int(state["bid"]) % 5
     dummy = (declarer + 2) % 4 if state["plays"] and declarer >= 0 else -1
-    seen = {0, 1, 2, 3} if session.open else {session.viewer, dummy}
+    visible_seats = {0, 1, 2, 3} if session.open else {session.viewer, dummy}
     over, playing = phase == bridge_state.OVER, phase == bridge_state.PLAY
     hands = state["held" if playing else "hands"]
     return {
@@ -127,7 +127,7 @@ def _bridge(session: Session, state: State) -> Plain:
         "phase": BRIDGE_PHASES[phase],
         "dealer": int(state["dealer"]),
         "vulnerable": int(state["vulnerable"]),
-        "hands": [hand_cards(int(hand)) if seat in seen else None for seat, hand in enumerate(hands)],
+        "hands": [hand_cards(int(hand)) if seat in visible_seats else None for seat, hand in enumerate(hands)],
         "counts": [int(hand).bit_count() for hand in hands],
         "calls": [int(call) for call in state["calls"][: int(state["length"])]],
         "contract": render.contract(state) if int(state["bid"]) >= 0 or phase != bridge_state.AUCTION else "",
@@ -146,7 +146,7 @@ def _spades(session: Session, state: State) -> Plain:
     """Hands that may be seen, bids, tricks, scores, and the current trick."""
     phase, sides, deck, viewer = int(state["phase"]), int(state["sides"]), int(state["deck"]), session.viewer
     over, bidding = phase == spades_state.OVER, phase == spades_state.BIDDING
-    seen = {0, 1, 2, 3} if session.open else {viewer} if int(state["looked"]) >> max(viewer, 0) & 1 else set()
+    visible_seats = {0, 1, 2, 3} if session.open else {viewer} if int(state["looked"]) >> max(viewer, 0) & 1 else set()
     hands = state["held" if phase == spades_state.PLAY else "hands"]
     names = sides_named(sides)
     ended = over or (int(state["rounds"]) > 0 and bidding and (state["bids"] < 0).all())
@@ -160,7 +160,7 @@ def _spades(session: Session, state: State) -> Plain:
         "phase": SPADES_PHASES[phase],
         "dealer": int(state["dealer"]),
         "turn": int(state["turn"]),
-        "hands": [weakest_first(int(hand)) if seat in seen else None for seat, hand in enumerate(hands)],
+        "hands": [weakest_first(int(hand)) if seat in visible_seats else None for seat, hand in enumerate(hands)],
         "counts": [int(hand).bit_count() for hand in hands],
         "texts": {card: deck_card_text(deck, card) for card in range(52)} if deck else {},
         "suits": [int(suit) for suit in SUITS[deck]],
@@ -198,7 +198,7 @@ def _trick(state: State, winner: Callable[[list[int], int], int]) -> Plain | Non
 def _signalling(session: Session, game: SignallingGame, state: State, reward: F32) -> Plain:
     """Types that may be seen, the actions in order with their player, and the result."""
     over = int(state["turn"]) == SIGNALLING_OVER
-    seen = {0, 1} if session.open else {session.viewer}
+    visible_players = {0, 1} if session.open else {session.viewer}
     points = f"{float(reward[0]):+g}" if reward[0] else "0"
     words = [game.action_text(int(action)) for action in state["history"][: int(state["length"])]]
     return {
@@ -206,14 +206,14 @@ def _signalling(session: Session, game: SignallingGame, state: State, reward: F3
         "phase": "over" if over else "play",
         "turn": int(state["turn"]),
         "word": game.type_word,
-        "types": [int(state["types"][p]) if p in seen else None for p in range(2)],
+        "types": [int(state["types"][p]) if p in visible_players else None for p in range(2)],
         "sizes": list(game.num_types),
         "history": [{"player": game.mover(i), "text": game.drawn(word)} for i, word in enumerate(words)],
         "result": f"{game.drawn(game.result_text(state, float(reward[0])))}: {points}" if over else "",
     }
 
 
-# ---- what is asked for -----------------------------------------------------------------------
+# ---- what the page asks for ------------------------------------------------------------------
 
 
 def double_dummy(session: Session) -> Plain:
@@ -242,30 +242,32 @@ def total(session: Session) -> Plain:
         human = session.seats.index(HUMAN)
         agents = zip(offer(session.setup.game_id).seats, session.other_table(), strict=True)
     return {
-        "boards": [one._asdict() for one in boards],
+        "boards": [board._asdict() for board in boards],
         "last": compared._asdict(),
         "side": SIDES[human % 2],
         "agents": ", ".join(f"{agent} sits {seat}" for seat, agent in agents),
-        "imps_par": sum(one.imps_par for one in boards),
-        "imps_other": sum(one.imps_other for one in boards),
+        "imps_par": sum(board.imps_par for board in boards),
+        "imps_other": sum(board.imps_other for board in boards),
     }
 
 
-def explanation(session: Session, said: Explanation, name: str) -> Plain:
-    """``said`` by the agent ``name`` as plain data: nan becomes null, cards and actions get their texts."""
-    curve = said.curve
+def explanation(session: Session, explanation: Explanation, name: str) -> Plain:
+    """An explanation by the agent ``name`` as plain data: nan becomes null, cards and actions get their texts."""
+    curve = explanation.curve
     return {
         "agent": name,
         "player": session.position().player,
-        "text": said.text,
-        "chances": [{**action_data(session, a), "value": _number(chance)} for a, chance in said.chances.items()],
+        "text": explanation.text,
+        "chances": [{**action_data(session, a), "value": _number(chance)} for a, chance in explanation.chances.items()],
         "values": [
             {**action_data(session, a), "value": _number(mean), "error": _number(error)}
-            for a, (mean, error) in said.values.items()
+            for a, (mean, error) in explanation.values.items()
         ],
-        "unit": said.unit,
-        "facts": [list(fact) for fact in said.facts],
-        "bars": [{"title": b.title, "kind": b.kind, "rows": [[w, _number(v)] for w, v in b.rows]} for b in said.bars],
+        "unit": explanation.unit,
+        "facts": [list(fact) for fact in explanation.facts],
+        "bars": [
+            {"title": b.title, "kind": b.kind, "rows": [[w, _number(v)] for w, v in b.rows]} for b in explanation.bars
+        ],
         "curve": curve
         and {
             "title": curve.title,
@@ -274,9 +276,11 @@ def explanation(session: Session, said: Explanation, name: str) -> Plain:
             "points": [[_number(x), _number(y)] for x, y in curve.points],
             "here": [_number(x) for x in curve.here],
         },
-        "belief": [{"seat": seat, "chances": [_number(x) for x in row]} for seat, row in said.belief.items()],
-        "beliefSource": said.belief_source,
-        "samples": [[{"seat": s, "cards": hand_cards(hand)} for s, hand in deal.items()] for deal in said.samples],
+        "belief": [{"seat": seat, "chances": [_number(x) for x in row]} for seat, row in explanation.belief.items()],
+        "beliefSource": explanation.belief_source,
+        "samples": [
+            [{"seat": s, "cards": hand_cards(hand)} for s, hand in deal.items()] for deal in explanation.samples
+        ],
     }
 
 
@@ -284,17 +288,17 @@ def _number(x: float) -> float | None:
     return round(float(x), 5) if math.isfinite(x) else None
 
 
-# ---- what the page may ask: one route each ---------------------------------------------------
+# ---- routes: one for each request of the page ------------------------------------------------
 
 
 def answer(route: Route, session: Session, body: Plain) -> Plain:
-    """What ``route`` gives; after one that gives nothing, all that the page shows."""
-    found = route(session, body)
-    return page(session) if found is None else found
+    """The result of ``route``; where that is None, all that the page shows."""
+    result = route(session, body)
+    return page(session) if result is None else result
 
 
 def _field(body: Plain, name: str, kind: type, default: Any = None) -> Any:
-    """``body[name]`` of that type; a default of None means that it must be there."""
+    """``body[name]``, of type ``kind``; without a default it must be there."""
     value = body.get(name, default)
     if value is None or not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise ValueError(f"{name} {value!r}: expected {kind.__name__}")
@@ -334,14 +338,14 @@ def _reveal(session: Session, body: Plain) -> None:
 
 
 def _think(session: Session, body: Plain) -> Plain:
-    """What the agent to act thinks, or ``agent`` in its place."""
+    """What the agent to act thinks, or what ``agent`` would think in its place."""
     name = body.get("agent")
     if name is not None and not isinstance(name, str):
         raise ValueError(f"agent {name!r}: expected a name")
     with session.lock:
         player = session.position().player
-        asked = name or (session.seats[player] if player >= 0 else "")
-    return explanation(session, session.explain(name), asked)
+        agent = name or (session.seats[player] if player >= 0 else "")
+    return explanation(session, session.explain(name), agent)
 
 
 def _save(session: Session, body: Plain) -> Plain:

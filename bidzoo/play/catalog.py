@@ -19,7 +19,7 @@ class Option:
     name: str
     label: str
     values: tuple[Any, ...]  # the first one is the default
-    words: tuple[str, ...] = ()  # what to call the values; default: themselves
+    words: tuple[str, ...] = ()  # how to call the values; default: their text
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ OFFERS = {
 
 
 def offers() -> dict[str, Offer]:
-    """All by id: bidzoo's games, and the small ones that are registered or announced."""
+    """All offers by game id: bidzoo's games, and small games that were registered or come from other packages."""
     return OFFERS | {
         env_id: Offer(env_id, env_id.rpartition("_v")[0].replace("_", " ").title(), registry.summary(env_id), _PAIR)
         for env_id in registry.loadable()
@@ -96,35 +96,35 @@ def offers() -> dict[str, Offer]:
 
 def offer(game_id: str) -> Offer:
     """The offer of ``game_id``; ValueError names the nearest and the choices."""
-    known = offers()
-    if not isinstance(game_id, str) or game_id not in known:
-        raise ValueError(f"unknown game {game_id!r}; {choose_from(game_id, known)}")
-    return known[game_id]
+    games = offers()
+    if not isinstance(game_id, str) or game_id not in games:
+        raise ValueError(f"unknown game {game_id!r}; {choose_from(game_id, games)}")
+    return games[game_id]
 
 
 def checked_options(game_id: str, options: Any) -> dict[str, Any]:
     """``options`` and the defaults of the others; ValueError names one whose value is not offered."""
-    known = {option.name: option for option in offer(game_id).options}
+    by_name = {option.name: option for option in offer(game_id).options}
     if not isinstance(options, dict):
         raise ValueError(f"options {options!r}: expected names and values")
     for name, value in options.items():
-        if name not in known:
-            raise ValueError(f"{game_id} has no option {name!r} here; choose from {', '.join(known) or 'none'}")
-        if not any(type(value) is type(one) and value == one for one in known[name].values):  # 1 is not True here
-            raise ValueError(f"option {name!r}: {value!r} is not one of {', '.join(map(str, known[name].values))}")
-    return {name: option.values[0] for name, option in known.items()} | options
+        if name not in by_name:
+            raise ValueError(f"{game_id} has no option {name!r} here; choose from {', '.join(by_name) or 'none'}")
+        if not any(type(value) is type(choice) and value == choice for choice in by_name[name].values):  # 1 is not True
+            raise ValueError(f"option {name!r}: {value!r} is not one of {', '.join(map(str, by_name[name].values))}")
+    return {name: option.values[0] for name, option in by_name.items()} | options
 
 
 def agents_for(game_id: str) -> dict[str, str]:
     """Name and summary of every agent that plays ``game_id``; in ``bridge_v0`` bidders do, see ``make_agent``."""
-    played = agents.BRIDGE if game_id == "bridge_v0" else (game_id,)
-    return {name: one.summary for name, one in agents.entries().items() if any(map(one.plays, played))}
+    games = agents.BRIDGE if game_id == "bridge_v0" else (game_id,)
+    return {name: entry.summary for name, entry in agents.entries().items() if any(map(entry.plays, games))}
 
 
 def usual(game_id: str) -> str:
     """The agent that sits down if nobody is named."""
-    known = agents_for(game_id)
-    return next((name for name in USUAL if name in known), next(iter(known)))
+    names = agents_for(game_id)
+    return next((name for name in USUAL if name in names), next(iter(names)))
 
 
 def usual_seats(game_id: str) -> list[str]:
@@ -156,12 +156,12 @@ def menu() -> list[dict[str, Any]]:
     """The offers as plain data, with the agents of each."""
     return [
         {
-            "id": one.id,
-            "title": one.title,
-            "summary": one.summary,
-            "about": registry.summary(one.id),
-            "seats": list(one.seats),
-            "usual": usual_seats(one.id),
+            "id": entry.id,
+            "title": entry.title,
+            "summary": entry.summary,
+            "about": registry.summary(entry.id),
+            "seats": list(entry.seats),
+            "usual": usual_seats(entry.id),
             "options": [
                 {
                     "name": option.name,
@@ -169,9 +169,9 @@ def menu() -> list[dict[str, Any]]:
                     "values": list(option.values),
                     "words": [str(word) for word in option.words or option.values],
                 }
-                for option in one.options
+                for option in entry.options
             ],
-            "agents": [{"name": name, "summary": summary} for name, summary in agents_for(one.id).items()],
+            "agents": [{"name": name, "summary": summary} for name, summary in agents_for(entry.id).items()],
         }
-        for one in offers().values()
+        for entry in offers().values()
     ]

@@ -20,7 +20,7 @@ REPLAY, REBID, PLAY_AGAIN = "replay", "rebid", "play"  # ways to open a board
 
 
 def load(session: Session, name: str, text: str) -> None:
-    """Take the boards of a file's ``text``; ``name`` is only what it is called. The table stays as it is.
+    """Load the boards of a file from its ``text``; ``name`` is not opened. The table stays as it is.
 
     Raises:
         ValueError: names file, line and what was expected.
@@ -57,8 +57,8 @@ def open_board(session: Session, index: int, way: str) -> None:
     game_id = "bridge_bidding_v0" if way == REBID else "bridge_v0"
     actions = _actions(board)
     with session.lock:
-        able, seats = {HUMAN, *agents_for(game_id)}, session.seats
-        seats = [name if name in able else "random" for name in seats] if len(seats) == 4 else [HUMAN, *["random"] * 3]
+        names, seats = {HUMAN, *agents_for(game_id)}, session.seats
+        seats = [name if name in names else "random" for name in seats] if len(seats) == 4 else [HUMAN, *["random"] * 3]
         record = actions if way == REPLAY and board.auction else []
         session.start(game_id, {}, seats, 0, max(number - 1, 0), fixed, record)
         session.at_board = index
@@ -74,7 +74,7 @@ def table_of(board: Board, number: int) -> tuple[Setup, list[int]]:
 
 
 def _fixed(board: Board, number: int) -> dict[str, object]:
-    """What is not dealt but given, as ``Game.fix`` takes it."""
+    """What the file says of ``board`` before the first call, as options of ``Game.fix``."""
     if not board.complete or board.hands is None:
         raise ValueError(f"board {number}: hands are missing, expected all four")
     fixed: dict[str, object] = {"deal": [int(hand) for hand in board.hands]}
@@ -88,7 +88,7 @@ def _fixed(board: Board, number: int) -> dict[str, object]:
 
 
 def _actions(board: Board) -> list[int]:
-    """Calls and cards as the game numbers them."""
+    """The calls and cards of ``board`` as actions of ``bridge_v0``."""
     return [call.call for call in board.auction] + [NUM_CALLS + card for card in board.play]
 
 
@@ -107,10 +107,10 @@ def save(session: Session) -> tuple[str, str]:
 def board_of(state: State, seats: list[str]) -> Board:
     """A bridge table as a board of a file; ``seats`` are the names of the players N E S W."""
     phase, declarer = int(state["phase"]), int(state["declarer"])
-    done, made = phase != AUCTION, int(state["bid"]) >= 0
+    auction_over, has_bid = phase != AUCTION, int(state["bid"]) >= 0
     plays = int(state["plays"])
     result = None
-    if phase == OVER and made:
+    if phase == OVER and has_bid:
         result = int(state["won"][declarer % 2] if plays else state["tricks"][5 * declarer + int(state["bid"]) % 5])
     tricks = tuple(int(n) for n in state["tricks"])
     north, east, south, west = (int(hand) for hand in state["hands"])
@@ -120,8 +120,8 @@ def board_of(state: State, seats: list[str]) -> Board:
         vulnerable=int(state["vulnerable"]),
         hands=(north, east, south, west),
         auction=tuple(Call(int(call)) for call in state["calls"][: int(state["length"])]),
-        contract=contract_text(int(state["bid"]), int(state["stake"])) if done else None,
-        declarer=declarer if done and made else None,
+        contract=contract_text(int(state["bid"]), int(state["stake"])) if auction_over else None,
+        declarer=declarer if auction_over and has_bid else None,
         play=tuple(int(card) for card in state["played"][:plays]),
         result=result if result is None or result >= 0 else None,
         tricks=tricks if min(tricks) >= 0 else None,

@@ -36,7 +36,7 @@ PIECE = 16 << 10  # bytes of a refused body read at once
 MOST_CONNECTIONS = 64
 MOST_TABLES = 32
 MOST_FIELDS = 8  # in an address
-EXPECTED = (ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, ImportError, OSError)  # of any agent
+EXPECTED = (ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, ImportError, OSError)  # from agents
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -49,7 +49,7 @@ HEADERS = {
 
 
 class RefusedError(Exception):
-    """An answer that is no success: status and what to say."""
+    """A request is refused, with this status and text."""
 
     def __init__(self, status: HTTPStatus, text: str) -> None:
         super().__init__(text)
@@ -70,10 +70,10 @@ class PlayServer(ThreadingHTTPServer):
     def __init__(self, host: str = "127.0.0.1", port: int = 0, session: Session | None = None) -> None:
         """Bind now, on a free port if ``port`` is 0; OSError if it is taken."""
         self.host, self.token = host, secrets.token_urlsafe(24)
-        self._turn = Lock()
-        self._tables = {1: session or Session()}  # the last one asked for at the end
-        self._opened = 1
-        self._connections: dict[socket.socket, bool] = {}  # in their order; whether they have shown the token
+        self._lock = Lock()
+        self._tables = {1: session or Session()}  # by number; the one asked for last at the end
+        self._last_table = 1
+        self._connections: dict[socket.socket, bool] = {}  # oldest first; True once it has shown the token
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         super().__init__((host, port), Handler)
         self.cookie = f"bidzoo_{self.server_port}"  # cookies are shared by all ports of a host
@@ -87,7 +87,7 @@ class PlayServer(ThreadingHTTPServer):
 
     def table(self, number: str) -> Session:
         """The session of table ``number``, by default the first; KeyError if there is none."""
-        with self._turn:
+        with self._lock:
             key = int(number or "1") if len(number) < 10 and (number or "1").isdecimal() else 0
             if key not in self._tables:
                 raise KeyError(f"table {number[:20]!r} is not here (any more); open another one")
@@ -96,42 +96,42 @@ class PlayServer(ThreadingHTTPServer):
 
     def open_table(self) -> int:
         """The number of a new table."""
-        fresh = Session()
-        with self._turn:
-            self._opened += 1
-            self._tables[self._opened] = fresh
+        session = Session()
+        with self._lock:
+            self._last_table += 1
+            self._tables[self._last_table] = session
             if len(self._tables) > MOST_TABLES:
                 del self._tables[next(number for number in self._tables if number > 1)]
-            return self._opened
+            return self._last_table
 
     # ---- connections ----------------------------------------------------------------------------
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """A connection, in a thread of its own if there is room."""
-        with self._turn:
+        with self._lock:
             full = len(self._connections) >= MOST_CONNECTIONS
-            stranger = next((other for other, known in self._connections.items() if not known), None) if full else None
+            stranger = next((c for c, trusted in self._connections.items() if not trusted), None) if full else None
             if stranger is not None:
                 del self._connections[stranger]
                 with suppress(OSError):
                     stranger.shutdown(socket.SHUT_RDWR)  # its thread wakes and ends
-            room = not full or stranger is not None
-            if room:
+            admitted = not full or stranger is not None
+            if admitted:
                 self._connections[request] = False
-        if room:
+        if admitted:
             super().process_request(request, client_address)
         else:
             self.shutdown_request(request)
 
     def shutdown_request(self, request: Any) -> None:
         """The end of a connection."""
-        with self._turn:
+        with self._lock:
             self._connections.pop(request, None)
         super().shutdown_request(request)
 
     def trust(self, connection: socket.socket) -> None:
         """``connection`` has shown the token."""
-        with self._turn:
+        with self._lock:
             if connection in self._connections:
                 self._connections[connection] = True
 
@@ -143,9 +143,9 @@ class PlayServer(ThreadingHTTPServer):
     @property
     def url(self) -> str:
         """The address with the token."""
-        shown = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self.host, self.host)
-        shown = f"[{shown}]" if ":" in shown and not shown.startswith("[") else shown
-        return f"http://{shown}:{self.server_port}/?token={self.token}"
+        host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self.host, self.host)
+        host = f"[{host}]" if ":" in host and not host.startswith("[") else host
+        return f"http://{host}:{self.server_port}/?token={self.token}"
 
     def knows(self, host: str) -> bool:
         """``host`` (of a ``Host`` header) is an address, localhost or the name we were started with, and our port."""
@@ -168,24 +168,24 @@ def _is_address(name: str) -> bool:
 
 
 class _Head:
-    """What a client sends, of which the lines of a request's head end after ``MOST_HEAD_BYTES``."""
+    """The stream from a client, whose lines end after ``MOST_HEAD_BYTES`` of a request's head."""
 
-    def __init__(self, sent: BinaryIO) -> None:
-        self._sent, self.left = sent, MOST_HEAD_BYTES
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self.left = stream, MOST_HEAD_BYTES
 
     def readline(self, size: int) -> bytes:
         """At most ``size`` bytes of a line; nothing any more once the head is too long."""
-        line = self._sent.readline(min(size, self.left))
+        line = self._stream.readline(min(size, self.left))
         self.left -= len(line)
         return line
 
     def read(self, size: int) -> bytes:
         """``size`` bytes of a body."""
-        return self._sent.read(size)
+        return self._stream.read(size)
 
     def close(self) -> None:
         """No more."""
-        self._sent.close()
+        self._stream.close()
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -198,7 +198,7 @@ class Handler(BaseHTTPRequestHandler):
     error_content_type, error_message_format = "text/plain", "%(code)d %(message)s\n"  # of malformed requests
 
     def setup(self) -> None:
-        """Read through a limit."""
+        """Limit the head of each request."""
         super().setup()
         self.head = _Head(cast(BinaryIO, self.rfile))
         self.rfile = self.head  # type: ignore[assignment]
@@ -212,19 +212,19 @@ class Handler(BaseHTTPRequestHandler):
         """Say nothing: the terminal belongs to the person who plays."""
 
     def do_GET(self) -> None:
-        """A file of the page or something to know."""
+        """Send a file of the page, or data."""
         self._answer(self._get)
 
     def do_POST(self) -> None:
-        """Something to do."""
+        """Change a table, or ask an agent."""
         self._answer(self._post)
 
-    # ---- what is asked --------------------------------------------------------------------------
+    # ---- requests -------------------------------------------------------------------------------
 
     def _get(self) -> None:
         url, fields = self._address()
-        given = fields.get("token", "")
-        if url.path == "/" and given and self._is_token(given):
+        token = fields.get("token", "")
+        if url.path == "/" and token and self._is_token(token):
             self._send(HTTPStatus.SEE_OTHER, b"", "text/plain", {"Location": "/", "Set-Cookie": self._cookie()})
             return
         self._check_token()
@@ -259,10 +259,10 @@ class Handler(BaseHTTPRequestHandler):
             raise RefusedError(HTTPStatus.BAD_REQUEST, "expected a JSON object")
         self._run(api.POST, url.path, fields, data)
 
-    def _run(self, known: dict[str, api.Route], path: str, fields: dict[str, str], body: dict[str, Any]) -> None:
-        if path not in known:
-            other = api.GET if known is api.POST else api.POST
-            if path in other or (path in PAGE and known is api.POST):
+    def _run(self, routes: dict[str, api.Route], path: str, fields: dict[str, str], body: dict[str, Any]) -> None:
+        if path not in routes:
+            other = api.GET if routes is api.POST else api.POST
+            if path in other or (path in PAGE and routes is api.POST):
                 raise RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, "this address takes another method")
             raise RefusedError(HTTPStatus.NOT_FOUND, "there is nothing here")
         try:
@@ -270,15 +270,15 @@ class Handler(BaseHTTPRequestHandler):
         except KeyError as problem:
             raise RefusedError(HTTPStatus.GONE, _words(problem)) from problem
         try:
-            found = api.answer(known[path], session, body)
+            result = api.answer(routes[path], session, body)
         except StaleError as problem:
             raise RefusedError(HTTPStatus.CONFLICT, str(problem)) from problem
         except EXPECTED as problem:
             raise RefusedError(HTTPStatus.BAD_REQUEST, _words(problem)) from problem
-        self._json(HTTPStatus.OK, found)
+        self._json(HTTPStatus.OK, result)
 
     def _address(self) -> tuple[SplitResult, dict[str, str]]:
-        """Path and fields of what is asked for."""
+        """Path and query fields of the request."""
         try:
             url = urlsplit(self.path)
             fields = parse_qs(url.query, max_num_fields=MOST_FIELDS)
@@ -307,7 +307,7 @@ class Handler(BaseHTTPRequestHandler):
         while length > 0 and (piece := self.rfile.read(min(length, PIECE))):
             length -= len(piece)
 
-    # ---- who asks -------------------------------------------------------------------------------
+    # ---- who may ask ----------------------------------------------------------------------------
 
     def _check_host(self) -> None:
         hosts = self.headers.get_all("Host") or []
@@ -315,7 +315,7 @@ class Handler(BaseHTTPRequestHandler):
             raise RefusedError(HTTPStatus.MISDIRECTED_REQUEST, "this server is not known by that name")
 
     def _check_token(self) -> None:
-        """Ours among the cookies of all programs on this machine, which may look like anything."""
+        """Find our token among the cookies of all programs on this machine, which may look like anything."""
         pairs = (
             part.strip().partition("=") for line in self.headers.get_all("Cookie") or [] for part in line.split(";")
         )
@@ -323,8 +323,8 @@ class Handler(BaseHTTPRequestHandler):
             raise RefusedError(HTTPStatus.FORBIDDEN, "open the address that `bidzoo play` printed: it holds the key")
         self.server.trust(self.connection)
 
-    def _is_token(self, given: str) -> bool:
-        return secrets.compare_digest(given.encode(), self.server.token.encode())
+    def _is_token(self, token: str) -> bool:
+        return secrets.compare_digest(token.encode(), self.server.token.encode())
 
     def _cookie(self) -> str:
         return f"{self.server.cookie}={self.server.token}; Path=/; HttpOnly; SameSite=Strict"
@@ -357,9 +357,9 @@ class Handler(BaseHTTPRequestHandler):
     def _json(self, status: HTTPStatus, data: dict[str, Any]) -> None:
         self._send(status, json.dumps(data, allow_nan=False).encode(), "application/json")
 
-    def _send(self, status: HTTPStatus, body: bytes, kind: str, more: dict[str, str] | None = None) -> None:
+    def _send(self, status: HTTPStatus, body: bytes, kind: str, extra: dict[str, str] | None = None) -> None:
         self.send_response(status)
-        for name, value in {**HEADERS, **(more or {})}.items():
+        for name, value in {**HEADERS, **(extra or {})}.items():
             self.send_header(name, value)
         if self.close_connection:
             self.send_header("Connection", "close")

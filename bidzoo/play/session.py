@@ -20,7 +20,7 @@ from bidzoo.envs.bridge.state import VIEW as BRIDGE_VIEW
 from bidzoo.envs.game import Buffers, Game, legal_actions
 from bidzoo.play.catalog import HUMAN, agents_for, checked_options, make_agent, offer, usual, usual_seats
 
-DEALS = 200  # drawn for the belief of the rules alone
+DEALS = 200  # sampled for a belief from the rules alone
 SAMPLES = 3  # of them shown
 MOST = 2**53 - 1  # of seeds and boards: what a page's numbers hold exactly
 
@@ -49,7 +49,7 @@ class Position:
 
 
 class Setup:
-    """Where a table starts: with its actions, replayed through the game's own kernels, the whole state of a session."""
+    """The start of a table. With the actions, replayed by the game's kernels, it is the whole state of a session."""
 
     def __init__(
         self, game_id: str, options: Mapping[str, Any], seed: int, board: int, fixed: Mapping[str, Any]
@@ -63,9 +63,9 @@ class Setup:
 
     def replay(self, actions: Sequence[int]) -> Position:
         """The table after ``actions``; ValueError names the first that is not legal in its place."""
-        asked = tuple(actions)
-        if self._cached is None or self._cached[0] != asked:
-            self._cached = (asked, self._walk(asked)[0])
+        key = tuple(actions)
+        if self._cached is None or self._cached[0] != key:
+            self._cached = (key, self._walk(key)[0])
         return self._cached[1]
 
     def players(self, actions: Sequence[int]) -> list[int]:
@@ -74,22 +74,22 @@ class Setup:
 
     def played(self, policies: Sequence[Policy | None]) -> State:
         """The finished table that ``policies`` of the players make of this start."""
-        game, (states, out) = self.game, self._begun()
+        game, (states, out) = self.game, self._start()
         while out.mask.any():
             policy = policies[int(out.player[0])]
             if policy is None:
                 raise ValueError("a human sits at the other table, expected agents")
             rng = Streams.at(self.seed, np.array([self.board], np.int64), game.clock(states))
             views = game.view_of(states, np.array([int(out.player[0])]))
-            chosen = legal_actions(policy.name, policy.act(views, out.mask.copy(), rng), out.mask, states["board"])
-            game.step_one(states, int(chosen[0]), out)
+            actions = legal_actions(policy.name, policy.act(views, out.mask.copy(), rng), out.mask, states["board"])
+            game.step_one(states, int(actions[0]), out)
         return states[0]
 
-    def _begun(self) -> tuple[States, Buffers]:
+    def _start(self) -> tuple[States, Buffers]:
         return self.game.start(self.board, self.seed, self._fixed)
 
     def _walk(self, actions: tuple[int, ...]) -> tuple[Position, list[int]]:
-        game, (states, out), players = self.game, self._begun(), []
+        game, (states, out), players = self.game, self._start(), []
         for step, action in enumerate(actions):
             if not (0 <= action < game.num_actions and out.mask[0, action]):
                 text = game.action_text(action) if 0 <= action < game.num_actions else repr(action)
@@ -99,26 +99,25 @@ class Setup:
         return Position(states, out), players
 
 
-# ---- what is told of a position: what an agent thinks, where the cards may be, double dummy ----
+# ---- analysis of a position: an agent's thoughts, where the cards may be, double dummy -------
 
 
 def explanation_of(policy: Policy, game: Game, views: States, legal: I8, rng: Streams) -> Explanation:
-    """What ``policy`` says of views ``[1]`` with ``legal`` ``[1, A]``, and where the hidden cards may be.
+    """What ``policy`` thinks of views ``[1]`` with ``legal`` ``[1, A]``, and where the hidden cards may be.
 
-    Of an agent without a belief about the hidden cards, that of the belief network stands in during a bridge auction,
-    and elsewhere that of the rules alone: deals that fit the public history, all equally likely. ``rng`` is copied, not
-    consumed.
+    If the agent has no belief about the hidden cards, the belief network gives one in a bridge auction, elsewhere the
+    rules alone do: deals that fit the public history, all equally likely. ``rng`` is copied, not consumed.
     """
-    said = explained(policy, views, legal, rng[:])
-    if said.belief or "hand" not in (views.dtype.names or ()) or not views["hand"][0]:
-        return said
+    explanation = explained(policy, views, legal, rng[:])
+    if explanation.belief or "hand" not in (views.dtype.names or ()) or not views["hand"][0]:
+        return explanation
     if views.dtype == BRIDGE_VIEW and int(views["phase"][0]) == AUCTION and (belief := _learned_belief(views)):
-        return replace(said, belief=belief, belief_source="the belief network, from the hand and the calls")
-    return _with_belief(said, game, views, rng[:])
+        return replace(explanation, belief=belief, belief_source="the belief network, from the hand and the calls")
+    return _with_belief(explanation, game, views, rng[:])
 
 
 def _learned_belief(views: States) -> dict[int, F64]:
-    """Chances by seat of the packaged belief network; nothing where it is not packaged."""
+    """Chances by seat from the packaged belief network; empty if it is not packaged."""
     from bidzoo.agents.bridge import network
     from bidzoo.agents.bridge.belief import WHO, Belief
 
@@ -129,13 +128,13 @@ def _learned_belief(views: States) -> dict[int, F64]:
     return {(me + who) % 4: np.asarray(chances[k], np.float64) for k, who in enumerate(WHO)}
 
 
-def _with_belief(said: Explanation, game: Game, views: States, rng: Streams) -> Explanation:
-    """``said`` with the deals that the rules allow, all equally likely."""
+def _with_belief(explanation: Explanation, game: Game, views: States, rng: Streams) -> Explanation:
+    """``explanation`` with a belief and samples from deals that the rules allow, all equally likely."""
     keys: U64 = (rng.random(DEALS)[0] * 2.0**53).astype(np.uint64)
     states = game.new(DEALS)
     game.determinize(np.repeat(views, DEALS), keys, states)
     hands = states["held" if int(views["plays"][0]) else "hands"]  # [D, 4]
-    dummy = -1  # whose cards everybody sees
+    dummy = -1  # the seat whose cards everybody sees
     if "dummy" in (views.dtype.names or ()) and int(views["plays"][0]) > 0:
         dummy = (int(views["declarer"][0]) + 2) % 4
     hidden = [seat for seat in range(4) if seat not in (int(views["seat"][0]), dummy)]
@@ -143,7 +142,7 @@ def _with_belief(said: Explanation, game: Game, views: States, rng: Streams) -> 
     belief = {seat: np.asarray(cards[:, seat].mean(axis=0), np.float64) for seat in hidden}
     samples = tuple({seat: int(deal[seat]) for seat in hidden} for deal in hands[:SAMPLES])
     source = f"{DEALS} deals that fit the rules and what was seen; bids are not read"
-    return replace(said, belief=belief, belief_source=source, samples=said.samples or samples)
+    return replace(explanation, belief=belief, belief_source=source, samples=explanation.samples or samples)
 
 
 def double_dummy_of(state: State) -> tuple[I8, int]:
@@ -151,8 +150,8 @@ def double_dummy_of(state: State) -> tuple[I8, int]:
     from bidzoo.envs.bridge.double_dummy import dd_tricks_of
     from bidzoo.envs.bridge.score import par
 
-    known = np.asarray(state["tricks"])
-    tricks = known if (known >= 0).all() else dd_tricks_of(np.asarray(state["hands"]))
+    tricks = np.asarray(state["tricks"])
+    tricks = tricks if (tricks >= 0).all() else dd_tricks_of(np.asarray(state["hands"]))
     return tricks, int(par(tricks[None], int(state["dealer"]), int(state["vulnerable"]))[0])
 
 
@@ -171,26 +170,26 @@ class Compared(NamedTuple):
 
 
 class StaleError(ValueError):
-    """The table has moved on since the request was thought of."""
+    """The table has changed since the request was made."""
 
 
 class Session:
-    """A table, who sits at it, and where we are in the record of its actions.
+    """A table, its seats, and the position in the record of its actions.
 
     Methods may be called from several threads; an agent thinks outside the lock.
     """
 
     def __init__(self, make: Callable[[str, str], Policy] = make_agent) -> None:
-        """``make``: an agent from game id and name."""
+        """``make`` makes an agent from a game's id and the agent's name."""
         self.lock = RLock()
         self._make = make
         self._policies: dict[tuple[str, str], Policy] = {}
         self.reveal = False
-        self.boards: list[Any] = []  # of the file that is open
+        self.boards: list[Any] = []  # of the open file
         self.source = ""
         self.at_board = -1  # index into ``boards``; -1: a deal of our own
         self.replaying = False  # the record at the start came from the file
-        self.compared: dict[tuple[Any, ...], Compared] = {}  # what came of each board when it was first over
+        self.compared: dict[tuple[Any, ...], Compared] = {}  # the first result of each board
         self.start("bridge_bidding_v0")
         self.fresh = True  # nobody has chosen anything yet
 
@@ -211,20 +210,20 @@ class Session:
         Raises:
             ValueError: an unknown game, option, agent or number; an action that is not legal in its place.
         """
-        chosen = checked_options(game_id, dict(options or {}))
-        setup = Setup(game_id, chosen, whole("seed", seed, 0, MOST), whole("board", board, 0, MOST), fixed or {})
+        checked = checked_options(game_id, dict(options or {}))
+        setup = Setup(game_id, checked, whole("seed", seed, 0, MOST), whole("board", board, 0, MOST), fixed or {})
         setup.replay(actions)
-        sitting = self._seats(game_id, usual_seats(game_id) if seats is None else seats)
+        seating = self._seats(game_id, usual_seats(game_id) if seats is None else seats)
         with self.lock:
             self.setup, self.game = setup, setup.game
-            self.seats, self.actions, self.cursor = sitting, [int(action) for action in actions], 0
+            self.seats, self.actions, self.cursor = seating, [int(action) for action in actions], 0
             self.at_board, self.replaying, self.fresh = -1, len(actions) > 0, False
 
     def next_board(self) -> None:
         """The board after this one, with the same seed, options and seats."""
         with self.lock:
-            here = self.setup
-            self.start(here.game_id, here.options, self.seats, here.seed, here.board + 1)
+            setup = self.setup
+            self.start(setup.game_id, setup.options, self.seats, setup.seed, setup.board + 1)
 
     def sit(self, seats: Sequence[str]) -> None:
         """Change who sits where: names of agents or ``human``."""
@@ -233,15 +232,15 @@ class Session:
 
     @staticmethod
     def _seats(game_id: str, seats: Any) -> list[str]:
-        names, known = offer(game_id).seats, agents_for(game_id)
+        names, agents = offer(game_id).seats, agents_for(game_id)
         if not isinstance(seats, Sequence) or isinstance(seats, str) or len(seats) != len(names):
             raise ValueError(f"seats {seats!r}: expected {len(names)} names, one a seat ({', '.join(names)})")
         for place, name in zip(names, seats, strict=True):
-            if name != HUMAN and (not isinstance(name, str) or name not in known):
-                raise ValueError(f"{place}: {name!r} does not play {game_id}; choose from {HUMAN}, {', '.join(known)}")
+            if name != HUMAN and (not isinstance(name, str) or name not in agents):
+                raise ValueError(f"{place}: {name!r} does not play {game_id}; choose from {HUMAN}, {', '.join(agents)}")
         return list(seats)
 
-    # ---- where we are ---------------------------------------------------------------------------
+    # ---- the position ---------------------------------------------------------------------------
 
     def position(self) -> Position:
         """The table at the cursor."""
@@ -249,15 +248,15 @@ class Session:
             return self.setup.replay(self.actions[: self.cursor])
 
     def go(self, cursor: int) -> None:
-        """Step to after the ``cursor``-th action of the record."""
+        """Move the cursor to after the ``cursor``-th action of the record."""
         with self.lock:
             self.cursor = whole("step", cursor, 0, len(self.actions))
 
     def undo(self) -> None:
-        """Back to the last turn of a human before here, or to the start; a single step where no human sits."""
+        """Go back to the last turn of a human before the cursor, or to the start; a single step if no human sits."""
         with self.lock:
-            before = range(self.cursor - 1, -1, -1)
-            turns = (at for at in before if self.seats[self.setup.replay(self.actions[:at]).player] == HUMAN)
+            steps = range(self.cursor - 1, -1, -1)
+            turns = (step for step in steps if self.seats[self.setup.replay(self.actions[:step]).player] == HUMAN)
             self.cursor = next(turns, max(self.cursor - 1, 0) if HUMAN not in self.seats else 0)
 
     # ---- acting ---------------------------------------------------------------------------------
@@ -271,12 +270,12 @@ class Session:
         """
         with self.lock:
             self._expect(at)
-            here = self.position()
-            if here.over:
+            position = self.position()
+            if position.over:
                 raise ValueError("the board is over: nobody can act")
             number = whole("action", action, 0, self.game.num_actions - 1)
-            if number not in here.legal:
-                legal = " ".join(self.game.action_text(a) for a in here.legal)
+            if number not in position.legal:
+                legal = " ".join(self.game.action_text(a) for a in position.legal)
                 raise ValueError(f"{self.game.action_text(number)} is not legal here, expected one of {legal}")
             if self.actions[at : at + 1] != [number]:
                 self.actions[at:] = [number]
@@ -295,18 +294,18 @@ class Session:
         """
         with self.lock:
             self._expect(at)
-            here, policy, setup = self.position(), self.policy(), self.setup
-            views, rng = self._asked(here)
+            position, policy, setup = self.position(), self.policy(), self.setup
+            views, rng = self._policy_inputs(position)
         if policy is None:
             raise ValueError("no agent is to act here")
-        action = int(policy.act(views, here.out.mask.copy(), rng)[0])
+        action = int(policy.act(views, position.out.mask.copy(), rng)[0])
         with self.lock:
             if self.setup is not setup:
                 raise StaleError("another board was opened while the agent was thinking")
             self.act(action, at)
 
     def policy(self, name: str | None = None) -> Policy | None:
-        """The agent called ``name``, or the one to act; None for a human."""
+        """The agent ``name``, by default the one to act; None for a human."""
         with self.lock:
             game_id = self.setup.game_id
             if name is None:
@@ -321,17 +320,17 @@ class Session:
     def explain(self, name: str | None = None) -> Explanation:
         """What the agent ``name`` (default: the one to act) would think in the place of the player to act."""
         with self.lock:
-            here, policy, game = self.position(), self.policy(name), self.game
-            views, rng = self._asked(here)
-        if here.over or policy is None:
+            position, policy, game = self.position(), self.policy(name), self.game
+            views, rng = self._policy_inputs(position)
+        if position.over or policy is None:
             raise ValueError("there is nobody to ask: choose an agent, and a board that is not over")
-        return explanation_of(policy, game, views, here.out.mask.copy(), rng)
+        return explanation_of(policy, game, views, position.out.mask.copy(), rng)
 
-    def _asked(self, here: Position) -> tuple[States, Streams]:
-        """What the player to act knows, and its random numbers: the same whenever this turn is thought about."""
+    def _policy_inputs(self, position: Position) -> tuple[States, Streams]:
+        """The view of the player to act, and its random numbers, the same however often this turn is asked about."""
         boards: I64 = np.array([self.setup.board])
-        rng = Streams.at(self.setup.seed, boards, self.game.clock(here.states))
-        return self.game.view_of(here.states, np.array([max(here.player, 0)])), rng
+        rng = Streams.at(self.setup.seed, boards, self.game.clock(position.states))
+        return self.game.view_of(position.states, np.array([max(position.player, 0)])), rng
 
     # ---- against par and the other table --------------------------------------------------------
 
@@ -340,7 +339,7 @@ class Session:
         count, names = len(self.seats), []
         for seat, name in enumerate(self.seats):
             opposite = self.seats[(seat + count // 2) % count]
-            agents = [one for one in (name, opposite) if one != HUMAN]
+            agents = [agent for agent in (name, opposite) if agent != HUMAN]
             names.append(agents[0] if agents else usual(self.setup.game_id))
         return names
 
@@ -353,27 +352,27 @@ class Session:
         from bidzoo.envs.bridge.score import imps
 
         with self.lock:
-            setup, here, seats = self.setup, self.position(), self.other_table()
-            if setup.game_id not in BRIDGE or not here.over or self.replaying or HUMAN not in self.seats:
+            setup, position, seats = self.setup, self.position(), self.other_table()
+            if setup.game_id not in BRIDGE or not position.over or self.replaying or HUMAN not in self.seats:
                 raise ValueError("only a bridge board that people have bid or played to its end is compared")
             key = (setup.game_id, setup.seed, setup.board, self.source if self.at_board >= 0 else "", self.at_board)
             sign = 1 if self.seats.index(HUMAN) % 2 == 0 else -1
             policies = [self.policy(name) for name in seats]
             if key in self.compared:
                 return self.compared[key]
-        state = here.states[0]
-        best = sign * double_dummy_of(state)[1]
+        state = position.states[0]
+        par = sign * double_dummy_of(state)[1]
         points = sign * int(state["points"][0])
         other = sign * int(setup.played(policies)["points"][0])
-        found = Compared(setup.board, points, best, other, int(imps(points - best)), int(imps(points - other)))
+        comparison = Compared(setup.board, points, par, other, int(imps(points - par)), int(imps(points - other)))
         with self.lock:
-            return self.compared.setdefault(key, found)
+            return self.compared.setdefault(key, comparison)
 
     # ---- who sees what --------------------------------------------------------------------------
 
     @property
     def open(self) -> bool:
-        """Everything may be seen: asked for, or nobody here has anything to guess, or the board is over."""
+        """Whether all hands may be seen: it was asked for, no human sits, or the board is over."""
         return self.reveal or HUMAN not in self.seats or self.position().over
 
     @property

@@ -1,4 +1,4 @@
-"""The same table in the terminal: type an action as players write it, or a command."""
+"""The play table in the terminal: type an action as players write it, or a command."""
 
 import math
 from collections.abc import Callable
@@ -31,7 +31,7 @@ COMMANDS = {
 COLORS = ("green", "blue", "dark_orange", "bold")  # C D H S
 
 
-# ---- what is printed -------------------------------------------------------------------------
+# ---- printing --------------------------------------------------------------------------------
 
 
 def picture(session: Session) -> RenderableType:
@@ -47,9 +47,9 @@ def picture(session: Session) -> RenderableType:
         parts = [_hands(session, table), Text(f"score: {scores}"), Text(f"bids/tricks: {bids}"), *_trick(table, "")]
     else:
         types = ("?" if x is None else x for x in table["types"])
-        known = [f"{seat_name(session, p)}: {table['word']} {x}" for p, x in enumerate(types)]
-        said = [f"{seat_name(session, step['player'])} {step['text']}" for step in table["history"]]
-        parts = [Text("   ".join(known)), Text("   ".join(said) or "nothing said yet")]
+        type_texts = [f"{seat_name(session, p)}: {table['word']} {x}" for p, x in enumerate(types)]
+        actions = [f"{seat_name(session, step['player'])} {step['text']}" for step in table["history"]]
+        parts = [Text("   ".join(type_texts)), Text("   ".join(actions) or "nothing said yet")]
     if table["result"]:
         parts.append(Text(table["result"], style="bold"))
     if data["over"]:
@@ -60,7 +60,7 @@ def picture(session: Session) -> RenderableType:
 
 
 def _choices(session: Session, data: dict[str, Any]) -> Text:
-    """What may be done; of the bids of bridge only the lowest."""
+    """The legal actions; of the bids of bridge only the lowest."""
     words = Text(f"{seat_name(session, data['player'])} to act: ")
     auction = data["table"]["phase"] == "auction"
     bids = [action for action in data["legal"] if auction and action["action"] >= FIRST_BID]
@@ -120,31 +120,31 @@ def hint(session: Session, name: str) -> RenderableType:
     player = session.position().player
     if not name:
         name = next((seat for seat in session.seats if seat != HUMAN), usual(session.setup.game_id))
-    said = session.explain(name)
-    lines: list[RenderableType] = [Text(f"{name} for {seat_name(session, player)}: {said.text}".rstrip(": "))]
-    lines += [Text(f"  {label}: {value}") for label, value in said.facts]
-    for action, chance in sorted(said.chances.items(), key=lambda item: -item[1])[:6]:
+    explanation = session.explain(name)
+    lines: list[RenderableType] = [Text(f"{name} for {seat_name(session, player)}: {explanation.text}".rstrip(": "))]
+    lines += [Text(f"  {label}: {value}") for label, value in explanation.facts]
+    for action, chance in sorted(explanation.chances.items(), key=lambda item: -item[1])[:6]:
         lines.append(Text.assemble(f"  {chance:6.1%}  ", _action(session, action)))
-    for action, (mean, error) in sorted(said.values.items(), key=lambda item: -item[1][0])[:6]:
+    for action, (mean, error) in sorted(explanation.values.items(), key=lambda item: -item[1][0])[:6]:
         spread = f" ± {error:.2f}" if math.isfinite(error) else ""
-        lines.append(Text.assemble(f"  {mean:6.2f}{spread} {said.unit}  ", _action(session, action)))
-    for bars in said.bars:
+        lines.append(Text.assemble(f"  {mean:6.2f}{spread} {explanation.unit}  ", _action(session, action)))
+    for bars in explanation.bars:
         lines.append(Text(f"  {bars.title}: " + ", ".join(f"{label} {value:.0%}" for label, value in bars.rows)))
     return Group(*lines)
 
 
 def tricks(session: Session) -> RenderableType:
     """Double-dummy tricks and par."""
-    found = api.double_dummy(session)
+    analysis = api.double_dummy(session)
     strains = (SYMBOLS.get(strain, strain) for strain in STRAINS)
-    grid = Grid("", *strains, title=f"double dummy; par {found['words']}", title_justify="left")
+    grid = Grid("", *strains, title=f"double dummy; par {analysis['words']}", title_justify="left")
     for seat in range(4):
-        grid.add_row(SEAT_NAMES[seat], *(str(n) for n in found["tricks"][5 * seat : 5 * seat + 5]))
+        grid.add_row(SEAT_NAMES[seat], *(str(n) for n in analysis["tricks"][5 * seat : 5 * seat + 5]))
     return grid
 
 
 def seat_name(session: Session, player: int) -> str:
-    """What the place of ``player`` is called."""
+    """The name of the seat of ``player``."""
     return offer(session.setup.game_id).seats[player]
 
 
@@ -168,7 +168,7 @@ def _action(session: Session, action: int) -> Text:
 
 
 def commands() -> RenderableType:
-    """What can be typed."""
+    """The list of commands."""
     grid = Grid(box=None, show_header=False, padding=(0, 2, 0, 0))
     grid.add_row("1NT, X, P, SA, 4, nil ...", "an action, or its number")
     for command, meaning in COMMANDS.items():
@@ -176,7 +176,7 @@ def commands() -> RenderableType:
     return grid
 
 
-# ---- what is typed ---------------------------------------------------------------------------
+# ---- typing ----------------------------------------------------------------------------------
 
 Read = Callable[[], str]
 
@@ -194,15 +194,15 @@ def run(session: Session, console: Console | None = None, read: Read | None = No
 
 def _loop(session: Session, out: Console, read: Read) -> None:
     """Agents act by themselves; each line of a human is an action or a command."""
-    shown: tuple[int, bool, int] | None = None
+    last_shown: tuple[int, bool, int] | None = None
     while True:
         at_end = session.cursor == len(session.actions)
         if at_end and not session.position().over and session.policy() is not None:
             _agent(session, out)
             continue
-        if shown != (now := (session.cursor, session.reveal, id(session.setup))):
+        if last_shown != (current := (session.cursor, session.reveal, id(session.setup))):
             out.print(picture(session))
-            shown = now
+            last_shown = current
         words = read().strip()
         if words.lower() in ("quit", "exit", "q"):
             return

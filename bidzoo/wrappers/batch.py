@@ -72,7 +72,7 @@ class Batch:
         return f"<Batch of {self.num_envs} tables of {self.game}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: its arrays."""
+        """HTML for notebooks: the types and shapes of its arrays."""
         names = ("player", "observation", "action_mask", "reward", "terminated")
         arrays = {name: getattr(self, name) for name in names}
         rows = "".join(f"<tr><td>{name}</td><td>{a.dtype} {list(a.shape)}</td></tr>" for name, a in arrays.items())
@@ -85,7 +85,7 @@ class Batch:
         return numbers
 
     def reset(self, seed: int = 0, boards: BoardNumbers | None = None) -> None:
-        """Deal ``boards`` ``[B]`` (default 0 ... B - 1) of ``seed``, which is 0 again where none is given."""
+        """Deal ``boards`` ``[B]`` (default 0 ... B - 1) of ``seed``, which is 0 if none is given."""
         numbers = board_numbers(np.arange(self.num_envs) if boards is None else boards)
         self._check_shape("boards", numbers)
         self.seed = checked_seed(seed)
@@ -163,7 +163,9 @@ class Seating:
     def __init__(self, policies: Sequence[Policy | None], seed: int = 0) -> None:
         self.policies, self.seed = tuple(policies), seed
         distinct = {id(policy): policy for policy in self.policies if policy is not None}.values()
-        self._groups = [(one, [p for p, policy in enumerate(self.policies) if policy is one]) for one in distinct]
+        self._groups = [
+            (policy, [p for p, other in enumerate(self.policies) if other is policy]) for policy in distinct
+        ]
 
     def choose(self, batch: Batch, waiting: Bool | None = None) -> I64:
         """Actions ``[B]``: of the policy whose turn it is, -1 where the caller plays or the table is over.
@@ -184,14 +186,14 @@ class Seating:
 
 
 def _ask(policy: Policy, batch: Batch, rows: I64, boards: I64, rng: Streams) -> I64:
-    """What ``policy`` does at ``rows``; ValueError unless it reads the game's views and gives legal actions."""
+    """Actions of ``policy`` at ``rows``; ValueError unless it reads the game's views and gives legal actions."""
     legal = batch.action_mask[rows]
     with asking(policy.name, batch.game):
         chosen = policy.act(batch.views(rows), legal, rng)
     return legal_actions(policy.name, chosen, legal, boards)
 
 
-def others(game: Game, policies: Sequence[Policy | None], learner: int) -> tuple[Policy | None, ...]:
+def other_policies(game: Game, policies: Sequence[Policy | None], learner: int) -> tuple[Policy | None, ...]:
     """``policies`` with None for ``learner``; ValueError unless everybody else has one."""
     if len(policies) != game.num_players:
         raise ValueError(f"{game.id} has {game.num_players} players, got {len(policies)} policies")

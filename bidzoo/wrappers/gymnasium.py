@@ -17,7 +17,7 @@ from bidzoo.core.streams import checked_seed, random_seed
 from bidzoo.envs.game import Buffers, Game, action_index
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
 from bidzoo.registry import make_game
-from bidzoo.wrappers.batch import Batch, Seating, others
+from bidzoo.wrappers.batch import Batch, Seating, other_policies
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -39,7 +39,7 @@ class SingleAgent(gymnasium.Env[I8, Any]):
         self, game: Game, policies: Sequence[Policy | None], learner: int | str = 0, render_mode: str | None = None
     ) -> None:
         self.game, self.learner = game, game.player_at(learner)
-        self._seating = Seating(others(game, policies, self.learner), random_seed())
+        self._seating = Seating(other_policies(game, policies, self.learner), random_seed())
         self.render_mode, self._screen = checked_mode(render_mode), Screen(repr(game))
         self._batch = Batch(game, 1, autoreset=False)
         self.observation_space = spaces.Box(0, 1, (game.encoder.layout.size,), np.int8)
@@ -142,7 +142,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         render_mode: str | None = None,
     ) -> None:
         self.game, self.learner, self.num_envs = game, game.player_at(learner), num_envs
-        self._seating = Seating(others(game, policies, self.learner), random_seed())
+        self._seating = Seating(other_policies(game, policies, self.learner), random_seed())
         self.render_mode, self._screen = checked_mode(render_mode), Screen(f"{num_envs} tables of {game!r}")
         self.batch = Batch(game, num_envs, autoreset=False)
         self.single_observation_space = spaces.Box(0, 1, (game.encoder.layout.size,), np.int8)
@@ -174,9 +174,9 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         self.batch.reset(self._seating.seed, boards)
         if fixed:
             for b in range(self.num_envs):
-                here = slice(b, b + 1)
+                table = slice(b, b + 1)
                 self.game.fix(
-                    self.batch.states[here], fixed, Buffers._make(array[here] for array in self.batch.buffers)
+                    self.batch.states[table], fixed, Buffers._make(array[table] for array in self.batch.buffers)
                 )
         self._play_others(np.ones(self.num_envs, np.bool_))
         self._look()
@@ -269,21 +269,21 @@ def single_agent(env_id: str, *, render_mode: str | None = None, **options: Any)
 
     ``options`` are ``learner``, ``opponents`` and ``partner``, as of ``seat_policies``, and those of the game.
     """
-    return SingleAgent(*seated(env_id, **options), render_mode)
+    return SingleAgent(*seat_learner(env_id, **options), render_mode)
 
 
 def single_agent_vector(
     env_id: str, num_envs: int, *, render_mode: str | None = None, **options: Any
 ) -> SingleAgentVector:
     """What ``gymnasium.make_vec("bidzoo/BridgeBidding-v0", num_envs, opponents=...)`` makes, as ``single_agent``."""
-    game, policies, learner = seated(env_id, **options)
+    game, policies, learner = seat_learner(env_id, **options)
     return SingleAgentVector(game, num_envs, policies, learner, render_mode)
 
 
-def seated(
+def seat_learner(
     env_id: str, learner: int | str = 0, opponents: Any = None, partner: Any = None, **options: Any
 ) -> tuple[Game, list[Policy | None], int | str]:
-    """The game ``env_id`` with its ``options``, who sits where (see ``seat_policies``), and ``learner``."""
+    """The game ``env_id`` with its ``options``, the policies of its seats (see ``seat_policies``), and ``learner``."""
     game = make_game(env_id, **options)
     return game, seat_policies(game, learner, opponents, partner), learner
 
@@ -311,23 +311,23 @@ def seat_policies(game: Game, learner: int | str, opponents: Any = None, partner
     opponents = "random" if opponents is None else opponents
     if isinstance(opponents, Mapping):
         by_player = {game.player_at(place): policy for place, policy in opponents.items()}
-        given = [by_player.get(p) for p in range(game.num_players)]
+        seats = [by_player.get(p) for p in range(game.num_players)]
     elif isinstance(opponents, Sequence) and not isinstance(opponents, str):
-        given = list(opponents)
+        seats = list(opponents)
     else:
-        one = agents.resolve(opponents, game)
-        given = [one] * game.num_players
-    if len(given) != game.num_players:
+        opponent = agents.resolve(opponents, game)
+        seats = [opponent] * game.num_players
+    if len(seats) != game.num_players:
         places = ", ".join(game.place_text(p) for p in range(game.num_players))
         raise ValueError(
-            f"{game.id} has {game.num_players} players, got {len(given)} opponents; expected one name or policy for"
+            f"{game.id} has {game.num_players} players, got {len(seats)} opponents; expected one name or policy for"
             f" every other seat, a list of one for each of {places} (the learner's is not read), or {{seat: policy}}"
         )
     if partner is not None:
         ally = agents.resolve(partner, game)
-        given = [ally if p in allies else policy for p, policy in enumerate(given)]
-    for p, policy in enumerate(given):
+        seats = [ally if p in allies else policy for p, policy in enumerate(seats)]
+    for p, policy in enumerate(seats):
         if policy is None and p != learner:
-            where = "give partner=, or name it in opponents=" if p in allies else "name it in opponents="
-            raise ValueError(f"{game.place_text(p)} has no policy: {where}")
-    return [None if p == learner or one is None else agents.resolve(one, game) for p, one in enumerate(given)]
+            hint = "give partner=, or name it in opponents=" if p in allies else "name it in opponents="
+            raise ValueError(f"{game.place_text(p)} has no policy: {hint}")
+    return [None if p == learner or policy is None else agents.resolve(policy, game) for p, policy in enumerate(seats)]

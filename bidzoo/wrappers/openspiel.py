@@ -48,7 +48,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {  # options of OpenSpiel's load_game, w
 
 
 class _Shared:
-    """What all states of a game have in common; OpenSpiel copies states deeply, this stays one."""
+    """What all states of a game share; OpenSpiel copies states deeply, but not this object."""
 
     def __init__(self, env_id: str, parameters: dict[str, Any]) -> None:
         options = {name: value for name, value in parameters.items() if name not in _BOARDS}
@@ -67,7 +67,7 @@ class _Shared:
         return self
 
     def deal(self, outcome: int) -> tuple[States, Buffers]:
-        """The record ``[1]`` of a chance outcome, and what it shows; ValueError if there is no such outcome."""
+        """The record ``[1]`` of a chance outcome, and its buffers; ValueError if there is no such outcome."""
         outcome = whole("deal", outcome, 0, self.outcomes - 1)
         if self.small:
             return self.game.start(0, self.seed, {"types": divmod(outcome, self.types[1])})
@@ -84,7 +84,7 @@ class SpielState(pyspiel.State):
         self._player = int(pyspiel.PlayerId.CHANCE)
         self._legal: list[int] = []
         self._returns = [0.0] * shared.game.num_players
-        self._past = ""  # " 0:1C 1:P": kept, since it is asked for at every turn of up to thousands
+        self._history_text = ""  # " 0:1C 1:P": kept, since it is asked for at every turn of up to thousands
 
     @property
     def record(self) -> States:
@@ -114,9 +114,9 @@ class SpielState(pyspiel.State):
             self._record, out = shared.deal(action)
         else:
             if action not in self._legal:  # the kernels trust what they are given, and OpenSpiel checks nothing
-                who = "at the end" if self.is_terminal() else f"by player_{self._player}"
-                raise ValueError(f"illegal action {action} {who}; legal: {self._legal}")
-            self._past += f" {self._player}:{shared.game.action_text(action)}"
+                context = "at the end" if self.is_terminal() else f"by player_{self._player}"
+                raise ValueError(f"illegal action {action} {context}; legal: {self._legal}")
+            self._history_text += f" {self._player}:{shared.game.action_text(action)}"
             shared.game.step_one(self._record, action, out)
             if out.over[0]:
                 self._player, self._legal = int(pyspiel.PlayerId.TERMINAL), []
@@ -152,7 +152,7 @@ class SpielState(pyspiel.State):
 
 
 def _solved_returns(shared: _Shared, record: States) -> list[float]:
-    """Returns of a finished auction on a resampled deal: it is solved, as far as is paid, and called again.
+    """Returns of a finished auction on a resampled deal: what the reward needs is solved, and the calls are repeated.
 
     Points ask for the contract reached (0.02 s), IMPs against the deal's best ones for all (0.2 s).
     """
@@ -167,9 +167,9 @@ def _solved_returns(shared: _Shared, record: States) -> list[float]:
         tricks = dd_tricks_of(state["hands"])
     cards = {"deal": state["hands"], "tricks": tricks}
     fixed = {**cards, "dealer": int(state["dealer"]), "vulnerability": int(state["vulnerable"])}
-    again, out = game.start(int(state["board"]), shared.seed, fixed)
+    auction, out = game.start(int(state["board"]), shared.seed, fixed)
     for call in state["calls"][: state["length"]]:
-        game.step_one(again, int(call), out)
+        game.step_one(auction, int(call), out)
     return [float(reward) for reward in out.reward[0]]
 
 
@@ -195,22 +195,22 @@ class Observer:
         if state._record is None:
             return f"player_{player}"
         private = self._shared.game.private_text(state.view(player)[0])
-        return f"player_{player} {private}{state._past}".rstrip()
+        return f"player_{player} {private}{state._history_text}".rstrip()
 
 
 def _parameters(env_id: str) -> dict[str, Any]:
     """Options of ``load_game``: of a game from outside those whose defaults OpenSpiel can hold."""
     if env_id in PARAMETERS:
         return PARAMETERS[env_id]
-    plain = {name: value for name, value in options(env_id).items() if isinstance(value, bool | int | float | str)}
-    return plain if agents.is_small(env_id) else plain | _BOARDS
+    defaults = {name: value for name, value in options(env_id).items() if isinstance(value, bool | int | float | str)}
+    return defaults if agents.is_small(env_id) else defaults | _BOARDS
 
 
 def _register(env_id: str) -> type:
     defaults = _parameters(env_id)
-    plain = _Shared(env_id, defaults)
-    zero_sum = plain.game.utility == "zero_sum"
-    kind = pyspiel.GameType(
+    shared = _Shared(env_id, defaults)
+    zero_sum = shared.game.utility == "zero_sum"
+    game_type = pyspiel.GameType(
         short_name=PREFIX + env_id.removesuffix("_v0"),
         long_name=f"bidzoo: {summary(env_id)}",
         dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
@@ -218,10 +218,10 @@ def _register(env_id: str) -> type:
         information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
         utility=pyspiel.GameType.Utility.ZERO_SUM if zero_sum else pyspiel.GameType.Utility.IDENTICAL,
         reward_model=pyspiel.GameType.RewardModel.TERMINAL,
-        max_num_players=plain.game.num_players,
-        min_num_players=plain.game.num_players,
+        max_num_players=shared.game.num_players,
+        min_num_players=shared.game.num_players,
         provides_information_state_string=True,
-        provides_information_state_tensor=plain.small,  # the others' encoders leave out what cannot matter
+        provides_information_state_tensor=shared.small,  # the others' encoders leave out what cannot matter
         provides_observation_string=True,
         provides_observation_tensor=True,
         parameter_specification=defaults,
@@ -231,8 +231,8 @@ def _register(env_id: str) -> type:
         """The game with its parameters."""
 
         def __init__(self, params: dict[str, Any] | None = None) -> None:
-            given = {**defaults, **(params or {})}
-            self._shared = _Shared(env_id, given)
+            parameters = {**defaults, **(params or {})}
+            self._shared = _Shared(env_id, parameters)
             game = self._shared.game
             info = pyspiel.GameInfo(
                 num_distinct_actions=game.num_actions,
@@ -243,19 +243,21 @@ def _register(env_id: str) -> type:
                 max_game_length=game.max_turns,
                 **({"utility_sum": 0.0} if zero_sum else {}),
             )
-            super().__init__(kind, info, params or {})
+            super().__init__(game_type, info, params or {})
 
         def new_initial_state(self) -> SpielState:
             return SpielState(self, self._shared)
 
         def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer | None:
-            """None unless the public history and one player's private part are asked for: there is no less."""
-            kind = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
-            whole = kind.public_info and kind.private_info == pyspiel.PrivateInfoType.SINGLE_PLAYER
-            return Observer(self._shared, params) if whole else None
+            """None unless the public history and one player's private part are asked for: there is no other."""
+            observation_type = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
+            complete = (
+                observation_type.public_info and observation_type.private_info == pyspiel.PrivateInfoType.SINGLE_PLAYER
+            )
+            return Observer(self._shared, params) if complete else None
 
-    Registered.__name__ = Registered.__qualname__ = kind.short_name
-    pyspiel.register_game(kind, Registered)
+    Registered.__name__ = Registered.__qualname__ = game_type.short_name
+    pyspiel.register_game(game_type, Registered)
     return Registered
 
 
@@ -269,7 +271,7 @@ def _register_or_warn(env_id: str) -> None:
         warn(f"{env_id} is not registered with OpenSpiel: {problem}", stacklevel=2)
         return
     NAMES[env_id] = registered.__name__
-    globals()[registered.__name__] = registered  # where pickle looks
+    globals()[registered.__name__] = registered  # where pickle looks for it
 
 
 available()  # those of installed packages too
@@ -284,11 +286,11 @@ def _whole_bridge() -> Bridge:
     return Bridge(play=True)
 
 
-def _theirs(action: int) -> int:
+def _to_openspiel_action(action: int) -> int:
     return FIRST_CALL + action if action < NUM_CALLS else action - NUM_CALLS
 
 
-def _ours(action: int) -> int:
+def _from_openspiel_action(action: int) -> int:
     return action - FIRST_CALL if action >= FIRST_CALL else NUM_CALLS + action
 
 
@@ -314,8 +316,8 @@ def to_openspiel(table: State | States) -> Any:
     }
     spiel = pyspiel.load_game("bridge", options).new_initial_state()
     hands = [hand_cards(int(hand)) for hand in state["hands"]]
-    for place in range(NUM_CARDS):  # OpenSpiel gives the i-th card to seat i % 4
-        spiel.apply_action(hands[place % 4][place // 4])
+    for i in range(NUM_CARDS):  # OpenSpiel gives the i-th card to seat i % 4
+        spiel.apply_action(hands[i % 4][i // 4])
     for call in state["calls"][: state["length"]]:
         spiel.apply_action(FIRST_CALL + int(call))
     for card in state["played"][: state["plays"]]:
@@ -335,7 +337,7 @@ def from_openspiel(spiel: Any) -> States:
     sides = (bool(parameters.get("dealer_vul", False)), bool(parameters.get("non_dealer_vul", False)))
     seat_row(record[0], dealer, int(sides[dealer % 2]) | int(sides[1 - dealer % 2]) << 1)
     for action in history[NUM_CARDS:]:
-        game.step_one(record, _ours(action), out)
+        game.step_one(record, _from_openspiel_action(action), out)
     return record
 
 
@@ -346,7 +348,7 @@ class PolicyBot(pyspiel.Bot):
     """A policy at one seat of a registered bidzoo game or of OpenSpiel's own ``bridge``, which is our ``bridge_v0``.
 
     Args:
-        policy: what ``agents.resolve`` takes. It sits down at its first move, which tells the game: what is no policy
+        policy: what ``agents.resolve`` takes. It is resolved at its first move, which tells the game: what is no policy
             and an agent of another game are refused there.
         player: its seat.
         seed: of its random numbers.
@@ -370,18 +372,18 @@ class PolicyBot(pyspiel.Bot):
     def step(self, state: Any) -> int:
         """The policy's action in OpenSpiel's numbering."""
         if isinstance(state, SpielState):
-            return self._chosen(state, state._shared.game, state.record, state.legal_actions())
-        legal = [_ours(action) for action in state.legal_actions()]
-        return _theirs(self._chosen(state, _whole_bridge(), from_openspiel(state), legal))
+            return self._choose(state, state._shared.game, state.record, state.legal_actions())
+        legal = [_from_openspiel_action(action) for action in state.legal_actions()]
+        return _to_openspiel_action(self._choose(state, _whole_bridge(), from_openspiel(state), legal))
 
-    def _chosen(self, state: Any, game: Game, record: States, actions: list[int]) -> int:
+    def _choose(self, state: Any, game: Game, record: States, actions: list[int]) -> int:
         if self._game is not game:
-            self._game, self._seated = game, agents.resolve(self.policy, game)
+            self._game, self._seated_policy = game, agents.resolve(self.policy, game)
         view = game.view_of(record, np.array([game.player_at(self.player)]))
         stream = Streams.at(self.seed, np.array([len(state.history())]), self.player)
-        legal, name = _mask(game, actions), self._seated.name
+        legal, name = _mask(game, actions), self._seated_policy.name
         with asking(name, game):
-            chosen = self._seated.act(view, legal, stream)
+            chosen = self._seated_policy.act(view, legal, stream)
         return int(legal_actions(name, chosen, legal, view["board"])[0])
 
 
@@ -443,5 +445,5 @@ class BotPolicy:
             state = to_openspiel(deal)
             bot = self.make_bot(state.get_game(), state.current_player())
             bot.restart_at(state)
-            actions[b] = _ours(bot.step(state))
+            actions[b] = _from_openspiel_action(bot.step(state))
         return actions

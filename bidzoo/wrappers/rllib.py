@@ -48,7 +48,7 @@ class RLlibEnv(MultiAgentEnv):
         """The first observation of the next board, or of board 0 of ``seed``."""
         self.env.reset(seed=seed, options=options)
         self.agents = list(self.possible_agents)
-        return self._seen(self.env.agent_selection), {}
+        return self._observe(self.env.agent_selection), {}
 
     def step(self, action_dict: dict[str, int]) -> tuple[dict[str, Any], ...]:
         """Take the action of the agent to act; at the end everybody sees the table once more and is paid."""
@@ -59,8 +59,8 @@ class RLlibEnv(MultiAgentEnv):
         over = any(self.env.terminations.values())
         ends = {"__all__": over}, {"__all__": False}
         if not over:
-            return self._seen(self.env.agent_selection), {}, *ends, {}
-        return self._seen(*self.possible_agents), dict(self.env.rewards), *ends, {}
+            return self._observe(self.env.agent_selection), {}, *ends, {}
+        return self._observe(*self.possible_agents), dict(self.env.rewards), *ends, {}
 
     def render(self) -> Any:
         """The table as the ``render_mode`` of ``config`` says."""
@@ -70,12 +70,12 @@ class RLlibEnv(MultiAgentEnv):
         """Close the window of ``render_mode="human"``."""
         self.env.close()
 
-    def _seen(self, *agents: str) -> dict[str, dict[str, Any]]:
-        shown = {}
+    def _observe(self, *agents: str) -> dict[str, dict[str, Any]]:
+        observations = {}
         for agent in agents:
-            seen = self.env.observe(agent)
-            shown[agent] = {
-                "observations": seen["observation"].astype(np.float32),
-                "action_mask": seen["action_mask"].astype(np.float32),
+            observation = self.env.observe(agent)
+            observations[agent] = {
+                "observations": observation["observation"].astype(np.float32),
+                "action_mask": observation["action_mask"].astype(np.float32),
             }
-        return shown
+        return observations

@@ -37,23 +37,23 @@ class SB3Policy:
     def __init__(self, model: Any, game: Game, greedy: bool = False, name: str = "sb3") -> None:
         self.game, self.greedy, self.name = game, greedy, name
         self.network: Any = model.policy
-        made_for = (*self.network.observation_space.shape, int(self.network.action_space.n))
-        if made_for != (game.encoder.layout.size, game.num_actions):
+        model_shape = (*self.network.observation_space.shape, int(self.network.action_space.n))
+        if model_shape != (game.encoder.layout.size, game.num_actions):
             raise ValueError(
-                f"the model takes {made_for[0]} observations and {made_for[-1]} actions; "
+                f"the model takes {model_shape[0]} observations and {model_shape[-1]} actions; "
                 f"{game.id} has {game.encoder.layout.size} and {game.num_actions}"
             )
 
     def freeze(self, name: str | None = None) -> SB3Policy:
         """A copy that stays as the model is now."""
-        past = copy.copy(self)
+        snapshot = copy.copy(self)
         weights = io.BytesIO()  # a network that has learned holds parts of its graph, which deepcopy refuses
         self.network.save(weights)
         weights.seek(0)
-        past.network = type(self.network).load(weights, device=self.network.device)
-        past.network.set_training_mode(False)
-        past.name = self.name if name is None else name
-        return past
+        snapshot.network = type(self.network).load(weights, device=self.network.device)
+        snapshot.network.set_training_mode(False)
+        snapshot.name = self.name if name is None else name
+        return snapshot
 
     def chances(self, views: States, legal: I8) -> F64:
         """Probability of each action ``[B, A]``, 0 where illegal; rows sum to 1 as nearly as the network's do.
@@ -85,7 +85,7 @@ class SB3VecEnv(VecEnv):
     masks by itself; wrap in ``VecMonitor`` for logged returns.
 
     Args:
-        parts: with the same game.
+        parts: environments of the same game.
     """
 
     def __init__(self, parts: Iterable[SingleAgentVector]) -> None:
@@ -103,13 +103,13 @@ class SB3VecEnv(VecEnv):
         A part takes the options that ``set_options`` gave its first row.
         """
         starts = self._ends - [part.num_envs for part in self.parts]
-        shown = [
+        observations = [
             part.reset(seed=self._seeds[start], options=self._options[start])[0]
             for part, start in zip(self.parts, starts)
         ]
         self._reset_seeds()
         self._reset_options()
-        return np.concatenate(shown)
+        return np.concatenate(observations)
 
     def step_async(self, actions: I64) -> None:
         """Keep ``actions`` ``[B]`` for ``step_wait``."""

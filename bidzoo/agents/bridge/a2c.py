@@ -56,7 +56,7 @@ class ActorCritic(trainer.Trainer):
     def __init__(
         self, game: Bridge, options: PairOptions, model: Any, architecture: Architecture, hidden: int, device: str
     ) -> None:
-        """``model``: the torch policy that plays; ``hidden``: inputs of the critic alone, kept too."""
+        """``model``: the torch policy that plays; ``hidden``: length of what only the critic sees, stored too."""
         selfplay.check(game, self.algorithm, architecture.observation)
         distributed.alone(self.algorithm)
         super().__init__(options, options.syncs, device)
@@ -70,7 +70,7 @@ class ActorCritic(trainer.Trainer):
         return self.replay.arrays()
 
     def restore(self, arrays: Arrays) -> None:
-        """Take back what ``arrays`` gave."""
+        """Restore what ``arrays`` returned."""
         self.replay.restore(arrays)
 
     def iterate(self, iteration: int) -> Figures:
@@ -88,12 +88,12 @@ class ActorCritic(trainer.Trainer):
         return {**figures, **means(steps)}
 
     def play(self, boards: I64, player: Actor, stream: int) -> Pairs:
-        """The next pairs."""
+        """Play the next duplicate pairs."""
         return duplicate_pairs(self.game, boards, self.options.seed, player, stream)
 
     @abstractmethod
     def store(self, pairs: Pairs) -> Figures:
-        """Transitions into the buffer; figures of them."""
+        """Put the transitions of ``pairs`` into the buffer; figures of them."""
 
     @abstractmethod
     def learn(self, step: int) -> Figures:
@@ -137,13 +137,13 @@ class ReplayBuffer:
 
     def add(self, pairs: Pairs, hidden: I8, priority: F32) -> None:
         """Append the decisions ``[n]`` of ``pairs``; ``priority`` is at least 0."""
-        made = pairs.decisions
+        decisions = pairs.decisions
         self.append(
-            observation=made.observation,
+            observation=decisions.observation,
             hidden=hidden,
-            legal=made.legal,
-            call=made.call,
-            log_probability=made.log_chance,
+            legal=decisions.legal,
+            call=decisions.call,
+            log_probability=decisions.log_chance,
             outcome=pairs.outcome,
             priority=priority,
         )
@@ -171,22 +171,22 @@ class ReplayBuffer:
             chance = np.diff(mass, prepend=0.0)[rows] / mass[-1]
             weight = (chance * size) ** -importance
             weight = (weight / weight.max()).astype(np.float32)
-        found = {name: self._fields[name][rows] for name in Sample._fields if name in self._fields}
+        columns = {name: self._fields[name][rows] for name in Sample._fields if name in self._fields}
         for name, count in self._bits.items():
-            found[name] = np.unpackbits(found[name], axis=1, count=count).view(np.int8)
-        found["call"] = found["call"].astype(np.int64)
-        return Sample(rows=rows, weight=weight, **found)
+            columns[name] = np.unpackbits(columns[name], axis=1, count=count).view(np.int8)
+        columns["call"] = columns["call"].astype(np.int64)
+        return Sample(rows=rows, weight=weight, **columns)
 
     def update(self, rows: I64, priority: F32) -> None:
         """New priorities of transitions at ``rows``."""
         self._fields["priority"][rows] = priority
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything, for a checkpoint."""
+        """The whole buffer, for a checkpoint."""
         return {**{name: a[: len(self)] for name, a in self._fields.items()}, "added": np.array([self.added])}
 
     def restore(self, arrays: Arrays) -> None:
-        """Take back what ``arrays`` gave."""
+        """Restore what ``arrays`` returned."""
         self.added = int(arrays["added"][0])
         for name, field in self._fields.items():
             field[: len(self)] = arrays[name]
@@ -221,7 +221,7 @@ class Trainer(ActorCritic):
     options: Options
 
     def __init__(self, start: Network | None, game: Bridge, options: Options, device: str = "cpu") -> None:
-        """``start``: the network to go on from, None: from nothing; ``game``: pays points, and shows what it sees."""
+        """``start``: network to go on from, None: random weights; ``game``: pays points and shows its observation."""
         import torch
 
         architecture = ACTOR_CRITIC if start is None else start.architecture
@@ -238,9 +238,9 @@ class Trainer(ActorCritic):
         self.modules = {"network": model, "average": self.average, "adam": self.adam}
 
     def store(self, pairs: Pairs) -> Figures:
-        """Transitions into the buffer, all of one priority."""
-        nothing: I8 = np.zeros((len(pairs.outcome), 0), np.int8)
-        self.replay.add(pairs, nothing, np.ones_like(pairs.outcome))
+        """Put the transitions of ``pairs`` into the buffer, all of one priority."""
+        hidden: I8 = np.zeros((len(pairs.outcome), 0), np.int8)
+        self.replay.add(pairs, hidden, np.ones_like(pairs.outcome))
         return {}
 
     def learn(self, step: int) -> Figures:

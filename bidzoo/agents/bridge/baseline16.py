@@ -52,10 +52,10 @@ class Architecture(Checked):
     @property
     def shapes(self) -> Shapes:
         """``T.N.weight`` and ``T.N.bias`` of position T, layer N."""
-        found: Shapes = {}
+        shapes: Shapes = {}
         for t in range(self.positions):
-            found |= partners.stack_shapes(str(t), INPUTS, self.width, self.depth, CALLS)
-        return found
+            shapes |= partners.stack_shapes(str(t), INPUTS, self.width, self.depth, CALLS)
+        return shapes
 
 
 class Networks(Weights):
@@ -88,8 +88,8 @@ class Baseline16(PartnerPolicy):
     def outputs(self, seen: Seen) -> F32:
         """Minus the costs, IMPs."""
         cost = self.networks(seen.observation, seen.position)
-        mine = np.where(partners.above(seen.highest), cost, np.inf)
-        cost[(seen.covered > seen.highest) & (mine.min(1) > RESIGN), 0] = 0
+        legal_cost = np.where(partners.calls_above(seen.highest), cost, np.inf)
+        cost[(seen.covered > seen.highest) & (legal_cost.min(1) > RESIGN), 0] = 0
         return -MAX_IMPS * cost
 
 
@@ -136,11 +136,11 @@ class Trainer(PartnerTrainer):
         return {"counts": self.counts}
 
     def restore(self, arrays: Arrays) -> None:
-        """Take back what ``arrays`` gave."""
+        """Restore what ``arrays`` returned."""
         self.counts = np.array(arrays["counts"])
 
     def iterate(self, iteration: int) -> Figures:
-        """Bid, then learn; mean cost of what was tried, IMPs, and the error of what was thought of it."""
+        """Bid, then learn; figures: mean cost of the calls tried, IMPs, and the squared error of what was predicted."""
         import torch
 
         options = self.options
@@ -153,16 +153,16 @@ class Trainer(PartnerTrainer):
         board, calls = np.arange(options.boards), np.full((options.boards, last + 1), -1, np.int8)
         for t in range(last + 1):
             x = self.tensor(partners.observe(boards, board, t % 2, calls, t)).float()
-            thought = partners.run(self.model[str(t)], x)
+            prediction = partners.run(self.model[str(t)], x)
             legal = partners.legal(calls, t)
-            tried = confident(thought.detach().cpu().numpy(), legal, self.counts[t], options.exploration)
+            tried = confident(prediction.detach().cpu().numpy(), legal, self.counts[t], options.exploration)
             alone = t == last or iteration < options.warm_up
             tried = tried[:, : CALLS if alone else options.tried]
             self.counts[t] += np.bincount(tried[tried >= 0], minlength=CALLS)
             cost = self.penetrate(boards, board, calls, t, tried, alone)
-            some = self.tensor(tried >= 0)
-            missed = thought.gather(1, self.tensor(np.maximum(tried, 0))) - self.tensor(cost)
-            error = error + (missed**2 * some).sum() / some.sum()
+            mask = self.tensor(tried >= 0)
+            difference = prediction.gather(1, self.tensor(np.maximum(tried, 0))) - self.tensor(cost)
+            error = error + (difference**2 * mask).sum() / mask.sum()
             costs.append(cost[tried >= 0].mean())
             calls[:, t] = tried[:, 0]
             going = ~partners.over(calls, t + 1)
@@ -178,16 +178,16 @@ class Trainer(PartnerTrainer):
     def penetrate(
         self, boards: PartnerBoards, board: I64, calls: I8, length: int, tried: I64, alone: bool = False
     ) -> F32:
-        """The penetrative Bellman equation: what calls ``tried`` ``[n, K]`` (-1: none) cost in the end, 0 ... 1, where
-        ``calls`` ``[n, T]`` are made already, when the best calls of the networks follow; ``alone``: when passes do."""
+        """The penetrative Bellman equation: final costs, 0 ... 1, of calls ``tried`` ``[n, K]`` (-1: none) behind
+        ``calls`` ``[n, T]``, if the best calls of the networks follow; with ``alone``, if passes do."""
         out = np.zeros(tried.shape, np.float32)
         row, place = np.nonzero(tried >= 0)
-        after = calls[row]
-        after[:, length] = tried[row, place]
+        auctions = calls[row]
+        auctions[:, length] = tried[row, place]
         if alone:
-            out[row, place] = partners.costs(boards, board[row], after) / MAX_IMPS
+            out[row, place] = partners.costs(boards, board[row], auctions) / MAX_IMPS
         else:
-            out[row, place] = partners.bid_on(boards, board[row], after, length + 1, self.best) / MAX_IMPS
+            out[row, place] = partners.bid_on(boards, board[row], auctions, length + 1, self.best) / MAX_IMPS
         return out
 
     def best(self, t: int, rows: I64, observation: I8, legal: I8) -> I64:
@@ -196,8 +196,8 @@ class Trainer(PartnerTrainer):
 
         with torch.no_grad():
             cost = partners.run(self.model[str(t)], self.tensor(observation).float())
-            found: I64 = cost.masked_fill(self.tensor(legal) == 0, torch.inf).argmin(1).cpu().numpy()
-        return found
+            call: I64 = cost.masked_fill(self.tensor(legal) == 0, torch.inf).argmin(1).cpu().numpy()
+        return call
 
 
 def confident(cost: F32, legal: I8, counts: I64, exploration: float) -> I64:

@@ -74,18 +74,22 @@ class Widths(Checked):
 
     @property
     def encoder(self) -> Encoder:
-        """What turns views into inputs."""
+        """The encoder from views to inputs."""
         return self.enn.encoder
 
     @property
     def shapes(self) -> Shapes:
         """Shapes of both networks' tensors, as ``enn. ...`` and ``pnn. ...``."""
         parts = {"enn": self.enn, "pnn": self.pnn}
-        return {f"{part}.{name}": shape for part, one in parts.items() for name, shape in one.shapes.items()}
+        return {
+            f"{part}.{name}": shape
+            for part, architecture in parts.items()
+            for name, shape in architecture.shapes.items()
+        }
 
 
 class Networks(Network):
-    """Both networks: a network of calls to whoever plays with it."""
+    """Both networks, which play as one network of calls."""
 
     form = "bidzoo bridge baseline19 1"
     made_of: type[Any] = Widths
@@ -120,7 +124,7 @@ def _chances(start: int, stop: int, logits: F32, own: F32, out: F32) -> None:
 
 
 def module(widths: Widths, seed: int = 0) -> Any:
-    """Both as one torch module of calls, which can be given what the ENN says; no gradient of calls reaches the ENN."""
+    """Both as a torch module of calls, which takes the ENN's logits if given; no gradient of calls reaches the ENN."""
     import torch
 
     class Twin(torch.nn.Module):
@@ -140,18 +144,18 @@ def module(widths: Widths, seed: int = 0) -> Any:
 
 
 class Baseline19(NetworkPolicy):
-    """Calls as the PNN says, with what the ENN estimates."""
+    """A policy that calls by the PNN, which sees the estimates of the ENN."""
 
     name = "baseline19"
 
     @property
     def network(self) -> Networks:
-        """Both networks, read now if they were not before; ValueError if the weights are others."""
-        known = network.weights_of(self._network or self._weights, "baseline19", Networks)
-        if not isinstance(known, Networks):
-            raise ValueError(f"{known.architecture}: one network, expected the two of baseline19")
-        self._network = known
-        return known
+        """Both networks, read now if they were not before; ValueError if the weights are of another kind."""
+        networks = network.weights_of(self._network or self._weights, "baseline19", Networks)
+        if not isinstance(networks, Networks):
+            raise ValueError(f"{networks.architecture}: one network, expected the two of baseline19")
+        self._network = networks
+        return networks
 
 
 # ---- 1: partner's cards ------------------------------------------------------------------
@@ -187,8 +191,8 @@ def estimation_loss(logits: Any, x: Any, cards: Any) -> Any:
     """
     import torch
 
-    each = torch.nn.functional.binary_cross_entropy_with_logits(logits, cards.float(), reduction="none")
-    return (each * (x[:, _OWN] == 0)).mean()
+    losses = torch.nn.functional.binary_cross_entropy_with_logits(logits, cards.float(), reduction="none")
+    return (losses * (x[:, _OWN] == 0)).mean()
 
 
 def partners(positions: Positions, numbers: I64) -> I8:
@@ -241,7 +245,7 @@ class Options(Checked):
 
     iterations: Count = 30
     boards: Count = 4096  # an iteration, each at two tables
-    sharpness: Weight = 3.0  # of the calls that are drawn: at first, a softmax of so many times the logits
+    sharpness: Weight = 3.0  # factor of the start's logits, from whose softmax its calls are drawn
     snapshot_every: Count = 6  # iterations; opponents are drawn uniformly from the snapshots
     minibatch: Count = 2048  # decisions
     learning_rate: Weight = 1e-5  # of the PNN; falls linearly to a tenth
@@ -268,7 +272,7 @@ class Trainer(trainer.Trainer):
     options: Options
 
     def __init__(self, start: Networks, game: Bridge, options: Options, device: str = "cpu") -> None:
-        """``start``: what goes on learning, and the first opponent; ``game``: pays points, and shows what it sees."""
+        """``start``: networks to improve, and the first opponent; ``game``: pays points and shows their observation."""
         import torch
 
         selfplay.check(game, self.algorithm, OBSERVATION)
@@ -291,10 +295,10 @@ class Trainer(trainer.Trainer):
 
     def arrays(self) -> Arrays:
         """The snapshots."""
-        return {name: np.stack([one[name] for one in self.snapshots]) for name in self.snapshots[0]}
+        return {name: np.stack([snapshot[name] for snapshot in self.snapshots]) for name in self.snapshots[0]}
 
     def restore(self, arrays: Arrays) -> None:
-        """Take back what ``arrays`` gave."""
+        """Restore what ``arrays`` returned."""
         names, count = list(self.snapshots[0]), len(next(iter(arrays.values())))
         self.snapshots = [{name: np.asarray(arrays[name][n], np.float32) for name in names} for n in range(count)]
 
@@ -303,15 +307,18 @@ class Trainer(trainer.Trainer):
         options = self.options
         pairs = self.play(iteration)
         self.games += 2 * options.boards
-        falling = self.falling(iteration)
+        factor = self.falling(iteration)
         for adam, rate in zip(self.adams.values(), (options.learning_rate, options.enn_learning_rate)):
-            adam.param_groups[0]["lr"] = rate * falling
-        made = pairs.decisions
-        partner = held(made.later["hands"][made.row, (made.player + 2) % 4])
-        columns = [self.tensor(each) for each in (made.observation, made.legal, made.call, pairs.outcome, partner)]
+            adam.param_groups[0]["lr"] = rate * factor
+        decisions = pairs.decisions
+        partner = held(decisions.later["hands"][decisions.row, (decisions.player + 2) % 4])
+        columns = [
+            self.tensor(column)
+            for column in (decisions.observation, decisions.legal, decisions.call, pairs.outcome, partner)
+        ]
         steps = [
             self.learn(TrainingBatch._make(column[rows] for column in columns))
-            for rows in self.shuffled(len(made.call), options.minibatch, iteration * 4 + 1)
+            for rows in self.shuffled(len(decisions.call), options.minibatch, iteration * 4 + 1)
         ]
         network.ema_update(self.average, self.model, options.average)
         if (iteration + 1) % options.snapshot_every == 0:
@@ -322,18 +329,18 @@ class Trainer(trainer.Trainer):
         """The learner's decisions at both tables of the next boards, one of the snapshots at the other side."""
         options = self.options
         boards = iteration * options.boards + np.arange(options.boards, dtype=np.int64)
-        chosen = Streams.at(options.seed, np.array([iteration]), 7).random(1)[0, 0]
-        network.load_arrays(self.past, self.snapshots[int(chosen * len(self.snapshots))])
-        mine, theirs = actor(self.model, self.device), actor(self.past, self.device)
-        (first, at_first), (second, at_second) = (
+        fraction = Streams.at(options.seed, np.array([iteration]), 7).random(1)[0, 0]
+        network.load_arrays(self.past, self.snapshots[int(fraction * len(self.snapshots))])
+        learner, opponent = actor(self.model, self.device), actor(self.past, self.device)
+        (first, first_decisions), (second, second_decisions) = (
             selfplay.play(
-                *(self.game, boards, options.seed, mine, theirs),
+                *(self.game, boards, options.seed, learner, opponent),
                 np.full(len(boards), side),
                 2 * iteration + side,
             )
             for side in (NORTH_SOUTH, EAST_WEST)
         )
-        return selfplay.paired(at_first, at_second, first["points"][:, 0], second["points"][:, 0])
+        return selfplay.paired(first_decisions, second_decisions, first["points"][:, 0], second["points"][:, 0])
 
     def learn(self, batch: TrainingBatch) -> Figures:
         """One step of either network, on a batch of torch tensors; torch scalars."""

@@ -33,12 +33,12 @@ class Belief:
     @property
     def network(self) -> Network:
         """The network; ValueError unless it has 156 outputs."""
-        found = weights_of(self._source, "belief", Network)
+        net = weights_of(self._source, "belief", Network)
         if self._source is not None:
-            self._source = found
-        if found.architecture.outputs != OUTPUTS:
-            raise ValueError(f"belief network: {found.architecture.outputs} outputs, expected {OUTPUTS}")
-        return found
+            self._source = net
+        if net.architecture.outputs != OUTPUTS:
+            raise ValueError(f"belief network: {net.architecture.outputs} outputs, expected {OUTPUTS}")
+        return net
 
     def probabilities(self, views: States) -> F32:
         """Chance that partner, LHO and RHO hold each card: ``[B, 3, 52]``; 0 for the viewer's own cards."""
@@ -53,7 +53,7 @@ def _own(views: States) -> Bool:
     return held(views["hand"]) == 1
 
 
-# ---- training and how good it is ---------------------------------------------------------
+# ---- training and evaluation -------------------------------------------------------------
 
 
 class Trainer(Fit):
@@ -68,9 +68,9 @@ class Trainer(Fit):
         views, _, _ = self.learn.at(numbers)
         x = self.tensor(self.options.architecture.encoder(views))
         logits = network.forward(self.learner, x).reshape(-1, 3, NUM_CARDS)
-        wanted = self.tensor(targets(self.learn, numbers)).float()
-        each = torch.nn.functional.binary_cross_entropy_with_logits(logits, wanted, reduction="none")
-        return (each * self.tensor(~_own(views))[:, None]).sum() / each.numel()
+        target = self.tensor(targets(self.learn, numbers)).float()
+        losses = torch.nn.functional.binary_cross_entropy_with_logits(logits, target, reduction="none")
+        return (losses * self.tensor(~_own(views))[:, None]).sum() / losses.numel()
 
     def measure(self, player: Any) -> dict[str, float]:
         """Mean cross-entropy of the validation positions."""
@@ -79,14 +79,14 @@ class Trainer(Fit):
 
 
 def targets(positions: Positions, numbers: I64) -> I8:
-    """Who held what: ``[B, 3, 52]``."""
+    """Whether partner, LHO and RHO held each card: ``[B, 3, 52]``."""
     return held(positions.others(numbers)[:, [who - 1 for who in WHO]])
 
 
 def cross_entropy(chance: F32, held: I8) -> F64:
     """Mean over the 156 outputs of each row's cross-entropy, nats: ``[B]``."""
-    right = np.where(held > 0, chance, 1 - chance).astype(np.float64)
-    return -np.log(np.maximum(right, 1e-12)).mean(axis=(1, 2))
+    likelihood = np.where(held > 0, chance, 1 - chance).astype(np.float64)
+    return -np.log(np.maximum(likelihood, 1e-12)).mean(axis=(1, 2))
 
 
 def uniform_cross_entropy() -> float:
@@ -130,18 +130,18 @@ class Imagined:
 
     def draw(self, keys: U64) -> I64:
         """Deals ``[D, 4]`` (N E S W), one for each of ``keys`` ``[D]``, which move on."""
-        others = np.empty((len(keys), 3), np.int64)
-        _draw(keys, self._cards, self._weights, self._ways, others)
+        unseen = np.empty((len(keys), 3), np.int64)
+        _draw(keys, self._cards, self._weights, self._ways, unseen)
         hands = np.empty((len(keys), 4), np.int64)
         hands[:, self.seat] = self.hand
         for k, who in enumerate(WHO):
-            hands[:, (self.seat + who) % 4] = others[:, k]
+            hands[:, (self.seat + who) % 4] = unseen[:, k]
         return hands
 
     def log_chances(self, hands: I64) -> F64:
         """Log of the chance that each of ``hands`` ``[D, 4]`` is drawn, up to a constant: ``[D]``."""
-        others = held(hands[:, [(self.seat + who) % 4 for who in WHO]])[:, :, self._cards]  # [D, 3, 39]
-        return np.where(others, np.log(self._weights).T, 0).sum((1, 2))
+        holders = held(hands[:, [(self.seat + who) % 4 for who in WHO]])[:, :, self._cards]  # [D, 3, 39]
+        return np.where(holders, np.log(self._weights).T, 0).sum((1, 2))
 
 
 @row

@@ -52,7 +52,7 @@ def make_calls(start: int, stop: int, states: States, calls: I64) -> None:
 
 
 def before_each_call(view: State) -> States:
-    """The state as it was before each call of one view's auction, and now: ``[length + 1]``, no cards in them."""
+    """The states before each call of one view's auction, and now: ``[length + 1]``, without cards."""
     states = allocate(STATE, int(view["length"]) + 1)
     public_row(view, states[0])
     open_auction_row(states[0], int(view["dealer"]), int(view["vulnerable"]))
@@ -63,25 +63,25 @@ def before_each_call(view: State) -> States:
 
 
 def seen_by(state: States, seat: int, hands: I64) -> States:
-    """What ``seat`` sees of ``state`` ``[1]`` with each of ``hands`` ``[n]``: views ``[n]``."""
-    seen = allocate(VIEW, 1)
-    views(state, np.array([seat]), seen)
-    seen = np.repeat(seen, len(hands))
-    seen["hand"] = seen["held_here"] = hands
-    return seen
+    """Views ``[n]`` of ``state`` ``[1]`` from ``seat``, with each of ``hands`` ``[n]``."""
+    out = allocate(VIEW, 1)
+    views(state, np.array([seat]), out)
+    out = np.repeat(out, len(hands))
+    out["hand"] = out["held_here"] = hands
+    return out
 
 
 def play_out(states: States, north_south: RolloutPolicy, east_west: RolloutPolicy) -> None:
-    """``states`` ``[B]`` to the end of the auction, in place: each side makes the calls its policy finds likeliest."""
+    """Bid ``states`` ``[B]`` to the end of the auction, in place: each side makes its policy's likeliest calls."""
     while len(active := np.flatnonzero(states["phase"] == AUCTION)):
         calls = np.full(len(states), -1, np.int64)
         side = states["turn"][active] % 2
         for policy, rows in ((north_south, active[side == 0]), (east_west, active[side == 1])):
             if len(rows):
-                here = states[rows]
-                seen = allocate(VIEW, len(here))
-                views(here, here["turn"].astype(np.int64), seen)
-                calls[rows] = policy.probabilities(seen, legal_calls(here)).argmax(1)
+                current = states[rows]
+                seat_views = allocate(VIEW, len(current))
+                views(current, current["turn"].astype(np.int64), seat_views)
+                calls[rows] = policy.probabilities(seat_views, legal_calls(current)).argmax(1)
         make_calls(states, calls)
 
 
@@ -135,14 +135,14 @@ def gain_row(contract: I64, other: I64, chance: F32, chance_other: F32, vulnerab
     for t in range(CLASSES):
         if chance[t] < NEGLIGIBLE:
             continue
-        mine = north_south_row(contract[0], contract[1], contract[2], vulnerable, t)
+        points = north_south_row(contract[0], contract[1], contract[2], vulnerable, t)
         for u in range(CLASSES):
             if same and u != t:
                 continue
             weight = chance[t] if same else chance[t] * chance_other[u]
             if weight < NEGLIGIBLE * NEGLIGIBLE:
                 continue
-            difference = mine - north_south_row(other[0], other[1], other[2], vulnerable, u)
+            difference = points - north_south_row(other[0], other[1], other[2], vulnerable, u)
             total += weight * (imps_row(difference) if in_imps else difference)
     return total
 
@@ -152,45 +152,47 @@ def _gains(start: int, stop: int, contracts: I64, chances: F32, vulnerable: int,
     for d in range(start, stop):
         other = contracts[d, 0]
         for k in range(1, contracts.shape[1]):
-            mine = contracts[d, k]
-            if mine[0] == other[0] and mine[1] == other[1] and mine[2] == other[2]:
+            contract = contracts[d, k]
+            if contract[0] == other[0] and contract[1] == other[1] and contract[2] == other[2]:
                 continue
-            out[d, k] = gain_row(mine, other, chances[mine[3]], chances[other[3]], vulnerable, in_imps)
+            out[d, k] = gain_row(contract, other, chances[contract[3]], chances[other[3]], vulnerable, in_imps)
 
 
-def gains(judge: Judge, hands: I64, ended: States, vulnerable: int, in_imps: bool) -> tuple[F64, int]:
-    """Expected N/S gain ``[D, K]`` of the contract each of ``K`` calls led to over that of the first, and cells judged.
+def gains(judge: Judge, hands: I64, states: States, vulnerable: int, in_imps: bool) -> tuple[F64, int]:
+    """Expected N/S gain ``[D, K]`` of the contracts of ``K`` calls over that of the first; number of cells judged.
 
     Only deals whose contracts differ are judged, each (deal, declarer, strain) once.
 
     Args:
         judge: of tricks.
         hands: deals ``[D, 4]``.
-        ended: states ``[D * K]`` after the auction, deal by deal.
+        states: ``[D * K]`` after the auction, deal by deal.
         vulnerable: bit 0 N/S, bit 1 E/W.
         in_imps: IMPs of the difference, else points.
     """
-    deals, calls = len(hands), len(ended) // len(hands)
-    bid, stake, declarer = (ended[name].astype(np.int64).reshape(deals, calls) for name in ("bid", "stake", "declarer"))
+    deals, calls = len(hands), len(states) // len(hands)
+    bid, stake, declarer = (
+        states[name].astype(np.int64).reshape(deals, calls) for name in ("bid", "stake", "declarer")
+    )
     bid, stake = np.where(declarer < 0, -1, bid), np.where(declarer < 0, 1, stake)
     differ = ((bid != bid[:, :1]) | (stake != stake[:, :1]) | (declarer != declarer[:, :1])).any(1)
     cell = 20 * np.arange(deals)[:, None] + 5 * declarer + bid % 5
-    asked, place = np.unique(cell[differ[:, None] & (declarer >= 0)], return_inverse=True)
-    chances = np.zeros((len(asked) + 1, CLASSES), np.float32)
+    cells, inverse = np.unique(cell[differ[:, None] & (declarer >= 0)], return_inverse=True)
+    chances = np.zeros((len(cells) + 1, CLASSES), np.float32)
     chances[-1, 0] = 1  # passed out: one outcome, 0 points whatever the tricks
-    if len(asked):
-        chances[:-1] = judge.chances(hands[asked // 20], asked % 20 // 5, asked % 5)
-    index = np.full((deals, calls), len(asked), np.int64)
-    index[differ[:, None] & (declarer >= 0)] = place
+    if len(cells):
+        chances[:-1] = judge.chances(hands[cells // 20], cells % 20 // 5, cells % 5)
+    index = np.full((deals, calls), len(cells), np.int64)
+    index[differ[:, None] & (declarer >= 0)] = inverse
     out = np.zeros((deals, calls))
     _gains(np.stack([bid, stake, declarer, index], axis=2), chances, vulnerable, in_imps, out)
-    return out, len(asked)
+    return out, len(cells)
 
 
 # ---- the search --------------------------------------------------------------------------
 
-TRIED = 16  # deals that tell which calls to ask about first
-SHOWN = 3  # deals in an explanation
+PILOT_DEALS = 16  # deals that tell which calls to check first
+EXAMPLE_DEALS = 3  # deals in an explanation
 
 
 class RolloutPolicy(Protocol):
@@ -213,32 +215,34 @@ class Options(Checked):
     r_max: Count = 200  # deals played out
     p_max: Count = 2000  # deals drawn
     deals: Literal["belief", "uniform"] = "belief"
-    calls: Literal["filter", "weigh", "ignore"] = "filter"  # made: drop deals by their chance, weigh them, or neither
-    own_calls: bool = False  # also one's own: drops more, but the same deals remain likely (the cards are the same)
-    surprise: Share = 0.01  # least chance of a call that weighs
-    followed: Count = 1600  # deals that are weighed by one call after the other: of more, the light ones thin out
+    calls: Literal["filter", "weigh", "ignore"] = (
+        "filter"  # drop deals by the calls' chances, weigh them, or do neither
+    )
+    own_calls: bool = False  # hold deals to the player's own calls too: more are dropped, but the same remain likely
+    surprise: Share = 0.01  # when weighing, the chance of a call counts as at least this
+    followed: Count = 1600  # deals weighed by all calls; of more, the light ones are thinned out after each call
     reward: Literal["imps", "points"] = "imps"  # IMPs over the likeliest call's result, or duplicate points
-    prior: Weight = 0.0  # of the reward, what a nat of the policy's chance is worth beside the results
+    prior: Weight = 0.0  # reward that a nat of the policy's log-probability is worth beside the results
 
 
 class Deals(NamedTuple):
     """``R`` different deals that fit the calls."""
 
     hands: I64  # [R, 4]
-    counts: I64  # [R]  how often each stands
-    drawn: int  # to find them
+    counts: I64  # [R]  how often each counts
+    drawn: int  # deals drawn to find them
 
     @property
     def size(self) -> int:
-        """Deals of one count each that would say as much."""
+        """Effective sample size: the number of deals of equal counts that would say as much."""
         return round(float(self.counts.sum()) ** 2 / float(max(1, (self.counts**2).sum())))
 
     def total(self, values: F64 | I64) -> F64:
-        """Sum of ``values`` ``[R, K]``, each as often as its deal stands: ``[K]``."""
+        """Sum of ``values`` ``[R, K]``, each as often as its deal counts: ``[K]``."""
         return np.asarray((self.counts[:, None] * values).sum(0))
 
     def mean(self, values: F64 | I64) -> F64:
-        """Mean of ``values`` over all deals; there must be one."""
+        """Mean of ``values`` over all deals, of which there must be at least one."""
         return self.total(values) / self.counts.sum()
 
 
@@ -258,7 +262,7 @@ class Bmcs:
 
     name = "bmcs"
     proposer = "ppo"  # the policy, unless another is given
-    believed: str | None = None  # what the other side is believed to be, unless something else is given
+    opponent_model: str | None = None  # what the other side is taken for, unless another is given; None: ``policy``
     slow = True
     options = Options()
 
@@ -276,17 +280,17 @@ class Bmcs:
         policy: proposes calls, filters deals and plays out; an agent's name, anything with ``probabilities``, or None
             for the agent's own.
         belief: a network, a file of one, or None for the packaged one.
-        judge: who says how many tricks are made: the double-dummy network, the exact solver, or one's own.
+        judge: of tricks: the double-dummy network, the exact solver, or an object with ``chances``.
         name: what result tables call it.
         workers: processes of the solver; they change no result.
-        opponents: what the other side is believed to be: it filters by their calls and plays them out; None for the
-            agent's own: of ``bmcs`` as ``policy``, which is the paper's setting.
+        opponents: the policy that the other side is taken for, which filters deals by its calls and plays them out;
+            None for the agent's own choice: in ``bmcs`` it is ``policy``, the paper's setting.
         options: fields of ``Options``.
         """
         check_names(f"agent {type(self).name!r}", type(self), options)
         self.policy = _rollout_policy(self.proposer if policy is None else policy)
-        believed = self.believed if opponents is None else opponents
-        self.opponents = self.policy if believed is None else _rollout_policy(believed)
+        model = self.opponent_model if opponents is None else opponents
+        self.opponents = self.policy if model is None else _rollout_policy(model)
         self.belief = belief if isinstance(belief, Belief) else Belief(belief)
         self.judge = _judge(judge, workers)
         self.options = replace(type(self).options, **options)
@@ -324,41 +328,41 @@ class Bmcs:
         order = np.argsort(-chances, kind="stable")[: options.top_k]
         calls = np.asarray(order[(chances[order] > options.p_min) | (order == order[0])], np.int64)
         deals = self.deals(view, key)
-        found, judged = self.judged(view, deals.hands, calls, self.judge)
-        liked = options.prior * np.log(np.maximum(chances[calls], 1e-9))
-        best = int((deals.total(found) + deals.counts.sum() * liked).argmax()) if deals.size > options.r_min else 0
-        return SearchResult(int(calls[best]), calls, deals, found, judged)
+        gain, judged = self.judged(view, deals.hands, calls, self.judge)
+        prior = options.prior * np.log(np.maximum(chances[calls], 1e-9))
+        best = int((deals.total(gain) + deals.counts.sum() * prior).argmax()) if deals.size > options.r_min else 0
+        return SearchResult(int(calls[best]), calls, deals, gain, judged)
 
     def deals(self, view: States, key: int) -> Deals:
         """Deals to play out at ``view`` ``[1]``; deal ``p`` that is drawn is a function of ``(key, p)``.
 
-        Filtered they are the first ``r_max`` of at most ``p_max`` that stay, weighed ``r_max`` of ``p_max``.
+        Filtering takes the first ``r_max`` that stay, of at most ``p_max``; weighing draws ``r_max`` from ``p_max``.
         """
         options = self.options
         belief = (
             self.belief.probabilities(view)[0] if options.deals == "belief" else np.ones((3, NUM_CARDS), np.float32)
         )
         imagined = Imagined(int(view["seat"][0]), int(view["hand"][0]), belief)
-        before = before_each_call(view[0])
-        order = self._order(view, before, imagined.draw(Streams.at(key, np.arange(TRIED)).keys))
+        history = before_each_call(view[0])
+        order = self._order(view, history, imagined.draw(Streams.at(key, np.arange(PILOT_DEALS)).keys))
         if options.calls == "weigh":
-            return self._weighed(imagined, before, order, key)
-        found: list[I64] = []
+            return self._weighed(imagined, history, order, key)
+        parts: list[I64] = []
         kept = drawn = 0
         while kept < options.r_max and drawn < options.p_max:
             missing, rate = options.r_max - kept, (kept + 1) / (drawn + 2)
             count = min(options.p_max - drawn, max(options.r_max, int(1.1 * missing / rate)), 8 * options.r_max)
             streams = Streams.at(key, np.arange(drawn, drawn + count))
             hands = imagined.draw(streams.keys)
-            passed = self._filter(before, order, hands, streams.random(len(before) - 1), imagined.seat)
-            if len(passed) >= missing:
-                passed = passed[:missing]
-                count = int(passed[-1]) + 1  # Algorithm 3 stops here
-            found.append(hands[passed])
-            kept, drawn = kept + len(passed), drawn + count
-        return Deals(np.concatenate(found), np.ones(kept, np.int64), drawn)
+            survivors = self._filter(history, order, hands, streams.random(len(history) - 1), imagined.seat)
+            if len(survivors) >= missing:
+                survivors = survivors[:missing]
+                count = int(survivors[-1]) + 1  # Algorithm 3 stops here
+            parts.append(hands[survivors])
+            kept, drawn = kept + len(survivors), drawn + count
+        return Deals(np.concatenate(parts), np.ones(kept, np.int64), drawn)
 
-    def _weighed(self, imagined: Imagined, before: States, order: list[int], key: int) -> Deals:
+    def _weighed(self, imagined: Imagined, history: States, order: list[int], key: int) -> Deals:
         """Importance sampling: ``r_max`` deals.
 
         A deal weighs the chance of the calls with it over the chance that it was drawn. Of more than ``followed`` a
@@ -367,48 +371,49 @@ class Bmcs:
         options = self.options
         streams = Streams.at(key, np.arange(options.p_max))
         hands = imagined.draw(streams.keys)
-        numbers = streams.random(len(before))
-        weights, left = -imagined.log_chances(hands), np.arange(options.p_max)
+        numbers = streams.random(len(history))
+        weights, remaining = -imagined.log_chances(hands), np.arange(options.p_max)
         for t in order:
-            weights += np.log(np.maximum(self._chances(before, t, hands[left], imagined.seat), options.surprise))
+            weights += np.log(np.maximum(self._chances(history, t, hands[remaining], imagined.seat), options.surprise))
             weights -= weights.max()
-            if len(left) > options.followed:
+            if len(remaining) > options.followed:
                 limit = np.log(np.exp(weights).sum() / options.followed)
-                stay = np.log(numbers[left, t]) < weights - limit
-                left, weights = left[stay], np.maximum(weights[stay], limit)
+                stay = np.log(numbers[remaining, t]) < weights - limit
+                remaining, weights = remaining[stay], np.maximum(weights[stay], limit)
         shares = np.cumsum(np.exp(weights))
         aims = (np.arange(options.r_max) + numbers[0, -1]) / options.r_max * shares[-1]
         rows, counts = np.unique(np.searchsorted(shares, aims, side="right"), return_counts=True)
-        return Deals(hands[left[rows]], counts, options.p_max)
+        return Deals(hands[remaining[rows]], counts, options.p_max)
 
-    def _order(self, view: States, before: States, hands: I64) -> list[int]:
-        """Turns whose calls are asked about; those first that ``hands`` ``[n, 4]`` explain worst.
+    def _order(self, view: States, history: States, hands: I64) -> list[int]:
+        """Turns whose calls are checked; those first that ``hands`` ``[n, 4]`` explain worst.
 
-        It does not change what the filter leaves: a deal stays that passes every call, each by a number of its own.
+        The order does not change what the filter leaves: a deal stays if it passes every call, each with a random
+        number of its own.
         """
-        mine = before["turn"][:-1] == view["seat"][0]
-        asked = np.flatnonzero((self.options.calls != "ignore") & (self.options.own_calls | ~mine))
+        own = history["turn"][:-1] == view["seat"][0]
+        turns = np.flatnonzero((self.options.calls != "ignore") & (self.options.own_calls | ~own))
         me = int(view["seat"][0])
-        return sorted(asked.tolist(), key=lambda t: float(self._chances(before, t, hands, me).mean()))
+        return sorted(turns.tolist(), key=lambda t: float(self._chances(history, t, hands, me).mean()))
 
-    def _filter(self, before: States, order: list[int], hands: I64, numbers: F64, me: int) -> I64:
-        """Rows of ``hands`` ``[D, 4]`` that survive: each call made drops a deal with 1 - its chance there.
+    def _filter(self, history: States, order: list[int], hands: I64, numbers: F64, me: int) -> I64:
+        """Rows of ``hands`` ``[D, 4]`` that survive: each call drops a deal with 1 - the call's chance there.
 
         ``numbers`` ``[D, length]``, uniform in [0, 1), decide.
         """
-        left = np.arange(len(hands))
+        remaining = np.arange(len(hands))
         for t in order:
-            if len(left):
-                left = left[numbers[left, t] < self._chances(before, t, hands[left], me)]
-        return left
+            if len(remaining):
+                remaining = remaining[numbers[remaining, t] < self._chances(history, t, hands[remaining], me)]
+        return remaining
 
-    def _chances(self, before: States, t: int, hands: I64, me: int) -> F32:
+    def _chances(self, history: States, t: int, hands: I64, me: int) -> F32:
         """Chance ``[n]`` that call ``t`` is made with each of ``hands`` ``[n, 4]``, as seat ``me`` believes."""
-        seat = int(before["turn"][t])
+        seat = int(history["turn"][t])
         policy = self.policy if seat % 2 == me % 2 else self.opponents
-        views = seen_by(before[t : t + 1], seat, hands[:, seat])
-        legal = np.repeat(legal_calls(before[t : t + 1]), len(hands), axis=0)
-        return policy.probabilities(views, legal)[:, int(before["calls"][-1, t])]
+        views = seen_by(history[t : t + 1], seat, hands[:, seat])
+        legal = np.repeat(legal_calls(history[t : t + 1]), len(hands), axis=0)
+        return policy.probabilities(views, legal)[:, int(history["calls"][-1, t])]
 
     # ---- Algorithm 4 ---------------------------------------------------------------------
 
@@ -416,52 +421,53 @@ class Bmcs:
         """Gain ``[R, K]`` of each of ``calls`` ``[K]`` over the first on ``hands`` ``[R, 4]``; contracts judged."""
         if len(hands) == 0:
             return np.zeros((0, len(calls))), 0
-        here = allocate(STATE, 1)
-        public_row(view[0], here[0])
-        states = np.repeat(here, len(hands) * len(calls))
+        state = allocate(STATE, 1)
+        public_row(view[0], state[0])
+        states = np.repeat(state, len(hands) * len(calls))
         states["hands"] = states["held"] = np.repeat(hands, len(calls), axis=0)
         make_calls(states, np.tile(calls, len(hands)))
         ours = int(view["seat"][0]) % 2 == 0
         play_out(states, *(self.policy, self.opponents) if ours else (self.opponents, self.policy))
-        found, judged = gains(judge, hands, states, int(view["vulnerable"][0]), self.options.reward == "imps")
-        return found if ours else 0 - found, judged
+        gain, judged = gains(judge, hands, states, int(view["vulnerable"][0]), self.options.reward == "imps")
+        return gain if ours else 0 - gain, judged
 
     # ---- for people ----------------------------------------------------------------------
 
     def explain(self, views: States, legal: I8, rng: Streams) -> Explanation:
         """The search behind one call, for views ``[1]``."""
         chances = self.policy.probabilities(views, legal)
-        found = self.search(views, chances[0], int(_keys(rng)[0]))
+        result = self.search(views, chances[0], int(_keys(rng)[0]))
         me, seats = int(views["seat"][0]), [(int(views["seat"][0]) + who) % 4 for who in WHO]
         belief = {}
         if self.options.deals == "belief":
             belief = dict(zip(seats, np.asarray(self.belief.probabilities(views)[0], np.float64)))
         return Explanation(
-            text=_sentence(found, self.options),
+            text=_sentence(result, self.options),
             chances=chances_of(chances, legal),
-            values=_values(found) if len(found.calls) > 1 else {},
+            values=_values(result) if len(result.calls) > 1 else {},
             unit="IMPs" if self.options.reward == "imps" else "points",
             facts=(
-                ("deals drawn", f"{found.deals.drawn}"),
-                ("of them fit the calls", f"{found.deals.size}"),
-                ("contracts judged", f"{found.judged}"),
+                ("deals drawn", f"{result.deals.drawn}"),
+                ("of them fit the calls", f"{result.deals.size}"),
+                ("contracts judged", f"{result.judged}"),
             ),
             belief=belief,
             belief_source=f"the belief network, from the hand and the calls; {self.name} draws its deals from it",
             samples=tuple(
-                {seat: int(deal[seat]) for seat in range(4) if seat != me} for deal in found.deals.hands[:SHOWN]
+                {seat: int(deal[seat]) for seat in range(4) if seat != me}
+                for deal in result.deals.hands[:EXAMPLE_DEALS]
             ),
         )
 
 
 class StrangersBmcs(Bmcs):
-    """Search against players of another school: they are believed to bid as the supervised policy does.
+    """Search against players of another school, who are taken to bid as the supervised policy does.
 
     Calls that a policy gradient has nearly given up are looked at too; what the policy thinks of them counts a little.
     """
 
     name = "bmcs-sl"
-    believed = "sl"
+    opponent_model = "sl"
     options = Options(p_min=0.001, p_max=8000, prior=0.1)
 
 
@@ -489,10 +495,10 @@ class RlMcs(Bmcs):
 
 def _rollout_policy(policy: str | RolloutPolicy) -> RolloutPolicy:
     """An agent of that name, or ``policy``; ValueError unless it says how likely it makes each call."""
-    made: Any = agents.make(policy) if isinstance(policy, str) else policy
-    if not hasattr(made, "probabilities"):
-        raise ValueError(f"bmcs needs a policy with probabilities(views, legal), which {made.name} has not")
-    return cast(RolloutPolicy, made)
+    agent: Any = agents.make(policy) if isinstance(policy, str) else policy
+    if not hasattr(agent, "probabilities"):
+        raise ValueError(f"bmcs needs a policy with probabilities(views, legal), which {agent.name} has not")
+    return cast(RolloutPolicy, agent)
 
 
 def _judge(judge: str | Judge, workers: int) -> Judge:
@@ -510,21 +516,21 @@ def _keys(rng: Streams) -> I64:
     return np.asarray(rng.random(1)[:, 0] * 2.0**53, np.int64)
 
 
-def _values(found: SearchResult) -> Mapping[int, tuple[float, float]]:
+def _values(result: SearchResult) -> Mapping[int, tuple[float, float]]:
     """Mean gain of every call and its standard error over the deals."""
-    deals = found.deals
+    deals = result.deals
     if deals.size == 0:
         return {}
-    mean = deals.mean(found.gains)
-    error = np.sqrt(deals.mean((found.gains - mean) ** 2) / max(1, deals.size - 1))
-    return {int(call): (float(m), float(e)) for call, m, e in zip(found.calls, mean, error)}
+    mean = deals.mean(result.gains)
+    error = np.sqrt(deals.mean((result.gains - mean) ** 2) / max(1, deals.size - 1))
+    return {int(call): (float(m), float(e)) for call, m, e in zip(result.calls, mean, error)}
 
 
-def _sentence(found: SearchResult, options: Options) -> str:
-    likeliest, chosen = suited(int(found.calls[0])), suited(found.call)
-    if len(found.calls) == 1:
+def _sentence(result: SearchResult, options: Options) -> str:
+    likeliest, chosen = suited(int(result.calls[0])), suited(result.call)
+    if len(result.calls) == 1:
         return f"Only {likeliest} is likely: nothing to search."
-    size = found.deals.size
+    size = result.deals.size
     if size <= options.r_min:
         return f"Only {size} deals fit the calls: {likeliest}, the likeliest call, stands."
     prior = ", with what the policy thinks of it" if options.prior else ""

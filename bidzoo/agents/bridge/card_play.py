@@ -15,7 +15,7 @@ from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.determinize import determinize
 from bidzoo.envs.bridge.state import AUCTION, STATE
 
-DEALS = 12  # drawn a decision
+DEALS = 12  # drawn for a decision
 
 
 class WithCards:
@@ -24,7 +24,7 @@ class WithCards:
     slow = True
 
     def __init__(self, bidder: Policy, deals: int = DEALS) -> None:
-        """``deals`` is how many are drawn and solved a decision."""
+        """``deals``: how many are drawn and solved for a decision."""
         if deals < 1:
             raise ValueError(f"deals {deals}: expected at least 1")
         self.bidder, self.deals, self.name = bidder, deals, bidder.name
@@ -60,7 +60,7 @@ class WithCards:
         return card_tricks(states).astype(np.float64)
 
     def explain(self, views: States, legal: I8, rng: Streams) -> Explanation:
-        """The bidder's in the auction; in the play the mean tricks of each card, and deals they come from."""
+        """The bidder's explanation in the auction; in the play the mean tricks of each card."""
         if int(views["phase"][0]) == AUCTION:
             own = np.ascontiguousarray(legal[:, :NUM_CALLS])
             return explained(self.bidder, views, own, rng)

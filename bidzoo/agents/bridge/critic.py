@@ -36,7 +36,7 @@ class Critic:
         self.adam = torch.optim.Adam(self.model.parameters(), learning_rate, fused=True)
 
     def inputs(self, decisions: Decisions, reference: I64) -> I8:
-        """What is seen ``[n, inputs]``: bits, then scores in half IMPs over ``reference`` ``[n]`` (N/S points)."""
+        """Observations ``[n, inputs]``: bits, then scores in half IMPs over ``reference`` ``[n]`` (N/S points)."""
         name = self.architecture.observation
         if name not in network.TEACHERS:
             return decisions.observation
@@ -68,8 +68,8 @@ class Critic:
         import torch
 
         with torch.no_grad():
-            found: F32 = torch.cat([self.value(part) for part in x.split(_CHUNK)]).cpu().numpy()
-        return found
+            values: F32 = torch.cat([self.value(part) for part in x.split(_CHUNK)]).cpu().numpy()
+        return values
 
     def learn(self, x: Any, target: Any, weight: Any = None) -> Any:
         """One step of Adam on the mean squared error, weighted by row if given; the values before it."""
@@ -94,11 +94,11 @@ def advantages(board: I64, side: I64, value: F32, outcome: F32, decay: float, la
     A side's decisions on a board form one chain, at whose end it gets ``outcome``. ``last`` ``[B, 2]`` starts at -1.
     """
     for i in range(len(board) - 1, -1, -1):
-        following = last[board[i], side[i]]
-        if following < 0:
+        successor = last[board[i], side[i]]
+        if successor < 0:
             out[i] = outcome[i] - value[i]
         else:
-            out[i] = value[following] - value[i] + decay * out[following]
+            out[i] = value[successor] - value[i] + decay * out[successor]
         last[board[i], side[i]] = i
 
 

@@ -29,24 +29,24 @@ Vector = Any
 
 if TYPE_CHECKING or config.DISABLE_JIT:
 
-    def load(array: F32, at: int) -> Vector:
-        """The numbers of a contiguous ``array`` from ``at`` on."""
-        return array[at : at + LANES].copy()
+    def load(array: F32, offset: int) -> Vector:
+        """The numbers of a contiguous ``array`` from ``offset`` on."""
+        return array[offset : offset + LANES].copy()
 
     def fma(a: np.float32, x: Vector, y: Vector) -> Vector:
         """``a * x + y``."""
         return (a * x.astype(np.float64) + y).astype(np.float32)
 
-    def store(x: Vector, array: F32, at: int) -> None:
-        """Into a contiguous ``array`` from ``at`` on."""
-        array[at : at + LANES] = x
+    def store(x: Vector, array: F32, offset: int) -> None:
+        """Write ``x`` into a contiguous ``array`` from ``offset`` on."""
+        array[offset : offset + LANES] = x
 
 else:
     _LLVM = ir.VectorType(ir.FloatType(), LANES)
     _ZEROS = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
 
     class VectorType(types.Type):
-        """Its type in numba."""
+        """The type of a ``Vector`` in numba."""
 
     _vector = VectorType(f"float32 x {LANES}")
 
@@ -55,22 +55,22 @@ else:
         def __init__(self, manager, kind):
             super().__init__(manager, kind, _LLVM)
 
-    def _place(context, builder, kind, array, at):
+    def _pointer(context, builder, kind, array, offset):
         data = context.make_array(kind)(context, builder, array).data
-        return builder.bitcast(builder.gep(data, [at]), _LLVM.as_pointer())
+        return builder.bitcast(builder.gep(data, [offset]), _LLVM.as_pointer())
 
     @intrinsic
-    def load(_, array, at):
+    def load(_, array, offset):
         def code(context, builder, signature, values):
-            return builder.load(_place(context, builder, signature.args[0], *values), align=4)
+            return builder.load(_pointer(context, builder, signature.args[0], *values), align=4)
 
         return _vector(array, types.intp), code
 
     @intrinsic
     def fma(_, a, x, y):
         def code(context, builder, signature, values):
-            one = builder.insert_element(ir.Constant(_LLVM, ir.Undefined), values[0], ir.IntType(32)(0))
-            all_lanes = builder.shuffle_vector(one, one, _ZEROS)
+            first = builder.insert_element(ir.Constant(_LLVM, ir.Undefined), values[0], ir.IntType(32)(0))
+            all_lanes = builder.shuffle_vector(first, first, _ZEROS)
             kind = ir.FunctionType(_LLVM, [_LLVM] * 3)
             function = get_or_insert_function(builder.module, kind, f"llvm.fma.v{LANES}f32")
             return builder.call(function, [all_lanes, *values[1:]])
@@ -78,9 +78,9 @@ else:
         return _vector(types.float32, _vector, _vector), code
 
     @intrinsic
-    def store(_, x, array, at):
+    def store(_, x, array, offset):
         def code(context, builder, signature, values):
-            builder.store(values[0], _place(context, builder, signature.args[1], *values[1:]), align=4)
+            builder.store(values[0], _pointer(context, builder, signature.args[1], *values[1:]), align=4)
             return context.get_dummy_value()
 
         return types.void(_vector, array, types.intp), code
@@ -104,16 +104,16 @@ def pack(weight: F32, bias: F32) -> Packed:
     """``weight`` ``[..., inputs, outputs]`` and ``bias`` ``[..., outputs]`` of one or more layers."""
     *layers, inputs, outputs = weight.shape
     blocks = -(-outputs // LANES)
-    whole = np.zeros((*layers, inputs, blocks * LANES), np.float32)
+    padded = np.zeros((*layers, inputs, blocks * LANES), np.float32)
     biases = np.zeros((*bias.shape[:-1], blocks * LANES), np.float32)
-    whole[..., :outputs], biases[..., :outputs] = weight, bias
-    blockwise = whole.reshape(*layers, inputs, blocks, LANES).swapaxes(-3, -2)
+    padded[..., :outputs], biases[..., :outputs] = weight, bias
+    blockwise = padded.reshape(*layers, inputs, blocks, LANES).swapaxes(-3, -2)
     return Packed(np.ascontiguousarray(blockwise).reshape(*layers, blocks, inputs * LANES), biases)
 
 
 @row
 def used_row(x: NDArray[Any], first: int, last: int, used: U32) -> None:
-    """Where rows ``first`` ... ``last`` of ``x`` are not all 0, into ``used``; how many these are, into its last."""
+    """Inputs at which rows ``first`` ... ``last`` of ``x`` are not all 0, into ``used``; their number into its last."""
     inputs = len(used) - 1
     used[:] = 0
     for r in range(first, last + 1):
@@ -121,17 +121,17 @@ def used_row(x: NDArray[Any], first: int, last: int, used: U32) -> None:
             used[k] |= x[r, k] != 0
     count = 0
     for k in range(inputs):
-        some = used[k]
-        used[count] = k  # behind k: what is read next is still there
-        count += some
+        nonzero = used[k]
+        used[count] = k  # count <= k: what is read next is still there
+        count += nonzero
     used[inputs] = count
 
 
 @row
-def four_row(x: NDArray[Any], first: int, last: int, used: U32, weight: F32, bias: F32, at: int, out: F32) -> None:
-    """A block of the four rows of ``x`` from ``first`` on, into ``out`` from ``at`` on; those beyond are ``last``."""
+def four_row(x: NDArray[Any], first: int, last: int, used: U32, weight: F32, bias: F32, offset: int, out: F32) -> None:
+    """Outputs of four rows of ``x`` from ``first`` on, none beyond ``last``, into ``out`` from ``offset`` on."""
     second, third, fourth = min(first + 1, last), min(first + 2, last), min(first + 3, last)
-    a = b = c = d = load(bias, at)
+    a = b = c = d = load(bias, offset)
     for n in range(used[len(used) - 1]):
         k = used[n]
         w = load(weight, LANES * k)
@@ -139,10 +139,10 @@ def four_row(x: NDArray[Any], first: int, last: int, used: U32, weight: F32, bia
         b = fma(np.float32(x[second, k]), w, b)
         c = fma(np.float32(x[third, k]), w, c)
         d = fma(np.float32(x[fourth, k]), w, d)
-    store(d, out[fourth], at)
-    store(c, out[third], at)
-    store(b, out[second], at)
-    store(a, out[first], at)
+    store(d, out[fourth], offset)
+    store(c, out[third], offset)
+    store(b, out[second], offset)
+    store(a, out[first], offset)
 
 
 @row
@@ -157,7 +157,7 @@ def activate_row(x: F32, activation: int) -> None:
 
 @compiled_batched
 def _dense(
-    start: int, stop: int, x: NDArray[Any], packed: Packed, before: F32, activation: int, used: U32, out: F32
+    start: int, stop: int, x: NDArray[Any], packed: Packed, residual: F32, activation: int, used: U32, out: F32
 ) -> None:
     for first in range(start, stop, CHUNK):
         end = min(first + CHUNK, stop)
@@ -167,24 +167,24 @@ def _dense(
             for four in range(first, end, 4):
                 four_row(x, four, end - 1, used[four], packed.weight[block], packed.bias, LANES * block, out)
         for r in range(first, end):
-            for j in range(len(out[r]) if len(before) else 0):
-                out[r, j] += before[r, j]
+            for j in range(len(out[r]) if len(residual) else 0):
+                out[r, j] += residual[r, j]
             activate_row(out[r], activation)
 
 
 _NOTHING = np.empty((0, 0), np.float32)
 
 
-def dense(x: NDArray[Any], packed: Packed, activation: int, before: F32 = _NOTHING) -> F32:
-    """``activation(x @ weight + bias [+ before])``, ``[B, blocks * LANES]``.
+def dense(x: NDArray[Any], packed: Packed, activation: int, residual: F32 = _NOTHING) -> F32:
+    """``activation(x @ weight + bias [+ residual])``, ``[B, blocks * LANES]``.
 
     Args:
         x: ``[B, inputs]`` or wider, int8 or float32.
         packed: weights and biases.
         activation: NONE, RELU, GELU.
-        before: added to the outputs if it is not empty: ``[B, blocks * LANES]``.
+        residual: added to the outputs if it is not empty: ``[B, blocks * LANES]``.
     """
     used = np.empty((len(x), packed.weight.shape[1] // LANES + 1), np.uint32)
     out = np.empty((len(x), len(packed.bias)), np.float32)
-    _dense(x, packed, before, activation, used, out)
+    _dense(x, packed, residual, activation, used, out)
     return out

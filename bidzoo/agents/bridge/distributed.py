@@ -37,7 +37,7 @@ class World(NamedTuple):
 
 @cache
 def world() -> World:
-    """This process as ``torchrun`` counts it, which it joins when first asked; alone without it."""
+    """This process among those of ``torchrun``, which the first call joins; without ``torchrun`` it is the only one."""
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
         return World(0, 1)
@@ -50,10 +50,10 @@ def world() -> World:
     return World(torch.distributed.get_rank(), size)
 
 
-def alone(what: str) -> None:
-    """ValueError if there are several processes: ``what`` is for one."""
+def alone(algorithm: str) -> None:
+    """ValueError if there are several processes: ``algorithm`` trains in one."""
     if (size := world().size) > 1:
-        raise ValueError(f"{what} trains in one process, not in {size}")
+        raise ValueError(f"{algorithm} trains in one process, not in {size}")
 
 
 def device_of(device: str) -> str:
@@ -71,7 +71,7 @@ def replicated(model: Any) -> Any:
 
 
 def wait() -> None:
-    """For all processes to come here."""
+    """Wait until all processes have come here."""
     if world().size > 1:
         import torch
 
@@ -79,7 +79,7 @@ def wait() -> None:
 
 
 def gathered(columns: Sequence[NDArray[Any]]) -> Sequence[NDArray[Any]]:
-    """The rows of all processes, those of the first first, of each of ``columns``."""
+    """Each of ``columns`` with the rows of all processes, in the order of their ranks."""
     if world().size == 1:
         return columns
     import torch

@@ -148,33 +148,33 @@ class SuitNetwork(Weights):
     def __init__(self, architecture: Suits, tensors: dict[str, F32]) -> None:
         super().__init__(architecture, tensors)
 
-        def of(name: str) -> tuple[F32, F32]:
+        def layer(name: str) -> tuple[F32, F32]:
             return tensors[f"{name}.weight"].swapaxes(-1, -2), tensors[f"{name}.bias"]
 
-        self._cards, self._suits = ([pack(*layers) for layers in zip(*of(name))] for name in ("cards", "suits"))
-        places, bias = of("places")  # [4, suits, hidden]: the four suits are added up one after the other
-        self._whole = pack(places.reshape(-1, places.shape[-1]), bias), pack(*of("middle"))
-        self._last = pack(*of("last"))
+        self._cards, self._suits = ([pack(*layers) for layers in zip(*layer(name))] for name in ("cards", "suits"))
+        places, bias = layer("places")  # [4, suits, hidden]: the four suits are added up one after the other
+        self._whole = pack(places.reshape(-1, places.shape[-1]), bias), pack(*layer("middle"))
+        self._last = pack(*layer("last"))
 
     def __call__(self, codes: I64, strain: I64) -> F32:
         """Chances ``[n, 14]`` of cells with suits ``codes`` ``[n, 4]``, see ``suits``."""
         n, width = len(codes), self.architecture.suits
-        x, here = np.zeros((n, 4, NUM_CARDS), np.float32), np.empty((n, 4, width), np.float32)
+        x, features = np.zeros((n, 4, NUM_CARDS), np.float32), np.empty((n, 4, width), np.float32)
         np.put_along_axis(x, HAND_SIZE * (codes[:, :, None] >> 2 * _RANKS & 3) + _RANKS, 1, axis=2)
         notrump, all_four = np.asarray(strain) == NOTRUMP, slice(None)
         for kind, cells, suits in ((NT, notrump, all_four), (TRUMP, ~notrump, slice(1)), (SIDE, ~notrump, slice(1, 4))):
-            those = x[cells, suits]
-            seen = dense(dense(those.reshape(-1, NUM_CARDS), self._cards[kind], RELU), self._suits[kind], RELU)
-            here[cells, suits] = seen[:, :width].reshape(*those.shape[:2], width)
-        whole = here.reshape(n, -1)
+            inputs = x[cells, suits]
+            outputs = dense(dense(inputs.reshape(-1, NUM_CARDS), self._cards[kind], RELU), self._suits[kind], RELU)
+            features[cells, suits] = outputs[:, :width].reshape(*inputs.shape[:2], width)
+        hidden = features.reshape(n, -1)
         for packed in self._whole:
-            whole = dense(whole, packed, RELU)
+            hidden = dense(hidden, packed, RELU)
         out = np.empty((n, CLASSES), np.float32)
-        _softmax(dense(whole, self._last, NONE), out)
+        _softmax(dense(hidden, self._last, NONE), out)
         return out
 
 
-# ---- what search asks --------------------------------------------------------------------
+# ---- for search --------------------------------------------------------------------------
 
 
 class Evaluator:
@@ -187,10 +187,10 @@ class Evaluator:
     @property
     def network(self) -> SuitNetwork:
         """The network; ValueError if the file holds none."""
-        found = weights_of(self._source, "evaluator", SuitNetwork)
+        net = weights_of(self._source, "evaluator", SuitNetwork)
         if self._source is not None:
-            self._source = found
-        return found
+            self._source = net
+        return net
 
     def chances(self, hands: I64, declarer: I64, strain: I64) -> F32:
         """Chance of 0 ... 13 tricks: ``[n, 14]``, each row adding up to 1.
@@ -249,8 +249,8 @@ class Cells:
     def at(self, numbers: I64) -> tuple[I64, Bool, I64]:
         """Codes ``[B, 4]`` of the suits, whether at notrump ``[B]``, tricks ``[B]``; notrump cells first."""
         order, row = np.divmod(numbers, len(self.tricks))
-        first = np.argsort(self.cell[row] % 5 != NOTRUMP, kind="stable")
-        order, row = order[first], row[first]
+        notrump_first = np.argsort(self.cell[row] % 5 != NOTRUMP, kind="stable")
+        order, row = order[notrump_first], row[notrump_first]
         codes, strain = self.suits(row)
         notrump = strain == NOTRUMP
         return np.take_along_axis(codes, ORDERS[notrump.astype(np.int64), order], 1), notrump, self.tricks[row]
@@ -290,10 +290,10 @@ def module(architecture: Suits, seed: int) -> Any:
             parts = [(NT, x[:notrump]), (TRUMP, x[notrump:, :1]), (SIDE, x[notrump:, 1:])]
             for stage in (self.cards, self.suits):
                 parts = [(kind, torch.relu(part @ stage.weight[kind].T + stage.bias[kind])) for kind, part in parts]
-            (_, without), (_, trump), (_, side) = parts
-            four = torch.cat([without, torch.cat([trump, side], 1)])
-            wide = self.places.weight.transpose(0, 1).flatten(1)  # [hidden, 4 * suits]
-            first = torch.relu(torch.nn.functional.linear(four.flatten(1), wide, self.places.bias))
+            (_, notrumps), (_, trump), (_, side) = parts
+            suits = torch.cat([notrumps, torch.cat([trump, side], 1)])
+            weight = self.places.weight.transpose(0, 1).flatten(1)  # [hidden, 4 * suits]
+            first = torch.relu(torch.nn.functional.linear(suits.flatten(1), weight, self.places.bias))
             second = torch.relu(torch.nn.functional.linear(first, self.middle.weight, self.middle.bias))
             return torch.nn.functional.linear(second, self.last.weight, self.last.bias)
 
@@ -339,13 +339,13 @@ def chances(cells: Cells, network: SuitNetwork) -> F32:
 
 def measure(cells: Cells, network: SuitNetwork) -> dict[str, float]:
     """Cross-entropy in nats a cell, share of cells whose likeliest count is right, mean error of the expectation."""
-    found, tricks = chances(cells, network), cells.tricks
-    nats = -np.log(np.maximum(found[np.arange(len(tricks)), tricks], 1e-12, dtype=np.float64))
+    probabilities, tricks = chances(cells, network), cells.tricks
+    nats = -np.log(np.maximum(probabilities[np.arange(len(tricks)), tricks], 1e-12, dtype=np.float64))
     figures = {"cross_entropy": float(nats.mean())}
-    for name, chosen in (("suits", cells.cell % 5 < NOTRUMP), ("notrump", cells.cell % 5 == NOTRUMP)):
-        if chosen.any():
-            figures[f"exact_{name}"] = float((found.argmax(1) == tricks)[chosen].mean())
-    return {**figures, "absolute_error": float(np.abs(found @ np.arange(CLASSES) - tricks).mean())}
+    for name, selected in (("suits", cells.cell % 5 < NOTRUMP), ("notrump", cells.cell % 5 == NOTRUMP)):
+        if selected.any():
+            figures[f"exact_{name}"] = float((probabilities.argmax(1) == tricks)[selected].mean())
+    return {**figures, "absolute_error": float(np.abs(probabilities @ np.arange(CLASSES) - tricks).mean())}
 
 
 # ---- guessed deals -----------------------------------------------------------------------
@@ -363,12 +363,12 @@ def guessed_deals(evaluator: Evaluator, seed: int, count: int) -> DealSet:
 def draw_tricks(evaluator: Evaluator, hands: I64, rng: Streams) -> I8:
     """Double-dummy tricks ``[n, 20]`` of deals ``[n, 4]``: quantiles of the chances, at one random number a strain.
 
-    Both declarers of a side have the same luck, and the other side has what is left.
+    Both declarers of a side have the same luck, and the other side 1 minus it.
     """
     n, cell = len(hands), np.tile(np.arange(20), len(hands))
     chances = evaluator.chances(hands.repeat(20, axis=0), cell // 5, cell % 5).reshape(n, 4, 5, CLASSES)
     luck = rng.random(5)[:, None]  # [n, 1, 5]  of N/S in each strain
     luck = np.concatenate([luck, 1 - luck, luck, 1 - luck], axis=1)[..., None]
-    below = np.cumsum(chances.astype(np.float64), axis=3)
-    tricks = (below < luck * below[..., -1:]).sum(3)
+    cumulative = np.cumsum(chances.astype(np.float64), axis=3)
+    tricks = (cumulative < luck * cumulative[..., -1:]).sum(3)
     return np.asarray(np.minimum(tricks, CLASSES - 1), np.int8).reshape(n, 20)

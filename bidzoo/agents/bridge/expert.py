@@ -30,12 +30,13 @@ from bidzoo.envs.bridge.formats.auctions import SystemPositions
 
 # No agent is trained, selected or tuned on these: a gain against them is a gain against strangers.
 STRANGERS = ("expert-polish", "expert-acol")
+SELF_TAUGHT_STRANGER = "jps-rpi"  # neither on this file of the repository's experiments/weights
 
 
 def refuse_strangers(*agents: str | None) -> None:
     """ValueError if one of ``agents``, of which something is to be learned, is a stranger."""
     for name in agents:
-        if name and name.rpartition("=")[2].strip() in STRANGERS:
+        if name and Path(name.rpartition("=")[2].strip()).stem in (*STRANGERS, SELF_TAUGHT_STRANGER):
             raise ValueError(f"{name}: a stranger, on which no agent is trained, selected or tuned; choose another")
 
 
@@ -74,8 +75,8 @@ class ExpertNetwork(Weights):
         weight = self.tensors["layers.0.weight"]
         first = weight[:, : BIDDER1375.size].copy()
         for side, system in enumerate((ours, theirs)):
-            at = BIDDER1375.size + _BIDS * (len(SYSTEMS) * side + system)
-            first[:, _SIDE + _BIDS * side : _SIDE + _BIDS * (side + 1)] += weight[:, at : at + _BIDS]
+            start = BIDDER1375.size + _BIDS * (len(SYSTEMS) * side + system)
+            first[:, _SIDE + _BIDS * side : _SIDE + _BIDS * (side + 1)] += weight[:, start : start + _BIDS]
         return Network(self.architecture.plain, {**self.tensors, "layers.0.weight": first})
 
 
@@ -104,7 +105,7 @@ def system_number(name: str) -> int:
 
 
 class Expert(NetworkPolicy):
-    """One of the systems, against another."""
+    """A pair that plays one of the systems, against another."""
 
     name = "expert"
 
@@ -172,7 +173,7 @@ def lighten(x: I8, points: int) -> None:
 
 # ---- a first layer that learns from the entries of a row that are not 0: some 90 of 1663 --
 # It adds up lines of its table in the order of ``Entries``, and the gradient of a line adds up the rows that have its
-# entry, in theirs: no result depends on threads.
+# entry, in the order of rows: no result depends on threads.
 
 U16 = NDArray[np.uint16]
 
@@ -184,12 +185,12 @@ class Entries(NamedTuple):
     place: U16  # [start[B]]
 
     @classmethod
-    def of(cls, x: I8, more: I64) -> Entries:
-        """Ones of ``x`` ``[B, F]``, and of each row the places ``more`` ``[B, K]`` beside them."""
-        counts = np.count_nonzero(x, axis=1) + more.shape[1]
+    def of(cls, x: I8, extra: I64) -> Entries:
+        """The ones of ``x`` ``[B, F]`` and, behind them, the places ``extra`` ``[B, K]`` of each row."""
+        counts = np.count_nonzero(x, axis=1) + extra.shape[1]
         start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         place = np.empty(start[-1], np.uint16)
-        _places(x, more, start, place)
+        _places(x, extra, start, place)
         return cls(start, place)
 
     def by_line(self, lines: int) -> tuple[I64, I32]:
@@ -200,28 +201,28 @@ class Entries(NamedTuple):
 
 
 @compiled_batched
-def _places(begin: int, end: int, x: I8, more: I64, start: I64, place: U16) -> None:
+def _places(begin: int, end: int, x: I8, extra: I64, start: I64, place: U16) -> None:
     for b in range(begin, end):
-        at = start[b]
+        position = start[b]
         for k in range(x.shape[1]):
             if x[b, k]:
-                place[at] = k
-                at += 1
-        for k in range(more.shape[1]):
-            place[at + k] = more[b, k]
+                place[position] = k
+                position += 1
+        for k in range(extra.shape[1]):
+            place[position + k] = extra[b, k]
 
 
 @compiled_batched
 def _add_up(begin: int, end: int, out: F32, start: I64, place: NDArray[Any], lines: F32, bias: F32) -> None:
     """``bias`` and ``lines`` ``[n, W]`` at the places of each row, into ``out`` ``[B, W]``."""
     for b in range(begin, end):
-        to = out[b]
+        total = out[b]
         for j in range(len(bias)):
-            to[j] = bias[j]
+            total[j] = bias[j]
         for i in range(start[b], start[b + 1]):
             line = lines[place[i]]
             for j in range(len(bias)):
-                to[j] += line[j]
+                total[j] += line[j]
 
 
 def first_layer(entries: Entries, table: Any, bias: Any) -> Any:
@@ -238,8 +239,8 @@ def first_layer(entries: Entries, table: Any, bias: Any) -> Any:
 
         @staticmethod
         def backward(context: Any, gradient: Any) -> Any:
-            out, none = np.empty(context.shape, np.float32), np.zeros(context.shape[1], np.float32)
-            _add_up(out, *entries.by_line(len(out)), np.ascontiguousarray(gradient.numpy()), none)
+            out, no_bias = np.empty(context.shape, np.float32), np.zeros(context.shape[1], np.float32)
+            _add_up(out, *entries.by_line(len(out)), np.ascontiguousarray(gradient.numpy()), no_bias)
             return torch.from_numpy(out), gradient.sum(0)
 
     return Sum.apply(table, bias)
@@ -254,13 +255,13 @@ _MEASURED = 20_000  # validation positions
 
 
 def module(experts: Experts, seed: int) -> Any:
-    """The network to learn with. Of the values of one number, each has the weights of the one below and a step."""
+    """The torch module. Where entries count a number, the weights of a value are those of the one below and a step."""
     import torch
 
     groups = count_groups()
-    counted = torch.tensor([entry for group in groups for entry in group])
+    count_entries = torch.tensor([entry for group in groups for entry in group])
     ends = np.cumsum([len(group) for group in groups])
-    before = torch.tensor([end - len(group) for end, group in zip(ends, groups) for _ in group])
+    starts = torch.tensor([end - len(group) for end, group in zip(ends, groups) for _ in group])
     plain = network.module(experts.plain, seed, last_scale=0.1)
 
     class Twin(torch.nn.Module):
@@ -269,32 +270,35 @@ def module(experts: Experts, seed: int) -> Any:
             generator = torch.Generator().manual_seed(seed)
             shape = (BIDDER1375.size + SYSTEMS288.size, experts.width)
             steps = torch.empty(shape).normal_(0.0, (2.0 / _ONES) ** 0.5, generator=generator)
-            steps[counted] *= _STEP
+            steps[count_entries] *= _STEP
             self.steps = torch.nn.Parameter(steps)
             self.bias = torch.nn.Parameter(torch.zeros(experts.width))
             self.layers = torch.nn.ModuleList(plain.layers[1:])
 
         def table(self) -> Any:
             """First layer ``[1663, W]``."""
-            sums = torch.nn.functional.pad(self.steps[counted].cumsum(0), (0, 0, 1, 0))
-            return self.steps.index_copy(0, counted, sums[1:] - sums[before])
+            sums = torch.nn.functional.pad(self.steps[count_entries].cumsum(0), (0, 0, 1, 0))
+            return self.steps.index_copy(0, count_entries, sums[1:] - sums[starts])
 
-        def forward(self, ones: Entries) -> Any:
-            here = first_layer(ones, self.table(), self.bias)
+        def forward(self, entries: Entries) -> Any:
+            hidden = first_layer(entries, self.table(), self.bias)
             for layer in self.layers:
-                here = layer(torch.relu_(here))
-            return here
+                hidden = layer(torch.relu_(hidden))
+            return hidden
 
     return Twin()
 
 
 def network_of(experts: Experts, twin: Any) -> ExpertNetwork:
     """A torch module as a network that plays without torch."""
-    held = network.arrays(twin)
-    tensors = {"layers.0.weight": np.ascontiguousarray(twin.table().detach().numpy().T), "layers.0.bias": held["bias"]}
+    weights = network.arrays(twin)
+    tensors = {
+        "layers.0.weight": np.ascontiguousarray(twin.table().detach().numpy().T),
+        "layers.0.bias": weights["bias"],
+    }
     for n in range(experts.depth):
         for part in ("weight", "bias"):
-            tensors[f"layers.{n + 1}.{part}"] = held[f"layers.{n}.{part}"]
+            tensors[f"layers.{n + 1}.{part}"] = weights[f"layers.{n}.{part}"]
     return ExpertNetwork(experts, tensors)
 
 
@@ -311,11 +315,11 @@ class Trainer(Fit):
         """Cross-entropy of the calls, nats."""
         import torch
 
-        views, legal, made = self.learn.at(numbers)
+        views, legal, calls = self.learn.at(numbers)
         x = self.options.architecture.plain.encoder(views)
         logits = self.learner(Entries.of(x, system_places(x, *self.learn.systems(numbers))))
         logits = logits.masked_fill(torch.from_numpy(legal) == 0, -1e9)
-        return torch.nn.functional.cross_entropy(logits, torch.from_numpy(made))
+        return torch.nn.functional.cross_entropy(logits, torch.from_numpy(calls))
 
     def player(self) -> ExpertNetwork:
         """The network."""
@@ -335,10 +339,10 @@ def right_calls(positions: SystemPositions, player: ExpertNetwork, numbers: I64)
     right = np.zeros(len(numbers), np.bool_)
     pairs = np.stack(positions.systems(numbers), axis=1)
     for pair in np.unique(pairs, axis=0):
-        one = player.of_systems(*pair.tolist())
+        net = player.of_systems(*pair.tolist())
         rows = np.flatnonzero((pairs == pair).all(1))
         for part in np.split(rows, range(_CHUNK, len(rows), _CHUNK)):
-            views, legal, made = positions.at(numbers[part])
-            logits = np.where(legal > 0, one(one.architecture.encoder(views)), -np.inf)
-            right[part] = logits.argmax(1) == made
+            views, legal, calls = positions.at(numbers[part])
+            logits = np.where(legal > 0, net(net.architecture.encoder(views)), -np.inf)
+            right[part] = logits.argmax(1) == calls
     return right

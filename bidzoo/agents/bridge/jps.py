@@ -76,45 +76,49 @@ class Search:
             value = self._mean_reward(decisions.states[row], call, board, times, key)
         else:
             times = options.responses
-            after = _made(np.repeat(decisions.states[row], times), call.repeat(times))
-            after["board"] += _COPY * (1 + np.tile(np.arange(times), len(row)))
-            reply, answer, values = self._answers(after, board.repeat(times), key)
+            states = _with_calls(np.repeat(decisions.states[row], times), call.repeat(times))
+            states["board"] += _COPY * (1 + np.tile(np.arange(times), len(row)))
+            reply, answer, values = self._answers(states, board.repeat(times), key)
             reply, answer = reply.reshape(-1, times), answer.reshape(-1, times)
             value = values.reshape(-1, times).mean(1)
         best, gain = _best(first, decisions.sign, value)
-        which = np.zeros(first.shape, np.int64)
-        which[row, place] = np.arange(len(row))
+        index = np.zeros(first.shape, np.int64)
+        index[row, place] = np.arange(len(row))
         rows = np.arange(len(first))
-        chosen = which[rows, best]
-        return SearchResult(first[rows, best], reply[chosen], answer[chosen], gain)
+        winners = index[rows, best]
+        return SearchResult(first[rows, best], reply[winners], answer[winners], gain)
 
-    def _answers(self, after: States, board: I64, key: int) -> tuple[I64, I64, F64]:
+    def _answers(self, states: States, board: I64, key: int) -> tuple[I64, I64, F64]:
         """Opponent's call, P2's best call and N/S's mean reward in states where P1 has called."""
-        n, options = len(after), self.options
+        n, options = len(states), self.options
         reply, answer, value = np.full(n, -1), np.full(n, -1), np.zeros(n)
-        going = np.flatnonzero(after["phase"] == AUCTION)
-        reply[going] = selfplay.decide(self.game, after, going, self.player, key).call
-        then = _made(after, reply)
-        going = np.flatnonzero(then["phase"] == AUCTION)
-        over = np.flatnonzero(then["phase"] != AUCTION)
-        value[over] = self._reward(then["points"][over, 0], board[over])
-        if len(going):
-            second = selfplay.decide(self.game, then, going, self.player, key)
+        open_rows = np.flatnonzero(states["phase"] == AUCTION)
+        reply[open_rows] = selfplay.decide(self.game, states, open_rows, self.player, key).call
+        next_states = _with_calls(states, reply)
+        open_rows = np.flatnonzero(next_states["phase"] == AUCTION)
+        over_rows = np.flatnonzero(next_states["phase"] != AUCTION)
+        value[over_rows] = self._reward(next_states["points"][over_rows, 0], board[over_rows])
+        if len(open_rows):
+            second = selfplay.decide(self.game, next_states, open_rows, self.player, key)
             call, _ = candidates(second.log_chances, options.most, options.least)
             row, place = np.nonzero(call >= 0)
-            means = self._mean_reward(then[going][row], call[row, place], board[going][row], options.rollouts, key)
+            means = self._mean_reward(
+                next_states[open_rows][row], call[row, place], board[open_rows][row], options.rollouts, key
+            )
             best, gain = _best(call, second.sign, means)
-            answer[going] = call[np.arange(len(going)), best]
-            value[going] = second.sign * gain
+            answer[open_rows] = call[np.arange(len(open_rows)), best]
+            value[open_rows] = second.sign * gain
         return reply, answer, value
 
     def _mean_reward(self, states: States, calls: I64, board: I64, times: int, key: int) -> F64:
         """N/S's mean reward over ``times`` games played out after each call."""
-        many = np.repeat(states, times)
-        many["board"] += 64 * _COPY * (1 + np.tile(np.arange(times), len(states)))
-        sides = np.full(len(many), BOTH)
-        made = calls.repeat(times)
-        points = selfplay.finish(self.game, many, np.arange(len(many)), made, self.player, self.player, sides, key)
+        copies = np.repeat(states, times)
+        copies["board"] += 64 * _COPY * (1 + np.tile(np.arange(times), len(states)))
+        sides = np.full(len(copies), BOTH)
+        repeated = calls.repeat(times)
+        points = selfplay.finish(
+            self.game, copies, np.arange(len(copies)), repeated, self.player, self.player, sides, key
+        )
         return self._reward(points, board.repeat(times)).reshape(-1, times).mean(1)
 
     def _reward(self, points: I64, board: I64) -> F64:
@@ -133,7 +137,7 @@ def _best(call: I64, sign: I64, value: F64) -> tuple[I64, F64]:
     return best, gain[np.arange(len(call)), best]
 
 
-def _made(states: States, calls: I64) -> States:
+def _with_calls(states: States, calls: I64) -> States:
     """Copies of ``states`` after ``calls`` (-1: none)."""
     after, rows = states.copy(), np.flatnonzero(calls >= 0)
     selfplay.make(after, rows, calls[rows])
@@ -150,41 +154,41 @@ class Trainer(a2c.Trainer):
         """Duplicate pairs; in a share of them the first table's game is searched once."""
         options, sides = self.options, np.full(len(boards), BOTH)
         key = options.seed ^ ((3 * stream + 2) << 32)
-        first, at_first = selfplay.play(self.game, boards, options.seed, player, player, sides, 3 * stream)
-        second, at_second = selfplay.play(self.game, boards, options.seed, player, player, sides, 3 * stream + 1)
+        first, first_decisions = selfplay.play(self.game, boards, options.seed, player, player, sides, 3 * stream)
+        second, second_decisions = selfplay.play(self.game, boards, options.seed, player, player, sides, 3 * stream + 1)
         points, reference = (t["points"][:, 0].astype(np.int64) for t in (first, second))
-        searched = np.flatnonzero(Streams.at(key, boards).random(1)[:, 0] < options.share)
-        if len(searched):
-            at_first, points = self._search(at_first, searched, points, reference, player, key)
-        return paired(at_first, at_second, points, reference)
+        searched_rows = np.flatnonzero(Streams.at(key, boards).random(1)[:, 0] < options.share)
+        if len(searched_rows):
+            first_decisions, points = self._search(first_decisions, searched_rows, points, reference, player, key)
+        return paired(first_decisions, second_decisions, points, reference)
 
     def _search(
-        self, played: Decisions, searched: I64, points: I64, reference: I64, player: Actor, key: int
+        self, decisions: Decisions, boards: I64, points: I64, reference: I64, player: Actor, key: int
     ) -> tuple[Decisions, I64]:
-        """The games ``searched`` go another way from one of their decisions on; decisions and points of all games."""
-        start = played.select(_one_each(played, searched, key))
-        found = Search(self.game, player, self.options, reference)(start, key)
-        parts = [start._replace(call=found.call)]
-        states = _made(start.states, found.call)
-        for calls in (found.reply[:, 0], found.answer[:, 0]):
-            going = np.flatnonzero((calls >= 0) & (states["phase"] == AUCTION))
-            if len(going):
-                here = selfplay.decide(self.game, states, going, player, key)
-                parts.append(here._replace(call=calls[going], board=start.board[going]))
-                states = _made(states, np.where(states["phase"] == AUCTION, calls, -1))
+        """Search a decision of each of ``boards`` (rows) and play on from it; decisions and points of all games."""
+        start = decisions.select(_random_decisions(decisions, boards, key))
+        result = Search(self.game, player, self.options, reference)(start, key)
+        parts = [start._replace(call=result.call)]
+        states = _with_calls(start.states, result.call)
+        for calls in (result.reply[:, 0], result.answer[:, 0]):
+            open_rows = np.flatnonzero((calls >= 0) & (states["phase"] == AUCTION))
+            if len(open_rows):
+                step = selfplay.decide(self.game, states, open_rows, player, key)
+                parts.append(step._replace(call=calls[open_rows], board=start.board[open_rows]))
+                states = _with_calls(states, np.where(states["phase"] == AUCTION, calls, -1))
         recorder = Recorder(self.game, len(states))
         selfplay.play_out(self.game, states, player, player, np.full(len(states), BOTH), key, recorder)
         rest = recorder.decisions(states)
         parts.append(rest._replace(board=start.board[rest.board]))
         turn = np.full(len(points), np.iinfo(np.int64).max)
         turn[start.board] = start.length
-        kept = played.select(played.length < turn[played.board])
+        prefix = decisions.select(decisions.length < turn[decisions.board])
         points = points.copy()
         points[start.board] = states["points"][:, 0]
-        return join([kept, *parts]), points
+        return join([prefix, *parts]), points
 
 
-def _one_each(decisions: Decisions, boards: I64, key: int) -> I64:
+def _random_decisions(decisions: Decisions, boards: I64, key: int) -> I64:
     """A random decision of every one of ``boards`` (rows)."""
     numbers = Streams.at(key, np.arange(len(decisions.call)), 1).random(1)[:, 0]
     order = np.lexsort((numbers, decisions.board))

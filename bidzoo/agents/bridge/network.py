@@ -74,12 +74,12 @@ class Architecture(Checked):
 
     @property
     def encoder(self) -> Encoder:
-        """What turns views into inputs (not for ``TEACHERS``: no view holds that much)."""
+        """The encoder from views to inputs; ``TEACHERS`` have none, since no view holds that much."""
         return ENCODERS[self.observation]
 
     @property
     def layers(self) -> tuple[Layer, ...]:
-        """First to last."""
+        """The layers, first to last."""
         first, plain = Layer(self.inputs, self.width), Layer(self.width, self.width)
         last = Layer(self.width, self.outputs, activate=False)
         if self.kind == "mlp":
@@ -90,24 +90,24 @@ class Architecture(Checked):
     @property
     def shapes(self) -> Shapes:
         """``layers.N.weight`` ``[outputs, inputs]`` and ``layers.N.bias`` of every layer."""
-        found: Shapes = {}
+        shapes: Shapes = {}
         for n, layer in enumerate(self.layers):
-            found[f"layers.{n}.weight"] = (layer.outputs, layer.inputs)
-            found[f"layers.{n}.bias"] = (layer.outputs,)
-        return found
+            shapes[f"layers.{n}.weight"] = (layer.outputs, layer.inputs)
+            shapes[f"layers.{n}.bias"] = (layer.outputs,)
+        return shapes
 
 
 # ---- without torch -----------------------------------------------------------------------
 
 
 class Weights:
-    """A network as arrays that run without torch; its kinds say how their files are marked."""
+    """A network as arrays that run without torch; its subclasses name the format of their files."""
 
-    form: str  # of its weight files
-    made_of: type[Any]  # a dataclass with ``shapes``, stored in them
+    form: str  # format name in its weight files
+    made_of: type[Any]  # class of its architecture: a dataclass with ``shapes``, stored in the files
 
     def __init__(self, architecture: Any, tensors: dict[str, F32]) -> None:
-        """``tensors``: as ``architecture.shapes`` says."""
+        """``tensors``: arrays of the shapes in ``architecture.shapes``."""
         self.architecture, self.tensors = architecture, tensors
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -134,26 +134,26 @@ class Network(Weights):
     def at_temperature(self, temperature: float) -> Network:
         """The network whose logits are these over ``temperature``: other chances, the same order."""
         last = f"layers.{len(self.tensors) // 2 - 1}."
-        by = np.float32(temperature)
-        softer = {name: array / by if name.startswith(last) else array for name, array in self.tensors.items()}
-        return Network(self.architecture, softer)
+        divisor = np.float32(temperature)
+        tensors = {name: array / divisor if name.startswith(last) else array for name, array in self.tensors.items()}
+        return Network(self.architecture, tensors)
 
     def of_calls(self) -> Network:
         """The network with the outputs of the 38 calls alone; a critic's value is left out."""
         last = f"layers.{len(self.tensors) // 2 - 1}."
-        cut = {name: array[:NUM_CALLS] if name.startswith(last) else array for name, array in self.tensors.items()}
-        return Network(replace(self.architecture, outputs=NUM_CALLS), cut)
+        tensors = {name: array[:NUM_CALLS] if name.startswith(last) else array for name, array in self.tensors.items()}
+        return Network(replace(self.architecture, outputs=NUM_CALLS), tensors)
 
     def __call__(self, x: NDArray[Any]) -> F32:
         """Outputs ``[B, outputs]`` of observations ``[B, inputs]``, int8 or float32."""
         if x.shape[1:] != (self.architecture.inputs,):
             raise ValueError(f"observations have shape {x.shape}, expected (B, {self.architecture.inputs})")
         activation = GELU if self.architecture.activation == "gelu" else RELU
-        before = here = np.ascontiguousarray(x, np.float32)  # one compiled form of a layer for all
+        residual = hidden = np.ascontiguousarray(x, np.float32)  # one compiled form of a layer for all
         for plan, packed in zip(self.architecture.layers, self._layers):
-            added = (before,) if plan.skip else ()
-            before, here = here, dense(here, packed, activation if plan.activate else NONE, *added)
-        return np.ascontiguousarray(here[:, : self.architecture.outputs])
+            added = (residual,) if plan.skip else ()
+            residual, hidden = hidden, dense(hidden, packed, activation if plan.activate else NONE, *added)
+        return np.ascontiguousarray(hidden[:, : self.architecture.outputs])
 
 
 # ---- with torch --------------------------------------------------------------------------
@@ -173,13 +173,13 @@ def module(architecture: Architecture, seed: int = 0, last_scale: float = 1.0) -
 
         def forward(self, x: Any) -> Any:
             function = torch.nn.functional.gelu if architecture.activation == "gelu" else torch.relu_  # in place
-            before = here = x
+            residual = hidden = x
             for plan, layer in zip(architecture.layers, self.layers):
-                out = layer(here)
+                out = layer(hidden)
                 if plan.skip:
-                    out = out + before
-                before, here = here, function(out) if plan.activate else out
-            return here
+                    out = out + residual
+                residual, hidden = hidden, function(out) if plan.activate else out
+            return hidden
 
     twin = Twin()
     generator = torch.Generator().manual_seed(seed)
@@ -219,13 +219,13 @@ def network_of(architecture: Architecture, twin: Any) -> Network:
     return Network(architecture, arrays(twin))
 
 
-def ema_update(average: Any, twin: Any, stay: float) -> None:
-    """Move the weights of ``average`` towards those of ``twin``, of which ``1 - stay`` comes in."""
+def ema_update(average: Any, twin: Any, decay: float) -> None:
+    """Set the weights of ``average`` to ``decay * average + (1 - decay) * twin``."""
     import torch
 
     with torch.no_grad():
-        for kept, new in zip(average.parameters(), twin.parameters()):
-            kept.lerp_(new, 1 - stay)
+        for averaged, new in zip(average.parameters(), twin.parameters()):
+            averaged.lerp_(new, 1 - decay)
 
 
 def forward(model: Any, x: Any, *more: Any) -> Any:
@@ -239,13 +239,13 @@ def forward(model: Any, x: Any, *more: Any) -> Any:
 
 @cache
 def _has_bfloat16(kind: str) -> bool:
-    """Whether a device has such units; processors without take four times as long as for float32."""
+    """Whether a device has bfloat16 units; processors without them take four times as long as for float32."""
     import torch
 
     if kind != "cpu":
         return True
-    known = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
-    return any(known.get(unit) for unit in ("amx_bf16", "avx512_bf16", "bf16"))
+    capabilities = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
+    return any(capabilities.get(unit) for unit in ("amx_bf16", "avx512_bf16", "bf16"))
 
 
 def log_softmax(logits: Any, legal: Any) -> Any:
@@ -266,14 +266,14 @@ def weight_file(network: Weights, provenance: Mapping[str, Any], bits: int = HAL
         name: np.ascontiguousarray(rounded(array, bits if array.ndim > 1 else HALF))
         for name, array in network.tensors.items()
     }
-    about = {"format": network.form, "architecture": asdict(network.architecture), "provenance": provenance}
-    text = json.dumps({**about, "digest": digest(half)}, sort_keys=True)
+    metadata = {"format": network.form, "architecture": asdict(network.architecture), "provenance": provenance}
+    text = json.dumps({**metadata, "digest": digest(half)}, sort_keys=True)
     content: bytes = to_bytes(half, {"bidzoo": text})  # one entry: safetensors writes several in any order
     return content
 
 
 def save_weights(path: str | Path, network: Weights, provenance: Mapping[str, Any], bits: int = HALF) -> None:
-    """Write ``network`` in half precision, whole or not at all; ``bits`` as of ``weight_file``."""
+    """Write ``network`` in half precision, whole or not at all; ``bits`` as in ``weight_file``."""
     replace_file(Path(path), weight_file(network, provenance, bits))
 
 
@@ -282,42 +282,42 @@ def load_weights(path: str | Path, kind: type[W] = Network) -> tuple[W, dict[str
 
     Tensors are held to the file's digest; a file without one, of an earlier bidzoo, is taken as it is.
     """
-    path, about = Path(path), dict[str, Any]()
+    path, metadata = Path(path), dict[str, Any]()
     check_weights(path)
 
-    def plan(metadata: Mapping[str, str]) -> dict[str, Tensor]:
-        about.update(_about(path, metadata, kind))
-        return {name: Tensor(shape) for name, shape in about["architecture"].shapes.items()}
+    def plan(entries: Mapping[str, str]) -> dict[str, Tensor]:
+        metadata.update(_metadata(path, entries, kind))
+        return {name: Tensor(shape) for name, shape in metadata["architecture"].shapes.items()}
 
-    found = load_tensors(path, "a safetensors file", plan)
-    if about.get("digest", made := digest(found)) != made:
-        raise ValueError(f"{path}: tensors of digest {made}, expected {about['digest']}: the file is damaged")
-    tensors = {name: array.astype(np.float32) for name, array in found.items()}
-    return kind(about["architecture"], tensors), about["provenance"]
+    half = load_tensors(path, "a safetensors file", plan)
+    if metadata.get("digest", actual := digest(half)) != actual:
+        raise ValueError(f"{path}: tensors of digest {actual}, expected {metadata['digest']}: the file is damaged")
+    tensors = {name: array.astype(np.float32) for name, array in half.items()}
+    return kind(metadata["architecture"], tensors), metadata["provenance"]
 
 
-def _about(path: Path, metadata: Mapping[str, str], kind: type[Weights]) -> dict[str, Any]:
-    """Architecture, provenance and, since there is one, the digest."""
-    if "bidzoo" not in metadata:
+def _metadata(path: Path, entries: Mapping[str, str], kind: type[Weights]) -> dict[str, Any]:
+    """The checked metadata of a weight file: architecture, provenance and, in newer files, the digest."""
+    if "bidzoo" not in entries:
         raise ValueError(f"{path}: weights of another program; expected {kind.form!r} in its metadata")
     where = f"{path}: metadata"
-    about = parse(dict[str, Any], json_value(metadata["bidzoo"], where), where)
-    if about.get("format") != kind.form:
-        raise ValueError(f"{path}: format {about.get('format')!r}, expected {kind.form!r}")
+    fields = parse(dict[str, Any], json_value(entries["bidzoo"], where), where)
+    if fields.get("format") != kind.form:
+        raise ValueError(f"{path}: format {fields.get('format')!r}, expected {kind.form!r}")
     kinds = {"format": str, "architecture": kind.made_of, "provenance": dict[str, Any], "digest": NotRequired[str]}
-    found: dict[str, Any] = parse(kinds, about, where)
-    return found
+    metadata: dict[str, Any] = parse(kinds, fields, where)
+    return metadata
 
 
 def network_named(source: str | Path | Network) -> Network:
-    """A network as it is, the packaged one of that name, or the one in a file (what has an ending is a file)."""
+    """``source`` if it is a network, else the one in that file or, of a name without a suffix, the packaged one."""
     if isinstance(source, Network):
         return source
     return load_weights(source)[0] if Path(source).suffix else packaged_network(str(source))
 
 
 def weights_of(source: str | Path | W | None, name: str, kind: type[W]) -> W:
-    """Weights as they are, those in a file or, of None, the packaged ones called ``name``."""
+    """``source`` if it is weights, else those in that file or, for None, the packaged ones called ``name``."""
     if source is None:
         return packaged_network(name, kind)  # type: ignore[arg-type]
     return source if isinstance(source, Weights) else load_weights(source, kind)[0]
@@ -374,7 +374,7 @@ def _draw(start: int, stop: int, chance: F32, numbers: F64, out: I64) -> None:
 
 
 class NetworkPolicy:
-    """Calls as a network says; its first 38 outputs are the logits of the calls."""
+    """A policy that calls by a network, whose first 38 outputs are the logits of the calls."""
 
     name = "network"  # of an agent: also that of its packaged weights
 

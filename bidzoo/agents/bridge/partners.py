@@ -32,7 +32,7 @@ from bidzoo.envs.bridge.score import best_row, imps_row, score_row
 CALLS = 1 + NUM_BIDS
 _OWN = NUM_CARDS  # after the hand: bids I made, bids partner made, whether I called first, whether we are vulnerable
 _PARTNER, _FIRST, _VULNERABLE, INPUTS = (
-    _OWN + at for at in (NUM_BIDS, 2 * NUM_BIDS, 2 * NUM_BIDS + 1, 2 * NUM_BIDS + 2)
+    _OWN + offset for offset in (NUM_BIDS, 2 * NUM_BIDS, 2 * NUM_BIDS + 1, 2 * NUM_BIDS + 2)
 )
 NEVER = np.float32(-1e9)  # logit
 
@@ -43,7 +43,7 @@ NEVER = np.float32(-1e9)  # logit
 class PartnerBoards(NamedTuple):
     """``B`` boards."""
 
-    hands: I64  # [B, 2]  of the two partners, who calls first in front
+    hands: I64  # [B, 2]  of the two partners, the one who calls first in front
     vulnerable: I8  # [B]  whether they are
     cost: I8  # [B, 2, 36]  IMPs, by declarer and contract; passed out: 0
 
@@ -84,7 +84,7 @@ def _deal(start: int, stop: int, states: States, hands: I64, vulnerable: I8, cos
 
 @row
 def observe_row(hand: int, vulnerable: int, player: int, calls: I8, length: int, out: I8) -> None:
-    """What ``player`` sees, into ``out`` ``[124]``."""
+    """The observation of ``player`` into ``out`` ``[124]``."""
     out[:] = 0
     cards_row(hand, 0, out)
     for t in range(length):
@@ -96,7 +96,7 @@ def observe_row(hand: int, vulnerable: int, player: int, calls: I8, length: int,
 
 @row
 def cost_row(cost: I8, calls: I8) -> int:
-    """IMPs of what ``calls`` ``[T]``, all that were made and then -1, came to; ``cost`` ``[2, 36]``."""
+    """IMPs that the auction ``calls`` ``[T]`` costs, all calls made and then -1; ``cost`` ``[2, 36]``."""
     last = 0
     for t in range(len(calls)):
         last = max(last, int(calls[t]))
@@ -127,7 +127,7 @@ def over(calls: I8, length: int) -> Bool:
 
 
 def observe(boards: PartnerBoards, board: I64, player: int, calls: I8, length: int) -> I8:
-    """What ``player`` sees at rows ``board`` ``[n]`` of ``boards`` after the first ``length`` calls: ``[n, 124]``."""
+    """Observations ``[n, 124]`` of ``player`` at rows ``board`` ``[n]`` of ``boards``, after ``length`` calls."""
     out = np.empty((len(board), INPUTS), np.int8)
     _observe(board, boards.hands, boards.vulnerable, player, calls, length, out)
     return out
@@ -135,10 +135,10 @@ def observe(boards: PartnerBoards, board: I64, player: int, calls: I8, length: i
 
 def legal(calls: I8, length: int) -> I8:
     """Legal calls of auctions that go on: ``[n, 36]``."""
-    return above(calls[:, :length].max(1, initial=0)).astype(np.int8)
+    return calls_above(calls[:, :length].max(1, initial=0)).astype(np.int8)
 
 
-def above(highest: I8 | I64) -> Bool:
+def calls_above(highest: I8 | I64) -> Bool:
     """A pass, and the bids above ``highest`` ``[n]`` (0: none): ``[n, 36]``."""
     calls = np.arange(CALLS, dtype=np.int8)
     return (calls > highest[:, None]) | (calls == 0)
@@ -152,7 +152,7 @@ def costs(boards: PartnerBoards, board: I64, calls: I8) -> F32:
 
 
 def bid_on(boards: PartnerBoards, board: I64, calls: I8, length: int, choose: Callable[[int, I64, I8, I8], I64]) -> F32:
-    """Auctions ``calls`` ``[n, T]`` to their end, in place, at most T calls; what they cost ``[n]``, IMPs.
+    """Bid auctions ``calls`` ``[n, T]`` to their end, in place, at most T calls; their costs ``[n]``, IMPs.
 
     ``choose(length, rows, observations, legal calls)`` gives the calls ``[m]`` of auctions ``rows`` ``[m]``.
     """
@@ -160,8 +160,8 @@ def bid_on(boards: PartnerBoards, board: I64, calls: I8, length: int, choose: Ca
     for t in range(length, calls.shape[1]):
         if len(rows) == 0:
             break
-        here = calls[rows]
-        calls[rows, t] = choose(t, rows, observe(boards, board[rows], t % 2, here, t), legal(here, t))
+        current = calls[rows]
+        calls[rows, t] = choose(t, rows, observe(boards, board[rows], t % 2, current, t), legal(current, t))
         rows = rows[~over(calls[rows], t + 1)]
     return costs(boards, board, calls)
 
@@ -190,29 +190,29 @@ class Stack:
 
     def __call__(self, x: I8 | F32) -> F32:
         """Outputs ``[B, outputs]`` of ``[B, inputs]``."""
-        here = np.ascontiguousarray(x, np.float32)
+        hidden = np.ascontiguousarray(x, np.float32)
         for n, packed in enumerate(self._layers):
-            here = dense(here, packed, RELU if n + 1 < len(self._layers) else NONE)
-        return np.ascontiguousarray(here[:, : self._outputs])
+            hidden = dense(hidden, packed, RELU if n + 1 < len(self._layers) else NONE)
+        return np.ascontiguousarray(hidden[:, : self._outputs])
 
 
 def stacks(shapes: Shapes, seed: int) -> Any:
     """Torch modules of the stacks in ``shapes``, by name: He's initialisation from ``seed``, last layers a tenth."""
     import torch
 
-    found: dict[str, list[Any]] = {}
+    modules: dict[str, list[Any]] = {}
     for key, shape in shapes.items():
         if key.endswith("weight"):
-            found.setdefault(key.split(".")[0], []).append(torch.nn.utils.skip_init(torch.nn.Linear, *shape[::-1]))
+            modules.setdefault(key.split(".")[0], []).append(torch.nn.utils.skip_init(torch.nn.Linear, *shape[::-1]))
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        for layers in found.values():
+        for layers in modules.values():
             for n, layer in enumerate(layers):
                 fan_in = 25 if n == 0 else layer.in_features  # of the bits some 16 are set
                 gain = 0.1 if n + 1 == len(layers) else 1.0
                 layer.weight.normal_(0.0, gain * (2.0 / fan_in) ** 0.5, generator=generator)
                 layer.bias.zero_()
-    return torch.nn.ModuleDict({name: torch.nn.ModuleList(layers) for name, layers in found.items()})
+    return torch.nn.ModuleDict({name: torch.nn.ModuleList(layers) for name, layers in modules.items()})
 
 
 def run(stack: Any, x: Any) -> Any:
@@ -235,8 +235,8 @@ class Seen(NamedTuple):
 
 
 @row
-def see_row(view: State, seen: I8, numbers: I64) -> None:
-    """Into ``seen`` ``[124]`` and ``numbers`` ``[3]``: position, highest, covered."""
+def see_row(view: State, observation: I8, numbers: I64) -> None:
+    """The observation into ``observation`` ``[124]``; position, highest and covered into ``numbers`` ``[3]``."""
     calls = np.empty(len(view.calls), np.int8)
     position, highest, player = 0, 0, 0
     for t in range(view.length):
@@ -248,14 +248,14 @@ def see_row(view: State, seen: I8, numbers: I64) -> None:
             calls[position] = call
             position, highest = position + 1, max(highest, call)
     vulnerable = (view.vulnerable >> (view.seat & 1)) & 1
-    observe_row(view.hand, vulnerable, player, calls, position, seen)
+    observe_row(view.hand, vulnerable, player, calls, position, observation)
     numbers[0], numbers[1], numbers[2] = position, highest, view.bid + 1
 
 
 @batched
-def _see(start: int, stop: int, views: States, seen: I8, numbers: I64) -> None:
+def _see(start: int, stop: int, views: States, observation: I8, numbers: I64) -> None:
     for b in range(start, stop):
-        see_row(views[b], seen[b], numbers[b])
+        see_row(views[b], observation[b], numbers[b])
 
 
 def see(views: States) -> Seen:
@@ -266,7 +266,7 @@ def see(views: States) -> Seen:
 
 
 class PartnerPolicy(NetworkPolicy):
-    """Calls as networks of two partners say, whose opponents pass."""
+    """A policy that calls by networks of two partners whose opponents pass."""
 
     kind: ClassVar[Any]  # a class of ``Weights``
 
@@ -311,7 +311,7 @@ class PartnerPolicy(NetworkPolicy):
 
 
 class PartnerTrainer(trainer.Trainer):
-    """A run in which ``model``, learned, and ``average``, measured and kept, begin with random weights."""
+    """A run from random weights: ``model`` learns, its moving ``average`` is measured and kept."""
 
     def __init__(self, game: Bridge, options: Any, device: str) -> None:
         """``game``: without competition, on training deals."""

@@ -28,7 +28,7 @@ import numpy as np
 from bidzoo.agents.bridge import network, partners
 from bidzoo.agents.bridge.network import Neurons, Shapes, Weights
 from bidzoo.agents.bridge.partners import CALLS, INPUTS, PartnerBoards, PartnerPolicy, PartnerTrainer, Seen, Stack
-from bidzoo.agents.bridge.selfplay import drawn
+from bidzoo.agents.bridge.selfplay import draw_calls
 from bidzoo.agents.bridge.trainer import Figures
 from bidzoo.core.cards import HAND_SIZE, NUM_CARDS, held
 from bidzoo.core.kernels import F32, F64, I8, I64
@@ -107,7 +107,7 @@ class PlayedAuctions(NamedTuple):
 
     board: I64  # [m]  rows
     cost: F32  # [m]  IMPs
-    distance: F32  # [m, T]  at each turn: KL of partner's hand from the belief of who is to call; NaN: over
+    distance: F32  # [m, T]  at each turn: KL of partner's hand from the belief of the player to call; NaN: over
     first: F32  # [m]  before any call: KL of the first caller's hand from the other's belief
     auction: I64  # [n]  0 ... m - 1
     turn: I64  # [n]
@@ -119,9 +119,9 @@ class PlayedAuctions(NamedTuple):
 
 def divergence(hand: I64, belief: F32) -> F32:
     """KL of hands ``[n]``, 52 sure bits, from beliefs ``[n, 52]``, nats: ``[n]``."""
-    likely = np.clip(belief, _SURE, 1 - _SURE)
-    right = np.where(held(hand) == 1, likely, 1 - likely)
-    return np.asarray(-np.log(right).sum(1), np.float32)
+    chance = np.clip(belief, _SURE, 1 - _SURE)
+    likelihood = np.where(held(hand) == 1, chance, 1 - chance)
+    return np.asarray(-np.log(likelihood).sum(1), np.float32)
 
 
 def communication(first: F32, distance: F32) -> F32:
@@ -129,9 +129,9 @@ def communication(first: F32, distance: F32) -> F32:
     gain = np.zeros_like(distance)
     best = [first.copy(), distance[:, 0].copy()]  # of the hands of the two players
     for t in range(distance.shape[1] - 1):
-        after = distance[:, t + 1]
-        gain[:, t] = np.nan_to_num(best[t % 2] - after)
-        best[t % 2] = np.fmin(best[t % 2], after)
+        next_distance = distance[:, t + 1]
+        gain[:, t] = np.nan_to_num(best[t % 2] - next_distance)
+        best[t % 2] = np.fmin(best[t % 2], next_distance)
     return gain
 
 
@@ -181,8 +181,8 @@ class Trainer(PartnerTrainer):
     def turn(self, iteration: int) -> Literal["belief", "policy"]:
         """Which module learns."""
         options = self.options
-        at = (iteration - options.first) % (options.belief_length + options.policy_length)
-        learns = options.beliefs and iteration >= options.first and at < options.belief_length
+        step = (iteration - options.first) % (options.belief_length + options.policy_length)
+        learns = options.beliefs and iteration >= options.first and step < options.belief_length
         return "belief" if learns else "policy"
 
     def iterate(self, iteration: int) -> Figures:
@@ -194,7 +194,7 @@ class Trainer(PartnerTrainer):
         self.games += len(auctions.cost)
         figures: Figures = {"drawn_cost": float(auctions.cost.mean())}
         left = 1 - iteration / options.iterations
-        loss, more = (
+        loss, module_figures = (
             self.believe(boards, auctions)
             if name == "belief"
             else self.improve(auctions, options.entropy * (0.1 + 0.9 * left))
@@ -206,7 +206,7 @@ class Trainer(PartnerTrainer):
         loss.backward()
         adam.step()
         network.ema_update(self.average, self.model, options.average)
-        return {**figures, **more}
+        return {**figures, **module_figures}
 
     # ---- bidding -------------------------------------------------------------------------
 
@@ -216,7 +216,7 @@ class Trainer(PartnerTrainer):
         board = np.repeat(np.arange(len(boards.hands)), options.copies)
         calls = np.full((len(board), options.most_calls), -1, np.int8)
         distance = np.full(calls.shape, np.nan, np.float32)
-        seen: list[tuple[Any, ...]] = []
+        decisions: list[tuple[Any, ...]] = []
 
         def choose(t: int, rows: I64, observation: I8, legal: I8) -> I64:
             belief = self.beliefs(observation)
@@ -224,16 +224,16 @@ class Trainer(PartnerTrainer):
                 distance[rows, t] = divergence(boards.hands[board[rows], 1 - t % 2], belief)
             numbers = Streams.at(options.seed, rows, iteration * 32 + t).random(1)[:, 0]
             call = self.draw(observation, belief, legal, numbers)
-            seen.append((rows, np.full(len(rows), t), observation, belief, legal, call))
+            decisions.append((rows, np.full(len(rows), t), observation, belief, legal, call))
             return call
 
         cost = partners.bid_on(boards, board, calls, 0, choose)
-        other = self.beliefs(partners.observe(boards, np.arange(len(boards.hands)), 1, calls[:: options.copies], 0))
-        first = divergence(boards.hands[:, 0], other)[board] if other.shape[1] else np.zeros(len(board), np.float32)
-        return PlayedAuctions(board, cost, distance, first, *(np.concatenate(column) for column in zip(*seen)))
+        belief = self.beliefs(partners.observe(boards, np.arange(len(boards.hands)), 1, calls[:: options.copies], 0))
+        first = divergence(boards.hands[:, 0], belief)[board] if belief.shape[1] else np.zeros(len(board), np.float32)
+        return PlayedAuctions(board, cost, distance, first, *(np.concatenate(column) for column in zip(*decisions)))
 
     def beliefs(self, observation: I8) -> F32:
-        """What ``Modules.beliefs`` gives, by the module that learns."""
+        """As ``Modules.beliefs``, of the module that learns."""
         import torch
 
         if not self.options.beliefs:
@@ -247,9 +247,9 @@ class Trainer(PartnerTrainer):
         import torch
 
         with torch.no_grad():
-            call = drawn(self.log_chances(observation, belief, legal), self.tensor(numbers))
-        found: I64 = call.cpu().numpy()
-        return found
+            call = draw_calls(self.log_chances(observation, belief, legal), self.tensor(numbers))
+        calls: I64 = call.cpu().numpy()
+        return calls
 
     def log_chances(self, observation: I8, belief: F32, legal: I8) -> Any:
         """Log-probabilities of the calls ``[n, 36]``, in torch."""
@@ -264,40 +264,40 @@ class Trainer(PartnerTrainer):
         """Mean cross-entropy of the 39 cards that a player does not hold, nats a card; it is also a figure."""
         import torch
 
-        wanted = held(boards.hands[auctions.board[auctions.auction], 1 - auctions.turn % 2])
+        cards = held(boards.hands[auctions.board[auctions.auction], 1 - auctions.turn % 2])
         logits = partners.run(self.model["belief"], self.tensor(auctions.observation).float())
-        each = torch.nn.functional.binary_cross_entropy_with_logits(
-            logits, self.tensor(wanted).float(), self.tensor(auctions.observation[:, :NUM_CARDS] == 0).float()
+        mean = torch.nn.functional.binary_cross_entropy_with_logits(
+            logits, self.tensor(cards).float(), self.tensor(auctions.observation[:, :NUM_CARDS] == 0).float()
         )
-        loss = each * (NUM_CARDS / (NUM_CARDS - HAND_SIZE))
+        loss = mean * (NUM_CARDS / (NUM_CARDS - HAND_SIZE))
         return loss, {"belief": loss.detach()}
 
     def improve(self, auctions: PlayedAuctions, weight: float) -> tuple[Any, Figures]:
         """Policy gradient, with entropy of ``weight``; figures: entropy, and the auxiliary reward of an auction."""
         chances = self.log_chances(auctions.observation, auctions.belief, auctions.legal)
-        advantage, told = self.advantages(auctions)
-        made = chances.gather(1, self.tensor(auctions.call)[:, None])[:, 0]
+        advantage, auxiliary = self.advantages(auctions)
+        log_chance = chances.gather(1, self.tensor(auctions.call)[:, None])[:, 0]
         entropy = -(chances.exp() * chances).sum(1).mean()
-        loss = -(self.tensor(advantage / (advantage.std() + np.float32(1e-6))) * made).mean()
-        return loss - weight * entropy, {"entropy": entropy.detach(), "told": told}
+        loss = -(self.tensor(advantage / (advantage.std() + np.float32(1e-6))) * log_chance).mean()
+        return loss - weight * entropy, {"entropy": entropy.detach(), "told": auxiliary}
 
     def advantages(self, auctions: PlayedAuctions) -> tuple[F32, float]:
         """The advantage of every decision ``[n]``, and the mean auxiliary reward of an auction, nats.
 
-        How much less the auction cost than its board's other copies, and how much more the player told from here on
-        than players at that turn do.
+        How much less the auction cost than its board's other copies, and ``communication`` times how much more
+        auxiliary reward the player gets from here on than players at that turn do.
         """
         options = self.options
         groups = auctions.cost.reshape(-1, options.copies)
-        others = (groups.sum(1, keepdims=True) - groups) / (options.copies - 1)
-        advantage = ((others - groups).reshape(-1) / MAX_IMPS)[auctions.auction]
+        baseline = (groups.sum(1, keepdims=True) - groups) / (options.copies - 1)
+        advantage = ((baseline - groups).reshape(-1) / MAX_IMPS)[auctions.auction]
         if options.communication == 0:
             return advantage, 0.0
         gain = communication(auctions.first, auctions.distance)
-        onwards = gain.copy()
+        reward_to_go = gain.copy()
         for t in range(gain.shape[1] - 3, -1, -1):
-            onwards[:, t] += onwards[:, t + 2]
-        there = ~np.isnan(auctions.distance)
-        mean = (onwards * there).sum(0) / np.maximum(1, there.sum(0))
-        more = onwards[auctions.auction, auctions.turn] - mean[auctions.turn]
-        return advantage + np.float32(options.communication) * more, float(gain.sum(1).mean())
+            reward_to_go[:, t] += reward_to_go[:, t + 2]
+        active = ~np.isnan(auctions.distance)
+        mean = (reward_to_go * active).sum(0) / np.maximum(1, active.sum(0))
+        extra = reward_to_go[auctions.auction, auctions.turn] - mean[auctions.turn]
+        return advantage + np.float32(options.communication) * extra, float(gain.sum(1).mean())

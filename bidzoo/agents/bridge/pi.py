@@ -130,14 +130,16 @@ class Trainer(trainer.Trainer):
         self.games += options.boards
         numbers = Streams.at(options.seed, boards[decisions.board], (decisions.length << 32) + iteration).random(2)
         searched, figures = self._search(decisions, numbers[:, 0], numbers[:, 1])
-        others = np.setdiff1d(np.arange(len(decisions.call)), searched.rows, assume_unique=True)
-        others = others[np.argsort(numbers[others, 0], kind="stable")[: len(searched.rows)]]
+        other_rows = np.setdiff1d(np.arange(len(decisions.call)), searched.rows, assume_unique=True)
+        other_rows = other_rows[np.argsort(numbers[other_rows, 0], kind="stable")[: len(searched.rows)]]
         if len(searched.rows):
-            found = _batch(decisions, searched.rows, searched.target)
-            figures |= self._learn(found, _batch(decisions, others, np.exp(decisions.log_chances[others])), iteration)
+            search_batch = _batch(decisions, searched.rows, searched.target)
+            figures |= self._learn(
+                search_batch, _batch(decisions, other_rows, np.exp(decisions.log_chances[other_rows])), iteration
+            )
         return {"decisions": float(len(decisions.call)), **figures}
 
-    def _search(self, decisions: Decisions, order: F64, keys: F64) -> tuple[Searched, Figures]:
+    def _search(self, decisions: Decisions, order: F64, keys: F64) -> tuple[SearchTargets, Figures]:
         """Some of the decisions at which the policy hesitates, those of least ``order`` ``[m]``, searched."""
         policy = NetworkPolicy(network.network_of(self.architecture, self.policy), name="pi")
         search = Bmcs(policy, self.belief, self.judge, **vars(self.options.search))
@@ -145,59 +147,65 @@ class Trainer(trainer.Trainer):
         rows = np.flatnonzero(search.hesitates(chances))
         hesitant = len(rows) / max(1, len(order))
         rows = np.sort(rows[np.argsort(order[rows], kind="stable")[: self.options.searches]])
-        here = decisions.select(rows)
-        views = self.game.view_of(here.states, here.player)
-        found = [search.search(views[i : i + 1], chances[row], int(keys[row] * 2.0**53)) for i, row in enumerate(rows)]
-        used = [(row, one) for row, one in zip(rows, found) if one.deals.size > search.options.r_min]
-        target = [improved(chances[row], one, self.options.temperature) for row, one in used]
+        hesitant_decisions = decisions.select(rows)
+        views = self.game.view_of(hesitant_decisions.states, hesitant_decisions.player)
+        results = [
+            search.search(views[i : i + 1], chances[row], int(keys[row] * 2.0**53)) for i, row in enumerate(rows)
+        ]
+        usable = [(row, result) for row, result in zip(rows, results) if result.deals.size > search.options.r_min]
+        target = [improved(chances[row], result, self.options.temperature) for row, result in usable]
         figures = {
-            "searched": float(len(used)),
+            "searched": float(len(usable)),
             "open": hesitant,
-            "enough": len(used) / max(1, len(found)),
-            "changed": sum(one.call != one.calls[0] for _, one in used) / max(1, len(used)),
+            "enough": len(usable) / max(1, len(results)),
+            "changed": sum(result.call != result.calls[0] for _, result in usable) / max(1, len(usable)),
         }
-        places = np.array([row for row, _ in used], np.int64)
-        return Searched(places, np.array(target, np.float32).reshape(len(used), chances.shape[1])), figures
+        searched_rows = np.array([row for row, _ in usable], np.int64)
+        return SearchTargets(
+            searched_rows, np.array(target, np.float32).reshape(len(usable), chances.shape[1])
+        ), figures
 
     # ---- learning ------------------------------------------------------------------------
 
-    def _learn(self, searched: TrainingBatch, others: TrainingBatch, iteration: int) -> Figures:
+    def _learn(self, search_batch: TrainingBatch, other_batch: TrainingBatch, iteration: int) -> Figures:
         for group in self.adam.param_groups:
             group["lr"] = self.options.learning_rate * self.falling(iteration)
-        found, kept = ([self.tensor(column) for column in batch] for batch in (searched, others))
+        search_columns, other_columns = (
+            [self.tensor(column) for column in batch] for batch in (search_batch, other_batch)
+        )
         steps = [
             self._step(
-                TrainingBatch._make(column[rows] for column in found),
-                TrainingBatch._make(column[rows[rows < len(kept[0])]] for column in kept),
+                TrainingBatch._make(column[rows] for column in search_columns),
+                TrainingBatch._make(column[rows[rows < len(other_columns[0])]] for column in other_columns),
             )
             for epoch in range(self.options.epochs)
             for rows in self.shuffled(
-                len(searched.legal), self.options.minibatch, ((iteration * self.options.epochs + epoch) << 1) + 1
+                len(search_batch.legal), self.options.minibatch, ((iteration * self.options.epochs + epoch) << 1) + 1
             )
         ]
         network.ema_update(self.average, self.policy, self.options.average)
         return means(steps)
 
-    def _step(self, searched: Any, others: Any) -> Figures:
+    def _step(self, search_batch: Any, other_batch: Any) -> Figures:
         """One step on two ``TrainingBatch`` of torch tensors; torch scalars."""
         import torch
 
-        lost = self._divergence(searched)
-        away = self._divergence(others) if len(others.legal) else torch.zeros_like(lost)
+        loss = self._divergence(search_batch)
+        divergence = self._divergence(other_batch) if len(other_batch.legal) else torch.zeros_like(loss)
         self.adam.zero_grad(set_to_none=True)
-        (lost + self.options.keep * away).backward()
+        (loss + self.options.keep * divergence).backward()
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), 1.0)
         self.adam.step()
-        return {"from_search": lost.detach(), "from_before": away.detach()}
+        return {"from_search": loss.detach(), "from_before": divergence.detach()}
 
     def _divergence(self, batch: Any) -> Any:
         """Mean KL(target, policy), nats."""
         chances = log_chances(self.policy, batch.observation, batch.legal)
-        known = batch.target.clamp(min=1e-12).log()
-        return (batch.target * (known - chances)).sum(1).mean()
+        log_target = batch.target.clamp(min=1e-12).log()
+        return (batch.target * (log_target - chances)).sum(1).mean()
 
 
-class Searched(NamedTuple):
+class SearchTargets(NamedTuple):
     """Decisions whose searches found enough deals."""
 
     rows: I64  # [n]
@@ -208,20 +216,20 @@ def _batch(decisions: Decisions, rows: I64, target: F32) -> TrainingBatch:
     return TrainingBatch(decisions.observation[rows], decisions.legal[rows], target.astype(np.float32))
 
 
-def improved(chances: F32, found: SearchResult, temperature: float) -> F32:
+def improved(chances: F32, result: SearchResult, temperature: float) -> F32:
     """Chances ``[38]`` after the search: those of the compared calls by their gains, IMPs; the others as before.
 
     The likeliest call's gain is 0 and all others are estimates, whose noise would make them likelier by
     ``exp(error ** 2 / 2)`` on average; that is taken off.
     """
     target = np.array(chances, np.float64)
-    mass = target[found.calls].sum()
+    mass = target[result.calls].sum()
     if temperature == 0:
-        target[found.calls] = 0
-        target[found.call] = mass
-    elif found.deals.size:
-        gain, count = found.gains.mean(0) / temperature, found.deals.size
-        gain -= found.gains.var(0) / temperature**2 / max(1, count - 1) / 2
-        weights = target[found.calls] * np.exp(gain - gain.max())
-        target[found.calls] = mass * weights / weights.sum()
+        target[result.calls] = 0
+        target[result.call] = mass
+    elif result.deals.size:
+        gain, count = result.gains.mean(0) / temperature, result.deals.size
+        gain -= result.gains.var(0) / temperature**2 / max(1, count - 1) / 2
+        weights = target[result.calls] * np.exp(gain - gain.max())
+        target[result.calls] = mass * weights / weights.sum()
     return target.astype(np.float32)

@@ -115,7 +115,7 @@ class Trainer(trainer.Trainer):
         options: of the run.
         device: of torch.
         reference: the supervised policy of datum and anchor, and an opponent; None if that is ``start``.
-        opponents: other agents, met on the share ``strange`` of the boards, each board's drawn from them.
+        opponents: other agents, who play on the share ``strange`` of the boards, one of them on each.
         """
         import torch
 
@@ -135,8 +135,8 @@ class Trainer(trainer.Trainer):
         self.inputs["reference"] = reference.digest if reference else "start"
         start, reference = start.of_calls(), reference and reference.of_calls()
         if reference and reference.architecture.observation != start.architecture.observation:
-            sees, expected = reference.architecture.observation, start.architecture.observation
-            raise ValueError(f"reference sees {sees!r}, start {expected!r}: expected the same")
+            observation, expected = reference.architecture.observation, start.architecture.observation
+            raise ValueError(f"reference sees {observation!r}, start {expected!r}: expected the same")
         if options.start_temperature != 1:
             reference, start = reference or start, start.at_temperature(options.start_temperature)
         self.game, self.architecture = game, start.architecture
@@ -146,8 +146,8 @@ class Trainer(trainer.Trainer):
         self.adam = torch.optim.Adam(self.policy.parameters(), options.learning_rate, fused=True)
         self.modules = {"policy": self.policy, "average": self.average, "adam": self.adam}
         if options.advantage == "critic":
-            sees = Architecture("scores778", 1, width=options.critic_width, depth=2)
-            self.critic = Critic(sees, options.critic_learning_rate, options.seed, device)
+            architecture = Architecture("scores778", 1, width=options.critic_width, depth=2)
+            self.critic = Critic(architecture, options.critic_learning_rate, options.seed, device)
             self.modules.update(critic=self.critic.model, critic_adam=self.critic.adam)
         self.snapshots: list[dict[str, F32]] = [network.arrays(self.policy)]
         self.meets_anchor = reference is not None
@@ -159,7 +159,7 @@ class Trainer(trainer.Trainer):
         return {f"{n}/{name}": array for n, snapshot in enumerate(self.snapshots) for name, array in snapshot.items()}
 
     def restore(self, arrays: Arrays) -> None:
-        """Take back what ``arrays`` gave."""
+        """Restore what ``arrays`` returned."""
         numbers = sorted({int(key.split("/")[0]) for key in arrays})
         self.snapshots = [
             {key.split("/", 1)[1]: array for key, array in arrays.items() if key.startswith(f"{n}/")} for n in numbers
@@ -173,13 +173,13 @@ class Trainer(trainer.Trainer):
         rows = distributed.world().share(np.arange(options.boards, dtype=np.int64))
         boards = iteration * options.boards + rows
         sides = np.where(rows < options.self_play * options.boards, BOTH, rows % 2)
-        chosen = Streams.at(options.seed, np.array([iteration]), 7).random(1)[0, 0]
-        number = int(chosen * len(self.snapshots))
+        fraction = Streams.at(options.seed, np.array([iteration]), 7).random(1)[0, 0]
+        number = int(fraction * len(self.snapshots))
         self.met = self.anchor if self.meets_anchor and number == 1 else self.past  # a reference may be wider or deeper
         if self.met is self.past:
             network.load_arrays(self.past, self.snapshots[number])
-        mine, theirs = actor(self.policy, self.device), self._other_side(False)
-        states, decisions = selfplay.play(self.game, boards, options.seed, mine, theirs, sides, iteration)
+        learner, opponent = actor(self.policy, self.device), self._other_side(False)
+        states, decisions = selfplay.play(self.game, boards, options.seed, learner, opponent, sides, iteration)
         reference = self._datum(boards)
         self.games += 2 * options.boards
         reward = self._reward(states["points"][:, 0].astype(np.int64), reference)
@@ -191,15 +191,15 @@ class Trainer(trainer.Trainer):
         result = {} if warming or len(batch.call) == 0 else self._learn(batch, iteration)
         if (iteration + 1) % options.snapshot_every == 0:
             self.snapshots.append(network.arrays(self.policy))
-        won, who = np.where(sides == 0, reward, -reward), self._drawn(boards)
+        gain, numbers = np.where(sides == 0, reward, -reward), self._drawn(boards)
         names = ["past", *(policy.name for policy in self.opponents)]
-        met = {name: won[(who == number) & (sides != BOTH)] for number, name in enumerate(names)}
-        against = {f"against_{name}": float(on.mean()) for name, on in met.items() if len(on)}
+        gains = {name: gain[(numbers == number) & (sides != BOTH)] for number, name in enumerate(names)}
+        against = {f"against_{name}": float(values.mean()) for name, values in gains.items() if len(values)}
         return {"decisions": float(len(decisions.call)), **against, **figures, **result}
 
     def _drawn(self, boards: I64) -> I64:
-        """Who is met at ``boards`` ``[B]``: 0 a past snapshot (or nobody), ``k`` the ``k``-th of the opponents."""
-        return selfplay.met(boards, self.options.boards, 1 - self.options.strange, len(self.opponents))
+        """Opponents on ``boards`` ``[B]``: 0 a past snapshot (or none), ``k`` the ``k``-th of ``opponents``."""
+        return selfplay.opponent_numbers(boards, self.options.boards, 1 - self.options.strange, len(self.opponents))
 
     def _other_side(self, greedy: bool) -> Opponent:
         past = actor(self.met, self.device, greedy)
@@ -222,38 +222,42 @@ class Trainer(trainer.Trainer):
     ) -> tuple[TrainingBatch, Figures]:
         """Every candidate of the decisions that have more than one, made and played out by likeliest calls.
 
-        Those of all processes, in the order of one: by turn, then by board.
+        Rows of all processes, in the order of a single one: by turn, then by board.
         """
         call, chance = selfplay.candidates(decisions.log_chances, self.options.most, self.options.least)
         if self.options.rare > 0:
             call, chance = self._with_rare(decisions, call, chance, boards, iteration)
-        undecided = np.flatnonzero((call[:, 1:] >= 0).any(1))
-        tried, call, chance = decisions.select(undecided), call[undecided], chance[undecided]
-        mine, theirs = actor(self.policy, self.device, greedy=True), self._other_side(True)
-        points = selfplay.explore(self.game, tried.states, call, mine, theirs, sides[tried.board])
-        gain = tried.sign[:, None] * self._reward(points, reference[tried.board[:, None]])
-        before = np.take_along_axis(tried.log_chances, np.maximum(call, 0), 1)
-        columns: list[NDArray[Any]] = [tried.observation, tried.legal, call, before, chance, gain]
-        *all_columns, length, board = distributed.gathered([*columns, tried.length, boards[tried.board]])
+        open_rows = np.flatnonzero((call[:, 1:] >= 0).any(1))
+        open_decisions, call, chance = decisions.select(open_rows), call[open_rows], chance[open_rows]
+        learner, opponent = actor(self.policy, self.device, greedy=True), self._other_side(True)
+        points = selfplay.explore(
+            self.game, open_decisions.states, call, learner, opponent, sides[open_decisions.board]
+        )
+        gain = open_decisions.sign[:, None] * self._reward(points, reference[open_decisions.board[:, None]])
+        log_chance = np.take_along_axis(open_decisions.log_chances, np.maximum(call, 0), 1)
+        columns: list[NDArray[Any]] = [open_decisions.observation, open_decisions.legal, call, log_chance, chance, gain]
+        *all_columns, length, board = distributed.gathered(
+            [*columns, open_decisions.length, boards[open_decisions.board]]
+        )
         order = np.lexsort((board, length))
-        observation, legal, call, before, chance, gain = (column[order] for column in all_columns)
+        observation, legal, call, log_chance, chance, gain = (column[order] for column in all_columns)
         usual = (call >= 0) & (np.arange(call.shape[1]) < self.options.most)  # rare calls are mostly far worse
         weight = chance / chance.sum(1, keepdims=True)
         weight += np.float32(self.options.neurd) * (usual / usual.sum(1, keepdims=True) - weight).astype(np.float32)
         advantage = gain - (weight * gain).sum(1, keepdims=True)
         advantage = np.where(call >= 0, advantage / (advantage[usual].std() + 1e-6), 0)
-        batch = TrainingBatch(observation, legal, np.maximum(call, 0), before, weight, advantage.astype(np.float32))
-        return batch, {"open": len(undecided) / max(1, len(decisions.call))}
+        batch = TrainingBatch(observation, legal, np.maximum(call, 0), log_chance, weight, advantage.astype(np.float32))
+        return batch, {"open": len(open_rows) / max(1, len(decisions.call))}
 
     def _with_rare(self, decisions: Decisions, call: I64, chance: F32, boards: I64, iteration: int) -> tuple[I64, F32]:
         """Candidates ``[n, K + 1]`` and their chances: at some decisions one more, as if of chance ``least``."""
         options = self.options
         stream = (decisions.length << 32) + iteration * 4 + 3
         numbers = Streams.at(options.seed, boards[decisions.board], stream).random(2)
-        chosen = np.flatnonzero(numbers[:, 0] < options.rare)
+        rows = np.flatnonzero(numbers[:, 0] < options.rare)
         rare = np.full(len(call), -1)
-        rare[chosen] = selfplay.unlikely(
-            decisions.log_chances[chosen], call[chosen], options.rare_temperature, numbers[chosen, 1]
+        rare[rows] = selfplay.unlikely(
+            decisions.log_chances[rows], call[rows], options.rare_temperature, numbers[rows, 1]
         )
         weight = np.where(rare >= 0, np.float32(options.least), np.float32(0))
         return np.column_stack([call, rare]), np.column_stack([chance, weight])
@@ -271,13 +275,13 @@ class Trainer(trainer.Trainer):
         advantage = np.empty(len(value), np.float32)
         last = np.full((len(reference), 2), -1, np.int64)
         advantages(decisions.board, decisions.side, value, target, self.options.decay, last, advantage)
-        wanted = self.tensor(target)
+        targets = self.tensor(target)
         for rows in self._minibatches(len(value), iteration, 2):
-            critic.learn(x[rows], wanted[rows])
-        call, before = decisions.call[:, None], decisions.log_chance[:, None]
+            critic.learn(x[rows], targets[rows])
+        call, log_chance = decisions.call[:, None], decisions.log_chance[:, None]
         advantage = (advantage / (advantage.std() + 1e-6))[:, None]
         ones = np.ones_like(advantage)
-        batch = TrainingBatch(decisions.observation, decisions.legal, call, before, ones, advantage)
+        batch = TrainingBatch(decisions.observation, decisions.legal, call, log_chance, ones, advantage)
         return batch, {"explained": explained(target - value, target)}
 
     # ---- learning ------------------------------------------------------------------------
@@ -291,8 +295,8 @@ class Trainer(trainer.Trainer):
     def _learn(self, batch: TrainingBatch, iteration: int) -> Figures:
         for group in self.adam.param_groups:
             group["lr"] = self.options.learning_rate * self.falling(iteration)
-        done = iteration / self.options.iterations
-        anchor = self.options.anchor * (1 - done + done * self.options.anchor_end)
+        progress = iteration / self.options.iterations
+        anchor = self.options.anchor * (1 - progress + progress * self.options.anchor_end)
         columns = [self.tensor(column) for column in batch]
         steps = []
         for rows in self._minibatches(len(batch.call), iteration, 1):
@@ -318,10 +322,10 @@ class Trainer(trainer.Trainer):
         figures = {"surrogate": gain, "entropy": entropy, "clipped": (ratio != clipped).float().mean()}
         if anchor > 0:
             with torch.no_grad():
-                known = log_chances(self.anchor, batch.observation, batch.legal)
-            away = (chances.exp() * (chances - known)).sum(1).mean()
-            loss = loss + anchor * away
-            figures["from_anchor"] = away
+                anchor_chances = log_chances(self.anchor, batch.observation, batch.legal)
+            divergence = (chances.exp() * (chances - anchor_chances)).sum(1).mean()
+            loss = loss + anchor * divergence
+            figures["from_anchor"] = divergence
         self.adam.zero_grad(set_to_none=True)
         (loss * weight).backward()
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), 1.0)

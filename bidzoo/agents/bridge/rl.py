@@ -70,11 +70,11 @@ class Trainer(ActorCritic):
     options: Options
 
     def __init__(self, start: Network, game: Bridge, options: Options, device: str = "cpu") -> None:
-        """``start``: the supervised policy; ``game``: pays points, and shows what it sees."""
+        """``start``: the supervised policy; ``game``: pays points and shows the policy's observation."""
         import torch
 
-        model, sees = network.module_of(start, device), options.value if options.hidden else game.encoder.name
-        critic = Architecture(sees, 1, width=options.value_width, depth=options.value_depth)
+        model, observation = network.module_of(start, device), options.value if options.hidden else game.encoder.name
+        critic = Architecture(observation, 1, width=options.value_width, depth=options.value_depth)
         super().__init__(game, options, model, start.architecture, critic.inputs if options.hidden else 0, device)
         self.critic = Critic(critic, options.value_rate, options.seed, device)
         self.adam = torch.optim.Adam(model.parameters(), options.policy_rate, fused=True)
@@ -88,9 +88,9 @@ class Trainer(ActorCritic):
 
     def store(self, pairs: Pairs) -> Figures:
         """Algorithm 1: transitions with the priority the value network gives them; the variance it explains."""
-        seen = self.critic.inputs(pairs.decisions, pairs.reference)
-        advantage = pairs.outcome - _SHARE * self.critic.values(self.critic.tensor(seen))
-        self.replay.add(pairs, seen if self.options.hidden else seen[:, :0], np.abs(advantage))
+        inputs = self.critic.inputs(pairs.decisions, pairs.reference)
+        advantage = pairs.outcome - _SHARE * self.critic.values(self.critic.tensor(inputs))
+        self.replay.add(pairs, inputs if self.options.hidden else inputs[:, :0], np.abs(advantage))
         return {"explained": explained(advantage, pairs.outcome)}
 
     def learn(self, step: int) -> Figures:
@@ -98,9 +98,9 @@ class Trainer(ActorCritic):
         options = self.options
         priority = options.priority if options.prioritised else 0.0
         sample = self.replay.sample(options.minibatch, options.seed + 1, step, priority, options.importance)
-        seen = self.critic.tensor(sample.hidden if options.hidden else sample.observation)
+        inputs = self.critic.tensor(sample.hidden if options.hidden else sample.observation)
         outcome, weight = self.tensor(sample.outcome), self.tensor(sample.weight)
-        advantage = outcome - _SHARE * self.critic.learn(seen, outcome / _SHARE, weight)
+        advantage = outcome - _SHARE * self.critic.learn(inputs, outcome / _SHARE, weight)
         self.replay.update(sample.rows, advantage.abs().cpu().numpy())
         if step < options.warm_up * options.sync:
             return {}

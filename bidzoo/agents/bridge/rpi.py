@@ -90,7 +90,7 @@ class Trainer(trainer.Trainer):
         game: ``Bridge(reward="score")`` on training deals.
         options: of the run.
         device: of torch.
-        opponents: agents met on all boards but the share ``self_play``, each board's drawn from them.
+        opponents: agents who play on all boards but the share ``self_play``, one of them on each.
         """
         import torch
 
@@ -123,33 +123,42 @@ class Trainer(trainer.Trainer):
         sides = np.where(self._drawn(boards) == 0, BOTH, rows % 2)
         policy = network.module_of(self.player(), self.device)
         drawing, likeliest = (actor(policy, self.device, greedy) for greedy in (False, True))
-        _, decisions = selfplay.play(self.game, boards, options.seed, drawing, self._others(drawing), sides, iteration)
+        _, decisions = selfplay.play(
+            self.game, boards, options.seed, drawing, self._other_side(drawing), sides, iteration
+        )
         self.games += options.boards
         call, _ = selfplay.candidates(decisions.log_chances, options.most, options.least)
-        where, open_ = boards[decisions.board], (call[:, 1:] >= 0).any(1)
-        keys = Streams.at(options.seed, where, (decisions.length << 32) + 1).random(1)[:, 0]
-        found, settled = np.flatnonzero(open_), np.flatnonzero(~open_ & (keys < options.settled))
-        here, at = decisions.select(found), call[found]
-        points = selfplay.explore(self.game, here.states, at, likeliest, self._others(likeliest), sides[here.board])
-        gain = here.sign[:, None] * imps(points - points[:, :1])
+        board, open_ = boards[decisions.board], (call[:, 1:] >= 0).any(1)
+        keys = Streams.at(options.seed, board, (decisions.length << 32) + 1).random(1)[:, 0]
+        open_rows, settled_rows = np.flatnonzero(open_), np.flatnonzero(~open_ & (keys < options.settled))
+        open_decisions, open_calls = decisions.select(open_rows), call[open_rows]
+        points = selfplay.explore(
+            self.game,
+            open_decisions.states,
+            open_calls,
+            likeliest,
+            self._other_side(likeliest),
+            sides[open_decisions.board],
+        )
+        gain = open_decisions.sign[:, None] * imps(points - points[:, :1])
         learned = self._learn(
-            self._batch(here, where[found], at, gain),
-            self._batch(decisions.select(settled), where[settled], call[settled, :1]),
+            self._batch(open_decisions, board[open_rows], open_calls, gain),
+            self._batch(decisions.select(settled_rows), board[settled_rows], call[settled_rows, :1]),
             iteration,
         )
-        return {"decisions": float(len(where)), "open": len(found) / max(1, len(where)), **learned}
+        return {"decisions": float(len(board)), "open": len(open_rows) / max(1, len(board)), **learned}
 
     def _drawn(self, boards: I64) -> I64:
-        """Who is met at ``boards`` ``[B]``: 0 the policy itself, ``k`` the ``k``-th of the opponents."""
-        return selfplay.met(boards, self.options.boards, self.options.self_play, len(self.opponents))
+        """Opponents on ``boards`` ``[B]``: 0 the policy itself, ``k`` the ``k``-th of ``opponents``."""
+        return selfplay.opponent_numbers(boards, self.options.boards, self.options.self_play, len(self.opponents))
 
-    def _others(self, itself: Actor) -> Opponent:
-        return Several([itself, *self.opponents], self._drawn) if self.opponents else itself
+    def _other_side(self, policy: Actor) -> Opponent:
+        return Several([policy, *self.opponents], self._drawn) if self.opponents else policy
 
     def _batch(self, decisions: Decisions, boards: I64, call: I64, gain: I64 | None = None) -> TrainingBatch:
-        """``gain`` ``[n, K]`` of ``call`` ``[n, K]`` (-1: none), and the values of all other calls as they were.
+        """A batch to learn ``gain`` ``[n, K]`` of ``call`` ``[n, K]`` (-1: none) and keep the values of other calls.
 
-        Those of all processes, in the order of one: by turn, then by board.
+        Rows of all processes, in the order of a single one: by turn, then by board.
         """
         n = np.arange(len(call))
         values = decisions.log_chances * np.float32(self.options.unit)
@@ -157,42 +166,43 @@ class Trainer(trainer.Trainer):
         weight, tried = decisions.legal * np.float32(self.options.keep), np.zeros_like(decisions.legal)
         if gain is not None:
             row, place = np.nonzero(call >= 0)
-            at = row, call[row, place]
-            target[at], weight[at], tried[at] = gain[row, place], 1, 1
+            index = row, call[row, place]
+            target[index], weight[index], tried[index] = gain[row, place], 1, 1
         weight[n, call[:, 0]] = 0
-        mine: list[NDArray[Any]] = [decisions.observation, call[:, 0], target, tried, weight, decisions.length, boards]
-        *columns, length, board = distributed.gathered(mine)
+        local: list[NDArray[Any]] = [decisions.observation, call[:, 0], target, tried, weight, decisions.length, boards]
+        *columns, length, board = distributed.gathered(local)
         order = np.lexsort((board, length))
         return TrainingBatch._make(column[order] for column in columns)
 
     # ---- learning ------------------------------------------------------------------------
 
-    def _learn(self, found: TrainingBatch, settled: TrainingBatch, iteration: int) -> Figures:
+    def _learn(self, open_batch: TrainingBatch, settled_batch: TrainingBatch, iteration: int) -> Figures:
         for group in self.adam.param_groups:
             group["lr"] = self.options.learning_rate * self.falling(iteration)
-        columns = [[self.tensor(column) for column in batch] for batch in (found, settled)]
+        columns = [[self.tensor(column) for column in batch] for batch in (open_batch, settled_batch)]
         steps = []
         for epoch in range(self.options.epochs):
             stream = (iteration * self.options.epochs + epoch) * 4 + 2
-            for rows in self.shuffled(len(found.likeliest), self.options.minibatch, stream):
+            for rows in self.shuffled(len(open_batch.likeliest), self.options.minibatch, stream):
                 part, weight = distributed.world().part(rows)
-                fitted, kept = (
-                    TrainingBatch._make(column[part[part < len(some[0])]] for column in some) for some in columns
+                open_part, settled_part = (
+                    TrainingBatch._make(column[part[part < len(columns_of_batch[0])]] for column in columns_of_batch)
+                    for columns_of_batch in columns
                 )
-                steps.append(self._step(fitted, kept, weight))
+                steps.append(self._step(open_part, settled_part, weight))
         return means(steps) if steps else {}
 
-    def _step(self, found: Any, settled: Any, weight: float) -> Figures:
+    def _step(self, open_batch: Any, settled_batch: Any, weight: float) -> Figures:
         """One step on two ``TrainingBatch`` of torch tensors, this process's share of a minibatch; torch scalars."""
         import torch
 
-        both = TrainingBatch._make(torch.cat(columns) for columns in zip(found, settled))
+        both = TrainingBatch._make(torch.cat(columns) for columns in zip(open_batch, settled_batch))
         values = forward(self.replica, both.observation)
-        ahead = values - values.gather(1, both.likeliest[:, None])
-        ahead = torch.where(both.tried > 0, ahead, ahead.clamp(min=-_FAR))
-        lost = both.weight * ((ahead - both.target) / _NOISE) ** 2
-        n = len(found.likeliest)
-        fit, away = lost[:n].sum() / n, lost[n:].sum() / n
+        difference = values - values.gather(1, both.likeliest[:, None])
+        difference = torch.where(both.tried > 0, difference, difference.clamp(min=-_FAR))
+        loss = both.weight * ((difference - both.target) / _NOISE) ** 2
+        n = len(open_batch.likeliest)
+        fit, away = loss[:n].sum() / n, loss[n:].sum() / n
         self.adam.zero_grad(set_to_none=True)
         ((fit + away) * weight).backward()
         torch.nn.utils.clip_grad_norm_(self.learner.parameters(), 1.0)

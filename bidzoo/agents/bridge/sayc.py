@@ -8,7 +8,7 @@ import numpy as np
 from bidzoo.agents.bridge.natural.competition import advance_overcall_row, answer_double_row, convert_row, overcall_row
 from bidzoo.agents.bridge.natural.knowledge import (
     HAND,
-    KNOWN,
+    KNOWLEDGE,
     MEANING,
     MOST_HCP,
     MOST_POINTS,
@@ -54,7 +54,7 @@ class Pass:
         return "<pass: never bids>"
 
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
-        """0 for every row."""
+        """A pass for every row."""
         return np.zeros(len(legal), np.int64)
 
 
@@ -98,24 +98,24 @@ def _answer_row(k: State, level: int, strain: int, m: State) -> bool:
     """Answers to conventions; False if partner asked nothing, or an opponent got in the way."""
     if k.bidder != k.partner or k.stake != 1 or strain < 0:
         return False
-    asked = k.rule[k.partner]
-    if asked in (R.STAYMAN, R.TRANSFER, R.RELAY):
+    rule = k.rule[k.partner]
+    if rule in (R.STAYMAN, R.TRANSFER, R.RELAY):
         complete_row(k, level, strain, m)
-    elif asked == R.BLACKWOOD:
+    elif rule == R.BLACKWOOD:
         answer_blackwood_row(level, strain, m)
-    elif asked == R.RELAYED:
+    elif rule == R.RELAYED:
         relayed_row(level, strain, m)
-    elif asked == R.JACOBY and k.game[k.seat % 2] and level + strain < 8:
+    elif rule == R.JACOBY and k.game[k.seat % 2] and level + strain < 8:
         answer_jacoby_row(k, level, strain, m)
-    elif asked == R.ACES:
+    elif rule == R.ACES:
         after_blackwood_row(k, level, strain, m)
-    elif asked == R.STRONG:
+    elif rule == R.STRONG:
         answer_strong_row(level, strain, m)
-    elif asked == R.FEATURE_ASK:
+    elif rule == R.FEATURE_ASK:
         answer_feature_row(k, level, strain, m)
-    elif asked in (R.WEAK_TWO, R.PREEMPT):
+    elif rule in (R.WEAK_TWO, R.PREEMPT):
         answer_preempt_row(k, level, strain, m)
-    elif asked in (R.NOTRUMP_OPENING, R.NOTRUMP_OVERCALL):
+    elif rule in (R.NOTRUMP_OPENING, R.NOTRUMP_OVERCALL):
         answer_notrump_row(k, level, strain, m)
     elif k.opener == k.seat and k.turns[k.seat] == 1 and k.rule[k.seat] == R.STRONG:
         rebid_strong_row(k, level, strain, m)
@@ -164,36 +164,36 @@ def _doubled_row(k: State, level: int, strain: int, stops: int, m: State) -> Non
 
 
 @row
-def replay_row(view: State, known: State, meaning: State) -> None:
-    """What the auction of ``view`` has shown, into ``known``; ``meaning`` is scratch."""
-    begin_row(known, view.dealer, view.vulnerable)
+def replay_row(view: State, knowledge: State, meaning: State) -> None:
+    """Write what the auction of ``view`` has shown into ``knowledge``; ``meaning`` is scratch."""
+    begin_row(knowledge, view.dealer, view.vulnerable)
     for t in range(view.length):
         call = int(view.calls[t])
-        meaning_row(known, call, meaning)
-        learn_row(known, call, meaning)
+        meaning_row(knowledge, call, meaning)
+        learn_row(knowledge, call, meaning)
 
 
 @row
-def choose_row(known: State, hand: State, legal: I8, meaning: State) -> int:
+def choose_row(knowledge: State, hand: State, legal: I8, meaning: State) -> int:
     """The call of highest priority whose promise ``hand`` keeps; of equals the cheapest."""
     best, priority = -1, -1
     for call in range(NUM_CALLS):
         if legal[call]:
-            meaning_row(known, call, meaning)
+            meaning_row(knowledge, call, meaning)
             remainder = call == PASS and meaning.priority == 0  # pass is what is left; its promise follows from that
             if meaning.priority > priority and (remainder or keeps_row(hand, meaning)):
                 best, priority = call, meaning.priority
-    return best if best >= 0 else last_resort_row(known, hand, legal)
+    return best if best >= 0 else last_resort_row(knowledge, hand, legal)
 
 
 @row
-def last_resort_row(known: State, hand: State, legal: I8) -> int:
+def last_resort_row(knowledge: State, hand: State, legal: I8) -> int:
     """The cheapest bid of the strain with most cards between the two hands; pass if every bid is too high."""
     best, most = PASS, -1
     for call in range(FIRST_BID, NUM_CALLS):
         strain = (call - FIRST_BID) % 5
-        if legal[call] and call < known.bid + FIRST_BID + 6 and strain < 4:
-            cards = 2 * (hand.length[strain] + known.low[known.partner, strain])
+        if legal[call] and call < knowledge.bid + FIRST_BID + 6 and strain < 4:
+            cards = 2 * (hand.length[strain] + knowledge.low[knowledge.partner, strain])
             if cards > most:
                 best, most = call, cards
     return best
@@ -201,12 +201,12 @@ def last_resort_row(known: State, hand: State, legal: I8) -> int:
 
 @batched
 def _choose(
-    start: int, stop: int, views: States, legal: I8, known: States, hands: States, meanings: States, out: I64
+    start: int, stop: int, views: States, legal: I8, knowledge: States, hands: States, meanings: States, out: I64
 ) -> None:
     for b in range(start, stop):
-        replay_row(views[b], known[b], meanings[b])
+        replay_row(views[b], knowledge[b], meanings[b])
         evaluate_row(views[b].hand, hands[b])
-        out[b] = choose_row(known[b], hands[b], legal[b], meanings[b])
+        out[b] = choose_row(knowledge[b], hands[b], legal[b], meanings[b])
 
 
 class Sayc:
@@ -221,24 +221,24 @@ class Sayc:
         """Calls ``[B]``; the same for the same view, whatever the random numbers."""
         n = len(views)
         out = np.empty(n, np.int64)
-        _choose(views, legal, allocate(KNOWN, n), allocate(HAND, n), allocate(MEANING, n), out)
+        _choose(views, legal, allocate(KNOWLEDGE, n), allocate(HAND, n), allocate(MEANING, n), out)
         return out
 
     def explain(self, views: States, legal: I8, rng: Streams) -> Explanation:
         """What every call of the auction promised, what each seat has shown, and why this call is made now."""
-        view, known, hand, meaning = views[0], *(allocate(record, 1)[0] for record in (KNOWN, HAND, MEANING))
+        view, knowledge, hand, meaning = views[0], *(allocate(record, 1)[0] for record in (KNOWLEDGE, HAND, MEANING))
         lines = []
-        begin_row(known, view["dealer"], view["vulnerable"])
+        begin_row(knowledge, view["dealer"], view["vulnerable"])
         for t in range(int(view["length"])):
-            seat, call = int(known["seat"]), int(view["calls"][t])
-            meaning_row(known, call, meaning)
+            seat, call = int(knowledge["seat"]), int(view["calls"][t])
+            meaning_row(knowledge, call, meaning)
             lines.append(f"{SEATS[seat]} {suited(call)}: {promise(meaning)}")
-            learn_row(known, call, meaning)
+            learn_row(knowledge, call, meaning)
         evaluate_row(view["hand"], hand)
-        call = choose_row(known, hand, legal[0], meaning)
+        call = choose_row(knowledge, hand, legal[0], meaning)
         for who, name in ((2, "partner"), (1, "LHO"), (3, "RHO")):
-            lines.append(f"{name} has shown {shown(known, (int(view['seat']) + who) % 4)}")
-        meaning_row(known, call, meaning)
+            lines.append(f"{name} has shown {shown(knowledge, (int(view['seat']) + who) % 4)}")
+        meaning_row(knowledge, call, meaning)
         lines.append(f"my call: {suited(call)}, {promise(meaning)}")
         return Explanation("\n".join(lines))
 
@@ -274,9 +274,9 @@ def promise(m: State) -> str:
     if m["balanced"]:
         parts.append("balanced")
     parts += [text for text in [lengths(m["low"], m["high"])] if text]
-    stopped = [_SUITS[suit] for suit in (3, 2, 1, 0) if int(m["stops"]) >> suit & 1]
-    if stopped:
-        parts.append(f"{''.join(stopped)} stopped")
+    stoppers = [_SUITS[suit] for suit in (3, 2, 1, 0) if int(m["stops"]) >> suit & 1]
+    if stoppers:
+        parts.append(f"{''.join(stoppers)} stopped")
     if m["either"]:
         parts.append("4+ in " + " or ".join(_SUITS[suit] for suit in (3, 2) if int(m["either"]) >> suit & 1))
     if m["aces"]:

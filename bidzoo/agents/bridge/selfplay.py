@@ -36,7 +36,7 @@ Actor = Callable[[I8, I8, F64], tuple[I64, F32]]
 
 
 class Several(NamedTuple):
-    """More than one at the other side, each at boards of its own."""
+    """Several players of the other side, each on boards of its own."""
 
     players: Sequence[Actor | Policy]
     drawn: Callable[[I64], I64]  # numbers of boards [n] -> places in players [n]
@@ -45,10 +45,10 @@ class Several(NamedTuple):
 Opponent = Actor | Policy | Several  # a network in torch, any agent, or several of them
 
 
-def met(boards: I64, size: int, first: float, opponents: int) -> I64:
-    """Who is met at ``boards`` ``[B]``, ``size`` an iteration: 0 at the share ``first`` of each, then 1 ... in turn."""
+def opponent_numbers(boards: I64, size: int, share: float, opponents: int) -> I64:
+    """Opponents on ``boards`` ``[B]``, ``size`` an iteration: 0 on ``share`` of them, then 1 ... in turn."""
     row = boards % size
-    return np.where(row >= first * size, 1 + row // 2 % max(1, opponents), 0)
+    return np.where(row >= share * size, 1 + row // 2 % max(1, opponents), 0)
 
 
 def log_chances(model: Any, observation: Any, legal: Any) -> Any:
@@ -56,10 +56,10 @@ def log_chances(model: Any, observation: Any, legal: Any) -> Any:
     return log_softmax(forward(model, observation), legal)
 
 
-def drawn(chances: Any, numbers: Any) -> Any:
-    """Calls ``[n]`` of log-probabilities ``[n, A]``, drawn by ``numbers`` ``[n]`` in [0, 1), in torch."""
-    below = chances.exp().double().cumsum(1)
-    return (below <= numbers[:, None] * below[:, -1:]).sum(1)
+def draw_calls(chances: Any, numbers: Any) -> Any:
+    """Calls ``[n]`` drawn from log-probabilities ``[n, A]`` by ``numbers`` ``[n]`` in [0, 1), in torch."""
+    cumulative = chances.exp().double().cumsum(1)
+    return (cumulative <= numbers[:, None] * cumulative[:, -1:]).sum(1)
 
 
 def actor(model: Any, device: str = "cpu", greedy: bool = False) -> Actor:
@@ -69,7 +69,7 @@ def actor(model: Any, device: str = "cpu", greedy: bool = False) -> Actor:
     def act(observation: I8, legal: I8, numbers: F64) -> tuple[I64, F32]:
         with torch.no_grad():
             chances = log_chances(model, torch.from_numpy(observation).to(device), torch.from_numpy(legal).to(device))
-            call = chances.argmax(1) if greedy else drawn(chances, torch.from_numpy(numbers).to(device))
+            call = chances.argmax(1) if greedy else draw_calls(chances, torch.from_numpy(numbers).to(device))
         return call.cpu().numpy(), chances.cpu().numpy()
 
     return act
@@ -84,7 +84,7 @@ _A_BOARD = 16  # decisions that a recorder begins with room for: auctions of net
 class Decisions(NamedTuple):
     """``n`` decisions in the order they were made, of ``B`` boards."""
 
-    later: States  # [E]  states in which they were made, and now further calls
+    later: States  # [E]  states in which they were made, with the calls made since
     row: I64  # [n]  in ``later``
     length: I64  # [n]  calls before this one
     observation: I8  # [n, F]  of the game's encoder
@@ -96,9 +96,9 @@ class Decisions(NamedTuple):
 
     @property
     def states(self) -> States:
-        """States before the call, ``[n]``: the calls before it made again, since a copy would be most of a decision."""
+        """States before the call, ``[n]``: rewound, since a stored copy would be most of a decision's memory."""
         out = allocate(self.later.dtype, len(self.row))
-        _take_back(self.row, self.later, self.length, out)
+        _rewind(self.row, self.later, self.length, out)
         return out
 
     @property
@@ -114,12 +114,12 @@ class Decisions(NamedTuple):
     @property
     def log_chance(self) -> F32:
         """Log-probability of the call that was made: ``[n]``."""
-        made: F32 = np.take_along_axis(self.log_chances, self.call[:, None], 1)[:, 0]
-        return made
+        log_chance: F32 = np.take_along_axis(self.log_chances, self.call[:, None], 1)[:, 0]
+        return log_chance
 
-    def select(self, which: NDArray[Any] | slice) -> Decisions:
-        """The decisions at ``which``: copies at numbers or a mask, the same memory at a slice."""
-        return self._replace(**{name: field[which] for name, field in self._asdict().items() if name != "later"})
+    def select(self, index: NDArray[Any] | slice) -> Decisions:
+        """The decisions at ``index``: copies for numbers or a mask, the same memory for a slice."""
+        return self._replace(**{name: field[index] for name, field in self._asdict().items() if name != "later"})
 
     def outcome(self, reward: F32) -> F32:
         """What each decision's side won in the end, ``[n]``, of N/S rewards ``[B]``."""
@@ -127,7 +127,7 @@ class Decisions(NamedTuple):
 
 
 @batched
-def _take_back(start: int, stop: int, row: I64, later: States, length: I64, out: States) -> None:
+def _rewind(start: int, stop: int, row: I64, later: States, length: I64, out: States) -> None:
     for i in range(start, stop):
         out[i] = later[row[i]]
         state, calls = out[i], later[row[i]].calls
@@ -138,7 +138,7 @@ def _take_back(start: int, stop: int, row: I64, later: States, length: I64, out:
 
 
 def empty(game: Bridge, n: int) -> Decisions:
-    """Memory of ``n`` decisions, to be written; what is not touched takes no room."""
+    """Uninitialised memory for ``n`` decisions; pages that are not written take no room."""
     return Decisions(
         later=allocate(game.state, 0),
         row=np.empty(n, np.int64),
@@ -153,15 +153,15 @@ def empty(game: Bridge, n: int) -> Decisions:
 
 
 def join(parts: Sequence[Decisions]) -> Decisions:
-    """One after the other."""
+    """Concatenate ``parts``."""
     starts = np.cumsum([0, *(len(part.later) for part in parts)])
-    moved = [part._replace(row=part.row + start) for part, start in zip(parts, starts)]
-    joined = Decisions._make(np.concatenate(field) for field in zip(*moved))
+    shifted = [part._replace(row=part.row + start) for part, start in zip(parts, starts)]
+    joined = Decisions._make(np.concatenate(field) for field in zip(*shifted))
     return joined._replace(later=joined.later.view(type(parts[0].later)))  # as ``allocate`` made them
 
 
 class Recorder:
-    """Decisions one turn after the other, written where they stay: joining them in the end would copy them all."""
+    """Records decisions turn by turn in one growing buffer: joining parts at the end would copy them all."""
 
     def __init__(self, game: Bridge, boards: int) -> None:
         self._game, self._memory, self._written = game, empty(game, _A_BOARD * boards), 0
@@ -170,13 +170,13 @@ class Recorder:
         """The next ``n`` decisions, to be written."""
         start, self._written = self._written, self._written + n
         if self._written > len(self._memory.call):
-            before, self._memory = self._memory, empty(self._game, 2 * self._written)
-            for name, field in before.select(slice(0, start))._asdict().items():
+            previous, self._memory = self._memory, empty(self._game, 2 * self._written)
+            for name, field in previous.select(slice(0, start))._asdict().items():
                 getattr(self._memory, name)[: len(field)] = field
         return self._memory.select(slice(start, self._written))
 
     def decisions(self, later: States) -> Decisions:
-        """All that were written, of states that are now ``later`` ``[B]``."""
+        """All decisions written, of boards whose states are now ``later`` ``[B]``."""
         return self._memory.select(slice(0, self._written))._replace(later=later)
 
 
@@ -188,14 +188,14 @@ _RULES = engine.Rules(play=False, reward=engine.SCORE, divisor=1.0, code=0)  # a
 def play(
     game: Bridge, boards: I64, seed: int, learner: Actor, opponent: Opponent, sides: I64, stream: int
 ) -> tuple[States, Decisions]:
-    """Every board to its end: final states ``[B]`` and the learner's decisions.
+    """Play every board to its end; final states ``[B]`` and the learner's decisions.
 
     Args:
         game: ``Bridge(reward="score")``.
         boards: numbers ``[B]``.
         seed: of the deals.
-        learner: at ``sides``.
-        opponent: at the other side.
+        learner: plays ``sides``; its decisions are recorded.
+        opponent: plays the other side.
         sides: ``[B]`` of NORTH_SOUTH, EAST_WEST, BOTH.
         stream: of the players' random numbers, with seed and boards.
     """
@@ -229,7 +229,7 @@ def play_out(
     key: int,
     recorder: Recorder | None = None,
 ) -> None:
-    """``states`` ``[B]`` from where they stand to the end, in place; the learner's decisions go into ``recorder``.
+    """Play ``states`` ``[B]`` on to the end, in place; the learner's decisions go into ``recorder``.
 
     The random numbers are those of ``key``, the number of the board and the turn.
     """
@@ -239,45 +239,47 @@ def play_out(
     while len(rows):
         calls = np.empty(len(rows), np.int64)
         mine: Bool = (sides[rows] == BOTH) | (sides[rows] == turn % 2)
-        for who, record, at in (
+        for player, memory, index in (
             (learner, recorder, np.flatnonzero(mine)),
             (opponent, None, np.flatnonzero(~mine)),
         ):
-            if len(at):
-                out = record.rows(len(at)) if record else scratch.select(slice(0, len(at)))
-                calls[at] = _calls(game, states, rows[at], who, key, out)
+            if len(index):
+                out = memory.rows(len(index)) if memory else scratch.select(slice(0, len(index)))
+                calls[index] = _calls(game, states, rows[index], player, key, out)
         turn = make(states, rows, calls)
         rows, turn = rows[turn >= 0], turn[turn >= 0]
 
 
-def _calls(game: Bridge, states: States, rows: I64, who: Opponent, key: int, out: Decisions) -> I64:
-    """What ``who`` calls at ``rows`` ``[n]`` of ``states`` ``[B]``; an actor's decisions go into ``out`` ``[n]``."""
-    if isinstance(who, Several):
-        drawn, calls = who.drawn(states["board"][rows].astype(np.int64)), np.empty(len(rows), np.int64)
-        for number in np.unique(drawn):
-            at = np.flatnonzero(drawn == number)
-            calls[at] = _calls(game, states, rows[at], who.players[number], key, out.select(slice(0, len(at))))
+def _calls(game: Bridge, states: States, rows: I64, player: Opponent, key: int, out: Decisions) -> I64:
+    """Calls of ``player`` at ``rows`` ``[n]`` of ``states`` ``[B]``; an actor's decisions go into ``out`` ``[n]``."""
+    if isinstance(player, Several):
+        numbers, calls = player.drawn(states["board"][rows].astype(np.int64)), np.empty(len(rows), np.int64)
+        for number in np.unique(numbers):
+            index = np.flatnonzero(numbers == number)
+            calls[index] = _calls(
+                game, states, rows[index], player.players[number], key, out.select(slice(0, len(index)))
+            )
         return calls
-    if isinstance(who, Policy):
+    if isinstance(player, Policy):
         observe(game, states, rows, key, out)
-        here = states[rows]
-        streams = Streams.at(key, here["board"].astype(np.int64), out.length)
-        chosen = who.act(game.view_of(here, out.player), out.legal, streams)
-        return legal_actions(who.name, chosen, out.legal, here["board"])
-    return decide(game, states, rows, who, key, out).call
+        current = states[rows]
+        streams = Streams.at(key, current["board"].astype(np.int64), out.length)
+        calls = player.act(game.view_of(current, out.player), out.legal, streams)
+        return legal_actions(player.name, calls, out.legal, current["board"])
+    return decide(game, states, rows, player, key, out).call
 
 
-def decide(game: Bridge, states: States, rows: I64, who: Actor, key: int, out: Decisions | None = None) -> Decisions:
-    """What ``who`` calls at ``rows`` ``[n]`` of ``states`` ``[B]``, written into ``out`` ``[n]`` if given."""
+def decide(game: Bridge, states: States, rows: I64, player: Actor, key: int, out: Decisions | None = None) -> Decisions:
+    """Decisions of ``player`` at ``rows`` ``[n]`` of ``states`` ``[B]``, written into ``out`` ``[n]`` if given."""
     out = empty(game, len(rows)) if out is None else out
     numbers = observe(game, states, rows, key, out)
-    out.call[:], out.log_chances[:] = who(out.observation, out.legal, numbers)
+    out.call[:], out.log_chances[:] = player(out.observation, out.legal, numbers)
     out.row[:] = out.board[:] = rows
     return out._replace(later=states)
 
 
 def observe(game: Bridge, states: States, rows: I64, key: int, out: Decisions) -> F64:
-    """What is seen at ``rows`` ``[n]`` and who sees it, into ``out`` ``[n]``; the random numbers of their calls."""
+    """Write what the players at ``rows`` ``[n]`` see into ``out``; the random numbers ``[n]`` of their calls."""
     numbers = np.empty(len(rows))
     _observe(rows, states, game.encoder.code, key, out.observation, out.legal, out.player, out.length, numbers)
     return numbers
@@ -307,7 +309,7 @@ def _observe(
 
 
 def make(states: States, rows: I64, calls: I64) -> I64:
-    """Make ``calls`` ``[n]`` at ``rows`` ``[n]`` of ``states``, in place; who calls next, -1: nobody, ``[n]``."""
+    """Make ``calls`` ``[n]`` at ``rows`` ``[n]`` of ``states``, in place; the seats ``[n]`` to call next, -1: none."""
     turn = np.empty(len(rows), np.int64)
     _make(rows, states, calls, _RULES, turn)
     return turn
@@ -324,11 +326,11 @@ def finish(
     game: Bridge, states: States, rows: I64, calls: I64, learner: Actor, opponent: Opponent, sides: I64, key: int = 0
 ) -> I64:
     """Make ``calls`` ``[n]`` at copies of ``rows`` ``[n]`` of ``states`` and play them out; N/S points ``[n]``."""
-    after = allocate(game.state, len(rows))
-    _copy(after, states, rows)
-    make(after, np.arange(len(rows)), calls)
-    play_out(game, after, learner, opponent, sides, key)
-    return np.asarray(after["points"][:, 0], np.int64)
+    copies = allocate(game.state, len(rows))
+    _copy(copies, states, rows)
+    make(copies, np.arange(len(rows)), calls)
+    play_out(game, copies, learner, opponent, sides, key)
+    return np.asarray(copies["points"][:, 0], np.int64)
 
 
 @batched
@@ -356,13 +358,13 @@ def _likeliest(start: int, stop: int, log_chances: F32, call: I64, best: F32) ->
     """The greatest of each row in falling order; of equal ones the first comes first."""
     for b in range(start, stop):
         for k in range(call.shape[1]):
-            found = -1
+            choice = -1
             for a in range(log_chances.shape[1]):
                 value = log_chances[b, a]
                 later = k == 0 or value < best[b, k - 1] or (value == best[b, k - 1] and a > call[b, k - 1])
-                if later and (found < 0 or value > log_chances[b, found]):
-                    found = a
-            call[b, k], best[b, k] = found, log_chances[b, found]
+                if later and (choice < 0 or value > log_chances[b, choice]):
+                    choice = a
+            call[b, k], best[b, k] = choice, log_chances[b, choice]
 
 
 def unlikely(log_chances: F32, tried: I64, temperature: float, numbers: F64) -> I64:
@@ -375,9 +377,9 @@ def unlikely(log_chances: F32, tried: I64, temperature: float, numbers: F64) -> 
     chance[log_chances < _ILLEGAL] = 0
     row, place = np.nonzero(tried >= 0)
     chance[row, tried[row, place]] = 0
-    below = chance.cumsum(1)
-    call: I64 = (below <= numbers[:, None] * below[:, -1:]).sum(1)
-    return np.where(below[:, -1] > 0, np.minimum(call, NUM_CALLS - 1), -1)
+    cumulative = chance.cumsum(1)
+    call: I64 = (cumulative <= numbers[:, None] * cumulative[:, -1:]).sum(1)
+    return np.where(cumulative[:, -1] > 0, np.minimum(call, NUM_CALLS - 1), -1)
 
 
 def explore(game: Bridge, states: States, call: I64, learner: Actor, opponent: Opponent, sides: I64) -> I64:
@@ -400,18 +402,18 @@ class Pairs(NamedTuple):
 
 
 def duplicate_pairs(game: Bridge, boards: I64, seed: int, player: Actor, stream: int) -> Pairs:
-    """Every board twice, with random numbers of their own; arguments as of ``play``."""
+    """Play every board twice, with other random numbers; arguments as for ``play``."""
     sides = np.full(len(boards), BOTH)
-    first, at_first = play(game, boards, seed, player, player, sides, 2 * stream)
-    second, at_second = play(game, boards, seed, player, player, sides, 2 * stream + 1)
-    return paired(at_first, at_second, first["points"][:, 0], second["points"][:, 0])
+    first, first_decisions = play(game, boards, seed, player, player, sides, 2 * stream)
+    second, second_decisions = play(game, boards, seed, player, player, sides, 2 * stream + 1)
+    return paired(first_decisions, second_decisions, first["points"][:, 0], second["points"][:, 0])
 
 
-def paired(at_first: Decisions, at_second: Decisions, points: I64, reference: I64) -> Pairs:
+def paired(first_decisions: Decisions, second_decisions: Decisions, points: I64, reference: I64) -> Pairs:
     """The decisions of two tables whose N/S scores were ``points`` and ``reference`` ``[B]``."""
     difference = imps(points - reference).astype(np.float32) / np.float32(MAX_IMPS)
     return Pairs(
-        join([at_first, at_second]),
-        np.concatenate([at_first.outcome(difference), at_second.outcome(-difference)]),
-        np.concatenate([reference[at_first.board], points[at_second.board]]).astype(np.int64),
+        join([first_decisions, second_decisions]),
+        np.concatenate([first_decisions.outcome(difference), second_decisions.outcome(-difference)]),
+        np.concatenate([reference[first_decisions.board], points[second_decisions.board]]).astype(np.int64),
     )

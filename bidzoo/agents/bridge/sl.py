@@ -45,9 +45,9 @@ class Trainer(Fit):
         """Cross-entropy of the calls, nats."""
         import torch
 
-        views, legal, made = self.learn.at(numbers)
+        views, legal, calls = self.learn.at(numbers)
         x = self.tensor(self.options.architecture.encoder(views))
-        return torch.nn.functional.nll_loss(log_chances(self.learner, x, self.tensor(legal)), self.tensor(made))
+        return torch.nn.functional.nll_loss(log_chances(self.learner, x, self.tensor(legal)), self.tensor(calls))
 
     def measure(self, player: Any) -> dict[str, float]:
         """Figures of the validation positions."""
@@ -64,10 +64,10 @@ def scores(positions: Positions, network: Network, limit: int = 50_000) -> tuple
     """Whether each of the expert's calls is the likeliest legal call ``[n]``, and its cross-entropy, nats ``[n]``."""
     right, nats, count = [], [], min(limit, len(positions))
     for start in range(0, count, 8192):
-        views, legal, made = positions.at(np.arange(start, min(start + 8192, count)))
+        views, legal, calls = positions.at(np.arange(start, min(start + 8192, count)))
         logits = np.where(legal > 0, network(network.architecture.encoder(views))[:, :NUM_CALLS], -np.inf)
         logits -= logits.max(1, keepdims=True)
         chances: F32 = np.asarray(logits - np.log(np.exp(logits).sum(1, keepdims=True)), np.float32)
-        right.append(chances.argmax(1) == made)
-        nats.append(-chances[np.arange(len(made)), made].astype(np.float64))
+        right.append(chances.argmax(1) == calls)
+        nats.append(-chances[np.arange(len(calls)), calls].astype(np.float64))
     return np.concatenate(right), np.concatenate(nats)

@@ -70,8 +70,8 @@ class Trainer(ABC):
         self.options, self.end, self.device = options, end, device
 
     @property
-    def about(self) -> dict[str, Any]:
-        """What weight files say of the run."""
+    def provenance(self) -> dict[str, Any]:
+        """Provenance of the weights, stored in their files."""
         return {"algorithm": self.algorithm, **asdict(self.options)}
 
     @abstractmethod
@@ -87,11 +87,11 @@ class Trainer(ABC):
         return {}
 
     def arrays(self) -> Arrays:
-        """What a checkpoint needs beside ``modules`` and ``games``."""
+        """Arrays that a checkpoint needs beside ``modules`` and ``games``."""
         return {}
 
     def restore(self, arrays: Arrays) -> None:
-        """Take back what ``arrays`` gave."""
+        """Restore what ``arrays`` returned."""
         assert not arrays, f"{self.algorithm} keeps no arrays"
 
     def tensor(self, array: NDArray[Any]) -> Any:
@@ -111,30 +111,33 @@ class Trainer(ABC):
 
 
 def train(trainer: Trainer, run: Run) -> Any:
-    """Train to the end (or to iteration ``run.stop``) from where the folder stands; the last network.
+    """Train on from the folder's checkpoint to the end or to iteration ``run.stop``; the last network.
 
     Raises:
         ValueError: the folder holds another run, or another process trains there.
     """
     inputs = {**trainer.inputs, **run.inputs}
-    with torch_threads(run.threads), Checkpoint(run.out, trainer.algorithm, asdict(trainer.options), inputs) as kept:
-        done = kept.restore(trainer)
-        seen: list[Figures] = []
-        for iteration in range(done, min(trainer.end, run.stop or trainer.end)):
-            seen.append(trainer.iterate(iteration))
+    with (
+        torch_threads(run.threads),
+        Checkpoint(run.out, trainer.algorithm, asdict(trainer.options), inputs) as checkpoint,
+    ):
+        start = checkpoint.restore(trainer)
+        figures: list[Figures] = []
+        for iteration in range(start, min(trainer.end, run.stop or trainer.end)):
+            figures.append(trainer.iterate(iteration))
             step = iteration + 1
-            if (step % run.every and step != trainer.end) or not kept.first:
+            if (step % run.every and step != trainer.end) or not checkpoint.first:
                 continue
             player = trainer.player()
             row = {trainer.unit: float(step), **({"games": float(trainer.games)} if trainer.games else {})}
-            row |= {**means(seen), **trainer.measure(player), **(run.measure(player) if run.measure else {})}
-            seen.clear()
-            best = max((earlier.get("imps", -np.inf) for earlier in kept.rows), default=-np.inf)
-            content = weight_file(player, {**run.provenance, **trainer.about, "inputs": inputs, "measured": row})
+            row |= {**means(figures), **trainer.measure(player), **(run.measure(player) if run.measure else {})}
+            figures.clear()
+            best = max((previous.get("imps", -np.inf) for previous in checkpoint.rows), default=-np.inf)
+            content = weight_file(player, {**run.provenance, **trainer.provenance, "inputs": inputs, "measured": row})
             for name in ["network", *["best"] * (row.get("imps", -np.inf) > best)]:
-                kept.networks[name] = content
-            kept.rows.append(row)
-            kept.save(step, trainer)
+                checkpoint.networks[name] = content
+            checkpoint.rows.append(row)
+            checkpoint.save(step, trainer)
             if run.report:
                 run.report(step, row)
         return trainer.player()
@@ -159,12 +162,12 @@ def torch_threads(count: int) -> Iterator[None]:
     """Torch on ``count`` CPU threads; with 1, results depend on nothing but the seed."""
     import torch
 
-    before = torch.get_num_threads()
+    previous = torch.get_num_threads()
     torch.set_num_threads(count)
     try:
         yield
     finally:
-        torch.set_num_threads(before)
+        torch.set_num_threads(previous)
 
 
 # ---- from recorded positions -------------------------------------------------------------
@@ -195,7 +198,7 @@ class Fit(Trainer):
     def __init__(self, learn: Any, check: Any, options: Options, start: Weights | None = None, device: str = "cpu"):
         """Args:
         learn: positions to learn from, numbered from 0; their ``digest`` tells them from others.
-        check: others, to measure on.
+        check: validation positions.
         options: of the fit.
         start: network to begin with, of the same architecture; None: random weights.
         device: of torch.
@@ -221,8 +224,8 @@ class Fit(Trainer):
         self.modules = {"network": self.model, "adam": self.adam}
 
     @property
-    def about(self) -> dict[str, Any]:
-        """What weight files say of the fit."""
+    def provenance(self) -> dict[str, Any]:
+        """Provenance of the weights, stored in their files."""
         return {"algorithm": self.algorithm, "options": asdict(self.options)}
 
     def module(self) -> Any:
@@ -250,7 +253,7 @@ class Fit(Trainer):
 # ---- on disk -----------------------------------------------------------------------------
 
 LENGTHS = {"steps", "iterations", "syncs"}  # options that may change when a run goes on
-ASKED = {  # inputs that are called otherwise in checkpoints than the option of ``bidzoo train`` that gives them
+INPUT_OPTIONS = {  # options of ``bidzoo train`` that give inputs of other names in checkpoints
     "opponent": "--against",
     "boards of the match": "--boards",
     "boards that are measured": "--boards",
@@ -265,10 +268,10 @@ _STATE = {  # metadata of a checkpoint
 
 
 class Checkpoint:
-    """Where a training run in the folder ``path`` stands; no other run works there until it is closed."""
+    """The state of a training run in the folder ``path``; no other run works there until it is closed."""
 
     def __init__(self, path: str | Path, algorithm: str, options: Mapping[str, Any], inputs: Mapping[str, str]) -> None:
-        """A checkpoint of other options (``LENGTHS`` apart) or other inputs is not gone on from.
+        """Lock the folder. ``restore`` refuses a checkpoint of other inputs, or of other options (``LENGTHS`` apart).
 
         Args:
             path: of the folder.
@@ -297,18 +300,20 @@ class Checkpoint:
             self._lock.release()
 
     def save(self, step: int, trainer: Trainer) -> None:
-        """Write where ``trainer`` stands, with the curves so far; then the files that are made of it."""
+        """Write the state of ``trainer`` and the curves so far, then the files that are made from them."""
         import torch
         from safetensors.torch import save
 
-        kept = {**trainer.arrays(), "games": np.array([trainer.games])}
-        tensors = {f"array/{name}": torch.from_numpy(np.array(a)) for name, a in kept.items()}
+        arrays = {**trainer.arrays(), "games": np.array([trainer.games])}
+        tensors = {f"array/{name}": torch.from_numpy(np.array(a)) for name, a in arrays.items()}
         for name, content in self.networks.items():
             tensors[f"file/{name}"] = torch.frombuffer(bytearray(content), dtype=torch.uint8)
         for name, part in trainer.modules.items():
             state = part.state_dict()
             if isinstance(part, torch.optim.Optimizer):
-                state = {f"{n}/{key}": tensor for n, of in state["state"].items() for key, tensor in of.items()}
+                state = {
+                    f"{n}/{key}": tensor for n, moments in state["state"].items() for key, tensor in moments.items()
+                }
             tensors.update({f"{name}/{key}": tensor.detach().cpu().clone() for key, tensor in state.items()})
         metadata = {"step": step, "identity": self.identity, "inputs": self.inputs, "rows": self.rows}
         metadata["digest"] = digest({name: tensor.numpy() for name, tensor in tensors.items()})
@@ -316,23 +321,25 @@ class Checkpoint:
         self._write_files()
 
     def restore(self, trainer: Trainer) -> int:
-        """Step of the last checkpoint, ``trainer`` put there, the files made again; 0 if there is none.
+        """Put ``trainer`` where the last checkpoint was, and write its files again; its step, 0 if there is none.
 
         Raises:
             ValueError: the file is no checkpoint, or one of another algorithm, other options or other inputs.
         """
         if not self.first:
-            distributed.wait()  # for the first to be done here
-        done = self._restore(trainer) if self.file.exists() else 0
+            distributed.wait()  # until the first process has restored
+        step = self._restore(trainer) if self.file.exists() else 0
         if self.first:
             distributed.wait()
-        return done
+        return step
 
     def _restore(self, trainer: Trainer) -> int:
         state: dict[str, Any] = {}
         tensors = load_tensors(self.file, "a checkpoint", lambda metadata: state.update(self._state(metadata)))
-        if (made := digest(tensors)) != state["digest"]:
-            raise ValueError(f"{self.file}: tensors of digest {made}, expected {state['digest']}: the file is damaged")
+        if (actual := digest(tensors)) != state["digest"]:
+            raise ValueError(
+                f"{self.file}: tensors of digest {actual}, expected {state['digest']}: the file is damaged"
+            )
         arrays = _within(tensors, "array")
         try:
             for name, part in trainer.modules.items():
@@ -358,19 +365,19 @@ class Checkpoint:
                 f"{self.file}: a checkpoint of an earlier bidzoo, which does not say what it learned from; "
                 "choose another folder"
             )
-        found: dict[str, Any] = parse(_STATE, state, where)
-        for what, before, now in (("", found["identity"], self.identity), ("input ", found["inputs"], self.inputs)):
-            for key in sorted((before.keys() | now.keys()) - LENGTHS):
-                if before.get(key) != now.get(key):
-                    option = f"{ASKED[key]} is another: " if what and key in ASKED else ""
+        fields: dict[str, Any] = parse(_STATE, state, where)
+        for kind, old, new in (("", fields["identity"], self.identity), ("input ", fields["inputs"], self.inputs)):
+            for key in sorted((old.keys() | new.keys()) - LENGTHS):
+                if old.get(key) != new.get(key):
+                    option = f"{INPUT_OPTIONS[key]} is another: " if kind and key in INPUT_OPTIONS else ""
                     raise ValueError(
-                        f"{self.file}: {option}{what}{key} was {shown(before.get(key))} "
-                        f"and is now {shown(now.get(key))}; choose another folder"
+                        f"{self.file}: {option}{kind}{key} was {shown(old.get(key))} "
+                        f"and is now {shown(new.get(key))}; choose another folder"
                     )
-        return found
+        return fields
 
     def _write_files(self) -> None:
-        """Weights and curves, where they are not as the checkpoint says."""
+        """Write the weights and curves that differ from the checkpoint's."""
         files = {f"{name}.safetensors": content for name, content in self.networks.items()}
         for name, content in {**files, "curves.csv": self._curves()}.items():
             path = self.path / name
@@ -389,7 +396,7 @@ class Checkpoint:
 
 
 def _within(tensors: Arrays, part: str) -> dict[str, NDArray[Any]]:
-    """Arrays that are called ``part/...``, without that."""
+    """The arrays called ``part/...``, without that prefix."""
     return {k.removeprefix(f"{part}/"): v for k, v in tensors.items() if k.startswith(f"{part}/")}
 
 
@@ -400,8 +407,8 @@ def _load(part: Any, arrays: Arrays) -> None:
     state: dict[Any, Any] = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
     if isinstance(part, torch.optim.Optimizer):
         moments: dict[int, dict[str, Any]] = {}
-        for place, tensor in state.items():
-            number, key = place.split("/")
+        for name, tensor in state.items():
+            number, key = name.split("/")
             moments.setdefault(int(number), {})[key] = tensor
         state = {**part.state_dict(), "state": moments}
     part.load_state_dict(state)

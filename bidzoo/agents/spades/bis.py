@@ -51,18 +51,18 @@ def cuts_row(deck: int, suits: Suits, clear: F64, cuts: int) -> float:
     total, taken = 0.0, 0
     used0, used1, used2 = count_row(suits[0]), count_row(suits[1]), count_row(suits[2])
     while taken < cuts:
-        best, at = 0.0, -1
+        best, best_suit = 0.0, -1
         for suit in range(3):
             trick = (used0, used1, used2)[suit]
             if trick < 3:
                 chance = clear[SUIT_SIZE[deck, suit] - 12, count_row(suits[suit]), trick]
                 if chance > best:
-                    best, at = chance, suit
-        if at < 0:
+                    best, best_suit = chance, suit
+        if best_suit < 0:
             break
         total += best
         taken += 1
-        used0, used1, used2 = used0 + (at == 0), used1 + (at == 1), used2 + (at == 2)
+        used0, used1, used2 = used0 + (best_suit == 0), used1 + (best_suit == 1), used2 + (best_suit == 2)
     return total
 
 
@@ -105,15 +105,15 @@ def nil_value_row(deck: int, suits: Suits, side: F64, trumps: F64, covered: bool
 
 
 @row
-def covers_row(deck: int, suits: Suits, ten: int, king: bool) -> bool:
-    """Ace (or king, if ``king`` will do) of spades, and in each side suit a void or a card above ``ten`` (G.2)."""
+def covers_row(deck: int, suits: Suits, ranks: int, king: bool) -> bool:
+    """Ace (or king, if ``king``) of spades, and in each side suit a void or one of the ``ranks`` top cards (G.2)."""
     size = SUIT_SIZE[deck, SPADES]
     top = suits[SPADES] >> (size - 2)
     if not (top & 2 or (king and top & 1)):
         return False
     low = False
     for suit in range(3):
-        low |= suits[suit] != 0 and high_row(suits[suit]) < SUIT_SIZE[deck, suit] - ten
+        low |= suits[suit] != 0 and high_row(suits[suit]) < SUIT_SIZE[deck, suit] - ranks
     return not low
 
 
@@ -179,7 +179,7 @@ def bid_points_row(bid: int) -> float:
 
 @row
 def endgame_row(state: State, bid: int, regular: int, takes: float, nil_chance: float) -> int:
-    """``bid`` (a nil or the ``regular`` bid) as the score asks; ``takes`` before rounding."""
+    """``bid`` (a nil or the ``regular`` bid) adapted to the score; ``takes`` before rounding."""
     seat = int(state.turn)
     ours, theirs = float(state.scores[seat % 2]), float(state.scores[(seat + 1) % 2])
     left, partner = int(state.bids[(seat + 1) % 4]), int(state.bids[(seat + 2) % 4])
@@ -194,8 +194,8 @@ def endgame_row(state: State, bid: int, regular: int, takes: float, nil_chance: 
     if last and ours + 10 * regular >= goal and ours + 10 * regular > theirs:
         if bid == NIL:
             bid = regular
-        fewer = ours + 10 * (bid - 1)
-        if bid > 1 and fewer >= goal and fewer > theirs and state.bags[seat % 2] + BAG_ROOM < 10:
+        points = ours + 10 * (bid - 1)
+        if bid > 1 and points >= goal and points > theirs and state.bags[seat % 2] + BAG_ROOM < 10:
             return bid - 1
     return bid
 
@@ -205,9 +205,9 @@ def _seeking_row(left: int, partner: int, right: int, bid: int, takes: float, ga
     """A regular bid when the opponents are about to win by ``gap`` points: the four cases of G.1."""
     if left == NIL or right == NIL:
         return max(1, int(np.floor(takes)))  # takes - 0.5, rounded
-    others = left + partner + right
-    if left >= 0 and partner != NIL and others + bid >= HIGH_SUM:
-        return min(13, max(1, SURE_SET - others))
+    other_bids = left + partner + right
+    if left >= 0 and partner != NIL and other_bids + bid >= HIGH_SUM:
+        return min(13, max(1, SURE_SET - other_bids))
     if gap < SMALL_GAP:
         return min(13, bid + min(MOST_TRICKS, int(gap // 10) + 1))
     if nil_chance >= RISKY_NIL and partner != NIL:
@@ -238,7 +238,7 @@ def earlier_row(state: State) -> tuple[int, int]:
 
 @row
 def factor_row(state: State, bidder: State) -> float:
-    """What earlier bids add to the takes: ``bias`` of the turn plus ``slope`` a trick above their mean."""
+    """Correction of the takes for earlier bids: ``bias`` of the turn plus ``slope`` for each trick above their mean."""
     number, total = earlier_row(state)
     return bidder.bias[number] + bidder.slope * (total - USUAL_BID * number)
 
@@ -291,8 +291,8 @@ def threshold_row(state: State, bidder: State, takes: float, covered: bool) -> f
     threshold = bidder.nil_threshold
     if bidder.bid_sensitive and state.sides == 2:
         partner = bid_points_row(int(state.bids[(int(state.turn) + 2) % 4]))
-        together = 0.82 * (10 * takes + partner) - 0.18 * (10 * takes + partner)
-        threshold = together - 0.68 * partner + 0.32 * partner  # partner alone covers and makes the contract less often
+        team = 0.82 * (10 * takes + partner) - 0.18 * (10 * takes + partner)
+        threshold = team - 0.68 * partner + 0.32 * partner  # partner alone covers and makes the contract less often
     if covered:
         threshold = min(threshold, COVERED_THRESHOLD)
     return threshold

@@ -64,7 +64,7 @@ def collect_nils(rounds: int, noise: float, curves: F32, player: PlayerName, see
 
 
 def features(bids: tuple[int, ...]) -> list[float]:
-    """What a regression knows of earlier bids, latest first: size, square, nil, and partner's Big 5."""
+    """Features of earlier bids, latest first: size, square, nil, and partner's Big 5."""
     out: list[float] = []
     for back, bid in enumerate(reversed(bids)):
         size = min(bid, _TOP_BID) - 3.0 if bid else 0.0
@@ -83,13 +83,13 @@ def fit_curves(nils: Nils, strength: float) -> tuple[F32, dict[str, Any]]:
     for length in range(4):
         first = FIRST[length]
         rows = (nils.sequence >= first) & (nils.sequence < first + 14**length)
-        known = np.array([features(sequence_bids(first + k)) for k in range(14**length)]).reshape(14**length, -1)
-        here, value = known[nils.sequence[rows] - first], nils.value[rows, None]
+        by_sequence = np.array([features(sequence_bids(first + k)) for k in range(14**length)]).reshape(14**length, -1)
+        by_nil, value = by_sequence[nils.sequence[rows] - first], nils.value[rows, None]
         model = LogisticRegression(C=strength, max_iter=1000)
-        model.fit(np.hstack([value, here, value * here]), nils.success[rows])
-        weights, wide = model.coef_[0], known.shape[1]
-        curves[0, first : first + 14**length, 0] = model.intercept_[0] + known @ weights[1 : 1 + wide]
-        slope = weights[0] + known @ weights[1 + wide :]
+        model.fit(np.hstack([value, by_nil, value * by_nil]), nils.success[rows])
+        weights, width = model.coef_[0], by_sequence.shape[1]
+        curves[0, first : first + 14**length, 0] = model.intercept_[0] + by_sequence @ weights[1 : 1 + width]
+        slope = weights[0] + by_sequence @ weights[1 + width :]
         curves[0, first : first + 14**length, 1] = np.maximum(LEAST_SLOPE, slope)
         report[f"{length} bids"] = {
             "nils": int(rows.sum()),
@@ -99,9 +99,9 @@ def fit_curves(nils: Nils, strength: float) -> tuple[F32, dict[str, Any]]:
         }
     single = LogisticRegression(C=strength, max_iter=1000).fit(nils.value[:, None], nils.success)
     curves[1] = single.intercept_[0], single.coef_[0, 0]
-    everything = np.ones(len(nils.value), np.bool_)
-    report["single curve"] = {"log_loss": log_loss(curves[1], nils, everything)}
-    report["all curves"] = {"log_loss": log_loss(curves[0], nils, everything)}
+    all_rows = np.ones(len(nils.value), np.bool_)
+    report["single curve"] = {"log_loss": log_loss(curves[1], nils, all_rows)}
+    report["all curves"] = {"log_loss": log_loss(curves[0], nils, all_rows)}
     return curves, report
 
 
@@ -116,7 +116,7 @@ def train_success_curves(
     config: CurveOptions = CurveOptions(), report: Callable[[dict[str, Any]], None] = lambda _: None
 ) -> F32:
     """Curves ``[2, 2955, 2]`` trained as ``config`` says and written to ``config.out`` with their provenance."""
-    import_module("sklearn.linear_model")  # not there: better said before the self-play
+    import_module("sklearn.linear_model")  # if it is missing, fail before the self-play
     curves = np.zeros((2, SEQUENCES, 2), np.float32)
     scores: dict[str, Any] = {}
     for k in range(config.passes):

@@ -123,9 +123,10 @@ def weighed_lead_row(s: Situation, purpose: int, ally_short: int) -> tuple[int, 
 
 @row
 def nil_lead_row(s: Situation, cover: bool) -> tuple[int, int]:
-    """To keep our nil: the card most likely to lose, with many unseen cards above it and few below.
+    """The lead that keeps our nil: the card most likely to lose, with many unseen cards above it and few below.
 
-    To ``cover`` partner's: high cards that partner can play under, best in a suit partner no longer holds.
+    With ``cover``, the lead that covers partner's nil: a high card that partner can play under, best in a suit partner
+    no longer holds.
     """
     best, suit, rank = -1000, -1, -1
     for k in range(4):

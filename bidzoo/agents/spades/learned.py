@@ -44,12 +44,12 @@ from bidzoo.envs.spades.state import NIL, NOTHING, PARTNER, SPADES
 
 FEATURES, HIDDEN, CHOICES = 48, 64, 7  # of the network of bids
 SLOTS = 55  # cards, by place of the suit and number of higher ones still in play; spades are last, 16 in some decks
-KINDS = 9  # what may be true of a card, see ``kinds_row``
+KINDS = 9  # properties of a card, see ``kinds_row``
 INPUTS, WIDE, NARROW = 776, 192, 32  # of the network of cards
 SCORES, LEAST = 299, -99  # scores of a game from -100 to 200 that is not over, and the least of them
 POINT = 0.002  # worth of a point in other games
 NETWORK_FILE = "learned.safetensors"
-WHAT, FORM = "a learned Spades player", "bidzoo spades learned 1"  # such a file in words, and as its metadata say
+WHAT, FORM = "a learned Spades player", "bidzoo spades learned 1"  # a weight file in errors, and in its metadata
 NETWORK = np.dtype(
     [
         ("w1", "f4", (HIDDEN, FEATURES)),
@@ -88,7 +88,7 @@ def choice_bid_row(choice: int, regular: int) -> int:
 
 @row
 def features_row(state: State, hand: int, bidder: State, lookup: State, out: F32) -> int:
-    """What the network sees into ``out`` ``[FEATURES]``; the rounded takes of BIS."""
+    """Write the inputs of the network of bids into ``out`` ``[FEATURES]``; return the rounded takes of BIS."""
     seat, suits = int(state.turn), suits_row(state.deck, hand)
     takes = hand_takes_row(state, hand, lookup) + factor_row(state, bidder)
     value = hand_nil_value_row(state, hand, lookup, offered_row(state))
@@ -96,41 +96,41 @@ def features_row(state: State, hand: int, bidder: State, lookup: State, out: F32
     out[0], out[1], out[2] = takes / 3, value, chance_row(lookup.curves[0, sequence_row(state)], value)
     regular = max(1, int(np.floor(takes + 0.5)))
     out[3] = takes + 0.5 - np.floor(takes + 0.5)
-    at, number = 4, 0
+    offset, number = 4, 0
     for back in range(3):  # left opponent, partner, right opponent
         bid = int(state.bids[(seat + 1 + back) % 4])
         if bid >= 0:
             number += 1
-            out[at] = 1
-            out[at + 1] = bid == NIL
-            out[at + 2] = bid / 3
-            out[at + 3] = 1 if bid == 5 and back == 1 else 0
-        at += 4
-    out[at + number] = 1
-    at += 4
+            out[offset] = 1
+            out[offset + 1] = bid == NIL
+            out[offset + 2] = bid / 3
+            out[offset + 3] = 1 if bid == 5 and back == 1 else 0
+        offset += 4
+    out[offset + number] = 1
+    offset += 4
     ours, theirs, goal = float(state.scores[seat % 2]), float(state.scores[(seat + 1) % 2]), float(state.win_goal)
-    out[at], out[at + 1], out[at + 2] = ours / 100, theirs / 100, (ours - theirs) / 100
-    out[at + 3], out[at + 4] = state.bags[seat % 2] / 10, state.bags[(seat + 1) % 2] / 10
-    out[at + 5] = 1 if goal - ours <= 100 else 0
-    out[at + 6] = 1 if goal - theirs <= 100 else 0
-    out[at + 7] = max(-1.0, min(1.0, (ours + 10 * max(1, state.bids[(seat + 2) % 4]) + 10 * takes - goal) / 50))
-    both = max(0, int(state.bids[(seat + 1) % 4])) + max(0, int(state.bids[(seat + 3) % 4]))
-    out[at + 8] = max(-1.0, min(1.0, (theirs + 10 * both - goal) / 50))
-    at += 9
+    out[offset], out[offset + 1], out[offset + 2] = ours / 100, theirs / 100, (ours - theirs) / 100
+    out[offset + 3], out[offset + 4] = state.bags[seat % 2] / 10, state.bags[(seat + 1) % 2] / 10
+    out[offset + 5] = 1 if goal - ours <= 100 else 0
+    out[offset + 6] = 1 if goal - theirs <= 100 else 0
+    out[offset + 7] = max(-1.0, min(1.0, (ours + 10 * max(1, state.bids[(seat + 2) % 4]) + 10 * takes - goal) / 50))
+    their_bids = max(0, int(state.bids[(seat + 1) % 4])) + max(0, int(state.bids[(seat + 3) % 4]))
+    out[offset + 8] = max(-1.0, min(1.0, (theirs + 10 * their_bids - goal) / 50))
+    offset += 9
     length, size = count_row(suits[SPADES]), SUIT_SIZE[state.deck, SPADES]
-    out[at] = length / 4
+    out[offset] = length / 4
     for k in range(4):
-        out[at + 1 + k] = suits[SPADES] >> (size - 1 - k) & 1
-    at += 5
+        out[offset + 1 + k] = suits[SPADES] >> (size - 1 - k) & 1
+    offset += 5
     shortest = 14
     for suit in range(3):
         length, size = count_row(suits[suit]), SUIT_SIZE[state.deck, suit]
-        out[at] += suits[suit] >> (size - 1) & 1
-        out[at + 1] += suits[suit] >> (size - 2) & 1
-        out[at + 2] += suits[suit] >> (size - 3) & 1
-        out[at + 3 + min(length, 6)] += 1
+        out[offset] += suits[suit] >> (size - 1) & 1
+        out[offset + 1] += suits[suit] >> (size - 2) & 1
+        out[offset + 2] += suits[suit] >> (size - 3) & 1
+        out[offset + 3 + min(length, 6)] += 1
         shortest = min(shortest, length)
-    out[at + 10] = shortest / 3
+    out[offset + 10] = shortest / 3
     return regular
 
 
@@ -177,7 +177,7 @@ def learned_row(state: State, hand: int, bidder: State, lookup: State, key: np.u
 def worth_row(state: State, side: int, lookup: State) -> float:
     """Chance that ``side`` wins the game between equals, after the last card of a round; scores ``state``.
 
-    Known is the paper's game, from -100 to 200 points; of other games the points gap is taken.
+    The network's table covers the paper's game, from -100 to 200 points; in other games the points gap is used.
     """
     if state.max_rounds == 1 or state.sides != 2 or state.win_goal != LEAST + SCORES or state.lose_goal != LEAST - 1:
         return POINT * gap_row(state, side)
@@ -191,8 +191,8 @@ def worth_row(state: State, side: int, lookup: State) -> float:
 
 
 # ---- cards -----------------------------------------------------------------------------------
-# Side suits stand in the order of what we hold of them, so that the network need not learn each thing three times. A
-# card is known by how many higher ones of its suit are in play: the highest is 0 whatever its rank.
+# Side suits stand in the order of what we hold of them, so that the network need not learn a pattern three times. A
+# card is identified by how many higher ones of its suit are in play: the highest is 0 whatever its rank.
 
 _OWN, _LIVE, _TRICK = 0, SLOTS, SLOTS + 4 * 17
 _TAKER = _TRICK + 3 * SLOTS
@@ -215,7 +215,7 @@ MOST_USED = 80  # inputs that are not 0 at once; 68 at most
 
 
 class Seen(NamedTuple):
-    """What the network of cards sees of one decision."""
+    """Inputs of the network of cards, and the legal cards, of one decision."""
 
     used: I16  # [MOST_USED]  inputs that are 1
     cards: I8  # [13]  legal cards
@@ -225,13 +225,13 @@ class Seen(NamedTuple):
 
 @row
 def new_seen_row() -> Seen:
-    """Room for one decision."""
+    """Arrays for one decision."""
     return Seen(np.empty(MOST_USED, np.int16), np.empty(13, np.int8), np.empty(13, np.int8), np.empty(13, np.int16))
 
 
 @row
 def see_row(state: State, held: int, seen: Seen) -> tuple[int, int]:
-    """What the seat to play, which holds ``held``, sees: the numbers of inputs that are 1 and of legal cards."""
+    """Write the inputs of the seat with ``held`` into ``seen``; return the numbers of ones and of legal cards."""
     seat, deck = int(state.turn), int(state.deck)
     s = situation_row(state, held, True)
     place, live = np.empty(4, np.int64), np.empty(4, np.int64)  # by suit
@@ -321,7 +321,7 @@ def see_row(state: State, held: int, seen: Seen) -> tuple[int, int]:
 
 @row
 def kinds_row(s: Situation, card: int, card_of_srp: int, live: I64) -> int:
-    """Bits of what is true of a legal ``card``: the network values a kind once for all cards."""
+    """Properties of a legal ``card`` as bits: the network learns one value a property for all cards."""
     suit, rank = int(SUITS[s.deck, card]), int(RANK[s.deck, card])
     other_suit, other = int(SUITS[s.deck, card_of_srp]), int(RANK[s.deck, card_of_srp])
     own, low, high = s.own[suit], min(rank, other), max(rank, other)
@@ -354,17 +354,17 @@ def slot_row(deck: int, card: int, place: I64, live: I64) -> int:
 @row
 def values_row(seen: Seen, n: int, number: int, lookup: State, out: F32) -> None:
     """Values of the ``number`` legal cards into ``out``, from ``n`` inputs."""
-    wide, narrow, live = np.empty(WIDE, np.float32), np.empty(NARROW, np.float32), np.empty(WIDE, np.int64)
+    wide, narrow, active = np.empty(WIDE, np.float32), np.empty(NARROW, np.float32), np.empty(WIDE, np.int64)
     for j in range(WIDE):
         wide[j] = lookup.card_b1[j]
     add_rows(lookup.card_w1, seen.used, n, wide)
     positive = 0
     for k in range(WIDE):
-        live[positive] = k  # behind k: what is read next is still there
+        active[positive] = k  # overwritten next time unless unit k is positive
         positive += wide[k] > 0
     for j in range(NARROW):
         narrow[j] = lookup.card_b2[j]
-    add_scaled_rows(lookup.card_w2, live, positive, wide, narrow)
+    add_scaled_rows(lookup.card_w2, active, positive, wide, narrow)
     kind_values = np.empty(KINDS, np.float32)
     for k in range(KINDS):
         kind_values[k] = weigh_row(narrow, SLOTS + k, lookup)
@@ -399,7 +399,7 @@ def add_rows(weight: F32, rows: I16, n: int, out: F32) -> None:
 
 @row
 def add_scaled_rows(weight: F32, rows: I64, n: int, x: F32, out: F32) -> None:
-    """The same, each row times its ``x``."""
+    """``add_rows`` with each row times its ``x``."""
     for i in range(0, n - 3, 4):
         a, b, c, d = weight[rows[i]], weight[rows[i + 1]], weight[rows[i + 2]], weight[rows[i + 3]]
         p, q, r, s = x[rows[i]], x[rows[i + 1]], x[rows[i + 2]], x[rows[i + 3]]
@@ -426,12 +426,12 @@ def think_row(state: State, held: int, lookup: State, seen: Seen, values: F32) -
 def learned_card_row(state: State, held: int, lookup: State) -> int:
     """The card of the highest value for the seat to play, which holds ``held``."""
     seen = new_seen_row()
-    _, own = think_row(state, held, lookup, seen, np.empty(13, np.float32))
-    return int(seen.cards[own])
+    _, best = think_row(state, held, lookup, seen, np.empty(13, np.float32))
+    return int(seen.cards[best])
 
 
 # ---- search at the table ---------------------------------------------------------------------
-# The network's card and the others, each played out on the same deals. The unseen cards are dealt as the voids and bids
+# The network's card and the others are played out on the same deals. The unseen cards are dealt as the voids and bids
 # make them likely (``uct.imagine_row``). On every deal SRP plays the round out from each card, and the worth of the
 # score it leads to is compared with that of the network's card. That one is played unless another was better by
 # ``certain`` standard errors: on one deal two cards mostly lead to the same score, so the differences say much more
@@ -442,14 +442,14 @@ def learned_card_row(state: State, held: int, lookup: State) -> int:
 def searched_card_row(
     state: State, held: int, player: State, lookup: State, key: np.uint64, workspace: Workspace
 ) -> int:
-    """The card of the seat to play, which holds ``held``."""
+    """The card of the search for the seat to play, which holds ``held``."""
     seen = new_seen_row()
-    number, own = think_row(state, held, lookup, seen, np.empty(13, np.float32))
+    number, baseline = think_row(state, held, lookup, seen, np.empty(13, np.float32))
     if number == 1:
         return int(seen.cards[0])
     gains, errors = np.empty(13), np.empty(13)
-    compare_row(state, held, player.worlds, seen, number, own, lookup, key, workspace, gains, errors)
-    best = own
+    compare_row(state, held, player.worlds, seen, number, baseline, lookup, key, workspace, gains, errors)
+    best = baseline
     for i in range(number):
         if gains[i] > gains[best] and gains[i] > player.certain * errors[i]:
             best = i
@@ -463,29 +463,29 @@ def compare_row(
     worlds: int,
     seen: Seen,
     number: int,
-    own: int,
+    baseline: int,
     lookup: State,
     key: np.uint64,
     workspace: Workspace,
     gains: F64,
     errors: F64,
 ) -> None:
-    """Mean gain in worth of each of ``number`` cards over card ``own`` on the same ``worlds``, and standard errors."""
+    """Mean gain in worth of each of ``number`` cards over card ``baseline`` on the same ``worlds``; standard errors."""
     worth, side = np.empty(13), int(state.turn) % int(state.sides)
-    same = np.full(13, -1)  # a card before it as good as this one: of their suit nobody holds one between them
+    equivalent = np.full(13, -1)  # an earlier card that is as good: nobody holds one between them
     for i in range(number):
         gains[i] = 0
         errors[i] = 0  # squares until the end
         for j in range(i):
             suits = SUITS[state.deck, seen.cards[i]], SUITS[state.deck, seen.cards[j]]
             if suits[0] == suits[1] and seen.slots[j] == seen.slots[i] + 1:
-                same[i] = j
+                equivalent[i] = j
     open_workspace_row(state, held, BIDS, workspace.views[0])
     for _ in range(worlds):
         key = imagine_row(state, BIDS, lookup, key, workspace)
         for i in range(number):
-            if same[i] >= 0:
-                worth[i] = worth[same[i]]
+            if equivalent[i] >= 0:
+                worth[i] = worth[equivalent[i]]
                 continue
             workspace.states[1] = workspace.states[0]
             trial = workspace.states[1]
@@ -493,7 +493,7 @@ def compare_row(
             rollout_row(trial)
             worth[i] = worth_row(trial, side, lookup)
         for i in range(number):
-            gain = worth[i] - worth[own]
+            gain = worth[i] - worth[baseline]
             gains[i] += gain / worlds
             errors[i] += gain * gain / worlds
     for i in range(number):

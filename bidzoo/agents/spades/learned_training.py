@@ -113,29 +113,32 @@ def fit_worth(config: LearnedOptions) -> F32:
     torch.manual_seed(config.seed)
     games = play_games((SpadesPolicy("bis"),) * 2, 2 * np.arange(config.worth_games), config.seed)
     gains = games.log["gains"].astype(np.int64)
-    after = np.cumsum(gains, axis=1)
-    played = np.arange(gains.shape[1]) < games.rounds[:, None] - 1  # after the last round all is known
-    scores = np.concatenate([after[played], after[played][:, ::-1]])
+    totals = np.cumsum(gains, axis=1)
+    played = np.arange(gains.shape[1]) < games.rounds[:, None] - 1  # after the last round nothing is left to predict
+    scores = np.concatenate([totals[played], totals[played][:, ::-1]])
     won = np.broadcast_to(share_won(games.winner)[:, None], played.shape)[played]
     target = torch.from_numpy(np.concatenate([won, 1 - won]).astype(np.float32))
-    model = nn.Sequential(nn.Linear(_CLUES, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 1))
-    clues = torch.from_numpy(_clues(scores))
+    model = nn.Sequential(nn.Linear(_SCORE_INPUTS, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 1))
+    inputs = torch.from_numpy(_score_inputs(scores))
 
     def loss(rows: Any) -> Any:
-        return (nn.functional.binary_cross_entropy_with_logits(model(clues[rows])[:, 0], target[rows]),)
+        return (nn.functional.binary_cross_entropy_with_logits(model(inputs[rows])[:, 0], target[rows]),)
 
-    _minimise(model, loss, len(clues), 2, config.batch, 2e-3)
-    every = np.arange(LEAST, LEAST + SCORES)
-    both = np.stack(np.meshgrid(every, every, indexing="ij"), axis=-1).reshape(-1, 2)
+    _minimise(model, loss, len(inputs), 2, config.batch, 2e-3)
+    points = np.arange(LEAST, LEAST + SCORES)
+    pairs = np.stack(np.meshgrid(points, points, indexing="ij"), axis=-1).reshape(-1, 2)
     with torch.no_grad():
-        ours, theirs = (torch.sigmoid(model(torch.from_numpy(_clues(s)))[:, 0]) for s in (both, both[:, ::-1]))
+        ours, theirs = (torch.sigmoid(model(torch.from_numpy(_score_inputs(s)))[:, 0]) for s in (pairs, pairs[:, ::-1]))
     return np.ascontiguousarray(((ours + 1 - theirs) / 2).numpy().reshape(SCORES, SCORES))
 
 
 def _minimise(
     net: Any, loss_of: Callable[[Any], Any], number: int, epochs: int, batch: int, rate: float
 ) -> list[list[float]]:
-    """Adam on the first that ``loss_of(rows)`` gives, the rate falling to 0; all of it by step of the last epoch."""
+    """Minimise the first value of ``loss_of(rows)`` by Adam, the rate falling to 0.
+
+    Returns all values of ``loss_of`` at each step of the last epoch.
+    """
     import torch
 
     optimizer = torch.optim.Adam(net.parameters(), rate)
@@ -144,19 +147,19 @@ def _minimise(
     for _ in range(epochs):
         steps.clear()
         for rows in torch.randperm(number).split(batch)[: number // batch]:
-            found = loss_of(rows)
+            values = loss_of(rows)
             optimizer.zero_grad()
-            found[0].backward()
+            values[0].backward()
             optimizer.step()
             schedule.step()
-            steps.append([one.item() for one in found])
+            steps.append([value.item() for value in values])
     return steps
 
 
-_CLUES = 2 * (1 + 1 + 8)
+_SCORE_INPUTS = 2 * (1 + 1 + 8)
 
 
-def _clues(scores: I64) -> F32:
+def _score_inputs(scores: I64) -> F32:
     """Scores ``[N, 2]`` as inputs: points, bags, and how far above every 25 points of the last 200."""
     bends = np.clip(scores[:, :, None] - (LEAST + SCORES - 25 * np.arange(1, 9)), 0, 25) / 25
     parts = [scores[:, :, None] / 100, scores[:, :, None] % 10 / 10, bends]
@@ -166,78 +169,80 @@ def _clues(scores: I64) -> F32:
 # ---- games -----------------------------------------------------------------------------------
 
 
-class Minds(NamedTuple):
-    """What bids and cards are chosen by."""
+class Agents(NamedTuple):
+    """The learned player and BIS, and the shares of decisions to learn from and to make at random."""
 
     bidders: States  # [2]  learned, BIS
     lookup: States  # [1]
-    network: bool  # whether there is one; if not the learned player is BIS with SRP
+    network: bool  # whether it is trained; if not the learned player is BIS with SRP
     bids: float
     cards: float
     stray: float
 
 
 @row
-def _bid_row(state: State, learns: int, minds: Minds, key: np.uint64) -> int:
-    """The bidding action of the seat to act; bits of ``learns``: seats of the learned player."""
-    seat, lookup = int(state.turn), minds.lookup[0]
-    if not (minds.network and learns >> seat & 1):
-        return bis_row(state, state.hands[seat], minds.bidders[1], lookup, key)
+def _bid_row(state: State, learners: int, agents: Agents, key: np.uint64) -> int:
+    """The bidding action of the seat to act; bits of ``learners``: seats of the learned player."""
+    seat, lookup = int(state.turn), agents.lookup[0]
+    if not (agents.network and learners >> seat & 1):
+        return bis_row(state, state.hands[seat], agents.bidders[1], lookup, key)
     if not state.looked >> seat & 1:
         return LOOK
-    return learned_row(state, state.hands[seat], minds.bidders[0], lookup, key)
+    return learned_row(state, state.hands[seat], agents.bidders[0], lookup, key)
 
 
 @row
-def _card_row(state: State, learns: int, minds: Minds) -> int:
+def _card_row(state: State, learners: int, agents: Agents) -> int:
     """The card of the seat to play."""
     seat = int(state.turn)
     held = int(state.held[seat])
-    if not (minds.network and learns >> seat & 1):
+    if not (agents.network and learners >> seat & 1):
         return srp_row(state, held)
-    return learned_card_row(state, held, minds.lookup[0])
+    return learned_card_row(state, held, agents.lookup[0])
 
 
 @row
-def _play_out_row(state: State, learns: int, minds: Minds, key: np.uint64) -> None:
-    """The round to its last card."""
+def _play_out_row(state: State, learners: int, agents: Agents, key: np.uint64) -> None:
+    """Play the round to its last card."""
     while state.phase == BIDDING:
-        bid_row(state, _bid_row(state, learns, minds, key))
+        bid_row(state, _bid_row(state, learners, agents, key))
     while state.plays < 52:
-        play_row(state, _card_row(state, learns, minds))
+        play_row(state, _card_row(state, learners, agents))
 
 
 @row
-def _try_bids_row(state: State, learns: int, minds: Minds, key: np.uint64, trials: States, x: F32, out: F32) -> None:
-    """What each choice of a bid leads to."""
+def _try_bids_row(
+    state: State, learners: int, agents: Agents, key: np.uint64, trials: States, x: F32, out: F32
+) -> None:
+    """The worth that each choice of a bid leads to, into ``out`` ``[CHOICES]``."""
     seat, trial = int(state.turn), trials[0]
     side, legal = seat % int(state.sides), legal_bids_row(state, state.hands[seat])
-    regular = features_row(state, state.hands[seat], minds.bidders[0], minds.lookup[0], x)
+    regular = features_row(state, state.hands[seat], agents.bidders[0], agents.lookup[0], x)
     for choice in range(CHOICES):
-        bid, same = nearest_row(legal, choice_bid_row(choice, regular)), -1
-        for before in range(choice):
-            if nearest_row(legal, choice_bid_row(before, regular)) == bid:
-                same = before
-        if same >= 0:
-            out[choice] = out[same]
+        bid, equivalent = nearest_row(legal, choice_bid_row(choice, regular)), -1
+        for previous in range(choice):
+            if nearest_row(legal, choice_bid_row(previous, regular)) == bid:
+                equivalent = previous
+        if equivalent >= 0:
+            out[choice] = out[equivalent]
         else:
             trials[0] = state
             bid_row(trial, bid)
-            _play_out_row(trial, learns, minds, key)
-            out[choice] = worth_row(trial, side, minds.lookup[0])
+            _play_out_row(trial, learners, agents, key)
+            out[choice] = worth_row(trial, side, agents.lookup[0])
 
 
 @row
 def _try_cards_row(
-    state: State, learns: int, minds: Minds, key: np.uint64, trials: States, number: int, cards: I8, out: F32
+    state: State, learners: int, agents: Agents, key: np.uint64, trials: States, number: int, cards: I8, out: F32
 ) -> None:
-    """What each of ``number`` legal cards leads to."""
+    """The worth that each of ``number`` legal ``cards`` leads to, into ``out``."""
     trial, side = trials[0], int(state.turn) % int(state.sides)
     for i in range(number):
         trials[0] = state
         play_row(trial, cards[i])
-        _play_out_row(trial, learns, minds, key)
-        out[i] = worth_row(trial, side, minds.lookup[0])
+        _play_out_row(trial, learners, agents, key)
+        out[i] = worth_row(trial, side, agents.lookup[0])
 
 
 @row
@@ -247,43 +252,43 @@ def _chance_row(key: np.uint64, share: float) -> bool:
 
 @row
 def _game_row(
-    g: int, number: int, seed: int, state: State, minds: Minds, trials: States, bids: Bids, cards: Cards
+    g: int, number: int, seed: int, state: State, agents: Agents, trials: States, bids: Bids, cards: Cards
 ) -> None:
-    """A begun game to its end; decisions that are learned from into row ``g`` of ``bids`` and ``cards``."""
-    learns = 15 if number % 2 else (5 if number // 2 % 2 else 10)  # every other game against BIS
+    """Play a begun game to its end; write the decisions to learn from into row ``g`` of ``bids`` and ``cards``."""
+    learners = 15 if number % 2 else (5 if number // 2 % 2 else 10)  # every other game against BIS
     taken_bids, taken_cards = 0, 0
-    own, x = new_seen_row(), np.empty(FEATURES, np.float32)
+    seen, x = new_seen_row(), np.empty(FEATURES, np.float32)
     while state.phase != OVER:
         seat = int(state.turn)
         key = key_row(seed, number, (1 << 40) + int(state.length))
-        stray, mine = _chance_row(next_row(key), minds.stray), learns >> seat & 1
+        stray, mine = _chance_row(next_row(key), agents.stray), learners >> seat & 1
         if state.phase == BIDDING:
             looked = state.looked >> seat & 1
-            if mine and looked and taken_bids < bids.x.shape[1] and _chance_row(next_row(next_row(key)), minds.bids):
-                _try_bids_row(state, learns, minds, key, trials, bids.x[g, taken_bids], bids.worth[g, taken_bids])
+            if mine and looked and taken_bids < bids.x.shape[1] and _chance_row(next_row(next_row(key)), agents.bids):
+                _try_bids_row(state, learners, agents, key, trials, bids.x[g, taken_bids], bids.worth[g, taken_bids])
                 taken_bids += 1
-            action = _bid_row(state, learns, minds, key)
+            action = _bid_row(state, learners, agents, key)
             if stray and mine and looked:
-                regular = features_row(state, state.hands[seat], minds.bidders[0], minds.lookup[0], x)
+                regular = features_row(state, state.hands[seat], agents.bidders[0], agents.lookup[0], x)
                 choice = below_row(next_row(next_row(next_row(key))), CHOICES)
                 action = nearest_row(legal_bids_row(state, state.hands[seat]), choice_bid_row(choice, regular))
             act_row(state, action)
             continue
-        card = _card_row(state, learns, minds)
-        learned_from = taken_cards < cards.slots.shape[1] and _chance_row(next_row(next_row(key)), minds.cards)
+        card = _card_row(state, learners, agents)
+        learned_from = taken_cards < cards.slots.shape[1] and _chance_row(next_row(next_row(key)), agents.cards)
         if mine and (stray or learned_from):
-            n, choices = see_row(state, int(state.held[seat]), own)
+            n, choices = see_row(state, int(state.held[seat]), seen)
             if learned_from and choices > 1:
                 used, slots = cards.used[g, taken_cards], cards.slots[g, taken_cards]
                 kinds = cards.kinds[g, taken_cards]
                 for i in range(MOST_USED):
-                    used[i] = own.used[i] if i < n else INPUTS
+                    used[i] = seen.used[i] if i < n else INPUTS
                 for i in range(choices):
-                    slots[i], kinds[i] = own.slots[i], own.kinds[i]
-                _try_cards_row(state, learns, minds, key, trials, choices, own.cards, cards.worth[g, taken_cards])
+                    slots[i], kinds[i] = seen.slots[i], seen.kinds[i]
+                _try_cards_row(state, learners, agents, key, trials, choices, seen.cards, cards.worth[g, taken_cards])
                 taken_cards += 1
             if stray:
-                card = int(own.cards[below_row(next_row(next_row(next_row(key))), choices)])
+                card = int(seen.cards[below_row(next_row(next_row(next_row(key))), choices)])
         act_row(state, FIRST_CARD + card)
 
 
@@ -296,7 +301,7 @@ def _collect(
     blanks: States,
     states: States,
     trials: States,
-    minds: Minds,
+    agents: Agents,
     bids: Bids,
     cards: Cards,
 ) -> None:
@@ -304,12 +309,12 @@ def _collect(
         number = numbers[g]
         kind = 0 if number // 2 % _EVERY else 1 + number // 2 // _EVERY % (len(blanks) - 1)
         begin_row(states[g], number // 2, seed, blanks[kind])
-        _game_row(g, number, seed, states[g], minds, trials[g : g + 1], bids, cards)
+        _game_row(g, number, seed, states[g], agents, trials[g : g + 1], bids, cards)
 
 
 @cache
 def _blanks() -> States:
-    """The paper's game, then rounds of the variants and decks."""
+    """Blank states of the paper's game, then of rounds of the variants and decks."""
     rounds = [Spades(phase="round", variant=variant) for variant in VARIANTS]
     rounds += [Spades(phase="round", deck=deck) for deck in ("jokers", "jokers_deuces")]
     rounds += [Spades(phase="round", failed_nil=kind) for kind in ("partner", "nothing")]
@@ -321,12 +326,12 @@ def _player(weights: dict[str, F32]) -> SpadesPolicy:
 
 
 def collect(config: LearnedOptions, weights: dict[str, F32], step: int) -> tuple[Bids, Cards]:
-    """What one pass learns from; in pass 0 BIS and SRP play."""
+    """Bids and cards that one pass learns from; in pass 0 BIS and SRP play."""
     player, bis = _player(weights), SpadesPolicy("bis")
     bidders = np.concatenate([player.bidder_record, bis.bidder_record])
-    minds = Minds(bidders, player.lookup, step > 0, config.bids, config.cards, config.stray)
-    found_bids: list[Bids] = []
-    found_cards: list[Cards] = []
+    agents = Agents(bidders, player.lookup, step > 0, config.bids, config.cards, config.stray)
+    bid_chunks: list[Bids] = []
+    card_chunks: list[Cards] = []
     total = config.games if step else config.first_games
     for first in range(0, total, _CHUNK):
         numbers = np.arange(first, min(first + _CHUNK, total))
@@ -341,12 +346,14 @@ def collect(config: LearnedOptions, weights: dict[str, F32], step: int) -> tuple
             np.zeros((games, MOST_CARDS, 13), np.float32),
         )
         states, trials = allocate(STATE, games), allocate(STATE, games)
-        _collect(numbers, config.seed + 1000 * step, _blanks(), states, trials, minds, bids, cards)
-        known, played = ~np.isnan(bids.worth[:, :, 0]), cards.slots[:, :, 0] >= 0
-        found_bids.append(Bids(bids.x[known], bids.worth[known]))
-        found_cards.append(Cards(cards.used[played], cards.slots[played], cards.kinds[played], cards.worth[played]))
-    return Bids(*map(np.concatenate, zip(*found_bids, strict=True))), Cards(
-        *map(np.concatenate, zip(*found_cards, strict=True))
+        _collect(numbers, config.seed + 1000 * step, _blanks(), states, trials, agents, bids, cards)
+        bid_rows, card_rows = ~np.isnan(bids.worth[:, :, 0]), cards.slots[:, :, 0] >= 0
+        bid_chunks.append(Bids(bids.x[bid_rows], bids.worth[bid_rows]))
+        card_chunks.append(
+            Cards(cards.used[card_rows], cards.slots[card_rows], cards.kinds[card_rows], cards.worth[card_rows])
+        )
+    return Bids(*map(np.concatenate, zip(*bid_chunks, strict=True))), Cards(
+        *map(np.concatenate, zip(*card_chunks, strict=True))
     )
 
 
@@ -367,8 +374,8 @@ def _modules(weights: dict[str, F32]) -> tuple[Any, Any]:
     if len(weights) > 1:
         with torch.no_grad():
             for parameter, name in zip([*bids.parameters(), *cards.parameters()], _LEARNED, strict=True):
-                given = torch.from_numpy(weights[name])
-                parameter.copy_(given.T if name in _TRANSPOSED else given)
+                array = torch.from_numpy(weights[name])
+                parameter.copy_(array.T if name in _TRANSPOSED else array)
     return bids, cards
 
 
@@ -377,16 +384,16 @@ _TRANSPOSED = ("card_w1", "card_w2")  # inputs first
 
 
 def _arrays(bids: Any, cards: Any) -> dict[str, F32]:
-    """The weights of both networks as the kernels take them."""
-    found = {}
+    """The weights of both networks as the kernels read them."""
+    arrays = {}
     for parameter, name in zip([*bids.parameters(), *cards.parameters()], _LEARNED, strict=True):
         array = parameter.detach().numpy()
-        found[name] = np.ascontiguousarray(array.T if name in _TRANSPOSED else array)
-    return found
+        arrays[name] = np.ascontiguousarray(array.T if name in _TRANSPOSED else array)
+    return arrays
 
 
 def _squares(error: Any, worth: Any) -> tuple[Any, Any, Any]:
-    """What is minimised, and the squares of errors and of differences of worth."""
+    """The loss, and the sums of squares of the errors and of the differences of worth."""
     squares = (error**2).sum()
     return 100 * squares / len(error), squares, (worth**2).sum()
 
@@ -411,10 +418,10 @@ def fit(
 
     def card_loss(rows: Any) -> Any:
         inputs = torch.zeros(len(rows), INPUTS + 1).scatter_(1, used[rows].long(), 1.0)[:, :INPUTS]
-        every = card_net(inputs)
+        outputs = card_net(inputs)
         mask = slots[rows] >= 0
-        of_kind = (kinds[rows].long()[:, :, None] >> torch.arange(KINDS) & 1).float() @ every[:, SLOTS:, None]
-        out = every.gather(1, slots[rows].long().clamp(min=0)) + of_kind[:, :, 0]
+        kind_values = (kinds[rows].long()[:, :, None] >> torch.arange(KINDS) & 1).float() @ outputs[:, SLOTS:, None]
+        out = outputs.gather(1, slots[rows].long().clamp(min=0)) + kind_values[:, :, 0]
         number = mask.sum(1, keepdim=True)
         out, worth = (
             torch.where(mask, a - torch.where(mask, a, 0).sum(1, keepdim=True) / number, 0)
@@ -429,8 +436,8 @@ def fit(
         ("cards", card_net, card_loss, len(used), config.batch),
     ):
         steps = _minimise(net, loss_of, number, config.epochs, batch, rate)
-        left, everything = (sum(step[k] for step in steps) for k in (1, 2))
-        figures[f"{name} explained"] = 1 - left / max(everything, 1e-9)
+        residual, total = (sum(step[k] for step in steps) for k in (1, 2))
+        figures[f"{name} explained"] = 1 - residual / max(total, 1e-9)
     return {"worth": start["worth"], **_arrays(bid_net, card_net)}, figures
 
 
@@ -444,16 +451,16 @@ def train_learned(
     Raises:
         ValueError: ``out`` is of another run, or another process trains there.
     """
-    import_module("torch")  # not there: better said before the games
+    import_module("torch")  # if it is missing, fail before the games
     path, options = Path(out), {name: value for name, value in asdict(config).items() if name != "passes"}
     lock = Lock(path)
     try:
         sweep(path)
-        weights, history = _done(path, options)
+        weights, history = _finished_passes(path, options)
         for step in range(len(history), config.passes):
             weights = weights or {"worth": fit_worth(config)}
             weights, figures = fit(config, *collect(config, weights, step), weights, step)
-            weights = {name: rounded(array, BITS).astype(np.float32) for name, array in weights.items()}  # as kept
+            weights = {name: rounded(array, BITS).astype(np.float32) for name, array in weights.items()}  # as saved
             history.append({"pass": step + 1, **figures, "wins against BIS+SRP": _wins(config, weights)})
             replace_file(path, weight_file(weights, options, history))
             report(history[-1])
@@ -463,26 +470,28 @@ def train_learned(
 
 
 def weight_file(weights: dict[str, F32], options: dict[str, Any], history: list[dict[str, float]]) -> bytes:
-    """The file of rounded ``weights``, with what is known of the run: in one entry, safetensors keeps no order."""
+    """The file of rounded ``weights`` and the metadata of the run: in one entry, since safetensors keeps no order."""
     from safetensors.numpy import save
 
-    about = {"format": FORM, "command": "bidzoo train learned", "options": options, "history": history}
+    metadata = {"format": FORM, "command": "bidzoo train learned", "options": options, "history": history}
     half = {name: array.astype(np.float16) for name, array in weights.items()}
-    return save(half, {"bidzoo": json.dumps(about)})
+    return save(half, {"bidzoo": json.dumps(metadata)})
 
 
-def _done(path: Path, options: dict[str, Any]) -> tuple[dict[str, F32], list[dict[str, float]]]:
-    """Weights and history of the passes that are done."""
+def _finished_passes(path: Path, options: dict[str, Any]) -> tuple[dict[str, F32], list[dict[str, float]]]:
+    """Weights and history of the finished passes in the file at ``path``."""
     if not path.exists():
         return {}, []
-    about = parse(_ABOUT, json_value(load_metadata(path, WHAT).get("bidzoo", "{}"), f"{path}: metadata"), str(path))
-    if about["options"] != options:
-        before = shown(about["options"])
-        raise ValueError(f"{path}: of a run with other options, {before}; choose another file")
-    return load_network(path), about["history"]
+    metadata = parse(
+        _METADATA, json_value(load_metadata(path, WHAT).get("bidzoo", "{}"), f"{path}: metadata"), str(path)
+    )
+    if metadata["options"] != options:
+        previous = shown(metadata["options"])
+        raise ValueError(f"{path}: of a run with other options, {previous}; choose another file")
+    return load_network(path), metadata["history"]
 
 
-_ABOUT = {"format": str, "command": str, "options": dict[str, Any], "history": list[dict[str, float]]}
+_METADATA = {"format": str, "command": str, "options": dict[str, Any], "history": list[dict[str, float]]}
 
 
 def _wins(config: LearnedOptions, weights: dict[str, F32]) -> float:

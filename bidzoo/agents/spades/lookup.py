@@ -46,7 +46,7 @@ def clear_chance(opponents: int, held: int, trick: int, suit_size: int = 13) -> 
 
 
 def clear_chances(suit_size: int = 13) -> F64:
-    """``clear_chance`` as ``[opponents, held, trick]``: 4 x 14 x 3; nobody to cut is certainty."""
+    """``clear_chance`` as ``[opponents, held, trick]``: 4 x 14 x 3; 1 where no opponent can cut."""
     chances = np.ones((4, 14, 3))
     for opponents in (1, 2, 3):
         for held in range(min(suit_size, HAND) + 1):
@@ -101,7 +101,7 @@ def _exposed(low: int, left: F64, right: F64, partner: F64, trump: bool, alone: 
 
 @row
 def nil_safety_row(bands: F64, low: int, trump: bool, alone: bool, factorial: F64, hands: F64) -> float:
-    """Chance that none of our ``low`` lowest is set; ``bands`` ``[4]`` unseen cards, ``hands`` ``[3, 4]`` is spare."""
+    """Chance that none of our ``low`` lowest is set; ``bands`` ``[4]`` unseen cards, ``hands`` ``[3, 4]`` scratch."""
     unseen = bands.sum()
     size = UNSEEN - unseen
     ways, total = 0.0, 0.0
@@ -134,11 +134,11 @@ def nil_safety_row(bands: F64, low: int, trump: bool, alone: bool, factorial: F6
         rest = (HAND - left.sum(), HAND - right.sum(), HAND - partner.sum())
         if min(rest) < 0:
             continue
-        here = choice[4] * factorial[int(size)]
-        here /= factorial[int(rest[0])] * factorial[int(rest[1])] * factorial[int(rest[2])]
-        total += here
+        deals = choice[4] * factorial[int(size)]
+        deals /= factorial[int(rest[0])] * factorial[int(rest[1])] * factorial[int(rest[2])]
+        total += deals
         if not _exposed(low, left, right, partner, trump, alone):
-            ways += here
+            ways += deals
     return ways / total
 
 
@@ -161,7 +161,7 @@ def nil_safety(cards: int, trump: bool, suit_size: int = 13, alone: bool = False
 def nil_safeties(trump: bool, suit_size: int = 13, alone: bool = False) -> F64:
     """``nil_safety`` of every holding, ``[2 ** suit_size]``; equal bands are counted once."""
     safeties = np.empty(1 << suit_size)
-    known: dict[tuple[int, int], float] = {}
+    by_bands: dict[tuple[int, int], float] = {}
     for cards in range(1 << suit_size):
         length = cards.bit_count()
         if length > HAND:
@@ -172,9 +172,9 @@ def nil_safeties(trump: bool, suit_size: int = 13, alone: bool = False) -> F64:
             low |= rest & -rest
             rest &= rest - 1
         key = (low, length)
-        if key not in known:
-            known[key] = nil_safety(cards, trump, suit_size, alone)
-        safeties[cards] = known[key]
+        if key not in by_bands:
+            by_bands[key] = nil_safety(cards, trump, suit_size, alone)
+        safeties[cards] = by_bands[key]
     return safeties
 
 
@@ -215,7 +215,7 @@ def shipped_lookup() -> State:
 
 def with_parts(lookup: State, **parts: Any) -> State:
     """A copy with other parts: ``curves`` ``[2, SEQUENCES, 2]`` (intercept and slope, in log odds), network weights."""
-    changed = lookup.copy()
+    copy = lookup.copy()
     for name, part in parts.items():
-        changed[name] = part
-    return changed
+        copy[name] = part
+    return copy

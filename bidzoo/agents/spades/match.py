@@ -28,7 +28,7 @@ from bidzoo.envs.spades.play import legal_cards_row
 from bidzoo.envs.spades.state import BIDDING, FIRST_CARD, NIL, OVER, STATE, VIEW
 
 MOST_ROUNDS = 60  # a longer game is a draw
-MOST_ACTIONS = 1 << 26  # kept of games played together
+MOST_ACTIONS = 1 << 26  # kept at most, of games played together
 BRANCHES = 14  # numbers of legal cards counted
 _BIDS, _CARDS = 1 << 40, 1 << 41  # streams of the bids and cards, above those of the deals
 
@@ -49,7 +49,7 @@ ROUND = np.dtype(
 
 
 class Partnerships(NamedTuple):
-    """What two partnerships play by: records ``[2]``."""
+    """Bidders, players and lookups of two partnerships: records ``[2]``."""
 
     bidders: States
     players: States
@@ -57,7 +57,7 @@ class Partnerships(NamedTuple):
 
 
 class Games(NamedTuple):
-    """What ``G`` games left behind; partnership 0 is the first one named."""
+    """Results of ``G`` games; partnership 0 is the first one named."""
 
     states: States  # [G]  at the end
     swapped: I64  # [G]  1: the first partnership sits E-W
@@ -74,8 +74,8 @@ class Games(NamedTuple):
     @property
     def scores(self) -> I32:
         """Final scores by partnership ``[G, 2]``."""
-        both: I32 = self.states["scores"][:, :2]
-        return np.where(self.swapped[:, None] == 1, both[:, ::-1], both)
+        by_side: I32 = self.states["scores"][:, :2]
+        return np.where(self.swapped[:, None] == 1, by_side[:, ::-1], by_side)
 
     @property
     def rounds(self) -> I64:
@@ -84,13 +84,13 @@ class Games(NamedTuple):
 
 
 def share_won(winner: I64) -> F64:
-    """1 where ``winner`` ``[G]`` is the first partnership, 0; a half where it is nobody, -1."""
+    """Share of each game won by the first partnership: 1 where ``winner`` ``[G]`` is 0, 0.5 where -1 (draw), else 0."""
     return (winner == 0) + 0.5 * (winner < 0)
 
 
 @row
 def _open_entry_row(state: State, entry: State, swap: int, lookup: State, note: bool) -> None:
-    """The deal, and of the bid about to be made its sequence and, in case it is nil, the nil value of the hand."""
+    """Log the deal, and for the bid about to be made its sequence and, in case it is nil, the nil value of the hand."""
     seat = int(state.turn)
     entry.board = state.board
     entry.dealer = state.dealer
@@ -105,7 +105,7 @@ def _open_entry_row(state: State, entry: State, swap: int, lookup: State, note: 
 
 @row
 def _close_entry_row(state: State, entry: State) -> None:
-    """The round that just ended."""
+    """Log the round that just ended."""
     for k in range(4):
         entry.bids[k] = state.last_bids[k]
         entry.won[k] = state.last_won[k]
@@ -132,14 +132,14 @@ def game_row(
     state, swap = out.states[g], number % 2
     while state.phase != OVER:
         rounds, seat = int(state.rounds), int(state.turn)
-        entry, who, key = out.log[g, rounds], (seat + swap) % 2, _key_row(state, number, policy_seed)
+        entry, side, key = out.log[g, rounds], (seat + swap) % 2, _key_row(state, number, policy_seed)
         if state.phase == BIDDING:
-            _open_entry_row(state, entry, swap, sides.lookups[who], note)
-            action = bid_choice_row(state, state.hands[seat], sides.bidders[who], sides.lookups[who], key, workspace)
+            _open_entry_row(state, entry, swap, sides.lookups[side], note)
+            action = bid_choice_row(state, state.hands[seat], sides.bidders[side], sides.lookups[side], key, workspace)
         else:
             held = int(state.held[seat])
             out.branches[g, count_row(legal_cards_row(state, held))] += 1
-            action = FIRST_CARD + card_choice_row(state, held, sides.players[who], sides.lookups[who], key, workspace)
+            action = FIRST_CARD + card_choice_row(state, held, sides.players[side], sides.lookups[side], key, workspace)
         if state.length < out.actions.shape[1]:
             out.actions[g, state.length] = action
         act_row(state, action)
@@ -201,7 +201,7 @@ def play_games(
         np.zeros((number, BRANCHES), np.int64),
         np.full((number, game.max_turns if actions else 0), -1, np.int16),
     )
-    parts = zip(*((one.bidder_record, one.player_record, one.lookup) for one in sides), strict=True)
+    parts = zip(*((policy.bidder_record, policy.player_record, policy.lookup) for policy in sides), strict=True)
     spare = Workspace(allocate(STATE, 2 * number), allocate(VIEW, number))
     _play(numbers, seed, policy_seed, game.blank, Partnerships(*map(np.concatenate, parts)), spare, note, out)
     return out
@@ -221,7 +221,7 @@ def play_boards(
         return None
     games = play_games((north, east), 2 * boards, seed, game, policy_seed, actions=actions)
     reward = np.zeros((len(boards), 4), np.float32)
-    for state, gained in zip(games.states, reward, strict=True):
-        reward_row(state, game.rules, gained)
+    for state, rewards in zip(games.states, reward, strict=True):
+        reward_row(state, game.rules, rewards)
     turns = int(games.states["length"].max(initial=0)) if actions else 0
     return reward, games.states, games.actions[:, :turns]

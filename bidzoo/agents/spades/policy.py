@@ -54,12 +54,12 @@ from bidzoo.envs.spades.score import gap_row
 from bidzoo.envs.spades.state import BIDDING, CUTTHROAT, FIRST_CARD, LOOK, PARTNERSHIP, PLAY, STATE, VIEW, known_row
 
 
-def _record(numbers: Any, **words: int) -> States:
-    """The fields of a dataclass ``[1]``, each ``f8`` or ``i8`` as its default is; ``words`` as numbers."""
-    defaults = {name: np.asarray(value) for name, value in vars(type(numbers)()).items()}
+def _record(fields: Any, **codes: int) -> States:
+    """The dataclass ``fields`` as a record ``[1]``, each ``f8`` or ``i8`` like its default; ``codes`` for its texts."""
+    defaults = {name: np.asarray(value) for name, value in vars(type(fields)()).items()}
     kinds = [(name, "f8" if value.dtype.kind == "f" else "i8", value.shape) for name, value in defaults.items()]
     record = allocate(np.dtype(kinds, align=True), 1)
-    for name, value in {**vars(numbers), **words}.items():
+    for name, value in {**vars(fields), **codes}.items():
         record[name][0] = value
     return record
 
@@ -147,7 +147,7 @@ Tricks = Annotated[int, Range(0, 13)]
 
 @dataclass(frozen=True)
 class Player(Checked):
-    """A playing algorithm; what is behind ``kind`` is for "uct", the last two and ``last`` for "learned"."""
+    """A playing algorithm; the fields after ``kind`` are for "uct", the last two and ``last`` for "learned"."""
 
     kind: PlayerName = "srp"
     last: Tricks = 13  # UCT(X): X
@@ -194,7 +194,7 @@ def card_choice_row(state: State, held: int, player: State, lookup: State, key: 
 
 GOALS = ("keep the nil", "cover partner's nil", "take tricks", "avoid tricks")
 STEPS = 41  # points of a curve
-TRIED = 60  # deals on which every card of UCT is played out
+TRIALS = 60  # deals on which every card of UCT is played out
 
 
 def explain_bid(state: State, kind: str, bidder: State, lookup: State) -> Explanation:
@@ -236,37 +236,37 @@ PER_CENT = "% of games, beside "
 
 @when_compiled()
 def _explain_learned_bid(state: State, bidder: State, lookup: State) -> Explanation:
-    """What the network gives each bid it considers, beside the best."""
+    """The value of each bid that the network considers, relative to the best."""
     hand, values = int(state["hands"][state["turn"]]), np.empty(CHOICES, np.float32)
     x = np.empty(FEATURES, np.float32)
     regular = int(features_row(state, hand, bidder, lookup, x))
     forward_row(x, lookup, np.empty((2, HIDDEN), np.float32), values)
-    legal, found = int(legal_bids_row(state, hand)), {}
+    legal, estimates = int(legal_bids_row(state, hand)), {}
     for choice in map(int, np.argsort(values)):
         bid = int(nearest_row(legal, choice_bid_row(choice, regular)))
-        found[bid] = (100 * float(values[choice] - values.max()), float("nan"))
+        estimates[bid] = (100 * float(values[choice] - values.max()), float("nan"))
     facts = (("takes after earlier bids", f"{3 * float(x[0]):.2f}"), ("nil value", f"{float(x[1]):.2f}"))
     return Explanation(
-        text="Bids what the network values most.", values=found, unit=PER_CENT + "the choice taken", facts=facts
+        text="Bids what the network values most.", values=estimates, unit=PER_CENT + "the choice taken", facts=facts
     )
 
 
 @when_compiled()
 def explain_learned_play(state: State, worlds: int, lookup: State, rng: Streams) -> Explanation:
-    """What the network gives each card beside the best; with search what the ``worlds`` that were tried say."""
+    """The network's value of each card relative to the best; with search, the mean gain of each on ``worlds`` deals."""
     held, values, seen = int(state["held"][state["turn"]]), np.empty(13, np.float32), new_seen_row()
-    number, own = map(int, think_row(state, held, lookup, seen, values))
+    number, baseline = map(int, think_row(state, held, lookup, seen, values))
     cards = [FIRST_CARD + int(card) for card in seen.cards[:number]]
     if number == 1 or not worlds:
-        found = {card: (100 * float(values[k] - values[own]), float("nan")) for k, card in enumerate(cards)}
+        estimates = {card: (100 * float(values[k] - values[baseline]), float("nan")) for k, card in enumerate(cards)}
         text = "Plays what the network values most."
-        return Explanation(text=text, values=found, unit=PER_CENT + "the choice taken")
+        return Explanation(text=text, values=estimates, unit=PER_CENT + "the choice taken")
     gains, errors, key = np.empty(13), np.empty(13), rng.keys[0]
     workspace = Workspace(allocate(STATE, 2), allocate(VIEW, 1))
-    compare_row(state, held, worlds, seen, number, own, lookup, key, workspace, gains, errors)
-    found = {card: (100 * float(gains[k]), 100 * float(errors[k])) for k, card in enumerate(cards)}
+    compare_row(state, held, worlds, seen, number, baseline, lookup, key, workspace, gains, errors)
+    estimates = {card: (100 * float(gains[k]), 100 * float(errors[k])) for k, card in enumerate(cards)}
     text = f"Tries its cards on {worlds} deals; the network would play the one at 0."
-    return Explanation(text=text, values=found, unit=PER_CENT + "the network's card")
+    return Explanation(text=text, values=estimates, unit=PER_CENT + "the network's card")
 
 
 def explain_play(state: State, kind: str) -> Explanation:
@@ -286,8 +286,8 @@ def explain_search(state: State, infer: int, lookup: State, rng: Streams) -> Exp
     states = allocate(STATE, 3)
     workspace, trial, key = Workspace(states[:2], allocate(VIEW, 1)), states[2:], rng.keys[0]
     open_workspace_row(state, held, infer, workspace.views[0])
-    gaps, samples = np.empty((TRIED, len(cards))), []
-    for n in range(TRIED):
+    gaps, samples = np.empty((TRIALS, len(cards))), []
+    for n in range(TRIALS):
         key = np.uint64(imagine_row(state, infer, lookup, key, workspace))
         samples.append({seat: int(states[0]["held"][seat]) for seat in range(4) if seat != int(state["turn"])})
         for k, card in enumerate(cards):
@@ -295,9 +295,9 @@ def explain_search(state: State, infer: int, lookup: State, rng: Streams) -> Exp
             play_row(trial[0], card)
             rollout_row(trial[0])
             gaps[n, k] = gap_row(trial[0], side)
-    errors = gaps.std(axis=0, ddof=1) / np.sqrt(TRIED)
+    errors = gaps.std(axis=0, ddof=1) / np.sqrt(TRIALS)
     values = {FIRST_CARD + card: (float(gaps[:, k].mean()), float(errors[k])) for k, card in enumerate(cards)}
-    text = f"Deals the unseen cards {TRIED} times and plays each card out by SRP."
+    text = f"Deals the unseen cards {TRIALS} times and plays each card out by SRP."
     return Explanation(
         text=text, values=values, unit="points ahead at the end of the round", samples=tuple(samples[:3])
     )
@@ -336,7 +336,7 @@ class SpadesPolicy:
     Args:
         bidder: one of ``BIDDERS``, or such a bidder with its numbers.
         player: one of ``PLAYERS``, or such a player with its numbers.
-        lookup: what they look up (see ``lookup.py``); default: the shipped one.
+        lookup: the record they look up in (see ``lookup.py``); default: the shipped one.
     """
 
     def __init__(
@@ -417,12 +417,12 @@ def learned(
         worlds: deals of the unseen cards on which it tries its cards before it plays one; 0: no search.
         last: it searches in the last so many tricks.
         certain: standard errors by which another card must then be better than the network's.
-        lookup: what it looks up beside them; default: the shipped one.
+        lookup: the rest of its lookup record (see ``lookup.py``); default: the shipped one.
     """
-    chosen = Player("learned", last, certain=certain, worlds=worlds) if player == "learned" else player
+    card_player = Player("learned", last, certain=certain, worlds=worlds) if player == "learned" else player
     if weights is not None:
         lookup = with_parts(shipped_lookup() if lookup is None else lookup, **load_network(weights))
-    return SpadesPolicy("learned", chosen, lookup)
+    return SpadesPolicy("learned", card_player, lookup)
 
 
 learned_search = partial(learned, worlds=WORLDS)

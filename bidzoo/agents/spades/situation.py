@@ -1,4 +1,4 @@
-"""What the player to move holds and knows, as players think of it, and what it wants of the tricks to come.
+"""The situation of the player to move: its hand, what it knows, and its goal for the tricks to come.
 
 Read from public fields and the own hand only. A *suit mask* has one bit a rank; bit 0 is the weakest card of the suit
 in this deck, so masks of any deck have no holes and a suit of ``SUIT_SIZE[deck, suit]`` ranks fills that many bits.
@@ -103,7 +103,7 @@ class Situation(NamedTuple):
 
 @row
 def situation_row(state: State, held: int, memory: bool) -> Situation:
-    """What the seat to play, which holds ``held``, knows; without ``memory`` earlier tricks and voids are forgotten."""
+    """The situation of the seat to play, holding ``held``; without ``memory`` it forgets earlier tricks and voids."""
     seat, deck = int(state.turn), int(state.deck)
     own = suits_row(deck, held)
     gone = int(state.gone) if memory else 0
@@ -168,7 +168,7 @@ def winners_row(s: Situation, suit: int) -> int:
 
 @row
 def losers_row(s: Situation, suit: int) -> int:
-    """Our cards of ``suit`` that do not."""
+    """Our cards of ``suit`` that do not beat the best card of the trick."""
     return s.own[suit] & ~winners_row(s, suit)
 
 
@@ -266,7 +266,7 @@ def target_row(s: Situation) -> int:
 
 @row
 def goal_row(s: Situation) -> int:
-    """KEEP_NIL, COVER partner's nil, TAKE tricks or AVOID them (bags)."""
+    """The goal of the moment: KEEP_NIL, COVER partner's nil, TAKE tricks or AVOID them (bags)."""
     if s.alive[0]:
         return KEEP_NIL
     if s.teams and s.alive[ALLY]:

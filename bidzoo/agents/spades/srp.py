@@ -69,7 +69,7 @@ def throw_row(s: Situation) -> tuple[int, int]:
 
 @row
 def danger_row(s: Situation, suit: int, rank: int) -> int:
-    """How likely a card is to take an unwanted trick: unseen cards under it against our own ways to duck."""
+    """Danger that a card takes an unwanted trick: unseen cards under it against our own ways to duck."""
     under = count_row(s.unseen[suit] & ((1 << rank) - 1))
     above = count_row(s.unseen[suit] >> (rank + 1))
     lower = count_row(s.own[suit] & ((1 << rank) - 1))

@@ -35,7 +35,7 @@ class Workspace(NamedTuple):
 
 @row
 def open_workspace_row(state: State, held: int, infer: int, view: State) -> None:
-    """What the seat to act knows into ``view``; shown voids are forgotten without inference."""
+    """Write what the seat to act knows into ``view``; without inference shown voids are forgotten."""
     copy_public_row(state, view)
     view.seat = state.turn
     view.hand = held
@@ -46,14 +46,14 @@ def open_workspace_row(state: State, held: int, infer: int, view: State) -> None
 
 
 @row
-def likelihood_row(state: State, dealt: State, lookup: State) -> float:
-    """How well the hands of ``dealt`` fit the bids of the other seats: normal around their takes, nil by nil value."""
+def likelihood_row(state: State, world: State, lookup: State) -> float:
+    """Log weight of the hands of ``world`` by the other seats' bids: normal around their takes, nil by nil value."""
     weight = 0.0
     for seat in range(4):
         bid = int(state.bids[seat])
         if seat == state.turn or bid < 0:
             continue
-        suits = suits_row(state.deck, dealt.hands[seat])
+        suits = suits_row(state.deck, world.hands[seat])
         if bid == NIL:
             weight += np.log(0.05 + nil_value_row(state.deck, suits, lookup.side, lookup.spades[state.deck], False))
         else:
@@ -63,22 +63,25 @@ def likelihood_row(state: State, dealt: State, lookup: State) -> float:
 
 @row
 def imagine_row(state: State, infer: int, lookup: State, key: np.uint64, workspace: Workspace) -> np.uint64:
-    """A possible world into ``workspace.states[0]``, by the bids if asked; ``workspace.views[0]`` is what is known."""
-    known, world, other = workspace.views[0], workspace.states[0], workspace.states[1]
-    key = determinize_row(known, key, world)
+    """Sample a world that agrees with ``workspace.views[0]`` into ``workspace.states[0]``; return the next key.
+
+    If ``infer`` is ``BIDS``, it is one of ``DRAWS`` worlds, drawn by how well they fit the bids.
+    """
+    view, world, candidate = workspace.views[0], workspace.states[0], workspace.states[1]
+    key = determinize_row(view, key, world)
     for seat in range(4):
         world.voids[seat] = state.voids[seat]
     if infer != BIDS:
         return key
     best = likelihood_row(state, world, lookup) + gumbel_row(key)
     for _ in range(DRAWS - 1):
-        key = determinize_row(known, next_row(key), other)
-        weight = likelihood_row(state, other, lookup) + gumbel_row(key)
+        key = determinize_row(view, next_row(key), candidate)
+        weight = likelihood_row(state, candidate, lookup) + gumbel_row(key)
         if weight > best:
             best = weight
             for seat in range(4):
-                world.held[seat] = other.held[seat]
-                world.hands[seat] = other.hands[seat]
+                world.held[seat] = candidate.held[seat]
+                world.hands[seat] = candidate.hands[seat]
     return next_row(key)
 
 
@@ -90,7 +93,7 @@ def gumbel_row(key: np.uint64) -> float:
 
 @row
 def rollout_row(state: State) -> None:
-    """The round played out by SRP in all seats."""
+    """Play the round out with SRP in all seats."""
     while state.plays < 52:
         play_row(state, srp_row(state, state.held[state.turn]))
 
@@ -101,23 +104,23 @@ LEAST_SPREAD = 1.0  # points: a bag
 @row
 def most_promising_row(means: F64, counts: I64, number: int, total: int, exploration: float, spread: float) -> int:
     """Index of the highest ``mean + C sqrt(ln n / n_i)``, ``C = exploration * spread``; untried ones first."""
-    best, at, c = -1e30, 0, exploration * max(spread, LEAST_SPREAD)
+    best, choice, c = -1e30, 0, exploration * max(spread, LEAST_SPREAD)
     for k in range(number):
         if counts[k] == 0:
             return k
         bound = means[k] + c * np.sqrt(np.log(total) / counts[k])
         if bound > best:
-            best, at = bound, k
-    return at
+            best, choice = bound, k
+    return choice
 
 
 @row
-def credit_row(world: State, side: int, at: int, means: F64, counts: I64) -> float:
-    """The round played out, and its points gap, credited to choice ``at``."""
+def credit_row(world: State, side: int, choice: int, means: F64, counts: I64) -> float:
+    """Play the round out and credit its points gap, which is returned, to ``choice``."""
     rollout_row(world)
     gap = gap_row(world, side)
-    counts[at] += 1
-    means[at] += (gap - means[at]) / counts[at]
+    counts[choice] += 1
+    means[choice] += (gap - means[choice]) / counts[choice]
     return gap
 
 
@@ -137,9 +140,9 @@ def uct_card_row(state: State, held: int, player: State, lookup: State, key: np.
     low, high = np.inf, -np.inf
     for n in range(player.iterations):
         key = imagine_row(state, player.infer, lookup, key, workspace)
-        at = most_promising_row(means, counts, number, n, player.exploration, high - low)
-        play_row(world, cards[at])
-        gap = credit_row(world, side, at, means, counts)
+        choice = most_promising_row(means, counts, number, n, player.exploration, high - low)
+        play_row(world, cards[choice])
+        gap = credit_row(world, side, choice, means, counts)
         low, high = min(low, gap), max(high, gap)
     return cards[np.argmax(means[:number])]
 
@@ -163,11 +166,11 @@ def uct_bid_row(state: State, hand: int, bidder: State, lookup: State, key: np.u
     low, high = np.inf, -np.inf
     for n in range(bidder.iterations):
         key = imagine_row(state, bidder.infer, lookup, key, workspace)
-        at = most_promising_row(means, counts, number, n, bidder.exploration, high - low)
-        bid_row(world, bids[at])
+        choice = most_promising_row(means, counts, number, n, bidder.exploration, high - low)
+        bid_row(world, bids[choice])
         while world.phase == BIDDING:
             world.looked = 15
             bid_row(world, bis_row(world, world.hands[world.turn], bidder, lookup, key))
-        gap = credit_row(world, side, at, means, counts)
+        gap = credit_row(world, side, choice, means, counts)
         low, high = min(low, gap), max(high, gap)
     return bids[np.argmax(means[:number])]

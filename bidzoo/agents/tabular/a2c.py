@@ -44,7 +44,7 @@ class Turn(NamedTuple):
     columns: I64  # [C + 1]  of the output: actions that are legal somewhere, and the value
     chances: F32  # [R, C]
     values: F32  # [R]
-    at: I64  # [K]  information set
+    rows: I64  # [K]  information set
     chosen: I64  # [K]  column
     episode: I64  # [K]
 
@@ -58,29 +58,29 @@ class ActorCritic(Features):
 
     def inputs(self, nodes: I64, types: I64) -> Inputs:
         """The inputs of the information sets ``(node, type)`` ``[R]``."""
-        here, owner = np.unique(nodes, return_inverse=True)
-        return Inputs(self.history[here], owner, self.bit(nodes, types))
+        decisions, owner = np.unique(nodes, return_inverse=True)
+        return Inputs(self.history[decisions], owner, self.bit(nodes, types))
 
     def turn(self, nodes: I64, types: I64, episode: I64, rng: np.random.Generator) -> Turn:
         """Act at the information sets ``(node, type)`` ``[K]`` of the episodes ``episode``."""
-        sets, at = np.unique(nodes * self.game.shape[1] + types, return_inverse=True)
-        here, own = np.divmod(sets, self.game.shape[1])
-        inputs = self.inputs(here, own)
-        legal = self.legal[here]
+        sets, rows = np.unique(nodes * self.game.shape[1] + types, return_inverse=True)
+        set_nodes, set_types = np.divmod(sets, self.game.shape[1])
+        inputs = self.inputs(set_nodes, set_types)
+        legal = self.legal[set_nodes]
         actions = np.flatnonzero(legal.any(axis=0))
         columns = np.append(actions, legal.shape[1])
         hidden = self.network.hidden(inputs)
         outputs = self.network.output(hidden, columns)
-        likely = chances(outputs[:, :-1], legal[:, actions])
-        return Turn(inputs, hidden, columns, likely, outputs[:, -1], at, draw(likely, at, rng), episode)
+        policy = chances(outputs[:, :-1], legal[:, actions])
+        return Turn(inputs, hidden, columns, policy, outputs[:, -1], rows, draw(policy, rows, rng), episode)
 
 
 def greedy(player: ActorCritic) -> F64:
     """The likeliest move of every information set, as a strategy ``[M, T]``."""
     game = player.game
     strategy = np.zeros(game.shape)
-    for who, types in enumerate(game.num_types):
-        nodes = np.flatnonzero((game.count > 0) & (game.player == who))
+    for mover, types in enumerate(game.num_types):
+        nodes = np.flatnonzero((game.count > 0) & (game.player == mover))
         for part in np.array_split(nodes, 1 + len(nodes) * types // 4096):
             rows, zs = np.repeat(part, types), np.tile(np.arange(types), len(part))
             logits = player.network(player.inputs(rows, zs))[:, :-1]
@@ -94,14 +94,14 @@ def play(player: ActorCritic, episodes: int, rng: np.random.Generator) -> tuple[
     game = player.game
     deal = rng.choice(game.prior.size, episodes, p=game.prior.ravel())
     types = np.stack(np.unravel_index(deal, game.prior.shape), axis=1)  # [B, 2]
-    node, table = np.zeros(episodes, np.int64), np.arange(episodes)
+    node, open_episodes = np.zeros(episodes, np.int64), np.arange(episodes)
     turns = []
-    while len(table):
-        here = node[table]
-        turn = player.turn(here, types[table, game.player[here]], table, rng)
+    while len(open_episodes):
+        nodes = node[open_episodes]
+        turn = player.turn(nodes, types[open_episodes, game.player[nodes]], open_episodes, rng)
         turns.append(turn)
-        node[table] = game.child[here, turn.columns[turn.chosen]]
-        table = table[game.count[node[table]] > 0]
+        node[open_episodes] = game.child[nodes, turn.columns[turn.chosen]]
+        open_episodes = open_episodes[game.count[node[open_episodes]] > 0]
     return turns, game.payoff[game.leaf[node], types[:, 0], types[:, 1]].astype(np.float32)
 
 
@@ -109,13 +109,13 @@ def learn(player: ActorCritic, config: Options, scale: float, left: float, rng: 
     """Play, and add up the gradients of the loss's mean over all decisions."""
     turns, reward = play(player, config.episodes, rng)
     reward /= np.float32(scale)
-    decisions = np.float32(sum(len(turn.at) for turn in turns))
+    decisions = np.float32(sum(len(turn.rows) for turn in turns))
     for turn in turns:
         returns = reward[turn.episode]
-        advantage = returns - turn.values[turn.at]
+        advantage = returns - turn.values[turn.rows]
         slope = np.empty((len(turn.values), len(turn.columns)), np.float32)
-        slope[:, :-1] = policy_slope(turn.chances, turn.at, turn.chosen, advantage, config.entropy * left)
-        slope[:, -1] = -2.0 * config.value * np.bincount(turn.at, advantage, minlength=len(slope))
+        slope[:, :-1] = policy_slope(turn.chances, turn.rows, turn.chosen, advantage, config.entropy * left)
+        slope[:, -1] = -2.0 * config.value * np.bincount(turn.rows, advantage, minlength=len(slope))
         player.network.learn(turn.inputs, turn.hidden, turn.columns, slope / decisions)
 
 

@@ -59,12 +59,12 @@ class Partial(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """The ``D`` public states of all trees in one turn of one mover, and what was drawn there."""
+    """The ``D`` public states of all trees in one turn of one mover, and the partial policies drawn there."""
 
     partial: Partial
     chosen: I64  # [K]  column
-    weight: F64  # [D]  the chance to be there
-    first: int  # public states of the turns before, of which these are numbered on
+    weight: F64  # [D]  chance to reach it
+    first: int  # number of the first of them; public states are numbered turn by turn
     parent: I64  # [D]  number of the public state before; -1 at the root
     ended: F64  # [D]  reward where the game ends with this turn, times its chance
 
@@ -74,7 +74,7 @@ class PublicAgent(Features):
 
     def __init__(self, game: Compiled, hidden: tuple[int, ...], rng: np.random.Generator) -> None:
         super().__init__(game)
-        self.actions = [np.flatnonzero(self.legal[game.player == who].any(axis=0)) for who in (0, 1)]
+        self.actions = [np.flatnonzero(self.legal[game.player == mover].any(axis=0)) for mover in (0, 1)]
         x, y = (types * len(actions) for types, actions in zip(game.num_types, self.actions))
         self.first, self.value = (0, x), x + y  # columns of the output
         self.network = Network((self.history.shape[1] + self.bits, *hidden, x + y + 1), rng)
@@ -93,19 +93,19 @@ class PublicAgent(Features):
         hidden = self.network.hidden(public)
         columns = np.append(self.first[mover] + np.arange(types * len(actions)), self.value)
         outputs = self.network.output(hidden, columns)
-        owner, own = np.nonzero(allowed)
-        logits = outputs[:, :-1].reshape(len(nodes), types, len(actions))[owner, own]
-        likely = chances(logits, self.legal[nodes][:, actions][owner])
-        return Partial(public, hidden, columns, outputs[:, -1], owner, own, likely, actions)
+        owner, own_types = np.nonzero(allowed)
+        logits = outputs[:, :-1].reshape(len(nodes), types, len(actions))[owner, own_types]
+        policy = chances(logits, self.legal[nodes][:, actions][owner])
+        return Partial(public, hidden, columns, outputs[:, -1], owner, own_types, policy, actions)
 
 
-def _everything(game: Compiled, rows: int) -> Bool:
-    """No type ruled out, ``[rows, 2, T]``."""
+def _all_types(game: Compiled, rows: int) -> Bool:
+    """All types of both players allowed, ``[rows, 2, T]``."""
     return np.tile(np.arange(game.shape[1]) < np.array(game.num_types)[:, None], (rows, 1, 1))
 
 
 def _joint(game: Compiled, allowed: Bool) -> F64:
-    """The prior on the types not ruled out, ``[B, X, Y]``; its sum is what is left of it."""
+    """The prior on the types not ruled out, ``[B, X, Y]``; its sum is their chance."""
     x_types, y_types = game.num_types
     joint: F64 = game.prior * allowed[:, 0, :x_types, None] * allowed[:, 1, None, :y_types]
     return joint
@@ -114,34 +114,34 @@ def _joint(game: Compiled, allowed: Bool) -> F64:
 def play(agent: PublicAgent, trees: int, rng: np.random.Generator) -> list[Turn]:
     """The turns of ``trees`` trees, which hold every public state that the drawn partial policies can reach."""
     game = agent.game
-    allowed = _everything(game, trees)
-    waiting = [(np.zeros(trees, np.int64), np.full(trees, -1), allowed, _joint(game, allowed))]
+    allowed = _all_types(game, trees)
+    frontier = [(np.zeros(trees, np.int64), np.full(trees, -1), allowed, _joint(game, allowed))]
     turns: list[Turn] = []
     states = 0
-    while waiting:
-        nodes, parents, allowed, joints = (np.concatenate(parts) for parts in zip(*waiting))
-        waiting = []
+    while frontier:
+        nodes, parents, allowed, joints = (np.concatenate(parts) for parts in zip(*frontier))
+        frontier = []
         for mover in np.unique(game.player[nodes]):
-            here = game.player[nodes] == mover
-            node, joint = nodes[here], joints[here]
-            partial = agent.partial(node, joint, allowed[here, mover])
+            rows = game.player[nodes] == mover
+            node, joint = nodes[rows], joints[rows]
+            partial = agent.partial(node, joint, allowed[rows, mover])
             chosen = draw(partial.chances, np.arange(len(partial.owner)), rng)
             actions = len(partial.actions)
             branch = partial.owner * actions + chosen
             taken = np.bincount(branch, minlength=len(node) * actions) > 0
-            above, action = np.divmod(np.flatnonzero(taken), actions)
-            after = allowed[here][above]
-            after[:, mover] = False
-            after[np.cumsum(taken)[branch] - 1, mover, partial.types] = True
-            weight, joint = joint.sum(axis=(1, 2)), _joint(game, after)
-            below = game.child[node[above], partial.actions[action]].astype(np.int64)
-            leaf = game.leaf[below]
+            source, action = np.divmod(np.flatnonzero(taken), actions)
+            allowed_after = allowed[rows][source]
+            allowed_after[:, mover] = False
+            allowed_after[np.cumsum(taken)[branch] - 1, mover, partial.types] = True
+            weight, joint = joint.sum(axis=(1, 2)), _joint(game, allowed_after)
+            children = game.child[node[source], partial.actions[action]].astype(np.int64)
+            leaf = game.leaf[children]
             reward = np.where(leaf >= 0, (joint * game.payoff[leaf]).sum(axis=(1, 2)), 0.0)
-            ended: F64 = np.bincount(above, reward, minlength=len(weight)).astype(np.float64)
-            turns.append(Turn(partial, chosen, weight, states, parents[here], ended))
-            on = (leaf < 0) & joint.any(axis=(1, 2))
-            if on.any():
-                waiting.append((below[on], states + above[on], after[on], joint[on]))
+            rewards: F64 = np.bincount(source, reward, minlength=len(weight)).astype(np.float64)
+            turns.append(Turn(partial, chosen, weight, states, parents[rows], rewards))
+            live = (leaf < 0) & joint.any(axis=(1, 2))
+            if live.any():
+                frontier.append((children[live], states + source[live], allowed_after[live], joint[live]))
             states += len(node)
     return turns
 
@@ -160,22 +160,22 @@ def greedy(agent: PublicAgent) -> F64:
     """The pure strategy ``[M, T]`` of greedy partial policies, belief by belief down the tree."""
     game = agent.game
     strategy = np.zeros(game.shape)
-    allowed = _everything(game, len(game.player))
+    allowed = _all_types(game, len(game.player))
     for depth in range(int(game.depth.max())):
         nodes = np.flatnonzero((game.depth == depth) & (game.count > 0))
         for mover in np.unique(game.player[nodes]):
-            his = nodes[game.player[nodes] == mover]
-            for part in np.array_split(his, 1 + len(his) * game.shape[1] // 8192):
-                every = _everything(game, len(part))[:, mover]
-                partial = agent.partial(part, _joint(game, allowed[part]), every)
+            mover_nodes = nodes[game.player[nodes] == mover]
+            for part in np.array_split(mover_nodes, 1 + len(mover_nodes) * game.shape[1] // 8192):
+                all_types = _all_types(game, len(part))[:, mover]
+                partial = agent.partial(part, _joint(game, allowed[part]), all_types)
                 best = partial.actions[partial.chances.argmax(axis=1)]
                 strategy[game.child[part[partial.owner], best], partial.types] = 1.0
-        below = np.flatnonzero((game.depth == depth + 1) & (game.count > 0))
-        allowed[below] = allowed[game.parent[below]]
-        before = game.player[game.parent[below]].astype(np.int64)
-        kept = allowed[below, before] & (strategy[below] > 0.0)
-        alive = kept.any(axis=1)
-        allowed[below[alive], before[alive]] = kept[alive]
+        next_nodes = np.flatnonzero((game.depth == depth + 1) & (game.count > 0))
+        allowed[next_nodes] = allowed[game.parent[next_nodes]]
+        last_mover = game.player[game.parent[next_nodes]].astype(np.int64)
+        remaining = allowed[next_nodes, last_mover] & (strategy[next_nodes] > 0.0)
+        alive = remaining.any(axis=1)
+        allowed[next_nodes[alive], last_mover[alive]] = remaining[alive]
     return purify(game, strategy)
 
 

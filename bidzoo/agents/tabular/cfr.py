@@ -28,7 +28,7 @@ class Options(Checked):
 
 
 class Terms(NamedTuple):
-    """The leaf states that pay, ``[S]`` each: most are zero in some games."""
+    """The leaf states with a reward other than 0, ``[S]`` each; in some games they are few."""
 
     node: I64
     x: I64
@@ -110,11 +110,11 @@ def _iterate(tree: Compiled, terms: Terms, iterations: int, noise: float, seed: 
 
 
 def _average(game: Compiled, sums: F64) -> F64:
-    """Sums of own reach ``[M, T]`` as probabilities; uniform where a player never was."""
+    """Sums of own reach ``[M, T]`` as probabilities; uniform where the player never arrives."""
     totals = np.zeros_like(sums)
     np.add.at(totals, game.parent[1:], sums[1:])
-    above, strategy = totals[game.parent], uniform(game)
-    np.divide(sums, above, out=strategy, where=above > 0.0)
+    parent_totals, strategy = totals[game.parent], uniform(game)
+    np.divide(sums, parent_totals, out=strategy, where=parent_totals > 0.0)
     return strategy
 
 

@@ -55,7 +55,7 @@ class Optimum:
     id: str
     total: int  # sum of the rewards over all deals
     deals: int  # equally likely
-    plan: Plan | None  # of a rising auction, if there was room to keep what it is read from
+    plan: Plan | None  # of a rising auction, if there was room to keep its tables
 
     @property
     def value(self) -> Fraction:
@@ -80,21 +80,21 @@ _PLAN = {"id": str, "total": int, "source": str, "calls": dict[str, list[int]]}
 
 
 def read_plan(path: Path, auction: RisingAuction) -> Optimum:
-    """What ``write_plan`` wrote, played out.
+    """The optimum whose plan ``write_plan`` wrote, played out.
 
     Raises:
         ValueError: another game's plan, or it does not score what the file says; names the file.
     """
     try:
-        given = parse(_PLAN, json_value(path.read_bytes(), path), path)
-        if given["id"] != auction.id:
-            raise ValueError(f"the plan is for {given['id']}, expected {auction.id}")
+        document = parse(_PLAN, json_value(path.read_bytes(), path), path)
+        if document["id"] != auction.id:
+            raise ValueError(f"the plan is for {document['id']}, expected {auction.id}")
         plan: dict[tuple[int, ...], I64] = {}
-        for history, calls in given["calls"].items():
+        for history, calls in document["calls"].items():
             if len(calls) != auction.types:
                 raise ValueError(f"calls after {history!r}: {len(calls)}, expected one a type, {auction.types}")
             plan[tuple(map(int, history.split()))] = integers(f"calls after {history!r}", calls, -1, auction.bids)
-        return certified(auction, given["total"], plan)
+        return certified(auction, document["total"], plan)
     except (KeyError, ValueError) as error:
         raise ValueError(f"{path}: not a plan of {auction.id} ({shortened(error)})") from error
 
@@ -106,12 +106,12 @@ def solve_rising_auction(auction: RisingAuction, directory: Path | None = None, 
     Raises:
         ValueError: too large for ``MAX_BYTES``; or the plan that was read off scores less, which would be a bug.
     """
-    tables = rising_auction.need(auction.types)
-    if tables > MAX_BYTES:
+    size = rising_auction.table_bytes(auction.types)
+    if size > MAX_BYTES:
         raise rising_auction.too_large(auction.id, auction.types)
-    keep = directory is not None or tables // 3 * (auction.bids + 4) <= MAX_BYTES
-    solved = rising_auction.Tables(auction, keep, directory, report)
-    return certified(auction, solved.value, best_plan(solved) if keep else None)
+    keep = directory is not None or size // 3 * (auction.bids + 4) <= MAX_BYTES
+    tables = rising_auction.Tables(auction, keep, directory, report)
+    return certified(auction, tables.value, best_plan(tables) if keep else None)
 
 
 def certified(auction: RisingAuction, total: int, plan: Plan | None) -> Optimum:
@@ -122,7 +122,7 @@ def certified(auction: RisingAuction, total: int, plan: Plan | None) -> Optimum:
 
 
 def strategy_of(game: Compiled, plan: Plan) -> F64:
-    """``plan`` as a joint strategy ``[M, T]``; whoever strays from it makes the first legal action."""
+    """``plan`` as a joint strategy ``[M, T]``; off the plan, the first legal action."""
     strategy = np.zeros(game.shape)
     histories: dict[int, tuple[int, ...]] = {0: ()}
     for m in range(len(game.player)):
@@ -215,14 +215,14 @@ def solve_tree(game: Compiled) -> tuple[int, F64]:
         if game.leaf[m] >= 0:
             continue
         children, player = _children(game, m), int(game.player[m])
-        mine, theirs = (sets[m][player], sets[m][1 - player]) if m in sets else (0, 0)
-        lines = [tables[c][theirs] if player else tables[c][:, theirs] for c in children]
-        strategy[children[0]] = 1.0  # where nobody comes, the first action
-        for child, part in zip(children, split_set([np.ascontiguousarray(x) for x in lines], mine), strict=True):
+        mover, other = (sets[m][player], sets[m][1 - player]) if m in sets else (0, 0)
+        lines = [tables[c][other] if player else tables[c][:, other] for c in children]
+        strategy[children[0]] = 1.0  # where no type arrives, the first action
+        for child, part in zip(children, split_set([np.ascontiguousarray(x) for x in lines], mover), strict=True):
             types = [x for x in range(game.num_types[player]) if part >> x & 1]
             strategy[children[0], types] = 0.0
             strategy[child, types] = 1.0
-            sets[child] = (part, theirs) if player == 0 else (theirs, part)
+            sets[child] = (part, other) if player == 0 else (other, part)
     return int(tables[0][-1, -1]), strategy
 
 
@@ -240,13 +240,13 @@ def solve_messages(game: Compiled) -> tuple[int, F64]:
     Raises:
         ValueError: the game is not of this kind, or greed does not attain the bound.
     """
-    last = np.unique(game.parent[game.leaf >= 0])
-    if game.num_types[1] != 1 or not np.array_equal(last, np.flatnonzero(game.player == 1)):
+    last_nodes = np.unique(game.parent[game.leaf >= 0])
+    if game.num_types[1] != 1 or not np.array_equal(last_nodes, np.flatnonzero(game.player == 1)):
         raise ValueError(f"{game.id}: too large for tables over sets of types, and not one speaker and one listener")
     strategy = np.zeros(game.shape)
     best = np.full(game.num_types[0], -np.inf)
     target = np.zeros(game.num_types[0], np.int64)
-    for m in last:
+    for m in last_nodes:
         children = np.arange(game.first[m], game.first[m] + game.count[m])
         payoff = game.payoff[game.leaf[children], :, 0]
         choice = int(np.maximum(payoff, best).sum(axis=1).argmax())
@@ -257,7 +257,7 @@ def solve_messages(game: Compiled) -> tuple[int, F64]:
     if not np.isclose(total, full_information(game), rtol=0, atol=1e-12):
         raise ValueError(f"{game.id}: greed scores {total}, full information {full_information(game)}")
     for m in np.flatnonzero(game.player == 0):
-        strategy[game.first[m]] = 1.0  # where nobody comes, the first action
+        strategy[game.first[m]] = 1.0  # where no type arrives, the first action
     for x, node in enumerate(target):
         child = int(game.parent[node])
         while child > 0:
@@ -283,9 +283,9 @@ def solve(game: Solvable, directory: Path | None = None, report: Log = silent) -
     game = compile_game(game)
     if isinstance(game.game, AuctionGame):
         auction = RisingAuction.of(game.game)
-        stored = RECORDED / f"{auction.stem.replace('_v0', '')}.json"
-        recorded = directory is None and stored.exists()
-        optimum = read_plan(stored, auction) if recorded else solve_rising_auction(auction, directory, report)
+        path = RECORDED / f"{auction.stem.replace('_v0', '')}.json"
+        recorded = directory is None and path.exists()
+        optimum = read_plan(path, auction) if recorded else solve_rising_auction(auction, directory, report)
         if optimum.plan is None:
             raise ValueError(f"{game.id}: too large to keep what the policy is read from")
         strategy = strategy_of(game, optimum.plan)
@@ -298,7 +298,7 @@ def solve(game: Solvable, directory: Path | None = None, report: Log = silent) -
 
 
 def _strategy(game: Compiled, seed: int) -> F64:
-    """An optimal one; ``seed`` is every solver's."""
+    """An optimal joint strategy; ``seed``, an argument of every solver, is not needed."""
     return solve(game)[1]
 
 
@@ -322,22 +322,22 @@ def main(
     parser.add_argument("--directory", type=Path, help="where a long run keeps its tables, and resumes from")
     parser.add_argument("--out", type=Path, help="add the result to this file (.jsonl, a line each)")
     parser.add_argument("--plan", type=Path, help="write the optimal plan to this JSON file")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     started = time.perf_counter()
-    game = make_game(given.game, size=given.size)
+    game = make_game(options.game, size=options.size)
     if not isinstance(game, AuctionGame):
-        parser.error(f"{given.game} is not a rising auction")
-    optimum = solver(RisingAuction.of(game), given.directory, lambda line: print(f"  {line}", flush=True))
+        parser.error(f"{options.game} is not a rising auction")
+    optimum = solver(RisingAuction.of(game), options.directory, lambda line: print(f"  {line}", flush=True))
     seconds = time.perf_counter() - started
-    how = "played out over all deals" if optimum.plan else "value alone"
+    certificate = "played out over all deals" if optimum.plan else "value alone"
     result = f"{optimum.id}: {optimum.total}/{optimum.deals} = {float(optimum.value):.6f}"
-    print(f"{result} ({how}), {seconds:.1f} s", flush=True)
-    if given.out:
+    print(f"{result} ({certificate}), {seconds:.1f} s", flush=True)
+    if options.out:
         line = {"id": optimum.id, "total": optimum.total, "deals": optimum.deals, "value": float(optimum.value)}
         line |= {"certified": optimum.plan is not None, "seconds": round(seconds, 2)}
-        _add(given.out, {**line, "command": f"{command} {given.game} --size {given.size}"})
-    if given.plan and optimum.plan:
-        write_plan(optimum, given.plan, command)
+        _add(options.out, {**line, "command": f"{command} {options.game} --size {options.size}"})
+    if options.plan and optimum.plan:
+        write_plan(optimum, options.plan, command)
 
 
 _LINE = {  # of a file of results
@@ -354,10 +354,10 @@ _LINE = {  # of a file of results
 def _add(path: Path, line: dict[str, object]) -> None:
     """``line`` into the JSON lines at ``path``, in place of the one of the same ``id``."""
     content = path.read_bytes() if path.exists() else b""
-    lines = [parse(_LINE, one, f"{path}:{number}") for number, one in json_lines(content, path)]
-    lines = [*(other for other in lines if other["id"] != line["id"]), line]
-    lines.sort(key=lambda one: (one["id"].split("(")[0], one["deals"]))
-    replace_file(path, "".join(json.dumps(one) + "\n" for one in lines).encode())
+    lines = [parse(_LINE, entry, f"{path}:{number}") for number, entry in json_lines(content, path)]
+    lines = [*(entry for entry in lines if entry["id"] != line["id"]), line]
+    lines.sort(key=lambda entry: (entry["id"].split("(")[0], entry["deals"]))
+    replace_file(path, "".join(json.dumps(entry) + "\n" for entry in lines).encode())
 
 
 if __name__ == "__main__":

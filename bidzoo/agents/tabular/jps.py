@@ -58,13 +58,13 @@ class Chain(NamedTuple):
     final: Bool  # [D]  no link can follow
     idle: Bool  # [D]  a link along this edge that changes nothing was tried: all such are alike
     arrivals: I64  # [D]  how many types of the other player get here
-    arriving: I64  # [D, T]  which
+    arriving: I64  # [D, T]  these types
     gain: F64  # [D + 1]  of the first d links
     reach: F64  # [D + 1, 2, T]  altered reach of the node after d links
 
 
 def chain_of(links: int, types: int) -> Chain:
-    """Room for ``links`` links."""
+    """An empty chain with room for ``links`` links."""
     return Chain(
         node=np.zeros(links, np.int64),
         edge=np.zeros(links, np.int64),
@@ -163,40 +163,41 @@ def density_row(tree: Compiled, density: F64, chain: Chain, d: int, c: int, z: i
 
 @row
 def keep_row(chain: Chain, d: int, c: int, z: int, edges: I64, types: I64) -> None:
-    """The first ``d`` links of ``chain`` and one to ``c`` by type ``z``, into ``edges`` and ``types``, ended by -1."""
+    """Write the first ``d`` links of ``chain`` and one to ``c`` by type ``z`` to ``edges`` and ``types``; -1 ends."""
     assign_row(edges[:d], chain.edge)
     assign_row(types[:d], chain.type)
     edges[d], types[d], edges[d + 1] = c, z, -1
 
 
 @row
-def better_row(gain: float, best: float, luck: U64) -> bool:
+def better_row(gain: float, best: float, ties: U64) -> bool:
     """Whether a proposal takes the place of the best so far.
 
-    ``luck`` ``[2]``: how many share that place, and a key, for equals to draw lots; 0 and any: the first one stays.
+    ``ties`` ``[2]``: number of proposals that share that place, and a random key that decides between equal ones; with
+    0 and any key the first one stays.
     """
-    if gain > best + (NEVER if luck[0] else 0.0):
-        luck[0] = min(luck[0], U1)
+    if gain > best + (NEVER if ties[0] else 0.0):
+        ties[0] = min(ties[0], U1)
         return True
-    if luck[0] == 0 or gain < best - NEVER:
+    if ties[0] == 0 or gain < best - NEVER:
         return False
-    luck[0] += U1
-    luck[1] = next_row(luck[1])
-    return below_row(luck[1], luck[0]) == 0
+    ties[0] += U1
+    ties[1] = next_row(ties[1])
+    return below_row(ties[1], ties[0]) == 0
 
 
 @row
 def end_row(
-    tree: Compiled, density: F64, chain: Chain, d: int, best: float, luck: U64, edges: I64, types: I64
+    tree: Compiled, density: F64, chain: Chain, d: int, best: float, ties: U64, edges: I64, types: I64
 ) -> float:
-    """Gain of the best chain that ends with link ``d``, or ``best``; it goes to ``edges`` and ``types``."""
+    """Gain of the best chain that ends with link ``d``, or ``best``; the chain goes to ``edges`` and ``types``."""
     m = chain.node[d]
     low, high = free_row(tree, chain, d)
     for c in range(tree.first[m], tree.first[m] + tree.count[m]):
         for z in range(low, high):
             if chain.reach[d, tree.player[m], z] > 0.0:
                 gain = chain.gain[d] + density_row(tree, density, chain, d, c, z)
-                if better_row(gain, best, luck):
+                if better_row(gain, best, ties):
                     best = gain
                     keep_row(chain, d, c, z, edges, types)
     return best
@@ -204,7 +205,7 @@ def end_row(
 
 @row
 def search_row(
-    tree: Compiled, strategy: F64, density: F64, chain: Chain, m: int, best: float, luck: U64, edges: I64, types: I64
+    tree: Compiled, strategy: F64, density: F64, chain: Chain, m: int, best: float, ties: U64, edges: I64, types: I64
 ) -> float:
     """Gain of the best chain from node ``m``, whose reach is ``chain.reach[0]`` (Alg. 1, JPS, as a loop).
 
@@ -215,7 +216,7 @@ def search_row(
     enter_row(tree, chain, m, d)
     while d >= 0:
         if chain.final[d]:
-            best = end_row(tree, density, chain, d, best, luck, edges, types)
+            best = end_row(tree, density, chain, d, best, ties, edges, types)
             d -= 1
             continue
         if not advance_row(tree, strategy, chain, d):
@@ -230,7 +231,7 @@ def search_row(
             chain.idle[d] = True
         chain.gain[d + 1] = chain.gain[d] + density_row(tree, density, chain, d, c, z)
         chain.reach[d + 1, mover, z] = own
-        if better_row(chain.gain[d + 1], best, luck):
+        if better_row(chain.gain[d + 1], best, ties):
             best = chain.gain[d + 1]
             keep_row(chain, d, c, z, edges, types)
         if tree.count[c] > 0:
@@ -241,17 +242,17 @@ def search_row(
 
 @row
 def _search_level(
-    tree: Compiled, strategy: F64, density: F64, reach: F64, chain: Chain, begin: int, end: int, luck: U64, best: I64
+    tree: Compiled, strategy: F64, density: F64, reach: F64, chain: Chain, begin: int, end: int, ties: U64, best: I64
 ) -> float:
-    """Gain of the best chain from a node in ``[begin, end)``, which goes to ``best`` ``[2, D + 1]``; at first none."""
-    most = 0.0
+    """Gain of the best chain from a node in ``[begin, end)``, which goes to ``best`` ``[2, D + 1]``, -1 if none."""
+    best_gain = 0.0
     best[0, 0] = -1
     for m in range(begin, end):
         if tree.count[m] > 0:
             for player in range(2):
                 assign_row(chain.reach[0, player], reach[player, m])
-            most = search_row(tree, strategy, density, chain, m, most, luck, best[0], best[1])
-    return most
+            best_gain = search_row(tree, strategy, density, chain, m, best_gain, ties, best[0], best[1])
+    return best_gain
 
 
 @row
@@ -261,11 +262,11 @@ def _sample(tree: Compiled, samples: int, begin: int, seed: int, iteration: int,
     key = key_row(seed, iteration, 3)
     for n in range(len(weights)):
         first_moves = tree.player[begin + n] == 0
-        others = tree.prior.shape[1] if first_moves else tree.prior.shape[0]
+        partner_types = tree.prior.shape[1] if first_moves else tree.prior.shape[0]
         for z in range(types_row(tree, begin + n)):
             for _ in range(samples):
                 key = next_row(key)
-                o = below_row(key, others)
+                o = below_row(key, partner_types)
                 weights[n, z if first_moves else o, o if first_moves else z] = 1.0
 
 
@@ -284,18 +285,18 @@ class Search:
         self.density = np.empty((len(game.player), game.prior.size))
         self.reach = np.empty((2, *game.shape))
         self.chain = chain_of(config.depth or self.height, game.shape[1])
-        self.everything = np.ones((1, *game.num_types)), np.zeros(len(game.player), np.int32)
+        self.all_states = np.ones((1, *game.num_types)), np.zeros(len(game.player), np.int32)
 
     def propose(self, strategy: F64, depth: int, iteration: int) -> tuple[float, I64, I64]:
         """Predicted gain, edges and types of the best chain from nodes at ``depth`` on."""
         begin, end = self.levels[depth], self.levels[depth + 1]
-        weights, start = self._samples(depth, iteration) if self.config.samples else self.everything
+        weights, start = self._samples(depth, iteration) if self.config.samples else self.all_states
         reach_row(self.game, strategy, self.reach)
         values_row(self.game, strategy, self.values)
         densities_row(self.game, self.values, weights, start, self.density)
         best = np.empty((2, len(self.chain.gain)), np.int64)
-        luck = np.array([self.config.samples > 0, key_row(self.config.seed, iteration, 4)], np.uint64)
-        gain = _search_level(self.game, strategy, self.density, self.reach, self.chain, begin, end, luck, best)
+        ties = np.array([self.config.samples > 0, key_row(self.config.seed, iteration, 4)], np.uint64)
+        gain = _search_level(self.game, strategy, self.density, self.reach, self.chain, begin, end, ties, best)
         length = int(np.argmax(best[0] < 0))
         return gain, best[0, :length], best[1, :length]
 
@@ -304,13 +305,13 @@ class Search:
         begin, end = int(self.levels[depth]), int(self.levels[depth + 1])
         weights = np.empty((end - begin, *self.game.num_types))
         _sample(self.game, self.config.samples, begin, self.config.seed, iteration, weights)
-        above = np.arange(len(self.game.player), dtype=np.int32) - begin
+        start = np.arange(len(self.game.player), dtype=np.int32) - begin
         for first, last in zip(self.levels[depth + 1 : -1], self.levels[depth + 2 :]):
-            above[first:last] = above[self.game.parent[first:last]]
-        return weights, np.maximum(above, 0)
+            start[first:last] = start[self.game.parent[first:last]]
+        return weights, np.maximum(start, 0)
 
     def depths(self) -> list[int]:
-        """Depths to start from, as they are taken: one at the root, or all in random order."""
+        """Depths to start from: 0, or with a limit on the chain every depth from which a full chain fits."""
         if not self.config.depth:
             return [0]
         return list(range(max(self.height - self.config.depth, 0) + 1))
@@ -331,28 +332,28 @@ def steps(game: Solvable, strategy: F64, config: Options) -> Iterator[tuple[F64,
     game = compile_game(game)
     search = Search(game, config)
     rng = np.random.default_rng(config.seed)
-    waiting: list[int] = []
+    start_depths: list[int] = []
     for iteration in range(config.iterations):
-        if not waiting:
+        if not start_depths:
             if iteration and not config.samples:
                 return
-            waiting = [int(depth) for depth in rng.permutation(search.depths())]
-        before = strategy
-        gain, edges, types = search.propose(strategy, waiting.pop(), iteration)
+            start_depths = [int(depth) for depth in rng.permutation(search.depths())]
+        previous = strategy
+        gain, edges, types = search.propose(strategy, start_depths.pop(), iteration)
         if gain > NEVER or (config.samples and len(edges)):
             strategy = play_chain(game, strategy, edges, types)
             yield strategy, Step(edges, types, gain, evaluate(game, strategy))
-        if before is not strategy and gain > (config.restart if config.depth else NEVER):
-            waiting = [int(depth) for depth in rng.permutation(search.depths())]
+        if previous is not strategy and gain > (config.restart if config.depth else NEVER):
+            start_depths = [int(depth) for depth in rng.permutation(search.depths())]
 
 
 def jps(game: Solvable, strategy: F64, config: Options | None = None) -> F64:
     """``strategy`` ``[M, T]`` boosted: the best of all iterations, never worse than it was."""
     game = compile_game(game)
-    best, most = strategy, evaluate(game, strategy)
-    for changed, step in steps(game, strategy, config or Options()):
-        if step.value > most:
-            best, most = changed, step.value
+    best, best_value = strategy, evaluate(game, strategy)
+    for candidate, step in steps(game, strategy, config or Options()):
+        if step.value > best_value:
+            best, best_value = candidate, step.value
     return best
 
 
@@ -362,13 +363,13 @@ MOST_CHAINS = 10_000_000  # the search goes to the leaves if there are no more c
 def chains(game: Solvable) -> float:
     """Number of proposals of an iteration that searches from the root to the leaves."""
     game = compile_game(game)
-    total, below = 0.0, np.zeros(len(game.player))
-    below[0] = 1.0
+    total, paths = 0.0, np.zeros(len(game.player))
+    paths[0] = 1.0
     for m in range(1, len(game.player)):
         parent = int(game.parent[m])
         again = parent > 0 and game.player[game.parent[parent]] == game.player[parent]
-        below[m] = below[parent] * (1 if again else game.num_types[game.player[parent]])
-        total += below[m]
+        paths[m] = paths[parent] * (1 if again else game.num_types[game.player[parent]])
+        total += paths[m]
     return total
 
 
@@ -400,7 +401,7 @@ class BruteForce(NamedTuple):
     gain: float
     edges: I64  # [n]
     types: I64  # [n]
-    proposals: int  # that were evaluated
+    proposals: int  # number evaluated
 
 
 @row
@@ -439,13 +440,13 @@ def _sweep_row(
 
 
 def brute_force(game: Solvable, strategy: F64, depth: int, links: int = 0) -> BruteForce:
-    """What ``Search.propose`` finds, without Theorem 1: at most ``links`` links (0: no limit) from ``depth`` on."""
+    """``Search.propose`` by brute force, without Theorem 1: at most ``links`` links (0: no limit) from ``depth`` on."""
     game = compile_game(game)
-    changing, value = strategy.copy(), evaluate(game, strategy)
+    scratch, value = strategy.copy(), evaluate(game, strategy)
     chain = chain_of(links or int(game.depth.max()), game.shape[1])
     best, edges, types = np.array([NEVER]), np.empty(len(chain.gain), np.int64), np.empty(len(chain.gain), np.int64)
     edges[0], proposals = -1, 0
     for m in np.flatnonzero((game.depth == depth) & (game.count > 0)):
-        proposals += _sweep_row(game, changing, chain, int(m), value, best, edges, types)
+        proposals += _sweep_row(game, scratch, chain, int(m), value, best, edges, types)
     length = int(np.argmax(edges < 0))
     return BruteForce(float(best[0]) if length else 0.0, edges[:length], types[:length], proposals)

@@ -1,4 +1,4 @@
-"""What A2C and BAD share: options, inputs, a small network with its gradients, and the loop over epochs.
+"""Shared parts of A2C and BAD: options, inputs, a small network with its gradients, and the loop over epochs.
 
 A batch of episodes visits the same information sets again and again, the more so the better a policy knows what it
 wants. The networks run once for each that is visited: a **row** is an information set, a **draw** an action taken
@@ -47,7 +47,7 @@ def history_features(game: Compiled) -> F32:
 
 
 class Features:
-    """What networks are told about a game: numbers that everybody knows, and a bit for each player and type."""
+    """Inputs of the networks for a game: public numbers, and one bit for each player and type."""
 
     network: "Network"
 
@@ -72,10 +72,10 @@ def _first_layer(dense: F32, table: F32, owner: I64, bit: I64, out: F32) -> None
 
 
 @row
-def _add_rows(rows: F32, at: I64, out: F32) -> None:
-    for r in range(len(at)):
+def _add_rows(rows: F32, indices: I64, out: F32) -> None:
+    for r in range(len(indices)):
         for k in range(out.shape[1]):
-            out[at[r], k] += rows[r, k]
+            out[indices[r], k] += rows[r, k]
 
 
 # multiplications of a product that OpenBLAS leaves to one thread; it rounds larger ones by their number
@@ -127,9 +127,9 @@ class Network:
         """Outputs of the hidden layers ``[R, h]``, of inputs ``[R, P]`` or of ``Inputs``."""
         weight, bias = self.layers[0]
         if isinstance(inputs, Inputs):
-            known = inputs.dense.shape[1]
+            width = inputs.dense.shape[1]
             first = np.empty((len(inputs.owner), len(bias)), np.float32)
-            _first_layer(product(inputs.dense, weight[:known]) + bias, weight[known:], inputs.owner, inputs.bit, first)
+            _first_layer(product(inputs.dense, weight[:width]) + bias, weight[width:], inputs.owner, inputs.bit, first)
         else:
             first = np.maximum(product(inputs, weight) + bias, 0.0)
         outputs = [first]
@@ -163,11 +163,11 @@ class Network:
                 for_bias += slope.sum(axis=0)
                 slope = product(slope, self.layers[n][0].T)
         if isinstance(inputs, Inputs):
-            known = inputs.dense.shape[1]
-            _add_rows(slope, inputs.bit, for_weight[known:])
+            width = inputs.dense.shape[1]
+            _add_rows(slope, inputs.bit, for_weight[width:])
             by_decision = np.zeros((len(inputs.dense), slope.shape[1]), np.float32)
             _add_rows(slope, inputs.owner, by_decision)
-            for_weight[:known] += product_over_rows(inputs.dense, by_decision)
+            for_weight[:width] += product_over_rows(inputs.dense, by_decision)
             for_bias += by_decision.sum(axis=0)
         else:
             for_weight += product_over_rows(inputs, slope)
@@ -183,11 +183,11 @@ def _orthogonal(shape: tuple[int, int], rng: np.random.Generator) -> F64:
 
 def _layers(flat: F32, shapes: Sequence[tuple[int, int]]) -> list[tuple[F32, F32]]:
     """Views of ``flat`` as weights ``[I, O]`` and biases ``[O]``."""
-    layers, at = [], 0
+    layers, start = [], 0
     for inputs, outputs in shapes:
-        bias = at + inputs * outputs
-        layers.append((flat[at:bias].reshape(inputs, outputs), flat[bias : bias + outputs]))
-        at = bias + outputs
+        bias = start + inputs * outputs
+        layers.append((flat[start:bias].reshape(inputs, outputs), flat[bias : bias + outputs]))
+        start = bias + outputs
     return layers
 
 
@@ -220,27 +220,27 @@ def chances(logits: F32, legal: Bool) -> F32:
     return weights
 
 
-def draw(chances: F32, at: I64, rng: np.random.Generator) -> I64:
-    """One column by the chances of each of the rows ``at`` ``[K]``."""
-    below = np.cumsum(chances, axis=1)
-    below[:, -1] = np.inf
+def draw(chances: F32, rows: I64, rng: np.random.Generator) -> I64:
+    """One column for each of ``rows`` ``[K]``, drawn by its ``chances`` ``[R, C]``."""
+    cumulative = np.cumsum(chances, axis=1)
+    cumulative[:, -1] = np.inf
     last = chances.shape[1] - 1 - (chances[:, ::-1] > 0.0).argmax(axis=1)
-    found = (rng.random((len(at), 1), np.float32) >= below[at]).sum(axis=1)
-    return np.minimum(found, last[at])
+    columns = (rng.random((len(rows), 1), np.float32) >= cumulative[rows]).sum(axis=1)
+    return np.minimum(columns, last[rows])
 
 
-def policy_slope(chances: F32, at: I64, chosen: I64, gain: F32, entropy: float, weight: F32 | None = None) -> F32:
+def policy_slope(chances: F32, rows: I64, chosen: I64, gain: F32, entropy: float, weight: F32 | None = None) -> F32:
     """Derivative by the logits ``[R, C]`` of ``-sum(gain * log(chance of chosen)) - entropy * sum(weight * disorder)``.
 
-    Both sums are over the draws: ``at`` ``[K]`` rows, ``chosen`` columns; ``weight`` is 1 if not given.
+    Both sums are over the draws ``[K]``: their ``rows`` and ``chosen`` columns; ``weight`` is 1 if not given.
     """
-    rows, columns = chances.shape
-    times = np.bincount(at, weight, minlength=rows).astype(np.float32)[:, None]
-    gains = np.bincount(at, gain, minlength=rows).astype(np.float32)[:, None]
+    count, width = chances.shape
+    times = np.bincount(rows, weight, minlength=count).astype(np.float32)[:, None]
+    gains = np.bincount(rows, gain, minlength=count).astype(np.float32)[:, None]
     logs = np.log(np.maximum(chances, np.float32(1e-30)))
     disorder = -(chances * logs).sum(axis=1, keepdims=True)
     slope: F32 = chances * (gains + np.float32(entropy) * times * (logs + disorder))
-    slope -= np.bincount(at * columns + chosen, gain, minlength=rows * columns).reshape(rows, columns)
+    slope -= np.bincount(rows * width + chosen, gain, minlength=count * width).reshape(count, width)
     return slope
 
 
@@ -257,21 +257,21 @@ def best_epoch(
     greedy: Callable[[Learner], F64],
     report: EpochReport | None,
 ) -> F64:
-    """The best greedy strategy ``[M, T]`` of all epochs, evaluated exactly; ``report`` hears the value of each.
+    """The best greedy strategy ``[M, T]`` of all epochs, evaluated exactly.
 
     Args:
         game: to be learned.
         config: numbers of the algorithm.
-        kind: makes the learner, inputs and a network.
+        kind: makes the learner: inputs and a network.
         learn: plays and adds up the gradients of an update, given the learner, ``config``, the range of the rewards,
             and a number that falls from 1 to 0 over the training.
         greedy: the strategy of the learner.
-        report: is told the epoch and its value.
+        report: called with each epoch and the value of its strategy.
     """
     rng = np.random.default_rng(config.seed)
     learner, scale = kind(game, config.hidden, rng), float(game.payoff.max() - game.payoff.min())
     adam = Adam(learner.network)
-    best, most = greedy(learner), -np.inf
+    best, best_value = greedy(learner), -np.inf
     for epoch in range(config.epochs):
         for update in range(config.updates):
             left = 1.0 - (epoch + update / config.updates) / config.epochs
@@ -279,8 +279,8 @@ def best_epoch(
             adam.step(config.rate * left)
         strategy = greedy(learner)
         value = evaluate(game, strategy)
-        if value > most:
-            best, most = strategy, value
+        if value > best_value:
+            best, best_value = strategy, value
         if report is not None:
             report(epoch, value)
     return best

@@ -60,7 +60,7 @@ def _chances(strategy: F64, first: I32, count: I32, action: I32, nodes: I64, typ
             out[b, action[c]] = strategy[c, types[b]]
 
 
-_ABOUT = {"game": str, "name": str}  # metadata
+_METADATA = {"game": str, "name": str}
 TREE = 64  # bytes of a game's tree, at most, to a byte of a strategy
 
 
@@ -85,15 +85,15 @@ class TablePolicy:
             ValueError: views of another game.
         """
         nodes, types = self._information_sets(views)
-        form, out = self.compiled, np.empty(len(views), np.int64)
-        _choose(self.strategy, form.first, form.count, form.action, nodes, types, rng.random()[:, 0], out)
+        compiled, out = self.compiled, np.empty(len(views), np.int64)
+        _choose(self.strategy, compiled.first, compiled.count, compiled.action, nodes, types, rng.random()[:, 0], out)
         return out
 
     def probabilities(self, views: States, legal: I8) -> F64:
         """Chance of every action ``[B, A]``; 0 for illegal ones. ValueError as in ``act``."""
         nodes, types = self._information_sets(views)
-        form, out = self.compiled, np.zeros(legal.shape)
-        _chances(self.strategy, form.first, form.count, form.action, nodes, types, out)
+        compiled, out = self.compiled, np.zeros(legal.shape)
+        _chances(self.strategy, compiled.first, compiled.count, compiled.action, nodes, types, out)
         return out
 
     def explain(self, views: States, legal: I8, rng: Streams) -> Explanation:
@@ -122,38 +122,38 @@ class TablePolicy:
 
     @classmethod
     def load(cls, path: str | Path) -> "TablePolicy":
-        """What ``save`` wrote.
+        """The policy that ``save`` wrote.
 
         Raises:
             ValueError: not such a file, or not a strategy of its game; names the file.
         """
-        path, found = Path(path), dict[str, Any]()
+        path, contents = Path(path), dict[str, Any]()
 
         def plan(metadata: Mapping[str, str]) -> dict[str, Tensor]:
-            about = parse(_ABOUT, json_value(metadata.get("bidzoo", "null"), path), path)
+            fields = parse(_METADATA, json_value(metadata.get("bidzoo", "null"), path), path)
             room = min(MAX_BYTES, max(ROOM, TREE * path.stat().st_size))
-            found.update(about, compiled=compile_game(game_of(about["game"]), room))
-            return {"strategy": Tensor(found["compiled"].shape, ("F64",))}
+            contents.update(fields, compiled=compile_game(game_of(fields["game"]), room))
+            return {"strategy": Tensor(contents["compiled"].shape, ("F64",))}
 
         try:
             strategy = load_tensors(path, "a saved table policy", plan)["strategy"]
-            return cls(found["compiled"], strategy, found["name"])
+            return cls(contents["compiled"], strategy, contents["name"])
         except (KeyError, ValueError) as error:
             raise ValueError(f"{path}: not a saved table policy ({shortened(error)})") from error
 
 
-def partner_types(form: Compiled, strategy: F64, node: int, player: int, own: int) -> F64:
+def partner_types(compiled: Compiled, strategy: F64, node: int, player: int, own: int) -> F64:
     """Posterior of the other player's types; where the history has probability 0, the prior."""
-    prior = form.prior[own] if player == 0 else form.prior[:, own]
+    prior = compiled.prior[own] if player == 0 else compiled.prior[:, own]
     reach = np.ones(len(prior))
     while node > 0:
-        parent = int(form.parent[node])
-        if int(form.player[parent]) != player:
+        parent = int(compiled.parent[node])
+        if int(compiled.player[parent]) != player:
             reach *= strategy[node, : len(prior)]
         node = parent
-    found = prior * reach
-    found = found if found.sum() > 0 else prior
-    return np.asarray(found / found.sum(), np.float64)
+    posterior = prior * reach
+    posterior = posterior if posterior.sum() > 0 else prior
+    return np.asarray(posterior / posterior.sum(), np.float64)
 
 
 class Solved:
@@ -170,7 +170,7 @@ class Solved:
         return f"<{self.name}: seed {self.seed}, solved {', '.join(self._policies) or 'nothing yet'}>"
 
     def policy(self, game: SignallingGame) -> TablePolicy:
-        """What it plays in ``game``."""
+        """Its policy for ``game``, solved at the first call."""
         if str(game) not in self._policies:
             compiled = compile_game(game)
             strategy = self._solve(compiled, self.seed, **self._options)
@@ -199,10 +199,10 @@ class Solved:
     def _by_game(self, views: States) -> Iterator[tuple[TablePolicy, I64]]:
         if views.dtype.names is None or "extent" not in views.dtype.names:
             raise ValueError(f"{self.name} plays the small games (Comm, Simple Bidding, MiniBridge, Mini-Hanabi) only")
-        shown = views[["game", "extent"]]
-        for one in np.unique(shown):
-            rows = np.flatnonzero(shown == one)
-            yield self.policy(_game_shown(one)), rows
+        games = views[["game", "extent"]]
+        for game in np.unique(games):
+            rows = np.flatnonzero(games == game)
+            yield self.policy(_game_shown(game)), rows
 
 
 def _game_shown(record: Any) -> SignallingGame:

@@ -45,17 +45,17 @@ class RisingAuction:
 
     @property
     def bids(self) -> int:
-        """``B``."""
+        """Number of bids ``B``."""
         return len(self.payoff) - 1
 
     @property
     def deals(self) -> int:
-        """Equally likely deals."""
+        """Number of equally likely deals."""
         return self.types**2
 
     @property
     def stem(self) -> str:
-        """``"simple_bidding_v0_4"``, of files."""
+        """Stem of file names, ``"simple_bidding_v0_4"``."""
         return self.id.replace("(size=", "_").rstrip(")")
 
     def rewards(self) -> I64:
@@ -65,7 +65,7 @@ class RisingAuction:
 
     @classmethod
     def of(cls, game: AuctionGame) -> "RisingAuction":
-        """What the kernels of ``game`` say.
+        """The auction that the kernels of ``game`` describe.
 
         Raises:
             ValueError: too many types for any engine, or a reward is no whole number or depends on more than the sum.
@@ -155,7 +155,7 @@ def choose(passes: I16, table: I16) -> None:
 
 @row
 def pass_rows(payoff: I64, types: int, first: int, out: I16) -> None:
-    """What each type gets in total by passing: ``out[x, k] = sum of payoff[x + y]`` over ``y`` in set ``first + k``."""
+    """Total of each type that passes: ``out[x, k] = sum of payoff[x + y]`` over ``y`` in set ``first + k``."""
     out[:] = 0
     for x in range(types):
         for y in range(types):
@@ -208,7 +208,7 @@ RANGE = 32767
 WORST = -32768  # no total: less than any
 
 
-def need(types: int) -> int:
+def table_bytes(types: int) -> int:
     """Bytes of the three tables."""
     return 3 * 2 * 4 ** max(types, 5)
 
@@ -241,7 +241,7 @@ def shifted(auction: RisingAuction) -> tuple[I64, int]:
     Every deal is counted once in every plan, so the optimum falls by ``n * n`` times the constant.
 
     Raises:
-        ValueError: no constant does.
+        ValueError: no constant makes them fit.
     """
     best = auction.rewards().max(axis=0)
     for shift in sorted(range(min(0, int(auction.payoff.min())), max(0, int(auction.payoff.max())) + 1), key=abs):
@@ -257,7 +257,7 @@ class Tables:
 
     ``tables[b]`` ``[Z / 32, Z, 32]``: the other player's set is the middle index, the mover's the other two.
     With ``directory`` they are kept there, a run that was interrupted resumes from them, and memory holds three tables
-    at a time. Without it they are in memory; if ``keep`` is false they are given up, and only ``value`` is left.
+    at a time. Without it they are in memory; if ``keep`` is false they are discarded, and only ``value`` is left.
     """
 
     def __init__(
@@ -333,13 +333,13 @@ class Tables:
         top = self.auction.bids
         if self.directory is None:
             return top + 1
-        stored = [bid for bid in range(top + 1) if self._path(self.directory, "after", bid).exists()]
-        for bid in stored:
+        stored_bids = [bid for bid in range(top + 1) if self._path(self.directory, "after", bid).exists()]
+        for bid in stored_bids:
             self.tables[bid] = self._load(bid)
-        if not stored:
+        if not stored_bids:
             return top + 1
-        after[:], split[:] = self._load(stored[0]), self._load(stored[0], "split")
-        return stored[0]
+        after[:], split[:] = self._load(stored_bids[0]), self._load(stored_bids[0], "split")
+        return stored_bids[0]
 
     def _root(self, lowest: I16, split: I16) -> int:
         """Best split of all types among the opening calls."""
@@ -362,7 +362,7 @@ NOWHERE = -(1 << 40)  # less than any total
 
 
 class Rows(Protocol):
-    """Knows ``W_b(X, S)`` for given ``b`` and ``X`` and all ``S``."""
+    """Source of ``W_b(X, S)`` for one ``b`` and ``X`` and all ``S``."""
 
     auction: RisingAuction
     payoff: I64  # [1 + B, 2n - 1]; may differ from the auction's by a constant
@@ -379,9 +379,9 @@ def best_plan(rows: Rows) -> dict[tuple[int, ...], I64]:
     """
     plan: dict[tuple[int, ...], I64] = {}
     full = (1 << rows.auction.types) - 1
-    waiting: list[tuple[tuple[int, ...], int, int]] = [((), full, full)]
-    while waiting:
-        history, mover, other = waiting.pop()
+    stack: list[tuple[tuple[int, ...], int, int]] = [((), full, full)]
+    while stack:
+        history, mover, other = stack.pop()
         lines = _options(rows, history, other)
         parts = split_set([line for _, line in lines], mover)
         calls = np.full(rows.auction.types, -1, np.int64)
@@ -390,7 +390,7 @@ def best_plan(rows: Rows) -> dict[tuple[int, ...], I64]:
                 if part >> x & 1:
                     calls[x] = call
             if part and (call != PASS or not history):
-                waiting.append(((*history, call), other, part))
+                stack.append(((*history, call), other, part))
         plan[history] = calls
     return plan
 
@@ -408,28 +408,28 @@ def pass_line(rows: Rows, bid: int, other: int) -> I64:
     """Total of passing over ``bid`` for every set ``[2**n]`` of the mover, the other's type in ``other``."""
     types = np.arange(rows.auction.types)
     partners = types[(other >> types & 1) == 1]
-    each = rows.payoff[bid][types[:, None] + partners].sum(axis=1)
+    totals = rows.payoff[bid][types[:, None] + partners].sum(axis=1)
     line = np.zeros(1, np.int64)
-    for total in each:
+    for total in totals:
         line = np.concatenate([line, line + total])
     return line
 
 
 def best_splits(lines: Sequence[I64], whole: int) -> list[I64]:
     """Totals ``[2**n]`` of the best split of every subset of ``whole`` among ``lines`` from each of them on."""
-    later = [lines[-1]]
+    totals = [lines[-1]]
     for line in lines[-2::-1]:
         out = np.full(len(line), NOWHERE)
-        fold_line(line, later[0], whole, out)
-        later.insert(0, out)
-    return later
+        fold_line(line, totals[0], whole, out)
+        totals.insert(0, out)
+    return totals
 
 
 def split_set(lines: list[I64], whole: int) -> list[int]:
     """The best partition of ``whole``, one part for each of ``lines`` ``[2**n]``; earlier parts as large as can be."""
-    later = best_splits(lines, whole)
+    totals = best_splits(lines, whole)
     parts = []
-    for line, best, rest in zip(lines, later, [*later[1:], None], strict=True):
+    for line, best, rest in zip(lines, totals, [*totals[1:], None], strict=True):
         if rest is None:
             parts.append(whole)
             break

@@ -1,4 +1,4 @@
-"""What the solvers do with a joint strategy ``[M, T]`` (``bidzoo.envs.signalling.compiled``): start, sharpen, sweep.
+"""Operations on a joint strategy ``[M, T]`` (``bidzoo.envs.signalling.compiled``): random start, purification, sweeps.
 
 Because all moves are public, the reach of a state ``(m, x, y)`` under a strategy is the product
 ``prior[x, y] * reach[0, m, x] * reach[1, m, y]`` of chance and each player's own part.

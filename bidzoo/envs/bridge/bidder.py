@@ -1,8 +1,8 @@
 """What a bidder counts before a call: points, lengths, honours, who called what, and how the hand fits each bid.
 
-``BIDDER1375`` holds the cards and the auction and, beside them, what rules of bidding are made of, so that a network
-need not find out what a point, a jump or a stopper is. Every number is one-hot: some 90 entries of a row are not 0, and
-a first layer that leaves out zeros is cheap.
+``BIDDER1375`` holds the cards and the auction and, beside them, the quantities that rules of bidding use, so that a
+network need not find out what a point, a jump or a stopper is. Every number is one-hot: some 90 entries of a row are
+not 0, and a first layer that leaves out zeros is cheap.
 
 No view says which bidding systems are played. ``SYSTEMS288`` does, each crossed with the first bid of its side.
 """
@@ -35,7 +35,7 @@ _PAIRS = tuple(combinations(range(4), 2))  # of suits
 _SIDES, _WHICH = ("ours", "theirs"), ("first", "last")
 _KINDS = ("new strain", "own strain again", "partner's strain", "opponents' strain")
 
-# A count above the last of its entries is at the last one, and below the first at the first.
+# A count above its last entry sets the last one, a count below its first entry the first one.
 _POINTS, _TOTAL, _RULE_LEAST, _RULE = 25, 27, 14, 29
 _LENGTH, _SUIT_POINTS, _CALLS_MADE, _FIT, _JUMP = 9, 10, 6, 8, 2
 
@@ -117,14 +117,14 @@ def field_groups(name: str) -> list[range]:
 def count_groups() -> list[range]:
     """Entries of ``BIDDER1375`` that are values of one number, lowest first, for all such numbers."""
     groups = [group for name, _ in COUNTS for group in field_groups(name)]
-    for at in range(BIDDER1375.start("bids"), BIDDER1375.size, _BID_SIZE):
-        groups += [range(at, at + _FIT + 1), range(at + _FIT_POINTS, at + _STOPPED)]
+    for start in range(BIDDER1375.start("bids"), BIDDER1375.size, _BID_SIZE):
+        groups += [range(start, start + _FIT + 1), range(start + _FIT_POINTS, start + _STOPPED)]
     return groups
 
 
 # ---- the row -----------------------------------------------------------------------------
 
-_AT = {field.name: BIDDER1375.start(field.name) for field in BIDDER1375.fields}
+_AT = {field.name: BIDDER1375.start(field.name) for field in BIDDER1375.fields}  # first entry of each field
 _PASSED_AT, _BID_AT, _DOUBLED_AT, _HAND_AT = _AT["passed"], _AT["bid"], _AT["doubled"], _AT["hand"]
 _FIRST_AT, _LAST_AT, _BEFORE_AT = _AT["first call"], _AT["last call"], _AT["call before"]
 _SIDE_AT, _OPENER_AT, _STANDING_AT, _BIDDER_AT = _AT["side's bid"], _AT["opener"], _AT["standing"], _AT["bidder"]
@@ -146,9 +146,9 @@ _JUMP_AT = _STOPPED + 1
 _KIND_AT = _JUMP_AT + _JUMP + 1
 _NEW, _OWN, _PARTNERS, _OPPONENTS = range(4)
 
-_SHAPE = np.full((HAND_SIZE + 1, HAND_SIZE + 1, HAND_SIZE + 1), -1, np.int64)  # place in SHAPES, by the three longest
-for _place, _lengths in enumerate(SHAPES):
-    _SHAPE[_lengths[:3]] = _place
+_SHAPE = np.full((HAND_SIZE + 1, HAND_SIZE + 1, HAND_SIZE + 1), -1, np.int64)  # index in SHAPES, by the three longest
+for _index, _lengths in enumerate(SHAPES):
+    _SHAPE[_lengths[:3]] = _index
 _FIRST_OF_PAIR, _SECOND_OF_PAIR = (np.array(suits, np.int64) for suits in zip(*_PAIRS, strict=True))
 _ACE, _KING, _QUEEN, _JACK, _TEN = (1 << 4 * rank for rank in (12, 11, 10, 9, 8))
 _TOPS, _HONOURS = _ACE | _KING | _QUEEN, _ACE | _KING | _QUEEN | _JACK | _TEN
@@ -180,7 +180,7 @@ def stopped_row(suit: int, length: int) -> bool:
 
 @row
 def _hand_row(hand: int, out: I8) -> None:
-    """What is counted of the hand alone."""
+    """The entries that depend on the hand alone."""
     cards_row(hand, _HAND_AT, out)
     points, aces, kings = points_row(hand), count_row(hand & _ACES), count_row(hand & _KINGS)
     long_cards = shortness = 0
@@ -218,24 +218,24 @@ def _hand_row(hand: int, out: I8) -> None:
 
 
 @row
-def _fit_row(hand: int, bid: int, jump: int, kind: int, at: int, out: I8) -> None:
-    """What is said of one bid of a player."""
+def _fit_row(hand: int, bid: int, jump: int, kind: int, offset: int, out: I8) -> None:
+    """The entries of one bid of a player, from ``offset`` on."""
     strain = bid % 5
     if strain < 4:
         suit = (hand >> strain) & SUIT_OF_CLUBS
         length = count_row(suit)
-        out[at + min(length, _FIT)] = 1
-        out[at + _FIT_POINTS + points_row(suit)] = 1
-        out[at + _STOPPED] = stopped_row(suit, length)
-    out[at + _JUMP_AT + min(jump, _JUMP)] = 1
-    out[at + _KIND_AT + kind] = 1
+        out[offset + min(length, _FIT)] = 1
+        out[offset + _FIT_POINTS + points_row(suit)] = 1
+        out[offset + _STOPPED] = stopped_row(suit, length)
+    out[offset + _JUMP_AT + min(jump, _JUMP)] = 1
+    out[offset + _KIND_AT + kind] = 1
 
 
 @row
 def _bids_row(record: State, hand: int, seat: int, out: I8) -> None:
-    """The bids, and what each was when it was made."""
+    """The entries of all bids, each seen as it stood when it was made."""
     first = int(record.dealer) - seat
-    standing, named = -1, 0  # named: strains that each player has bid, 5 bits each
+    standing, strains = -1, 0  # strains: those that each player has bid, 5 bits each
     last = np.full((4, 3), -1, np.int64)  # of each player: bid, jump, kind
     ours = theirs = -1
     for t in range(int(record.length)):
@@ -251,11 +251,11 @@ def _bids_row(record: State, hand: int, seat: int, out: I8) -> None:
         cheapest = strain if standing < 0 else standing + 1 + (strain - standing - 1) % 5
         if standing < 0:
             out[_OPENER_AT + who] = 1
-        if (named >> (5 * who + strain)) & 1:
+        if (strains >> (5 * who + strain)) & 1:
             kind = _OWN
-        elif (named >> (5 * (who ^ 2) + strain)) & 1:
+        elif (strains >> (5 * (who ^ 2) + strain)) & 1:
             kind = _PARTNERS
-        elif ((named >> (5 * (who ^ 1) + strain)) | (named >> (5 * (who ^ 3) + strain))) & 1:
+        elif ((strains >> (5 * (who ^ 1) + strain)) | (strains >> (5 * (who ^ 3) + strain))) & 1:
             kind = _OPPONENTS
         else:
             kind = _NEW
@@ -267,14 +267,14 @@ def _bids_row(record: State, hand: int, seat: int, out: I8) -> None:
             theirs = bid
         elif not who & 1 and ours < 0:
             ours = bid
-        named |= 1 << (5 * who + strain)
+        strains |= 1 << (5 * who + strain)
         standing = bid
         out[_BID_AT + 4 * bid + who] = 1
         out[_STRAINS_AT + 5 * who + strain] = 1
     for who in range(4):
         if last[who, 0] >= 0:
-            at = _BIDS_AT + (2 * who + 1) * _BID_SIZE
-            _fit_row(hand, last[who, 0], last[who, 1], last[who, 2], at, out)
+            offset = _BIDS_AT + (2 * who + 1) * _BID_SIZE
+            _fit_row(hand, last[who, 0], last[who, 1], last[who, 2], offset, out)
     out[_SIDE_AT + ours + 1] = 1
     out[_SIDE_AT + _SIDE_SIZE + theirs + 1] = 1
 
@@ -290,10 +290,10 @@ def bidder_row(record: State, hand: int, seat: int, out: I8) -> None:
     for t in range(min(length, 4)):
         who = (int(record.dealer) + t - seat) & 3
         out[_FIRST_AT + NUM_CALLS * who + int(record.calls[t])] = 1
-        made = (length - 1 - t) // 4  # calls of this player after the first
-        out[_LAST_AT + NUM_CALLS * who + int(record.calls[t + 4 * made])] = 1
-        if made > 0:
-            out[_BEFORE_AT + NUM_CALLS * who + int(record.calls[t + 4 * made - 4])] = 1
+        later = (length - 1 - t) // 4  # calls of this player after the first
+        out[_LAST_AT + NUM_CALLS * who + int(record.calls[t + 4 * later])] = 1
+        if later > 0:
+            out[_BEFORE_AT + NUM_CALLS * who + int(record.calls[t + 4 * later - 4])] = 1
     if record.bid >= 0:
         out[_STANDING_AT + int(record.bid)] = 1
         out[_BIDDER_AT + ((int(record.bidder) - seat) & 3)] = 1
@@ -309,6 +309,6 @@ def bidder1375(vector: NDArray[Any]) -> str:
     lines = [f"my hand: {hand_symbols(gather(parts['hand']))}"]
     for field in BIDDER1375.fields:
         if field.name != "hand" and parts[field.name].any():
-            told = [field.labels[entry] for entry in np.flatnonzero(parts[field.name])]
-            lines.append(f"{field.name}: {', '.join(told)}")
+            labels = [field.labels[entry] for entry in np.flatnonzero(parts[field.name])]
+            lines.append(f"{field.name}: {', '.join(labels)}")
     return "\n".join(lines)

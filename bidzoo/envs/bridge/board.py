@@ -1,6 +1,6 @@
 """One board as files of played bridge hold it: the deal, and as much of auction, play and result as is known.
 
-``pbn`` and ``lin`` read and write lists of these; what both check stands here.
+``pbn`` and ``lin`` read and write lists of these; the checks that both make are here.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Board:
-    """What a file tells of one board; ``None`` and empty mean that it does not say."""
+    """The contents of a file on one board; ``None`` and empty mean that it does not say."""
 
     number: int | None = None
     dealer: int | None = None  # seat
@@ -164,16 +164,16 @@ class BoardReplay:
 
     @property
     def declarer(self) -> int | None:
-        """Its declarer once the auction is over, if anybody bid."""
+        """The declarer once the auction is over, if anybody bid."""
         return None if self.state["declarer"] < 0 else int(self.state["declarer"])
 
     def call(self, call: int) -> None:
-        """One more call."""
+        """Make one more call."""
         auction.legal_row(self.state, self._legal_calls)
         if not self._legal_calls[call]:
-            after = " ".join(call_text(int(c)) for c in self.state["calls"][: self.state["length"]]) or "nothing"
+            calls = " ".join(call_text(int(c)) for c in self.state["calls"][: self.state["length"]]) or "nothing"
             expected = "nothing, the auction is over" if self.bid_over else self._expected_call()
-            raise ValueError(f"{call_text(call)} is not legal after {after}, expected {expected}")
+            raise ValueError(f"{call_text(call)} is not legal after {calls}, expected {expected}")
         auction.call_row(self.state, call)
 
     def _expected_call(self) -> str:
@@ -188,13 +188,13 @@ class BoardReplay:
         self.state["bid"], self.state["stake"], self.state["declarer"] = bid, stake, declarer
 
     def start_play(self) -> None:
-        """Ready for the opening lead."""
+        """Make the table ready for the opening lead."""
         if self.state["bid"] < 0 or self.state["declarer"] < 0:
             raise ValueError("cards are played, expected a contract and its declarer first")
         play.lead_row(self.state)
 
     def card(self, card: int) -> None:
-        """One more card, by whoever is to play."""
+        """Play one more card, from the hand whose turn it is."""
         seat = int(self.state["hand_to_play"])
         play.legal_cards_row(self.state, self._legal_cards)
         if not self._legal_cards[card]:
@@ -204,7 +204,7 @@ class BoardReplay:
 
     @property
     def possible_results(self) -> range:
-        """Declarer's tricks as the tricks played so far allow."""
+        """The numbers of tricks that declarer can end with, given the tricks played so far."""
         won, played = int(self.state["won"][self.state["declarer"] % 2]), int(self.state["plays"]) // 4
         return range(won, won + MOST_TRICKS - played + 1)
 

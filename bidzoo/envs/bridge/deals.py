@@ -43,7 +43,7 @@ SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 DATA = Path(__file__).parents[2] / "data"
 
 UNKNOWN = -1  # tricks
-_CARDS, _CHOICE = 0xDEA1, 0xB71D6E  # streams of ``key_row``: the cards of a random deal; which deal a board is
+_CARDS, _CHOICE = 0xDEA1, 0xB71D6E  # streams of ``key_row``: the cards of a random deal; the choice of a board's deal
 
 NUM_RELABELLINGS, NUM_ROTATIONS = 24, 4
 RELABELLINGS = np.array(list(permutations(range(4))), np.int64)  # [24, 4]  what suit C D H S becomes
@@ -87,7 +87,7 @@ class DealSet(NamedTuple):
 
     @property
     def solved(self) -> int:
-        """Deals whose tricks are all known."""
+        """The number of deals whose tricks are all known."""
         return int((self.tricks != UNKNOWN).all(1).sum())
 
     def checksum(self) -> str:
@@ -112,16 +112,16 @@ def check(hands: I64, tricks: I8, source: str) -> None:
     if tricks.shape != (len(hands), 20):
         raise ValueError(f"{source}: tricks has shape {tricks.shape}, expected [{len(hands)}, 20]")
     cards = np.unpackbits(np.ascontiguousarray(hands, "<i8").view(np.uint8).reshape(-1, 4, 8), axis=2).sum(2)
-    sound = (cards == HAND_SIZE).all(1) & (np.bitwise_or.reduce(hands, axis=1) == FULL_DECK)
-    for deal in np.flatnonzero(~sound)[:1]:
+    valid = (cards == HAND_SIZE).all(1) & (np.bitwise_or.reduce(hands, axis=1) == FULL_DECK)
+    for deal in np.flatnonzero(~valid)[:1]:
         try:
             check_deal(hands[deal])
         except ValueError as error:
             raise ValueError(f"{source}: hands: deal {deal}: {error}") from error
     for deal, cell in np.argwhere((tricks < UNKNOWN) | (tricks > HAND_SIZE))[:1]:
-        where = f"declarer {SEATS[cell // 5]} in {STRAINS[cell % 5]}"
+        contract = f"declarer {SEATS[cell // 5]} in {STRAINS[cell % 5]}"
         raise ValueError(
-            f"{source}: tricks: deal {deal}: {where} takes {tricks[deal, cell]} tricks, "
+            f"{source}: tricks: deal {deal}: {contract} takes {tricks[deal, cell]} tricks, "
             f"expected 0 ... {HAND_SIZE}, or {UNKNOWN} for unknown"
         )
 
@@ -206,17 +206,17 @@ def dealt(boards: Sequence[Board], source: str) -> list[tuple[int, Board, Hands]
     Raises:
         ValueError: there are none.
     """
-    found = [(place, board, board.hands) for place, board in enumerate(boards, 1) if board.hands and board.complete]
-    out = [str(board.number or place) for place, board in enumerate(boards, 1) if not board.complete]
+    entries = [(place, board, board.hands) for place, board in enumerate(boards, 1) if board.hands and board.complete]
+    missing = [str(board.number or place) for place, board in enumerate(boards, 1) if not board.complete]
     if not boards:
         raise ValueError(f"{source}: no boards, expected at least one")
-    if out:
-        said = f"{source}: {len(out):,} board{'s' * (len(out) > 1)} left out, hands are missing: "
-        said += ", ".join(out[:_MOST_NAMED]) + ", ..." * (len(out) > _MOST_NAMED)
-        if not found:
-            raise ValueError(f"{said}; expected all four of at least one board")
-        warnings.warn(said, stacklevel=3)
-    return found
+    if missing:
+        message = f"{source}: {len(missing):,} board{'s' * (len(missing) > 1)} left out, hands are missing: "
+        message += ", ".join(missing[:_MOST_NAMED]) + ", ..." * (len(missing) > _MOST_NAMED)
+        if not entries:
+            raise ValueError(f"{message}; expected all four of at least one board")
+        warnings.warn(message, stacklevel=3)
+    return entries
 
 
 def deals_of(boards: Sequence[Board], source: str) -> DealSet:
@@ -228,18 +228,18 @@ def deals_of(boards: Sequence[Board], source: str) -> DealSet:
     tricks: dict[tuple[int, ...], I64] = {}
     for place, board, hands in dealt(boards, source):
         name = f"{source}: board {board.number or place}"
-        said = np.array(board.tricks or [UNKNOWN] * 20)
-        before = tricks.setdefault(hands, np.full(20, UNKNOWN))
-        if ((said != before) & (said != UNKNOWN) & (before != UNKNOWN)).any():
-            raise ValueError(f"{name}: double-dummy table: {said.tolist()}, expected {before.tolist()} as given before")
-        tricks[hands] = np.where(said == UNKNOWN, before, said)
+        new = np.array(board.tricks or [UNKNOWN] * 20)
+        old = tricks.setdefault(hands, np.full(20, UNKNOWN))
+        if ((new != old) & (new != UNKNOWN) & (old != UNKNOWN)).any():
+            raise ValueError(f"{name}: double-dummy table: {new.tolist()}, expected {old.tolist()} as given before")
+        tricks[hands] = np.where(new == UNKNOWN, old, new)
     return DealSet.of(np.array(list(tricks)), np.array(list(tricks.values()), np.int8), source)
 
 
 def alike(hands: I64) -> I64:
-    """For each of the deals ``[n, 4]`` the place of the first one of the same cards."""
-    _, first, which = np.unique(hands, axis=0, return_index=True, return_inverse=True)
-    return np.asarray(first[which.reshape(-1)], np.int64)
+    """For each of the deals ``[n, 4]`` the index of the first one of the same cards."""
+    _, first, inverse = np.unique(hands, axis=0, return_index=True, return_inverse=True)
+    return np.asarray(first[inverse.reshape(-1)], np.int64)
 
 
 class Summary(NamedTuple):
@@ -308,7 +308,7 @@ def augment_row(hands: I64, tricks: I8, relabelling: int, rotation: int, hands_o
 
     Args:
         hands, hands_out: ``[4]`` card bits.
-        tricks, tricks_out: ``[20]``; -1 moves along.
+        tricks, tricks_out: ``[20]``; -1 stays -1.
         relabelling: 0 ... 23; 0 leaves the suits alone.
         rotation: 0 ... 3; 0 leaves the seats alone.
     """
@@ -362,7 +362,7 @@ class Source(NamedTuple):
 
     @classmethod
     def of(cls, deals: DealSet) -> "Source":
-        """``deals``, dealers and vulnerabilities by the cycle."""
+        """``deals`` with dealers and vulnerabilities by the cycle."""
         return cls(*deals, np.empty(0, np.int8), np.empty(0, np.int8))
 
     @classmethod
@@ -375,8 +375,8 @@ class Source(NamedTuple):
         boards = read_boards(path)
         deals = deals_of(boards, str(path))
         boards = [board for board in boards if board.complete]
-        place = {tuple(hands): deal for deal, hands in enumerate(deals.hands.tolist())}
-        rows = [place[board.hands] for board in boards if board.hands]
+        numbers = {tuple(hands): deal for deal, hands in enumerate(deals.hands.tolist())}
+        rows = [numbers[board.hands] for board in boards if board.hands]
         return cls(
             *DealSet.of(deals.hands[rows], deals.tricks[rows], str(path)),
             np.array([-1 if board.dealer is None else board.dealer for board in boards], np.int8),
@@ -386,7 +386,7 @@ class Source(NamedTuple):
 
 @row
 def deal_number_row(board: int, seed: int, source: Source) -> int:
-    """Which deal of ``source``, one at least, ``(seed, board)`` is dealt from."""
+    """The number of the deal of ``source`` (one at least) that ``(seed, board)`` is dealt from."""
     n = len(source.hands)
     return below_row(key_row(seed, board, _CHOICE), n) if source.shuffle else board % n
 

@@ -35,20 +35,20 @@ def known_row(view: State, hands: I64) -> None:
 def voids_row(view: State, hands: I64) -> bool:
     """Suits each seat has shown out of, as bits into ``hands`` ``[4]``; True if a seat with hidden cards has any."""
     hands[:] = 0
-    found = False
+    any_void = False
     dummy = (view.declarer + 2) % 4
     for t in range(view.plays):
         led, suit = int(view.played[t - t % 4]) % 4, int(view.played[t]) % 4
         seat = int(view.players[t])
         if suit != led:
             hands[seat] |= 1 << led
-            found = found or (seat != view.seat and seat != dummy)
-    return found
+            any_void = any_void or (seat != view.seat and seat != dummy)
+    return any_void
 
 
 @row
 def share_row(cards: int, need: I64, hands: I64, key: np.uint64) -> np.uint64:
-    """Deal ``cards`` at random, ``need`` ``[4]`` to each seat (used up), onto ``hands`` ``[4]``; the next key."""
+    """Deal ``cards`` at random, ``need`` ``[4]`` a seat (used up), onto ``hands`` ``[4]``; return the next key."""
     left = need[0] + need[1] + need[2] + need[3]
     while cards:
         rest = cards & (cards - 1)
@@ -96,7 +96,7 @@ def split_row(suit: int, size: int, voids: I64, seats: I64, left: I64, ways: F64
     most_a = 0 if (voids[first] >> suit) & 1 else size
     most_b = 0 if (voids[second] >> suit) & 1 else size
     no_c = (voids[third] >> suit) & 1
-    aim = unit_row(key) * ways[suit, left[first], left[second]]
+    target = unit_row(key) * ways[suit, left[first], left[second]]
     for a in range(min(left[first], most_a) + 1):
         for b in range(min(left[second], most_b, size - a) + 1):
             if a + b < size and no_c:
@@ -104,14 +104,14 @@ def split_row(suit: int, size: int, voids: I64, seats: I64, left: I64, ways: F64
             weight = _CHOOSE[size, a] * _CHOOSE[size - a, b] * ways[suit + 1, left[first] - a, left[second] - b]
             if weight > 0:
                 take[first], take[second], take[third] = a, b, size - a - b  # the last one stands if rounding runs out
-                aim -= weight
-                if aim < 0:
+                target -= weight
+                if target < 0:
                     return
 
 
 @row
 def share_with_voids_row(hidden: int, viewer: int, need: I64, voids: I64, hands: I64, key: np.uint64) -> np.uint64:
-    """``share_row`` of the ``hidden`` cards to the seats beside ``viewer``, none to a seat void in its suit."""
+    """``share_row`` of the ``hidden`` cards to the seats other than ``viewer``, none to a seat void in its suit."""
     seats, sizes, take = np.empty(3, np.int64), np.empty(4, np.int64), np.zeros(4, np.int64)
     for k in range(3):
         seats[k] = (viewer + 1 + k) % 4
@@ -130,7 +130,7 @@ def share_with_voids_row(hidden: int, viewer: int, need: I64, voids: I64, hands:
 
 @row
 def determinize_row(view: State, key: np.uint64, out: State) -> np.uint64:
-    """A random table that fits ``view``, drawn from ``key``; the next key.
+    """Draw a random table that fits ``view`` from ``key``; return the next key.
 
     The double-dummy table is unknown (-1), and at the second table of a duplicate pair the first result counts as 0.
     """
@@ -155,6 +155,6 @@ def determinize_row(view: State, key: np.uint64, out: State) -> np.uint64:
 
 @batched
 def determinize(start: int, stop: int, views: States, keys: U64, out: States) -> None:
-    """``determinize_row`` of every view; ``keys`` ``[B]`` move on."""
+    """``determinize_row`` of every view; ``keys`` ``[B]`` are advanced."""
     for b in range(start, stop):
         keys[b] = determinize_row(views[b], keys[b], out[b])

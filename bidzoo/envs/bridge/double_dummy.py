@@ -1,4 +1,4 @@
-"""Double-dummy results by endplay's solver (Bo Haglund's DDS): of deals, contracts and cards; kept in files.
+"""Double-dummy results by endplay's solver (Bo Haglund's DDS) for deals, contracts and cards; kept in files.
 
 DDS keeps global state: calls take turns under a lock, and its own threads are switched off. What solves many deals
 runs several processes instead; its results never depend on their number. The order of suits in DDS is S H D C, and
@@ -35,15 +35,15 @@ from bidzoo.envs.bridge.deals import (
 
 DEALS_A_CALL, BOARDS_A_CALL = 40, 200  # DDS's own limits
 _MOST_TRICKS, _SEARCH = -1, 1  # SolveBoard's target and mode: exact tricks, always searched
-_BEST_CARD, _ALL_CARDS = 1, 3  # its solutions
+_BEST_CARD, _ALL_CARDS = 1, 3  # its ``solutions``
 STRAIN = np.array([3, 2, 1, 0, 4])  # DDS strain of C D H S NT, and back
 
-one_call = threading.Lock()
+dds_lock = threading.Lock()
 
 
 def solver() -> ModuleType:
     """endplay's bindings, imported on first use (they bring matplotlib), with one thread."""
-    with one_call:  # two threads that set it up at once end the process
+    with dds_lock:  # two threads that set it up at once end the process
         return _solver()
 
 
@@ -64,8 +64,8 @@ def holdings(hands: I64) -> NDArray[np.uint32]:
     """Cards of each seat by suit S H D C as DDS has them: ``[n, 4, 4]``."""
     ranks = np.arange(13)
     suits = np.arange(3, -1, -1)[:, None]
-    held = hands[:, :, None, None] >> (4 * ranks + suits) & 1
-    return (held << ranks + 2).sum(3).astype(np.uint32)
+    bits = hands[:, :, None, None] >> (4 * ranks + suits) & 1
+    return (bits << ranks + 2).sum(3).astype(np.uint32)
 
 
 # ---- in this process ---------------------------------------------------------------------
@@ -80,15 +80,15 @@ def dd_tricks(hands: I64) -> I8:
         deals, results = dds.ddTableDeals(), dds.ddTablesRes()
         deals.noOfTables = len(part)
         np.frombuffer(deals.ddTableDeal, np.uint32).reshape(-1, 4, 4)[: len(part)] = holdings(part)
-        with one_call:
+        with dds_lock:
             dds.CalcAllTables(deals, -1, [0] * 5, results, dds.allParResults())  # -1: no par, 0: leave no strain out
-        found = np.frombuffer(results.results, np.int32).reshape(-1, 5, 4)[: len(part)]  # strain S H D C NT, declarer
-        out[start : start + len(part)] = found[:, STRAIN].transpose(0, 2, 1).reshape(-1, 20)
+        tricks = np.frombuffer(results.results, np.int32).reshape(-1, 5, 4)[: len(part)]  # strain S H D C NT, declarer
+        out[start : start + len(part)] = tricks[:, STRAIN].transpose(0, 2, 1).reshape(-1, 20)
     return out
 
 
 @lru_cache(maxsize=4096)
-def _remembered(hands: tuple[int, ...]) -> I8:
+def _cached_tricks(hands: tuple[int, ...]) -> I8:
     tricks: I8 = dd_tricks(np.array([hands], np.int64))[0]
     tricks.flags.writeable = False
     return tricks
@@ -96,17 +96,17 @@ def _remembered(hands: tuple[int, ...]) -> I8:
 
 def dd_tricks_of(hands: I64) -> I8:
     """Double-dummy tricks ``[20]`` of one deal ``[4]``, read-only; about 0.2 s the first time, then remembered."""
-    return _remembered(tuple(map(int, hands)))
+    return _cached_tricks(tuple(map(int, hands)))
 
 
 @lru_cache(maxsize=4096)
-def _contract_remembered(hands: tuple[int, ...], declarer: int, strain: int) -> int:
+def _cached_contract(hands: tuple[int, ...], declarer: int, strain: int) -> int:
     return int(dd_contracts(np.array([hands], np.int64), np.array([declarer]), np.array([strain]))[0])
 
 
 def dd_contract_of(hands: I64, declarer: int, strain: int) -> int:
     """Double-dummy tricks of one contract on one deal ``[4]``; about 0.02 s the first time, then remembered."""
-    return _contract_remembered(tuple(map(int, hands)), declarer, strain)
+    return _cached_contract(tuple(map(int, hands)), declarer, strain)
 
 
 def dd_contracts(hands: I64, declarer: I64, strain: I64) -> I8:
@@ -150,7 +150,7 @@ def _solve_boards(hands: I64, trump: I64, leader: I64, trick: I64, solutions: in
         deals = np.frombuffer(boards.deals, np.uint32).reshape(-1, 24)[:n]
         deals[:, 0], deals[:, 1], deals[:, 2:8] = trump[part], leader[part], trick[part]
         deals[:, 8:] = holdings(hands[part]).reshape(n, 16)
-        with one_call:
+        with dds_lock:
             dds.SolveAllBoardsBin(boards, solved)
         yield from (solved.solvedBoard[i] for i in range(n))
 
@@ -173,14 +173,14 @@ class TrickCache(Closing):
         self._merge(owner, unpack_tricks(numbers))
 
     def __len__(self) -> int:
-        """Deals of which anything is known."""
+        """The number of deals with any known result."""
         return len(self._tricks)
 
     def lookup(self, hands: I64) -> I8:
-        """What is known of deals ``[n, 4]``: tricks ``[n, 20]``, -1 where nothing is."""
-        nothing = np.full(20, UNKNOWN, np.int8)
-        known = [self._tricks.get(deal.tobytes(), nothing) for deal in pack_hands(hands)]
-        return np.array(known, np.int8).reshape(-1, 20)
+        """Tricks ``[n, 20]`` of deals ``[n, 4]``, -1 where unknown."""
+        unknown = np.full(20, UNKNOWN, np.int8)
+        tricks = [self._tricks.get(deal.tobytes(), unknown) for deal in pack_hands(hands)]
+        return np.array(tricks, np.int8).reshape(-1, 20)
 
     def add(self, hands: I64, tricks: I8) -> None:
         """Remember tricks ``[n, 20]`` (-1: nothing new) of deals ``[n, 4]``, here and in the file."""
@@ -193,8 +193,8 @@ class TrickCache(Closing):
 
     def _merge(self, owner: U8, tricks: I8) -> None:
         for deal, new in zip(owner, tricks, strict=True):
-            before = self._tricks.get(deal.tobytes(), new)
-            self._tricks[deal.tobytes()] = np.where(new == UNKNOWN, before, new)
+            old = self._tricks.get(deal.tobytes(), new)
+            self._tricks[deal.tobytes()] = np.where(new == UNKNOWN, old, new)
 
 
 # ---- many deals, in several processes ----------------------------------------------------
@@ -234,7 +234,7 @@ def solve_contracts(
         declarer: ``[n]`` seats; -1 for a passed-out deal, which needs no solving and has -1 tricks.
         strain: ``[n]`` C D H S NT = 0 ... 4; any number where declarer is -1.
         workers: processes.
-        cache: consulted first, and told what was found.
+        cache: asked first; new results are added to it.
         backend: where the processes are, see ``bidzoo.core.jobs``.
 
     Raises:
@@ -281,11 +281,11 @@ def generate(
     names seed and format but not the number of deals: a later call may ask for fewer, or more.
 
     Args:
-        report: told how many deals are done, first at the start and then after every few.
+        report: called with the number of deals done, at the start and then after every few.
         backend: where the workers are, see ``bidzoo.core.jobs``.
 
     Raises:
-        ValueError: ``out`` or its journal holds something else, or another process is at it.
+        ValueError: ``out`` or its journal holds something else, or another process is writing it.
     """
     out = Path(out)
     if deals < 1:
@@ -316,11 +316,11 @@ def generate(
 
 def _finished(out: Path, provenance: dict[str, Any]) -> DealSet:
     """The deals of ``out`` if this very call made it before."""
-    hands, tricks, other = read_deals(out)
-    if {name: other.get(name) for name in provenance} != provenance:
-        raise ValueError(f"{out}: exists and holds other deals ({other}), expected no file or {provenance}")
+    hands, tricks, stored = read_deals(out)
+    if {name: stored.get(name) for name in provenance} != provenance:
+        raise ValueError(f"{out}: exists and holds other deals ({stored}), expected no file or {provenance}")
     journal = out.with_name(out.name + ".journal")
-    lock = Lock(journal)  # and with it goes what a killed run left of its own
+    lock = Lock(journal)  # a killed run may have left this journal
     journal.unlink(missing_ok=True)
     lock.release()
     return DealSet.of(hands, tricks, str(out))

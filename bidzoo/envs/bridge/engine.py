@@ -122,7 +122,7 @@ def show_row(state: State, code: int, player: I8, observation: I8, mask: I8) -> 
 
 @row
 def take_row(state: State, action: int, rules: Rules, reward: F32) -> bool:
-    """Take a legal action, none if it is -1 or all is over; whether it ended the episode, whose rewards are ``[4]``."""
+    """Take a legal action, none if it is -1 or all is over; return whether it ended the episode; rewards ``[4]``."""
     reward[:] = 0
     if action < 0 or state.phase == OVER:
         return False
@@ -155,7 +155,7 @@ def begin(
             show_row(states[b], rules.code, out.player[b : b + 1], out.observation[b], out.mask[b])
 
 
-_TOGETHER = 64  # tables that take their actions before the first of them is shown: the processor guesses better
+_BLOCK = 64  # tables that take their actions before the first of them is shown: branches are predicted better
 
 
 @batched
@@ -171,8 +171,8 @@ def step(
     out: Buffers,
 ) -> None:
     """``take_row`` at every table, and what follows; a finished one is dealt ``board + stride`` if that is positive."""
-    for first in range(start, stop, _TOGETHER):
-        last = min(first + _TOGETHER, stop)
+    for first in range(start, stop, _BLOCK):
+        last = min(first + _BLOCK, stop)
         for b in range(first, last):
             state = states[b]
             out.over[b] = take_row(state, actions[b], rules, out.reward[b])

@@ -36,23 +36,23 @@ CARDS = tuple(card_text(card) for card in range(NUM_CARDS))
 KINDS = ("bid", "doubled", "redoubled")
 
 
-def _holding(name: str, whose: str) -> Field:
-    return Field.of(name, f"cards {whose}, `4 * rank + suit`, 2C first", CARDS)
+def _holding(name: str, meaning: str) -> Field:
+    return Field.of(name, f"cards {meaning}, `4 * rank + suit`, 2C first", CARDS)
 
 
-def _calls(who: Sequence[str]) -> tuple[Field, Field]:
+def _calls(names: Sequence[str]) -> tuple[Field, Field]:
     meaning = "for each bid 12 entries: who bid it (4), doubled it (4), redoubled it (4)"
     return (
-        Field.of("passed", "who passed before the first bid", who),
-        Field.of("bids", meaning, BIDS, KINDS, [f"by {name}" for name in who]),
+        Field.of("passed", "who passed before the first bid", names),
+        Field.of("bids", meaning, BIDS, KINDS, [f"by {name}" for name in names]),
     )
 
 
-def _tricks(who: Sequence[str]) -> tuple[Field, Field]:
-    on_table = [f"{card} by {name}" for name, card in product(who, CARDS)]
+def _tricks(names: Sequence[str]) -> tuple[Field, Field]:
+    labels = [f"{card} by {name}" for name, card in product(names, CARDS)]
     return (
-        Field.of("trick", "cards of the current trick, 52 for each seat", on_table),
-        Field.of("last trick", "cards of the trick before", on_table),
+        Field.of("trick", "cards of the current trick, 52 for each seat", labels),
+        Field.of("last trick", "cards of the trick before", labels),
     )
 
 
@@ -159,13 +159,13 @@ DUPLICATE_STATE = (
 
 
 def state_layout(play: bool, double_dummy: bool, duplicate: bool) -> Layout:
-    """The global state of a game in which cards are played, double-dummy tables count, deals are played twice."""
+    """The global state; flags: cards are played, double-dummy tables count, each deal is played twice."""
     parts = ((True, DEAL_STATE), (play, PLAY_STATE), (double_dummy, TRICKS_STATE), (duplicate, DUPLICATE_STATE))
-    return Layout(tuple(field for there, fields in parts if there for field in fields))
+    return Layout(tuple(field for included, fields in parts if included for field in fields))
 
 
 # ---- observations as text ----------------------------------------------------------------
-# Every call but the passes after the last bid is in the auction entries, so the auction is told back in order.
+# Every call but the passes after the last bid is in the auction entries, so the auction can be read back in order.
 
 Vector = NDArray[Any]
 _PASSED_OUT = [(who, "P") for who in range(4)]
@@ -176,44 +176,44 @@ def _read_hand(entries: Vector) -> str:
 
 
 def _vulnerable(first: bool, second: bool, sides: Sequence[str] = ("we", "they")) -> str:
-    named = [side for side, on in zip(sides, (first, second), strict=True) if on]
-    return f"vulnerable: {' and '.join(named) or 'nobody'}"
+    names = [side for side, on in zip(sides, (first, second), strict=True) if on]
+    return f"vulnerable: {' and '.join(names) or 'nobody'}"
 
 
 def _read_calls(passed: Vector, bids: Vector) -> list[tuple[int, str]]:
     """Calls in order as (who, text) of ``passed`` ``[4]`` and ``bids`` ``[35, 3, 4]``, without trailing passes."""
-    marked = [
+    entries = [
         (int(np.argmax(bids[bid, kind])), (BIDS[bid], "X", "XX")[kind])
         for bid in range(len(BIDS))
         for kind in range(3)
         if bids[bid, kind].any()
     ]
     count = int(passed.sum())
-    if marked:
-        start = marked[0][0] - count
+    if entries:
+        start = entries[0][0] - count
     else:  # the passes are consecutive: they start after a seat that has not passed
         start = next((who for who in range(4) if passed[who] and not passed[who - 1]), 0)
     calls = [((start + i) % 4, "P") for i in range(count)]
-    for who, text in marked:
+    for who, text in entries:
         while calls and (calls[-1][0] + 1) % 4 != who:
             calls.append(((calls[-1][0] + 1) % 4, "P"))
         calls.append((who, text))
     return calls
 
 
-def _told(passed: Vector, bids: Vector, names: Sequence[str]) -> str:
+def _auction_text(passed: Vector, bids: Vector, names: Sequence[str]) -> str:
     calls = _read_calls(passed, bids)
     if calls == _PASSED_OUT:
         return "auction: all four passed"
-    told = ", ".join(f"{names[who]} {text}" for who, text in calls) or "nobody has called"
-    return f"auction: {told}{' (passes after the last of these are not shown)' if bids.any() else ''}"
+    words = ", ".join(f"{names[who]} {text}" for who, text in calls) or "nobody has called"
+    return f"auction: {words}{' (passes after the last of these are not shown)' if bids.any() else ''}"
 
 
 def _auction(parts: dict[str, Vector], bids: Vector) -> list[str]:
     vulnerable = parts["vulnerable"]
     return [
         _vulnerable(bool(vulnerable[1]), bool(vulnerable[3])),
-        _told(parts["passed"], bids, WHO),
+        _auction_text(parts["passed"], bids, WHO),
         f"my hand: {_read_hand(parts['hand'])}",
     ]
 
@@ -262,8 +262,8 @@ def jps267(vector: Vector) -> str:
 
 def _trick(name: str, entries: Vector, names: Sequence[str] = WHO) -> str:
     cards = entries.reshape(4, -1)
-    shown = [f"{names[who]} {card_symbol(int(card))}" for who in range(4) for card in np.flatnonzero(cards[who])]
-    return f"{name}: {', '.join(shown) or 'no card'}"
+    texts = [f"{names[who]} {card_symbol(int(card))}" for who in range(4) for card in np.flatnonzero(cards[who])]
+    return f"{name}: {', '.join(texts) or 'no card'}"
 
 
 def _read_tricks(entries: Vector) -> int:
@@ -306,7 +306,7 @@ def explain_state(layout: Layout, vector: Vector) -> str:
         f"{SEATS[int(np.argmax(parts['dealer']))]} dealt; "
         + (f"{SEATS[int(np.argmax(turn))]} to act" if turn.any() else "the board is over"),
         _vulnerable(bool(vulnerable[1]), bool(vulnerable[3]), SIDES),
-        _told(parts["passed"], parts["bids"].reshape(len(BIDS), 3, 4), SEATS),
+        _auction_text(parts["passed"], parts["bids"].reshape(len(BIDS), 3, 4), SEATS),
         *(f"{seat}: {_read_hand(parts[seat])}" for seat in SEATS),
     ]
     if "gone" in parts:
@@ -320,9 +320,9 @@ def explain_state(layout: Layout, vector: Vector) -> str:
 
 def _cards_played(parts: dict[str, Vector]) -> list[str]:
     won = parts["won"].reshape(2, -1).argmax(axis=1)
-    following = parts["next card"]
+    next_card = parts["next card"]
     return [
-        f"next card: {SEATS[int(np.argmax(following))] if following.any() else 'none'}",
+        f"next card: {SEATS[int(np.argmax(next_card))] if next_card.any() else 'none'}",
         f"played: {_read_hand(parts['gone'])}",
         _trick("this trick", parts["trick"], SEATS),
         _trick("trick before", parts["last trick"], SEATS),

@@ -51,7 +51,7 @@ _DEALS = f"{', '.join(SPLITS)}, a .npz, .pbn or .lin file, or a DealSet"
 
 
 def read_vulnerability(value: Any) -> int:
-    """Place in ``VULNERABILITIES`` of such a word, or of another for it; ValueError names the choices."""
+    """Index in ``VULNERABILITIES`` of such a word or a synonym; ValueError names the choices."""
     name = SYNONYMS.get(str(value).lower(), str(value).lower())
     if name not in VULNERABILITIES:
         raise ValueError(f"not a vulnerability: {value!r}; {choose_from(value, VULNERABILITIES)}")
@@ -64,12 +64,12 @@ def _read_tricks(value: Any) -> I8:
         raise ValueError(f"{value!r} is not 20 integers (declarer N E S W by strain C D H S NT)")
     tricks = tricks.reshape(20)
     for cell in np.flatnonzero((tricks < 0) | (tricks > HAND_SIZE))[:1]:
-        where = f"{SEATS[cell // 5]} in {STRAINS[cell % 5]}"
-        raise ValueError(f"{where} takes {tricks[cell]} tricks (expected 0 ... {HAND_SIZE})")
+        contract = f"{SEATS[cell // 5]} in {STRAINS[cell % 5]}"
+        raise ValueError(f"{contract} takes {tricks[cell]} tricks (expected 0 ... {HAND_SIZE})")
     return tricks.astype(np.int8)
 
 
-OPTIONS = {  # of ``reset``
+OPTIONS = {  # readers of the options of ``reset``
     "board": read_board,
     "deal": read_deal,
     "tricks": _read_tricks,
@@ -79,16 +79,16 @@ OPTIONS = {  # of ``reset``
 
 
 def _unsolved(name: str, deal: int) -> str:
-    """What is wrong with deal ``deal`` of ``name``, and what helps."""
-    path, which = Path(name), f"deal {deal}"
+    """The error for the unsolved deal ``deal`` of ``name``, and the command that helps."""
+    path, title = Path(name), f"deal {deal}"
     if path.suffix.lower() in READERS:
-        dealt = [(place, board) for place, board in enumerate(read_boards(name), 1) if board.complete]
-        which = f"board {dealt[deal][1].number or dealt[deal][0]}"
-    told = f"{which} of {name} has no complete double-dummy table"
+        boards = [(place, board) for place, board in enumerate(read_boards(name), 1) if board.complete]
+        title = f"board {boards[deal][1].number or boards[deal][0]}"
+    message = f"{title} of {name} has no complete double-dummy table"
     if not path.suffix:  # not of a file
-        return told
-    solved = f"{path.stem}-solved{'.npz' if path.suffix == '.npz' else '.pbn'}"
-    return f"{told}; solve the file with: bidzoo deals import {name} --solve --out {solved}"
+        return message
+    out = f"{path.stem}-solved{'.npz' if path.suffix == '.npz' else '.pbn'}"
+    return f"{message}; solve the file with: bidzoo deals import {name} --solve --out {out}"
 
 
 class Bridge(Game):
@@ -235,17 +235,17 @@ class Bridge(Game):
 
     def options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         """``board``, ``deal``, ``tricks``, ``dealer``, ``vulnerability``; solves a deal if its tricks are needed."""
-        found = read_options(options, OPTIONS)
-        if "deal" in found and "tricks" not in found:
-            found["tricks"] = np.full(20, UNKNOWN, np.int8)
+        values = read_options(options, OPTIONS)
+        if "deal" in values and "tricks" not in values:
+            values["tricks"] = np.full(20, UNKNOWN, np.int8)
             if self.needs_dd_tricks:
                 from bidzoo.envs.bridge.double_dummy import dd_tricks_of
 
-                found["tricks"] = dd_tricks_of(found["deal"])
-        return found
+                values["tricks"] = dd_tricks_of(values["deal"])
+        return values
 
     def fix(self, states: States, options: Mapping[str, Any], out: Buffers) -> None:
-        """Put table 0 as ``options`` (checked) say, before the first call; what they do not name stays."""
+        """Set up table 0 as ``options`` (checked) say, before the first call; what they do not name stays."""
         state = states[0]
         state["hands"][:] = options.get("deal", state["hands"])
         state["tricks"][:] = options.get("tricks", state["tricks"])

@@ -48,18 +48,18 @@ _MADE, _LOST = PLAY571.start("made"), PLAY571.start("lost")
 
 
 @row
-def tricks_row(record: State, seat: int, at: int, out: I8) -> None:
+def tricks_row(record: State, seat: int, offset: int, out: I8) -> None:
     """The cards of the current trick and of the one before, as ``seat`` counts seats, into zeroed entries."""
     plays = int(record.plays)
     current = plays - plays % 4
     for i in range(max(current - 4, 0), plays):
-        trick = at if i >= current else at + 4 * NUM_CARDS
+        trick = offset if i >= current else offset + 4 * NUM_CARDS
         out[trick + NUM_CARDS * ((int(record.players[i]) - seat) & 3) + int(record.played[i])] = 1
 
 
 @row
 def play571_row(record: State, held: int, seat: int, out: I8) -> None:
-    """What ``seat`` sees once a card is played, into zeroed ``out`` ``[571]``; layout ``PLAY571``."""
+    """The observation of ``seat`` once a card is played, into zeroed ``out`` ``[571]``; layout ``PLAY571``."""
     bid, declarer = int(record.bid), int(record.declarer)
     if record.phase == PLAY:
         out[_DECLARING if (declarer - seat) & 1 == 0 else _DEFENDING] = 1
@@ -92,25 +92,25 @@ _VULNERABLE267, _LEGAL = JPS267.start("vulnerable"), JPS267.start("legal")
 
 
 @row
-def _auction_row(record: State, hand: int, seat: int, at: int, step: int, block: int, out: I8) -> None:
-    """Vulnerability, calls and dealt hand into zeroed ``out`` from ``at`` on."""
+def _auction_row(record: State, hand: int, seat: int, offset: int, step: int, block: int, out: I8) -> None:
+    """Vulnerability, calls and dealt hand into zeroed ``out`` from ``offset`` on."""
     vulnerable = int(record.vulnerable)
-    out[at + ((vulnerable >> (seat & 1)) & 1)] = 1
-    out[at + 2 + ((vulnerable >> (1 - (seat & 1))) & 1)] = 1
+    out[offset + ((vulnerable >> (seat & 1)) & 1)] = 1
+    out[offset + 2 + ((vulnerable >> (1 - (seat & 1))) & 1)] = 1
     first = int(record.dealer) - seat
-    last = at + _PASSED  # where the seats of a pass, double or redouble are marked
+    last = offset + _PASSED  # where the seats of a pass, double or redouble are marked
     opened = False
     for t in range(int(record.length)):  # without branches, which random calls would make the processor guess wrong
         call, who = int(record.calls[t]), (first + t) & 3
         bids = call >= FIRST_BID
         opened = opened or bids
-        last = at + _BIDS + step * (call - FIRST_BID) if bids else last
+        last = offset + _BIDS + step * (call - FIRST_BID) if bids else last
         out[last + (0 if bids else block * call) + who] |= not opened or call != PASS
-    cards_row(hand, at + _HAND, out)
+    cards_row(hand, offset + _HAND, out)
 
 
 @row
-def shown_row(state: State, seat: int, interleaved: bool, out: I8) -> None:
+def hands_row(state: State, seat: int, interleaved: bool, out: I8) -> None:
     """The auction and all dealt hands, that of ``seat`` first, then clockwise, into zeroed ``out`` ``[636]``."""
     step, block = (_STEP, _BLOCK) if interleaved else (_BMCS_STEP, _BMCS_BLOCK)
     _auction_row(state, state.hands[seat], seat, 0, step, block, out)
@@ -171,7 +171,7 @@ def encode_row(record: State, hand: int, held: int, seat: int, code: int, out: I
         whole571_row(record, hand, held, seat, out)
 
 
-# ``encode_row`` of every view ``[B]`` into ``out`` ``[B, F]``, a kernel each: who wants one compiles one.
+# ``encode_row`` of every view ``[B]`` into ``out`` ``[B, F]``: a kernel an encoder, so that only those in use compile.
 
 
 @batched
@@ -211,7 +211,7 @@ def encode_value(start: int, stop: int, states: States, players: I64, out: I8) -
     """
     for b in range(start, stop):
         out[b, :] = 0
-        shown_row(states[b], (int(players[b]) + int(states[b].leg)) & 3, False, out[b])
+        hands_row(states[b], (int(players[b]) + int(states[b].leg)) & 3, False, out[b])
 
 
 _ENCODERS = (
@@ -239,36 +239,36 @@ _TRICKS_SIZE, _COUNTS, _CELLS = _TRICKS.size, HAND_SIZE + 1, 4 * len(STRAINS)
 
 
 @row
-def _played_row(state: State, at: int, out: I8) -> None:
+def _played_row(state: State, offset: int, out: I8) -> None:
     if state.hand_to_play >= 0:
-        out[at + state.hand_to_play] = 1
+        out[offset + state.hand_to_play] = 1
     for t in range(state.plays):
-        out[at + _GONE + int(state.played[t])] = 1
-    tricks_row(state, 0, at + _TRICK_STATE, out)
+        out[offset + _GONE + int(state.played[t])] = 1
+    tricks_row(state, 0, offset + _TRICK_STATE, out)
     for side in range(2):
-        out[at + _WON + _COUNTS * side + int(state.won[side])] = 1
+        out[offset + _WON + _COUNTS * side + int(state.won[side])] = 1
 
 
 @row
 def state_row(state: State, play: bool, double_dummy: bool, duplicate: bool, out: I8) -> None:
     """The state into ``out`` ``[S]``, by the parts of ``state_layout``."""
     out[:] = 0
-    shown_row(state, 0, True, out)
+    hands_row(state, 0, True, out)
     out[_DEALER + state.dealer] = 1
     if state.turn >= 0:
         out[_TURN + state.turn] = 1
-    at = _DEAL_SIZE
+    offset = _DEAL_SIZE
     if play:
-        _played_row(state, at, out)
-        at += _PLAY_SIZE
+        _played_row(state, offset, out)
+        offset += _PLAY_SIZE
     if double_dummy:
         for cell in range(_CELLS):
             if state.tricks[cell] >= 0:
-                out[at + _COUNTS * cell + int(state.tricks[cell])] = 1
-        at += _TRICKS_SIZE
+                out[offset + _COUNTS * cell + int(state.tricks[cell])] = 1
+        offset += _TRICKS_SIZE
     if duplicate and state.leg == 1:
-        out[at] = 1
-        spread_signed_row(int(state.points[0]) // 10, RESULT_DIGITS, at + 1, out)
+        out[offset] = 1
+        spread_signed_row(int(state.points[0]) // 10, RESULT_DIGITS, offset + 1, out)
 
 
 @batched
@@ -278,6 +278,6 @@ def _encode(start: int, stop: int, play: bool, double_dummy: bool, duplicate: bo
 
 
 def state_encoder(play: bool, double_dummy: bool, duplicate: bool) -> Encoder:
-    """The encoder of a game in which cards are played, double-dummy tables count, deals are played twice."""
+    """The encoder of ``state_layout``, whose flags it takes."""
     layout = state_layout(play, double_dummy, duplicate)
     return Encoder("state", layout, partial(_encode, play, double_dummy, duplicate), partial(explain_state, layout))

@@ -1,4 +1,4 @@
-"""How a bridge table is shown: contract, result, auction and tricks in a player's words, as plain text, and drawn."""
+"""A bridge table as people see it: contract, result, auction and tricks in a player's words, as text, and drawn."""
 
 from bidzoo.core.cards import SEAT_NAMES, SEATS, SIDES, STRAINS, SUITS, SYMBOLS, call_text, card_symbol, suit_text
 from bidzoo.core.kernels import State
@@ -35,8 +35,8 @@ def contract(state: State) -> str:
     bid, over = int(state["bid"]), int(state["phase"]) != AUCTION
     if bid < 0:
         return "passed out" if over else "no bid yet"
-    by = SEAT_NAMES[int(state["declarer"] if over else state["bidder"])]
-    return f"{suited_contract(bid, int(state['stake']))} by {by}"
+    declarer = SEAT_NAMES[int(state["declarer"] if over else state["bidder"])]
+    return f"{suited_contract(bid, int(state['stake']))} by {declarer}"
 
 
 def result(state: State) -> str:
@@ -50,8 +50,8 @@ def result(state: State) -> str:
     if tricks < 0 or points == UNKNOWN_POINTS:
         return "tricks not known"
     extra = tricks - (bid // 5 + 7)
-    made = "made" if extra == 0 else f"made +{extra}" if extra > 0 else f"down {-extra}"
-    return f"{made}{'' if played else ' double dummy'}, {score(points)}"
+    outcome = "made" if extra == 0 else f"made +{extra}" if extra > 0 else f"down {-extra}"
+    return f"{outcome}{'' if played else ' double dummy'}, {score(points)}"
 
 
 def score(points: int) -> str:
@@ -79,13 +79,13 @@ def auction(state: State) -> list[list[str]]:
 
 def tricks(state: State) -> list[tuple[list[int], int]]:
     """Tricks so far as (card of N E S W or -1, leader); the last may be incomplete."""
-    found: list[tuple[list[int], int]] = []
+    history: list[tuple[list[int], int]] = []
     for i in range(int(state["plays"])):
         seat = int(state["players"][i])
         if i % 4 == 0:
-            found.append(([-1] * 4, seat))
-        found[-1][0][seat] = int(state["played"][i])
-    return found
+            history.append(([-1] * 4, seat))
+        history[-1][0][seat] = int(state["played"][i])
+    return history
 
 
 def winner(cards: list[int], leader: int, trump: int) -> int:
@@ -144,21 +144,26 @@ def _tricks_text(state: State) -> str:
     rows = [f"Tricks: N/S {int(won[0])}, E/W {int(won[1])}"]
     for i, (cards, leader) in enumerate(tricks(state)):
         order = [(leader + k) % 4 for k in range(4)]
-        played = " ".join(card_symbol(cards[seat]) for seat in order if cards[seat] >= 0)
-        taken = f"  {SEATS[winner(cards, leader, int(state['bid']) % 5)]} wins" if min(cards) >= 0 else ""
-        rows.append(f"{i + 1:>2}  {SEATS[leader]} leads  {played}{taken}")
+        cards_played = " ".join(card_symbol(cards[seat]) for seat in order if cards[seat] >= 0)
+        wins = f"  {SEATS[winner(cards, leader, int(state['bid']) % 5)]} wins" if min(cards) >= 0 else ""
+        rows.append(f"{i + 1:>2}  {SEATS[leader]} leads  {cards_played}{wins}")
     return "\n".join(rows)
 
 
 # ---- drawn ---------------------------------------------------------------------------------
 
-_GAP, _WIDE, _HIGH = 20, 200, 140  # margins; a hand
-_X = [_GAP + i * (_WIDE + 12) for i in range(4)]  # columns: West, North and South, East, side bar
-_Y = (_GAP, _GAP + _HIGH + 12, _GAP + _HIGH + 24 + _WIDE)  # rows: North, the table, South
-_HANDS = ((_X[1], _Y[0]), (_X[2], _Y[1] + (_WIDE - _HIGH) / 2), (_X[1], _Y[2]), (_X[0], _Y[1] + (_WIDE - _HIGH) / 2))
+_GAP, _WIDTH, _HEIGHT = 20, 200, 140  # margins; a hand
+_X = [_GAP + i * (_WIDTH + 12) for i in range(4)]  # columns: West, North and South, East, side bar
+_Y = (_GAP, _GAP + _HEIGHT + 12, _GAP + _HEIGHT + 24 + _WIDTH)  # rows: North, the table, South
+_HANDS = (
+    (_X[1], _Y[0]),
+    (_X[2], _Y[1] + (_WIDTH - _HEIGHT) / 2),
+    (_X[1], _Y[2]),
+    (_X[0], _Y[1] + (_WIDTH - _HEIGHT) / 2),
+)
 _BAR = 260  # width of the side bar
-_SIZE = (_X[3] + 8 + _BAR + _GAP, _Y[2] + _HIGH + _GAP)
-_TOWARDS = ((0, -1), (1, 0), (0, 1), (-1, 0))  # from the middle of the table to each seat
+_SIZE = (_X[3] + 8 + _BAR + _GAP, _Y[2] + _HEIGHT + _GAP)
+_DIRECTIONS = ((0, -1), (1, 0), (0, 1), (-1, 0))  # from the middle of the table to each seat
 _QUIET = "#5b6472"
 
 
@@ -170,20 +175,20 @@ def picture(state: State) -> Picture:
     _table(drawing, state)
     _corners(drawing, state)
     played = tricks(state)
-    high = _SIZE[1] - 2 * _GAP
-    trick_high = 48 + 19 * 13 if played else 0
-    _auction(drawing, state, high - trick_high - (12 if played else 0))
+    height = _SIZE[1] - 2 * _GAP
+    tricks_height = 48 + 19 * 13 if played else 0
+    _auction(drawing, state, height - tricks_height - (12 if played else 0))
     if played:
-        _tricks(drawing, state, played, _SIZE[1] - _GAP - trick_high, trick_high)
+        _tricks(drawing, state, played, _SIZE[1] - _GAP - tricks_height, tricks_height)
     return drawing
 
 
 def _hand(drawing: Picture, state: State, seat: int) -> None:
     x, y = _HANDS[seat]
     turn = seat in (int(state["turn"]), int(state["hand_to_play"]))
-    drawing.box(x, y, _WIDE, _HIGH, PANEL, ACCENT if turn else EDGE, 10, 3 if turn else 1)
+    drawing.box(x, y, _WIDTH, _HEIGHT, PANEL, ACCENT if turn else EDGE, 10, 3 if turn else 1)
     drawing.text(x + 14, y + 20, SEAT_NAMES[seat], 15, bold=True)
-    drawing.text(x + _WIDE - 14, y + 20, _role(state, seat), 12, _QUIET, "end")
+    drawing.text(x + _WIDTH - 14, y + 20, _role(state, seat), 12, _QUIET, "end")
     dealt, held = int(state["hands"][seat]), int(state["held"][seat])
     drawing.hand(x + 14, y + 48, dealt, dealt & ~held if state["phase"] == PLAY else 0, 17)
 
@@ -197,34 +202,34 @@ def _role(state: State, seat: int) -> str:
 
 def _table(drawing: Picture, state: State) -> None:
     """The felt: vulnerability at its edges, the last calls or the trick on it."""
-    x, y, middle = _X[1], _Y[1], _WIDE / 2
-    drawing.box(x, y, _WIDE, _WIDE, FELT, "", 14)
-    for seat, (right, down) in enumerate(_TOWARDS):
+    x, y, middle = _X[1], _Y[1], _WIDTH / 2
+    drawing.box(x, y, _WIDTH, _WIDTH, FELT, "", 14)
+    for seat, (right, down) in enumerate(_DIRECTIONS):
         color = ALARM if int(state["vulnerable"]) >> (seat % 2) & 1 else "#8fb3a5"
-        wide, high = (64, 6) if down else (6, 64)
-        at = (x + middle + right * (middle - 10), y + middle + down * (middle - 10))
-        drawing.box(at[0] - wide / 2, at[1] - high / 2, wide, high, color, "", 3)
-    where = [(x + middle + right * 58, y + middle + down * 50) for right, down in _TOWARDS]
+        width, height = (64, 6) if down else (6, 64)
+        centre = (x + middle + right * (middle - 10), y + middle + down * (middle - 10))
+        drawing.box(centre[0] - width / 2, centre[1] - height / 2, width, height, color, "", 3)
+    positions = [(x + middle + right * 58, y + middle + down * 50) for right, down in _DIRECTIONS]
     if int(state["phase"]) == AUCTION:
-        _last_calls(drawing, state, where)
+        _last_calls(drawing, state, positions)
     elif int(state["plays"]):
-        _last_trick(drawing, state, where)
+        _last_trick(drawing, state, positions)
     else:
         _big_contract(drawing, state, x + middle, y + middle)
 
 
-def _last_calls(drawing: Picture, state: State, where: list[tuple[float, float]]) -> None:
+def _last_calls(drawing: Picture, state: State, positions: list[tuple[float, float]]) -> None:
     length = int(state["length"])
     for t in range(max(length - 4, 0), length):
-        x, y = where[(int(state["dealer"]) + t) % 4]
+        x, y = positions[(int(state["dealer"]) + t) % 4]
         drawing.box(x - 25, y - 15, 50, 30, PANEL, EDGE, 5)
         drawing.text(x, y, suited(int(state["calls"][t])), 17, INK, "middle", bold=True)
 
 
-def _last_trick(drawing: Picture, state: State, where: list[tuple[float, float]]) -> None:
+def _last_trick(drawing: Picture, state: State, positions: list[tuple[float, float]]) -> None:
     cards, leader = tricks(state)[-1]
     best = winner(cards, leader, int(state["bid"]) % 5)
-    for seat, (x, y) in enumerate(where):
+    for seat, (x, y) in enumerate(positions):
         if cards[seat] >= 0:
             if seat == best:
                 drawing.box(x - 24.5, y - 32, 49, 64, ACCENT, "", 8)
@@ -233,8 +238,8 @@ def _last_trick(drawing: Picture, state: State, where: list[tuple[float, float]]
 
 def _big_contract(drawing: Picture, state: State, x: float, y: float) -> None:
     words, _, declarer = contract(state).partition(" by ")
-    wide = 150 if declarer else 140
-    drawing.box(x - wide / 2, y - 38, wide, 76, PANEL, EDGE, 10)
+    width = 150 if declarer else 140
+    drawing.box(x - width / 2, y - 38, width, 76, PANEL, EDGE, 10)
     drawing.text(x, y - (10 if declarer else 0), words, 30 if declarer else 20, INK, "middle", bold=True)
     drawing.text(x, y + 20, f"by {declarer}" if declarer else "", 14, _QUIET, "middle")
 
@@ -250,7 +255,7 @@ def _corners(drawing: Picture, state: State) -> None:
     drawing.text(x, y, contract(state), 18, INK if over else _QUIET, bold=over)
     won = f"tricks N/S {int(state['won'][0])}, E/W {int(state['won'][1])}" if int(state["plays"]) else ""
     _lines(drawing, x, y + 28, [line for line in (won, *result(state).split(", ")) if line])
-    _lines(drawing, _X[0] + 4, _Y[2] + _HIGH - 12, [first_table(state)])
+    _lines(drawing, _X[0] + 4, _Y[2] + _HEIGHT - 12, [first_table(state)])
     if int(state["tricks"].min()) >= 0:
         _double_dummy(drawing, state, _X[2], _Y[2])
 
@@ -269,10 +274,10 @@ def _double_dummy(drawing: Picture, state: State, x: float, y: float) -> None:
     drawing.grid(x, y + 38, rows, [28] + [33] * 5, step=22, size=14)
 
 
-def _auction(drawing: Picture, state: State, high: float) -> None:
+def _auction(drawing: Picture, state: State, height: float) -> None:
     x, y = _X[3] + 8, _GAP
-    rows, room = auction(state), int((high - 52) // 22)
-    drawing.box(x, y, _BAR, min(high, 52 + 22 * max(len(rows), 6)), PANEL, EDGE, 10)
+    rows, room = auction(state), int((height - 52) // 22)
+    drawing.box(x, y, _BAR, min(height, 52 + 22 * max(len(rows), 6)), PANEL, EDGE, 10)
     _seats(drawing, state, x, y)
     if len(rows) > room:
         rows = [["..."] * 4, *rows[len(rows) - room + 1 :]]
@@ -283,26 +288,26 @@ def _seats(drawing: Picture, state: State, x: float, y: float) -> None:
     """W N E S, red when vulnerable, the dealer underlined."""
     for i, seat in enumerate(COLUMNS):
         middle = x + _BAR / 4 * (i + 0.5)
-        hot = int(state["vulnerable"]) >> (seat % 2) & 1
-        drawing.box(middle - 25, y + 10, 50, 26, ALARM if hot else SAFE, "", 6)
+        red = int(state["vulnerable"]) >> (seat % 2) & 1
+        drawing.box(middle - 25, y + 10, 50, 26, ALARM if red else SAFE, "", 6)
         drawing.text(middle, y + 23, SEATS[seat], 16, PANEL, "middle", bold=True)
         if seat == int(state["dealer"]):
             drawing.box(middle - 8, y + 32, 16, 2, PANEL)
 
 
-def _tricks(drawing: Picture, state: State, played: list[tuple[list[int], int]], y: float, high: float) -> None:
+def _tricks(drawing: Picture, state: State, history: list[tuple[list[int], int]], y: float, height: float) -> None:
     """A row a trick in the columns W N E S: the lead on a tint, the winner framed."""
-    x, wide = _X[3] + 8, (_BAR - 36) / 4
-    drawing.box(x, y, _BAR, high, PANEL, EDGE, 10)
-    for i, (cards, leader) in enumerate(played):
+    x, width = _X[3] + 8, (_BAR - 36) / 4
+    drawing.box(x, y, _BAR, height, PANEL, EDGE, 10)
+    for i, (cards, leader) in enumerate(history):
         line = y + 44 + 19 * i
         drawing.text(x + 26, line, str(i + 1), 12, PALE, "end")
         best = winner(cards, leader, int(state["bid"]) % 5) if min(cards) >= 0 else -1
         for k, seat in enumerate(COLUMNS):
             if cards[seat] >= 0:
-                middle = x + 30 + wide * (k + 0.5)
+                middle = x + 30 + width * (k + 0.5)
                 tint, edge = "#e3e7ee" if seat == leader else PANEL, ACCENT if seat == best else ""
                 drawing.box(middle - 21, line - 8.5, 42, 17, tint, edge, 4, 1.5)
                 drawing.text(middle, line, card_symbol(cards[seat]), 14, INK, "middle", bold=seat == best)
     for k, seat in enumerate(COLUMNS):
-        drawing.text(x + 30 + wide * (k + 0.5), y + 18, SEATS[seat], 13, _QUIET, "middle")
+        drawing.text(x + 30 + width * (k + 0.5), y + 18, SEATS[seat], 13, _QUIET, "middle")

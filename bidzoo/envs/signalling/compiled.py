@@ -149,11 +149,11 @@ def value_row(tree: Compiled, strategy: F64, reach: F64) -> float:
     prior, total = tree.prior, 0.0
     for m in range(len(tree.player)):
         if m > 0:
-            above = tree.parent[m]
-            mover = int(tree.player[above])
+            parent = tree.parent[m]
+            mover = int(tree.player[parent])
             for x in range(strategy.shape[1]):
-                reach[mover, m, x] = reach[mover, above, x] * strategy[m, x]
-                reach[1 - mover, m, x] = reach[1 - mover, above, x]
+                reach[mover, m, x] = reach[mover, parent, x] * strategy[m, x]
+                reach[1 - mover, m, x] = reach[1 - mover, parent, x]
         if tree.leaf[m] >= 0:
             for x in range(prior.shape[0]):
                 if reach[0, m, x] > 0.0:
@@ -202,7 +202,7 @@ def compile_game(game: Solvable, max_bytes: int = MAX_BYTES) -> Compiled:
     """
     if isinstance(game, Compiled):
         return game
-    rules = _small(game)
+    rules = _small_game(game)
     mask = np.empty(rules.num_actions, np.int8)
     states, parent, action = allocate(rules.state, 1), np.array([-1], np.int32), np.array([-1], np.int32)
     states["game"], states["extent"] = rules.code, rules.size
@@ -213,15 +213,15 @@ def compile_game(game: Solvable, max_bytes: int = MAX_BYTES) -> Compiled:
         rules.kernels.count_level(states, mask, choices)
         levels.append(Level(states, parent, action, choices))
         _check_level(rules, levels[-1], late=len(levels) > rules.max_turns)
-        start, below = nodes - len(states), int(choices.sum(dtype=np.int64))
-        nodes, leaves = nodes + below, leaves + int(np.count_nonzero(choices == 0))
+        start, width = nodes - len(states), int(choices.sum(dtype=np.int64))
+        nodes, leaves = nodes + width, leaves + int(np.count_nonzero(choices == 0))
         _check(rules, nodes, leaves, max_bytes)
-        states, parent, action = allocate(rules.state, below), np.empty(below, np.int32), np.empty(below, np.int32)
+        states, parent, action = allocate(rules.state, width), np.empty(width, np.int32), np.empty(width, np.int32)
         rules.kernels.grow_level(levels[-1].states, start, mask, states, parent, action)
     return _assemble(rules, levels)
 
 
-def _small(game: object) -> SignallingGame:
+def _small_game(game: object) -> SignallingGame:
     """``game``, or that of an environment; errors as of ``compile_game``."""
     game = getattr(game, "game", game)
     if isinstance(game, SignallingGame):
@@ -232,7 +232,7 @@ def _small(game: object) -> SignallingGame:
 
 
 def _check(game: SignallingGame, nodes: int, leaves: int, max_bytes: int) -> None:
-    """The budget, from what is known so far: ``nodes`` and ``leaves`` can only grow."""
+    """ValueError if the tree needs more than ``max_bytes``: ``nodes`` and ``leaves`` so far can only grow."""
     x, y = game.num_types
     node = game.state.itemsize + 4 * game.num_actions + 6 * 4 + 1  # record, child, six int32 fields, player
     need = nodes * node + leaves * x * y * 8
@@ -246,13 +246,13 @@ def _check(game: SignallingGame, nodes: int, leaves: int, max_bytes: int) -> Non
 def _check_level(game: SignallingGame, level: Level, late: bool) -> None:
     """ValueError where rules leave a table without a player, the player without an action, or all without an end."""
     turns = level.states["turn"]
-    wrong = np.flatnonzero((turns < OVER) | (turns > 1) | (((level.choices == 0) | late) & (turns != OVER)))
-    if len(wrong):
-        state = level.states[wrong[0]]
-        after = state["history"][: int(state["length"])].tolist()
-        what = "no legal action" if level.choices[wrong[0]] == 0 else f"no end within max_turns {game.max_turns}"
-        what = what if state["turn"] in (0, 1) else f"turn {state['turn']}, which is no player,"
-        raise ValueError(f"{game}: {what} after actions {after}; bidzoo.check_game says more of such rules")
+    nodes = np.flatnonzero((turns < OVER) | (turns > 1) | (((level.choices == 0) | late) & (turns != OVER)))
+    if len(nodes):
+        state = level.states[nodes[0]]
+        actions = state["history"][: int(state["length"])].tolist()
+        fault = "no legal action" if level.choices[nodes[0]] == 0 else f"no end within max_turns {game.max_turns}"
+        fault = fault if state["turn"] in (0, 1) else f"turn {state['turn']}, which is no player,"
+        raise ValueError(f"{game}: {fault} after actions {actions}; bidzoo.check_game says more of such rules")
 
 
 def _assemble(game: SignallingGame, levels: list[Level]) -> Compiled:
@@ -264,9 +264,9 @@ def _assemble(game: SignallingGame, levels: list[Level]) -> Compiled:
     is_leaf = count == 0
     x, y = game.num_types
     payoff = np.empty((int(is_leaf.sum()), x, y))
-    paid = 0
+    start = 0
     for level in levels:
-        paid += game.kernels.reward_level(level.states, payoff[paid:])
+        start += game.kernels.reward_level(level.states, payoff[start:])
     if not np.isfinite(payoff).all():
         raise ValueError(f"{game}: a reward is no finite number; bidzoo.check_game says more of such rules")
     compiled = Compiled(

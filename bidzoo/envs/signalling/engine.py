@@ -63,7 +63,7 @@ def reward_row(state: State, x: int, y: int) -> float:
 
 
 def history_row(state: State, player: int, out: I8) -> None:
-    """The public history as ``player`` tells it into ``out`` ``[H]``, all zero before."""
+    """The public history as ``player`` sees it into ``out`` ``[H]``, all zero before."""
 
 
 # ---- binding ------------------------------------------------------------------------------
@@ -75,25 +75,25 @@ def check_rules(game_id: str, rules: Any) -> None:
     """TypeError unless ``rules`` are four kernels that take what the engine gives them; names game and rule."""
     if not isinstance(rules, Rules):
         raise TypeError(f"{game_id}: rules {rules!r}: expected Rules(legal_row, act_row, reward_row, history_row)")
-    wanted_rules: tuple[Callable[..., Any], ...] = (legal_row, act_row, reward_row, history_row)
-    for (name, kernel), wanted in zip(rules._asdict().items(), wanted_rules):
+    prototypes: tuple[Callable[..., Any], ...] = (legal_row, act_row, reward_row, history_row)
+    for (name, kernel), prototype in zip(rules._asdict().items(), prototypes):
         if not isinstance(kernel, Kernel):
             raise TypeError(f"{game_id}: rules.{name} {kernel!r}: expected a kernel, a function under @row")
-        takes, given = signature(kernel.py_func).parameters, signature(wanted).parameters
-        if len(takes) != len(given):
+        parameters, expected = signature(kernel.py_func).parameters, signature(prototype).parameters
+        if len(parameters) != len(expected):
             raise TypeError(
-                f"{game_id}: rules.{name} takes ({', '.join(takes)}): expected as many as ({', '.join(given)})"
+                f"{game_id}: rules.{name} takes ({', '.join(parameters)}): expected as many as ({', '.join(expected)})"
             )
 
 
 def of_game(kind: Callable[..., Any]) -> Callable[[F], F]:
     """Mark a function that ``bind`` makes a kernel of ``kind`` for each game."""
 
-    def keep(function: F) -> F:
+    def register(function: F) -> F:
         _TEMPLATES[function.__name__] = kind, function
         return function
 
-    return keep
+    return register
 
 
 def bind(game_id: str, rules: Rules) -> SimpleNamespace:
@@ -118,7 +118,7 @@ def bind(game_id: str, rules: Rules) -> SimpleNamespace:
 
 @of_game(row)
 def encode_row(state: State, player: int, own: int, types: Types, out: I8) -> None:
-    """What ``player`` of type ``own`` knows, into ``out`` ``[F]``: player, type, history.
+    """Observation of ``player`` of type ``own`` into ``out`` ``[F]``: player, type, history.
 
     The field of the type stays empty if it can have only one.
     """
@@ -131,7 +131,7 @@ def encode_row(state: State, player: int, own: int, types: Types, out: I8) -> No
 
 @of_game(row)
 def encode_state_row(state: State, types: Types, out: I8) -> None:
-    """Who acts, each type that is one of several, history as player_0 tells it, into ``out`` ``[S]``."""
+    """Who acts, each type that is one of several, history as player_0 sees it, into ``out`` ``[S]``."""
     out[:] = 0
     if state.turn != OVER:
         out[state.turn] = 1
@@ -274,7 +274,7 @@ def copy_row(source: State, target: State) -> None:
 
 @batched
 def views(start: int, stop: int, states: States, players: I64, out: States) -> None:
-    """What ``players`` ``[B]`` know."""
+    """Views of ``players`` ``[B]``."""
     for b in range(start, stop):
         copy_row(states[b], out[b])
         out[b].player = players[b]
@@ -306,7 +306,7 @@ def count_level(level: States, mask: I8, count: I32) -> None:
 
 
 @of_game(row)
-def grow_level(level: States, start: int, mask: I8, grown: States, parent: I32, action: I32) -> None:
+def grow_level(level: States, start: int, mask: I8, children: States, parent: I32, action: I32) -> None:
     """Every legal successor of every table of ``level``, whose first node is ``start``."""
     n = 0
     for m in range(len(level)):
@@ -315,8 +315,8 @@ def grow_level(level: States, start: int, mask: I8, grown: States, parent: I32, 
         legal_row(level[m], mask)
         for a in range(len(mask)):
             if mask[a]:
-                grown[n] = level[m]
-                take_row(grown[n], a)
+                children[n] = level[m]
+                take_row(children[n], a)
                 parent[n], action[n] = start + m, a
                 n += 1
 

@@ -41,7 +41,7 @@ class SignallingGame(Game):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        if "id" in cls.__dict__:  # else it is what some games share
+        if "id" in cls.__dict__:  # else it is a base class of several games
             engine.check_rules(cls.id, getattr(cls, "rules", None))
             cls.kernels = engine.bind(cls.id, cls.rules)
             cls.code = cls.__dict__.get("code", crc32(cls.id.encode()) >> 1)
@@ -76,7 +76,7 @@ class SignallingGame(Game):
 
     @abstractmethod
     def history_fields(self, own: str, other: str) -> tuple[Field, ...]:
-        """What an encoder writes after player and type; the words name a viewer's actions and the other player's."""
+        """Fields of an encoder after player and type; ``own`` and ``other`` name the actions of viewer and partner."""
 
     @cached_property
     def state_encoder(self) -> Encoder:
@@ -85,9 +85,9 @@ class SignallingGame(Game):
             (
                 Field.of("turn", "who acts next; all 0 at the end", players),
                 *(
-                    Field.of(f"type {p}", f"the {self.type_word} of player_{p}", range(many))
-                    for p, many in enumerate(self.num_types)
-                    if many > 1
+                    Field.of(f"type {p}", f"the {self.type_word} of player_{p}", range(count))
+                    for p, count in enumerate(self.num_types)
+                    if count > 1
                 ),
                 *self.history_fields(*players),
             )
@@ -126,26 +126,26 @@ class SignallingGame(Game):
 
     def fault(self, state: State, actions: Sequence[int]) -> str:
         turn, length, over = int(state["turn"]), int(state["length"]), int(state["turn"]) == OVER
-        past = np.zeros(MAX_TURNS, np.int64)
-        past[: len(actions)] = actions
+        history = np.zeros(MAX_TURNS, np.int64)
+        history[: len(actions)] = actions
         if turn not in (0, 1, OVER):
             return f"turn {turn}, expected a player, 0 or 1, or OVER ({OVER})"
         if length != len(actions):
             return f"length {length}, expected {len(actions)}, the actions so far"
-        if not np.array_equal(state["history"], past):
+        if not np.array_equal(state["history"], history):
             return f"history {state['history'][:length].tolist()}, expected the actions so far, and 0 beyond them"
         if over:
             return self._reward_fault(state) or self._tree_fault(state, actions)
         return "" if actions else self._record_fault()
 
     def _record_fault(self) -> str:
-        """Agents make the game again from ``size``, as ``game_shown`` does."""
+        """The fault of ``size_option``: agents make the game again from ``size``, as ``game_shown`` does."""
         try:
-            shown = _of_size(type(self), self.size)
+            rebuilt = _of_size(type(self), self.size)
         except TypeError as problem:
             return f"size_option {self.size_option!r}: {problem}, expected the option that size is"
-        if (shown.size, shown.num_types, shown.num_actions) != (self.size, self.num_types, self.num_actions):
-            sizes = f"size {shown.size}, types {shown.num_types} and {shown.num_actions} actions"
+        if (rebuilt.size, rebuilt.num_types, rebuilt.num_actions) != (self.size, self.num_types, self.num_actions):
+            sizes = f"size {rebuilt.size}, types {rebuilt.num_types} and {rebuilt.num_actions} actions"
             return (
                 f"size_option {self.size_option!r}: of size {self.size} it makes a game of {sizes}, expected this one, "
                 f"of size {self.size}, types {self.num_types} and {self.num_actions} actions"
@@ -153,7 +153,7 @@ class SignallingGame(Game):
         return ""
 
     def _reward_fault(self, state: State) -> str:
-        """Of the first, and the last, type of each player; those dealt are looked at in any game."""
+        """The fault of a reward with the first or last type of each player; ``check`` looks at the types dealt."""
         low, high = self.reward_range
         for x, y in product(*({0, types - 1} for types in self.num_types)):
             reward = self.rules.reward_row(state, x, y)
@@ -162,25 +162,25 @@ class SignallingGame(Game):
         return ""
 
     def _tree_fault(self, state: State, actions: Sequence[int]) -> str:
-        """Solvers go through ``actions`` on records that are not dealt: nothing public may depend on the deal."""
-        others = self.new(2)
-        others["game"], others["extent"] = self.code, self.size
-        others["types"][1] = np.array(self.num_types) - 1
+        """The fault of public fields that depend on the deal: solvers take ``actions`` on records not dealt."""
+        records = self.new(2)
+        records["game"], records["extent"] = self.code, self.size
+        records["types"][1] = np.array(self.num_types) - 1
         masks = np.zeros((2, self.num_actions), np.int8)
         for turn, action in enumerate(actions):
-            before = others.copy()
-            for other, mask in zip(others, masks):
-                self.rules.legal_row(other, mask)
-            if differing(others, before):
+            copies = records.copy()
+            for record, mask in zip(records, masks):
+                self.rules.legal_row(record, mask)
+            if differing(records, copies):
                 return f"legal_row of turn {turn} changes the state, expected act_row alone to"
-            for other in others:
-                self.rules.act_row(other, action)
+            for record in records:
+                self.rules.act_row(record, action)
             if not np.array_equal(*masks) or not masks[0, action]:
                 return (
                     f"the legal actions of turn {turn} depend on the deal, expected the same for all types and boards"
                 )
         for field in ("turn", "length", "bid", "history"):
-            if not all(np.array_equal(other[field], state[field]) for other in others):
+            if not all(np.array_equal(record[field], state[field]) for record in records):
                 return f"{field} depends on the deal, expected the same for all types and boards"
         return ""
 
@@ -268,9 +268,9 @@ class SignallingGame(Game):
 
     def _draw_player(self, out: Picture, state: State, player: int) -> None:
         acts = int(state["turn"]) == player
-        wide = (WIDTH - 48) / 2
-        x = 16 + player * (wide + 16)
-        out.box(x, 14, wide, PLAYER, PANEL, ACCENT if acts else EDGE, 10, 3 if acts else 1)
+        width = (WIDTH - 48) / 2
+        x = 16 + player * (width + 16)
+        out.box(x, 14, width, PLAYER, PANEL, ACCENT if acts else EDGE, 10, 3 if acts else 1)
         out.box(x + 12, 28, 12, 12, TINTS[player], EDGE, 3)
         out.text(x + 32, 34, f"player_{player}", 14)
         if self.num_types[player] > 1:

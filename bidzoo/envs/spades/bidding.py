@@ -38,7 +38,7 @@ def legal_bids_row(state: State, hand: int) -> int:
 
 @row
 def bid_row(state: State, action: int) -> None:
-    """A legal bidding action of the seat to bid; after the fourth bid the left of the dealer leads."""
+    """Make a legal bidding action of the seat to bid; after the fourth bid the left of the dealer leads."""
     seat = int(state.turn)
     state.looked |= 1 << seat
     if action == LOOK:

@@ -89,19 +89,19 @@ def _rank_letter(deck: int, card: int, suit: int) -> str:
 
 @row
 def deal_row(state: State) -> None:
-    """The deal ``(seed, board, round)``, all deals being equally likely, and an empty bidding."""
+    """Deal ``(seed, board, round)``, every deal equally likely, and open the bidding."""
     state.hands[:] = 0
     key = key_row(state.seed, state.board, state.rounds)
     n0, n1, n2 = 13, 13, 13  # cards the first three seats still need
     for card in range(52):
         left = 52 - card
-        at = below_row(key, left)
+        draw = below_row(key, left)
         key = next_row(key)
-        if at < n0:
+        if draw < n0:
             seat, n0 = 0, n0 - 1
-        elif at < n0 + n1:
+        elif draw < n0 + n1:
             seat, n1 = 1, n1 - 1
-        elif at < n0 + n1 + n2:
+        elif draw < n0 + n1 + n2:
             seat, n2 = 2, n2 - 1
         else:
             seat = 3
@@ -111,7 +111,7 @@ def deal_row(state: State) -> None:
 
 @row
 def open_row(state: State) -> None:
-    """The hands of a table as dealt, and nothing bid or played yet."""
+    """Put the dealt cards into the players' hands and open the bidding."""
     first = (int(state.dealer) + 1) % 4
     state.phase = BIDDING
     state.turn = first

@@ -34,13 +34,13 @@ def _split_row(cards: int, first: int, second: int, third: int, key: np.uint64) 
     while cards:
         card = cards & -cards  # the lowest bit
         cards ^= card
-        at = below_row(key, left)
+        draw = below_row(key, left)
         key = next_row(key)
         left -= 1
-        if at < first:
+        if draw < first:
             hand_0 |= card
             first -= 1
-        elif at < first + second:
+        elif draw < first + second:
             hand_1 |= card
             second -= 1
         else:
@@ -53,11 +53,11 @@ def _group_row(view: State, unseen: int, allowed: int) -> int:
     """Cards of ``unseen`` that exactly the seats of ``allowed`` (bit 0 the seat on the viewer's left) may hold."""
     cards = 0
     for suit in range(4):
-        who = 0
+        seats = 0
         for j in range(3):
             if not view.voids[(int(view.seat) + 1 + j) % 4] >> suit & 1:
-                who |= 1 << j
-        if who == allowed:
+                seats |= 1 << j
+        if seats == allowed:
             cards |= unseen & SUIT_CARDS[view.deck, suit]
     return cards
 
@@ -85,16 +85,16 @@ def _three_hands_row(view: State, unseen: int, a: int, b: int, key: np.uint64) -
         for y in range(n_ac + 1):
             for z in range(n_bc + 1):
                 total += _ways_row(a, b, n_ab, n_ac, n_bc, n_abc, x, y, z)
-    mark = unit_row(key) * total
+    target = unit_row(key) * total
     key = next_row(key)
     to_a, ac_to_a, bc_to_b = -1, 0, 0
     for x in range(n_ab + 1):
         for y in range(n_ac + 1):
             for z in range(n_bc + 1):
                 ways = _ways_row(a, b, n_ab, n_ac, n_bc, n_abc, x, y, z)
-                if ways > 0.0 and mark >= 0.0:
-                    to_a, ac_to_a, bc_to_b = x, y, z  # the last possible one if rounding leaves the mark beyond
-                    mark -= ways
+                if ways > 0.0 and target >= 0.0:
+                    to_a, ac_to_a, bc_to_b = x, y, z  # the last possible one if rounding leaves the target beyond
+                    target -= ways
     part_a, part_b, _, key = _split_row(ab, to_a, n_ab - to_a, 0, key)
     hand_a, hand_b = hand_a | part_a, hand_b | part_b
     part_a, part_c, _, key = _split_row(ac, ac_to_a, n_ac - ac_to_a, 0, key)
@@ -108,7 +108,7 @@ def _three_hands_row(view: State, unseen: int, a: int, b: int, key: np.uint64) -
 
 @row
 def determinize_row(view: State, key: np.uint64, out: State) -> np.uint64:
-    """A random state ``out`` that ``view`` may be a view of; the next key."""
+    """Draw a random state ``out`` that ``view`` may be a view of; return the next key."""
     copy_public_row(view, out)
     key = next_row(key)
     seat = int(view.seat)
@@ -117,21 +117,21 @@ def determinize_row(view: State, key: np.uint64, out: State) -> np.uint64:
         out.hands[view.players[t]] |= 1 << int(view.played[t])
     out.held[seat] = view.held_here
     if not view.looked >> seat & 1:  # nothing is played yet, and its own hand is as unknown as the others
-        out.held[seat], rest, _, key = _split_row(FULL_DECK, 13, 39, 0, key)
+        out.held[seat], unseen, _, key = _split_row(FULL_DECK, 13, 39, 0, key)
     else:
-        rest = FULL_DECK & ~view.gone & ~view.held_here
+        unseen = FULL_DECK & ~view.gone & ~view.held_here
     left, across, right = (seat + 1) % 4, (seat + 2) % 4, (seat + 3) % 4
     a, b = 13 - count_row(out.hands[left]), 13 - count_row(out.hands[across])
-    hand_a, hand_b, hand_c, key = _three_hands_row(view, rest, a, b, key)
+    hand_a, hand_b, hand_c, key = _three_hands_row(view, unseen, a, b, key)
     out.held[left], out.held[across], out.held[right] = hand_a, hand_b, hand_c
-    for other in range(4):
-        out.hands[other] |= out.held[other]
+    for holder in range(4):
+        out.hands[holder] |= out.held[holder]
     out.seed = int(key >> _1)
     return next_row(key)
 
 
 @batched
 def determinize(start: int, stop: int, views: States, keys: U64, out: States) -> None:
-    """``determinize_row`` of ``views`` ``[B]`` with ``keys`` ``[B]``, which move on."""
+    """``determinize_row`` of ``views`` ``[B]`` with ``keys`` ``[B]``, which are advanced."""
     for b in range(start, stop):
         keys[b] = determinize_row(views[b], keys[b], out[b])

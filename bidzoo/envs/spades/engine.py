@@ -23,7 +23,7 @@ _CARDS = 1 << 32  # streams of a playing module's cards, above those of the deal
 
 
 class Rules(NamedTuple):
-    """What an engine shows, as kernels see it."""
+    """The options that kernels read besides the rules in each state."""
 
     reward: int  # WIN, POINTS
     code: int  # observation
@@ -113,7 +113,7 @@ def show_row(state: State, code: int, player: I8, observation: I8, mask: I8) -> 
 
 @row
 def take_row(state: State, action: int) -> bool:
-    """Whether an action was taken: not -1, and the game not over."""
+    """Take ``action`` unless it is -1 or the game is over; return whether it was taken."""
     if action < 0 or state.phase == OVER:
         return False
     act_row(state, action)
@@ -122,7 +122,7 @@ def take_row(state: State, action: int) -> bool:
 
 @row
 def settle_row(state: State, acted: bool, rules: Rules, player: I8, observation: I8, mask: I8, reward: F32) -> bool:
-    """Show what a step that ``acted`` leads to; whether it ended the episode, whose rewards are ``[4]``."""
+    """Show the table after a step that ``acted``; return whether it ended the episode, with rewards ``[4]``."""
     reward[:] = 0
     if not acted:
         return False

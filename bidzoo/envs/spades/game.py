@@ -45,7 +45,7 @@ _MOST_A_ROUND = 2 * 200 + 13  # two blind nils and every trick a bag; no other r
 
 
 def index_of(name: str, value: Any, choices: Sequence[str]) -> int:
-    """Where ``value`` stands in ``choices``."""
+    """Index of ``value`` in ``choices``; ValueError names the choices."""
     if value not in choices:
         raise ValueError(f"unknown {name} {value!r}; {choose_from(value, choices)}")
     return choices.index(value)
@@ -118,11 +118,11 @@ class Spades(Game):
         self.blank = self._blank(rounds)
         self._sides, self._deck = int(self.blank["sides"][0]), int(self.blank["deck"][0])
         check_player(self.player)
-        known = encoders(self._sides, self._deck)
-        self.module = playing_module(self.player, known["full"]) if bidding else None  # plays the cards
+        available = encoders(self._sides, self._deck)
+        self.module = playing_module(self.player, available["full"]) if bidding else None  # plays the cards
         self.num_actions = NUM_BIDDING_ACTIONS if bidding else NUM_ACTIONS
         self.max_turns = rounds * (8 + (0 if bidding else NUM_CARDS))
-        self.encoders = {name: known[name] for name in (("bidding", "full") if bidding else ("full", "bidding"))}
+        self.encoders = {name: available[name] for name in (("bidding", "full") if bidding else ("full", "bidding"))}
         self.encoder = choose_encoder(self.encoders, self.observation)
         self.rules = engine.Rules(reward=index_of("reward", self.reward, REWARDS), code=self.encoder.code)
         # bounds, not reached, of a difference of points from 0:0; the bags of a round cost at most two penalties
@@ -178,8 +178,8 @@ class Spades(Game):
         acted = engine.take_row(state, action)
         if state["phase"] == PLAY:
             self.module.finish(states)
-        shown = (out.player, out.observation[0], out.mask[0], out.reward[0])
-        out.over[0] = engine.settle_row(state, acted, self.rules, *shown)
+        buffers = (out.player, out.observation[0], out.mask[0], out.reward[0])
+        out.over[0] = engine.settle_row(state, acted, self.rules, *buffers)
 
     def observe(self, states: States, b: int, player: int, out: I8) -> None:
         engine.observe_row(states[b], player, self.rules.code, out)
@@ -235,11 +235,11 @@ class Spades(Game):
             "dealer": seat_number,
             "scores": scores,
         }
-        known = {name: options[name] for name in ("board", "dealer", "scores") if name in options}
-        return read_options({**known, "deal": hands if deal is None else deal}, readers)
+        values = {name: options[name] for name in ("board", "dealer", "scores") if name in options}
+        return read_options({**values, "deal": hands if deal is None else deal}, readers)
 
     def fix(self, states: States, options: Mapping[str, Any], out: Buffers) -> None:
-        """Put table 0 as ``options`` (checked) say, before the first bid; the rest stays as dealt.
+        """Set up table 0 as ``options`` (checked) say, before the first bid; the rest stays as dealt.
 
         Bags are the units digit of each score; a hand given is for the first round, later ones are dealt.
         """

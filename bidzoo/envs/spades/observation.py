@@ -1,4 +1,4 @@
-"""What a seat knows of a Spades table as a vector of zeros and ones: each entry, how it is written, what it says.
+"""A view of a Spades table as a vector of zeros and ones: its entries, how they are written, and what they say.
 
 ``bidding``  the hand, the bids and the score
 ``full``     the same, with the play
@@ -66,21 +66,21 @@ def _cards(deck: int) -> tuple[str, ...]:
 _LOOKED_FIELD = Field.of("looked", "I have seen my hand (else I may still bid a blind nil)", ("yes",))
 
 
-def _bids(who: Sequence[str]) -> tuple[Field, ...]:
+def _bids(names: Sequence[str]) -> tuple[Field, ...]:
     bids = "for each seat one-hot: nil, 1 ... 13, blind nil; all 0 before it bids"
-    return Field.of("first", "who bids and leads first", who), Field.of("bids", bids, who, BIDS)
+    return Field.of("first", "who bids and leads first", names), Field.of("bids", bids, names, BIDS)
 
 
-def _play(who: Sequence[str], cards: Sequence[str]) -> tuple[Field, ...]:
-    by_seat = [f"{card} by {name}" for name, card in product(who, cards)]
+def _play(names: Sequence[str], cards: Sequence[str]) -> tuple[Field, ...]:
+    by_seat = [f"{card} by {name}" for name, card in product(names, cards)]
     return (
         Field.of("phase", "what is going on; all 0 when the game is over", ("bidding", "play")),
         Field.of("trick", "cards of the current trick, 52 for each seat", by_seat),
         Field.of("earlier", "cards of the earlier tricks, 52 for each seat", by_seat),
-        Field.of("leader", "who led to the current trick, or will lead", who),
+        Field.of("leader", "who led to the current trick, or will lead", names),
         Field.of("led", "suit led to the current trick; all 0 before the lead", SUITS),
-        Field.of("void", "for each seat the suits it has shown not to hold", who, SUITS),
-        Field.of("won", "for each seat one-hot: tricks won, 0 ... 13", who, range(TRICK_COUNTS)),
+        Field.of("void", "for each seat the suits it has shown not to hold", names, SUITS),
+        Field.of("won", "for each seat one-hot: tricks won, 0 ... 13", names, range(TRICK_COUNTS)),
         Field.of("broken", "a spade has been played", ("yes",)),
     )
 
@@ -135,52 +135,52 @@ _NUM_BIDS = len(BIDS)
 
 
 @row
-def bids_row(record: State, seat: int, at: int, out: I8) -> None:
-    """Who bids first, and the bids, as ``seat`` counts seats, into zeroed ``out`` from ``at`` on."""
-    out[at + (int(record.dealer) + 1 - seat) % 4] = 1
+def bids_row(record: State, seat: int, offset: int, out: I8) -> None:
+    """Who bids first, and the bids, as ``seat`` counts seats, into zeroed ``out`` from ``offset`` on."""
+    out[offset + (int(record.dealer) + 1 - seat) % 4] = 1
     for who in range(4):
         owner = (seat + who) % 4
         bid = int(record.bids[owner])
         if bid == NIL and record.blind >> owner & 1:
             bid = BLIND_NIL
         if bid >= 0:
-            out[at + _BIDS + _NUM_BIDS * who + bid] = 1
+            out[offset + _BIDS + _NUM_BIDS * who + bid] = 1
 
 
 @row
-def score_row(record: State, seat: int, at: int, out: I8) -> None:
-    """Scores and bags of all sides, that of ``seat`` first, into zeroed ``out`` from ``at`` on."""
+def score_row(record: State, seat: int, offset: int, out: I8) -> None:
+    """Scores and bags of all sides, that of ``seat`` first, into zeroed ``out`` from ``offset`` on."""
     sides = int(record.sides)
-    above = at + sides * SHORT
+    above = offset + sides * SHORT
     bags = above + sides * ABOVE
     for j in range(sides):
         side = (seat + j) % sides
         score = int(record.scores[side])
         short = (int(record.win_goal) - score + 9) // 10
-        out[at + SHORT * j + min(max(short, 0), SHORT - 1)] = 1
+        out[offset + SHORT * j + min(max(short, 0), SHORT - 1)] = 1
         if record.lose_goal > NO_GOAL:
             out[above + ABOVE * j + min(max((score - int(record.lose_goal)) // 10, 0), ABOVE - 1)] = 1
         out[bags + BAG_COUNTS * j + int(record.bags[side])] = 1
 
 
 @row
-def play_row(record: State, seat: int, at: int, out: I8) -> None:
-    """The play so far, as ``seat`` counts seats, into zeroed ``out`` from ``at`` on."""
+def play_row(record: State, seat: int, offset: int, out: I8) -> None:
+    """The play so far, as ``seat`` counts seats, into zeroed ``out`` from ``offset`` on."""
     if record.phase != OVER:
-        out[at + record.phase] = 1
+        out[offset + record.phase] = 1
     plays = int(record.plays)
     current = plays - plays % 4
     for t in range(plays):
         who = (int(record.players[t]) - seat) % 4
-        out[at + (_TRICK if t >= current else _EARLIER) + NUM_CARDS * who + int(record.played[t])] = 1
-    out[at + _LEADER + (int(record.leader) - seat) % 4] = 1
+        out[offset + (_TRICK if t >= current else _EARLIER) + NUM_CARDS * who + int(record.played[t])] = 1
+    out[offset + _LEADER + (int(record.leader) - seat) % 4] = 1
     if record.led >= 0:
-        out[at + _LED + record.led] = 1
+        out[offset + _LED + record.led] = 1
     for who in range(4):
         owner = (seat + who) % 4
-        spread_row(int(record.voids[owner]), 4, at + _VOID + 4 * who, out)
-        out[at + _WON + TRICK_COUNTS * who + int(record.won[owner])] = 1
-    out[at + _BROKEN] = record.broken
+        spread_row(int(record.voids[owner]), 4, offset + _VOID + 4 * who, out)
+        out[offset + _WON + TRICK_COUNTS * who + int(record.won[owner])] = 1
+    out[offset + _BROKEN] = record.broken
 
 
 @row
@@ -209,10 +209,10 @@ def _encode(start: int, stop: int, code: int, views: States, out: I8) -> None:
 @cache  # every game made asks for them, and OpenSpiel makes one for every state it reads
 def encoders(sides: int, deck: int) -> dict[str, Encoder]:
     """The encoders of a game with so many sides and such a deck (index into ``DECKS``), by name."""
-    made = (("full", full_layout(sides, deck), FULL_CODE), ("bidding", bidding_layout(sides, deck), BIDDING_CODE))
+    layouts = (("full", full_layout(sides, deck), FULL_CODE), ("bidding", bidding_layout(sides, deck), BIDDING_CODE))
     return {
         name: Encoder(name, layout, partial(_encode, code), partial(explain, layout), code)
-        for name, layout, code in made
+        for name, layout, code in layouts
     }
 
 
@@ -238,13 +238,13 @@ def state_row(state: State, play: bool, out: I8) -> None:
     bids_row(state, 0, _FIRST_STATE, out)
     if play:
         play_row(state, 0, _PHASE_STATE, out)
-    at = _PLAY_SCORE_STATE if play else _BIDDING_SCORE_STATE
-    score_row(state, 0, at, out)
-    at += _SIDE_SCORE * int(state.sides)
+    offset = _PLAY_SCORE_STATE if play else _BIDDING_SCORE_STATE
+    score_row(state, 0, offset, out)
+    offset += _SIDE_SCORE * int(state.sides)
     for side in range(state.sides):
-        spread_signed_row(int(state.scores[side]), SCORE_DIGITS, at, out)
-        at += 1 + SCORE_DIGITS
-    spread_row(int(state.rounds), ROUND_DIGITS, at, out)
+        spread_signed_row(int(state.scores[side]), SCORE_DIGITS, offset, out)
+        offset += 1 + SCORE_DIGITS
+    spread_row(int(state.rounds), ROUND_DIGITS, offset, out)
 
 
 @batched
@@ -292,8 +292,8 @@ def explain_state(layout: Layout, vector: Vector) -> str:
         lines += _read_play(fields, parts, SEATS)
     names = sides_named(_sides(parts))
     points = parts["score"].reshape(len(names), -1)
-    scored = ", ".join(f"{name} {gather_signed(entries)}" for name, entries in zip(names, points, strict=True))
-    return "\n".join([*lines, *_read_score(parts, names), f"score after {gather(parts['rounds'])} rounds: {scored}"])
+    scores = ", ".join(f"{name} {gather_signed(entries)}" for name, entries in zip(names, points, strict=True))
+    return "\n".join([*lines, *_read_score(parts, names), f"score after {gather(parts['rounds'])} rounds: {scores}"])
 
 
 def _sides(parts: dict[str, Vector]) -> int:
@@ -308,17 +308,17 @@ def _read_hand(field: Field, cards: Vector) -> str:
 
 def _read_bids(parts: dict[str, Vector], names: Sequence[str]) -> str:
     first = int(np.argmax(parts["first"]))
-    made = parts["bids"].reshape(4, len(BIDS))
+    bids = parts["bids"].reshape(4, len(BIDS))
     order = [(first + i) % 4 for i in range(4)]
-    told = [f"{names[who]} {BIDS[int(np.argmax(made[who]))]}" for who in order if made[who].any()]
-    return ", ".join(told) or f"none; {names[first]} bids first"
+    texts = [f"{names[who]} {BIDS[int(np.argmax(bids[who]))]}" for who in order if bids[who].any()]
+    return ", ".join(texts) or f"none; {names[first]} bids first"
 
 
 def _on_table(field: Field, entries: Vector, first: int, names: Sequence[str]) -> str:
     cards = entries.reshape(4, -1)
     order = [(first + i) % 4 for i in range(4)]
-    shown = [f"{names[who]} {field.labels[card].split()[0]}" for who in order for card in np.flatnonzero(cards[who])]
-    return ", ".join(shown) or "no card"
+    texts = [f"{names[who]} {field.labels[card].split()[0]}" for who in order for card in np.flatnonzero(cards[who])]
+    return ", ".join(texts) or "no card"
 
 
 def _read_play(fields: dict[str, Field], parts: dict[str, Vector], names: Sequence[str]) -> list[str]:
@@ -341,6 +341,6 @@ def _read_score(parts: dict[str, Vector], names: Sequence[str]) -> list[str]:
     lines = []
     for j, name in enumerate(names):
         more = " or more" if short[j] == SHORT - 1 else ""
-        lost = f", {10 * int(above[j].argmax())} above the losing goal" if above[j].any() else ""
-        lines.append(f"{name}: {10 * short[j]}{more} short of the goal, {bags[j]} bags{lost}")
+        losing = f", {10 * int(above[j].argmax())} above the losing goal" if above[j].any() else ""
+        lines.append(f"{name}: {10 * short[j]}{more} short of the goal, {bags[j]} bags{losing}")
     return lines

@@ -16,15 +16,15 @@ def legal_cards_row(state: State, held: int) -> int:
     if state.led < 0:
         if state.broken:
             return held
-        others = held & ~SUIT_CARDS[state.deck, SPADES]
-        return others if others else held  # spade tight
+        side_cards = held & ~SUIT_CARDS[state.deck, SPADES]
+        return side_cards if side_cards else held  # spade tight
     follow = held & SUIT_CARDS[state.deck, state.led]
     return follow if follow else held
 
 
 @row
 def play_row(state: State, card: int) -> None:
-    """A legal card of the seat to play; a completed trick goes to its taker, who leads next."""
+    """Play a legal card of the seat to play; a completed trick goes to its taker, who leads next."""
     seat, suit = int(state.turn), int(SUITS[state.deck, card])
     bit = 1 << card
     state.held[seat] &= ~bit

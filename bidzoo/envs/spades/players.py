@@ -27,14 +27,14 @@ from bidzoo.envs.spades.engine import act_row, card_key_row, legal_row
 from bidzoo.envs.spades.play import legal_cards_row
 from bidzoo.envs.spades.state import FIRST_CARD, NUM_ACTIONS, PLAY, VIEW, view_row
 
-PLAYERS = {  # name -> "module:attribute", a module or what makes a policy, imported when chosen
+PLAYERS = {  # name -> "module:attribute" of a playing module or of a maker of policies, imported when chosen
     "random": "bidzoo.envs.spades.players:RANDOM",
     "wrp": "bidzoo.agents.spades.srp:WRP",
     "srp": "bidzoo.agents.spades.srp:SRP",
     "uct": "bidzoo.agents.spades.policy:uct",
     "learned": "bidzoo.agents.spades.policy:learned",
 }
-_OF_FUNCTION = "bidzoo.agents.policy:FunctionPolicy"
+_FUNCTION_POLICY = "bidzoo.agents.policy:FunctionPolicy"
 
 
 @runtime_checkable
@@ -97,8 +97,8 @@ class PolicyPlayer:
             views, keys = allocate(VIEW, len(rows)), np.empty(len(rows), np.uint64)
             legal = np.empty((len(rows), NUM_ACTIONS), np.int8)
             _ask(waiting, views, legal, keys)
-            chosen = self.policy.act(views, legal, Streams(keys))
-            _play(waiting, legal_actions(f"playing module {self.name!r}", chosen, legal, waiting["board"]))
+            actions = self.policy.act(views, legal, Streams(keys))
+            _play(waiting, legal_actions(f"playing module {self.name!r}", actions, legal, waiting["board"]))
             states[rows] = waiting
 
 
@@ -116,19 +116,19 @@ def check_player(player: Any) -> None:
 
 
 def playing_module(player: Any, encoder: Encoder) -> PlayingModule:
-    """The module that ``player``, which ``check_player`` lets pass, means; a function is shown ``encoder``."""
+    """The module of a checked ``player``; a function gets the observations of ``encoder``."""
     if isinstance(player, str):
-        named = _imported(PLAYERS[player])
-        return named if isinstance(named, PlayingModule) else PolicyPlayer(named())
+        entry = _load(PLAYERS[player])
+        return entry if isinstance(entry, PlayingModule) else PolicyPlayer(entry())
     if isinstance(player, PlayingModule):
         return player
-    return PolicyPlayer(player if _is_policy(player) else _imported(_OF_FUNCTION)(player, encoder))
+    return PolicyPlayer(player if _is_policy(player) else _load(_FUNCTION_POLICY)(player, encoder))
 
 
 def _is_policy(player: Any) -> bool:
     return callable(getattr(player, "act", None))
 
 
-def _imported(place: str) -> Any:
+def _load(place: str) -> Any:
     module, name = place.split(":")
     return getattr(import_module(module), name)

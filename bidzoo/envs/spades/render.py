@@ -1,4 +1,4 @@
-"""How a Spades table is shown: as plain text, and drawn with its hands, bids, current trick, scores and bags."""
+"""A Spades table as people see it: as plain text, and drawn with its hands, bids, current trick, scores and bags."""
 
 from bidzoo.core.cards import SEATS
 from bidzoo.core.kernels import State
@@ -40,10 +40,10 @@ def text(state: State) -> str:
     """Scores, hands, bids and tricks of a table (all hands shown)."""
     deck = int(state["deck"])
     rules = f"Spades ({VARIANTS[state['variant']]}, {DECKS[deck]} deck), board {state['board'] + 1}"
-    rounds = f"over after {state['rounds']} round{'s' * int(state['rounds'] != 1)}"
-    now = f"round {state['rounds'] + 1}, dealer {SEATS[state['dealer']]}"
+    ending = f"over after {state['rounds']} round{'s' * int(state['rounds'] != 1)}"
+    status = f"round {state['rounds'] + 1}, dealer {SEATS[state['dealer']]}"
     lines = [
-        f"{rules}, {rounds if state['phase'] == OVER else now}",
+        f"{rules}, {ending if state['phase'] == OVER else status}",
         f"score: {', '.join(scores(state))}",
         gains(state),
     ]
@@ -80,7 +80,7 @@ _PANEL = (180, 135)
 
 
 def picture(state: State) -> Picture:
-    """The table as everybody's cards are seen from above."""
+    """The whole table, all four hands open."""
     drawing = Picture(_WIDTH, _HEIGHT)
     _head(drawing, state)
     drawing.box(270, 200, 220, 175, FELT, radius=14)
@@ -94,9 +94,9 @@ def picture(state: State) -> Picture:
 
 
 def _head(drawing: Picture, state: State) -> None:
-    rule = f"{VARIANTS[state['variant']]}, {DECKS[state['deck']]} deck"
-    when = f"over after {state['rounds']} rounds" if state["phase"] == OVER else f"round {state['rounds'] + 1}"
-    drawing.text(20, 22, f"Spades \u00b7 {rule} \u00b7 board {state['board'] + 1} \u00b7 {when}", 14, bold=True)
+    rules = f"{VARIANTS[state['variant']]}, {DECKS[state['deck']]} deck"
+    status = f"over after {state['rounds']} rounds" if state["phase"] == OVER else f"round {state['rounds'] + 1}"
+    drawing.text(20, 22, f"Spades \u00b7 {rules} \u00b7 board {state['board'] + 1} \u00b7 {status}", 14, bold=True)
     drawing.text(20, 44, " \u00b7 ".join(scores(state)), 13)
     if state["rounds"]:
         drawing.text(_WIDTH - 20, 44, gains(state), 12, PALE, "end")

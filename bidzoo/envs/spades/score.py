@@ -21,18 +21,18 @@ TRICK_POINTS, NIL_POINTS, BAG_LIMIT = 10, 100, 10
 @row
 def side_points_row(state: State, side: int) -> tuple[int, int]:
     """Points and bags of ``side`` for the 13 tricks just played, before the bag penalty."""
-    points, contract, tricks, spoiled = 0, 0, 0, 0
+    points, contract, tricks, nil_tricks = 0, 0, 0, 0
     for seat in range(side, 4, state.sides):
         bid, won = int(state.bids[seat]), int(state.won[seat])
         if bid == NIL:
             worth = NIL_POINTS * (2 if state.blind >> seat & 1 else 1)
             points += worth if won == 0 else -worth
-            spoiled += won
+            nil_tricks += won
         else:
             contract += bid
             tricks += won
     if state.failed_nil == PARTNER:
-        tricks += spoiled
+        tricks += nil_tricks
     bags = 0
     if tricks >= contract:
         bags = tricks - contract
@@ -40,7 +40,7 @@ def side_points_row(state: State, side: int) -> tuple[int, int]:
     else:
         points -= TRICK_POINTS * contract
     if state.failed_nil == BAGS:
-        bags += spoiled
+        bags += nil_tricks
     return points + bags, bags
 
 
@@ -48,16 +48,16 @@ def side_points_row(state: State, side: int) -> tuple[int, int]:
 def gap_row(state: State, side: int) -> float:
     """Points of ``side`` for a finished round, bag penalties included, minus the others' mean."""
     gap = 0.0
-    for other in range(state.sides):
-        points, bags = side_points_row(state, other)
-        points -= int(state.bag_penalty) * ((int(state.bags[other]) + bags) // BAG_LIMIT)
-        gap += points if other == side else -points / (state.sides - 1)
+    for s in range(state.sides):
+        points, bags = side_points_row(state, s)
+        points -= int(state.bag_penalty) * ((int(state.bags[s]) + bags) // BAG_LIMIT)
+        gap += points if s == side else -points / (state.sides - 1)
     return gap
 
 
 @row
 def score_row(state: State) -> None:
-    """Gains, scores and bags of every side after 13 tricks; the round becomes the last one."""
+    """Update gains, scores and bags of every side after 13 tricks; the round becomes the last one."""
     for side in range(state.sides):
         points, bags = side_points_row(state, side)
         bags += int(state.bags[side])
@@ -96,17 +96,17 @@ def goal_reached_row(state: State) -> bool:
 
 @row
 def end_round_row(state: State) -> None:
-    """The round scored, then either the game over or the next round dealt by the next dealer.
+    """Score the round, then end the game or deal the next round by the next dealer.
 
     At a goal the highest score wins; if two share it, another round is played. After ``max_rounds`` rounds the
     game is over in any case, a shared lead being a draw. An episode of one round is won by its gains.
     """
     score_row(state)
-    ahead = leader_row(state.gains if state.max_rounds == 1 else state.scores, state.sides)
-    if state.rounds >= state.max_rounds or (ahead >= 0 and goal_reached_row(state)):
+    leader = leader_row(state.gains if state.max_rounds == 1 else state.scores, state.sides)
+    if state.rounds >= state.max_rounds or (leader >= 0 and goal_reached_row(state)):
         state.phase = OVER
         state.turn = -1
-        state.winner = ahead
+        state.winner = leader
     else:
         state.dealer = (state.dealer + 1) % 4
         deal_row(state)

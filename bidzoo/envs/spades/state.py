@@ -132,7 +132,7 @@ def copy_public_row(source: State, target: State) -> None:
 
 @row
 def view_row(state: State, seat: int, view: State) -> None:
-    """What ``seat`` may know of ``state`` into ``view``: the public fields and, once it has looked, its own hand."""
+    """The view of ``seat`` of ``state`` into ``view``: the public fields and, once it has looked, its own hand."""
     copy_public_row(state, view)
     view.seat = seat
     seen = state.looked >> seat & 1
@@ -142,7 +142,7 @@ def view_row(state: State, seat: int, view: State) -> None:
 
 @row
 def known_row(view: State, state: State) -> None:
-    """What ``view`` shows into ``state``: the public fields and its own hand; the other seats hold nothing."""
+    """Write what ``view`` shows into ``state``: the public fields and its own hand; the other seats hold nothing."""
     copy_public_row(view, state)
     for seat in range(4):
         state.hands[seat] = view.hand if seat == view.seat else 0

@@ -7,7 +7,7 @@ const RANK_WORDS = ["2", "3", "4", "5", "6", "7", "8", "9", "10", "jack", "queen
 const SUIT_WORDS = ["clubs", "diamonds", "hearts", "spades"];
 const STRAINS = ["♣", "♦", "♥", "♠", "NT"];
 const PLACES = ["bottom", "left", "top", "right"];
-const PAUSE = { act: 550, trick: 1300, think: 1600, slow: 3000 }; // milliseconds before an agent acts; before we say that it is slow
+const PAUSE = { act: 550, trick: 1300, think: 1600, slow: 3000 }; // milliseconds before an agent acts; slow: before we say that it is slow
 const SLOW = "An agent that acts for the first time compiles its code or solves its game: this can take a minute.";
 const ICONS = {
   first: "M2 2h2v12H2zM14 2v12L5 8z", back: "M12 2v12L3 8z", forward: "M4 2v12l9-6z", last: "M12 2h2v12h-2zM2 2v12l9-6z",
@@ -16,8 +16,8 @@ const ICONS = {
 
 const $ = (id) => document.getElementById(id);
 let menu = [], suits = [], state = null;
-let running = true, timer = 0, queue = Promise.resolve(), pending = 0, changes = 0, thinking = false, musing = 0, typed = "", thought = null, thoughtKey = "", asked = "";
-const filled = {}; // what the panels of double dummy and of the total show
+let running = true, timer = 0, queue = Promise.resolve(), pending = 0, changes = 0, thinking = false, loadingThoughts = 0, typed = "", thought = null, thoughtKey = "", hintAgent = "";
+const filled = {}; // by panel (double dummy, total): the key of what it shows
 
 // ---- building -----------------------------------------------------------------------------
 
@@ -179,7 +179,7 @@ const agentTurn = () => !state.over && state.player >= 0 && !state.seats[state.p
 // Let the agent to act do so after a while, unless stopped or in the middle of a record.
 function schedule() {
   clearTimeout(timer);
-  if (!state || !running || pending || thinking || musing || !agentTurn() || !atEnd() || document.querySelector("dialog[open]")) return;
+  if (!state || !running || pending || thinking || loadingThoughts || !agentTurn() || !atEnd() || document.querySelector("dialog[open]")) return;
   const trick = state.table.trick;
   let pause = trick && trick.winner >= 0 ? PAUSE.trick : PAUSE.act;
   if ($("switch-think").checked) pause = Math.max(pause, PAUSE.think);
@@ -243,21 +243,21 @@ function spadesCorners(table) {
 }
 
 function seatNode(seat) {
-  const who = state.seats[seat], table = state.table, place = placeOf(seat);
+  const player = state.seats[seat], table = state.table, place = placeOf(seat);
   const turn = !state.over && actingSeat() === seat;
   const vulnerable = table.kind === "bridge" && (table.vulnerable >> (seat % 2)) & 1;
   const node = h("div", { class: `seat ${place}${turn ? " turn" : ""}${vulnerable ? " vulnerable" : ""}` });
-  const label = state.seats.length === 4 ? who.name[0] : who.name.slice(-1);
+  const label = state.seats.length === 4 ? player.name[0] : player.name.slice(-1);
   node.append(h("div", { class: "who" },
-    h("span", { class: "compass", title: vulnerable ? `${who.name}, vulnerable` : who.name }, label),
-    h("span", { class: "agent" }, who.human ? "you" : who.agent),
+    h("span", { class: "compass", title: vulnerable ? `${player.name}, vulnerable` : player.name }, label),
+    h("span", { class: "agent" }, player.human ? "you" : player.agent),
     table.dealer === seat ? h("span", { class: "dealer", title: "dealer" }, "D") : null,
     table.dummy === seat ? h("span", { class: "dealer" }, "dummy") : null,
-    turn && !who.human && running && atEnd() ? h("span", { class: "dots", "aria-label": "is thinking" }, "•••") : null));
+    turn && !player.human && running && atEnd() ? h("span", { class: "dots", "aria-label": "is thinking" }, "•••") : null));
   if (table.kind === "spades") node.append(h("div", { class: "told" }, "bid ", h("b", {}, table.bids[seat] || "–"), " · won ", h("b", {}, String(table.won[seat]))));
   if (table.kind === "signals") {
-    const known = table.types[seat];
-    if (table.sizes[seat] > 1) node.append(h("div", { class: "type" }, table.word, " ", h("b", {}, known === null ? "?" : String(known))));
+    const type = table.types[seat];
+    if (table.sizes[seat] > 1) node.append(h("div", { class: "type" }, table.word, " ", h("b", {}, type === null ? "?" : String(type))));
     return node;
   }
   const cards = table.hands[seat];
@@ -294,15 +294,15 @@ function centreNode() {
 function auctionNode(table) {
   const order = [3, 0, 1, 2];
   const head = h("tr", {}, ...order.map((seat) => h("th", { scope: "col", class: (table.vulnerable >> (seat % 2)) & 1 ? "vulnerable" : "" }, state.seats[seat].name)));
-  const cells = Array(order.indexOf(table.dealer)).fill(null).concat(table.calls.map((made, step) => ({ made, step })));
+  const cells = Array(order.indexOf(table.dealer)).fill(null).concat(table.calls.map((call, step) => ({ call, step })));
   if (table.phase === "auction") cells.push("?");
   while (cells.length % 4 || cells.length < 12) cells.push(null);
   const rows = [];
-  for (let at = 0; at < cells.length; at += 4) rows.push(h("tr", {}, ...cells.slice(at, at + 4).map((cell) => {
+  for (let start = 0; start < cells.length; start += 4) rows.push(h("tr", {}, ...cells.slice(start, start + 4).map((cell) => {
     if (cell === null) return h("td");
     if (cell === "?") return h("td", { class: "asking" }, "?");
-    const kind = cell.made === 0 ? "pass" : cell.made < 3 ? "x" : "";
-    return h("td", { class: kind }, h("button", { tabindex: "-1", title: "Step to before this call", onclick: () => go(cell.step) }, ...suited(callText(cell.made))));
+    const kind = cell.call === 0 ? "pass" : cell.call < 3 ? "x" : "";
+    return h("td", { class: kind }, h("button", { tabindex: "-1", title: "Step to before this call", onclick: () => go(cell.step) }, ...suited(callText(cell.call))));
   })));
   const grid = h("table", { class: "auction", "aria-label": "Auction" }, h("thead", {}, head), h("tbody", {}, ...rows));
   const scroll = h("div", { class: "auction-scroll" }, grid);
@@ -469,22 +469,22 @@ function renderBoards() {
 
 // ---- thinking -------------------------------------------------------------------------------
 
-function offerOf(id) { return menu.find((one) => one.id === id); }
+function offerOf(id) { return menu.find((offer) => offer.id === id); }
 
 function renderAsk() {
   const node = $("ask"), human = state.player >= 0 && state.seats[state.player].human && !state.over;
   node.hidden = !human;
   if (!human) return;
   const names = offerOf(state.game).agents.map((agent) => agent.name);
-  if (!names.includes(asked)) asked = offerOf(state.game).usual.find((name) => name !== "human") || names[0];
-  const select = h("select", { "aria-label": "Agent to ask", "data-key": "ask-agent", onchange: (event) => { asked = event.target.value; } }, ...names.map((name) => h("option", { value: name, selected: name === asked }, name)));
-  select.value = asked;
+  if (!names.includes(hintAgent)) hintAgent = offerOf(state.game).usual.find((name) => name !== "human") || names[0];
+  const select = h("select", { "aria-label": "Agent to ask", "data-key": "ask-agent", onchange: (event) => { hintAgent = event.target.value; } }, ...names.map((name) => h("option", { value: name, selected: name === hintAgent }, name)));
+  select.value = hintAgent;
   node.replaceChildren(h("span", { class: "note" }, "What would"), select, h("button", { "data-key": "hint", onclick: hint, title: "Ask it (i)" }, "do here?"));
 }
 
 async function hint() {
   if (state.over || state.player < 0 || !state.seats[state.player].human) return;
-  await fetchThoughts({ agent: asked }, `hint ${asked} ${state.cursor}`);
+  await fetchThoughts({ agent: hintAgent }, `hint ${hintAgent} ${state.cursor}`);
 }
 
 function refreshThoughts() {
@@ -495,19 +495,19 @@ function refreshThoughts() {
 
 async function fetchThoughts(body, key) {
   thoughtKey = key;
-  musing += 1; // nobody acts before the thoughts are there to read
+  loadingThoughts += 1; // no agent acts before the thoughts are there to read
   const patience = setTimeout(() => { $("thinking").replaceChildren(note(`Thinking … ${SLOW}`)); }, PAUSE.slow);
   try {
-    const found = await call("/api/think", body);
+    const answer = await call("/api/think", body);
     if (thoughtKey !== key) return;
-    thought = { ...found, cursor: state.cursor };
+    thought = { ...answer, cursor: state.cursor };
     renderThinking();
   } catch (problem) {
     if (problem.status !== 409) complain(problem);
     renderThinking();
   } finally {
     clearTimeout(patience);
-    musing -= 1;
+    loadingThoughts -= 1;
     schedule();
   }
 }
@@ -591,30 +591,30 @@ function curveNode(curve) {
 
 // ---- double dummy ---------------------------------------------------------------------------
 
-// Ask for what stands in the panel `name`, once for each `key`; what comes too late is not shown.
+// Fill the panel `name` with what `ask` fetches, once for each `key`; an answer that comes too late is not shown.
 async function fill(name, key, waiting, ask, draw) {
   if (filled[name] === key) return;
   filled[name] = key;
   $(name).replaceChildren(note(waiting));
   try {
-    const found = await ask();
-    if (filled[name] === key) $(name).replaceChildren(draw(found));
+    const answer = await ask();
+    if (filled[name] === key) $(name).replaceChildren(draw(answer));
   } catch (problem) {
     if (filled[name] === key) $(name).replaceChildren(note(problem.message));
   }
 }
 
 function refreshTricks() {
-  const wanted = isBridge() && (state.open || state.over);
-  $("panel-tricks").hidden = !wanted;
-  if (wanted) fill("tricks", boardKey(), "Solving …", () => call("/api/tricks"), tricksNode);
+  const shown = isBridge() && (state.open || state.over);
+  $("panel-tricks").hidden = !shown;
+  if (shown) fill("tricks", boardKey(), "Solving …", () => call("/api/tricks"), tricksNode);
   else filled.tricks = "";
 }
 
-function tricksNode(found) {
+function tricksNode(answer) {
   const table = state.table, head = h("tr", {}, h("th", { scope: "col" }, "by"), ...[0, 1, 2, 3].map((number) => h("th", { scope: "col" }, suit(number))), h("th", { scope: "col" }, "NT"));
-  const rows = state.seats.map((seat, s) => h("tr", {}, h("th", { scope: "row" }, seat.name), ...[0, 1, 2, 3, 4].map((strain) => h("td", { class: table.declarer === s && table.strain === strain ? "mine" : "" }, String(found.tricks[5 * s + strain])))));
-  return h("div", {}, h("table", { class: "grid", "aria-label": "Double-dummy tricks" }, h("thead", {}, head), h("tbody", {}, ...rows)), h("p", { class: "par" }, "Par: ", h("b", {}, found.words)));
+  const rows = state.seats.map((seat, s) => h("tr", {}, h("th", { scope: "row" }, seat.name), ...[0, 1, 2, 3, 4].map((strain) => h("td", { class: table.declarer === s && table.strain === strain ? "mine" : "" }, String(answer.tricks[5 * s + strain])))));
+  return h("div", {}, h("table", { class: "grid", "aria-label": "Double-dummy tricks" }, h("thead", {}, head), h("tbody", {}, ...rows)), h("p", { class: "par" }, "Par: ", h("b", {}, answer.words)));
 }
 
 // ---- the running total ----------------------------------------------------------------------
@@ -632,12 +632,12 @@ function refreshTotal() {
   }
 }
 
-function totalNode(found) {
+function totalNode(total) {
   const head = ["board", "you", "par", "other table", "IMPs to par", "IMPs to other"];
-  const row = (one) => h("tr", {}, h("th", { scope: "row" }, String(one.board + 1)), ...[one.points, one.par, one.other].map((x) => h("td", {}, signed(x))), ...[one.imps_par, one.imps_other].map((x) => h("td", { class: "mine" }, signed(x))));
-  const sum = h("tr", {}, h("th", { scope: "row", colspan: 4 }, `${found.boards.length} board${found.boards.length === 1 ? "" : "s"}`), h("td", { class: "mine" }, signed(found.imps_par)), h("td", { class: "mine" }, signed(found.imps_other)));
-  const grid = h("table", { class: "grid", "aria-label": "Running total" }, h("thead", {}, h("tr", {}, ...head.map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, ...found.boards.slice(-8).map(row), sum));
-  return h("div", {}, grid, note(`Points and IMPs are ${found.side}'s. At the other table ${found.agents}.`));
+  const row = (board) => h("tr", {}, h("th", { scope: "row" }, String(board.board + 1)), ...[board.points, board.par, board.other].map((x) => h("td", {}, signed(x))), ...[board.imps_par, board.imps_other].map((x) => h("td", { class: "mine" }, signed(x))));
+  const sum = h("tr", {}, h("th", { scope: "row", colspan: 4 }, `${total.boards.length} board${total.boards.length === 1 ? "" : "s"}`), h("td", { class: "mine" }, signed(total.imps_par)), h("td", { class: "mine" }, signed(total.imps_other)));
+  const grid = h("table", { class: "grid", "aria-label": "Running total" }, h("thead", {}, h("tr", {}, ...head.map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, ...total.boards.slice(-8).map(row), sum));
+  return h("div", {}, grid, note(`Points and IMPs are ${total.side}'s. At the other table ${total.agents}.`));
 }
 
 // ---- setting up -----------------------------------------------------------------------------
@@ -649,31 +649,31 @@ function openSetup() {
   choice = state.game;
   $("setup-error").textContent = "";
   $("setup-cancel").hidden = state.fresh;
-  $("setup-games").replaceChildren(...menu.map((one) => h("label", { class: "tile" },
-    h("input", { type: "radio", name: "game", value: one.id, checked: one.id === choice, onchange: () => { choice = one.id; renderSetup(); } }),
-    h("b", {}, one.title), h("span", {}, one.summary))));
+  $("setup-games").replaceChildren(...menu.map((offer) => h("label", { class: "tile" },
+    h("input", { type: "radio", name: "game", value: offer.id, checked: offer.id === choice, onchange: () => { choice = offer.id; renderSetup(); } }),
+    h("b", {}, offer.title), h("span", {}, offer.summary))));
   renderSetup();
   $("setup").showModal();
 }
 
 function renderSetup() {
-  const one = offerOf(choice), same = choice === state.game, seats = same ? state.seats.map((seat) => seat.agent) : one.usual;
-  const agents = [{ name: "human", summary: "a person at this page" }, ...one.agents];
+  const offer = offerOf(choice), same = choice === state.game, seats = same ? state.seats.map((seat) => seat.agent) : offer.usual;
+  const agents = [{ name: "human", summary: "a person at this page" }, ...offer.agents];
   $("setup-keep").hidden = !same || state.fresh;
-  $("setup-seats").replaceChildren(...one.seats.map((name, p) => field([h("span", { class: "compass", "aria-hidden": "true" }, one.seats.length === 4 ? name[0] : name.slice(-1)), name],
-    choose(`seat-${p}`, agents.map((agent) => [agent.name, agent.name === "human" ? "you (a person)" : agent.name]), seats[p], about))));
-  const options = one.options.map((option) => field([option.label], choose(`option-${option.name}`, option.values.map((value, k) => [String(k), option.words[k]]), String(Math.max(0, same ? option.values.indexOf(state.options[option.name]) : 0)))));
+  $("setup-seats").replaceChildren(...offer.seats.map((name, p) => field([h("span", { class: "compass", "aria-hidden": "true" }, offer.seats.length === 4 ? name[0] : name.slice(-1)), name],
+    choose(`seat-${p}`, agents.map((agent) => [agent.name, agent.name === "human" ? "you (a person)" : agent.name]), seats[p], renderAbout))));
+  const options = offer.options.map((option) => field([option.label], choose(`option-${option.name}`, option.values.map((value, k) => [String(k), option.words[k]]), String(Math.max(0, same ? option.values.indexOf(state.options[option.name]) : 0)))));
   const number = (id, value) => h("input", { id, type: "number", min: id === "setup-board" ? 1 : 0, max: 1000000000, step: 1, value, inputmode: "numeric" });
   const fresh = state.fresh ? Math.floor(Math.random() * 1000000) : state.seed;
   $("setup-options").replaceChildren(...options, field(["Board"], number("setup-board", same && !state.fresh ? state.board + 1 : 1)), field(["Seed of the deals"], number("setup-seed", fresh)));
-  about();
+  renderAbout();
 }
 
-// What the chosen agents are, under the seats.
-function about() {
-  const one = offerOf(choice), chosen = new Set(one.seats.map((_, p) => $(`seat-${p}`).value));
-  const known = one.agents.filter((agent) => chosen.has(agent.name));
-  $("setup-about").replaceChildren(...known.map((agent) => h("span", {}, h("b", {}, agent.name), ` – ${agent.summary}. `)));
+// The summaries of the chosen agents, under the seats.
+function renderAbout() {
+  const offer = offerOf(choice), chosen = new Set(offer.seats.map((_, p) => $(`seat-${p}`).value));
+  const agents = offer.agents.filter((agent) => chosen.has(agent.name));
+  $("setup-about").replaceChildren(...agents.map((agent) => h("span", {}, h("b", {}, agent.name), ` – ${agent.summary}. `)));
 }
 
 function field(label, control) { return h("label", { class: "field" }, h("span", {}, ...label), control); }
@@ -686,9 +686,9 @@ function choose(id, values, chosen, onchange) {
 
 async function deal(event) {
   event.preventDefault();
-  const one = offerOf(choice), options = {};
-  for (const option of one.options) options[option.name] = option.values[Number($(`option-${option.name}`).value)];
-  const body = { game: choice, options, seats: one.seats.map((_, p) => $(`seat-${p}`).value), seed: $("setup-seed").valueAsNumber, board: $("setup-board").valueAsNumber - 1 };
+  const offer = offerOf(choice), options = {};
+  for (const option of offer.options) options[option.name] = option.values[Number($(`option-${option.name}`).value)];
+  const body = { game: choice, options, seats: offer.seats.map((_, p) => $(`seat-${p}`).value), seed: $("setup-seed").valueAsNumber, board: $("setup-board").valueAsNumber - 1 };
   await fromSetup("/api/new", body);
 }
 
@@ -722,8 +722,8 @@ async function openFile(file) {
 
 async function save() {
   try {
-    const found = await call("/api/save");
-    const link = h("a", { download: found.name, href: URL.createObjectURL(new Blob([found.text], { type: "text/plain" })) });
+    const file = await call("/api/save");
+    const link = h("a", { download: file.name, href: URL.createObjectURL(new Blob([file.text], { type: "text/plain" })) });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   } catch (problem) {
@@ -738,14 +738,14 @@ const KEYS = [
   [",  .", "one step back, forward"], ["Home  End", "first, last step"], ["u", "undo to your last turn"], ["space", "agents go on, or stop"],
   ["i", "ask for a hint"], ["t", "agents' thinking"], ["a", "show all hands"], ["b", "next board, once this one is over"], ["g", "new game"], ["o", "open a file"], ["?", "this list"],
 ];
-const PLAIN = {
+const KEY_ACTIONS = {
   p: () => tryCall(0), x: () => tryCall(1), r: () => tryCall(2), ",": () => go(state.cursor - 1), ".": () => go(state.cursor + 1), Home: () => go(0), End: () => go(state.length),
   u: () => { running = true; change("/api/undo", {}); }, " ": toggleRunning, i: hint, t: () => $("switch-think").click(), a: () => $("switch-all").click(), b: () => { if (state.over) next(); else complain(new Error("This board is not over; New game (g) leaves it.")); }, g: openSetup, o: () => $("file").click(), "?": () => $("help").showModal(),
 };
 
 function tryCall(action) {
-  const found = state.legal.find((step) => step.card === null && (isBridge() ? step.action === action : action === 0 && step.text === "P"));
-  if (found && state.seats[state.player].human) act(found.action);
+  const step = state.legal.find((step) => step.card === null && (isBridge() ? step.action === action : action === 0 && step.text === "P"));
+  if (step && state.seats[state.player].human) act(step.action);
 }
 
 function setTyped(words) { typed = words; $("typed").hidden = !words; $("typed").textContent = words; clearTimeout(setTyped.timer); if (words) setTyped.timer = setTimeout(() => setTyped(""), 2500); }
@@ -770,7 +770,7 @@ function typeAction(key) {
   }
   const rank = RANKS.indexOf(lower === "1" || lower === "0" ? "T" : key.toUpperCase());
   if (rank < 0) return false;
-  const card = 4 * rank + SYMBOLS.indexOf(first), step = state.legal.find((one) => one.card === card);
+  const card = 4 * rank + SYMBOLS.indexOf(first), step = state.legal.find((legal) => legal.card === card);
   if (step) act(step.action); else complain(new Error(`The ${cardWords(card)} cannot be played here.`));
   return true;
 }
@@ -783,7 +783,7 @@ function onKey(event) {
   if ((event.key === " " || event.key === "Enter") && target.matches("button, input, a, summary")) return;
   if (event.key.startsWith("Arrow") && target.closest(".hand")) { moveInHand(event); return; }
   if (typeAction(event.key)) { event.preventDefault(); return; }
-  if (PLAIN[event.key]) { event.preventDefault(); PLAIN[event.key](); }
+  if (KEY_ACTIONS[event.key]) { event.preventDefault(); KEY_ACTIONS[event.key](); }
 }
 
 function moveInHand(event) {
@@ -804,9 +804,9 @@ function toggleRunning() {
 
 // ---- start ----------------------------------------------------------------------------------
 
-function wire() {
+function addListeners() {
   for (const [id, name] of [["step-first", "first"], ["step-back", "back"], ["step-forward", "forward"], ["step-last", "last"]]) $(id).append(icon(name));
-  for (const [id, key] of [["step-first", "Home"], ["step-back", ","], ["step-forward", "."], ["step-last", "End"], ["step-undo", "u"], ["step-play", " "], ["button-new", "g"], ["button-open", "o"], ["button-help", "?"]]) $(id).addEventListener("click", () => PLAIN[key]());
+  for (const [id, key] of [["step-first", "Home"], ["step-back", ","], ["step-forward", "."], ["step-last", "End"], ["step-undo", "u"], ["step-play", " "], ["button-new", "g"], ["button-open", "o"], ["button-help", "?"]]) $(id).addEventListener("click", () => KEY_ACTIONS[key]());
   $("step-range").addEventListener("change", (event) => go(Number(event.target.value)));
   $("button-save").addEventListener("click", save);
   $("file").addEventListener("change", (event) => { openFile(event.target.files[0]); event.target.value = ""; });
@@ -825,10 +825,10 @@ function wire() {
 
 async function start() {
   try {
-    const found = await call("/api/games");
-    menu = found.games;
-    suits = found.suits;
-    wire();
+    const answer = await call("/api/games");
+    menu = answer.games;
+    suits = answer.suits;
+    addListeners();
     adopt(await call("/api/state"));
     if (state.fresh) openSetup(); else schedule();
   } catch (problem) {

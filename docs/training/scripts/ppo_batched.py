@@ -53,49 +53,49 @@ class Network(nn.Module):
         return logits.log_softmax(1), self.critic(h)[:, 0]
 
 
-def collect(batch, network: Network, config: Config, noise):
-    """``turns`` steps of every table: what was seen, done, paid and by whom, each ``[T, B, ...]``."""
+def collect(batch, network: Network, config: Config, generator):
+    """A rollout of ``turns`` steps of every table, arrays ``[T, B, ...]``, and the sides to act after it ``[B]``."""
     game, rows = batch.game, np.arange(config.tables)
-    kept = {name: [] for name in ("observation", "mask", "action", "chance", "value", "side", "reward", "over")}
+    rollout = {name: [] for name in ("observation", "mask", "action", "chance", "value", "side", "reward", "over")}
     side = np.array([game.allies(p)[0] for p in range(game.num_players)])
     for _ in range(config.turns):
         observation, mask = torch.from_numpy(batch.observation.copy()), torch.from_numpy(batch.action_mask.copy())
         with torch.no_grad():
             chances, value = network(observation, mask)
-        gumbel = -torch.empty_like(chances).exponential_(generator=noise).log()
+        gumbel = -torch.empty_like(chances).exponential_(generator=generator).log()
         action, player = (chances + gumbel).argmax(1), batch.player.astype(np.int64)
         batch.step(action.numpy())
         reward = batch.reward[rows, player] / game.reward_range[1]
         chance = chances.gather(1, action[:, None])[:, 0]
-        new = (observation, mask, action, chance, value, side[player], reward, batch.terminated.copy())
-        for name, array in zip(kept, new):
-            kept[name].append(torch.as_tensor(array))
-    return {name: torch.stack(arrays) for name, arrays in kept.items()}, side[batch.player.astype(np.int64)]
+        step = (observation, mask, action, chance, value, side[player], reward, batch.terminated.copy())
+        for name, array in zip(rollout, step):
+            rollout[name].append(torch.as_tensor(array))
+    return {name: torch.stack(arrays) for name, arrays in rollout.items()}, side[batch.player.astype(np.int64)]
 
 
-def advantages(kept, last_value, last_side, config: Config):
-    """Generalised advantages ``[T, B]`` in the eyes of each turn's mover."""
-    found = torch.zeros_like(kept["value"])
-    value, side, ahead = last_value, torch.from_numpy(last_side), torch.zeros(config.tables)
+def advantages(rollout, last_value, last_side, config: Config):
+    """Generalised advantage estimates ``[T, B]``, each for the player that acts."""
+    gae = torch.zeros_like(rollout["value"])
+    value, side, advantage = last_value, torch.from_numpy(last_side), torch.zeros(config.tables)
     for t in reversed(range(config.turns)):
-        sign = torch.where(kept["side"][t] == side, 1.0, -1.0) * (~kept["over"][t])
-        error = kept["reward"][t] + sign * value - kept["value"][t]
-        ahead = error + config.gae_lambda * sign * ahead
-        found[t], value, side = ahead, kept["value"][t], kept["side"][t]
-    return found
+        sign = torch.where(rollout["side"][t] == side, 1.0, -1.0) * (~rollout["over"][t])
+        error = rollout["reward"][t] + sign * value - rollout["value"][t]
+        advantage = error + config.gae_lambda * sign * advantage
+        gae[t], value, side = advantage, rollout["value"][t], rollout["side"][t]
+    return gae
 
 
-def update(network: Network, optimizer, kept, gain, config: Config, left: float, noise) -> None:
-    """``epochs`` passes of clipped PPO over the turns collected."""
+def update(network: Network, optimizer, rollout, advantage, config: Config, left: float, generator) -> None:
+    """``epochs`` passes of clipped PPO over ``rollout``."""
     size = config.tables * config.turns
-    flat = {name: array.reshape(size, *array.shape[2:]) for name, array in kept.items()}
-    gain = gain.reshape(size)
-    target = gain + flat["value"]
+    flat = {name: array.reshape(size, *array.shape[2:]) for name, array in rollout.items()}
+    advantage = advantage.reshape(size)
+    target = advantage + flat["value"]
     for _ in range(config.epochs):
-        for rows in torch.randperm(size, generator=noise).chunk(config.minibatches):
+        for rows in torch.randperm(size, generator=generator).chunk(config.minibatches):
             chances, value = network(flat["observation"][rows], flat["mask"][rows])
             ratio = (chances.gather(1, flat["action"][rows, None])[:, 0] - flat["chance"][rows]).exp()
-            a = (gain[rows] - gain[rows].mean()) / (gain[rows].std() + 1e-8)
+            a = (advantage[rows] - advantage[rows].mean()) / (advantage[rows].std() + 1e-8)
             policy_loss = -torch.min(ratio * a, ratio.clamp(1 - config.clip, 1 + config.clip) * a).mean()
             value_loss = (value - target[rows]).square().mean()
             entropy = -(chances.exp() * chances).sum(1).mean()
@@ -107,9 +107,9 @@ def update(network: Network, optimizer, kept, gain, config: Config, left: float,
 
 
 def train(env_id: str, config: Config, **options) -> ScorePolicy:
-    """The policy after ``updates`` updates; the same for the same config."""
+    """The policy after ``config.updates`` updates; the same config gives the same policy."""
     torch.manual_seed(config.seed)
-    noise = torch.Generator().manual_seed(config.seed)
+    generator = torch.Generator().manual_seed(config.seed)
     batch = bidzoo.make_vec(env_id, config.tables, **options)
     batch.reset(config.seed)
     network = Network(batch.observation.shape[1], batch.action_mask.shape[1], config.hidden)
@@ -117,20 +117,20 @@ def train(env_id: str, config: Config, **options) -> ScorePolicy:
     for number in range(config.updates):
         left = 1 - number / config.updates
         optimizer.param_groups[0]["lr"] = config.learning_rate * left
-        kept, last_side = collect(batch, network, config, noise)
+        rollout, last_side = collect(batch, network, config, generator)
         with torch.no_grad():
             _, last_value = network(torch.from_numpy(batch.observation), torch.from_numpy(batch.action_mask))
-        update(network, optimizer, kept, advantages(kept, last_value, last_side, config), config, left, noise)
+        update(network, optimizer, rollout, advantages(rollout, last_value, last_side, config), config, left, generator)
 
     @torch.no_grad()
-    def scores(seen, legal):
-        return network(torch.from_numpy(seen), torch.from_numpy(legal))[0]
+    def scores(observation, mask):
+        return network(torch.from_numpy(observation), torch.from_numpy(mask))[0]
 
     return ScorePolicy(batch.game, scores, "PPO")
 
 
 def main() -> None:
-    """MiniBridge with 3 cards a hand, beside random play."""
+    """Print the mean reward at MiniBridge with 3 cards a hand, of random play and of PPO."""
     torch.set_num_threads(1)  # more of them wait for each other longer than a network this small takes
     policy, random = train("minibridge_v0", Config(), size=3), agents.make("random")
     for name, player in (("random", random), ("PPO", policy)):

@@ -44,9 +44,9 @@ def train(iterations: int, seed: int = 0) -> ScorePolicy:
     module = algorithm.get_module("shared")
 
     @torch.no_grad()
-    def scores(seen, legal):
-        seen, legal = (torch.from_numpy(array).float() for array in (seen, legal))
-        return module.forward_inference({"obs": {"observations": seen, "action_mask": legal}})["action_dist_inputs"]
+    def scores(observation, legal):
+        obs, mask = (torch.from_numpy(array).float() for array in (observation, legal))
+        return module.forward_inference({"obs": {"observations": obs, "action_mask": mask}})["action_dist_inputs"]
 
     return ScorePolicy(bidzoo.make_game(GAME, size=SIZE), scores, "RLlib")
 
@@ -58,7 +58,7 @@ def score(policy) -> float:
 
 
 def main() -> None:
-    """Beside random play."""
+    """Print the score of random play, then of the trained policy."""
     torch.set_num_threads(1)  # more of them wait for each other longer than a network this small takes
     print(f"random  {score(agents.make('random')):.3f}")
     print(f"RLlib   {score(train(iterations=15)):.3f}")

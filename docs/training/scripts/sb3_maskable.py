@@ -1,4 +1,4 @@
-"""MaskablePPO of sb3-contrib on MiniBridge, first beside a given partner, then in self-play with past selves.
+"""MaskablePPO of sb3-contrib on MiniBridge, first beside a fixed partner, then in self-play with its past versions.
 
 python docs/training/scripts/sb3_maskable.py
 """
@@ -27,7 +27,7 @@ def score(first, second) -> float:
 
 
 def with_partner(steps: int, seed: int = 0) -> SB3Policy:
-    """Learns player_0's part beside a partner that is given: any agent by name, or any policy."""
+    """A policy for player_0, learned beside a fixed partner, which may be any agent or policy."""
     options = {"size": SIZE, "partner": agents.make("jps"), "learner": 0}
     env = make_vec_env("bidzoo/MiniBridge-v0", n_envs=8, seed=seed, env_kwargs=options)
     model = MaskablePPO("MlpPolicy", env, n_steps=64, batch_size=128, gamma=1.0, learning_rate=1e-3, seed=seed)
@@ -36,30 +36,30 @@ def with_partner(steps: int, seed: int = 0) -> SB3Policy:
 
 
 def self_play(steps: int, rounds: int, seed: int = 0, tables: int = 64) -> SB3Policy:
-    """Learns both parts; the partner at each board is drawn from the present self and the last three."""
+    """A policy for both seats; the partner of each board is drawn from the last four versions of the policy."""
     partners = Pool([agents.make("random")], seed, size=4)
     seats = [single_agent_vector(GAME, tables // 2, size=SIZE, partner=partners, learner=seat) for seat in (0, 1)]
-    env = VecMonitor(SB3VecEnv(seats))  # the batched engine; masks come along
+    env = VecMonitor(SB3VecEnv(seats))  # the batched engine, with action masks
     options = {"n_steps": 16, "batch_size": 256, "n_epochs": 4, "ent_coef": 0.02}
     model = MaskablePPO("MlpPolicy", env, gamma=1.0, learning_rate=2e-3, seed=seed, **options)
-    self = SB3Policy(model, bidzoo.make_game(GAME, size=SIZE), name="self")
+    policy = SB3Policy(model, bidzoo.make_game(GAME, size=SIZE), name="self")
     for number in range(rounds):
         model.learn(steps // rounds, reset_num_timesteps=number == 0)
-        partners.add(self.freeze(f"self {number}"))
-    self.greedy = True
-    return self
+        partners.add(policy.freeze(f"self {number}"))
+    policy.greedy = True
+    return policy
 
 
 def main() -> None:
-    """Both, beside random play."""
+    """Print the scores of both, beside those of random play."""
     torch.set_num_threads(1)  # more of them wait for each other longer than a network this small takes
     random = agents.make("random")
     print(f"random with random        {score(random, random):.3f}")
     learner, partner = with_partner(steps=8_000), agents.make("jps")
     print(f"random with jps           {score(random, partner):.3f}")
     print(f"MaskablePPO with jps      {score(learner, partner):.3f}")
-    both = self_play(steps=40_000, rounds=10)
-    print(f"MaskablePPO in self-play  {score(both, both):.3f}")
+    player = self_play(steps=40_000, rounds=10)
+    print(f"MaskablePPO in self-play  {score(player, player):.3f}")
     print(f"jps with jps              {score(partner, partner):.3f}")
 
 

@@ -26,7 +26,7 @@ BOARDS = np.arange(4_000)  # of the evaluation; training sees another seed
 
 
 def score(task: str, learner, partner) -> float:
-    """Mean reward of ``learner`` at its seat beside ``partner``."""
+    """Mean reward of ``learner`` at the seat of the task, beside ``partner``."""
     env_id, options, seat = TASKS[task]
     policies = [partner, partner]
     policies[seat] = learner
@@ -34,17 +34,17 @@ def score(task: str, learner, partner) -> float:
 
 
 def train(task: str, algorithm: str, partner, steps: int, seed: int = 0) -> SB3Policy:
-    """A model that has taken ``steps`` actions on 16 tables."""
+    """The policy after ``steps`` actions on 16 tables."""
     env_id, options, seat = TASKS[task]
-    make, numbers = MODELS[algorithm]
+    model_class, settings = MODELS[algorithm]
     tables = single_agent_vector(env_id, 16, partner=partner, learner=seat, **options)
-    model = make("MlpPolicy", SB3VecEnv([tables]), seed=seed, **numbers)
+    model = model_class("MlpPolicy", SB3VecEnv([tables]), seed=seed, **settings)
     model.learn(steps)
     return SB3Policy(model, bidzoo.make_game(env_id, **options), greedy=True, name=algorithm)
 
 
 def main() -> None:
-    """Each algorithm on each task, beside a random learner and a perfect one."""
+    """Print the score of each algorithm on each task, between a random learner's and a perfect one's."""
     torch.set_num_threads(1)  # more of them wait for each other longer than a network this small takes
     partner = agents.make("jps")
     for task in TASKS:

@@ -26,7 +26,7 @@ logging.getLogger("tianshou").setLevel(logging.ERROR)  # it warns at every episo
 GAME, SIZE = "minibridge_v0", 2
 
 
-def learner(env: PettingZooEnv, longest: int) -> DQN:
+def learner(env: PettingZooEnv, horizon: int) -> DQN:
     """A masked DQN; returns look ahead to the end of the episode, since the next turn is the partner's."""
     features, actions = env.observation_space["observation"].shape, env.action_space.n
     policy = DiscreteQLearningPolicy(
@@ -35,20 +35,20 @@ def learner(env: PettingZooEnv, longest: int) -> DQN:
         observation_space=env.observation_space,
         eps_training=0.3,
     )
-    return DQN(policy=policy, optim=AdamOptimizerFactory(lr=2e-3), gamma=1.0, n_step_return_horizon=longest)
+    return DQN(policy=policy, optim=AdamOptimizerFactory(lr=2e-3), gamma=1.0, n_step_return_horizon=horizon)
 
 
 def train(epochs: int, seed: int = 0, tables: int = 8) -> list[ScorePolicy]:
     """Policies of the two seats after ``epochs`` of 1000 turns."""
     torch.manual_seed(seed)
     game = bidzoo.make_game(GAME, size=SIZE)
-    plain = PettingZooEnv(bidzoo.make(GAME, size=SIZE))
-    learners = [learner(plain, game.max_turns) for _ in plain.agents]
-    together = MultiAgentOffPolicyAlgorithm(algorithms=learners, env=plain)
+    env = PettingZooEnv(bidzoo.make(GAME, size=SIZE))
+    learners = [learner(env, game.max_turns) for _ in env.agents]
+    algorithm = MultiAgentOffPolicyAlgorithm(algorithms=learners, env=env)
     envs = DummyVectorEnv([lambda: PettingZooEnv(bidzoo.make(GAME, size=SIZE))] * tables)
     envs.seed(seed)
-    collector = Collector(together, envs, VectorReplayBuffer(20_000, tables), exploration_noise=True)
-    together.run_training(
+    collector = Collector(algorithm, envs, VectorReplayBuffer(20_000, tables), exploration_noise=True)
+    algorithm.run_training(
         OffPolicyTrainerParams(
             training_collector=collector,
             max_epochs=epochs,
@@ -66,8 +66,8 @@ def train(epochs: int, seed: int = 0, tables: int = 8) -> list[ScorePolicy]:
         values = dqn.policy.model.eval()
 
         @torch.no_grad()
-        def scores(seen, legal):
-            return values(torch.from_numpy(seen).float())[0]
+        def scores(observation, legal):
+            return values(torch.from_numpy(observation).float())[0]
 
         return ScorePolicy(game, scores, "Tianshou")
 
@@ -81,7 +81,7 @@ def score(policies) -> float:
 
 
 def main() -> None:
-    """Beside random play."""
+    """Print the score of random play, then of the trained policies."""
     torch.set_num_threads(1)  # more of them wait for each other longer than a network this small takes
     random = agents.make("random")
     print(f"random    {score([random, random]):.3f}")

@@ -18,15 +18,15 @@ from bidzoo.agents.policy import ScorePolicy
 from bidzoo.benchmarks.match import play
 
 GAME, SIZE = "minibridge_v0", 2
-SEEN, LEGAL = ("player", "observation", "observation"), ("player", "action_mask")
+OBSERVATION, LEGAL = ("player", "observation", "observation"), ("player", "action_mask")
 
 
 def train(steps: int, batch: int = 512, seed: int = 0) -> ScorePolicy:
-    """A policy that has seen ``steps`` turns."""
+    """The policy after ``steps`` turns."""
     torch.manual_seed(seed)
     env = PettingZooWrapper(
         bidzoo.make(GAME, size=SIZE),
-        use_mask=True,  # of the seats that act; without it TorchRL expects everybody to act at once
+        use_mask=True,  # marks the seat that acts; without it TorchRL expects all seats to act at once
         categorical_actions=True,
         group_map={"player": ["player_0", "player_1"]},
         seed=seed,
@@ -35,27 +35,27 @@ def train(steps: int, batch: int = 512, seed: int = 0) -> ScorePolicy:
     network = nn.Sequential(nn.Linear(game.encoder.layout.size, 64), nn.Tanh(), nn.Linear(64, game.num_actions))
 
     actor = ProbabilisticActor(
-        TensorDictModule(lambda seen: network(seen.float()), [SEEN], [("player", "logits")]),
+        TensorDictModule(lambda observation: network(observation.float()), [OBSERVATION], [("player", "logits")]),
         in_keys={"logits": ("player", "logits"), "mask": LEGAL},
         out_keys=[("player", "action")],
         distribution_class=MaskedCategorical,
     )
     optimizer = torch.optim.Adam(network.parameters(), 1e-2)
-    for played in Collector(env, actor, frames_per_batch=batch, total_frames=steps):
-        acting = played["player", "mask"]  # [T, 2]  whose turn it was; the other seat's row says nothing
-        paid = played["next", "player", "reward"].sum(1)  # [T, 1]  the partners share it: 2 x each turn's reward
-        future = reward2go(paid, played["next", "done"], gamma=1.0) / 2
-        chances = MaskedCategorical(logits=network(played[SEEN].float()), mask=played[LEGAL])
-        gain = (future - future.mean()) / (future.std() + 1e-6)  # [T, 1]
-        loss = -(gain * chances.log_prob(played["player", "action"]))[acting].mean()
+    for rollout in Collector(env, actor, frames_per_batch=batch, total_frames=steps):
+        acting = rollout["player", "mask"]  # [T, 2]  the seat that acts; the other seat's row means nothing
+        reward = rollout["next", "player", "reward"].sum(1)  # [T, 1]  partners share it, so the sum is twice the reward
+        returns = reward2go(reward, rollout["next", "done"], gamma=1.0) / 2
+        chances = MaskedCategorical(logits=network(rollout[OBSERVATION].float()), mask=rollout[LEGAL])
+        advantage = (returns - returns.mean()) / (returns.std() + 1e-6)  # [T, 1]
+        loss = -(advantage * chances.log_prob(rollout["player", "action"]))[acting].mean()
         loss = loss - 0.02 * chances.entropy()[acting].mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
 
     @torch.no_grad()
-    def scores(seen, legal):
-        return network(torch.from_numpy(seen).float())
+    def scores(observation, legal):
+        return network(torch.from_numpy(observation).float())
 
     return ScorePolicy(game, scores, "TorchRL")
 
@@ -67,7 +67,7 @@ def score(policy) -> float:
 
 
 def main() -> None:
-    """Beside random play."""
+    """Print the score of random play, then of the trained policy."""
     torch.set_num_threads(1)  # more of them wait for each other longer than a network this small takes
     print(f"random   {score(agents.make('random')):.3f}")
     print(f"TorchRL  {score(train(30_000)):.3f}")

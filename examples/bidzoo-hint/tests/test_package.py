@@ -16,12 +16,12 @@ from bidzoo.envs.signalling.compiled import compile_game
 
 def best(size):
     """The mean reward if ``size`` numbers are split into three runs, each guessed by its median, as well as can be."""
-    lost = [
+    losses = [
         sum(abs(x - run[len(run) // 2]) for run in (range(a), range(a, b), range(b, size)) for x in run)
         for a in range(1, size - 1)
         for b in range(a + 1, size)
     ]
-    return size - 1 - min(lost) / size
+    return size - 1 - min(losses) / size
 
 
 @pytest.mark.parametrize("size", [3, 4, 9])

@@ -16,12 +16,12 @@ from bidzoo.core.kernels import State, row
 @row
 def overcall_row(k: State, call: int, level: int, strain: int, stops: int, m: State) -> None:
     """The promise of a call over their opening; in the passout seat a king less."""
-    less = 3 if k.passes == 2 and k.bid < 5 else 0
+    discount = 3 if k.passes == 2 and k.bid < 5 else 0
     if call == DOUBLE:
-        _double_row(k, less, stops, m)
+        _double_row(k, discount, stops, m)
     elif strain == NOTRUMP:
         if level == 1:
-            notrump_row(m, R.NOTRUMP_OVERCALL, 70, 15 - less, 18 - less, stops)
+            notrump_row(m, R.NOTRUMP_OVERCALL, 70, 15 - discount, 18 - discount, stops)
             m.balanced = 1
         elif level == 2 and k.bid >= 5:
             notrump_row(m, R.NOTRUMP_OVERCALL, 70, 15, 18, stops)
@@ -31,24 +31,24 @@ def overcall_row(k: State, call: int, level: int, strain: int, stops: int, m: St
         elif level == 2:
             _two_suits_row(k, strain, m)
     elif (stops >> strain) & 1 == 0:
-        _suit_row(k, level, strain, less, m)
+        _suit_row(k, level, strain, discount, m)
     elif level == 2 and k.bid < 5 and k.opening - FIRST_BID == k.bid:
         _two_suits_row(k, strain, m)
 
 
 @row
-def _suit_row(k: State, level: int, strain: int, less: int, m: State) -> None:
+def _suit_row(k: State, level: int, strain: int, discount: int, m: State) -> None:
     cheapest = cheapest_row(k, strain)
     vulnerable = (k.vulnerable >> (k.seat % 2)) & 1
     if level == cheapest:
         if level == 1:
-            points_row(m, R.OVERCALL, 50 + strain, 8 - less // 2, 18)
+            points_row(m, R.OVERCALL, 50 + strain, 8 - discount // 2, 18)
             suit_row(m, strain, 5, 13)
-            m.quality, m.hcp_low, m.hcp_high = 1, 7 - less // 2, 16
+            m.quality, m.hcp_low, m.hcp_high = 1, 7 - discount // 2, 16
         elif level == 2:
-            points_row(m, R.OVERCALL, 50, 13 - less, 18)
+            points_row(m, R.OVERCALL, 50, 13 - discount, 18)
             suit_row(m, strain, 5, 13)
-            m.quality, m.hcp_low, m.hcp_high = 4, 10 - less, 16
+            m.quality, m.hcp_low, m.hcp_high = 4, 10 - discount, 16
             if k.bid >= 5 and strain < HEARTS:
                 m.low[strain] = 6
         elif level == 3:
@@ -60,12 +60,12 @@ def _suit_row(k: State, level: int, strain: int, less: int, m: State) -> None:
             suit_row(m, strain, 6, 13)
             m.quality = 4
         m.longest = strain
-    elif level == cheapest + 1 and level <= 3 and less == 0:
+    elif level == cheapest + 1 and level <= 3 and discount == 0:
         hcp_row(m, R.JUMP_OVERCALL, 62, 5 + vulnerable, 10)
         m.high[:] = 4
         suit_row(m, strain, level + 4, level + 4)
         m.quality = 1
-    elif level == 4 and strain >= HEARTS and less == 0:
+    elif level == 4 and strain >= HEARTS and discount == 0:
         hcp_row(m, R.JUMP_OVERCALL, 60, 6, 13)
         suit_row(m, strain, 8 if vulnerable else 7, 13)
         m.quality = 5
@@ -92,17 +92,17 @@ def _two_suits_row(k: State, strain: int, m: State) -> None:
 
 
 @row
-def _double_row(k: State, less: int, stops: int, m: State) -> None:
-    theirs = k.bid % 5
-    if theirs == NOTRUMP:
+def _double_row(k: State, discount: int, stops: int, m: State) -> None:
+    strain = k.bid % 5
+    if strain == NOTRUMP:
         hcp_row(m, R.PENALTY, 65, 16, 40)
         return
     level = k.bid // 5 + 1
     if level > 4:
         hcp_row(m, R.PENALTY, 20, 17, 40)
         return
-    points_row(m, R.TAKEOUT, 45, 12 - less + (level - 1), 40)
-    m.hcp_low, m.strong = 11 - less + (level - 1), 17 if level <= 2 else 18
+    points_row(m, R.TAKEOUT, 45, 12 - discount + (level - 1), 40)
+    m.hcp_low, m.strong = 11 - discount + (level - 1), 17 if level <= 2 else 18
     m.force = 1
     unbid = 0
     for suit in range(4):
@@ -124,9 +124,9 @@ def _double_row(k: State, less: int, stops: int, m: State) -> None:
 def advance_overcall_row(k: State, level: int, strain: int, stops: int, m: State) -> None:
     """Raises to the level of the trumps, a cue bid with a good raise, new suits and notrump naturally."""
     suit = -1
-    for named in range(4):
-        if k.named[k.partner, named]:
-            suit = named
+    for other in range(4):
+        if k.named[k.partner, other]:
+            suit = other
     if suit < 0:
         return
     length = k.low[k.partner, suit]

@@ -33,7 +33,7 @@ HAND = np.dtype(
     align=True,
 )
 
-KNOWN = np.dtype(
+KNOWLEDGE = np.dtype(
     [
         # the turn
         ("seat", "i8"),
@@ -158,7 +158,7 @@ R: Any = cast(Any, namedtuple)("R", RULES)(*range(len(RULES)))
 
 @row
 def clear_row(m: State, strain: int) -> None:
-    """Nothing promised, and not to be made."""
+    """Reset ``m``: the call promises nothing and is not to be made."""
     m.rule, m.priority = R.NATURAL, NEVER
     m.hcp_low, m.hcp_high, m.points_low, m.points_high = 0, MOST_HCP, 0, MOST_POINTS
     m.low[:] = 0
@@ -248,7 +248,7 @@ def support_row(hand: State, trump: int) -> int:
 
 @row
 def keeps_row(hand: State, meaning: State) -> bool:
-    """The hand is one that ``meaning`` promises."""
+    """Whether ``hand`` keeps the promise ``meaning``."""
     if hand.hcp >= meaning.strong:
         return True
     if hand.hcp < meaning.hcp_low or hand.hcp > meaning.hcp_high:
@@ -271,10 +271,10 @@ def keeps_row(hand: State, meaning: State) -> bool:
         if better < worse + meaning.by or (better == worse and better < meaning.tie):
             return False
     if meaning.either != 0:
-        found = False
+        has_suit = False
         for suit in range(4):
-            found = found or ((meaning.either >> suit) & 1 == 1 and hand.length[suit] >= meaning.either_low)
-        if not found:
+            has_suit = has_suit or ((meaning.either >> suit) & 1 == 1 and hand.length[suit] >= meaning.either_low)
+        if not has_suit:
             return False
     if meaning.quality > 0 and hand.honours[meaning.strain] < meaning.quality:
         return False
@@ -288,7 +288,7 @@ GAME_BID = 14  # 3NT
 
 @row
 def begin_row(k: State, dealer: int, vulnerable: int) -> None:
-    """Before the first call."""
+    """Reset ``k`` to what is known before the first call."""
     turn_row(k, dealer)
     k.bid, k.bidder, k.stake, k.passes, k.vulnerable = -1, -1, 1, 0, vulnerable
     k.opener, k.opening = -1, -1
@@ -313,7 +313,7 @@ def begin_row(k: State, dealer: int, vulnerable: int) -> None:
 
 @row
 def turn_row(k: State, seat: int) -> None:
-    """``seat`` is to call."""
+    """Make ``seat`` the one to call."""
     k.seat, k.left, k.partner, k.right = seat, (seat + 1) % 4, (seat + 2) % 4, (seat + 3) % 4
 
 

@@ -160,7 +160,7 @@ def answer_preempt_row(k: State, level: int, strain: int, m: State) -> None:
 @row
 def answer_notrump_row(k: State, level: int, strain: int, m: State) -> None:
     """Responder's first bid over partner's natural notrump, the opponents silent."""
-    low, high, shown = k.hcp_low[k.partner], k.hcp_high[k.partner], k.bid // 5 + 1
+    low, high, bid_level = k.hcp_low[k.partner], k.hcp_high[k.partner], k.bid // 5 + 1
     game, invite = max((24 if high > low + 1 else 25) - low, 0), max(25 - high, 0)
     if strain == NOTRUMP:
         if level == 2:
@@ -173,10 +173,10 @@ def answer_notrump_row(k: State, level: int, strain: int, m: State) -> None:
             notrump_row(m, R.SLAM, 43, 33 - low, 36 - low, 0)
         elif level == 7:
             notrump_row(m, R.SLAM, 44, 37 - low, 40, 0)
-    elif level == shown + 1 and strain == CLUBS:
+    elif level == bid_level + 1 and strain == CLUBS:
         hcp_row(m, R.STAYMAN, 50, invite, 40)
         m.either, m.high[HEARTS], m.high[SPADES], m.force = 12, 4, 4, 1
-    elif level == shown + 1 and strain < SPADES:
+    elif level == bid_level + 1 and strain < SPADES:
         major, other = (HEARTS, SPADES) if strain == DIAMONDS else (SPADES, HEARTS)
         hcp_row(m, R.TRANSFER, 60, 0, 40)
         suit_row(m, major, 5, 13)
@@ -198,7 +198,7 @@ def relayed_row(level: int, strain: int, m: State) -> None:
 @row
 def complete_row(k: State, level: int, strain: int, m: State) -> None:
     """The notrump bidder's answer to Stayman or a transfer, cheapest."""
-    asked = k.bid % 5
+    partner_strain = k.bid % 5
     if k.rule[k.partner] == R.RELAY:
         if strain == CLUBS and level == 3:
             hcp_row(m, R.RELAYED, 90, 0, 40)
@@ -212,9 +212,9 @@ def complete_row(k: State, level: int, strain: int, m: State) -> None:
                 suit_row(m, strain, 4, 5)
                 m.natural = 1
                 m.high[HEARTS] = 3 if strain == SPADES else 5
-    elif strain == asked + 1 and level == k.bid // 5 + 1:
+    elif strain == partner_strain + 1 and level == k.bid // 5 + 1:
         hcp_row(m, R.TRANSFERRED, 90, 0, 40)
-    elif strain == asked + 1 and level == 3 and k.hcp_high[k.seat] <= 17:
+    elif strain == partner_strain + 1 and level == 3 and k.hcp_high[k.seat] <= 17:
         hcp_row(m, R.TRANSFERRED, 95, 17, 40)
         suit_row(m, strain, 4, 13)
         m.agrees = strain
@@ -234,17 +234,17 @@ def answer_blackwood_row(level: int, strain: int, m: State) -> None:
 @row
 def after_blackwood_row(k: State, level: int, strain: int, m: State) -> None:
     """Six with three aces, seven with all and the points for it, else the cheapest bid of the trump suit."""
-    trump, shown = k.agreed[k.seat % 2], k.aces[k.partner]
+    trump, partner_aces = k.agreed[k.seat % 2], k.aces[k.partner]
     if trump < 0 or strain != trump:
         return
     if level == 7:
         hcp_row(m, R.SLAM, 95, 0, 40)
-        m.aces, m.trump, m.points_low = 1 << max(4 - shown, 0), trump, 38 - k.points_low[k.partner]
+        m.aces, m.trump, m.points_low = 1 << max(4 - partner_aces, 0), trump, 38 - k.points_low[k.partner]
     elif level == 6:
         hcp_row(m, R.SLAM, 90, 0, 40)
-        for own in range(5):
-            if own + shown >= 3:
-                m.aces |= 1 << own
+        for aces in range(5):
+            if aces + partner_aces >= 3:
+                m.aces |= 1 << aces
         if m.aces == 0:
             m.priority = -1
     if level == cheapest_row(k, strain) and (level == 5 or m.priority < 0):

@@ -21,19 +21,19 @@ from bidzoo.core.kernels import State, row
 def rebid_row(k: State, level: int, strain: int, m: State) -> None:
     """The promise of opener's bid over partner's new suit or 1NT."""
     opened = (k.opening - FIRST_BID) % 5
-    response, responded = k.bid % 5, k.bid // 5 + 1
+    response, response_level = k.bid % 5, k.bid // 5 + 1
     cheapest = cheapest_row(k, strain)
-    if strain == NOTRUMP and level == 3 and responded == 1 and opened < HEARTS and response != NOTRUMP:
+    if strain == NOTRUMP and level == 3 and response_level == 1 and opened < HEARTS and response != NOTRUMP:
         notrump_row(m, R.NOTRUMP, 46, 18, 21, 0)  # on tricks in the minor
         m.low[opened] = 6
     elif strain == NOTRUMP:
-        _rebid_notrump_row(level, responded, response, m)
+        _rebid_notrump_row(level, response_level, response, m)
     elif strain == opened:
-        _own_row(level - cheapest, level, opened, responded, response, m)
+        _own_row(level - cheapest, level, opened, response_level, response, m)
     elif strain == response:
         _raise_row(k, level, cheapest, strain, m)
     else:
-        _second_suit_row(level, cheapest, strain, opened, responded, m)
+        _second_suit_row(level, cheapest, strain, opened, response_level, m)
 
 
 @row
@@ -55,7 +55,7 @@ def answer_jacoby_row(k: State, level: int, strain: int, m: State) -> None:
 
 
 @row
-def _rebid_notrump_row(level: int, responded: int, response: int, m: State) -> None:
+def _rebid_notrump_row(level: int, response_level: int, response: int, m: State) -> None:
     if response == NOTRUMP:
         if level == 2:
             notrump_row(m, R.NOTRUMP, 40, 17, 18, 0)
@@ -66,20 +66,20 @@ def _rebid_notrump_row(level: int, responded: int, response: int, m: State) -> N
         m.low[:] = 2
         m.low[response] = 1
     elif level == 2:
-        low, high = (18, 19) if responded == 1 else (12, 14)
-        notrump_row(m, R.NOTRUMP, 45 if responded == 1 else 25, low, high, 0)
+        low, high = (18, 19) if response_level == 1 else (12, 14)
+        notrump_row(m, R.NOTRUMP, 45 if response_level == 1 else 25, low, high, 0)
         m.balanced = 1
-    elif level == 3 and responded == 2:
+    elif level == 3 and response_level == 2:
         notrump_row(m, R.NOTRUMP, 45, 15, 19, 0)
         m.balanced = 1
 
 
 @row
-def _own_row(jump: int, level: int, opened: int, responded: int, response: int, m: State) -> None:
+def _own_row(jump: int, level: int, opened: int, response_level: int, response: int, m: State) -> None:
     if jump == 0:
         points_row(m, R.REBID, 38, 12, 16)
         suit_row(m, opened, 6, 13)
-        if responded == 2 and response != NOTRUMP:
+        if response_level == 2 and response != NOTRUMP:
             m.priority = 20
             m.points_high = 40
             suit_row(m, opened, 5, 13)
@@ -109,7 +109,7 @@ def _raise_row(k: State, level: int, cheapest: int, strain: int, m: State) -> No
 
 
 @row
-def _second_suit_row(level: int, cheapest: int, strain: int, opened: int, responded: int, m: State) -> None:
+def _second_suit_row(level: int, cheapest: int, strain: int, opened: int, response_level: int, m: State) -> None:
     if level == cheapest + 1 and level <= 3 and (cheapest == 1 or strain < opened):
         points_row(m, R.JUMP_SHIFT, 44, 19, 40)
         m.force = 2
@@ -119,7 +119,7 @@ def _second_suit_row(level: int, cheapest: int, strain: int, opened: int, respon
         points_row(m, R.NEW_SUIT, 42 - strain // 3, 12, 18)
     elif level == 2 and strain < opened:
         points_row(m, R.NEW_SUIT, 36, 12, 18)
-        if responded == 2:
+        if response_level == 2:
             m.points_high = 40
             m.force = 1
     else:
@@ -150,12 +150,12 @@ def place_row(k: State, call: int, level: int, strain: int, stops: int, m: State
     elif strain == NOTRUMP:
         _place_notrump_row(k, level, stops, contested, m)
     elif strain >= 0:
-        partners, own = k.low[k.partner, strain], k.low[k.seat, strain]
-        if (stops >> strain) & 1 and partners < 4 and own < 4:
+        partner_length, own_length = k.low[k.partner, strain], k.low[k.seat, strain]
+        if (stops >> strain) & 1 and partner_length < 4 and own_length < 4:
             _cue_row(k, level, strain, m)
-        elif partners >= 3 and (partners >= 4 or k.named[k.partner, strain] or own >= 4):
+        elif partner_length >= 3 and (partner_length >= 4 or k.named[k.partner, strain] or own_length >= 4):
             _support_row(k, level, strain, contested, m)
-        elif own >= 4 and k.named[k.seat, strain]:
+        elif own_length >= 4 and k.named[k.seat, strain]:
             _rebid_row(k, level, strain, contested, m)
         elif not k.named[k.seat, strain]:
             _new_suit_row(k, level, strain, contested, m)
@@ -176,32 +176,32 @@ def _edge(k: State) -> int:
 
 @row
 def _place_notrump_row(k: State, level: int, stops: int, contested: bool, m: State) -> None:
-    partner, side = k.hcp_low[k.partner], k.seat % 2
-    upper = min(k.hcp_high[k.partner], partner + 2)
+    partner_hcp, side = k.hcp_low[k.partner], k.seat % 2
+    upper = min(k.hcp_high[k.partner], partner_hcp + 2)
     agreed = k.agreed[side]
     if level == 4 and agreed >= 0 and not contested:
         support_points_row(m, R.BLACKWOOD, 85, SLAM - k.points_low[k.partner], 50, agreed)
         m.force, m.natural, m.agrees = 1, 0, agreed
         return
     if level == 3:
-        notrump_row(m, R.GAME, 60, NOTRUMP_GAME - partner - _edge(k), SLAM - 1 - partner, stops)
+        notrump_row(m, R.GAME, 60, NOTRUMP_GAME - partner_hcp - _edge(k), SLAM - 1 - partner_hcp, stops)
         if agreed >= HEARTS:
             m.priority = -1
     elif level == 2 and not contested and agreed < 0:
-        notrump_row(m, R.INVITE, 50, NOTRUMP_GAME - upper, NOTRUMP_GAME - 1 - partner, stops)
+        notrump_row(m, R.INVITE, 50, NOTRUMP_GAME - upper, NOTRUMP_GAME - 1 - partner_hcp, stops)
     elif level == 1:
-        notrump_row(m, R.INVITE, 22, max(18 - partner, 8), 40, stops)
+        notrump_row(m, R.INVITE, 22, max(18 - partner_hcp, 8), 40, stops)
     elif level == 6:
-        notrump_row(m, R.SLAM, 80, SLAM - partner, 40, stops)
+        notrump_row(m, R.SLAM, 80, SLAM - partner_hcp, 40, stops)
     elif level == 7:
-        notrump_row(m, R.SLAM, 90, GRAND - partner, 40, stops)
+        notrump_row(m, R.SLAM, 90, GRAND - partner_hcp, 40, stops)
 
 
 @row
 def _support_row(k: State, level: int, strain: int, contested: bool, m: State) -> None:
-    partners, side = k.low[k.partner, strain], k.seat % 2
+    partner_length, side = k.low[k.partner, strain], k.seat % 2
     least = k.points_low[k.partner]
-    fit = max(8 - partners, 2)
+    fit = max(8 - partner_length, 2)
     target = MAJOR_GAME if strain >= HEARTS else MINOR_GAME
     game = 4 if strain >= HEARTS else 5
     if level == game and k.bid == GAME_BID and strain >= HEARTS and k.bidder == k.partner:
@@ -215,7 +215,7 @@ def _support_row(k: State, level: int, strain: int, contested: bool, m: State) -
     elif level == 7:
         support_points_row(m, R.SLAM, 90, GRAND + 1 - least, 50, strain)
     elif level < game and contested:
-        _compete_row(k, level, strain, partners, m)
+        _compete_row(k, level, strain, partner_length, m)
         return
     elif level == 3 and level == game - 1:
         support_points_row(m, R.INVITE, 55, target + 1 - _upper(k), target - 1 - least, strain)
@@ -225,7 +225,7 @@ def _support_row(k: State, level: int, strain: int, contested: bool, m: State) -
         support_points_row(m, R.PREFERENCE, 25, 0, 50, strain)
         current = k.bid % 5
         if current < NOTRUMP:
-            m.better, m.worse, m.by = strain, current, k.low[k.partner, current] - partners
+            m.better, m.worse, m.by = strain, current, k.low[k.partner, current] - partner_length
             m.low[strain] = 2
             if k.agreed[side] >= 0:
                 m.priority = -1
@@ -234,31 +234,31 @@ def _support_row(k: State, level: int, strain: int, contested: bool, m: State) -
 
 
 @row
-def _compete_row(k: State, level: int, strain: int, partners: int, m: State) -> None:
+def _compete_row(k: State, level: int, strain: int, partner_length: int, m: State) -> None:
     """A bid to the level of the trumps."""
     least = k.points_low[k.partner]
     support_points_row(m, R.COMPETE, 35, (17, 17, 20, 22)[level - 1] - least, 50, strain)
-    suit_row(m, strain, max(min(level, 3) + 6 - partners, 3 if partners < 6 else 2), 13)
+    suit_row(m, strain, max(min(level, 3) + 6 - partner_length, 3 if partner_length < 6 else 2), 13)
 
 
 @row
 def _rebid_row(k: State, level: int, strain: int, contested: bool, m: State) -> None:
-    own, least = k.low[k.seat, strain], k.points_low[k.partner]
+    own_length, least = k.low[k.seat, strain], k.points_low[k.partner]
     target = MAJOR_GAME if strain >= HEARTS else MINOR_GAME
     game = 4 if strain >= HEARTS else 5
-    length = max(own + 1, 6)
+    length = max(own_length + 1, 6)
     if level == game:
         points_row(m, R.GAME, 65 if strain >= HEARTS else 44, target - least - _edge(k), 50)
     elif level == 3 and strain >= HEARTS and not contested:
         points_row(m, R.INVITE, 52, target - _upper(k), target - 1 - least)
     elif level == 3:
         points_row(m, R.REBID, 33, 22 - least, 50)
-        length = max(own + 1, 7 if contested else 6)
+        length = max(own_length + 1, 7 if contested else 6)
     elif level == 2:
         points_row(m, R.REBID, 34, 17 - least, 50)
-        length = 6 if contested or own >= 5 else 5
-        if length <= own:
-            length = own + 1
+        length = 6 if contested or own_length >= 5 else 5
+        if length <= own_length:
+            length = own_length + 1
     elif level == 6:
         points_row(m, R.SLAM, 80, SLAM + 1 - least, 50)
     suit_row(m, strain, length, 13)

@@ -27,7 +27,7 @@ from bidzoo.envs.bridge import auction, deals
 from bidzoo.envs.bridge.bidder import SYSTEMS
 from bidzoo.envs.bridge.state import MAX_CALLS, OVER, STATE, VIEW
 
-# of all deals, by a hash of the cards
+# percentiles of each split, by a hash of the cards
 _PERCENT: dict[deals.Split, tuple[int, int]] = {"test": (0, 1), "validation": (1, 2), "train": (2, 100)}
 
 
@@ -46,7 +46,7 @@ class Auctions(NamedTuple):
         path = Path(path)
         if path.suffix != ".npz":
             return read_text(path)
-        return _of_fields(load_npz(path, "an .npz of auctions", _PLAN), str(path))
+        return _from_fields(load_npz(path, "an .npz of auctions", _PLAN), str(path))
 
     @classmethod
     def of(cls, hands: I64, dealer: I8, vulnerable: I8, length: I64, calls: I8, source: str) -> "Auctions":
@@ -67,11 +67,11 @@ class Auctions(NamedTuple):
             calls=self.calls.astype(np.uint8),
         )
 
-    def split(self, which: deals.Split) -> I64:
+    def split(self, part: deals.Split) -> I64:
         """Numbers of the auctions of one part; a deal is in the same part wherever it occurs."""
         percent = np.empty(len(self.hands), np.int64)
         _percentile(self.hands, percent)
-        low, high = _PERCENT[which]
+        low, high = _PERCENT[part]
         return np.flatnonzero((percent >= low) & (percent < high))
 
 
@@ -87,17 +87,17 @@ class Positions:
         self.data, self.side = data, side
         lengths = np.diff(data.start)[auctions]
         auction = np.repeat(auctions, lengths)
-        before = np.cumsum(lengths) - lengths
-        turn = np.arange(len(auction)) - np.repeat(before, lengths)
-        use = slice(None) if side is None else (data.dealer[auction] + turn) % 2 == side
-        self._auction, self._turn = auction[use], turn[use]
+        starts = np.cumsum(lengths) - lengths
+        turn = np.arange(len(auction)) - np.repeat(starts, lengths)
+        rows = slice(None) if side is None else (data.dealer[auction] + turn) % 2 == side
+        self._auction, self._turn = auction[rows], turn[rows]
 
     def __len__(self) -> int:
         return len(self._auction)
 
     @property
     def digest(self) -> str:
-        """Of the auctions and of which of them these are."""
+        """Digest of the auctions and of the choice of positions from them."""
         side = {} if self.side is None else {"side": np.array(self.side)}
         return digest({**self.data._asdict(), "auctions": self._auction, **side})
 
@@ -105,14 +105,14 @@ class Positions:
         """Views ``[B]``, legal calls ``[B, 38]`` and the calls made ``[B]`` at positions ``numbers`` ``[B]``."""
         views = allocate(VIEW, len(numbers))
         legal = np.empty((len(numbers), NUM_CALLS), np.int8)
-        made = np.empty(len(numbers), np.int64)
-        _positions(self._auction[numbers], self._turn[numbers], self.data, views, legal, made)
-        return views, legal, made
+        calls = np.empty(len(numbers), np.int64)
+        _positions(self._auction[numbers], self._turn[numbers], self.data, views, legal, calls)
+        return views, legal, calls
 
     def deals(self, numbers: I64) -> I64:
-        """Of the positions ``numbers`` ``[B]``; equal where the four hands are."""
-        deals: I64 = np.unique(self.data.hands, axis=0, return_inverse=True)[1].ravel()
-        return deals[self._auction[numbers]]
+        """Deals of the positions ``numbers`` ``[B]``, as numbers that are equal where the four hands are."""
+        deal: I64 = np.unique(self.data.hands, axis=0, return_inverse=True)[1].ravel()
+        return deal[self._auction[numbers]]
 
     def others(self, numbers: I64) -> I64:
         """Hands of LHO, partner and RHO of the caller at positions ``numbers``: ``[B, 3]`` card bits."""
@@ -139,13 +139,13 @@ class SystemAuctions(NamedTuple):
         """
         path = Path(path)
         if path.suffix != ".npz":
-            return cls._plain(Auctions.load(path))
+            return cls._of_sayc(Auctions.load(path))
         fields = load_npz(path, "an .npz of auctions, perhaps of systems", _SYSTEMS_PLAN)
         if ("systems" in fields) != ("stray" in fields):
             raise ValueError(f"{path}: {'stray' if 'systems' in fields else 'systems'}: missing; expected both or none")
-        auctions = _of_fields(fields, str(path))
+        auctions = _from_fields(fields, str(path))
         if "systems" not in fields:
-            return cls._plain(auctions)
+            return cls._of_sayc(auctions)
         stray, length = fields["stray"], fields["length"]
         for board in np.flatnonzero((stray != _NONE) & (stray >= length))[:1]:
             raise ValueError(
@@ -154,7 +154,7 @@ class SystemAuctions(NamedTuple):
         return cls(auctions, fields["systems"], np.where(stray == _NONE, -1, stray))
 
     @classmethod
-    def _plain(cls, auctions: Auctions) -> "SystemAuctions":
+    def _of_sayc(cls, auctions: Auctions) -> "SystemAuctions":
         return cls(auctions, np.zeros((len(auctions.hands), 2), np.int8), np.full(len(auctions.hands), -1))
 
     @classmethod
@@ -173,16 +173,16 @@ class SystemAuctions(NamedTuple):
 
     def first(self, count: int) -> "SystemAuctions":
         """The first ``count`` auctions, or all if there are fewer."""
-        kept = self.auctions
-        start = kept.start[: count + 1]
+        data = self.auctions
+        start = data.start[: count + 1]
         auctions = Auctions(
-            kept.hands[:count], kept.dealer[:count], kept.vulnerable[:count], start, kept.calls[: start[-1]]
+            data.hands[:count], data.dealer[:count], data.vulnerable[:count], start, data.calls[: start[-1]]
         )
         return SystemAuctions(auctions, self.systems[:count], self.stray[:count])
 
-    def split(self, which: deals.Split) -> I64:
+    def split(self, part: deals.Split) -> I64:
         """Numbers of the auctions of one part, as ``Auctions.split``."""
-        return self.auctions.split(which)
+        return self.auctions.split(part)
 
 
 class SystemPositions(Positions):
@@ -190,13 +190,13 @@ class SystemPositions(Positions):
 
     def __init__(self, data: SystemAuctions, auctions: I64) -> None:
         super().__init__(data.auctions, auctions)
-        chosen = self._turn != data.stray[self._auction]
-        self._auction, self._turn = self._auction[chosen], self._turn[chosen]
+        by_system = self._turn != data.stray[self._auction]
+        self._auction, self._turn = self._auction[by_system], self._turn[by_system]
         self._systems, self._stray = data.systems, data.stray
 
     @property
     def digest(self) -> str:
-        """Of the auctions, their systems, and of which of them these are."""
+        """Digest of the auctions, their systems, and the choice of positions from them."""
         return digest({"positions": np.array(super().digest), "systems": self._systems, "stray": self._stray})
 
     def systems(self, numbers: I64) -> tuple[I64, I64]:
@@ -217,7 +217,7 @@ class SystemPositions(Positions):
 
 @row
 def replay_row(state: State, data: Auctions, index: int, turns: int) -> None:
-    """The first ``turns`` calls of auction ``index`` at a state or a view."""
+    """Make the first ``turns`` calls of auction ``index`` on a state or a view."""
     auction.open_auction_row(state, int(data.dealer[index]), int(data.vulnerable[index]))
     for t in range(turns):
         auction.call_row(state, int(data.calls[data.start[index] + t]))
@@ -225,7 +225,7 @@ def replay_row(state: State, data: Auctions, index: int, turns: int) -> None:
 
 @batched
 def _positions(
-    start: int, stop: int, auctions: I64, turns: I64, data: Auctions, views: States, legal: I8, made: I64
+    start: int, stop: int, auctions: I64, turns: I64, data: Auctions, views: States, legal: I8, calls: I64
 ) -> None:
     for b in range(start, stop):
         view = views[b]
@@ -234,7 +234,7 @@ def _positions(
         view.hand = data.hands[auctions[b], view.seat]
         view.held_here = view.hand
         auction.legal_row(view, legal[b])
-        made[b] = data.calls[data.start[auctions[b]] + turns[b]]
+        calls[b] = data.calls[data.start[auctions[b]] + turns[b]]
 
 
 @row
@@ -299,7 +299,7 @@ _SYSTEMS_PLAN: Plan = {
 }
 
 
-def _of_fields(fields: Mapping[str, NDArray[Any]], source: str) -> Auctions:
+def _from_fields(fields: Mapping[str, NDArray[Any]], source: str) -> Auctions:
     """The auctions of the arrays that ``_PLAN`` names."""
     length, total = fields["length"], len(fields["calls"])
     if length.sum() != total:
@@ -324,10 +324,10 @@ def read_text(path: Path) -> Auctions:
         for number, line in enumerate(file, 1):
             if line.strip():
                 where = f"{path}: line {number}"
-                deal, made = _board(_numbers(line, where), where)
-                hands.append(deal)
-                lengths.append(len(made))
-                calls.append(made)
+                board_hands, board_calls = _board(_numbers(line, where), where)
+                hands.append(board_hands)
+                lengths.append(len(board_calls))
+                calls.append(board_calls)
     if not hands:
         raise ValueError(f"{path}: no boards; expected one a line")
     nobody = np.zeros(len(hands), np.int8)
@@ -344,16 +344,16 @@ def _numbers(line: str, where: str) -> I64:
 
 
 def _board(numbers: I64, where: str) -> tuple[list[int], I64]:
-    """Hands of N E S W, and the calls."""
-    dealt, rest = numbers[:NUM_CARDS], numbers[NUM_CARDS:]
-    _pack(dealt, f"{where}, deal")
-    played = rest[rest < NUM_CARDS]
-    made = rest[: len(rest) - len(played)] - NUM_CARDS
-    for place in np.flatnonzero(made < 0)[:1]:
+    """The hands of N E S W, and the calls of one board."""
+    deal, rest = numbers[:NUM_CARDS], numbers[NUM_CARDS:]
+    _pack(deal, f"{where}, deal")
+    play = rest[rest < NUM_CARDS]
+    calls = rest[: len(rest) - len(play)] - NUM_CARDS
+    for place in np.flatnonzero(calls < 0)[:1]:
         raise ValueError(f"{where}, number {NUM_CARDS + place + 1}: card {rest[place]} within the auction")
-    if len(played):
-        _pack(played, f"{where}, play")
-    return [int((1 << dealt[seat::4]).sum()) for seat in range(4)], made
+    if len(play):
+        _pack(play, f"{where}, play")
+    return [int((1 << deal[seat::4]).sum()) for seat in range(4)], calls
 
 
 def _pack(cards: I64, where: str) -> None:
@@ -382,8 +382,8 @@ def write_text(path: Path, states: States) -> None:
                 f"board {state['board']}: expected North to deal and nobody vulnerable, the form's only case"
             )
         hands = [hand_cards(int(hand)) for hand in state["hands"]]
-        dealt = [card for four in zip(*hands, strict=True) for card in four]
+        deal = [card for cards in zip(*hands, strict=True) for card in cards]
         calls = state["calls"][: state["length"]] + NUM_CARDS
-        played = state["played"][: state["plays"]]
-        lines.append(" ".join(str(int(number)) for number in (*dealt, *calls, *played)))
+        play = state["played"][: state["plays"]]
+        lines.append(" ".join(str(int(number)) for number in (*deal, *calls, *play)))
     Path(path).write_text("\n".join(lines) + "\n", encoding="ascii")

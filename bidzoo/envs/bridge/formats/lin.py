@@ -3,8 +3,8 @@
 A file is entries ``key|value|``. Read here: ``pn`` names S W N E, ``md`` dealer (1-4 = S W N E) and hands S W N E,
 ``ah`` or ``qx`` board number, ``sv`` vulnerability, ``mb`` call (``!`` alerts), ``an`` its explanation, ``pc``
 card, ``mc`` declarer's tricks after a claim; the other keys lay out a page and are skipped. There is no standard.
-endplay's reader (0.5.12), the judge in the tests, wants ``pn`` on every board, lets illegal calls and cards pass and
-miscounts the tricks of a whole play.
+endplay's reader (0.5.12), the reference in the tests, wants ``pn`` on every board, lets illegal calls and cards pass
+and miscounts the tricks of a whole play.
 """
 
 import re
@@ -96,7 +96,7 @@ def _entries(text: str, source: str) -> list[_Entry]:
 
 
 class _Hand:
-    """One hand: what its entries say, in the order they come."""
+    """One hand, as its entries so far tell it."""
 
     def __init__(self, names: list[str], source: str) -> None:
         self.names, self.source = names, source
@@ -138,7 +138,7 @@ class _Hand:
         )
 
     def take(self, key: str, value: str) -> None:
-        """One entry."""
+        """Read one entry."""
         if key == "pn":
             names = [name.strip() for name in value.split(",")] + [""] * 4
             self.names = names[: 8 if len(names) >= 12 else 4]
@@ -179,7 +179,7 @@ class _Hand:
         check_result(won, self.replay.possible_results)
 
     def call(self, word: str) -> None:
-        """One call; ``!`` after it is an alert."""
+        """Make one call; ``!`` after it is an alert."""
         if self.replay is None:
             self.replay = BoardReplay(self.dealer, self.vulnerable, self.hands)
         call = call_number(word.rstrip("!"))
@@ -187,7 +187,7 @@ class _Hand:
         self.calls.append(Call(call, alert=word.endswith("!")))
 
     def card(self, text: str) -> None:
-        """One card, in the order played."""
+        """Play one card."""
         if self.replay is None or not self.replay.bid_over or 0 in self.hands:
             raise ValueError(f"{text!r} is played, expected four hands and a finished auction first")
         if not self.cards:
@@ -255,7 +255,7 @@ def _line(board: Board) -> str:
     for call in board.auction:
         word = call_text(call.call).replace("NT", "N").replace("XX", "R").replace("X", "D")
         pairs.append(("mb", word + "!" * call.alert))
-        pairs += [("an", _plain(call.note, "an", "|", board))] if call.note else []
+        pairs += [("an", _checked_text(call.note, "an", "|", board))] if call.note else []
     pairs.append(("pg", ""))
     for t, card in enumerate(board.play, 1):
         pairs.append(("pc", card_text(card)[::-1]))
@@ -280,7 +280,7 @@ def _check_play(board: Board) -> None:
 
 
 def _player(board: Board, seat: int) -> str:
-    name = _plain(board.names[seat], SEAT_NAMES[seat], "|,", board)
+    name = _checked_text(board.names[seat], SEAT_NAMES[seat], "|,", board)
     if name != name.strip():
         raise ValueError(
             f"board {board.number}: {SEAT_NAMES[seat]}: {name[:80]!r}, expected no spaces around it in LIN"
@@ -288,11 +288,11 @@ def _player(board: Board, seat: int) -> str:
     return name
 
 
-def _plain(text: str, what: str, forbidden: str, board: Board) -> str:
-    """``text``; ValueError if it holds what separates fields, or is not one line."""
+def _checked_text(text: str, name: str, forbidden: str, board: Board) -> str:
+    """``text``; ValueError if it holds a separator of fields, or is not one line."""
     for letter in forbidden:
         if letter in text:
-            raise ValueError(f"board {board.number}: {what}: {text[:80]!r} holds {letter!r}, expected none in LIN")
-    check_text(f"board {board.number}: {what}", text)
+            raise ValueError(f"board {board.number}: {name}: {text[:80]!r} holds {letter!r}, expected none in LIN")
+    check_text(f"board {board.number}: {name}", text)
     check_note(text)
     return text

@@ -5,7 +5,7 @@ followed by the words of its section. ``%`` in the first column, ``; ...`` and `
 
 The reader is our own. endplay's (0.5.12) does not name the line of a wrong value, knows no byte order mark and no
 ``##`` inheritance, keeps the notes of one game for the next, and takes illegal auctions and cards without a word;
-it serves as the judge in the tests. Sections other than auction, play and double-dummy tables are skipped.
+it serves as the reference in the tests. Sections other than auction, play and double-dummy tables are skipped.
 
 What a game says twice must agree: contract and declarer with the auction, the result with the cards, a double-dummy
 table with itself and with ``DoubleDummyTricks``. Reading takes time in proportion to the text; a note has at most
@@ -58,7 +58,7 @@ from bidzoo.envs.bridge.board import (
     whole_number,
 )
 
-# ---- tags and sections (2-3 of the standard), before anybody asks what they mean ------------
+# ---- tags and sections (2-3 of the standard), as text, whatever they mean -------------------
 
 
 class Word(NamedTuple):
@@ -103,7 +103,7 @@ def games(text: str, source: str) -> Iterator[list[Tag]]:
 
 
 class _Reader:
-    """Where we are in the file."""
+    """The state of reading a file."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -122,18 +122,18 @@ class _Reader:
         return ValueError(f"{self.source}:{number}: {shortened(message)}")
 
     def line(self, number: int, line: str) -> None:
-        at = 0
-        while at < len(line):
+        position = 0
+        while position < len(line):
             if self.comment:
-                at = line.find("}", at) + 1
-                if not at:
+                position = line.find("}", position) + 1
+                if not position:
                     return
                 self.comment = 0
                 continue
-            token = _TOKEN.match(line, at)
+            token = _TOKEN.match(line, position)
             if token is None:
-                raise self.error(number, f"{line[at:][:40]!r} has no end, expected a closing quote")
-            at = token.end()
+                raise self.error(number, f"{line[position:][:40]!r} has no end, expected a closing quote")
+            position = token.end()
             self._token(number, token)
 
     def _token(self, number: int, token: re.Match[str]) -> None:
@@ -166,11 +166,11 @@ class _Reader:
 
 # ---- what the tags of one game say of its board ------------------------------------------
 
-_NOT_SAID, _NOT_KNOWN = ("", "?", "-"), ("-", "?", "*")
+_NO_VALUE, _UNKNOWN = ("", "?", "-"), ("-", "?", "*")
 _TAG_NAME = re.compile(r"[A-Za-z0-9_]+")
 _NOTE = re.compile(r"=(\d+)=")
 _VULNERABLE = {"none": 0, "love": 0, "-": 0, "ns": 1, "ew": 2, "all": 3, "both": 3}
-_READ = {
+_BOARD_TAGS = {
     "Board", "Dealer", "Vulnerable", "Deal", "Auction", "Contract", "Declarer", "Play", "Result", "Note",
     "OptimumResultTable", "DoubleDummyTricks", *SEAT_NAMES,
 }  # fmt: skip
@@ -185,7 +185,7 @@ class PbnGame:
         self.tags, self.notes, self.source = tags, notes, source
 
     def board(self) -> Board:
-        """All of it."""
+        """The board that the tags describe."""
         number = self.number()
         dealer = self.seat("Dealer")
         vulnerable = self.vulnerable()
@@ -210,11 +210,11 @@ class PbnGame:
             result=self.result(contract, declarer, won),
             tricks=self.tricks(),
             names=(north, east, south, west),
-            tags={name: tag.value for name, tag in self.tags.items() if self.other(tag)},
+            tags={name: tag.value for name, tag in self.tags.items() if self.is_extra(tag)},
         )
 
     @contextmanager
-    def at(self, name: str, word: Word | None = None) -> Iterator[None]:
+    def reading(self, name: str, word: Word | None = None) -> Iterator[None]:
         """A ValueError in here names file, line and tag."""
         try:
             yield
@@ -222,40 +222,40 @@ class PbnGame:
             line = (word or self.tags[name]).line
             raise ValueError(f"{self.source}:{line}: {name}: {shortened(error)}") from error
 
-    def other(self, tag: Tag) -> bool:
-        """A plain tag that says something and has no field of its own."""
-        return tag.name not in _READ and not tag.words and tag.value not in ("", "?")
+    def is_extra(self, tag: Tag) -> bool:
+        """Whether this is a plain tag that has a value and no field of its own."""
+        return tag.name not in _BOARD_TAGS and not tag.words and tag.value not in ("", "?")
 
     def value(self, name: str) -> str:
         """Value of a tag, ``""`` if it says nothing."""
         tag = self.tags.get(name)
-        return "" if tag is None or tag.value.strip() in _NOT_SAID else tag.value.strip()
+        return "" if tag is None or tag.value.strip() in _NO_VALUE else tag.value.strip()
 
     def number(self) -> int | None:
         text = self.value("Board")
         number = whole_number(text, 1, LARGEST_BOARD)
-        with self.at("Board"):
+        with self.reading("Board"):
             if text and number is None:
                 raise ValueError(f"{text!r}, expected a number from 1 to {LARGEST_BOARD}")
         return number
 
     def seat(self, name: str) -> int | None:
         text = self.value(name).removeprefix("^")
-        with self.at(name):
+        with self.reading(name):
             return seat_number(text) if text else None
 
     def vulnerable(self) -> int | None:
         text = self.tags["Vulnerable"].value.strip() if "Vulnerable" in self.tags else ""
         if text in ("", "?"):
             return None
-        with self.at("Vulnerable"):
+        with self.reading("Vulnerable"):
             if text.lower() not in _VULNERABLE:
                 raise ValueError(f"{text!r}, expected None, NS, EW or All")
         return _VULNERABLE[text.lower()]
 
     def hands(self) -> Hands | None:
         text = self.value("Deal")
-        with self.at("Deal"):
+        with self.reading("Deal"):
             return check_hands(deal_hands(text)) if text else None
 
     def auction(
@@ -265,7 +265,7 @@ class PbnGame:
         if not self.value("Auction"):
             return dealer, (), None
         tag, first = self.tags["Auction"], self.seat("Auction")
-        with self.at("Auction"):
+        with self.reading("Auction"):
             if first is None or (dealer is not None and first != dealer):
                 raise ValueError(f"begins with {tag.value}, expected the dealer, {SEATS[dealer or 0]}")
         replay = BoardReplay(first, vulnerable, hands)
@@ -274,9 +274,9 @@ class PbnGame:
         for word in tag.words:
             if word.text in ("*", "+"):  # broken off; to be continued
                 break
-            with self.at("Auction", word):
+            with self.reading("Auction", word):
                 self._auction_word(word.text, calls, notes, replay)
-        return first, tuple(map(self._noted, calls, notes)), replay
+        return first, tuple(map(self._with_notes, calls, notes)), replay
 
     def _auction_word(self, word: str, calls: list[int], notes: list[dict[str, str]], replay: BoardReplay) -> None:
         note = _NOTE.fullmatch(word)
@@ -297,30 +297,30 @@ class PbnGame:
             calls.append(call)
             notes.append({})
 
-    def _noted(self, call: int, notes: dict[str, str]) -> Call:
+    def _with_notes(self, call: int, notes: dict[str, str]) -> Call:
         """``call`` with the texts of its notes; a note makes it an alert."""
         text = "; ".join(filter(None, notes.values()))
-        with self.at("Auction"):
+        with self.reading("Auction"):
             check_note(text)
         return Call(call, alert=bool(notes), note=text)
 
     def contract(self, replay: BoardReplay | None) -> tuple[str | None, int | None]:
         """Contract and declarer, as tagged or as the auction ends; both, if given, must agree."""
         declarer, text = self.seat("Declarer"), self.value("Contract")
-        with self.at("Contract"):
+        with self.reading("Contract"):
             contract = contract_text(*contract_numbers(text)) if text else None
         if replay is None or not replay.bid_over:
-            with self.at("Declarer"):
+            with self.reading("Declarer"):
                 if contract == "Pass" and declarer is not None:
                     raise ValueError(f"{SEATS[declarer]}, expected none with the contract Pass")
             return contract, declarer
-        with self.at("Contract"):
+        with self.reading("Contract"):
             if contract not in (None, replay.contract):
                 raise ValueError(f"{contract}, expected {replay.contract} by the auction")
-        with self.at("Declarer"):
+        with self.reading("Declarer"):
             if declarer is not None and declarer != replay.declarer:
-                by = "nobody" if replay.declarer is None else SEATS[replay.declarer]
-                raise ValueError(f"{SEATS[declarer]}, expected {by} by the auction")
+                expected = "nobody" if replay.declarer is None else SEATS[replay.declarer]
+                raise ValueError(f"{SEATS[declarer]}, expected {expected} by the auction")
         return replay.contract, replay.declarer
 
     def play(
@@ -333,7 +333,7 @@ class PbnGame:
         if not columns:
             return (), claimed, ANY_RESULT
         first = self.seat("Play")
-        with self.at("Play"):
+        with self.reading("Play"):
             if contract is None or contract == "Pass" or declarer is None or hands is None or 0 in hands:
                 raise ValueError("cards are played, expected four hands, a contract and its declarer")
             leader = (declarer + 1) % 4
@@ -350,7 +350,7 @@ class PbnGame:
                 word, card = columns[column] if column < len(columns) else (None, None)
                 if word is None or card is None:
                     return tuple(cards), claimed, replay.possible_results
-                with self.at("Play", word):
+                with self.reading("Play", word):
                     replay.card(card)
                 cards.append(card)
         return tuple(cards), claimed, replay.possible_results
@@ -362,7 +362,7 @@ class PbnGame:
             if word.text in ("*", "+"):
                 return cells, word.text == "*"
             if not _is_mark(word.text):
-                with self.at("Play", word):
+                with self.reading("Play", word):
                     cells.append((word, None if word.text == "-" else card_number(word.text.rstrip("!?"))))
         return cells, False
 
@@ -371,7 +371,7 @@ class PbnGame:
         text = self.value("Result").removeprefix("^")
         if not text:
             return possible[0] if len(possible) == 1 else None
-        with self.at("Result"):
+        with self.reading("Result"):
             if contract == "Pass":
                 raise ValueError(f"{text!r}, expected none with the contract Pass")
             won = whole_number(text, 0, MOST_TRICKS)
@@ -385,11 +385,11 @@ class PbnGame:
         table, digits = self._optimum_result_table(), self._double_dummy_tricks()
         if table is None or digits is None:
             return table or digits
-        with self.at("DoubleDummyTricks"):
-            for cell, (expected, found) in enumerate(zip(table, digits)):
-                if -1 not in (expected, found) and expected != found:
-                    where = f"{SEATS[cell // 5]} in {STRAINS[cell % 5]}"
-                    raise ValueError(f"{where}: {found}, expected {expected} by the OptimumResultTable")
+        with self.reading("DoubleDummyTricks"):
+            for cell, (expected, number) in enumerate(zip(table, digits)):
+                if -1 not in (expected, number) and expected != number:
+                    contract = f"{SEATS[cell // 5]} in {STRAINS[cell % 5]}"
+                    raise ValueError(f"{contract}: {number}, expected {expected} by the OptimumResultTable")
         return tuple(map(max, table, digits))
 
     def _double_dummy_tricks(self) -> tuple[int, ...] | None:
@@ -397,13 +397,13 @@ class PbnGame:
         digits = self.value("DoubleDummyTricks")
         if not digits:
             return None
-        with self.at("DoubleDummyTricks"):
+        with self.reading("DoubleDummyTricks"):
             if not re.fullmatch(r"[0-9a-dA-D*-]{20}", digits):
                 expected = "20 of 0-9, a-d for 10-13, * for unknown (N S E W by NT S H D C)"
                 raise ValueError(f"{digits!r}, expected {expected}")
         tricks = [-1] * 20
         for i, digit in enumerate(digits):
-            tricks[5 * SEATS.index("NSEW"[i // 5]) + 4 - i % 5] = -1 if digit in _NOT_KNOWN else int(digit, 16)
+            tricks[5 * SEATS.index("NSEW"[i // 5]) + 4 - i % 5] = -1 if digit in _UNKNOWN else int(digit, 16)
         return tuple(tricks)
 
     def _optimum_result_table(self) -> tuple[int, ...] | None:
@@ -413,13 +413,13 @@ class PbnGame:
             return None
         heads = [re.sub(r"\\.*", "", head.strip()).lstrip("+-") for head in tag.value.split(";") if head.strip()]
         heads = heads or list(_RESULT_COLUMNS)
-        with self.at(tag.name):
+        with self.reading(tag.name):
             if not set(_RESULT_COLUMNS) <= set(heads):
                 raise ValueError(f"columns {tag.value!r}, expected {', '.join(_RESULT_COLUMNS)}")
         tricks = [-1] * 20
         for start in range(0, len(tag.words), len(heads)):
             words = tag.words[start : start + len(heads)]
-            with self.at(tag.name, words[0]):
+            with self.reading(tag.name, words[0]):
                 if len(words) < len(heads):
                     raise ValueError(f"row of {len(words)} words, expected {len(heads)}")
                 seat, strain, won = (words[heads.index(name)].text.upper() for name in _RESULT_COLUMNS)
@@ -427,7 +427,7 @@ class PbnGame:
                 if strain not in STRAINS:
                     raise ValueError(f"{strain!r} is not a strain, expected one of {' '.join(STRAINS)}")
                 number = whole_number(won, 0, MOST_TRICKS)
-                if number is None and won not in _NOT_KNOWN:
+                if number is None and won not in _UNKNOWN:
                     raise ValueError(f"{won!r} tricks, expected 0 ... {MOST_TRICKS}")
                 cell = 5 * seat_number(seat) + STRAINS.index(strain)
                 if number is not None and tricks[cell] not in (-1, number):
@@ -466,37 +466,37 @@ def read(path: str | Path) -> list[Board]:
 def loads(text: str, source: str = "text") -> list[Board]:
     """The boards of a PBN text; ``source`` is what errors call it."""
     boards = []
-    before: dict[str, Tag] = {}  # tags of the game before: "#" stands for its value
-    forever: dict[str, Tag] = {}  # tags given as "##value": they hold until given again
+    previous: dict[str, Tag] = {}  # tags of the game before: "#" stands for its value
+    persistent: dict[str, Tag] = {}  # tags given as "##value": they hold until given again
     inherited = 0
     for tags in games(text, source):
         game: dict[str, Tag] = {}
         for tag in tags:
             if tag.value == "#":
-                if tag.name not in before:
+                if tag.name not in previous:
                     raise ValueError(f"{source}:{tag.line}: {tag.name[:40]}: '#', expected that tag in the game before")
-                tag = before[tag.name]._replace(line=tag.line)
+                tag = previous[tag.name]._replace(line=tag.line)
                 inherited += _size(tag)
             elif tag.value.startswith("##"):
-                tag = forever[tag.name] = tag._replace(value=tag.value[2:])
+                tag = persistent[tag.name] = tag._replace(value=tag.value[2:])
             if tag.name in ("Board", "Deal") and tag.name in game:
                 raise ValueError(f"{source}:{tag.line}: {tag.name}: a second one, expected an empty line between games")
             if tag.name != "Note":
                 game.setdefault(tag.name, tag)  # a tag given twice: the first one counts (section 3.3)
-        inherited += sum(map(_size, forever.values()))
+        inherited += sum(map(_size, persistent.values()))
         if inherited > MOST_INHERITED:
             expected = f"at most {MOST_INHERITED:,} characters by # and ##"
             raise ValueError(
                 f"{source}:{tags[0].line}: {tags[0].name}: games inherit {inherited:,}, expected {expected}"
             )
-        game = {**forever, **game}
+        game = {**persistent, **game}
         boards.append(PbnGame(game, _notes(tags, source), source).board())
-        before = game
+        previous = game
     return boards
 
 
 def _size(tag: Tag) -> int:
-    """What it costs to read ``tag`` once more."""
+    """The cost of reading ``tag`` once more, in characters."""
     return 8 + len(tag.value) + 32 * len(tag.words)
 
 
@@ -537,21 +537,21 @@ def dumps(boards: list[Board]) -> str:
 
 def _game(board: Board) -> str:
     """One game: the tags of the standard's mandatory set first, in its order (section 3.4)."""
-    tag, other = partial(_tag, board), dict(board.tags)
-    lines = [_other(board, name, other.pop(name, None)) for name in ("Event", "Site", "Date")]
+    tag, extra = partial(_tag, board), dict(board.tags)
+    lines = [_extra_tag(board, name, extra.pop(name, None)) for name in ("Event", "Site", "Date")]
     lines.append(tag("Board", "?" if board.number is None else str(board.number)))
     lines += [_name(board, seat) for seat in (3, 0, 1, 2)]
     lines.append(tag("Dealer", _seat(board.dealer)))
     lines.append(tag("Vulnerable", "?" if board.vulnerable is None else VULNERABLE[board.vulnerable]))
     lines.append(tag("Deal", deal_text(board.hands) if board.hands else "?"))
-    lines.append(_other(board, "Scoring", other.pop("Scoring", None)))
+    lines.append(_extra_tag(board, "Scoring", extra.pop("Scoring", None)))
     passed_out = board.contract == "Pass"
     if passed_out and (board.declarer is not None or board.result is not None):
         raise ValueError(f"{_place(board)}: Contract: Pass, expected no declarer and no result with it")
     lines.append(tag("Declarer", "" if passed_out else _seat(board.declarer)))
     lines.append(tag("Contract", board.contract or "?"))
     lines.append(tag("Result", "" if passed_out else "?" if board.result is None else str(board.result)))
-    lines += [_other(board, name, value) for name, value in other.items()]
+    lines += [_extra_tag(board, name, value) for name, value in extra.items()]
     lines += _auction(board) + _play(board)
     if board.tricks is not None:
         lines.append('[OptimumResultTable "Declarer;Denomination\\2R;Result\\2R"]')
@@ -578,17 +578,17 @@ def _tag(board: Board, name: str, value: str) -> str:
 
 def _name(board: Board, seat: int) -> str:
     name = board.names[seat]
-    if name != name.strip() or name in _NOT_SAID[1:]:
+    if name != name.strip() or name in _NO_VALUE[1:]:
         expected = "a name that does not mean 'unknown' in PBN, without spaces around it"
         raise ValueError(f"{_place(board)}: {SEAT_NAMES[seat]}: {name[:80]!r}, expected {expected}")
     return _tag(board, SEAT_NAMES[seat], name)
 
 
-def _other(board: Board, name: str, value: str | None) -> str:
+def _extra_tag(board: Board, name: str, value: str | None) -> str:
     """A tag that has no field of its own; None: the standard wants it, and we do not know it."""
     if value is None:
         return _tag(board, name, "?")
-    if name in _READ or not _TAG_NAME.fullmatch(name):
+    if name in _BOARD_TAGS or not _TAG_NAME.fullmatch(name):
         raise ValueError(f"{_place(board)}: tag {name[:80]!r}, expected a word of letters, without a field in Board")
     if value in ("", "?"):
         raise ValueError(f"{_place(board)}: {name}: {value!r} means 'unknown' in PBN, expected a value")

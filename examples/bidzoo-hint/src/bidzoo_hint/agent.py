@@ -17,16 +17,16 @@ class Opener:
     games = ("bridge_bidding_v0",)
 
     def __init__(self, points: int = 12) -> None:
-        """``points``: that an opening bid takes."""
+        """``points``: the fewest high-card points of an opening bid."""
         self.points = points
 
     def __repr__(self) -> str:
         return f"<opener: from {self.points} points>"
 
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
-        """Calls ``[B]`` of ``views`` ``[B]``; ``legal`` ``[B, 38]``. Every row from its own row alone."""
-        points, long = high_card_points(views["hand"]), lengths(views["hand"])
-        calls = [self.call(view, int(p), suits) for view, p, suits in zip(views, points, long)]
+        """Calls ``[B]`` of ``views`` ``[B]``; ``legal`` ``[B, 38]``. Each call depends on its own row alone."""
+        points, suit_lengths = high_card_points(views["hand"]), lengths(views["hand"])
+        calls = [self.call(view, int(p), suits) for view, p, suits in zip(views, points, suit_lengths)]
         return np.array([call if mask[call] else PASS for call, mask in zip(calls, legal)], np.int64)
 
     def call(self, view: np.void, points: int, suits: I64) -> int:
@@ -47,7 +47,7 @@ class Opener:
 
 
 def longest(observation: I8, mask: I8) -> int:
-    """Bids the longest suit once, at the one level, if that is still to be had."""
+    """Bids the longest suit once, at the one level, if that is still legal."""
     hand = observation[-52:].reshape(13, 4)  # of openspiel480: own cards, rank by rank, C D H S
     call = FIRST_BID + int(hand.sum(axis=0).argmax())
     return call if mask[call] else PASS
