@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,15 @@ from typer.testing import CliRunner
 
 from bidzoo import agents
 from bidzoo.agents.bridge import expert, network
-from bidzoo.agents.bridge.expert import STRANGERS, Expert, ExpertNetwork, Experts, lighten, refuse_strangers
+from bidzoo.agents.bridge.expert import (
+    SELF_TAUGHT_STRANGER,
+    STRANGERS,
+    Expert,
+    ExpertNetwork,
+    Experts,
+    lighten,
+    refuse_strangers,
+)
 from bidzoo.agents.bridge.sayc import Sayc
 from bidzoo.agents.bridge.trainer import Options, Run, train
 from bidzoo.benchmarks import bridge, strangers
@@ -293,10 +302,11 @@ def test_strangers_are_agents_and_measured_against():
 
 def test_nothing_that_learns_knows_a_stranger():
     """Provenance of all packaged weights, defaults of all training commands, and sources of all trainers."""
-    for file in sorted(network.PACKAGED.glob("*.safetensors")):
+    experiments = Path(__file__).parents[2] / "experiments" / "weights"
+    for file in sorted([*network.PACKAGED.glob("*.safetensors"), *experiments.glob("*.safetensors")]):
         with safe_open(file, "numpy") as opened:
             about = json.loads(opened.metadata()["bidzoo"])
-        assert not any(name in json.dumps(about) for name in STRANGERS), file.name
+        assert not any(name in json.dumps(about) for name in (*STRANGERS, SELF_TAUGHT_STRANGER)), file.name
     for command in commands.app.registered_commands:
         defaults = [parameter.default for parameter in inspect.signature(command.callback).parameters.values()]
         assert not set(STRANGERS) & {default for default in defaults if isinstance(default, str)}, command.callback
@@ -313,6 +323,7 @@ def test_nothing_that_learns_knows_a_stranger():
         "ppo --out {} --against expert-acol",
         "ppo --out {} --start expert-acol",
         "rl --out {} --against x=expert-polish",
+        "rpi --out {} --opponent experiments/weights/jps-rpi.safetensors",
     ],
 )
 def test_training_refuses_strangers(tmp_path, line):
