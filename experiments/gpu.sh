@@ -2,6 +2,7 @@
 # What to do with a GPU for half an hour, what is worth most first. Each step takes at most nine minutes:
 #
 #     sh experiments/gpu.sh selfplay    # how many decisions a second: result file
+#     sh experiments/gpu.sh rpi         # from rpi, big batches, against experts and the self-taught: weights
 #     sh experiments/gpu.sh ppo         # from ppo, big batches, against past selves and the open experts: weights
 #     sh experiments/gpu.sh sl          # the 4 x 2048 network of belief Monte Carlo search: weights (AUCTIONS: a file)
 #
@@ -15,11 +16,13 @@ bidzoo="${PYTHON:-python3} -m bidzoo"
 export BIDZOO_COMPILE=now
 
 if [ "${SMALL:-0}" = 1 ]; then
-    device=cpu limit=60 selfplay="--boards 64 --limit 1"
+    device=cpu limit=300 selfplay="--boards 64 --limit 1"
+    rpi="--boards 20 --every 1 --set iterations=2 --set boards=64 --set minibatch=256" guessed=100
     ppo="--boards 20 --every 1 --set iterations=2 --set boards=64 --set minibatch=256"
     sl="--width 32 --depth 2 --every 2 --set steps=4 --set batch=64"
 else
     device=cuda limit=520 selfplay="--boards 16384 --boards 65536 --boards 262144"
+    rpi="--boards 8000 --every 10 --set iterations=400 --set boards=65536 --set minibatch=16384" guessed=900000
     ppo="--boards 8000 --every 5 --set iterations=400 --set boards=65536 --set minibatch=16384 --set learning_rate=2e-4"
     sl="--width 2048 --depth 4 --activation gelu --every 1000 --set steps=20000 --set batch=8192"
 fi
@@ -27,6 +30,15 @@ fi
 case $step in
 selfplay)
     $bidzoo bench selfplay --device $device $selfplay --json "$out/selfplay.json"
+    ;;
+rpi)
+    [ -e "$work/guess.npz" ] || $bidzoo deals guess $guessed --seed 77004 --out "$work/guess.npz"
+    timeout --signal=INT $limit $bidzoo train rpi --device $device --start "${START:-rpi}" --deals "$work/guess.npz" $rpi \
+        --opponent sl --opponent expert-sayc --opponent expert-21gf --opponent expert-wild --opponent jps-bridge \
+        --opponent experiments/weights/a2c-rpi.safetensors --set self_play=0.36 --set start_unit=0.25 --set learning_rate=2e-4 \
+        --against expert-sayc --against expert-21gf --out "$work/run" || true
+    cp "$work/run/network.safetensors" "$out/rpi.safetensors"
+    cp "$work/run/curves.csv" "$out/rpi.csv"
     ;;
 ppo)
     # stopped by the clock, not by its length: the curve and the best weights so far are what comes back
@@ -43,7 +55,7 @@ sl)
     cp "$work/curves.csv" "$out/sl.csv"
     ;;
 *)
-    echo "unknown step $step: selfplay, ppo or sl" >&2
+    echo "unknown step $step: selfplay, rpi, ppo or sl" >&2
     exit 2
     ;;
 esac

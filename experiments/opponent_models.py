@@ -6,6 +6,7 @@ The experts are the open ones, on validation deals: strangers are for measuring,
 """
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -24,7 +25,9 @@ from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
 
 EXPERTS = ("expert-sayc", "expert-21gf", "expert-wild")
-MODELS = ("ppo", "rl", "sl", "sl-wide", "expert-sayc", "expert-21gf")
+TEMPERED = "ppo, tempered"
+MODELS = ("ppo", TEMPERED, "rl", "sl", "sl-wide", "expert-sayc", "expert-21gf")
+SOFT = 2.0  # temperature
 LEAST = 1e-4  # chance from which the nats of a less likely call are counted
 
 
@@ -42,37 +45,88 @@ class Recorder:
         return calls
 
 
-def explanation_table(game: Bridge, boards: I64, seed: int) -> ResultTable:
-    """Nats a call of each expert, at the other side of ``ppo``, by each model; its own weights apart."""
-    note = f"{len(boards):,} validation boards against ppo, both rooms; ± over deals; chances from {LEAST}"
-    table = ResultTable("Nats a call of the other side", ["calls of", *MODELS], note=note)
-    for name in EXPERTS:
-        recorder = Recorder(agents.resolve(name, game.id))
-        duplicate(game, agents.make("ppo"), recorder, boards, seed)
-        views, legal, calls = (np.concatenate(column) for column in zip(*recorder.calls))
-        deals = game.deal_numbers(views["board"].astype(np.int64), seed)
-        row: dict[str, Any] = {"calls of": name}
-        for model in MODELS:
-            if model != name:
-                network: Any = agents.make(model)
-                chance = network.probabilities(views, legal)[np.arange(len(calls)), calls]
-                nats: F64 = -np.log(np.maximum(chance.astype(np.float64), LEAST))
-                row[model] = Estimate.of(nats, group=deals)
-        table.rows.append(row)
+class Heard(NamedTuple):
+    """The ``n`` calls of an expert at the other side of ``ppo``, both rooms, and how models explain them."""
+
+    board: I64  # [n]
+    deal: I64  # [n]
+    nats: dict[str, F64]  # [n]  of every model that is not the expert's own
+
+
+def listen(game: Bridge, name: str, boards: I64, seed: int) -> Heard:
+    """Play ``boards`` against the expert ``name`` and ask every model for the chance of its calls."""
+    recorder = Recorder(agents.resolve(name, game.id))
+    duplicate(game, agents.make("ppo"), recorder, boards, seed)
+    views, legal, calls = (np.concatenate(column) for column in zip(*recorder.calls))
+    board = views["board"].astype(np.int64)
+    nats = {}
+    for model, policy in policies(name).items():
+        chance = policy.probabilities(views, legal)[np.arange(len(calls)), calls]
+        nats[model] = -np.log(np.maximum(chance.astype(np.float64), LEAST))
+    return Heard(board, game.deal_numbers(board, seed), nats)
+
+
+def belief(heard: Heard, boards: I64) -> F64:
+    """Weights ``[N, M]`` of the models at each of ``boards`` ``[N]``, from the calls on the boards before it."""
+    at_board = np.array([np.bincount(heard.board, nats, len(boards)) for nats in heard.nats.values()]).T
+    evidence = -np.vstack([np.zeros(at_board.shape[1]), at_board.cumsum(0)[:-1]])
+    weights: F64 = np.exp(evidence - evidence.max(1, keepdims=True))
+    return weights / weights.sum(1, keepdims=True)
+
+
+def explanation_table(heard: dict[str, Heard], boards: I64) -> ResultTable:
+    """Nats a call of each expert by each model, and by the models weighed by what they explained before."""
+    note = (
+        f"{len(boards):,} validation boards against ppo, both rooms; ± over deals; chances from {LEAST}; tempered: at "
+        f"temperature {SOFT}; learned: all of them, weighed by the calls on the boards before"
+    )
+    table = ResultTable("Nats a call of the other side", ["calls of", *MODELS, "learned"], note=note)
+    for name, calls in heard.items():
+        chances = np.exp(-np.array(list(calls.nats.values())))
+        mixed = -np.log((belief(calls, boards)[calls.board].T * chances).sum(0))
+        columns = {**calls.nats, "learned": mixed}
+        table.rows.append(
+            {"calls of": name, **{model: Estimate.of(nats, group=calls.deal) for model, nats in columns.items()}}
+        )
     return table
 
 
+class Tempered:
+    """A policy whose chances are taken at another temperature."""
+
+    def __init__(self, name: str, temperature: float) -> None:
+        self.name, self.policy, self.temperature = f"{name} at {temperature}", agents.make(name), temperature
+
+    def probabilities(self, views: States, legal: I8) -> F32:
+        """Chance of every call ``[B, 38]``."""
+        policy: Any = self.policy
+        chances: F32 = policy.probabilities(views, legal, self.temperature)
+        return chances
+
+
 class Mixture:
-    """An equal mixture of policies."""
+    """A mixture of policies; those of a weight below ``negligible`` are not asked."""
 
     name = "mixed"
+    negligible = 0.01
 
-    def __init__(self, *names: str) -> None:
-        self.policies: list[Any] = [agents.make(name) for name in names]
+    def __init__(self, policies: Sequence[Any]) -> None:
+        self.policies = policies
+        self.weights = np.full(len(policies), 1 / len(policies))
 
     def probabilities(self, views: States, legal: I8) -> F32:
         """Mean chance of every call ``[B, 38]``."""
-        return np.asarray(np.mean([policy.probabilities(views, legal) for policy in self.policies], 0), np.float32)
+        used = np.flatnonzero(self.weights >= self.negligible)
+        shares = self.weights[used] / self.weights[used].sum()
+        chances = [share * self.policies[i].probabilities(views, legal) for i, share in zip(used, shares)]
+        return np.asarray(np.sum(chances, 0), np.float32)
+
+
+def policies(name: str) -> dict[str, Any]:
+    """The models of the expert ``name``: all but its own network."""
+    return {
+        model: Tempered("ppo", SOFT) if model == TEMPERED else agents.make(model) for model in MODELS if model != name
+    }
 
 
 class KnownTricks:
@@ -112,7 +166,7 @@ def open_decisions(game: Bridge, agent: Bmcs, expert: str, boards: I64, seed: in
     )
 
 
-def search_tables(game: Bridge, boards: I64, seed: int) -> list[ResultTable]:
+def search_tables(game: Bridge, heard: dict[str, Heard], boards: I64, seed: int) -> list[ResultTable]:
     """Gains of searches with models of the other side where ``ppo`` hesitates, and over the search without a model.
 
     Each choice is played out on the deal as it lies, against the expert itself: one deal a decision, but the true one.
@@ -121,13 +175,21 @@ def search_tables(game: Bridge, boards: I64, seed: int) -> list[ResultTable]:
     deals: dict[str, I64] = {}
     for name in EXPERTS:
         expert: Any = agents.make(name)
-        models = {"as sl": "sl", "as either": Mixture("ppo", "sl"), "as it is": expert}
+        learned, weights = Mixture(list(policies(name).values())), belief(heard[name], boards)
+        models = {
+            "as sl": "sl",
+            "as either": Mixture([agents.make("ppo"), agents.make("sl")]),
+            "as ppo, tempered": Tempered("ppo", SOFT),
+            "as learned": learned,
+            "as it is": expert,
+        }
         searches = {"as bmcs": Bmcs(), **{kind: Bmcs(opponents=model) for kind, model in models.items()}}
         truth = searches["as it is"]
         decisions = open_decisions(game, truth, name, boards, seed)
         chosen_gains = np.zeros((len(decisions.deal), len(searches)))
         for i, chances in enumerate(decisions.chances):
             view = decisions.views[i : i + 1]
+            learned.weights = weights[view["board"][0]]
             choices = [search.search(view, chances, key=i).call for search in searches.values()]
             calls = list(dict.fromkeys([int(chances.argmax()), *choices]))  # the likeliest first: gains are over it
             tricks = KnownTricks(decisions.tricks[i])
@@ -137,7 +199,8 @@ def search_tables(game: Bridge, boards: I64, seed: int) -> list[ResultTable]:
         deals[name] = decisions.deal
     note = (
         f"Where ppo hesitates on {len(boards):,} validation boards, both rooms; played out on the deal as it lies, "
-        "against the expert itself; as it is: the expert's own network; ± over deals"
+        "against the expert itself; as either: ppo or sl; as learned: all models but its own, weighed by its calls on "
+        "the boards before; as it is: the expert's own network; ± over deals"
     )
     tables = []
     for title, base in (
@@ -163,7 +226,8 @@ def main(
 ) -> None:
     """Measure all tables."""
     began, game, numbers = time.perf_counter(), Bridge(False, deals="validation"), np.arange(boards)
-    tables = [explanation_table(game, numbers, seed), *search_tables(game, numbers, seed)]
+    heard = {name: listen(game, name, numbers, seed) for name in EXPERTS}
+    tables = [explanation_table(heard, numbers), *search_tables(game, heard, numbers, seed)]
     results.show(tables)
     results.save(json, "bridge-opponent-models", tables, seed=seed, seconds=time.perf_counter() - began)
 

@@ -29,9 +29,7 @@ from bidzoo.wrappers.batch import Batch
 # ---- boards ------------------------------------------------------------------------------
 
 FRESH = 0xF2E5  # added to the seed, so that fresh deals are those of no other command
-SOLVED_AT_ONCE = (
-    1000  # contracts between two reports of progress; a killed run loses fewer, since the cache keeps the rest
-)
+SOLVED_AT_ONCE = 1000  # contracts between two reports of progress, after which the cache keeps them
 
 Room = tuple[Policy, Policy]  # North/South, East/West
 

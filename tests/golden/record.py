@@ -1,7 +1,8 @@
 """Record the golden digests again: ``python tests/golden/record.py [words]``.
 
 Runs all cases, or those whose ``file/case/`` contains one of the words, prints what changed and writes ``golden.json``.
-``--times`` prints the processor time of each case too.
+Of some cases alone the file goes on naming the machine that recorded all. ``--times`` prints the processor time of each
+case too.
 """
 
 import importlib
@@ -18,24 +19,25 @@ import conftest  # the folder of a script is the first place where Python looks
 def main(words):
     times = "--times" in words
     words = [word for word in words if not word.startswith("--")]
-    known, found, began = conftest.load()["cases"], {}, time.process_time()
+    recorded, digests, began = conftest.load(), {}, time.process_time()
+    known = recorded["cases"]
     for path in sorted(conftest.FILE.parent.glob("test_*.py")):
         file = path.stem.removeprefix("test_")
         for name, case in importlib.import_module(path.stem).CASES.items():
             stem = f"{file}/{name}/"
             if words and not any(word in stem for word in words):
-                found |= {key: value for key, value in known.items() if key.startswith(stem)}
+                digests |= {key: value for key, value in known.items() if key.startswith(stem)}
                 continue
             start = time.process_time()
-            found |= {f"{stem}{part}": digest for part, digest in conftest.digests(case()).items()}
+            digests |= {f"{stem}{part}": digest for part, digest in conftest.digests(case()).items()}
             if times:
                 print(f"{time.process_time() - start:7.2f} s  {stem}", flush=True)
-    for key in sorted(known.keys() | found.keys()):
-        if known.get(key) != found.get(key):
-            print(f"{key}: {known.get(key, 'new')} -> {found.get(key, 'gone')}")
-    document = {"machine": conftest.machine(), "cases": found}
+    for key in sorted(known.keys() | digests.keys()):
+        if known.get(key) != digests.get(key):
+            print(f"{key}: {known.get(key, 'new')} -> {digests.get(key, 'gone')}")
+    document = {"machine": recorded["machine"] if words else conftest.machine(), "cases": digests}
     conftest.FILE.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    print(f"{len(found)} digests, {time.process_time() - began:.0f} s of processor time")
+    print(f"{len(digests)} digests, {time.process_time() - began:.0f} s of processor time")
 
 
 if __name__ == "__main__":

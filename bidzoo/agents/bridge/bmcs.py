@@ -215,9 +215,7 @@ class Options(Checked):
     r_max: Count = 200  # deals played out
     p_max: Count = 2000  # deals drawn
     deals: Literal["belief", "uniform"] = "belief"
-    calls: Literal["filter", "weigh", "ignore"] = (
-        "filter"  # drop deals by the calls' chances, weigh them, or do neither
-    )
+    calls: Literal["filter", "weigh", "ignore"] = "filter"  # what the chances of the calls made do to the deals
     own_calls: bool = False  # hold deals to the player's own calls too: more are dropped, but the same remain likely
     surprise: Share = 0.01  # when weighing, the chance of a call counts as at least this
     followed: Count = 1600  # deals weighed by all calls; of more, the light ones are thinned out after each call
