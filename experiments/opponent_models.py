@@ -45,7 +45,7 @@ class Recorder:
         return calls
 
 
-class Heard(NamedTuple):
+class RecordedCalls(NamedTuple):
     """The ``n`` calls of an expert at the other side of ``ppo``, both rooms, and how models explain them."""
 
     board: I64  # [n]
@@ -53,7 +53,7 @@ class Heard(NamedTuple):
     nats: dict[str, F64]  # [n]  of every model that is not the expert's own
 
 
-def listen(game: Bridge, name: str, boards: I64, seed: int) -> Heard:
+def record_calls(game: Bridge, name: str, boards: I64, seed: int) -> RecordedCalls:
     """Play ``boards`` against the expert ``name`` and ask every model for the chance of its calls."""
     recorder = Recorder(agents.resolve(name, game.id))
     duplicate(game, agents.make("ppo"), recorder, boards, seed)
@@ -63,27 +63,27 @@ def listen(game: Bridge, name: str, boards: I64, seed: int) -> Heard:
     for model, policy in policies(name).items():
         chance = policy.probabilities(views, legal)[np.arange(len(calls)), calls]
         nats[model] = -np.log(np.maximum(chance.astype(np.float64), LEAST))
-    return Heard(board, game.deal_numbers(board, seed), nats)
+    return RecordedCalls(board, game.deal_numbers(board, seed), nats)
 
 
-def belief(heard: Heard, boards: I64) -> F64:
+def model_weights(recording: RecordedCalls, boards: I64) -> F64:
     """Weights ``[N, M]`` of the models at each of ``boards`` ``[N]``, from the calls on the boards before it."""
-    at_board = np.array([np.bincount(heard.board, nats, len(boards)) for nats in heard.nats.values()]).T
+    at_board = np.array([np.bincount(recording.board, nats, len(boards)) for nats in recording.nats.values()]).T
     evidence = -np.vstack([np.zeros(at_board.shape[1]), at_board.cumsum(0)[:-1]])
     weights: F64 = np.exp(evidence - evidence.max(1, keepdims=True))
     return weights / weights.sum(1, keepdims=True)
 
 
-def explanation_table(heard: dict[str, Heard], boards: I64) -> ResultTable:
+def explanation_table(recordings: dict[str, RecordedCalls], boards: I64) -> ResultTable:
     """Nats a call of each expert by each model, and by the models weighed by what they explained before."""
     note = (
         f"{len(boards):,} validation boards against ppo, both rooms; ± over deals; chances from {LEAST}; tempered: at "
         f"temperature {SOFT}; learned: all of them, weighed by the calls on the boards before"
     )
     table = ResultTable("Nats a call of the other side", ["calls of", *MODELS, "learned"], note=note)
-    for name, calls in heard.items():
+    for name, calls in recordings.items():
         chances = np.exp(-np.array(list(calls.nats.values())))
-        mixed = -np.log((belief(calls, boards)[calls.board].T * chances).sum(0))
+        mixed = -np.log((model_weights(calls, boards)[calls.board].T * chances).sum(0))
         columns = {**calls.nats, "learned": mixed}
         table.rows.append(
             {"calls of": name, **{model: Estimate.of(nats, group=calls.deal) for model, nats in columns.items()}}
@@ -166,7 +166,7 @@ def open_decisions(game: Bridge, agent: Bmcs, expert: str, boards: I64, seed: in
     )
 
 
-def search_tables(game: Bridge, heard: dict[str, Heard], boards: I64, seed: int) -> list[ResultTable]:
+def search_tables(game: Bridge, recordings: dict[str, RecordedCalls], boards: I64, seed: int) -> list[ResultTable]:
     """Gains of searches with models of the other side where ``ppo`` hesitates, and over the search without a model.
 
     Each choice is played out on the deal as it lies, against the expert itself: one deal a decision, but the true one.
@@ -175,7 +175,7 @@ def search_tables(game: Bridge, heard: dict[str, Heard], boards: I64, seed: int)
     deals: dict[str, I64] = {}
     for name in EXPERTS:
         expert: Any = agents.make(name)
-        learned, weights = Mixture(list(policies(name).values())), belief(heard[name], boards)
+        learned, weights = Mixture(list(policies(name).values())), model_weights(recordings[name], boards)
         models = {
             "as sl": "sl",
             "as either": Mixture([agents.make("ppo"), agents.make("sl")]),
@@ -226,8 +226,8 @@ def main(
 ) -> None:
     """Measure all tables."""
     began, game, numbers = time.perf_counter(), Bridge(False, deals="validation"), np.arange(boards)
-    heard = {name: listen(game, name, numbers, seed) for name in EXPERTS}
-    tables = [explanation_table(heard, numbers), *search_tables(game, heard, numbers, seed)]
+    recordings = {name: record_calls(game, name, numbers, seed) for name in EXPERTS}
+    tables = [explanation_table(recordings, numbers), *search_tables(game, recordings, numbers, seed)]
     results.show(tables)
     results.save(json, "bridge-opponent-models", tables, seed=seed, seconds=time.perf_counter() - began)
 

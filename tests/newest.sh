@@ -48,6 +48,7 @@ cp "$wheel" "$folder/tmp"
 folder=$folder checkout=$checkout unshare --mount sh -euc '
     mount --bind "$checkout" "$folder/checkout"
     mount --bind /proc "$folder/proc"
-    mount -t tmpfs shm "$folder/dev/shm" 2> /dev/null || { mkdir -p "$folder/dev/shm"; mount -t tmpfs shm "$folder/dev/shm"; }
+    mkdir -p "$folder/dev/shm"
+    mount -t tmpfs shm "$folder/dev/shm"
     HOME=/root exec chroot "$folder" "$@"
 ' enter sh -euc "$checks" checks $python /root /checkout "/tmp/$(basename "$wheel")"
