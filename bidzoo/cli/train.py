@@ -161,8 +161,15 @@ def record(
 def sl(
     data: Data,
     out: Out = Path("runs/sl"),
+    observation: Annotated[
+        str, typer.Option(help="Encoder: openspiel480, or bidder1375, which counts points and lengths.")
+    ] = "openspiel480",
     kind: Annotated[
-        str, typer.Option(help="Kind of network: mlp, or jps, which is 200 wide with skip connections.")
+        str,
+        typer.Option(
+            help="Kind of network: mlp; jps, which is 200 wide with skip connections; or stages, an mlp on bidder1375 "
+            "with weights for each stage of the auction."
+        ),
     ] = "mlp",
     width: Width = 512,
     depth: Annotated[int, typer.Option(min=1, help="Hidden layers of an mlp.")] = 3,
@@ -177,7 +184,7 @@ def sl(
     from bidzoo.agents.bridge.network import Architecture
     from bidzoo.agents.bridge.trainer import Options
 
-    architecture = Architecture("openspiel480", NUM_CALLS, kind, width, depth, activation)  # type: ignore[arg-type]
+    architecture = Architecture(observation, NUM_CALLS, kind, width, depth, activation)  # type: ignore[arg-type]
     chosen = parse(Options, options, architecture=architecture)
     training, validation, provenance = _positions(data)
     _train(sl.Trainer(training, validation, chosen, device=device), out, every, threads, provenance)
@@ -189,29 +196,34 @@ def expert(
     more: Annotated[
         Path | None, typer.Option(help="Recorded auctions of SAYC against SAYC, as sl takes them, to learn from too.")
     ] = None,
-    most: Annotated[int, typer.Option(min=1, help="Most auctions of --more to learn from.")] = 270_000,
+    most: Annotated[int | None, typer.Option(min=1, help="Most auctions of --more to learn from.")] = None,
+    start: Annotated[Path | None, typer.Option(help="Weights of experts to go on from; default: random ones.")] = None,
     out: Out = Path("runs/expert"),
-    width: Width = 512,
+    kind: Annotated[
+        str, typer.Option(help="Kind of network: stages, with weights for each stage of the auction, or mlp.")
+    ] = "stages",
+    width: Width = 448,
     depth: Depth = 3,
     options: Set = None,
     every: Every = 1000,
     threads: Threads = 1,
 ) -> None:
     """Learn the calls of four bidding systems, each against each."""
-    from bidzoo.agents.bridge import expert
-    from bidzoo.agents.bridge.trainer import Options
+    from bidzoo.agents.bridge import expert, network
     from bidzoo.envs.bridge.formats.auctions import SystemAuctions, SystemPositions
 
-    chosen = parse(Options, options, architecture=expert.Experts(width, depth))
+    chosen = parse(expert.Options, options, architecture=expert.Experts(width, depth, kind))  # type: ignore[arg-type]
     auctions = SystemAuctions.load(data)
     validation = SystemPositions(auctions, auctions.split("validation"))
     source = f"{data.name}, {len(auctions.stray)} auctions"
     if more is not None:
-        sayc_auctions = SystemAuctions.load(more).first(most)
+        sayc_auctions = SystemAuctions.load(more)
+        sayc_auctions = sayc_auctions.first(most or len(sayc_auctions.stray))
         auctions = SystemAuctions.join([auctions, sayc_auctions])
         source = f"{source}; {more.name}, the first {len(sayc_auctions.stray)}"
     training = SystemPositions(auctions, auctions.split("train"))
-    _train(expert.Trainer(training, validation, chosen), out, every, threads, {"data": source})
+    weights = network.load_weights(start, expert.ExpertNetwork)[0] if start else None
+    _train(expert.Trainer(training, validation, chosen, weights), out, every, threads, {"data": source})
 
 
 @app.command()

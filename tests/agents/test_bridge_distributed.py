@@ -6,16 +6,18 @@ import sys
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 from typer.testing import CliRunner
 
 pytest.importorskip("torch")
 
-from bidzoo.agents.bridge import distributed
+from bidzoo.agents.bridge import distributed, sl, trainer
 from bidzoo.agents.bridge.distributed import World
-from bidzoo.agents.bridge.network import arrays, load_weights, module
+from bidzoo.agents.bridge.network import Architecture, arrays, load_weights, module
 from bidzoo.agents.bridge.sayc import Sayc
 from bidzoo.benchmarks.bridge_training import record
 from bidzoo.cli.train import app
+from bidzoo.envs.bridge.formats.auctions import Auctions, Positions
 
 TORCHRUN = "-m torch.distributed.run --standalone --nproc-per-node 2 -m -- bidzoo train"
 
@@ -36,6 +38,14 @@ def train(processes, *words):
 
 def tensors(folder):
     return load_weights(folder / "network.safetensors")[0].tensors
+
+
+def fit_of(path, **options):
+    """The run of ``sl`` that ``test_local_steps_are_averaged`` starts as a command."""
+    auctions = Auctions.load(path)
+    parts = [Positions(auctions, auctions.split(part)) for part in ("train", "validation")]
+    architecture = Architecture("openspiel480", 38, width=24)
+    return sl.Trainer(*parts, trainer.Options(architecture, steps=4, batch=32, warm_up=1, **options))
 
 
 def test_two_processes_are_one(tmp_path):
@@ -73,6 +83,38 @@ def test_two_processes_are_one(tmp_path):
         apart = np.concatenate([np.abs(one[name] - two[name]).ravel() for name in weights])
         assert np.quantile(apart, 0.99) < 0.03 * moved.max(), stage  # Adam makes a step of the rounding of no gradient
         assert apart.mean() < 0.03 * moved.mean(), stage
+
+
+def test_local_steps_are_averaged(tmp_path, monkeypatch):
+    """Two processes that take four steps each give the mean of what each learns alone, moments too."""
+    record(Sayc(), 80).save(tmp_path / "auctions.npz")
+    words = ["sl", tmp_path / "auctions.npz", "--width", 24, "--every", 4]
+    words += [f"--set={option}" for option in ("steps=4", "batch=32", "local_steps=4", "warm_up=1")]
+    train(2, *words, "--out", tmp_path / "both")
+    alone = []
+    monkeypatch.setattr(distributed, "average", lambda tensors: None)
+    for rank in (0, 1):
+        monkeypatch.setattr(distributed, "world", lambda rank=rank: World(rank, 2))
+        fit = fit_of(tmp_path / "auctions.npz", local_steps=4)
+        for step in range(4):
+            fit.iterate(step)
+        state = fit.adam.state_dict()["state"]
+        alone.append(
+            {f"network/{name}": array for name, array in arrays(fit.model).items()}
+            | {f"adam/{n}/{name}": state[n][name].numpy() for n in state for name in ("exp_avg", "exp_avg_sq")}
+        )
+    both = load_file(tmp_path / "both" / "checkpoint.safetensors")
+    assert len(alone[0]) == 3 * 8
+    for name in alone[0]:
+        np.testing.assert_allclose(both[name], (alone[0][name] + alone[1][name]) / 2, rtol=1e-4, atol=1e-7)
+        assert np.abs(alone[0][name] - alone[1][name]).max() > 0
+
+
+def test_checkpoints_are_at_averages(monkeypatch, tmp_path):
+    record(Sayc(), 80).save(tmp_path / "auctions.npz")
+    monkeypatch.setattr(distributed, "world", lambda: World(0, 2))
+    with pytest.raises(ValueError, match="every 6: expected a multiple of local_steps, 4"):
+        trainer.train(fit_of(tmp_path / "auctions.npz", local_steps=4), trainer.Run(tmp_path, every=6))
 
 
 def test_shares_are_all_rows_once():

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +15,14 @@ from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy
 from bidzoo.agents.bridge.sl import Supervised
 from bidzoo.benchmarks.match import play
 from bidzoo.core.streams import Streams
+from bidzoo.envs.bridge.bidder import stages
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.wrappers.batch import Batch
 
 ABLATIONS = sorted((Path(__file__).parents[2] / "experiments" / "weights").glob("*.safetensors"))
 KINDS = [
     Architecture("openspiel480", 38, width=48, depth=3),
+    Architecture("bidder1375", 39, kind="stages", width=24),
     Architecture("openspiel480", 156, width=32, depth=2, activation="gelu"),
     Architecture("jps267", 39, kind="jps", width=40),
     Architecture("bmcs480", 38, kind="jps", width=24, activation="gelu"),
@@ -57,6 +60,27 @@ def test_a_row_is_the_same_bytes_in_any_batch(architecture):
     np.testing.assert_array_equal(together, network(x.astype(np.float32)))
 
 
+def test_layers_after_the_first_are_those_of_the_stage():
+    """Beyond its own weights no stage changes anything."""
+    architecture = KINDS[1]
+    network, x = random_network(architecture), bits(architecture, 500)
+    stage = stages(x)
+    assert len(np.unique(stage)) > 3
+    tensors = {name: array.copy() for name, array in network.tensors.items()}
+    changed = np.unique(stage)[1]
+    for n in (1, 2, 3):
+        tensors[f"layers.{n}.weight"][changed] += 0.1
+    same = (Network(architecture, tensors)(x) == network(x)).all(1)
+    np.testing.assert_array_equal(same, stage != changed)
+
+
+@pytest.mark.parametrize("architecture", KINDS, ids=str)
+def test_outputs_of_calls_and_at_temperature(architecture):
+    network, x = random_network(architecture), bits(architecture, 20)
+    np.testing.assert_array_equal(network.of_calls()(x), network(x)[:, :38])
+    np.testing.assert_allclose(network.at_temperature(2.0)(x), network(x) / 2, rtol=1e-5, atol=1e-6)
+
+
 def test_wrong_width_of_input():
     with pytest.raises(ValueError, match=r"shape \(3, 5\), expected \(B, 480\)"):
         random_network(KINDS[0])(np.zeros((3, 5), np.int8))
@@ -68,6 +92,7 @@ def test_wrong_width_of_input():
         ({"observation": "x"}, "observation 'x'; choose from openspiel480"),
         ({"kind": "cnn"}, "kind 'cnn'"),
         ({"activation": "tanh"}, "activation 'tanh'"),
+        ({"kind": "stages"}, "kind stages on 'openspiel480': expected bidder1375"),
         ({"width": 0}, "width 0: expected an integer from 1"),
     ],
 )
@@ -85,6 +110,27 @@ def test_file_holds_network_and_provenance(tmp_path):
     again = tmp_path / "again.safetensors"
     weights.save_weights(again, found, about)
     assert again.read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("architecture", KINDS[:2], ids=str)
+def test_files_of_whole_numbers(tmp_path, architecture):
+    """Weights are within half a step; a row of zeros stays one; the file is smaller; it says its bits."""
+    network, path = random_network(architecture), tmp_path / "w.safetensors"
+    network.tensors["layers.1.weight"][..., 3, :] = 0
+    weights.save_weights(path, network, {"command": "x"}, bits=7)
+    found, about = weights.load_weights(path)
+    assert found.architecture == network.architecture and about == {"command": "x"}
+    for name, array in network.tensors.items():
+        step = np.abs(array).max(-1, keepdims=True) / 63 if array.ndim > 1 else 1e-3
+        assert (np.abs(found.tensors[name] - array) <= 0.501 * step).all()
+        assert (found.tensors[name][array == 0] == 0).all()
+    assert len(zlib.compress(path.read_bytes())) < 0.55 * len(zlib.compress(weights.weight_file(network, {})))
+    spoil(path, tmp_path / "half.safetensors", {"layers.0.weight": network.tensors["layers.0.weight"]})
+    with pytest.raises(ValueError, match=r"'layers.0.weight' is F32 .*, expected I8"):
+        weights.load_weights(tmp_path / "half.safetensors")
+    spoil(path, tmp_path / "step.safetensors", {"layers.0.weight.step": np.ones(3, np.float32)})
+    with pytest.raises(ValueError, match=r"'layers.0.weight.step' is F32 \[3\], expected floats"):
+        weights.load_weights(tmp_path / "step.safetensors")
 
 
 def spoil(path, out, tensors=None, **about):

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 from bidzoo.core.cards import FIRST_BID, SEATS, STRAINS, call_text, hand_text
-from bidzoo.envs.bridge.bidder import BIDDER1375, SHAPES, SYSTEMS, SYSTEMS288, bidder1375, count_groups, field_groups
+from bidzoo.envs.bridge.bidder import (
+    BIDDER1375,
+    SHAPES,
+    STAGES,
+    SYSTEMS,
+    SYSTEMS288,
+    bidder1375,
+    count_groups,
+    field_groups,
+    stages,
+)
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.observation import ENCODERS
 from bidzoo.envs.bridge.state import AUCTION
@@ -16,12 +26,12 @@ WHO = ("me", "LHO", "partner", "RHO")
 POINTS = {"A": 4, "K": 3, "Q": 2, "J": 1}
 
 
-def random_tables(count, seed):
+def random_tables(count, seed, turns=18):
     """Tables somewhere in the auction, doubles and long auctions among them."""
     rng = np.random.default_rng(seed)
     tables, out = GAME.new(count), GAME.buffers(count)
     GAME.begin(tables, np.arange(count), seed, out)
-    for _ in range(18):
+    for _ in range(turns):
         going = (tables["phase"] == AUCTION) & (rng.random(count) < 0.9)
         calls = np.full(count, -1)
         for b in np.flatnonzero(going):
@@ -155,6 +165,28 @@ def test_groups_are_the_values_of_one_number():
     tables = random_tables(40, 3)
     x = ENCODER(GAME.view_of(tables, np.zeros(len(tables), np.int64)))
     assert all((x[:, group].sum(1) <= 1).all() for group in groups)
+
+
+def test_stage_is_what_its_name_says():
+    """One stage, by its text, has the numbers of bids of either side; all of them occur."""
+
+    def holds(text, number):
+        numbers = [int(word) for word in re.findall(r"\d+", text)]
+        return not numbers or number in numbers or ("+" in text and number > numbers[0])
+
+    seen = set()
+    for turns in (2, 3, 4, 6, 9, 18):
+        tables = random_tables(150, turns, turns)
+        for seat in range(4):
+            found = stages(ENCODER(GAME.view_of(tables, np.full(len(tables), seat))))
+            for table, stage in zip(tables, found, strict=True):
+                bidders = [(int(table["dealer"]) + t) % 2 for t in range(table["length"]) if table["calls"][t] >= 3]
+                ours = bidders.count(seat % 2)
+                texts = [text.split(", ") for text in STAGES]
+                fit = [n for n, (a, b) in enumerate(texts) if holds(a, ours) and holds(b, len(bidders) - ours)]
+                assert fit == [stage]
+                seen.add(int(stage))
+    assert seen == set(range(len(STAGES)))
 
 
 def test_shapes_and_sizes():

@@ -2,8 +2,9 @@
 
 Each plays its share of the boards and learns from its share of every minibatch; gradients are averaged by torch's
 ``DistributedDataParallel``, over gloo on processors and NCCL on GPUs. What is learned is what one process learns, up to
-the rounding of sums. The first process measures and writes; the others read its checkpoint, so the folder of a run must
-be one that all machines see.
+the rounding of sums. Where exchanging gradients takes longer than computing them, those who learn from recorded
+positions can take several steps each and then average (``local_steps``). The first process measures and writes; the
+others read its checkpoint, so the folder of a run must be one that all machines see.
 """
 
 from __future__ import annotations
@@ -68,6 +69,17 @@ def replicated(model: Any) -> Any:
     from torch.nn.parallel import DistributedDataParallel
 
     return DistributedDataParallel(model)
+
+
+def average(tensors: Sequence[Any]) -> None:
+    """Set each of ``tensors`` to its mean over the processes, in place."""
+    import torch
+
+    flat = torch.cat([tensor.detach().reshape(-1) for tensor in tensors])
+    torch.distributed.all_reduce(flat)
+    flat /= world().size
+    for tensor, mean in zip(tensors, flat.split([tensor.numel() for tensor in tensors])):
+        tensor.detach().copy_(mean.view_as(tensor))
 
 
 def wait() -> None:

@@ -14,18 +14,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bidzoo.agents.bridge import network
+from bidzoo.agents.bridge import network, trainer
 from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy, Shapes, Weights, packaged_network
-from bidzoo.agents.bridge.trainer import Fit
 from bidzoo.core.cards import NUM_BIDS, NUM_CALLS
 from bidzoo.core.kernels import F32, I8, I32, I64, Bool, States, compiled_batched
-from bidzoo.core.options import Checked, Count, choose_from, is_whole
-from bidzoo.envs.bridge.bidder import BIDDER1375, SYSTEMS, SYSTEMS288, count_groups, field_groups
+from bidzoo.core.options import Checked, Count, Share, choose_from, is_whole
+from bidzoo.envs.bridge.bidder import BIDDER1375, SYSTEMS, SYSTEMS288, count_groups, field_groups, stages
 from bidzoo.envs.bridge.formats.auctions import SystemPositions
 
 # No agent is trained, selected or tuned on these: a gain against them is a gain against strangers.
@@ -52,11 +51,12 @@ class Experts(Checked):
 
     width: Count = 512
     depth: Count = 3
+    kind: Literal["mlp", "stages"] = "mlp"  # of ``network.Architecture``
 
     @property
     def plain(self) -> Architecture:
         """The network of two given systems."""
-        return Architecture("bidder1375", NUM_CALLS, "mlp", self.width, self.depth)
+        return Architecture("bidder1375", NUM_CALLS, self.kind, self.width, self.depth)
 
     @property
     def shapes(self) -> Shapes:
@@ -254,8 +254,9 @@ _CHUNK = 8192  # positions at a time; bounds memory, changes no result
 _MEASURED = 20_000  # validation positions
 
 
-def module(experts: Experts, seed: int) -> Any:
-    """The torch module. Where entries count a number, the weights of a value are those of the one below and a step."""
+def module(experts: Experts, seed: int, dropout: float = 0.0) -> Any:
+    """The torch module, learning. Where entries count a number, the weights of a value are those of the one below and a
+    step. ``dropout``: share of hidden outputs that are left out."""
     import torch
 
     groups = count_groups()
@@ -280,13 +281,31 @@ def module(experts: Experts, seed: int) -> Any:
             sums = torch.nn.functional.pad(self.steps[count_entries].cumsum(0), (0, 0, 1, 0))
             return self.steps.index_copy(0, count_entries, sums[1:] - sums[starts])
 
-        def forward(self, entries: Entries) -> Any:
-            hidden = first_layer(entries, self.table(), self.bias)
-            for layer in self.layers:
-                hidden = layer(torch.relu_(hidden))
-            return hidden
+        def forward(self, entries: Entries, stage: Any) -> Any:
+            hidden = self.activation(first_layer(entries, self.table(), self.bias))
+            with torch.autocast("cpu", torch.bfloat16, enabled=network.has_bfloat16("cpu")):
+                return network.later_layers(self.layers, hidden, stage, self.activation).float()
+
+        def activation(self, hidden: Any) -> Any:
+            """ReLU, with dropout."""
+            hidden = torch.relu_(hidden)
+            return torch.nn.functional.dropout(hidden, dropout) if dropout else hidden
 
     return Twin()
+
+
+def load(twin: Any, player: ExpertNetwork) -> None:
+    """Put the weights of a network into a torch module: ``network_of`` the other way round."""
+    tensors = player.tensors
+    table = np.ascontiguousarray(tensors["layers.0.weight"].T)
+    steps = table.copy()
+    for group in count_groups():
+        steps[group[1:]] -= table[group[:-1]]
+    weights = {"steps": steps, "bias": tensors["layers.0.bias"]}
+    for n in range(player.architecture.depth):
+        for part in ("weight", "bias"):
+            weights[f"layers.{n}.{part}"] = tensors[f"layers.{n + 1}.{part}"]
+    network.load_arrays(twin, weights)
 
 
 def network_of(experts: Experts, twin: Any) -> ExpertNetwork:
@@ -302,22 +321,36 @@ def network_of(experts: Experts, twin: Any) -> ExpertNetwork:
     return ExpertNetwork(experts, tensors)
 
 
-class Trainer(Fit):
+@dataclass(frozen=True)
+class Options(trainer.Options):
+    """Of a fit of calls."""
+
+    dropout: Share = 0.0  # of the outputs of hidden layers, left out at random while learning
+
+
+class Trainer(trainer.Fit):
     """Fits the calls that systems chose, in ``SystemPositions``; on the CPU."""
 
     algorithm = "expert"
+    options: Options
 
     def module(self) -> Any:
         """The torch module, with random weights."""
-        return module(self.options.architecture, self.options.seed)
+        return module(self.options.architecture, self.options.seed, self.options.dropout)
+
+    def load(self, start: Any) -> None:
+        """Put the weights of ``start``, an ``ExpertNetwork``, into the model."""
+        load(self.model, start)
 
     def loss(self, numbers: I64) -> Any:
         """Cross-entropy of the calls, nats."""
         import torch
 
+        torch.manual_seed(int(numbers.sum()))  # what is left out depends on the positions alone
         views, legal, calls = self.learn.at(numbers)
         x = self.options.architecture.plain.encoder(views)
-        logits = self.learner(Entries.of(x, system_places(x, *self.learn.systems(numbers))))
+        entries = Entries.of(x, system_places(x, *self.learn.systems(numbers)))
+        logits = self.learner(entries, torch.from_numpy(stages(x)))
         logits = logits.masked_fill(torch.from_numpy(legal) == 0, -1e9)
         return torch.nn.functional.cross_entropy(logits, torch.from_numpy(calls))
 

@@ -3,17 +3,21 @@
 ``mlp``  ``depth`` hidden layers of ``width`` (belief Monte Carlo search: 4 x 2048, GELU; Kita et al.: 4 x 1024, ReLU).
 ``jps``  Linear, two blocks, Linear, two blocks, outputs; a block is two layers with a skip connection around them
          (joint policy search, Figure 3: width 200). The partner's-hand head, unused in its main results, is left out.
+``stages``  as ``mlp``; the layers after the first have weights of their own for every stage of the auction
+         (``bidder.STAGES``). A row costs what it costs in an ``mlp`` and is answered by ten times the weights.
 
 Playing sums each row in a fixed order (``dense.py``): outputs depend neither on the batch nor on the number of threads.
-Weight files are safetensors in half precision, with the architecture and where the weights come from.
+Weight files are safetensors in half precision, or in whole numbers of fewer bits, with the architecture and where the
+weights come from.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypeVar
 
@@ -21,14 +25,15 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save as to_bytes
 
-from bidzoo.agents.bridge.dense import GELU, NONE, RELU, dense, pack
-from bidzoo.core.arrays import HALF, Tensor, check_weights, digest, load_tensors, rounded
+from bidzoo.agents.bridge.dense import GELU, NONE, RELU, Packed, dense, pack
+from bidzoo.core.arrays import Tensor, check_weights, digest, load_tensors
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F32, F64, I8, I64, States, batched
 from bidzoo.core.options import Checked, Range, Weight, fits
 from bidzoo.core.schema import json_value, parse
 from bidzoo.core.storage import replace_file
 from bidzoo.core.streams import Streams
+from bidzoo.envs.bridge.bidder import STAGES, stages
 from bidzoo.envs.bridge.observation import ENCODERS
 from bidzoo.envs.game import Encoder
 
@@ -47,6 +52,7 @@ class Layer(NamedTuple):
     outputs: int
     skip: bool = False
     activate: bool = True
+    staged: bool = False  # weights of its own for every stage
 
 
 @dataclass(frozen=True)
@@ -55,15 +61,17 @@ class Architecture(Checked):
 
     observation: str  # name of an encoder, or of ``TEACHERS``
     outputs: Neurons
-    kind: Literal["mlp", "jps"] = "mlp"
+    kind: Literal["mlp", "jps", "stages"] = "mlp"
     width: Neurons = 512
-    depth: Annotated[int, Range(1, 1000)] = 3  # hidden layers of an mlp
+    depth: Annotated[int, Range(1, 1000)] = 3  # hidden layers, unless kind is jps
     activation: Literal["relu", "gelu"] = "relu"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.observation not in {*ENCODERS, *TEACHERS}:
             raise ValueError(f"observation {self.observation!r}; choose from {', '.join((*ENCODERS, *TEACHERS))}")
+        if self.kind == "stages" and self.observation != "bidder1375":
+            raise ValueError(f"kind stages on {self.observation!r}: expected bidder1375, which says the stage")
 
     @property
     def inputs(self) -> int:
@@ -80,20 +88,22 @@ class Architecture(Checked):
     @property
     def layers(self) -> tuple[Layer, ...]:
         """The layers, first to last."""
-        first, plain = Layer(self.inputs, self.width), Layer(self.width, self.width)
-        last = Layer(self.width, self.outputs, activate=False)
-        if self.kind == "mlp":
+        staged = self.kind == "stages"
+        first, plain = Layer(self.inputs, self.width), Layer(self.width, self.width, staged=staged)
+        last = Layer(self.width, self.outputs, activate=False, staged=staged)
+        if self.kind != "jps":
             return (first, *[plain] * (self.depth - 1), last)
         blocks = (plain, Layer(self.width, self.width, skip=True)) * 2
         return (first, *blocks, plain, *blocks, last)
 
     @property
     def shapes(self) -> Shapes:
-        """``layers.N.weight`` ``[outputs, inputs]`` and ``layers.N.bias`` of every layer."""
+        """``layers.N.weight`` ``[outputs, inputs]`` and ``layers.N.bias``; of a staged layer behind the stage."""
         shapes: Shapes = {}
         for n, layer in enumerate(self.layers):
-            shapes[f"layers.{n}.weight"] = (layer.outputs, layer.inputs)
-            shapes[f"layers.{n}.bias"] = (layer.outputs,)
+            stage = (len(STAGES),) if layer.staged else ()
+            shapes[f"layers.{n}.weight"] = (*stage, layer.outputs, layer.inputs)
+            shapes[f"layers.{n}.bias"] = (*stage, layer.outputs)
         return shapes
 
 
@@ -128,7 +138,8 @@ class Network(Weights):
     def __init__(self, architecture: Architecture, tensors: dict[str, F32]) -> None:
         super().__init__(architecture, tensors)
         self._layers = [
-            pack(tensors[f"layers.{n}.weight"].T, tensors[f"layers.{n}.bias"]) for n in range(len(tensors) // 2)
+            pack(tensors[f"layers.{n}.weight"].swapaxes(-1, -2), tensors[f"layers.{n}.bias"])
+            for n in range(len(tensors) // 2)
         ]
 
     def at_temperature(self, temperature: float) -> Network:
@@ -141,19 +152,38 @@ class Network(Weights):
     def of_calls(self) -> Network:
         """The network with the outputs of the 38 calls alone; a critic's value is left out."""
         last = f"layers.{len(self.tensors) // 2 - 1}."
-        tensors = {name: array[:NUM_CALLS] if name.startswith(last) else array for name, array in self.tensors.items()}
+        calls = {"weight": np.s_[..., :NUM_CALLS, :], "bias": np.s_[..., :NUM_CALLS]}
+        tensors = dict(self.tensors)
+        for part, rows in calls.items():
+            tensors[last + part] = tensors[last + part][rows]
         return Network(replace(self.architecture, outputs=NUM_CALLS), tensors)
 
     def __call__(self, x: NDArray[Any]) -> F32:
         """Outputs ``[B, outputs]`` of observations ``[B, inputs]``, int8 or float32."""
         if x.shape[1:] != (self.architecture.inputs,):
             raise ValueError(f"observations have shape {x.shape}, expected (B, {self.architecture.inputs})")
+        if self.architecture.kind != "stages":
+            hidden = self._run(np.ascontiguousarray(x, np.float32), 0)  # one compiled form of a layer for all
+            return np.ascontiguousarray(hidden[:, : self.architecture.outputs])
+        stage = stages(x)
+        order = np.argsort(stage, kind="stable")
+        hidden = self._run(np.ascontiguousarray(x[order], np.float32), 0, 1)
+        out = np.empty((len(x), self.architecture.outputs), np.float32)
+        ends = np.searchsorted(stage[order], np.arange(len(STAGES) + 1))
+        for number, (start, end) in enumerate(pairwise(ends)):
+            if end > start:
+                out[order[start:end]] = self._run(hidden[start:end], 1, stage=number)[:, : out.shape[1]]
+        return out
+
+    def _run(self, hidden: F32, first: int, end: int | None = None, stage: int | None = None) -> F32:
+        """Outputs of the layers from ``first`` up to ``end``, with the weights of ``stage`` if they are staged."""
         activation = GELU if self.architecture.activation == "gelu" else RELU
-        residual = hidden = np.ascontiguousarray(x, np.float32)  # one compiled form of a layer for all
-        for plan, packed in zip(self.architecture.layers, self._layers):
+        residual = hidden
+        for plan, packed in zip(self.architecture.layers[first:end], self._layers[first:end]):
+            weights = packed if stage is None else Packed(packed.weight[stage], packed.bias[stage])
             added = (residual,) if plan.skip else ()
-            residual, hidden = hidden, dense(hidden, packed, activation if plan.activate else NONE, *added)
-        return np.ascontiguousarray(hidden[:, : self.architecture.outputs])
+            residual, hidden = hidden, dense(hidden, weights, activation if plan.activate else NONE, *added)
+        return hidden
 
 
 # ---- with torch --------------------------------------------------------------------------
@@ -163,16 +193,34 @@ def module(architecture: Architecture, seed: int = 0, last_scale: float = 1.0) -
     """The same network as a torch module: He's initialisation from ``seed``, the last layer times ``last_scale``."""
     import torch
 
+    class Staged(torch.nn.Module):
+        """A linear layer with weights for every stage; ``rows``: how many inputs, in the order of stages, each has."""
+
+        def __init__(self, inputs: int, outputs: int) -> None:
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.empty(len(STAGES), outputs, inputs))
+            self.bias = torch.nn.Parameter(torch.empty(len(STAGES), outputs))
+
+        def forward(self, x: Any, rows: list[int]) -> Any:
+            parts = zip(x.split(rows), self.weight.unbind(), self.bias.unbind())
+            return torch.cat([torch.nn.functional.linear(*part) for part in parts])
+
     class Twin(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             linear = torch.nn.utils.skip_init
             self.layers = torch.nn.ModuleList(
-                linear(torch.nn.Linear, layer.inputs, layer.outputs) for layer in architecture.layers
+                Staged(layer.inputs, layer.outputs)
+                if layer.staged
+                else linear(torch.nn.Linear, layer.inputs, layer.outputs)
+                for layer in architecture.layers
             )
 
         def forward(self, x: Any) -> Any:
             function = torch.nn.functional.gelu if architecture.activation == "gelu" else torch.relu_  # in place
+            if architecture.kind == "stages":
+                stage = torch.from_numpy(stages(x.to("cpu", torch.int8).numpy())).to(x.device)
+                return later_layers(self.layers[1:], function(self.layers[0](x)), stage, function)
             residual = hidden = x
             for plan, layer in zip(architecture.layers, self.layers):
                 out = layer(hidden)
@@ -190,6 +238,15 @@ def module(architecture: Architecture, seed: int = 0, last_scale: float = 1.0) -
             layer.weight.normal_(0.0, gain * (2.0 / fan_in) ** 0.5, generator=generator)
             layer.bias.zero_()
     return twin
+
+
+def later_layers(layers: Any, hidden: Any, stage: Any, function: Callable[[Any], Any]) -> Any:
+    """Outputs of ``layers`` of ``hidden`` ``[B, W]`` at ``stage`` ``[B]``, ``function`` between them."""
+    order, rows = stage.argsort(stable=True), stage.bincount(minlength=len(STAGES)).tolist()
+    hidden = hidden[order]
+    for n, layer in enumerate(layers):
+        hidden = layer(function(hidden) if n else hidden, *([rows] if layer.weight.ndim > 2 else []))
+    return hidden.new_empty(hidden.shape).index_copy(0, order, hidden)
 
 
 def arrays(twin: Any) -> dict[str, F32]:
@@ -233,12 +290,12 @@ def forward(model: Any, x: Any, *more: Any) -> Any:
     import torch
 
     kind = x.device.type
-    with torch.autocast(kind, torch.bfloat16, enabled=_has_bfloat16(kind)):
-        return model(x.to(torch.bfloat16 if _has_bfloat16(kind) else torch.float32), *more).float()
+    with torch.autocast(kind, torch.bfloat16, enabled=has_bfloat16(kind)):
+        return model(x.to(torch.bfloat16 if has_bfloat16(kind) else torch.float32), *more).float()
 
 
 @cache
-def _has_bfloat16(kind: str) -> bool:
+def has_bfloat16(kind: str) -> bool:
     """Whether a device has bfloat16 units; processors without them take four times as long as for float32."""
     import torch
 
@@ -260,20 +317,33 @@ PACKAGED = Path(__file__).parents[2] / "data" / "bridge"
 W = TypeVar("W", bound=Weights)
 
 
-def weight_file(network: Weights, provenance: Mapping[str, Any], bits: int = HALF) -> bytes:
-    """The file of ``network``, in half precision; matrices of fewer significant ``bits`` compress better."""
-    half = {
-        name: np.ascontiguousarray(rounded(array, bits if array.ndim > 1 else HALF))
-        for name, array in network.tensors.items()
-    }
+STEP = ".step"  # after the name of a matrix of whole numbers: what one of them is worth, a number for each output
+
+
+def weight_file(network: Weights, provenance: Mapping[str, Any], bits: int | None = None) -> bytes:
+    """The file of ``network``: in half precision, or its matrices as whole numbers of 2 ... 8 ``bits``.
+
+    Of those, the largest weight of an output is the largest number of so many bits. A file of 7 compresses to half the
+    size of half precision.
+    """
+    stored: dict[str, NDArray[Any]] = {}
+    for name, array in network.tensors.items():
+        if bits is None or array.ndim < 2:
+            stored[name] = np.ascontiguousarray(array, np.float16)
+        else:
+            step = np.abs(array).max(-1) / np.float32(2 ** (bits - 1) - 1)
+            whole = np.rint(array / np.where(step > 0, step, 1)[..., None])
+            stored[name], stored[name + STEP] = np.ascontiguousarray(whole, np.int8), np.asarray(step, np.float32)
     metadata = {"format": network.form, "architecture": asdict(network.architecture), "provenance": provenance}
-    text = json.dumps({**metadata, "digest": digest(half)}, sort_keys=True)
-    content: bytes = to_bytes(half, {"bidzoo": text})  # one entry: safetensors writes several in any order
+    text = json.dumps(
+        {**metadata, **({} if bits is None else {"bits": bits}), "digest": digest(stored)}, sort_keys=True
+    )
+    content: bytes = to_bytes(stored, {"bidzoo": text})  # one entry: safetensors writes several in any order
     return content
 
 
-def save_weights(path: str | Path, network: Weights, provenance: Mapping[str, Any], bits: int = HALF) -> None:
-    """Write ``network`` in half precision, whole or not at all; ``bits`` as in ``weight_file``."""
+def save_weights(path: str | Path, network: Weights, provenance: Mapping[str, Any], bits: int | None = None) -> None:
+    """Write ``weight_file``, whole or not at all."""
     replace_file(Path(path), weight_file(network, provenance, bits))
 
 
@@ -287,12 +357,20 @@ def load_weights(path: str | Path, kind: type[W] = Network) -> tuple[W, dict[str
 
     def plan(entries: Mapping[str, str]) -> dict[str, Tensor]:
         metadata.update(_metadata(path, entries, kind))
-        return {name: Tensor(shape) for name, shape in metadata["architecture"].shapes.items()}
+        tensors: dict[str, Tensor] = {}
+        for name, shape in metadata["architecture"].shapes.items():
+            if "bits" in metadata and len(shape) > 1:
+                tensors[name], tensors[name + STEP] = Tensor(shape, ("I8",)), Tensor(shape[:-1])
+            else:
+                tensors[name] = Tensor(shape)
+        return tensors
 
-    half = load_tensors(path, "a safetensors file", plan)
-    if metadata.get("digest", actual := digest(half)) != actual:
+    stored = load_tensors(path, "a safetensors file", plan)
+    if metadata.get("digest", actual := digest(stored)) != actual:
         raise ValueError(f"{path}: tensors of digest {actual}, expected {metadata['digest']}: the file is damaged")
-    tensors = {name: array.astype(np.float32) for name, array in half.items()}
+    tensors = {name: array.astype(np.float32) for name, array in stored.items()}
+    for name in [name for name in tensors if name.endswith(STEP)]:
+        tensors[name.removesuffix(STEP)] *= tensors.pop(name)[..., None]
     return kind(metadata["architecture"], tensors), metadata["provenance"]
 
 
@@ -304,7 +382,8 @@ def _metadata(path: Path, entries: Mapping[str, str], kind: type[Weights]) -> di
     fields = parse(dict[str, Any], json_value(entries["bidzoo"], where), where)
     if fields.get("format") != kind.form:
         raise ValueError(f"{path}: format {fields.get('format')!r}, expected {kind.form!r}")
-    kinds = {"format": str, "architecture": kind.made_of, "provenance": dict[str, Any], "digest": NotRequired[str]}
+    kinds = {"format": str, "architecture": kind.made_of, "provenance": dict[str, Any]}
+    kinds |= {"digest": NotRequired[str], "bits": NotRequired[int]}
     metadata: dict[str, Any] = parse(kinds, fields, where)
     return metadata
 

@@ -59,6 +59,7 @@ class Trainer(ABC):
     algorithm: str  # its name, checked when a run goes on
     unit = "iteration"  # first column of the curves
     games = 0  # played so far
+    local_steps = 1  # of each process between averages of what is learned; in between, a checkpoint would lose some
     inputs: dict[str, str]  # digests of all that is learned from: a run that goes on must have the same
     modules: dict[str, Any]  # torch modules and optimisers, for the checkpoint
     kind: type[Weights] = Network  # class of the network that plays
@@ -114,8 +115,11 @@ def train(trainer: Trainer, run: Run) -> Any:
     """Train on from the folder's checkpoint to the end or to iteration ``run.stop``; the last network.
 
     Raises:
-        ValueError: the folder holds another run, or another process trains there.
+        ValueError: the folder holds another run, or another process trains there; ``run.every`` is no multiple of
+            the trainer's ``local_steps``.
     """
+    if run.every % trainer.local_steps:
+        raise ValueError(f"every {run.every}: expected a multiple of local_steps, {trainer.local_steps}")
     inputs = {**trainer.inputs, **run.inputs}
     with (
         torch_threads(run.threads),
@@ -183,6 +187,7 @@ class Options(Checked):
     learning_rate: Weight = 1e-3  # falls linearly to 0
     warm_up: Whole = 200  # steps
     weight_decay: Weight = 0.0  # a step and unit of learning rate (Loshchilov and Hutter 2019, AdamW)
+    local_steps: Count = 1  # of each process; then weights and moments are averaged. 1: gradients are, in every step
     seed: Seed = 0
 
     def rate(self, step: int) -> float:
@@ -213,11 +218,13 @@ class Fit(Trainer):
         if start:
             if start.architecture != options.architecture:
                 raise ValueError(f"start is {start.architecture}, expected {options.architecture}")
-            network.load_arrays(self.model, start.tensors)
+            self.load(start)
         self.average = self.model.to(device)  # nothing is averaged
         if options.batch % distributed.world().size:
             raise ValueError(f"batch {options.batch}: expected a multiple of {distributed.world().size} processes")
-        self.learner = distributed.replicated(self.model)
+        if distributed.world().size > 1:
+            self.local_steps = options.local_steps
+        self.learner = distributed.replicated(self.model) if self.local_steps == 1 else self.model
         self.adam = torch.optim.AdamW(
             self.model.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay, fused=True
         )
@@ -231,6 +238,10 @@ class Fit(Trainer):
     def module(self) -> Any:
         """The torch module, with random weights."""
         return network.module(self.options.architecture, self.options.seed, last_scale=0.1)
+
+    def load(self, start: Any) -> None:
+        """Put the weights of ``start`` into the model."""
+        network.load_arrays(self.model, start.tensors)
 
     @abstractmethod
     def loss(self, numbers: I64) -> Any:
@@ -247,7 +258,14 @@ class Fit(Trainer):
         self.adam.zero_grad(set_to_none=True)
         loss.backward()
         self.adam.step()
+        if self.local_steps > 1 and ((iteration + 1) % self.local_steps == 0 or iteration + 1 == self.end):
+            self._average()
         return {"train_loss": loss.detach()}
+
+    def _average(self) -> None:
+        """Average weights and moments over the processes (local SGD: Stich 2019)."""
+        moments = [state[name] for state in self.adam.state.values() for name in ("exp_avg", "exp_avg_sq")]
+        distributed.average([*self.model.parameters(), *moments])
 
 
 # ---- on disk -----------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bidzoo.core.bits import cards_row, count_row, gather
 from bidzoo.core.cards import FIRST_BID, HAND_SIZE, NUM_BIDS, NUM_CALLS, PASS, STRAINS, SUITS, hand_symbols
-from bidzoo.core.kernels import I8, State, row
+from bidzoo.core.kernels import I8, I64, State, batched, row
 from bidzoo.core.layout import Field, Layout
 from bidzoo.envs.bridge.features import BIDS, BMCS480, CALLS, WHO
 from bidzoo.envs.bridge.play import SUIT_OF_CLUBS
@@ -301,6 +301,47 @@ def bidder_row(record: State, hand: int, seat: int, out: I8) -> None:
     out[_PASSES_AT + min(int(record.passes), 3)] = 1
     mine = (length + 3 - ((seat - int(record.dealer)) & 3)) // 4
     out[_CALLS_AT + min(mine, _CALLS_MADE)] = 1
+
+
+# ---- stages of the auction ---------------------------------------------------------------
+
+STAGES = (  # bids of our side, of theirs; what a call means depends most on these
+    "0, any",
+    "1 or 2, 0",
+    "1, 1",
+    "1, 2+",
+    "2, 1",
+    "2, 2+",
+    "3, 0",
+    "4, 0",
+    "5+, 0",
+    "3+, 1+",
+)
+
+
+@batched
+def _stages(start: int, stop: int, x: I8, out: I64) -> None:
+    for b in range(start, stop):
+        ours = theirs = 0
+        for bid in range(NUM_BIDS):
+            entry = _BID_AT + 4 * bid
+            ours += x[b, entry] + x[b, entry + 2]
+            theirs += x[b, entry + 1] + x[b, entry + 3]
+        if ours == 0:
+            out[b] = 0
+        elif theirs == 0:
+            out[b] = 1 if ours < 3 else min(ours, 5) + 3
+        elif ours > 2:
+            out[b] = 9
+        else:
+            out[b] = 2 * ours + min(theirs, 2) - 1
+
+
+def stages(x: I8) -> I64:
+    """Number in ``STAGES`` of each of the observations ``x`` ``[B, 1375]``: ``[B]``."""
+    out = np.empty(len(x), np.int64)
+    _stages(x, out)
+    return out
 
 
 def bidder1375(vector: NDArray[Any]) -> str:
