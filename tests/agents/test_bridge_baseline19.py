@@ -250,7 +250,7 @@ def test_decisions_of_both_tables_are_paid_in_imps(networks):
 def test_a_step_of_policy_gradient_by_hand(networks, monkeypatch):
     """d/dlogit of mean(outcome x log chance) is outcome x (made - chance) / n over legal calls, and the ENN has none
     of it: its own step is that of the cross-entropy."""
-    monkeypatch.setattr(network, "_has_bfloat16", lambda kind: False)  # sums of any processor: to 1e-5
+    monkeypatch.setattr(network, "has_bfloat16", lambda kind: False)  # sums of any processor: to 1e-5
     rates = {"learning_rate": 1e-3, "enn_learning_rate": 1e-3}
     trainer = Trainer(networks, game(), Options(iterations=1, boards=20, sharpness=1.0, **rates))
     pairs = trainer.play(0)

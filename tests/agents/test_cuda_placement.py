@@ -228,7 +228,7 @@ STAGES = ("sl", "belief", "evaluator", "ppo rollouts", "ppo critic", "rl", "rl n
 @pytest.mark.parametrize("name", STAGES)
 def test_a_stage_learns_on_the_gpu(tmp_path, auctions, request, monkeypatch, name):
     """In two halves, the second from a checkpoint; the weights are those of one run on the processor."""
-    monkeypatch.setattr(network, "_has_bfloat16", lambda kind: True)  # of any processor: as on the GPU
+    monkeypatch.setattr(network, "has_bfloat16", lambda kind: True)  # of any processor: as on the GPU
     trainer = stage(name, auctions)
     expected = train(trainer("cpu"), Run(tmp_path / "cpu", every=2))
     gpu = request.getfixturevalue("gpu")
