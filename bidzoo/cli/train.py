@@ -165,7 +165,7 @@ def sl(
         str, typer.Option(help="Encoder: openspiel480, or bidder1375, which counts points and lengths.")
     ] = "openspiel480",
     kind: Annotated[
-        str,
+        Literal["mlp", "jps", "stages"],
         typer.Option(
             help="Kind of network: mlp; jps, which is 200 wide with skip connections; or stages, an mlp on bidder1375 "
             "with weights for each stage of the auction."
@@ -173,7 +173,7 @@ def sl(
     ] = "mlp",
     width: Width = 512,
     depth: Annotated[int, typer.Option(min=1, help="Hidden layers of an mlp.")] = 3,
-    activation: Annotated[str, typer.Option(help="Activation of the layers: relu or gelu.")] = "relu",
+    activation: Annotated[Literal["relu", "gelu"], typer.Option(help="Activation of the layers.")] = "relu",
     options: Set = None,
     every: Every = 1500,
     device: Device = "cpu",
@@ -184,7 +184,7 @@ def sl(
     from bidzoo.agents.bridge.network import Architecture
     from bidzoo.agents.bridge.trainer import Options
 
-    architecture = Architecture(observation, NUM_CALLS, kind, width, depth, activation)  # type: ignore[arg-type]
+    architecture = Architecture(observation, NUM_CALLS, kind, width, depth, activation)
     chosen = parse(Options, options, architecture=architecture)
     training, validation, provenance = _positions(data)
     _train(sl.Trainer(training, validation, chosen, device=device), out, every, threads, provenance)
@@ -200,7 +200,8 @@ def expert(
     start: Annotated[Path | None, typer.Option(help="Weights of experts to go on from; default: random ones.")] = None,
     out: Out = Path("runs/expert"),
     kind: Annotated[
-        str, typer.Option(help="Kind of network: stages, with weights for each stage of the auction, or mlp.")
+        Literal["stages", "mlp"],
+        typer.Option(help="Kind of network: stages, with weights for each stage of the auction, or mlp."),
     ] = "stages",
     width: Width = 448,
     depth: Depth = 3,
@@ -212,7 +213,7 @@ def expert(
     from bidzoo.agents.bridge import expert, network
     from bidzoo.envs.bridge.formats.auctions import SystemAuctions, SystemPositions
 
-    chosen = parse(expert.Options, options, architecture=expert.Experts(width, depth, kind))  # type: ignore[arg-type]
+    chosen = parse(expert.Options, options, architecture=expert.Experts(width, depth, kind))
     auctions = SystemAuctions.load(data)
     validation = SystemPositions(auctions, auctions.split("validation"))
     source = f"{data.name}, {len(auctions.stray)} auctions"

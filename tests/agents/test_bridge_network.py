@@ -133,6 +133,12 @@ def test_files_of_whole_numbers(tmp_path, architecture):
         weights.load_weights(tmp_path / "step.safetensors")
 
 
+@pytest.mark.parametrize("bits", [0, 1, 9, 11])
+def test_bits_that_no_file_has(bits):
+    with pytest.raises(ValueError, match=f"bits {bits}: expected 2 ... 8, or None"):
+        weights.weight_file(random_network(KINDS[0]), {}, bits)
+
+
 def spoil(path, out, tensors=None, **about):
     """The file at ``path`` with other tensors or metadata."""
     from safetensors import safe_open

@@ -346,7 +346,8 @@ class Trainer(trainer.Fit):
         """Cross-entropy of the calls, nats."""
         import torch
 
-        torch.manual_seed(int(numbers.sum()))  # what is left out depends on the positions alone
+        if self.options.dropout:
+            torch.manual_seed(int(numbers.sum()))  # what is left out depends on the positions alone
         views, legal, calls = self.learn.at(numbers)
         x = self.options.architecture.plain.encoder(views)
         entries = Entries.of(x, system_places(x, *self.learn.systems(numbers)))

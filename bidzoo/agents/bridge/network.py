@@ -324,8 +324,10 @@ def weight_file(network: Weights, provenance: Mapping[str, Any], bits: int | Non
     """The file of ``network``: in half precision, or its matrices as whole numbers of 2 ... 8 ``bits``.
 
     Of those, the largest weight of an output is the largest number of so many bits. A file of 7 compresses to half the
-    size of half precision.
+    size of half precision. ValueError names ``bits`` that are none of these.
     """
+    if bits is not None and not 2 <= bits <= 8:
+        raise ValueError(f"bits {bits!r}: expected 2 ... 8, or None for half precision")
     stored: dict[str, NDArray[Any]] = {}
     for name, array in network.tensors.items():
         if bits is None or array.ndim < 2:
