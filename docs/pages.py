@@ -6,9 +6,9 @@ A page asks for a table with a pair of comments, and what stands between them is
     <!-- results: throughput.json, 1 -->
     <!-- end -->
 
-The number counts the tables of the file from 1; a third word takes only the rows that begin with it. Numbers are never
-typed. ``<!-- leaderboard: bridge-2026 -->`` asks for the table of a challenge, of all entries in
-``docs/results/leaderboard/``, and ``<!-- file: examples/... -->`` for a file of the repository.
+The number counts the tables of the file from 1; words after another comma take only the rows that begin with one
+of them. Numbers are never typed. ``<!-- leaderboard: bridge-2026 -->`` asks for the table of a challenge, of all
+entries in ``docs/results/leaderboard/``, and ``<!-- file: examples/... -->`` for a file of the repository.
 """
 
 import re
@@ -30,7 +30,7 @@ from bidzoo.registry import GAMES
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
-RESULTS_BLOCK = re.compile(r"(<!-- results: ([\w.-]+), (\d+)(?:, ([\w-]+))? -->\n).*?(<!-- end -->)", re.DOTALL)
+RESULTS_BLOCK = re.compile(r"(<!-- results: ([\w.-]+), (\d+)(?:, ([\w -]+))? -->\n).*?(<!-- end -->)", re.DOTALL)
 LEADERBOARD_BLOCK = re.compile(r"(<!-- leaderboard: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 FILE_BLOCK = re.compile(r"(<!-- file: ([\w./-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 NOTE = """Sizes and rewards are those of the default options, mean turns those of 1000 episodes of random play.
@@ -125,13 +125,17 @@ def markdown(result_table: results.ResultTable) -> str:
     return "\n".join([head, "|" + "---|" * len(result_table.columns), *lines])
 
 
-def table(name: str, number: int, first: str | None) -> str:
-    """Table ``number`` (from 1) of a result file as Markdown, with its origin; only rows that begin with ``first``."""
+def table(name: str, number: int, firsts: str | None) -> str:
+    """Table ``number`` (from 1) of a result file as Markdown, with its origin; only rows beginning with ``firsts``."""
     document = results.load(RESULTS / name)
     if not 1 <= number <= len(document["tables"]):
         raise ValueError(f"{name} has {len(document['tables'])} tables, asked for number {number}")
     chosen = document["tables"][number - 1]
-    rows = [row for row in chosen.rows if first in (None, row.get(chosen.columns[0]))]
+    names = [row.get(chosen.columns[0]) for row in chosen.rows]
+    wanted = names if firsts is None else firsts.split()
+    if absent := [first for first in wanted if first not in names]:
+        raise ValueError(f"table {number} of {name} has no row {absent[0]!r}")
+    rows = [row for row, first in zip(chosen.rows, names) if first in wanted]
     origin = f"`{document['command']}`, seed {document['seed']}, bidzoo {document['version']}, {document['machine']}"
     note = f"{chosen.note.rstrip('.')}. " if chosen.note else ""
     return f"**{chosen.title}**\n\n{markdown(replace(chosen, rows=rows))}\n\n{note}({origin})\n"

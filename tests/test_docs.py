@@ -55,8 +55,11 @@ def test_every_agent_has_a_row():
 
 
 def test_a_table_takes_some_rows_only(pages):
-    whole, part = (pages.table("throughput.json", 1, first).count("\n| ") for first in (None, "bridge_v0"))
-    assert 2 < part < whole
+    tables = (pages.table("throughput.json", 1, words) for words in (None, "bridge_v0 comm_v0", "bridge_v0"))
+    whole, two, one = (table.count("\n| ") for table in tables)
+    assert 2 < one < two < whole
+    with pytest.raises(ValueError, match=r"table 1 of throughput\.json has no row 'bridge_v9'"):
+        pages.table("throughput.json", 1, "bridge_v0 bridge_v9")
 
 
 def test_environment_pages_are_made(pages, tmp_path):
