@@ -136,9 +136,10 @@ def table(name: str, number: int, firsts: str | None) -> str:
     if absent := [first for first in wanted if first not in names]:
         raise ValueError(f"table {number} of {name} has no row {absent[0]!r}")
     rows = [row for row, first in zip(chosen.rows, names) if first in wanted]
+    columns = [column for column in chosen.columns if any(row.get(column) is not None for row in rows)]
     origin = f"`{document['command']}`, seed {document['seed']}, bidzoo {document['version']}, {document['machine']}"
     note = f"{chosen.note.rstrip('.')}. " if chosen.note else ""
-    return f"**{chosen.title}**\n\n{markdown(replace(chosen, rows=rows))}\n\n{note}({origin})\n"
+    return f"**{chosen.title}**\n\n{markdown(replace(chosen, columns=columns, rows=rows))}\n\n{note}({origin})\n"
 
 
 def ranked(name: str) -> str:

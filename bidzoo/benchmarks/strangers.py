@@ -24,6 +24,7 @@ from bidzoo.core.options import choose_from
 EXPERTS = ("expert-sayc", "expert-21gf", *STRANGERS)
 WILD = "expert-wild"
 MEAN = "mean IMPs a board"  # column: over the four systems
+GAIN = "gain by search"  # column: mean over that of the policy that is searched with, on the same boards
 DEFAULT = ("sayc", "sl", "sl-wide", "a2c-bridge", "jps-bridge", "baseline19", "rl", "ppo", "rpi", "bmcs")
 BESIDE = ("sayc", "sl", "rl", "ppo", *EXPERTS)  # agents of the matrix of partners
 
@@ -42,15 +43,23 @@ def main(entries: Sequence[str | Policy], options: Options, report: Report = sil
     experts = [agents.resolve(name, "bridge_bidding_v0") for name in (*EXPERTS, WILD)]
     with nullcontext() if options.ledger is None else MatchLedger(options.ledger, [*policies, *experts]) as ledger:
         imps_won, boards = _matches(policies, experts, options, ledger, report)
-    note = f"{deals_text(boards, policies)}. {MATCH_NOTE}. The mean is over the four systems"
-    note += f". Left out: {'; '.join(missing)}" if missing else ""
-    table = ResultTable("Against strangers", ["agent", *EXPERTS, MEAN, WILD], note=note)
+    mean_imps = {ours.name: np.mean([imps_won[ours.name, name] for name in EXPERTS], axis=0) for ours in policies}
+    rows: list[dict[str, Any]] = []
     for ours in policies:
-        board_set = boards[slow([ours])]
+        board_set, mean = boards[slow([ours])], mean_imps[ours.name]
         row = {name: board_set.estimate(imps_won[ours.name, name]) for name in (*EXPERTS, WILD)}
-        mean_imps = np.mean([imps_won[ours.name, name] for name in EXPERTS], axis=0)
-        table.rows.append({"agent": ours.name, **row, MEAN: board_set.estimate(mean_imps)})
-    table.rows.sort(key=lambda row: -row[MEAN].mean)
+        rows.append({"agent": ours.name, **row, MEAN: board_set.estimate(mean)})
+        policy = getattr(ours, "policy", None) if slow([ours]) else None
+        if policy is not None and policy.name in mean_imps:  # those who search play the first of the boards
+            rows[-1][GAIN] = board_set.estimate(mean - mean_imps[policy.name][: len(mean)])
+    rows.sort(key=lambda row: -row[MEAN].mean)
+    columns = ["agent", *EXPERTS, MEAN, WILD]
+    note = f"{deals_text(boards, policies)}. {MATCH_NOTE}. The mean is over the four systems"
+    if any(GAIN in row for row in rows):
+        columns.append(GAIN)
+        note += "; gain by search: its mean less that of the policy it searches with, on the same boards"
+    note += f". Left out: {'; '.join(missing)}" if missing else ""
+    table = ResultTable("Against strangers", columns, [*rows], note=note)
     series = {name: [row[name].mean for row in table.rows] for name in EXPERTS}
     names = [row["agent"] for row in table.rows]
     return [table], [Figure(table.title, "bars", names, series, "agent", "IMPs a board", table.note)]

@@ -368,6 +368,17 @@ def test_table_of_strangers_is_of_duplicate_matches():
     assert row[strangers.MEAN].n == 40
 
 
+def test_gain_by_search_is_over_the_policy_on_the_same_boards():
+    search = agents.make("bmcs", r_max=20, p_max=100)
+    (table,), _ = strangers.main(["sayc", "ppo", search], bridge.Options(40, 2, search_boards=6, workers=1))
+    gains = {row["agent"]: row[strangers.GAIN] for row in table.rows if strangers.GAIN in row}
+    (short,), _ = strangers.main(["ppo"], bridge.Options(6, 2))
+    row = next(row for row in table.rows if row["agent"] == search.name)
+    assert list(gains) == [search.name] and gains[search.name].n == 6
+    assert gains[search.name].mean == pytest.approx(row[strangers.MEAN].mean - short.rows[0][strangers.MEAN].mean)
+    assert strangers.GAIN not in short.columns
+
+
 def test_strangers_come_first_and_either_part_alone():
     options, titles = bridge.Options(20, 2), {}
     for only in (None, "strangers", "house"):
