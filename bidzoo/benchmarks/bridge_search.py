@@ -6,12 +6,13 @@ cards really held. Both judges choose by the same deals; the solver then values 
 
 import time
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from bidzoo import agents
 from bidzoo.agents.bridge.belief import WHO
-from bidzoo.agents.bridge.bmcs import Bmcs, Solver, WeightedBmcs
+from bidzoo.agents.bridge.bmcs import Bmcs, Solver
 from bidzoo.agents.bridge.natural.knowledge import evaluate
 from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable, silent
 from bidzoo.core import jobs
@@ -21,14 +22,16 @@ from bidzoo.envs.bridge.game import Bridge
 from bidzoo.wrappers.batch import Batch
 
 AUTHORS = {"top_k": 10, "p_min": 0.0001, "r_min": 100, "r_max": 1500, "p_max": 100_000}
-TIMED: dict[str, dict[str, Any]] = {
-    "as shipped": {},
-    "as shipped, deals weighed": {"calls": "weigh"},
-    "bmcs-weighted": vars(WeightedBmcs.options),
-    "as shipped, uniform deals": {"deals": "uniform"},
-    "the authors' settings": AUTHORS,
-    "50 deals, exact": {"judge": "solver", "r_max": 50},
-    "200 deals, exact": {"judge": "solver"},
+TIMED: dict[str, tuple[str, dict[str, Any]]] = {  # agent and options
+    "bmcs": ("bmcs", {}),
+    "rl-mcs": ("rl-mcs", {}),
+    "bmcs-sl": ("bmcs-sl", {}),
+    "bmcs-rpi": ("bmcs-rpi", {}),
+    "bmcs-weighted": ("bmcs-weighted", {}),
+    "bmcs, deals weighed": ("bmcs", {"calls": "weigh"}),
+    "bmcs, the authors' settings": ("bmcs", AUTHORS),
+    "bmcs, 50 deals, exact": ("bmcs", {"judge": "solver", "r_max": 50}),
+    "bmcs, 200 deals, exact": ("bmcs", {"judge": "solver"}),
 }
 GUESSED: dict[str, dict[str, Any]] = {
     "bmcs": {},
@@ -86,14 +89,14 @@ def points_and_lengths(hands: I64, seat: int) -> I64:
 
 def guess_table(decisions: OpenDecisions, seed: int, report: Report) -> ResultTable:
     """Distance between the mean of the deals that a search finds and the cards held, by settings."""
-    agents = {name: Bmcs(**options) for name, options in GUESSED.items()}
+    searches = {name: Bmcs(**options) for name, options in GUESSED.items()}
     squared_errors, sizes = (
-        np.full((len(agents), len(decisions.views), 3, 5), np.nan),
-        np.zeros((len(agents), len(decisions.views))),
+        np.full((len(searches), len(decisions.views), 3, 5), np.nan),
+        np.zeros((len(searches), len(decisions.views))),
     )
     for i, view in enumerate(np.split(decisions.views, len(decisions.views))):
         seat = int(view["seat"][0])
-        for a, agent in enumerate(agents.values()):
+        for a, agent in enumerate(searches.values()):
             deals = agent.deals(view, seed + i)
             sizes[a, i] = deals.size
             if deals.size > agent.options.r_min:
@@ -115,7 +118,7 @@ def guess_table(decisions: OpenDecisions, seed: int, report: Report) -> ResultTa
     table = ResultTable(
         "What the deals of a search know of the other hands", ["deals of", *columns, "deals"], note=note
     )
-    for a, name in enumerate(agents):
+    for a, name in enumerate(searches):
         errors = [Estimate.of(error[a, common], group=decisions.deals[common]) for error in columns.values()]
         table.add(name, *errors, float(sizes[a].mean()))
     return table
@@ -161,17 +164,18 @@ def loss_table(agent: Bmcs, decisions: OpenDecisions, seed: int, workers: int, r
     )
 
 
-def time_table(decisions: OpenDecisions, seed: int, workers: int, report: Report) -> ResultTable:
-    """Seconds a searched decision by settings."""
+def time_table(positions: int, seed: int, workers: int, report: Report) -> ResultTable:
+    """Seconds a searched decision by settings, at decisions that are open to the agent."""
     table = ResultTable(
         "Time of a searched decision",
         ["settings", "seconds", "slowest", "deals drawn", "played out", "contracts judged"],
         note=f"Wall clock, one decision at a time, {workers} processes for the solver; the paper: 60 to 120 s",
     )
-    for done, (name, options) in enumerate(TIMED.items()):
-        agent = Bmcs(workers=workers, **options)
+    for done, (name, (agent_name, options)) in enumerate(TIMED.items()):
+        decisions = open_decisions(cast(Bmcs, agents.make(agent_name)), positions, seed)
+        agent = cast(Bmcs, agents.make(agent_name, workers=workers, **options))
         exact = options.get("judge") == "solver"
-        rows = range(0, len(decisions.views), SHARE_OF_EXACT if exact or options is AUTHORS else 1)
+        rows = range(0, positions, SHARE_OF_EXACT if exact or options is AUTHORS else 1)
         agent.search(decisions.views[:1], decisions.chances[0], seed)  # compile, load weights, start processes
         seconds, counts = [], []
         for i in rows:
@@ -207,8 +211,8 @@ def main(
         workers: processes that solve; they change no result but the times.
         report: told about the progress.
     """
+    times = time_table(positions, seed, workers, report)
     decisions = open_decisions(Bmcs(), positions, seed)
-    times = time_table(decisions, seed, workers, report)
     agent = Bmcs(r_max=deals, p_max=50 * deals, r_min=min(Bmcs.options.r_min, deals - 1))
     losses = loss_table(agent, decisions, seed, workers, report)
     return [times, losses, guess_table(open_decisions(Bmcs(), guesses, seed), seed, report)], []

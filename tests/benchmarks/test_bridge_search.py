@@ -59,9 +59,10 @@ def test_a_bad_judge_loses(found, monkeypatch):
     )
 
 
-def test_times_are_of_the_settings(found, monkeypatch):
-    monkeypatch.setattr(bridge_search, "TIMED", {"few": {"r_max": 3}, "exact": {"r_max": 3, "judge": "solver"}})
-    table = bridge_search.time_table(found, 0, 1, silent)
+def test_times_are_of_the_settings(monkeypatch):
+    timed = {"few": ("bmcs-sl", {"r_max": 3}), "exact": ("bmcs", {"r_max": 3, "judge": "solver"})}
+    monkeypatch.setattr(bridge_search, "TIMED", timed)
+    table = bridge_search.time_table(12, 3, 1, silent)
     assert [(row["settings"], row["seconds"].n) for row in table.rows] == [("few", 12), ("exact", 3)]
     assert all(0 < row["played out"] <= 3 <= row["deals drawn"] for row in table.rows)
 
