@@ -49,9 +49,9 @@ def main(entries: Sequence[str | Policy], options: Options, report: Report = sil
         board_set, mean = boards[slow([ours])], mean_imps[ours.name]
         row = {name: board_set.estimate(imps_won[ours.name, name]) for name in (*EXPERTS, WILD)}
         rows.append({"agent": ours.name, **row, MEAN: board_set.estimate(mean)})
-        policy = getattr(ours, "policy", None) if slow([ours]) else None
-        if policy is not None and policy.name in mean_imps:  # those who search play the first of the boards
-            rows[-1][GAIN] = board_set.estimate(mean - mean_imps[policy.name][: len(mean)])
+        policy = getattr(getattr(ours, "policy", None), "name", "") if slow([ours]) else ""
+        if policy in mean_imps:  # those who search play the first of the boards
+            rows[-1][GAIN] = board_set.estimate(mean - mean_imps[policy][: len(mean)])
     rows.sort(key=lambda row: -row[MEAN].mean)
     columns = ["agent", *EXPERTS, MEAN, WILD]
     note = f"{deals_text(boards, policies)}. {MATCH_NOTE}. The mean is over the four systems"
