@@ -5,6 +5,7 @@ cards really held. Both judges choose by the same deals; the solver then values 
 """
 
 import time
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple, cast
 
@@ -164,7 +165,7 @@ def loss_table(agent: Bmcs, decisions: OpenDecisions, seed: int, workers: int, r
     )
 
 
-def time_table(positions: int, seed: int, workers: int, report: Report) -> ResultTable:
+def time_table(decisions_of: Mapping[str, OpenDecisions], seed: int, workers: int, report: Report) -> ResultTable:
     """Seconds a searched decision by settings, at decisions that are open to the agent."""
     table = ResultTable(
         "Time of a searched decision",
@@ -172,10 +173,9 @@ def time_table(positions: int, seed: int, workers: int, report: Report) -> Resul
         note=f"Wall clock, one decision at a time, {workers} processes for the solver; the paper: 60 to 120 s",
     )
     for done, (name, (agent_name, options)) in enumerate(TIMED.items()):
-        decisions = open_decisions(cast(Bmcs, agents.make(agent_name)), positions, seed)
-        agent = cast(Bmcs, agents.make(agent_name, workers=workers, **options))
+        decisions, agent = decisions_of[agent_name], cast(Bmcs, agents.make(agent_name, workers=workers, **options))
         exact = options.get("judge") == "solver"
-        rows = range(0, positions, SHARE_OF_EXACT if exact or options is AUTHORS else 1)
+        rows = range(0, len(decisions.views), SHARE_OF_EXACT if exact or options is AUTHORS else 1)
         agent.search(decisions.views[:1], decisions.chances[0], seed)  # compile, load weights, start processes
         seconds, counts = [], []
         for i in rows:
@@ -211,8 +211,9 @@ def main(
         workers: processes that solve; they change no result but the times.
         report: told about the progress.
     """
-    times = time_table(positions, seed, workers, report)
-    decisions = open_decisions(Bmcs(), positions, seed)
+    names = dict.fromkeys(name for name, _ in TIMED.values())
+    decisions_of = {name: open_decisions(cast(Bmcs, agents.make(name)), positions, seed) for name in names}
+    times = time_table(decisions_of, seed, workers, report)
     agent = Bmcs(r_max=deals, p_max=50 * deals, r_min=min(Bmcs.options.r_min, deals - 1))
-    losses = loss_table(agent, decisions, seed, workers, report)
+    losses = loss_table(agent, decisions_of["bmcs"], seed, workers, report)
     return [times, losses, guess_table(open_decisions(Bmcs(), guesses, seed), seed, report)], []

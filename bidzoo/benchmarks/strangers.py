@@ -44,14 +44,16 @@ def main(entries: Sequence[str | Policy], options: Options, report: Report = sil
     with nullcontext() if options.ledger is None else MatchLedger(options.ledger, [*policies, *experts]) as ledger:
         imps_won, boards = _matches(policies, experts, options, ledger, report)
     mean_imps = {ours.name: np.mean([imps_won[ours.name, name] for name in EXPERTS], axis=0) for ours in policies}
-    rows: list[dict[str, Any]] = []
+    rows: list[Mapping[str, Any]] = []
     for ours in policies:
-        board_set, mean = boards[slow([ours])], mean_imps[ours.name]
-        row = {name: board_set.estimate(imps_won[ours.name, name]) for name in (*EXPERTS, WILD)}
-        rows.append({"agent": ours.name, **row, MEAN: board_set.estimate(mean)})
-        policy = getattr(getattr(ours, "policy", None), "name", "") if slow([ours]) else ""
+        searches, mean = slow([ours]), mean_imps[ours.name]
+        estimate = boards[searches].estimate
+        row = {"agent": ours.name, **{name: estimate(imps_won[ours.name, name]) for name in (*EXPERTS, WILD)}}
+        row[MEAN] = estimate(mean)
+        policy = getattr(getattr(ours, "policy", None), "name", "") if searches else ""
         if policy in mean_imps:  # those who search play the first of the boards
-            rows[-1][GAIN] = board_set.estimate(mean - mean_imps[policy][: len(mean)])
+            row[GAIN] = estimate(mean - mean_imps[policy][: len(mean)])
+        rows.append(row)
     rows.sort(key=lambda row: -row[MEAN].mean)
     columns = ["agent", *EXPERTS, MEAN, WILD]
     note = f"{deals_text(boards, policies)}. {MATCH_NOTE}. The mean is over the four systems"
@@ -59,7 +61,7 @@ def main(entries: Sequence[str | Policy], options: Options, report: Report = sil
         columns.append(GAIN)
         note += "; gain by search: its mean less that of the policy it searches with, on the same boards"
     note += f". Left out: {'; '.join(missing)}" if missing else ""
-    table = ResultTable("Against strangers", columns, [*rows], note=note)
+    table = ResultTable("Against strangers", columns, rows, note)
     series = {name: [row[name].mean for row in table.rows] for name in EXPERTS}
     names = [row["agent"] for row in table.rows]
     return [table], [Figure(table.title, "bars", names, series, "agent", "IMPs a board", table.note)]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bidzoo import agents
 from bidzoo.agents.bridge.bmcs import Bmcs, Deals, Solver
 from bidzoo.agents.bridge.evaluator import Evaluator
 from bidzoo.benchmarks import bridge_search
@@ -59,10 +60,12 @@ def test_a_bad_judge_loses(found, monkeypatch):
     )
 
 
-def test_times_are_of_the_settings(monkeypatch):
+def test_times_are_of_the_settings(found, monkeypatch):
     timed = {"few": ("bmcs-sl", {"r_max": 3}), "exact": ("bmcs", {"r_max": 3, "judge": "solver"})}
     monkeypatch.setattr(bridge_search, "TIMED", timed)
-    table = bridge_search.time_table(12, 3, 1, silent)
+    table = bridge_search.time_table(
+        {"bmcs": found, "bmcs-sl": open_decisions(agents.make("bmcs-sl"), 12, 3)}, 0, 1, silent
+    )
     assert [(row["settings"], row["seconds"].n) for row in table.rows] == [("few", 12), ("exact", 3)]
     assert all(0 < row["played out"] <= 3 <= row["deals drawn"] for row in table.rows)
 
