@@ -19,7 +19,17 @@ from bidzoo.benchmarks.bridge_training import record
 from bidzoo.cli.train import app
 from bidzoo.envs.bridge.formats.auctions import Auctions, Positions
 
-TORCHRUN = "-m torch.distributed.run --standalone --nproc-per-node 2 -m -- bidzoo train"
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+
+
+def torchrun(*words):
+    """Two processes of ``words``; what they say."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+    ended = subprocess.run(
+        [*TORCHRUN, *words], capture_output=True, text=True, env=environment, timeout=600, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
 
 
 def train(processes, *words):
@@ -29,11 +39,7 @@ def train(processes, *words):
         told = CliRunner().invoke(app, words, catch_exceptions=False)
         assert told.exit_code == 0, told.output
         return told.output
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-    command = [sys.executable, *TORCHRUN.split(), *words]
-    ended = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600, check=False)
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout
+    return torchrun("-m", "--", "bidzoo", "train", *words)
 
 
 def tensors(folder):
@@ -108,6 +114,33 @@ def test_local_steps_are_averaged(tmp_path, monkeypatch):
     for name in alone[0]:
         np.testing.assert_allclose(both[name], (alone[0][name] + alone[1][name]) / 2, rtol=1e-4, atol=1e-7)
         assert np.abs(alone[0][name] - alone[1][name]).max() > 0
+
+
+LEFT = """
+import atexit
+from pathlib import Path
+
+def show():  # registered first, so the last to run
+    print(*sorted((task / "comm").read_text().strip() for task in Path("/proc/self/task").iterdir()), end=";")
+
+atexit.register(show)
+
+import torch
+from bidzoo.agents.bridge.distributed import world
+
+weight = torch.ones(2, requires_grad=True)
+world()
+weight.sum().backward()
+torch.optim.Adam([weight]).step()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are read in /proc")
+def test_no_thread_of_the_group_outlives_python(tmp_path):
+    """One that gave a tensor back after Python's end would abort the process, and torchrun the others."""
+    (tmp_path / "left.py").write_text(LEFT)
+    threads = [process.split() for process in torchrun(tmp_path / "left.py").split(";")[:-1]]
+    assert len(threads) == 2 and all(not name.startswith(("gloo", "pt_gloo")) for names in threads for name in names)
 
 
 def test_checkpoints_are_at_averages(monkeypatch, tmp_path):

@@ -45,6 +45,7 @@ def world() -> World:
     import atexit
 
     import torch
+    import torch.distributed.nn.functional  # defaults of its functions would hold the group, did torch load it later
 
     torch.distributed.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
     atexit.register(torch.distributed.destroy_process_group)
