@@ -6,8 +6,8 @@ READY := $(VENV)/ready
 
 KERNELS := build/kernels
 # the rules also run as plain Python, where NumPy reports overflows that compiled code would not
-UNCOMPILED := $(addprefix tests/games/test_,bridge_auction.py bridge_play.py small_engine.py spades_rules.py) \
-	tests/agents/test_bridge_dense.py
+UNCOMPILED := $(addprefix tests/,envs/bridge/test_auction.py envs/bridge/test_play.py envs/signalling/test_engine.py \
+	envs/spades/test_rules.py agents/bridge/test_dense.py)
 
 # benchmarks and tests wait for compiled kernels
 export BIDZOO_COMPILE ?= now
@@ -53,7 +53,7 @@ test-rllib: .venv-rllib/ready $(KERNELS)
 
 # the oldest versions that pyproject.toml admits
 test-floors: .venv-floors/ready
-	$(call in,floors) -m pytest tests/test_contract.py
+	$(call in,floors) -m pytest tests/envs/test_contract.py
 
 # Python 3.14, from Debian's next release where the machine has none
 test-newest: build/wheel/ready

@@ -2,7 +2,7 @@
 
 import os
 
-# what is tested is the compiled form; tests/test_compiling.py does not wait
+# what is tested is the compiled form; tests/core/test_compiling.py does not wait
 os.environ.setdefault("BIDZOO_COMPILE", "now")
 
 import sys

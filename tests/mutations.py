@@ -30,20 +30,26 @@ from cosmic_ray.work_item import MutationSpec, TestOutcome
 from bidzoo.benchmarks import results
 
 ROOT = Path(__file__).parents[1]
-GAMES = "tests/games/test_"
+GAMES = "tests/envs"
 PARTS = {  # module: its tests
-    "bidzoo/envs/bridge/auction.py": [f"{GAMES}bridge_auction.py"],
-    "bidzoo/envs/bridge/play.py": [f"{GAMES}bridge_play.py"],
-    "bidzoo/envs/bridge/score.py": [f"{GAMES}bridge_score.py"],
-    "bidzoo/envs/bridge/observation.py": [f"{GAMES}bridge_encode.py"],
-    "bidzoo/envs/bridge/formats/pbn.py": ["tests/test_pbn.py", "tests/test_pbn_errors.py"],
-    "bidzoo/envs/bridge/formats/lin.py": ["tests/test_pbn.py", "tests/test_pbn_errors.py"],
-    "bidzoo/core/cards.py": ["tests/test_cards.py", "tests/test_pbn_errors.py"],
-    "bidzoo/envs/spades/bidding.py": [f"{GAMES}spades_rules.py"],
-    "bidzoo/envs/spades/play.py": [f"{GAMES}spades_rules.py"],
-    "bidzoo/envs/spades/score.py": [f"{GAMES}spades_rules.py"],
-    "bidzoo/envs/spades/observation.py": [f"{GAMES}spades_encode.py"],
-    "bidzoo/envs/signalling/rising_auction.py": [f"{GAMES}small_engine.py"],
+    "bidzoo/envs/bridge/auction.py": [f"{GAMES}/bridge/test_auction.py"],
+    "bidzoo/envs/bridge/play.py": [f"{GAMES}/bridge/test_play.py"],
+    "bidzoo/envs/bridge/score.py": [f"{GAMES}/bridge/test_score.py"],
+    "bidzoo/envs/bridge/observation.py": [f"{GAMES}/bridge/test_observation.py"],
+    "bidzoo/envs/bridge/formats/pbn.py": [
+        f"{GAMES}/bridge/formats/test_pbn.py",
+        f"{GAMES}/bridge/formats/test_pbn_errors.py",
+    ],
+    "bidzoo/envs/bridge/formats/lin.py": [
+        f"{GAMES}/bridge/formats/test_pbn.py",
+        f"{GAMES}/bridge/formats/test_pbn_errors.py",
+    ],
+    "bidzoo/core/cards.py": ["tests/core/test_cards.py", f"{GAMES}/bridge/formats/test_pbn_errors.py"],
+    "bidzoo/envs/spades/bidding.py": [f"{GAMES}/spades/test_rules.py"],
+    "bidzoo/envs/spades/play.py": [f"{GAMES}/spades/test_rules.py"],
+    "bidzoo/envs/spades/score.py": [f"{GAMES}/spades/test_rules.py"],
+    "bidzoo/envs/spades/observation.py": [f"{GAMES}/spades/test_observation.py"],
+    "bidzoo/envs/signalling/rising_auction.py": [f"{GAMES}/signalling/test_engine.py"],
 }
 LEFT_OUT = {  # operators whose changes no test of this kind can see
     "core/RemoveDecorator",  # compiled or not, the rules are the same

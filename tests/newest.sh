@@ -20,7 +20,7 @@ cd "$folder/elsewhere"
 export BIDZOO_COMPILE=now
 "$folder/venv/bin/python" "$checkout/tests/smoke.py" all
 "$folder/venv/bin/python" -m pytest -p no:cacheprovider -c "$checkout/pyproject.toml" --rootdir "$checkout" \
-    "$checkout/tests/test_contract.py"
+    "$checkout/tests/envs/test_contract.py"
 '
 
 if command -v $python > /dev/null; then

@@ -112,7 +112,7 @@ def _is_cached(kernel: Kernel, signature: tuple[Any, ...]) -> bool:
 
 
 # ---- a kernel as others call it ------------------------------------------------------------
-# These classes are numba's own with steps left out; ``tests/test_kernels.py`` sees that they are.
+# These classes are numba's own with steps left out; ``tests/core/test_kernels.py`` sees that they are.
 
 
 class _Code(JITCodeLibrary):

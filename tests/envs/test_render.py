@@ -169,7 +169,7 @@ class TestWindow:
                 done = subprocess.run(
                     [sys.executable, "-c", whole],
                     env={**os.environ, "DISPLAY": name},
-                    cwd=Path(__file__).parents[1],
+                    cwd=Path(__file__).parents[2],
                     capture_output=True,
                     text=True,
                 )

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bidzoo.envs.bridge.board import Board, Call, contract_numbers
 from bidzoo.envs.bridge.formats import lin, pbn
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[3] / "data"
 GOOD = """[Board "1"]
 [Dealer "N"]
 [Vulnerable "None"]

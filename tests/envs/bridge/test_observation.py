@@ -364,7 +364,7 @@ def test_hands_are_shown_in_suits() -> None:
 
 
 def test_the_page_shows_the_layouts_and_what_explain_says() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "observations" / "bridge.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "observations" / "bridge.md").read_text(encoding="utf-8")
     own = (BIDDER1375, SYSTEMS288)
     for layout in (OPENSPIEL480, BMCS480, BMCS636, AUCTION571, PLAY571, ENCODERS["jps267"].layout, *own):
         assert layout.markdown() in page

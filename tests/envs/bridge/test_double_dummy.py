@@ -176,5 +176,5 @@ def test_without_endplay_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(ImportError, match="solving deals needs endplay"):
         solve_tricks(some("test", 0).hands)
     assert (packaged("test").tricks >= 0).all()
-    page = Path(__file__).parents[1] / "docs" / "quickstart.md"
+    page = Path(__file__).parents[3] / "docs" / "quickstart.md"
     assert "`solving deals needs endplay`" in page.read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ from bidzoo.envs.bridge.bidder import stages
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.wrappers.batch import Batch
 
-ABLATIONS = sorted((Path(__file__).parents[2] / "experiments" / "weights").glob("*.safetensors"))
+ABLATIONS = sorted((Path(__file__).parents[3] / "experiments" / "weights").glob("*.safetensors"))
 KINDS = [
     Architecture("openspiel480", 38, width=48, depth=3),
     Architecture("bidder1375", 39, kind="stages", width=24),

@@ -17,7 +17,7 @@ from bidzoo.envs.bridge import double_dummy
 from bidzoo.envs.bridge.deals import SPLITS, DealSet, packaged, random_deals
 from bidzoo.envs.bridge.double_dummy import generate
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data"
 
 CHILD = """
 from bidzoo.envs.bridge import double_dummy
@@ -33,7 +33,7 @@ def test_a_killed_run_goes_on_and_makes_the_same_file(tmp_path: Path, monkeypatc
         [sys.executable, "-c", CHILD.format(out=str(out))],
         stdout=subprocess.PIPE,
         text=True,
-        cwd=Path(__file__).parents[1],
+        cwd=Path(__file__).parents[2],
     )
     assert child.stdout is not None
     while int(child.stdout.readline()) < 2:

@@ -14,7 +14,7 @@ from bidzoo.envs.bridge.deals import DealSet, packaged
 from bidzoo.envs.bridge.double_dummy import solve_tricks
 from bidzoo.envs.bridge.formats import pbn
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[3] / "data"
 HANDS = "N:A5.AQ9754.K9542. 963.KT8.Q7.AQ432 QT84.62.J86.K975 KJ72.J3.AT3.JT86"
 OTHER = "N:963.KT8.Q7.AQ432 QT84.62.J86.K975 KJ72.J3.AT3.JT86 A5.AQ9754.K9542."
 CLUB = f"""[Board "7"]

@@ -9,7 +9,7 @@ from bidzoo.core.cards import card_number
 from bidzoo.envs.spades.game import Spades
 from bidzoo.envs.spades.observation import bidding_layout, full_layout
 
-PAGE = Path(__file__).parents[2] / "docs" / "observations" / "spades.md"
+PAGE = Path(__file__).parents[3] / "docs" / "observations" / "spades.md"
 DEAL = "N:AQ5.K74.J83.Q942 T83.AJ9.KT5.J765 KJ7.Q62.A964.AT3 9642.T853.Q72.K8"
 
 

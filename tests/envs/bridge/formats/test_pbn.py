@@ -19,8 +19,8 @@ from bidzoo.envs.bridge.deals import DATA as PACKAGED
 from bidzoo.envs.bridge.deals import deals_of, packaged, random_deals, read_boards, summary
 from bidzoo.envs.bridge.formats import lin, pbn
 
-DATA = Path(__file__).parent / "data"
-REAL = sorted((Path(__file__).parents[2] / "shared" / "data" / "real-pbn").glob("*.pbn"))
+DATA = Path(__file__).parents[3] / "data"
+REAL = sorted((Path(__file__).parents[5] / "shared" / "data" / "real-pbn").glob("*.pbn"))
 SAMPLE = PACKAGED / "sample.pbn"
 
 

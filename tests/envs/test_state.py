@@ -20,7 +20,7 @@ from bidzoo.registry import GAMES
 from bidzoo.wrappers.batch import Batch
 
 GAME_IDS = bidzoo.available()
-PAGES = Path(__file__).parents[1] / "docs" / "observations"
+PAGES = Path(__file__).parents[2] / "docs" / "observations"
 FEW = DealSet(*(part[:2] for part in packaged("test")))
 CASES = [
     ("bridge_bidding_v0", {"deals": FEW, "shuffle": False, "augment": False}),

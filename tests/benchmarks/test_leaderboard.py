@@ -19,7 +19,7 @@ SMALL = Challenge("small-2026", "minibridge_v0", {"size": 3}, ("cfr", "random"),
 BRIDGE = replace(CHALLENGES["bridge-2026"], boards=24, opponents=("sayc", "pass"))
 SPADES = replace(CHALLENGES["spades-2026"], boards=24, opponents=("bis", "rb"))
 PUBLISHED = dict(CHALLENGES)
-ENTRIES = sorted(Path(__file__).parents[1].joinpath("docs", "results", "leaderboard").glob("*.json"))
+ENTRIES = sorted(Path(__file__).parents[2].joinpath("docs", "results", "leaderboard").glob("*.json"))
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,7 @@ from bidzoo.envs.signalling.compiled import Compiled, compile_game, evaluate, fu
 from bidzoo.envs.signalling.minibridge import Minibridge
 from bidzoo.envs.signalling.simple_bidding import SimpleBidding
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 RESULTS = ROOT / "docs" / "results"
 sys.path.insert(0, str(ROOT / "experiments"))
 

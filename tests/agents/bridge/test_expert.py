@@ -322,7 +322,7 @@ def test_strangers_are_agents_and_measured_against():
 
 def test_nothing_that_learns_knows_a_stranger():
     """Provenance of all packaged weights, defaults of all training commands, and sources of all trainers."""
-    experiments = Path(__file__).parents[2] / "experiments" / "weights"
+    experiments = Path(__file__).parents[3] / "experiments" / "weights"
     for file in sorted([*network.PACKAGED.glob("*.safetensors"), *experiments.glob("*.safetensors")]):
         with safe_open(file, "numpy") as opened:
             about = json.loads(opened.metadata()["bidzoo"])
