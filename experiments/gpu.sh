@@ -17,12 +17,12 @@ export BIDZOO_COMPILE=now
 
 if [ "${SMALL:-0}" = 1 ]; then
     device=cpu limit=300 selfplay="--boards 64 --limit 1"
-    rpi="--boards 20 --every 1 --set iterations=2 --set boards=64 --set minibatch=256" guessed=100
+    rpi="--boards 20 --every 1 --set iterations=2 --set boards=64 --set minibatch=256" estimated=100
     ppo="--boards 20 --every 1 --set iterations=2 --set boards=64 --set minibatch=256"
     sl="--width 32 --depth 2 --every 2 --set steps=4 --set batch=64"
 else
     device=cuda limit=520 selfplay="--boards 16384 --boards 65536 --boards 262144"
-    rpi="--boards 8000 --every 10 --set iterations=400 --set boards=65536 --set minibatch=16384" guessed=900000
+    rpi="--boards 8000 --every 10 --set iterations=400 --set boards=65536 --set minibatch=16384" estimated=900000
     ppo="--boards 8000 --every 5 --set iterations=400 --set boards=65536 --set minibatch=16384 --set learning_rate=2e-4"
     sl="--width 2048 --depth 4 --activation gelu --every 1000 --set steps=20000 --set batch=8192"
 fi
@@ -32,9 +32,9 @@ selfplay)
     $bidzoo bench selfplay --device $device $selfplay --json "$out/selfplay.json"
     ;;
 rpi)
-    [ -e "$work/guess.npz" ] || $bidzoo deals guess $guessed --seed 77004 --out "$work/guess.npz"
-    timeout --signal=INT $limit $bidzoo train rpi --device $device --start "${START:-rpi}" --deals "$work/guess.npz" $rpi \
-        --opponent sl --opponent expert-sayc --opponent expert-21gf --opponent expert-wild --opponent jps-bridge \
+    [ -e "$work/estimated.npz" ] || $bidzoo deals estimate $estimated --seed 77004 --out "$work/estimated.npz"
+    timeout --signal=INT $limit $bidzoo train rpi --device $device --start "${START:-rpi}" --deals "$work/estimated.npz" $rpi \
+        --opponent sl --opponent expert-sayc --opponent expert-21gf --opponent expert-light --opponent jps-bridge \
         --opponent experiments/weights/a2c-rpi.safetensors --set self_play=0.36 --set start_unit=0.25 --set learning_rate=2e-4 \
         --against expert-sayc --against expert-21gf --out "$work/run" || true
     cp "$work/run/network.safetensors" "$out/rpi.safetensors"
@@ -43,9 +43,9 @@ rpi)
 ppo)
     # stopped by the clock, not by its length: the curve and the best weights so far are what comes back
     timeout --signal=INT $limit $bidzoo train ppo --device $device --start "${START:-ppo}" --reference sl $ppo \
-        --opponent expert-sayc --opponent expert-21gf --opponent expert-wild --set strange=0.2 --set self_play=0.4 \
+        --opponent expert-sayc --opponent expert-21gf --opponent expert-light --set strange=0.2 --set self_play=0.4 \
         --set anchor=0.01 --set least=0.01 --set average=0.95 --against expert-sayc --against expert-21gf \
-        --against expert-wild --out "$work" || true
+        --against expert-light --out "$work" || true
     cp "$work/best.safetensors" "$out/ppo.safetensors"
     cp "$work/curves.csv" "$out/ppo.csv"
     ;;

@@ -2,7 +2,7 @@
 
     python experiments/opponent_models.py --boards 800 --json docs/results/bridge-opponent-models.json
 
-The experts are the open ones, on validation deals: strangers are for measuring, not for choosing by.
+The experts are the open ones, on validation deals: held-out opponents are for measuring, not for choosing by.
 """
 
 import time
@@ -24,7 +24,7 @@ from bidzoo.core.kernels import F32, F64, I8, I64, States
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
 
-EXPERTS = ("expert-sayc", "expert-21gf", "expert-wild")
+EXPERTS = ("expert-sayc", "expert-21gf", "expert-light")
 TEMPERED = "ppo, tempered"
 MODELS = ("ppo", TEMPERED, "rl", "sl", "sl-wide", "expert-sayc", "expert-21gf")
 SOFT = 2.0  # temperature

@@ -5,8 +5,8 @@
 Where a policy hesitates at the table of an open expert, ``bmcs-sl`` and ``bmcs-rpi`` search, and every candidate is
 played out on the deal as it lies, against the expert itself. What a call gained there over the likeliest is regressed
 on what the search found and on the policy's log-chances. Candidates are looked at down to a chance of ``LEAST[-1]``;
-what a higher bound would have chosen from the same deals follows from that. Validation deals: strangers are for
-measuring, not for choosing by.
+what a higher bound would have chosen from the same deals follows from that. Validation deals: held-out opponents are
+for measuring, not for choosing by.
 """
 
 import time

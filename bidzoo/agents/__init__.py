@@ -43,7 +43,7 @@ AgentName = Literal[  # for editors; other names can be registered
     "expert-21gf",
     "expert-polish",
     "expert-acol",
-    "expert-wild",
+    "expert-light",
     "rl",
     "ppo",
     "rpi",
@@ -108,13 +108,15 @@ AGENTS: dict[str, Entry] = {
     "expert-21gf": Entry("bidzoo.agents.bridge.expert:expert_21gf", "the same: two-over-one game force", BRIDGE[:1]),
     "expert-polish": Entry("bidzoo.agents.bridge.expert:expert_polish", "the same: Polish club", BRIDGE[:1]),
     "expert-acol": Entry("bidzoo.agents.bridge.expert:expert_acol", "the same: Acol", BRIDGE[:1]),
-    "expert-wild": Entry("bidzoo.agents.bridge.expert:expert_wild", "expert-sayc, bids with far less", BRIDGE[:1]),
+    "expert-light": Entry(
+        "bidzoo.agents.bridge.expert:expert_light", "expert-sayc, overbids by four points", BRIDGE[:1]
+    ),
     "rl": Entry("bidzoo.agents.bridge.rl:Rl", "network from sl by actor-critic self-play with replay", BRIDGE[:1]),
     "ppo": Entry("bidzoo.agents.bridge.ppo:Ppo", "network from sl by self-play against its past", BRIDGE[:1]),
     "rpi": Entry("bidzoo.agents.bridge.rpi:Rpi", "network by regression of what likely calls lead to", BRIDGE[:1]),
     "bmcs": Entry("bidzoo.agents.bridge.bmcs:Bmcs", "ppo with belief Monte Carlo search at the table", BRIDGE[:1]),
     "bmcs-sl": Entry(
-        "bidzoo.agents.bridge.bmcs:StrangersBmcs", "the same search, its opponents believed to bid as sl", BRIDGE[:1]
+        "bidzoo.agents.bridge.bmcs:SlBmcs", "the same search, its opponents believed to bid as sl", BRIDGE[:1]
     ),
     "bmcs-rpi": Entry("bidzoo.agents.bridge.bmcs:RpiBmcs", "the search of bmcs-sl over rpi", BRIDGE[:1]),
     "bmcs-weighted": Entry(
@@ -356,9 +358,9 @@ def make(name: AgentName | str, **options: Any) -> Policy:
     sl, sl-wide, sl-small, rl, ppo, rpi,  weights, temperature, name
     pi, a2c-bridge, jps-bridge,
     baseline19, baseline16, pbl
-    expert-sayc, expert-21gf,             theirs, lighter, weights, temperature, name
+    expert-sayc, expert-21gf,             theirs, overbid, weights, temperature, name
     expert-polish, expert-acol,
-    expert-wild
+    expert-light
     bmcs, bmcs-sl, bmcs-rpi,              policy, opponents, belief, judge, name, workers, top_k, p_min, r_min,
     bmcs-weighted, rl-mcs, pi-search      r_max, p_max, deals, calls, own_calls, surprise, followed, reward, prior
     bis                                   player, and parts of the bidder: nil_threshold, single_curve, endgame,

@@ -279,7 +279,7 @@ def deals_text(boards: dict[bool, Boards], policies: Sequence[Policy]) -> str:
 
 # ---- cross table -------------------------------------------------------------------------
 
-MATCH_NOTE = "Duplicate: every board at two tables, the sides exchanged; ± standard error, boards of one deal as one"
+MATCH_NOTE = "Duplicate: every board at two tables, the sides exchanged; ± standard error, clustered by deal"
 
 
 def cross_table(

@@ -33,7 +33,7 @@ def main(agents: Sequence[str | Policy], boards: int, seed: int, workers: int, r
         "Bridge without competition",
         ["agent", "cost, IMPs", "best contract %", "passed out %", *(f"{stage} %" for stage in STAGES), "made %"],
         note="N/S bid, E/W pass; cost: IMPs below the best contract of N/S on the deal, double dummy, undoubled; "
-        "± standard error, boards of one deal as one.",
+        "± standard error, clustered by deal.",
     )
     numbers, costs = np.arange(boards), {}
     deals = game.deal_numbers(numbers, seed)
@@ -50,7 +50,7 @@ def main(agents: Sequence[str | Policy], boards: int, seed: int, workers: int, r
     pairs = ResultTable(
         "Without competition, two by two",
         ["agent", "beside", "costs less, IMPs"],
-        note="On the same boards; ± standard error, boards of one deal as one.",
+        note="On the same boards; ± standard error, clustered by deal.",
     )
     for first, second in PAIRS:
         if first in costs and second in costs:

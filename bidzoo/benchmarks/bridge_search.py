@@ -34,7 +34,7 @@ TIMED: dict[str, tuple[str, dict[str, Any]]] = {  # agent and options
     "bmcs, 50 deals, exact": ("bmcs", {"judge": "solver", "r_max": 50}),
     "bmcs, 200 deals, exact": ("bmcs", {"judge": "solver"}),
 }
-GUESSED: dict[str, dict[str, Any]] = {
+SAMPLED: dict[str, dict[str, Any]] = {
     "bmcs": {},
     "bmcs, weighed": {"calls": "weigh"},
     "from the belief alone": {"calls": "ignore"},
@@ -90,7 +90,7 @@ def points_and_lengths(hands: I64, seat: int) -> I64:
 
 def guess_table(decisions: OpenDecisions, seed: int, report: Report) -> ResultTable:
     """Distance between the mean of the deals that a search finds and the cards held, by settings."""
-    searches = {name: Bmcs(**options) for name, options in GUESSED.items()}
+    searches = {name: Bmcs(**options) for name, options in SAMPLED.items()}
     squared_errors, sizes = (
         np.full((len(searches), len(decisions.views), 3, 5), np.nan),
         np.zeros((len(searches), len(decisions.views))),

@@ -171,7 +171,7 @@ def beliefs(test: Positions, source: str) -> ResultTable:
 def matches(networks: Mapping[str, Network], boards: int, seed: int) -> ResultTable:
     """Duplicate matches against ``sl`` on test deals."""
     test_boards, sl = Boards(boards, seed), NetworkPolicy(packaged_network("sl"), name="sl")
-    note = f"{test_boards}, double-dummy; ± standard error, boards of one deal as one"
+    note = f"{test_boards}, double-dummy; ± standard error, clustered by deal"
     table = ResultTable("Against the supervised policy", ("policy", "IMPs a board over sl"), note=note)
     for name, network in networks.items():
         if name != "sl":

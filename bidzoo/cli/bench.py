@@ -168,24 +168,24 @@ def bridge(
         "runs/double-dummy.cache"
     ),
     search_boards: SearchBoards = 200,
-    only: Annotated[str | None, typer.Option(help="Only these tables: strangers or house.")] = None,
+    only: Annotated[str | None, typer.Option(help="Only these tables: experts or round-robin.")] = None,
     ledger: Ledger = None,
     workers: Workers = 2,
     seed: Seed = 0,
     json: Json = None,
 ) -> None:
-    """Every bridge agent against strangers (experts of four systems), then against every other, duplicate, in IMPs a
-    board; the papers' relations beside ours.
+    """Every bridge agent against the experts of five systems, then a round robin, duplicate, in IMPs a board; the
+    papers' relations beside ours.
 
     Without --agents all of them play; the ablations are files in the repository's experiments/weights.
     """
-    from bidzoo.benchmarks import bridge, strangers
+    from bidzoo.benchmarks import bridge, experts
 
     entries = [bridge.contestant(name) for name in agents.split(",")] if agents else []
     with suite_ledger(ledger, "bridge") as path:
         options = bridge.Options(boards, seed, fresh, search_boards, workers, cache=cache, ledger=path)
 
-        measured("bridge", seed, json, lambda report: strangers.with_house(entries, options, only, report))
+        measured("bridge", seed, json, lambda report: experts.with_round_robin(entries, options, only, report))
 
 
 @app.command("cross-play")
@@ -196,10 +196,10 @@ def cross_play(
     json: Json = None,
 ) -> None:
     """Every agent with an expert of every system as its partner, against two of that system, in IMPs a board."""
-    from bidzoo.benchmarks import strangers
+    from bidzoo.benchmarks import experts
 
-    entries = agents.split(",") if agents else strangers.BESIDE
-    measured("cross-play", seed, json, lambda report: strangers.cross_play(entries, boards, seed, report))
+    entries = agents.split(",") if agents else experts.BESIDE
+    measured("cross-play", seed, json, lambda report: experts.cross_play(entries, boards, seed, report))
 
 
 @app.command("bridge-analysis")

@@ -38,10 +38,10 @@ def guess(
     ] = None,
 ) -> None:
     """Deal N random hands and draw their tricks from the double-dummy network: to train on, not to measure by."""
-    from bidzoo.agents.bridge.evaluator import Evaluator, guessed_deals
+    from bidzoo.agents.bridge.evaluator import Evaluator, estimated_deals
 
     provenance = {"deals": "random_deals(seed, index)", "seed": seed, "count": count, "tables": "drawn, not solved"}
-    guessed_deals(Evaluator(weights), seed, count).save(out, provenance)
+    estimated_deals(Evaluator(weights), seed, count).save(out, provenance)
     _show(out)
 
 

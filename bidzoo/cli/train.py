@@ -147,11 +147,11 @@ def record(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the deals.")] = 0,
 ) -> None:
     """Record auctions of an agent on random boards, in the format that sl and belief read."""
-    from bidzoo.agents.bridge.expert import refuse_strangers
+    from bidzoo.agents.bridge.expert import refuse_held_out
     from bidzoo.benchmarks.bridge import contestant
     from bidzoo.benchmarks.bridge_training import record as bid
 
-    refuse_strangers(policy, *opponent or [])
+    refuse_held_out(policy, *opponent or [])
     bid(contestant(policy), count, seed, [contestant(name) for name in opponent or []]).save(out)
     against = f" against {', '.join(opponent)}" if opponent else ""
     typer.echo(f"{counted(count, 'auction')} of {policy}{against}, written to {out}")
@@ -298,11 +298,11 @@ def baseline19(
 ) -> None:
     """Learn to estimate partner's cards, to bid with the estimate, then both by self-play: three stages in turn."""
     from bidzoo.agents.bridge import baseline19, network
-    from bidzoo.agents.bridge.expert import refuse_strangers
+    from bidzoo.agents.bridge.expert import refuse_held_out
     from bidzoo.agents.bridge.trainer import Options
     from bidzoo.envs.bridge.game import Bridge
 
-    refuse_strangers(against)
+    refuse_held_out(against)
     widths = baseline19.Widths(enn_width, pnn_width)
     first, second = parse(Options, enn, architecture=widths.enn), parse(Options, pnn, architecture=widths)
     third = parse(baseline19.Options, options)
@@ -433,11 +433,11 @@ def _among_others(
     The network to start from, the game, the provenance, the measurement, digests of all players, and the opponents'
     policies.
     """
-    from bidzoo.agents.bridge.expert import refuse_strangers
+    from bidzoo.agents.bridge.expert import refuse_held_out
     from bidzoo.benchmarks.bridge import contestant
     from bidzoo.benchmarks.match import made_of
 
-    refuse_strangers(reference, *opponents or [])
+    refuse_held_out(reference, *opponents or [])
     policies, judge_names = [contestant(name) for name in opponents or []], against or ["sl"]
     initial, game, provenance = _self_play(start, deals, *judge_names)
     assert initial is not None
@@ -502,10 +502,10 @@ def _self_play(
 ) -> "tuple[Network | None, Bridge, dict[str, Any]]":
     """The network to start from, the game it is trained in, and their provenance."""
     from bidzoo.agents.bridge.a2c import ACTOR_CRITIC
-    from bidzoo.agents.bridge.expert import refuse_strangers
+    from bidzoo.agents.bridge.expert import refuse_held_out
     from bidzoo.envs.bridge.game import Bridge
 
-    refuse_strangers(start, *against)
+    refuse_held_out(start, *against)
     initial = None if start is None else _network(start)
     observation = (initial.architecture if initial else ACTOR_CRITIC).observation
     training_deals, deals_provenance = _training_deals(deals)

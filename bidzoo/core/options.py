@@ -22,12 +22,21 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # ---- names ---------------------------------------------------------------------------------
 
+RENAMED = {  # before the first release; the error for an old name says the new one
+    "expert-wild": "expert-light",
+    "lighter": "overbid",
+    "strangers": "experts",
+    "house": "round-robin",
+}
+
 
 def choose_from(name: Any, choices: Iterable[str]) -> str:
     """End of an error on a wrong ``name``: ``"did you mean 'bis'? choose from ..."``, the nearest if there is one."""
     from difflib import get_close_matches
 
     names = [str(choice) for choice in choices]
+    if (now := RENAMED.get(str(name))) in names:
+        return f"it is {now!r} now"
     near = get_close_matches(str(name).lower(), names, 1)
     return f"{f'did you mean {near[0]!r}? ' if near else ''}choose from {', '.join(names) or 'none'}"
 

@@ -110,12 +110,12 @@ class PlayServer(ThreadingHTTPServer):
         """A connection, in a thread of its own if there is room."""
         with self._lock:
             full = len(self._connections) >= MOST_CONNECTIONS
-            stranger = next((c for c, trusted in self._connections.items() if not trusted), None) if full else None
-            if stranger is not None:
-                del self._connections[stranger]
+            untrusted = next((c for c, trusted in self._connections.items() if not trusted), None) if full else None
+            if untrusted is not None:
+                del self._connections[untrusted]
                 with suppress(OSError):
-                    stranger.shutdown(socket.SHUT_RDWR)  # its thread wakes and ends
-            admitted = not full or stranger is not None
+                    untrusted.shutdown(socket.SHUT_RDWR)  # its thread wakes and ends
+            admitted = not full or untrusted is not None
             if admitted:
                 self._connections[request] = False
         if admitted:

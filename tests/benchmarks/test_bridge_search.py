@@ -78,14 +78,14 @@ def test_what_deals_know(found, monkeypatch):
             row = int(np.flatnonzero(found.views["board"] == view["board"][0])[0])
             return Deals(np.repeat(found.hands[row : row + 1], 9, axis=0), np.ones(9, np.int64), 9)
 
-    monkeypatch.setattr(bridge_search, "GUESSED", {"seer": {}})
+    monkeypatch.setattr(bridge_search, "SAMPLED", {"seer": {}})
     monkeypatch.setattr(bridge_search, "Bmcs", Seer)
     (row,) = bridge_search.guess_table(found, 0, silent).rows
     assert row.pop("deals of") == "seer" and row.pop("deals") == 9
     assert all(error.mean == 0 and error.n == 12 for error in row.values()) and len(row) == 4
     monkeypatch.setattr(bridge_search, "Bmcs", Bmcs)
     blind = {"deals": "uniform", "calls": "ignore", "r_max": 300}
-    monkeypatch.setattr(bridge_search, "GUESSED", {"blind": blind, "weighed": {"calls": "weigh", "r_max": 300}})
+    monkeypatch.setattr(bridge_search, "SAMPLED", {"blind": blind, "weighed": {"calls": "weigh", "r_max": 300}})
     blind, weighed = bridge_search.guess_table(found, 0, silent).rows
     assert weighed["partner's points"].mean < 0.8 * blind["partner's points"].mean
     assert weighed["opponents' lengths"].mean < blind["opponents' lengths"].mean

@@ -71,7 +71,7 @@ def test_one_kernel_plays_the_games_of_any_policies(options, monkeypatch):
 
 
 def test_every_pairing_of_partners():
-    """The optimum is 10 (Foerster et al. 2019); the rows in between are an agent with a stranger."""
+    """The optimum is 10 (Foerster et al. 2019); the rows in between are an agent with a partner it never met."""
     game = bidzoo.make_game("mini_hanabi_v0")
     exact, random = agents.make("exact"), agents.make("random")
     played = pairings(game, exact, random, np.arange(400), seed=1, policy_seed=2)

@@ -55,12 +55,12 @@ def test_a_seat_is_given_once_and_a_team_has_one_name(tm, connect):
     assert south.hear() == 'South ("guest") seated'
     second = connect(match.port()).say(HELLO)
     assert second.hear().endswith("another one: South is taken")
-    stranger = connect(match.port()).say(HELLO.replace("South", "North").replace("guest", "stranger"))
-    assert stranger.hear().endswith('another one: North belongs to team "guest"')
-    anybody = connect(match.port()).say(HELLO.replace("South", "ANYPL").replace("guest", "stranger"))
+    unknown = connect(match.port()).say(HELLO.replace("South", "North").replace("guest", "unknown"))
+    assert unknown.hear().endswith('another one: North belongs to team "guest"')
+    anybody = connect(match.port()).say(HELLO.replace("South", "ANYPL").replace("guest", "unknown"))
     assert anybody.hear().endswith("another one: West is played by the table manager")
     south.close()
-    for raw in (second, stranger, anybody):
+    for raw in (second, unknown, anybody):
         raw.close()
     guests = [tm.Guest(Client(Pass(), seat, "guest"), match.port()) for seat in (0, 2)]  # the first South is gone
     match.done()

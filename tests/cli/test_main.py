@@ -144,7 +144,7 @@ def test_no_deals_are_not_the_default(capsys, monkeypatch):
         ("bench bridge-analysis --agents pass --pictures", "x"),
         ("leaderboard enter bridge-2026 pass --json", "x.json"),
         ("deals generate 1 --out", "x.npz"),
-        ("deals guess 1 --out", "x.npz"),
+        ("deals estimate 1 --out", "x.npz"),
         ("deals import nowhere.pbn --out", "x.npz"),
         ("report --out", "x.html"),
         ("train record 1 --out", "x.npz"),
@@ -182,7 +182,7 @@ def test_a_package_that_is_missing_costs_no_work(capsys, monkeypatch, tmp_path, 
     "command",
     [
         "match nobody nobody --out x.jsonl",
-        "deals guess 1 --out x.npz",
+        "deals estimate 1 --out x.npz",
         "train record 1 --policy sayc --out x.npz",
         "train success-curves --out x.npz",
     ],
@@ -196,7 +196,7 @@ def test_a_file_of_work_is_not_overwritten(capsys, monkeypatch, tmp_path, comman
     assert path.read_text() == "an hour's"
 
 
-@pytest.mark.parametrize("command", ["deals guess 1", "train record 1 --policy nobody", "train success-curves"])
+@pytest.mark.parametrize("command", ["deals estimate 1", "train record 1 --policy nobody", "train success-curves"])
 def test_another_ending_than_readers_take_is_refused_before_the_work(capsys, monkeypatch, tmp_path, command):
     monkeypatch.chdir(tmp_path)
     said = refused(capsys, monkeypatch, *command.split(), "--out", "x.txt")

@@ -96,7 +96,7 @@ def test_ppo_meets_other_agents(tmp_path):
     row = about["measured"]
     assert row["imps"] == pytest.approx((row["imps_sayc"] + row["imps_pass"]) / 2)
     for wrong, said in (
-        (["--opponent", "expert-acol"], "a stranger"),
+        (["--opponent", "expert-acol"], "a held-out opponent"),
         (["--opponent", "sayc", "--set", "strange=0"], "strange 0"),
         (["--set", "strange=0.3"], "with 0 opponents"),
         (["--opponent", "sayc", "--set", "strange=0.6", "--set", "self_play=0.5"], "more than all boards"),
@@ -115,13 +115,13 @@ def test_ppo_meets_other_agents(tmp_path):
 
 
 def test_ppo_starts_from_an_agent(tmp_path):
-    """Of an expert, whose network is made of the packaged one; not from a stranger, and none is the anchor."""
+    """Of an expert, whose network is made of the packaged one; not from a held-out opponent, and none is the anchor."""
     words = ["--start", "expert-sayc", "--reference", "expert-sayc", "--boards", 0, "--set", "boards=4"]
     run("ppo", *words, "--set", "iterations=1", "--every", 1, "--out", tmp_path / "a")
     net, about = weights.load_weights(tmp_path / "a" / "network.safetensors")
     assert about["start"] == "expert-sayc" and net.architecture == agents.make("expert-sayc").network.architecture
     for option in ("--start", "--reference"):
-        with pytest.raises(ValueError, match="expert-acol: a stranger"):
+        with pytest.raises(ValueError, match="expert-acol: a held-out opponent"):
             run("ppo", option, "expert-acol", "--out", tmp_path / "b")
 
 

@@ -76,7 +76,7 @@ def guess(given=RIGHT, about=(), name="guess_v0", **sizes):
             return int(text)
 
         def result_text(self, state, reward):
-            return "guessed"
+            return "told"
 
     for attribute, value in dict(about).items():
         setattr(Guess, attribute, value)
@@ -362,7 +362,7 @@ class Pairs(SignallingGame):
     history_fields = lambda self, own, other: (Field("word", 3, "word"), Field("guess", self.size, "guess"))  # noqa: E731
     action_text = lambda self, action: str(action)  # noqa: E731
     action_number = lambda self, text: int(text)  # noqa: E731
-    result_text = lambda self, state, reward: "guessed"  # noqa: E731
+    result_text = lambda self, state, reward: "told"  # noqa: E731
 
 
 def test_a_record_that_makes_another_game():

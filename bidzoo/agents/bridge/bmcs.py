@@ -5,7 +5,7 @@ which the other players would hardly have called as they did are dropped, and ea
 policy on the deals that remain. The call with the highest sum of results is made.
 
 ``bmcs``           as in the paper
-``bmcs-sl``        the other side is believed to bid as ``sl`` does, which explains strangers better; looks further
+``bmcs-sl``        the model of the opponents is ``sl``, which gives calls of unknown opponents a higher likelihood
 ``bmcs-rpi``       that model over the policy ``rpi``
 ``bmcs-weighted``  deals weigh how likely the calls are with them over how likely they were drawn
 ``rl-mcs``         deals drawn uniformly (Table IV), as in the PI-Search of Lockhart et al. 2020 (``pi.py``)
@@ -458,7 +458,7 @@ class Bmcs:
         )
 
 
-class StrangersBmcs(Bmcs):
+class SlBmcs(Bmcs):
     """Search against players of another school, who are taken to bid as the supervised policy does.
 
     Calls that a policy gradient has nearly given up are looked at too; what the policy thinks of them counts a little.
@@ -469,7 +469,7 @@ class StrangersBmcs(Bmcs):
     options = Options(p_min=0.001, p_max=8000, prior=0.1)
 
 
-class RpiBmcs(StrangersBmcs):
+class RpiBmcs(SlBmcs):
     """The same over the policy of rollout policy iteration, whose logits are values: they count beside the results."""
 
     name = "bmcs-rpi"

@@ -10,9 +10,9 @@ kind: ``NT`` in a notrump cell, else ``TRUMP`` or ``SIDE``. Suits of a kind shar
 Suits are put in one order (training shuffles them) and each sum is taken in a fixed order, so renaming side suits,
 turning seats together with declarer, the batch and the number of threads change no bit of the result.
 
-It is fitted to solved deals by the cross-entropy of the exact trick counts. *Guessed deals* have tables drawn from its
-chances: hundreds of times as many as can be solved. What a policy learns from them on average is right as far as the
-chances are; a single table is often wrong by a trick.
+It is fitted to solved deals by the cross-entropy of the exact trick counts. *Estimated deals* have tables drawn from
+its chances: hundreds of times as many as can be solved. What a policy learns from them on average is right as far as
+the chances are; a single table is often wrong by a trick.
 """
 
 from __future__ import annotations
@@ -348,16 +348,16 @@ def measure(cells: Cells, network: SuitNetwork) -> dict[str, float]:
     return {**figures, "absolute_error": float(np.abs(probabilities @ np.arange(CLASSES) - tricks).mean())}
 
 
-# ---- guessed deals -----------------------------------------------------------------------
+# ---- estimated deals -----------------------------------------------------------------------
 
 _CHUNK = 5000  # deals at a time; bounds memory, changes no result
 
 
-def guessed_deals(evaluator: Evaluator, seed: int, count: int) -> DealSet:
+def estimated_deals(evaluator: Evaluator, seed: int, count: int) -> DealSet:
     """Deals ``0 ... count - 1`` of ``seed`` with tricks drawn for each; about 0.5 ms a deal and core."""
     parts = np.array_split(np.arange(count), count // _CHUNK + 1)
     tricks = [draw_tricks(evaluator, random_deals(seed, part), Streams.at(seed, part)) for part in parts]
-    return DealSet.of(random_deals(seed, np.arange(count)), np.concatenate(tricks), "guessed deals")
+    return DealSet.of(random_deals(seed, np.arange(count)), np.concatenate(tricks), "estimated deals")
 
 
 def draw_tricks(evaluator: Evaluator, hands: I64, rng: Streams) -> I8:

@@ -6,7 +6,8 @@ system, and against another, the entries of the systems are constants beside the
 adds them up, and what is left is a network of ``BIDDER1375`` alone, which plays, is searched with and goes on learning
 like any other.
 
-The experts are yardsticks. Two of them are *strangers* (``STRANGERS``): measured against, and never met in training.
+The experts are yardsticks. Two of them are held out (``HELD_OUT``): agents are measured against them
+and never met them in training.
 """
 
 from __future__ import annotations
@@ -27,16 +28,18 @@ from bidzoo.core.options import Checked, Count, Share, choose_from, is_whole
 from bidzoo.envs.bridge.bidder import BIDDER1375, SYSTEMS, SYSTEMS288, count_groups, field_groups, stages
 from bidzoo.envs.bridge.formats.auctions import SystemPositions
 
-# No agent is trained, selected or tuned on these: a gain against them is a gain against strangers.
-STRANGERS = ("expert-polish", "expert-acol")
-SELF_TAUGHT_STRANGER = "jps-rpi"  # neither on this file of the repository's experiments/weights
+# No agent is trained, selected or tuned on these: a gain against them is one against opponents never met.
+HELD_OUT = ("expert-polish", "expert-acol")
+HELD_OUT_SELF_TAUGHT = "jps-rpi"  # neither on this file of the repository's experiments/weights
 
 
-def refuse_strangers(*agents: str | None) -> None:
-    """ValueError if one of ``agents``, of which something is to be learned, is a stranger."""
+def refuse_held_out(*agents: str | None) -> None:
+    """ValueError if one of ``agents``, of which something is to be learned, is a held-out opponent."""
     for name in agents:
-        if name and Path(name.rpartition("=")[2].strip()).stem in (*STRANGERS, SELF_TAUGHT_STRANGER):
-            raise ValueError(f"{name}: a stranger, on which no agent is trained, selected or tuned; choose another")
+        if name and Path(name.rpartition("=")[2].strip()).stem in (*HELD_OUT, HELD_OUT_SELF_TAUGHT):
+            raise ValueError(
+                f"{name}: a held-out opponent: no agent is trained, selected or tuned on it; choose another"
+            )
 
 
 # ---- the network -------------------------------------------------------------------------
@@ -113,7 +116,7 @@ class Expert(NetworkPolicy):
         self,
         system: str = "sayc",
         theirs: str = "sayc",
-        lighter: int = 0,
+        overbid: int = 0,
         weights: str | Path | ExpertNetwork | None = None,
         temperature: float = 0.0,
         name: str | None = None,
@@ -121,17 +124,17 @@ class Expert(NetworkPolicy):
         """Args:
         system: of this pair, one of ``bidder.SYSTEMS``.
         theirs: system of the opponents, as far as this pair is told.
-        lighter: points that it believes to hold beside its own until its side has bid: it opens and overcalls with so
+        overbid: points that it believes to hold beside its own until its side has bid: it opens and overcalls with so
             many less, and its partner knows nothing of it.
         weights: file of all systems' weights, the network, or None for the packaged ones.
         temperature: of the softmax calls are drawn from; 0 takes the likeliest call.
         name: what result tables call it; default ``expert-SYSTEM``.
         """
         self._systems = system_number(system), system_number(theirs)
-        if not is_whole(lighter, 0, 10):
-            raise ValueError(f"lighter {lighter!r}: expected 0 ... 10 points")
+        if not is_whole(overbid, 0, 10):
+            raise ValueError(f"overbid {overbid!r}: expected 0 ... 10 points")
         super().__init__(None, temperature, name or f"expert-{system}")
-        self.lighter = lighter
+        self.overbid = overbid
         if weights is not None:
             self._weights = network.weights_of(weights, "expert", ExpertNetwork).of_systems(*self._systems)
 
@@ -142,20 +145,20 @@ class Expert(NetworkPolicy):
 
     def __repr__(self) -> str:
         ours, theirs = (SYSTEMS[number] for number in self._systems)
-        light = f", {self.lighter} points lighter" if self.lighter else ""
-        return f"<{self.name}: {ours} against {theirs}{light}, temperature {self.temperature}>"
+        over = f", overbids by {self.overbid} points" if self.overbid else ""
+        return f"<{self.name}: {ours} against {theirs}{over}, temperature {self.temperature}>"
 
     def logits(self, views: States) -> F32:
         """Logits ``[B, 38]`` of all calls, legal or not."""
         net = self.network
         x = net.architecture.encoder(views)
-        if self.lighter:
-            lighten(x, self.lighter)
+        if self.overbid:
+            lighten(x, self.overbid)
         return net(x)
 
 
 expert_sayc, expert_21gf, expert_polish, expert_acol = (partial(Expert, system) for system in SYSTEMS)
-expert_wild = partial(Expert, "sayc", lighter=4, name="expert-wild")
+expert_light = partial(Expert, "sayc", overbid=4, name="expert-light")
 
 _WEIGHED = tuple(field_groups(name)[0] for name in ("points", "length points", "support points", "rule"))
 

@@ -15,7 +15,7 @@ from bidzoo.envs.signalling.compiled import compile_game
 
 
 def best(size):
-    """The mean reward if ``size`` numbers are split into three runs, each guessed by its median, as well as can be."""
+    """The mean reward if ``size`` numbers are split into three runs, each told by its median, as well as can be."""
     losses = [
         sum(abs(x - run[len(run) // 2]) for run in (range(a), range(a, b), range(b, size)) for x in run)
         for a in range(1, size - 1)

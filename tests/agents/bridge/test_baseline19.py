@@ -222,9 +222,9 @@ def test_the_pnn_learns_calls_and_leaves_the_enn(tmp_path, auctions, networks):
     same(whole.enn, networks.enn)
     fitted("b", stop=20)
     same(whole, fitted("b"))
-    stranger = Network(SMALL.enn, {name: array + 1 for name, array in networks.enn.tensors.items()})
+    other = Network(SMALL.enn, {name: array + 1 for name, array in networks.enn.tensors.items()})
     with pytest.raises(ValueError, match=r"input enn was .* and is now"):
-        train(Imitation(*parts(auctions), options, stranger), Run(tmp_path / "b"))
+        train(Imitation(*parts(auctions), options, other), Run(tmp_path / "b"))
     wide = Architecture("openspiel480", 52, "jps", 16)
     with pytest.raises(ValueError, match=r"the ENN is .*width=16.*, expected .*width=12"):
         Imitation(*parts(auctions), options, network.network_of(wide, network.module(wide)))
@@ -354,5 +354,5 @@ def test_three_stages_in_one_command(tmp_path, auctions):
     files = {path: path.read_bytes() for path in sorted(out.rglob("*.safetensors"))}
     assert command(str(data), *small, *fits, *play).exit_code == 0
     assert files == {path: path.read_bytes() for path in sorted(out.rglob("*.safetensors"))}
-    with pytest.raises(ValueError, match="expert-acol: a stranger"):
+    with pytest.raises(ValueError, match="expert-acol: a held-out opponent"):
         command(str(data), *small, "--against", "expert-acol")

@@ -1,9 +1,9 @@
-"""Guessed deals: whole, reproducible, and distributed as the evaluator says."""
+"""Estimated deals: whole, reproducible, and distributed as the evaluator says."""
 
 import numpy as np
 from typer.testing import CliRunner
 
-from bidzoo.agents.bridge.evaluator import Evaluator, draw_tricks, guessed_deals
+from bidzoo.agents.bridge.evaluator import Evaluator, draw_tricks, estimated_deals
 from bidzoo.cli.main import app
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.deals import DealSet, packaged, random_deals
@@ -31,7 +31,7 @@ def test_tricks_are_drawn_with_their_chances_and_go_together():
 
 
 def test_a_deal_does_not_depend_on_the_number():
-    few, more = (guessed_deals(Known(), 5, count) for count in (3, 40))
+    few, more = (estimated_deals(Known(), 5, count) for count in (3, 40))
     np.testing.assert_array_equal(few.hands, more.hands[:3])
     np.testing.assert_array_equal(few.tricks, more.tricks[:3])
     np.testing.assert_array_equal(more.hands, random_deals(5, np.arange(40)))
@@ -46,7 +46,7 @@ def test_on_average_the_packaged_network_draws_what_the_solver_finds():
 
 
 def test_command_writes_a_file_that_says_what_it_is(tmp_path):
-    out = tmp_path / "guessed.npz"
+    out = tmp_path / "estimated.npz"
     result = CliRunner().invoke(app, ["deals", "guess", "20", "--seed", "9", "--out", str(out)])
     assert result.exit_code == 0, result.output
     assert "drawn, not solved" in result.output

@@ -1,4 +1,4 @@
-"""Experts of four systems: their data, their network, their play; and strangers, who are met in no training."""
+"""Experts of four systems: their data, their network, their play; two are held out of all training."""
 
 import inspect
 import json
@@ -13,18 +13,19 @@ from typer.testing import CliRunner
 from bidzoo import agents
 from bidzoo.agents.bridge import expert, network
 from bidzoo.agents.bridge.expert import (
-    SELF_TAUGHT_STRANGER,
-    STRANGERS,
+    HELD_OUT,
+    HELD_OUT_SELF_TAUGHT,
     Expert,
     ExpertNetwork,
     Experts,
     lighten,
-    refuse_strangers,
+    refuse_held_out,
 )
 from bidzoo.agents.bridge.sayc import Sayc
 from bidzoo.agents.bridge.trainer import Run, train
-from bidzoo.benchmarks import bridge, strangers
-from bidzoo.benchmarks.bridge_training import experts, record
+from bidzoo.benchmarks import bridge, experts
+from bidzoo.benchmarks.bridge_training import experts as accuracy
+from bidzoo.benchmarks.bridge_training import record
 from bidzoo.benchmarks.match import duplicate
 from bidzoo.cli import train as commands
 from bidzoo.cli.main import app
@@ -222,10 +223,10 @@ def test_right_calls_are_counted(data, player):
         one = Expert(SYSTEMS[ours[k]], SYSTEMS[theirs[k]], weights=player)
         assert (one.act(views[k : k + 1], legal[k : k + 1], None)[0] == made[k]) == right[k]
     test = SystemPositions(data, data.split("test"))
-    (table,), _ = experts(player, data)
+    (table,), _ = accuracy(player, data)
     assert [row["system"] for row in table.rows] == [*SYSTEMS, "all"]
     assert table.rows[-1]["all"].mean == pytest.approx(expert.right_calls(test, player, np.arange(len(test))).mean())
-    both, _ = experts(player, data, data)
+    both, _ = accuracy(player, data, data)
     assert repr(both[0].rows) == repr(table.rows)  # some errors are nan
     assert [row["policy"] for row in both[1].rows] == ["expert-sayc", "sl", "sl-wide", "sl-small"]
     assert all(row["processor µs a call"] > 1 for row in both[1].rows)
@@ -234,7 +235,7 @@ def test_right_calls_are_counted(data, player):
 # ---- in play -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*strangers.EXPERTS, strangers.WILD])
+@pytest.mark.parametrize("name", [*experts.EXPERTS, experts.OVERBIDDING])
 def test_packaged_experts_bid(name):
     """Legal calls to the end, the same for any batch; deterministic."""
     game, one = Bridge(False), agents.make(name)
@@ -254,7 +255,7 @@ def test_packaged_experts_bid(name):
 def test_systems_differ():
     """Of four who play the same, Polish club opens 1C most, Acol 1NT with less and game-forcing 2/1 with no less."""
     boards, openings = bridge.Boards(600, 1), {}
-    for name in strangers.EXPERTS:
+    for name in experts.EXPERTS:
         states = boards.play(agents.make(name), agents.make(name))
         first = [next((int(call) for call in calls if call > 2), 0) for calls in states["calls"]]
         openings[name] = np.bincount(first, minlength=38)
@@ -276,7 +277,7 @@ def test_self_play_goes_on_from_an_expert(tmp_path, player):
     assert learned.architecture == start.architecture and learned.digest != again.digest
 
 
-def test_lighter_means_more_points_until_the_side_has_bid(data):
+def test_overbid_means_more_points_until_the_side_has_bid(data):
     positions = SystemPositions(data, np.arange(40))
     views, _, _ = positions.at(np.arange(len(positions)))
     x = ENCODERS["bidder1375"](views)
@@ -295,7 +296,7 @@ def test_wild_ones_open_more():
     boards = bridge.Boards(300, 1)
     opened = [
         (boards.play(agents.make(name), agents.make(name))["calls"][:, 0] > 0).mean()
-        for name in ("expert-sayc", strangers.WILD)
+        for name in ("expert-sayc", experts.OVERBIDDING)
     ]
     assert opened[1] > opened[0] + 0.15
 
@@ -304,7 +305,7 @@ def test_wild_ones_open_more():
     ("options", "words"),
     [
         ({"theirs": "polski"}, "unknown system 'polski'; did you mean 'polish'"),
-        ({"lighter": -1}, "lighter -1: expected 0 ... 10"),
+        ({"overbid": -1}, "overbid -1: expected 0 ... 10"),
         ({"temperature": -1}, "temperature -1"),
     ],
 )
@@ -313,26 +314,26 @@ def test_bad_options_are_named(options, words):
         agents.make("expert-sayc", **options)
 
 
-# ---- strangers ---------------------------------------------------------------------------
+# ---- held-out opponents ------------------------------------------------------------------
 
 
-def test_strangers_are_agents_and_measured_against():
-    assert set(STRANGERS) < set(agents.AGENTS) and set(STRANGERS) < set(strangers.EXPERTS)
+def test_held_out_opponents_are_agents_and_measured_against():
+    assert set(HELD_OUT) < set(agents.AGENTS) and set(HELD_OUT) < set(experts.EXPERTS)
 
 
-def test_nothing_that_learns_knows_a_stranger():
+def test_nothing_that_learns_knows_a_held_out_opponent():
     """Provenance of all packaged weights, defaults of all training commands, and sources of all trainers."""
     experiments = Path(__file__).parents[3] / "experiments" / "weights"
     for file in sorted([*network.PACKAGED.glob("*.safetensors"), *experiments.glob("*.safetensors")]):
         with safe_open(file, "numpy") as opened:
             about = json.loads(opened.metadata()["bidzoo"])
-        assert not any(name in json.dumps(about) for name in (*STRANGERS, SELF_TAUGHT_STRANGER)), file.name
+        assert not any(name in json.dumps(about) for name in (*HELD_OUT, HELD_OUT_SELF_TAUGHT)), file.name
     for command in commands.app.registered_commands:
         defaults = [parameter.default for parameter in inspect.signature(command.callback).parameters.values()]
-        assert not set(STRANGERS) & {default for default in defaults if isinstance(default, str)}, command.callback
+        assert not set(HELD_OUT) & {default for default in defaults if isinstance(default, str)}, command.callback
     folder = network.PACKAGED.parents[1]
     sources = [*folder.glob("agents/bridge/**/*.py"), *folder.glob("cli/train.py"), *folder.glob("wrappers/*.py")]
-    knowing = [file.name for file in sources if any(name in file.read_text("utf-8") for name in STRANGERS)]
+    knowing = [file.name for file in sources if any(name in file.read_text("utf-8") for name in HELD_OUT)]
     assert knowing == ["expert.py"]  # the one place
 
 
@@ -346,52 +347,54 @@ def test_nothing_that_learns_knows_a_stranger():
         "rpi --out {} --opponent experiments/weights/jps-rpi.safetensors",
     ],
 )
-def test_training_refuses_strangers(tmp_path, line):
+def test_training_refuses_held_out_opponents(tmp_path, line):
     result = CliRunner().invoke(app, ["train", *line.format(tmp_path).split()])
-    assert result.exit_code and "a stranger" in f"{result.output}{result.exception}"
-    refuse_strangers("expert-sayc", "expert-21gf", "expert-wild", None)
+    assert result.exit_code and "a held-out opponent" in f"{result.output}{result.exception}"
+    refuse_held_out("expert-sayc", "expert-21gf", "expert-light", None)
 
 
 # ---- tables ------------------------------------------------------------------------------
 
 
-def test_table_of_strangers_is_of_duplicate_matches():
+def test_table_against_the_experts_is_of_duplicate_matches():
     options = bridge.Options(40, 2)
-    (table,), (figure,) = strangers.main(["sayc", "pass"], options)
+    (table,), (figure,) = experts.main(["sayc", "pass"], options)
     assert [row["agent"] for row in table.rows] == ["sayc", "pass"] and figure.kind == "bars"
     row = table.rows[0]
     boards = bridge.Boards(40, 2)
-    for name in (*strangers.EXPERTS, strangers.WILD):
+    for name in (*experts.EXPERTS, experts.OVERBIDDING):
         found = duplicate(boards.game, agents.make("sayc"), agents.make(name), np.arange(40), 2, 2)
         assert row[name].mean == pytest.approx(found.imps.mean()), name
-    assert row[strangers.MEAN].mean == pytest.approx(np.mean([row[name].mean for name in strangers.EXPERTS]))
-    assert row[strangers.MEAN].n == 40
+    assert row[experts.MEAN].mean == pytest.approx(np.mean([row[name].mean for name in experts.EXPERTS]))
+    assert row[experts.MEAN].n == 40
 
 
 def test_gain_by_search_is_over_the_policy_on_the_same_boards():
     search = agents.make("bmcs", r_max=20, p_max=100)
-    (table,), _ = strangers.main(["sayc", "ppo", search], bridge.Options(40, 2, search_boards=6, workers=1))
-    gains = {row["agent"]: row[strangers.GAIN] for row in table.rows if strangers.GAIN in row}
-    (short,), _ = strangers.main(["ppo"], bridge.Options(6, 2))
+    (table,), _ = experts.main(["sayc", "ppo", search], bridge.Options(40, 2, search_boards=6, workers=1))
+    gains = {row["agent"]: row[experts.GAIN] for row in table.rows if experts.GAIN in row}
+    (short,), _ = experts.main(["ppo"], bridge.Options(6, 2))
     row = next(row for row in table.rows if row["agent"] == search.name)
     assert list(gains) == [search.name] and gains[search.name].n == 6
-    assert gains[search.name].mean == pytest.approx(row[strangers.MEAN].mean - short.rows[0][strangers.MEAN].mean)
-    assert strangers.GAIN not in short.columns
+    assert gains[search.name].mean == pytest.approx(row[experts.MEAN].mean - short.rows[0][experts.MEAN].mean)
+    assert experts.GAIN not in short.columns
 
 
-def test_strangers_come_first_and_either_part_alone():
+def test_experts_come_first_and_either_part_alone():
     options, titles = bridge.Options(20, 2), {}
-    for only in (None, "strangers", "house"):
-        tables, _ = strangers.with_house(["sayc", "pass"], options, only)
+    for only in (None, "experts", "round-robin"):
+        tables, _ = experts.with_round_robin(["sayc", "pass"], options, only)
         titles[only] = [table.title for table in tables]
-    assert titles[None] == titles["strangers"] + titles["house"]
-    assert titles["strangers"] == ["Against strangers"]
-    with pytest.raises(ValueError, match="only 'home': did you mean 'house'"):
-        strangers.with_house([], options, "home")
+    assert titles[None] == titles["experts"] + titles["round-robin"]
+    assert titles["experts"] == ["Against the experts"]
+    with pytest.raises(ValueError, match="only 'robin': did you mean 'round-robin'"):
+        experts.with_round_robin([], options, "robin")
+    with pytest.raises(ValueError, match="only 'house': it is 'round-robin' now"):
+        experts.with_round_robin([], options, "house")
 
 
 def test_cross_play_seats_one_agent_with_one_expert():
-    (table,), (figure,) = strangers.cross_play(["sayc", "expert-acol"], 30, 2)
+    (table,), (figure,) = experts.cross_play(["sayc", "expert-acol"], 30, 2)
     boards, acol = bridge.Boards(30, 2), agents.make("expert-acol")
     found = duplicate(boards.game, (agents.make("sayc"), acol), (acol, acol), np.arange(30), 2, 2)
     assert table.rows[0]["expert-acol"].mean == pytest.approx(found.imps.mean())

@@ -151,11 +151,11 @@ def test_a_run_goes_on_with_its_own_inputs_only(tmp_path, auctions, beginner):
 
     fit(stop=2)
     other = Positions(record(Sayc(), 300, seed=5), auctions.split("train"))
-    stranger = network.network_of(POLICY, network.module(POLICY, 2))
+    other = network.network_of(POLICY, network.module(POLICY, 2))
     for change, name in (
         ({"learn": other}, "positions"),
         ({"check": learn}, "validation positions"),
-        ({"start": stranger}, "start"),
+        ({"start": other}, "start"),
         ({"start": None}, "start"),
         ({"inputs": {"opponent": "b"}}, "opponent"),
     ):

@@ -1,8 +1,8 @@
-"""Bridge agents against pairs that they never met, and beside partners of other systems.
+"""Bridge agents against the experts, and beside partners of other systems.
 
-*Strangers* are experts of four bidding systems (``agents.bridge.expert``). No agent learns from those of ``STRANGERS``,
-or is selected or tuned on them. *Cross-play*: an agent sits opposite an expert, who believes to play with his own kind,
-against two such experts; what the pair loses is what the two do not understand of each other.
+The experts imitate four bidding systems (``agents.bridge.expert``). No agent learns from those of ``HELD_OUT``, or is
+selected or tuned on them. *Cross-play*: an agent partners an expert, which assumes that all four players use its own
+system, against two such experts; what the pair loses is what the two do not understand of each other.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bidzoo import agents
-from bidzoo.agents.bridge.expert import STRANGERS
+from bidzoo.agents.bridge.expert import HELD_OUT
 from bidzoo.agents.policy import Policy
 from bidzoo.benchmarks import bridge
 from bidzoo.benchmarks.bridge import MATCH_NOTE, Boards, Contracts, Options, deals_text, line_up, run_of
@@ -21,10 +21,10 @@ from bidzoo.benchmarks.results import Figure, Measured, Report, ResultTable, sil
 from bidzoo.core.kernels import I64
 from bidzoo.core.options import choose_from
 
-EXPERTS = ("expert-sayc", "expert-21gf", *STRANGERS)
-WILD = "expert-wild"
+EXPERTS = ("expert-sayc", "expert-21gf", *HELD_OUT)
+OVERBIDDING = "expert-light"
 MEAN = "mean IMPs a board"  # column: over the four systems
-GAIN = "gain by search"  # column: mean over that of the policy that is searched with, on the same boards
+GAIN = "gain over the base policy"  # column: mean over that of the policy that is searched with, on the same boards
 DEFAULT = ("sayc", "sl", "sl-wide", "a2c-bridge", "jps-bridge", "baseline19", "rl", "ppo", "rpi", "bmcs")
 BESIDE = ("sayc", "sl", "rl", "ppo", *EXPERTS)  # agents of the matrix of partners
 
@@ -40,7 +40,7 @@ def main(entries: Sequence[str | Policy], options: Options, report: Report = sil
         report: told about the progress.
     """
     policies, missing = line_up(entries, least=1)
-    experts = [agents.resolve(name, "bridge_bidding_v0") for name in (*EXPERTS, WILD)]
+    experts = [agents.resolve(name, "bridge_bidding_v0") for name in (*EXPERTS, OVERBIDDING)]
     with nullcontext() if options.ledger is None else MatchLedger(options.ledger, [*policies, *experts]) as ledger:
         imps_won, boards = _matches(policies, experts, options, ledger, report)
     mean_imps = {ours.name: np.mean([imps_won[ours.name, name] for name in EXPERTS], axis=0) for ours in policies}
@@ -48,20 +48,20 @@ def main(entries: Sequence[str | Policy], options: Options, report: Report = sil
     for ours in policies:
         searches, mean = slow([ours]), mean_imps[ours.name]
         estimate = boards[searches].estimate
-        row = {"agent": ours.name, **{name: estimate(imps_won[ours.name, name]) for name in (*EXPERTS, WILD)}}
+        row = {"agent": ours.name, **{name: estimate(imps_won[ours.name, name]) for name in (*EXPERTS, OVERBIDDING)}}
         row[MEAN] = estimate(mean)
         policy = getattr(getattr(ours, "policy", None), "name", "") if searches else ""
         if policy in mean_imps:  # those who search play the first of the boards
             row[GAIN] = estimate(mean - mean_imps[policy][: len(mean)])
         rows.append(row)
     rows.sort(key=lambda row: -row[MEAN].mean)
-    columns = ["agent", *EXPERTS, MEAN, WILD]
+    columns = ["agent", *EXPERTS, MEAN, OVERBIDDING]
     note = f"{deals_text(boards, policies)}. {MATCH_NOTE}. The mean is over the four systems"
     if any(GAIN in row for row in rows):
         columns.append(GAIN)
-        note += "; gain by search: its mean less that of the policy it searches with, on the same boards"
+        note += "; gain over the base policy: its mean less that of the policy it searches with, on the same boards"
     note += f". Left out: {'; '.join(missing)}" if missing else ""
-    table = ResultTable("Against strangers", columns, rows, note)
+    table = ResultTable("Against the experts", columns, rows, note)
     series = {name: [row[name].mean for row in table.rows] for name in EXPERTS}
     names = [row["agent"] for row in table.rows]
     return [table], [Figure(table.title, "bars", names, series, "agent", "IMPs a board", table.note)]
@@ -86,14 +86,14 @@ def _matches(
     return imps_won, boards
 
 
-def with_house(
+def with_round_robin(
     entries: Sequence[str | Policy], options: Options, only: str | None = None, report: Report = silent
 ) -> Measured:
-    """The table of strangers, then those of ``bridge.main``; ``only`` ``"strangers"`` or ``"house"``.
+    """The table against the experts, then those of ``bridge.main``; ``only`` ``"experts"`` or ``"round-robin"``.
 
-    Without ``entries`` those of ``DEFAULT`` meet the strangers, and those of ``bridge.DEFAULT`` each other.
+    Without ``entries`` those of ``DEFAULT`` meet the experts, and those of ``bridge.DEFAULT`` each other.
     """
-    suites = {"strangers": (main, DEFAULT), "house": (bridge.main, bridge.DEFAULT)}
+    suites = {"experts": (main, DEFAULT), "round-robin": (bridge.main, bridge.DEFAULT)}
     if only is not None and only not in suites:
         raise ValueError(f"only {only!r}: {choose_from(only, suites)}")
     results = [
@@ -117,8 +117,8 @@ def cross_play(
     partners = [agents.resolve(name, "bridge_bidding_v0") for name in EXPERTS]
     board_set = Boards(boards, seed)
     note = (
-        f"{board_set}. Row sits opposite column, who believes to play with his own kind, against two of column."
-        " Duplicate, ± standard error, boards of one deal as one"
+        f"{board_set}. The row's agent partners the column's, which assumes that all four players use its own system,"
+        " against two of the column's. Duplicate, ± standard error, clustered by deal"
     )
     table = ResultTable("Cross-play", ["agent", *EXPERTS, MEAN], note=note)
     heat: dict[str, list[float]] = {}
