@@ -16,12 +16,20 @@ import numpy as np
 from bidzoo import agents
 from bidzoo.agents.explanation import Explanation, explained
 from bidzoo.agents.policy import Agent, Policy
-from bidzoo.core.cards import HAND_SIZE, NUM_CALLS, SEAT_NAMES, call_number, call_text, hand_text, seat_number
+from bidzoo.core.cards import (
+    HAND_SIZE,
+    NUM_CALLS,
+    SEAT_NAMES,
+    call_number,
+    call_text,
+    hand_text,
+    seat_number,
+    vulnerability_number,
+)
 from bidzoo.core.kernels import I8, State, States, allocate
 from bidzoo.core.options import is_whole
 from bidzoo.core.streams import Streams, checked_seed
 from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row, over_row, turn_row
-from bidzoo.envs.bridge.game import read_vulnerability
 from bidzoo.envs.bridge.state import STATE, VIEW, views
 from bidzoo.envs.game import read_hand
 
@@ -161,7 +169,7 @@ def _views_of(situations: Sequence[tuple[Hand, int | str, str, Calls]], numbered
     for row, (hand, dealer, vulnerability, calls) in enumerate(situations):
         try:
             states["tricks"][row] = -1
-            open_auction_row(states[row], seat_number(dealer), read_vulnerability(vulnerability))
+            open_auction_row(states[row], seat_number(dealer), vulnerability_number(vulnerability))
             _make_calls(states[row], _call_words(calls), legal[row])
             bits = _full_hand(hand)
         except (ValueError, TypeError) as problem:

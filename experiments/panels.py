@@ -2,7 +2,7 @@
 
     python experiments/panels.py simple_bidding_v0 --size 16 --directory checkpoints --plan plan.json
 
-Notation of ``bidzoo.agents.tabular.rising_auction``; the bids 1, 2, 4, 8, 16 are numbered 1 ... 5. Two facts shorten
+Notation of ``bidzoo.agents.tabular.optimal_auction``; the bids 1, 2, 4, 8, 16 are numbered 1 ... 5. Two facts shorten
 the recursion.
 
 1. After bid 5 all pass, so ``W_5`` is additive in both sets, and so is ``W_4`` in the mover's: each type takes the
@@ -30,7 +30,7 @@ from pathlib import Path
 import numpy as np
 
 from bidzoo.agents.tabular.exact import Optimum, certified, main, silent
-from bidzoo.agents.tabular.rising_auction import (
+from bidzoo.agents.tabular.optimal_auction import (
     Log,
     RisingAuction,
     U,
@@ -47,7 +47,7 @@ from bidzoo.core.kernels import I16, I64, row
 
 COMMAND = "python experiments/panels.py"
 
-# ---- kernels on lines of totals; ``K`` lanes, as in ``rising_auction`` -------------------------------
+# ---- kernels on lines of totals; ``K`` lanes, as in ``optimal_auction`` -------------------------------
 
 LANES = 64
 BITS = 6  # LANES == 2**BITS

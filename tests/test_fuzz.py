@@ -567,7 +567,7 @@ def as_rows(found: Any, content: bytes, sound: Any) -> bool:
 
 def _plan() -> bytes:
     from bidzoo.agents.tabular import exact
-    from bidzoo.agents.tabular.rising_auction import RisingAuction
+    from bidzoo.agents.tabular.optimal_auction import RisingAuction
     from bidzoo.registry import make_game
 
     optimum = exact.solve_rising_auction(RisingAuction.of(make_game("simple_bidding_v0", size=4)))
@@ -576,7 +576,7 @@ def _plan() -> bytes:
 
 def _read_plan(path: Path) -> Any:
     from bidzoo.agents.tabular import exact
-    from bidzoo.agents.tabular.rising_auction import RisingAuction
+    from bidzoo.agents.tabular.optimal_auction import RisingAuction
     from bidzoo.registry import make_game
 
     return exact.read_plan(path, RisingAuction.of(make_game("simple_bidding_v0", size=4))).total

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bidzoo import __version__, agents
 from bidzoo.agents.policy import Agent, Policy
-from bidzoo.agents.spades.match import play_boards, share_won
+from bidzoo.agents.spades.games import play_boards, share_won
 from bidzoo.benchmarks.results import Estimate, ResultTable
 from bidzoo.core import jobs
 from bidzoo.core.kernels import F32, F64, I16, I64, States, without_padding

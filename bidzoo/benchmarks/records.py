@@ -24,6 +24,7 @@ from bidzoo.core.cards import (
     NUM_CALLS,
     NUM_CARDS,
     SEATS,
+    VULNERABILITIES,
     call_number,
     card_number,
     deal_hands,
@@ -37,7 +38,7 @@ from bidzoo.core.storage import replace_file
 from bidzoo.core.streams import checked_seed
 from bidzoo.envs.bridge.board import Board, Call, contract_numbers, contract_text
 from bidzoo.envs.bridge.formats import lin, pbn
-from bidzoo.envs.bridge.game import OPTIONS, VULNERABILITIES, Bridge
+from bidzoo.envs.bridge.game import OPTIONS, Bridge
 from bidzoo.envs.bridge.score import MAX_IMPS, MAX_POINTS
 from bidzoo.envs.bridge.state import MAX_CALLS, OVER, UNKNOWN_POINTS
 from bidzoo.envs.game import Buffers, Game, read_options

@@ -12,7 +12,7 @@ from bidzoo.benchmarks import records
 from bidzoo.benchmarks.match import SEATINGS, Episodes, summary
 from bidzoo.benchmarks.records import Record, place
 from bidzoo.benchmarks.results import ResultTable
-from bidzoo.core.cards import SEAT_NAMES, SEATS
+from bidzoo.core.cards import SEAT_NAMES, SEATS, VULNERABLE_TEXT
 from bidzoo.core.kernels import States
 from bidzoo.envs.bridge import render as words
 from bidzoo.envs.bridge.board import Board, contract_numbers, decode
@@ -167,7 +167,7 @@ def boards_in_words(boards: Iterable[Board], solve: bool = False) -> Iterator[st
 def _headline(board: Board, number: int) -> str:
     parts = [f"Board {board.number or number}"]
     parts += [f"dealer {SEATS[board.dealer]}"] if board.dealer is not None else []
-    parts += [f"vulnerable: {words.VULNERABLE[board.vulnerable]}"] if board.vulnerable is not None else []
+    parts += [f"vulnerable: {VULNERABLE_TEXT[board.vulnerable]}"] if board.vulnerable is not None else []
     parts += [f"{seat} {name}" for seat, name in zip(SEATS, board.names) if name]
     return " · ".join(parts)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from bidzoo.agents.spades.bis import SEQUENCES, chance_row, load_curves, sequence_bids
 from bidzoo.agents.spades.curves_training import CurveOptions, collect_nils
-from bidzoo.agents.spades.match import Games, paper_game, play_games, share_won
+from bidzoo.agents.spades.games import Games, paper_game, play_games, share_won
 from bidzoo.agents.spades.policy import WORLDS, Bidder, BidderName, Player, SpadesPolicy
 from bidzoo.agents.spades.situation import ROUND_TYPES, sum_type_row
 from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, ResultTable, silent

@@ -17,6 +17,7 @@ import numpy as np
 from bidzoo.core.cards import (
     HAND_SIZE,
     NUM_CARDS,
+    PBN_VULNERABLE,
     SEATS,
     call_number,
     call_text,
@@ -31,8 +32,7 @@ from bidzoo.core.options import Count, Length, Range, Weight
 from bidzoo.core.schema import json_value, parse, shortened
 from bidzoo.core.storage import Closing, Lines, append_file, replace_file, sweep
 from bidzoo.envs.bridge import auction
-from bidzoo.envs.bridge.board import VULNERABLE, Call
-from bidzoo.envs.bridge.board import Board as FileBoard
+from bidzoo.envs.bridge.board import Board, Call
 from bidzoo.envs.bridge.deals import UNKNOWN, dealt, read_boards
 from bidzoo.envs.bridge.formats import pbn
 from bidzoo.envs.bridge.game import Bridge
@@ -42,7 +42,7 @@ from bidzoo.envs.game import Buffers
 ROOMS = ("open", "closed")
 
 
-class Board(NamedTuple):
+class DealtBoard(NamedTuple):
     """A board before the first call."""
 
     board: int  # with a seed it addresses the policies' random numbers; marked board + 1 at the table
@@ -62,24 +62,24 @@ class Board(NamedTuple):
         return game.start(self.board, 0, {**cards, "dealer": self.dealer, "vulnerability": self.vulnerable})
 
 
-def seeded(game: Bridge, boards: Iterable[int], seed: int = 0) -> list[Board]:
+def seeded(game: Bridge, boards: Iterable[int], seed: int = 0) -> list[DealtBoard]:
     """``boards`` of ``seed`` as ``game`` deals them: the same cards as in any other match on those numbers."""
     numbers = np.array(list(boards), np.int64)
     states = game.new(len(numbers))
     game.begin(states, numbers, seed, game.buffers(len(numbers)))
     return [
-        Board(int(t["board"]), int(t["dealer"]), int(t["vulnerable"]), t["hands"].copy(), t["tricks"].copy())
+        DealtBoard(int(t["board"]), int(t["dealer"]), int(t["vulnerable"]), t["hands"].copy(), t["tricks"].copy())
         for t in states
     ]
 
 
-def from_file(path: str | Path, solve: bool) -> list[Board]:
+def from_file(path: str | Path, solve: bool) -> list[DealtBoard]:
     """The boards of a PBN or LIN file; ``solve``: double-dummy tricks that it does not tag are solved.
 
     Raises:
         ValueError: no board with four hands, or one number twice.
     """
-    boards: dict[int, Board] = {}
+    boards: dict[int, DealtBoard] = {}
     for position, board, cards in dealt(read_boards(path), str(path)):
         number = position if board.number is None else board.number
         if number < 1 or number - 1 in boards:
@@ -91,7 +91,7 @@ def from_file(path: str | Path, solve: bool) -> list[Board]:
             from bidzoo.envs.bridge.double_dummy import dd_tricks_of
 
             tricks = dd_tricks_of(hands)
-        boards[number - 1] = Board(number - 1, dealer, vulnerable, hands, tricks)
+        boards[number - 1] = DealtBoard(number - 1, dealer, vulnerable, hands, tricks)
     return list(boards.values())
 
 
@@ -112,7 +112,7 @@ def _call(words: Sequence[str]) -> Call:
 
 _TEXT: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {  # fields that are text in JSON: write, read
     "dealer": (lambda seat: SEATS[seat], SEATS.index),
-    "vulnerable": (lambda number: VULNERABLE[number], VULNERABLE.index),
+    "vulnerable": (lambda number: PBN_VULNERABLE[number], PBN_VULNERABLE.index),
     "hands": (lambda hands: [hand_text(hand) for hand in hands], _hands),
     "names": (list, tuple),
     "calls": (
@@ -179,7 +179,7 @@ class Result:
         values = parse(_KINDS, values, "result")
         return cls(**{**values, **{name: read(values[name]) for name, (_, read) in _TEXT.items()}})
 
-    def board(self) -> FileBoard:
+    def board(self) -> Board:
         """The result as a PBN game."""
         ns, ew = self.names
         tags = {"Event": "bidzoo", "Room": self.room.capitalize(), "Scoring": "IMP"}
@@ -189,7 +189,7 @@ class Result:
                 tags["ResultSource"] = "double dummy"
         elif self.faults:
             tags["Unplayed"] = self.faults[-1]
-        return FileBoard(
+        return Board(
             number=self.number,
             dealer=self.dealer,
             vulnerable=self.vulnerable,

@@ -44,7 +44,7 @@ class HeardBoard:
 
     number: int
     seat: int
-    calls: list[say.Call] = field(default_factory=list)
+    calls: list[say.CallMade] = field(default_factory=list)
     cards: list[say.Play] = field(default_factory=list)
     contract: str | None = None  # None: the auction was not finished
 
@@ -170,19 +170,19 @@ class Client:
             if state["plays"] == 1:
                 self._see_dummy(state, board.cards[0].card)
 
-    def _call(self, state: State) -> say.Call:
+    def _call(self, state: State) -> say.CallMade:
         """The next call, ours or another's."""
         engine.legal_row(state, self._legal)
         seat = int(state["turn"])
         if seat == self._own_seat:
             call = choose(self.policy, state, self._legal, self.seed)
-            assert isinstance(call, say.Call)
+            assert isinstance(call, say.CallMade)
             self._send(call)
             return call
         self._send(say.ReadyForCall(self._own_seat, seat))
         legal = " ".join(call_text(int(c)) for c in np.flatnonzero(self._legal))
         expected = f"a call by {NAMES[seat]} out of {legal}"
-        return self._expect(say.Call, expected, lambda call: call.seat == seat and bool(self._legal[call.call]))
+        return self._expect(say.CallMade, expected, lambda call: call.seat == seat and bool(self._legal[call.call]))
 
     def _card(self, state: State) -> say.Play:
         """The next card, ours or another's."""

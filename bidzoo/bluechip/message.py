@@ -19,6 +19,7 @@ from bidzoo.core.cards import (
     RANKS,
     REDOUBLE,
     SEAT_NAMES,
+    SPOKEN_VULNERABLE,
     SUITS,
     SYMBOLS,
     call_number,
@@ -26,6 +27,7 @@ from bidzoo.core.cards import (
     card_number,
     card_text,
     suit_text,
+    vulnerability_number,
 )
 
 VERSION = 18
@@ -34,7 +36,6 @@ LONGEST_NAME = 100
 LONGEST_NOTE = 800  # characters: a line has 1024 bytes
 DUMMY = 4
 NAMES = (*SEAT_NAMES, "Dummy")
-VULNERABLE = ("Neither", "N/S", "E/W", "Both")  # by number: bit 0 N/S, bit 1 E/W
 _SEATS = {name.lower(): seat for seat, name in enumerate(NAMES)}
 _SUITS = str.maketrans({symbol: letter for letter, symbol in SYMBOLS.items()})
 _VERBS = {PASS: "passes", DOUBLE: "doubles", REDOUBLE: "redoubles"}
@@ -132,7 +133,6 @@ def _write_clocks(seconds: tuple[int, int], upper: bool) -> str:
 
 _ANY_SEAT = "north|east|south|west"
 _CLOCKS = r"this board~\[?\d{1,6}:\d\d\]?~,~total~\[?\d{1,6}:\d\d:\d\d\]?"
-_VULNERABLE = {"neither": 0, "none": 0, "n/s": 1, "e/w": 2, "both": 3, "all": 3}
 
 _Team = Annotated[str, _Kind('[^"]*', str, lambda name, upper: team_name(name))]
 _SeatOrAny = Annotated[
@@ -149,9 +149,7 @@ Stage = Literal["for teams", "to start", "for deal", "for cards", "for dummy"]
 _Stage = Annotated[
     Stage, _Kind("for teams|to start|for deal|for cards|for dummy", lambda words: " ".join(words.lower().split()))
 ]
-_Vulnerable = Annotated[
-    int, _Kind("|".join(_VULNERABLE), lambda word: _VULNERABLE[word.lower()], lambda number, upper: VULNERABLE[number])
-]
+_Vulnerable = Annotated[int, _Kind(r"[a-z/]+", vulnerability_number, lambda number, upper: SPOKEN_VULNERABLE[number])]
 _Cards = Annotated[int, _Kind(".*", hand_of, lambda hand, upper: hand_words(hand, "CDHS" if upper else "SHDC"))]
 _Card = Annotated[
     int, _Kind(r"\w+", card_number, lambda card, upper: card_text(card).lower() if upper else card_text(card))
@@ -277,7 +275,7 @@ class Cards:
 
 
 @_line("{seat} {call} Alert. {note}", r"{seat} {call}~\.?(?: {alert}~[.:]?{note})?")
-class Call:
+class CallMade:
     """A call, with what the caller's side must disclose to the opponents."""
 
     seat: _Seat
@@ -325,7 +323,7 @@ class EndOfSession:
 
 
 Message = (
-    Connect | Seated | Teams | Ready | ReadyForCall | ReadyForCard | StartOfBoard | Deal | Cards | Call | ToLead
+    Connect | Seated | Teams | Ready | ReadyForCall | ReadyForCard | StartOfBoard | Deal | Cards | CallMade | ToLead
     | Play | Timing | Illegal | EndOfSession
 )  # fmt: skip
 
@@ -337,7 +335,7 @@ def text(message: Message, upper: bool = False) -> str:
     """The line that says ``message``; ``upper``: as WBridge5 writes and OpenSpiel's bot reads it."""
     line = _LINES[type(message)]
     template = line.upper if upper else line.template
-    if isinstance(message, Call) and not message.alert:
+    if isinstance(message, CallMade) and not message.alert:
         template = template.partition(" Alert.")[0]
     words = {name: kind.write(getattr(message, name), upper) for name, kind in line.kinds.items()}
     return template.format(**words).rstrip()

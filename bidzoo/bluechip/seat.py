@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from bidzoo.bluechip import message as say
-from bidzoo.bluechip.boards import Board
+from bidzoo.bluechip.boards import DealtBoard
 from bidzoo.bluechip.connection import Connection, PeerError
 from bidzoo.bluechip.message import DUMMY, NAMES, Message, text
 from bidzoo.core.cards import NUM_CALLS, call_text, card_text
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
 
 _MAX_STALE = 16  # lines of an unfinished board that a program may have sent before it heard of the next
-_STALE_TYPES = (say.Ready, say.ReadyForCall, say.ReadyForCard, say.Call, say.Play)  # messages of such lines
+_STALE_TYPES = (say.Ready, say.ReadyForCall, say.ReadyForCard, say.CallMade, say.Play)  # messages of such lines
 
 
 # ---- policies --------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ class BidderAndPlayer:
         return self.bidder.alert(view, call) if isinstance(self.bidder, Discloses) else None
 
 
-def choose(policy: Policy, state: State, legal: I8, seed: int) -> say.Call | say.Play:
+def choose(policy: Policy, state: State, legal: I8, seed: int) -> say.CallMade | say.Play:
     """What ``policy`` calls, with its alert, or plays from the hand whose turn it is in ``state``.
 
     Its random numbers are those of ``(seed, board, turn)``, as in every other match.
@@ -76,7 +76,7 @@ def choose(policy: Policy, state: State, legal: I8, seed: int) -> say.Call | say
     if state["phase"] == PLAY:
         return say.Play(int(state["hand_to_play"]), action - NUM_CALLS)
     note = policy.alert(view, action) if isinstance(policy, Discloses) else None
-    return say.Call(int(state["turn"]), action, note is not None, say.note_text(note or ""))
+    return say.CallMade(int(state["turn"]), action, note is not None, say.note_text(note or ""))
 
 
 # ---- events ----------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def choose(policy: Policy, state: State, legal: I8, seed: int) -> say.Call | say
 class Opening:
     """A board begins."""
 
-    board: Board
+    board: DealtBoard
 
 
 @dataclass(frozen=True)
@@ -94,14 +94,14 @@ class Act:
     """A call or card by ``actor``; ``trick`` is 0 in the auction; ``lead``: the first card of a trick."""
 
     actor: int
-    message: say.Call | say.Play
+    message: say.CallMade | say.Play
     trick: int = 0
     lead: bool = False
 
     @property
     def action(self) -> int:
         """Number of the call or card in ``bridge_v0``."""
-        return self.message.call if isinstance(self.message, say.Call) else NUM_CALLS + self.message.card
+        return self.message.call if isinstance(self.message, say.CallMade) else NUM_CALLS + self.message.card
 
 
 @dataclass(frozen=True)
@@ -184,10 +184,10 @@ class Seat:
             act = self.ask(event.message.seat, event.trick, event.lead)
             if act.action != event.action:
                 raise self.program.unexpected(act.message, f"{text(event.message)!r}, as before it came back")
-        elif isinstance(event.message, say.Call):
+        elif isinstance(event.message, say.CallMade):
             self.expect(say.ReadyForCall(self.number, event.actor))
             partner = (event.actor - self.number) % 2 == 0  # explanations are for the opponents only (Law 16)
-            self.say(say.Call(event.actor, event.message.call) if partner else event.message)
+            self.say(say.CallMade(event.actor, event.message.call) if partner else event.message)
         else:
             hand = event.message.seat
             ready = say.ReadyForCard(self.number, hand, event.trick)
@@ -195,7 +195,7 @@ class Seat:
             self.expect(ready, *((as_dummy,) if hand != event.actor else ()))
             self.say(event.message)
 
-    def _open(self, board: Board) -> None:
+    def _open(self, board: DealtBoard) -> None:
         self.say(say.StartOfBoard())
         ready = say.Ready(self.number, "for deal")
         for _ in range(_MAX_STALE):
@@ -221,7 +221,7 @@ class Seat:
         names = (hand, self.number, DUMMY) if dummy else (hand,)  # declarer may name dummy's cards as its own
         if trick and isinstance(message, say.Play) and message.seat in names:
             act = Act(self.number, say.Play(hand, message.card), trick, lead)
-        elif not trick and isinstance(message, say.Call) and message.seat == hand:
+        elif not trick and isinstance(message, say.CallMade) and message.seat == hand:
             act = Act(self.number, message)
         else:
             raise self.program.unexpected(message, expected)

@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from bidzoo.bluechip import message as say
-from bidzoo.bluechip.boards import ROOMS, Board, Record, Result
+from bidzoo.bluechip.boards import ROOMS, DealtBoard, Record, Result
 from bidzoo.bluechip.connection import Limits, Listener, Log, PeerError
 from bidzoo.bluechip.message import NAMES, team_name
 from bidzoo.bluechip.seat import Act, Event, Opening, Seat, Shown, choose
@@ -100,7 +100,7 @@ class Room:
         names = self.listener.names
         return say.Teams(names.get(ns, "?"), names.get(ew, "?"))
 
-    def run(self, boards: Iterable[Board], on_result: Callable[[Result], None]) -> None:
+    def run(self, boards: Iterable[DealtBoard], on_result: Callable[[Result], None]) -> None:
         """Play ``boards`` and call ``on_result`` after each; stop early if a seat stays empty.
 
         Raises:
@@ -122,7 +122,7 @@ class Room:
 
     # ---- boards ----------------------------------------------------------------------------
 
-    def _play(self, board: Board) -> tuple[Result, str]:
+    def _play(self, board: DealtBoard) -> tuple[Result, str]:
         """The result, and why the room must stop, or an empty text."""
         states, out = board.state(self.game)
         self._script, self._faults, self._board_seconds = [Opening(board)], [], [0.0, 0.0]
@@ -142,7 +142,7 @@ class Room:
         self._tell_all(say.Timing(ns, ew))
         return self._result(board, states[0], time.monotonic() - start), desertion
 
-    def _result(self, board: Board, state: State, seconds: float) -> Result:
+    def _result(self, board: DealtBoard, state: State, seconds: float) -> Result:
         messages = [event.message for event in self._script if isinstance(event, Act)]
         north, east, south, west = map(int, board.hands)
         declarer, bid = int(state["declarer"]), int(state["bid"])
@@ -157,7 +157,7 @@ class Room:
             vulnerable=board.vulnerable,
             hands=(north, east, south, west),
             names=(self.teams.north_south, self.teams.east_west),
-            calls=tuple(files.Call(m.call, m.alert, m.note) for m in messages if isinstance(m, say.Call)),
+            calls=tuple(files.Call(m.call, m.alert, m.note) for m in messages if isinstance(m, say.CallMade)),
             cards=tuple(m.card for m in messages if isinstance(m, say.Play)),
             contract=files.contract_text(bid, int(state["stake"])) if auction_over else None,
             declarer=declarer if declarer >= 0 else None,
@@ -292,7 +292,7 @@ class TableManager:
         """Ports on which rooms listen, by room."""
         return {name: room.listener.port for name, room in self._rooms.items()}
 
-    def run(self, boards: Sequence[Board], record: Record | None = None) -> Record:
+    def run(self, boards: Sequence[DealtBoard], record: Record | None = None) -> Record:
         """Play all ``boards`` that ``record`` does not hold yet, once; returns when both rooms are done.
 
         Raises:
@@ -316,7 +316,7 @@ class TableManager:
         record.write_pbn()
         return record
 
-    def _check(self, boards: Sequence[Board], record: Record) -> None:
+    def _check(self, boards: Sequence[DealtBoard], record: Record) -> None:
         cards = {result.number: result.hands for result in record.results.values()}
         for board in boards:
             if cards.get(board.number, tuple(board.hands)) != tuple(board.hands):
@@ -332,10 +332,10 @@ class TableManager:
 
     # ---- rooms -----------------------------------------------------------------------------
 
-    def _remaining(self, name: str, boards: Sequence[Board], record: Record) -> list[Board]:
+    def _remaining(self, name: str, boards: Sequence[DealtBoard], record: Record) -> list[DealtBoard]:
         return [board for board in boards if not record.played(name, board.number)]
 
-    def _run(self, names: Sequence[str], boards: Sequence[Board], record: Record) -> None:
+    def _run(self, names: Sequence[str], boards: Sequence[DealtBoard], record: Record) -> None:
         with ThreadPoolExecutor(max(1, len(names))) as threads:
             runs = [
                 threads.submit(self._rooms[name].run, self._remaining(name, boards, record), record.add)

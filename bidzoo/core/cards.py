@@ -7,17 +7,29 @@ Bridge calls: 0 pass, 1 double, 2 redouble, ``3 + 5 * (level - 1) + strain``, st
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from bidzoo.core.kernels import I8, I64
-from bidzoo.core.options import is_whole
+from bidzoo.core.options import choose_from, is_whole
 
 RANKS, SUITS, SEATS = "23456789TJQKA", "CDHS", "NESW"
 SEAT_NAMES = ("North", "East", "South", "West")
 SIDES = ("N/S", "E/W")
 STRAINS = ("C", "D", "H", "S", "NT")
 CLUBS, DIAMONDS, HEARTS, SPADES, NOTRUMP = range(5)
+# Who is vulnerable, by number (bit 0 N/S, bit 1 E/W): as an option, in PBN, in the table manager's lines, in sentences.
+VULNERABILITIES, PBN_VULNERABLE, SPOKEN_VULNERABLE, VULNERABLE_TEXT = zip(
+    ("none", "None", "Neither", "nobody"),
+    ("ns", "NS", "N/S", "N/S"),
+    ("ew", "EW", "E/W", "E/W"),
+    ("both", "All", "Both", "everybody"),
+)
+_VULNERABLE = {
+    word.lower(): number % 4 for number, word in enumerate(VULNERABILITIES + PBN_VULNERABLE + SPOKEN_VULNERABLE)
+}
+_VULNERABLE |= {"love": 0, "-": 0}
 SYMBOLS = {"C": "♣", "D": "♦", "H": "♥", "S": "♠"}
 _LETTERS = {ord(symbol): letter for letter, symbol in SYMBOLS.items()}
 NUM_CARDS, HAND_SIZE = 52, 13
@@ -191,6 +203,18 @@ def seat_number(seat: int | str) -> int:
     elif is_whole(seat, 0, 3):
         return int(seat)
     raise ValueError(f"not a seat: {seat!r} (expected N, E, S, W or 0 ... 3)")
+
+
+def vulnerability_number(value: Any) -> int:
+    """Number of ``"none"``, ``"NS"``, ``"E/W"``, ``"all"``, in capitals or not: bit 0 N/S, bit 1 E/W.
+
+    Raises:
+        ValueError: no such word; names the choices.
+    """
+    word = str(value).lower()
+    if word not in _VULNERABLE:
+        raise ValueError(f"not a vulnerability: {value!r}; {choose_from(value, VULNERABILITIES)}")
+    return _VULNERABLE[word]
 
 
 def held(hands: I64) -> I8:

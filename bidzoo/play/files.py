@@ -4,12 +4,11 @@ import datetime
 from pathlib import PurePath
 
 from bidzoo.agents import BRIDGE
-from bidzoo.core.cards import NUM_CALLS
+from bidzoo.core.cards import NUM_CALLS, VULNERABILITIES
 from bidzoo.core.kernels import State
 from bidzoo.core.options import is_whole
 from bidzoo.envs.bridge.board import Board, Call, contract_text
 from bidzoo.envs.bridge.formats import lin, pbn
-from bidzoo.envs.bridge.game import VULNERABILITIES
 from bidzoo.envs.bridge.state import AUCTION, OVER
 from bidzoo.play.catalog import HUMAN, agents_for
 from bidzoo.play.session import Session, Setup

@@ -22,7 +22,7 @@ from bidzoo.core.cards import NUM_CALLS, NUM_CARDS, hand_bits, hand_cards
 from bidzoo.core.kernels import I8, I64, U64, State, States
 from bidzoo.core.options import whole
 from bidzoo.core.streams import Streams, checked_seed
-from bidzoo.envs.bridge.deals import UNKNOWN, seat_row
+from bidzoo.envs.bridge.deals import UNKNOWN, open_row
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.check import asking
 from bidzoo.envs.game import Buffers, Game, legal_actions
@@ -335,7 +335,7 @@ def from_openspiel(spiel: Any) -> States:
     record["hands"][0], record["tricks"][0] = [hand_bits(history[seat:NUM_CARDS:4]) for seat in range(4)], -1
     dealer = int(parameters.get("dealer", 0))
     sides = (bool(parameters.get("dealer_vul", False)), bool(parameters.get("non_dealer_vul", False)))
-    seat_row(record[0], dealer, int(sides[dealer % 2]) | int(sides[1 - dealer % 2]) << 1)
+    open_row(record[0], dealer, int(sides[dealer % 2]) | int(sides[1 - dealer % 2]) << 1)
     for action in history[NUM_CARDS:]:
         game.step_one(record, _from_openspiel_action(action), out)
     return record

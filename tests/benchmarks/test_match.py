@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import bidzoo
 from bidzoo import agents
 from bidzoo.agents.bridge.card_play import WithCards
-from bidzoo.agents.spades.match import paper_game, play_games, share_won
+from bidzoo.agents.spades.games import paper_game, play_games, share_won
 from bidzoo.agents.spades.policy import Bidder, SpadesPolicy, uct
 from bidzoo.benchmarks import match, records, replay
 from bidzoo.benchmarks.match import pairings, summary

@@ -20,7 +20,7 @@ messages = st.one_of(
     st.builds(say.Ready, st.just(SOUTH), st.sampled_from(["for deal", "for cards", "for dummy"])),
     st.builds(say.ReadyForCall, st.just(SOUTH), st.integers(0, 3)),
     st.builds(say.ReadyForCard, st.just(SOUTH), st.integers(0, 4), st.integers(1, 13)),
-    st.builds(say.Call, st.integers(0, 3), st.integers(0, 37), st.booleans(), st.just("note")),
+    st.builds(say.CallMade, st.integers(0, 3), st.integers(0, 37), st.booleans(), st.just("note")),
     st.builds(say.Play, st.integers(0, 4), st.integers(0, 51)),
     st.builds(say.ToLead, st.integers(0, 4)),
     st.builds(say.Cards, st.integers(0, 4), hands),
@@ -50,7 +50,7 @@ def test_table_manager(tm, polite, rest, cards):
 def test_client(tm, polite, rest):
     hand = int(np.int64(0b1111) << np.int64(48) | np.int64(0b111111111))
     good = [say.Seated(SOUTH, "guest"), say.Teams("guest", "b"), say.StartOfBoard(), say.Deal(1, 2, 0)]
-    good += [say.Cards(SOUTH, hand), say.Call(3, 0)]
+    good += [say.Cards(SOUTH, hand), say.CallMade(3, 0)]
     with socket.create_server(("127.0.0.1", 0)) as listener:
         guest = tm.Guest(Client(Uniform(), SOUTH, "guest"), listener.getsockname()[1])
         connection, _ = listener.accept()

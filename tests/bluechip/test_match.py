@@ -13,7 +13,7 @@ from bidzoo.bluechip.boards import Record, Result, from_file, seeded
 from bidzoo.bluechip.client import Client
 from bidzoo.bluechip.seat import BidderAndPlayer
 from bidzoo.core.cards import call_number, hand_text
-from bidzoo.envs.bridge.board import Board as FileBoard
+from bidzoo.envs.bridge.board import Board
 from bidzoo.envs.bridge.formats import pbn
 
 SEED, POLICY_SEED = 3, 4
@@ -263,8 +263,8 @@ def test_boards_from_a_file(tm, tmp_path):
     pbn.write(
         tmp_path / "two.pbn",
         [
-            FileBoard(number=7, dealer=2, vulnerable=1, hands=hands),
-            FileBoard(number=9, dealer=1, vulnerable=2, hands=hands, tricks=tricks),
+            Board(number=7, dealer=2, vulnerable=1, hands=hands),
+            Board(number=9, dealer=1, vulnerable=2, hands=hands, tricks=tricks),
         ],
     )
     seven, nine = from_file(tmp_path / "two.pbn", solve=True)
@@ -273,13 +273,13 @@ def test_boards_from_a_file(tm, tmp_path):
     us = Uniform()
     record = tm.Match(tm.auction, (us, us), (us, us), [seven, nine]).done()
     assert sorted(record.imps()) == [7, 9]
-    pbn.write(tmp_path / "odd.pbn", [FileBoard(number=7), FileBoard(hands=hands)])
+    pbn.write(tmp_path / "odd.pbn", [Board(number=7), Board(hands=hands)])
     with pytest.warns(UserWarning, match=r"odd.pbn: 1 board left out, hands are missing: 7"):
         assert [board.number for board in from_file(tmp_path / "odd.pbn", solve=False)] == [2]
     assert hand_text(record.results["open", 7].hands[0]) == hand_text(hands[0])
-    pbn.write(tmp_path / "twice.pbn", [FileBoard(number=7, hands=hands)] * 2)
+    pbn.write(tmp_path / "twice.pbn", [Board(number=7, hands=hands)] * 2)
     with pytest.raises(ValueError, match=r"twice.pbn: board 7: expected numbers from 1, each once"):
         from_file(tmp_path / "twice.pbn", solve=False)
-    pbn.write(tmp_path / "no.pbn", [FileBoard(number=7)])
+    pbn.write(tmp_path / "no.pbn", [Board(number=7)])
     with pytest.raises(ValueError, match=r"no.pbn: 1 board left out, hands are missing: 7; expected"):
         from_file(tmp_path / "no.pbn", solve=False)

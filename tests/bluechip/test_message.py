@@ -40,16 +40,16 @@ SEEN = [
     ("South's cards : S a k 10 4 3. H . D 6 5 4 3. C QJ10 9.", say.Cards(S, hand_number("AKT43..6543.QJT9"))),
     ("Dummy's cards: C K Q 4. D K 4. H K Q J 8 7 6 2. S 3.", say.Cards(DUMMY, hand_number("3.KQJ8762.K4.KQ4"))),
     ("EAST ready for  NORTH's bid", say.ReadyForCall(E, N)),
-    ("EAST PASSES", say.Call(E, 0)),
-    ("East passes.", say.Call(E, 0)),
-    ("NORTH DOUBLES", say.Call(N, 1)),
-    ("north  redoubles", say.Call(N, 2)),
-    ("EAST bids 4C Alert.", say.Call(E, call_number("4C"), True)),
-    ("WEST bids 3nt", say.Call(W, call_number("3NT"))),
-    ("WEST bids 3N", say.Call(W, call_number("3NT"))),
-    ("north bids 1NT Alert. 12 to 14 total points", say.Call(N, call_number("1NT"), True, "12 to 14 total points")),
-    ("South doubles. Alert. Take-out", say.Call(S, 1, True, "Take-out")),
-    ("East passes alert", say.Call(E, 0, True)),
+    ("EAST PASSES", say.CallMade(E, 0)),
+    ("East passes.", say.CallMade(E, 0)),
+    ("NORTH DOUBLES", say.CallMade(N, 1)),
+    ("north  redoubles", say.CallMade(N, 2)),
+    ("EAST bids 4C Alert.", say.CallMade(E, call_number("4C"), True)),
+    ("WEST bids 3nt", say.CallMade(W, call_number("3NT"))),
+    ("WEST bids 3N", say.CallMade(W, call_number("3NT"))),
+    ("north bids 1NT Alert. 12 to 14 total points", say.CallMade(N, call_number("1NT"), True, "12 to 14 total points")),
+    ("South doubles. Alert. Take-out", say.CallMade(S, 1, True, "Take-out")),
+    ("East passes alert", say.CallMade(E, 0, True)),
     ("EAST ready for SOUTH's card to trick 1", say.ReadyForCard(E, S, 1)),
     ("West ready for dummy's card to trick 13.", say.ReadyForCard(W, DUMMY, 13)),
     ("EAST ready for dummy", say.Ready(E, "for dummy")),
@@ -86,8 +86,8 @@ WRITTEN = [
         "NORTH's cards: C Q J T 9. D 6 5 4 3. H -. S A K J 4 3.",
         "North's cards : S A K J 4 3. H -. D 6 5 4 3. C Q J T 9.",
     ),
-    (say.Call(E, 0), "EAST PASSES", "East passes"),
-    (say.Call(E, 7, True, "15 to 17"), "EAST bids 1NT Alert. 15 to 17", "East bids 1NT Alert. 15 to 17"),
+    (say.CallMade(E, 0), "EAST PASSES", "East passes"),
+    (say.CallMade(E, 7, True, "15 to 17"), "EAST bids 1NT Alert. 15 to 17", "East bids 1NT Alert. 15 to 17"),
     (say.Play(S, card_number("7S")), "SOUTH plays 7s", "South plays 7S"),
     (say.ReadyForCard(E, DUMMY, 2), "EAST ready for Dummy's card to trick 2", "East ready for dummy's card to trick 2"),
     (say.ToLead(DUMMY), "Dummy to lead", "Dummy to lead"),
@@ -156,8 +156,8 @@ messages = st.one_of(
     st.just(say.StartOfBoard()),
     st.builds(say.Deal, st.integers(1, 10**6), seats, st.integers(0, 3)),
     st.builds(say.Cards, hands, deals),
-    st.builds(say.Call, seats, st.integers(0, 37)),
-    st.builds(say.Call, seats, st.integers(0, 37), st.just(True), notes),
+    st.builds(say.CallMade, seats, st.integers(0, 37)),
+    st.builds(say.CallMade, seats, st.integers(0, 37), st.just(True), notes),
     st.builds(say.ToLead, hands),
     st.builds(say.Play, hands, st.integers(0, 51)),
     st.builds(say.Timing, seconds, seconds),
@@ -179,7 +179,7 @@ def test_explanations_are_one_line_that_files_can_hold():
     assert say.note_text(" 5+ ♥,\r\nnot\0forcing\x85 ♠ 日 é ") == "5+ H, not forcing S ? é"
     assert len(say.note_text("long " * 1000)) <= say.LONGEST_NOTE
     assert parse("North bids 1H Alert. a\0b\x07").note == "a b"
-    assert text(say.Call(0, 5, True, "5+ ♥")) == "North bids 1H Alert. 5+ H"
+    assert text(say.CallMade(0, 5, True, "5+ ♥")) == "North bids 1H Alert. 5+ H"
 
 
 @settings(max_examples=300, deadline=None)

@@ -14,7 +14,7 @@ import pytest
 from open_spiel.python.bots.bluechip_bridge import BlueChipBridgeBot
 
 from bidzoo.agents.policy import Uniform
-from bidzoo.bluechip.boards import Board
+from bidzoo.bluechip.boards import DealtBoard
 from bidzoo.bluechip.client import Client
 from bidzoo.core.cards import NUM_CALLS, hand_bits
 
@@ -47,7 +47,9 @@ def test_the_recorded_board_of_wbridge5(tm, session):
     heard, told, history = session
     hands = np.array([hand_bits(history[seat:52:4]) for seat in range(4)])
     us = tm.Listed([ours(action) for action in history[52:]])
-    match = tm.Match(tm.cards, (us, us), (None, us), [Board(0, 0, 0, hands, np.full(20, -1, np.int8))], rooms=["open"])
+    match = tm.Match(
+        tm.cards, (us, us), (None, us), [DealtBoard(0, 0, 0, hands, np.full(20, -1, np.int8))], rooms=["open"]
+    )
     with socket.create_connection(("127.0.0.1", match.port())) as wbridge5:
         lines = [*heard, "EAST ready for SOUTH's card to trick 13"]  # the record stops one card early
         wbridge5.sendall("".join(f"{line}\r\n" for line in lines).encode())

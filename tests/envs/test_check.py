@@ -249,7 +249,7 @@ SLIPS = {
     "never_over": (with_rule(act_row=never_over), "goes on, expected its end within max_turns 2"),
     "beyond_history": (
         with_rule(act_row=beyond_history),
-        r"beyond_history \(test_check_game.py, line \d+\): index 100",
+        r"beyond_history \(test_check.py, line \d+\): index 100",
     ),
     "beyond_words": (with_rule(history_row=beyond_words), r"beyond_words \(.*, line \d+\): index \d is out of bounds"),
     "owns_field": (with_rule(act_row=owns_field), "a state has no field 'foo'; its fields: board, game, extent"),
@@ -277,7 +277,7 @@ SLIPS = {
         "reward 1000.0 .*expected 0 ... 4, the game's reward_range",
     ),
     "no_number": (with_rule(reward_row=no_number), "reward nan, expected 0 ... 4"),
-    "no_key": (with_rule(reward_row=no_key), r"no_key \(test_check_game.py, line \d+\): KeyError: 2"),
+    "no_key": (with_rule(reward_row=no_key), r"no_key \(test_check.py, line \d+\): KeyError: 2"),
     "size_option": (guess(about={"size_option": "pairs"}), "size_option 'pairs': .*, expected the option that size is"),
     "turns": (guess(turns=1), "goes on, expected its end within max_turns 1"),
     "text": (guess(about={"action_number": lambda self, text: 0}), r"action_number\('2'\) is 0, expected 2"),

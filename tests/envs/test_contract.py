@@ -384,6 +384,35 @@ def test_options_are_named(env_id):
         bidzoo.make(env_id, no_such_option=1)
 
 
+def test_engines_of_all_games_have_the_same_kernels():
+    from bidzoo.envs.bridge import engine as bridge
+    from bidzoo.envs.bridge import state as bridge_state
+    from bidzoo.envs.signalling import state as signalling_state
+    from bidzoo.envs.signalling.minibridge import Minibridge
+    from bidzoo.envs.spades import engine as spades
+    from bidzoo.envs.spades import state as spades_state
+
+    rows = [
+        "begin_row",
+        "legal_row",
+        "act_row",
+        "take_row",
+        "end_row",
+        "reward_row",
+        "observe_row",
+        "show_row",
+        "begin",
+        "step",
+        "step_one",
+    ]
+    small = {**vars(importlib.import_module("bidzoo.envs.signalling.engine")), **vars(Minibridge.kernels)}
+    for engine in (vars(bridge), vars(spades), small):
+        assert [name for name in rows if name not in engine] == []
+    for state in (bridge_state, spades_state, signalling_state):
+        for name, parameters in (("copy_public_row", "source target"), ("view_row", "state player out")):
+            assert [*inspect.signature(getattr(state, name).py_func).parameters] == parameters.split()
+
+
 def test_unknown_names_list_the_choices():
     with pytest.raises(KeyError, match="bridge_bidding_v0"):
         bidzoo.make("bridge_bidding_v9")

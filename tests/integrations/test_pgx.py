@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from bidzoo.benchmarks.throughput import write_pgx_table
-from bidzoo.core.cards import TO_PGX
+from bidzoo.core.cards import TO_PGX, VULNERABILITIES
 from bidzoo.envs.bridge.deals import packaged
-from bidzoo.envs.bridge.game import OPTIONS, VULNERABILITIES, Bridge
+from bidzoo.envs.bridge.game import OPTIONS, Bridge
 from bidzoo.envs.game import read_options
 
 pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore")]

@@ -5,8 +5,8 @@ import pyspiel
 import pytest
 from absl import flags
 
+from bidzoo.core.cards import VULNERABILITIES
 from bidzoo.envs.bridge import double_dummy
-from bidzoo.envs.bridge.game import VULNERABILITIES
 from bidzoo.envs.signalling.compiled import compile_game, evaluate, uniform
 from bidzoo.registry import make, make_game
 from bidzoo.wrappers import openspiel

@@ -38,7 +38,7 @@ from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row
 from bidzoo.envs.bridge.double_dummy import solve_contracts
 from bidzoo.envs.bridge.render import suited
 from bidzoo.envs.bridge.score import imps_row, north_south_row
-from bidzoo.envs.bridge.state import AUCTION, STATE, VIEW, public_row, views
+from bidzoo.envs.bridge.state import AUCTION, STATE, VIEW, copy_public_row, views
 
 # ---- auctions replayed and played out, without a game ------------------------------------
 
@@ -54,7 +54,7 @@ def make_calls(start: int, stop: int, states: States, calls: I64) -> None:
 def before_each_call(view: State) -> States:
     """The states before each call of one view's auction, and now: ``[length + 1]``, without cards."""
     states = allocate(STATE, int(view["length"]) + 1)
-    public_row(view, states[0])
+    copy_public_row(view, states[0])
     open_auction_row(states[0], int(view["dealer"]), int(view["vulnerable"]))
     for t in range(len(states) - 1):
         states[t + 1] = states[t]
@@ -420,7 +420,7 @@ class Bmcs:
         if len(hands) == 0:
             return np.zeros((0, len(calls))), 0
         state = allocate(STATE, 1)
-        public_row(view[0], state[0])
+        copy_public_row(view[0], state[0])
         states = np.repeat(state, len(hands) * len(calls))
         states["hands"] = states["held"] = np.repeat(hands, len(calls), axis=0)
         make_calls(states, np.tile(calls, len(hands)))

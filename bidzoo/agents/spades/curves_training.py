@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from bidzoo.agents.spades.bis import CURVES_FILE, FIRST, SEQUENCES, sequence_bids
+from bidzoo.agents.spades.games import play_games
 from bidzoo.agents.spades.lookup import exact_lookup, with_parts
-from bidzoo.agents.spades.match import play_games
 from bidzoo.agents.spades.policy import Bidder, PlayerName, SpadesPolicy
 from bidzoo.core.arrays import save_npz
 from bidzoo.core.kernels import F32, F64, I64, Bool

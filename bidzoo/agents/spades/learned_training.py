@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bidzoo.agents.spades.bis import bis_row, nearest_row
+from bidzoo.agents.spades.games import paper_game, play_games, share_won
 from bidzoo.agents.spades.learned import (
     CHOICES,
     FEATURES,
@@ -47,7 +48,6 @@ from bidzoo.agents.spades.learned import (
     worth_row,
 )
 from bidzoo.agents.spades.lookup import shipped_lookup, with_parts
-from bidzoo.agents.spades.match import paper_game, play_games, share_won
 from bidzoo.agents.spades.policy import Player, SpadesPolicy
 from bidzoo.agents.spades.srp import srp_row
 from bidzoo.core.arrays import load_metadata, rounded

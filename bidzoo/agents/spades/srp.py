@@ -171,7 +171,7 @@ def take_void_row(s: Situation) -> tuple[int, int]:
 
 
 @row
-def take_row(s: Situation) -> tuple[int, int]:
+def take_trick_row(s: Situation) -> tuple[int, int]:
     """Any card but the lead, when we want the trick."""
     return take_follow_row(s) if s.own[s.led] else take_void_row(s)
 
@@ -218,7 +218,7 @@ def cover_row(s: Situation) -> tuple[int, int]:
     if s.after >= 2:  # partner plays after us
         safe = s.voids[ALLY] >> suit & 1 or count_row(s.unseen[s.best_suit] >> (s.best + 1)) <= 1
         if winners == 0 or safe:
-            return take_row(s) if winners and s.need > 0 else _save_row(s)
+            return take_trick_row(s) if winners and s.need > 0 else _save_row(s)
         if follows:
             return suit, equal_row(winners, s.unseen[suit], high_row(winners))
         return SPADES, lowest_row(winners)
@@ -229,7 +229,7 @@ def cover_row(s: Situation) -> tuple[int, int]:
             return suit, equal_row(winners, s.unseen[suit], high_row(winners))
         return trump, lowest_row(winners)
     sure = sure_takes_row(s.own[SPADES], s.unseen[SPADES])
-    return take_row(s) if s.need > sure else _save_row(s)
+    return take_trick_row(s) if s.need > sure else _save_row(s)
 
 
 @row
@@ -267,7 +267,7 @@ def hunt_row(s: Situation, target: int) -> tuple[int, int]:
             return suit, high_row(losers) if losers else lowest_row(s.own[suit])
     if follows and winners_row(s, suit) == 0:
         return suit, high_row(losers)  # low cards are for leading at the niler
-    return take_row(s)
+    return take_trick_row(s)
 
 
 # ---- the players -----------------------------------------------------------------------------
@@ -310,7 +310,7 @@ def goal_card_row(s: Situation, goal: int, target: int, ally_short: int) -> int:
     elif target >= 0:
         suit, rank = hunt_row(s, target)
     else:
-        suit, rank = avoid_row(s) if goal == AVOID else take_row(s)
+        suit, rank = avoid_row(s) if goal == AVOID else take_trick_row(s)
     return int(CARD[s.deck, suit, rank])
 
 

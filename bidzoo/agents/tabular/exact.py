@@ -3,10 +3,10 @@
     python -m bidzoo.agents.tabular.exact minibridge_v0 --size 7
 
 Pure joint policies suffice when rewards are common, and moves are public, so the sets of types that reach a public
-history carry all that matters: dynamic programming over pairs of sets. Rising auctions go to ``rising_auction`` (Simple
-Bidding 16, which takes eleven minutes in ``experiments/panels.py``, is in the package), all other games to tables over
-their whole tree. Each optimum is certified twice: totals are whole numbers, and the policy that is read off is played
-over all deals, and scores the same.
+history carry all that matters: dynamic programming over pairs of sets. Rising auctions go to ``optimal_auction``
+(Simple Bidding 16, which takes eleven minutes in ``experiments/panels.py``, is in the package), all other games to
+tables over their whole tree. Each optimum is certified twice: totals are whole numbers, and the policy that is read
+off is played over all deals, and scores the same.
 """
 
 import argparse
@@ -19,9 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bidzoo.agents.tabular import rising_auction
-from bidzoo.agents.tabular.policy import Solved
-from bidzoo.agents.tabular.rising_auction import (
+from bidzoo.agents.tabular import optimal_auction
+from bidzoo.agents.tabular.optimal_auction import (
     MAX_BYTES,
     NOWHERE,
     Log,
@@ -32,6 +31,7 @@ from bidzoo.agents.tabular.rising_auction import (
     play,
     split_set,
 )
+from bidzoo.agents.tabular.policy import Solved
 from bidzoo.core.kernels import F64, I64, integers, row, when_compiled
 from bidzoo.core.options import Count, Weight
 from bidzoo.core.schema import json_lines, json_value, parse, shortened
@@ -106,11 +106,11 @@ def solve_rising_auction(auction: RisingAuction, directory: Path | None = None, 
     Raises:
         ValueError: too large for ``MAX_BYTES``; or the plan that was read off scores less, which would be a bug.
     """
-    size = rising_auction.table_bytes(auction.types)
+    size = optimal_auction.table_bytes(auction.types)
     if size > MAX_BYTES:
-        raise rising_auction.too_large(auction.id, auction.types)
+        raise optimal_auction.too_large(auction.id, auction.types)
     keep = directory is not None or size // 3 * (auction.bids + 4) <= MAX_BYTES
-    tables = rising_auction.Tables(auction, keep, directory, report)
+    tables = optimal_auction.Tables(auction, keep, directory, report)
     return certified(auction, tables.value, best_plan(tables) if keep else None)
 
 
@@ -140,7 +140,7 @@ def strategy_of(game: Compiled, plan: Plan) -> F64:
 # ---- any small compiled game -------------------------------------------------------------
 # At each public node a table holds the best total from here on for every pair of sets of types, one set a player. At a
 # leaf totals are additive; at a decision the mover's set is split among the children, a max-plus subset convolution.
-# Slower and more general than the tables of ``rising_auction``, which it checks. Comm, which has too many types for
+# Slower and more general than the tables of ``optimal_auction``, which it checks. Comm, which has too many types for
 # sets, attains the bound of full information instead.
 
 MAX_TREE_BYTES = 1 << 30

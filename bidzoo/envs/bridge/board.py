@@ -31,7 +31,6 @@ MOST_TRICKS = HAND_SIZE
 ANY_RESULT = range(MOST_TRICKS + 1)  # declarer's tricks while no card is known
 LARGEST_BOARD = 999_999_999
 LONGEST_NOTE = 4096  # characters of a call's note
-VULNERABLE = ("None", "NS", "EW", "All")  # by number: bit 0 N/S, bit 1 E/W
 
 
 @dataclass(frozen=True)

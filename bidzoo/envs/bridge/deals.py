@@ -414,7 +414,7 @@ def deal_row(state: State, board: int, seed: int, source: Source) -> None:
 
 
 @row
-def seat_row(state: State, dealer: int, vulnerable: int) -> None:
+def open_row(state: State, dealer: int, vulnerable: int) -> None:
     """Put the dealt cards into the players' hands and open the auction."""
     assign_row(state.held, state.hands)
     auction.open_auction_row(state, dealer, vulnerable)
@@ -426,4 +426,4 @@ def begin_row(state: State, board: int, seed: int, source: Source) -> None:
     state.board, state.leg = board, 0
     state.points[:] = 0
     deal_row(state, board, seed, source)
-    seat_row(state, int(state.dealer), int(state.vulnerable))
+    open_row(state, int(state.dealer), int(state.vulnerable))

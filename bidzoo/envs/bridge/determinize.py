@@ -12,7 +12,7 @@ from bidzoo.core.bits import count_row
 from bidzoo.core.cards import FULL_DECK, HAND_SIZE, NUM_CARDS
 from bidzoo.core.kernels import F64, I64, U64, State, States, assign_row, batched, below_row, next_row, row, unit_row
 from bidzoo.envs.bridge.play import SUIT_OF_CLUBS
-from bidzoo.envs.bridge.state import public_row
+from bidzoo.envs.bridge.state import copy_public_row
 
 _CHOOSE = np.zeros((NUM_CARDS // 4 + 1, NUM_CARDS // 4 + 1))  # binomial coefficients up to 13 cards of a suit
 _CHOOSE[:, 0] = 1
@@ -21,7 +21,7 @@ for _n in range(1, len(_CHOOSE)):
 
 
 @row
-def known_row(view: State, hands: I64) -> None:
+def known_hands_row(view: State, hands: I64) -> None:
     """Cards known to have been dealt to each seat into ``hands`` ``[4]``: own, dummy's, and those played."""
     hands[:] = 0
     for t in range(view.plays):
@@ -134,10 +134,10 @@ def determinize_row(view: State, key: np.uint64, out: State) -> np.uint64:
 
     The double-dummy table is unknown (-1), and at the second table of a duplicate pair the first result counts as 0.
     """
-    public_row(view, out)
+    copy_public_row(view, out)
     out.tricks[:] = -1
     out.points[:] = 0
-    known_row(view, out.hands)
+    known_hands_row(view, out.hands)
     hidden = FULL_DECK
     need, voids = np.empty(4, np.int64), np.empty(4, np.int64)
     for seat in range(4):

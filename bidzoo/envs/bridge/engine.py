@@ -11,7 +11,7 @@ import numpy as np
 from bidzoo.core.cards import NUM_CALLS, PASS
 from bidzoo.core.kernels import F32, I8, I64, Bool, State, States, batched, row
 from bidzoo.envs.bridge import auction, play
-from bidzoo.envs.bridge.deals import Source, begin_row, seat_row
+from bidzoo.envs.bridge.deals import Source, begin_row, open_row
 from bidzoo.envs.bridge.observation import encode_row
 from bidzoo.envs.bridge.score import best_row, imps_row, north_south_row, par_row
 from bidzoo.envs.bridge.state import AUCTION, OVER, PLAY, UNKNOWN_POINTS
@@ -68,7 +68,7 @@ def act_row(state: State, action: int, rules: Rules) -> None:
         state.points[state.leg] = result_row(state, rules)
         if rules.reward == DUPLICATE and state.leg == 0:
             state.leg = 1
-            seat_row(state, state.dealer, state.vulnerable)
+            open_row(state, state.dealer, state.vulnerable)
 
 
 @row
@@ -121,16 +121,23 @@ def show_row(state: State, code: int, player: I8, observation: I8, mask: I8) -> 
 
 
 @row
-def take_row(state: State, action: int, rules: Rules, reward: F32) -> bool:
-    """Take a legal action, none if it is -1 or all is over; return whether it ended the episode; rewards ``[4]``."""
-    reward[:] = 0
+def take_row(state: State, action: int, rules: Rules) -> bool:
+    """Take a legal action, none if it is -1 or all is over; return whether it was taken."""
     if action < 0 or state.phase == OVER:
         return False
     act_row(state, action, rules)
-    if state.phase != OVER:
-        return False
-    reward_row(state, rules, reward)
     return True
+
+
+@row
+def end_row(state: State, acted: bool, rules: Rules, reward: F32) -> bool:
+    """Whether a step that ``acted`` ended the episode; rewards ``[4]``, 0 unless it did."""
+    over = acted and state.phase == OVER
+    if over:
+        reward_row(state, rules, reward)
+    else:
+        reward[:] = 0
+    return bool(over)
 
 
 @batched
@@ -175,7 +182,7 @@ def step(
         last = min(first + _BLOCK, stop)
         for b in range(first, last):
             state = states[b]
-            out.over[b] = take_row(state, actions[b], rules, out.reward[b])
+            out.over[b] = end_row(state, take_row(state, actions[b], rules), rules, out.reward[b])
             if out.over[b] and stride > 0:
                 begin_row(state, state.board + stride, seed, source)
                 forced_row(state, rules.competition, rules.most_calls)
@@ -205,7 +212,7 @@ def step_one(
 ) -> None:
     """``step`` of table 0 with no deal to follow: the fields of ``Rules``, then the arrays of ``Buffers``."""
     rules = Rules(play, reward_mode, divisor, code, competition, most_calls)
-    over[0] = take_row(states[0], action, rules, reward[0])
+    over[0] = end_row(states[0], take_row(states[0], action, rules), rules, reward[0])
     if action >= 0:
         show_row(states[0], code, player, observation[0], mask[0])
 

@@ -15,11 +15,13 @@ from bidzoo.core.cards import (
     SEATS,
     STRAINS,
     SUITS,
+    VULNERABILITIES,
     call_number,
     call_text,
     card_number,
     card_text,
     seat_number,
+    vulnerability_number,
 )
 from bidzoo.core.kernels import I8, I64, U64, Bool, State, States
 from bidzoo.core.options import choose_from, is_whole, truth, whole
@@ -32,9 +34,9 @@ from bidzoo.envs.bridge.deals import (
     Source,
     alike,
     deal_number_row,
+    open_row,
     packaged,
     read_boards,
-    seat_row,
 )
 from bidzoo.envs.bridge.determinize import determinize
 from bidzoo.envs.bridge.observation import ENCODERS, state_encoder
@@ -44,18 +46,8 @@ from bidzoo.envs.bridge.state import MAX_CALLS, STATE, VIEW, views
 from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder, read_board, read_deal, read_options
 from bidzoo.envs.picture import Picture
 
-VULNERABILITIES = ("none", "ns", "ew", "both")  # bit 0 N/S, bit 1 E/W
-SYNONYMS = {"-": "none", "love": "none", "all": "both", "n/s": "ns", "e/w": "ew"}
 REWARDS = {"score": engine.SCORE, "par": engine.PAR, "duplicate": engine.DUPLICATE, "cost": engine.COST}
 _DEALS = f"{', '.join(SPLITS)}, a .npz, .pbn or .lin file, or a DealSet"
-
-
-def read_vulnerability(value: Any) -> int:
-    """Index in ``VULNERABILITIES`` of such a word or a synonym; ValueError names the choices."""
-    name = SYNONYMS.get(str(value).lower(), str(value).lower())
-    if name not in VULNERABILITIES:
-        raise ValueError(f"not a vulnerability: {value!r}; {choose_from(value, VULNERABILITIES)}")
-    return VULNERABILITIES.index(name)
 
 
 def _read_tricks(value: Any) -> I8:
@@ -74,7 +66,7 @@ OPTIONS = {  # readers of the options of ``reset``
     "deal": read_deal,
     "tricks": _read_tricks,
     "dealer": seat_number,
-    "vulnerability": read_vulnerability,
+    "vulnerability": vulnerability_number,
 }
 
 
@@ -250,6 +242,6 @@ class Bridge(Game):
         state["hands"][:] = options.get("deal", state["hands"])
         state["tricks"][:] = options.get("tricks", state["tricks"])
         dealer = options.get("dealer", int(state["dealer"]))
-        seat_row(state, dealer, options.get("vulnerability", int(state["vulnerable"])))
+        open_row(state, dealer, options.get("vulnerability", int(state["vulnerable"])))
         engine.forced_row(state, self._rules.competition, self._rules.most_calls)
         engine.show_row(state, self._rules.code, out.player, out.observation[0], out.mask[0])

@@ -1,6 +1,17 @@
 """A bridge table as people see it: contract, result, auction and tricks in a player's words, as text, and drawn."""
 
-from bidzoo.core.cards import SEAT_NAMES, SEATS, SIDES, STRAINS, SUITS, SYMBOLS, call_text, card_symbol, suit_text
+from bidzoo.core.cards import (
+    SEAT_NAMES,
+    SEATS,
+    SIDES,
+    STRAINS,
+    SUITS,
+    SYMBOLS,
+    VULNERABLE_TEXT,
+    call_text,
+    card_symbol,
+    suit_text,
+)
 from bidzoo.core.kernels import State
 from bidzoo.envs.bridge.board import contract_text
 from bidzoo.envs.bridge.play import beats_row
@@ -8,7 +19,6 @@ from bidzoo.envs.bridge.state import AUCTION, OVER, PLAY, UNKNOWN_POINTS
 from bidzoo.envs.picture import ACCENT, ALARM, EDGE, FELT, INK, PALE, PANEL, SAFE, Picture
 
 COLUMNS = (3, 0, 1, 2)  # West first, as auctions are written
-VULNERABLE = ("nobody", "N/S", "E/W", "everybody")
 
 
 def suited(call: int) -> str:
@@ -27,7 +37,7 @@ def _with_symbol(text: str) -> str:
 
 def vulnerable(state: State) -> str:
     """Who is vulnerable."""
-    return VULNERABLE[int(state["vulnerable"])]
+    return VULNERABLE_TEXT[int(state["vulnerable"])]
 
 
 def contract(state: State) -> str:

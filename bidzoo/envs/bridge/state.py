@@ -63,24 +63,24 @@ VIEW = np.dtype(
 
 
 @row
-def public_row(record: State, out: State) -> None:
-    """Copy every public field."""
-    out.board, out.leg, out.phase, out.turn = record.board, record.leg, record.phase, record.turn
-    out.dealer, out.vulnerable, out.declarer = record.dealer, record.vulnerable, record.declarer
-    out.length, out.bid, out.bidder = record.length, record.bid, record.bidder
-    out.stake, out.passes = record.stake, record.passes
-    out.plays, out.hand_to_play, out.leader = record.plays, record.hand_to_play, record.leader
-    out.dummy = record.dummy
-    assign_row(out.won, record.won)
-    assign_row(out.calls, record.calls)
-    assign_row(out.played, record.played)
-    assign_row(out.players, record.players)
+def copy_public_row(source: State, target: State) -> None:
+    """Every public field of ``source`` into ``target``; states and views in any combination."""
+    target.board, target.leg, target.phase, target.turn = source.board, source.leg, source.phase, source.turn
+    target.dealer, target.vulnerable, target.declarer = source.dealer, source.vulnerable, source.declarer
+    target.length, target.bid, target.bidder = source.length, source.bid, source.bidder
+    target.stake, target.passes = source.stake, source.passes
+    target.plays, target.hand_to_play, target.leader = source.plays, source.hand_to_play, source.leader
+    target.dummy = source.dummy
+    assign_row(target.won, source.won)
+    assign_row(target.calls, source.calls)
+    assign_row(target.played, source.played)
+    assign_row(target.players, source.players)
 
 
 @row
 def view_row(state: State, player: int, out: State) -> None:
     """View of ``player``: the public fields and the cards of the seat it sits at."""
-    public_row(state, out)
+    copy_public_row(state, out)
     seat = (player + state.leg) % 4
     out.seat, out.hand, out.held_here = seat, state.hands[seat], state.held[seat]
 

@@ -23,7 +23,6 @@ from bidzoo.core.kernels import (
     Kernel,
     State,
     States,
-    assign_row,
     batched,
     below_row,
     key_row,
@@ -31,7 +30,7 @@ from bidzoo.core.kernels import (
     row,
 )
 from bidzoo.envs.game import Buffers
-from bidzoo.envs.signalling.state import MAX_TURNS, OVER
+from bidzoo.envs.signalling.state import MAX_TURNS, OVER, copy_public_row
 
 DEAL = 0  # stream of ``key_row`` that deals
 F = TypeVar("F", bound=Callable[..., Any])
@@ -200,28 +199,37 @@ def begin(
 
 
 @of_game(row)
-def take_row(state: State, action: int) -> None:
-    """``act_row``; a history that is full ends, whatever the rules say: what they wrote next would lie beyond it."""
+def take_row(state: State, action: int) -> bool:
+    """Take a legal action, none if it is -1 or all is over; return whether it was taken.
+
+    A history that is full ends, whatever the rules say: what they wrote next would lie beyond it.
+    """
+    if action < 0 or state.turn == OVER:
+        return False
     act_row(state, action)
     if state.length >= MAX_TURNS:
         state.turn = OVER
+    return True
+
+
+@of_game(row)
+def end_row(state: State, acted: bool, reward: F32) -> bool:
+    """Whether a step that ``acted`` ended the episode; rewards ``[2]``, 0 unless it did."""
+    over = acted and state.turn == OVER
+    reward[:] = reward_row(state, int(state.types[0]), int(state.types[1])) if over else 0.0
+    return bool(over)
 
 
 @of_game(row)
 def step_row(states: States, b: int, action: int, seed: int, stride: int, types: Types, out: Buffers) -> None:
     """Take a legal action at table ``b`` (-1 none); a finished one is dealt ``board + stride`` if that is positive."""
     state = states[b]
-    out.reward[b, :] = 0
-    out.over[b] = False
-    if action < 0 or state.turn == OVER:
-        return
-    take_row(state, action)
-    if state.turn == OVER:
-        out.over[b] = True
-        out.reward[b, :] = reward_row(state, int(state.types[0]), int(state.types[1]))
-        if stride > 0:
-            begin_row(state, int(state.board) + stride, seed, types)
-    show_row(state, types, out.player[b : b + 1], out.observation[b], out.mask[b])
+    acted = take_row(state, action)
+    out.over[b] = end_row(state, acted, out.reward[b])
+    if out.over[b] and stride > 0:
+        begin_row(state, int(state.board) + stride, seed, types)
+    if acted:
+        show_row(state, types, out.player[b : b + 1], out.observation[b], out.mask[b])
 
 
 @of_game(batched)
@@ -264,28 +272,11 @@ def encode_state(start: int, stop: int, states: States, types: Types, out: I8) -
 # ---- what one player knows ----------------------------------------------------------------
 
 
-@row
-def copy_row(source: State, target: State) -> None:
-    """Every public field of ``source`` into ``target``."""
-    target.board, target.game, target.extent = source.board, source.game, source.extent
-    target.turn, target.length, target.bid = source.turn, source.length, source.bid
-    assign_row(target.history, source.history)
-
-
-@batched
-def views(start: int, stop: int, states: States, players: I64, out: States) -> None:
-    """Views of ``players`` ``[B]``."""
-    for b in range(start, stop):
-        copy_row(states[b], out[b])
-        out[b].player = players[b]
-        out[b].type = states[b].types[players[b]]
-
-
 @batched
 def determinize(start: int, stop: int, views: States, keys: U64, types: Types, out: States) -> None:
     """States in which the partner's type is uniform; the history is not used as evidence about it."""
     for b in range(start, stop):
-        copy_row(views[b], out[b])
+        copy_public_row(views[b], out[b])
         me = int(views[b].player)
         out[b].types[me] = views[b].type
         keys[b] = next_row(keys[b])

@@ -17,7 +17,7 @@ from bidzoo.envs.check import check_reward_range, differing, within
 from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder, refuse_typos
 from bidzoo.envs.picture import ACCENT, ALARM, EDGE, INK, PALE, PANEL, Picture
 from bidzoo.envs.signalling import engine
-from bidzoo.envs.signalling.state import MAX_ACTIONS, MAX_TURNS, OVER, STATE, VIEW
+from bidzoo.envs.signalling.state import MAX_ACTIONS, MAX_TURNS, OVER, STATE, VIEW, views
 
 WIDTH, PLAYER, CHIP, STEP, PER_ROW = 460, 76, 32, 46, 9  # of a picture: pixels, and chips a row
 TINTS = ("#e3ecf8", "#fdf0d9")  # chips of player_0 and player_1
@@ -113,7 +113,7 @@ class SignallingGame(Game):
         self.kernels.observe_one(states, b, player, self.num_types, out)
 
     def views(self, states: States, players: I64, out: States) -> None:
-        engine.views(states, players, out)
+        views(states, players, out)
 
     def determinize(self, views: States, keys: U64, out: States) -> None:
         engine.determinize(views, keys, self.num_types, out)

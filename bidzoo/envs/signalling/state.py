@@ -6,6 +6,8 @@ public, and both receive the same reward at the end. One record serves all games
 
 import numpy as np
 
+from bidzoo.core.kernels import I64, State, States, assign_row, batched, row
+
 MAX_TURNS = 64  # capacity of ``history``; it bounds the sizes a game accepts
 MAX_ACTIONS = 1 << 15  # of a game: those of ``history`` are int16
 OVER = -1  # ``state.turn`` of a finished table
@@ -30,3 +32,25 @@ VIEW = np.dtype(
     ],
     align=True,
 )
+
+
+@row
+def copy_public_row(source: State, target: State) -> None:
+    """Every public field of ``source`` into ``target``; states and views in any combination."""
+    target.board, target.game, target.extent = source.board, source.game, source.extent
+    target.turn, target.length, target.bid = source.turn, source.length, source.bid
+    assign_row(target.history, source.history)
+
+
+@row
+def view_row(state: State, player: int, out: State) -> None:
+    """View of ``player``: the public fields and its own type."""
+    copy_public_row(state, out)
+    out.player, out.type = player, state.types[player]
+
+
+@batched
+def views(start: int, stop: int, states: States, players: I64, out: States) -> None:
+    """``view_row`` at every table."""
+    for b in range(start, stop):
+        view_row(states[b], players[b], out[b])

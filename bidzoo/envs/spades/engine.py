@@ -113,7 +113,7 @@ def show_row(state: State, code: int, player: I8, observation: I8, mask: I8) -> 
 
 @row
 def take_row(state: State, action: int) -> bool:
-    """Take ``action`` unless it is -1 or the game is over; return whether it was taken."""
+    """Take a legal action, none if it is -1 or all is over; return whether it was taken."""
     if action < 0 or state.phase == OVER:
         return False
     act_row(state, action)
@@ -121,15 +121,13 @@ def take_row(state: State, action: int) -> bool:
 
 
 @row
-def settle_row(state: State, acted: bool, rules: Rules, player: I8, observation: I8, mask: I8, reward: F32) -> bool:
-    """Show the table after a step that ``acted``; return whether it ended the episode, with rewards ``[4]``."""
-    reward[:] = 0
-    if not acted:
-        return False
-    over = state.phase == OVER
+def end_row(state: State, acted: bool, rules: Rules, reward: F32) -> bool:
+    """Whether a step that ``acted`` ended the episode; rewards ``[4]``, 0 unless it did."""
+    over = acted and state.phase == OVER
     if over:
         reward_row(state, rules, reward)
-    show_row(state, rules.code, player, observation, mask)
+    else:
+        reward[:] = 0
     return bool(over)
 
 
@@ -145,15 +143,16 @@ def begin(
 
 
 @row
-def _settle_and_deal_row(
+def _end_and_deal_row(
     states: States, b: int, acted: bool, seed: int, stride: int, blank: State, rules: Rules, out: Buffers
 ) -> None:
-    """``settle_row`` of table ``b``; a finished one is dealt ``board + stride`` if that is positive."""
-    state, player, observation, mask = states[b], out.player[b : b + 1], out.observation[b], out.mask[b]
-    out.over[b] = settle_row(state, acted, rules, player, observation, mask, out.reward[b])
+    """What follows after a step of table ``b``; a finished one is dealt ``board + stride`` if that is positive."""
+    state = states[b]
+    out.over[b] = end_row(state, acted, rules, out.reward[b])
     if out.over[b] and stride > 0:
         begin_row(state, state.board + stride, seed, blank)
-        show_row(state, rules.code, player, observation, mask)
+    if acted:
+        show_row(state, rules.code, out.player[b : b + 1], out.observation[b], out.mask[b])
 
 
 @batched
@@ -170,7 +169,7 @@ def step(
 ) -> None:
     """Take legal actions ``[B]`` (-1 none) and show what follows; a finished table is dealt ``board + stride``."""
     for b in range(start, stop):
-        _settle_and_deal_row(states, b, take_row(states[b], actions[b]), seed, stride, blank[0], rules, out)
+        _end_and_deal_row(states, b, take_row(states[b], actions[b]), seed, stride, blank[0], rules, out)
 
 
 @batched
@@ -181,7 +180,7 @@ def take(start: int, stop: int, states: States, actions: I64, acted: Bool) -> No
 
 
 @batched
-def settle(
+def end(
     start: int,
     stop: int,
     states: States,
@@ -194,7 +193,7 @@ def settle(
 ) -> None:
     """The second half of ``step``; ``acted`` may be ``out.over``."""
     for b in range(start, stop):
-        _settle_and_deal_row(states, b, acted[b], seed, stride, blank[0], rules, out)
+        _end_and_deal_row(states, b, acted[b], seed, stride, blank[0], rules, out)
 
 
 @row
@@ -203,4 +202,7 @@ def step_one(
 ) -> None:
     """``step`` of table 0 with no deal to follow, for Python: few arguments, since each costs as much as a rule."""
     state = states[0]
-    over[0] = settle_row(state, take_row(state, action), rules, player, observation[0], mask[0], reward[0])
+    acted = take_row(state, action)
+    over[0] = end_row(state, acted, rules, reward[0])
+    if acted:
+        show_row(state, rules.code, player, observation[0], mask[0])

@@ -168,7 +168,7 @@ class Spades(Game):
             return
         engine.take(states, actions, out.over)
         self.module.finish(states)
-        engine.settle(states, out.over, seed, stride, self.blank, self.rules, out)
+        engine.end(states, out.over, seed, stride, self.blank, self.rules, out)
 
     def step_one(self, states: States, action: int, out: Buffers) -> None:
         if self.module is None:
@@ -178,8 +178,9 @@ class Spades(Game):
         acted = engine.take_row(state, action)
         if state["phase"] == PLAY:
             self.module.finish(states)
-        buffers = (out.player, out.observation[0], out.mask[0], out.reward[0])
-        out.over[0] = engine.settle_row(state, acted, self.rules, *buffers)
+        out.over[0] = engine.end_row(state, acted, self.rules, out.reward[0])
+        if acted:
+            engine.show_row(state, self.rules.code, out.player, out.observation[0], out.mask[0])
 
     def observe(self, states: States, b: int, player: int, out: I8) -> None:
         engine.observe_row(states[b], player, self.rules.code, out)

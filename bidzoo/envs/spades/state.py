@@ -131,13 +131,13 @@ def copy_public_row(source: State, target: State) -> None:
 
 
 @row
-def view_row(state: State, seat: int, view: State) -> None:
-    """The view of ``seat`` of ``state`` into ``view``: the public fields and, once it has looked, its own hand."""
-    copy_public_row(state, view)
-    view.seat = seat
-    seen = state.looked >> seat & 1
-    view.hand = state.hands[seat] if seen else 0
-    view.held_here = state.held[seat] if seen else 0
+def view_row(state: State, player: int, out: State) -> None:
+    """View of ``player``: the public fields and, once it has looked, its own hand."""
+    copy_public_row(state, out)
+    out.seat = player
+    seen = state.looked >> player & 1
+    out.hand = state.hands[player] if seen else 0
+    out.held_here = state.held[player] if seen else 0
 
 
 @row
@@ -151,6 +151,6 @@ def known_row(view: State, state: State) -> None:
 
 @batched
 def views(start: int, stop: int, states: States, players: I64, out: States) -> None:
-    """``view_row`` of ``players`` ``[B]`` into ``out`` ``[B]``."""
+    """``view_row`` at every table."""
     for b in range(start, stop):
         view_row(states[b], players[b], out[b])

@@ -7,6 +7,7 @@ import pytest
 from numba import config as numba_config
 
 import bidzoo
+from bidzoo.agents.spades.games import paper_game, play_games, share_won
 from bidzoo.agents.spades.learned import (
     CHOICES,
     FEATURES,
@@ -27,7 +28,6 @@ from bidzoo.agents.spades.learned import (
 )
 from bidzoo.agents.spades.learned_training import LearnedOptions, collect, train_learned
 from bidzoo.agents.spades.lookup import shipped_lookup
-from bidzoo.agents.spades.match import paper_game, play_games, share_won
 from bidzoo.agents.spades.policy import Bidder, Player, SpadesPolicy, learned
 from bidzoo.agents.spades.srp import srp_row
 from bidzoo.core.kernels import allocate

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from bidzoo import make
 from bidzoo.agents.tabular import exact
 from bidzoo.agents.tabular.exact import solve_messages, solve_tree
+from bidzoo.agents.tabular.optimal_auction import RisingAuction, Tables, best_plan, fold_line, play
 from bidzoo.agents.tabular.policy import game_of
-from bidzoo.agents.tabular.rising_auction import RisingAuction, Tables, best_plan, fold_line, play
 from bidzoo.core.streams import Streams
 from bidzoo.envs.signalling.compiled import Compiled, compile_game, evaluate, full_information
 from bidzoo.envs.signalling.minibridge import Minibridge

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bidzoo.core.cards import FULL_DECK, hand_bits, hand_cards
-from bidzoo.envs.bridge.determinize import known_row, voids_row
+from bidzoo.envs.bridge.determinize import known_hands_row, voids_row
 from bidzoo.envs.bridge.engine import legal_row
 from bidzoo.envs.bridge.game import Bridge
 
@@ -42,7 +42,7 @@ def test_a_completion_fits_the_view(board: int, turns: int, player: int) -> None
     found = completions(tables, player, 8)
     view = GAME.view_of(tables, np.array([player]))
     known, voids = np.empty(4, np.int64), np.empty(4, np.int64)
-    known_row(view[0], known)
+    known_hands_row(view[0], known)
     voids_row(view[0], voids)
     assert (np.bitwise_or.reduce(found["hands"], 1) == FULL_DECK).all()
     for table in found:
@@ -60,7 +60,7 @@ def _completions_of(tables: Any, viewer: int) -> set[tuple[int, ...]]:
     """Every way to share the cards ``viewer`` cannot see, by brute force."""
     view = GAME.view_of(tables, np.array([viewer]))[0]
     known, voids = np.empty(4, np.int64), np.empty(4, np.int64)
-    known_row(view, known)
+    known_hands_row(view, known)
     voids_row(view, voids)
     hidden = [card for card in range(52) if not any(int(hand) >> card & 1 for hand in known)]
     found: set[tuple[int, ...]] = set()

@@ -42,7 +42,7 @@ from bidzoo.envs.bridge.board import (
 )
 
 _SEATS = (2, 3, 0, 1)  # S W N E, the order of names, hands and dealers
-_VULNERABLE = {"o": 0, "0": 0, "": 0, "n": 1, "e": 2, "b": 3}
+_VULNERABLE = "oneb"  # by number: bit 0 N/S, bit 1 E/W
 
 
 class _Entry(NamedTuple):
@@ -150,9 +150,9 @@ class _Hand:
                 raise ValueError(f"{value!r}, expected a number from 1 to {LARGEST_BOARD}")
             self.room = int(key == "qx" and value[:1] == "c" and len(self.names) == 8) or self.room
         elif key == "sv":
-            if value.lower() not in _VULNERABLE:
+            if value.lower() not in (*_VULNERABLE, "0", ""):
                 raise ValueError(f"{value!r}, expected o, n, e or b")
-            self.vulnerable = _VULNERABLE[value.lower()]
+            self.vulnerable = max(_VULNERABLE.find(value.lower()), 0)
         elif key == "md":
             self.dealer, self.hands = _deal(value)
         elif key == "mb":
@@ -251,7 +251,7 @@ def _line(board: Board) -> str:
     pairs = [("pn", ",".join(_player(board, seat) for seat in _SEATS)), ("st", "")]
     pairs += [("md", f"{_SEATS.index(board.dealer) + 1}{hands}"), ("rh", "")]
     pairs += [("ah", f"Board {board.number}")] if board.number is not None else []
-    pairs += [("sv", "oneb"[board.vulnerable])] if board.vulnerable is not None else []
+    pairs += [("sv", _VULNERABLE[board.vulnerable])] if board.vulnerable is not None else []
     for call in board.auction:
         word = call_text(call.call).replace("NT", "N").replace("XX", "R").replace("X", "D")
         pairs.append(("mb", word + "!" * call.alert))

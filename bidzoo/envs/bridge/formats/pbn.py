@@ -24,6 +24,7 @@ from typing import NamedTuple
 from bidzoo.core.cards import (
     NUM_CARDS,
     PASS,
+    PBN_VULNERABLE,
     SEAT_NAMES,
     SEATS,
     STRAINS,
@@ -34,6 +35,7 @@ from bidzoo.core.cards import (
     deal_hands,
     deal_text,
     seat_number,
+    vulnerability_number,
 )
 from bidzoo.core.schema import shortened
 from bidzoo.core.storage import replace_file
@@ -43,7 +45,6 @@ from bidzoo.envs.bridge.board import (
     LARGEST_BOARD,
     LONGEST_NOTE,
     MOST_TRICKS,
-    VULNERABLE,
     Board,
     BoardReplay,
     Call,
@@ -169,7 +170,6 @@ class _Reader:
 _NO_VALUE, _UNKNOWN = ("", "?", "-"), ("-", "?", "*")
 _TAG_NAME = re.compile(r"[A-Za-z0-9_]+")
 _NOTE = re.compile(r"=(\d+)=")
-_VULNERABLE = {"none": 0, "love": 0, "-": 0, "ns": 1, "ew": 2, "all": 3, "both": 3}
 _BOARD_TAGS = {
     "Board", "Dealer", "Vulnerable", "Deal", "Auction", "Contract", "Declarer", "Play", "Result", "Note",
     "OptimumResultTable", "DoubleDummyTricks", *SEAT_NAMES,
@@ -249,9 +249,7 @@ class PbnGame:
         if text in ("", "?"):
             return None
         with self.reading("Vulnerable"):
-            if text.lower() not in _VULNERABLE:
-                raise ValueError(f"{text!r}, expected None, NS, EW or All")
-        return _VULNERABLE[text.lower()]
+            return vulnerability_number(text)
 
     def hands(self) -> Hands | None:
         text = self.value("Deal")
@@ -542,7 +540,7 @@ def _game(board: Board) -> str:
     lines.append(tag("Board", "?" if board.number is None else str(board.number)))
     lines += [_name(board, seat) for seat in (3, 0, 1, 2)]
     lines.append(tag("Dealer", _seat(board.dealer)))
-    lines.append(tag("Vulnerable", "?" if board.vulnerable is None else VULNERABLE[board.vulnerable]))
+    lines.append(tag("Vulnerable", "?" if board.vulnerable is None else PBN_VULNERABLE[board.vulnerable]))
     lines.append(tag("Deal", deal_text(board.hands) if board.hands else "?"))
     lines.append(_extra_tag(board, "Scoring", extra.pop("Scoring", None)))
     passed_out = board.contract == "Pass"

@@ -65,7 +65,7 @@ def test_what_follows_an_auction_broken_off_is_not_read(sign: str) -> None:
         ('"1"]\n[D', '"one"]\n[D', 1, "Board: 'one', expected a number from 1 to"),
         ('"1"]\n[D', '"0"]\n[D', 1, "Board: '0', expected a number from 1 to"),
         ('[Dealer "N"]', '[Dealer "Q"]', 2, "Dealer: not a seat: 'Q'"),
-        ('"None"', '"Nobody"', 3, "Vulnerable: 'Nobody', expected None, NS, EW or All"),
+        ('"None"', '"Nobody"', 3, "Vulnerable: not a vulnerability: 'Nobody'; choose from none, ns, ew, both"),
         ("[Deal ", "[Deal N:", 4, "'N:' in a tag, expected"),
         ("N:A5.", "A5.", 4, "Deal: .*expected a seat, a colon and four hands"),
         (" KJ72.J3.AT3.JT86", "", 4, "Deal: .*expected a seat, a colon and four hands"),

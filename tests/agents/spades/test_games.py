@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from bidzoo.agents.spades.bis import SEQUENCES
 from bidzoo.agents.spades.curves_training import CurveOptions, collect_nils, fit_curves, train_success_curves
-from bidzoo.agents.spades.match import Games, paper_game, play_games, share_won
+from bidzoo.agents.spades.games import Games, paper_game, play_games, share_won
 from bidzoo.agents.spades.policy import Bidder, Player, SpadesPolicy
 from bidzoo.benchmarks import spades as bench
 from bidzoo.benchmarks.results import load
