@@ -4,7 +4,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
-KERNELS := build/kernels
 # the rules also run as plain Python, where NumPy reports overflows that compiled code would not
 UNCOMPILED := $(addprefix tests/,envs/bridge/test_auction.py envs/bridge/test_play.py envs/signalling/test_engine.py \
 	envs/spades/test_rules.py agents/bridge/test_dense.py)
@@ -14,11 +13,11 @@ export BIDZOO_COMPILE ?= now
 
 .PHONY: bench test test-fuzz test-mutations test-slow test-integrations test-libraries test-rllib test-floors test-newest test-wheel check docs clean
 
-bench: $(READY) $(KERNELS)
+bench: $(READY)
 	$(BIN)/bidzoo bench $(BENCH)
 
 # what fails is run once more, alone: a busy machine can be too slow for a test, a fault fails again
-test: $(READY) $(KERNELS) check
+test: $(READY) check
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile || $(BIN)/python -m pytest --last-failed -ra
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(UNCOMPILED)
 	$(MAKE) docs
@@ -26,28 +25,28 @@ test: $(READY) $(KERNELS) check
 # readers against damaged files: about two minutes, or as many files a target as FUZZ says; SEED=n draws the same ones again
 FUZZ ?= 2000
 SEED ?=
-test-fuzz: $(READY) $(KERNELS)
+test-fuzz: $(READY)
 	FUZZ=$(FUZZ) SEED=$(SEED) $(BIN)/python -m pytest tests/test_fuzz.py -n auto --maxprocesses 4 --timeout 0 $(if $(SEED),--hypothesis-seed=$(SEED))
 
 # small changes of rules, scoring, encoders and readers, each of which a test must find: docs/mutations.md
 test-mutations: .venv-mutations/ready
 	.venv-mutations/bin/python tests/mutations.py $(MUTATIONS)
 
-test-slow: $(READY) $(KERNELS)
+test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow
 
 # Every part has a virtual environment of its own and stands alone; `make -k` runs the others after one has failed.
 test-integrations: test-libraries test-rllib test-floors test-newest test-wheel
 
 # TorchRL, Tianshou, Pgx, RLCard, and the web page in a browser
-test-libraries: .venv-integrations/ready $(KERNELS)
+test-libraries: .venv-integrations/ready
 	@command -v chromedriver > /dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get > /dev/null || \
 		(apt-get update -q && apt-get install -y -q --no-install-recommends chromium chromium-driver)
 	$(call in,integrations) -m pytest -m integration -ra -k "not rllib" tests/training/test_libraries.py \
 		tests/integrations --ignore tests/integrations/test_clusters.py
 
 # RLlib pins Gymnasium; Ray and Dask clusters
-test-rllib: .venv-rllib/ready $(KERNELS)
+test-rllib: .venv-rllib/ready
 	$(call in,rllib) -m pytest -m integration -ra -k "not torchrl and not tianshou" \
 		tests/training/test_libraries.py tests/integrations/test_clusters.py
 
@@ -107,12 +106,6 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/pip install -q --upgrade pip
 	$(BIN)/pip install -q -c constraints.txt torch
 	$(BIN)/pip install -q -c constraints.txt -e ".[dev,train,sb3,docs]"
-	touch $@
-
-# numba's cache sees a change in a kernel's own file but not in the files it calls
-$(KERNELS): $(shell find bidzoo -name '*.py')
-	find bidzoo -name '*.nb[ic]' -delete
-	mkdir -p $(@D)
 	touch $@
 
 clean:

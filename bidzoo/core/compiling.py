@@ -25,10 +25,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numba import config, njit
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba import config, njit, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.registry import CPUDispatcher, CPUTarget, cpu_target
+
+from bidzoo.core.cache import KernelCache
 
 if TYPE_CHECKING:
     from bidzoo.core.kernels import Kernel
@@ -39,7 +40,7 @@ POLICIES = ("background", "now")
 SAID = "bidzoo: compiling kernels that are new to this machine, up to a minute; `bidzoo compile` prepares all of them"
 
 KERNELS: dict[tuple[str, str], Kernel] = {}  # by module and qualified name
-_requested: set[tuple[str, str, Any]] = set()
+_requested: set[tuple[str, str, str, Any]] = set()
 _announced = False
 _worker: subprocess.Popen[bytes] | None = None
 
@@ -81,7 +82,7 @@ def ready(kernel: Kernel, arguments: tuple[Any, ...]) -> bool:
     signature = _signature(kernel, arguments)
     if signature is None or _is_cached(kernel, signature):
         return True
-    key = (*kernel.key, signature)
+    key = (*kernel.key, kernel.compiled._cache.digest, signature)
     if key not in _requested:
         _requested.add(key)
         return not _ask(key)
@@ -107,8 +108,7 @@ def _signature(kernel: Kernel, arguments: tuple[Any, ...]) -> tuple[Any, ...] | 
 
 def _is_cached(kernel: Kernel, signature: tuple[Any, ...]) -> bool:
     """Return whether numba's cache on disk has the compiled form."""
-    cache = kernel.compiled._cache
-    return cache._index_key(signature, kernel.compiled.targetctx.codegen()) in cache._cache_file._load_index()
+    return kernel.compiled._cache.holds(signature, kernel.compiled.targetctx.codegen())
 
 
 # ---- a kernel as others call it ------------------------------------------------------------
@@ -130,15 +130,6 @@ class _Code(JITCodeLibrary):
         return self.name, "bitcode", self._get_module_for_linking().as_bitcode()
 
 
-class _Files(CompileResultCacheImpl):
-    def get_filename_base(self, fullname: str, abiflags: str) -> Any:
-        return super().get_filename_base(f"{fullname}.body", abiflags)
-
-
-class _Cache(FunctionCache):
-    _impl_class = _Files
-
-
 class _Target(CPUTarget):
     """numba's target for this machine, which makes ``_Code``."""
 
@@ -158,13 +149,18 @@ class Body(CPUDispatcher):
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         super().__init__(function, targetoptions={"nopython": True, **options, "no_cpython_wrapper": True})
-        self._cache = _Cache(function)
+        self._cache = KernelCache(function, "body", options)
+
+    def get_call_template(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+        """A constant counts as a number, or numba would compile a form for each."""
+        named = {name: types.unliteral(argument) for name, argument in kws.items()}
+        return super().get_call_template(tuple(map(types.unliteral, args)), named)
 
 
 # ---- the process that compiles -------------------------------------------------------------
 
 
-def _ask(key: tuple[str, str, Any]) -> bool:
+def _ask(key: tuple[str, str, str, Any]) -> bool:
     """Hand ``key`` to the process that compiles; False if it cannot be started or reached."""
     global _worker
     job = pickle.dumps(key)
@@ -203,8 +199,10 @@ def _serve() -> None:
     from bidzoo.core.compiling import kernel_named  # by its full name, since this module runs as __main__
 
     while size := sys.stdin.buffer.read(8):
-        module, name, signature = pickle.loads(sys.stdin.buffer.read(int.from_bytes(size, "little")))
+        module, name, digest, signature = pickle.loads(sys.stdin.buffer.read(int.from_bytes(size, "little")))
         kernel = kernel_named(module, name)
+        if kernel.compiled._cache.digest != digest:
+            return  # a source has changed since the asking process read it: that one compiles for itself
         with _turn(Path(kernel.compiled._cache.cache_path)):
             kernel.compiled.compile(signature)
 

@@ -24,6 +24,7 @@ from numba.extending import typeof_impl
 from numpy.typing import ArrayLike, NDArray
 
 from bidzoo.core import compiling
+from bidzoo.core.cache import KernelCache
 from bidzoo.core.compiling import Body
 from bidzoo.core.threads import spread
 
@@ -66,22 +67,18 @@ class Kernel:
         # numba counts references to arrays, two atomic additions for every view: half the time of a step
         ours = function.__module__.startswith("bidzoo.")
         self.options = {**OPTIONS, "_nrt": not ours or bool(_MAKE_ARRAYS & {*function.__code__.co_names})}
-        self.compiled = njit(cache=True, **self.options)(function)
+        self.compiled = njit(**self.options)(function)
         self._plain, self._last_look = plain, -LOOK_AGAIN
         self._run = self._as_python if config.DISABLE_JIT else self._first
         update_wrapper(self, function)
         if not config.DISABLE_JIT:
+            self.compiled._cache = KernelCache(function, "kernel", self.options)
             compiling.KERNELS[self.key] = self
 
     @cached_property
     def body(self) -> Body:
         """The form that other kernels call."""
-        body = Body(self.compiled.py_func, self.options)
-        resolve = body.get_call_template  # a constant counts as a number, or numba would compile a form for each
-        body.get_call_template = lambda args, kws: resolve(
-            tuple(map(types.unliteral, args)), {name: types.unliteral(argument) for name, argument in kws.items()}
-        )
-        return body
+        return Body(self.compiled.py_func, self.options)
 
     def __call__(self, *arguments: Any) -> Any:
         if _thread.plain:

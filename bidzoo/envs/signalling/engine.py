@@ -7,10 +7,8 @@ kernels among its globals. The other kernels serve every game. ``types`` is ``(X
 
 from collections.abc import Callable
 from inspect import signature
-from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import Any, NamedTuple, TypeVar
-from zlib import crc32
 
 from bidzoo.core.kernels import (
     F32,
@@ -96,18 +94,12 @@ def of_game(kind: Callable[..., Any]) -> Callable[[F], F]:
 
 
 def bind(game_id: str, rules: Rules) -> SimpleNamespace:
-    """The kernels of this file for the game of ``rules``: theirs, and all that are marked, under their names.
-
-    Numba's cache on disk goes by file, name and bytecode and watches this file alone. So the names of the kernels tell
-    games apart, and one text of the rules from another.
-    """
-    files = {getattr(kernel, "py_func", kernel).__code__.co_filename for kernel in rules}
-    text = b"".join(Path(file).read_bytes() for file in sorted(files) if Path(file).is_file())
+    """The kernels of this file for the game of ``rules``: theirs, and all that are marked, under their names."""
     scope = {**globals(), **rules._asdict()}
     for name, (kind, template) in _TEMPLATES.items():
         function = FunctionType(template.__code__, scope, name)
         function.__module__ = rules.legal_row.__module__
-        function.__qualname__ = f"{name}_{game_id}_{crc32(text):08x}"
+        function.__qualname__ = f"{name}_{game_id}"
         scope[name] = kind(function)
     return SimpleNamespace(**rules._asdict(), **{name: scope[name] for name in _TEMPLATES})
 

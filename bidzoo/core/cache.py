@@ -1,0 +1,157 @@
+"""Where compiled kernels are kept between processes, each under a digest of all that it was made of.
+
+numba's cache looks at a kernel's own file; but what a kernel calls is linked into it. Here a kernel's files bear the
+**digest** of its function and of every function that it calls, however far down: bytecode, constants, global values,
+options, and the machinery that compiles. It is taken from what this process has imported, so an old kernel is never
+found and none is kept under a new name. A comment makes none anew; what two versions of a source made lies side by
+side.
+"""
+
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import cache, cached_property
+from hashlib import sha256
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+KEPT = 86_400  # seconds for which the files of other versions of a kernel are kept
+
+_MACHINERY = tuple(Path(__file__).with_name(name) for name in ("cache.py", "compiling.py"))
+_COMPILED_BY_NAME = {"builtins", "math", "numba", "numpy"}  # numba's own forms of them: its version tells all
+_unwritable = False
+
+
+class KernelCache(FunctionCache):
+    """numba's cache for ``function`` compiled with ``options`` to code of one ``form``."""
+
+    def __init__(self, function: Callable[..., Any], form: str, options: dict[str, Any]) -> None:
+        super().__init__(function)
+        self._made_of, self._made_how = function, (form, sorted(options.items()))
+        del self._cache_file  # made when it is needed: by then all that the kernel calls has been defined
+
+    @cached_property
+    def digest(self) -> str:
+        """Of all that the kernel is made of."""
+        return digest(self._made_of, *self._made_how)
+
+    @cached_property
+    def _cache_file(self) -> IndexDataCacheFile:
+        return IndexDataCacheFile(self.cache_path, f"{self._stem}{self.digest[:32]}", self.digest)
+
+    @property
+    def _stem(self) -> str:
+        """How the names of all files of this kernel begin, whatever it was made of."""
+        name = re.sub("[<>]", "", self._made_of.__qualname__)
+        return f"{Path(self._made_of.__code__.co_filename).stem}.{name}.{self._made_how[0]}-"
+
+    def holds(self, signature: tuple[Any, ...], codegen: Any) -> bool:
+        """Whether the form for arguments of these types is on disk."""
+        file = self._cache_file
+        name = file._load_index().get(self._index_key(signature, codegen))
+        return name is not None and Path(self.cache_path, name).exists()  # the index is written first
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        """Keep compiled code; if that fails, as on a full disk, say so once and go on without."""
+        global _unwritable
+        try:
+            super().save_overload(signature, data)
+            self._sweep()
+        except OSError as problem:
+            if not _unwritable:
+                _unwritable = True
+                print(
+                    f"bidzoo: compiled kernels cannot be kept in {self.cache_path} ({problem.strerror or problem}), "
+                    "so every process compiles them; set NUMBA_CACHE_DIR to a folder with space",
+                    file=sys.stderr,
+                )
+
+    def _sweep(self) -> None:
+        """Remove what other versions of the sources have left."""
+        for path in Path(self.cache_path).glob(f"{self._stem}*"):
+            if self.digest[:32] not in path.name and path.stat().st_mtime < time.time() - KEPT:
+                path.unlink(missing_ok=True)
+
+
+def digest(function: Callable[..., Any], *how: Any) -> str:
+    """Digest of all that ``function`` does, whatever it calls included, compiled with options ``how``."""
+    numbers = {function: 0}  # of all functions that are reached, in the order of discovery
+    reached, found = [function], sha256(repr((how, _machinery())).encode())
+    for each in reached:  # which grows
+        said, calls = _content(each)
+        for callee in calls:
+            if numbers.setdefault(callee, len(reached)) == len(reached):
+                reached.append(callee)
+        found.update(f"{said}{[numbers[callee] for callee in calls]}\n".encode())
+    return found.hexdigest()
+
+
+@cache
+def _machinery() -> tuple[str, ...]:
+    """Versions, and digests of the files that say how a kernel is compiled."""
+    tag = sys.implementation.cache_tag
+    return numba.__version__, np.__version__, tag, *(_of_file(str(path)) for path in _MACHINERY)
+
+
+@cache
+def _of_file(path: str) -> str:
+    return sha256(Path(path).read_bytes()).hexdigest()
+
+
+@cache
+def _content(function: FunctionType) -> tuple[str, list[FunctionType]]:
+    """What ``function`` says itself, and which functions it names."""
+    code, calls = function.__code__, list[FunctionType]()
+    said = [function.__module__, function.__qualname__, repr(function.__defaults__), _of_code(code, function.__doc__)]
+    names = sorted(set(_names(code)))
+    values = {name: function.__globals__[name] for name in names if name in function.__globals__}
+    values |= {name: cell.cell_contents for name, cell in zip(code.co_freevars, function.__closure__ or ())}
+    for name, value in [*values.items()]:
+        if isinstance(value, ModuleType):
+            values |= {f"{name}.{part}": getattr(value, part) for part in names if hasattr(value, part)}
+    for name, value in values.items():
+        said.append(f"{name} = {_of_value(value, calls)}")
+    return "\n".join(said), calls
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """Names of globals and attributes in ``code`` and the functions within."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _of_code(code: CodeType, doc: str | None = None) -> str:
+    """Bytecode and constants, without the words of ``doc`` and the numbers of lines."""
+    constants = [_of_code(c) if isinstance(c, CodeType) else _of_value(c, []) for c in code.co_consts[bool(doc) :]]
+    names = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
+    numbers = code.co_flags, code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount
+    return repr((code.co_code.hex(), code.co_exceptiontable.hex(), names, numbers, constants))
+
+
+def _of_value(value: Any, calls: list[FunctionType]) -> str:
+    """A global value as numba compiles it in; functions go into ``calls``."""
+    if isinstance(value, ModuleType):
+        return value.__name__
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype!r} {value.shape} {sha256(value.tobytes()).hexdigest()}"
+    if isinstance(value, tuple | list | set | frozenset):
+        parts = [_of_value(part, calls) for part in value]
+        return f"{type(value)} {sorted(parts) if isinstance(value, set | frozenset) else parts}"
+    if isinstance(value, type):
+        return f"{value} {getattr(value, '_fields', '')}"
+    function = getattr(value, "__wrapped__", value)  # of a kernel, a dispatcher of numba's, an intrinsic
+    package = str(getattr(function, "__module__", "")).partition(".")[0]
+    if isinstance(function, FunctionType) and package not in _COMPILED_BY_NAME:
+        calls.append(function)
+        options = getattr(value, "options", None) or getattr(value, "targetoptions", None)
+        # what writes LLVM's code itself may rest on anything in its file
+        return repr(options) if hasattr(value, "py_func") else _of_file(function.__code__.co_filename)
+    return f"{type(value)} {re.sub('0x[0-9a-f]+', '', repr(value))}"

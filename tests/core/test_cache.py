@@ -1,0 +1,178 @@
+"""No kernel runs that was compiled from other sources than those which the process has read."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from numba import config
+
+import bidzoo
+from bidzoo.core import cache
+from bidzoo.envs.bridge import auction, engine
+
+pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+
+# a package from outside: a kernel calls one of another module, which has a constant of a third
+SOURCES = {
+    "rules.py": "BONUS = 300\n",
+    "score.py": '''
+from bidzoo.core.kernels import row
+from outside.rules import BONUS
+@row
+def trick_row(level: int) -> int:
+    """Points of a level."""
+    return 30 * level + BONUS
+''',
+    "play.py": """
+from bidzoo.core.kernels import batched, row
+from outside import score
+@row
+def result_row(level: int) -> int:
+    return score.trick_row(level) - 1
+@batched
+def results(start, stop, levels, out):
+    for b in range(start, stop):
+        out[b] = result_row(levels[b])
+""",
+    "__init__.py": "",
+}
+USE = """
+import json, numpy as np
+from bidzoo.core.compiling import KERNELS
+from outside.play import result_row, results
+out = np.zeros(3, np.int64)
+results(np.arange(3), out)
+forms = [form for kernel in KERNELS.values() for form in (kernel.compiled, kernel.body)]
+print(json.dumps([result_row(4), out.tolist(), sum(form.stats.cache_misses.total() for form in forms)]))
+"""
+OBSERVE = """
+import json, sys, numpy as np, bidzoo
+from bidzoo.core.compiling import KERNELS
+env = bidzoo.make("bridge_v0")
+env.reset(seed=3)
+forms = [form for kernel in KERNELS.values() for form in (kernel.compiled, kernel.body)]
+misses = sum(form.stats.cache_misses.total() for form in forms)
+print(json.dumps([np.flatnonzero(env.last()[0]["observation"]).tolist(), misses]))
+"""
+
+
+def run(script, folder, **env):
+    """What ``script`` prints as JSON and its standard error, if packages come from ``folder`` first."""
+    paths = os.pathsep.join(map(str, (folder, Path(bidzoo.__file__).parents[1])))
+    given = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", "BIDZOO_COMPILE": "now", **env}
+    given.pop("NUMBA_CACHE_DIR", None)
+    done = subprocess.run([sys.executable, "-c", script], env=given, capture_output=True, text=True, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+def edit(path, old, new):
+    """Replace words by others, and leave the file as old as it was."""
+    text, about = path.read_text(), path.stat()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
+
+
+@pytest.fixture
+def outside(tmp_path):
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    for name, text in SOURCES.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_a_change_anywhere_below_a_kernel_is_seen(outside):
+    """With sizes and times of the files as before: only what they say tells."""
+    assert run(USE, outside.parent)[0] == [419, [299, 329, 359], 4]
+    assert run(USE, outside.parent)[0] == [419, [299, 329, 359], 0]
+    edit(outside / "score.py", "30 * level", "20 * level")
+    assert run(USE, outside.parent)[0] == [379, [299, 319, 339], 4]
+    edit(outside / "rules.py", "300", "500")
+    assert run(USE, outside.parent)[0] == [579, [499, 519, 539], 4]
+    edit(outside / "rules.py", "500", "300")
+    assert run(USE, outside.parent)[0] == [379, [299, 319, 339], 0]  # kept beside the others
+    edit(outside / "play.py", "- 1", "- 2")
+    assert run(USE, outside.parent)[0] == [378, [298, 318, 338], 3]  # the callee is as it was
+    edit(outside / "score.py", "@row", "# More than before.\n\n\n@row")
+    edit(outside / "score.py", "Points of a level.", "The points.")
+    assert run(USE, outside.parent)[0] == [378, [298, 318, 338], 0]
+
+
+def test_a_change_of_a_callee_changes_what_is_observed(tmp_path):
+    """In a copy of the package, its kernels of today included."""
+    shutil.copytree(Path(bidzoo.__file__).parent, tmp_path / "bidzoo")
+    before, _ = run(OBSERVE, tmp_path)[0]
+    assert run(OBSERVE, tmp_path)[0] == [before, 0]
+    edit(tmp_path / "bidzoo/core/bits.py", "] = (hand >> card)", "] = ~(hand >> card)")
+    after, misses = run(OBSERVE, tmp_path)[0]
+    assert misses > 0
+    assert after != before
+    assert after == run(OBSERVE, tmp_path, BIDZOO_COMPILE="background", NUMBA_CACHE_DIR=str(tmp_path))[0][0]
+
+
+def test_a_source_that_changes_meanwhile(outside):
+    """The process that compiles finds other sources than the one that asked, which then compiles what it has read."""
+    wait = """
+import json, time
+from outside.play import result_row
+from pathlib import Path
+path = Path("outside/rules.py")
+path.write_text("BONUS = 900")
+until, found = time.monotonic() + 300, set()
+while time.monotonic() < until and not result_row.compiled.signatures:
+    found.add(result_row(4))
+    time.sleep(0.25)
+print(json.dumps([*found, len(result_row.compiled.signatures)]))
+"""
+    assert run(wait, outside.parent, BIDZOO_COMPILE="background")[0] == [419, 1]
+    assert run(USE, outside.parent)[0] == [1019, [899, 929, 959], 4]
+
+
+def test_an_index_without_its_code_is_no_kernel(outside):
+    run(USE, outside.parent)
+    for path in outside.rglob("*.nbc"):
+        path.unlink()
+    assert run(USE, outside.parent)[0] == [419, [299, 329, 359], 4]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limits there")
+def test_a_full_disk_is_said_once(outside):
+    """As with a limit on the size of files: kernels run, and one line names the folder."""
+    limit = "from resource import *; setrlimit(RLIMIT_FSIZE, (100, RLIM_INFINITY))\n"
+    found, said = run(limit + USE, outside.parent)
+    assert found == [419, [299, 329, 359], 4]
+    assert said.count("\n") == 1
+    assert said.startswith(f"bidzoo: compiled kernels cannot be kept in {outside / '__pycache__'} (File too large)")
+    assert not [*outside.rglob("*.nbc*")]
+
+
+def test_what_other_versions_left_is_removed(outside):
+    run(USE, outside.parent)
+    (before,) = outside.rglob("score.trick_row.body-*.nbc")
+    edit(outside / "score.py", "30", "40")
+    run(USE, outside.parent)
+    assert before.exists()
+    os.utime(before, (0, 0))
+    edit(outside / "score.py", "40", "50")
+    run(USE, outside.parent)
+    assert not before.exists() and len([*outside.rglob("score.trick_row.body-*.nbc")]) == 2
+
+
+def test_every_kernel_of_a_chain_is_in_the_digest():
+    """The observation of bridge is made by kernels of several files; each tells its own, whoever asks first."""
+    names = set()
+    for kernel in (engine.observe_row, auction.legal_row):
+        reached = [kernel.compiled.py_func]
+        for function in reached:
+            reached += [callee for callee in cache._content(function)[1] if callee not in reached]
+        names |= {f"{function.__module__}.{function.__qualname__}" for function in reached}
+    assert {"bidzoo.core.bits.cards_row", "bidzoo.envs.bridge.auction.legal_row"} <= names
+    assert cache.digest(auction.legal_row.compiled.py_func, "a") != cache.digest(
+        auction.legal_row.compiled.py_func, "b"
+    )
