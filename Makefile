@@ -96,7 +96,7 @@ in = $(if $(filter floors,$(1)),NUMBA_CACHE_DIR=$(CURDIR)/.venv-floors/kernels) 
 check: $(READY)
 	$(BIN)/ruff format --check bidzoo tests experiments examples docs/training
 	$(BIN)/ruff check bidzoo tests experiments examples docs/training
-	$(BIN)/mypy bidzoo tests/typed.py
+	$(BIN)/mypy bidzoo experiments tests/typed.py
 
 docs: $(READY)
 	$(BIN)/python -m sphinx -W -q -b html docs docs/_build/html

@@ -29,7 +29,7 @@ fi
 
 case $step in
 selfplay)
-    $bidzoo bench selfplay --device $device $selfplay --json "$out/selfplay.json"
+    ${PYTHON:-python3} experiments/bridge_selfplay.py --device $device $selfplay --json "$out/selfplay.json"
     ;;
 rpi)
     [ -e "$work/estimated.npz" ] || $bidzoo deals estimate $estimated --seed 77004 --out "$work/estimated.npz"

@@ -71,7 +71,7 @@ def model_weights(recording: RecordedCalls, boards: I64) -> F64:
     at_board = np.array([np.bincount(recording.board, nats, len(boards)) for nats in recording.nats.values()]).T
     evidence = -np.vstack([np.zeros(at_board.shape[1]), at_board.cumsum(0)[:-1]])
     weights: F64 = np.exp(evidence - evidence.max(1, keepdims=True))
-    return weights / weights.sum(1, keepdims=True)
+    return np.asarray(weights / weights.sum(1, keepdims=True))
 
 
 def explanation_table(recordings: dict[str, RecordedCalls], boards: I64) -> ResultTable:
@@ -118,7 +118,7 @@ class Mixture:
         """Mean chance of every call ``[B, 38]``."""
         used = np.flatnonzero(self.weights >= self.negligible)
         shares = self.weights[used] / self.weights[used].sum()
-        chances = [share * self.policies[i].probabilities(views, legal) for i, share in zip(used, shares)]
+        chances = [share * self.policies[int(i)].probabilities(views, legal) for i, share in zip(used, shares)]
         return np.asarray(np.sum(chances, 0), np.float32)
 
 

@@ -28,8 +28,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from exact import main
 
-from bidzoo.agents.tabular.exact import Optimum, certified, main, silent
+from bidzoo.agents.tabular.exact import Optimum, certified, silent
 from bidzoo.agents.tabular.optimal_auction import (
     Log,
     RisingAuction,
@@ -277,7 +278,7 @@ class PanelRows:
         """``W_bid(mover, S)`` for every set ``S`` ``[2**n]`` of the other player; ``bid`` 1 only for all types."""
         panels = self.panels
         if mover == panels.sets - 1:
-            return self.firsts[bid - 1]
+            return np.asarray(self.firsts[bid - 1])
         top, index = divmod(mover, panels.size)
         out = np.full(panels.sets, WORST, np.int64)
         if bid == 2:

@@ -217,7 +217,7 @@ def trainers():
     from bidzoo.agents.bridge.network import Architecture
     from bidzoo.agents.bridge.sayc import Sayc
     from bidzoo.agents.bridge.trainer import Options
-    from bidzoo.benchmarks.bridge_training import record
+    from bidzoo.benchmarks.auctions import record
     from bidzoo.envs.bridge.deals import DealSet, packaged
     from bidzoo.envs.bridge.formats.auctions import Positions
     from bidzoo.envs.bridge.game import Bridge

@@ -262,7 +262,7 @@ def _read_deals(path: Path) -> Any:
 
 def _auctions() -> Any:
     from bidzoo.agents.bridge.sayc import Sayc
-    from bidzoo.benchmarks.bridge_training import record
+    from bidzoo.benchmarks.auctions import record
 
     return record(Sayc(), 6, seed=1)
 

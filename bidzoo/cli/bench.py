@@ -9,10 +9,8 @@ from typing import Annotated
 import typer
 
 from bidzoo.cli.options import (
-    Device,
     Json,
     Seed,
-    Threads,
     Workers,
     agent_names,
     going_on,
@@ -238,47 +236,6 @@ def bridge_cost(
 
     names = agents.split(",")
     measured("bridge-cost", seed, json, lambda report: bridge_cost.main(names, boards, seed, workers, report))
-
-
-@app.command("bridge-search")
-def bridge_search(
-    positions: Annotated[int, typer.Option(min=2, help="Decisions with more than one likely call.")] = 200,
-    deals: Annotated[
-        int, typer.Option(min=2, help="Deals by which a call is chosen; as many others value the choice.")
-    ] = 60,
-    guesses: Annotated[
-        int, typer.Option(min=2, help="Decisions at which the deals of a search are compared with the cards held.")
-    ] = 400,
-    workers: Workers = 2,
-    seed: Seed = 0,
-    json: Json = None,
-) -> None:
-    """How long a searched call takes, what its deals know, and what the double-dummy network costs."""
-    from bidzoo.benchmarks import bridge_search
-
-    arguments = (positions, deals, guesses, seed, workers)
-    measured("bridge-search", seed, json, lambda report: bridge_search.main(*arguments, report))
-
-
-@app.command("selfplay")
-def bridge_selfplay(
-    network: Annotated[
-        list[str] | None, typer.Option(help="Network: none, a packaged one, or DEPTHxWIDTH; may be repeated.")
-    ] = None,
-    boards: Annotated[list[int] | None, typer.Option(min=1, help="Boards of a batch; may be repeated.")] = None,
-    device: Device = "cpu",
-    threads: Threads = 1,
-    rounds: Annotated[int, typer.Option(min=1, help="Batches of each size; the fastest counts.")] = 3,
-    limit: Annotated[float, typer.Option(help="Seconds of a batch after which larger ones are left out.")] = 20.0,
-    seed: Seed = 0,
-    json: Json = None,
-) -> None:
-    """Decisions a second of the self-play that trains bridge networks, and what they are spent on."""
-    from bidzoo.benchmarks import bridge_selfplay as suite
-
-    options = suite.Options(device, threads, rounds, limit, seed)
-    chosen, sizes = network or suite.NETWORKS, sorted(boards or suite.BOARDS)
-    measured("selfplay", seed, json, lambda report: suite.main(chosen, sizes, options, report))
 
 
 def report(

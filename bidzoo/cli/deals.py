@@ -29,7 +29,7 @@ def generate(count: Count, out: Out, seed: Seed = 0, workers: Workers = 1) -> No
 
 
 @app.command()
-def guess(
+def estimate(
     count: Count,
     out: New,
     seed: Seed = 0,
@@ -37,7 +37,7 @@ def guess(
         Path | None, typer.Option(help="Weights of the double-dummy network; default: the packaged ones.")
     ] = None,
 ) -> None:
-    """Deal N random hands and draw their tricks from the double-dummy network: to train on, not to measure by."""
+    """Deal N random hands and sample their tricks from the double-dummy network: to train on, not to measure by."""
     from bidzoo.agents.bridge.evaluator import Evaluator, estimated_deals
 
     provenance = {"deals": "random_deals(seed, index)", "seed": seed, "count": count, "tables": "drawn, not solved"}

@@ -17,12 +17,10 @@ import typer
 
 from bidzoo.cli.options import (
     Device,
-    Json,
     Threads,
     agent_names,
     counted,
     going_on,
-    measured,
     new_npz,
     parse,
     writable,
@@ -69,7 +67,6 @@ Opponents = Annotated[
 ]
 Width = Annotated[int, typer.Option(min=1, help="Neurons in a layer.")]
 Depth = Annotated[int, typer.Option(min=1, help="Hidden layers.")]
-Weights = Annotated[Path | None, typer.Option(help="File of weights; default: the packaged ones.")]
 Deals = Annotated[
     list[Path] | None, typer.Option(help="Solved deals (.npz) beside the packaged ones; may be repeated.")
 ]
@@ -148,8 +145,8 @@ def record(
 ) -> None:
     """Record auctions of an agent on random boards, in the format that sl and belief read."""
     from bidzoo.agents.bridge.expert import refuse_held_out
+    from bidzoo.benchmarks.auctions import record as bid
     from bidzoo.benchmarks.bridge import contestant
-    from bidzoo.benchmarks.bridge_training import record as bid
 
     refuse_held_out(policy, *opponent or [])
     bid(contestant(policy), count, seed, [contestant(name) for name in opponent or []]).save(out)
@@ -228,27 +225,6 @@ def expert(
 
 
 @app.command()
-def measure_expert(
-    data: Annotated[Path, typer.Argument(help="Recorded auctions of systems (.npz).")],
-    plain: Annotated[Path | None, typer.Option(help="Recorded auctions of SAYC against SAYC.")] = None,
-    weights: Weights = None,
-    json: Json = None,
-) -> None:
-    """Measure how many held-out calls of each system the expert network makes, before a stray call and after."""
-    from bidzoo.agents.bridge import expert, network
-    from bidzoo.benchmarks import bridge_training
-    from bidzoo.envs.bridge.formats.auctions import SystemAuctions
-
-    expert_network = (
-        network.load_weights(weights, expert.ExpertNetwork)[0]
-        if weights
-        else network.packaged_network("expert", expert.ExpertNetwork)
-    )
-    auctions = [SystemAuctions.load(file) for file in (data, plain) if file is not None]
-    measured("expert", 0, json, lambda _: bridge_training.experts(expert_network, *auctions))
-
-
-@app.command()
 def belief(
     data: Data,
     out: Out = Path("runs/belief"),
@@ -324,22 +300,6 @@ def baseline19(
     run_stage(self_play, "self-play", third.iterations, deals_provenance, *_match([against], boards))
 
 
-@app.command()
-def measure_baseline19(
-    data: Data,
-    stage: Annotated[
-        list[Path] | None, typer.Option(help="Weights of both networks after an earlier stage; may be repeated.")
-    ] = None,
-    json: Json = None,
-) -> None:
-    """Measure how well baseline19 knows partner's cards and the expert's calls, on test auctions."""
-    from bidzoo.benchmarks import bridge_training
-    from bidzoo.envs.bridge.formats.auctions import Auctions
-
-    auctions = Auctions.load(data)
-    measured("baseline19", 0, json, lambda _: bridge_training.estimates(auctions, stage or []))
-
-
 def _positions(data: Path, side: int | None = None) -> "tuple[Positions, Positions, dict[str, str]]":
     """Positions of the training and of the validation part, and their provenance."""
     from bidzoo.envs.bridge.formats.auctions import Auctions, Positions
@@ -350,24 +310,6 @@ def _positions(data: Path, side: int | None = None) -> "tuple[Positions, Positio
         if not len(positions):
             raise ValueError(f"{data}: none of {len(auctions.hands)} auctions is a {name} one; record more")
     return training, validation, {"data": f"{data.name}, {len(auctions.hands)} auctions"}
-
-
-@app.command()
-def measure(
-    data: Data,
-    played: Annotated[Path | None, typer.Option(help="Auctions of the policy the belief is about.")] = None,
-    policy: Annotated[list[str] | None, typer.Option(help="Packaged network or file; may be repeated.")] = None,
-    boards: Annotated[int, typer.Option(min=2, help="Test boards of each match.")] = 10_000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the boards.")] = 0,
-    json: Json = None,
-) -> None:
-    """Measure what training reached, on test auctions and test deals."""
-    from bidzoo.benchmarks import bridge_training
-    from bidzoo.envs.bridge.formats.auctions import Auctions
-
-    own = Auctions.load(played) if played else None
-    auctions, policies = Auctions.load(data), policy or ["sl", "ppo"]
-    measured("bridge-training", seed, json, lambda _: bridge_training.main(auctions, policies, boards, seed, own))
 
 
 # ---- by self-play on solved deals --------------------------------------------------------
@@ -633,20 +575,6 @@ def evaluator(
     initial = network.load_weights(start, evaluator.SuitNetwork)[0] if start else None
     provenance["start"] = start.name if start else "nothing"
     _train(evaluator.Trainer(training, validation, chosen, initial, device), out, every, threads, provenance)
-
-
-@app.command()
-def measure_evaluator(
-    weights: Weights = None,
-    policy: Annotated[str, typer.Option(help="Agent whose game contracts are judged.")] = "ppo",
-    limit: Annotated[int | None, typer.Option(min=2, help="Number of test deals; default: all.")] = None,
-    json: Json = Path("runs/evaluator.json"),
-) -> None:
-    """Measure how well the double-dummy evaluator knows the tricks of the test deals."""
-    from bidzoo.agents.bridge.evaluator import Evaluator
-    from bidzoo.benchmarks import bridge_evaluator
-
-    measured("bridge-evaluator", 0, json, lambda _: bridge_evaluator.main(Evaluator(weights), policy, limit))
 
 
 # ---- Spades ------------------------------------------------------------------------------

@@ -193,7 +193,7 @@ def test_commands_name_a_wrong_ending_and_look_into_pbn(tmp_path: Path) -> None:
     path.write_text((DATA / "two-deals.pbn").read_text())
     for words, expected in (
         (["generate", "2"], ".npz"),
-        (["guess", "2"], ".npz"),
+        (["estimate", "2"], ".npz"),
         (["import", str(path)], ".npz or .pbn"),
     ):
         result = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "d.lin")], env={"COLUMNS": "200"})

@@ -38,8 +38,8 @@ MATCHES = {  # words of ``bidzoo match``
 HELP = (
     [],
     *([one] for one in ("play", "match", "replay", "report", "bench", "deals", "train", "bluechip")),
-    *(["bench", one] for one in ("tabular", "spades", "bridge", "bridge-analysis", "bridge-search", "selfplay")),
-    *(["deals", one] for one in ("generate", "guess", "import", "info")),
+    *(["bench", one] for one in ("tabular", "spades", "bridge", "bridge-analysis")),
+    *(["deals", one] for one in ("generate", "estimate", "import", "info")),
     *(["train", one] for one in ("record", "sl", "belief", "ppo", "rpi", "rl", "pi", "a2c", "jps")),
 )
 TIMED = re.compile(r"seconds|time|/s$| s$")  # columns of a result table
@@ -168,7 +168,7 @@ def deals():
     with TemporaryDirectory() as folder:
         for name, words in {
             "generate": ["generate", 3, "--seed", 5],
-            "guess": ["guess", 40, "--seed", 6],
+            "estimate": ["estimate", 40, "--seed", 6],
             "import": ["import", FILES[0]],
         }.items():
             path = Path(folder, f"{name}.npz")

@@ -1,6 +1,6 @@
 """The optimum of a small cooperative game, proved: its exact value, and a joint policy that has it.
 
-    python -m bidzoo.agents.tabular.exact minibridge_v0 --size 7
+    python experiments/exact.py minibridge_v0 --size 7
 
 Pure joint policies suffice when rewards are common, and moves are public, so the sets of types that reach a public
 history carry all that matters: dynamic programming over pairs of sets. Rising auctions go to ``optimal_auction``
@@ -9,10 +9,7 @@ tables over their whole tree. Each optimum is certified twice: totals are whole 
 off is played over all deals, and scores the same.
 """
 
-import argparse
 import json
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -33,12 +30,10 @@ from bidzoo.agents.tabular.optimal_auction import (
 )
 from bidzoo.agents.tabular.policy import Solved
 from bidzoo.core.kernels import F64, I64, integers, row, when_compiled
-from bidzoo.core.options import Count, Weight
-from bidzoo.core.schema import json_lines, json_value, parse, shortened
+from bidzoo.core.schema import json_value, parse, shortened
 from bidzoo.core.storage import replace_file
 from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game, evaluate, full_information
 from bidzoo.envs.signalling.rising_auction import AuctionGame
-from bidzoo.registry import make_game
 
 COMMAND = "python -m bidzoo.agents.tabular.exact"
 RECORDED = Path(__file__).parents[2] / "data" / "exact"  # plans of games that take long
@@ -305,60 +300,3 @@ def _strategy(game: Compiled, seed: int) -> F64:
 def agent() -> Solved:
     """Plays every small game that can be solved optimally."""
     return Solved("exact", _strategy)
-
-
-# ---- the command -------------------------------------------------------------------------
-
-
-def main(
-    arguments: list[str] | None = None,
-    solver: Callable[[RisingAuction, Path | None, Log], Optimum] = solve_rising_auction,
-    command: str = COMMAND,
-) -> None:
-    """Solve one rising auction and show the proof's numbers."""
-    parser = argparse.ArgumentParser(prog=command, description=main.__doc__)
-    parser.add_argument("game", help="id of a rising auction: minibridge_v0 or simple_bidding_v0")
-    parser.add_argument("--size", type=int, required=True, help="N of the game")
-    parser.add_argument("--directory", type=Path, help="where a long run keeps its tables, and resumes from")
-    parser.add_argument("--out", type=Path, help="add the result to this file (.jsonl, a line each)")
-    parser.add_argument("--plan", type=Path, help="write the optimal plan to this JSON file")
-    options = parser.parse_args(arguments)
-    started = time.perf_counter()
-    game = make_game(options.game, size=options.size)
-    if not isinstance(game, AuctionGame):
-        parser.error(f"{options.game} is not a rising auction")
-    optimum = solver(RisingAuction.of(game), options.directory, lambda line: print(f"  {line}", flush=True))
-    seconds = time.perf_counter() - started
-    certificate = "played out over all deals" if optimum.plan else "value alone"
-    result = f"{optimum.id}: {optimum.total}/{optimum.deals} = {float(optimum.value):.6f}"
-    print(f"{result} ({certificate}), {seconds:.1f} s", flush=True)
-    if options.out:
-        line = {"id": optimum.id, "total": optimum.total, "deals": optimum.deals, "value": float(optimum.value)}
-        line |= {"certified": optimum.plan is not None, "seconds": round(seconds, 2)}
-        _add(options.out, {**line, "command": f"{command} {options.game} --size {options.size}"})
-    if options.plan and optimum.plan:
-        write_plan(optimum, options.plan, command)
-
-
-_LINE = {  # of a file of results
-    "id": str,
-    "total": int,
-    "deals": Count,
-    "value": float,
-    "certified": bool,
-    "seconds": Weight,
-    "command": str,
-}
-
-
-def _add(path: Path, line: dict[str, object]) -> None:
-    """``line`` into the JSON lines at ``path``, in place of the one of the same ``id``."""
-    content = path.read_bytes() if path.exists() else b""
-    lines = [parse(_LINE, entry, f"{path}:{number}") for number, entry in json_lines(content, path)]
-    lines = [*(entry for entry in lines if entry["id"] != line["id"]), line]
-    lines.sort(key=lambda entry: (entry["id"].split("(")[0], entry["deals"]))
-    replace_file(path, "".join(json.dumps(entry) + "\n" for entry in lines).encode())
-
-
-if __name__ == "__main__":
-    main()

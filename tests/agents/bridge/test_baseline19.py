@@ -26,7 +26,7 @@ from bidzoo.agents.bridge.network import Architecture, Network
 from bidzoo.agents.bridge.trainer import Options as FitOptions
 from bidzoo.agents.bridge.trainer import Run, train
 from bidzoo.agents.policy import Uniform
-from bidzoo.benchmarks.bridge_training import record
+from bidzoo.benchmarks.auctions import record
 from bidzoo.cli.train import app
 from bidzoo.core.cards import hand_cards
 from bidzoo.core.streams import Streams

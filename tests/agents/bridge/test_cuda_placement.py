@@ -23,7 +23,7 @@ from bidzoo.agents.bridge.network import Architecture
 from bidzoo.agents.bridge.sayc import Sayc
 from bidzoo.agents.bridge.trainer import Options as FitOptions
 from bidzoo.agents.bridge.trainer import Run, train
-from bidzoo.benchmarks.bridge_training import record
+from bidzoo.benchmarks.auctions import record
 from bidzoo.envs.bridge.deals import DealSet, packaged
 from bidzoo.envs.bridge.formats.auctions import Positions
 from bidzoo.envs.bridge.game import Bridge

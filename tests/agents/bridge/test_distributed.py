@@ -15,7 +15,7 @@ from bidzoo.agents.bridge import distributed, sl, trainer
 from bidzoo.agents.bridge.distributed import World
 from bidzoo.agents.bridge.network import Architecture, arrays, load_weights, module
 from bidzoo.agents.bridge.sayc import Sayc
-from bidzoo.benchmarks.bridge_training import record
+from bidzoo.benchmarks.auctions import record
 from bidzoo.cli.train import app
 from bidzoo.envs.bridge.formats.auctions import Auctions, Positions
 

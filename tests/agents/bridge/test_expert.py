@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bridge_training import system_tables
 from safetensors import safe_open
 from typer.testing import CliRunner
 
@@ -24,8 +25,7 @@ from bidzoo.agents.bridge.expert import (
 from bidzoo.agents.bridge.sayc import Sayc
 from bidzoo.agents.bridge.trainer import Run, train
 from bidzoo.benchmarks import bridge, experts
-from bidzoo.benchmarks.bridge_training import experts as accuracy
-from bidzoo.benchmarks.bridge_training import record
+from bidzoo.benchmarks.auctions import record
 from bidzoo.benchmarks.match import duplicate
 from bidzoo.cli import train as commands
 from bidzoo.cli.main import app
@@ -223,10 +223,10 @@ def test_right_calls_are_counted(data, player):
         one = Expert(SYSTEMS[ours[k]], SYSTEMS[theirs[k]], weights=player)
         assert (one.act(views[k : k + 1], legal[k : k + 1], None)[0] == made[k]) == right[k]
     test = SystemPositions(data, data.split("test"))
-    (table,), _ = accuracy(player, data)
+    (table,), _ = system_tables(player, data)
     assert [row["system"] for row in table.rows] == [*SYSTEMS, "all"]
     assert table.rows[-1]["all"].mean == pytest.approx(expert.right_calls(test, player, np.arange(len(test))).mean())
-    both, _ = accuracy(player, data, data)
+    both, _ = system_tables(player, data, data)
     assert repr(both[0].rows) == repr(table.rows)  # some errors are nan
     assert [row["policy"] for row in both[1].rows] == ["expert-sayc", "sl", "sl-wide", "sl-small"]
     assert all(row["processor µs a call"] > 1 for row in both[1].rows)

@@ -10,7 +10,7 @@ from bidzoo.agents.bridge.network import Architecture, NetworkPolicy
 from bidzoo.agents.bridge.sayc import Sayc
 from bidzoo.agents.bridge.trainer import Options as FitOptions
 from bidzoo.agents.bridge.trainer import Run, train
-from bidzoo.benchmarks.bridge_training import record
+from bidzoo.benchmarks.auctions import record
 from bidzoo.benchmarks.match import duplicate
 from bidzoo.envs.bridge.formats.auctions import Positions
 from bidzoo.envs.bridge.game import Bridge
@@ -47,7 +47,7 @@ def same(one, other):
 
 
 def test_recorded_auctions_do_not_depend_on_the_chunk(monkeypatch, auctions):
-    monkeypatch.setattr("bidzoo.benchmarks.bridge_training._CHUNK", 77)
+    monkeypatch.setattr("bidzoo.benchmarks.auctions._CHUNK", 77)
     for one, other in zip(auctions, record(Sayc(), 300, seed=4), strict=True):
         np.testing.assert_array_equal(one, other)
 

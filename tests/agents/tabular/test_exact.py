@@ -3,7 +3,6 @@
 import functools
 import itertools
 import json
-import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from panels import PanelRows, Panels, best_total, openings, solve
 
 from bidzoo import make
 from bidzoo.agents.tabular import exact
@@ -24,9 +24,6 @@ from bidzoo.envs.signalling.simple_bidding import SimpleBidding
 
 ROOT = Path(__file__).parents[3]
 RESULTS = ROOT / "docs" / "results"
-sys.path.insert(0, str(ROOT / "experiments"))
-
-from panels import PanelRows, Panels, best_total, openings, solve  # noqa: E402
 
 # Tian et al. 2020, Table 1 "Best Known" (two decimals there); MiniBridge 6 and 7: an independent program.
 KNOWN = {
@@ -311,21 +308,6 @@ def test_illegal_plans_are_refused():
         play(auction, {(): np.zeros(2, np.int64)})
     with pytest.raises(ValueError, match=r"no calls after \(1,\)"):
         play(auction, {(): np.ones(2, np.int64)})
-
-
-def test_command_line(tmp_path, capsys):
-    lines, plan = tmp_path / "exact.jsonl", tmp_path / "plan.json"
-    exact.main(["minibridge_v0", "--size", "4", "--out", str(lines), "--plan", str(plan)])
-    assert "minibridge_v0(size=4): 46/25 = 1.840000" in capsys.readouterr().out
-    exact.main(["simple_bidding_v0", "--size", "8", "--out", str(lines)])
-    exact.main(["minibridge_v0", "--size", "4", "--out", str(lines)])
-    assert [line["total"] for line in map(json.loads, lines.read_text().splitlines())] == [46, 324]
-    assert exact.read_plan(plan, minibridge(4)).total == 46
-    with pytest.raises(ValueError, match=r"plan\.json: not a plan of minibridge_v0\(size=5\)"):
-        exact.read_plan(plan, minibridge(5))
-    plan.write_text(plan.read_text().replace("46", "47"))
-    with pytest.raises(ValueError, match="the plan scores 46, the tables say 47"):
-        exact.read_plan(plan, minibridge(4))
 
 
 def test_the_page_shows_the_results():

@@ -1,59 +1,39 @@
-"""What training starts from and what it reached: recorded auctions, held-out calls, beliefs, matches against ``sl``."""
+"""What supervised training reached: calls and cards in auctions never trained on, matches against ``sl``.
+
+python experiments/bridge_training.py policies expert-auctions.npz --played ppo-auctions.npz
+python experiments/bridge_training.py systems system-auctions.npz --plain expert-auctions.npz
+python experiments/bridge_training.py baseline19 expert-auctions.npz
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import process_time
+from typing import Annotated
 
 import numpy as np
+import typer
 
 from bidzoo.agents.bridge import baseline19, belief, sl
 from bidzoo.agents.bridge.baseline19 import Networks
 from bidzoo.agents.bridge.expert import ExpertNetwork, right_calls
 from bidzoo.agents.bridge.network import Network, NetworkPolicy, load_weights, network_named, packaged_network
-from bidzoo.agents.policy import Policy, Pool
 from bidzoo.benchmarks.bridge import Boards, Contracts
 from bidzoo.benchmarks.results import Estimate, Measured, ResultTable
-from bidzoo.core.kernels import States
+from bidzoo.cli.options import Json, Seed, measured
 from bidzoo.envs.bridge.bidder import SYSTEMS
 from bidzoo.envs.bridge.formats.auctions import Auctions, Positions, SystemAuctions, SystemPositions
-from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.state import AUCTION, MAX_CALLS
-from bidzoo.wrappers.batch import Batch, Seating
 
-# ---- data: auctions of a policy with itself on random deals, without double-dummy results ----------
-
-_CHUNK = 8192  # boards at a time; bounds memory, changes no result
-
-
-def record(policy: Policy, count: int, seed: int = 0, opponents: Sequence[Policy] = ()) -> Auctions:
-    """``count`` auctions of ``policy`` in all four seats; dealer and vulnerability by board number (Law 2).
-
-    Against ``opponents`` it sits N/S alone, and each board draws one of them.
-    """
-    game = Bridge(play=True)  # random cards; only its auctions are played
-    seating = Seating([policy, Pool(opponents, seed) if opponents else policy] * 2, seed)
-    parts = [_boards(game, seating, seed, start, min(start + _CHUNK, count)) for start in range(0, count, _CHUNK)]
-    states = np.concatenate(parts)
-    length = states["length"].astype(np.int64)
-    calls = states["calls"][np.arange(MAX_CALLS) < length[:, None]]
-    return Auctions.of(states["hands"], states["dealer"], states["vulnerable"], length, calls, policy.name)
-
-
-def _boards(game: Bridge, seating: Seating, seed: int, first: int, end: int) -> States:
-    """Tables of boards ``first ... end - 1`` after their auctions."""
-    batch = Batch(game, end - first, autoreset=False)
-    batch.reset(seed, np.arange(first, end))
-    while (bidding := batch.states["phase"] == AUCTION).any():
-        batch.step(seating.choose(batch, bidding))
-    return batch.states[["hands", "dealer", "vulnerable", "length", "calls"]].copy()
-
+app = typer.Typer(no_args_is_help=True, help="Measure what supervised training reached.")
+ROWS = 8192  # views of a timed round
 
 PAPER_ACCURACY = 0.9437  # Belief Monte Carlo search, section VI-A, on WBridge5's auctions
 PAPER_GAIN = {"rl": 0.87}  # section VI-B, IMPs a board over its supervised policy
 FEWEST = 200  # positions of a length in the belief table
 
 
-def main(data: Auctions, policies: Sequence[str], boards: int, seed: int, played: Auctions | None = None) -> Measured:
+def policy_tables(
+    data: Auctions, policies: Sequence[str], boards: int, seed: int, played: Auctions | None = None
+) -> Measured:
     """Tables, no figures.
 
     Args:
@@ -88,7 +68,7 @@ def calls(test: Positions, networks: Mapping[str, Network], timed: bool = False)
 
 def _microseconds(test: Positions, network: Network) -> float:
     """Processor time of a call with its observation, the least of five rounds."""
-    views, _, _ = test.at(np.arange(min(_CHUNK, len(test))))
+    views, _, _ = test.at(np.arange(min(ROWS, len(test))))
     spent = []
     for _ in range(5):
         began = process_time()
@@ -100,7 +80,7 @@ def _microseconds(test: Positions, network: Network) -> float:
 PHASES = ("no stray call before", "after one", "all")  # which calls a column counts
 
 
-def experts(player: ExpertNetwork, data: SystemAuctions, plain: SystemAuctions | None = None) -> Measured:
+def system_tables(player: ExpertNetwork, data: SystemAuctions, plain: SystemAuctions | None = None) -> Measured:
     """How many calls of each system in held-out auctions are ``player``'s likeliest; no figures.
 
     Args:
@@ -125,7 +105,7 @@ def experts(player: ExpertNetwork, data: SystemAuctions, plain: SystemAuctions |
     return [table, calls(Positions(auctions, auctions.split("test")), networks, timed=True)], []
 
 
-def estimates(data: Auctions, files: Sequence[str | Path] = ()) -> Measured:
+def baseline19_tables(data: Auctions, files: Sequence[str | Path] = ()) -> Measured:
     """How well ``baseline19`` knows partner's cards and the expert's calls, in auctions never trained on; no figures.
 
     Beside it the networks of ``files``, of earlier stages, and ``belief`` and ``sl``.
@@ -180,3 +160,51 @@ def matches(networks: Mapping[str, Network], boards: int, seed: int) -> ResultTa
             estimate = test_boards.estimate(test_boards.match(*contracts), PAPER_GAIN.get(name))
             table.rows.append({"policy": name, "IMPs a board over sl": estimate})
     return table
+
+
+Data = Annotated[Path, typer.Argument(help="Recorded auctions: .npz, or OpenSpiel's text form of WBridge5's.")]
+
+
+@app.command()
+def policies(
+    data: Data,
+    played: Annotated[Path | None, typer.Option(help="Auctions of the policy the belief is about.")] = None,
+    policy: Annotated[list[str] | None, typer.Option(help="Packaged network or file; may be repeated.")] = None,
+    boards: Annotated[int, typer.Option(min=2, help="Test boards of each match.")] = 10_000,
+    seed: Seed = 0,
+    json: Json = None,
+) -> None:
+    """Measure policies and beliefs on test auctions, and matches of the policies on test deals."""
+    own = Auctions.load(played) if played else None
+    arguments = (Auctions.load(data), policy or ["sl", "ppo"], boards, seed, own)
+    measured("bridge-training", seed, json, lambda _: policy_tables(*arguments))
+
+
+@app.command()
+def systems(
+    data: Annotated[Path, typer.Argument(help="Recorded auctions of systems (.npz).")],
+    plain: Annotated[Path | None, typer.Option(help="Recorded auctions of SAYC against SAYC.")] = None,
+    weights: Annotated[Path | None, typer.Option(help="File of weights; default: the packaged ones.")] = None,
+    json: Json = None,
+) -> None:
+    """Measure how many test calls of each system the expert network makes, before a random call and after."""
+    expert = load_weights(weights, ExpertNetwork)[0] if weights else packaged_network("expert", ExpertNetwork)
+    auctions = [SystemAuctions.load(file) for file in (data, plain) if file is not None]
+    measured("expert", 0, json, lambda _: system_tables(expert, *auctions))
+
+
+@app.command("baseline19")
+def estimates(
+    data: Data,
+    stage: Annotated[
+        list[Path] | None, typer.Option(help="Weights of both networks after an earlier stage; may be repeated.")
+    ] = None,
+    json: Json = None,
+) -> None:
+    """Measure how well baseline19 knows partner's cards and the expert's calls, on test auctions."""
+    auctions = Auctions.load(data)
+    measured("baseline19", 0, json, lambda _: baseline19_tables(auctions, stage or []))
+
+
+if __name__ == "__main__":
+    app()

@@ -1,4 +1,4 @@
-"""``bidzoo bench selfplay``: the times are those of what it says."""
+"""``experiments/bridge_selfplay.py``: the times are those of what it says."""
 
 import time
 
@@ -7,8 +7,10 @@ import pytest
 
 pytest.importorskip("torch")
 
-from bidzoo.benchmarks import bridge_selfplay
-from bidzoo.benchmarks.bridge_selfplay import STAGES, Options, main, measured, pick, player
+import bridge_selfplay
+from bridge_selfplay import STAGES, Options, measured, pick, player, tables
+
+from bidzoo.benchmarks.results import silent
 from bidzoo.envs.bridge.game import Bridge
 
 
@@ -49,11 +51,11 @@ def test_every_stage_is_timed():
 def test_tables_have_a_row_a_batch_until_the_limit():
     told = []
     options = Options(rounds=1, limit=0.0)
-    (speed, spent), figures = main(["none", "1x8"], [300, 600], options, lambda *what: told.append(what))
+    (speed, spent), figures = tables(["none", "1x8"], [300, 600], options, lambda *what: told.append(what))
     assert [(row["network"], row["boards"]) for row in speed.rows] == [("none", 300), ("1x8", 300)]
     assert told == [("networks", 1, 2), ("networks", 2, 2)] and not figures
     for fast, row in zip(speed.rows, spent.rows, strict=True):
         parts = sum(value for name, value in row.items() if name not in ("network", "boards"))
         assert parts == pytest.approx(1e6 / fast["decisions/s"])
-    (speed, _), _ = main(["none"], [300, 600], Options(rounds=1, limit=1e9))
+    (speed, _), _ = tables(["none"], [300, 600], Options(rounds=1, limit=1e9), silent)
     assert [row["boards"] for row in speed.rows] == [300, 600]

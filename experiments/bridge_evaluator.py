@@ -1,16 +1,22 @@
-"""How well the double-dummy evaluator knows the tricks: test deals, beside two simple baselines."""
+"""How well the double-dummy evaluator knows the tricks of the test deals, beside two simple baselines.
+
+python experiments/bridge_evaluator.py --json docs/results/evaluator.json
+"""
 
 import time
 from itertools import pairwise
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+import typer
 from numpy.typing import NDArray
 
 from bidzoo.agents.bridge.evaluator import CLASSES, Evaluator
 from bidzoo.benchmarks.bridge import Contracts, is_game
 from bidzoo.benchmarks.match import play
 from bidzoo.benchmarks.results import Estimate, Measured, ResultTable
+from bidzoo.cli.options import Json, measured
 from bidzoo.core.cards import NOTRUMP, held, high_card_points
 from bidzoo.core.kernels import F64, I64, Bool
 from bidzoo.core.threads import get_threads, set_threads
@@ -36,7 +42,7 @@ class Guess(NamedTuple):
         return np.asarray(self.chances @ COUNTS, np.float64)
 
 
-def main(evaluator: Evaluator, policy: str, limit: int | None = None) -> Measured:
+def tables(evaluator: Evaluator, policy: str, limit: int | None = None) -> Measured:
     """Tables, no figures. ``policy``: agent whose contracts are judged; ``limit``: of test deals."""
     train = packaged("train")
     hands, tricks = packaged("test")
@@ -45,14 +51,14 @@ def main(evaluator: Evaluator, policy: str, limit: int | None = None) -> Measure
     chances = evaluator.chances(np.repeat(test.hands, 20, axis=0), cells // 5, cells % 5)
     ours = Guess("evaluator", chances.astype(np.float64).reshape(-1, 20, CLASSES))
     guesses = (ours, Guess("points and trumps", regression(train, test)), Guess("strain alone", by_strain(train, test)))
-    tables = [
+    measured_tables = [
         accuracy(guesses, test),
         bias(ours, test),
         strength(ours, test),
         calibration(evaluator, policy, len(test.hands)),
         speed(evaluator),
     ]
-    return tables, []
+    return measured_tables, []
 
 
 # ---- baselines ---------------------------------------------------------------------------
@@ -196,3 +202,17 @@ def speed(evaluator: Evaluator) -> ResultTable:
     finally:
         set_threads(before)
     return table
+
+
+def main(
+    weights: Annotated[Path | None, typer.Option(help="File of weights; default: the packaged ones.")] = None,
+    policy: Annotated[str, typer.Option(help="Agent whose game contracts are predicted.")] = "ppo",
+    limit: Annotated[int | None, typer.Option(min=2, help="Number of test deals; default: all.")] = None,
+    json: Json = Path("runs/evaluator.json"),
+) -> None:
+    """Measure how well the double-dummy evaluator knows the tricks of the test deals."""
+    measured("bridge-evaluator", 0, json, lambda _: tables(Evaluator(weights), policy, limit))
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,4 +1,6 @@
-"""``bidzoo bench bridge-search``: how long a searched call takes, what its deals know, what the judge's network costs.
+"""How long a searched call takes, what its deals know, what the double-dummy network costs beside the solver.
+
+    python experiments/bridge_search.py --positions 100 --deals 60 --json docs/results/bridge-search.json
 
 Everything is measured at open decisions (more than one likely call). The mean of the deals found is compared with the
 cards really held. Both judges choose by the same deals; the solver then values both choices on as many other deals.
@@ -7,15 +9,17 @@ cards really held. Both judges choose by the same deals; the solver then values 
 import time
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple, cast
 
 import numpy as np
+import typer
 
 from bidzoo import agents
 from bidzoo.agents.bridge.belief import WHO
 from bidzoo.agents.bridge.bmcs import Bmcs, Solver
 from bidzoo.agents.bridge.natural.knowledge import evaluate
-from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable, silent
+from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable
+from bidzoo.cli.options import Json, Seed, Workers, measured
 from bidzoo.core import jobs
 from bidzoo.core.kernels import F32, F64, I64, States
 from bidzoo.core.streams import Streams
@@ -193,14 +197,7 @@ def time_table(decisions_of: Mapping[str, OpenDecisions], seed: int, workers: in
     return table
 
 
-def main(
-    positions: int = 200,
-    deals: int = 60,
-    guesses: int = 400,
-    seed: int = 0,
-    workers: int = 2,
-    report: Report = silent,
-) -> Measured:
+def tables(positions: int, deals: int, guesses: int, seed: int, workers: int, report: Report) -> Measured:
     """The tables, no figures.
 
     Args:
@@ -209,7 +206,7 @@ def main(
         guesses: open decisions whose deals are compared with the cards held.
         seed: of boards and deals.
         workers: processes that solve; they change no result but the times.
-        report: told about the progress.
+        report: receives the progress.
     """
     names = dict.fromkeys(name for name, _ in TIMED.values())
     decisions_of = {name: open_decisions(cast(Bmcs, agents.make(name)), positions, seed) for name in names}
@@ -217,3 +214,24 @@ def main(
     agent = Bmcs(r_max=deals, p_max=50 * deals, r_min=min(Bmcs.options.r_min, deals - 1))
     losses = loss_table(agent, decisions_of["bmcs"], seed, workers, report)
     return [times, losses, guess_table(open_decisions(Bmcs(), guesses, seed), seed, report)], []
+
+
+def main(
+    positions: Annotated[int, typer.Option(min=2, help="Decisions with more than one likely call.")] = 200,
+    deals: Annotated[
+        int, typer.Option(min=2, help="Deals by which a call is chosen; as many others value the choice.")
+    ] = 60,
+    guesses: Annotated[
+        int, typer.Option(min=2, help="Decisions at which the deals of a search are compared with the cards held.")
+    ] = 400,
+    workers: Workers = 2,
+    seed: Seed = 0,
+    json: Json = None,
+) -> None:
+    """Measure the time of a searched call, the knowledge of its deals and the cost of the double-dummy network."""
+    arguments = (positions, deals, guesses, seed, workers)
+    measured("bridge-search", seed, json, lambda report: tables(*arguments, report))
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 
 from bidzoo import agents
 from bidzoo.agents.bridge.sayc import Sayc
-from bidzoo.benchmarks.bridge_training import record
+from bidzoo.benchmarks.auctions import record
 
 ROOT = Path(__file__).parents[2]
 

@@ -1,13 +1,13 @@
-"""``bidzoo bench bridge-search``: what is measured is what it says."""
+"""``experiments/bridge_search.py``: what is measured is what it says."""
 
+import bridge_search
 import numpy as np
 import pytest
+from bridge_search import compare, loss_table, open_decisions
 
 from bidzoo import agents
 from bidzoo.agents.bridge.bmcs import Bmcs, Deals, Solver
 from bidzoo.agents.bridge.evaluator import Evaluator
-from bidzoo.benchmarks import bridge_search
-from bidzoo.benchmarks.bridge_search import compare, loss_table, open_decisions
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,6 @@
-"""``bidzoo bench selfplay``: decisions a second when networks bid whole boards, and what a decision is spent on.
+"""Decisions a second of the self-play that trains bridge networks, and what a decision is spent on.
+
+    python experiments/bridge_selfplay.py --network none --network 4x1024 --boards 16384
 
 ``none`` picks calls by the random numbers alone: what the host could feed to a network that takes no time.
 """
@@ -9,13 +11,16 @@ import time
 from collections.abc import Sequence
 from cProfile import Profile
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+import typer
 
 from bidzoo.agents.bridge import network, selfplay
 from bidzoo.agents.bridge.network import Architecture
 from bidzoo.agents.bridge.selfplay import BOTH, Actor
-from bidzoo.benchmarks.results import Measured, Report, ResultTable, silent
+from bidzoo.benchmarks.results import Measured, Report, ResultTable
+from bidzoo.cli import options as cli
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F32, F64, I8, I64, batched
 from bidzoo.core.threads import get_threads
@@ -109,12 +114,7 @@ class Options:
     seed: int = 0  # of deals, calls and random weights
 
 
-def main(
-    networks: Sequence[str] = NETWORKS,
-    boards: Sequence[int] = BOARDS,
-    options: Options = Options(),
-    report: Report = silent,
-) -> Measured:
+def tables(networks: Sequence[str], boards: Sequence[int], options: Options, report: Report) -> Measured:
     """The tables, no figures, of ``networks`` as ``player`` reads them and ``boards`` a batch, small to large."""
 
     from bidzoo.agents.bridge.trainer import torch_threads
@@ -147,3 +147,25 @@ def main(
                     break
             report("networks", done + 1, len(networks))
     return [speed, breakdown], []
+
+
+def main(
+    network: Annotated[
+        list[str] | None, typer.Option(help="Network: none, a packaged one, or DEPTHxWIDTH; may be repeated.")
+    ] = None,
+    boards: Annotated[list[int] | None, typer.Option(min=1, help="Boards of a batch; may be repeated.")] = None,
+    device: cli.Device = "cpu",
+    threads: cli.Threads = 1,
+    rounds: Annotated[int, typer.Option(min=1, help="Batches of each size; the fastest counts.")] = 3,
+    limit: Annotated[float, typer.Option(help="Seconds of a batch after which larger ones are left out.")] = 20.0,
+    seed: cli.Seed = 0,
+    json: cli.Json = None,
+) -> None:
+    """Measure decisions a second of self-play, and what they are spent on."""
+    options = Options(device, threads, rounds, limit, seed)
+    chosen, sizes = network or NETWORKS, sorted(boards or BOARDS)
+    cli.measured("selfplay", seed, json, lambda report: tables(chosen, sizes, options, report))
+
+
+if __name__ == "__main__":
+    typer.run(main)
