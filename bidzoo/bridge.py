@@ -16,6 +16,7 @@ import numpy as np
 from bidzoo import agents
 from bidzoo.agents.explanation import Explanation, explained
 from bidzoo.agents.policy import Agent, Policy
+from bidzoo.core import plugins
 from bidzoo.core.cards import (
     HAND_SIZE,
     NUM_CALLS,
@@ -152,7 +153,8 @@ def _column(name: str, value: Any, count: int) -> Sequence[Any]:
 
 
 def _chosen_calls(policy: Policy, seat_views: States, legal: I8, streams: Streams) -> list[str]:
-    chosen = np.asarray(policy.act(seat_views, legal, streams))
+    with plugins.outside(lambda: f"agent {policy.name!r}"):
+        chosen = np.asarray(policy.act(seat_views, legal, streams))
     for row, number in enumerate(chosen):
         if not (0 <= number < NUM_CALLS and legal[row, number]):
             raise ValueError(f"{policy.name} answers {number}, which is no legal call there")

@@ -19,7 +19,8 @@ from warnings import warn
 import gymnasium
 import pettingzoo
 
-from bidzoo.core.options import check_names, choose_from, options_of
+from bidzoo.core import plugins
+from bidzoo.core.options import check_options, choose_from, options_of
 
 if TYPE_CHECKING:
     from bidzoo.envs.aec import TableEnv
@@ -40,37 +41,48 @@ BridgeName = Literal["bridge", "bridge_v0", "bridge_bidding", "bridge_bidding_v0
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entry(plugins.Entry):
     """Where a game lives and what it is called elsewhere."""
 
-    module: str  # has ``env``, ``raw_env`` and ``make_game``; empty where ``rules`` are given
-    gymnasium_id: str
-    summary: str
-    rules: Callable[..., Game] | str = ""  # of a game from outside, or their path: "package.module:Rules"
-    source: str = "bidzoo"
+    gymnasium_id: str = ""
+
+    @property
+    def module(self) -> str:
+        """Of bidzoo's games: it has ``env``, ``raw_env`` and ``make_game``."""
+        return str(self.target).partition(":")[0] if self.source == plugins.OURS else ""
+
+
+def _own(module: str, gymnasium_id: str, summary: str) -> Entry:
+    return Entry(f"bidzoo.envs.{module}:make_game", summary, gymnasium_id=f"bidzoo/{gymnasium_id}")
 
 
 GAMES: dict[str, Entry] = {
-    "bridge_bidding_v0": Entry(
-        "bidzoo.envs.bridge_bidding_v0", "bidzoo/BridgeBidding-v0", "the auction of contract bridge"
+    "bridge_bidding_v0": _own("bridge_bidding_v0", "BridgeBidding-v0", "the auction of contract bridge"),
+    "bridge_v0": _own("bridge_v0", "Bridge-v0", "contract bridge, auction and play"),
+    "comm_v0": _own("signalling.comm", "Comm-v0", "a secret sent bit by bit (JPS, Definition 1)"),
+    "mini_hanabi_v0": _own("signalling.mini_hanabi", "MiniHanabi-v0", "BAD's two-step signalling game"),
+    "minibridge_v0": _own("signalling.minibridge", "MiniBridge-v0", "2-suit MiniBridge (JPS, Definition 3)"),
+    "simple_bidding_v0": _own(
+        "signalling.simple_bidding", "SimpleBidding-v0", "bids in powers of two (JPS, Definition 2)"
     ),
-    "bridge_v0": Entry("bidzoo.envs.bridge_v0", "bidzoo/Bridge-v0", "contract bridge, auction and play"),
-    "comm_v0": Entry("bidzoo.envs.signalling.comm", "bidzoo/Comm-v0", "a secret sent bit by bit (JPS, Definition 1)"),
-    "mini_hanabi_v0": Entry(
-        "bidzoo.envs.signalling.mini_hanabi", "bidzoo/MiniHanabi-v0", "BAD's two-step signalling game"
-    ),
-    "minibridge_v0": Entry(
-        "bidzoo.envs.signalling.minibridge", "bidzoo/MiniBridge-v0", "2-suit MiniBridge (JPS, Definition 3)"
-    ),
-    "simple_bidding_v0": Entry(
-        "bidzoo.envs.signalling.simple_bidding", "bidzoo/SimpleBidding-v0", "bids in powers of two (JPS, Definition 2)"
-    ),
-    "spades_v0": Entry("bidzoo.envs.spades_v0", "bidzoo/Spades-v0", "Spades and its variants, whole games or rounds"),
+    "spades_v0": _own("spades_v0", "Spades-v0", "Spades and its variants, whole games or rounds"),
 }
 _ID = r"[a-z][a-z0-9_]*_v\d+"
-_registered: dict[str, Entry] = {}
-_announced: dict[str, Entry] = {}  # by installed packages, as last found
 _listeners: dict[Callable[[str], None], set[str]] = {}  # each with the ids that it has been called with
+
+
+def _gymnasium_id(env_id: str) -> str:
+    name, _, version = env_id.rpartition("_v")
+    return f"bidzoo/{''.join(word.capitalize() for word in name.split('_'))}-v{version}"
+
+
+NAMES = plugins.Names(
+    "game",
+    GAMES,
+    lambda name, path, source: Entry(path, "", source, _gymnasium_id(name)),
+    _ID,
+    "expected a new id such as 'my_game_v0'",
+)
 
 
 # ---- which game a name means ---------------------------------------------------------------
@@ -78,32 +90,9 @@ _listeners: dict[Callable[[str], None], set[str]] = {}  # each with the ids that
 
 def entries() -> dict[str, Entry]:
     """Every game by id: those of bidzoo, those registered, those announced by installed packages."""
-    _find_announced()
-    return _known_entries()
-
-
-def _known_entries() -> dict[str, Entry]:
-    return {**GAMES, **_registered, **{name: entry for name, entry in _announced.items() if name not in _registered}}
-
-
-def _find_announced() -> None:
-    """Find the games that installed packages announce: their metadata are read, their code is not."""
-    from importlib.metadata import entry_points
-
-    announced: dict[str, Entry] = {}
-    for point in entry_points(group="bidzoo.games"):
-        source = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
-        owner = GAMES.get(point.name) or announced.get(point.name)
-        if owner or not fullmatch(_ID, point.name):
-            conflict = f", which {owner.source} has" if owner else ""
-            warn(
-                f"{source} announces a game {point.name!r}{conflict}: expected a new id such as 'my_game_v0'",
-                stacklevel=3,
-            )
-        else:
-            announced[point.name] = Entry("", _gymnasium_id(point.name), "", point.value, source)
-    _announced.update(announced)
+    found = NAMES.look()
     _notify()
+    return found
 
 
 def available() -> tuple[str, ...]:
@@ -117,12 +106,12 @@ def loadable() -> tuple[str, ...]:
     for env_id in entries():
         try:
             required = [name for name, default in options(env_id).items() if default is Parameter.empty]
-        except ValueError as problem:
+        except (ValueError, ImportError) as problem:
             warn(str(problem), stacklevel=2)
         else:
             if required:
                 warn(
-                    f"{env_id} of {_known_entries()[env_id].source}: option {required[0]!r} has no default",
+                    f"{env_id} of {NAMES.known()[env_id].source}: option {required[0]!r} has no default",
                     stacklevel=2,
                 )
             else:
@@ -137,7 +126,7 @@ def game_id(name: str) -> str:
         KeyError: no game, or no version of it, is called that; names the nearest and the choices.
     """
     plain = _plain(str(name).removeprefix("bidzoo/"))
-    for lookup in (_known_entries, entries):
+    for lookup in (NAMES.known, entries):
         games = lookup()
         if name in games:
             return name
@@ -155,29 +144,22 @@ def _plain(name: str) -> str:
 
 def _entry(name: str) -> Entry:
     env_id = game_id(name)  # may find the games that packages announce
-    return _known_entries()[env_id]
+    return NAMES.known()[env_id]
 
 
 def rules_of(name: str) -> Callable[..., Game]:
     """The class or function that makes the game ``name`` from its options; KeyError as ``make``."""
-    entry = _entry(name)
-    if isinstance(entry.rules, str):
-        module, _, attribute = (entry.rules or f"{entry.module}:make_game").partition(":")
-        try:
-            rules: Callable[..., Game] = getattr(import_module(module), attribute)
-        except Exception as problem:  # in somebody else's package, whatever it is
-            if entry.module:
-                raise
-            raise ValueError(f"{name}: {entry.rules} of {entry.source} cannot be loaded: {problem}") from problem
-        return rules
-    return entry.rules
+    env_id = game_id(name)
+    entry = NAMES.known()[env_id]
+    rules: Callable[..., Game] = plugins.load(entry.target, f"game {env_id!r} of {entry.source}")
+    return rules
 
 
 def summary(name: str) -> str:
     """A line about the game, or why it cannot be loaded; for an announced game this imports its package."""
     try:
         return _entry(name).summary or (getdoc(rules_of(name)) or "").partition("\n")[0]
-    except ValueError as problem:  # somebody else's package: lists go on
+    except (ValueError, ImportError) as problem:  # somebody else's package: lists go on
         return str(problem)
 
 
@@ -240,8 +222,9 @@ def make(env_id: GameId | str, **options: Any) -> TableEnv:
         TypeError: the game has no such option; names the choices.
     """
     kind = env_class(env_id)
-    check_names(game_id(env_id), kind, options)
-    env = kind(**options)
+    check_options(game_id(env_id), kind, options)
+    with plugins.outside(lambda: f"game {env_id!r}"):
+        env = kind(**options)
     _check_id(game_id(env_id), env.game)
     _check_new(env_id, env.game)
     return env
@@ -264,8 +247,8 @@ def _new_game(env_id: str, options: dict[str, Any]) -> Game:
     from bidzoo.envs.game import game_of
 
     rules = rules_of(env_id)
-    check_names(game_id(env_id), rules, options)
-    game = game_of(rules, options)
+    with plugins.outside(lambda: f"game {env_id!r}"):
+        game = game_of(game_id(env_id), rules, options)
     _check_id(game_id(env_id), game)
     return game
 
@@ -351,25 +334,13 @@ def register_game(
     env_id = env_id or getattr(rules, "id", None)
     if not isinstance(env_id, str) or not fullmatch(_ID, env_id):
         raise ValueError(f"game id {env_id!r}: expected lower-case letters and a version, such as 'my_game_v0'")
-    previous = GAMES.get(env_id) or _registered.get(env_id)
-    if previous is not None and _place(previous.rules) != _place(rules):  # run again in a notebook, it is the same
-        raise ValueError(f"game {env_id!r} is there already, from {previous.source}; choose another id")
     if isabstract(rules):
         missing = ", ".join(sorted(rules.__abstractmethods__))  # type: ignore[attr-defined]
         raise ValueError(f"game {env_id!r}: {rules.__name__} leaves out {missing}")
     _check_id(env_id, rules)
     line = summary or (getdoc(rules) or "").partition("\n")[0]
-    _registered[env_id] = Entry("", gymnasium_id or _gymnasium_id(env_id), line, rules, _place(rules))
+    NAMES.register(env_id, Entry(rules, line, plugins.place(rules), gymnasium_id or _gymnasium_id(env_id)))
     _notify()
-
-
-def _place(rules: Callable[..., Game] | str) -> str:
-    return rules if isinstance(rules, str) else f"{rules.__module__}:{getattr(rules, '__qualname__', rules)}"
-
-
-def _gymnasium_id(env_id: str) -> str:
-    name, _, version = env_id.rpartition("_v")
-    return f"bidzoo/{''.join(word.capitalize() for word in name.split('_'))}-v{version}"
 
 
 def watch(listener: Callable[[str], None]) -> None:
@@ -380,7 +351,7 @@ def watch(listener: Callable[[str], None]) -> None:
 
 def _notify() -> None:
     for listener, env_ids in _listeners.items():
-        for env_id in _known_entries():
+        for env_id in NAMES.known():
             if env_id not in env_ids:
                 env_ids.add(env_id)
                 listener(env_id)
@@ -416,4 +387,4 @@ def register_all() -> None:
     ``make`` and all else that takes a name find these by themselves; only ``gymnasium.make("bidzoo/MyGame-v0")`` and
     ``pettingzoo.make`` cannot know of them before, since ``import bidzoo`` does not look for packages.
     """
-    _find_announced()
+    entries()

@@ -38,7 +38,7 @@ def example(tmp_path, monkeypatch):
     (about / "entry_points.txt").write_text("\n".join(groups))
     for folder in (about.parent, EXAMPLE / "src"):
         monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.setattr(registry, "_announced", {})
+    monkeypatch.setattr(registry.NAMES, "announced", {})
     registry.register_all()
     yield EXAMPLE
     for name in [name for name in sys.modules if name.split(".")[0] == "bidzoo_hint"]:

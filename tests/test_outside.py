@@ -126,10 +126,12 @@ def slips(example, tmp_path, monkeypatch):
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: slips\nVersion: 2.0\n")
     (about / "entry_points.txt").write_text(
         "[bidzoo.games]\ngone_v0 = slips:Gone\nbroken_v0 = slips_broken:Game\nneeds_v0 = slips:needs\n"
-        "other_v0 = slips:Same\nspades_v0 = slips:Same\nhint_v0 = slips:Same\n[bidzoo.agents]\nopener = slips:Same\n"
+        "other_v0 = slips:Same\nspades_v0 = slips:Same\nhint_v0 = slips:Same\nquits_v0 = slips_quits:Game\n"
+        "[bidzoo.agents]\nopener = slips:Same\nleaver = slips_quits:Agent\n"
     )
     (folder / "slips.py").write_text(OTHER)
     (folder / "slips_broken.py").write_text("def Game(:\n")
+    (folder / "slips_quits.py").write_text("import sys\nsys.exit(0)\n")
     monkeypatch.setattr(sys, "path", [*sys.path, str(folder)])
     monkeypatch.setattr(registry, "_listeners", {})  # PettingZoo and the others keep what they are told
     yield
@@ -140,17 +142,21 @@ def slips(example, tmp_path, monkeypatch):
 def test_a_package_that_cannot_be_loaded_stands_in_nobodys_way(slips):
     text = " ".join(run("list").output.replace("│", " ").split())
     for words in (
-        "gone_v0: slips:Gone of slips 2.0",
-        "slips_broken:Game of slips 2.0",
-        "cannot be loaded",
+        "game 'gone_v0' of slips 2.0",
+        "game 'broken_v0' of slips 2.0",
+        "game 'quits_v0' of slips 2.0",
+        "cannot be loaded: SystemExit: 0",
+        "leaver",
         "minibridge_v0",
     ):
         assert words in text
     with pytest.warns(UserWarning, match="of slips 2.0") as said:
         assert {"hint_v0", "minibridge_v0"} <= {one["id"] for one in catalog.menu()}
-    assert {"gone_v0", "broken_v0"} <= {str(one.message).partition(":")[0] for one in said}
+    assert {"game 'gone_v0' of slips 2.0", "game 'broken_v0' of slips 2.0"} <= {
+        str(one.message).partition(":")[0] for one in said
+    }
     assert "needs_v0 of slips 2.0: option 'size' has no default" in {str(one.message) for one in said}
-    with pytest.raises(ValueError, match=r"broken_v0: slips_broken:Game of slips 2.0 cannot be loaded: invalid syntax"):
+    with pytest.raises(ValueError, match=r"'broken_v0' of slips 2.0: slips_broken cannot be loaded: SyntaxError"):
         bidzoo.make("broken_v0")
 
 
@@ -158,9 +164,9 @@ def test_of_two_packages_with_one_name_the_first_has_it(slips):
     with pytest.warns(UserWarning) as said:
         assert registry.entries()["hint_v0"].source == agents.entries()["opener"].source == "bidzoo-hint 1.0"
     for words in (
-        "slips 2.0 announces a game 'hint_v0', which bidzoo-hint 1.0 has",
-        "slips 2.0 announces a game 'spades_v0', which bidzoo has",
-        "slips 2.0 announces an agent 'opener', which bidzoo-hint 1.0 has: use slips:Same",
+        "slips 2.0 announces game 'hint_v0', which bidzoo-hint 1.0 has",
+        "slips 2.0 announces game 'spades_v0', which bidzoo has",
+        "slips 2.0 announces agent 'opener', which bidzoo-hint 1.0 has: use slips:Same",
     ):
         assert any(words in str(one.message) for one in said)
 
@@ -176,7 +182,7 @@ def test_a_game_has_the_id_it_is_known_by(slips, make):
 def test_a_game_registers_by_its_id(example, monkeypatch):
     from bidzoo_hint.game import Hint
 
-    monkeypatch.setattr(registry, "_registered", {})
+    monkeypatch.setattr(registry.NAMES, "registered", {})
     monkeypatch.setattr(registry, "_listeners", {})
     with pytest.raises(ValueError, match="game 'other_v0': its rules have the id 'hint_v0'"):
         bidzoo.register_game(Hint, env_id="other_v0")
@@ -250,8 +256,13 @@ def test_agents_by_their_place(mine):
     [
         ("mine_tow:Agent", None, ValueError, "no module 'mine_tow' in this folder or installed"),
         ("mine_too:Agend", None, ValueError, "nothing called 'Agend' there; did you mean 'Agent'?"),
-        ("mine_too:number", None, ValueError, "'mine_too:number' is 3, expected a class, a function or an agent"),
-        ("mine_too:Nameless", None, ValueError, "expected an object with name and act"),
+        (
+            "mine_too:number",
+            None,
+            ValueError,
+            "'mine_too:number' is 3, expected a class with act(), a function or an agent",
+        ),
+        ("mine_too:Nameless", None, ValueError, "expected a class with act(), a function or an agent"),
         (
             "mine_too:Agent",
             "minibridge",
@@ -323,7 +334,7 @@ def test_every_command_takes_them(mine):
 
 
 def test_the_page_takes_what_the_command_line_named(mine, monkeypatch):
-    monkeypatch.setattr(agents, "_registered", {})
+    monkeypatch.setattr(agents.NAMES, "registered", {})
     with pytest.raises(ValueError, match="does not play"):
         Session().start("bridge_bidding_v0", {}, ["mine_too:Agent", "pass", "pass", "pass"])
     assert agents.admit("me=mine_too:Agent") == "me" and agents.admit("mine_too:Agent") == "mine_too:Agent"
@@ -336,7 +347,7 @@ def test_the_page_takes_what_the_command_line_named(mine, monkeypatch):
 
 
 def test_register(mine, monkeypatch):
-    monkeypatch.setattr(agents, "_registered", {})
+    monkeypatch.setattr(agents.NAMES, "registered", {})
     agents.register("cheap", "mine_too:Agent", "in a line")
     assert agents.entries()["cheap"].games == ("bridge_bidding_v0",) and "cheap" in agents.available()
     assert agents.make("cheap").name == "mine"

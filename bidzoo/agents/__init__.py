@@ -12,23 +12,21 @@ Installed packages announce agents under the entry points ``bidzoo.agents``: ``n
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import import_module
-from inspect import Parameter, getdoc, isclass
+from inspect import Parameter, getdoc, isbuiltin, isclass, isroutine
 from pathlib import Path
 from re import fullmatch
-from typing import TYPE_CHECKING, Any, Literal
-from warnings import warn
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from bidzoo import registry
-from bidzoo.core.options import check_names, choose_from, is_plain, options_of
+from bidzoo.core import plugins
+from bidzoo.core.options import check_options, choose_from, is_plain, options_of
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
     from bidzoo.agents.policy import Agent, Policy
     from bidzoo.envs.game import Game
 
@@ -77,13 +75,10 @@ AgentName = Literal[  # for editors; other names can be registered
 
 
 @dataclass(frozen=True)
-class Entry:
-    """Where an agent lives, what it is and what it plays."""
+class Entry(plugins.Entry):
+    """Where an agent lives, what it is and what it plays; its target is called with the options of ``make``."""
 
-    factory: str | Callable[..., Any]  # or "module:callable"; called with the options of ``make``
-    summary: str
-    games: tuple[str, ...]  # ids; empty if it does not say
-    source: str = "bidzoo"
+    games: tuple[str, ...] = ()  # ids; empty if it does not say
 
     def plays(self, game: str) -> bool:
         """Whether it plays the game of that id; agents of all small games also play a small one from outside."""
@@ -97,53 +92,52 @@ SPADES = ("spades_v0",)
 SMALL = ("comm_v0", "mini_hanabi_v0", "minibridge_v0", "simple_bidding_v0")
 EVERYTHING = (*BRIDGE, *SPADES, *SMALL)
 
+
+def _own(path: str, summary: str, games: tuple[str, ...]) -> Entry:
+    return Entry(f"bidzoo.agents.{path}", summary, games=games)
+
+
 AGENTS: dict[str, Entry] = {
-    "random": Entry("bidzoo.agents.policy:Uniform", "uniform legal actions", EVERYTHING),
-    "pass": Entry("bidzoo.agents.bridge.sayc:Pass", "never bids", BRIDGE[:1]),
-    "sayc": Entry("bidzoo.agents.bridge.sayc:Sayc", "natural rules, Standard American Yellow Card", BRIDGE[:1]),
-    "sl": Entry("bidzoo.agents.bridge.sl:Supervised", "network taught by expert auctions", BRIDGE[:1]),
-    "sl-wide": Entry("bidzoo.agents.bridge.sl:Wide", "as sl, a larger network", BRIDGE[:1]),
-    "sl-small": Entry("bidzoo.agents.bridge.sl:Small", "as sl, joint policy search's network", BRIDGE[:1]),
-    "expert-sayc": Entry("bidzoo.agents.bridge.expert:expert_sayc", "network of systems: SAYC", BRIDGE[:1]),
-    "expert-21gf": Entry("bidzoo.agents.bridge.expert:expert_21gf", "the same: two-over-one game force", BRIDGE[:1]),
-    "expert-polish": Entry("bidzoo.agents.bridge.expert:expert_polish", "the same: Polish club", BRIDGE[:1]),
-    "expert-acol": Entry("bidzoo.agents.bridge.expert:expert_acol", "the same: Acol", BRIDGE[:1]),
-    "expert-light": Entry(
-        "bidzoo.agents.bridge.expert:expert_light", "expert-sayc, overbids by four points", BRIDGE[:1]
-    ),
-    "rl": Entry("bidzoo.agents.bridge.rl:Rl", "network from sl by actor-critic self-play with replay", BRIDGE[:1]),
-    "ppo": Entry("bidzoo.agents.bridge.ppo:Ppo", "network from sl by self-play against its past", BRIDGE[:1]),
-    "rpi": Entry("bidzoo.agents.bridge.rpi:Rpi", "network by regression of what likely calls lead to", BRIDGE[:1]),
-    "bmcs": Entry("bidzoo.agents.bridge.bmcs:Bmcs", "ppo with belief Monte Carlo search at the table", BRIDGE[:1]),
-    "bmcs-sl": Entry(
-        "bidzoo.agents.bridge.bmcs:SlBmcs", "the same search, its opponents believed to bid as sl", BRIDGE[:1]
-    ),
-    "bmcs-rpi": Entry("bidzoo.agents.bridge.bmcs:RpiBmcs", "the search of bmcs-sl over rpi", BRIDGE[:1]),
-    "bmcs-weighted": Entry(
-        "bidzoo.agents.bridge.bmcs:WeightedBmcs", "the same search, its deals weighed by the calls", BRIDGE[:1]
-    ),
-    "rl-mcs": Entry("bidzoo.agents.bridge.bmcs:RlMcs", "the same search without the belief network", BRIDGE[:1]),
-    "pi": Entry("bidzoo.agents.bridge.pi:Pi", "network from sl by policy iteration with search", BRIDGE[:1]),
-    "pi-search": Entry("bidzoo.agents.bridge.pi:PiSearch", "pi with the search of rl-mcs at the table", BRIDGE[:1]),
-    "a2c-bridge": Entry("bidzoo.agents.bridge.a2c:A2c", "actor-critic from nothing", BRIDGE[:1]),
-    "jps-bridge": Entry("bidzoo.agents.bridge.jps:Jps", "as a2c-bridge, with joint search in training", BRIDGE[:1]),
-    "baseline19": Entry("bidzoo.agents.bridge.baseline19:Baseline19", "guesses partner's cards, then bids", BRIDGE[:1]),
-    "baseline16": Entry("bidzoo.agents.bridge.baseline16:Baseline16", "Q-learning without opponents", BRIDGE[:1]),
-    "pbl": Entry("bidzoo.agents.bridge.pbl:Pbl", "policy-belief learning without opponents", BRIDGE[:1]),
-    "bis": Entry("bidzoo.agents.spades.policy:bis", "Bidding in Spades: BIS bids, SRP plays", SPADES),
-    "rb": Entry("bidzoo.agents.spades.policy:rb", "rule-based bids, SRP plays", SPADES),
-    "ms": Entry("bidzoo.agents.spades.policy:ms", "the bids of the book Master Spades, SRP plays", SPADES),
-    "io": Entry("bidzoo.agents.spades.policy:io", "the bids of cardgames.io, SRP plays", SPADES),
-    "srp": Entry("bidzoo.agents.spades.policy:srp", "BIS bids, the strong rule-based player plays", SPADES),
-    "wrp": Entry("bidzoo.agents.spades.policy:wrp", "BIS bids, the weak rule-based player plays", SPADES),
-    "uct": Entry("bidzoo.agents.spades.policy:uct", "BIS bids, tree search plays", SPADES),
-    "learned": Entry("bidzoo.agents.spades.policy:learned", "networks bid and play", SPADES),
-    "learned-search": Entry("bidzoo.agents.spades.policy:learned_search", "learned, tries its cards", SPADES),
-    "cfr": Entry("bidzoo.agents.tabular.cfr:agent", "counterfactual regret minimisation, 1000 iterations", SMALL),
-    "jps": Entry("bidzoo.agents.tabular.jps:agent", "joint policy search from CFR", SMALL),
-    "bad": Entry("bidzoo.agents.tabular.bad:agent", "Bayesian action decoder", SMALL),
-    "a2c": Entry("bidzoo.agents.tabular.a2c:agent", "advantage actor-critic self-play", SMALL),
-    "exact": Entry("bidzoo.agents.tabular.exact:agent", "the proved optimum", SMALL),
+    "random": _own("policy:Uniform", "uniform legal actions", EVERYTHING),
+    "pass": _own("bridge.sayc:Pass", "never bids", BRIDGE[:1]),
+    "sayc": _own("bridge.sayc:Sayc", "natural rules, Standard American Yellow Card", BRIDGE[:1]),
+    "sl": _own("bridge.sl:Supervised", "network taught by expert auctions", BRIDGE[:1]),
+    "sl-wide": _own("bridge.sl:Wide", "as sl, a larger network", BRIDGE[:1]),
+    "sl-small": _own("bridge.sl:Small", "as sl, joint policy search's network", BRIDGE[:1]),
+    "expert-sayc": _own("bridge.expert:expert_sayc", "network of systems: SAYC", BRIDGE[:1]),
+    "expert-21gf": _own("bridge.expert:expert_21gf", "the same: two-over-one game force", BRIDGE[:1]),
+    "expert-polish": _own("bridge.expert:expert_polish", "the same: Polish club", BRIDGE[:1]),
+    "expert-acol": _own("bridge.expert:expert_acol", "the same: Acol", BRIDGE[:1]),
+    "expert-light": _own("bridge.expert:expert_light", "expert-sayc, overbids by four points", BRIDGE[:1]),
+    "rl": _own("bridge.rl:Rl", "network from sl by actor-critic self-play with replay", BRIDGE[:1]),
+    "ppo": _own("bridge.ppo:Ppo", "network from sl by self-play against its past", BRIDGE[:1]),
+    "rpi": _own("bridge.rpi:Rpi", "network by regression of what likely calls lead to", BRIDGE[:1]),
+    "bmcs": _own("bridge.bmcs:Bmcs", "ppo with belief Monte Carlo search at the table", BRIDGE[:1]),
+    "bmcs-sl": _own("bridge.bmcs:SlBmcs", "the same search, its opponents believed to bid as sl", BRIDGE[:1]),
+    "bmcs-rpi": _own("bridge.bmcs:RpiBmcs", "the search of bmcs-sl over rpi", BRIDGE[:1]),
+    "bmcs-weighted": _own("bridge.bmcs:WeightedBmcs", "the same search, its deals weighed by the calls", BRIDGE[:1]),
+    "rl-mcs": _own("bridge.bmcs:RlMcs", "the same search without the belief network", BRIDGE[:1]),
+    "pi": _own("bridge.pi:Pi", "network from sl by policy iteration with search", BRIDGE[:1]),
+    "pi-search": _own("bridge.pi:PiSearch", "pi with the search of rl-mcs at the table", BRIDGE[:1]),
+    "a2c-bridge": _own("bridge.a2c:A2c", "actor-critic from nothing", BRIDGE[:1]),
+    "jps-bridge": _own("bridge.jps:Jps", "as a2c-bridge, with joint search in training", BRIDGE[:1]),
+    "baseline19": _own("bridge.baseline19:Baseline19", "guesses partner's cards, then bids", BRIDGE[:1]),
+    "baseline16": _own("bridge.baseline16:Baseline16", "Q-learning without opponents", BRIDGE[:1]),
+    "pbl": _own("bridge.pbl:Pbl", "policy-belief learning without opponents", BRIDGE[:1]),
+    "bis": _own("spades.policy:bis", "Bidding in Spades: BIS bids, SRP plays", SPADES),
+    "rb": _own("spades.policy:rb", "rule-based bids, SRP plays", SPADES),
+    "ms": _own("spades.policy:ms", "the bids of the book Master Spades, SRP plays", SPADES),
+    "io": _own("spades.policy:io", "the bids of cardgames.io, SRP plays", SPADES),
+    "srp": _own("spades.policy:srp", "BIS bids, the strong rule-based player plays", SPADES),
+    "wrp": _own("spades.policy:wrp", "BIS bids, the weak rule-based player plays", SPADES),
+    "uct": _own("spades.policy:uct", "BIS bids, tree search plays", SPADES),
+    "learned": _own("spades.policy:learned", "networks bid and play", SPADES),
+    "learned-search": _own("spades.policy:learned_search", "learned, tries its cards", SPADES),
+    "cfr": _own("tabular.cfr:agent", "counterfactual regret minimisation, 1000 iterations", SMALL),
+    "jps": _own("tabular.jps:agent", "joint policy search from CFR", SMALL),
+    "bad": _own("tabular.bad:agent", "Bayesian action decoder", SMALL),
+    "a2c": _own("tabular.a2c:agent", "advantage actor-critic self-play", SMALL),
+    "exact": _own("tabular.exact:agent", "the proved optimum", SMALL),
 }
 
 CALLS = "bidzoo bridge network 1"  # ``network.Network.form``
@@ -154,7 +148,7 @@ WEIGHTS = {  # other forms of weights, and which agent plays them
     "bidzoo spades learned 1": "learned",
 }
 
-_registered: dict[str, Entry] = {}
+NAMES = plugins.Names("agent", AGENTS, lambda name, path, source: Entry(path, "", source), ".+", "use {path}")
 
 
 # ---- which agent a text means --------------------------------------------------------------
@@ -162,16 +156,12 @@ _registered: dict[str, Entry] = {}
 
 def available() -> tuple[str, ...]:
     """Every name ``make`` accepts: those of bidzoo, those registered, those announced by installed packages."""
-    return (*AGENTS, *(name for name in {**_registered, **_entry_points()} if name not in AGENTS))
+    return tuple(NAMES.look())
 
 
 def entries() -> dict[str, Entry]:
     """Every agent by name. Those of other packages are imported for their summary and games."""
-    by_name = {**AGENTS, **_registered}
-    for name, point in _entry_points().items():
-        if name not in by_name:
-            by_name[name] = _announced_entry(point)
-    return by_name
+    return {name: _listed(found) for name, found in NAMES.look().items()}
 
 
 def entry(text: str, game: str | None = None) -> Entry:
@@ -182,24 +172,24 @@ def entry(text: str, game: str | None = None) -> Entry:
     Raises:
         KeyError: no agent of that name; names the nearest and the choices.
         FileNotFoundError, ValueError: no such file, or one that is no agent's weights; a file of code.
+        TypeError: it is no text.
     """
-    if text in AGENTS or text in _registered:
-        return AGENTS.get(text) or _registered[text]
-    points = _entry_points()
-    if text in points:
-        return Entry(points[text].value, "", (), _source(points[text]))
+    if not isinstance(text, str):
+        raise TypeError(f"agent {text!r}: expected a text, such as 'sayc', package.module:Name or a file of weights")
+    found = NAMES.known().get(text) or NAMES.look().get(text)
+    if found is not None:
+        return found
     code_file = fullmatch(r"(.+)\.py(?::(.*))?", text)
     if code_file:
         file = Path(code_file[1])
         module = ".".join(file.parts) if all(part.isidentifier() for part in file.parts) else file.name
         raise ValueError(f"agent {text!r}: expected a module and a name in it, '{module}:{code_file[2] or 'Name'}'")
     if fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*", text):
-        return Entry(text, "", (), text)
+        return Entry(text, "", text)
     if Path(text).suffix or Path(text).name != text:
         factory, games = _player_of(Path(text))
-        return Entry(factory, f"weights of {text}", games, text)
-    by_name = {**AGENTS, **_registered}
-    names = [name for name in available() if game is None or name not in by_name or by_name[name].plays(game)]
+        return Entry(factory, f"weights of {text}", text, games)
+    names = [name for name, other in NAMES.known().items() if game is None or other.plays(game)]
     choices = f"{choose_from(text, names)}; or give package.module:Name or a file of weights"
     raise KeyError(f"unknown agent {text!r}; {choices}")
 
@@ -232,7 +222,7 @@ def _player_of(path: Path) -> tuple[Callable[..., Any], tuple[str, ...]]:
     form = provenance.get("format")
     if isinstance(form, str) and form in WEIGHTS:
         agent_entry = AGENTS[WEIGHTS[form]]
-        return partial(_load(agent_entry.factory), path), agent_entry.games
+        return partial(_load(agent_entry.target), path), agent_entry.games
     if form != CALLS:
         kind = f"weights of another kind ({form})" if form else "weights of another program"
         raise ValueError(f"{path}: {kind}, expected a network of calls, a tabular policy or a learned Spades player")
@@ -243,63 +233,24 @@ def _player_of(path: Path) -> tuple[Callable[..., Any], tuple[str, ...]]:
     return partial(_load("bidzoo.agents.bridge.network:NetworkPolicy"), path), BRIDGE[:1]
 
 
-def _entry_points() -> dict[str, EntryPoint]:
-    """The agents that installed packages announce, read from their metadata; nothing of theirs is imported."""
-    from importlib.metadata import entry_points
-
-    points: dict[str, EntryPoint] = {}
-    for point in entry_points(group="bidzoo.agents"):
-        if point.name in AGENTS or point.name in points:
-            owner = "bidzoo" if point.name in AGENTS else _source(points[point.name])
-            warn(
-                f"{_source(point)} announces an agent {point.name!r}, which {owner} has: use {point.value}",
-                stacklevel=3,
-            )
-        else:
-            points[point.name] = point
-    return points
-
-
-def _source(point: EntryPoint) -> str:
-    return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
-
-
-def _announced_entry(point: EntryPoint) -> Entry:
+def _listed(agent_entry: Entry) -> Entry:
     try:
-        return _described(Entry(point.value, "", (), _source(point)))
+        return _described(agent_entry)
     except Exception as problem:  # somebody else's package: the list goes on without it
-        return Entry(point.value, f"cannot be loaded: {problem}", (), _source(point))
+        return replace(agent_entry, summary=f"cannot be loaded: {problem}")
 
 
 def _described(agent_entry: Entry) -> Entry:
-    """``agent_entry``, its gaps filled from its factory: the first line of the docstring, the attribute ``games``."""
-    target = _load(agent_entry.factory)
+    """``agent_entry``, its gaps filled from what it names: the first line of the docstring, the attribute ``games``."""
+    if agent_entry.summary and agent_entry.games:
+        return agent_entry
+    target = _load(agent_entry.target)
     summary = agent_entry.summary or (getdoc(target) or "").partition("\n")[0]
     return replace(agent_entry, summary=summary, games=agent_entry.games or tuple(getattr(target, "games", ())))
 
 
-def _load(factory: str | Callable[..., Any]) -> Any:
-    """The object that ``factory`` names; one that is no text is returned as it is.
-
-    Raises:
-        ValueError: no such module, or nothing of that name in it; names the nearest.
-        ImportError: the module needs one that is missing.
-    """
-    if not isinstance(factory, str):
-        return factory
-    module, _, path = factory.partition(":")
-    try:
-        target: Any = import_module(module)
-    except ModuleNotFoundError as problem:
-        if module == problem.name or module.startswith(f"{problem.name}."):
-            raise ValueError(f"agent {factory!r}: no module {problem.name!r} in this folder or installed") from problem
-        raise
-    for name in path.split("."):
-        if not hasattr(target, name):
-            names = [key for key, value in vars(target).items() if getattr(value, "__module__", "") == module]
-            raise ValueError(f"agent {factory!r}: nothing called {name!r} there; {choose_from(name, names)}")
-        target = getattr(target, name)
-    return target
+def _load(target: str | Callable[..., Any]) -> Any:
+    return plugins.load(target, f"agent {target!r}")
 
 
 def is_small(game: str) -> bool:
@@ -323,12 +274,11 @@ def register(name: str, factory: str | Callable[..., Any], summary: str = "", ga
     Raises:
         ValueError: bidzoo has an agent of that name; the factory cannot be loaded.
     """
-    if name in AGENTS:
-        raise ValueError(f"agent {name!r} is there already, from bidzoo; choose another name")
-    agent_entry = entry(factory) if isinstance(factory, str) else Entry(factory, "", (), f"{factory.__module__}")
-    _registered[name] = _described(
+    agent_entry = entry(factory) if isinstance(factory, str) else Entry(factory, "", factory.__module__)
+    described = _described(
         replace(agent_entry, summary=summary or agent_entry.summary, games=games or agent_entry.games)
     )
+    NAMES.register(name, described)
 
 
 def admit(text: str) -> str:
@@ -345,10 +295,10 @@ def admit(text: str) -> str:
 
 def options(name: str) -> dict[str, Any]:
     """Names and defaults of the settings that ``make(name, ...)`` takes; none if it takes any."""
-    return options_of(_load(entry(name).factory)) or {}
+    return options_of(_load(entry(name).target)) or {}
 
 
-def make(name: AgentName | str, **options: Any) -> Policy:
+def make(name: AgentName | str, /, **options: Any) -> Policy:
     """The agent called ``name`` with its ``options``.
 
     ====================================  ========================================================================
@@ -400,10 +350,8 @@ def resolve(policy: Agent, game: str | Game | None = None) -> Policy:
     """
     if isinstance(policy, str):
         return _new_policy(policy, game, {})
-    from bidzoo.agents.policy import Policy
-
-    if isinstance(policy, Policy) and not isclass(policy):
-        return policy
+    if _is_policy(policy):
+        return _with_name(repr(policy), policy)
     if is_plain(policy):
         return _function_policy(policy, game)
     hint = f"; make one: {policy.__name__}()" if isclass(policy) else ""
@@ -433,7 +381,7 @@ def source_of(text: str) -> str:
     agent_entry = entry(_split_name(text)[1])
     if agent_entry.source == "bidzoo":
         return f"bidzoo {version('bidzoo')}"
-    package = agent_entry.factory.partition(".")[0].partition(":")[0] if isinstance(agent_entry.factory, str) else ""
+    package = agent_entry.target.partition(".")[0].partition(":")[0] if isinstance(agent_entry.target, str) else ""
     distributions = packages_distributions().get(package)
     return f"{distributions[0]} {version(distributions[0])}" if distributions else agent_entry.source
 
@@ -449,9 +397,9 @@ def _new_policy(text: str, game: str | Game | None, options: dict[str, Any]) -> 
     env_id = None if game is None else registry.game_id(game) if isinstance(game, str) else game.id
     agent_entry = _described(entry(agent, env_id))
     if env_id is not None and not agent_entry.plays(env_id):
-        names = [other for other, choice in {**AGENTS, **_registered}.items() if choice.plays(env_id)]
+        names = [other for other, choice in NAMES.known().items() if choice.games and choice.plays(env_id)]
         raise ValueError(f"agent {agent!r} does not play {env_id}; choose from {', '.join(names)}")
-    policy = _policy_of(agent, _load(agent_entry.factory), game, options)
+    policy = _policy_of(agent, _load(agent_entry.target), game, options)
     if name or (agent_entry.source == agent and Path(agent).suffix == ".safetensors"):
         policy = copy(policy)
         policy.name = name or Path(agent).stem
@@ -460,21 +408,43 @@ def _new_policy(text: str, game: str | Game | None, options: dict[str, Any]) -> 
 
 def _policy_of(text: str, target: Any, game: str | Game | None, options: dict[str, Any]) -> Policy:
     """The policy that ``target``, which ``text`` names, makes or is."""
-    from bidzoo.agents.policy import Policy
-
-    if is_plain(target) or (not isclass(target) and isinstance(target, Policy)):
+    if is_plain(target) or _is_policy(target):
         for option in options:
             raise TypeError(f"agent {text!r} has no option {option!r}: it is there already")
-        return _function_policy(target, game) if is_plain(target) else target
-    if not callable(target):
-        raise ValueError(f"agent {text!r} is {target!r}, expected a class, a function or an agent")
-    check_names(f"agent {text!r}", target, options)
+        return _function_policy(target, game) if is_plain(target) else _with_name(text, target)
+    if not _is_factory(target):
+        raise ValueError(f"agent {text!r} is {target!r}, expected a class with act(), a function or an agent")
+    check_options(f"agent {text!r}", target, options)
     for option, default in (options_of(target) or {}).items():
         if default is Parameter.empty and option not in options:
             raise ValueError(f"agent {text!r} needs {option!r}; give it a default, or name a function that sets it")
-    policy = target(**options)
-    if not isinstance(policy, Policy):
+    with plugins.outside(lambda: f"agent {text!r}"):
+        policy = target(**options)
+    if not _is_policy(policy):
         raise ValueError(f"agent {text!r} made {policy!r}, expected an object with name and act(views, legal, rng)")
+    return _with_name(text, policy)
+
+
+def _is_policy(value: Any) -> TypeGuard[Policy]:
+    from bidzoo.agents.policy import Policy
+
+    return isinstance(value, Policy) and not isclass(value)
+
+
+def _is_factory(target: Any) -> bool:
+    """Whether ``target`` may make a policy, so that it is called: ``sys:exit`` and ``os:abort`` never are."""
+    if isclass(target):
+        return hasattr(target, "act")
+    if isinstance(target, partial):
+        return True
+    package = str(getattr(target, "__module__", "")).partition(".")[0]
+    return isroutine(target) and not isbuiltin(target) and package not in sys.stdlib_module_names
+
+
+def _with_name(text: str, policy: Policy) -> Policy:
+    """``policy``; ValueError unless its name is a text that results can hold."""
+    if not isinstance(policy.name, str) or not policy.name.strip():
+        raise ValueError(f"agent {text}: its name is {policy.name!r}, expected a text")
     return policy
 
 

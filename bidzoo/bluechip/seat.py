@@ -12,6 +12,7 @@ from bidzoo.bluechip import message as say
 from bidzoo.bluechip.boards import DealtBoard
 from bidzoo.bluechip.connection import Connection, PeerError
 from bidzoo.bluechip.message import DUMMY, NAMES, Message, text
+from bidzoo.core import plugins
 from bidzoo.core.cards import NUM_CALLS, call_text, card_text
 from bidzoo.core.kernels import I8, I64, State, States, allocate
 from bidzoo.core.streams import Streams
@@ -71,7 +72,8 @@ def choose(policy: Policy, state: State, legal: I8, seed: int) -> say.CallMade |
     view_row(state, int(state["turn"]), view[0])
     clock = int(state["length"]) + int(state["plays"])
     rng = Streams.at(seed, np.array([state["board"]], np.int64), clock)
-    actions = policy.act(view, legal[None].copy(), rng)
+    with plugins.outside(lambda: f"agent {policy.name!r}, board {int(state['board'])}, turn {clock}"):
+        actions = policy.act(view, legal[None].copy(), rng)
     action = int(legal_actions(policy.name, actions, legal[None], state["board"][None])[0])
     if state["phase"] == PLAY:
         return say.Play(int(state["hand_to_play"]), action - NUM_CALLS)

@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from bidzoo import __version__
 from bidzoo.cli import bench, bluechip, compiling, deals, leaderboard, match, options, play, train
+from bidzoo.core import plugins
 
 ORDER = (
     "list",
@@ -103,20 +104,25 @@ def list_all() -> None:
 
 
 def main() -> None:
-    """Run the command line; an expected error is one line on standard error and exit status 2."""
+    """Run the command line. An expected error is one line on standard error and exit status 2.
+
+    What other people's code raises, ``SystemExit`` too, keeps its traceback from their first frame on; status 1.
+    """
     options.watch()
     warnings.showwarning = _show_once
     if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
         sys.stdout.reconfigure(errors="replace")  # of an encoding without suits
     try:
         app()
-    except SystemExit as ended:
-        if ended.code == options.STATUS:
-            options.end_workers()
+    except KeyboardInterrupt:
         raise
-    except (ValueError, KeyError, OSError, ImportError) as problem:
-        text = explained(problem)
-        if text is None:
+    except BaseException as problem:
+        if (told := plugins.traceback_of(problem)) is not None:
+            sys.stderr.write(f"bidzoo: {told}\n")
+            raise SystemExit(1) from None
+        if isinstance(problem, SystemExit) and problem.code == options.STATUS:
+            options.end_workers()
+        if (text := explained(problem)) is None:
             raise
         sys.stderr.write(f"bidzoo: {text}\n")
         raise SystemExit(2) from None
@@ -135,8 +141,10 @@ def _show_once(message: Warning | str, category: type[Warning], *where: Any, **m
         sys.stderr.write(f"bidzoo: {message}\n")
 
 
-def explained(problem: Exception) -> str | None:
+def explained(problem: BaseException) -> str | None:
     """One line about an expected error; None for a slip of ours, which needs its traceback."""
+    if not isinstance(problem, ValueError | KeyError | OSError | ImportError):
+        return None
     if isinstance(problem, KeyError):
         text = str(problem.args[0])
         return text if " " in text else None  # a bare key is no message

@@ -9,10 +9,12 @@ class Options(Checked):
 
 import math
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
+from functools import partial
 from inspect import Parameter, isclass, signature
 from numbers import Integral, Real
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -32,13 +34,19 @@ RENAMED = {  # before the first release; the error for an old name says the new 
 
 def choose_from(name: Any, choices: Iterable[str]) -> str:
     """End of an error on a wrong ``name``: ``"did you mean 'bis'? choose from ..."``, the nearest if there is one."""
-    from difflib import get_close_matches
-
     names = [str(choice) for choice in choices]
     if (now := RENAMED.get(str(name))) in names:
         return f"it is {now!r} now"
-    near = get_close_matches(str(name).lower(), names, 1)
-    return f"{f'did you mean {near[0]!r}? ' if near else ''}choose from {', '.join(names) or 'none'}"
+    meant = near(name, names).removeprefix("; ")
+    return f"{f'{meant} ' if meant else ''}choose from {', '.join(names) or 'none'}"
+
+
+def near(name: Any, choices: Sequence[str]) -> str:
+    """``"; did you mean 'bis'?"``, empty if nothing is near."""
+    from difflib import get_close_matches
+
+    found = get_close_matches(name.lower(), choices, 1) if isinstance(name, str) else ()
+    return f"; did you mean {found[0]!r}?" if found else ""
 
 
 def takes(kind: type) -> Callable[[F], F]:
@@ -64,19 +72,41 @@ def options_of(function: Callable[..., Any]) -> dict[str, Any] | None:
     return {name: default for name, default in defaults.items() if name not in option_fields} | option_fields
 
 
-def check_names(owner: str, function: Callable[..., Any], names: Iterable[str]) -> None:
-    """TypeError for the first of ``names`` that is no option of ``function``, said of ``owner``; names the choices."""
+def kinds_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Declared types of what ``function`` takes by name; none where they cannot be read."""
+    body = function.func if isinstance(function, partial) else function
+    try:
+        kinds = get_type_hints(body.__init__ if isclass(body) else body, include_extras=True)
+    except (NameError, TypeError, AttributeError):  # names for type checkers alone; no function of Python
+        kinds = {}
+    taken = getattr(function, "takes", None)
+    return kinds | (get_type_hints(taken, include_extras=True) if taken else {})
+
+
+def check_options(owner: str, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    """Names and values of ``options`` are such as ``function`` takes; ``owner`` heads the error on a name.
+
+    Raises:
+        TypeError: no option of that name; names the nearest and the choices.
+        ValueError: a value that the option's declared type does not allow; says what was expected.
+    """
     choices = options_of(function)
-    for name in names:
+    for name in options:
         if choices is not None and name not in choices:
             raise TypeError(f"{owner} has no option {name!r}; {choose_from(name, choices)}")
+    kinds = kinds_of(function)
+    for name, value in options.items():
+        check_value(name, kinds.get(name, Any), value)
 
 
 def is_plain(value: Any) -> bool:
     """Return whether ``value`` is a function of two required arguments, observation and mask: it may be a policy."""
     if isclass(value) or not callable(value) or hasattr(value, "act"):
         return False
-    parameters = signature(value).parameters.values()
+    try:
+        parameters = signature(value).parameters.values()
+    except ValueError:  # some functions of C have none
+        return False
     return sum(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters) == 2
 
 
@@ -150,12 +180,34 @@ class Checked:
     def __post_init__(self) -> None:
         """ValueError names the first option whose value its type does not allow, and what was expected."""
         for name, kind in get_type_hints(type(self), include_extras=True).items():
-            value = getattr(self, name)
-            if not fits(kind, value):
-                raise ValueError(f"{name} {value!r}: expected {expected(kind)}")
+            check_value(name, kind, getattr(self, name))
 
 
-NAMES = {bool: "True or False", int: "an integer", float: "a number", str: "a text", NoneType: "null", NotFinite: "NaN"}
+def check_value(name: str, kind: Any, value: Any) -> None:
+    """ValueError unless ``value`` is of the type ``kind``; ``name`` heads it."""
+    if fits(kind, value):
+        return
+    words = [choice for choice in _choices(kind) if isinstance(choice, str)]
+    raise ValueError(f"{name} {value!r}: expected {expected(kind).replace('null', 'None')}{near(value, words)}")
+
+
+def _choices(kind: Any) -> tuple[Any, ...]:
+    """The values of a ``Literal``, or of those in a union."""
+    if get_origin(kind) in (Union, UnionType):
+        return tuple(choice for member in get_args(kind) for choice in _choices(member))
+    return get_args(kind) if get_origin(kind) is Literal else ()
+
+
+NAMES = {
+    bool: "True or False",
+    int: "an integer",
+    float: "a number",
+    str: "a text",
+    NoneType: "null",
+    NotFinite: "NaN",
+    Path: "a path",
+    Callable: "a function",
+}
 
 
 def expected(kind: Any) -> str:
@@ -172,7 +224,9 @@ def expected(kind: Any) -> str:
         return f"a {origin.__name__}, each {expected(arguments[0])}"
     if origin is dict or isinstance(kind, dict):
         return "an object"
-    return NAMES.get(kind) or ("" if kind is Any else f"an object ({kind.__name__})")
+    if origin is not None or kind in NAMES:
+        return NAMES.get(origin or kind) or expected(origin)
+    return f"a {kind.__name__}" if isclass(kind) else ""
 
 
 def fits(kind: Any, value: Any) -> bool:
@@ -192,4 +246,9 @@ def fits(kind: Any, value: Any) -> bool:
         return isinstance(value, Real) and not isinstance(value, bool) and value in FINITE
     if kind is NotFinite:
         return isinstance(value, float) and not math.isfinite(value)
-    return kind is Any or isinstance(value, kind)
+    if kind is Any or isinstance(kind, TypeVar):
+        return True
+    try:
+        return isinstance(value, origin or kind)
+    except TypeError:  # a protocol that cannot be asked
+        return True

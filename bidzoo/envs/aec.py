@@ -68,7 +68,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         illegal_action: Literal["terminate", "raise"] = "terminate",
         **options: Any,
     ) -> None:
-        game = game_of(self.rules, options)
+        game = game_of(str(self.metadata["name"]), self.rules, options)
         if illegal_action not in ("terminate", "raise"):
             raise ValueError(f"unknown illegal_action {illegal_action!r}; choose from 'terminate', 'raise'")
         self.game, self.render_mode, self.illegal_action = game, checked_mode(render_mode), illegal_action
@@ -252,13 +252,14 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
             )
         agent, states = self.agent_selection, self._states
         name = getattr(policy, "name", getattr(policy, "__name__", "the policy"))
-        if not hasattr(policy, "act"):
-            observation = self.observe(agent)
-            answer: Any = [policy(observation["observation"], observation["action_mask"])]
-        else:
-            rng = Streams.at(self._seed, states["board"], self.game.clock(states))
-            with asking(name, self.game):
-                answer = policy.act(self.view(agent), self._out.mask, rng)
+        clock = self.game.clock(states)
+        with asking(name, self.game, states["board"], clock):
+            if hasattr(policy, "act"):
+                rng = Streams.at(self._seed, states["board"], clock)
+                answer: Any = policy.act(self.view(agent), self._out.mask, rng)
+            else:
+                observation = self.observe(agent)
+                answer = [policy(observation["observation"], observation["action_mask"])]
         return int(legal_actions(name, answer, self._out.mask, states["board"])[0])
 
     def render(self) -> Any:

@@ -13,7 +13,9 @@ from re import search
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bidzoo.core import plugins
 from bidzoo.core.kernels import I64, States, in_plain_python
 from bidzoo.core.options import fits, whole
 from bidzoo.core.streams import checked_seed
@@ -73,20 +75,27 @@ def differing(first: States, second: States) -> list[str]:
 
 
 @contextmanager
-def asking(name: str, game: Game) -> Iterator[None]:
-    """Turn an error of the agent ``name`` about a field that the views of ``game`` lack into a ValueError that says so.
+def asking(name: str, game: Game, boards: NDArray[Any], turns: Any) -> Iterator[None]:
+    """Ask the agent ``name`` for actions at ``boards`` ``[B]``, at ``turns``, a number or ``[B]``.
 
-    Where the rules themselves read a missing field, the error is that of ``check``; all other errors pass unchanged.
+    An error about a field that the views of ``game`` lack becomes a ValueError that says so; where the rules themselves
+    read a missing field, it is that of ``check``. Others say who was asked for what (``plugins.outside``).
     """
-    try:
-        yield
-    except (KeyError, AttributeError, ValueError) as problem:
-        field = _missing(problem)
-        if field is None or field in (game.view.names or ()):
-            raise
-        if game.max_turns <= TURNS:
-            check(game, 1)
-        raise ValueError(f"{name} does not play {game}: its views have no field {field!r}") from problem
+    with plugins.outside(lambda: f"agent {name!r}, {_span('board', boards)}, {_span('turn', turns)}"):
+        try:
+            yield
+        except (KeyError, AttributeError, ValueError) as problem:
+            field = _missing(problem)
+            if field is None or field in (game.view.names or ()):
+                raise
+            if game.max_turns <= TURNS:
+                check(game, 1)
+            raise ValueError(f"{name} does not play {game}: its views have no field {field!r}") from problem
+
+
+def _span(noun: str, numbers: Any) -> str:
+    least, most = int(np.min(numbers)), int(np.max(numbers))
+    return f"{noun} {least}" if least == most else f"{noun}s {least} ... {most}"
 
 
 def _missing(problem: Exception) -> str | None:

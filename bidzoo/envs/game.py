@@ -30,7 +30,7 @@ from bidzoo.core.cards import (
 )
 from bidzoo.core.kernels import F32, I8, I64, U64, Bool, State, States, allocate
 from bidzoo.core.layout import Layout
-from bidzoo.core.options import choose_from, is_whole
+from bidzoo.core.options import check_options, choose_from, is_whole
 from bidzoo.envs.picture import Picture
 
 
@@ -367,12 +367,19 @@ def choose_encoder(encoders: Mapping[str, Encoder], name: str | None) -> Encoder
     return encoders[name]
 
 
-def game_of(rules: Callable[..., Game], options: Mapping[str, Any]) -> Game:
-    """``rules(**options)``, where ``observation`` may also be an ``Encoder`` of the game's views."""
+def game_of(env_id: str, rules: Callable[..., Game], options: Mapping[str, Any]) -> Game:
+    """``rules(**options)``, where ``observation`` may also be an ``Encoder`` of the game's views.
+
+    Raises:
+        TypeError: no option of that name; names ``env_id`` and the choices.
+        ValueError: a value that the option's declared type does not allow.
+    """
     encoder = options.get("observation")
-    if not isinstance(encoder, Encoder):
-        return rules(**options)
-    return with_encoder(rules(**{name: value for name, value in options.items() if name != "observation"}), encoder)
+    if isinstance(encoder, Encoder):
+        others = {name: value for name, value in options.items() if name != "observation"}
+        return with_encoder(game_of(env_id, rules, others), encoder)
+    check_options(env_id, rules, options)
+    return rules(**options)
 
 
 def with_encoder(game: Game, encoder: Encoder) -> Game:

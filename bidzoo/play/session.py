@@ -17,6 +17,7 @@ from bidzoo.core.options import whole
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.state import AUCTION
 from bidzoo.envs.bridge.state import VIEW as BRIDGE_VIEW
+from bidzoo.envs.check import asking
 from bidzoo.envs.game import Buffers, Game, legal_actions
 from bidzoo.play.catalog import HUMAN, agents_for, checked_options, make_agent, offer, usual, usual_seats
 
@@ -79,9 +80,12 @@ class Setup:
             policy = policies[int(out.player[0])]
             if policy is None:
                 raise ValueError("a human sits at the other table, expected agents")
-            rng = Streams.at(self.seed, np.array([self.board], np.int64), game.clock(states))
+            clock = game.clock(states)
+            rng = Streams.at(self.seed, np.array([self.board], np.int64), clock)
             views = game.view_of(states, np.array([int(out.player[0])]))
-            actions = legal_actions(policy.name, policy.act(views, out.mask.copy(), rng), out.mask, states["board"])
+            with asking(policy.name, game, states["board"], clock):
+                answer = policy.act(views, out.mask.copy(), rng)
+            actions = legal_actions(policy.name, answer, out.mask, states["board"])
             game.step_one(states, int(actions[0]), out)
         return states[0]
 
@@ -298,7 +302,10 @@ class Session:
             views, rng = self._policy_inputs(position)
         if policy is None:
             raise ValueError("no agent is to act here")
-        action = int(policy.act(views, position.out.mask.copy(), rng)[0])
+        boards, mask = position.states["board"], position.out.mask
+        with asking(policy.name, setup.game, boards, at):
+            answer = policy.act(views, mask.copy(), rng)
+        action = int(legal_actions(policy.name, answer, mask, boards)[0])
         with self.lock:
             if self.setup is not setup:
                 raise StaleError("another board was opened while the agent was thinking")

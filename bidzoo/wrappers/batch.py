@@ -181,14 +181,14 @@ class Seating:
             if len(rows):
                 clock = batch.game.clock(batch.states[rows])
                 boards = batch.boards[rows]
-                actions[rows] = _ask(policy, batch, rows, boards, Streams.at(self.seed, boards, clock))
+                actions[rows] = _ask(policy, batch, rows, boards, clock, Streams.at(self.seed, boards, clock))
         return actions
 
 
-def _ask(policy: Policy, batch: Batch, rows: I64, boards: I64, rng: Streams) -> I64:
+def _ask(policy: Policy, batch: Batch, rows: I64, boards: I64, clock: I64, rng: Streams) -> I64:
     """Actions of ``policy`` at ``rows``; ValueError unless it reads the game's views and gives legal actions."""
     legal = batch.action_mask[rows]
-    with asking(policy.name, batch.game):
+    with asking(policy.name, batch.game, boards, clock):
         chosen = policy.act(batch.views(rows), legal, rng)
     return legal_actions(policy.name, chosen, legal, boards)
 

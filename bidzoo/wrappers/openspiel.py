@@ -382,7 +382,7 @@ class PolicyBot(pyspiel.Bot):
         view = game.view_of(record, np.array([game.player_at(self.player)]))
         stream = Streams.at(self.seed, np.array([len(state.history())]), self.player)
         legal, name = _mask(game, actions), self._seated_policy.name
-        with asking(name, game):
+        with asking(name, game, view["board"], len(state.history())):
             chosen = self._seated_policy.act(view, legal, stream)
         return int(legal_actions(name, chosen, legal, view["board"])[0])
 
@@ -418,8 +418,9 @@ class AgentPolicy(SpielPolicy):
     def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
         """Chance of every legal action of the player to act at ``state``."""
         actions = state.legal_actions()
-        with asking(self.policy.name, self._rules):
-            chances = self.policy.probabilities(state.view(state.current_player()), _mask(self._rules, actions))[0]
+        view = state.view(state.current_player())
+        with asking(self.policy.name, self._rules, view["board"], len(state.history())):
+            chances = self.policy.probabilities(view, _mask(self._rules, actions))[0]
         return {action: float(chances[action]) for action in actions}
 
 

@@ -4,6 +4,7 @@ import sys
 import warnings
 from importlib.metadata import EntryPoint
 from io import BytesIO, TextIOWrapper
+from unittest.mock import Mock
 
 import pytest
 from typer.testing import CliRunner
@@ -35,11 +36,7 @@ def test_list_names_everything():
 
 def fails(monkeypatch, capsys, problem):
     """What ``main`` writes to standard error when a command raises ``problem``."""
-
-    def command():
-        raise problem
-
-    monkeypatch.setattr(main, "app", command)
+    monkeypatch.setattr(main, "app", Mock(side_effect=problem))  # a function of this file would be other people's code
     with pytest.raises(SystemExit) as caught:
         main.main()
     assert caught.value.code == 2
@@ -260,5 +257,5 @@ def test_a_bad_package_is_one_line(monkeypatch, capsys):
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         main.main()
-    line = "bidzoo: bad:Sayc announces an agent 'sayc', which bidzoo has: use bad:Sayc\n"
+    line = "bidzoo: bad:Sayc announces agent 'sayc', which bidzoo has: use bad:Sayc\n"
     assert (capsys.readouterr().err, others) == (line, ["slip"])

@@ -86,7 +86,7 @@ def guess(given=RIGHT, about=(), name="guess_v0", **sizes):
 @pytest.fixture(autouse=True)
 def alone(monkeypatch):
     """What is registered here is forgotten."""
-    monkeypatch.setattr(registry, "_registered", {})
+    monkeypatch.setattr(registry.NAMES, "registered", {})
     monkeypatch.setattr(registry, "_checked", set())
 
 

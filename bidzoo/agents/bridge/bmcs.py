@@ -32,7 +32,7 @@ from bidzoo.agents.bridge.evaluator import CLASSES, Evaluator
 from bidzoo.agents.explanation import Explanation, chances_of
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
 from bidzoo.core.kernels import F32, F64, I8, I64, Bool, State, States, allocate, batched, row
-from bidzoo.core.options import Checked, Count, Share, Weight, Whole, check_names, takes
+from bidzoo.core.options import Checked, Count, Share, Weight, Whole, check_options, takes
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row
 from bidzoo.envs.bridge.double_dummy import solve_contracts
@@ -285,7 +285,7 @@ class Bmcs:
             None for the agent's own choice: in ``bmcs`` it is ``policy``, the paper's setting.
         options: fields of ``Options``.
         """
-        check_names(f"agent {type(self).name!r}", type(self), options)
+        check_options(f"agent {type(self).name!r}", type(self), options)
         self.policy = _rollout_policy(self.proposer if policy is None else policy)
         model = self.opponent_model if opponents is None else opponents
         self.opponents = self.policy if model is None else _rollout_policy(model)

@@ -13,7 +13,7 @@ from bidzoo import registry
 from bidzoo.agents.explanation import Bars, Explanation, chances_of
 from bidzoo.core.arrays import ROOM, Tensor, load_tensors
 from bidzoo.core.kernels import F64, I8, I32, I64, States, row
-from bidzoo.core.options import check_names
+from bidzoo.core.options import check_options
 from bidzoo.core.schema import json_value, parse, shortened
 from bidzoo.core.storage import replace_file
 from bidzoo.core.streams import Streams
@@ -220,6 +220,6 @@ def solver(name: str, solve: Callable[..., F64], kind: type, seed: int, options:
         TypeError: ``kind``, the dataclass of its options, has no such option; names the choices.
         ValueError: a value is out of its range; named now, not when a game is solved.
     """
-    check_names(f"agent {name!r}", kind, options)
+    check_options(f"agent {name!r}", kind, options)
     kind(seed=seed, **options)
     return Solved(name, solve, seed, options)
