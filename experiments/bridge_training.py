@@ -16,7 +16,7 @@ import typer
 from bidzoo.agents.bridge import baseline19, belief, sl
 from bidzoo.agents.bridge.baseline19 import Networks
 from bidzoo.agents.bridge.expert import ExpertNetwork, right_calls
-from bidzoo.agents.bridge.network import Network, NetworkPolicy, load_weights, network_named, packaged_network
+from bidzoo.agents.bridge.network import Network, NetworkPolicy, load_weights, packaged_network, weights_of
 from bidzoo.benchmarks.bridge import Boards, Contracts
 from bidzoo.benchmarks.results import Estimate, Measured, ResultTable
 from bidzoo.cli.options import Json, Seed, measured
@@ -43,7 +43,8 @@ def policy_tables(
         seed: of the boards.
         played: auctions of the policy that the belief network models.
     """
-    test, networks = Positions(data, data.split("test")), {Path(name).stem: network_named(name) for name in policies}
+    test = Positions(data, data.split("test"))
+    networks: dict[str, Network] = {Path(name).stem: weights_of(name) for name in policies}
     tables = [calls(test, networks), beliefs(test, "the expert's auctions")]
     if played is not None:
         tables.append(beliefs(Positions(played, played.split("test")), "the policy's own auctions"))

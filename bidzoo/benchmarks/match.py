@@ -253,7 +253,6 @@ class MatchLedger(Closing):
 
 def made_of(policy: Policy) -> str:
     """A digest of the content of ``policy``, with all weights that come with bidzoo, whichever it uses."""
-    getattr(policy, "network", None)  # weights in a file are read now, and count
     digest: str = joblib.hash((policy, _packaged()))
     return digest
 

@@ -245,7 +245,7 @@ def belief(
 
     architecture = network.Architecture("openspiel480", 3 * NUM_CARDS, "mlp", width, depth)
     chosen = parse(Options, options, architecture=architecture)
-    initial = network.network_named(start) if start else None
+    initial = network.weights_of(start) if start else None
     training, validation, provenance = _positions(data, {"ns": 0, "ew": 1}.get(side))
     _train(belief.Trainer(training, validation, chosen, initial, device), out, every, threads, provenance)
 
@@ -436,7 +436,8 @@ def _network(name: str) -> "Network":
     from bidzoo.agents.bridge import network
 
     agent = agents.make(name) if name in agents.AGENTS else None
-    return agent.network if isinstance(agent, network.NetworkPolicy) else network.network_named(name)
+    found: Network = agent.network if isinstance(agent, network.NetworkPolicy) else network.weights_of(name)
+    return found
 
 
 def _self_play(

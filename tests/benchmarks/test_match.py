@@ -9,7 +9,9 @@ from typer.testing import CliRunner
 
 import bidzoo
 from bidzoo import agents
+from bidzoo.agents.bridge.bmcs import Bmcs
 from bidzoo.agents.bridge.card_play import WithCards
+from bidzoo.agents.bridge.network import NetworkPolicy, Weighted
 from bidzoo.agents.spades.games import paper_game, play_games, share_won
 from bidzoo.agents.spades.policy import Bidder, SpadesPolicy, uct
 from bidzoo.benchmarks import match, records, replay
@@ -169,6 +171,25 @@ def test_a_ledger_tells_weights_from_others_of_the_same_name(tmp_path, monkeypat
             named += ledger.names(game, [policy] * 4, 0, 0, boards)
     match._packaged.cache_clear()
     assert named[0] == named[2] != named[1]
+
+
+@pytest.mark.parametrize("name", [name for name, entry in agents.AGENTS.items() if entry.plays("bridge_bidding_v0")])
+def test_agents_of_bridge_are_told_apart_by_their_weights(name):
+    """Packaged weights are not part of what is digested, whether they were read or not."""
+    policy = agents.make(name)
+    before = match.made_of(policy)
+    if isinstance(policy, Weighted):
+        assert policy.network.digest
+    assert match.made_of(policy) == before == match.made_of(agents.make(name))
+
+
+@pytest.mark.parametrize("wrap", [NetworkPolicy, Bmcs], ids=["network", "search"])
+def test_weights_of_a_file_are_told_apart_by_their_content(tmp_path, wrap):
+    path, digests = tmp_path / "w.safetensors", []
+    for name in ("sl", "ppo", "sl"):
+        path.write_bytes((match.WEIGHTS / "bridge" / f"{name}.safetensors").read_bytes())
+        digests.append(match.made_of(wrap(NetworkPolicy(path) if wrap is Bmcs else path)))
+    assert digests[0] == digests[2] != digests[1]
 
 
 @pytest.mark.parametrize(

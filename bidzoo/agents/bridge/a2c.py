@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from bidzoo.agents.bridge import distributed, network, selfplay, trainer
 from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy, log_softmax
 from bidzoo.agents.bridge.selfplay import Actor, Pairs, actor, duplicate_pairs
-from bidzoo.agents.bridge.trainer import Figures, means
+from bidzoo.agents.bridge.trainer import Figures, descend, means
 from bidzoo.core.arrays import Arrays, digest
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F32, F64, I8, I64
@@ -245,8 +245,6 @@ class Trainer(ActorCritic):
 
     def learn(self, step: int) -> Figures:
         """One minibatch."""
-        import torch
-
         options = self.options
         sample = self.replay.sample(options.minibatch, options.seed + 1, step)
         out = network.forward(self.model, self.tensor(sample.observation))
@@ -258,8 +256,5 @@ class Trainer(ActorCritic):
         policy = -(ratio.detach() * advantage.detach() * chance).mean()
         value = (advantage**2).mean()
         loss = policy + options.value_weight * value - options.entropy * entropy
-        self.adam.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 50.0)
-        self.adam.step()
+        descend(self.adam, loss, options.learning_rate, clip=50.0)
         return {"value_error": value.detach(), "entropy": entropy.detach()}

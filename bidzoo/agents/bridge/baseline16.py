@@ -28,7 +28,7 @@ import numpy as np
 from bidzoo.agents.bridge import network, partners
 from bidzoo.agents.bridge.network import Neurons, Shapes, Weights
 from bidzoo.agents.bridge.partners import CALLS, INPUTS, PartnerBoards, PartnerPolicy, PartnerTrainer, Seen, Stack
-from bidzoo.agents.bridge.trainer import Figures
+from bidzoo.agents.bridge.trainer import Figures, descend
 from bidzoo.core.arrays import Arrays
 from bidzoo.core.kernels import F32, F64, I8, I64
 from bidzoo.core.options import Checked, Count, Range, Seed, Share, Weight, Whole
@@ -85,9 +85,9 @@ class Baseline16(PartnerPolicy):
     name = "baseline16"
     kind = Networks
 
-    def outputs(self, seen: Seen) -> F32:
+    def of_side(self, seen: Seen) -> F32:
         """Minus the costs, IMPs."""
-        cost = self.networks(seen.observation, seen.position)
+        cost = self.network(seen.observation, seen.position)
         legal_cost = np.where(partners.calls_above(seen.highest), cost, np.inf)
         cost[(seen.covered > seen.highest) & (legal_cost.min(1) > RESIGN), 0] = 0
         return -MAX_IMPS * cost
@@ -147,8 +147,6 @@ class Trainer(PartnerTrainer):
         numbers = iteration * options.boards + np.arange(options.boards, dtype=np.int64)
         boards = partners.deal(self.game, numbers, options.seed)
         self.games += options.boards
-        for group in self.adam.param_groups:
-            group["lr"] = options.learning_rate * (1 - iteration / options.iterations)
         error, costs, last = torch.zeros((), device=self.device), [], options.positions - 1
         board, calls = np.arange(options.boards), np.full((options.boards, last + 1), -1, np.int8)
         for t in range(last + 1):
@@ -169,9 +167,7 @@ class Trainer(PartnerTrainer):
             board, calls = board[going], calls[going]
             if len(board) == 0:
                 break
-        self.adam.zero_grad(set_to_none=True)
-        error.backward()
-        self.adam.step()
+        descend(self.adam, error, options.learning_rate * (1 - iteration / options.iterations))
         network.ema_update(self.average, self.model, options.average)
         return {"error": error.detach(), "tried_cost": MAX_IMPS * float(np.mean(costs))}
 

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from bidzoo.agents.bridge import belief, distributed, network, selfplay, sl, trainer
 from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy, Neurons, Shapes, Weights, log_softmax
 from bidzoo.agents.bridge.selfplay import EAST_WEST, NORTH_SOUTH, Pairs, actor
-from bidzoo.agents.bridge.trainer import Figures, Fit, means
+from bidzoo.agents.bridge.trainer import Batch, Figures, Fit, descend, means
 from bidzoo.core.arrays import Arrays, digest
 from bidzoo.core.cards import HAND_SIZE, NUM_CALLS, NUM_CARDS, held
 from bidzoo.core.kernels import F32, F64, I8, I64, batched
@@ -127,7 +127,7 @@ def module(widths: Widths, seed: int = 0) -> Any:
     """Both as a torch module of calls, which takes the ENN's logits if given; no gradient of calls reaches the ENN."""
     import torch
 
-    class Twin(torch.nn.Module):
+    class Module(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.enn = network.module(widths.enn, seed, last_scale=0.1)
@@ -140,22 +140,14 @@ def module(widths: Widths, seed: int = 0) -> Any:
             chances = torch.sigmoid(estimate.detach().to(x.dtype)) * (1 - x[:, _OWN])
             return self.pnn(torch.cat([x, chances], 1))
 
-    return Twin()
+    return Module()
 
 
 class Baseline19(NetworkPolicy):
     """A policy that calls by the PNN, which sees the estimates of the ENN."""
 
     name = "baseline19"
-
-    @property
-    def network(self) -> Networks:
-        """Both networks, read now if they were not before; ValueError if the weights are of another kind."""
-        networks = network.weights_of(self._network or self._weights, "baseline19", Networks)
-        if not isinstance(networks, Networks):
-            raise ValueError(f"{networks.architecture}: one network, expected the two of baseline19")
-        self._network = networks
-        return networks
+    kind = Networks
 
 
 # ---- 1: partner's cards ------------------------------------------------------------------
@@ -230,10 +222,10 @@ class Imitation(sl.Trainer):
 
     def module(self) -> Any:
         """Both networks: the ENN, and random weights."""
-        twin = module(self.options.architecture, self.options.seed)
-        network.load_arrays(twin.enn, self.enn.tensors)
-        twin.enn.requires_grad_(False)
-        return twin
+        model = module(self.options.architecture, self.options.seed)
+        network.load_arrays(model.enn, self.enn.tensors)
+        model.enn.requires_grad_(False)
+        return model
 
 
 # ---- 3: self-play ------------------------------------------------------------------------
@@ -252,16 +244,6 @@ class Options(Checked):
     enn_learning_rate: Weight = 3e-5  # of the ENN; the same
     average: Share = 0.9  # of the averaged weights that stay, an iteration
     seed: Seed = 0
-
-
-class TrainingBatch(NamedTuple):
-    """``n`` decisions, how they ended, and what partner held."""
-
-    observation: Any  # [n, 480]
-    legal: Any  # [n, 38]
-    call: Any  # [n]
-    outcome: Any  # [n]  of the learner, IMPs / 24
-    partner: Any  # [n, 52]
 
 
 class Trainer(trainer.Trainer):
@@ -307,18 +289,17 @@ class Trainer(trainer.Trainer):
         options = self.options
         pairs = self.play(iteration)
         self.games += 2 * options.boards
-        factor = self.falling(iteration)
-        for adam, rate in zip(self.adams.values(), (options.learning_rate, options.enn_learning_rate)):
-            adam.param_groups[0]["lr"] = rate * factor
         decisions = pairs.decisions
-        partner = held(decisions.later["hands"][decisions.row, (decisions.player + 2) % 4])
-        columns = [
-            self.tensor(column)
-            for column in (decisions.observation, decisions.legal, decisions.call, pairs.outcome, partner)
-        ]
+        batch = self.batch(
+            observation=decisions.observation,
+            legal=decisions.legal,
+            call=decisions.call,
+            outcome=pairs.outcome,  # of the learner, IMPs / 24
+            partner=held(decisions.later["hands"][decisions.row, (decisions.player + 2) % 4]),
+        )
         steps = [
-            self.learn(TrainingBatch._make(column[rows] for column in columns))
-            for rows in self.shuffled(len(decisions.call), options.minibatch, iteration * 4 + 1)
+            self.learn(batch.at(rows), self.falling(iteration))
+            for rows in self.shuffled(batch.size, options.minibatch, iteration * 4 + 1)
         ]
         network.ema_update(self.average, self.model, options.average)
         if (iteration + 1) % options.snapshot_every == 0:
@@ -342,16 +323,13 @@ class Trainer(trainer.Trainer):
         )
         return selfplay.paired(first_decisions, second_decisions, first["points"][:, 0], second["points"][:, 0])
 
-    def learn(self, batch: TrainingBatch) -> Figures:
-        """One step of either network, on a batch of torch tensors; torch scalars."""
+    def learn(self, batch: Batch, falling: float) -> Figures:
+        """One step of either network, at learning rates times ``falling``; torch scalars."""
         estimate = network.forward(self.model.enn, batch.observation)
         chances = log_softmax(network.forward(self.model, batch.observation, estimate), batch.legal)
         gain = (batch.outcome * chances.gather(1, batch.call[:, None])[:, 0]).mean()
         estimation = estimation_loss(estimate, batch.observation, batch.partner)
-        for adam in self.adams.values():
-            adam.zero_grad(set_to_none=True)
-        (estimation - gain).backward()
-        for adam in self.adams.values():
-            adam.step()
+        descend(self.adams["pnn_adam"], -gain, self.options.learning_rate * falling)
+        descend(self.adams["enn_adam"], estimation, self.options.enn_learning_rate * falling)
         entropy = -(chances.exp() * chances).sum(1).mean()
         return {"entropy": entropy.detach(), "cross_entropy": estimation.detach()}

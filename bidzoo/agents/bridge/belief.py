@@ -7,38 +7,27 @@ that everybody ends up with 13: exact, nothing is rejected.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bidzoo.agents.bridge import network
-from bidzoo.agents.bridge.network import Network, weights_of
+from bidzoo.agents.bridge.network import Network, Weighted
 from bidzoo.agents.bridge.trainer import Fit
 from bidzoo.core.cards import HAND_SIZE, NUM_CARDS, held
 from bidzoo.core.kernels import F32, F64, I8, I64, U64, Bool, States, batched, next_row, row, unit_row
+from bidzoo.core.options import Range
 from bidzoo.envs.bridge.formats.auctions import Positions
 
 WHO = (2, 1, 3)  # partner, LHO, RHO: seats after the viewer's
 OUTPUTS = 3 * NUM_CARDS
 
 
-class Belief:
+class Belief(Weighted):
     """Chances of the cards of the other three players."""
 
-    def __init__(self, source: str | Path | Network | None = None) -> None:
-        """``source``: a file, a network, or None for the packaged weights, read when first needed."""
-        self._source = source
-
-    @property
-    def network(self) -> Network:
-        """The network; ValueError unless it has 156 outputs."""
-        net = weights_of(self._source, "belief", Network)
-        if self._source is not None:
-            self._source = net
-        if net.architecture.outputs != OUTPUTS:
-            raise ValueError(f"belief network: {net.architecture.outputs} outputs, expected {OUTPUTS}")
-        return net
+    name = "belief"
+    outputs = Range(OUTPUTS, OUTPUTS)
 
     def probabilities(self, views: States) -> F32:
         """Chance that partner, LHO and RHO hold each card: ``[B, 3, 52]``; 0 for the viewer's own cards."""

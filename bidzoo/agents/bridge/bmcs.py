@@ -29,6 +29,7 @@ import numpy as np
 from bidzoo import agents
 from bidzoo.agents.bridge.belief import WHO, Belief, Imagined
 from bidzoo.agents.bridge.evaluator import CLASSES, Evaluator
+from bidzoo.agents.bridge.selfplay import bid_out, make
 from bidzoo.agents.explanation import Explanation, chances_of
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
 from bidzoo.core.kernels import F32, F64, I8, I64, Bool, State, States, allocate, batched, row
@@ -38,17 +39,9 @@ from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row
 from bidzoo.envs.bridge.double_dummy import solve_contracts
 from bidzoo.envs.bridge.render import suited
 from bidzoo.envs.bridge.score import imps_row, north_south_row
-from bidzoo.envs.bridge.state import AUCTION, STATE, VIEW, copy_public_row, views
+from bidzoo.envs.bridge.state import STATE, VIEW, copy_public_row, views
 
 # ---- auctions replayed and played out, without a game ------------------------------------
-
-
-@batched
-def make_calls(start: int, stop: int, states: States, calls: I64) -> None:
-    """Make legal ``calls`` ``[B]`` at ``states`` ``[B]``, in place; -1 makes none."""
-    for b in range(start, stop):
-        if calls[b] >= 0:
-            call_row(states[b], calls[b])
 
 
 def before_each_call(view: State) -> States:
@@ -73,16 +66,18 @@ def seen_by(state: States, seat: int, hands: I64) -> States:
 
 def play_out(states: States, north_south: RolloutPolicy, east_west: RolloutPolicy) -> None:
     """Bid ``states`` ``[B]`` to the end of the auction, in place: each side makes its policy's likeliest calls."""
-    while len(active := np.flatnonzero(states["phase"] == AUCTION)):
-        calls = np.full(len(states), -1, np.int64)
-        side = states["turn"][active] % 2
-        for policy, rows in ((north_south, active[side == 0]), (east_west, active[side == 1])):
-            if len(rows):
-                current = states[rows]
-                seat_views = allocate(VIEW, len(current))
-                views(current, current["turn"].astype(np.int64), seat_views)
-                calls[rows] = policy.probabilities(seat_views, legal_calls(current)).argmax(1)
-        make_calls(states, calls)
+
+    def choose(rows: I64, turn: I64) -> I64:
+        calls = np.empty(len(rows), np.int64)
+        for side, policy in enumerate((north_south, east_west)):
+            index = np.flatnonzero(turn % 2 == side)
+            if len(index):
+                current, seat_views = states[rows[index]], allocate(VIEW, len(index))
+                views(current, turn[index], seat_views)
+                calls[index] = policy.probabilities(seat_views, legal_calls(current)).argmax(1)
+        return calls
+
+    bid_out(states, choose)
 
 
 @batched
@@ -423,7 +418,7 @@ class Bmcs:
         copy_public_row(view[0], state[0])
         states = np.repeat(state, len(hands) * len(calls))
         states["hands"] = states["held"] = np.repeat(hands, len(calls), axis=0)
-        make_calls(states, np.tile(calls, len(hands)))
+        make(states, np.arange(len(states)), np.tile(calls, len(hands)))
         ours = int(view["seat"][0]) % 2 == 0
         play_out(states, *(self.policy, self.opponents) if ours else (self.opponents, self.policy))
         gain, judged = gains(judge, hands, states, int(view["vulnerable"][0]), self.options.reward == "imps")

@@ -14,6 +14,7 @@ import numpy as np
 from bidzoo.agents.bridge import network
 from bidzoo.agents.bridge.network import Architecture
 from bidzoo.agents.bridge.selfplay import Decisions
+from bidzoo.agents.bridge.trainer import descend
 from bidzoo.core.cards import NUM_BIDS
 from bidzoo.core.kernels import F32, I8, I64, State, States, batched, row
 from bidzoo.envs.bridge.observation import encode_value
@@ -31,7 +32,7 @@ class Critic:
     def __init__(self, architecture: Architecture, learning_rate: float, seed: int, device: str) -> None:
         import torch
 
-        self.architecture, self.device = architecture, device
+        self.architecture, self.learning_rate, self.device = architecture, learning_rate, device
         self.model = network.module(architecture, seed, last_scale=0.1).to(device)
         self.adam = torch.optim.Adam(self.model.parameters(), learning_rate, fused=True)
 
@@ -75,10 +76,7 @@ class Critic:
         """One step of Adam on the mean squared error, weighted by row if given; the values before it."""
         value = self.value(x)
         error = (value - target) ** 2
-        loss = (error if weight is None else error * weight).mean()
-        self.adam.zero_grad(set_to_none=True)
-        loss.backward()
-        self.adam.step()
+        descend(self.adam, (error if weight is None else error * weight).mean(), self.learning_rate)
         return value.detach()
 
 

@@ -19,13 +19,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bidzoo.agents.bridge.dense import NONE, RELU, dense, pack
-from bidzoo.agents.bridge.network import Neurons, Shapes, Weights, forward, weights_of
+from bidzoo.agents.bridge.network import Neurons, Shapes, Weighted, Weights, forward
 from bidzoo.agents.bridge.trainer import Fit
 from bidzoo.core.arrays import digest
 from bidzoo.core.cards import FULL_DECK, HAND_SIZE, NOTRUMP, NUM_CARDS
@@ -177,20 +176,11 @@ class SuitNetwork(Weights):
 # ---- for search --------------------------------------------------------------------------
 
 
-class Evaluator:
+class Evaluator(Weighted):
     """Double-dummy tricks without a solver."""
 
-    def __init__(self, source: str | Path | SuitNetwork | None = None) -> None:
-        """``source``: a file, a network, or None for the packaged weights, read when first needed."""
-        self._source = source
-
-    @property
-    def network(self) -> SuitNetwork:
-        """The network; ValueError if the file holds none."""
-        net = weights_of(self._source, "evaluator", SuitNetwork)
-        if self._source is not None:
-            self._source = net
-        return net
+    name = "evaluator"
+    kind = SuitNetwork
 
     def chances(self, hands: I64, declarer: I64, strain: I64) -> F32:
         """Chance of 0 ... 13 tricks: ``[n, 14]``, each row adding up to 1.
@@ -203,7 +193,8 @@ class Evaluator:
         Raises:
             ValueError: a cell that does not exist, with its number.
         """
-        return self.network(suits(hands, declarer, strain), strain)
+        chances: F32 = self.network(suits(hands, declarer, strain), strain)
+        return chances
 
     def tricks(self, hands: I64, declarer: I64, strain: I64) -> F32:
         """Expected tricks ``[n]`` of the cells of ``chances``."""
@@ -280,7 +271,7 @@ def module(architecture: Suits, seed: int) -> Any:
             self.weight = torch.nn.Parameter(torch.empty(architecture.shapes[f"{name}.weight"]))
             self.bias = torch.nn.Parameter(torch.zeros(architecture.shapes[f"{name}.bias"]))
 
-    class Twin(torch.nn.Module):
+    class Module(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.cards, self.suits, self.places = Part("cards"), Part("suits"), Part("places")
@@ -297,14 +288,14 @@ def module(architecture: Suits, seed: int) -> Any:
             second = torch.relu(torch.nn.functional.linear(first, self.middle.weight, self.middle.bias))
             return torch.nn.functional.linear(second, self.last.weight, self.last.bias)
 
-    twin = Twin()
+    model = Module()
     generator = torch.Generator().manual_seed(seed)
     fan_in = {"cards": HAND_SIZE, "places": 4 * architecture.suits}
     with torch.no_grad():
-        for name, part in twin.named_children():
+        for name, part in model.named_children():
             scale = (2 / fan_in.get(name, part.weight.shape[-1])) ** 0.5
             part.weight.normal_(0.0, 0.1 * scale if name == "last" else scale, generator=generator)
-    return twin
+    return model
 
 
 class Trainer(Fit):

@@ -15,15 +15,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bidzoo.agents.bridge import network, trainer
-from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy, Shapes, Weights, packaged_network
+from bidzoo.agents.bridge.network import (
+    Architecture,
+    Network,
+    NetworkPolicy,
+    Shapes,
+    Weights,
+    packaged_network,
+    weights_of,
+)
 from bidzoo.core.cards import NUM_BIDS, NUM_CALLS
-from bidzoo.core.kernels import F32, I8, I32, I64, Bool, States, compiled_batched
+from bidzoo.core.kernels import F32, I8, I64, Bool, States
 from bidzoo.core.options import Checked, Count, Share, choose_from, is_whole
 from bidzoo.envs.bridge.bidder import BIDDER1375, SYSTEMS, SYSTEMS288, count_groups, field_groups, stages
 from bidzoo.envs.bridge.formats.auctions import SystemPositions
@@ -83,13 +90,18 @@ class ExpertNetwork(Weights):
         return Network(self.architecture.plain, {**self.tensors, "layers.0.weight": first})
 
 
-def system_places(x: I8, ours: I64, theirs: I64) -> I64:
-    """Where ``SYSTEMS288`` is 1, behind observations ``x`` ``[B, 1375]`` of sides that play ``ours``: ``[B, 2]``."""
-    places = np.empty((len(x), 2), np.int64)
+def ones(x: I8, ours: I64, theirs: I64) -> tuple[I64, I64]:
+    """Which of the 1663 entries are 1, row by row ``[N]``, and where each row starts ``[B]``.
+
+    ``x`` ``[B, 1375]``: observations of sides that play systems ``ours`` ``[B]`` against ``theirs`` ``[B]``.
+    """
+    all_entries = np.zeros((len(x), BIDDER1375.size + SYSTEMS288.size), np.bool_)
+    all_entries[:, : BIDDER1375.size] = x
     for side, system in enumerate((ours, theirs)):
         bid = x[:, _SIDE + _BIDS * side : _SIDE + _BIDS * (side + 1)].argmax(1)
-        places[:, side] = BIDDER1375.size + _BIDS * (len(SYSTEMS) * side + system) + bid
-    return places
+        all_entries[np.arange(len(x)), BIDDER1375.size + _BIDS * (len(SYSTEMS) * side + system) + bid] = True
+    counts = np.count_nonzero(all_entries, axis=1)
+    return np.nonzero(all_entries)[1], np.cumsum(counts) - counts
 
 
 # ---- as players --------------------------------------------------------------------------
@@ -133,15 +145,13 @@ class Expert(NetworkPolicy):
         self._systems = system_number(system), system_number(theirs)
         if not is_whole(overbid, 0, 10):
             raise ValueError(f"overbid {overbid!r}: expected 0 ... 10 points")
-        super().__init__(None, temperature, name or f"expert-{system}")
+        super().__init__(weights, temperature, name or f"expert-{system}")
         self.overbid = overbid
-        if weights is not None:
-            self._weights = network.weights_of(weights, "expert", ExpertNetwork).of_systems(*self._systems)
 
-    @property
-    def network(self) -> Network:
-        """The network of these systems."""
-        return self._weights if isinstance(self._weights, Network) else _packaged(*self._systems)
+    def _read(self) -> Network:
+        if self._weights is None:
+            return _packaged(*self._systems)
+        return weights_of(self._weights, ExpertNetwork).of_systems(*self._systems)
 
     def __repr__(self) -> str:
         ours, theirs = (SYSTEMS[number] for number in self._systems)
@@ -174,81 +184,6 @@ def lighten(x: I8, points: int) -> None:
         part[silent] = raised[silent]
 
 
-# ---- a first layer that learns from the entries of a row that are not 0: some 90 of 1663 --
-# It adds up lines of its table in the order of ``Entries``, and the gradient of a line adds up the rows that have its
-# entry, in the order of rows: no result depends on threads.
-
-U16 = NDArray[np.uint16]
-
-
-class Entries(NamedTuple):
-    """Places of the ones of ``B`` rows, row by row."""
-
-    start: I64  # [B + 1]  those of row b are place[start[b] : start[b + 1]]
-    place: U16  # [start[B]]
-
-    @classmethod
-    def of(cls, x: I8, extra: I64) -> Entries:
-        """The ones of ``x`` ``[B, F]`` and, behind them, the places ``extra`` ``[B, K]`` of each row."""
-        counts = np.count_nonzero(x, axis=1) + extra.shape[1]
-        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        place = np.empty(start[-1], np.uint16)
-        _places(x, extra, start, place)
-        return cls(start, place)
-
-    def by_line(self, lines: int) -> tuple[I64, I32]:
-        """The other way round: the rows that have entry ``k`` are ``row[first[k] : first[k + 1]]``."""
-        first = np.concatenate([[0], np.cumsum(np.bincount(self.place, minlength=lines))]).astype(np.int64)
-        row = np.repeat(np.arange(len(self.start) - 1, dtype=np.int32), np.diff(self.start))
-        return first, row[np.argsort(self.place, kind="stable")]
-
-
-@compiled_batched
-def _places(begin: int, end: int, x: I8, extra: I64, start: I64, place: U16) -> None:
-    for b in range(begin, end):
-        position = start[b]
-        for k in range(x.shape[1]):
-            if x[b, k]:
-                place[position] = k
-                position += 1
-        for k in range(extra.shape[1]):
-            place[position + k] = extra[b, k]
-
-
-@compiled_batched
-def _add_up(begin: int, end: int, out: F32, start: I64, place: NDArray[Any], lines: F32, bias: F32) -> None:
-    """``bias`` and ``lines`` ``[n, W]`` at the places of each row, into ``out`` ``[B, W]``."""
-    for b in range(begin, end):
-        total = out[b]
-        for j in range(len(bias)):
-            total[j] = bias[j]
-        for i in range(start[b], start[b + 1]):
-            line = lines[place[i]]
-            for j in range(len(bias)):
-                total[j] += line[j]
-
-
-def first_layer(entries: Entries, table: Any, bias: Any) -> Any:
-    """``bias`` and the lines of ``table`` at ``entries``, added up, in torch on the CPU: ``[B, W]``, with gradients."""
-    import torch
-
-    class Sum(torch.autograd.Function):
-        @staticmethod
-        def forward(context: Any, table: Any, bias: Any) -> Any:
-            context.shape = tuple(table.shape)
-            out = np.empty((len(entries.start) - 1, table.shape[1]), np.float32)
-            _add_up(out, entries.start, entries.place, table.detach().numpy(), bias.detach().numpy())
-            return torch.from_numpy(out)
-
-        @staticmethod
-        def backward(context: Any, gradient: Any) -> Any:
-            out, no_bias = np.empty(context.shape, np.float32), np.zeros(context.shape[1], np.float32)
-            _add_up(out, *entries.by_line(len(out)), np.ascontiguousarray(gradient.numpy()), no_bias)
-            return torch.from_numpy(out), gradient.sum(0)
-
-    return Sum.apply(table, bias)
-
-
 # ---- learning ----------------------------------------------------------------------------
 
 _ONES = 90  # entries of a row that are not 0, about
@@ -268,7 +203,7 @@ def module(experts: Experts, seed: int, dropout: float = 0.0) -> Any:
     starts = torch.tensor([end - len(group) for end, group in zip(ends, groups) for _ in group])
     plain = network.module(experts.plain, seed, last_scale=0.1)
 
-    class Twin(torch.nn.Module):
+    class Module(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             generator = torch.Generator().manual_seed(seed)
@@ -284,8 +219,9 @@ def module(experts: Experts, seed: int, dropout: float = 0.0) -> Any:
             sums = torch.nn.functional.pad(self.steps[count_entries].cumsum(0), (0, 0, 1, 0))
             return self.steps.index_copy(0, count_entries, sums[1:] - sums[starts])
 
-        def forward(self, entries: Entries, stage: Any) -> Any:
-            hidden = self.activation(first_layer(entries, self.table(), self.bias))
+        def forward(self, places: Any, starts: Any, stage: Any) -> Any:
+            first = torch.nn.functional.embedding_bag(places, self.table(), starts, mode="sum") + self.bias
+            hidden = self.activation(first)
             with torch.autocast("cpu", torch.bfloat16, enabled=network.has_bfloat16("cpu")):
                 return network.later_layers(self.layers, hidden, stage, self.activation).float()
 
@@ -294,10 +230,10 @@ def module(experts: Experts, seed: int, dropout: float = 0.0) -> Any:
             hidden = torch.relu_(hidden)
             return torch.nn.functional.dropout(hidden, dropout) if dropout else hidden
 
-    return Twin()
+    return Module()
 
 
-def load(twin: Any, player: ExpertNetwork) -> None:
+def load(model: Any, player: ExpertNetwork) -> None:
     """Put the weights of a network into a torch module: ``network_of`` the other way round."""
     tensors = player.tensors
     table = np.ascontiguousarray(tensors["layers.0.weight"].T)
@@ -308,14 +244,14 @@ def load(twin: Any, player: ExpertNetwork) -> None:
     for n in range(player.architecture.depth):
         for part in ("weight", "bias"):
             weights[f"layers.{n}.{part}"] = tensors[f"layers.{n + 1}.{part}"]
-    network.load_arrays(twin, weights)
+    network.load_arrays(model, weights)
 
 
-def network_of(experts: Experts, twin: Any) -> ExpertNetwork:
+def network_of(experts: Experts, model: Any) -> ExpertNetwork:
     """A torch module as a network that plays without torch."""
-    weights = network.arrays(twin)
+    weights = network.arrays(model)
     tensors = {
-        "layers.0.weight": np.ascontiguousarray(twin.table().detach().numpy().T),
+        "layers.0.weight": np.ascontiguousarray(model.table().detach().numpy().T),
         "layers.0.bias": weights["bias"],
     }
     for n in range(experts.depth):
@@ -353,8 +289,7 @@ class Trainer(trainer.Fit):
             torch.manual_seed(int(numbers.sum()))  # what is left out depends on the positions alone
         views, legal, calls = self.learn.at(numbers)
         x = self.options.architecture.plain.encoder(views)
-        entries = Entries.of(x, system_places(x, *self.learn.systems(numbers)))
-        logits = self.learner(entries, torch.from_numpy(stages(x)))
+        logits = self.learner(*map(torch.from_numpy, (*ones(x, *self.learn.systems(numbers)), stages(x))))
         logits = logits.masked_fill(torch.from_numpy(legal) == 0, -1e9)
         return torch.nn.functional.cross_entropy(logits, torch.from_numpy(calls))
 

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, NotRequired, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,7 +205,7 @@ def module(architecture: Architecture, seed: int = 0, last_scale: float = 1.0) -
             parts = zip(x.split(rows), self.weight.unbind(), self.bias.unbind())
             return torch.cat([torch.nn.functional.linear(*part) for part in parts])
 
-    class Twin(torch.nn.Module):
+    class Module(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             linear = torch.nn.utils.skip_init
@@ -229,15 +229,15 @@ def module(architecture: Architecture, seed: int = 0, last_scale: float = 1.0) -
                 residual, hidden = hidden, function(out) if plan.activate else out
             return hidden
 
-    twin = Twin()
+    model = Module()
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        for plan, layer in zip(architecture.layers, twin.layers):
+        for plan, layer in zip(architecture.layers, model.layers):
             gain = (0.5 if plan.skip else 1.0) if plan.activate else last_scale
             fan_in = 25 if plan.inputs == architecture.inputs else plan.inputs  # about 25 bits are set
             layer.weight.normal_(0.0, gain * (2.0 / fan_in) ** 0.5, generator=generator)
             layer.bias.zero_()
-    return twin
+    return model
 
 
 def later_layers(layers: Any, hidden: Any, stage: Any, function: Callable[[Any], Any]) -> Any:
@@ -249,39 +249,39 @@ def later_layers(layers: Any, hidden: Any, stage: Any, function: Callable[[Any],
     return hidden.new_empty(hidden.shape).index_copy(0, order, hidden)
 
 
-def arrays(twin: Any) -> dict[str, F32]:
+def arrays(model: Any) -> dict[str, F32]:
     """The weights of a torch module as NumPy arrays of their own."""
     return {
         name: tensor.detach().to("cpu").float().numpy().copy().astype(np.float32)
-        for name, tensor in twin.state_dict().items()
+        for name, tensor in model.state_dict().items()
     }
 
 
-def load_arrays(twin: Any, tensors: dict[str, F32]) -> None:
+def load_arrays(model: Any, tensors: dict[str, F32]) -> None:
     """Put ``tensors`` into a torch module."""
     import torch
 
-    twin.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in tensors.items()})
+    model.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in tensors.items()})
 
 
 def module_of(network: Network, device: str = "cpu") -> Any:
     """A torch module with the weights of ``network``."""
-    twin = module(network.architecture)
-    load_arrays(twin, network.tensors)
-    return twin.to(device)
+    model = module(network.architecture)
+    load_arrays(model, network.tensors)
+    return model.to(device)
 
 
-def network_of(architecture: Architecture, twin: Any) -> Network:
+def network_of(architecture: Architecture, model: Any) -> Network:
     """A torch module as a network that plays without torch."""
-    return Network(architecture, arrays(twin))
+    return Network(architecture, arrays(model))
 
 
-def ema_update(average: Any, twin: Any, decay: float) -> None:
-    """Set the weights of ``average`` to ``decay * average + (1 - decay) * twin``."""
+def ema_update(average: Any, model: Any, decay: float) -> None:
+    """Set the weights of ``average`` to ``decay * average + (1 - decay) * model``."""
     import torch
 
     with torch.no_grad():
-        for averaged, new in zip(average.parameters(), twin.parameters()):
+        for averaged, new in zip(average.parameters(), model.parameters()):
             averaged.lerp_(new, 1 - decay)
 
 
@@ -372,7 +372,11 @@ def load_weights(path: str | Path, kind: type[W] = Network) -> tuple[W, dict[str
         raise ValueError(f"{path}: tensors of digest {actual}, expected {metadata['digest']}: the file is damaged")
     tensors = {name: array.astype(np.float32) for name, array in stored.items()}
     for name in [name for name in tensors if name.endswith(STEP)]:
-        tensors[name.removesuffix(STEP)] *= tensors.pop(name)[..., None]
+        matrix = name.removesuffix(STEP)
+        with np.errstate(over="ignore"):
+            tensors[matrix] *= tensors.pop(name)[..., None]
+        if not np.isfinite(tensors[matrix]).all():
+            raise ValueError(f"{path}: {matrix} times {name} is not finite, expected weights that are")
     return kind(metadata["architecture"], tensors), metadata["provenance"]
 
 
@@ -390,18 +394,13 @@ def _metadata(path: Path, entries: Mapping[str, str], kind: type[Weights]) -> di
     return metadata
 
 
-def network_named(source: str | Path | Network) -> Network:
-    """``source`` if it is a network, else the one in that file or, of a name without a suffix, the packaged one."""
-    if isinstance(source, Network):
+def weights_of(source: str | Path | W, kind: type[W] = Network) -> W:  # type: ignore[assignment]
+    """``source`` if it is weights, else those in that file or, of a name without a suffix, the packaged ones."""
+    if isinstance(source, Weights):
+        if not isinstance(source, kind):
+            raise ValueError(f"{source.architecture}: weights of {source.form!r}, expected {kind.form!r}")
         return source
-    return load_weights(source)[0] if Path(source).suffix else packaged_network(str(source))
-
-
-def weights_of(source: str | Path | W | None, name: str, kind: type[W]) -> W:
-    """``source`` if it is weights, else those in that file or, for None, the packaged ones called ``name``."""
-    if source is None:
-        return packaged_network(name, kind)  # type: ignore[arg-type]
-    return source if isinstance(source, Weights) else load_weights(source, kind)[0]
+    return load_weights(source, kind)[0] if Path(source).suffix else packaged_network(str(source), kind)  # type: ignore[arg-type]
 
 
 @cache
@@ -412,6 +411,35 @@ def packaged_network(name: str, kind: type[W] = Network) -> W:  # type: ignore[a
         names = ", ".join(sorted(p.stem for p in PACKAGED.glob("*.safetensors")))
         raise ValueError(f"no packaged weights {name!r}; choose from {names}, or give a .safetensors file")
     return load_weights(path, kind)[0]
+
+
+class Weighted:
+    """Whoever runs a network: a given one, that of a file, or a packaged one; files are read when first needed."""
+
+    name: str  # of an agent: also that of its packaged weights
+    kind: ClassVar[type[Weights]] = Network
+    outputs: ClassVar[Range | None] = None  # of the network; None: any
+
+    def __init__(self, weights: str | Path | Weights | None = None) -> None:
+        """``weights``: a file, the name of packaged weights, the weights themselves, or None for those of its name."""
+        self._weights: Any = weights
+        self._network: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Packaged weights do not travel to other processes: they are there. Those of a file travel as they are now."""
+        return {**vars(self), "_network": None if self._weights is None else self.network}
+
+    @property
+    def network(self) -> Any:
+        """The network, read now if it was not before; ValueError unless it has as many outputs as are needed."""
+        if self._network is None:
+            self._network = self._read()
+            if self.outputs and (count := self._network.architecture.outputs) not in self.outputs:
+                raise ValueError(f"{self._weights}: {count} outputs, expected {self.outputs}")
+        return self._network
+
+    def _read(self) -> Weights:
+        return weights_of(type(self).name if self._weights is None else self._weights, self.kind)
 
 
 # ---- as a player -------------------------------------------------------------------------
@@ -454,13 +482,14 @@ def _draw(start: int, stop: int, chance: F32, numbers: F64, out: I64) -> None:
                     break
 
 
-class NetworkPolicy:
+class NetworkPolicy(Weighted):
     """A policy that calls by a network, whose first 38 outputs are the logits of the calls."""
 
-    name = "network"  # of an agent: also that of its packaged weights
+    name = "network"
+    outputs: ClassVar[Range | None] = Range(NUM_CALLS)
 
     def __init__(
-        self, weights: str | Path | Network | None = None, temperature: float = 0.0, name: str | None = None
+        self, weights: str | Path | Weights | None = None, temperature: Weight = 0.0, name: str | None = None
     ) -> None:
         """Args:
         weights: a file, the name of a packaged network, a network, or None for the agent's own (read when first
@@ -470,27 +499,12 @@ class NetworkPolicy:
         """
         if not fits(Weight, temperature):
             raise ValueError(f"temperature {temperature!r}: expected 0 (greedy) or more")
+        super().__init__(weights)
         self.temperature = temperature
         self.name = name or type(self).name
-        self._weights = weights
-        self._network: Network | None = None
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self._weights or 'packaged weights'}, temperature {self.temperature}>"
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Packaged weights do not travel to other processes: they are there."""
-        return {**vars(self), "_network": None} if self._weights is None else vars(self)
-
-    @property
-    def network(self) -> Network:
-        """The network, read now if it was not before; ValueError unless it has an output for every call."""
-        source = type(self).name if self._weights is None else self._weights
-        if self._network is None:
-            self._network = network_named(source)
-        if (outputs := self._network.architecture.outputs) < NUM_CALLS:
-            raise ValueError(f"{source}: {outputs} outputs, expected {NUM_CALLS} calls")
-        return self._network
 
     def logits(self, views: States) -> F32:
         """Logits ``[B, 38]`` of all calls, legal or not."""

@@ -14,14 +14,13 @@ from abc import abstractmethod
 from collections.abc import Callable
 from copy import deepcopy
 from itertools import pairwise
-from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bidzoo.agents.bridge import distributed, network, selfplay, trainer
+from bidzoo.agents.bridge import distributed, selfplay, trainer
 from bidzoo.agents.bridge.dense import NONE, RELU, dense, pack
-from bidzoo.agents.bridge.network import NetworkPolicy, Shapes, Weights
+from bidzoo.agents.bridge.network import NetworkPolicy, Shapes
 from bidzoo.core.arrays import digest
 from bidzoo.core.bits import cards_row
 from bidzoo.core.cards import FIRST_BID, NUM_BIDS, NUM_CALLS, NUM_CARDS, PASS
@@ -268,37 +267,16 @@ def see(views: States) -> Seen:
 class PartnerPolicy(NetworkPolicy):
     """A policy that calls by networks of two partners whose opponents pass."""
 
-    kind: ClassVar[Any]  # a class of ``Weights``
-
-    def __init__(self, weights: str | Path | Weights | None = None, temperature: float = 0.0, name: str | None = None):
-        """Args:
-        weights: a file, the networks, or None for the agent's packaged ones.
-        temperature: of the softmax calls are drawn from; 0 takes the likeliest call.
-        name: what result tables call it.
-        """
-        super().__init__(None, temperature, name)
-        self._weights: Any = weights
-        self._networks: Any = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Packaged weights do not travel to other processes: they are there."""
-        return {**vars(self), "_networks": None} if self._weights is None else vars(self)
-
-    @property
-    def networks(self) -> Any:
-        """Networks of the agent's kind, read now if they were not before."""
-        if self._networks is None:
-            self._networks = network.weights_of(self._weights, type(self).name, self.kind)
-        return self._networks
+    outputs = None  # 36 calls
 
     @abstractmethod
-    def outputs(self, seen: Seen) -> F32:
+    def of_side(self, seen: Seen) -> F32:
         """Logits ``[B, 36]`` as if opponents passed."""
 
     def logits(self, views: States) -> F32:
         """Logits ``[B, 38]``: a bid that opponents made too low counts as a pass, a double is never made."""
         seen = see(views)
-        outputs = self.outputs(seen)
+        outputs = self.of_side(seen)
         bids = np.arange(CALLS)
         covered = (bids > seen.highest[:, None]) & (bids <= seen.covered[:, None])
         out = np.full((len(views), NUM_CALLS), NEVER)

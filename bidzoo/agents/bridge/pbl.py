@@ -29,7 +29,7 @@ from bidzoo.agents.bridge import network, partners
 from bidzoo.agents.bridge.network import Neurons, Shapes, Weights
 from bidzoo.agents.bridge.partners import CALLS, INPUTS, PartnerBoards, PartnerPolicy, PartnerTrainer, Seen, Stack
 from bidzoo.agents.bridge.selfplay import draw_calls
-from bidzoo.agents.bridge.trainer import Figures
+from bidzoo.agents.bridge.trainer import Figures, descend
 from bidzoo.core.cards import HAND_SIZE, NUM_CARDS, held
 from bidzoo.core.kernels import F32, F64, I8, I64
 from bidzoo.core.options import Checked, Count, Range, Seed, Share, Weight, Whole
@@ -92,10 +92,10 @@ class Pbl(PartnerPolicy):
     name = "pbl"
     kind = Modules
 
-    def outputs(self, seen: Seen) -> F32:
+    def of_side(self, seen: Seen) -> F32:
         """The policy's logits."""
-        out = self.networks(seen.observation)
-        out[seen.position >= self.networks.architecture.most_calls, 1:] = partners.NEVER
+        out = self.network(seen.observation)
+        out[seen.position >= self.network.architecture.most_calls, 1:] = partners.NEVER
         return np.asarray(out, np.float32)
 
 
@@ -199,12 +199,7 @@ class Trainer(PartnerTrainer):
             if name == "belief"
             else self.improve(auctions, options.entropy * (0.1 + 0.9 * left))
         )
-        adam = self.adam[name]
-        for group in adam.param_groups:
-            group["lr"] = left * (options.belief_rate if name == "belief" else options.policy_rate)
-        adam.zero_grad(set_to_none=True)
-        loss.backward()
-        adam.step()
+        descend(self.adam[name], loss, left * (options.belief_rate if name == "belief" else options.policy_rate))
         network.ema_update(self.average, self.model, options.average)
         return {**figures, **module_figures}
 

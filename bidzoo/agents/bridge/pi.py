@@ -28,9 +28,9 @@ from bidzoo.agents.bridge.bmcs import Options as SearchOptions
 from bidzoo.agents.bridge.evaluator import Evaluator
 from bidzoo.agents.bridge.network import Network, NetworkPolicy
 from bidzoo.agents.bridge.selfplay import BOTH, Decisions, actor, log_chances
-from bidzoo.agents.bridge.trainer import Figures, means
+from bidzoo.agents.bridge.trainer import Batch, Figures, descend, means
 from bidzoo.core.arrays import digest
-from bidzoo.core.kernels import F32, F64, I8, I64
+from bidzoo.core.kernels import F32, F64, I64
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
@@ -73,14 +73,6 @@ class Options(Checked):
     def search(self) -> SearchOptions:
         """Options of the search of one decision."""
         return SearchOptions(self.top_k, self.p_min, r_max=self.r_max, p_max=self.p_max, deals=self.deals)
-
-
-class TrainingBatch(NamedTuple):
-    """``n`` decisions and what is to be learned there."""
-
-    observation: I8  # [n, F]
-    legal: I8  # [n, 38]
-    target: F32  # [n, 38]  chances
 
 
 class Trainer(trainer.Trainer):
@@ -133,10 +125,11 @@ class Trainer(trainer.Trainer):
         other_rows = np.setdiff1d(np.arange(len(decisions.call)), searched.rows, assume_unique=True)
         other_rows = other_rows[np.argsort(numbers[other_rows, 0], kind="stable")[: len(searched.rows)]]
         if len(searched.rows):
-            search_batch = _batch(decisions, searched.rows, searched.target)
-            figures |= self._learn(
-                search_batch, _batch(decisions, other_rows, np.exp(decisions.log_chances[other_rows])), iteration
+            search_batch, other_batch = (
+                self.batch(observation=decisions.observation[rows], legal=decisions.legal[rows], target=target)
+                for rows, target in (searched, (other_rows, np.exp(decisions.log_chances[other_rows])))
             )
+            figures |= self._learn(search_batch, other_batch, iteration)
         return {"decisions": float(len(decisions.call)), **figures}
 
     def _search(self, decisions: Decisions, order: F64, keys: F64) -> tuple[SearchTargets, Figures]:
@@ -167,38 +160,28 @@ class Trainer(trainer.Trainer):
 
     # ---- learning ------------------------------------------------------------------------
 
-    def _learn(self, search_batch: TrainingBatch, other_batch: TrainingBatch, iteration: int) -> Figures:
-        for group in self.adam.param_groups:
-            group["lr"] = self.options.learning_rate * self.falling(iteration)
-        search_columns, other_columns = (
-            [self.tensor(column) for column in batch] for batch in (search_batch, other_batch)
-        )
+    def _learn(self, search_batch: Batch, other_batch: Batch, iteration: int) -> Figures:
+        options, rate = self.options, self.options.learning_rate * self.falling(iteration)
         steps = [
-            self._step(
-                TrainingBatch._make(column[rows] for column in search_columns),
-                TrainingBatch._make(column[rows[rows < len(other_columns[0])]] for column in other_columns),
-            )
-            for epoch in range(self.options.epochs)
+            self._step(search_batch.at(rows), other_batch.at(rows[rows < other_batch.size]), rate)
+            for epoch in range(options.epochs)
             for rows in self.shuffled(
-                len(search_batch.legal), self.options.minibatch, ((iteration * self.options.epochs + epoch) << 1) + 1
+                search_batch.size, options.minibatch, ((iteration * options.epochs + epoch) << 1) + 1
             )
         ]
         network.ema_update(self.average, self.policy, self.options.average)
         return means(steps)
 
-    def _step(self, search_batch: Any, other_batch: Any) -> Figures:
-        """One step on two ``TrainingBatch`` of torch tensors; torch scalars."""
+    def _step(self, search_batch: Batch, other_batch: Batch, rate: float) -> Figures:
+        """One step; torch scalars."""
         import torch
 
         loss = self._divergence(search_batch)
-        divergence = self._divergence(other_batch) if len(other_batch.legal) else torch.zeros_like(loss)
-        self.adam.zero_grad(set_to_none=True)
-        (loss + self.options.keep * divergence).backward()
-        torch.nn.utils.clip_grad_norm_(self.policy.parameters(), 1.0)
-        self.adam.step()
+        divergence = self._divergence(other_batch) if other_batch.size else torch.zeros_like(loss)
+        descend(self.adam, loss + self.options.keep * divergence, rate, clip=1.0)
         return {"from_search": loss.detach(), "from_before": divergence.detach()}
 
-    def _divergence(self, batch: Any) -> Any:
+    def _divergence(self, batch: Batch) -> Any:
         """Mean KL(target, policy), nats."""
         chances = log_chances(self.policy, batch.observation, batch.legal)
         log_target = batch.target.clamp(min=1e-12).log()
@@ -210,10 +193,6 @@ class SearchTargets(NamedTuple):
 
     rows: I64  # [n]
     target: F32  # [n, 38]
-
-
-def _batch(decisions: Decisions, rows: I64, target: F32) -> TrainingBatch:
-    return TrainingBatch(decisions.observation[rows], decisions.legal[rows], target.astype(np.float32))
 
 
 def improved(chances: F32, result: SearchResult, temperature: float) -> F32:

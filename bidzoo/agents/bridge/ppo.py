@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,10 +35,10 @@ from bidzoo.agents.bridge import distributed, network, selfplay, trainer
 from bidzoo.agents.bridge.critic import UNIT, Critic, advantages, explained
 from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy
 from bidzoo.agents.bridge.selfplay import BOTH, Decisions, Opponent, Several, actor, log_chances
-from bidzoo.agents.bridge.trainer import Figures, means
+from bidzoo.agents.bridge.trainer import Batch, Figures, descend, means
 from bidzoo.agents.policy import Policy
 from bidzoo.core.arrays import Arrays, digest
-from bidzoo.core.kernels import F32, I8, I64
+from bidzoo.core.kernels import F32, I64
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight, Whole
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
@@ -81,17 +81,6 @@ class Options(Checked):
     critic_warm_up: Whole = 10  # iterations in which only the critic learns
     decay: Share = 0.9  # lambda of the advantage estimates
     seed: Seed = 0
-
-
-class TrainingBatch(NamedTuple):
-    """``n`` decisions with ``K`` calls each: how likely the calls were, and how good they are."""
-
-    observation: I8  # [n, F]
-    legal: I8  # [n, 38]
-    call: I64  # [n, K]
-    before: F32  # [n, K]  log-probability when played
-    weight: F32  # [n, K]  share in the surrogate; 0: no call
-    advantage: F32  # [n, K]  in standard deviations
 
 
 class Trainer(trainer.Trainer):
@@ -188,7 +177,7 @@ class Trainer(trainer.Trainer):
         else:
             batch, figures = self._from_rollouts(decisions, reference, sides, boards, iteration)
         warming = options.advantage == "critic" and iteration < options.critic_warm_up
-        result = {} if warming or len(batch.call) == 0 else self._learn(batch, iteration)
+        result = {} if warming or batch.size == 0 else self._learn(batch, iteration)
         if (iteration + 1) % options.snapshot_every == 0:
             self.snapshots.append(network.arrays(self.policy))
         gain, numbers = np.where(sides == 0, reward, -reward), self._drawn(boards)
@@ -219,7 +208,7 @@ class Trainer(trainer.Trainer):
 
     def _from_rollouts(
         self, decisions: Decisions, reference: I64, sides: I64, boards: I64, iteration: int
-    ) -> tuple[TrainingBatch, Figures]:
+    ) -> tuple[Batch, Figures]:
         """Every candidate of the decisions that have more than one, made and played out by likeliest calls.
 
         Rows of all processes, in the order of a single one: by turn, then by board.
@@ -246,7 +235,14 @@ class Trainer(trainer.Trainer):
         weight += np.float32(self.options.neurd) * (usual / usual.sum(1, keepdims=True) - weight).astype(np.float32)
         advantage = gain - (weight * gain).sum(1, keepdims=True)
         advantage = np.where(call >= 0, advantage / (advantage[usual].std() + 1e-6), 0)
-        batch = TrainingBatch(observation, legal, np.maximum(call, 0), log_chance, weight, advantage.astype(np.float32))
+        batch = self.batch(
+            observation=observation,
+            legal=legal,
+            call=np.maximum(call, 0),  # [n, K]
+            before=log_chance,  # [n, K]  log-probability when played
+            weight=weight,  # [n, K]  share in the surrogate; 0: no call
+            advantage=advantage.astype(np.float32),  # [n, K]  in standard deviations
+        )
         return batch, {"open": len(open_rows) / max(1, len(decisions.call))}
 
     def _with_rare(self, decisions: Decisions, call: I64, chance: F32, boards: I64, iteration: int) -> tuple[I64, F32]:
@@ -262,9 +258,7 @@ class Trainer(trainer.Trainer):
         weight = np.where(rare >= 0, np.float32(options.least), np.float32(0))
         return np.column_stack([call, rare]), np.column_stack([chance, weight])
 
-    def _from_critic(
-        self, decisions: Decisions, reference: I64, outcome: F32, iteration: int
-    ) -> tuple[TrainingBatch, Figures]:
+    def _from_critic(self, decisions: Decisions, reference: I64, outcome: F32, iteration: int) -> tuple[Batch, Figures]:
         """The calls made, with generalised advantage estimates; the critic learns on the way.
 
         ``outcome`` ``[m]`` is what each decision's side won, IMPs over ``reference`` ``[B]``.
@@ -280,8 +274,14 @@ class Trainer(trainer.Trainer):
             critic.learn(x[rows], targets[rows])
         call, log_chance = decisions.call[:, None], decisions.log_chance[:, None]
         advantage = (advantage / (advantage.std() + 1e-6))[:, None]
-        ones = np.ones_like(advantage)
-        batch = TrainingBatch(decisions.observation, decisions.legal, call, log_chance, ones, advantage)
+        batch = self.batch(
+            observation=decisions.observation,
+            legal=decisions.legal,
+            call=call,
+            before=log_chance,
+            weight=np.ones_like(advantage),
+            advantage=advantage,
+        )
         return batch, {"explained": explained(target - value, target)}
 
     # ---- learning ------------------------------------------------------------------------
@@ -292,21 +292,19 @@ class Trainer(trainer.Trainer):
             stream = (iteration * self.options.epochs + epoch) * 4 + use
             yield from self.shuffled(n, self.options.minibatch, stream)
 
-    def _learn(self, batch: TrainingBatch, iteration: int) -> Figures:
-        for group in self.adam.param_groups:
-            group["lr"] = self.options.learning_rate * self.falling(iteration)
+    def _learn(self, batch: Batch, iteration: int) -> Figures:
+        rate = self.options.learning_rate * self.falling(iteration)
         progress = iteration / self.options.iterations
         anchor = self.options.anchor * (1 - progress + progress * self.options.anchor_end)
-        columns = [self.tensor(column) for column in batch]
         steps = []
-        for rows in self._minibatches(len(batch.call), iteration, 1):
+        for rows in self._minibatches(batch.size, iteration, 1):
             part, weight = distributed.world().part(rows)
-            steps.append(self._step(TrainingBatch._make(column[part] for column in columns), anchor, weight))
+            steps.append(self._step(batch.at(part), anchor, rate, weight))
         network.ema_update(self.average, self.policy, self.options.average)
         return means(steps)
 
-    def _step(self, batch: Any, anchor: float, weight: float) -> Figures:
-        """One step on a ``TrainingBatch`` of torch tensors, this process's share of a minibatch; torch scalars.
+    def _step(self, batch: Batch, anchor: float, rate: float, weight: float) -> Figures:
+        """One step on this process's share of a minibatch; torch scalars.
 
         ``anchor``: weight of it; ``weight``: of these rows among the processes.
         """
@@ -326,8 +324,5 @@ class Trainer(trainer.Trainer):
             divergence = (chances.exp() * (chances - anchor_chances)).sum(1).mean()
             loss = loss + anchor * divergence
             figures["from_anchor"] = divergence
-        self.adam.zero_grad(set_to_none=True)
-        (loss * weight).backward()
-        torch.nn.utils.clip_grad_norm_(self.policy.parameters(), 1.0)
-        self.adam.step()
+        descend(self.adam, loss * weight, rate, clip=1.0)
         return {name: value.detach() for name, value in figures.items()}

@@ -25,7 +25,7 @@ from bidzoo.agents.bridge.a2c import ActorCritic, PairOptions
 from bidzoo.agents.bridge.critic import UNIT, Critic, explained
 from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy
 from bidzoo.agents.bridge.selfplay import Pairs, log_chances
-from bidzoo.agents.bridge.trainer import Figures
+from bidzoo.agents.bridge.trainer import Figures, descend
 from bidzoo.core.options import Count, Share, Weight, Whole
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import MAX_IMPS
@@ -109,7 +109,5 @@ class Trainer(ActorCritic):
         ratio = (chance - self.tensor(sample.log_probability)).exp().detach()
         entropy = -(chances.exp() * chances).sum(1)
         loss = -(weight * (ratio * advantage * chance + options.entropy * entropy)).mean()
-        self.adam.zero_grad(set_to_none=True)
-        loss.backward()
-        self.adam.step()
+        descend(self.adam, loss, options.policy_rate)
         return {"entropy": entropy.mean().detach()}

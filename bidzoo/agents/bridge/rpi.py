@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 from bidzoo.agents.bridge import distributed, network, selfplay, trainer
 from bidzoo.agents.bridge.network import Network, NetworkPolicy, forward
 from bidzoo.agents.bridge.selfplay import BOTH, Actor, Decisions, Opponent, Several, actor
-from bidzoo.agents.bridge.trainer import Figures, means
+from bidzoo.agents.bridge.trainer import Batch, Figures, descend, means
 from bidzoo.agents.policy import Policy
 from bidzoo.core.arrays import digest
-from bidzoo.core.kernels import F32, I8, I64
+from bidzoo.core.kernels import I64
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
@@ -64,16 +64,6 @@ class Options(Checked):
     keep: Weight = 1.0  # weight of the values of calls without gains
     average: Share = 0.998  # of the averaged weights that stay, a step
     seed: Seed = 0
-
-
-class TrainingBatch(NamedTuple):
-    """``n`` decisions and what is to be learned there; all values and gains are over those of the likeliest call."""
-
-    observation: I8  # [n, F]
-    likeliest: I64  # [n]
-    target: F32  # [n, 38]  IMPs
-    tried: I8  # [n, 38]  1: what it gained, 0: what it was worth to the policy that played
-    weight: F32  # [n, 38]  0: illegal, or the likeliest call
 
 
 class Trainer(trainer.Trainer):
@@ -155,10 +145,11 @@ class Trainer(trainer.Trainer):
     def _other_side(self, policy: Actor) -> Opponent:
         return Several([policy, *self.opponents], self._drawn) if self.opponents else policy
 
-    def _batch(self, decisions: Decisions, boards: I64, call: I64, gain: I64 | None = None) -> TrainingBatch:
+    def _batch(self, decisions: Decisions, boards: I64, call: I64, gain: I64 | None = None) -> Batch:
         """A batch to learn ``gain`` ``[n, K]`` of ``call`` ``[n, K]`` (-1: none) and keep the values of other calls.
 
-        Rows of all processes, in the order of a single one: by turn, then by board.
+        Values and gains are over those of the likeliest call. Rows of all processes, in the order of a single one: by
+        turn, then by board.
         """
         n = np.arange(len(call))
         values = decisions.log_chances * np.float32(self.options.unit)
@@ -172,40 +163,39 @@ class Trainer(trainer.Trainer):
         local: list[NDArray[Any]] = [decisions.observation, call[:, 0], target, tried, weight, decisions.length, boards]
         *columns, length, board = distributed.gathered(local)
         order = np.lexsort((board, length))
-        return TrainingBatch._make(column[order] for column in columns)
+        observation, likeliest, target, tried, weight = (column[order] for column in columns)
+        return self.batch(
+            observation=observation,
+            likeliest=likeliest,
+            target=target,  # [n, 38]  IMPs
+            tried=tried,  # [n, 38]  1: what it gained, 0: its value to the policy that played
+            weight=weight,  # [n, 38]  0: illegal, or the likeliest call
+        )
 
     # ---- learning ------------------------------------------------------------------------
 
-    def _learn(self, open_batch: TrainingBatch, settled_batch: TrainingBatch, iteration: int) -> Figures:
-        for group in self.adam.param_groups:
-            group["lr"] = self.options.learning_rate * self.falling(iteration)
-        columns = [[self.tensor(column) for column in batch] for batch in (open_batch, settled_batch)]
-        steps = []
+    def _learn(self, open_batch: Batch, settled_batch: Batch, iteration: int) -> Figures:
+        rate, steps = self.options.learning_rate * self.falling(iteration), []
         for epoch in range(self.options.epochs):
             stream = (iteration * self.options.epochs + epoch) * 4 + 2
-            for rows in self.shuffled(len(open_batch.likeliest), self.options.minibatch, stream):
+            for rows in self.shuffled(open_batch.size, self.options.minibatch, stream):
                 part, weight = distributed.world().part(rows)
-                open_part, settled_part = (
-                    TrainingBatch._make(column[part[part < len(columns_of_batch[0])]] for column in columns_of_batch)
-                    for columns_of_batch in columns
-                )
-                steps.append(self._step(open_part, settled_part, weight))
+                settled = settled_batch.at(part[part < settled_batch.size])
+                steps.append(self._step(open_batch.at(part), settled, rate, weight))
         return means(steps) if steps else {}
 
-    def _step(self, open_batch: Any, settled_batch: Any, weight: float) -> Figures:
-        """One step on two ``TrainingBatch`` of torch tensors, this process's share of a minibatch; torch scalars."""
+    def _step(self, open_batch: Batch, settled_batch: Batch, rate: float, weight: float) -> Figures:
+        """One step on this process's share of a minibatch; torch scalars."""
         import torch
 
-        both = TrainingBatch._make(torch.cat(columns) for columns in zip(open_batch, settled_batch))
+        settled = settled_batch.columns
+        both = Batch({name: torch.cat([column, settled[name]]) for name, column in open_batch.columns.items()})
         values = forward(self.replica, both.observation)
         difference = values - values.gather(1, both.likeliest[:, None])
         difference = torch.where(both.tried > 0, difference, difference.clamp(min=-_FAR))
         loss = both.weight * ((difference - both.target) / _NOISE) ** 2
-        n = len(open_batch.likeliest)
+        n = open_batch.size
         fit, away = loss[:n].sum() / n, loss[n:].sum() / n
-        self.adam.zero_grad(set_to_none=True)
-        ((fit + away) * weight).backward()
-        torch.nn.utils.clip_grad_norm_(self.learner.parameters(), 1.0)
-        self.adam.step()
+        descend(self.adam, (fit + away) * weight, rate, clip=1.0)
         network.ema_update(self.average, self.learner, self.options.average)
         return {"fit": fit.detach(), "away": away.detach()}

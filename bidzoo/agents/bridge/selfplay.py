@@ -233,10 +233,9 @@ def play_out(
 
     The random numbers are those of ``key``, the number of the board and the turn.
     """
-    rows = np.flatnonzero(states["phase"] == AUCTION)
-    turn = states["turn"][rows].astype(np.int64)
-    scratch = empty(game, len(rows))
-    while len(rows):
+    scratch = empty(game, len(states))
+
+    def choose(rows: I64, turn: I64) -> I64:
         calls = np.empty(len(rows), np.int64)
         mine: Bool = (sides[rows] == BOTH) | (sides[rows] == turn % 2)
         for player, memory, index in (
@@ -246,7 +245,20 @@ def play_out(
             if len(index):
                 out = memory.rows(len(index)) if memory else scratch.select(slice(0, len(index)))
                 calls[index] = _calls(game, states, rows[index], player, key, out)
-        turn = make(states, rows, calls)
+        return calls
+
+    bid_out(states, choose)
+
+
+def bid_out(states: States, choose: Callable[[I64, I64], I64]) -> None:
+    """Bid ``states`` ``[B]`` to the end of the auction, in place: ``choose(rows, turn)`` gives the calls ``[n]``.
+
+    ``rows`` ``[n]`` are those that are still bid, ``turn`` ``[n]`` the seats to call.
+    """
+    rows = np.flatnonzero(states["phase"] == AUCTION)
+    turn = states["turn"][rows].astype(np.int64)
+    while len(rows):
+        turn = make(states, rows, choose(rows, turn))
         rows, turn = rows[turn >= 0], turn[turn >= 0]
 
 

@@ -17,12 +17,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,10 +106,45 @@ class Trainer(ABC):
         """1 at the beginning of the run, falling linearly to a tenth."""
         return 1 - 0.9 * iteration / self.end
 
+    def batch(self, **columns: NDArray[Any]) -> Batch:
+        """``columns`` in torch, on the device."""
+        return Batch({name: self.tensor(column) for name, column in columns.items()})
+
     def shuffled(self, n: int, size: int, stream: int) -> Any:
         """Rows 0 ... ``n`` - 1 in the order of the random numbers of ``stream``: torch tensors of ``size``."""
         keys = Streams.at(self.options.seed, np.arange(n), stream).random(1)[:, 0]
         return self.tensor(np.argsort(keys, kind="stable")).split(size)
+
+
+class Batch(NamedTuple):
+    """Decisions to learn from: columns ``[n, ...]`` by name, torch tensors."""
+
+    columns: dict[str, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        return self.columns[name]
+
+    @property
+    def size(self) -> int:
+        """How many decisions there are."""
+        return len(next(iter(self.columns.values())))
+
+    def at(self, rows: Any) -> Batch:
+        """The decisions ``rows``."""
+        return Batch({name: column[rows] for name, column in self.columns.items()})
+
+
+def descend(optimiser: Any, loss: Any, rate: float, clip: float = math.inf) -> None:
+    """One step of a torch ``optimiser`` on ``loss`` at learning rate ``rate``; gradients of norm ``clip`` at most."""
+    import torch
+
+    optimiser.zero_grad(set_to_none=True)
+    loss.backward()
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+        if clip < math.inf:
+            torch.nn.utils.clip_grad_norm_(group["params"], clip)
+    optimiser.step()
 
 
 def train(trainer: Trainer, run: Run) -> Any:
@@ -138,7 +174,7 @@ def train(trainer: Trainer, run: Run) -> Any:
             figures.clear()
             best = max((previous.get("imps", -np.inf) for previous in checkpoint.rows), default=-np.inf)
             content = weight_file(player, {**run.provenance, **trainer.provenance, "inputs": inputs, "measured": row})
-            for name in ["network", *["best"] * (row.get("imps", -np.inf) > best)]:
+            for name in NETWORKS[: 1 + (row.get("imps", -np.inf) > best)]:
                 checkpoint.networks[name] = content
             checkpoint.rows.append(row)
             checkpoint.save(step, trainer)
@@ -250,14 +286,10 @@ class Fit(Trainer):
     def iterate(self, iteration: int) -> Figures:
         """One step."""
         options = self.options
-        for group in self.adam.param_groups:
-            group["lr"] = options.rate(iteration)
         rows = np.arange(options.batch, dtype=np.int64)
         numbers = Streams.at(options.seed, rows, iteration).random(1)[:, 0] * len(self.learn)
         loss = self.loss(distributed.world().share(numbers.astype(np.int64)))
-        self.adam.zero_grad(set_to_none=True)
-        loss.backward()
-        self.adam.step()
+        descend(self.adam, loss, options.rate(iteration))
         if self.local_steps > 1 and ((iteration + 1) % self.local_steps == 0 or iteration + 1 == self.end):
             self._average()
         return {"train_loss": loss.detach()}
@@ -270,6 +302,7 @@ class Fit(Trainer):
 
 # ---- on disk -----------------------------------------------------------------------------
 
+NETWORKS = "network", "best"  # files of weights beside a checkpoint: the last one measured, the best one
 LENGTHS = {"steps", "iterations", "syncs"}  # options that may change when a run goes on
 INPUT_OPTIONS = {  # options of ``bidzoo train`` that give inputs of other names in checkpoints
     "opponent": "--against",
@@ -367,7 +400,10 @@ class Checkpoint:
         except (LookupError, RuntimeError, ValueError) as problem:
             raise ValueError(f"{self.file}: not the state of this algorithm ({shortened(problem)})") from problem
         self.rows = state["rows"]
-        self.networks = {name: array.tobytes() for name, array in _within(tensors, "file").items()}
+        networks = _within(tensors, "file")
+        for name in networks.keys() - set(NETWORKS):  # they become names of files
+            raise ValueError(f"{self.file}: weights {shown(name)}, expected {' or '.join(NETWORKS)}")
+        self.networks = {name: networks[name].tobytes() for name in NETWORKS if name in networks}
         if self.first:
             self._write_files()
         return int(state["step"])
@@ -454,5 +490,6 @@ def draw_curves(path: str | Path) -> Path:
     content = io.BytesIO()
     FigureCanvasAgg(figure).print_png(content)
     out = path.with_suffix(".png")
+    sweep(out)
     replace_file(out, content.getvalue())
     return out

@@ -19,7 +19,6 @@ from bidzoo.agents.bridge.baseline19 import (
     Networks,
     Options,
     Trainer,
-    TrainingBatch,
     Widths,
 )
 from bidzoo.agents.bridge.network import Architecture, Network
@@ -177,7 +176,7 @@ def test_a_file_plays_and_others_are_named(tmp_path, networks):
     network.save_weights(path, networks.pnn, {})
     with pytest.raises(ValueError, match="expected 'bidzoo bridge baseline19 1'"):
         assert Baseline19(path).network
-    with pytest.raises(ValueError, match=r"width=20.*: one network, expected the two of baseline19"):
+    with pytest.raises(ValueError, match=r"width=20.*: .*network 1', expected '.*baseline19 1'"):
         assert Baseline19(networks.pnn).network
     with pytest.raises(ValueError, match="temperature -1"):
         Baseline19(networks, -1)
@@ -256,7 +255,9 @@ def test_a_step_of_policy_gradient_by_hand(networks, monkeypatch):
     pairs = trainer.play(0)
     made = pairs.decisions
     partner = (made.later["hands"][made.row, (made.player + 2) % 4][:, None] >> np.arange(52) & 1).astype(np.int8)
-    batch = TrainingBatch(*map(torch.from_numpy, (made.observation, made.legal, made.call, pairs.outcome, partner)))
+    batch = trainer.batch(
+        observation=made.observation, legal=made.legal, call=made.call, outcome=pairs.outcome, partner=partner
+    )
     n, x = len(made.call), made.observation.astype(np.float32)
     logits = np.where(made.legal > 0, networks(x), -np.inf).astype(np.float64)
     chance = np.exp(logits - logits.max(1, keepdims=True))
@@ -266,7 +267,7 @@ def test_a_step_of_policy_gradient_by_hand(networks, monkeypatch):
     estimated = baseline19.estimates(networks.enn, x)
     error = np.where(own, 0, estimated - partner) / (52 * n)
     before = {name: tensor.clone() for name, tensor in trainer.model.state_dict().items()}
-    figures = trainer.learn(batch)
+    figures = trainer.learn(batch, 1.0)
     bias = {part: getattr(trainer.model, part).layers[-1].bias for part in ("pnn", "enn")}
     np.testing.assert_allclose(bias["pnn"].grad.numpy(), -wanted.sum(0), atol=1e-5)
     np.testing.assert_allclose(bias["enn"].grad.numpy(), error.sum(0), atol=1e-5)

@@ -1,7 +1,12 @@
 """Training, small: it improves by a stated margin, stops and goes on with the same bytes, and fits by hand."""
 
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from safetensors import safe_open
 
 pytest.importorskip("torch")
 
@@ -9,7 +14,7 @@ from bidzoo.agents.bridge import a2c, baseline16, baseline19, belief, jps, netwo
 from bidzoo.agents.bridge.network import Architecture, NetworkPolicy
 from bidzoo.agents.bridge.sayc import Sayc
 from bidzoo.agents.bridge.trainer import Options as FitOptions
-from bidzoo.agents.bridge.trainer import Run, train
+from bidzoo.agents.bridge.trainer import Run, draw_curves, train
 from bidzoo.benchmarks.auctions import record
 from bidzoo.benchmarks.match import duplicate
 from bidzoo.envs.bridge.formats.auctions import Positions
@@ -277,6 +282,35 @@ def test_damaged_and_old_checkpoints_are_named(tmp_path, auctions):
         fit()
 
 
+@pytest.mark.parametrize("name", ["../../x", "/tmp/bidzoo-abs/x", "other"])
+def test_names_in_a_checkpoint_are_no_paths(tmp_path, auctions, name):
+    """A file of weights that the checkpoint calls otherwise than runs do is not written anywhere."""
+    from safetensors.numpy import load_file, save_file
+
+    from bidzoo.core.arrays import digest
+
+    folder = tmp_path / "runs" / "sl"
+    trainer = sl.Trainer(*parts(auctions), FitOptions(POLICY, 2, 16))
+    train(trainer, Run(folder, every=1, stop=1))
+    tensors = load_file(folder / "checkpoint.safetensors")
+    with safe_open(folder / "checkpoint.safetensors", "np") as file:
+        state = json.loads(file.metadata()["state"])
+    tensors[f"file/{name}"] = tensors["file/network"]
+    save_file(tensors, folder / "checkpoint.safetensors", {"state": json.dumps({**state, "digest": digest(tensors)})})
+    before = set(tmp_path.rglob("*"))
+    with pytest.raises(ValueError, match=r"checkpoint\.safetensors: weights '.*', expected network or best"):
+        train(trainer, Run(folder, every=1))
+    assert set(tmp_path.rglob("*")) == before and not Path("/tmp/bidzoo-abs").exists()
+
+
+def test_what_a_kill_left_of_a_picture_is_swept(tmp_path):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "curves.csv").write_text("step,loss\n1,0.5\n2,0.25\n")
+    (tmp_path / ".curves.png.ab12cd34").write_bytes(b"half of one")
+    assert draw_curves(tmp_path / "curves.csv").read_bytes().startswith(b"\x89PNG")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["curves.csv", "curves.png"]
+
+
 @pytest.mark.parametrize(
     ("about", "fault"),
     [
@@ -339,7 +373,7 @@ def test_candidates_count_by_their_chance_or_alike(beginner, monkeypatch, neurd)
     monkeypatch.setattr(ppo.Trainer, "_learn", lambda _, batch, iteration: learned.append(batch) or {})
     options = ppo.Options(boards=64, most=3, least=0.02, rare=0.5, neurd=neurd)
     ppo.Trainer(beginner, Bridge(False), options).iterate(0)
-    (batch,) = learned
+    batch = SimpleNamespace(**{name: column.numpy() for name, column in learned[0].columns.items()})
     new = [
         [call not in row[:k] for k, call in enumerate(row)] for row in batch.call.tolist()
     ]  # where none is, 0 stands

@@ -14,6 +14,7 @@ from bidzoo.agents.bridge import network as weights
 from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy
 from bidzoo.agents.bridge.sl import Supervised
 from bidzoo.benchmarks.match import play
+from bidzoo.core.arrays import digest
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.bidder import stages
 from bidzoo.envs.bridge.game import Bridge
@@ -131,6 +132,10 @@ def test_files_of_whole_numbers(tmp_path, architecture):
     spoil(path, tmp_path / "step.safetensors", {"layers.0.weight.step": np.ones(3, np.float32)})
     with pytest.raises(ValueError, match=r"'layers.0.weight.step' is F32 \[3\], expected floats"):
         weights.load_weights(tmp_path / "step.safetensors")
+    large = {"layers.0.weight.step": np.full(len(network.tensors["layers.0.weight"]), 3e38, np.float32)}
+    spoil(path, tmp_path / "large.safetensors", large, digest=digest({**from_bytes(path.read_bytes()), **large}))
+    with pytest.raises(ValueError, match=r"large.safetensors: layers.0.weight times .*step is not finite"):
+        weights.load_weights(tmp_path / "large.safetensors")
 
 
 @pytest.mark.parametrize("bits", [0, 1, 9, 11])
@@ -241,7 +246,7 @@ def test_policy_in_whole_bridge_calls_and_plays_no_cards(temperature):
 def test_policy_needs_an_output_for_every_call():
     views, legal, rng = waiting(4)
     small = random_network(Architecture("openspiel480", 37, width=8, depth=1))
-    with pytest.raises(ValueError, match="37 outputs, expected 38"):
+    with pytest.raises(ValueError, match="37 outputs, expected from 38"):
         NetworkPolicy(small).act(views, legal, rng)
     with pytest.raises(ValueError, match="temperature -1"):
         NetworkPolicy(small, temperature=-1)

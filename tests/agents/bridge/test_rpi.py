@@ -1,5 +1,7 @@
 """``rpi``: whom it meets, what it is asked to learn, that it learns, and the agents it makes."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -57,7 +59,8 @@ def test_it_starts_from_a_network_with_a_critic():
 def test_gains_are_the_differences_of_what_calls_lead_to(monkeypatch):
     """Every likely call's target is its result over the likeliest one's, from the same cards, in IMPs of the caller."""
     run = trainer(network.packaged_network("sl"), boards=40, settled=1.0, unit=0.5, start_unit=0.5)
-    found, settled, figures = lessons(run, monkeypatch)
+    *batches, figures = lessons(run, monkeypatch)
+    found, settled = (SimpleNamespace(**{k: column.numpy() for k, column in one.columns.items()}) for one in batches)
     act = (selfplay.actor(network.module_of(run.player()), greedy=greedy) for greedy in (False, True))
     drawing, likeliest = act
     sides = np.full(40, selfplay.BOTH)
@@ -110,10 +113,11 @@ def test_it_learns_gains_and_keeps_the_rest(monkeypatch):
         found, settled, _ = lessons(run, monkeypatch)
         first, last = (run._learn(found, settled, iteration) for iteration in (0, 0))
         assert last["fit"] < 0.9 * first["fit"]
-        rows, calls = np.nonzero((settled.target > -3) & (settled.target < 0))
+        kept = settled.target.numpy()
+        rows, calls = np.nonzero((kept > -3) & (kept < 0))
         assert len(rows) > 50
-        values = network.network_of(run.architecture, run.learner)(settled.observation)
-        moved = values[rows, calls] - values[rows, settled.likeliest[rows]] - settled.target[rows, calls]
+        values = network.network_of(run.architecture, run.learner)(settled.observation.numpy())
+        moved = values[rows, calls] - values[rows, settled.likeliest.numpy()[rows]] - kept[rows, calls]
         away[keep] = float(np.square(moved).mean())
     assert away[20.0] < 0.5 * away[0.0]
 
