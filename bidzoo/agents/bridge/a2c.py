@@ -75,11 +75,11 @@ class ActorCritic(trainer.Trainer):
 
     def iterate(self, iteration: int) -> Figures:
         """Play (until the buffer can be learned from), synchronise, learn, average; figures."""
-        options = self.options
+        options, player = self.options, actor(network.half_precision(self.model), self.device)
         while True:
             n, stream = options.boards, self.games // (2 * options.boards)
             boards = stream * n + np.arange(n, dtype=np.int64)
-            figures = self.store(self.play(boards, actor(self.model, self.device), stream))
+            figures = self.store(self.play(boards, player, stream))
             self.games += 2 * n
             if self.replay.added >= options.burn_in:
                 break
@@ -212,6 +212,7 @@ class Options(PairOptions):
     entropy: Weight = 0.01
     clip: Weight = 2.0  # of the importance ratio
     value_weight: Weight = 0.5
+    differing: bool = False  # learn only where the tables differ: in auction so far, and in result
 
 
 class Trainer(ActorCritic):
@@ -238,10 +239,14 @@ class Trainer(ActorCritic):
         self.modules = {"network": model, "average": self.average, "adam": self.adam}
 
     def store(self, pairs: Pairs) -> Figures:
-        """Put the transitions of ``pairs`` into the buffer, all of one priority."""
+        """Put the transitions of ``pairs`` into the buffer, all of one priority; the share that is kept."""
+        figures: Figures = {}
+        if self.options.differing:
+            kept = pairs.parted & (pairs.outcome != 0)
+            pairs, figures = pairs.select(kept), {"kept": float(kept.mean())}
         hidden: I8 = np.zeros((len(pairs.outcome), 0), np.int8)
         self.replay.add(pairs, hidden, np.ones_like(pairs.outcome))
-        return {}
+        return figures
 
     def learn(self, step: int) -> Figures:
         """One minibatch."""
@@ -253,7 +258,8 @@ class Trainer(ActorCritic):
         ratio = (chance - self.tensor(sample.log_probability)).exp().clamp(max=options.clip)
         advantage = self.tensor(sample.outcome) - out[:, NUM_CALLS]
         entropy = -(chances.exp() * chances).sum(1).mean()
-        policy = -(ratio.detach() * advantage.detach() * chance).mean()
+        gain = self.tensor(sample.outcome) if options.differing else advantage.detach()
+        policy = -(ratio.detach() * gain * chance).mean()
         value = (advantage**2).mean()
         loss = policy + options.value_weight * value - options.entropy * entropy
         descend(self.adam, loss, options.learning_rate, clip=50.0)

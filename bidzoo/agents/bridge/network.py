@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import pairwise
@@ -290,8 +291,18 @@ def forward(model: Any, x: Any, *more: Any) -> Any:
     import torch
 
     kind = x.device.type
-    with torch.autocast(kind, torch.bfloat16, enabled=has_bfloat16(kind)):
-        return model(x.to(torch.bfloat16 if has_bfloat16(kind) else torch.float32), *more).float()
+    half = has_bfloat16(kind)
+    ready = not half or next(model.parameters()).dtype == torch.bfloat16  # nothing to cast
+    with torch.autocast(kind, torch.bfloat16, enabled=not ready):
+        return model(x.to(torch.bfloat16 if half else torch.float32), *more).float()
+
+
+def half_precision(model: Any) -> Any:
+    """A copy of ``model`` in bfloat16, or itself without units for it; ``forward`` gives the same bytes, sooner."""
+    import torch
+
+    kind = next(model.parameters()).device.type
+    return deepcopy(model).to(torch.bfloat16) if has_bfloat16(kind) else model
 
 
 @cache

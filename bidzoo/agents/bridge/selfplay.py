@@ -411,6 +411,11 @@ class Pairs(NamedTuple):
     decisions: Decisions
     outcome: F32  # [n]  what the decision's side won, IMPs / 24
     reference: I64  # [n]  N/S points at the other table
+    parted: Bool  # [n]  whether the two auctions differ, this call included
+
+    def select(self, index: Bool) -> Pairs:
+        """The decisions that the mask ``index`` ``[n]`` has."""
+        return Pairs(self.decisions.select(index), *(field[index] for field in self[1:]))
 
 
 def duplicate_pairs(game: Bridge, boards: I64, seed: int, player: Actor, stream: int) -> Pairs:
@@ -424,8 +429,14 @@ def duplicate_pairs(game: Bridge, boards: I64, seed: int, player: Actor, stream:
 def paired(first_decisions: Decisions, second_decisions: Decisions, points: I64, reference: I64) -> Pairs:
     """The decisions of two tables whose N/S scores were ``points`` and ``reference`` ``[B]``."""
     difference = imps(points - reference).astype(np.float32) / np.float32(MAX_IMPS)
+    tables = (first_decisions, second_decisions)
+    calls = np.full((2, len(points), 1 + max(int(table.length.max()) for table in tables)), -1, np.int64)
+    for table, made in zip(tables, calls):
+        made[table.board, table.length] = table.call
+    parted = np.logical_or.accumulate(calls[0] != calls[1], axis=1)
     return Pairs(
-        join([first_decisions, second_decisions]),
+        join(tables),
         np.concatenate([first_decisions.outcome(difference), second_decisions.outcome(-difference)]),
         np.concatenate([reference[first_decisions.board], points[second_decisions.board]]).astype(np.int64),
+        np.concatenate([parted[table.board, table.length] for table in tables]),
     )

@@ -423,6 +423,30 @@ def test_actor_critic_improves_and_goes_on(tmp_path):
     assert gain(whole, before, "jps267") > 1
 
 
+def test_where_tables_differ_is_what_is_learned_from(tmp_path):
+    """Others are not stored; the gradient of what is left is the whole one, since theirs cancel."""
+    import torch
+
+    game = Bridge(False, observation="jps267")
+    options = a2c.Options(boards=40, burn_in=100, capacity=8000, differing=True)
+    trainer = a2c.Trainer(network.network_of(a2c.ACTOR_CRITIC, network.module(a2c.ACTOR_CRITIC, 3)), game, options)
+    pairs = trainer.play(np.arange(40), selfplay.actor(trainer.model), 0)
+
+    def gradient(pairs):
+        decisions = pairs.decisions
+        observation, legal, call = map(torch.from_numpy, (decisions.observation, decisions.legal, decisions.call))
+        chance = selfplay.log_chances(trainer.model, observation, legal).gather(1, call[:, None])[:, 0]
+        total = (torch.from_numpy(pairs.outcome) * chance).sum()
+        return torch.cat([part.flatten() for part in torch.autograd.grad(total, trainer.model.layers.parameters())])
+
+    kept = pairs.parted & (pairs.outcome != 0)
+    figures = trainer.store(pairs)
+    assert 0 < kept.mean() < 1 and figures == {"kept": kept.mean()} and len(trainer.replay) == kept.sum()
+    whole, rest = gradient(pairs), gradient(pairs.select(~kept))
+    assert rest.norm() < 0.02 * whole.norm()  # what bfloat16 leaves of a sum that is 0
+    assert np.isfinite(float(trainer.learn(0)["value_error"]))
+
+
 def rl_options(**changes):
     sizes = {"boards": 12, "sync": 2, "minibatch": 64, "burn_in": 200, "capacity": 900, "value_width": 16}
     return rl.Options(**{**sizes, "syncs": 4, "warm_up": 1, "average": 0.5, "policy_rate": 1e-3, **changes})

@@ -317,3 +317,15 @@ def test_packaged_weights_do_not_travel():
     assert size < len(pickle.dumps(own)) < 1.2 * size
     again = pickle.loads(pickle.dumps(own)).network
     np.testing.assert_array_equal(again(bits(KINDS[0], 5)), own.network(bits(KINDS[0], 5)))
+
+
+@pytest.mark.parametrize("architecture", KINDS, ids=str)
+@pytest.mark.parametrize("units", [True, False])
+def test_weights_cast_once_give_the_same_bytes(monkeypatch, architecture, units):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(weights, "has_bfloat16", lambda kind: units)
+    twin, x = weights.module(architecture, seed=3), torch.from_numpy(bits(architecture, 40))
+    half = weights.half_precision(twin)
+    assert (next(half.parameters()).dtype == torch.bfloat16) == units
+    with torch.no_grad():
+        assert torch.equal(weights.forward(half, x), weights.forward(twin, x))

@@ -173,3 +173,27 @@ def test_unlikely_calls_are_drawn_at_a_temperature_from_the_rest():
     forced = np.full((2, 38), -1e9, np.float32)
     forced[:, 0] = 0
     assert unlikely(forced, np.array([[0], [0]]), 3.0, np.array([0.2, 0.999])).tolist() == [-1, -1]
+
+
+def test_calls_before_the_auctions_part_cancel():
+    """Each has its like at the other table, with the opposite result; the last one alike is followed by two others."""
+    n = 60
+    pairs = selfplay.duplicate_pairs(GAME, np.arange(n), 3, player, 1)
+    decisions, together = pairs.decisions, ~pairs.parted
+    auctions = [{} for _ in range(2 * n)]
+    for row, length, call in zip(decisions.row, decisions.length, decisions.call):
+        auctions[row][length] = call
+    for number in np.flatnonzero(together):
+        row, length = decisions.row[number], decisions.length[number]
+        mine, theirs = auctions[row], auctions[(row + n) % (2 * n)]
+        assert all(mine[earlier] == theirs[earlier] for earlier in range(length + 1))
+    for number in np.flatnonzero(pairs.parted):
+        row, length = decisions.row[number], decisions.length[number]
+        mine, theirs = auctions[row], auctions[(row + n) % (2 * n)]
+        assert any(mine[earlier] != theirs.get(earlier) for earlier in range(length + 1))
+    assert together.any() and pairs.parted.any()
+    tables = [pairs.select(half & together) for half in (decisions.row < n, decisions.row >= n)]
+    first, second = (table.select(np.lexsort((table.decisions.length, table.decisions.board))) for table in tables)
+    np.testing.assert_array_equal(first.outcome, -second.outcome)
+    for name in ("observation", "call"):
+        np.testing.assert_array_equal(getattr(first.decisions, name), getattr(second.decisions, name))

@@ -65,7 +65,7 @@ def test_value_network_begins_with_the_standing_score():
 def test_pairs_are_compared_with_the_other_table():
     """Each table's reference is the other one's score; the side's outcome is their difference in IMPs / 24."""
     game, actor, n = Bridge(False), selfplay.actor(network.module(POLICY, 5)), 30
-    decisions, outcome, reference = duplicate_pairs(game, np.arange(n), 2, actor, 0)
+    decisions, outcome, reference, _ = duplicate_pairs(game, np.arange(n), 2, actor, 0)
     both = np.full(n, selfplay.BOTH)
     first, second = (selfplay.play(game, np.arange(n), 2, actor, actor, both, k)[0] for k in range(2))
     at_first = np.arange(len(outcome)) < first["length"].sum()
