@@ -5,6 +5,8 @@ bridge by ``duplicate`` in IMPs, in the other games by ``pairings``, whose ``sum
 """
 
 import hashlib
+import io
+import pickle
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Sequence
@@ -17,13 +19,13 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from bidzoo import __version__, agents
+from bidzoo import agents
 from bidzoo.agents.policy import Agent, Policy
 from bidzoo.agents.spades.games import play_boards, share_won
 from bidzoo.benchmarks.results import Estimate, ResultTable
 from bidzoo.core import jobs
 from bidzoo.core.kernels import F32, F64, I16, I64, States, without_padding
-from bidzoo.core.storage import Closing, Ledger
+from bidzoo.core.storage import Closing, Ledger, source_digest
 from bidzoo.core.streams import checked_seed
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import imps
@@ -195,7 +197,7 @@ class MatchJob(NamedTuple):
     """Some boards of a match, as a job of its ledger."""
 
     players: str  # names
-    match: str  # fingerprint of rules, players, seeds and version
+    match: str  # fingerprint of rules, players, seeds and code
     boards: str
 
 
@@ -211,8 +213,7 @@ class MatchLedger(Closing):
 
     Args:
         path: of the file.
-        policies: all that will play. A digest of their content tells them from others of the same name; it leaves
-            out code, but bidzoo's version counts.
+        policies: all that will play. Digests of their content and code tell them from others of the same name.
 
     Raises:
         ValueError: ``path`` holds something else, or another process has it open.
@@ -220,14 +221,14 @@ class MatchLedger(Closing):
 
     def __init__(self, path: str | Path, policies: Sequence[Policy]) -> None:
         self._ledger = Ledger(path, MatchJob, MatchOutcome)
-        self._digests = [(policy, made_of(policy)) for policy in policies]
+        self._digests = [(policy, f"{made_of(policy)} {source_digest(*_modules(policy))}") for policy in policies]
 
     def names(
         self, game: Game, policies: Sequence[Policy], seed: int, policy_seed: int, shares: Sequence[I64]
     ) -> list[MatchJob]:
         """The jobs that stand for ``shares`` of a match in the ledger."""
         digests = [digest for player in policies for policy, digest in self._digests if policy is player]
-        match = joblib.hash((__version__, game, digests, seed, policy_seed))
+        match = joblib.hash((source_digest(__name__, type(game).__module__), game, digests, seed, policy_seed))
         players = " ".join(policy.name for policy in policies)
         return [MatchJob(players, match, " ".join(map(str, share))) for share in shares]
 
@@ -255,6 +256,19 @@ def made_of(policy: Policy) -> str:
     """A digest of the content of ``policy``, with all weights that come with bidzoo, whichever it uses."""
     digest: str = joblib.hash((policy, _packaged()))
     return digest
+
+
+def _modules(policy: Policy) -> set[str]:
+    """The modules of bidzoo, and of the package of ``policy``, whose classes it and its parts are of."""
+    found = {type(policy).__module__}
+
+    class Collector(pickle.Pickler):
+        def persistent_id(self, value: Any) -> None:
+            found.add(type(value).__module__)
+
+    Collector(io.BytesIO()).dump(policy)
+    packages = {"bidzoo", type(policy).__module__.partition(".")[0]}
+    return {module for module in found if module.partition(".")[0] in packages}
 
 
 @cache

@@ -8,19 +8,20 @@ CFR1k and CFR1k+JPS run ``seeds`` seeds (the paper: 1000), A2C and BAD ``network
 import time
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from hashlib import sha256
+from inspect import getsource
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bidzoo import __version__
 from bidzoo.agents.tabular import a2c, bad, cfr, exact, jps
 from bidzoo.agents.tabular.policy import game_of
 from bidzoo.agents.tabular.strategy import purify, random
 from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, ResultTable, silent
 from bidzoo.core.jobs import as_completed
 from bidzoo.core.kernels import F64
-from bidzoo.core.storage import Ledger
+from bidzoo.core.storage import Ledger, source_digest
 from bidzoo.envs.signalling.compiled import Compiled, compile_game, count_infosets, count_states, evaluate
 
 # ---- every figure of the paper on small games ------------------------------------------------
@@ -96,21 +97,26 @@ SETTINGS: dict[tuple[str, str], dict[str, Any]] = {  # where they are not the de
     # In Comm 6 a guess is right in 1 / 64 of the deals: an update needs many of them to tell a code from chance.
     ("A2C", "comm_v0(length=6)"): {"updates": 250, "episodes": 4096, "entropy": 0.006},
 }
+ITERATIONS = {
+    ("random", "comm_v0(length=7)"): 128
+}  # of JPS, where 100 are too few: each gives one of 128 types its code
+CFR = {"CFR1k": 1000, "CFR10k": 10_000}  # iterations
 
 
 class Job(NamedTuple):
-    """Start from ``row`` ("CFR1k", "A2C", "BAD" or "random") on ``game`` with ``seed``, then JPS."""
+    """Start from ``row`` ("CFR1k", "CFR10k", "A2C", "BAD" or "random") on ``game`` with ``seed``, then JPS."""
 
     row: str
     game: str
     seed: int
-    version: str = __version__  # of bidzoo, which may give other numbers
+    code: str = ""  # digest of what the outcome depends on, in a ledger
 
 
 class Outcome(NamedTuple):
     """Values that a job reached, and its processor seconds."""
 
-    value: float  # of the row itself
+    value: float  # of the row itself, CFR's purified
+    mixed: float  # of CFR's last iterate before that; of others the same
     boosted: float  # after JPS
     sampled: dict[str, float]  # after sampled JPS, by samples an information set; where Table 2 has it
     seconds: float  # of the row itself
@@ -127,8 +133,8 @@ def compiled_of(game: str) -> Compiled:
 def start_of(job: Job) -> F64:
     """The strategy that JPS starts from: CFR's last iterate as it is, the networks' greedy one."""
     game = compiled_of(job.game)
-    if job.row == "CFR1k":
-        return cfr.cfr(game, cfr.Options(seed=job.seed))
+    if job.row in CFR:
+        return cfr.cfr(game, cfr.Options(iterations=CFR[job.row], seed=job.seed))
     if job.row == "random":
         return random(game, job.seed)
     solve = {"A2C": a2c.solve, "BAD": bad.solve}[job.row]
@@ -142,15 +148,18 @@ def run(job: Job) -> Outcome:
     began = time.process_time()
     start = start_of(job)
     ended = time.process_time()
-    accepted = [step for _, step in jps.steps(game, start, jps.Options(depth=depth, seed=job.seed))]
-    boosted = accepted[-1].value if accepted else evaluate(game, start)
+    iterations = ITERATIONS.get((job.row, job.game), jps.Options.iterations)
+    options = jps.Options(depth=depth, iterations=iterations, seed=job.seed)
+    accepted = [step for _, step in jps.steps(game, start, options)]
+    mixed = evaluate(game, start)
+    boosted = accepted[-1].value if accepted else mixed
     jps_seconds = time.process_time() - ended
     sampled = {}
     for n in SAMPLES if (job.game, job.row) in TABLE_2 else ():
         config = jps.Options(depth=depth, samples=n, seed=job.seed)
         sampled[str(n)] = evaluate(game, jps.jps(game, start, config))
-    value = evaluate(game, purify(game, start) if job.row == "CFR1k" else start)
-    return Outcome(value, boosted, sampled, ended - began, jps_seconds, len(accepted))
+    value = evaluate(game, purify(game, start)) if job.row in CFR else mixed
+    return Outcome(value, mixed, boosted, sampled, ended - began, jps_seconds, len(accepted))
 
 
 def _timed(job: Job) -> tuple[Job, Outcome]:
@@ -162,21 +171,38 @@ def _timed(job: Job) -> tuple[Job, Outcome]:
     return job, run(job)
 
 
+@cache
+def _code(row: str, game: str) -> str:
+    """A digest of what the outcomes of ``row`` on ``game`` depend on beside the seed: code and settings."""
+    solver = {"A2C": a2c, "BAD": bad}.get(row, cfr)
+    modules = source_digest(solver.__name__, jps.__name__, type(game_of(game)).__module__)
+    settings = (
+        SETTINGS.get((row, game)),
+        ITERATIONS.get((row, game)),
+        CFR.get(row),
+        TABLE_2.get((game, row)) and SAMPLES,
+    )
+    return sha256(repr((modules, getsource(start_of), getsource(run), settings)).encode()).hexdigest()[:16]
+
+
 def jobs_of(rows: Sequence[str], games: Sequence[str], seeds: int, network_seeds: int) -> list[Job]:
     """Starts that JPS boosts, game by game, then networks, seed by seed.
 
-    A game of over a million states gets one seed in 25, but 2 at least, and one seed of each network.
+    A game of over a million states gets one seed in 25, but 2 at least, one seed of each network, and no CFR10k; other
+    games get CFR10k on one seed in 10, but 2 at least.
     """
     starts = ["CFR1k", "random"] if {"CFR1k", "CFR1k+JPS"} & set(rows) else []
     networks = [row for row in NETWORKS if row in rows]
     large = {game for game, states in zip(GAMES, STATES) if states > 1_000_000}
-    jobs = []
+    jobs = list[tuple[str, str, int]]()
     for game in games:
         count = min(seeds, max(2, seeds // 25)) if game in large else seeds
-        jobs += [Job(row, game, seed) for row in starts for seed in range(count)]
+        jobs += [(row, game, seed) for row in starts for seed in range(count)]
+        if starts and game not in large:
+            jobs += [("CFR10k", game, seed) for seed in range(min(seeds, max(2, seeds // 10)))]
     for seed in range(network_seeds):
-        jobs += [Job(row, game, seed) for row in networks for game in games if seed == 0 or game not in large]
-    return jobs
+        jobs += [(row, game, seed) for row in networks for game in games if seed == 0 or game not in large]
+    return [Job(row, game, seed, _code(row, game)) for row, game, seed in jobs]
 
 
 def finish(jobs: list[Job], ledger: Ledger[Job, Outcome], workers: int, report: Report) -> dict[Job, Outcome]:
@@ -243,11 +269,12 @@ def boosts(results: dict[Job, Outcome], games: Sequence[str]) -> ResultTable:
     """What JPS adds to each start, and what a seed costs."""
     table = ResultTable(
         "JPS as a booster",
-        ["game", "start", "before", "after JPS", "n", "JPS steps", "start s", "JPS s"],
-        note="mean processor seconds a seed; D is 'all' or 3 as in the paper",
+        ["game", "start", "mixed", "before", "after JPS", "n", "JPS steps", "start s", "JPS s"],
+        note="mixed: CFR's last iterate before it is purified; processor seconds are means; D is 'all' or 3 as in the "
+        "paper; at most 100 steps, 128 from random in Comm 7",
     )
     for game in games:
-        for start in ("random", "CFR1k", *NETWORKS):
+        for start in ("random", *CFR, *NETWORKS):
             outcomes = _outcomes_of(results, start, game)
             if outcomes:
                 paper = {"CFR1k": TABLE_1["CFR1k+JPS"][GAMES.index(game)], "BAD": BAD_JPS.get(game)}.get(start)
@@ -257,6 +284,7 @@ def boosts(results: dict[Job, Outcome], games: Sequence[str]) -> ResultTable:
                         "game": game,
                         "start": start,
                         "n": n,
+                        "mixed": _estimate([outcome.mixed for outcome in outcomes]) if start in CFR else None,
                         "before": _estimate([outcome.value for outcome in outcomes]),
                         "after JPS": _estimate([outcome.boosted for outcome in outcomes], paper),
                         "JPS steps": f"{sum(outcome.steps for outcome in outcomes) / n:.1f}",

@@ -3,7 +3,9 @@
 What is written is on disk when a call returns. A file that is added to has one writer at a time, or takes turns.
 """
 
+import ast
 import glob
+import hashlib
 import json
 import os
 import platform
@@ -15,6 +17,8 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
+from importlib.util import find_spec, resolve_name
 from io import FileIO
 from pathlib import Path
 from typing import IO, Any, Generic, Self, TypeVar, get_type_hints
@@ -387,6 +391,45 @@ class Ledger(Closing, Generic[Job, Outcome]):
     def close(self) -> None:
         if self._lines:
             self._lines.close()
+
+
+def source_digest(*modules: str) -> str:
+    """A digest of the code of ``modules`` and of all that they import from bidzoo and their own packages, however deep.
+
+    Comments and docstrings do not count. A job's key holds it, since results depend on the code that made them.
+    """
+    reached = [*dict.fromkeys(modules)]
+    for name in reached:  # which grows
+        reached += [other for other in _source(name)[1] if other not in reached]
+    return hashlib.sha256("".join(sorted(_source(name)[0] for name in reached)).encode()).hexdigest()[:16]
+
+
+@cache
+def _source(name: str) -> tuple[str, list[str]]:
+    """A module's name and a digest of its code, and the modules that it imports from bidzoo and its own package."""
+    path = getattr(sys.modules.get(name), "__file__", None) or getattr(find_spec(name), "origin", None)
+    if path is None or not path.endswith(".py"):
+        return name, []
+    tree, imported = ast.parse(Path(path).read_bytes()), list[str]()
+    package = name if Path(path).name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imported += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            module = resolve_name("." * node.level + (node.module or ""), package or None)
+            imported += [module, *(part for alias in node.names if _is_module(part := f"{module}.{alias.name}"))]
+        elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            del node.body[: ast.get_docstring(node, clean=False) is not None]
+    ours = {"bidzoo", name.partition(".")[0]}
+    code = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+    return f"{name} {code}\n", [module for module in imported if module.partition(".")[0] in ours]
+
+
+def _is_module(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:  # the name before the last dot is no package
+        return False
 
 
 def _kinds(record: type[Any]) -> dict[str, Any]:

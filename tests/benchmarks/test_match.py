@@ -20,6 +20,7 @@ from bidzoo.benchmarks.results import Estimate
 from bidzoo.benchmarks.spades import gains_by_partnership, rounds_log
 from bidzoo.cli.main import app
 from bidzoo.cli.match import _bridge_agent, _common
+from bidzoo.core import storage
 
 SHORT = {"win_goal": 120, "max_rounds": 3, "variant": "cutthroat"}
 
@@ -171,6 +172,25 @@ def test_a_ledger_tells_weights_from_others_of_the_same_name(tmp_path, monkeypat
             named += ledger.names(game, [policy] * 4, 0, 0, boards)
     match._packaged.cache_clear()
     assert named[0] == named[2] != named[1]
+
+
+def changed_source(changed, source=storage._source):
+    """``storage._source`` as if the code of the module ``changed`` were another."""
+    return lambda name: (f"{name} new", source(name)[1]) if name == changed else source(name)
+
+
+def test_a_ledger_tells_code_from_other_code(tmp_path, monkeypatch):
+    """Also that of a policy within a policy, and of nobody who does not play."""
+    game, boards = bidzoo.make_game("bridge_bidding_v0"), [np.arange(2)]
+    inner = agents.make("sayc")
+    outer = WithCards(inner)
+    named = []
+    for changed in ("", "bidzoo.agents.bridge.sayc", "bidzoo.agents.tabular.bad"):
+        monkeypatch.setattr(storage, "_source", changed_source(changed))
+        for policy in (inner, outer):
+            with match.MatchLedger(tmp_path / "ledger", [policy]) as ledger:
+                named += ledger.names(game, [policy] * 4, 0, 0, boards)
+    assert named[0] == named[4] != named[2] and named[1] == named[5] != named[3]
 
 
 @pytest.mark.parametrize("name", [name for name, entry in agents.AGENTS.items() if entry.plays("bridge_bidding_v0")])

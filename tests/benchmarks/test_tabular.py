@@ -9,6 +9,7 @@ pytest.importorskip("joblib")
 
 from bidzoo.benchmarks import results, tabular
 from bidzoo.benchmarks.tabular import Job, Outcome, auctions, run
+from bidzoo.core import storage
 from bidzoo.core.storage import Ledger
 
 TINY = ["mini_hanabi_v0()", "simple_bidding_v0(size=4)"]
@@ -28,7 +29,7 @@ def test_workers_change_no_result(tmp_path):
     results.save(tmp_path / "two.json", "tabular", tables, seed=0, seconds=1.0, figures=figures)
     assert numbers(one) == numbers(tables) == numbers(results.load(tmp_path / "two.json")["tables"])
     lines = ledger.read_text("utf-8").splitlines()
-    assert len(lines) == 2 * 2 * 3
+    assert len(lines) == 2 * (2 * 3 + 2)  # CFR10k has one seed in ten, but 2
     ledger.write_text("\n".join(lines[:5]) + "\n", "utf-8")  # interrupted
     again = tabular.main(seeds=3, network_seeds=0, games=TINY, workers=1, ledger=ledger)[0]
     assert numbers(again) == numbers(one)
@@ -48,7 +49,7 @@ def test_a_job_is_what_it_says():
         (lambda entry: "nonsense", "not JSON"),
         (lambda entry: {}, "job: missing"),
         (lambda entry: {**entry, "job": {"row": "CFR1k"}}, "job.game: missing"),
-        (lambda entry: entry | {"job": {k: v for k, v in entry["job"].items() if k != "version"}}, "job.version: miss"),
+        (lambda entry: entry | {"job": {k: v for k, v in entry["job"].items() if k != "code"}}, "job.code: miss"),
         (lambda entry: entry | {"outcome": {**entry["outcome"], "value": "8"}}, "outcome.value: '8', expected"),
         (lambda entry: entry, "the job of line 1 again"),
     ],
@@ -56,14 +57,14 @@ def test_a_job_is_what_it_says():
 def test_broken_ledgers_are_named(change, fault, tmp_path):
     path, job = tmp_path / "ledger.jsonl", Job("CFR1k", "mini_hanabi_v0()", 0)
     with Ledger(path, Job, Outcome) as ledger:
-        ledger.add(job, Outcome(8.0, 9.0, {}, 0.1, 0.1, 1))
+        ledger.add(job, Outcome(8.0, 8.0, 9.0, {}, 0.1, 0.1, 1))
         with pytest.raises(ValueError, match=r"ledger\.jsonl: already being written, by process \d+ on"):
             Ledger(path, Job, Outcome)
     whole = path.read_text("utf-8")
     path.write_text(whole + whole[:-9], "utf-8")  # killed while it wrote
     with Ledger(path, Job, Outcome) as again:
         assert again.done == ledger.done
-        again.add(job._replace(version="0.0.1"), ledger.done[job])  # of another version: another job
+        again.add(job._replace(code="other"), ledger.done[job])  # of other code: another job
     lines = path.read_text("utf-8").splitlines()
     assert lines[0] + "\n" == whole and len(lines) == 2
     other = change(json.loads(whole))
@@ -71,6 +72,24 @@ def test_broken_ledgers_are_named(change, fault, tmp_path):
     with pytest.raises(ValueError, match=rf"ledger\.jsonl, line 2: .*{fault}"):
         Ledger(path, Job, Outcome)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["ledger.jsonl"]
+
+
+def test_a_row_is_played_again_when_its_own_code_or_settings_change(monkeypatch):
+    def codes():
+        tabular._code.cache_clear()
+        return {(job.row, job.game): job.code for job in tabular.jobs_of(tabular.ROWS, TINY, 1, 1)}
+
+    before = codes()
+    assert len(before) == 5 * 2 and all(before.values())
+    monkeypatch.setitem(tabular.SETTINGS, ("BAD", TINY[0]), {"updates": 10})
+    other = {job for job, code in codes().items() if code != before[job]}
+    assert other == {("BAD", TINY[0])}
+    monkeypatch.undo()
+    source = storage._source
+    new = "bidzoo.agents.tabular.bad"
+    monkeypatch.setattr(storage, "_source", lambda name: ("new", source(name)[1]) if name == new else source(name))
+    assert {job for job, code in codes().items() if code != before[job]} == {("BAD", game) for game in TINY}
+    tabular._code.cache_clear()
 
 
 def test_unknown_rows_and_games_are_named():
