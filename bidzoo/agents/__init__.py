@@ -448,7 +448,7 @@ def _with_name(text: str, policy: Policy) -> Policy:
     return policy
 
 
-def _function_policy(function: Callable[..., Any], game: str | Game | None) -> Policy:
+def _function_policy(function: Any, game: str | Game | None) -> Policy:
     from bidzoo.agents.policy import FunctionPolicy
 
     if game is None:

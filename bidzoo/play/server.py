@@ -12,13 +12,12 @@ import secrets
 import socket
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from socketserver import TCPServer
 from threading import Lock
-from typing import Any, BinaryIO, cast
+from typing import Any
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from bidzoo.envs.picture import SUIT_COLORS, outline_path
@@ -31,9 +30,7 @@ PAGE = {
     "/play.js": ("play.js", "text/javascript; charset=utf-8"),
 }
 MOST_BYTES = 4 << 20  # of a request's body
-MOST_HEAD_BYTES = 64 << 10  # of its first line and headers
 PIECE = 16 << 10  # bytes of a refused body read at once
-MOST_CONNECTIONS = 64
 MOST_TABLES = 32
 MOST_FIELDS = 8  # in an address
 EXPECTED = (ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, ImportError, OSError)  # from agents
@@ -59,8 +56,8 @@ class RefusedError(Exception):
 class PlayServer(ThreadingHTTPServer):
     """Serves tables, each a session of its own; ``url`` is what to open.
 
-    Of more than ``MOST_CONNECTIONS`` the oldest that has not shown the token goes, so nobody can keep out who has it.
-    Of more than ``MOST_TABLES`` the one goes that was left alone longest; the first stays.
+    Of more than ``MOST_TABLES`` the one goes that was left alone longest; the first stays. A connection is one request,
+    so none is held by who has nothing to ask.
     """
 
     daemon_threads = True
@@ -73,7 +70,6 @@ class PlayServer(ThreadingHTTPServer):
         self._lock = Lock()
         self._tables = {1: session or Session()}  # by number; the one asked for last at the end
         self._last_table = 1
-        self._connections: dict[socket.socket, bool] = {}  # oldest first; True once it has shown the token
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         super().__init__((host, port), Handler)
         self.cookie = f"bidzoo_{self.server_port}"  # cookies are shared by all ports of a host
@@ -103,37 +99,6 @@ class PlayServer(ThreadingHTTPServer):
             if len(self._tables) > MOST_TABLES:
                 del self._tables[next(number for number in self._tables if number > 1)]
             return self._last_table
-
-    # ---- connections ----------------------------------------------------------------------------
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        """A connection, in a thread of its own if there is room."""
-        with self._lock:
-            full = len(self._connections) >= MOST_CONNECTIONS
-            untrusted = next((c for c, trusted in self._connections.items() if not trusted), None) if full else None
-            if untrusted is not None:
-                del self._connections[untrusted]
-                with suppress(OSError):
-                    untrusted.shutdown(socket.SHUT_RDWR)  # its thread wakes and ends
-            admitted = not full or untrusted is not None
-            if admitted:
-                self._connections[request] = False
-        if admitted:
-            super().process_request(request, client_address)
-        else:
-            self.shutdown_request(request)
-
-    def shutdown_request(self, request: Any) -> None:
-        """The end of a connection."""
-        with self._lock:
-            self._connections.pop(request, None)
-        super().shutdown_request(request)
-
-    def trust(self, connection: socket.socket) -> None:
-        """``connection`` has shown the token."""
-        with self._lock:
-            if connection in self._connections:
-                self._connections[connection] = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of a client that hung up; a slip of ours needs its traceback."""
@@ -167,46 +132,13 @@ def _is_address(name: str) -> bool:
     return True
 
 
-class _Head:
-    """The stream from a client, whose lines end after ``MOST_HEAD_BYTES`` of a request's head."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream, self.left = stream, MOST_HEAD_BYTES
-
-    def readline(self, size: int) -> bytes:
-        """At most ``size`` bytes of a line; nothing any more once the head is too long."""
-        line = self._stream.readline(min(size, self.left))
-        self.left -= len(line)
-        return line
-
-    def read(self, size: int) -> bytes:
-        """``size`` bytes of a body."""
-        return self._stream.read(size)
-
-    def close(self) -> None:
-        """No more."""
-        self._stream.close()
-
-
 class Handler(BaseHTTPRequestHandler):
-    """One connection."""
+    """One request."""
 
     server: PlayServer
-    protocol_version = "HTTP/1.1"
     server_version, sys_version = "bidzoo", ""
-    timeout = 60  # seconds without a byte
+    timeout = 20  # seconds without a byte
     error_content_type, error_message_format = "text/plain", "%(code)d %(message)s\n"  # of malformed requests
-
-    def setup(self) -> None:
-        """Limit the head of each request."""
-        super().setup()
-        self.head = _Head(cast(BinaryIO, self.rfile))
-        self.rfile = self.head  # type: ignore[assignment]
-
-    def handle_one_request(self) -> None:
-        """One request, its head within the limit."""
-        self.head.left = MOST_HEAD_BYTES
-        super().handle_one_request()
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing: the terminal belongs to the person who plays."""
@@ -239,11 +171,7 @@ class Handler(BaseHTTPRequestHandler):
             self._run(api.GET, url.path, fields, {})
 
     def _post(self) -> None:
-        try:
-            length = self._length()
-        except RefusedError:
-            self.close_connection = True
-            raise
+        length = self._length()
         try:
             url, fields = self._address()
             self._check_token()
@@ -303,7 +231,7 @@ class Handler(BaseHTTPRequestHandler):
             raise RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "expected application/json")
 
     def _throw_away(self, length: int) -> None:
-        """Read a body that is refused, a piece at a time: the connection stays in step, and nothing is kept."""
+        """Read a refused body, a piece at a time, and keep nothing: who is still sending would not hear the answer."""
         while length > 0 and (piece := self.rfile.read(min(length, PIECE))):
             length -= len(piece)
 
@@ -321,7 +249,6 @@ class Handler(BaseHTTPRequestHandler):
         )
         if not any(name == self.server.cookie and self._is_token(value) for name, _, value in pairs):
             raise RefusedError(HTTPStatus.FORBIDDEN, "open the address that `bidzoo play` printed: it holds the key")
-        self.server.trust(self.connection)
 
     def _is_token(self, token: str) -> bool:
         return secrets.compare_digest(token.encode(), self.server.token.encode())
@@ -333,26 +260,16 @@ class Handler(BaseHTTPRequestHandler):
 
     def _answer(self, work: Callable[[], None]) -> None:
         try:
-            try:
-                if self.head.left <= 0:
-                    self.close_connection = True
-                    expected = f"expected at most {MOST_HEAD_BYTES >> 10} kB of headers"
-                    raise RefusedError(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, expected)
-                self._check_host()
-                work()
-            except RefusedError as refused:
-                if self.command == "POST" and refused.status == HTTPStatus.MISDIRECTED_REQUEST:
-                    self.close_connection = True  # its body was not read
-                self._json(refused.status, {"error": refused.text})
-            except OSError:
-                raise
-            except Exception as problem:
-                self.close_connection = True
-                fault = f"a fault of the program: {type(problem).__name__}: {_words(problem)}"
-                self._json(HTTPStatus.INTERNAL_SERVER_ERROR, {"error": fault})
-                raise
+            self._check_host()
+            work()
+        except RefusedError as refused:
+            self._json(refused.status, {"error": refused.text})
         except OSError:
-            self.close_connection = True  # it hung up
+            raise  # it hung up
+        except Exception as problem:
+            fault = f"a fault of the program: {type(problem).__name__}: {_words(problem)}"
+            self._json(HTTPStatus.INTERNAL_SERVER_ERROR, {"error": fault})
+            raise
 
     def _json(self, status: HTTPStatus, data: dict[str, Any]) -> None:
         self._send(status, json.dumps(data, allow_nan=False).encode(), "application/json")
@@ -361,8 +278,6 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in {**HEADERS, **(extra or {})}.items():
             self.send_header(name, value)
-        if self.close_connection:
-            self.send_header("Connection", "close")
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
