@@ -425,3 +425,118 @@ def test_seats_by_name():
         ValueError, match=r"'South' is no player of comm_v0; expected 0 \.\.\. 1, player_0 \.\.\. player_1$"
     ):
         bidzoo.make_game("comm").player_at("South")
+
+
+# ---- errors of other people's code --------------------------------------------------------------
+
+FAULTS = '''
+import sys
+import numpy as np
+
+class Wrong:
+    """Adds what cannot be added."""
+
+    name = "wrong"
+
+    def act(self, views, legal, rng):
+        return self.added(legal)
+
+    def added(self, legal):
+        return np.ones((1, 38)) + np.ones(37)
+
+class Reads(Wrong):
+    name = "reads"
+
+    def added(self, legal):
+        return open("nowhere.npz")
+
+class Leaves(Wrong):
+    name = "leaves"
+
+    def added(self, legal):
+        sys.exit(0)
+
+class Later(Wrong):
+    """Is not asked for a single table."""
+
+    name = "later"
+
+    def added(self, legal):
+        return legal.argmax(1) if len(legal) == 1 else super().added(legal)
+
+class Nameless(Wrong):
+    name = None
+
+def made():
+    raise KeyError("a key")
+
+def function(observation, mask):
+    raise ValueError("of a function")
+'''
+
+
+@pytest.fixture
+def faults(mine):
+    (mine / "faults.py").write_text(FAULTS)
+    (mine / "bad_module.py").write_text("x = 1\nint('seven')\n")
+    yield mine
+    for name in ("faults", "bad_module"):
+        sys.modules.pop(name, None)
+
+
+def said_by(*words):
+    done = subprocess.run([sys.executable, "-m", "bidzoo", *words], capture_output=True, text=True)
+    return done.returncode, done.stderr.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("words", "first", "place", "last"),
+    [
+        (["faults:Wrong", "pass"], "agent 'wrong', board 0, turn 0", "in act", "broadcast together"),
+        (["faults:Later", "pass", "--workers", "2"], "agent 'later', boards ", "in act", "broadcast together"),
+        (["pass", "faults:Reads"], "agent 'reads', board 0, turn 0", "in act", "FileNotFoundError"),
+        (["faults:function", "pass"], "agent 'function', board 0, turn 0", "in function", "of a function"),
+        (["faults:made", "pass"], "agent 'faults:made'", "in made", "KeyError: 'a key'"),
+        (["bad_module:X", "pass"], "agent 'bad_module:X': bad_module cannot", "line 2", "literal for int()"),
+    ],
+)
+def test_an_agent_keeps_its_traceback(faults, words, first, place, last):
+    """From its first frame on; in workers too. It is headed by agent, boards and turn."""
+    status, lines = said_by("match", *words, "--boards", "130")
+    assert status == 1
+    assert lines[0].startswith(f"bidzoo: {first}") and lines[1] == "Traceback (most recent call last):"
+    assert place in lines[2] and ("faults.py" in lines[2] or "bad_module.py" in lines[2])
+    assert last in "".join(lines[3:]) and not any("/bidzoo/" in line for line in lines)
+
+
+def test_who_leaves_in_the_middle_fails(faults):
+    status, lines = said_by("match", "faults:Leaves", "pass", "--boards", "30")
+    assert status == 1 and lines[0] == "bidzoo: agent 'leaves', board 0, turn 0: SystemExit: 0"
+    assert any("faults.py" in line for line in lines)
+    for words in (["sys:exit", "pass"], ["pass", "os:abort"]):
+        status, lines = said_by("match", *words)
+        assert (status, len(lines)) == (2, 1) and "expected a class with act(), a function or an agent" in lines[0]
+
+
+def test_a_note_says_who_was_asked(faults):
+    game = bidzoo.make_game("bridge_bidding", deals="test")
+    with pytest.raises(ValueError, match="broadcast") as caught:
+        match.play(game, ["pass", "pass", "faults:Wrong", "pass"], [7])
+    assert caught.value.__notes__[0].startswith("agent 'wrong', board 7, turn ")
+
+
+def test_an_agent_has_a_name(faults):
+    with pytest.raises(ValueError, match="its name is None, expected a text"):
+        agents.resolve("faults:Nameless")
+    with pytest.raises(ValueError, match="its name is None, expected a text"):
+        agents.resolve(sys.modules["faults"].Nameless())
+
+
+@pytest.mark.parametrize("name", [None, 3, ["sl"]])
+def test_a_name_is_a_text(name):
+    with pytest.raises(TypeError, match="expected a text"):
+        agents.make(name)
+
+
+def test_an_option_may_be_called_name():
+    assert agents.make("sl", name="mine").name == "mine"

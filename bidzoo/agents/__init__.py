@@ -172,10 +172,7 @@ def entry(text: str, game: str | None = None) -> Entry:
     Raises:
         KeyError: no agent of that name; names the nearest and the choices.
         FileNotFoundError, ValueError: no such file, or one that is no agent's weights; a file of code.
-        TypeError: it is no text.
     """
-    if not isinstance(text, str):
-        raise TypeError(f"agent {text!r}: expected a text, such as 'sayc', package.module:Name or a file of weights")
     found = NAMES.known().get(text) or NAMES.look().get(text)
     if found is not None:
         return found
@@ -295,7 +292,7 @@ def admit(text: str) -> str:
 
 def options(name: str) -> dict[str, Any]:
     """Names and defaults of the settings that ``make(name, ...)`` takes; none if it takes any."""
-    return options_of(_load(entry(name).target)) or {}
+    return options_of(_load(entry(_split_name(name)[1]).target)) or {}
 
 
 def make(name: AgentName | str, /, **options: Any) -> Policy:
@@ -374,6 +371,11 @@ def shown_as(text: str, policy: Policy) -> str:
     return text if text in available() else policy.name
 
 
+def is_own(text: str) -> bool:
+    """Whether ``text`` names one of bidzoo's agents, ``name=agent`` too, so that no other code runs."""
+    return _split_name(text)[1] in AGENTS
+
+
 def source_of(text: str) -> str:
     """Where the agent comes from: a package with its version, a module, a file."""
     from importlib.metadata import packages_distributions, version
@@ -388,12 +390,14 @@ def source_of(text: str) -> str:
 
 def _split_name(text: str) -> tuple[str, str]:
     """Name and agent of ``"name=agent"``; an agent alone has no name (``""``)."""
-    parts = fullmatch(r"([\w.-]+)=(.+)", text)
-    return (parts[1], parts[2]) if parts else ("", text)
+    if not isinstance(text, str):
+        raise TypeError(f"agent {text!r}: expected a text, such as 'sayc', package.module:Name or a file of weights")
+    parts = fullmatch(r"([\w.-]+)=(.+)", text.strip())
+    return (parts[1], parts[2]) if parts else ("", text.strip())
 
 
 def _new_policy(text: str, game: str | Game | None, options: dict[str, Any]) -> Policy:
-    name, agent = _split_name(text.strip())
+    name, agent = _split_name(text)
     env_id = None if game is None else registry.game_id(game) if isinstance(game, str) else game.id
     agent_entry = _described(entry(agent, env_id))
     if env_id is not None and not agent_entry.plays(env_id):

@@ -24,6 +24,7 @@ from bidzoo.envs.bridge.deals import UNKNOWN, DealSet, packaged, random_deals
 from bidzoo.envs.bridge.double_dummy import TrickCache, solve_contracts
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import imps, north_south, par
+from bidzoo.envs.check import asking
 from bidzoo.wrappers.batch import Batch
 
 # ---- boards ------------------------------------------------------------------------------
@@ -154,7 +155,8 @@ def contestant(entry: str | Policy) -> Policy:
     game = Bridge(play=False, deals="test")
     policy, batch, first = agents.resolve(entry, game), Batch(game, 1), np.zeros(1, np.int64)
     batch.reset()
-    policy.act(batch.views(first), batch.action_mask, Streams.at(0, first))  # ValueError if its weights are missing
+    with asking(policy.name, game, first, 0):  # ValueError if its weights are missing
+        policy.act(batch.views(first), batch.action_mask, Streams.at(0, first))
     return policy
 
 

@@ -21,10 +21,11 @@ from bidzoo.agents.policy import Policy
 from bidzoo.benchmarks.match import HERE, SEATINGS, MatchLedger, Run, duplicate, play_each, slow
 from bidzoo.benchmarks.results import Estimate, Report, ResultTable, command, silent
 from bidzoo.core.kernels import F64, I64
-from bidzoo.core.options import choose_from
+from bidzoo.core.options import Range, choose_from
 from bidzoo.core.schema import json_value, parse
 from bidzoo.core.storage import replace_file
 from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.score import MAX_IMPS
 from bidzoo.envs.game import Game
 
 
@@ -44,6 +45,16 @@ class Challenge:
     def game(self) -> Game:
         """The game with its options."""
         return registry.make_game(self.env_id, **self.options)
+
+    @property
+    def steps(self) -> tuple[Range, float]:
+        """The values that a board can have: their range, and the step of which each is a multiple.
+
+        IMPs are whole. Elsewhere a value is the mean of two seatings, whose rewards are whole.
+        """
+        if self.env_id in agents.BRIDGE:
+            return Range(-MAX_IMPS, MAX_IMPS), 1
+        return Range(*self.game.reward_range), 0.5
 
 
 CHALLENGES = {
@@ -118,14 +129,19 @@ class Entry:
     values: dict[str, str]  # by opponent: the numbers of all boards in order, with spaces
 
     def numbers(self, opponent: str) -> F64:
-        """Values ``[boards]`` against ``opponent``; ValueError unless there is a finite number for every board."""
-        boards = challenge_named(self.challenge).boards
+        """Values ``[boards]`` against ``opponent``; ValueError unless every board has one that it can have."""
+        challenge = challenge_named(self.challenge)
+        boards, (span, step) = challenge.boards, challenge.steps
         try:
             numbers = np.array(self.values[opponent].split(), np.float64)
         except (KeyError, ValueError) as problem:
             raise ValueError(f"{self.name}: values against {opponent}: {problem}") from problem
         if len(numbers) != boards or not np.isfinite(numbers).all():
             raise ValueError(f"{self.name}: {len(numbers)} values against {opponent}, expected {boards} finite numbers")
+        wrong = np.flatnonzero((numbers < span.least) | (numbers > span.most) | (numbers % step != 0))
+        if len(wrong):
+            board, words = wrong[0], f"multiples of {step} {span}"
+            raise ValueError(f"{self.name}: board {board}: {numbers[board]:g} against {opponent}, expected {words}")
         return numbers
 
 
@@ -226,13 +242,16 @@ def verify(
         entry: from ``load``.
         boards: how many against each opponent; all if there are fewer.
         seed: of the draw; take one that the entry's author could not know.
-        agent: its name here; default: the entry's.
+        agent: its name here; default: the entry's, if it is one of bidzoo's own. What else an entry names is code or
+            a file that somebody else chose: look at it first.
         workers: processes that play if the agent is slow.
         report: told about the progress.
 
     Raises:
-        ValueError: the entry was made with another version of bidzoo.
+        ValueError: the entry was made with another version of bidzoo, or names an agent that is not bidzoo's.
     """
+    if agent is None and not agents.is_own(entry.agent):
+        raise ValueError(f"{entry.name}: agent {entry.agent!r} is not bidzoo's: say by agent= that its code may run")
     if entry.version != __version__:
         raise ValueError(f"{entry.name}: played with bidzoo {entry.version}, this is {__version__}; install that one")
     challenge = challenge_named(entry.challenge)

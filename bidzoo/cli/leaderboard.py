@@ -1,5 +1,6 @@
 """``bidzoo leaderboard``: enter an agent, verify somebody else's entry, rank entries."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -88,11 +89,21 @@ def verify(
     ] = None,
     workers: Workers = 2,
 ) -> None:
-    """Play some boards of an entry again and compare the results; status 1 if one of them differs."""
+    """Play some boards of an entry again and compare the results; status 0 if all are the same.
+
+    An agent that is not bidzoo's runs only if --agent names it, or after a question.
+    """
+    from bidzoo import agents
     from bidzoo.benchmarks import leaderboard
     from bidzoo.core.streams import random_seed
 
     entry, draw_seed = leaderboard.load(file), random_seed() if seed is None else seed
+    if agent is None and not agents.is_own(entry.agent):
+        if not sys.stdin or not sys.stdin.isatty():
+            way = f"to run its code say --agent {entry.agent}"
+            raise ValueError(f"{file}: agent {entry.agent!r} is not bidzoo's; {way}")
+        typer.confirm(f"{file} names {entry.agent!r}, which is not bidzoo's. Run its code?", abort=True)
+        agent = entry.agent
     with progress() as report:
         checks = leaderboard.verify(entry, boards, draw_seed, agent, workers, report)
     for check in checks:

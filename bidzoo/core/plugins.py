@@ -137,7 +137,7 @@ def outside(doing: Callable[[], str]) -> Iterator[None]:
     """
     try:
         yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, GeneratorExit):
         raise
     except Exception as problem:
         if (text := _traceback(problem)) is not None and not hasattr(problem, "outside"):

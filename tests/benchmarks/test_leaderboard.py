@@ -131,6 +131,9 @@ def entry(**changes):
             ValueError,
             "30 values against cfr, expected 30 finite",
         ),
+        ({"values": {"cfr": "1 " * 29 + "1e300", "random": "1 " * 30}}, ValueError, "board 29: 1e+300 against cfr"),
+        ({"values": {"cfr": "1 " * 30, "random": "0.25 " * 30}}, ValueError, "0.25 against random, expected multiples"),
+        ({"values": {"cfr": "1 " * 30, "random": "-2 " * 30}}, ValueError, "multiples of 0.5 from -1.0 to 4.0"),
         ({"values": {"cfr": "one " * 30, "random": "1 " * 30}}, ValueError, "values against cfr: could not convert"),
         ({"seconds": "long"}, ValueError, "seconds: 'long', expected a number"),
         ({"name": " "}, ValueError, "name: ' ', expected what the agent is called"),
@@ -141,6 +144,63 @@ def test_what_is_no_entry(tmp_path, changes, error, words):
     with pytest.raises(error) as caught:
         leaderboard.load(tmp_path / "e.json")
     assert words in str(caught.value) and (error is KeyError or str(tmp_path / "e.json") in str(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("challenge", "value", "can_be"),
+    [
+        ("bridge-2026", "24", True),
+        ("bridge-2026", "25", False),
+        ("bridge-2026", "-25", False),
+        ("bridge-2026", "0.5", False),
+        ("spades-2026", "0.5", True),
+        ("spades-2026", "0.25", False),
+        ("spades-2026", "1046", True),
+        ("spades-2026", "1046.5", False),
+    ],
+)
+def test_values_are_those_that_a_board_can_have(challenge, value, can_be):
+    one = leaderboard.CHALLENGES[challenge]
+    given = entry(challenge=challenge, values={one.opponents[0]: " ".join([value] * one.boards)})
+    if can_be:
+        assert given.numbers(one.opponents[0]).tolist() == [float(value)] * one.boards
+    else:
+        with pytest.raises(
+            ValueError, match=f"one: board 0: {value} against {one.opponents[0]}, expected multiples of"
+        ):
+            given.numbers(one.opponents[0])
+
+
+# ---- an entry names code -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("agent", ["sys:exit", "me=os:abort", "os:fork", "w.safetensors", "announced"])
+def test_code_of_an_entry_runs_only_when_told(tmp_path, agent):
+    leaderboard.save(tmp_path / "e.json", entry(agent=agent))
+    done = run("verify", str(tmp_path / "e.json"), "--boards", "2")
+    assert done.exit_code == 1 and f"agent {agent!r} is not bidzoo's; to run its code say" in str(done.exception)
+    with pytest.raises(ValueError, match="is not bidzoo's: say by agent="):
+        leaderboard.verify(entry(agent=agent))
+
+
+@pytest.mark.parametrize("agent", ["sys:exit", "os:abort", "os:fork", "site:main", "builtins:min"])
+def test_what_is_no_policy_is_not_called(agent):
+    with pytest.raises(ValueError, match="expected a class with act"):
+        leaderboard.verify(entry(), agent=agent)
+
+
+class Leaver:
+    """Leaves at the first question."""
+
+    name = "leaver"
+
+    def act(self, views, legal, rng):
+        raise SystemExit(0)
+
+
+def test_who_leaves_is_not_verified():
+    with pytest.raises(RuntimeError, match=r"agent 'leaver', boards \d+ \.\.\. \d+, turn 0: SystemExit: 0"):
+        leaderboard.verify(entry(), agent=f"{__name__}:Leaver")
 
 
 def test_another_version_is_not_verified():
