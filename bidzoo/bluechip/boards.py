@@ -80,7 +80,7 @@ def from_file(path: str | Path, solve: bool) -> list[DealtBoard]:
         ValueError: no board with four hands, or one number twice.
     """
     boards: dict[int, DealtBoard] = {}
-    for position, board, cards in dealt(read_boards(path), str(path)):
+    for position, board, cards in dealt(read_boards(path, strict=True), str(path)):
         number = position if board.number is None else board.number
         if number < 1 or number - 1 in boards:
             raise ValueError(f"{path}: board {number}: expected numbers from 1, each once")

@@ -29,7 +29,7 @@ VULNERABILITIES, PBN_VULNERABLE, SPOKEN_VULNERABLE, VULNERABLE_TEXT = zip(
 _VULNERABLE = {
     word.lower(): number % 4 for number, word in enumerate(VULNERABILITIES + PBN_VULNERABLE + SPOKEN_VULNERABLE)
 }
-_VULNERABLE |= {"love": 0, "-": 0}
+_VULNERABLE |= {"love": 0, "-": 0, "nsew": 3, "ewns": 3}
 SYMBOLS = {"C": "♣", "D": "♦", "H": "♥", "S": "♠"}
 _LETTERS = {ord(symbol): letter for letter, symbol in SYMBOLS.items()}
 NUM_CARDS, HAND_SIZE = 52, 13
@@ -144,10 +144,19 @@ def deal_text(hands: Iterable[int]) -> str:
     return "N:" + " ".join(hand_text(hand) if hand else "-" for hand in map(int, hands))
 
 
+_SUIT_LETTERS = re.compile(r"^S([^.]*)\.H([^.]*)\.D([^.]*)\.C([^.]*)$", re.IGNORECASE)
+
+
 def deal_hands(text: str) -> tuple[int, ...]:
-    """Hands of N E S W of a PBN deal: the first seat, a colon, four hands clockwise; 0 for one not shown (``-``)."""
+    """Hands of N E S W of a PBN deal: the first seat, a colon, four hands clockwise; 0 for one not shown (``-``).
+
+    Some programs leave the place of a hidden hand empty, and some write each suit's letter before its cards.
+    """
     first, colon, rest = text.strip().partition(":")
-    hands = [0 if hand == "-" else hand_number(hand) for hand in rest.split()]
+    words, places = rest.split(), rest.split(" ")
+    if len(words) < len(places) <= 4 and places[0]:  # after a space it is not sure whose the first hand is
+        words = [*places, "", "", ""][:4]
+    hands = [0 if hand in ("", "-") else hand_number(_SUIT_LETTERS.sub(r"\1.\2.\3.\4", hand)) for hand in words]
     if not colon or len(hands) != 4:
         raise ValueError(f'{text!r} is not a PBN deal, expected a seat, a colon and four hands: "N:AK.QJ2..T98 ..."')
     seat = seat_number(first.strip())

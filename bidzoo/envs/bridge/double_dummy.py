@@ -202,17 +202,40 @@ class TrickCache(Closing):
 DEALS_A_TASK, CONTRACTS_A_TASK = 10, 100  # about 2 s of work: what a kill can cost each worker
 
 
-def solve_tricks(hands: I64, workers: int = 1, cache: TrickCache | None = None, backend: str | None = None) -> I8:
-    """Double-dummy tricks ``[n, 20]`` of deals ``[n, 4]``; about 0.2 s each and core."""
+def solve_tricks(
+    hands: I64,
+    workers: int = 1,
+    cache: TrickCache | None = None,
+    backend: str | None = None,
+    report: Callable[[int], None] = lambda done: None,
+) -> I8:
+    """Double-dummy tricks ``[n, 20]`` of deals ``[n, 4]``; about 0.2 s each and core, a few take minutes.
+
+    ``report`` is called with the number of deals done, at the start and then after every few.
+    """
     hands = DealSet.of(hands).hands
     tricks = _lookup(cache, hands)
     rows = np.flatnonzero((tricks == UNKNOWN).any(1))
+    report(done := len(hands) - len(rows))
     tasks = [rows[i : i + DEALS_A_TASK] for i in range(0, len(rows), DEALS_A_TASK)]
     for task, solved in zip(tasks, jobs.run(dd_tricks, [(hands[t],) for t in tasks], workers, backend)):
         tricks[task] = solved
+        report(done := done + len(task))
         if cache is not None:
             cache.add(hands[task], solved)
     return tricks
+
+
+def most_suspect(tricks: I8, most: int) -> I64:
+    """``most`` rows of tables ``[n, 20]`` to check: half of them the least likely ones, the others evenly spread."""
+    tables = np.where(tricks == UNKNOWN, 7, tricks).reshape(-1, 4, 5).astype(int)
+    north, east, south, west = tables.transpose(1, 0, 2)
+    odd = np.stack([abs(north - south), abs(east - west), abs(13 - north - east)]).max((0, 2))
+    rows = np.flatnonzero((tricks != UNKNOWN).any(1))
+    first = rows[np.argsort(-odd[rows], kind="stable")][: (most + 1) // 2]
+    others = np.setdiff1d(rows, first)
+    spread = others[np.linspace(0, len(others) - 1, min(most - len(first), len(others))).astype(int)]
+    return np.sort(np.concatenate([first, spread]).astype(np.int64))
 
 
 def _lookup(cache: TrickCache | None, hands: I64) -> I8:

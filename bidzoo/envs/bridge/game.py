@@ -74,7 +74,7 @@ def _unsolved(name: str, deal: int) -> str:
     """The error for the unsolved deal ``deal`` of ``name``, and the command that helps."""
     path, title = Path(name), f"deal {deal}"
     if path.suffix.lower() in READERS:
-        boards = [(place, board) for place, board in enumerate(read_boards(name), 1) if board.complete]
+        boards = [(place, board) for place, board in enumerate(read_boards(name, strict=True), 1) if board.complete]
         title = f"board {boards[deal][1].number or boards[deal][0]}"
     message = f"{title} of {name} has no complete double-dummy table"
     if not path.suffix:  # not of a file

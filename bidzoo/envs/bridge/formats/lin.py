@@ -1,8 +1,11 @@
 """Boards from and to LIN files, the form Bridge Base Online shows and stores hands in.
 
 A file is entries ``key|value|``. Read here: ``pn`` names S W N E, ``md`` dealer (1-4 = S W N E) and hands S W N E,
-``ah`` or ``qx`` board number, ``sv`` vulnerability, ``mb`` call (``!`` alerts), ``an`` its explanation, ``pc``
-card, ``mc`` declarer's tricks after a claim; the other keys lay out a page and are skipped. There is no standard.
+``ah`` or ``qx`` board number, ``sv`` vulnerability, ``mb`` calls (``!`` alerts), ``an`` the explanation of the last,
+``pc`` card, ``mc`` declarer's tricks after a claim; of a team match ``vg`` its boards and ``rs`` their results, open
+room and closed room in turn. The other keys lay out a page and are skipped. A line may be percent-encoded, or the
+address of a hand viewer with ``lin=``. There is no standard.
+
 endplay's reader (0.5.12), the reference in the tests, wants ``pn`` on every board, lets illegal calls and cards pass
 and miscounts the tricks of a whole play.
 """
@@ -11,9 +14,11 @@ import re
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from bidzoo.core.cards import (
     NUM_CARDS,
+    PASS,
     RANKS,
     SEAT_NAMES,
     SUITS,
@@ -23,8 +28,8 @@ from bidzoo.core.cards import (
     card_text,
     hand_bits,
     hand_text,
+    seat_number,
 )
-from bidzoo.core.schema import shortened
 from bidzoo.core.storage import replace_file
 from bidzoo.envs.bridge import auction
 from bidzoo.envs.bridge.board import (
@@ -33,16 +38,25 @@ from bidzoo.envs.bridge.board import (
     Board,
     BoardReplay,
     Call,
+    Fault,
+    Faults,
+    check_board,
     check_hands,
     check_note,
-    check_result,
     check_text,
+    contract_numbers,
+    contract_text,
     decode,
     whole_number,
 )
 
 _SEATS = (2, 3, 0, 1)  # S W N E, the order of names, hands and dealers
 _VULNERABLE = "oneb"  # by number: bit 0 N/S, bit 1 E/W
+_CALL = re.compile(r"([1-7](?:NT|[CDHSN])|RDBL|DBL|XX|PASS|AP|[XRDP])(!*)", re.IGNORECASE)
+_RESULT = re.compile(r"([1-7])(C|D|H|S|N|NT)([NESW])(X{0,2})(=|[+-]\d+)", re.IGNORECASE)
+_ADDRESS = re.compile(r"\s*(?:https?://|www\.|lin=)", re.IGNORECASE)
+_BEGINS = re.compile(r"\s*(?:qx|pn|st|md|vg|rs)\|", re.IGNORECASE)  # a line of new entries, whatever was before
+_ROOMS = {"o": "Open", "c": "Closed"}
 
 
 class _Entry(NamedTuple):
@@ -51,165 +65,300 @@ class _Entry(NamedTuple):
     line: int
 
 
-def read(path: str | Path) -> list[Board]:
-    """The boards of a file; ValueError names file, line, key and what was expected."""
-    return loads(decode(Path(path).read_bytes(), str(path)), str(path))
+def read(path: str | Path, strict: bool = False, faults: list[Fault] | None = None) -> list[Board]:
+    """The boards of a file, as ``loads``."""
+    return loads(decode(Path(path).read_bytes(), str(path)), str(path), strict, faults)
 
 
-def loads(text: str, source: str = "text") -> list[Board]:
-    """The boards of a LIN text; ``source`` is what errors call it."""
-    boards = []
-    group: list[_Entry] = []
-    dealt = False  # the group has its deal
+def loads(text: str, source: str = "text", strict: bool = False, faults: list[Fault] | None = None) -> list[Board]:
+    """The boards of a LIN text.
+
+    Args:
+        text: of the file.
+        source: what errors call it.
+        strict: what is wrong is an error; otherwise it is left out and named, and the rest stays.
+        faults: takes what is left out; without it, a warning names it.
+
+    Raises:
+        ValueError: the first fault, if ``strict``; it names file, line, key and what was expected.
+    """
+    found = Faults(source, strict, faults)
+    boards, group, dealt = list[Board](), list[_Entry](), False  # the group has its deal
     names = ["", "", "", ""]  # they hold until given again: a match names its players once
-    for entry in [*_entries(text, source), _Entry("md", "", 0)]:
+    results, first = list[str](), 0  # of a team match, and its first board
+    for entry in [*_entries(text, found), _Entry("md", "", 0)]:
         if entry.key in ("qx", "pn", "md") and dealt:
-            hand = _Hand(names, source)
-            boards.append(hand.board(group))
-            names, group, dealt = hand.names, [], False
+            hand = _Hand(names, results, first, found)
+            board = hand.board(group)
+            boards += [] if board is None else [board]
+            names, group, dealt, first = hand.names, [], False, first or hand.number or 0
+        if entry.key == "vg":
+            results, first = [], whole_number([*entry.value.split(","), *"   "][3].strip(), 1, LARGEST_BOARD) or 0
+        elif entry.key == "rs":
+            results = results + entry.value.split(",")
         group.append(entry)
         dealt = dealt or entry.key == "md"
     for entry in group[:-1]:
         if entry.key in ("mb", "an", "pc", "mc"):
-            raise ValueError(
-                f"{source}:{entry.line}: {entry.key}: {entry.value[:40]!r} without a deal, expected md first"
-            )
+            reason = f"{entry.key}: {entry.value[:40]!r} without a deal, expected md first"
+            found.add(entry.line, reason, "the entries")
+            break
+    found.warn(boards)
     return boards
 
 
-def _entries(text: str, source: str) -> list[_Entry]:
+def _entries(text: str, found: Faults) -> list[_Entry]:
     """Keys with their values; line breaks between entries mean nothing."""
-    parts = text.split("|")
-    entries, line = [], 1
+    entries: list[_Entry] = []
+    piece: list[str] = []  # lines whose entries belong together
+    for number, raw in enumerate(re.split(r"\r\n|\r|\n", text), 1):
+        line = _decoded(raw, number, found)
+        if piece and _BEGINS.match(line):
+            _add_entries("\n".join(piece), number - len(piece), found, entries)
+            piece = []
+        piece.append(line)
+    _add_entries("\n".join(piece), number - len(piece) + 1, found, entries)
+    return entries
+
+
+def _decoded(line: str, number: int, found: Faults) -> str:
+    """A line as LIN: of a viewer's address the part after ``lin=``, of a percent-encoded line what it stands for."""
+    if _ADDRESS.match(line):
+        key, line = [*re.split(r"(?:[?&]|^\s*)lin=", line, maxsplit=1, flags=re.IGNORECASE), ""][:2]
+        if not line:
+            found.add(number, f"{key[:40]!r}, expected the address of a hand viewer with lin=", "the line")
+        line = line if "|" in line else re.split("[&#]", line)[0]
+    codes = re.findall("%..?", line)
+    if codes and not re.search(r"\s", line.strip()) and all(re.fullmatch("%[0-9A-Fa-f]{2}", code) for code in codes):
+        line = _one_line(unquote(line))
+    return line
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"[\r\n\0]+", " ", text).strip()
+
+
+def _add_entries(text: str, line: int, found: Faults, entries: list[_Entry]) -> None:
+    """The entries of one piece of a file, from ``line``; what follows a wrong key is left out."""
+    parts, begun = text.split("|"), line
     for i in range(0, len(parts) - 2, 2):
         key = parts[i].strip().lower()
         line += parts[i].count("\n")
-        if not re.fullmatch(r"\w+", key):
-            raise ValueError(f"{source}:{line}: {key[:40]!r} is not a key, expected key|value| such as sv|o|")
+        if not re.fullmatch("[a-z0-9]{2}", key):
+            reason = f"{key[:40]!r} is not a key, expected key|value| such as sv|o|"
+            found.add(line, reason, "the entries from there to the next board")
+            return
         entries.append(_Entry(key, parts[i + 1], line))
         line += parts[i + 1].count("\n")
     rest = parts[-1].strip()
     if len(parts) % 2 == 0 or rest:
-        line = 1 + text[: len(text) - len(parts[-1].lstrip())].count("\n")
-        raise ValueError(f"{source}:{line}: {rest[-40:]!r} at the end, expected key|value|")
-    return entries
+        line = begun + text[: len(text) - len(parts[-1].lstrip())].count("\n")
+        found.add(line, f"{rest[-40:]!r} at the end, expected key|value|", "the last entry")
+
+
+_FIRST = ("pn", "ah", "qx", "sv", "md")  # entries that say what board it is
+_LOST = {
+    "md": "board",
+    "sv": "vulnerability",
+    "mb": "auction, contract, play and result",
+    "an": "note",
+    "pc": "play",
+    "mc": "result",
+    "ah": "number",
+    "qx": "number",
+}
 
 
 class _Hand:
     """One hand, as its entries so far tell it."""
 
-    def __init__(self, names: list[str], source: str) -> None:
-        self.names, self.source = names, source
+    def __init__(self, names: list[str], results: list[str], first: int, faults: Faults) -> None:
+        self.names, self.results, self.first, self.faults = names, results, first, faults
         self.number: int | None = None
         self.vulnerable: int | None = None
-        self.dealer = 0
+        self.dealer: int | None = None
         self.hands = (0, 0, 0, 0)
-        self.room = 0  # 1: the second four of eight names
+        self.room = ""  # o or c
         self.calls: list[Call] = []
         self.cards: list[int] = []
-        self.claim: int | None = None
+        self.claim: _Entry | None = None
         self.replay: BoardReplay | None = None
 
-    def board(self, entries: list[_Entry]) -> Board:
-        """The board of all entries."""
-        for entry in sorted(
-            entries, key=lambda entry: entry.key not in ("md", "sv", "ah", "qx", "pn")
-        ):  # the deal first
+    def board(self, entries: list[_Entry]) -> Board | None:
+        """The board of all entries; None if its cards are wrong."""
+        self.faults.board = ""
+        skipped: tuple[str, ...] = ()
+        for entry in sorted(entries, key=lambda entry: _FIRST.index(entry.key) if entry.key in _FIRST else len(_FIRST)):
+            if entry.key in skipped:
+                continue
             try:
-                self.take(entry.key, entry.value)
+                self.take(entry)
             except ValueError as error:
-                raise ValueError(f"{self.source}:{entry.line}: {entry.key}: {shortened(error)}") from error
-        bid_over = self.replay is not None and self.replay.bid_over
+                self.faults.add(entry.line, f"{entry.key}: {error}", _LOST[entry.key])
+                if entry.key == "md":
+                    return None
+                if entry.key in ("mb", "pc"):
+                    calls, skipped = self.calls, ("pc",) if entry.key == "pc" else ("mb", "an", "pc", "mc")
+                    self.calls, self.cards, self.replay = calls if entry.key == "pc" else [], [], None
+                    for call in self.calls:
+                        self.table().call(call.call)
+        return self.finished(next(entry.line for entry in entries if entry.key == "md"))
+
+    def finished(self, line: int) -> Board:
+        """The board once all entries are taken."""
+        replay = self.replay or BoardReplay(self.dealer or 0, None, self.hands)
+        contract, declarer = (replay.contract, replay.declarer) if replay.bid_over else (None, None)
+        result = replay.result
+        if self.claim is not None:
+            with self.faults.reading(self.claim.line, "mc", "result"):
+                result = self.claimed(replay, contract)
+        if text := self.result_of_match():
+            with self.faults.reading(line, "rs", "result in rs"):
+                said = _match_result(text)
+                replay.check_contract(*said[:2])
+                if result not in (None, said[2]):
+                    raise ValueError(f"{text!r}, expected {result} tricks")
+                if said[2] is not None:
+                    replay.check_result(said[2])
+                contract, declarer, result = said
         if self.vulnerable is None and self.number is not None:
             self.vulnerable = auction.vulnerable_row(self.number - 1)
-        south, west, north, east = self.names[4 * self.room :][:4]
+        south, west, north, east = self.names[4 * (self.room == "c" and len(self.names) == 8) :][:4]
         return Board(
             number=self.number,
             dealer=self.dealer,
             vulnerable=self.vulnerable,
             hands=self.hands,
             auction=tuple(self.calls),
-            contract=self.replay.contract if self.replay is not None and bid_over else None,
-            declarer=self.replay.declarer if self.replay is not None else None,
+            contract=contract,
+            declarer=declarer,
             play=tuple(self.cards),
-            claimed=self.claim is not None,
-            result=self.claim if self.replay is None or self.replay.result is None else self.replay.result,
+            claimed=self.claim is not None
+            and replay.declarer is not None
+            and result is not None
+            and len(self.cards) < NUM_CARDS,
+            result=result,
             names=(north, east, south, west),
+            tags={"Room": _ROOMS[self.room]} if self.room else {},
         )
 
-    def take(self, key: str, value: str) -> None:
+    def claimed(self, replay: BoardReplay, contract: str | None) -> int | None:
+        """Declarer's tricks by ``mc``."""
+        value = self.claim.value.strip() if self.claim else ""
+        won = whole_number(value, 0, MOST_TRICKS)
+        if won is None:
+            raise ValueError(f"{value!r}, expected 0 ... {MOST_TRICKS} tricks")
+        if contract == "Pass":
+            if won:
+                raise ValueError(f"{won} tricks, expected none: the board is passed out")
+            return None
+        replay.check_result(won)
+        return won
+
+    def result_of_match(self) -> str:
+        """What ``rs`` says of this room, as ``4HSx-1``; ``""`` if nothing."""
+        place = 2 * ((self.number or 0) - (self.first or self.number or 0)) + (self.room == "c")
+        known = self.room and self.number is not None and 0 <= place < len(self.results)
+        text = self.results[place].strip() if known else ""
+        return "" if text in ("-", "?") else text
+
+    def table(self) -> BoardReplay:
+        if self.replay is None:
+            if self.dealer is None:
+                raise ValueError("expected a dealer, 1 ... 4 for S W N E, in md")
+            self.replay = BoardReplay(self.dealer, self.vulnerable, self.hands)
+        return self.replay
+
+    def take(self, entry: _Entry) -> None:
         """Read one entry."""
+        key, value = entry.key, entry.value
         if key == "pn":
-            names = [name.strip() for name in value.split(",")] + [""] * 4
+            names = ["" if name in ("-", "?") else name for name in map(_one_line, value.split(","))] + [""] * 4
             self.names = names[: 8 if len(names) >= 12 else 4]
         elif key in ("ah", "qx"):
-            text = value.rstrip()
-            digits = text[len(text.rstrip("0123456789")) :]
-            self.number = whole_number(digits, 1, LARGEST_BOARD) or self.number
-            if len(digits) > len(str(LARGEST_BOARD)):
-                raise ValueError(f"{value!r}, expected a number from 1 to {LARGEST_BOARD}")
-            self.room = int(key == "qx" and value[:1] == "c" and len(self.names) == 8) or self.room
+            self.take_number(key, unquote(value))
         elif key == "sv":
-            if value.lower() not in (*_VULNERABLE, "0", ""):
+            word = value.strip().lower()
+            if word not in (*_VULNERABLE, "0", "-", ""):
                 raise ValueError(f"{value!r}, expected o, n, e or b")
-            self.vulnerable = max(_VULNERABLE.find(value.lower()), 0)
+            self.vulnerable = max(_VULNERABLE.find(word), 0)
         elif key == "md":
-            self.dealer, self.hands = _deal(value)
+            self.take_deal(entry)
         elif key == "mb":
             self.call(value.strip())
         elif key == "an":
+            note = _one_line(value)
             if not self.calls:
                 raise ValueError(f"{value!r} before any call, expected mb first")
-            check_note(value)
-            self.calls[-1] = replace(self.calls[-1], note=value)
+            check_note(note)
+            if note:  # what is explained is alerted
+                self.calls[-1] = replace(self.calls[-1], alert=True, note=note)
         elif key == "pc":
-            self.card(value)
+            for text in re.findall("[SHDC](?:10|[^1])", value.strip(), re.IGNORECASE) or [value]:
+                self.card(text)
         elif key == "mc":
-            self.claim = whole_number(value, 0, MOST_TRICKS)
-            if self.claim is None:
-                raise ValueError(f"{value!r}, expected 0 ... {MOST_TRICKS} tricks")
-            self.check_claim(self.claim)
+            self.claim = entry
 
-    def check_claim(self, won: int) -> None:
-        """ValueError unless declarer can have taken ``won`` tricks after the calls and cards so far."""
-        if self.replay is None or not self.replay.bid_over:
-            return
-        if self.replay.declarer is None:
-            raise ValueError(f"{won} tricks, expected none: the board is passed out")
-        check_result(won, self.replay.possible_results)
+    def take_number(self, key: str, text: str) -> None:
+        """``Board 7``, ``o7``; of several numbers the one after the word ``board``, or none."""
+        numbers = re.findall(r"board\W{0,3}(\d+)", text, re.IGNORECASE) or re.findall(r"\d+", text)
+        if len(numbers) == 1:
+            if len(numbers[0]) > len(str(LARGEST_BOARD)):
+                raise ValueError(f"{text!r}, expected a number from 1 to {LARGEST_BOARD}")
+            self.number = whole_number(numbers[0], 1, LARGEST_BOARD) or self.number
+            self.faults.board = str(self.number or "")
+        if key == "qx" and text[:1].lower() in _ROOMS:
+            self.room = text[:1].lower()
+
+    def take_deal(self, entry: _Entry) -> None:
+        """Dealer and hands of ``3SAK2H..D..C..,...``; hands may be left out."""
+        seat, value = entry.value.strip()[:1], entry.value.strip()
+        if seat in ("1", "2", "3", "4"):
+            self.dealer = _SEATS[int(seat) - 1]
+        else:
+            self.faults.add(entry.line, f"md: dealer {seat!r}, expected 1 ... 4 for S W N E", "dealer")
+        texts = value.removeprefix(seat if seat.isdecimal() else "").split(",")
+        while len(texts) > 4 and not texts[-1].strip():
+            texts.pop()
+        if len(texts) > 4:
+            raise ValueError(f"{len(texts)} hands, expected at most 4")
+        hands = [0] * 4
+        for place, text in zip(_SEATS, texts):
+            hands[place] = _cards(text)
+        self.hands = check_hands(tuple(hands))
 
     def call(self, word: str) -> None:
-        """Make one call; ``!`` after it is an alert."""
-        if self.replay is None:
-            self.replay = BoardReplay(self.dealer, self.vulnerable, self.hands)
-        call = call_number(word.rstrip("!"))
-        self.replay.call(call)
-        self.calls.append(Call(call, alert=word.endswith("!")))
+        """Make the calls of ``word``; ``!`` after one is an alert, a pass after the end one too many."""
+        made = _CALL.findall(word)
+        if "".join(text + marks for text, marks in made) != word:
+            made = [(word.rstrip("!"), "!" * word.endswith("!"))]
+        for text, marks in made:
+            for call in [PASS] * 4 if text.upper() == "AP" else [call_number(text)]:
+                if not (self.table().bid_over and call == PASS):
+                    self.table().call(call)
+                    self.calls.append(Call(call, alert=bool(marks)))
 
     def card(self, text: str) -> None:
         """Play one card."""
-        if self.replay is None or not self.replay.bid_over or 0 in self.hands:
-            raise ValueError(f"{text!r} is played, expected four hands and a finished auction first")
+        if self.replay is None or not self.replay.bid_over:
+            raise ValueError(f"{text!r} is played, expected a finished auction first")
         if not self.cards:
             self.replay.start_play()
         card = card_number(text)
         self.replay.card(card)
         self.cards.append(card)
-        if self.claim is not None:
-            self.check_claim(self.claim)
 
 
-def _deal(value: str) -> tuple[int, tuple[int, int, int, int]]:
-    """Dealer and hands of ``3SAK2H..D..C..,...``; the last hand may be left out."""
-    if value[:1] not in tuple("1234"):
-        raise ValueError(f"dealer {value[:1]!r}, expected 1 ... 4 for S W N E")
-    texts = value[1:].rstrip(",").split(",")
-    if len(texts) not in (3, 4):
-        raise ValueError(f"{len(texts)} hands, expected 3 or 4")
-    hands = [0] * 4
-    for seat, text in zip(_SEATS, texts):
-        hands[seat] = _cards(text)
-    return _SEATS[int(value[0]) - 1], check_hands(tuple(hands))
+def _match_result(text: str) -> tuple[str, int | None, int | None]:
+    """Contract, declarer and tricks of ``4HSx-1`` or ``P``."""
+    match = _RESULT.fullmatch(text)
+    if text.upper() in ("P", "PASS"):
+        return "Pass", None, None
+    won = 6 + int(match[1]) + int(match[5].replace("=", "0")) if match else -1
+    if match is None or not 0 <= won <= MOST_TRICKS:
+        raise ValueError(f"{text!r}, expected a result such as 4HSx-1 or P")
+    strain = match[2].upper().replace("NT", "N").replace("N", "NT")
+    return contract_text(*contract_numbers(f"{match[1]}{strain}{match[4]}")), seat_number(match[3]), won
 
 
 def _cards(text: str) -> int:
@@ -246,7 +395,12 @@ def dumps(boards: list[Board]) -> str:
 def _line(board: Board) -> str:
     if board.hands is None or not board.complete or board.dealer is None:
         raise ValueError(f"board {board.number}: no dealer or a hand not shown, expected both for LIN")
-    _check_play(board)
+    try:
+        replay = check_board(board)
+    except ValueError as error:
+        raise ValueError(f"board {board.number}: {error}") from error
+    if board.play and replay.settled:
+        raise ValueError(f"board {board.number}: cards are played, expected a finished auction before them for LIN")
     hands = ",".join(_hand(board.hands[seat]) for seat in _SEATS)
     pairs = [("pn", ",".join(_player(board, seat) for seat in _SEATS)), ("st", "")]
     pairs += [("md", f"{_SEATS.index(board.dealer) + 1}{hands}"), ("rh", "")]
@@ -270,21 +424,10 @@ def _hand(hand: int) -> str:
     return "".join(suit + ranks for suit, ranks in zip("SHDC", hand_text(hand).split(".")))
 
 
-def _check_play(board: Board) -> None:
-    """ValueError if there are cards, but no finished auction before them to tell who leads."""
-    replay = BoardReplay(board.dealer or 0, board.vulnerable, board.hands)
-    for call in board.auction:
-        replay.call(call.call)
-    if board.play and not replay.bid_over:
-        raise ValueError(f"board {board.number}: cards are played, expected a finished auction before them for LIN")
-
-
 def _player(board: Board, seat: int) -> str:
     name = _checked_text(board.names[seat], SEAT_NAMES[seat], "|,", board)
-    if name != name.strip():
-        raise ValueError(
-            f"board {board.number}: {SEAT_NAMES[seat]}: {name[:80]!r}, expected no spaces around it in LIN"
-        )
+    if name in ("-", "?"):
+        raise ValueError(f"board {board.number}: {SEAT_NAMES[seat]}: {name!r} means 'unknown' in LIN, expected a name")
     return name
 
 
@@ -293,6 +436,7 @@ def _checked_text(text: str, name: str, forbidden: str, board: Board) -> str:
     for letter in forbidden:
         if letter in text:
             raise ValueError(f"board {board.number}: {name}: {text[:80]!r} holds {letter!r}, expected none in LIN")
+    if text != text.strip():
+        raise ValueError(f"board {board.number}: {name}: {text[:80]!r}, expected no spaces around it in LIN")
     check_text(f"board {board.number}: {name}", text)
-    check_note(text)
     return text

@@ -1,21 +1,21 @@
 """Boards from and to PBN files (Portable Bridge Notation 2.1).
 
 A file is a list of games, separated by empty lines; a game is a list of tags ``[Name "value"]``, each perhaps
-followed by the words of its section. ``%`` in the first column, ``; ...`` and ``{ ... }`` hold no game data.
+followed by the words of its section. ``%`` in the first column, ``; ...`` and ``{ ... }`` hold no game data, nor do
+lines before the first tag of a game.
 
 The reader is our own. endplay's (0.5.12) does not name the line of a wrong value, knows no byte order mark and no
 ``##`` inheritance, keeps the notes of one game for the next, and takes illegal auctions and cards without a word;
 it serves as the reference in the tests. Sections other than auction, play and double-dummy tables are skipped.
 
 What a game says twice must agree: contract and declarer with the auction, the result with the cards, a double-dummy
-table with itself and with ``DoubleDummyTricks``. Reading takes time in proportion to the text; a note has at most
-``LONGEST_NOTE`` characters, and what a file inherits by ``#`` and ``##`` counts up to ``MOST_INHERITED``. The standard
-has no way to write some texts (a name ``?`` means no name); ``dumps`` refuses those.
+table with itself and with ``DoubleDummyTricks``. What does not is left out and named, the rest of the board stays;
+nothing is guessed. Reading takes time in proportion to the text; a note has at most ``LONGEST_NOTE`` characters, and
+what a file inherits by ``#`` and ``##`` counts up to ``MOST_INHERITED``.
 """
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -37,21 +37,21 @@ from bidzoo.core.cards import (
     seat_number,
     vulnerability_number,
 )
-from bidzoo.core.schema import shortened
 from bidzoo.core.storage import replace_file
 from bidzoo.envs.bridge import auction
 from bidzoo.envs.bridge.board import (
-    ANY_RESULT,
     LARGEST_BOARD,
     LONGEST_NOTE,
     MOST_TRICKS,
     Board,
     BoardReplay,
     Call,
+    Fault,
+    Faults,
     Hands,
+    check_board,
     check_hands,
     check_note,
-    check_result,
     check_text,
     contract_numbers,
     contract_text,
@@ -84,75 +84,121 @@ _TOKEN = re.compile(
     r"""\s+ | ;.* | (?P<mark>[\[\]{}]) | "(?P<string>(?:[^"\\]|\\.)*)" | (?P<word>[^\s\[\]{};"]+)""", re.X
 )
 _ESCAPED = re.compile(r'\\(["\\])')
+_MARK = re.compile(r'[\[\]{};"]')
+_WHOLE_TAG = re.compile(r'\s*\[\s*([^\s\[\]{};"]+)\s*"([^"\\]*)"\s*\]\s*')  # a line that is one tag
+_TAG_BEGINS = re.compile(r'\s*\[\s*\w+\s*"')
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
-def games(text: str, source: str) -> Iterator[list[Tag]]:
-    """Games of a PBN text, in order; ValueError names ``source``, line and what was expected."""
-    reader = _Reader(source)
-    for number, line in enumerate(re.split(r"\r\n|\r|\n", text), 1):
-        if line.startswith("%") and not reader.comment:
-            continue
-        if not line.strip() and not reader.comment:
+def games(text: str, faults: Faults) -> Iterator[list[Tag]]:
+    """Games of a PBN text, in order."""
+    reader = _Reader(_LINE_END.split(text), faults)
+    while reader.number < len(reader.lines):
+        line = reader.lines[reader.number]
+        if reader.column == 0 and not line.strip():
             if reader.tags:
-                yield reader.finish(number)
+                yield reader.finish(reader.number + 1)
+        elif reader.column or not line.startswith("%"):
+            reader.line(line)
             continue
-        reader.line(number, line)
-    if reader.comment:
-        raise ValueError(f"{source}:{reader.comment}: comment is never closed, expected a brace")
+        reader.number += 1
     if reader.tags or reader.pair is not None:
-        yield reader.finish(number)
+        yield reader.finish(reader.number)
 
 
 class _Reader:
     """The state of reading a file."""
 
-    def __init__(self, source: str) -> None:
-        self.source = source
+    def __init__(self, lines: list[str], faults: Faults) -> None:
+        self.lines, self.faults = lines, faults
+        self.number, self.column = 0, 0  # of the next token, from 0
         self.tags: list[Tag] = []  # of the game so far
-        self.comment = 0  # line where an open comment began
         self.pair: list[str] | None = None  # name and value of an open tag
 
     def finish(self, number: int) -> list[Tag]:
         """The game so far; the next one begins."""
         if self.pair is not None:
-            raise self.error(number, f"tag {' '.join(self.pair)!r} is never closed, expected ]")
-        game, self.tags = self.tags, []
+            self.fault(number, f"tag {' '.join(self.pair)!r} is never closed, expected ]", "the tag")
+        game, self.tags, self.pair = self.tags, [], None
         return game
 
-    def error(self, number: int, message: str) -> ValueError:
-        return ValueError(f"{self.source}:{number}: {shortened(message)}")
+    def fault(self, number: int, reason: str, lost: str) -> None:
+        self.faults.add(number, reason, lost)
+        self.pair = None
 
-    def line(self, number: int, line: str) -> None:
-        position = 0
-        while position < len(line):
-            if self.comment:
-                position = line.find("}", position) + 1
-                if not position:
-                    return
-                self.comment = 0
+    def line(self, line: str) -> None:
+        """Read to the end of a line, or of a comment on a later one."""
+        number, simple = self.number + 1, self.pair is None and self.column == 0
+        whole = _WHOLE_TAG.fullmatch(line) if simple else None
+        if whole:
+            self.tags.append(Tag(whole[1], whole[2], number, []))
+        elif simple and not _MARK.search(line):
+            if self.tags:
+                self.tags[-1].words.extend(Word(word, number) for word in line.split())
+        else:
+            while self.column < len(line):
+                token = _TOKEN.match(line, self.column)
+                if token is None:
+                    text = line[self.column :][:40]
+                    self.fault(number, f"{text!r} has no end, expected a closing quote", "the rest of the line")
+                    break
+                self.column = token.end()
+                if token["mark"] == "{":
+                    self.comment(number)
+                    if self.number >= number or self.column == 0:
+                        return
+                else:
+                    self.token(number, token)
+        self.number, self.column = number, 0
+
+    def comment(self, number: int) -> None:
+        """Go to the end of the comment that has begun. Braces may be nested on its lines.
+
+        One that runs over lines with tags to another comment, or to the end of the file, is not closed.
+        """
+        depth, closed, tags_begin, first = 1, None, False, 0
+        for at in range(self.number, len(self.lines)):
+            line, column = self.lines[at], self.column if at == self.number else 0
+            if at > self.number and (not line.strip() or _TAG_BEGINS.match(line)):
+                if closed is not None:
+                    break
+                first, tags_begin = first or at, tags_begin or bool(line.strip())
+            for brace in re.finditer("[{}]", line[column:]):
+                if brace[0] == "}":
+                    depth -= 1
+                    closed = closed or (at, column + brace.end())
+                    if depth == 0 or tags_begin:
+                        self.number, self.column = (at, column + brace.end()) if depth == 0 else closed
+                        return
+                elif tags_begin:
+                    break
+                else:
+                    depth += 1
+            else:
                 continue
-            token = _TOKEN.match(line, position)
-            if token is None:
-                raise self.error(number, f"{line[position:][:40]!r} has no end, expected a closing quote")
-            position = token.end()
-            self._token(number, token)
+            break
+        if closed is not None:
+            self.number, self.column = closed
+            return
+        self.fault(number, "comment is never closed, expected a brace", "all to the next tag or empty line")
+        if self.tags:
+            self.tags[-1].words.append(Word("{", number))
+        self.number, self.column = first or len(self.lines), 0
 
-    def _token(self, number: int, token: re.Match[str]) -> None:
+    def token(self, number: int, token: re.Match[str]) -> None:
         mark, string, word = token["mark"], token["string"], token["word"]
-        if mark == "{":
-            self.comment = number
-        elif self.pair is not None:
-            self._in_tag(number, token)
+        if self.pair is not None and mark != "[":
+            self.in_tag(number, token)
         elif mark == "[":
+            if self.pair is not None:
+                self.fault(number, f"'[' in a tag, expected [Name \"value\"], not {' '.join(self.pair)!r}", "the tag")
             self.pair = []
         elif mark is not None:
-            raise self.error(number, f'{mark!r} closes nothing, expected [Name "value"]')
-        elif string is not None or word is not None:
-            if not self.tags:
-                raise self.error(number, f'{token[0][:40]!r} before any tag, expected [Name "value"]')
+            self.fault(number, f'{mark!r} closes nothing, expected [Name "value"]', f"the {mark}")
+        elif self.tags and (string is not None or word is not None):
             self.tags[-1].words.append(Word(word if string is None else string, number))
 
-    def _in_tag(self, number: int, token: re.Match[str]) -> None:
+    def in_tag(self, number: int, token: re.Match[str]) -> None:
         assert self.pair is not None
         if token["word"] is not None and not self.pair:
             self.pair.append(token["word"])
@@ -162,65 +208,70 @@ class _Reader:
             self.tags.append(Tag(self.pair[0], self.pair[1], number, []))
             self.pair = None
         elif token[0].strip() and not token[0].startswith(";"):
-            raise self.error(number, f'{token[0][:40]!r} in a tag, expected [Name "value"]')
+            self.fault(number, f'{token[0][:40]!r} in a tag, expected [Name "value"]', "the tag")
 
 
 # ---- what the tags of one game say of its board ------------------------------------------
 
 _NO_VALUE, _UNKNOWN = ("", "?", "-"), ("-", "?", "*")
 _TAG_NAME = re.compile(r"[A-Za-z0-9_]+")
-_NOTE = re.compile(r"=(\d+)=")
+_CALL = re.compile(r"([^!?*=$]*)((?:[!?*]|=\d+=|\$\d+)*)")  # a call and its marks: an alert, notes, an opinion
+_CARD_MARKS = re.compile(r"(?:[!?]|=\d+=|\$\d+)+$")
+_ALL_PASS = ("AP", "ALL", "ALLPASS", "ALL-PASS")  # "all pass" is two words, the second one a pass too many
 _BOARD_TAGS = {
     "Board", "Dealer", "Vulnerable", "Deal", "Auction", "Contract", "Declarer", "Play", "Result", "Note",
     "OptimumResultTable", "DoubleDummyTricks", *SEAT_NAMES,
 }  # fmt: skip
 _ORDERS = (("NS", "EW"), ("EW", "NS"))  # declarer's side first
-_RESULT_COLUMNS = ("Declarer", "Denomination", "Result")  # of an OptimumResultTable
+_COLUMNS = (  # of an OptimumResultTable: the standard's name, and others in use
+    ("declarer", "seat", "hand"),
+    ("denomination", "suit", "strain", "denom", "trump", "trumps"),
+    ("result", "tricks", "made"),
+)
 
 
 class PbnGame:
     """The tags of one game, and what they say of the board; each is checked against the laws and the others."""
 
-    def __init__(self, tags: dict[str, Tag], notes: dict[str, dict[str, str]], source: str) -> None:
-        self.tags, self.notes, self.source = tags, notes, source
+    def __init__(self, tags: dict[str, Tag], notes: dict[str, str], faults: Faults) -> None:
+        self.tags, self.notes, self.faults = tags, notes, faults
+        self.kept: dict[str, str] = {}  # values that are no numbers: they stay text
 
-    def board(self) -> Board:
-        """The board that the tags describe."""
+    def board(self) -> Board | None:
+        """The board that the tags describe; None if its cards are wrong."""
         number = self.number()
-        dealer = self.seat("Dealer")
-        vulnerable = self.vulnerable()
+        self.faults.board = str(number or self.kept.get("Board", ""))
+        hands = None
+        if text := self.value("Deal"):
+            with self.faults.reading(self.tags["Deal"].line, "Deal", "board"):
+                hands = check_hands(deal_hands(text))
+            if hands is None:
+                return None
+        dealer, vulnerable = self.seat("Dealer"), self.vulnerable()
         if number is not None:
-            dealer = auction.dealer_row(number - 1) if dealer is None else dealer
-            vulnerable = auction.vulnerable_row(number - 1) if vulnerable is None else vulnerable
-        hands = self.hands()
+            dealer = auction.dealer_row(number - 1) if self.unsaid("Dealer") else dealer
+            vulnerable = auction.vulnerable_row(number - 1) if self.unsaid("Vulnerable") else vulnerable
         dealer, calls, replay = self.auction(dealer, vulnerable, hands)
-        contract, declarer = self.contract(replay)
-        cards, claimed, won = self.play(replay, contract, declarer, hands)
+        contract, declarer, agreed = self.contract(replay)
+        cards, claimed = self.play(replay, contract, declarer) if agreed else ((), False)
+        result = self.result(replay, contract, declarer) if agreed else None
         north, east, south, west = (self.value(name) for name in SEAT_NAMES)
+        extra = {name: tag.value for name, tag in self.tags.items() if self.is_extra(tag)}
         return Board(
             number=number,
             dealer=dealer,
             vulnerable=vulnerable,
             hands=hands,
-            auction=calls,
+            auction=calls if agreed else (),
             contract=contract,
             declarer=declarer,
             play=cards,
             claimed=claimed,
-            result=self.result(contract, declarer, won),
+            result=result,
             tricks=self.tricks(),
             names=(north, east, south, west),
-            tags={name: tag.value for name, tag in self.tags.items() if self.is_extra(tag)},
+            tags=extra | self.kept,
         )
-
-    @contextmanager
-    def reading(self, name: str, word: Word | None = None) -> Iterator[None]:
-        """A ValueError in here names file, line and tag."""
-        try:
-            yield
-        except ValueError as error:
-            line = (word or self.tags[name]).line
-            raise ValueError(f"{self.source}:{line}: {name}: {shortened(error)}") from error
 
     def is_extra(self, tag: Tag) -> bool:
         """Whether this is a plain tag that has a value and no field of its own."""
@@ -231,211 +282,231 @@ class PbnGame:
         tag = self.tags.get(name)
         return "" if tag is None or tag.value.strip() in _NO_VALUE else tag.value.strip()
 
+    def unsaid(self, name: str) -> bool:
+        """Whether a tag is missing or empty; ``?`` says that its value is not known."""
+        return name not in self.tags or not self.tags[name].value.strip()
+
     def number(self) -> int | None:
+        """Number of the board; a text that is none, such as ``1-3`` of a lesson, stays a tag."""
         text = self.value("Board")
         number = whole_number(text, 1, LARGEST_BOARD)
-        with self.reading("Board"):
-            if text and number is None:
-                raise ValueError(f"{text!r}, expected a number from 1 to {LARGEST_BOARD}")
+        if number is None and text.isdecimal() and text.strip("0"):
+            expected = f"a number from 1 to {LARGEST_BOARD}"
+            self.faults.add(self.tags["Board"].line, f"Board: {text!r}, expected {expected}", "number")
+        elif number is None and text:
+            self.kept["Board"] = text
         return number
 
     def seat(self, name: str) -> int | None:
         text = self.value(name).removeprefix("^")
-        with self.reading(name):
-            return seat_number(text) if text else None
+        if text:
+            with self.faults.reading(self.tags[name].line, name, name.lower()):
+                return seat_number(text)
+        return None
 
     def vulnerable(self) -> int | None:
         text = self.tags["Vulnerable"].value.strip() if "Vulnerable" in self.tags else ""
-        if text in ("", "?"):
-            return None
-        with self.reading("Vulnerable"):
-            return vulnerability_number(text)
-
-    def hands(self) -> Hands | None:
-        text = self.value("Deal")
-        with self.reading("Deal"):
-            return check_hands(deal_hands(text)) if text else None
+        if text not in ("", "?"):
+            with self.faults.reading(self.tags["Vulnerable"].line, "Vulnerable", "vulnerability"):
+                return vulnerability_number(re.sub(r"[\s/&+.-]", "", text) or text)
+        return None
 
     def auction(
         self, dealer: int | None, vulnerable: int | None, hands: Hands | None
-    ) -> tuple[int | None, tuple[Call, ...], BoardReplay | None]:
-        """Dealer, calls, and the table after them (none without an auction)."""
-        if not self.value("Auction"):
-            return dealer, (), None
-        tag, first = self.tags["Auction"], self.seat("Auction")
-        with self.reading("Auction"):
-            if first is None or (dealer is not None and first != dealer):
-                raise ValueError(f"begins with {tag.value}, expected the dealer, {SEATS[dealer or 0]}")
-        replay = BoardReplay(first, vulnerable, hands)
-        calls: list[int] = []
-        notes: list[dict[str, str]] = []  # of each call, by number
-        for word in tag.words:
-            if word.text in ("*", "+"):  # broken off; to be continued
-                break
-            with self.reading("Auction", word):
-                self._auction_word(word.text, calls, notes, replay)
-        return first, tuple(map(self._with_notes, calls, notes)), replay
+    ) -> tuple[int | None, tuple[Call, ...], BoardReplay]:
+        """Dealer, calls, and the table after them."""
+        tag, first = self.tags.get("Auction"), self.seat("Auction")
+        if tag is None or first is None:
+            return dealer, (), BoardReplay(dealer or 0, vulnerable, hands)
+        line, calls, notes = tag.line, list[int](), list[dict[str, str]]()  # an alert has one note at least
+        before = next((i for i, word in enumerate(tag.words) if word.text.strip("-") or not word.text), 0)
+        start = (first + before) % 4
+        try:
+            if dealer is not None and start != dealer:
+                raise ValueError(f"begins with {SEATS[start]}, expected the dealer, {SEATS[dealer]}")
+            replay = BoardReplay(start, vulnerable, hands)
+            for word in tag.words[before:]:
+                line = word.line
+                if word.text in ("*", "+"):  # broken off; to be continued
+                    break
+                self.auction_word(word.text, replay, calls, notes)
+        except ValueError as error:
+            self.faults.add(line, f"Auction: {error}", "auction")
+            return dealer, (), BoardReplay(dealer or 0, vulnerable, hands)
+        made = tuple(Call(call, bool(of), self.joined(of.values(), tag.line)) for call, of in zip(calls, notes))
+        return start, made, replay
 
-    def _auction_word(self, word: str, calls: list[int], notes: list[dict[str, str]], replay: BoardReplay) -> None:
-        note = _NOTE.fullmatch(word)
-        if note:
-            if not calls:
-                raise ValueError(f"note {word} before any call")
-            if note[1] not in self.notes["Auction"]:
-                raise ValueError(f'note {word} is not there, expected [Note "{note[1]}:..."]')
-            notes[-1][note[1]] = self.notes["Auction"][note[1]]
-        elif word.upper() == "AP":
-            while not replay.bid_over:
-                replay.call(PASS)
-                calls.append(PASS)
+    def auction_word(self, text: str, replay: BoardReplay, calls: list[int], notes: list[dict[str, str]]) -> None:
+        """One call with its marks, or marks of the call before; a pass after the end is one too many."""
+        match = _CALL.fullmatch(text)
+        word, marks = (match[1].upper(), match[2]) if match else (text, "")
+        if word[:1] == "^":
+            raise ValueError(f"the irregularity {text} is not supported, expected a call")
+        made = [PASS] * 4 if word in _ALL_PASS else [] if word in ("", "-") else [call_number(word)]
+        if word == "-" and not replay.bid_over:
+            raise ValueError("'-' within the auction, expected a call")
+        for call in made:
+            if not (replay.bid_over and call == PASS):
+                replay.call(call)
+                calls.append(call)
                 notes.append({})
-        elif not _is_mark(word) and word != "-":
-            call = call_number(word.rstrip("!?"))
-            replay.call(call)
-            calls.append(call)
-            notes.append({})
+        for number in re.findall(r"=(\d+)=", marks):
+            if not calls:
+                raise ValueError(f"note {text} before any call")
+            notes[-1][number] = self.notes.get(number, "")
+        if "*" in marks and calls:
+            notes[-1].setdefault("*", "")
 
-    def _with_notes(self, call: int, notes: dict[str, str]) -> Call:
-        """``call`` with the texts of its notes; a note makes it an alert."""
-        text = "; ".join(filter(None, notes.values()))
-        with self.reading("Auction"):
+    def joined(self, notes: Iterable[str], line: int) -> str:
+        """The texts of a call's notes."""
+        text = "; ".join(filter(None, notes))
+        with self.faults.reading(line, "Auction", "note"):
             check_note(text)
-        return Call(call, alert=bool(notes), note=text)
+            return text
+        return ""
 
-    def contract(self, replay: BoardReplay | None) -> tuple[str | None, int | None]:
-        """Contract and declarer, as tagged or as the auction ends; both, if given, must agree."""
-        declarer, text = self.seat("Declarer"), self.value("Contract")
-        with self.reading("Contract"):
-            contract = contract_text(*contract_numbers(text)) if text else None
-        if replay is None or not replay.bid_over:
-            with self.reading("Declarer"):
-                if contract == "Pass" and declarer is not None:
-                    raise ValueError(f"{SEATS[declarer]}, expected none with the contract Pass")
-            return contract, declarer
-        with self.reading("Contract"):
-            if contract not in (None, replay.contract):
-                raise ValueError(f"{contract}, expected {replay.contract} by the auction")
-        with self.reading("Declarer"):
-            if declarer is not None and declarer != replay.declarer:
-                expected = "nobody" if replay.declarer is None else SEATS[replay.declarer]
-                raise ValueError(f"{SEATS[declarer]}, expected {expected} by the auction")
-        return replay.contract, replay.declarer
+    def contract(self, replay: BoardReplay) -> tuple[str | None, int | None, bool]:
+        """Contract and declarer, as tagged or as the auction ends, and whether these agree."""
+        declarer, text, contract = self.seat("Declarer"), self.value("Contract"), None
+        if text:
+            with self.faults.reading(self.tags["Contract"].line, "Contract", "contract"):
+                contract = contract_text(*contract_numbers(text))
+        if not replay.bid_over:
+            return contract, None if contract == "Pass" else declarer, True
+        declarer = None if replay.contract == "Pass" else declarer
+        for name, said in (("Contract", (contract, None)), ("Declarer", (None, declarer))):
+            try:
+                replay.check_contract(*said)
+            except ValueError as error:
+                self.faults.add(self.tags[name].line, f"{name}: {error}", "auction, contract, play and result")
+                return None, None, False
+        return replay.contract, replay.declarer, True
 
-    def play(
-        self, replay: BoardReplay | None, contract: str | None, declarer: int | None, hands: Hands | None
-    ) -> tuple[tuple[int, ...], bool, range]:
-        """Cards in the order played, whether the rest was claimed, and what tricks declarer can have taken."""
-        if "Play" not in self.tags:
-            return (), False, ANY_RESULT
-        tag, (columns, claimed) = self.tags["Play"], self._columns(self.tags["Play"])
-        if not columns:
-            return (), claimed, ANY_RESULT
-        first = self.seat("Play")
-        with self.reading("Play"):
-            if contract is None or contract == "Pass" or declarer is None or hands is None or 0 in hands:
-                raise ValueError("cards are played, expected four hands, a contract and its declarer")
-            leader = (declarer + 1) % 4
-            if first != leader:
+    def play(self, replay: BoardReplay, contract: str | None, declarer: int | None) -> tuple[tuple[int, ...], bool]:
+        """Cards in the order played, and whether the rest was claimed."""
+        tag, cards, before = self.tags.get("Play"), list[int](), replay.state.copy()
+        if tag is None:
+            return (), False
+        line = tag.line
+        try:
+            columns, claimed = _columns(tag)
+            if not columns:
+                return (), claimed and declarer is not None and contract is not None
+            replay.start_play(contract, declarer)
+            leader = ((declarer or 0) + 1) % 4
+            if self.seat("Play") != leader:
                 raise ValueError(f"begins with {tag.value}, expected the leader, {SEATS[leader]}")
-        if replay is None or not replay.bid_over:
-            replay = BoardReplay(0, None, hands)
-            replay.settle(contract, declarer)
-        replay.start_play()
-        cards: list[int] = []
-        for start in range(0, len(columns), 4):
-            for _ in range(4):
-                column = start + (int(replay.state["hand_to_play"]) - leader) % 4
-                word, card = columns[column] if column < len(columns) else (None, None)
-                if word is None or card is None:
-                    return tuple(cards), claimed, replay.possible_results
-                with self.reading("Play", word):
-                    replay.card(card)
+            while len(cards) < len(columns):
+                column = len(cards) // 4 * 4 + (int(replay.state["hand_to_play"]) - leader) % 4
+                text, line = columns[column] if column < len(columns) else Word("-", line)
+                if text == "-":
+                    break
+                card = card_number(text)
+                replay.card(card)
                 cards.append(card)
-        return tuple(cards), claimed, replay.possible_results
+            if len(cards) < sum(word.text != "-" for word in columns):
+                raise ValueError("a card after one that is not shown, expected none")
+        except ValueError as error:
+            self.faults.add(line, f"Play: {error}", "play")
+            replay.state = before
+            return (), False
+        return tuple(cards), claimed and len(cards) < NUM_CARDS
 
-    def _columns(self, tag: Tag) -> tuple[list[tuple[Word, int | None]], bool]:
-        """The cells of the play section, row by row, ``None`` for a card not shown; and whether it ends in a claim."""
-        cells: list[tuple[Word, int | None]] = []
-        for word in tag.words:
-            if word.text in ("*", "+"):
-                return cells, word.text == "*"
-            if not _is_mark(word.text):
-                with self.reading("Play", word):
-                    cells.append((word, None if word.text == "-" else card_number(word.text.rstrip("!?"))))
-        return cells, False
-
-    def result(self, contract: str | None, declarer: int | None, possible: range) -> int | None:
+    def result(self, replay: BoardReplay, contract: str | None, declarer: int | None) -> int | None:
         """Declarer's tricks, as tagged (``9``, ``NS 9``, ``EW 4``, ``EW 4 NS 9``) or as played."""
-        text = self.value("Result").removeprefix("^")
-        if not text:
-            return possible[0] if len(possible) == 1 else None
-        with self.reading("Result"):
+        text = self.value("Result").removeprefix("^").strip()
+        if not text or (contract == "Pass" and not re.sub(r"NS|EW|[0 ]", "", text)):
+            return replay.result
+        won = whole_number(text, 0, MOST_TRICKS)
+        with self.faults.reading(self.tags["Result"].line, "Result", "result"):
             if contract == "Pass":
                 raise ValueError(f"{text!r}, expected none with the contract Pass")
-            won = whole_number(text, 0, MOST_TRICKS)
             if won is None:
                 won = _tricks_of_sides(text, declarer)
-            check_result(won, possible)
-        return won
+            if won is None:  # whose tricks they are cannot be told
+                self.kept["Result"] = text
+            else:
+                replay.check_result(won)
+            return won
+        return None
 
     def tricks(self) -> tuple[int, ...] | None:
         """Double-dummy tricks ``[20]``, -1 where not known, as tagged in one of two ways or in both."""
-        table, digits = self._optimum_result_table(), self._double_dummy_tricks()
-        if table is None or digits is None:
-            return table or digits
-        with self.reading("DoubleDummyTricks"):
-            for cell, (expected, number) in enumerate(zip(table, digits)):
-                if -1 not in (expected, number) and expected != number:
-                    contract = f"{SEATS[cell // 5]} in {STRAINS[cell % 5]}"
-                    raise ValueError(f"{contract}: {number}, expected {expected} by the OptimumResultTable")
-        return tuple(map(max, table, digits))
-
-    def _double_dummy_tricks(self) -> tuple[int, ...] | None:
-        """Tricks of twenty hexadecimal digits, N S E W by NT S H D C."""
-        digits = self.value("DoubleDummyTricks")
-        if not digits:
+        table, digits = self.tags.get("OptimumResultTable"), self.value("DoubleDummyTricks")
+        name, line, tricks = "OptimumResultTable", 0, [-1] * 20
+        try:
+            if table is not None and table.words:
+                line = table.line
+                places, size = _places(table.value)
+                for start in range(0, len(table.words), size):
+                    line = table.words[start].line
+                    cell, won = _row([word.text for word in table.words[start : start + size]], places, size)
+                    _set(tricks, cell, won, "as in a row before")
+            if digits:
+                name, line = "DoubleDummyTricks", self.tags["DoubleDummyTricks"].line
+                if not re.fullmatch(r"[0-9a-dA-D*-]{20}", digits):
+                    expected = "20 of 0-9, a-d for 10-13, * for unknown (N S E W by NT S H D C)"
+                    raise ValueError(f"{digits!r}, expected {expected}")
+                for i, digit in enumerate(digits):
+                    won = -1 if digit in _UNKNOWN else int(digit, 16)
+                    _set(tricks, 5 * SEATS.index("NSEW"[i // 5]) + 4 - i % 5, won, "by the OptimumResultTable")
+        except ValueError as error:
+            self.faults.add(line, f"{name}: {error}", "double-dummy table")
             return None
-        with self.reading("DoubleDummyTricks"):
-            if not re.fullmatch(r"[0-9a-dA-D*-]{20}", digits):
-                expected = "20 of 0-9, a-d for 10-13, * for unknown (N S E W by NT S H D C)"
-                raise ValueError(f"{digits!r}, expected {expected}")
-        tricks = [-1] * 20
-        for i, digit in enumerate(digits):
-            tricks[5 * SEATS.index("NSEW"[i // 5]) + 4 - i % 5] = -1 if digit in _UNKNOWN else int(digit, 16)
-        return tuple(tricks)
-
-    def _optimum_result_table(self) -> tuple[int, ...] | None:
-        """Tricks of the standard's table (section 5.7), a row a contract."""
-        tag = self.tags.get("OptimumResultTable")
-        if tag is None or not tag.words:
-            return None
-        heads = [re.sub(r"\\.*", "", head.strip()).lstrip("+-") for head in tag.value.split(";") if head.strip()]
-        heads = heads or list(_RESULT_COLUMNS)
-        with self.reading(tag.name):
-            if not set(_RESULT_COLUMNS) <= set(heads):
-                raise ValueError(f"columns {tag.value!r}, expected {', '.join(_RESULT_COLUMNS)}")
-        tricks = [-1] * 20
-        for start in range(0, len(tag.words), len(heads)):
-            words = tag.words[start : start + len(heads)]
-            with self.reading(tag.name, words[0]):
-                if len(words) < len(heads):
-                    raise ValueError(f"row of {len(words)} words, expected {len(heads)}")
-                seat, strain, won = (words[heads.index(name)].text.upper() for name in _RESULT_COLUMNS)
-                strain = "NT" if strain == "N" else strain
-                if strain not in STRAINS:
-                    raise ValueError(f"{strain!r} is not a strain, expected one of {' '.join(STRAINS)}")
-                number = whole_number(won, 0, MOST_TRICKS)
-                if number is None and won not in _UNKNOWN:
-                    raise ValueError(f"{won!r} tricks, expected 0 ... {MOST_TRICKS}")
-                cell = 5 * seat_number(seat) + STRAINS.index(strain)
-                if number is not None and tricks[cell] not in (-1, number):
-                    raise ValueError(f"{seat} in {strain} takes {number}, expected {tricks[cell]} as in a row before")
-                tricks[cell] = tricks[cell] if number is None else number
-        return tuple(tricks)
+        return tuple(tricks) if digits or (table is not None and table.words) else None
 
 
-def _tricks_of_sides(text: str, declarer: int | None) -> int:
-    """Declarer's tricks of a result that names the sides."""
+def _columns(tag: Tag) -> tuple[list[Word], bool]:
+    """The cells of the play section, row by row, ``-`` for a card not shown; and whether it ends in a claim."""
+    cells, claimed, last = list[Word](), False, 4 * NUM_CARDS
+    for text, line in tag.words:
+        if text[:1] == "^":
+            raise ValueError(f"the irregularity {text} is not supported, expected a card")
+        card = "-" if text in ("*", "+") else _CARD_MARKS.sub("", text)
+        if len(cells) >= last:
+            break
+        if text in ("*", "+"):  # the row is read to its end: a card may have been led before
+            claimed, last = text == "*", len(cells) // 4 * 4 + 4
+        if card:
+            cells.append(Word(card, line))
+    while cells and cells[-1].text == "-":
+        cells.pop()
+    return cells, claimed
+
+
+def _places(value: str) -> tuple[list[int], int]:
+    """Where declarer, strain and tricks stand in a row of a table, and the length of a row."""
+    heads = [re.sub(r"[\\\x00-\x1f].*", "", head).lstrip("+-").lower() for head in re.split(r"[;,\s]+", value)]
+    heads = list(filter(None, heads)) or [names[0] for names in _COLUMNS]
+    places = [next((place for place, head in enumerate(heads) if head in names), -1) for names in _COLUMNS]
+    if -1 in places:
+        raise ValueError(f"columns {value!r}, expected Declarer, Denomination, Result")
+    return places, len(heads)
+
+
+def _row(words: list[str], places: list[int], size: int) -> tuple[int, int]:
+    """Cell and tricks of one row of a table."""
+    if len(words) < size:
+        raise ValueError(f"row of {len(words)} words, expected {size}")
+    seat, strain, won = (words[place].upper() for place in places)
+    strain = "NT" if strain == "N" else strain
+    if strain not in STRAINS:
+        raise ValueError(f"{strain!r} is not a strain, expected one of {' '.join(STRAINS)}")
+    number = whole_number(won, 0, MOST_TRICKS)
+    if number is None and won not in _UNKNOWN:
+        raise ValueError(f"{won!r} tricks, expected 0 ... {MOST_TRICKS}")
+    return 5 * seat_number(seat) + STRAINS.index(strain), -1 if number is None else number
+
+
+def _set(tricks: list[int], cell: int, won: int, why: str) -> None:
+    if -1 not in (tricks[cell], won) and tricks[cell] != won:
+        where = f"{SEATS[cell // 5]} in {STRAINS[cell % 5]}"
+        raise ValueError(f"{where} takes {won}, expected {tricks[cell]} {why}")
+    tricks[cell] = max(tricks[cell], won)
+
+
+def _tricks_of_sides(text: str, declarer: int | None) -> int | None:
+    """Declarer's tricks of a result that names the sides; None without a declarer."""
     sides = {side: int(won) for side, won in re.findall(r"(NS|EW) ([0-9]{1,2})\b", text)}
     written = [" ".join(f"{side} {sides[side]}" for side in order if side in sides) for order in _ORDERS]
     if text not in written or max(sides.values()) > MOST_TRICKS:
@@ -443,54 +514,109 @@ def _tricks_of_sides(text: str, declarer: int | None) -> int:
     if len(sides) == 2 and sum(sides.values()) != MOST_TRICKS:
         raise ValueError(f"{text!r}, expected {MOST_TRICKS} tricks in all")
     if declarer is None:
-        raise ValueError(f"{text!r} without a declarer, expected the tricks alone")
+        return None
     ours, theirs = _ORDERS[declarer % 2]
     return sides[ours] if ours in sides else MOST_TRICKS - sides[theirs]
-
-
-def _is_mark(word: str) -> bool:
-    """A comment on a call or card that changes nothing: ``$3``, ``!``, ``^R``, or its note ``=1=``."""
-    return word[:1] in ("$", "^") or not word.strip("!?") or _NOTE.fullmatch(word) is not None
 
 
 # ---- reading -----------------------------------------------------------------------------
 
 
-def read(path: str | Path) -> list[Board]:
-    """The boards of a file; ValueError names file, line, tag and what was expected."""
-    return loads(decode(Path(path).read_bytes(), str(path)), str(path))
+def read(path: str | Path, strict: bool = False, faults: list[Fault] | None = None) -> list[Board]:
+    """The boards of a file, as ``loads``."""
+    return loads(decode(Path(path).read_bytes(), str(path)), str(path), strict, faults)
 
 
-def loads(text: str, source: str = "text") -> list[Board]:
-    """The boards of a PBN text; ``source`` is what errors call it."""
-    boards = []
-    previous: dict[str, Tag] = {}  # tags of the game before: "#" stands for its value
-    persistent: dict[str, Tag] = {}  # tags given as "##value": they hold until given again
-    inherited = 0
-    for tags in games(text, source):
+def loads(text: str, source: str = "text", strict: bool = False, faults: list[Fault] | None = None) -> list[Board]:
+    """The boards of a PBN text.
+
+    Args:
+        text: of the file.
+        source: what errors call it.
+        strict: what is wrong is an error; otherwise it is left out and named, and the rest stays.
+        faults: takes what is left out; without it, a warning names it.
+
+    Raises:
+        ValueError: the first fault, if ``strict``; it names file, line, tag and what was expected.
+    """
+    found = Faults(source, strict, faults)
+    boards, inheritance = list[Board](), _Inheritance(found)
+    for tags in games(text, found):
+        for part in [tags] if strict else _parted(tags):
+            found.board = next((tag.value for tag in part if tag.name == "Board"), "")
+            game = inheritance.game(part)
+            board = None if game is None else PbnGame(game, _notes(part, found), found).board()
+            boards += [] if board is None else [board]
+    found.warn(boards)
+    return boards
+
+
+def _parted(tags: list[Tag]) -> list[list[Tag]]:
+    """The games of ``tags``: the number of a second board shows that an empty line is missing before it."""
+    starts, event, last = [0], -1, -1
+    for place, tag in enumerate(tags):
+        event = place if tag.name == "Event" else event
+        if tag.name == "Board":
+            starts += [max(event, last + 1) if event > last else place] if last >= 0 else []
+            last = place
+    return [tags[start:stop] for start, stop in zip(starts, [*starts[1:], len(tags)])]
+
+
+_OF_DEAL = ("Board", "Dealer", "Vulnerable", "Deal", "OptimumResultTable", "DoubleDummyTricks")
+
+
+class _Inheritance:
+    """What a game takes over from those before it."""
+
+    def __init__(self, faults: Faults) -> None:
+        self.faults, self.cost = faults, 0
+        self.previous: dict[str, Tag] = {}  # tags of the game before: "#" stands for its value
+        self.persistent: dict[str, Tag] = {}  # tags given as "##value": they hold until given again
+        self.second = False  # the game before was a second room
+
+    def game(self, tags: list[Tag]) -> dict[str, Tag] | None:
+        """The tags of a game by name; None if it is not clear which cards are its."""
         game: dict[str, Tag] = {}
+        clear = True
         for tag in tags:
+            if tag.value == "#" and tag.name not in self.previous:
+                lost = "board" if tag.name == "Deal" else tag.name[:40]
+                self.faults.add(tag.line, f"{tag.name[:40]}: '#', expected that tag in the game before", lost)
+                clear = clear and lost != "board"
+                continue
             if tag.value == "#":
-                if tag.name not in previous:
-                    raise ValueError(f"{source}:{tag.line}: {tag.name[:40]}: '#', expected that tag in the game before")
-                tag = previous[tag.name]._replace(line=tag.line)
-                inherited += _size(tag)
+                tag = self.previous[tag.name]._replace(line=tag.line)
+                self.cost += _size(tag)
             elif tag.value.startswith("##"):
-                tag = persistent[tag.name] = tag._replace(value=tag.value[2:])
+                tag = self.persistent[tag.name] = tag._replace(value=tag.value[2:])
             if tag.name in ("Board", "Deal") and tag.name in game:
-                raise ValueError(f"{source}:{tag.line}: {tag.name}: a second one, expected an empty line between games")
+                expected = "expected an empty line between games"
+                self.faults.add(tag.line, f"{tag.name}: a second one, {expected}", "board")
+                clear = False
             if tag.name != "Note":
                 game.setdefault(tag.name, tag)  # a tag given twice: the first one counts (section 3.3)
-        inherited += sum(map(_size, persistent.values()))
-        if inherited > MOST_INHERITED:
-            expected = f"at most {MOST_INHERITED:,} characters by # and ##"
-            raise ValueError(
-                f"{source}:{tags[0].line}: {tags[0].name}: games inherit {inherited:,}, expected {expected}"
-            )
-        game = {**persistent, **game}
-        boards.append(PbnGame(game, _notes(tags, source), source).board())
-        previous = game
-    return boards
+        game |= self._of_first_room(game)
+        self.cost += sum(map(_size, self.persistent.values()))
+        if self.cost > MOST_INHERITED:
+            inherit = f"{tags[0].name}: games inherit {self.cost:,}, expected at most {MOST_INHERITED:,} characters"
+            raise ValueError(f"{self.faults.source}:{tags[0].line}: {inherit} by # and ##")
+        self.previous = {**self.persistent, **game}
+        return self.previous if clear else None
+
+    def _of_first_room(self, game: dict[str, Tag]) -> dict[str, Tag]:
+        """Tags of the deal, if ``game`` is the second room of the game before and says none itself."""
+        values = [{name: tag.value for name, tag in tags.items()} for tags in (self.previous, game)]
+        first, second = ({name: of[name].lower() for name in ("Room", "Board") if name in of} for of in values)
+        self.second = (
+            not self.second
+            and "Deal" in self.previous
+            and "Deal" not in game
+            and first.get("Room", second.get("Room")) != second.get("Room", first.get("Room"))
+            and second.get("Board", first.get("Board")) == first.get("Board")
+        )
+        taken = {name: self.previous[name] for name in _OF_DEAL if self.second and name in self.previous}
+        self.cost += sum(map(_size, taken.values()))
+        return {name: tag for name, tag in taken.items() if name not in game}
 
 
 def _size(tag: Tag) -> int:
@@ -498,20 +624,20 @@ def _size(tag: Tag) -> int:
     return 8 + len(tag.value) + 32 * len(tag.words)
 
 
-def _notes(tags: list[Tag], source: str) -> dict[str, dict[str, str]]:
-    """Text of each note, by the section it follows (``Auction`` or ``Play``) and number."""
-    notes: dict[str, dict[str, str]] = {"Auction": {}, "Play": {}}
-    section = "Auction"
+def _notes(tags: list[Tag], faults: Faults) -> dict[str, str]:
+    """Text of each note of the auction by its number; those after ``[Play]`` are of cards."""
+    notes: dict[str, str] = {}
+    of_auction = True
     for tag in tags:
-        if tag.name in notes:
-            section = tag.name
+        if tag.name in ("Auction", "Play"):
+            of_auction = tag.name == "Auction"
         elif tag.name == "Note":
             number, colon, text = tag.value.partition(":")
             if not colon or not number.strip().isdigit():
-                raise ValueError(
-                    f"{source}:{tag.line}: Note: {tag.value[:40]!r}, expected a number, a colon and the text"
-                )
-            notes[section][number.strip()] = text.strip()
+                reason = f"Note: {tag.value[:40]!r}, expected a number, a colon and the text"
+                faults.add(tag.line, reason, "note")
+            elif of_auction:
+                notes[number.strip()] = text.strip()
     return notes
 
 
@@ -527,30 +653,37 @@ def dumps(boards: list[Board]) -> str:
     """PBN text of ``boards``; reading it gives them back.
 
     Raises:
-        ValueError: cards played of hands not shown, or a text that PBN cannot hold (a name ``?``, a line break);
-            names board and tag.
+        ValueError: what ``check_board`` refuses, or a text that PBN cannot hold (a name ``?``, a line break); names
+            board and tag.
     """
     return "% PBN 2.1\n\n" + "\n".join(_game(board) for board in boards)
 
 
 def _game(board: Board) -> str:
     """One game: the tags of the standard's mandatory set first, in its order (section 3.4)."""
+    try:
+        replay = check_board(board)
+    except ValueError as error:
+        raise ValueError(f"{_place(board)}: {error}") from error
     tag, extra = partial(_tag, board), dict(board.tags)
     lines = [_extra_tag(board, name, extra.pop(name, None)) for name in ("Event", "Site", "Date")]
-    lines.append(tag("Board", "?" if board.number is None else str(board.number)))
+    number = _text_of(board, "Board", extra) if board.number is None else str(board.number)
+    lines.append(tag("Board", number))
     lines += [_name(board, seat) for seat in (3, 0, 1, 2)]
     lines.append(tag("Dealer", _seat(board.dealer)))
     lines.append(tag("Vulnerable", "?" if board.vulnerable is None else PBN_VULNERABLE[board.vulnerable]))
     lines.append(tag("Deal", deal_text(board.hands) if board.hands else "?"))
     lines.append(_extra_tag(board, "Scoring", extra.pop("Scoring", None)))
-    passed_out = board.contract == "Pass"
-    if passed_out and (board.declarer is not None or board.result is not None):
-        raise ValueError(f"{_place(board)}: Contract: Pass, expected no declarer and no result with it")
+    declarer = replay.declarer if replay.bid_over else board.declarer
+    passed_out = "Pass" in (board.contract, replay.contract if replay.bid_over else None)
+    result = None if board.result is None else str(board.result)
+    if result is None and declarer is None and not passed_out:
+        result = _text_of(board, "Result", extra)
     lines.append(tag("Declarer", "" if passed_out else _seat(board.declarer)))
     lines.append(tag("Contract", board.contract or "?"))
-    lines.append(tag("Result", "" if passed_out else "?" if board.result is None else str(board.result)))
+    lines.append(tag("Result", "" if passed_out else result or "?"))
     lines += [_extra_tag(board, name, value) for name, value in extra.items()]
-    lines += _auction(board) + _play(board)
+    lines += _auction(board) + _play(board, replay)
     if board.tricks is not None:
         lines.append('[OptimumResultTable "Declarer;Denomination\\2R;Result\\2R"]')
         for seat, strain in product((0, 2, 1, 3), (4, 3, 2, 1, 0)):
@@ -574,12 +707,23 @@ def _tag(board: Board, name: str, value: str) -> str:
     return f'[{name} "{escaped}"]'
 
 
+def _text_of(board: Board, name: str, extra: dict[str, str]) -> str:
+    """What a reader keeps as a tag where it finds no number in ``name``; ``?`` if there is nothing."""
+    text = extra.pop(name, "?")
+    sides = name == "Result" and text != "?"
+    if text != text.strip() or text in _NO_VALUE[::2] or text.strip("0").isdecimal():
+        raise ValueError(f"{_place(board)}: {name}: {text[:80]!r}, expected a text that is no number")
+    if sides:
+        _tricks_of_sides(text, None)
+    return text
+
+
 def _name(board: Board, seat: int) -> str:
     name = board.names[seat]
     if name != name.strip() or name in _NO_VALUE[1:]:
         expected = "a name that does not mean 'unknown' in PBN, without spaces around it"
         raise ValueError(f"{_place(board)}: {SEAT_NAMES[seat]}: {name[:80]!r}, expected {expected}")
-    return _tag(board, SEAT_NAMES[seat], name)
+    return _tag(board, SEAT_NAMES[seat], f" {name}" if name == "#" or name.startswith("##") else name)
 
 
 def _extra_tag(board: Board, name: str, value: str | None) -> str:
@@ -622,19 +766,16 @@ def _note(board: Board, number: int, text: str) -> str:
     return _tag(board, "Note", f"{number}:{text}")
 
 
-def _play(board: Board) -> list[str]:
+def _play(board: Board, replay: BoardReplay) -> list[str]:
     """The play section: a trick to a line, the columns in the order of the opening lead."""
-    if board.declarer is None or not (board.play or board.claimed):
+    if not (board.play or board.claimed):
         return []
-    if not board.complete:
-        raise ValueError(f"{_place(board)}: play: cards are played, expected four hands")
-    first = (board.declarer + 1) % 4
+    first = (int(replay.state["declarer"]) + 1) % 4
     lines = [_tag(board, "Play", SEATS[first])]
     for start in range(0, len(board.play), 4):
         row = ["-"] * 4
-        for card in board.play[start : start + 4]:
-            holder = next(seat for seat, hand in enumerate(board.hands or ()) if hand >> card & 1)
-            row[(holder - first) % 4] = card_text(card)[::-1]
+        for place, card in enumerate(board.play[start : start + 4], start):
+            row[(int(replay.state["players"][place]) - first) % 4] = card_text(card)[::-1]
         lines.append(" ".join(row))
     if len(board.play) < NUM_CARDS:
         lines.append("*" if board.claimed else "+")

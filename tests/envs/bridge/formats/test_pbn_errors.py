@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bidzoo.core.cards import card_number
 from bidzoo.envs.bridge.board import Board, Call, contract_numbers
 from bidzoo.envs.bridge.formats import lin, pbn
 
@@ -62,8 +63,6 @@ def test_what_follows_an_auction_broken_off_is_not_read(sign: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ('"1"]\n[D', '"one"]\n[D', 1, "Board: 'one', expected a number from 1 to"),
-        ('"1"]\n[D', '"0"]\n[D', 1, "Board: '0', expected a number from 1 to"),
         ('[Dealer "N"]', '[Dealer "Q"]', 2, "Dealer: not a seat: 'Q'"),
         ('"None"', '"Nobody"', 3, "Vulnerable: not a vulnerability: 'Nobody'; choose from none, ns, ew, both"),
         ("[Deal ", "[Deal N:", 4, "'N:' in a tag, expected"),
@@ -87,15 +86,14 @@ def test_what_follows_an_auction_broken_off_is_not_read(sign: str) -> None:
         ("1H Pass", "XX Pass", 9, "Auction: XX is not legal"),
         ("1H Pass", "1Z Pass", 9, "Auction: not a call: '1Z'"),
         ("1H Pass", "( Pass", 9, r"Auction: not a call: '\('"),
-        ("4H Pass Pass Pass", "4H Pass Pass Pass Pass", 10, "Auction: P is not legal .*the auction is over"),
+        ("4H Pass Pass Pass", "4H Pass Pass Pass X", 10, "Auction: X is not legal .*the auction is over"),
         ("1C =1=", "=1= 1C", 9, "Auction: note =1= before any call"),
-        ("=1=", "=2=", 9, r"Auction: note =2= is not there, expected \[Note \"2:"),
         ('"1:strong"', '"strong"', 11, "Note: 'strong', expected a number, a colon and the text"),
         ('[Play "W"]', '[Play "N"]', 12, "Play: begins with N, expected the leader, W"),
         ("HJ HA", "H6 HA", 13, "Play: 6H cannot be played by W, expected"),
         ("S2 SA", "S2 HQ", 14, "Play: .* cannot be played by"),
         ("HJ HA", "HJ ZZ", 13, "Play: not a card: 'ZZ'"),
-        ("Denomination", "Strain", 16, "OptimumResultTable: columns .*expected Declarer, Denomination, Result"),
+        ("Denomination", "Level", 16, "OptimumResultTable: columns .*expected Declarer, Denomination, Result"),
         ("N NT 5", "Q NT 5", 17, "OptimumResultTable: not a seat: 'Q'"),
         ("N NT 5", "N NX 5", 17, "OptimumResultTable: 'NX' is not a strain"),
         ("N  S 5", "N  S 14", 18, r"OptimumResultTable: '14' tricks, expected 0 \.\.\. 13"),
@@ -105,7 +103,6 @@ def test_what_follows_an_auction_broken_off_is_not_read(sign: str) -> None:
         ('[Dealer "N"]', '[Dealer N]', 2, r"'N' in a tag, expected"),
         ('[Dealer "N"]', '[Dealer "N"]]', 2, r"'\]' closes nothing"),
         ('[Dealer "N"]', '[Dealer "N"] }', 2, "'}' closes nothing"),
-        ('[Board "1"]', 'Board 1', 1, r"'Board' before any tag, expected \[Name \"value\"\]"),
         ('[Dealer "N"]', '[Dealer "#"]', 2, "Dealer: '#', expected that tag in the game before"),
         ('[Dealer "N"]', '[Board "2"]', 2, "Board: a second one, expected an empty line between games"),
         ("N  S 5\n", "N  S 5 {never\nclosed\n", 18, "comment is never closed"),
@@ -113,9 +110,9 @@ def test_what_follows_an_auction_broken_off_is_not_read(sign: str) -> None:
         ("N  S 5\n", "N  S 5\n[DoubleDummyTricks \"123\"]\n", 19, "DoubleDummyTricks: '123', expected 20 of"),
     ("N  S 5\n", "N  S 5\nN S 6\n", 19, "OptimumResultTable: N in S takes 6, expected 5 as in a row before"),
     ("N  S 5\n", "N  S 5\n[DoubleDummyTricks \"54******************\"]\n", 19,
-     "DoubleDummyTricks: N in S: 4, expected 5 by the OptimumResultTable"),
+     "DoubleDummyTricks: N in S takes 4, expected 5 by the OptimumResultTable"),
     ("N  S 5\n", "N  H 1\n[DoubleDummyTricks \"5*2*****************\"]\n", 19,
-     "DoubleDummyTricks: N in H: 2, expected 1 by the OptimumResultTable"),
+     "DoubleDummyTricks: N in H takes 2, expected 1 by the OptimumResultTable"),
     ('"1"]\n[D', '"99999999999999999999"]\n[D', 1, "Board: '9{20}', expected a number from 1 to 999999999"),
     ('"1"]\n[D', f'"{"9" * 5000}"]\n[D', 1, "Board: '9+ .* expected a number from 1 to 999999999"),
     ('"?"', f'"{"9" * 5000}"', 7, "Result: '9+ .* expected 0 ... 13 tricks"),
@@ -134,22 +131,20 @@ def test_malformed_pbn_is_located(tmp_path: Path, old: str, new: str, line: int,
     path = tmp_path / "bad.pbn"
     path.write_text(GOOD.replace(old, new, 1))
     with pytest.raises(ValueError, match=rf"{re.escape(str(path))}:{line}: {message}"):
-        pbn.read(path)
+        pbn.read(path, strict=True)
 
 
 def test_tricks_and_play_that_do_not_fit(tmp_path: Path) -> None:
     whole = (DATA / "club.pbn").read_text(encoding="utf-8-sig")
     with pytest.raises(ValueError, match=r"club:18: Result: 9 tricks, expected 8 by the cards played"):
-        pbn.loads(whole.replace('[Result "8"]', '[Result "9"]'), "club")
+        pbn.loads(whole.replace('[Result "8"]', '[Result "9"]'), "club", True)
     with pytest.raises(ValueError, match=r"club:\d+: DoubleDummyTricks: '85ab', expected 20 of"):
-        pbn.loads(whole.replace("85ab675ab647327472**", "85ab"), "club")
-    with pytest.raises(ValueError, match="text:1: Play: cards are played, expected four hands, a contract"):
-        pbn.loads('[Play "W"]\nHJ\n')
+        pbn.loads(whole.replace("85ab675ab647327472**", "85ab"), "club", True)
+    with pytest.raises(ValueError, match="text:1: Play: cards are played, expected a contract"):
+        pbn.loads('[Play "W"]\nHJ\n', strict=True)
     hands = GOOD.splitlines()[3]
-    with pytest.raises(
-        ValueError, match="text:3: Play: cards are played, expected four hands, a contract and its declarer"
-    ):
-        pbn.loads(f'{hands}\n[Contract "Pass"]\n[Play "W"]\nHJ HA HK H6\n')
+    with pytest.raises(ValueError, match="text:3: Play: cards are played, expected a contract and its declarer"):
+        pbn.loads(f'{hands}\n[Contract "Pass"]\n[Play "W"]\nHJ HA HK H6\n', strict=True)
     assert len(pbn.loads(f'{hands}\n[Contract "4H"]\n[Declarer "S"]\n[Play "W"]\nHJ HA HK H6\n')[0].play) == 4
 
 
@@ -164,7 +159,7 @@ def test_cutting_a_file_anywhere_gives_boards_or_an_error() -> None:
     whole = pbn.loads(text)
     for length in range(0, len(text), 29):
         try:
-            boards = pbn.loads(text[:length], "cut")
+            boards = pbn.loads(text[:length], "cut", strict=True)
         except ValueError as error:
             assert re.match(r"cut:\d+: ", str(error))
         else:
@@ -187,7 +182,7 @@ def test_ways_to_write_the_vulnerability_in_lin(word: str, number: int) -> None:
     ("old", "new", "line", "message"),
     [
         ("md|3", "md|5", 1, "md: dealer '5', expected 1 ... 4 for S W N E"),
-        (",SA5HAQ9754DK9542C", "", 1, "md: 2 hands, expected 3 or 4"),
+        (",SA5HAQ9754DK9542C", ",,,S", 1, "md: 5 hands, expected at most 4"),
         ("SQT84", "XQT84", 1, "md: 'X' in hand"),
         ("SQT84", "QT84", 1, "md: 'Q' in hand"),
         ("SQT84", "SQT8", 1, "md: S holds 12 cards, expected 13"),
@@ -197,7 +192,7 @@ def test_ways_to_write_the_vulnerability_in_lin(word: str, number: int) -> None:
         ("mb|1H", "mb|1Q", 2, "mb: not a call: '1Q'"),
         ("mb|1C!|an|x|", "an|x|mb|1C|", 2, "an: 'x' before any call, expected mb first"),
         ("pc|HJ", "pc|H6", 3, "pc: 6H cannot be played by W"),
-        ("|mb|p|pc", "|pc", 3, "pc: 'HJ' is played, expected four hands and a finished auction first"),
+        ("|mb|p|pc", "|pc", 3, "pc: 'HJ' is played, expected a finished auction first"),
         ("mc|9", "mc|14", 3, r"mc: '14', expected 0 \.\.\. 13 tricks"),
         ("mc|9|", "mc|-1|", 3, r"mc: '-1', expected 0 \.\.\. 13 tricks"),
         ("mc|9|", f"mc|{'9' * 5000}|", 3, r"mc: '9+ .* expected 0 \.\.\. 13 tricks"),
@@ -216,14 +211,14 @@ def test_malformed_lin_is_located(tmp_path: Path, old: str, new: str, line: int,
     path = tmp_path / "bad.lin"
     path.write_text(LIN.replace(old, new, 1))
     with pytest.raises(ValueError, match=rf"{re.escape(str(path))}:{line}: {message}"):
-        lin.read(path)
+        lin.read(path, strict=True)
 
 
 def test_what_cannot_be_written_is_named_and_leaves_no_file(tmp_path: Path) -> None:
     board = pbn.loads(GOOD)[0]
-    hidden = replace(board, hands=(0, *board.hands[1:])) if board.hands else board
-    with pytest.raises(ValueError, match="board 1: play: cards are played, expected four hands"):
-        pbn.write(tmp_path / "x.pbn", [hidden])
+    hidden = replace(board, hands=(0, 0, *board.hands[2:])) if board.hands else board
+    with pytest.raises(ValueError, match="board 1: Play: 6H cannot be played by W"):
+        pbn.write(tmp_path / "x.pbn", [replace(board, play=(card_number("6H"),))])
     with pytest.raises(ValueError, match="board 1: no dealer or a hand not shown, expected both for LIN"):
         lin.write(tmp_path / "x.lin", [hidden])
     with pytest.raises(ValueError, match=r"board 1: North: 'a\|b' holds '\|', expected none in LIN"):
@@ -244,7 +239,7 @@ def test_any_damage_gives_boards_or_a_located_error(data: st.DataObject, name: s
         piece = data.draw(st.sampled_from([*list('[]{}"\\|;%=#!?-*+^$ \nNSHX0159AT.,:\u00b2\u0663'), ""]))
         text = text[:at] + piece + text[at + data.draw(st.integers(0, 1)) :]
     try:
-        (pbn if name.endswith("pbn") else lin).loads(text, "hurt")
+        (pbn if name.endswith("pbn") else lin).loads(text, "hurt", strict=True)
     except ValueError as error:
         assert re.match(r"hurt:\d+: ", str(error))
 
@@ -256,17 +251,16 @@ def test_no_contract(text: str) -> None:
 
 
 def test_a_passed_out_board_has_no_declarer_and_no_result() -> None:
-    for tag, message in (("Declarer", "S, expected none with"), ("Result", "'S', expected none with")):
-        with pytest.raises(ValueError, match=f"text:2: {tag}: {message} the contract Pass"):
-            pbn.loads(f'[Contract "Pass"]\n[{tag} "S"]\n')
-    with pytest.raises(ValueError, match="text:4: Result: '0', expected none with the contract Pass"):
-        pbn.loads('[Dealer "N"]\n[Auction "N"]\nAP\n[Result "0"]\n')
+    with pytest.raises(ValueError, match="text:2: Result: 'S', expected none with the contract Pass"):
+        pbn.loads('[Contract "Pass"]\n[Result "S"]\n', strict=True)
+    with pytest.raises(ValueError, match="text:4: Result: '1', expected none with the contract Pass"):
+        pbn.loads('[Dealer "N"]\n[Auction "N"]\nAP\n[Result "1"]\n', strict=True)
     with pytest.raises(ValueError, match="board 7: Contract: Pass, expected no declarer and no result"):
         pbn.dumps([Board(number=7, contract="Pass", declarer=2)])
     passed = LIN[: LIN.index("mb|1C")] + "mb|p|" * 4
     assert lin.loads(passed)[0].contract == "Pass"
     with pytest.raises(ValueError, match="text:2: mc: 9 tricks, expected none: the board is passed out"):
-        lin.loads(f"{passed}mc|9|")
+        lin.loads(f"{passed}mc|9|", strict=True)
 
 
 @pytest.mark.parametrize(
@@ -278,8 +272,9 @@ def test_results_by_side(said: str, declarer: str, won: int) -> None:
     (board,) = pbn.loads(f'[Contract "2H"]\n[Declarer "{declarer}"]\n[Result "{said}"]\n')
     assert board.result == won
     if " " in said:
-        with pytest.raises(ValueError, match=r"text:2: Result: .* without a declarer, expected the tricks alone"):
-            pbn.loads(f'[Contract "2H"]\n[Result "{said}"]\n')
+        (board,) = pbn.loads(f'[Contract "2H"]\n[Result "{said}"]\n')
+        assert (board.result, board.tags) == (None, {"Result": said})  # whose tricks they are cannot be told
+        assert pbn.loads(pbn.dumps([board])) == [board]
 
 
 ODD = ["#", "##x", "?", "-", " Ann", "A\rB", "A\nB", "A\0B", "A\ud800"]
@@ -307,7 +302,7 @@ def test_a_name_comes_back_or_is_refused(name: str) -> None:
                     if form is pbn
                     else replace(board, tricks=None, tags={}, result=back.result, claimed=back.claimed)
                 )
-    with pytest.raises(ValueError, match="board 1: North: ") if name in ODD else nullcontext():
+    with pytest.raises(ValueError, match="board 1: North: ") if name in ODD[2:] else nullcontext():
         pbn.dumps([texts[0]])
 
 
@@ -362,5 +357,5 @@ def test_time_grows_with_the_text(name: str) -> None:
     kind, text = SLOW[name]
     began = process_time()
     with suppress(ValueError):
-        (pbn if kind == "pbn" else lin).loads(text)
+        (pbn if kind == "pbn" else lin).loads(text, faults=[])
     assert process_time() - began < 10
