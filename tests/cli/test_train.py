@@ -29,7 +29,9 @@ def test_record_then_fit_then_play(tmp_path):
         out = tmp_path / stage
         text = run(stage, data, "--out", out, *small, "--set", "steps=4", "--set", "batch=32")
         *measured, last = text.splitlines()
-        assert "cross_entropy" in text and len(measured) == 2
+        assert "cross_entropy" in text
+        assert [" ".join(line.split()[:3]) for line in measured] == ["2 of 4", "4 of 4"]
+        assert " s left" in measured[1] and " s left" not in measured[0]
         assert last == f"finished; weights: {out / 'network.safetensors'}"
         for steps in (4, 2):
             again = run(stage, data, "--out", out, *small, "--set", f"steps={steps}", "--set", "batch=32")

@@ -1,0 +1,271 @@
+"""What ``bidzoo train`` puts together: data or deals, a trainer, where its inputs come from, and what measures it.
+
+A function here composes the stages of one kind of training from the words of its command. ``choose(Options)`` is the
+algorithm's options as ``--set`` gives them. They are chosen before anything large is read.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bidzoo import agents
+from bidzoo.agents.bridge import expert as experts
+from bidzoo.agents.bridge import network
+from bidzoo.agents.bridge.network import Network, NetworkPolicy
+from bidzoo.agents.bridge.trainer import Options, Trainer
+from bidzoo.benchmarks.bridge import contestant
+from bidzoo.benchmarks.bridge_cost import mean_cost
+from bidzoo.benchmarks.match import duplicate, made_of
+from bidzoo.benchmarks.results import Estimate
+from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
+from bidzoo.envs.bridge.deals import SPLITS, UNKNOWN, DealSet, packaged
+from bidzoo.envs.bridge.formats.auctions import Auctions, Positions, SystemAuctions, SystemPositions
+from bidzoo.envs.bridge.game import Bridge
+
+Choose = Callable[..., Any]
+Files = list[Path] | None
+Names = list[str] | None
+
+
+class Measurement(NamedTuple):
+    """Figures of a network in the middle of a run, and digests of the players and boards they come from."""
+
+    measure: Callable[[Any], dict[str, float]] | None = None  # None: nothing is measured
+    inputs: dict[str, str] = {}
+
+
+class Stage(NamedTuple):
+    """A trainer and all that its run needs; it writes into ``folder`` beneath the run's."""
+
+    trainer: Trainer
+    provenance: dict[str, Any]
+    measurement: Measurement = Measurement()
+    folder: str = ""
+    every: int | None = None  # instead of the command's
+
+
+def algorithm_named(name: str) -> Any:
+    """The module of an algorithm, with its ``Options`` and ``Trainer``."""
+    return import_module(f"bidzoo.agents.bridge.{name}")
+
+
+# ---- from recorded auctions --------------------------------------------------------------
+
+
+def calls(
+    choose: Choose,
+    name: str,
+    data: Path,
+    observation: str,
+    kind: Any,
+    width: int,
+    depth: int,
+    activation: Any,
+    device: str,
+) -> Iterator[Stage]:
+    """``sl``: a network fitted to an expert's calls."""
+    chosen = choose(Options, architecture=network.Architecture(observation, NUM_CALLS, kind, width, depth, activation))
+    training, validation, provenance = positions(data)
+    yield Stage(algorithm_named(name).Trainer(training, validation, chosen, device=device), provenance)
+
+
+def cards(
+    choose: Choose, name: str, data: Path, width: int, depth: int, start: str | None, side: str, device: str
+) -> Iterator[Stage]:
+    """``belief``: a network fitted to who holds which card."""
+    chosen = choose(Options, architecture=network.Architecture("openspiel480", 3 * NUM_CARDS, "mlp", width, depth))
+    initial = network.weights_of(start) if start else None
+    training, validation, provenance = positions(data, {"ns": 0, "ew": 1}.get(side))
+    yield Stage(algorithm_named(name).Trainer(training, validation, chosen, initial, device), provenance)
+
+
+def systems(
+    choose: Choose,
+    name: str,
+    data: Path,
+    more: Path | None,
+    most: int | None,
+    start: Path | None,
+    kind: Any,
+    width: int,
+    depth: int,
+) -> Iterator[Stage]:
+    """``expert``: one network fitted to the calls of several bidding systems."""
+    chosen = choose(experts.Options, architecture=experts.Experts(width, depth, kind))
+    auctions = SystemAuctions.load(data)
+    validation = SystemPositions(auctions, auctions.split("validation"))
+    source = f"{data.name}, {len(auctions.stray)} auctions"
+    if more is not None:
+        sayc_auctions = SystemAuctions.load(more)
+        sayc_auctions = sayc_auctions.first(most or len(sayc_auctions.stray))
+        auctions = SystemAuctions.join([auctions, sayc_auctions])
+        source = f"{source}; {more.name}, the first {len(sayc_auctions.stray)}"
+    training = SystemPositions(auctions, auctions.split("train"))
+    weights = network.load_weights(start, experts.ExpertNetwork)[0] if start else None
+    yield Stage(experts.Trainer(training, validation, chosen, weights), {"data": source})
+
+
+def positions(data: Path, side: int | None = None) -> tuple[Positions, Positions, dict[str, str]]:
+    """Positions of the training and of the validation part, and their provenance."""
+    auctions = Auctions.load(data)
+    training, validation = (Positions(auctions, auctions.split(part), side) for part in ("train", "validation"))
+    for name, part in (("training", training), ("validation", validation)):
+        if not len(part):
+            raise ValueError(f"{data}: none of {len(auctions.hands)} auctions is a {name} one; record more")
+    return training, validation, {"data": f"{data.name}, {len(auctions.hands)} auctions"}
+
+
+# ---- by self-play on solved deals --------------------------------------------------------
+
+
+def self_play(
+    choose: Choose,
+    name: str,
+    start: str | None,
+    deals: Files,
+    boards: int,
+    against: Names,
+    device: str,
+    opponent: Names = None,
+    reference: str | None = None,
+) -> Iterator[Stage]:
+    """A policy that plays itself, and ``opponent`` on a share of the boards; ``reference``: of datum and anchor."""
+    algorithm = algorithm_named(name)
+    chosen = choose(algorithm.Options)
+    judges, more = against or ["sl"], dict[str, Any]()
+    experts.refuse_held_out(start, reference, *judges, *opponent or [])
+    initial = None if start is None else named(start)
+    observation = (initial.architecture if initial else algorithm_named("a2c").ACTOR_CRITIC).observation
+    training_deals, provenance = training_set(deals)
+    provenance |= {"start": start and Path(start).name, "judged_against": names(judges)}
+    measurement = match(judges, boards)
+    if opponent:
+        policies = [contestant(each) for each in opponent]
+        more["opponents"], provenance["opponents"] = policies, names(opponent)
+        for number, policy in enumerate(policies, 1):
+            measurement.inputs[f"opponent {number}"] = made_of(policy)
+    if reference is not None and reference != start:
+        more["reference"] = named(reference)
+    game = Bridge(False, observation=observation, deals=training_deals)
+    yield Stage(algorithm.Trainer(initial, game, chosen, device, **more), provenance, measurement)
+
+
+def partners(choose: Choose, name: str, deals: Files, boards: int, device: str) -> Iterator[Stage]:
+    """``baseline16`` and ``pbl``: a pair that bids without opponents, measured by its cost."""
+    algorithm = algorithm_named(name)
+    chosen = choose(algorithm.Options)
+    training_deals, provenance = training_set(deals)
+    game = Bridge(False, competition=False, reward="cost", deals=training_deals)
+
+    def measure(networks: Any) -> dict[str, float]:
+        cost = mean_cost(agents.make(name, weights=networks), boards)
+        return {"imps": -cost.mean, "imps_error": cost.error}
+
+    inputs = {"boards that are measured": str(boards)}
+    yield Stage(algorithm.Trainer(game, chosen, device), provenance, Measurement(measure if boards else None, inputs))
+
+
+def baseline19(
+    choose: Choose,
+    name: str,
+    out: Path,
+    data: Path,
+    enn_width: int,
+    pnn_width: int,
+    deals: Files,
+    enn: Names,
+    pnn: Names,
+    every: int,
+    boards: int,
+    against: Names,
+    device: str,
+) -> Iterator[Stage]:
+    """Three stages, each from the weights of the one before; ``every``: measurements of each."""
+    algorithm, judges = algorithm_named(name), against or ["sl"]
+    experts.refuse_held_out(*judges)
+    widths = algorithm.Widths(enn_width, pnn_width)
+    first = choose(Options, texts=enn, architecture=widths.enn)
+    second = choose(Options, texts=pnn, architecture=widths)
+    third = choose(algorithm.Options)
+    training, validation, provenance = positions(data)
+    estimation = algorithm.Estimation(training, validation, first, device=device)
+    yield Stage(estimation, provenance, folder="enn", every=max(1, first.steps // every))
+    enn_network: Network = network.load_weights(out / "enn" / "network.safetensors")[0]
+    policy = algorithm.Imitation(training, validation, second, enn_network, device)
+    yield Stage(policy, provenance, folder="pnn", every=max(1, second.steps // every))
+    start = network.load_weights(out / "pnn" / "network.safetensors", algorithm.Networks)[0]
+    training_deals, of_deals = training_set(deals)
+    game = Bridge(False, observation=algorithm.OBSERVATION, deals=training_deals)
+    provenance = {**provenance, **of_deals, "start": "pnn", "judged_against": names(judges)}
+    trainer = algorithm.Trainer(start, game, third, device)
+    yield Stage(trainer, provenance, match(judges, boards), "self-play", max(1, third.iterations // every))
+
+
+def named(name: str) -> Network:
+    """The network of an agent, or else the packaged network of that name, or that of a file."""
+    agent = agents.make(name) if name in agents.AGENTS else None
+    found: Network = agent.network if isinstance(agent, NetworkPolicy) else network.weights_of(name)
+    return found
+
+
+def names(files: Sequence[str]) -> str:
+    """Names of agents and files, for a provenance: folders say nothing elsewhere."""
+    return ", ".join(Path(name).name for name in files)
+
+
+def training_set(files: Files, solved: bool = True) -> tuple[DealSet, dict[str, Any]]:
+    """The packaged training deals with those of ``files``, and their provenance.
+
+    Raises:
+        ValueError: with ``solved``, a deal whose tricks are not all known; names file and deal.
+    """
+    sources = ["packaged train split", *(path.name for path in files or [])]
+    for path in files or []:
+        if str(path) in SPLITS:
+            raise ValueError(f"--deals {path}: the packaged train set is always there; expected a file of others")
+    sets = [packaged("train"), *map(DealSet.load, files or [])]
+    for path, deal_set in zip(files or [], sets[1:]):
+        for deal in np.flatnonzero((deal_set.tricks == UNKNOWN).any(1))[:1] if solved else ():
+            raise ValueError(f"--deals {path}: deal {deal} has no complete double-dummy table")
+    provenance = ", ".join(f"{len(deal_set.hands)} of {name}" for name, deal_set in zip(sources, sets))
+    hands, tricks = (np.concatenate(arrays) for arrays in zip(*sets))
+    return DealSet.of(hands, tricks, provenance), {"deals": provenance}
+
+
+def match(against: Sequence[str], boards: int) -> Measurement:
+    """IMPs a board of a network over ``against`` on validation deals."""
+    if not boards:
+        return Measurement(None, {})
+    opponents, game = [contestant(name) for name in against], Bridge(False, deals="validation")
+
+    def measure(network: Any) -> dict[str, float]:
+        matches = [
+            duplicate(game, NetworkPolicy(network), opponent, np.arange(boards), seed=1) for opponent in opponents
+        ]
+        mean = Estimate.of(np.mean([match.imps for match in matches], axis=0), group=matches[0].deals)
+        figures = {"imps": mean.mean, "imps_error": mean.error}
+        if len(opponents) > 1:
+            figures |= {f"imps_{opponent.name}": match.estimate.mean for opponent, match in zip(opponents, matches)}
+        return figures
+
+    inputs = {"opponent": ", ".join(map(made_of, opponents)), "boards of the match": str(boards)}
+    return Measurement(measure, inputs)
+
+
+# ---- double-dummy tricks -----------------------------------------------------------------
+
+
+def tricks(
+    choose: Choose, name: str, deals: Files, cards: int, suits: int, hidden: int, start: Path | None, device: str
+) -> Iterator[Stage]:
+    """``evaluator``: a network fitted to the double-dummy tricks of deals."""
+    algorithm = algorithm_named(name)
+    chosen = choose(Options, architecture=algorithm.Suits(cards, suits, hidden))
+    training_deals, provenance = training_set(deals, solved=False)  # it learns from every contract that is solved
+    training, validation = algorithm.Cells(training_deals), algorithm.Cells(packaged("validation"))
+    initial = network.load_weights(start, algorithm.SuitNetwork)[0] if start else None
+    provenance["start"] = start.name if start else "nothing"
+    yield Stage(algorithm.Trainer(training, validation, chosen, initial, device), provenance)
