@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bidzoo.core import compiling, threads
+from bidzoo.core import threads
+from bidzoo.core.kernels import KERNELS, Kernel
 
 np.seterr(all="raise", under="ignore")
 
@@ -48,8 +49,8 @@ def example(tmp_path, monkeypatch):
 @pytest.fixture
 def uncompiled(monkeypatch):
     """Kernels run as plain Python, as on a machine that has not compiled them yet."""
-    monkeypatch.setattr(compiling, "ready", lambda kernel, arguments: False)
-    for kernel in compiling.KERNELS.values():
+    monkeypatch.setattr(Kernel, "_is_ready", lambda kernel, arguments: False)
+    for kernel in KERNELS.values():
         monkeypatch.setattr(kernel, "_run", kernel._first)
 
 

@@ -67,12 +67,8 @@ def home(module):
 
 
 def imports(path):
-    """Modules of ours that ``path`` imports at run time, wherever the import stands."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):  # what only type checkers read is no import
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            node.body = []
-    for node in ast.walk(tree):
+    """Modules of ours that ``path`` imports, wherever the import stands, also for type checkers alone."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "bidzoo":
             base = node.module.removeprefix("bidzoo").lstrip(".")
             for alias in node.names:

@@ -8,9 +8,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from bidzoo.core.bits import count_row, nth_row
-from bidzoo.core.kernels import I8, I64, U64, States, batched, below_row, next_row, row
+from bidzoo.core.kernels import I8, I64, U64, States, batched, row
 from bidzoo.core.options import is_whole
-from bidzoo.core.streams import Streams
+from bidzoo.core.streams import Streams, below_row, next_row
 from bidzoo.envs.game import Encoder, Game
 
 _POOL = 0x9001  # stream of the draw of a pool's member, in ``Streams.at(seed, board, _POOL)``

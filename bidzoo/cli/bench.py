@@ -82,7 +82,7 @@ def overview(
     Without a subcommand a short benchmark: the reference policies on real deals, the small games, the throughput. The
     options below are of that one; those of a subcommand come after its name.
     """
-    from bidzoo.core.kernels import wait_always
+    from bidzoo.core.compiling import wait_always
 
     wait_always()
     if context.invoked_subcommand is not None:

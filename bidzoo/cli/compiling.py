@@ -67,7 +67,7 @@ def use(env_id: str, name: str | None) -> None:
 
     from bidzoo import agents, registry
     from bidzoo.benchmarks.match import play, slow
-    from bidzoo.core.kernels import wait_always
+    from bidzoo.core.compiling import wait_always
     from bidzoo.wrappers.batch import Batch
 
     wait_always()

@@ -31,7 +31,7 @@ app = typer.Typer(no_args_is_help=True, help="Train the agents that learn.")
 
 @app.callback()
 def wait() -> None:
-    from bidzoo.core.kernels import wait_always
+    from bidzoo.core.compiling import wait_always
 
     wait_always()
 

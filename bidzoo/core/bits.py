@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bidzoo.core.kernels import I8, below_row, row
+from bidzoo.core.kernels import I8, row
+from bidzoo.core.streams import below_row
 
 
 @row

@@ -23,7 +23,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 KEPT = 86_400  # seconds for which the files of other versions of a kernel are kept
 
-_MACHINERY = tuple(Path(__file__).with_name(name) for name in ("cache.py", "compiling.py"))
+_MACHINERY = tuple(Path(__file__).with_name(name) for name in ("cache.py", "linking.py"))
 _COMPILED_BY_NAME = {"builtins", "math", "numba", "numpy"}  # numba's own forms of them: its version tells all
 _unwritable = False
 
@@ -151,7 +151,7 @@ def _of_value(value: Any, calls: list[FunctionType]) -> str:
     package = str(getattr(function, "__module__", "")).partition(".")[0]
     if isinstance(function, FunctionType) and package not in _COMPILED_BY_NAME:
         calls.append(function)
-        options = getattr(value, "options", None) or getattr(value, "targetoptions", None)
-        # what writes LLVM's code itself may rest on anything in its file
-        return repr(options) if hasattr(value, "py_func") else _of_file(function.__code__.co_filename)
+        if hasattr(value, "py_func"):  # the options of a kernel follow from its function
+            return repr(getattr(value, "targetoptions", None))
+        return _of_file(function.__code__.co_filename)  # what writes LLVM's code may rest on anything there
     return f"{type(value)} {re.sub('0x[0-9a-f]+', '', repr(value))}"

@@ -1,4 +1,4 @@
-"""Numba conventions, stated once.
+"""Kernels: functions over records and arrays that run compiled, by conventions stated once.
 
 A **state** is one record of a structured array; the states of ``B`` tables are that array, ``[B]``.
 
@@ -7,25 +7,21 @@ A **state** is one record of a structured array; the states of ``B`` tables are 
 
 Kernels write into what they are given; they never allocate results, print or raise. One of ours that makes an array for
 its own use calls ``np.empty`` or the like; all others are compiled without numba's counts of references to arrays.
-Randomness is addressed, not consumed: ``key_row(seed, board, stream)`` is the same number whatever
-the batch, the thread count or the order of play.
+
+numba is imported when a kernel is first called, not before.
 """
 
-import threading
+import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cached_property, update_wrapper, wraps
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
-from numba import config, njit, types
-from numba.extending import typeof_impl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from bidzoo.core import compiling
-from bidzoo.core.cache import KernelCache
-from bidzoo.core.compiling import Body
+from bidzoo.core import compiling, plain
 from bidzoo.core.threads import spread
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -43,129 +39,95 @@ Bool = NDArray[np.bool_]
 State = Any  # one record: ``state.field`` reads and writes, compiled or not
 States = NDArray[np.void]  # [B] records
 
-compiling.find_cache()
-
-
-class _Thread(threading.local):
-    plain = False  # a kernel runs as plain Python, and so do the kernels that it calls
-    checked = False  # all kernels are to run as plain Python (``in_plain_python``)
-    patient = True  # plain Python will do until the compiled form is there (not in ``when_compiled``)
-
-
-_thread = _Thread()
+UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 LOOK_AGAIN = 0.2  # seconds between two looks for a compiled form
-OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # of numba
-_MAKE_ARRAYS = {"arange", "empty", "full", "ones", "zeros"}  # what our kernels call where they need memory of their own
 MANY = 64  # rows: too many for plain Python
+KERNELS: dict[tuple[str, str], "Kernel"] = {}  # by module and qualified name
 
 
 class Kernel:
     """A function that runs compiled, or as plain Python while its compiled form is being made (``compiling``)."""
 
-    def __init__(self, function: Callable[..., Any], plain: bool) -> None:
+    __wrapped__: Callable[..., Any]  # the function, which numba compiles
+
+    def __init__(self, function: Callable[..., Any], as_python: bool = True) -> None:
         self.py_func, self.key = function, (function.__module__, function.__qualname__)
-        # numba counts references to arrays, two atomic additions for every view: half the time of a step
-        ours = function.__module__.startswith("bidzoo.")
-        self.options = {**OPTIONS, "_nrt": not ours or bool(_MAKE_ARRAYS & {*function.__code__.co_names})}
-        self.compiled = njit(**self.options)(function)
-        self._plain, self._last_look = plain, -LOOK_AGAIN
-        self._run = self._as_python if config.DISABLE_JIT else self._first
+        self._has_python, self._last_look = as_python, -LOOK_AGAIN
+        self._run = self._as_python if UNCOMPILED else self._first
         update_wrapper(self, function)
-        if not config.DISABLE_JIT:
-            self.compiled._cache = KernelCache(function, "kernel", self.options)
-            compiling.KERNELS[self.key] = self
+        KERNELS[self.key] = self
 
     @cached_property
-    def body(self) -> Body:
+    def compiled(self) -> Any:
+        """The form that Python calls, a dispatcher of numba's."""
+        from bidzoo.core import linking
+
+        return linking.entry(self.__wrapped__)
+
+    @cached_property
+    def body(self) -> Any:
         """The form that other kernels call."""
-        return Body(self.compiled.py_func, self.options)
+        from bidzoo.core import linking
+
+        return linking.callee(self.__wrapped__, lambda: self.compiled)
+
+    @property
+    def _numba_type_(self) -> Any:  # what numba asks where a kernel names this one
+        return self.body._numba_type_
 
     def __call__(self, *arguments: Any) -> Any:
-        if _thread.plain:
+        if plain.thread.inside:
             return self.py_func(*arguments)
-        return (self._as_python if _thread.checked else self._run)(*arguments)
+        return (self._as_python if plain.thread.wanted else self._run)(*arguments)
 
     def __reduce__(self) -> Any:
-        return compiling.kernel_named, self.key
+        return kernel_named, self.key
 
     def wait_for(self, *arguments: Any) -> bool:
         """Run compiled from now on, announced if a call with ``arguments`` has to wait; False if it did so before."""
         if self._run != self._first:
             return False
-        compiling.announce(self, arguments)
+        if self._missing(arguments) is not None:
+            compiling.announce()
         self._run = self.compiled
         return True
 
     def _first(self, *arguments: Any) -> Any:
         """Run compiled as soon as the compiled form is there, and as plain Python until then."""
-        if not (self._plain and _thread.patient):
+        if not (self._has_python and compiling.patient()):
             self.wait_for(*arguments)
         elif (now := time.monotonic()) - self._last_look >= LOOK_AGAIN:
             self._last_look = now
-            if compiling.ready(self, arguments):
+            if self._is_ready(arguments):
                 self._run = self.compiled
         return (self.compiled if self._run is self.compiled else self._as_python)(*arguments)
 
+    def _is_ready(self, arguments: tuple[Any, ...]) -> bool:
+        """Whether to call the compiled form with such ``arguments`` now; if not, it is compiled in the background."""
+        signature = self._missing(arguments)
+        return signature is None or not compiling.in_background((*self.key, self.compiled._cache.digest, signature))
+
+    def _missing(self, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """The types of ``arguments`` if there is no compiled form for them yet, in this process or on disk."""
+        if compiling.policy() == "now":
+            return None
+        signature = tuple(map(self.compiled.typeof_pyval, arguments))
+        if signature in self.compiled.overloads:
+            return None
+        kept = self.compiled._cache
+        return None if kept.holds(signature, self.compiled.targetctx.codegen()) else signature
+
     def _as_python(self, *arguments: Any) -> Any:
-        """Run as plain Python, and return what compiled code returns: numbers of Python, not of NumPy."""
-        _thread.plain = True
-        try:
-            return _to_python(self.py_func(*map(_with_attributes, arguments)))
-        finally:
-            _thread.plain = False
+        return plain.run(self.py_func, arguments)
 
 
-def _with_attributes(value: Any) -> Any:
-    """``value``, its records with fields as attributes, as compiled code sees them."""
-    if isinstance(value, np.ndarray) and value.dtype.names:
-        return value.view(np.recarray)
-    if isinstance(value, np.void):
-        return value.view(np.dtype((np.record, value.dtype)))
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*map(_with_attributes, value))
-    return value
+def kernel_named(module: str, name: str) -> Kernel:
+    """The kernel of that module and qualified name."""
+    import_module(module)
+    return KERNELS[module, name]
 
 
-def _to_python(value: Any) -> Any:
-    """Numbers, alone or in a tuple, as compiled code gives them to Python."""
-    if isinstance(value, np.number | np.bool_):
-        return value.item()
-    if isinstance(value, tuple):
-        values = map(_to_python, value)
-        return type(value)(*values) if hasattr(value, "_fields") else tuple(values)
-    return value
-
-
-@contextmanager
-def when_compiled() -> Iterator[None]:
-    """Make kernels wait for their compiled form: the work would take minutes as plain Python."""
-    before, _thread.patient = _thread.patient, False
-    try:
-        yield
-    finally:
-        _thread.patient = before
-
-
-@contextmanager
-def in_plain_python() -> Iterator[None]:
-    """Make kernels run as plain Python, where indices are checked."""
-    before, _thread.checked = _thread.checked, True
-    try:
-        yield
-    finally:
-        _thread.checked = before
-
-
-def wait_always() -> None:
-    """Make kernels of every thread wait for their compiled form from now on, for work that is long or measured."""
-    _Thread.patient = False
-
-
-# a kernel that another kernel calls is typed as its body
-typeof_impl.register(Kernel, lambda kernel, context: types.Dispatcher(kernel.body))
-
-
-if TYPE_CHECKING:  # numba is untyped: checkers see the plain signatures
+if TYPE_CHECKING:  # checkers see the plain signatures
 
     def row(function: F) -> F: ...
     def batched(function: Callable[Concatenate[int, int, P], None]) -> Callable[P, None]: ...
@@ -175,15 +137,15 @@ else:
 
     def row(function: F) -> Kernel:
         """``function`` as a kernel."""
-        return Kernel(function, plain=True)
+        return Kernel(function)
 
     def batched(function: F) -> F:
         """``function(start, stop, ...)``, called without the first two: all rows of its first array, on the threads."""
-        return _batched(row(function))
+        return _batched(Kernel(function))
 
     def compiled_batched(function: F) -> F:
         """``batched`` of what cannot run as plain Python."""
-        return _batched(Kernel(function, plain=False))
+        return _batched(Kernel(function, as_python=False))
 
     def _batched(kernel: Kernel) -> Callable[..., None]:
         @wraps(kernel.py_func)
@@ -200,7 +162,7 @@ else:
 def allocate(dtype: np.dtype[np.void], tables: int) -> States:
     """Zeroed records ``[tables]``; attribute access also works uncompiled (NUMBA_DISABLE_JIT=1)."""
     records: States = np.zeros(tables, dtype)
-    return records.view(np.recarray) if config.DISABLE_JIT else records
+    return records.view(np.recarray) if UNCOMPILED else records
 
 
 def without_padding(states: States) -> States:
@@ -211,64 +173,8 @@ def without_padding(states: States) -> States:
     return clean
 
 
-def integers(name: str, value: ArrayLike, least: int, most: int) -> I64:
-    """``value`` as int64; ValueError names what is no integer, or the first one not from ``least`` to ``most``."""
-    values = np.asarray(value)
-    if values.size and values.dtype.kind not in "biu":
-        raise ValueError(f"{name} {value!r}: expected integers from {least} to {most}")
-    if values.size and not least <= int(values.min()) <= int(values.max()) <= most:
-        wrong = next(number for number in values.ravel().tolist() if not least <= number <= most)
-        raise ValueError(f"{name} {wrong}: expected {least} ... {most}")
-    return values.astype(np.int64)
-
-
-def column(name: str, value: ArrayLike, rows: int, least: int, most: int) -> I64:
-    """``integers`` of one number, or of one a row, as ``[rows]``; ValueError names any other shape, too."""
-    values = integers(name, value, least, most)
-    if values.shape not in ((), (rows,)):
-        raise ValueError(f"{name} of shape {values.shape}: expected one number, or [{rows}]")
-    return np.ascontiguousarray(np.broadcast_to(values, rows))
-
-
 @row
 def assign_row(out: NDArray[Any], values: NDArray[Any]) -> None:
     """``out[:] = values``, of one length, without an error: numba's takes seconds to compile, in every process."""
     for i in range(len(out)):
         out[i] = values[i]
-
-
-# SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators").
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_11, _27, _30, _31, _32 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
-
-
-@row
-def next_row(key: np.uint64) -> np.uint64:
-    """The random 64-bit number after ``key``; iterate it for a stream."""
-    z = key + _GAMMA
-    z = (z ^ (z >> _30)) * _MIX_1
-    z = (z ^ (z >> _27)) * _MIX_2
-    return z ^ (z >> _31)
-
-
-if not TYPE_CHECKING:  # plain NumPy reports the wrap-around that the generator is made of
-    next_row.py_func = np.errstate(over="ignore")(next_row.py_func)
-
-
-@row
-def key_row(seed: int, board: int, stream: int) -> np.uint64:
-    """First random number of the stream addressed by three integers."""
-    return next_row(next_row(next_row(np.uint64(seed)) ^ np.uint64(board)) ^ np.uint64(stream))
-
-
-@row
-def unit_row(key: np.uint64) -> float:
-    """``key`` as a number in ``[0, 1)``, of 53 bits."""
-    return (key >> _11) * (1.0 / (1 << 53))
-
-
-@row
-def below_row(key: np.uint64, n: int) -> int:
-    """``key`` as an integer in ``[0, n)``, ``n`` < 2**32 (multiply-shift)."""
-    return int(np.int64(((key >> _32) * np.uint64(n)) >> _32))  # signed: uint64 and int64 would mix to float64

@@ -19,6 +19,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -165,6 +166,25 @@ def whole(name: str, value: Any, least: int, most: int) -> int:
     if not is_whole(value, least, most):
         raise ValueError(f"{name} {value!r}: expected an integer from {least} to {most}")
     return int(value)
+
+
+def integers(name: str, value: ArrayLike, least: int, most: int) -> NDArray[np.int64]:
+    """``value`` as int64; ValueError names what is no integer, or the first one not from ``least`` to ``most``."""
+    values = np.asarray(value)
+    if values.size and values.dtype.kind not in "biu":
+        raise ValueError(f"{name} {value!r}: expected integers from {least} to {most}")
+    if values.size and not least <= int(values.min()) <= int(values.max()) <= most:
+        wrong = next(number for number in values.ravel().tolist() if not least <= number <= most)
+        raise ValueError(f"{name} {wrong}: expected {least} ... {most}")
+    return values.astype(np.int64)
+
+
+def column(name: str, value: ArrayLike, rows: int, least: int, most: int) -> NDArray[np.int64]:
+    """``integers`` of one number, or of one a row, as ``[rows]``; ValueError names any other shape, too."""
+    values = integers(name, value, least, most)
+    if values.shape not in ((), (rows,)):
+        raise ValueError(f"{name} of shape {values.shape}: expected one number, or [{rows}]")
+    return np.ascontiguousarray(np.broadcast_to(values, rows))
 
 
 def truth(name: str, value: Any) -> bool:

@@ -1,15 +1,54 @@
 """Random numbers for a batch of tables, one independent stream a row.
 
-A policy that draws from ``Streams`` gives each table the same numbers whichever tables stand beside it.
+Randomness is addressed, not consumed: ``key_row(seed, board, stream)`` is the same number whatever the batch, the
+thread count or the order of play. A policy that draws from ``Streams`` gives each table the same numbers whichever
+tables stand beside it.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bidzoo.core.kernels import F64, I64, U64, batched, key_row, next_row, row, unit_row
+from bidzoo.core.kernels import F64, I64, U64, batched, row
 from bidzoo.core.options import whole
+
+# SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators").
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_11, _27, _30, _31, _32 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
+
+
+@row
+def next_row(key: np.uint64) -> np.uint64:
+    """The random 64-bit number after ``key``; iterate it for a stream."""
+    z = key + _GAMMA
+    z = (z ^ (z >> _30)) * _MIX_1
+    z = (z ^ (z >> _27)) * _MIX_2
+    return z ^ (z >> _31)
+
+
+if not TYPE_CHECKING:  # plain NumPy reports the wrap-around that the generator is made of
+    next_row.py_func = np.errstate(over="ignore")(next_row.py_func)
+
+
+@row
+def key_row(seed: int, board: int, stream: int) -> np.uint64:
+    """First random number of the stream addressed by three integers."""
+    return next_row(next_row(next_row(np.uint64(seed)) ^ np.uint64(board)) ^ np.uint64(stream))
+
+
+@row
+def unit_row(key: np.uint64) -> float:
+    """``key`` as a number in ``[0, 1)``, of 53 bits."""
+    return (key >> _11) * (1.0 / (1 << 53))
+
+
+@row
+def below_row(key: np.uint64, n: int) -> int:
+    """``key`` as an integer in ``[0, n)``, ``n`` < 2**32 (multiply-shift)."""
+    return int(np.int64(((key >> _32) * np.uint64(n)) >> _32))  # signed: uint64 and int64 would mix to float64
+
 
 _POLICIES = np.uint64(0xA07C1E5B0A2D)  # keeps these numbers apart from those that the kernels deal with
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cached_property
 from html import escape
 from inspect import Parameter, Signature, isclass, signature
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, overload
+from typing import Any, ClassVar, Literal, SupportsIndex, overload
 
 import gymnasium
 import numpy as np
@@ -21,9 +21,6 @@ from bidzoo.core.streams import Streams, checked_seed, random_seed
 from bidzoo.envs.check import asking
 from bidzoo.envs.game import Buffers, Game, action_index, game_of, legal_actions
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
-
-if TYPE_CHECKING:
-    from bidzoo.agents.policy import Agent
 
 _AFTER_RESET = frozenset({"rewards", "terminations", "truncations", "agent_selection", "agents", "_cumulative_rewards"})
 
@@ -232,7 +229,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         if self._board < 0:
             raise AttributeError(f"{method}() cannot be called before reset()")
 
-    def ask(self, policy: "Agent") -> int:
+    def ask(self, policy: Any) -> int:
         """The action of ``policy`` for ``agent_selection``: ``env.step(env.ask(policy))``.
 
         Its random numbers are those of ``(seed, board, turn)``, as in a match of that seed. A plain function is given

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bidzoo.core import plugins
-from bidzoo.core.kernels import I64, States, in_plain_python
+from bidzoo.core.kernels import I64, States
 from bidzoo.core.options import fits, whole
+from bidzoo.core.plain import in_plain_python
 from bidzoo.core.streams import checked_seed
 from bidzoo.envs.game import Buffers, Game
 

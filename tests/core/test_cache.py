@@ -42,7 +42,7 @@ def results(start, stop, levels, out):
 }
 USE = """
 import json, numpy as np
-from bidzoo.core.compiling import KERNELS
+from bidzoo.core.kernels import KERNELS
 from outside.play import result_row, results
 out = np.zeros(3, np.int64)
 results(np.arange(3), out)
@@ -51,7 +51,7 @@ print(json.dumps([result_row(4), out.tolist(), sum(form.stats.cache_misses.total
 """
 OBSERVE = """
 import json, sys, numpy as np, bidzoo
-from bidzoo.core.compiling import KERNELS
+from bidzoo.core.kernels import KERNELS
 env = bidzoo.make("bridge_v0")
 env.reset(seed=3)
 forms = [form for kernel in KERNELS.values() for form in (kernel.compiled, kernel.body)]

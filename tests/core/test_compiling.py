@@ -16,7 +16,8 @@ from numba import config
 import bidzoo
 from bidzoo.cli.compiling import apart, everything
 from bidzoo.core import compiling, threads
-from bidzoo.core.kernels import next_row, when_compiled
+from bidzoo.core.compiling import when_compiled
+from bidzoo.core.streams import next_row
 from bidzoo.envs.bridge import auction
 from bidzoo.envs.bridge.deals import random_deals
 
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled"
 
 GAME = """
 import hashlib, json, sys, time, bidzoo
-from bidzoo.core import compiling
+from bidzoo.core.kernels import KERNELS
 env, digest = bidzoo.make(sys.argv[1]), hashlib.sha256()
 env.reset(seed=7)
 for turn in range(int(sys.argv[2])):
@@ -33,7 +34,7 @@ for turn in range(int(sys.argv[2])):
     seen = env.last()[0]
     digest.update(seen["observation"].tobytes() + seen["action_mask"].tobytes())
     env.step(int(seen["action_mask"].nonzero()[0][turn % seen["action_mask"].sum()]))
-print(json.dumps([digest.hexdigest(), sum(len(k.compiled.signatures) for k in compiling.KERNELS.values())]))
+print(json.dumps([digest.hexdigest(), sum(len(k.compiled.signatures) for k in KERNELS.values())]))
 """
 
 
@@ -64,9 +65,9 @@ def test_compiled_kernels_take_over(tmp_path):
     """Two processes start on one empty cache; both go on compiled when it is there."""
     script = """
 import json, time, bidzoo
-from bidzoo.core import compiling
+from bidzoo.core.kernels import KERNELS
 env = bidzoo.make("mini_hanabi_v0")
-until, own = time.monotonic() + 300, lambda: [k for k in compiling.KERNELS.values() if k.compiled.signatures]
+until, own = time.monotonic() + 300, lambda: [k for k in KERNELS.values() if k.compiled.signatures]
 while time.monotonic() < until and not any("step" in kernel.key[1] for kernel in own()):
     env.reset(seed=1)
     env.step(0)
@@ -98,13 +99,13 @@ import json, sys
 from typer.testing import CliRunner
 from bidzoo.cli.compiling import use
 from bidzoo.cli.main import app
-from bidzoo.core import compiling
+from bidzoo.core.kernels import KERNELS
 if sys.argv[1] == "command":
     done = CliRunner().invoke(app, ["compile", "mini_hanabi", "--workers", "1"])
     assert done.exit_code == 0 and "kernels of 1 games" in done.output, (done.output, done.exception)
 else:
     use("mini_hanabi_v0", "random")
-forms = [form for kernel in compiling.KERNELS.values() for form in (kernel.compiled, kernel.body)]
+forms = [form for kernel in KERNELS.values() for form in (kernel.compiled, kernel.body)]
 print(json.dumps(sum(form.stats.cache_misses.total() for form in forms)))
 """
     cold, warm = (end(start(script, word, NUMBA_CACHE_DIR=str(tmp_path)))[0] for word in ("command", "use"))
@@ -134,7 +135,6 @@ import json, os, numba.core.caching as caching
 known = caching.CacheImpl._locator_classes
 caching.CacheImpl._locator_classes = [one for one in known if "UserProvided" in one.__name__]
 import bidzoo
-from bidzoo.core import kernels
 from numba import config
 env = bidzoo.make("mini_hanabi_v0")
 env.reset(seed=1)

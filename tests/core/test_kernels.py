@@ -8,10 +8,10 @@ from numba import config
 from numba.core.caching import NullCache
 
 from bidzoo.agents.policy import choose
-from bidzoo.core import threads
+from bidzoo.core import linking, threads
 from bidzoo.core.bits import count_row, lowest_row, pick_row
-from bidzoo.core.compiling import KERNELS
-from bidzoo.core.kernels import I64, Kernel, State, allocate, assign_row, batched, below_row, next_row, row, unit_row
+from bidzoo.core.kernels import I64, KERNELS, Kernel, State, allocate, assign_row, batched, row
+from bidzoo.core.streams import below_row, next_row, unit_row
 from bidzoo.core.threads import FEW
 from bidzoo.envs.bridge.auction import legal_row
 from bidzoo.envs.bridge.deals import random_deal_row
@@ -50,8 +50,8 @@ def test_only_a_kernel_that_makes_arrays_counts_references(monkeypatch: pytest.M
     uses += [(legal_row, (allocate(STATE, 1)[0], np.zeros(38, np.int8)), False)]
     for kernel, arguments, counts in uses:
         monkeypatch.setitem(KERNELS, kernel.key, kernel)  # and back again
-        fresh = Kernel(kernel.py_func, plain=False)
-        assert fresh.options["_nrt"] == counts, kernel.key
+        fresh = Kernel(kernel.py_func, as_python=False)
+        assert linking.options(kernel.py_func)["_nrt"] == counts, kernel.key
         if not config.DISABLE_JIT:  # then there is code to look at
             fresh.compiled._cache = NullCache()
             fresh(*arguments)

@@ -20,8 +20,8 @@ import pytest
 
 from bidzoo.core import storage
 from bidzoo.core.arrays import EXPANSION, ROOM, Floats, Numbers, Tensor, Text, digest, load_npz, load_tensors
-from bidzoo.core.kernels import column, integers, without_padding
-from bidzoo.core.options import Checked, Count, Length, NotFinite, Range, Whole
+from bidzoo.core.kernels import without_padding
+from bidzoo.core.options import Checked, Count, Length, NotFinite, Range, Whole, column, integers
 from bidzoo.core.schema import json_value, parse
 from bidzoo.core.storage import Journal, Ledger, Lines, Lock, append_file, check_writable, replace_file, sweep
 

@@ -15,8 +15,9 @@ from bidzoo.agents.bridge import network
 from bidzoo.agents.bridge.network import Network, Weighted
 from bidzoo.agents.bridge.trainer import Fit
 from bidzoo.core.cards import HAND_SIZE, NUM_CARDS, held
-from bidzoo.core.kernels import F32, F64, I8, I64, U64, Bool, States, batched, next_row, row, unit_row
+from bidzoo.core.kernels import F32, F64, I8, I64, U64, Bool, States, batched, row
 from bidzoo.core.options import Range
+from bidzoo.core.streams import next_row, unit_row
 from bidzoo.envs.bridge.formats.auctions import Positions
 
 WHO = (2, 1, 3)  # partner, LHO, RHO: seats after the viewer's

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from bidzoo.agents.bridge.network import forward, log_softmax
 from bidzoo.agents.policy import Policy
 from bidzoo.core.cards import NUM_CALLS
-from bidzoo.core.kernels import F32, F64, I8, I64, Bool, States, allocate, batched, next_row, unit_row
-from bidzoo.core.streams import Streams, stream_row
+from bidzoo.core.kernels import F32, F64, I8, I64, Bool, States, allocate, batched
+from bidzoo.core.streams import Streams, next_row, stream_row, unit_row
 from bidzoo.envs.bridge import engine
 from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row
 from bidzoo.envs.bridge.game import Bridge

@@ -12,7 +12,8 @@ import numpy as np
 from bidzoo.agents.spades.situation import SUIT_SIZE, Suits, high_row, suits_row
 from bidzoo.core.arrays import Floats, Plan, Text, load_npz
 from bidzoo.core.bits import count_row
-from bidzoo.core.kernels import F32, F64, State, below_row, next_row, row
+from bidzoo.core.kernels import F32, F64, State, row
+from bidzoo.core.streams import below_row, next_row
 from bidzoo.envs.spades.bidding import legal_bids_row
 from bidzoo.envs.spades.deals import SUIT_CARDS
 from bidzoo.envs.spades.state import BLIND_NIL, CUTTHROAT, LOOK, NIL, SPADES, SUICIDE, WHIZ

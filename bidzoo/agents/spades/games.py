@@ -19,8 +19,8 @@ from bidzoo.agents.spades.bis import hand_nil_value_row, offered_row, sequence_r
 from bidzoo.agents.spades.policy import SpadesPolicy, bid_choice_row, card_choice_row
 from bidzoo.agents.spades.uct import Workspace
 from bidzoo.core.bits import count_row
-from bidzoo.core.kernels import F32, F64, I16, I32, I64, State, States, allocate, batched, key_row, row
-from bidzoo.core.streams import stream_row
+from bidzoo.core.kernels import F32, F64, I16, I32, I64, State, States, allocate, batched, row
+from bidzoo.core.streams import key_row, stream_row
 from bidzoo.envs.game import Game
 from bidzoo.envs.spades.engine import act_row, begin_row, reward_row
 from bidzoo.envs.spades.game import Spades

@@ -35,7 +35,8 @@ from bidzoo.agents.spades.srp import srp_row
 from bidzoo.agents.spades.uct import BIDS, Workspace, imagine_row, open_workspace_row, rollout_row
 from bidzoo.core.arrays import Tensor, load_tensors
 from bidzoo.core.bits import count_row
-from bidzoo.core.kernels import F32, F64, I8, I16, I64, State, below_row, next_row, row
+from bidzoo.core.kernels import F32, F64, I8, I16, I64, State, row
+from bidzoo.core.streams import below_row, next_row
 from bidzoo.envs.spades.bidding import legal_bids_row
 from bidzoo.envs.spades.deals import SUITS
 from bidzoo.envs.spades.play import legal_cards_row, play_row

@@ -51,10 +51,11 @@ from bidzoo.agents.spades.lookup import shipped_lookup, with_parts
 from bidzoo.agents.spades.policy import Player, SpadesPolicy
 from bidzoo.agents.spades.srp import srp_row
 from bidzoo.core.arrays import load_metadata, rounded
-from bidzoo.core.kernels import F32, I8, I16, I64, State, States, allocate, batched, below_row, key_row, next_row, row
+from bidzoo.core.kernels import F32, I8, I16, I64, State, States, allocate, batched, row
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight
 from bidzoo.core.schema import json_value, parse, shown
 from bidzoo.core.storage import Lock, replace_file, sweep
+from bidzoo.core.streams import below_row, key_row, next_row
 from bidzoo.envs.spades.bidding import bid_row, legal_bids_row
 from bidzoo.envs.spades.engine import act_row, begin_row
 from bidzoo.envs.spades.game import Spades

@@ -12,7 +12,8 @@ import numpy as np
 
 from bidzoo.agents.spades.bis import SEQUENCES, load_curves
 from bidzoo.agents.spades.learned import NETWORK, load_network
-from bidzoo.core.kernels import F64, State, allocate, row, when_compiled
+from bidzoo.core.compiling import when_compiled
+from bidzoo.core.kernels import F64, State, allocate, row
 from bidzoo.envs.spades.state import DECKS
 
 UNSEEN, HAND = 39, 13  # cards in the three other hands, and in one of them

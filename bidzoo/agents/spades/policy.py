@@ -45,7 +45,8 @@ from bidzoo.agents.spades.srp import srp_row, wrp_row
 from bidzoo.agents.spades.uct import Workspace, imagine_row, open_workspace_row, rollout_row, uct_bid_row, uct_card_row
 from bidzoo.core.bits import pick_row
 from bidzoo.core.cards import hand_cards
-from bidzoo.core.kernels import I8, I64, U64, State, States, allocate, batched, row, when_compiled
+from bidzoo.core.compiling import when_compiled
+from bidzoo.core.kernels import I8, I64, U64, State, States, allocate, batched, row
 from bidzoo.core.options import Checked, Count, Length, Range, Share, Weight, Whole, takes
 from bidzoo.core.streams import Streams
 from bidzoo.envs.spades.bidding import legal_bids_row

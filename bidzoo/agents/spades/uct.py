@@ -14,7 +14,8 @@ import numpy as np
 from bidzoo.agents.spades.bis import bis_row, nil_value_row, takes_row
 from bidzoo.agents.spades.situation import suits_row
 from bidzoo.agents.spades.srp import srp_row
-from bidzoo.core.kernels import F64, I64, State, States, below_row, next_row, row
+from bidzoo.core.kernels import F64, I64, State, States, row
+from bidzoo.core.streams import below_row, next_row
 from bidzoo.envs.spades.bidding import bid_row, legal_bids_row
 from bidzoo.envs.spades.determinize import determinize_row
 from bidzoo.envs.spades.play import legal_cards_row, play_row

@@ -24,7 +24,8 @@ from bidzoo.agents.tabular.network import (
 )
 from bidzoo.agents.tabular.policy import Solved, solver
 from bidzoo.agents.tabular.strategy import purify
-from bidzoo.core.kernels import F32, F64, I64, when_compiled
+from bidzoo.core.compiling import when_compiled
+from bidzoo.core.kernels import F32, F64, I64
 from bidzoo.core.options import Count, takes
 from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game
 

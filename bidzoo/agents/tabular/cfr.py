@@ -12,8 +12,10 @@ import numpy as np
 
 from bidzoo.agents.tabular.policy import Solved, solver
 from bidzoo.agents.tabular.strategy import normal_row, purify, random, reach_row, types_row
-from bidzoo.core.kernels import F64, I64, key_row, next_row, row, when_compiled
+from bidzoo.core.compiling import when_compiled
+from bidzoo.core.kernels import F64, I64, row
 from bidzoo.core.options import Checked, Seed, Share, Whole, takes
+from bidzoo.core.streams import key_row, next_row
 from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game, evaluate, uniform
 
 

@@ -29,7 +29,9 @@ from bidzoo.agents.tabular.optimal_auction import (
     split_set,
 )
 from bidzoo.agents.tabular.policy import Solved
-from bidzoo.core.kernels import F64, I64, integers, row, when_compiled
+from bidzoo.core.compiling import when_compiled
+from bidzoo.core.kernels import F64, I64, row
+from bidzoo.core.options import integers
 from bidzoo.core.schema import json_value, parse, shortened
 from bidzoo.core.storage import replace_file
 from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game, evaluate, full_information

@@ -16,8 +16,10 @@ import numpy as np
 from bidzoo.agents.tabular import cfr
 from bidzoo.agents.tabular.policy import Solved, solver
 from bidzoo.agents.tabular.strategy import reach_row, types_row, values_row
-from bidzoo.core.kernels import F64, I32, I64, U64, Bool, assign_row, below_row, key_row, next_row, row, when_compiled
+from bidzoo.core.compiling import when_compiled
+from bidzoo.core.kernels import F64, I32, I64, U64, Bool, assign_row, row
 from bidzoo.core.options import Checked, Seed, Weight, Whole, takes
+from bidzoo.core.streams import below_row, key_row, next_row
 from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game, evaluate, value_row
 
 NEVER = 1e-9  # smaller gains are rounding

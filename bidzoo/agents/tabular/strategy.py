@@ -6,7 +6,8 @@ Because all moves are public, the reach of a state ``(m, x, y)`` under a strateg
 
 import numpy as np
 
-from bidzoo.core.kernels import F64, assign_row, key_row, next_row, row, unit_row
+from bidzoo.core.kernels import F64, assign_row, row
+from bidzoo.core.streams import key_row, next_row, unit_row
 from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game
 
 

@@ -17,22 +17,10 @@ import numpy as np
 
 from bidzoo.core.arrays import Numbers, Plan, Text, load_npz, save_npz
 from bidzoo.core.cards import FULL_DECK, HAND_SIZE, SEATS, STRAINS, check_deal, high_card_points
-from bidzoo.core.kernels import (
-    F64,
-    I8,
-    I64,
-    U8,
-    State,
-    assign_row,
-    batched,
-    below_row,
-    column,
-    integers,
-    key_row,
-    next_row,
-    row,
-)
+from bidzoo.core.kernels import F64, I8, I64, U8, State, assign_row, batched, row
+from bidzoo.core.options import column, integers
 from bidzoo.core.schema import json_value, parse
+from bidzoo.core.streams import below_row, key_row, next_row
 from bidzoo.envs.bridge import auction
 from bidzoo.envs.bridge.board import Board, Fault, Hands
 from bidzoo.envs.bridge.formats import lin, pbn

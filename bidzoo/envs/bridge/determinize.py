@@ -10,7 +10,8 @@ import numpy as np
 
 from bidzoo.core.bits import count_row
 from bidzoo.core.cards import FULL_DECK, HAND_SIZE, NUM_CARDS
-from bidzoo.core.kernels import F64, I64, U64, State, States, assign_row, batched, below_row, next_row, row, unit_row
+from bidzoo.core.kernels import F64, I64, U64, State, States, assign_row, batched, row
+from bidzoo.core.streams import below_row, next_row, unit_row
 from bidzoo.envs.bridge.play import SUIT_OF_CLUBS
 from bidzoo.envs.bridge.state import copy_public_row
 

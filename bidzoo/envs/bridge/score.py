@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bidzoo.core.cards import NUM_BIDS
-from bidzoo.core.kernels import I8, I32, I64, batched, column, integers, row
+from bidzoo.core.kernels import I8, I32, I64, batched, row
+from bidzoo.core.options import column, integers
 
 MAX_POINTS = 7600  # 7NT redoubled, vulnerable, thirteen down
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bidzoo.core.kernels import F64, I8, I32, I64, Bool, States, allocate, row, when_compiled
+from bidzoo.core.compiling import when_compiled
+from bidzoo.core.kernels import F64, I8, I32, I64, Bool, States, allocate, row
 from bidzoo.envs.game import Game
 from bidzoo.envs.signalling.game import SignallingGame
 from bidzoo.envs.signalling.state import OVER

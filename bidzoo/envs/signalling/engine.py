@@ -10,23 +10,8 @@ from inspect import signature
 from types import FunctionType, SimpleNamespace
 from typing import Any, NamedTuple, TypeVar
 
-from bidzoo.core.kernels import (
-    F32,
-    F64,
-    I8,
-    I32,
-    I64,
-    U64,
-    Bool,
-    Kernel,
-    State,
-    States,
-    batched,
-    below_row,
-    key_row,
-    next_row,
-    row,
-)
+from bidzoo.core.kernels import F32, F64, I8, I32, I64, U64, Bool, Kernel, State, States, batched, row
+from bidzoo.core.streams import below_row, key_row, next_row
 from bidzoo.envs.game import Buffers
 from bidzoo.envs.signalling.state import MAX_TURNS, OVER, copy_public_row
 

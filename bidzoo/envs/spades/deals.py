@@ -11,7 +11,8 @@ jokers_deuces   BJ LJ 2D 2S A K Q J T 9 8 7 6 5 4 3       (16 spades, 12 of each
 import numpy as np
 
 from bidzoo.core.cards import NUM_CARDS, card_number, card_text, hand_cards
-from bidzoo.core.kernels import I64, State, assign_row, below_row, key_row, next_row, row
+from bidzoo.core.kernels import I64, State, assign_row, row
+from bidzoo.core.streams import below_row, key_row, next_row
 from bidzoo.envs.spades.state import BIDDING, DECKS, SPADES
 
 LITTLE_JOKER, BIG_JOKER = card_number("2C"), card_number("2H")

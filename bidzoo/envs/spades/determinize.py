@@ -8,7 +8,8 @@ import numpy as np
 
 from bidzoo.core.bits import count_row
 from bidzoo.core.cards import FULL_DECK
-from bidzoo.core.kernels import U64, State, States, batched, below_row, next_row, row, unit_row
+from bidzoo.core.kernels import U64, State, States, batched, row
+from bidzoo.core.streams import below_row, next_row, unit_row
 from bidzoo.envs.spades.deals import SUIT_CARDS
 from bidzoo.envs.spades.state import copy_public_row
 

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bidzoo.core.bits import cards_row, spread_row
-from bidzoo.core.kernels import F32, I8, I64, Bool, State, States, batched, key_row, row
+from bidzoo.core.kernels import F32, I8, I64, Bool, State, States, batched, row
+from bidzoo.core.streams import key_row
 from bidzoo.envs.game import Buffers
 from bidzoo.envs.spades.bidding import bid_row, legal_bids_row
 from bidzoo.envs.spades.deals import deal_row

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from bidzoo.core.arrays import Numbers, Plan, digest, load_npz, save_npz
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS, call_text, card_text, hand_cards
-from bidzoo.core.kernels import I8, I64, Bool, State, States, allocate, batched, next_row, row
+from bidzoo.core.kernels import I8, I64, Bool, State, States, allocate, batched, row
 from bidzoo.core.schema import shown
+from bidzoo.core.streams import next_row
 from bidzoo.envs.bridge import auction, deals
 from bidzoo.envs.bridge.bidder import SYSTEMS
 from bidzoo.envs.bridge.state import MAX_CALLS, OVER, STATE, VIEW

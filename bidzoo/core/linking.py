@@ -1,0 +1,121 @@
+"""What a kernel is compiled to: a form that Python calls, and one that other kernels call.
+
+numba takes a callee to machine code with an entry from Python, and then optimises all of it anew in each caller, and
+in each of theirs. A **body** stops before that: it is LLVM code, typed, lowered and kept once. What Python calls links
+the bodies it needs and alone is optimised, as one piece.
+
+Bodies are made of numba's own classes with steps left out, which ``tests/core/test_kernels.py`` checks for the versions
+in ``TRIED``. For every other version, and with ``BIDZOO_LINKING=plain``, a kernel is plain ``njit``, for Python and for
+other kernels: the same bytes, compiled in twice the time, a batch at two thirds of the speed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from copy import copy
+from typing import Any
+
+import numba
+from numba import config, njit, types
+
+VARIABLE = "BIDZOO_LINKING"
+TRIED = (0, 61), (0, 68)  # first and last version of numba
+BODIES = TRIED[0] <= numba.version_info.short <= TRIED[1] and os.environ.get(VARIABLE) != "plain"
+
+PUBLIC = {"nogil": True, "error_model": "numpy"}  # options that numba documents
+# numba counts references to arrays, two atomic additions for every view: half the time of a step
+_MAKE_ARRAYS = {"arange", "empty", "full", "ones", "zeros"}  # what our kernels call where they need memory of their own
+
+
+def options(function: Callable[..., Any]) -> dict[str, Any]:
+    """numba's options for ``function``."""
+    if not BODIES:
+        return PUBLIC
+    ours = function.__module__.startswith("bidzoo.")
+    counts = not ours or bool(_MAKE_ARRAYS & {*function.__code__.co_names})
+    return {**PUBLIC, "no_cfunc_wrapper": True, "_nrt": counts}
+
+
+def entry(function: Callable[..., Any]) -> Any:
+    """``function`` as Python calls it: a dispatcher of numba's."""
+    dispatcher = njit(**options(function))(function)
+    if not config.DISABLE_JIT:
+        _keep(dispatcher, function, "kernel")
+    return dispatcher
+
+
+def callee(function: Callable[..., Any], called: Callable[[], Any]) -> Any:
+    """``function`` as kernels call it; what is ``called`` from Python where there are no bodies."""
+    return Body(function) if BODIES else called()
+
+
+def _keep(dispatcher: Any, function: Callable[..., Any], form: str) -> None:
+    """Keep compiled code between processes, under a digest of all that it was made of, or not at all."""
+    try:
+        from bidzoo.core.cache import KernelCache
+
+        dispatcher._cache = KernelCache(function, form, options(function))
+    except (ImportError, AttributeError, TypeError):  # a version of numba whose cache is another
+        if BODIES:
+            raise
+
+
+def find_cache() -> None:
+    """Let numba cache what it compiles: beside the sources, in the user's cache, or in a temporary folder."""
+    try:
+        njit(cache=True)(find_cache)  # compiles nothing
+    except RuntimeError:  # a read-only installation without a home: the usual container
+        config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(prefix="bidzoo-")
+        print(
+            f"bidzoo: compiled kernels go to {config.CACHE_DIR}; set NUMBA_CACHE_DIR to a folder that stays",
+            file=sys.stderr,
+        )
+
+
+find_cache()
+
+if BODIES:
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.registry import CPUDispatcher, CPUTarget, cpu_target
+
+    class _Code(JITCodeLibrary):
+        """Linked with what it calls, as every library; neither optimised as a whole nor made machine code."""
+
+        def _optimize_final_module(self) -> None:
+            pass
+
+        def _finalize_final_module(self) -> None:
+            self._finalize_dynamic_globals()
+            self._finalized = True
+
+        def serialize_using_object_code(self) -> Any:  # there is none
+            self._ensure_finalized()
+            return self.name, "bitcode", self._get_module_for_linking().as_bitcode()
+
+    class _Target(CPUTarget):
+        """numba's target for this machine, which makes ``_Code``."""
+
+        typing_context = cpu_target.typing_context
+        target_context = copy(cpu_target.target_context)  # shares the functions that numba has registered
+
+    _codegen = _Target.target_context._internal_codegen = copy(cpu_target.target_context.codegen())
+    _codegen._library_class = _Code
+    _codegen.set_env = lambda name, environment: None  # it would write to an address in machine code
+
+    class Body(CPUDispatcher):
+        """``function`` as kernels call it."""
+
+        targetdescr = _Target("cpu")
+
+        def __init__(self, function: Callable[..., Any]) -> None:
+            only_linked = {"nopython": True, **options(function), "no_cpython_wrapper": True}
+            super().__init__(function, targetoptions=only_linked)
+            _keep(self, function, "body")
+
+        def get_call_template(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+            """A constant counts as a number, or numba would compile a form for each."""
+            named = {name: types.unliteral(argument) for name, argument in kws.items()}
+            return super().get_call_template(tuple(map(types.unliteral, args)), named)
