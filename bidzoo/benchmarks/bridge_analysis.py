@@ -29,25 +29,28 @@ class Requirement(NamedTuple):
     high: int
     length: int  # cards in the suit, or BALANCED
     rl: float  # percent of the paper's RL agent
+    searching: float  # and of its RL-BMCS agent
     wbridge5: float
+    jps: str = ""  # what an agent of JPS opens so (JPS, Table 8)
+    sayc: str = ""  # what SAYC asks for, in the same words
 
 
 # JPS, Table 8; 2NT and the three level, which it leaves out, from the ACBL's SAYC booklet.
 SAYC = {
-    "1C": Requirement(12, 40, 3, 74.25, 89.27),
-    "1D": Requirement(12, 40, 3, 76.76, 88.26),
-    "1H": Requirement(12, 40, 5, 73.91, 80.04),
-    "1S": Requirement(12, 40, 5, 75.47, 79.8),
-    "1NT": Requirement(15, 17, BALANCED, 76.15, 85.71),
-    "2C": Requirement(22, 40, 0, 25.71, 32.53),
-    "2D": Requirement(5, 11, 6, 92.13, 94.89),
-    "2H": Requirement(5, 11, 6, 94.61, 93.51),
-    "2S": Requirement(5, 11, 6, 94.18, 95.35),
-    "2NT": Requirement(20, 21, BALANCED, 53.53, 82.22),
-    "3C": Requirement(5, 11, 7, 33.5, 41.48),
-    "3D": Requirement(5, 11, 7, 49.38, 74.73),
-    "3H": Requirement(5, 11, 7, 50.49, 49.04),
-    "3S": Requirement(5, 11, 7, 65.35, 55.44),
+    "1C": Requirement(12, 40, 3, 74.25, 61.11, 89.27, "10+ HCP", "12+ HCP, 3+♣"),
+    "1D": Requirement(12, 40, 3, 76.76, 73.08, 88.26, "8-18 HCP, <4♥, <4♠", "12+ HCP, 3+♦"),
+    "1H": Requirement(12, 40, 5, 73.91, 63.72, 80.04, "4-16 HCP, 4-6♥", "12+ HCP, 5+♥"),
+    "1S": Requirement(12, 40, 5, 75.47, 65.88, 79.8, "4-16 HCP, 4-6♠", "12+ HCP, 5+♠"),
+    "1NT": Requirement(15, 17, BALANCED, 76.15, 69.19, 85.71, "12-17 HCP, balanced", "15-17 HCP, balanced"),
+    "2C": Requirement(22, 40, 0, 25.71, 26.26, 32.53, "6-13 HCP, 5+♣", "22+ HCP"),
+    "2D": Requirement(5, 11, 6, 92.13, 92.41, 94.89, "6-13 HCP, 5+♦", "5-11 HCP, 6+♦"),
+    "2H": Requirement(5, 11, 6, 94.61, 90.66, 93.51, "8-15 HCP, 5+♥", "5-11 HCP, 6+♥"),
+    "2S": Requirement(5, 11, 6, 94.18, 86.35, 95.35, "8-15 HCP, 5+♠", "5-11 HCP, 6+♠"),
+    "2NT": Requirement(20, 21, BALANCED, 53.53, 48.98, 82.22),
+    "3C": Requirement(5, 11, 7, 33.5, 28.7, 41.48),
+    "3D": Requirement(5, 11, 7, 49.38, 36.47, 74.73),
+    "3H": Requirement(5, 11, 7, 50.49, 41.13, 49.04),
+    "3S": Requirement(5, 11, 7, 65.35, 50.45, 55.44),
 }
 # JPS, Table 7: percent of all calls, and of the final contracts.
 PUBLISHED_CALLS = {"P": 57.31, "1C": 3.74, "1S": 3.23, "X": 3.16, "2H": 3.10, "2S": 2.84, "1NT": 2.84}
@@ -81,11 +84,10 @@ class Openings(NamedTuple):
 
 def opening_table(openings: Openings) -> ResultTable:
     """JPS, Table 8: points and lengths of every opening bid, middle 90 %."""
-    columns = ["opening", "%", "HCP", "its suit", *("♠", "♥", "♦", "♣"), "balanced %"]
     table = ResultTable(
         "Opening table (JPS, Table 8)",
-        columns,
-        note="HCP and the length of the suit: 5th to 95th percentile; the other suits: mean length",
+        ["opening", "%", "HCP", "its suit", "balanced %", "the paper's JPS", "SAYC"],
+        note="HCP and the length of the suit: 5th to 95th percentile. The last two columns are the paper's words.",
     )
     for bid in range(NUM_BIDS):
         hands = openings.hands[openings.bid == bid]
@@ -96,8 +98,8 @@ def opening_table(openings: Openings) -> ResultTable:
                 100 * len(hands) / len(openings.bid),
                 _range(hands["hcp"]),
                 _range(hands["length"][:, suit]) if suit < 4 else "",
-                *(float(hands["length"][:, s].mean()) for s in (3, 2, 1, 0)),
                 100 * float(hands["balanced"].mean()),
+                *(SAYC[call][-2:] if (call := call_text(FIRST_BID + bid)) in SAYC else ("", "")),
             )
     return table
 
@@ -111,7 +113,7 @@ def conformity_table(openings: Openings) -> ResultTable:
     """BMCS, Table V: percent of the openings that SAYC would make; the last row is over all of them."""
     table = ResultTable(
         "Openings that conform to SAYC, % (BMCS, Table V)",
-        ["opening", "openings", "conform %", "the paper's RL %", "WBridge5 %"],
+        ["opening", "openings", "conform %", "the paper's RL %", "its RL-BMCS %", "WBridge5 %"],
         note="By HCP and length as in JPS, Table 8; 2NT: 20-21 balanced, three level: 5-11 HCP and seven cards",
     )
     conforming = total = 0
@@ -119,7 +121,9 @@ def conformity_table(openings: Openings) -> ResultTable:
         conform = openings.conform(call)
         conforming, total = conforming + int(conform.sum()), total + len(conform)
         share = 100 * float(conform.mean()) if len(conform) else None
-        table.add(suited(call_number(call)), len(conform), share, requirement.rl, requirement.wbridge5)
+        table.add(
+            suited(call_number(call)), len(conform), share, requirement.rl, requirement.searching, requirement.wbridge5
+        )
     share = 100 * conforming / total if total else None
     table.rows.append({"opening": "all of these", "openings": total, "conform %": share})
     return table

@@ -112,7 +112,7 @@ def test_earlier_bids_tell_something_about_a_nil() -> None:
     assert report["all curves"]["log_loss"] < report["single curve"]["log_loss"] - 0.005
 
 
-def test_the_benchmark_saves_what_it_finds(tmp_path: Path) -> None:
+def test_the_benchmark_saves_what_it_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "spades.json"
     words = ["bench", "spades", "--games", "40", "--seed", "1", "--json", str(file)]
     assert CliRunner().invoke(app, words, catch_exceptions=False).exit_code == 0
@@ -124,6 +124,12 @@ def test_the_benchmark_saves_what_it_finds(tmp_path: Path) -> None:
     alone = rounds_log(play((BIS, BIS), (SRP, SRP), 2 * np.arange(40), 2))
     assert tables[1].title == f"BIS+SRP against itself, {len(alone):,} rounds"
     assert tables[1].rows[2]["value"].n == 40
+    monkeypatch.setattr(bench, "LEAST_ROUNDS", 1)
+    nils = {row["nil by"]: row for row in bench.nil_table(alone).rows}
+    assert sum(row["rounds"] for row in nils.values()) == len(alone)
+    assert nils["partner of H"]["their nils made %"].paper == 70.0 and "nils made %" not in nils["H"]
+    bids = (alone["bids"] == 0)[(alone["bids"] == 0).sum(axis=1) == 1]
+    assert nils["H"]["rounds"] + nils["partner of H"]["rounds"] + nils["BIS+BIS"]["rounds"] == len(bids)
     assert [figure.title.split(":")[0] for figure in saved["figures"]] == [f"Figure {k}" for k in range(2, 8)]
     with pytest.raises(ValueError, match="unknown rows 'some'"):
         bench.main(rows="some")  # type: ignore[arg-type]
