@@ -21,10 +21,12 @@ from bidzoo.benchmarks.results import Figure, Measured, Report, ResultTable, sil
 from bidzoo.core.kernels import I64
 from bidzoo.core.options import choose_from
 
-EXPERTS = ("expert-sayc", "expert-21gf", *HELD_OUT)
-OVERBIDDING = "expert-light"
-MEAN = "mean IMPs a board"  # column: over the four systems
-GAIN = "gain over the base policy"  # column: mean over that of the policy that is searched with, on the same boards
+EXPERTS = ("expert-sayc", "expert-21gf", *HELD_OUT)  # of the four systems
+MET = ("expert-sayc", "expert-21gf", "expert-light")  # those that agents may be trained or selected against
+HELD_OUT_MEAN = "held-out mean, IMPs a board"  # columns
+MET_MEAN = "met in training, mean"
+MEAN = "mean IMPs a board"  # over the four systems
+GAIN = "gain over the base policy"  # over the four systems and the policy that is searched with, on the same boards
 DEFAULT = ("sayc", "sl", "sl-wide", "a2c-bridge", "jps-bridge", "baseline19", "rl", "ppo", "rpi", "bmcs")
 BESIDE = ("sayc", "sl", "rl", "ppo", *EXPERTS)  # agents of the matrix of partners
 
@@ -32,7 +34,7 @@ BESIDE = ("sayc", "sl", "rl", "ppo", *EXPERTS)  # agents of the matrix of partne
 
 
 def main(entries: Sequence[str | Policy], options: Options, report: Report = silent) -> Measured:
-    """The table of all agents against all experts, strongest first, and its bars.
+    """Two tables of all agents, strongest first, against held-out experts and against those met in training; bars.
 
     Args:
         entries: as ``bridge.contestant`` takes them; those that cannot play are named in the note and left out.
@@ -40,31 +42,47 @@ def main(entries: Sequence[str | Policy], options: Options, report: Report = sil
         report: told about the progress.
     """
     policies, missing = line_up(entries, least=1)
-    experts = [agents.resolve(name, "bridge_bidding_v0") for name in (*EXPERTS, OVERBIDDING)]
+    experts = [agents.resolve(name, "bridge_bidding_v0") for name in (*HELD_OUT, *MET)]
     with nullcontext() if options.ledger is None else MatchLedger(options.ledger, [*policies, *experts]) as ledger:
         imps_won, boards = _matches(policies, experts, options, ledger, report)
-    mean_imps = {ours.name: np.mean([imps_won[ours.name, name] for name in EXPERTS], axis=0) for ours in policies}
-    rows: list[Mapping[str, Any]] = []
+
+    def mean(name: str, others: Sequence[str]) -> Any:
+        return np.mean([imps_won[name, other] for other in others], axis=0)
+
+    rows: list[dict[str, Any]] = []
     for ours in policies:
-        searches, mean = slow([ours]), mean_imps[ours.name]
+        searches = slow([ours])
         estimate = boards[searches].estimate
-        row = {"agent": ours.name, **{name: estimate(imps_won[ours.name, name]) for name in (*EXPERTS, OVERBIDDING)}}
-        row[MEAN] = estimate(mean)
+        row: dict[str, Any] = {"agent": ours.name}
+        row |= {expert.name: estimate(imps_won[ours.name, expert.name]) for expert in experts}
+        row |= {HELD_OUT_MEAN: estimate(mean(ours.name, HELD_OUT)), MET_MEAN: estimate(mean(ours.name, MET))}
         policy = getattr(getattr(ours, "policy", None), "name", "") if searches else ""
-        if policy in mean_imps:  # those who search play the first of the boards
-            row[GAIN] = estimate(mean - mean_imps[policy][: len(mean)])
+        if (policy, HELD_OUT[0]) in imps_won:  # those who search play the first of the boards
+            won = mean(ours.name, EXPERTS)
+            row[GAIN] = estimate(won - mean(policy, EXPERTS)[: len(won)])
         rows.append(row)
-    rows.sort(key=lambda row: -row[MEAN].mean)
-    columns = ["agent", *EXPERTS, MEAN, OVERBIDDING]
-    note = f"{deals_text(boards, policies)}. {MATCH_NOTE}. The mean is over the four systems"
+    rows.sort(key=lambda row: -row[HELD_OUT_MEAN].mean)
+    source = f"{deals_text(boards, policies)}. {MATCH_NOTE}"
+    note = f"{source}. Held out: no agent was trained or selected against them"
+    columns = ["agent", *HELD_OUT, HELD_OUT_MEAN, MET_MEAN]
     if any(GAIN in row for row in rows):
         columns.append(GAIN)
-        note += "; gain over the base policy: its mean less that of the policy it searches with, on the same boards"
+        note += "; gain over the base policy: IMPs over all four systems, less those of the policy it searches with"
     note += f". Left out: {'; '.join(missing)}" if missing else ""
-    table = ResultTable("Against the experts", columns, rows, note)
-    series = {name: [row[name].mean for row in table.rows] for name in EXPERTS}
-    names = [row["agent"] for row in table.rows]
-    return [table], [Figure(table.title, "bars", names, series, "agent", "IMPs a board", table.note)]
+    held_out = ResultTable("Against held-out opponents", columns, _of(rows, columns), note)
+    columns = ["agent", *MET, MET_MEAN]
+    note = f"{source}. Some agents were trained or selected against these opponents"
+    met = ResultTable("Against opponents met in training", columns, _of(rows, columns), note)
+    names = [row["agent"] for row in rows]
+    series = {name: [row[name].mean for row in rows] for name in (HELD_OUT_MEAN, MET_MEAN)}
+    errors = {name: [row[name].error for row in rows] for name in series}
+    bars = Figure(held_out.title, "bars", names, series, "agent", "IMPs a board", held_out.note, errors)
+    return [held_out, met], [bars]
+
+
+def _of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> list[Mapping[str, Any]]:
+    """The cells of ``columns`` in each row."""
+    return [{name: row[name] for name in columns if name in row} for row in rows]
 
 
 def _matches(

@@ -1,10 +1,16 @@
-"""One self-contained HTML page from result files: the paper's figure beside ours in every table."""
+"""One self-contained HTML page from result files: the paper's figure beside ours in every table.
 
+It reads what commands write: results of benchmarks, entries of leaderboards, curves of training, records of matches.
+Without matplotlib the page has the tables alone.
+"""
+
+import csv
 import io
 import math
 import re
 from base64 import b64encode
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +18,9 @@ import numpy as np
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 
+from bidzoo.benchmarks import leaderboard, replay
 from bidzoo.benchmarks.results import Estimate, Figure, ResultTable, load
+from bidzoo.core.schema import json_value
 from bidzoo.core.storage import replace_file
 
 APART = 2.0  # standard errors beyond which ours and the paper's are marked as different
@@ -20,9 +28,9 @@ PAGE = Path(__file__).with_name("report.html")
 BESIDE = 7  # columns of a table that still has room for a picture beside it
 MOST_NUMBERS = 80  # cells of a heat map that still have room for their numbers
 
-CERTAIN = 5.0  # standard errors from which a lead is called certain
 TITLES = {  # of the suites, in the order of the page
-    "bench": "Overview: reference agents, small games, speed",
+    "bench": "Published results beside ours, and speed",
+    "leaderboard": "Leaderboards",
     "bridge": "Bridge bidding: every agent against every other",
     "bridge-analysis": "Bridge bidding: how the agents bid",
     "bridge-training": "Bridge bidding: what the networks learned",
@@ -37,6 +45,9 @@ TITLES = {  # of the suites, in the order of the page
     "throughput": "Speed of the environments",
     "selfplay": "Speed of self-play in bridge",
     "cross-play": "Bridge bidding: partners who learned apart",
+    "sb3-bridge": "Bridge bidding: MaskablePPO",
+    "training": "Curves of training",
+    "match": "Matches",
     "expert": "Bridge bidding: systems beside the expert's calls",
     "mutations": "Mutation tests",
 }
@@ -80,128 +91,6 @@ def cell(value: Any) -> Markup:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return Markup("<td>{}</td>").format(value)
     return Markup('<td class="number">{}</td>').format(f"{value:,}" if isinstance(value, int) else plain(value))
-
-
-# ---- results in a sentence -------------------------------------------------------------------
-
-
-def sure(lead: Estimate) -> str:
-    """How sure a lead is: its size with the error, and a word."""
-    mean, error, _ = lead.texts
-    if not lead.error > 0:
-        return f"by {unsigned(mean)}"
-    distance = lead.mean / lead.error
-    word = "certain" if distance > CERTAIN else "likely" if distance > APART else "open"
-    return f"by {mean} ± {error} ({word})"
-
-
-def heads(document: dict[str, Any]) -> list[str]:
-    """A sentence for each table that shows who is best, and how surely."""
-    tables = [table for table in document["tables"] if table.columns]
-    sentences = [
-        sentence
-        for table in tables
-        for sentence in (_cross(table), _pairs(table), _ranking(table), _speed(table))
-        if sentence
-    ]
-    return sentences + [sentence for sentence in [_games(tables)] if sentence]
-
-
-def _cross(table: ResultTable) -> str:
-    """The best agent of a table of every agent against every other."""
-    first = table.columns[0]
-    names = [str(row.get(first)) for row in table.rows]
-    rows = dict(zip(names, table.rows))
-    if len(names) < 2 or not set(names) <= set(table.columns[1:]):
-        return ""
-    leads: dict[str, list[tuple[float, str, Estimate]]] = {}
-    for name, row in rows.items():
-        estimates = [(other, row.get(other)) for other in names if other != name]
-        leads[name] = [(x.mean, other, x) for other, x in estimates if isinstance(x, Estimate)]
-    best = max(names, key=lambda name: (sum(lead[0] > 0 for lead in leads[name]), sum(lead[0] for lead in leads[name])))
-    behind = [f"{other} {sure(Estimate(-x.mean, x.error, x.n))}" for mean, other, x in leads[best] if mean <= 0]
-    if not leads[best] or len(behind) == len(leads[best]):
-        return ""
-    _, other, lead = min((lead for lead in leads[best] if lead[0] > 0), key=lambda lead: lead[0] / (lead[2].error or 1))
-    ahead = f"{len(leads[best]) - len(behind)} of {len(leads[best])} others"
-    lost = f"; behind {', '.join(behind)}" if behind else ""
-    return f"{best} is best: ahead of {ahead}, least surely of {other}, {sure(lead)}{lost}."
-
-
-def _pairs(table: ResultTable) -> str:
-    """How often the first wins in a table of rows ``first : second``."""
-    rows = [(str(row.get(table.columns[0])), row.get("win %")) for row in table.rows]
-    estimates = [(name, x) for name, x in rows if " : " in name and isinstance(x, Estimate) and x.error > 0]
-    if not estimates:
-        return ""
-    ahead = [(name, x) for name, x in estimates if x.mean > 50]
-    certain = sum(x.mean - 50 > CERTAIN * x.error for _, x in ahead)
-    shares = sorted(x.mean for _, x in estimates)
-    share = " to ".join(dict.fromkeys(f"{x:.0f}" for x in (shares[0], shares[-1])))
-    matches = f"ahead in {len(ahead)} of {len(estimates)} matches, certain in {certain}"
-    return f"{table.title}: the first wins {share} % of the games; {matches}."
-
-
-def _ranking(table: ResultTable) -> str:
-    """The best agent of a table whose rows all met the same opponent."""
-    columns = [column for column in table.columns if "IMPs a board" in column]
-    if table.columns[0] not in ("agent", "policy") or len(columns) != 1:
-        return ""
-    cells = [(row.get(columns[0]), str(row.get(table.columns[0]))) for row in table.rows]
-    ranking = sorted(((x, name) for x, name in cells if isinstance(x, Estimate)), key=lambda cell: -cell[0].mean)
-    if len(ranking) < 2:
-        return ""
-    (first, best), (second, other) = ranking[:2]
-    lead = Estimate(first.mean - second.mean, math.hypot(first.error, second.error), min(first.n, second.n))
-    mean, error, _ = first.texts
-    return f"{best} is best with {mean} ± {error} {columns[0]}, ahead of {other} {sure(lead)}."
-
-
-def _speed(table: ResultTable) -> str:
-    """The fastest form of the fastest game of a table of speeds."""
-    if "decisions/s" not in table.columns or "form" not in table.columns:
-        return ""
-    fastest = {}
-    for row in sorted(table.rows, key=lambda row: row.get("decisions/s") or 0):
-        fastest[str(row.get(table.columns[0]))] = row
-    best = max(fastest.values(), key=lambda row: row.get("decisions/s") or 0, default={})
-    ratio = best.get("times OpenSpiel")
-    times = f", {plain(ratio)} times OpenSpiel in the same run" if isinstance(ratio, int | float) else ""
-    speed = f"{float(best.get('decisions/s') or 0) / 1e6:.2g} million decisions a second"
-    return f"{best.get(table.columns[0])}: {speed} as {best.get('form')}{times}."
-
-
-def _games(tables: Sequence[ResultTable]) -> str:
-    """The algorithm that reaches most in most games, of tables with games as rows and algorithms as columns."""
-    rewards: dict[str, dict[str, Estimate]] = {}
-    for table in tables:
-        if table.columns[0] != "game":
-            continue
-        for row in table.rows:
-            estimates = {
-                name: x for name, x in row.items() if isinstance(x, Estimate) and f"{name} best" in table.columns
-            }
-            rewards.setdefault(str(row.get("game")), {}).update(estimates)
-    rewards = {game: estimates for game, estimates in rewards.items() if len(estimates) > 1}
-    wins: dict[str, int] = {}
-    for estimates in rewards.values():
-        most = max(x.mean for x in estimates.values())
-        for name, x in estimates.items():
-            wins[name] = wins.get(name, 0) + (x.mean == most)
-    if not wins:
-        return ""
-    best = max(wins, key=lambda name: wins[name])
-    alone = sum(
-        all(
-            estimates[best].mean - x.mean > CERTAIN * math.hypot(estimates[best].error, x.error)
-            for name, x in estimates.items()
-            if name != best
-        )
-        for estimates in rewards.values()
-        if best in estimates
-    )
-    games = f"{wins[best]} of {len(rewards)} games, certainly alone in {alone}"
-    return f"{best} reaches most, alone or with others, in {games}."
 
 
 # ---- pictures --------------------------------------------------------------------------------
@@ -267,12 +156,16 @@ def _plot(axes: Any, figure: Figure) -> None:
     styles = ["-", "--", ":", "-."]
     count = len(figure.series)
     for k, (name, values) in enumerate(figure.series.items()):
-        if figure.kind == "line":
-            axes.plot(list(figure.x), np.array(values, np.float64), styles[k % 4], label=name)
+        heights = np.array(values, np.float64)
+        error = np.array(figure.errors[name], np.float64) if name in figure.errors else None
+        if figure.kind == "line" and error is None:
+            axes.plot(list(figure.x), heights, styles[k % 4], label=name)
+        elif figure.kind == "line":
+            axes.errorbar(list(figure.x), heights, error, fmt=styles[k % 4], label=name, capsize=2)
         else:
             width = 0.8 / count
             positions = [i + (k - (count - 1) / 2) * width for i in range(len(figure.x))]
-            axes.bar(positions, np.array(values, np.float64), width, label=name)
+            axes.bar(positions, heights, width, yerr=error, label=name, capsize=2)
     if figure.kind == "bars":
         names = [str(x) for x in figure.x]
         axes.set_xticks(range(len(names)), names, **_slanted(names, 60))
@@ -312,7 +205,7 @@ def page(documents: Sequence[dict[str, Any]]) -> str:
     """The whole page: no script, no outside address; every text of a file is escaped."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for number, document in enumerate(documents, 1):
-        file = {**document, "anchor": f"file-{number}", "heads": heads(document), "parts": parts(document)}
+        file = {**document, "anchor": f"file-{number}", "parts": parts(document)}
         groups.setdefault(document["suite"], []).append(file)
     order = list(TITLES)
     suite_names = sorted(groups, key=lambda suite: order.index(suite) if suite in order else len(order))
@@ -324,19 +217,66 @@ def page(documents: Sequence[dict[str, Any]]) -> str:
         }
         for number, suite in enumerate(suite_names, 1)
     ]
-    headlines = [(suite, head) for suite in suites for file in suite["files"][:1] for head in file["heads"][:1]]
     template = Environment(autoescape=True, undefined=StrictUndefined).from_string(PAGE.read_text(encoding="utf-8"))
-    context = {"suites": suites, "heads": headlines, "apart": APART, "certain": CERTAIN, "beside": BESIDE}
+    drawing = find_spec("matplotlib") is not None
+    context = {"suites": suites, "apart": APART, "beside": BESIDE, "drawing": drawing}
     return template.render(context, cell=cell, drawn=drawn, plain=plain) + "\n"
 
 
-def main(files: Sequence[Path], out: Path) -> int:
-    """Write the page of result ``files`` to ``out``; the number of files in it.
+# ---- files -----------------------------------------------------------------------------------
+
+
+def read(files: Sequence[Path]) -> list[dict[str, Any]]:
+    """A document of each file; the entries of one leaderboard are one document.
 
     Raises:
-        ValueError: no files, or one that is no result file; nothing is written then.
+        ValueError: a file that no command writes, or a damaged one; names it.
+    """
+    documents, entries = [], dict[str, list[leaderboard.Entry]]()
+    for path in files:
+        if path.suffix == ".csv":
+            documents.append(curves(path))
+        elif path.suffix != ".json":
+            documents.append(_document("match", path.stem, replay.summaries(path)))
+        elif isinstance(value := json_value(path.read_bytes(), path), dict) and "challenge" in value:
+            entry = leaderboard.load(path)
+            entries.setdefault(entry.challenge, []).append(entry)
+        else:
+            documents.append(load(path))
+    for name, group in entries.items():
+        ranking = leaderboard.ranking(leaderboard.challenge_named(name), group)
+        documents.append(_document("leaderboard", name, [ranking]))
+    return documents
+
+
+def curves(path: Path) -> dict[str, Any]:
+    """The last measurement in ``curves.csv`` of a training, and the strength over its steps."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    try:
+        numbers = [{name: float(x) if x else math.nan for name, x in row.items()} for row in rows]
+        (unit, *names), last = numbers[0], numbers[-1]
+    except (IndexError, TypeError, ValueError):
+        raise ValueError(f"{path}: expected a header and rows of numbers, as a training writes them") from None
+    name = path.parent.name if path.stem == "curves" else path.stem
+    table = ResultTable(f"{name}: last measurement", [unit, *names], [last])
+    steps = [row[unit] for row in numbers]
+    imps, errors = ([row.get(column, math.nan) for row in numbers] for column in ("imps", "imps_error"))
+    figure = Figure(name, "line", steps, {"imps": imps}, unit, "IMPs a board", errors={"imps": errors})
+    return _document("training", name, [table], [figure] if "imps" in names else [])
+
+
+def _document(suite: str, name: str, tables: Sequence[ResultTable], figures: Sequence[Figure] = ()) -> dict[str, Any]:
+    return {"suite": suite, "name": name, "tables": list(tables), "figures": list(figures), "command": ""}
+
+
+def main(files: Sequence[Path], out: Path) -> int:
+    """Write the page of ``files`` to ``out``; the number of files in it.
+
+    Raises:
+        ValueError: no files, or one that ``read`` refuses; nothing is written then.
     """
     if not files:
         raise ValueError("no result files; run a benchmark first (bidzoo bench --help)")
-    replace_file(out, page([load(file) for file in files]).encode())
+    replace_file(out, page(read(files)).encode())
     return len(files)

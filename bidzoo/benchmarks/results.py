@@ -96,7 +96,7 @@ class Figure:
     """A picture as numbers; ``report`` draws it.
 
     ``line`` and ``bars``: ``series`` maps a name to values ``[X]`` over ``x``. ``heat``: to rows of values over ``x``,
-    one name a row.
+    one name a row. ``errors`` maps names of ``series`` to standard errors ``[X]``.
     """
 
     title: str
@@ -106,6 +106,7 @@ class Figure:
     x_label: str = ""
     y_label: str = ""
     note: str = ""
+    errors: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
 
 Measured = tuple[list[ResultTable], list[Figure]]  # what the ``main`` of a suite returns
@@ -176,7 +177,7 @@ def save(
         "machine": f"{os.cpu_count()} cores, {platform.machine()}",
         "seconds": round(seconds, 1),
         "tables": [{**vars(table), "columns": list(table.columns), "rows": _plain(table.rows)} for table in tables],
-        "figures": [vars(figure) for figure in figures],
+        "figures": [{name: x for name, x in vars(figure).items() if x or name != "errors"} for figure in figures],
     }
     replace_file(Path(path), (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
 
@@ -204,6 +205,7 @@ class _Figure(TypedDict):
     x_label: NotRequired[str]
     y_label: NotRequired[str]
     note: NotRequired[str]
+    errors: NotRequired[dict[str, list[_Number | None]]]
 
 
 class _Document(TypedDict):
@@ -251,9 +253,9 @@ def _cell(cell: Any, where: str) -> Any:
 
 
 def _figure(figure: dict[str, Any], where: str) -> Figure:
-    for name, values in figure["series"].items():
-        if len(values) != len(figure["x"]):
-            raise ValueError(
-                f"{where}: series {shown(name)}: {len(values)} values, expected {len(figure['x'])} as in x"
-            )
+    for part in ("series", "errors"):
+        for name, values in figure.get(part, {}).items():
+            if len(values) != len(figure["x"]):
+                found = f"{where}: {part} {shown(name)}: {len(values)} values"
+                raise ValueError(f"{found}, expected {len(figure['x'])} as in x")
     return Figure(**figure)

@@ -239,11 +239,15 @@ def bridge_cost(
 
 
 def report(
-    files: Annotated[list[Path] | None, typer.Argument(help="Result files; default: all in runs/.")] = None,
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Result files, leaderboard entries, curves.csv, match records; default: all in runs/."),
+    ] = None,
     out: Annotated[Path, typer.Option(callback=_page, help="The page to write.")] = Path("runs/report.html"),
 ) -> None:
-    """Turn result files into one self-contained HTML page."""
+    """Turn what commands wrote into one self-contained HTML page."""
     from bidzoo.benchmarks import report
 
-    count = report.main(files or sorted(Path("runs").glob("*.json")), out)
+    runs = Path("runs")
+    count = report.main(files or sorted([*runs.glob("*.json"), *runs.rglob("curves.csv")]), out)
     typer.echo(f"{count} result files in {out}")

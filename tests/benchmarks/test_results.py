@@ -137,7 +137,7 @@ def test_a_seed_is_a_number(file, seed):
     except ValueError as problem:
         assert "seed" in str(problem)
     else:
-        assert "<script" not in html and "<b>" not in html.split("<main>")[1].replace("<b>In short", "")
+        assert "<script" not in html and "<b>" not in html.split("<main>")[1]
 
 
 @pytest.mark.parametrize(
@@ -165,56 +165,48 @@ def test_no_field_of_a_table_is_markup_of_the_terminal(capsys):
     assert capsys.readouterr().out.count(odd) == 4
 
 
-def rows_of(*columns_and_rows):
-    table = ResultTable("T", [name for name in columns_and_rows if isinstance(name, str)])
-    for row in columns_and_rows[len(table.columns) :]:
-        table.add(*row)
-    return table
+def test_error_bars_are_drawn_and_errors_fit_their_axis(tmp_path):
+    plain = Figure("T", "bars", ["a", "b"], {"n": [1.0, 2.0]})
+    for kind in ("bars", "line"):
+        with_errors = Figure("T", kind, [1, 2], {"n": [1.0, 2.0]}, errors={"n": [0.1, 0.2]})
+        assert report.drawn(with_errors) != report.drawn(Figure("T", kind, [1, 2], {"n": [1.0, 2.0]}))
+    path = tmp_path / "a.json"
+    results.save(path, "a", TABLES, seed=0, seconds=1.0, figures=[with_errors, plain])
+    again = results.load(path)["figures"]
+    assert again == [with_errors, plain]
+    path.write_text(path.read_text().replace("0.1,", ""))
+    with pytest.raises(ValueError, match=r"figures\[0\]: errors 'n': 1 values, expected 2 as in x"):
+        results.load(path)
 
 
-CROSS = ResultTable(
-    "Cross",
-    ["agent", "a", "b", "c"],
-    [
-        {"agent": "a", "b": Estimate(0.9, 0.1, 9), "c": Estimate(0.5, 0.2, 9)},
-        {"agent": "b", "a": Estimate(-0.9, 0.1, 9), "c": Estimate(2.0, 0.1, 9)},
-        {"agent": "c", "a": Estimate(-0.5, 0.2, 9), "b": Estimate(-2.0, 0.1, 9)},
-    ],
-)
+def test_the_page_reads_what_commands_write(tmp_path):
+    """Results, entries of two leaderboards, curves, records of a match; a foreign file is named."""
+    results.save(tmp_path / "mine.json", "mine", TABLES, seed=0, seconds=1.0)
+    entries = [
+        RESULTS / "leaderboard" / f"{name}.json" for name in ("bridge-2026-rpi", "spades-2026-bis", "bridge-2026-sl")
+    ]
+    folder = tmp_path / "ppo"
+    folder.mkdir()
+    (folder / "curves.csv").write_text("iteration,imps,imps_error\n1,0.25,0.1\n2,0.5,0.1\n")
+    words = ["match", "sayc", "pass", "--boards", "4", "--out", str(tmp_path / "match.jsonl")]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    documents = report.read([tmp_path / "mine.json", *entries, folder / "curves.csv", tmp_path / "match.jsonl"])
+    assert [(document["suite"], document["name"]) for document in documents] == [
+        ("mine", "mine"), ("training", "ppo"), ("match", "match"),
+        ("leaderboard", "bridge-2026"), ("leaderboard", "spades-2026"),
+    ]  # fmt: skip
+    html = report.page(documents)
+    for text in ("rpi", "bis", "IMPs a board", "0.5", "sayc"):
+        assert text in html
+    (folder / "curves.csv").write_text("iteration,imps\n")
+    with pytest.raises(ValueError, match=r"curves\.csv: expected a header and rows of numbers"):
+        report.read([folder / "curves.csv"])
 
 
-@pytest.mark.parametrize(
-    ("table", "head"),
-    [
-        (CROSS, "a is best: ahead of 2 of 2 others, least surely of c, by 0.50 ± 0.20 (likely)."),
-        (
-            rows_of("first : second", "win %", ("x : y", Estimate(60.2, 1.0, 9)), ("x : z", Estimate(48.0, 1.0, 9))),
-            "T: the first wins 48 to 60 % of the games; ahead in 1 of 2 matches, certain in 1.",
-        ),
-        (
-            rows_of("policy", "IMPs a board over sl", ("p", Estimate(0.1, 0.03, 9)), ("q", Estimate(0.2, 0.04, 9))),
-            "q is best with 0.200 ± 0.040 IMPs a board over sl, ahead of p by 0.100 ± 0.050 (open).",
-        ),
-        (
-            rows_of("game", "J", "J best", "C", "C best",
-                    ("g", Estimate(1.0, 0.0, 9), 1.0, Estimate(0.9, 0.01, 9), 1.0),
-                    ("h", Estimate(1.0, 0.0, 9), 1.0, Estimate(1.0, 0.0, 9), 1.0)),
-            "J reaches most, alone or with others, in 2 of 2 games, certainly alone in 1.",
-        ),
-        (
-            rows_of("game", "form", "decisions/s", "times OpenSpiel", ("simple", "batched", 3.1e6, 109.2)),
-            "simple: 3.1 million decisions a second as batched, 109 times OpenSpiel in the same run.",
-        ),
-        (rows_of("agent", "b", ("a", 1), ("c", 2)), None),
-        (ResultTable("T", []), None),
-    ],
-)  # fmt: skip
-def test_the_page_opens_with_who_is_best_and_how_sure_that_is(tmp_path, table, head):
-    results.save(tmp_path / "bridge.json", "bridge", [table], seed=0, seconds=1.0)
-    document = results.load(tmp_path / "bridge.json")
-    assert report.heads(document) == ([head] if head else [])
-    opening = report.page([document]).partition("<h2")[0]
-    assert (head in opening and "In short" in opening) if head else "In short" not in opening
+def test_without_matplotlib_the_page_has_the_tables_alone(file, monkeypatch):
+    monkeypatch.setattr(report, "find_spec", lambda name: None)
+    html = report.page([results.load(file)])
+    assert "data:image" not in html and "pip install" in html and "<table>" in html
 
 
 def test_odd_figures_are_drawn():

@@ -243,7 +243,7 @@ def test_right_calls_are_counted(data, player):
 # ---- in play -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*experts.EXPERTS, experts.OVERBIDDING])
+@pytest.mark.parametrize("name", [*experts.HELD_OUT, *experts.MET])
 def test_packaged_experts_bid(name):
     """Legal calls to the end, the same for any batch; deterministic."""
     game, one = Bridge(False), agents.make(name)
@@ -304,7 +304,7 @@ def test_wild_ones_open_more():
     boards = bridge.Boards(300, 1)
     opened = [
         (boards.play(agents.make(name), agents.make(name))["calls"][:, 0] > 0).mean()
-        for name in ("expert-sayc", experts.OVERBIDDING)
+        for name in ("expert-sayc", "expert-light")
     ]
     assert opened[1] > opened[0] + 0.15
 
@@ -372,25 +372,33 @@ def test_training_refuses_held_out_opponents(tmp_path, line):
 
 def test_table_against_the_experts_is_of_duplicate_matches():
     options = bridge.Options(40, 2)
-    (table,), (figure,) = experts.main(["sayc", "pass"], options)
-    assert [row["agent"] for row in table.rows] == ["sayc", "pass"] and figure.kind == "bars"
-    row = table.rows[0]
+    (held_out, met), (figure,) = experts.main(["sayc", "pass"], options)
     boards = bridge.Boards(40, 2)
-    for name in (*experts.EXPERTS, experts.OVERBIDDING):
-        found = duplicate(boards.game, agents.make("sayc"), agents.make(name), np.arange(40), 2, 2)
-        assert row[name].mean == pytest.approx(found.imps.mean()), name
-    assert row[experts.MEAN].mean == pytest.approx(np.mean([row[name].mean for name in experts.EXPERTS]))
-    assert row[experts.MEAN].n == 40
+    for table, names, mean in (
+        (held_out, experts.HELD_OUT, experts.HELD_OUT_MEAN),
+        (met, experts.MET, experts.MET_MEAN),
+    ):
+        assert [row["agent"] for row in table.rows] == ["sayc", "pass"] and len(table.columns) <= 7
+        row = table.rows[0]
+        for name in names:
+            found = duplicate(boards.game, agents.make("sayc"), agents.make(name), np.arange(40), 2, 2)
+            assert row[name].mean == pytest.approx(found.imps.mean()), name
+        assert row[mean].mean == pytest.approx(np.mean([row[name].mean for name in names])) and row[mean].n == 40
+        assert held_out.rows[0][mean] == row[mean]
+        assert (figure.series[mean][0], figure.errors[mean][0]) == (row[mean].mean, row[mean].error)
+    assert not set(experts.HELD_OUT) & set(experts.MET)
 
 
 def test_gain_by_search_is_over_the_policy_on_the_same_boards():
     search = agents.make("bmcs", r_max=20, p_max=100)
-    (table,), _ = experts.main(["sayc", "ppo", search], bridge.Options(40, 2, search_boards=6, workers=1))
+    (table, _), _ = experts.main(["sayc", "ppo", search], bridge.Options(40, 2, search_boards=6, workers=1))
     gains = {row["agent"]: row[experts.GAIN] for row in table.rows if experts.GAIN in row}
-    (short,), _ = experts.main(["ppo"], bridge.Options(6, 2))
-    row = next(row for row in table.rows if row["agent"] == search.name)
+    (short, met), _ = experts.main(["ppo"], bridge.Options(6, 2))
     assert list(gains) == [search.name] and gains[search.name].n == 6
-    assert gains[search.name].mean == pytest.approx(row[experts.MEAN].mean - short.rows[0][experts.MEAN].mean)
+    tables, _ = experts.main([search], bridge.Options(6, 2, search_boards=6, workers=1))
+    ours, ppo = ({**first.rows[0], **second.rows[0]} for first, second in (tables, (short, met)))
+    systems = [ours[name].mean - ppo[name].mean for name in experts.EXPERTS]
+    assert gains[search.name].mean == pytest.approx(np.mean(systems))
     assert experts.GAIN not in short.columns
 
 
@@ -400,7 +408,7 @@ def test_experts_come_first_and_either_part_alone():
         tables, _ = experts.with_round_robin(["sayc", "pass"], options, only)
         titles[only] = [table.title for table in tables]
     assert titles[None] == titles["experts"] + titles["round-robin"]
-    assert titles["experts"] == ["Against the experts"]
+    assert titles["experts"] == ["Against held-out opponents", "Against opponents met in training"]
     with pytest.raises(ValueError, match="only 'robin': did you mean 'round-robin'"):
         experts.with_round_robin([], options, "robin")
     with pytest.raises(ValueError, match="only 'house': it is 'round-robin' now"):
