@@ -104,7 +104,7 @@ def _refuse_before(context: typer.Context) -> None:
 
 @app.command()
 def throughput(
-    seconds: Annotated[float, typer.Option(help="Length of a slice.")] = 0.4,
+    seconds: Annotated[float, typer.Option(min=0.001, help="Length of a slice.")] = 0.4,
     rounds: Annotated[int, typer.Option(min=1, help="Slices of each contestant; the median counts.")] = 5,
     game: Games = None,
     peers: Annotated[
@@ -146,7 +146,7 @@ def spades(
         str, typer.Option(help="Rows to measure: rule-based, uct, ablation, learned, whole or all.")
     ] = "rule-based",
     seed: Seed = 0,
-    workers: Annotated[int | None, typer.Option(help="Number of threads; it changes no result.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Number of threads; it changes no result.")] = None,
     json: Json = None,
 ) -> None:
     """The tables and figures of Bidding in Spades, ours beside the paper's."""

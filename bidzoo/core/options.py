@@ -62,7 +62,10 @@ def takes(kind: type) -> Callable[[F], F]:
 
 def options_of(function: Callable[..., Any]) -> dict[str, Any] | None:
     """Names and defaults of what ``function`` takes by name (``Parameter.empty``: none); None if it takes any name."""
-    parameters = signature(function).parameters.values()
+    try:
+        parameters = signature(function).parameters.values()
+    except ValueError:  # some functions of C have none
+        return None
     defaults = {p.name: p.default for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
     if all(p.kind is not p.VAR_KEYWORD for p in parameters):
         return defaults

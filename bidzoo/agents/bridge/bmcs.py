@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, Protocol, cast
+from typing import Any, Literal, NamedTuple, Protocol, cast, runtime_checkable
 
 import numpy as np
 
@@ -98,6 +98,7 @@ def legal_calls(states: States) -> I8:
 NEGLIGIBLE = 1e-4  # chance
 
 
+@runtime_checkable
 class Judge(Protocol):
     """Chances of tricks."""
 
@@ -190,6 +191,7 @@ PILOT_DEALS = 16  # deals that tell which calls to check first
 EXAMPLE_DEALS = 3  # deals in an explanation
 
 
+@runtime_checkable
 class RolloutPolicy(Protocol):
     """A policy that says how likely it makes each call: any network of this package."""
 
@@ -265,7 +267,7 @@ class Bmcs:
         belief: str | Belief | None = None,
         judge: Literal["network", "solver"] | Judge = "network",
         name: str | None = None,
-        workers: int = 1,
+        workers: Count = 1,
         opponents: str | RolloutPolicy | None = None,
         **options: Any,
     ) -> None:

@@ -405,9 +405,9 @@ def uct(
 def learned(
     weights: str | Path | None = None,
     player: PlayerName = "learned",
-    worlds: int = 0,
-    last: int = 13,
-    certain: float = 1.0,
+    worlds: Whole = 0,
+    last: Whole = 13,
+    certain: Weight = 1.0,
     lookup: State | None = None,
 ) -> SpadesPolicy:
     """Bids and cards by networks (beyond the paper).
