@@ -42,6 +42,25 @@ threading.Thread(target=tell, daemon=True).start()
 spin(1, begun)
 """
 
+SLOW_END = """
+import sys, time
+from bidzoo.cli import main
+
+class Slow:
+    def __del__(self, sleep=time.sleep):
+        sleep(1000)  # in the interpreter's own end, in which no other thread runs
+
+def work():
+    print("working")
+    sys.stderr.write("begun\\n")
+    sys.stderr.flush()
+    time.sleep(1000)
+
+slow = Slow()
+main.app = work
+main.main()
+"""
+
 TASKS = """
 import functools, time
 from bidzoo.core import jobs
@@ -114,3 +133,14 @@ def test_in_the_middle_of_a_kernel(tmp_path: Path) -> None:
     process = start(tmp_path, HEARS + KERNEL)
     assert process.stdout is not None and process.stdout.readline() == "spinning\n"
     assert stop(process) == "\nbidzoo: stopped; nothing is kept\n"
+
+
+def test_the_interpreter_does_not_end_slowly(tmp_path: Path) -> None:
+    process = start(tmp_path, HEARS + SLOW_END)
+    assert process.stderr is not None and process.stderr.readline() == "begun\n"
+    os.killpg(process.pid, signal.SIGINT)
+    try:
+        out, said = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert (process.returncode, out, said) == (STATUS, "working\n", "\nbidzoo: stopped; nothing is kept\n")

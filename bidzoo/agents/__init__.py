@@ -148,7 +148,7 @@ WEIGHTS = {  # other forms of weights, and which agent plays them
     "bidzoo spades learned 1": "learned",
 }
 
-NAMES = plugins.Names("agent", AGENTS, lambda name, path, source: Entry(path, "", source), ".+", "use {path}")
+NAMES = plugins.Names("agent", AGENTS, lambda name, path, source: Entry(path, "", source), r"[\w.+-]+", "use {path}")
 
 
 # ---- which agent a text means --------------------------------------------------------------

@@ -16,7 +16,7 @@ import numpy as np
 
 from bidzoo import __version__
 from bidzoo.core.options import NotFinite, Weight, Whole
-from bidzoo.core.schema import json_value, parse, shown
+from bidzoo.core.schema import json_value, parse, shown, visible
 from bidzoo.core.storage import replace_file
 
 
@@ -139,14 +139,17 @@ def show(tables: Sequence[ResultTable]) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
+    def plain(words: str, style: str = "") -> Text:  # what stands in a file is no markup, and no escape
+        return Text(visible(words), style)
+
     for table in tables:
-        title, note = Text(table.title, "table.title"), Text(table.note, "table.caption") if table.note else None
+        title, note = plain(table.title, "table.title"), plain(table.note, "table.caption") if table.note else None
         pretty = RichTable(title=title, title_justify="left", caption=note, caption_justify="left")
         for column in table.columns:
             justify: Literal["left", "right"] = "right" if table.numeric(column) else "left"
-            pretty.add_column(Text(column), justify=justify, overflow="fold")  # a long name goes on in the next line
+            pretty.add_column(plain(column), justify=justify, overflow="fold")  # a long name goes on in the next line
         for row in table.rows:
-            pretty.add_row(*(Text(text(row.get(column))) for column in table.columns))  # a name is no markup
+            pretty.add_row(*(plain(text(row.get(column))) for column in table.columns))
         console().print(pretty)
 
 

@@ -16,6 +16,7 @@ from bidzoo.cli.options import (
     going_on,
     measured,
     not_empty,
+    say,
     writable,
     writable_folder,
 )
@@ -250,4 +251,4 @@ def report(
 
     runs = Path("runs")
     count = report.main(files or sorted([*runs.glob("*.json"), *runs.rglob("curves.csv")]), out)
-    typer.echo(f"{count} result files in {out}")
+    say(f"{count} result files in {out}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bidzoo.cli.options import Host, counted
+from bidzoo.cli.options import Host, counted, say
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -75,9 +75,9 @@ def serve(
     }
     settings = Settings(host, port, closed_port, rooms, in_turn, limits, grace, seating, solved, policy_seed)
     with Record(out, match) as record:
-        manager = TableManager(game, *pairs, settings, report=lambda line: typer.echo(line, err=True))
+        manager = TableManager(game, *pairs, settings, report=lambda line: say(line, err=True))
         for name, number in manager.ports.items():
-            typer.echo(f"{name} room: {host}:{number}", err=True)
+            say(f"{name} room: {host}:{number}", err=True)
         try:
             manager.run(board_list, record)
         finally:
@@ -106,7 +106,7 @@ def join(
         client.run(host, port)
     finally:
         for board in client.heard:
-            typer.echo(f"board {board.number}: {board.contract or 'not finished'}")
+            say(f"board {board.number}: {board.contract or 'not finished'}")
 
 
 def _policy(name: str, player: str | None) -> Policy:
@@ -136,10 +136,10 @@ def _show(record: Record, expected: int) -> None:
     from bidzoo.envs.bridge.deals import alike
 
     results = [result for result in record.results.values() if result.points is not None]
-    typer.echo(f"{len(results)} of {expected} boards at tables played, saved in {record.path}")
+    say(f"{len(results)} of {expected} boards at tables played, saved in {record.path}")
     imps_by_board = record.imps()
     if imps_by_board:
         imps = list(imps_by_board.values())
         hands = {result.number: result.hands for result in record.results.values()}
         mean = Estimate.of(imps, group=alike(np.array([hands[number] for number in imps_by_board])))
-        typer.echo(f"first pair: {sum(imps):+d} IMPs on {counted(len(imps), 'board')}, {mean} a board")
+        say(f"first pair: {sum(imps):+d} IMPs on {counted(len(imps), 'board')}, {mean} a board")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bidzoo.cli.options import progress
+from bidzoo.cli.options import progress, say
 
 ROWS = 64  # tables of a batch: from this size on kernels take the code path of large batches
 PLAYED = ("bridge_bidding_v0", "spades_v0")  # where agents are compiled; those of the small games are few kernels
@@ -29,7 +29,7 @@ def compile_kernels(
         report("compiling", 0, len(parts))
         for done, _ in enumerate(jobs.as_completed(use_all, parts, workers or threads.cores(), "loky"), 1):
             report("compiling", done, len(parts))
-    typer.echo(f"kernels of {len(game_ids)} games and their agents: {time.perf_counter() - began:.0f} s")
+    say(f"kernels of {len(game_ids)} games and their agents: {time.perf_counter() - began:.0f} s")
 
 
 def everything() -> list[Work]:

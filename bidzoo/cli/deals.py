@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bidzoo.cli.options import Workers, counted, going_on, new_file, new_npz, npz, progress
+from bidzoo.cli.options import Workers, counted, going_on, new_file, new_npz, npz, progress, say
 
 app = typer.Typer(no_args_is_help=True, help="Deals with double-dummy tables: generate, import, look at.")
 
@@ -92,7 +92,7 @@ def import_(
     if unsolved:
         numbers = {board.hands: board.number or place for place, board in reversed(list(enumerate(boards, 1)))}
         first = numbers.get(tuple(deals.hands[unsolved[0]].tolist()), unsolved[0])
-        typer.echo(
+        say(
             f"{counted(len(unsolved), 'deal')} without a complete double-dummy table, the first is "
             f"{'board' if boards else 'deal'} {first}; environments and matches that score double dummy need them: "
             "import again with --solve",
@@ -139,6 +139,6 @@ def _show(path: Path) -> None:
     }
     if not np.isnan(numbers.tricks).any():
         lines["mean tricks"] = "  ".join(f"{strain} {x:.2f}" for strain, x in zip(STRAINS, numbers.tricks))
-    typer.echo(path)
+    say(path)
     for name, value in lines.items():
-        typer.echo(f"  {name + ':':22} {value}")
+        say(f"  {name + ':':22} {value}")

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from bidzoo.cli.options import Workers, agent_names, progress, writable
+from bidzoo.cli.options import Workers, agent_names, progress, say, writable
+from bidzoo.core.schema import visible
 
 app = typer.Typer(no_args_is_help=True, help="Challenges with fixed boards and opponents: enter, verify, rank.")
 
@@ -76,7 +77,7 @@ def enter(
         path = json or Path("runs", "leaderboard", f"{challenge}-{entry.name}.json")
         leaderboard.save(path, entry)  # before the ledger is removed
     results.show([leaderboard.ranking(chosen, [entry])])
-    typer.echo(f"{entry.name}: {entry.seconds:.0f} s, written to {path}")
+    say(f"{entry.name}: {entry.seconds:.0f} s, written to {path}")
 
 
 @app.command()
@@ -102,16 +103,16 @@ def verify(
         if not sys.stdin or not sys.stdin.isatty():
             way = f"to run its code say --agent {entry.agent}"
             raise ValueError(f"{file}: agent {entry.agent!r} is not bidzoo's; {way}")
-        typer.confirm(f"{file} names {entry.agent!r}, which is not bidzoo's. Run its code?", abort=True)
+        typer.confirm(f"{visible(str(file))} names {entry.agent!r}, which is not bidzoo's. Run its code?", abort=True)
         agent = entry.agent
     with progress() as report:
         checks = leaderboard.verify(entry, boards, draw_seed, agent, workers, report)
     for check in checks:
         same = len(check.boards) - len(check.wrong)
         places = f"; other values on boards {' '.join(map(str, check.wrong[:10]))}" if len(check.wrong) else ""
-        typer.echo(f"against {check.opponent}: {same} of {len(check.boards)} boards the same{places}")
+        say(f"against {check.opponent}: {same} of {len(check.boards)} boards the same{places}")
     bad = sum(len(check.wrong) for check in checks)
-    typer.echo(f"{file}: {entry.name} in {entry.challenge}, {'not ' * bool(bad)}verified (seed {draw_seed})")
+    say(f"{file}: {entry.name} in {entry.challenge}, {'not ' * bool(bad)}verified (seed {draw_seed})")
     if bad:
         raise typer.Exit(1)
 

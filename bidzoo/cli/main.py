@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from bidzoo import __version__
 from bidzoo.cli import bench, bluechip, compiling, deals, leaderboard, match, options, play, train
 from bidzoo.core import plugins
+from bidzoo.core.schema import visible
 
 ORDER = (
     "list",
@@ -61,7 +62,7 @@ app.command("report")(bench.report)
 
 def _version(asked: bool) -> None:
     if asked:
-        typer.echo(f"bidzoo {__version__}")
+        options.say(f"bidzoo {__version__}")
         raise typer.Exit
 
 
@@ -114,18 +115,27 @@ def main() -> None:
         sys.stdout.reconfigure(errors="replace")  # of an encoding without suits
     try:
         app()
-    except KeyboardInterrupt:
-        raise
     except BaseException as problem:
-        if (told := plugins.traceback_of(problem)) is not None:
-            sys.stderr.write(f"bidzoo: {told}\n")
-            raise SystemExit(1) from None
-        if isinstance(problem, SystemExit) and problem.code == options.STATUS:
+        status = _status_of(problem)
+        if status == options.STATUS:
             options.end_workers()
-        if (text := explained(problem)) is None:
-            raise
-        sys.stderr.write(f"bidzoo: {text}\n")
-        raise SystemExit(2) from None
+        options.leave_if_stopped(status)
+        raise SystemExit(status) from None
+
+
+def _status_of(problem: BaseException) -> Any:
+    """The exit status after ``problem``, of which standard error is told; a slip of ours is raised again."""
+    if isinstance(problem, KeyboardInterrupt):
+        return options.STATUS
+    if (told := plugins.traceback_of(problem)) is not None:
+        sys.stderr.write(visible(f"bidzoo: {told}\n"))
+        return 1
+    if isinstance(problem, SystemExit):
+        return problem.code
+    if (text := explained(problem)) is None:
+        raise problem
+    sys.stderr.write(visible(f"bidzoo: {text}\n"))
+    return 2
 
 
 _warned: set[str] = set()
@@ -138,7 +148,7 @@ def _show_once(message: Warning | str, category: type[Warning], *where: Any, **m
         _show_warning(message, category, *where, **more)
     elif str(message) not in _warned:
         _warned.add(str(message))
-        sys.stderr.write(f"bidzoo: {message}\n")
+        sys.stderr.write(visible(f"bidzoo: {message}\n"))
 
 
 def explained(problem: BaseException) -> str | None:

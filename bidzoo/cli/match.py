@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bidzoo.cli.options import Seed, Workers, agent_names, counted, game_names, new_file, progress, settings
+from bidzoo.cli.options import Seed, Workers, agent_names, counted, game_names, new_file, progress, say, settings
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -96,7 +96,7 @@ def match(
     if out is not None:
         match_records = records_of_match()
         records.write(out, match_records)
-        typer.echo(f"{counted(len(match_records), 'record')} written to {out}")
+        say(f"{counted(len(match_records), 'record')} written to {out}")
 
 
 def _common(ours: str, theirs: str) -> str:
@@ -141,7 +141,7 @@ def _bridge(
         result = duplicate(game, (first, opposite), second, numbers, seed, seed, run)
     ours = first.name if opposite is first else f"{first.name} with {opposite.name}"
     extent = f"{counted(len(numbers), 'board')} of {counted(len(np.unique(result.deals)), 'deal')}"
-    typer.echo(f"{ours} against {second.name}: {result.imps.sum():+,} IMPs on {extent}, {result.estimate} a board")
+    say(f"{ours} against {second.name}: {result.imps.sum():+,} IMPs on {extent}, {result.estimate} a board")
     return lambda: records.of_match(game, result, (first.name, opposite.name), second.name, seed, seed)
 
 
@@ -192,11 +192,11 @@ def replay(
     entries = replay.read(file)
     if isinstance(entries[0], Board):
         for board in replay.boards_in_words(entries, solve):
-            typer.echo(f"{board}\n")
+            say(f"{board}\n")
     elif solve:
         raise ValueError(f"--solve: {file} holds records, which have their tables; only .pbn and .lin files need it")
     tables = replay.summaries(file, entries)
     results.show([table for table in tables if table.rows])
     for table in tables:
         if not table.rows:  # no board has two tables
-            typer.echo(table.note)
+            say(table.note)

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
@@ -16,13 +16,19 @@ import typer
 
 from bidzoo.core import jobs
 from bidzoo.core.options import choose_from, expected
+from bidzoo.core.schema import visible
 from bidzoo.core.storage import check_writable
 
 if TYPE_CHECKING:
     from bidzoo.benchmarks.results import Measured, Report
 
 
-# ---- what commands show: bars while they work, then tables, which also go into a result file --------
+# ---- what commands show: words, bars while they work, then tables, which also go into a result file --------
+
+
+def say(text: str) -> None:
+    """Print ``text``, which may hold names out of files, on standard output."""
+    typer.echo(visible(text))
 
 
 @contextmanager
@@ -64,7 +70,7 @@ def measured(suite: str, seed: int, json: Path | None, work: "Callable[[Report],
     seconds = time.perf_counter() - began
     results.show(tables)
     results.save(path, suite, tables, seed=seed, seconds=seconds, figures=figures)
-    typer.echo(f"{suite}: {seconds:.0f} s, written to {path}")
+    say(f"{suite}: {seconds:.0f} s, written to {path}")
     return tables, figures
 
 
@@ -171,7 +177,7 @@ def parse(options: type, texts: list[str] | None, **fixed: Any) -> Any:
 def settings(defaults: Mapping[str, Any], texts: list[str] | None, kinds: Mapping[str, str] = {}) -> dict[str, Any]:
     """As ``parse``: the values of ``NAME=VALUE`` texts, each of its default's type. Help prints ``kinds``."""
     if "help" in (texts or []):
-        typer.echo("\n".join(f"{name}={default}  {kinds.get(name, '')}".rstrip() for name, default in defaults.items()))
+        say("\n".join(f"{name}={default}  {kinds.get(name, '')}".rstrip() for name, default in defaults.items()))
         raise typer.Exit
     chosen: dict[str, Any] = {}
     for text in texts or []:
@@ -199,12 +205,15 @@ def _value(text: str, default: Any) -> Any:
 # ---- Ctrl-C ---------------------------------------------------------------------------------
 # It ends a command within two seconds, with its workers, whatever it is doing, and says how to go on. Python hears it
 # only between two steps of its own, which a long kernel keeps waiting. A thread hears it at once and ends the process
-# when its time is up. Nothing is lost by that: files appear whole or not at all.
+# when its time is up. A command that ends by itself leaves without Python's own end, which waits for other threads and
+# holds ours still. Nothing is lost by that: files appear whole or not at all.
 
 GRACE = 1.5  # seconds in which the command may end by itself
+FLUSH = 0.3  # seconds for what is printed but not written yet
 STATUS = 130  # of a process that Ctrl-C ended, as shells have it
 
 _going_on = ""
+_heard = threading.Event()
 
 
 @contextmanager
@@ -217,6 +226,9 @@ def going_on(path: Path | str) -> Iterator[None]:
     finally:
         if not isinstance(sys.exception(), KeyboardInterrupt):
             _going_on = ""
+
+
+_heard = threading.Event()
 
 
 def watch() -> None:
@@ -232,11 +244,28 @@ def watch() -> None:
 def _listen(read_end: int) -> None:
     while signal.SIGINT not in os.read(read_end, 1):
         pass
-    threading.Event().wait(GRACE)
+    _heard.set()
+    time.sleep(GRACE)
     try:
         end_workers()
+        flushing = threading.Thread(target=_flush, daemon=True)  # whoever reads may have stopped
+        flushing.start()
+        flushing.join(FLUSH)
     finally:
         os._exit(STATUS)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):  # closed, or none
+            stream.flush()
+
+
+def leave_if_stopped(status: Any) -> None:
+    """End the process now, with what it has printed, if Ctrl-C was heard; ``status`` as of ``sys.exit``."""
+    if status == STATUS or _heard.is_set():
+        _flush()
+        os._exit(status if isinstance(status, int) else int(status is not None))
 
 
 @cache

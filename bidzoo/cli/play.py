@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bidzoo.cli.options import Host, game_names, not_empty, writable
+from bidzoo.cli.options import Host, game_names, not_empty, say, writable
 
 if TYPE_CHECKING:
     from bidzoo.core.kernels import State
@@ -68,13 +68,13 @@ def _serve(session: "Session", host: str, port: int, show: bool) -> None:
         raise ValueError(f"cannot listen on {host} port {port}: {problem.strerror or problem}") from problem
     with server:
         try:
-            typer.echo(f"bidzoo play: {server.url}")
-            typer.echo("Ctrl-C ends it.")
+            say(f"bidzoo play: {server.url}")
+            say("Ctrl-C ends it.")
             if show:
                 webbrowser.open(server.url)
             server.serve_forever()
         except KeyboardInterrupt:
-            typer.echo("")
+            say("")
 
 
 # ---- bidzoo show -------------------------------------------------------------------------
@@ -105,9 +105,9 @@ def show(
         double_dummy = _double_dummy(state, solve)
     if svg is not None:
         replace_file(svg, game.picture(state).svg().encode())
-        typer.echo(f"drawn in {svg}")
+        say(f"drawn in {svg}")
     else:
-        typer.echo("\n\n".join(filter(None, (game.text(state), double_dummy))))
+        say("\n\n".join(filter(None, (game.text(state), double_dummy))))
 
 
 def _deal_board(env: str, seed: str, board: int) -> "tuple[Game, State]":

@@ -22,6 +22,7 @@ from bidzoo.cli.options import (
     going_on,
     new_npz,
     parse,
+    say,
     writable,
     writable_folder,
 )
@@ -189,7 +190,7 @@ def _command(name: str, algorithm: Algorithm) -> Callable[..., None]:
         wanted = inspect.signature(compose).parameters.keys() & words
         for stage in compose(choose, name, **{word: words[word] for word in wanted}):
             if stage.folder:
-                typer.echo(f"{stage.folder}:")
+                say(f"{stage.folder}:")
             _train(stage, given["out"] / stage.folder, stage.every or given["every"], given["threads"])
 
     names = sorted(inputs, key=list(OPTIONS).index)
@@ -216,7 +217,7 @@ def _train(stage: Any, out: Path, every: int, threads: int) -> None:
         (first, then), (_, now) = measured[0], measured[-1]
         left = f", {(now - then) / (step - first) * (end - step):.0f} s left" if step > first else ""
         figures = "  ".join(f"{name} {value:.4g}" for name, value in list(row.items())[1:])
-        typer.echo(f"{step:7d} of {end}  {now:.0f} s{left}  {figures}")
+        say(f"{step:7d} of {end}  {now:.0f} s{left}  {figures}")
         _draw(out)
 
     measure, inputs = stage.measurement
@@ -226,9 +227,7 @@ def _train(stage: Any, out: Path, every: int, threads: int) -> None:
         _draw(out)  # a run killed as it drew them goes on to the end without a measurement
     if distributed.world().rank == 0:
         names = [name for name in ("network.safetensors", "best.safetensors") if (out / name).exists()]
-        typer.echo(
-            f"{'finished' if measured else 'finished before'}; weights: {', '.join(str(out / n) for n in names)}"
-        )
+        say(f"{'finished' if measured else 'finished before'}; weights: {', '.join(str(out / n) for n in names)}")
 
 
 def _draw(out: Path) -> None:
@@ -260,7 +259,7 @@ def record(
     refuse_held_out(policy, *opponent or [])
     auctions.record(contestant(policy), count, seed, [contestant(name) for name in opponent or []]).save(out)
     against = f" against {', '.join(opponent)}" if opponent else ""
-    typer.echo(f"{counted(count, 'auction')} of {policy}{against}, written to {out}")
+    say(f"{counted(count, 'auction')} of {policy}{against}, written to {out}")
 
 
 for _name, _algorithm in ALGORITHMS.items():
@@ -279,7 +278,7 @@ def success_curves(
     """Count BIS's nil success curves for all 2955 sequences of earlier bids, from noisy self-play."""
     from bidzoo.agents.spades.curves_training import CurveOptions, train_success_curves
 
-    train_success_curves(CurveOptions(rounds=rounds, seed=seed, out=str(out)), lambda row: typer.echo(row))
+    train_success_curves(CurveOptions(rounds=rounds, seed=seed, out=str(out)), say)
 
 
 @app.command()
@@ -297,8 +296,8 @@ def learned(
 
     def report(row: dict[str, float]) -> None:
         passes.append(row)
-        typer.echo("  ".join(f"{name} {x:.4g}" for name, x in row.items()))
+        say("  ".join(f"{name} {x:.4g}" for name, x in row.items()))
 
     with going_on(out):
         train_learned(chosen, out, report)
-    typer.echo(f"{'finished' if passes else 'finished before'}; weights: {out}")
+    say(f"{'finished' if passes else 'finished before'}; weights: {out}")

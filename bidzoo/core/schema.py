@@ -30,6 +30,13 @@ def shown(value: Any) -> str:
     return _short.repr(value)
 
 
+def visible(text: str) -> str:
+    """``text`` with its control characters spelt out (``\\x1b``), so that a name cannot steer a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+
+
 def shortened(problem: object) -> str:
     """The text of an error, without the middle of a very long one."""
     text = str(problem)

@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 
 import bidzoo
 from bidzoo import agents
-from bidzoo.cli import main
+from bidzoo.benchmarks import results
+from bidzoo.cli import main, options
 from bidzoo.cli.options import progress
 
 
@@ -204,6 +205,27 @@ def test_another_ending_than_readers_take_is_refused_before_the_work(capsys, mon
 def test_both_values_of_a_switch_are_named(capsys, monkeypatch, option):
     said = refused(capsys, monkeypatch, "match", "pass", "pass", "--set", option)
     assert said == f"bidzoo: --set {option}: expected True or False"
+
+
+ESCAPE = "\x1b]0;title\x07\x1b[8m\u202e\r"
+SPELT = r"\x1b]0;title\x07\x1b[8m\u202e\r"
+
+
+def test_names_cannot_steer_the_terminal(monkeypatch, capsys):
+    """In a table, a line, an error, a warning, a traceback."""
+    table = results.ResultTable(ESCAPE, ["agent"], note=ESCAPE)
+    table.add(ESCAPE)
+    results.show([table])
+    options.say(f"{ESCAPE} verified\n\twell")
+    warnings.showwarning = main._show_once
+    try:
+        main._show_once(UserWarning(ESCAPE), UserWarning)
+    finally:
+        warnings.showwarning = main._show_warning
+    shown = capsys.readouterr()
+    assert shown.out.count(SPELT) == 4 and shown.out.endswith(" verified\n\twell\n") and SPELT in shown.err
+    assert "\x1b" not in shown.out + shown.err
+    assert fails(monkeypatch, capsys, ValueError(ESCAPE)) == f"bidzoo: {SPELT}\n"
 
 
 # ---- what is shown -------------------------------------------------------------------------
