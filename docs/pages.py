@@ -1,4 +1,4 @@
-"""Generated parts: a page and a picture an environment, and the tables of results in pages and README.
+"""Generated parts: pages of the environments and the papers, pictures, and the tables of results in pages and README.
 
 A page asks for a table with a pair of comments, and what stands between them is rewritten by
 ``python docs/pages.py``:
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import papers  # beside this file
 from numpy.typing import NDArray
 
 import bidzoo
@@ -105,12 +106,11 @@ def turns(game: Game) -> str:
 
 
 def write(docs: Path) -> None:
-    """Write ``docs/environments/*.md``; a file that would not change is left alone."""
+    """Write ``docs/environments/*.md`` and ``docs/papers.md``; a file that would not change is left alone."""
     folder = docs / "environments"
     folder.mkdir(exist_ok=True)
     pages = {"index": overview()} | {env_id: environment(env_id) for env_id in GAMES}
-    for name, text in pages.items():
-        path = folder / f"{name}.md"
+    for path, text in {docs / "papers.md": papers.page(), **{folder / f"{n}.md": t for n, t in pages.items()}}.items():
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
 

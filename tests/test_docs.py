@@ -1,7 +1,9 @@
 """Every Python block of README and docs runs, and what is generated is fresh."""
 
 import importlib.metadata
+import json
 import re
+import shlex
 import shutil
 import sys
 import tomllib
@@ -9,12 +11,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 from PIL import Image
+from typer.testing import CliRunner
 
 from bidzoo.agents import AGENTS
+from bidzoo.benchmarks import results
+from bidzoo.cli.main import app
 from bidzoo.registry import GAMES
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs"))
+import papers  # noqa: E402
+
 PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts)]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]*`")
@@ -48,6 +57,39 @@ def test_tables_are_the_result_files(pages):
         assert text == pages.filled(text), f"{page.name} is stale: run python docs/pages.py"
 
 
+SMALL = sorted({row.small for rows in papers.PAPERS.values() for row in rows if row.small})
+
+
+@pytest.mark.parametrize("command", SMALL)
+def test_rows_of_the_papers_have_commands_that_run(command, tmp_path):
+    run = CliRunner().invoke(app, [*command.split(), "--json", str(tmp_path / "out.json")], catch_exceptions=False)
+    assert run.exit_code == 0, run.output
+    assert any(table.rows for table in results.load(tmp_path / "out.json")["tables"])
+
+
+def test_rows_of_the_papers_say_what_there_is():
+    for rows in papers.PAPERS.values():
+        for row in rows:
+            assert row.ours or row.cells, f"{row.item} has neither numbers nor a reason"
+            assert not row.page or (ROOT / "docs" / row.page).exists(), row.page
+            assert all(isinstance(cell.value(), results.Estimate | float) for cell in row.cells)
+    with pytest.raises(ValueError, match=r"spades\.json: no table 'Table 2' with a row \('BIS : us',\)"):
+        papers.Cell("", "spades", "Table 2", ("BIS : us",), "win %").value()
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "results").glob("*.json")), ids=lambda path: path.stem)
+def test_commands_of_results_are_understood(path):
+    """Names of commands and options, and their values; nothing is run."""
+    for words in map(shlex.split, json.loads(path.read_text("utf-8"))["command"].split("; ")):
+        if words[0] != "bidzoo":
+            continue
+        command, name, words = typer.main.get_command(app), "bidzoo", words[1:]
+        while hasattr(command, "resolve_command"):
+            context = command.make_context(name, ["--help"], resilient_parsing=True)
+            name, command, words = command.resolve_command(context, words)
+        command.make_context(name, words)
+
+
 def test_every_agent_has_a_row():
     page = (ROOT / "docs" / "agents" / "index.md").read_text(encoding="utf-8")
     missing = [name for name in AGENTS if f"| `{name}` |" not in page and f"\n`{name}` plays" not in page]
@@ -64,6 +106,7 @@ def test_a_table_takes_some_rows_only(pages):
 
 def test_environment_pages_are_made(pages, tmp_path):
     pages.write(tmp_path)
+    assert (tmp_path / "papers.md").read_text() == (ROOT / "docs" / "papers.md").read_text(), "python docs/pages.py"
     made = {path.stem for path in (tmp_path / "environments").iterdir()}
     assert made == {"index", *GAMES}
     for path in (tmp_path / "environments").iterdir():
