@@ -19,6 +19,7 @@ from bidzoo.core.kernels import I64, Bool, States
 from bidzoo.envs.bridge.render import suited
 
 BALANCED = -1
+RARE = 0.5  # per cent of the openings: those below are told together
 LEVELS = tuple(str(level) for level in range(1, 8))
 
 
@@ -62,6 +63,7 @@ class Openings(NamedTuple):
 
     bid: I64  # [n]  0 ... 34
     hands: States  # [n]  HAND
+    passed: States  # HAND, of those who could have opened before and passed
 
     @classmethod
     def of(cls, states: States) -> "Openings":
@@ -69,8 +71,17 @@ class Openings(NamedTuple):
         bids = states["calls"] >= FIRST_BID
         rows = np.flatnonzero(bids.any(1))
         turn = bids[rows].argmax(1)
-        seat = (states["dealer"][rows] + turn) % 4
-        return cls(states["calls"][rows, turn].astype(np.int64) - FIRST_BID, evaluate(states["hands"][rows, seat]))
+        seats = (states["dealer"][rows, None] + np.arange(4)) % 4
+        hands = np.take_along_axis(states["hands"][rows], seats, 1)  # in the order of their turns
+        passed = evaluate(hands[np.arange(4) < turn[:, None]])
+        bid = states["calls"][rows, turn].astype(np.int64) - FIRST_BID
+        return cls(bid, evaluate(hands[np.arange(len(rows)), turn]), passed)
+
+    @property
+    def weak(self) -> float:
+        """Share of the hands under eight points that open, of those that may."""
+        opened, passed = (int((hands["hcp"] < 8).sum()) for hands in (self.hands, self.passed))
+        return opened / max(1, opened + passed)
 
     def conform(self, call: str) -> Bool:
         """For each opening of ``call``: the hand has the points and the length that SAYC asks for."""
@@ -87,20 +98,23 @@ def opening_table(openings: Openings) -> ResultTable:
     table = ResultTable(
         "Opening table (JPS, Table 8)",
         ["opening", "%", "HCP", "its suit", "balanced %", "the paper's JPS", "SAYC"],
-        note="HCP and the length of the suit: 5th to 95th percentile. The last two columns are the paper's words.",
+        note="HCP and the length of the suit: 5th to 95th percentile. The last two columns are the paper's words. "
+        f"{100 * openings.weak:.1f} % of the hands under 8 HCP open where somebody does.",
     )
+    shares = 100 * np.bincount(openings.bid, minlength=NUM_BIDS) / max(1, len(openings.bid))
     for bid in range(NUM_BIDS):
         hands = openings.hands[openings.bid == bid]
-        if len(hands):
+        if shares[bid] >= RARE:
             suit = bid % 5
             table.add(
                 suited(FIRST_BID + bid),
-                100 * len(hands) / len(openings.bid),
+                float(shares[bid]),
                 _range(hands["hcp"]),
                 _range(hands["length"][:, suit]) if suit < 4 else "",
                 100 * float(hands["balanced"].mean()),
                 *(SAYC[call][-2:] if (call := call_text(FIRST_BID + bid)) in SAYC else ("", "")),
             )
+    table.rows.append({"opening": "others", "%": float(shares[shares < RARE].sum())})
     return table
 
 

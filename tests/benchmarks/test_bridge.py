@@ -289,6 +289,12 @@ def test_openings_are_those_of_the_opener():
     first = [next(int(c) for c in table["calls"] if c >= 3) for table in states if (table["calls"] >= 3).any()]
     assert (openings.bid + 3).tolist() == first
     assert set(np.unique(openings.hands["length"].sum(1))) == {13}
+    before = [
+        next(turn for turn, c in enumerate(table["calls"]) if c >= 3) for table in states if (table["calls"] >= 3).any()
+    ]
+    assert len(openings.passed) == sum(before)
+    of_passes = bridge_analysis.Openings.of(boards.play(make("pass"), make("sayc")))
+    assert (of_passes.passed["hcp"] < 8).any() and of_passes.weak < openings.weak
 
 
 def test_conformity(analysis):
