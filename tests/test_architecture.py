@@ -29,6 +29,7 @@ ORDER = (
     "agents.spades",
     "agents.tabular",
     "bridge",  # one call from one hand
+    "language",  # language models at the table
     "wrappers",
     "benchmarks",
     "play",
@@ -60,7 +61,7 @@ def home(module):
         return "front door"
     if module.startswith("envs.") and module.endswith("_v0"):
         return "ids"
-    if module in ("registry", "bridge"):
+    if module in ("registry", "bridge", "language"):
         return module
     package = module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
     return TOGETHER.get(package, package)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bidzoo.cli.options import Workers, agent_names, progress, say, writable
+from bidzoo.cli.options import BaseUrl, SeatOptions, Workers, agent_names, progress, say, seated, writable
 from bidzoo.core.schema import visible
 
 app = typer.Typer(no_args_is_help=True, help="Challenges with fixed boards and opponents: enter, verify, rank.")
@@ -63,16 +63,27 @@ def enter(
     ] = None,
     ledger: Annotated[
         Path | None,
-        typer.Option(help="File of what a slow agent has played, from which a stopped run goes on; default: in runs/."),
+        typer.Option(
+            help="File of what a slow agent has played, or of a language model's answers, from which a stopped run goes"
+            " on; default: in runs/."
+        ),
     ] = None,
     workers: Workers = 2,
+    base_url: BaseUrl = None,
+    seat: SeatOptions = None,
 ) -> None:
     """Play an agent on all boards of a challenge and write its entry."""
     from bidzoo.benchmarks import leaderboard, results
     from bidzoo.cli.bench import suite_ledger
 
     chosen = leaderboard.challenge_named(challenge)
-    with suite_ledger(ledger, f"leaderboard-{challenge}") as ledger_path, progress() as report:
+    models = seated([agent], base_url, seat, ledger)
+    models.game = chosen.game if models else None
+    with (
+        models,
+        suite_ledger(None if models else ledger, f"leaderboard-{challenge}") as ledger_path,
+        progress() as report,
+    ):
         entry = leaderboard.enter(chosen, agent, source, workers, ledger_path, report)
         path = json or Path("runs", "leaderboard", f"{challenge}-{entry.name}.json")
         leaderboard.save(path, entry)  # before the ledger is removed
@@ -86,7 +97,10 @@ def verify(
     boards: Annotated[int, typer.Option(min=1, help="Boards played again against each opponent.")] = 100,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the draw of the boards; default: a new one.")] = None,
     agent: Annotated[
-        str | None, typer.Option(help="The agent, if it has another name here.", autocompletion=agent_names)
+        str | None,
+        typer.Option(
+            help="The agent, if it has another name here; ledger:FILE for a language model.", autocompletion=agent_names
+        ),
     ] = None,
     workers: Workers = 2,
 ) -> None:
@@ -105,7 +119,8 @@ def verify(
             raise ValueError(f"{file}: agent {entry.agent!r} is not bidzoo's; {way}")
         typer.confirm(f"{visible(str(file))} names {entry.agent!r}, which is not bidzoo's. Run its code?", abort=True)
         agent = entry.agent
-    with progress() as report:
+    with seated([agent or entry.agent]) as models, progress() as report:
+        models.game = leaderboard.challenge_named(entry.challenge).game if models else None
         checks = leaderboard.verify(entry, boards, draw_seed, agent, workers, report)
     for check in checks:
         same = len(check.boards) - len(check.wrong)

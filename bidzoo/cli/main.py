@@ -33,6 +33,7 @@ EXTRAS = {  # what to install for a package that is missing
     **dict.fromkeys(("stable_baselines3", "sb3_contrib"), "sb3"),
     **dict.fromkeys(("ray", "dask", "distributed"), "cluster"),
     "PIL": "picture",
+    "openai": "language",
     "pyarrow": "files",
     "pyspiel": "openspiel",
 }

@@ -6,7 +6,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bidzoo.cli.options import Seed, Workers, agent_names, counted, game_names, new_file, progress, say, settings
+from bidzoo.cli.options import (
+    BaseUrl,
+    SeatOptions,
+    Seed,
+    Workers,
+    agent_names,
+    counted,
+    game_names,
+    new_file,
+    progress,
+    say,
+    seated,
+    settings,
+    writable,
+)
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -62,6 +76,14 @@ def match(
         str | None,
         typer.Option(help="Bridge: who sits opposite A; default: A itself.", autocompletion=agent_names),
     ] = None,
+    base_url: BaseUrl = None,
+    seat: SeatOptions = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            help="Answers of language models, asked first and added to; default: in runs/.", callback=writable
+        ),
+    ] = None,
 ) -> None:
     """Compare two agents on the same boards.
 
@@ -72,12 +94,15 @@ def match(
     Spades: every board at two tables with the partnerships exchanged, in points a round and games won.
 
     Small games: each agent with itself, and with the other at either seat; mean rewards.
+
+    openai:MODEL is a language model behind --base-url; ledger:FILE replays its answers without it.
     """
     from bidzoo import agents, registry
     from bidzoo.benchmarks import records
 
     if out is not None:
         records.check_ending(out, AUCTION if env is None else registry.game_id(env))
+    models = seated([ours, theirs, *([partner] if partner else [])], base_url, seat, ledger)
     env = _common(ours, theirs) if env is None else registry.game_id(env)
     bridge, names = env in agents.BRIDGE, (ours, theirs)
     game_options = {name: value for name, value in registry.options(env).items() if not bridge or name not in OWN}
@@ -90,9 +115,15 @@ def match(
         raise ValueError(f"--partner {partner}: {env} has other partnerships; only in bridge a partner can be chosen")
     if bridge:
         chosen["deals"] = "test" if deals is None else deals
-        records_of_match = _bridge(env, chosen, names, partner, boards, seed, workers)
-    else:
-        records_of_match = _other(env, chosen, names, boards or BOARDS, seed, workers)
+    with models:
+        if models:
+            models.game, workers = registry.make_game(env, **chosen), 1
+        if bridge:
+            records_of_match = _bridge(env, chosen, names, partner, boards, seed, workers)
+        else:
+            records_of_match = _other(env, chosen, names, boards or BOARDS, seed, workers)
+        for model in models.agents:
+            say(f"{model.name}: {model.usage}")
     if out is not None:
         match_records = records_of_match()
         records.write(out, match_records)

@@ -5,7 +5,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields
 from functools import cache
@@ -21,6 +21,7 @@ from bidzoo.core.storage import check_writable
 
 if TYPE_CHECKING:
     from bidzoo.benchmarks.results import Measured, Report
+    from bidzoo.language import Seated
 
 
 # ---- what commands show: words, bars while they work, then tables, which also go into a result file --------
@@ -162,6 +163,27 @@ Device = Annotated[str, typer.Option(callback=_device, help="Device of torch: cp
 Threads = Annotated[
     int, typer.Option(min=1, help="Threads of torch on the CPU; with 1 the same seed gives the same bytes.")
 ]
+
+
+BaseUrl = Annotated[
+    str | None,
+    typer.Option(help="Address of a server that speaks OpenAI's protocol; default: OPENAI_BASE_URL, else OpenAI's."),
+]
+SeatOptions = Annotated[
+    list[str] | None,
+    typer.Option("--seat", metavar="NAME=VALUE", help="How a language model is asked; --seat help lists the options."),
+]
+
+
+def seated(
+    names: Sequence[str], base_url: str | None = None, seat: list[str] | None = None, ledger: Path | None = None
+) -> "Seated":
+    """The language models among agents' ``names``: ``openai:MODEL`` and ``ledger:FILE`` are agents from now on."""
+    from bidzoo.language import Seat, Seated
+
+    if not seat and not any(mark in name for name in names for mark in ("openai:", "ledger:")):
+        return Seated([])
+    return Seated(names, base_url, parse(Seat, seat), ledger, show=say)
 
 
 # ---- --set NAME=VALUE -----------------------------------------------------------------------

@@ -1,0 +1,755 @@
+"""Language models at the table: rules and situations as text, replies as actions, and an agent that asks a model.
+
+``rules(game)`` and ``situation(game, view)`` are what a model reads; ``read_action`` finds the action in its reply.
+``LanguageAgent`` plays any game with any function of chat messages; its ledger replays a match without the model.
+``OpenAI`` asks a server that speaks OpenAI's protocol; its package is the extra ``bidzoo[language]``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import os
+import re
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from bidzoo import agents, registry
+from bidzoo.agents.policy import Uniform
+from bidzoo.core.cards import NUM_CALLS, SEAT_NAMES, SIDES, SYMBOLS, hand_symbols
+from bidzoo.core.kernels import I8, I64, State, States
+from bidzoo.core.options import Checked, Count, Weight
+from bidzoo.core.schema import json_value, parse, shortened
+from bidzoo.core.storage import Closing, Ledger
+from bidzoo.core.streams import Streams
+from bidzoo.envs.game import Game
+
+Message = dict[str, str]  # {"role": "user", "content": "..."}, as chat servers take it
+
+# ---- what a model reads --------------------------------------------------------------------
+
+_LISTED = 100  # names of actions that are written out in the rules
+_HOW_TO_ANSWER = 'Think as you like, then end with one line of JSON: {"action": "%s"}.'
+
+
+def rules(game: Game) -> str:
+    """The rules of ``game`` as text: what its page says of them, its options, its players, how its actions are written.
+
+    Of a game of bidzoo this is the head of the page of its environment, of another one the docstring of its class.
+    """
+    entry = registry.GAMES.get(game.id)
+    page = (import_module(entry.module).__doc__ or "") if entry else inspect.getdoc(type(game)) or ""
+    reward = re.search(r"^\| Rewards? \| (.*) \|$", page, re.MULTILINE)
+    head = re.split(r"^## (?:Options|Observations?|Global state|Version)", page, maxsplit=1, flags=re.MULTILINE)[0]
+    head = re.sub(r"\[([^\]]*)\]\([^)]*\)|(?<=\w)`|`(?=\w)", r"\1", head)  # no links, no marks of code
+    blocks = [block for block in re.split(r"\n\s*\n", head.strip()) if block and not block.startswith("| | |")]
+    values = {name: getattr(game, name, None) for name in registry.options(game.id)} if entry else {}
+    values.update({game.size_option: game.size} if getattr(game, "size_option", "") else {})  # type: ignore[attr-defined]
+    told = [
+        f"{name} = {value}" for name, value in values.items() if isinstance(value, str | int) and name not in _MACHINERY
+    ]
+    names = [game.action_text(action) for action in range(min(game.num_actions, _LISTED))]
+    more = [] if game.num_actions <= _LISTED else ["...", game.action_text(game.num_actions - 1)]
+    return "\n\n".join(
+        [
+            *blocks,
+            *([f"Rewards: {reward[1]}."] if reward else []),
+            *([f"Options of this game: {', '.join(told)}."] if told else []),
+            f"Actions are written: {', '.join([*names, *more])}.",
+        ]
+    )
+
+
+_MACHINERY = ("observation", "deals", "augment", "shuffle", "reward_scale", "player")  # no rules of the game
+
+
+def situation(game: Game, view: State) -> dict[str, Any]:
+    """What the player of ``view`` (one record) knows, as JSON values; hidden cards and types are not in a view.
+
+    Bridge: seat, hand, dealer, vulnerability, the auction with who called, in the play contract, dummy and tricks.
+    Spades: seat, hand, scores, bags, bids and tricks. Small games: player, type and actions. Any other game: what its
+    observation says of itself.
+    """
+    names = view.dtype.names or ()
+    if "calls" in names:
+        return _bridge(game, view)
+    if "bags" in names:
+        return _spades(game, view)
+    if "history" in names and hasattr(game, "mover"):
+        return _signalling(game, view)
+    record = np.array([view], game.view)
+    return {"observation": game.encoder.explain(game.encoder(record)[0])}
+
+
+def situation_text(game: Game, view: State) -> str:
+    """``situation`` as text, a line for each of its fields."""
+    return "\n".join(f"{name}: {_in_words(value)}" for name, value in situation(game, view).items())
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {item}" for name, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(" ".join(map(str, item)) if isinstance(item, list) else str(item) for item in value) or "none"
+    return str(value)
+
+
+def _bridge(game: Game, view: State) -> dict[str, Any]:
+    from bidzoo.envs.bridge import render
+    from bidzoo.envs.bridge.state import AUCTION
+
+    seat, dealer = int(view["seat"]), int(view["dealer"])
+    calls = [int(call) for call in view["calls"][: int(view["length"])]]
+    told: dict[str, Any] = {
+        "seat": SEAT_NAMES[seat],
+        "partner": SEAT_NAMES[(seat + 2) % 4],
+        "hand": hand_symbols(int(view["hand" if view["phase"] == AUCTION else "held_here"])),
+        "dealer": SEAT_NAMES[dealer],
+        "vulnerable": render.vulnerable(view),
+        "auction": [[SEAT_NAMES[(dealer + turn) % 4], game.action_text(call)] for turn, call in enumerate(calls)],
+    }
+    if view["phase"] == AUCTION:
+        return told
+    played = [
+        [
+            [SEAT_NAMES[(leader + k) % 4], game.action_text(NUM_CALLS + cards[(leader + k) % 4])]
+            for k in range(4)
+            if cards[(leader + k) % 4] >= 0
+        ]
+        for cards, leader in render.tricks(view)
+    ]
+    dummy = (int(view["declarer"]) + 2) % 4
+    told["contract"] = render.contract(view)
+    if view["plays"]:
+        told["dummy"] = f"{SEAT_NAMES[dummy]} {hand_symbols(int(view['dummy']))}"
+    if view["hand_to_play"] >= 0:
+        told["card comes from"] = SEAT_NAMES[int(view["hand_to_play"])]
+    told["tricks won"] = dict(zip(SIDES, map(int, view["won"])))
+    told["trick"] = played.pop() if played and len(played[-1]) < 4 else []
+    told["earlier tricks"] = [_in_words(trick) for trick in played]
+    return told
+
+
+def _spades(game: Game, view: State) -> dict[str, Any]:
+    from bidzoo.envs.spades import render
+    from bidzoo.envs.spades.deals import deck_hand_text
+    from bidzoo.envs.spades.state import FIRST_CARD, PLAY
+
+    seat, deck, sides = int(view["seat"]), int(view["deck"]), int(view["sides"])
+    seen = bool(int(view["looked"]) >> seat & 1)
+    first = (int(view["dealer"]) + 1) % 4
+    bidders = [(first + k) % 4 for k in range(4) if view["bids"][(first + k) % 4] >= 0]
+    plays, trick_start = int(view["plays"]), int(view["plays"]) // 4 * 4
+    played, held = view["played"] + FIRST_CARD, int(view["held_here"])
+    cards = [[SEAT_NAMES[int(view["players"][k])], game.action_text(int(played[k]))] for k in range(plays)]
+    told: dict[str, Any] = {"seat": SEAT_NAMES[seat]}
+    if sides == 2:
+        told["partner"] = SEAT_NAMES[(seat + 2) % 4]
+    told |= {
+        "hand": (deck_hand_text(deck, held) if deck else hand_symbols(held)) if seen else "not seen yet",
+        "score": render.scores(view),
+        "round": int(view["rounds"]) + 1,
+        "bids": [
+            [SEAT_NAMES[who], render.bid_text(int(view["bids"][who]), bool(int(view["blind"]) >> who & 1))]
+            for who in bidders
+        ],
+    }
+    if view["rounds"]:
+        told["last round"] = render.gains(view).removeprefix("last round: ")
+    if view["phase"] == PLAY:
+        told["tricks won"] = {name: int(won) for name, won in zip(SEAT_NAMES, view["won"])}
+        told["spades broken"] = "yes" if view["broken"] else "no"
+        told["trick"] = cards[trick_start:]
+        told["earlier tricks"] = [_in_words(cards[k : k + 4]) for k in range(0, trick_start, 4)]
+    return told
+
+
+def _signalling(game: Any, view: State) -> dict[str, Any]:
+    player = int(view["player"])
+    told: dict[str, Any] = {"you are": f"player_{player}"}
+    if game.num_types[player] > 1:
+        told[f"your {game.type_word}"] = int(view["type"])
+    history = enumerate(view["history"][: int(view["length"])])
+    told["actions so far"] = [[f"player_{game.mover(turn)}", game.action_text(int(a))] for turn, a in history]
+    return told
+
+
+# ---- what a model answers ------------------------------------------------------------------
+
+
+class Reading(NamedTuple):
+    """The action of a reply, or why there is none."""
+
+    action: int | None
+    problem: str = ""
+
+
+_FIELDS = ("action", "bid", "call", "card", "move", "play", "guess", "answer")  # of a JSON reply
+_WORDS = {f"{name}{s}": name[0] for name in ("CLUB", "DIAMOND", "HEART", "SPADE") for s in ("", "S")} | {
+    "ONE": "1",
+    "TWO": "2",
+    "THREE": "3",
+    "FOUR": "4",
+    "FIVE": "5",
+    "SIX": "6",
+    "SEVEN": "7",
+    "EIGHT": "8",
+    "NINE": "9",
+    "TEN": "T",
+    "10": "T",
+    "JACK": "J",
+    "QUEEN": "Q",
+    "KING": "K",
+    "ACE": "A",
+    "OF": "",
+    "NO": "N",
+    "TRUMP": "T",
+    "TRUMPS": "T",
+    "NOTRUMP": "NT",
+    "NOTRUMPS": "NT",
+}
+_SYNONYMS = {"PASS": "P", "PASSES": "P", "DOUBLE": "X", "REDOUBLE": "XX", "P": "PASS"}
+_LETTERS = {ord(symbol): letter for letter, symbol in SYMBOLS.items()} | {0xFE0F: None, ord("♤"): "S", ord("♡"): "H"}
+_LETTERS |= {ord("♢"): "D", ord("♧"): "C"}
+
+
+def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Reading:
+    """The action that ``reply`` means, of those ``legal`` ``[A]``.
+
+    A JSON object with a field such as ``action`` counts first, then a line such as ``action: 3NT``. Else the last words
+    that name an action do, in upper or lower case: ``3NT``, ``3 no trump``, ``♠K``, ``SK``, ``pass``.
+
+    Args:
+        game: whose names of actions count.
+        reply: of a model; what stands in ``<think>`` is left out.
+        legal: 1 = legal.
+        listed: the problem with an illegal action names the legal ones.
+    """
+    text = re.sub(r"(?s)<think>.*?(</think>|\Z)", "", reply)
+    marked = re.findall(
+        r"(?im)^\W*(?:my |final |the )?(?:action|bid|call|card|answer)\W*[:=]\W*(.*?\w.*?)(?:[,;(]| because| since|$)",
+        text,
+    )
+    answers = [(answer, _names(game, answer, legal)) for answer in _json_answers(text) or marked[-1:]]
+    found = [names[-1][0] for _, names in answers if names]
+    if answers and not found:
+        return Reading(None, f"{answers[-1][0]!r} is no action of this game")
+    if not answers:
+        named = _names(game, text, legal)
+        if not named:
+            return Reading(None, "the reply names no action" if reply.strip() else "the reply is empty")
+        found = [action for action, _, _ in named[-1:]]
+        for (before, _, end), (after, start, _) in zip(named[::-1][1:], named[::-1]):
+            if not re.fullmatch(r"[\s,]*(?:/|,|\||\bor\b|\band\b)\s*", text.translate(_LETTERS)[end:start], re.I):
+                break
+            found += [before] if before != after else []
+    if len(set(found)) > 1:
+        several = ", ".join(game.action_text(action) for action in sorted(set(found)))
+        return Reading(None, f"the reply names several actions: {several}; one is expected")
+    if not legal[found[0]]:
+        choices = f"; legal: {', '.join(_texts(game, legal))}" if listed else ""
+        return Reading(None, f"{game.action_text(found[0])} is not legal here{choices}")
+    return Reading(found[0])
+
+
+def _json_answers(text: str) -> list[str]:
+    """What the JSON objects of ``text`` say in a field of ``_FIELDS``."""
+    answers = []
+    for block in re.findall(r"\{[^{}]*\}", text):
+        try:
+            value = json.loads(block)
+        except ValueError:
+            continue
+        fields = {str(name).lower(): item for name, item in value.items()}
+        answers += [str(fields[name]) for name in _FIELDS if isinstance(fields.get(name), str | int)][:1]
+    return answers
+
+
+def _names(game: Game, text: str, legal: I8) -> list[tuple[int, int, int]]:
+    """Every action that is named in ``text``, in order, as (action, start, end)."""
+    text = re.sub(r"\b10(?=[CDHScdhs]\b)|(?<=\b[CDHScdhs])10\b", "T", text.translate(_LETTERS))
+    tokens = list(re.finditer(r"[A-Za-z0-9]+", text))
+    named, end = [], len(tokens)
+    while end > 0:
+        choices = []
+        for width in range(min(4, end), 0, -1):
+            action = _named(game, [token[0] for token in tokens[end - width : end]], len(tokens) == width, legal)
+            choices += [] if action is None else [(not legal[action], -width, action)]
+        illegal, width, action = min(choices, default=(False, -1, -1))  # a legal one, of as many words as can be
+        if illegal and width < -1:  # "4 spades" is no card while tricks are bid
+            parts = [_named(game, [token[0]], False, legal) for token in tokens[end + width : end - 1]]
+            if any(part is not None and legal[part] for part in parts):
+                width, choices = -1, []
+        if choices:
+            named.append((action, tokens[end + width].start(), tokens[end - 1].end()))
+        end += width
+    return named[::-1]
+
+
+def _named(game: Game, words: Sequence[str], alone: bool, legal: I8) -> int | None:
+    """The action that ``words`` name together; a single letter counts in upper case (P, X) or if it is ``alone``."""
+    plain = [word.upper() for word in words]
+    if len(words) == 1:
+        if len(plain[0]) == 1 and not plain[0].isdigit() and not (alone or words[0] in ("P", "X")):
+            return None
+        spellings = [words[0], plain[0], _SYNONYMS.get(plain[0], "")]
+    else:
+        joined = "".join(_WORDS.get(word, word) for word in plain)
+        spellings = [" ".join(words), " ".join(plain)]
+        if all(word in _WORDS or len(word) <= 2 for word in plain):
+            spellings += [joined]
+    actions = [_number(game, spelling) for spelling in spellings]
+    for spelling, action in zip(spellings, actions):
+        if len(spelling) == 2 and (action is None or not legal[action]):  # a card as rank and suit, or suit and rank
+            turned = _number(game, spelling[::-1].upper())
+            if turned is not None and legal[turned]:
+                return turned
+    return next((action for action in actions if action is not None), None)
+
+
+def _number(game: Game, text: str) -> int | None:
+    try:
+        return game.action_number(text) if text else None
+    except (ValueError, LookupError):
+        return None
+
+
+# ---- an agent that asks --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Seat(Checked):
+    """How a model is asked: all that its answers depend on beside the model."""
+
+    rules: bool = True  # they stand before the first question; without them, the id of the game
+    form: Literal["text", "json"] = "text"  # of the situation
+    listed: bool = True  # the legal actions stand in the question
+    memory: bool = False  # the model sees what it was asked and answered before at this seat of this board
+    constrained: bool = False  # the server lets the model answer nothing but a legal action
+    sampled: bool = False  # a seed for every question; else the same question has one answer
+    temperature: Weight = 0.0
+    most_tokens: Count = 512  # of a reply
+    tries: Count = 3  # questions a decision: each further one says what was wrong with the reply
+    fallback: str = ""  # the agent that acts then; "" passes where it is legal and draws a legal action elsewhere
+
+
+AS_USUAL = Seat()
+
+
+def prompt(game: Game, view: State, legal: I8, seat: Seat = AS_USUAL) -> tuple[str, str]:
+    """What a model is told first and what it is asked, for ``view`` (one record) and ``legal`` ``[A]``."""
+    system = f"You play {game.id}." if not seat.rules else rules(game)
+    told = situation_text(game, view)
+    if seat.form == "json":
+        told = json.dumps(situation(game, view), ensure_ascii=False)
+    if seat.listed:
+        told += f"\nlegal actions: {', '.join(_texts(game, legal))}"
+    return f"{system}\n\n{_HOW_TO_ANSWER % game.action_text(0)}", f"{told}\nYour action?"
+
+
+def _texts(game: Game, legal: I8) -> list[str]:
+    return [game.action_text(int(action)) for action in np.flatnonzero(legal)]
+
+
+class Reply(NamedTuple):
+    """A model's reply and how many tokens the question and the reply have; None where nobody says."""
+
+    text: str
+    asked_tokens: int | None = None
+    reply_tokens: int | None = None
+
+
+class Question(NamedTuple):
+    """A decision as a job of the ledger."""
+
+    model: str
+    seat: str  # the fields of ``Seat`` as JSON
+    game: str  # with its options
+    messages: tuple[str, ...]  # rules first, then by turns what was asked and answered, the question last
+    seed: int  # of a sampled reply
+
+
+class Decision(NamedTuple):
+    """Every reply to a question, with what was wrong with it and its tokens, and the action in the end."""
+
+    replies: tuple[str, ...]
+    problems: tuple[str, ...]  # "" for a legal action
+    asked_tokens: tuple[int | None, ...]
+    reply_tokens: tuple[int | None, ...]
+    action: str  # "" where no reply named a legal one: the fallback acts
+
+
+Complete = Callable[..., Reply | str]
+
+
+class LanguageAgent:
+    """A language model as a policy.
+
+    Args:
+        game: which it plays.
+        complete: ``complete(messages) -> Reply | str`` for chat messages ``[{"role": ..., "content": ...}]``; with
+            ``seat.constrained`` it is also given ``choices=`` (names of the legal actions), with ``seat.sampled``
+            ``seed=``. None answers from the ledger alone.
+        name: shown in results and kept in the ledger.
+        seat: how it is asked.
+        ledger: an open ``Ledger`` of ``Question`` and ``Decision``; default: one in memory.
+        at_once: questions under way at a time, in threads.
+
+    The model is asked once for each distinct question; with ``seat.sampled`` a question has a seed that follows from
+    the policy seed, board and turn. So the answers depend on nothing but the ledger, and a match can be replayed.
+
+    Raises:
+        ValueError: the ledger has no answer and there is no ``complete``, or an action that is not legal there.
+    """
+
+    paid = True  # nobody asks it on trial
+
+    def __init__(
+        self,
+        game: Game,
+        complete: Complete | None,
+        name: str = "language",
+        seat: Seat = AS_USUAL,
+        ledger: Ledger[Question, Decision] | None = None,
+        at_once: int = 8,
+    ) -> None:
+        self.game, self.complete, self.name, self.seat, self.at_once = game, complete, name, seat, at_once
+        self.model = name
+        self.ledger = Ledger(None, Question, Decision) if ledger is None else ledger
+        self.usage = Usage()
+        self._fallback = agents.resolve(seat.fallback, game) if seat.fallback else None
+        self._about = json.dumps(asdict(seat)), str(game)
+        self._lock = threading.Lock()
+        self._memory: dict[tuple[Any, ...], list[tuple[int, str, str]]] = {}
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: a language model, for {self.game}>"
+
+    def __copy__(self) -> LanguageAgent:
+        twin = object.__new__(LanguageAgent)
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+    def __reduce__(self) -> Any:
+        raise ValueError(f"{self.name}: a language model plays in one process; leave out --workers")
+
+    def act(self, views: States, legal: I8, rng: Streams) -> I64:
+        """Actions ``[B]``: the model's, or the fallback's where it named no legal one."""
+        questions = [self._question(views[b], legal[b], int(rng.keys[b])) for b in range(len(views))]
+        rows = {question: b for b, question in reversed(list(enumerate(questions)))}
+        with ThreadPoolExecutor(min(self.at_once, max(1, len(rows)))) as pool:
+            asked = [pool.submit(self._decide, question, legal[b]) for question, b in rows.items()]
+            try:
+                decisions = dict(zip(rows, [job.result() for job in asked]))
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+        actions = np.empty(len(views), np.int64)
+        for b, question in enumerate(questions):
+            decision = decisions[question]
+            row = slice(b, b + 1)
+            actions[b] = (
+                self._action(question, decision, legal[b])
+                if decision.action
+                else self._falls_back(views[row], legal[row], rng[row])
+            )
+            self.usage.count(question, decision)
+            if self.seat.memory:
+                answer = decision.replies[-1] if decision.action else self.game.action_text(int(actions[b]))
+                self._memory[_place(views[b])].append((self._clock(views[b]), question.messages[-1], answer))
+        return actions
+
+    def _question(self, view: State, legal: I8, key: int) -> Question:
+        system, question = prompt(self.game, view, legal, self.seat)
+        messages = (system, *self._remembered(view), question)
+        return Question(self.model, *self._about, messages, key % 2**31 if self.seat.sampled else 0)
+
+    def _clock(self, view: State) -> int:
+        fields = [name for name in ("length", "plays") if name in (view.dtype.names or ())]
+        return sum(int(view[name]) for name in fields)
+
+    def _remembered(self, view: State) -> list[str]:
+        """Questions and answers at this seat of this board; those of an episode that was played before are dropped."""
+        if not self.seat.memory:
+            return []
+        place, now = _place(view), self._clock(view)
+        if any(clock >= now for clock, _, _ in self._memory.setdefault(place, [])):
+            self._memory[place] = []
+        return [text for _, question, answer in self._memory[place] for text in (question, answer)]
+
+    def _decide(self, question: Question, legal: I8) -> Decision:
+        if question in self.ledger.done:
+            return self.ledger.done[question]
+        if self.complete is None:
+            raise ValueError(f"{self.ledger.path}: no answer of {self.name} to: {shortened(question.messages[-1])}")
+        more: dict[str, Any] = {"seed": question.seed} if self.seat.sampled else {}
+        more |= {"choices": _texts(self.game, legal)} if self.seat.constrained else {}
+        messages = [
+            {"role": "system" if k == 0 else "assistant" if k % 2 == 0 else "user", "content": text}
+            for k, text in enumerate(question.messages)
+        ]
+        replies: list[Reply] = []
+        problems: list[str] = []
+        reading = Reading(None)
+        while reading.action is None and len(replies) < self.seat.tries:
+            reply = self.complete(list(messages), **more)
+            replies.append(Reply(reply) if isinstance(reply, str) else reply)
+            reading = read_action(self.game, replies[-1].text, legal, self.seat.listed)
+            problems.append(reading.problem)
+            messages += [
+                {"role": "assistant", "content": replies[-1].text},
+                {"role": "user", "content": f"{reading.problem[:1].upper()}{reading.problem[1:]}. Your action?"},
+            ]
+        texts, asked_tokens, reply_tokens = zip(*replies)
+        action = "" if reading.action is None else self.game.action_text(reading.action)
+        decision = Decision(texts, tuple(problems), asked_tokens, reply_tokens, action)
+        with self._lock:
+            self.ledger.add(question, decision)
+        return decision
+
+    def _falls_back(self, view: States, legal: I8, rng: Streams) -> Any:
+        if self._fallback is not None:
+            return self._fallback.act(view, legal, rng)[0]
+        passes = "P" in _texts(self.game, legal[0])
+        return self.game.action_number("P") if passes else Uniform().act(view, legal, rng)[0]
+
+    def _action(self, question: Question, decision: Decision, legal: I8) -> int:
+        action = _number(self.game, decision.action)
+        if action is None or not legal[action]:
+            raise ValueError(f"{self.ledger.where(question)}: action {decision.action!r}, expected a legal one")
+        return action
+
+
+def _place(view: State) -> tuple[Any, ...]:
+    """Board and seat of a view, and the table of a duplicate pair."""
+    return tuple(int(view[name]) for name in ("board", "leg", "seat", "player") if name in (view.dtype.names or ()))
+
+
+class Usage:
+    """What a match asked of a model, counted over its distinct questions; decisions and fallbacks over all tables."""
+
+    def __init__(self) -> None:
+        self.decisions, self.fallbacks = 0, 0
+        self._asked: dict[Question, Decision] = {}
+
+    def count(self, question: Question, decision: Decision) -> None:
+        """One more decision."""
+        self.decisions += 1
+        self.fallbacks += not decision.action
+        self._asked[question] = decision
+
+    @property
+    def replies(self) -> int:
+        """Replies of the model."""
+        return sum(len(decision.replies) for decision in self._asked.values())
+
+    @property
+    def illegal(self) -> int:
+        """Those that named no legal action, or several."""
+        return sum(bool(problem) for decision in self._asked.values() for problem in decision.problems)
+
+    def tokens(self, field: Literal["asked_tokens", "reply_tokens"]) -> float:
+        """Mean tokens a question or a reply has, over those where the server said so; NaN if it never did."""
+        counts = [n for decision in self._asked.values() for n in getattr(decision, field) if n is not None]
+        return sum(counts) / len(counts) if counts else float("nan")
+
+    def __str__(self) -> str:
+        share = self.illegal / max(1, self.replies)
+        return (
+            f"{self.decisions:,} decisions by {self.replies:,} replies to {len(self._asked):,} questions,"
+            f" {self.illegal:,} replies not legal ({share:.1%}), {self.fallbacks:,} decisions by the fallback,"
+            f" {self.tokens('asked_tokens'):.0f} + {self.tokens('reply_tokens'):.0f} tokens a reply"
+        )
+
+
+# ---- a server that speaks OpenAI's protocol ------------------------------------------------
+
+_PAUSE, _LONGEST_PAUSE = 0.5, 30.0  # seconds before a second try, doubled each time
+
+
+class OpenAI:
+    """``complete`` of a model behind an address that speaks OpenAI's protocol: OpenAI, vLLM, llama.cpp, Ollama.
+
+    Args:
+        model: its name there.
+        base_url: address, ``http://localhost:8080/v1``; default: ``OPENAI_BASE_URL``, else OpenAI's own.
+        seat: how it is asked.
+        seconds: within which a whole reply must be there.
+        tries: of a request that gets no answer, status 429 or 5xx, or something else than an answer.
+
+    The key is ``OPENAI_API_KEY`` of the environment. It is nowhere kept, and cut out of every error and reply.
+
+    Raises:
+        ValueError: an address with a user or a password, or that is none.
+        ConnectionError: no answer after ``tries``, or a status such as 401; names the address.
+    """
+
+    def __init__(
+        self, model: str, base_url: str | None = None, seat: Seat = AS_USUAL, seconds: float = 120, tries: int = 6
+    ):
+        import openai
+
+        self.model, self.seat, self.seconds, self.tries = model, seat, seconds, tries
+        self.base_url = base_url or os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
+        place = urlsplit(self.base_url)
+        if (
+            place.scheme not in ("http", "https")
+            or not place.hostname
+            or place.username
+            or place.password
+            or place.query
+        ):
+            raise ValueError(
+                "base URL: expected http://host/path without user, password and query; keys come from the environment"
+            )
+        self._key = os.environ.get("OPENAI_API_KEY") or "none"
+        self._client = openai.AsyncOpenAI(base_url=self.base_url, api_key=self._key, max_retries=0, timeout=seconds)
+        self._loop = asyncio.new_event_loop()  # one for all threads that ask: a client belongs to its loop
+        threading.Thread(target=self._loop.run_forever, name="language", daemon=True).start()
+
+    def __call__(self, messages: Sequence[Message], choices: Sequence[str] = (), seed: int | None = None) -> Reply:
+        """The reply to ``messages``; one of ``choices`` as JSON where there are some (Structured Outputs)."""
+        more: dict[str, Any] = {} if seed is None else {"seed": seed}
+        if choices:
+            fields = {"action": {"enum": list(choices)}}
+            schema = {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
+            form = {"name": "action", "strict": True, "schema": schema}
+            more["response_format"] = {"type": "json_schema", "json_schema": form}
+        return asyncio.run_coroutine_threadsafe(self._ask(list(messages), more), self._loop).result()
+
+    async def _ask(self, messages: list[Message], more: dict[str, Any]) -> Reply:
+        import openai
+
+        problem, pause = "", _PAUSE
+        for left in range(self.tries - 1, -1, -1):
+            wait = pause
+            try:
+                async with asyncio.timeout(self.seconds):
+                    answer = await self._client.chat.completions.create(
+                        model=self.model,
+                        messages=messages,
+                        temperature=self.seat.temperature,
+                        max_tokens=self.seat.most_tokens,
+                        **more,
+                    )
+                return self._reply(answer)
+            except openai.APIStatusError as error:
+                problem = f"status {error.status_code}, {error.message}"
+                if error.status_code not in (408, 409, 429) and error.status_code < 500:
+                    break
+                wait = _seconds(error.response.headers.get("retry-after"), pause)
+            except TimeoutError:
+                problem = f"no whole answer within {self.seconds:g} s"
+            except (openai.OpenAIError, ValueError) as error:  # no connection, one cut off, or no JSON
+                problem = f"{type(error).__name__}, {error}"
+            if left:
+                await asyncio.sleep(min(wait, _LONGEST_PAUSE))
+            pause *= 2
+        raise ConnectionError(f"{self.base_url}: {self._clean(shortened(problem))}") from None
+
+    def _reply(self, answer: Any) -> Reply:
+        """The reply in an ``answer`` of any kind; ValueError if it is none."""
+        try:
+            text = answer.choices[0].message.content or ""
+            usage = answer.usage
+        except (AttributeError, IndexError, TypeError) as problem:
+            raise ValueError("an answer without choices, expected a chat completion") from problem
+        if not isinstance(text, str):
+            raise ValueError("content that is no text, expected a chat completion")
+        counts = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens")]
+        return Reply(self._clean(text), *(n if isinstance(n, int) else None for n in counts))
+
+    def _clean(self, text: str) -> str:
+        return text.replace(self._key, "[key]") if len(self._key) > len("none") else text
+
+
+def _seconds(text: str | None, default: float) -> float:
+    try:
+        return max(0.0, float(text or default))
+    except ValueError:
+        return default
+
+
+# ---- agents by name: openai:MODEL, ledger:FILE ---------------------------------------------
+
+
+class Seated(Closing):
+    """Registers the agents ``openai:MODEL`` and ``ledger:FILE`` among the names of a command line.
+
+    Args:
+        names: of agents, of all kinds; another name may stand before ``=``.
+        base_url: of the server.
+        seat: how models are asked.
+        ledger: file that keeps all answers and is asked first; default: in ``runs/``, by the names of the models.
+        at_once: questions under way at a time.
+        show: is told address and ledger before anything is sent.
+
+    ``game`` is to be set before an agent is made.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        base_url: str | None = None,
+        seat: Seat = AS_USUAL,
+        ledger: Path | None = None,
+        at_once: int = 8,
+        show: Callable[[str], object] = print,
+    ) -> None:
+        self.game: Game | None = None
+        self.agents: list[LanguageAgent] = []
+        self._ledgers: list[Ledger[Question, Decision]] = []
+        self._at_once = at_once
+        texts = dict.fromkeys(re.sub(r"^[\w.-]+=", "", name) for name in names)
+        models = [text.removeprefix("openai:") for text in texts if text.startswith("openai:")]
+        if models:
+            completes = [OpenAI(model, base_url, seat) for model in models]
+            path = ledger or Path("runs", re.sub(r"[^\w.-]", "_", f"language-{'-'.join(models)}.jsonl"))
+            kept = self._opened(path)
+            for model, complete in zip(models, completes):
+                show(f"openai:{model} is asked at {complete.base_url}; answers are kept in {path}")
+                self._register(f"openai:{model}", model, complete, seat, kept)
+        for text in texts:
+            if text.startswith("ledger:"):
+                path = Path(text.removeprefix("ledger:"))
+                if not path.is_file():
+                    raise FileNotFoundError(f"{path}: no such ledger")
+                kept = self._opened(path)
+                question = next(iter(kept.done), None)
+                if question is None:
+                    raise ValueError(f"{path}: no answers, expected at least one")
+                where = kept.where(question)
+                self._register(text, question.model, None, parse(Seat, json_value(question.seat, where), where), kept)
+
+    def __bool__(self) -> bool:
+        return bool(self._ledgers)
+
+    def _opened(self, path: Path) -> Ledger[Question, Decision]:
+        self._ledgers.append(Ledger(path, Question, Decision))
+        return self._ledgers[-1]
+
+    def _register(
+        self, text: str, model: str, complete: Complete | None, seat: Seat, ledger: Ledger[Question, Decision]
+    ) -> None:
+        def make() -> LanguageAgent:
+            """A language model."""
+            assert self.game is not None
+            agent = LanguageAgent(self.game, complete, model, seat, ledger, self._at_once)
+            self.agents.append(agent)
+            return agent
+
+        agents.register(text, make, games=registry.available())
+
+    def close(self) -> None:
+        """Close the ledgers."""
+        for ledger in self._ledgers:
+            ledger.close()

@@ -1,0 +1,114 @@
+"""A game as an OpenEnv environment: ``server(...)`` is an app for uvicorn, ``TableClient`` plays by it.
+
+    uvicorn.run(server("bridge_bidding_v0", seats=["South"], others="sayc", reward="par"), port=8000)
+
+A session is one table. ``reset(seed=, board=)`` deals, ``step(TableAction(reply="1NT"))`` replies. The observation has
+the question of the seat that is asked; its cards are the seat's own, so each seat's questions go into a conversation of
+its own. The reward comes with the last reply: that of the seat that gave it; ``rewards`` has those of all seats.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from openenv.core import EnvClient
+from openenv.core.client_types import StepResult
+from openenv.core.env_server.http_server import create_fastapi_app
+from openenv.core.env_server.interfaces import Environment
+from openenv.core.env_server.types import Action, Observation, State
+
+from bidzoo.agents.policy import Agent
+from bidzoo.language import AS_USUAL, Seat
+from bidzoo.registry import make_game
+from bidzoo.wrappers.text import Asked, TextTable
+
+
+class TableAction(Action):
+    """A reply in words."""
+
+    reply: str
+
+
+class TableObservation(Observation):
+    """The next question; empty once the board is over."""
+
+    player: int = -1
+    system: str = ""
+    question: str = ""
+    legal: list[str] = []
+    rewards: list[float] = []  # [P], at the end
+
+
+class TableEnvironment(Environment[TableAction, TableObservation, State]):
+    """One table; ``reset`` without a board deals the next one."""
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+
+    def __init__(self, table: TextTable) -> None:
+        super().__init__()
+        self._table, self._board, self._seed, self._state = table, -1, 0, State()
+
+    def reset(
+        self, seed: int | None = None, episode_id: str | None = None, board: int | None = None, **more: Any
+    ) -> TableObservation:
+        """Deal ``board`` of ``seed``; boards that end before the model is asked are passed over."""
+        if seed is not None:
+            self._seed, self._board = seed, -1
+        self._board = self._board + 1 if board is None else board
+        while (asked := self._table.reset(self._board, self._seed)) is None:
+            self._board += 1
+        self._state = State(episode_id=episode_id or f"{self._seed}/{self._board}", step_count=0)
+        return self._observed(asked)
+
+    def step(self, action: TableAction, timeout_s: float | None = None, **more: Any) -> TableObservation:
+        """Take a reply."""
+        player = self._player
+        asked = self._table.reply(action.reply)
+        self._state.step_count += 1
+        if asked is not None:
+            return self._observed(asked)
+        rewards = [float(reward) for reward in self._table.rewards]
+        return TableObservation(done=True, reward=rewards[player], rewards=rewards, player=player)
+
+    @property
+    def state(self) -> State:
+        """Episode, and replies so far."""
+        return self._state
+
+    def _observed(self, asked: Asked) -> TableObservation:
+        self._player = asked.player
+        return TableObservation(
+            player=asked.player, system=asked.system, question=asked.question, legal=list(asked.legal), reward=0.0
+        )
+
+
+class TableClient(EnvClient[TableAction, TableObservation, State]):
+    """A client of ``server``."""
+
+    def _step_payload(self, action: TableAction) -> dict[str, Any]:
+        return {"reply": action.reply}
+
+    def _parse_result(self, payload: dict[str, Any]) -> StepResult[TableObservation]:
+        observation = TableObservation(**payload["observation"])
+        return StepResult(observation=observation, reward=payload.get("reward"), done=bool(payload.get("done")))
+
+    def _parse_state(self, payload: dict[str, Any]) -> State:
+        return State(**payload)
+
+
+def server(
+    env_id: str,
+    seats: Sequence[int | str] = (0,),
+    others: Agent | dict[Any, Agent] = "random",
+    seat: Seat = AS_USUAL,
+    sessions: int = 64,
+    **options: Any,
+) -> Any:
+    """A FastAPI app with ``sessions`` tables at most of the game ``env_id`` with its ``options``; see ``TextTable``."""
+    game = make_game(env_id, **options)
+    TextTable(game, seats, others, seat)  # errors now
+    return create_fastapi_app(
+        lambda: TableEnvironment(TextTable(game, seats, others, seat)),
+        TableAction,
+        TableObservation,
+        max_concurrent_envs=sessions,
+    )

@@ -1,0 +1,98 @@
+"""One board as a conversation: a language model at some seats, policies at the others; for training environments."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bidzoo import agents
+from bidzoo.agents.policy import Agent
+from bidzoo.core.kernels import F32
+from bidzoo.envs.game import Game
+from bidzoo.language import AS_USUAL, Seat, prompt, read_action
+from bidzoo.wrappers.batch import Batch, Seating
+
+
+class Asked(NamedTuple):
+    """What the model is asked next. Each seat has a conversation of its own, since its cards are its own."""
+
+    player: int
+    system: str  # rules and how to answer, the same in every question of a seat
+    question: str  # the situation; after a reply that is not legal, what was wrong with it
+    legal: tuple[str, ...]  # actions
+
+
+class TextTable:
+    """A table of ``game`` that is played by text.
+
+    Args:
+        game: with the reward to learn from: ``reward="par"`` and ``"duplicate"`` of bridge are IMPs.
+        seats: those of the model, as numbers or names (``"South"``).
+        others: what ``agents.resolve`` takes, for the other seats; or a dict by seat.
+        seat: how the model is asked; ``tries`` replies that are not legal end the board.
+
+    ``rewards`` ``[P]`` are there once the board is over (``over``). Where replies are not legal, the seat and its
+    partners get the lowest reward of the game, and the others 0, as in the AEC environment.
+    """
+
+    def __init__(
+        self, game: Game, seats: Sequence[int | str], others: Agent | dict[Any, Agent] = "random", seat: Seat = AS_USUAL
+    ) -> None:
+        self.game, self.seat = game, seat
+        self.seats = tuple(game.player_at(place) for place in seats)
+        if not self.seats:
+            raise ValueError(
+                f"seats: none, expected some of {', '.join(map(game.place_text, range(game.num_players)))}"
+            )
+        free = [player for player in range(game.num_players) if player not in self.seats]
+        by_place = others if isinstance(others, dict) else dict.fromkeys(free, others)
+        by_player = {game.player_at(place): agents.resolve(agent, game) for place, agent in by_place.items()}
+        for player in free:
+            if player not in by_player:
+                raise ValueError(f"{game.place_text(player)} has no policy")
+        self._seating = Seating([None if p in self.seats else by_player[p] for p in range(game.num_players)])
+        self._batch = Batch(game, 1, autoreset=False)
+        self.over, self.illegal = True, 0
+        self.rewards: F32 = np.zeros(game.num_players, np.float32)
+
+    def reset(self, board: int = 0, seed: int = 0) -> Asked | None:
+        """Deal ``board`` of ``seed``; the first question, None if the board ends before one."""
+        self._seating.seed, self.over, self.illegal = seed, False, 0
+        self._batch.reset(seed, [board])
+        return self._go_on()
+
+    def reply(self, text: str) -> Asked | None:
+        """Take the reply to the last question; the next question, None once the board is over.
+
+        Raises:
+            ValueError: it is over.
+        """
+        if self.over:
+            raise ValueError("the board is over: call reset()")
+        mask, player = self._batch.action_mask[0], int(self._batch.player[0])
+        reading = read_action(self.game, text, mask, self.seat.listed)
+        if reading.action is not None:
+            self.illegal = 0
+            self._batch.step(np.array([reading.action]))
+            return self._go_on()
+        self.illegal += 1
+        if self.illegal < self.seat.tries:
+            return self._asked()._replace(question=f"{reading.problem[:1].upper()}{reading.problem[1:]}. Your action?")
+        self.over = True
+        self.rewards = np.zeros(self.game.num_players, np.float32)
+        self.rewards[list(self.game.allies(player))] = self.game.reward_range[0]
+        return None
+
+    def _go_on(self) -> Asked | None:
+        while not self._batch.terminated[0]:
+            actions = self._seating.choose(self._batch)
+            if actions[0] < 0:
+                return self._asked()
+            self._batch.step(actions)
+        self.over, self.rewards = True, self._batch.reward[0].copy()
+        return None
+
+    def _asked(self) -> Asked:
+        view, mask = self._batch.views()[0], self._batch.action_mask[0]
+        legal = tuple(self.game.action_text(int(action)) for action in np.flatnonzero(mask))
+        return Asked(int(self._batch.player[0]), *prompt(self.game, view, mask, self.seat), legal)

