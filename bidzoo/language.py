@@ -683,7 +683,7 @@ def _seconds(text: str | None, default: float) -> float:
 
 
 class Seated(Closing):
-    """Registers the agents ``openai:MODEL`` and ``ledger:FILE`` among the names of a command line.
+    """Registers the agents ``openai:MODEL`` and ``ledger:FILE`` among the names of a command line, until closed.
 
     Args:
         names: of agents, of all kinds; another name may stand before ``=``.
@@ -708,7 +708,7 @@ class Seated(Closing):
         self.game: Game | None = None
         self.agents: list[LanguageAgent] = []
         self._ledgers: list[Ledger[Question, Decision]] = []
-        self._at_once = at_once
+        self._at_once, self._names = at_once, list[str]()
         texts = dict.fromkeys(re.sub(r"^[\w.-]+=", "", name) for name in names)
         models = [text.removeprefix("openai:") for text in texts if text.startswith("openai:")]
         if models:
@@ -748,8 +748,11 @@ class Seated(Closing):
             return agent
 
         agents.register(text, make, games=registry.available())
+        self._names.append(text)
 
     def close(self) -> None:
-        """Close the ledgers."""
+        """Close the ledgers; the names mean nothing any more."""
+        for name in self._names:
+            agents.NAMES.registered.pop(name, None)
         for ledger in self._ledgers:
             ledger.close()

@@ -55,7 +55,7 @@ def test_rules_of_a_game_from_outside(monkeypatch):
 
         id, code = "loud_v0", 4711
 
-    monkeypatch.setattr(registry, "_registered", {})
+    monkeypatch.setattr(registry.NAMES, "registered", {})
     registry.register_game(Loud)
     game = bidzoo.make_game("loud_v0", size=2)
     assert language.rules(game).startswith("Partners who shout.")
