@@ -15,7 +15,7 @@ from bidzoo.benchmarks.results import ResultTable
 from bidzoo.core.cards import SEAT_NAMES, SEATS, VULNERABLE_TEXT
 from bidzoo.core.kernels import States
 from bidzoo.envs.bridge import render as words
-from bidzoo.envs.bridge.board import Board, contract_numbers, decode
+from bidzoo.envs.bridge.board import Board, Fault, contract_numbers, decode
 from bidzoo.envs.bridge.deals import READERS, read_boards
 from bidzoo.envs.bridge.double_dummy import dd_tricks_of
 from bidzoo.envs.bridge.formats import lin, pbn
@@ -25,37 +25,38 @@ from bidzoo.envs.game import Game
 INPUT = Path("standard input")  # what errors call it
 
 
-def read(path: str | Path) -> list[Any]:
+def read(path: str | Path, strict: bool = True, faults: list[Fault] | None = None) -> list[Any]:
     """Boards of a ``.pbn`` or ``.lin`` file, or records of a ``.jsonl`` or ``.parquet`` file; one at least.
 
-    ``"-"`` is standard input: PBN, LIN or JSON lines, as its first characters tell.
+    ``"-"`` is standard input: PBN, LIN or JSON lines, as its first characters tell. ``strict`` and ``faults`` are of
+    PBN and LIN, as for ``pbn.loads``.
 
     Raises:
         ValueError: another ending, something malformed, or nothing; names file, line and what was expected.
     """
     path = Path(path)
     if str(path) == "-":
-        path, entries = INPUT, _read_input(sys.stdin.buffer.read() if sys.stdin else b"")
+        path, entries = INPUT, _read_input(sys.stdin.buffer.read() if sys.stdin else b"", strict, faults)
     elif path.suffix.lower() in READERS:
-        entries = read_boards(path)
+        entries = read_boards(path, strict, faults)
     elif path.suffix in records.ENDINGS:
         entries = records.read(path)
     else:
         endings = ", ".join((*READERS, *records.ENDINGS))
         raise ValueError(f"{path}: ending {path.suffix!r}, expected {endings}, or - for standard input")
     if not entries:
-        raise ValueError(f"{path}: no boards, expected at least one")
+        raise ValueError(str(faults[0]) if faults else f"{path}: no boards, expected at least one")
     return entries
 
 
-def _read_input(content: bytes) -> list[Any]:
+def _read_input(content: bytes, strict: bool, faults: list[Fault] | None) -> list[Any]:
     text = decode(content, str(INPUT))
     if text.lstrip().startswith("{"):
         return records.loads(content, INPUT)
-    first_word = re.match(r"\s*([\[%;]|\w+\|)", text)  # a tag or a comment of PBN, or LIN's first word
+    first_word = re.match(r"\s*([\[%;]|\w+(?:\||%7[Cc])|https?:)", text)  # a tag or comment of PBN, or LIN's first word
     if first_word is None and text.strip():
         raise ValueError(f"{INPUT}: {text.strip()[:40]!r}, expected PBN, LIN or JSON lines")
-    return (lin if first_word and first_word[1].endswith("|") else pbn).loads(text, str(INPUT))
+    return (lin if first_word and first_word[1][0] not in "[%;" else pbn).loads(text, str(INPUT), strict, faults)
 
 
 def summaries(path: str | Path, entries: list[Any] | None = None) -> list[ResultTable]:
@@ -253,20 +254,33 @@ def total(results: Iterable[TableResult]) -> ResultTable:
     waiting: dict[tuple[Any, ...], TableResult] = {}
     imps_of_teams: dict[tuple[str, str], list[int]] = {}
     tables = 0
-    for result in results:
-        tables += 1
-        key = (*result.deal, *sorted(result.players))
-        if key not in waiting:
-            waiting[key] = result
-            continue
-        first, second = sorted((waiting.pop(key), result), key=lambda each: each.room == "closed")
+
+    def add(*pair: TableResult) -> None:
+        first, second = sorted(pair, key=lambda each: each.room == "closed")
         board_imps = _imps(first, second)
         if board_imps is not None:
             imps_of_teams.setdefault(first.teams, []).append(board_imps)
+
+    for result in results:
+        tables += 1
+        key = (*result.deal, *sorted(result.players))
+        if key in waiting:
+            add(waiting.pop(key), result)
+        else:
+            waiting[key] = result
+    rooms: dict[tuple[Any, ...], list[TableResult]] = {}  # tables of a deal with other players: of a team match
     for result in waiting.values():
-        if result.imps is not None:
+        rooms.setdefault(result.deal, []).append(result)
+    alone = []
+    for tables_of_deal in rooms.values():
+        if sorted(result.room for result in tables_of_deal) == ["closed", "open"]:
+            add(*tables_of_deal)
+        else:
+            alone += tables_of_deal
+    for result in alone:
+        if result.imps is not None and result.room:
             raise ValueError(f"{result.where}: {result.imps} IMPs, expected the board's other table in the file")
-    unpaired = f", {len(waiting):,} of them without a second table" if waiting else ""
+    unpaired = f", {len(alone):,} of them without a second table" if alone else ""
     columns = ["team", "against", "boards", "IMPs", "IMPs a board"]
     match = ResultTable("Match", columns, note=f"{tables:,} replayed{unpaired}")
     for teams, each in imps_of_teams.items():

@@ -1,11 +1,33 @@
 """``bidzoo deals``: make, import and look at files of deals with double-dummy tables."""
 
+from json import dumps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
+import numpy as np
 import typer
 
-from bidzoo.cli.options import Workers, counted, going_on, new_file, new_npz, npz, progress, say
+from bidzoo.cli.options import (
+    LEFT_OUT,
+    Strict,
+    Workers,
+    counted,
+    finish,
+    going_on,
+    new_file,
+    new_npz,
+    npz,
+    progress,
+    say,
+    waiting,
+    writable,
+)
+from bidzoo.core.storage import replace_file
+
+if TYPE_CHECKING:
+    from bidzoo.core.kernels import I8, I64
+    from bidzoo.envs.bridge.board import Board, Fault
+    from bidzoo.envs.bridge.deals import DealSet
 
 app = typer.Typer(no_args_is_help=True, help="Deals with double-dummy tables: generate, import, look at.")
 
@@ -59,45 +81,191 @@ def import_(
     file: Annotated[Path, typer.Argument(help="A .pbn or .lin file, or deals (.npz) to solve.")],
     out: Annotated[
         Path,
-        typer.Option(callback=_npz_or_pbn, help="Deal file (.npz) to write; .pbn keeps dealers and vulnerabilities."),
+        typer.Option(callback=_npz_or_pbn, help="Deal file (.npz) to write; .pbn keeps the boards as they are."),
     ],
     solve: Annotated[bool, typer.Option("--solve", help="Solve what the file does not know.")] = False,
+    check: Annotated[int, typer.Option(min=0, help="Double-dummy tables of the file to check by solving them.")] = 10,
+    wrong_tables: Annotated[
+        Literal["solve", "refuse"],
+        typer.Option(help="If the solver contradicts one: solve all tables of the file anew, or refuse the file."),
+    ] = "solve",
+    strict: Strict = False,
+    json: Annotated[Path | None, typer.Option(callback=writable, help="Write what was left out to this file.")] = None,
     workers: Workers = 1,
 ) -> None:
-    """Take the deals, and the double-dummy tables if tagged, from a PBN or LIN file."""
+    """Take the boards of a PBN or LIN file, and its double-dummy tables if the solver does not contradict them.
+
+    What is wrong in the file is left out and named; the status is then 3.
+    """
     from dataclasses import replace
 
+    from bidzoo.envs.bridge.board import summary
     from bidzoo.envs.bridge.deals import DealSet, deals_of, read_boards, read_deals
-    from bidzoo.envs.bridge.double_dummy import solve_tricks
     from bidzoo.envs.bridge.formats import pbn
 
-    boards = [] if file.suffix == ".npz" else read_boards(file)
-    if not boards and out.suffix == ".pbn":
+    faults: list[Fault] = []
+    boards = [] if file.suffix == ".npz" else read_boards(file, strict, faults)
+    whole = [(board.number or place, board) for place, board in enumerate(boards, 1) if board.complete]
+    hidden = [board.number or place for place, board in enumerate(boards, 1) if not board.complete]
+    if file.suffix == ".npz" and out.suffix == ".pbn":
         raise ValueError(f"{out}: {file} says no dealers to keep, expected an ending .npz")
-    deals = deals_of(boards, str(file)) if boards else DealSet.load(file)
+    if not boards and file.suffix != ".npz":
+        raise ValueError(summary(str(file), 0, faults) if faults else f"{file}: no boards, expected at least one")
+    if not whole and boards and out.suffix == ".npz":
+        raise ValueError(f"{file}: hands are missing: {_listed(hidden)}; expected all four of at least one board")
     if out.exists() and read_deals(out)[2].get("solved", True):  # an import that solved nothing is soon repeated
         new_file(out)
-    if solve:
-        missing = (deals.tricks < 0).any(1)
-        tricks = deals.tricks.copy()
-        tricks[missing] = solve_tricks(deals.hands[missing], workers)
-        deals = DealSet.of(deals.hands, tricks, str(file))
+    contradictions: list[str] = []
+    if file.suffix == ".npz":
+        deals, tables = DealSet.load(file), _Tables(0)
+    elif whole:
+        deals = deals_of([board for _, board in whole], str(file), contradictions)
+        numbers = {board.hands: number for number, board in reversed(whole)}
+        names = [numbers[tuple(hands)] for hands in deals.hands.tolist()]
+        tables = _checked(file, deals, names, check, wrong_tables, contradictions, workers)
+    else:
+        deals, tables = DealSet.of(np.empty((0, 4), np.int64)), _Tables(0)
+    again = (deals.tricks >= 0).any(1) if tables.reason else np.zeros(len(deals.hands), bool)
+    rows = np.flatnonzero(again | ((deals.tricks < 0).any(1) & solve))
+    tricks = deals.tricks.copy()
+    tricks[rows] = _solved(deals.hands[rows], workers)
+    deals = DealSet.of(deals.hands, tricks, str(file))
     if out.suffix == ".pbn":
-        tricks_of = {tuple(hands): tuple(tricks) for hands, tricks in zip(deals.hands.tolist(), deals.tricks.tolist())}
-        pbn.write(out, [replace(board, tricks=tricks_of[board.hands or ()]) for board in boards if board.complete])
+        tricks_of = {tuple(hands): tuple(row) for hands, row in zip(deals.hands.tolist(), tricks.tolist())}
+        known = {hands: row if max(row) >= 0 else None for hands, row in tricks_of.items()}
+        believed = not tables.reason
+        pbn.write(out, [replace(b, tricks=known.get(b.hands or (), b.tricks if believed else None)) for b in boards])
     else:
         deals.save(out, {"deals": f"imported from {file.name}", "solved": solve})
     _show(out)
-    unsolved = [place for place, tricks in enumerate(deals.tricks) if (tricks < 0).any()]
-    if unsolved:
-        numbers = {board.hands: board.number or place for place, board in reversed(list(enumerate(boards, 1)))}
-        first = numbers.get(tuple(deals.hands[unsolved[0]].tolist()), unsolved[0])
+    unsolved = np.flatnonzero((deals.tricks < 0).any(1))
+    if len(unsolved):
+        first = f"deal {unsolved[0]}" if file.suffix == ".npz" else f"board {names[unsolved[0]]}"
         say(
-            f"{counted(len(unsolved), 'deal')} without a complete double-dummy table, the first is "
-            f"{'board' if boards else 'deal'} {first}; environments and matches that score double dummy need them: "
-            "import again with --solve",
+            f"{counted(len(unsolved), 'deal')} without a complete double-dummy table, the first is {first}; "
+            "environments and matches that score double dummy need them: import again with --solve",
             err=True,
         )
+    if hidden and out.suffix == ".npz":
+        say(f"{file}: {counted(len(hidden), 'board')} left out, hands are missing: {_listed(hidden)}", err=True)
+    if json is not None:
+        _report(json, file, len(boards), faults, {"hands_missing": hidden, "tables": tables._asdict()})
+    if boards and not faults:
+        say(summary(str(file), len(boards), []), err=True)
+    finish(file, len(boards), faults)
+    if hidden and out.suffix == ".npz":
+        raise typer.Exit(LEFT_OUT)
+
+
+def _listed(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers[:20])) + ", ..." * (len(numbers) > 20)
+
+
+def _report(path: Path, source: object, boards: int, faults: "list[Fault]", more: dict[str, Any]) -> None:
+    """What was read and what was left out, as JSON."""
+    gone = [fault._asdict() for fault in faults if fault.lost == "board"]
+    parts = [fault._asdict() for fault in faults if fault.lost != "board"]
+    document = {"file": str(source), "boards": boards, "left_out": gone, "parts_left_out": parts, **more}
+    replace_file(path, (dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+class _Tables(NamedTuple):
+    """What came of the double-dummy tables of a file."""
+
+    tagged: int  # deals with one
+    checked: tuple[int, ...] = ()  # numbers of the boards that were solved
+    wrong: tuple[int, ...] = ()  # of those, the ones that the solver contradicts
+    reason: str = ""  # why the tables are not believed
+
+
+def _checked(
+    file: Path,
+    deals: "DealSet",
+    names: list[int],
+    check: int,
+    wrong_tables: str,
+    contradictions: list[str],
+    workers: int,
+) -> _Tables:
+    """Whether the tables of a file are to be believed: by what they look like, and by solving some of them.
+
+    Raises:
+        ValueError: they are not, and ``wrong_tables`` refuses them.
+    """
+    from bidzoo.envs.bridge.deals import clamped
+    from bidzoo.envs.bridge.double_dummy import contradiction, most_suspect
+
+    tagged, reason = int((deals.tricks >= 0).any(1).sum()), clamped(deals.tricks) or "; ".join(contradictions[:1])
+    rows = most_suspect(deals.tricks, 0 if reason else check)
+    solved = _solved(deals.hands[rows], workers)
+    wrong = [row for row, tricks in zip(rows, solved) if contradiction(deals.tricks[row], tricks)]
+    found = _Tables(tagged, tuple(names[row] for row in rows), tuple(names[row] for row in wrong), reason)
+    agreed = "all agree"
+    if wrong:
+        first = contradiction(deals.tricks[wrong[0]], solved[rows.tolist().index(wrong[0])])
+        agreed = f"{len(wrong)} disagree: {_listed(list(found.wrong))}; board {found.wrong[0]}: {first}"
+        found = found._replace(reason=agreed)
+    if tagged and not reason:
+        boards = f" (boards {_listed(list(found.checked))}): {agreed}" if len(rows) else ""
+        say(f"{file}: {len(rows)} of {counted(tagged, 'double-dummy table')} checked by solving{boards}", err=True)
+    if found.reason:
+        if wrong_tables == "refuse":
+            raise ValueError(f"{file}: double-dummy tables are not believed: {found.reason}")
+        kept = f"{file}: double-dummy tables are not believed: {found.reason}; all {tagged} are solved anew"
+        say(kept, err=True)
+    return found
+
+
+def _solved(hands: "I64", workers: int) -> "I8":
+    from bidzoo.envs.bridge.double_dummy import solve_tricks
+
+    if not len(hands):
+        return np.empty((0, 20), np.int8)
+    with waiting(f"solving {counted(len(hands), 'deal')}"), progress() as report:
+        return solve_tricks(hands, workers, report=lambda done: report("solving", done, len(hands)))
+
+
+@app.command()
+def auctions(
+    files: Annotated[list[Path], typer.Argument(help="PBN and LIN files, or folders of them.")],
+    out: Annotated[Path, typer.Option(callback=new_npz, help="Recorded auctions to write (.npz).")],
+    strict: Strict = False,
+    json: Annotated[Path | None, typer.Option(callback=writable, help="Write what was left out to this file.")] = None,
+) -> None:
+    """Make auctions for bidzoo train of the records of a club or a site, and a file of their alerts beside."""
+    from bidzoo.envs.bridge.deals import READERS, read_boards
+    from bidzoo.envs.bridge.formats.auctions import of_boards
+
+    paths = [path for file in files for path in ([file] if not file.is_dir() else sorted(file.rglob("*")))]
+    known = [path for path in paths if path in files or path.suffix.lower() in READERS]
+    faults: list[Fault] = []
+    boards: list[Board] = []
+    unread: list[str] = []
+    for path in known:
+        try:
+            boards += read_boards(path, strict, faults)
+        except ValueError as error:
+            if strict or path in files:
+                raise
+            unread.append(str(error))
+    made, alerts, reasons = of_boards(boards, ", ".join(map(str, files)))
+    made.save(out)
+    beside = out.with_suffix(".alerts.jsonl")
+    replace_file(beside, "".join(dumps(alert, ensure_ascii=False) + "\n" for alert in alerts).encode())
+    why = "; ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count)
+    say(
+        f"{counted(len(made.hands), 'auction')} of {counted(len(boards), 'board')} in {counted(len(known), 'file')}, "
+        f"written to {out}; {counted(len(alerts), 'alert')} to {beside}"
+    )
+    say(f"left out: {why or 'nothing'}", err=True)
+    for problem in unread:
+        say(f"not read: {problem}", err=True)
+    if json is not None:
+        more = {"auctions": len(made.hands), "auctions_left_out": reasons, "not_read": unread}
+        _report(json, [str(file) for file in files], len(boards), faults, more)
+    finish(", ".join(map(str, files)), len(boards), faults)
+    if unread:
+        raise typer.Exit(LEFT_OUT)
 
 
 @app.command()
@@ -115,24 +283,34 @@ def info(
 
     splits = SPLITS if file == "packaged" else [split for split in SPLITS if split == file]
     for path in [DATA / f"deals-{split}.npz" for split in splits] or [Path(file)]:
-        _show(path)
+        faults: list[Fault] = []
+        boards = _show(path, faults)
+        finish(path, boards, faults)
 
 
-def _show(path: Path) -> None:
-    import numpy as np
-
+def _show(path: Path, faults: "list[Fault] | None" = None) -> int:
     from bidzoo.core.cards import SEATS, STRAINS
-    from bidzoo.envs.bridge.deals import READERS, DealSet, deals_of, read_boards, read_deals, summary
+    from bidzoo.envs.bridge.deals import READERS, DealSet, clamped, deals_of, read_boards, read_deals, summary
 
     provenance: dict[str, Any] = {}
+    boards, known = 0, "solved"
     if path.suffix.lower() in READERS:
-        deals = deals_of(read_boards(path), str(path))
+        read = read_boards(path, faults=faults)
+        boards, known = len(read), "with a table as the file has it"
+        whole = [board for board in read if board.complete]
+        if len(whole) < boards:
+            say(f"{path}: {counted(boards - len(whole), 'board')} of {boards:,} with hands not shown", err=True)
+        if not whole:
+            return boards
+        deals = deals_of(whole, str(path))
+        if problem := clamped(deals.tricks):
+            known += f", which is no double-dummy result: {problem}"
     else:
         hands, tricks, provenance = read_deals(path)
         deals = DealSet.of(hands, tricks, str(path))
     numbers = summary(deals)
     lines = {
-        "deals": f"{numbers.deals} ({numbers.different} different, {numbers.solved} solved)",
+        "deals": f"{numbers.deals} ({numbers.different} different, {numbers.solved} {known})",
         **{f"provenance: {PROVENANCE_LABELS.get(name, name)}": value for name, value in provenance.items()},
         "SHA-256 of the deals": deals.checksum(),
         "mean points": "  ".join(f"{seat} {x:.2f}" for seat, x in zip(SEATS, numbers.points)),
@@ -142,3 +320,4 @@ def _show(path: Path) -> None:
     say(path)
     for name, value in lines.items():
         say(f"  {name + ':':22} {value}")
+    return boards

@@ -1,6 +1,7 @@
 """``bidzoo match``: two agents against each other in any game, and records; ``bidzoo replay``: any such file again."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,21 +11,25 @@ from bidzoo.cli.options import (
     BaseUrl,
     SeatOptions,
     Seed,
+    Strict,
     Workers,
     agent_names,
     counted,
+    finish,
     game_names,
     new_file,
     progress,
     say,
     seated,
     settings,
+    waiting,
     writable,
 )
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
     from bidzoo.benchmarks.records import Record
+    from bidzoo.envs.bridge.board import Fault
 
 AUCTION = "bridge_bidding_v0"
 BOARDS, PLAYED = 1000, 20  # default numbers of boards: without a set of deals, and where cards are played by search
@@ -212,18 +217,22 @@ def replay(
         typer.Argument(help="A .jsonl or .parquet file of records, any .pbn or .lin file, or - for standard input."),
     ],
     solve: Annotated[bool, typer.Option("--solve", help="PBN and LIN: solve boards for par double dummy.")] = False,
+    strict: Strict = False,
 ) -> None:
     """Make every call and play every card of a file again under the rules, and find every result anew.
 
     Of a PBN or LIN file every board is told: auction, contract, result, score, and par where the tricks are known.
+    What is wrong in the file is left out and named at the end; the status is then 3.
     """
     from bidzoo.benchmarks import replay, results
     from bidzoo.envs.bridge.board import Board
 
-    entries = replay.read(file)
+    faults: list[Fault] = []
+    entries = replay.read(file, strict, faults)
     if isinstance(entries[0], Board):
-        for board in replay.boards_in_words(entries, solve):
-            say(f"{board}\n")
+        with waiting("solving") if solve else nullcontext():
+            for board in replay.boards_in_words(entries, solve):
+                say(f"{board}\n")
     elif solve:
         raise ValueError(f"--solve: {file} holds records, which have their tables; only .pbn and .lin files need it")
     tables = replay.summaries(file, entries)
@@ -231,3 +240,4 @@ def replay(
     for table in tables:
         if not table.rows:  # no board has two tables
             say(table.note)
+    finish(file, len(entries), faults)

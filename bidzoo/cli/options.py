@@ -21,15 +21,16 @@ from bidzoo.core.storage import check_writable
 
 if TYPE_CHECKING:
     from bidzoo.benchmarks.results import Measured, Report
+    from bidzoo.envs.bridge.board import Fault
     from bidzoo.language import Seated
 
 
 # ---- what commands show: words, bars while they work, then tables, which also go into a result file --------
 
 
-def say(text: str) -> None:
-    """Print ``text``, which may hold names out of files, on standard output."""
-    typer.echo(visible(text))
+def say(text: object, err: bool = False) -> None:
+    """Print ``text``, which may hold names out of files, on standard output, or on standard error."""
+    typer.echo(visible(str(text)), err=err)
 
 
 @contextmanager
@@ -73,6 +74,42 @@ def measured(suite: str, seed: int, json: Path | None, work: "Callable[[Report],
     results.save(path, suite, tables, seed=seed, seconds=seconds, figures=figures)
     say(f"{suite}: {seconds:.0f} s, written to {path}")
     return tables, figures
+
+
+PATIENCE = 10.0  # seconds of silence after which a command says that it goes on
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Say on standard error that ``what`` goes on, after some seconds and then each minute: some deals take minutes."""
+    began, done = time.monotonic(), threading.Event()
+
+    def watch() -> None:
+        pause = PATIENCE
+        while not done.wait(pause):
+            pause = max(60.0, PATIENCE)
+            seconds = f"{time.monotonic() - began:.0f} s"
+            say(f"still {what} after {seconds}: most deals take 0.2 s, a symmetric one minutes", err=True)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+LEFT_OUT = 3  # status of a command that did its work without what it left out of a file
+
+
+def finish(source: object, boards: int, faults: "list[Fault]") -> None:
+    """Name what was left out of a file of boards and end the command with a status that says so, if anything was."""
+    from bidzoo.envs.bridge.board import summary
+
+    if faults:
+        say(summary(str(source), boards, faults), err=True)
+        raise typer.Exit(LEFT_OUT)
 
 
 # ---- options --------------------------------------------------------------------------------
@@ -158,6 +195,9 @@ def _device(name: str) -> str:
 Seed = Annotated[int, typer.Option(min=0, help="Seed of deals and policies.")]
 Workers = Annotated[int, typer.Option(min=1, help="Number of processes; it changes no result.")]
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in.")]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Refuse a PBN or LIN file with anything wrong, instead of leaving that out.")
+]
 Json = Annotated[Path | None, typer.Option("--json", help="Result file; default: runs/, named after the suite.")]
 Device = Annotated[str, typer.Option(callback=_device, help="Device of torch: cpu, cuda.")]
 Threads = Annotated[

@@ -1,11 +1,12 @@
 """``bidzoo play``: sit down with the agents; ``bidzoo show``: a board of a file or of a seed, drawn."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bidzoo.cli.options import Host, game_names, not_empty, say, writable
+from bidzoo.cli.options import Host, game_names, not_empty, say, waiting, writable
 
 if TYPE_CHECKING:
     from bidzoo.core.kernels import State
@@ -102,7 +103,8 @@ def show(
         game, state = _read_board(Path(what), board)
     double_dummy = ""
     if "tricks" in (state.dtype.names or ()):
-        double_dummy = _double_dummy(state, solve)
+        with waiting("solving") if solve else nullcontext():
+            double_dummy = _double_dummy(state, solve)
     if svg is not None:
         replace_file(svg, game.picture(state).svg().encode())
         say(f"drawn in {svg}")
@@ -123,13 +125,17 @@ def _deal_board(env: str, seed: str, board: int) -> "tuple[Game, State]":
 
 def _read_board(path: Path, number: int | None) -> "tuple[Game, State]":
     """The board called ``number`` (or the first) after all its calls and cards."""
+    from bidzoo.envs.bridge.board import Fault, summary
     from bidzoo.envs.bridge.deals import read_boards
     from bidzoo.play import files
 
-    boards = read_boards(path)
+    faults: list[Fault] = []
+    boards = read_boards(path, faults=faults)
     names = [board.number or place for place, board in enumerate(boards, 1)]
     if not boards:
-        raise ValueError(f"{path}: no boards, expected at least one")
+        raise ValueError(str(faults[0]) if faults else f"{path}: no boards, expected at least one")
+    if faults:
+        say(summary(str(path), len(boards), faults), err=True)
     if number is not None and number not in names:
         raise ValueError(f"{path}: no board {number}; it has {', '.join(map(str, names[:20]))}")
     index = 0 if number is None else names.index(number)

@@ -7,7 +7,7 @@ from bidzoo.agents import BRIDGE
 from bidzoo.core.cards import NUM_CALLS, VULNERABILITIES
 from bidzoo.core.kernels import State
 from bidzoo.core.options import is_whole
-from bidzoo.envs.bridge.board import Board, Call, contract_text
+from bidzoo.envs.bridge.board import Board, Call, Fault, contract_text, summary
 from bidzoo.envs.bridge.formats import lin, pbn
 from bidzoo.envs.bridge.state import AUCTION, OVER
 from bidzoo.play.catalog import HUMAN, agents_for
@@ -21,6 +21,8 @@ REPLAY, REBID, PLAY_AGAIN = "replay", "rebid", "play"  # ways to open a board
 def load(session: Session, name: str, text: str) -> None:
     """Load the boards of a file from its ``text``; ``name`` is not opened. The table stays as it is.
 
+    What is wrong in the file is left out, and the source says how much.
+
     Raises:
         ValueError: names file, line and what was expected.
     """
@@ -29,13 +31,15 @@ def load(session: Session, name: str, text: str) -> None:
     ending = PurePath(name).suffix.lower()
     if ending not in READERS:
         raise ValueError(f"{name[:80]!r}: ending {ending[:20]!r}, expected {' or '.join(READERS)}")
-    boards = READERS[ending](text.removeprefix("\ufeff"), name[:80])
+    faults: list[Fault] = []
+    boards = READERS[ending](text.removeprefix("\ufeff"), name[:80], False, faults)
     if not boards:
-        raise ValueError(f"{name[:80]!r}: no boards")
+        raise ValueError(str(faults[0]) if faults else f"{name[:80]!r}: no boards")
     if len(boards) > MOST_BOARDS:
         raise ValueError(f"{name[:80]!r}: {len(boards)} boards, expected at most {MOST_BOARDS}")
     with session.lock:
-        session.boards, session.source, session.at_board = boards, name[:80], -1
+        source = summary(name[:80], len(boards), faults).splitlines()[0].rstrip(":") if faults else name[:80]
+        session.boards, session.source, session.at_board = boards, source, -1
 
 
 def open_board(session: Session, index: int, way: str) -> None:

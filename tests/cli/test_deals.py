@@ -198,4 +198,4 @@ def test_commands_name_a_wrong_ending_and_look_into_pbn(tmp_path: Path) -> None:
     ):
         result = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "d.lin")], env={"COLUMNS": "200"})
         assert result.exit_code == 2 and f"ending '.lin', expected {expected}" in result.output
-    assert "2 (2 different, 1 solved)" in CliRunner().invoke(app, ["info", str(path)]).stdout
+    assert "2 (2 different, 1 with a table as the file has it)" in CliRunner().invoke(app, ["info", str(path)]).stdout

@@ -159,7 +159,6 @@ def test_a_changed_record_is_named(folder, tmp_path, edit, problem):
         ("m.pbn", r'\[Score "NS .*"\]', '[Score "NS 5"]', r"table 1, board 1: Score 'NS 5', but the replay gives NS"),
         ("m.pbn", r'\[ScoreIMP "NS .*"\]', '[ScoreIMP "NS 2"]', r"table 1, board 1: 2 IMPs, but the two scores give"),
         ("m.pbn", r'\[Result "\d+"\]', '[Result "13"]', r"table 1, board 1: Result 13, but the double-dummy table"),
-        ("m.lin", r"\|mb\|\w+", "|mb|R", r"bad\.lin:1: mb: XX is not legal"),
     ],
 )
 def test_a_changed_board_is_named(folder, tmp_path, name, pattern, new, problem):
@@ -167,6 +166,16 @@ def test_a_changed_board_is_named(folder, tmp_path, name, pattern, new, problem)
     path.write_text(re.sub(pattern, new, (folder / name).read_text(), count=1))
     with pytest.raises(ValueError, match=problem):
         run("replay", path)
+
+
+def test_a_board_with_an_illegal_call_is_named_and_costs_no_other(folder, tmp_path):
+    path = tmp_path / "bad.lin"
+    path.write_text(re.sub(r"\|mb\|\w+", "|mb|R", (folder / "m.lin").read_text(), count=1))
+    told = CliRunner().invoke(app, ["replay", str(path)])
+    assert told.exit_code == 3 and told.stdout.count("Board ") == 2 * BOARDS
+    assert re.search(r"bad\.lin:1: mb: XX is not legal .*; left out: auction, contract, play", told.stderr)
+    with pytest.raises(ValueError, match=r"bad\.lin:1: mb: XX is not legal"):
+        run("replay", path, "--strict")
 
 
 def test_an_unknown_ending_costs_no_match(tmp_path):

@@ -163,8 +163,9 @@ _MOST_NAMED = 20  # faults in a summary
 def summary(source: str, boards: int, faults: Sequence[Fault]) -> str:
     """``"club.pbn: 3,940 boards, 2 left out, 1 in part: ..."``, then a line for each fault."""
     gone = sum(fault.lost == "board" for fault in faults)
+    parts = len(faults) - gone
     counts = [f"{boards:,} board{'s' * (boards != 1)}", f"{gone:,} left out"]
-    counts += [f"{len(faults) - gone:,} parts left out"] if gone < len(faults) else []
+    counts += [f"{parts:,} part{'s' * (parts != 1)} of others left out"] if parts else []
     named = [f"  {fault}" for fault in faults[:_MOST_NAMED]]
     named += [f"  ... and {len(faults) - _MOST_NAMED:,} more"] if len(faults) > _MOST_NAMED else []
     return "\n".join([f"{source}: {', '.join(counts)}" + ":" * bool(faults), *named])

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bidzoo.core import jobs
-from bidzoo.core.cards import NUM_CARDS
+from bidzoo.core.cards import NUM_CARDS, SEATS, STRAINS
 from bidzoo.core.kernels import I8, I64, U8, States
 from bidzoo.core.storage import Closing, Journal, Lock, sweep
 from bidzoo.core.streams import checked_seed
@@ -224,6 +224,13 @@ def solve_tricks(
         if cache is not None:
             cache.add(hands[task], solved)
     return tricks
+
+
+def contradiction(tricks: I8, solved: I8) -> str:
+    """The first number of a table ``[20]`` that the solved one contradicts, in words; ``""`` if none."""
+    for cell in np.flatnonzero((tricks != UNKNOWN) & (tricks != solved))[:1]:
+        return f"{SEATS[cell // 5]} in {STRAINS[cell % 5]} takes {tricks[cell]}, solved {solved[cell]}"
+    return ""
 
 
 def most_suspect(tricks: I8, most: int) -> I64:

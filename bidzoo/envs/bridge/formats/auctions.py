@@ -12,7 +12,8 @@ A *position* is one call of one auction: what its caller knew, and the call. A *
 it is not learned from, the calls after it are, since they answer what no book has.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,12 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bidzoo.core.arrays import Numbers, Plan, digest, load_npz, save_npz
-from bidzoo.core.cards import NUM_CALLS, NUM_CARDS, call_text, card_text, hand_cards
+from bidzoo.core.cards import NUM_CALLS, NUM_CARDS, SEATS, call_text, card_text, hand_cards
 from bidzoo.core.kernels import I8, I64, Bool, State, States, allocate, batched, row
 from bidzoo.core.schema import shown
 from bidzoo.core.streams import next_row
 from bidzoo.envs.bridge import auction, deals
 from bidzoo.envs.bridge.bidder import SYSTEMS
+from bidzoo.envs.bridge.board import Board, check_board
 from bidzoo.envs.bridge.state import MAX_CALLS, OVER, STATE, VIEW
 
 # percentiles of each split, by a hash of the cards
@@ -313,6 +315,55 @@ def _from_fields(fields: Mapping[str, NDArray[Any]], source: str) -> Auctions:
         fields["calls"],
         source,
     )
+
+
+# ---- of files of boards ------------------------------------------------------------------
+
+
+def of_boards(boards: Iterable[Board], source: str) -> tuple[Auctions, list[dict[str, Any]], dict[str, int]]:
+    """The auctions of ``boards`` that can be learned from, the alerts in them, and why others are left out.
+
+    Returns:
+        The auctions; of each alerted call auction, turn, seat, call and what was said of it; counts by reason.
+
+    Raises:
+        ValueError: there are none.
+    """
+    found: dict[tuple[Any, ...], None] = {}
+    alerts: list[dict[str, Any]] = []
+    why = dict.fromkeys(("without an auction", "without four hands", "without a dealer", "of unknown vulnerability"), 0)
+    why |= {"with an auction that does not end": 0, "recorded twice": 0}
+    for board in boards:
+        lacking = (not board.auction, not board.complete, board.dealer is None, board.vulnerable is None)
+        reason = next((name for name, lacks in zip(why, lacking) if lacks), None)
+        calls = tuple(call.call for call in board.auction)
+        key = (board.hands, board.dealer, board.vulnerable, calls, board.names)
+        if reason is None and not check_board(replace(board, play=(), claimed=False, result=None)).bid_over:
+            reason = "with an auction that does not end"
+        elif reason is None and key in found:
+            reason = "recorded twice"
+        if reason is not None:
+            why[reason] += 1
+            continue
+        for turn, call in enumerate(board.auction):
+            if call.alert:
+                seat = SEATS[((board.dealer or 0) + turn) % 4]
+                where = {"auction": len(found), "turn": turn, "seat": seat}
+                alerts.append({**where, "call": call_text(call.call), "text": call.note})
+        found[key] = None
+    if not found:
+        reasons = ", ".join(f"{count} {name}" for name, count in why.items() if count)
+        raise ValueError(f"{source}: no auction to learn from, expected at least one; left out: {reasons or 'nothing'}")
+    hands, dealer, vulnerable, calls_of, _ = zip(*found)
+    made = Auctions.of(
+        np.array(hands, np.int64),
+        np.array(dealer),
+        np.array(vulnerable),
+        np.array([len(calls) for calls in calls_of], np.int64),
+        np.concatenate(calls_of).astype(np.int8),
+        source,
+    )
+    return made, alerts, why
 
 
 # ---- OpenSpiel's text form ---------------------------------------------------------------

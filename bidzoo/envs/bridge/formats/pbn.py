@@ -214,7 +214,7 @@ class _Reader:
 # ---- what the tags of one game say of its board ------------------------------------------
 
 _NO_VALUE, _UNKNOWN = ("", "?", "-"), ("-", "?", "*")
-_TAG_NAME = re.compile(r"[A-Za-z0-9_]+")
+_TAG_NAME = re.compile(r'[^\s\[\]{};"]+')
 _CALL = re.compile(r"([^!?*=$]*)((?:[!?*]|=\d+=|\$\d+)*)")  # a call and its marks: an alert, notes, an opinion
 _CARD_MARKS = re.compile(r"(?:[!?]|=\d+=|\$\d+)+$")
 _ALL_PASS = ("AP", "ALL", "ALLPASS", "ALL-PASS")  # "all pass" is two words, the second one a pass too many

@@ -97,7 +97,10 @@ def test_replay_reads_standard_input(club: Path, ending: str) -> None:
     piped = CliRunner().invoke(app, ["replay", "-"], input=path.read_bytes())
     assert (piped.exception, piped.output) == (None, run("replay", path))
     torn = CliRunner().invoke(app, ["replay", "-"], input=path.read_bytes().replace(b"P", b"Q").replace(b"p", b"q"))
-    assert str(torn.exception).startswith("standard input:")
+    assert str(torn.exception).startswith("standard input:") or (torn.exit_code, "standard input:" in torn.stderr) == (
+        3,
+        True,
+    )
 
 
 def test_replay_refuses_what_it_cannot_read(club: Path) -> None:
@@ -171,10 +174,12 @@ def test_boards_with_hidden_hands_are_left_out(club: Path, tmp_path: Path, endin
     odd, out, without = tmp_path / "odd.pbn", tmp_path / f"odd-solved{ending}", tmp_path / f"without{ending}"
     odd.write_text(HIDDEN + CLUB)
     run("deals", "import", club, "--out", without, "--solve")
-    with pytest.warns(UserWarning, match=r"odd\.pbn: 1 board left out, hands are missing: 9$"):
-        run("deals", "import", odd, "--out", out, "--solve")
-    made = [DealSet.load(path) if ending == ".npz" else pbn.read(path) for path in (out, without)]
-    assert str(made[0]) == str(made[1])
+    told = CliRunner().invoke(app, ["deals", "import", str(odd), "--out", str(out), "--solve"])
+    if ending == ".npz":
+        assert told.exit_code == 3 and "odd.pbn: 1 board left out, hands are missing: 9" in told.stderr
+        assert str(DealSet.load(out)) == str(DealSet.load(without))
+    else:  # a .pbn holds them as they are
+        assert told.exit_code == 0 and pbn.read(out) == [*pbn.read(odd)[:1], *pbn.read(without)]
     with (
         pytest.warns(UserWarning, match=r"1 board left out"),
         pytest.raises(ValueError, match=r"board 7 of .*odd\.pbn has no complete double-dummy table"),
