@@ -39,7 +39,7 @@ HELP = (
     [],
     *([one] for one in ("play", "match", "replay", "report", "bench", "deals", "train", "bluechip")),
     *(["bench", one] for one in ("tabular", "spades", "bridge", "bridge-analysis")),
-    *(["deals", one] for one in ("generate", "estimate", "import", "info")),
+    *(["deals", one] for one in ("generate", "estimate", "import", "auctions", "info")),
     *(["train", one] for one in ("record", "sl", "belief", "ppo", "rpi", "rl", "pi", "a2c", "jps")),
 )
 TIMED = re.compile(r"seconds|time|/s$| s$")  # columns of a result table
