@@ -43,7 +43,7 @@ class Guess(NamedTuple):
 
 
 def tables(evaluator: Evaluator, policy: str, limit: int | None = None) -> Measured:
-    """Tables, no figures. ``policy``: agent whose contracts are judged; ``limit``: of test deals."""
+    """Tables, no figures. ``policy``: agent whose contracts are evaluated; ``limit``: of test deals."""
     train = packaged("train")
     hands, tricks = packaged("test")
     test = DealSet(hands[:limit], tricks[:limit])

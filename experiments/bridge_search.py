@@ -3,7 +3,7 @@
     python experiments/bridge_search.py --positions 100 --deals 60 --json docs/results/bridge-search.json
 
 Everything is measured at open decisions (more than one likely call). The mean of the deals found is compared with the
-cards really held. Both judges choose by the same deals; the solver then values both choices on as many other deals.
+cards really held. Both evaluators choose by the same deals; the solver then values both choices on as many other deals.
 """
 
 import time
@@ -26,7 +26,7 @@ from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.wrappers.batch import Batch
 
-AUTHORS = {"top_k": 10, "p_min": 0.0001, "r_min": 100, "r_max": 1500, "p_max": 100_000}
+AUTHORS = {"max_actions": 10, "min_prob": 0.0001, "r_min": 100, "r_max": 1500, "p_max": 100_000}
 TIMED: dict[str, tuple[str, dict[str, Any]]] = {  # agent and options
     "bmcs": ("bmcs", {}),
     "rl-mcs": ("rl-mcs", {}),
@@ -35,8 +35,8 @@ TIMED: dict[str, tuple[str, dict[str, Any]]] = {  # agent and options
     "bmcs-weighted": ("bmcs-weighted", {}),
     "bmcs, deals weighed": ("bmcs", {"calls": "weigh"}),
     "bmcs, the authors' settings": ("bmcs", AUTHORS),
-    "bmcs, 50 deals, exact": ("bmcs", {"judge": "solver", "r_max": 50}),
-    "bmcs, 200 deals, exact": ("bmcs", {"judge": "solver"}),
+    "bmcs, 50 deals, exact": ("bmcs", {"evaluator": "solver", "r_max": 50}),
+    "bmcs, 200 deals, exact": ("bmcs", {"evaluator": "solver"}),
 }
 SAMPLED: dict[str, dict[str, Any]] = {
     "bmcs": {},
@@ -58,7 +58,7 @@ class OpenDecisions(NamedTuple):
 
 
 def open_decisions(agent: Bmcs, count: int, seed: int) -> OpenDecisions:
-    """One open decision, drawn at random, of each of ``count`` test boards that the policy bids alone."""
+    """A random decision with several plausible calls of each of ``count`` test boards that the policy bids alone."""
     game = Bridge(False, deals="test")
     batch = Batch(game, 2 * count, autoreset=False)
     batch.reset(seed)
@@ -132,8 +132,8 @@ def guess_table(decisions: OpenDecisions, seed: int, report: Report) -> ResultTa
 def compare(agent: Bmcs, view: States, chances: F32, key: int) -> tuple[int, int, F64]:
     """Choices by network and by solver on the same deals, and each call's exact mean gain ``[K]`` on other deals."""
     search, validation = agent.search(view, chances, key), agent.search(view, chances, key + 1)
-    exact, _ = agent.judged(view, search.deals.hands, search.calls, Solver())
-    value, _ = agent.judged(view, validation.deals.hands, validation.calls, Solver())
+    exact, _ = agent.evaluated(view, search.deals.hands, search.calls, Solver())
+    value, _ = agent.evaluated(view, validation.deals.hands, validation.calls, Solver())
     mean = validation.deals.mean(value) if len(value) else np.zeros(len(search.calls))
     network_choice = int(np.flatnonzero(search.calls == search.call)[0])
     solver_choice = int(search.deals.total(exact).argmax()) if search.deals.size > agent.options.r_min else 0
@@ -173,12 +173,12 @@ def time_table(decisions_of: Mapping[str, OpenDecisions], seed: int, workers: in
     """Seconds a searched decision by settings, at decisions that are open to the agent."""
     table = ResultTable(
         "Time of a searched decision",
-        ["settings", "seconds", "slowest", "deals drawn", "played out", "contracts judged"],
+        ["settings", "seconds", "slowest", "deals sampled", "played out", "contracts evaluated"],
         note=f"Wall clock, one decision at a time, {workers} processes for the solver; the paper: 60 to 120 s",
     )
     for done, (name, (agent_name, options)) in enumerate(TIMED.items()):
         decisions, agent = decisions_of[agent_name], cast(Bmcs, agents.make(agent_name, workers=workers, **options))
-        exact = options.get("judge") == "solver"
+        exact = options.get("evaluator") == "solver"
         rows = range(0, len(decisions.views), SHARE_OF_EXACT if exact or options is AUTHORS else 1)
         agent.search(decisions.views[:1], decisions.chances[0], seed)  # compile, load weights, start processes
         seconds, counts = [], []
@@ -186,7 +186,7 @@ def time_table(decisions_of: Mapping[str, OpenDecisions], seed: int, workers: in
             began = time.perf_counter()
             search = agent.search(decisions.views[i : i + 1], decisions.chances[i], seed + 2 * i)
             seconds.append(time.perf_counter() - began)
-            counts.append((search.deals.drawn, len(search.deals.hands), search.judged))
+            counts.append((search.deals.sampled, len(search.deals.hands), search.contracts))
         table.add(
             name,
             Estimate.of(seconds, group=decisions.deals[rows]),

@@ -119,7 +119,7 @@ def baseline19_tables(data: Auctions, files: Sequence[str | Path] = ()) -> Measu
         " 52 outputs; found: of partner's 13 cards, how many are among the 13 likeliest; uniform: every unseen card"
         " with each other player alike"
     )
-    columns = ("network", "cross-entropy", "found")
+    columns = ("network", "cross-entropy", "recall at 13")
     table = ResultTable("Partner's cards, the expert's auctions, test part", columns, note=note)
     views, _, _ = test.at(np.arange(len(test)))
     cards = baseline19.partners(test, np.arange(len(test)))
@@ -129,7 +129,7 @@ def baseline19_tables(data: Auctions, files: Sequence[str | Path] = ()) -> Measu
         for name, network in networks.items()
     }
     for name, chance in {**chances, "belief": belief_chances(views)[:, 0]}.items():
-        nats, hits = baseline19.cross_entropy(chance, cards), baseline19.found(chance, cards)
+        nats, hits = baseline19.cross_entropy(chance, cards), baseline19.recall(chance, cards)
         table.add(name, Estimate.of(nats, group=deals), Estimate.of(hits, group=deals))
     table.add("uniform", belief.uniform_cross_entropy(), 1 / 3)
     return [table, calls(test, {**networks, "sl": packaged_network("sl")})], []

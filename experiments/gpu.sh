@@ -43,8 +43,8 @@ rpi)
 ppo)
     # stopped by the clock, not by its length: the curve and the best weights so far are what comes back
     timeout --signal=INT $limit $bidzoo train ppo --device $device --start "${START:-ppo}" --reference sl $ppo \
-        --opponent expert-sayc --opponent expert-21gf --opponent expert-light --set strange=0.2 --set self_play=0.4 \
-        --set anchor=0.01 --set least=0.01 --set average=0.95 --against expert-sayc --against expert-21gf \
+        --opponent expert-sayc --opponent expert-21gf --opponent expert-light --set pool=0.2 --set self_play=0.4 \
+        --set anchor=0.01 --set min_prob=0.01 --set average=0.95 --against expert-sayc --against expert-21gf \
         --against expert-light --out "$work" || true
     cp "$work/best.safetensors" "$out/ppo.safetensors"
     cp "$work/curves.csv" "$out/ppo.csv"

@@ -130,7 +130,7 @@ def policies(name: str) -> dict[str, Any]:
 
 
 class KnownTricks:
-    """The judge that knows one deal's double-dummy tricks ``[20]``."""
+    """The evaluator that knows one deal's double-dummy tricks ``[20]``."""
 
     def __init__(self, tricks: I8) -> None:
         self.tricks = tricks
@@ -193,7 +193,7 @@ def search_tables(game: Bridge, recordings: dict[str, RecordedCalls], boards: I6
             choices = [search.search(view, chances, key=i).call for search in searches.values()]
             calls = list(dict.fromkeys([int(chances.argmax()), *choices]))  # the likeliest first: gains are over it
             tricks = KnownTricks(decisions.tricks[i])
-            gain = truth.judged(view, decisions.hands[i : i + 1], np.array(calls), tricks)[0][0]
+            gain = truth.evaluated(view, decisions.hands[i : i + 1], np.array(calls), tricks)[0][0]
             chosen_gains[i] = [gain[calls.index(call)] for call in choices]
         gains[name] = dict(zip(searches, chosen_gains.T))
         deals[name] = decisions.deal

@@ -48,29 +48,30 @@ class SearchedDecisions(NamedTuple):
         """Log of the ratio of a call's chance to the likeliest's ``[n, K]``."""
         return np.asarray(np.log(np.maximum(self.chance, 1e-9)) - np.log(self.chance[:, :1]))
 
-    def candidates(self, p_min: float) -> Bool:
-        """Calls of more than ``p_min``, and the likeliest ``[n, K]``."""
-        return np.asarray((self.chance > p_min) | (np.arange(self.chance.shape[1]) == 0))
+    def candidates(self, min_prob: float) -> Bool:
+        """Calls of more than ``min_prob``, and the likeliest ``[n, K]``."""
+        return np.asarray((self.chance > min_prob) | (np.arange(self.chance.shape[1]) == 0))
 
     def gain(self, options: Options) -> F64:
         """Gain ``[n]`` of the choices by ``options`` over the likeliest calls, on the deal as it lies."""
-        value = np.where(self.candidates(options.p_min), self.search_gain + options.prior * self.log_ratio(), -np.inf)
-        chosen = np.where(self.enough, value[:, : options.top_k].argmax(1), 0)
+        value = self.search_gain + options.prior * self.log_ratio()
+        value = np.where(self.candidates(options.min_prob), value, -np.inf)
+        chosen = np.where(self.enough, value[:, : options.max_actions].argmax(1), 0)
         return self.true_gain[np.arange(len(chosen)), chosen]
 
 
 def thorough_search(name: str, opponents: str | None = None) -> Bmcs:
     """The agent as a search of every call that any bound of ``LEAST`` allows."""
     agent: Any = agents.make(name)
-    agent.options = replace(agent.options, p_min=LEAST[-1])
-    return agent if opponents is None else Bmcs(agent.policy, agent.belief, agent.judge, opponents=opponents)
+    agent.options = replace(agent.options, min_prob=LEAST[-1])
+    return agent if opponents is None else Bmcs(agent.policy, agent.belief, agent.evaluator, opponents=opponents)
 
 
 def search(name: str, expert: str, batch: OpenDecisions, first: int) -> SearchedDecisions:
     """The decisions of ``batch``, searched and played out; decision ``i`` draws from key ``first + i``."""
     agent, truth = thorough_search(name), thorough_search(name, expert)
     n = len(batch.deal)
-    chance, search_gain, true_gain = np.zeros((3, n, agent.options.top_k))
+    chance, search_gain, true_gain = np.zeros((3, n, agent.options.max_actions))
     out = SearchedDecisions(chance, search_gain, true_gain, np.zeros(n, np.bool_), batch.deal, np.zeros(n))
     for i, chances in enumerate(batch.chances):
         view = batch.views[i : i + 1]
@@ -81,7 +82,7 @@ def search(name: str, expert: str, batch: OpenDecisions, first: int) -> Searched
         if result.deals.size:
             out.search_gain[i, columns] = result.deals.mean(result.gains)
         tricks = KnownTricks(batch.tricks[i])
-        out.true_gain[i, columns] = truth.judged(view, batch.hands[i : i + 1], result.calls, tricks)[0][0]
+        out.true_gain[i, columns] = truth.evaluated(view, batch.hands[i : i + 1], result.calls, tricks)[0][0]
     return out
 
 
@@ -98,7 +99,7 @@ def decisions(name: str, expert: str, boards: I64, seed: int, count: int, worker
 
 def worth(searched: SearchedDecisions, options: Options, rounds: int = 400) -> dict[str, Any]:
     """IMPs that an IMP found and a nat of chance are worth; errors by drawing deals again, ``rounds`` times."""
-    row, place = np.nonzero((searched.chance > options.p_min) & (np.arange(searched.chance.shape[1]) > 0))
+    row, place = np.nonzero((searched.chance > options.min_prob) & (np.arange(searched.chance.shape[1]) > 0))
     predictors = np.stack([searched.search_gain[row, place], searched.log_ratio()[row, place]], 1)
     true_gain = searched.true_gain[row, place]
     _, deal = np.unique(searched.deal[row], return_inverse=True)
@@ -148,7 +149,7 @@ def main(
         each = [decisions(name, expert, np.arange(boards), seed, decisions_of_each, workers) for expert in EXPERTS]
         searched = SearchedDecisions._make(np.concatenate(column) for column in zip(*each))
         options: Options = type(agents.make(name)).options  # type: ignore[attr-defined]
-        bounds = {f"{least}": replace(options, p_min=least) for least in LEAST}
+        bounds = {f"{least}": replace(options, min_prob=least) for least in LEAST}
         priors = {f"{prior}": replace(options, prior=prior) for prior in PRIORS}
         measured = worth(searched, options), gains(searched, bounds, "0.02"), gains(searched, priors, "0.0")
         rows.append([{"agent": name, "decisions": len(searched.deal), **cells} for cells in measured])

@@ -308,8 +308,9 @@ def make(name: AgentName | str, /, **options: Any) -> Policy:
     expert-sayc, expert-21gf,             theirs, overbid, weights, temperature, name
     expert-polish, expert-acol,
     expert-light
-    bmcs, bmcs-sl, bmcs-rpi,              policy, opponents, belief, judge, name, workers, top_k, p_min, r_min,
-    bmcs-weighted, rl-mcs, pi-search      r_max, p_max, deals, calls, own_calls, surprise, followed, reward, prior
+    bmcs, bmcs-sl, bmcs-rpi,              policy, opponents, belief, evaluator, name, workers, max_actions,
+    bmcs-weighted, rl-mcs, pi-search      min_prob, r_min, r_max, p_max, deals, calls, own_calls, surprise,
+                                          followed, reward, prior
     bis                                   player, and parts of the bidder: nil_threshold, single_curve, endgame,
                                           conventions, blind, bid_sensitive, ...
     rb, ms, io                            player, lookup

@@ -31,7 +31,7 @@ Names = list[str] | None
 
 
 class Measurement(NamedTuple):
-    """Figures of a network in the middle of a run, and digests of the players and boards they come from."""
+    """Metrics of a network in the middle of a run, and digests of the players and boards they come from."""
 
     measure: Callable[[Any], dict[str, float]] | None = None  # None: nothing is measured
     inputs: dict[str, str] = {}
@@ -246,10 +246,10 @@ def match(against: Sequence[str], boards: int) -> Measurement:
             duplicate(game, NetworkPolicy(network), opponent, np.arange(boards), seed=1) for opponent in opponents
         ]
         mean = Estimate.of(np.mean([match.imps for match in matches], axis=0), group=matches[0].deals)
-        figures = {"imps": mean.mean, "imps_error": mean.error}
+        metrics = {"imps": mean.mean, "imps_error": mean.error}
         if len(opponents) > 1:
-            figures |= {f"imps_{opponent.name}": match.estimate.mean for opponent, match in zip(opponents, matches)}
-        return figures
+            metrics |= {f"imps_{opponent.name}": match.estimate.mean for opponent, match in zip(opponents, matches)}
+        return metrics
 
     inputs = {"opponent": ", ".join(map(made_of, opponents)), "boards of the match": str(boards)}
     return Measurement(measure, inputs)

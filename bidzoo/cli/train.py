@@ -216,8 +216,8 @@ def _train(stage: Any, out: Path, every: int, threads: int) -> None:
         measured.append((step, time.monotonic() - began))
         (first, then), (_, now) = measured[0], measured[-1]
         left = f", {(now - then) / (step - first) * (end - step):.0f} s left" if step > first else ""
-        figures = "  ".join(f"{name} {value:.4g}" for name, value in list(row.items())[1:])
-        say(f"{step:7d} of {end}  {now:.0f} s{left}  {figures}")
+        metrics = "  ".join(f"{name} {value:.4g}" for name, value in list(row.items())[1:])
+        say(f"{step:7d} of {end}  {now:.0f} s{left}  {metrics}")
         _draw(out)
 
     measure, inputs = stage.measurement

@@ -30,6 +30,17 @@ RENAMED = {  # before the first release; the error for an old name says the new 
     "lighter": "overbid",
     "strangers": "experts",
     "house": "round-robin",
+    "most": "max_actions",
+    "top_k": "max_actions",
+    "least": "min_prob",
+    "p_min": "min_prob",
+    "strange": "pool",
+    "settled": "one_call",
+    "keep": "anchor",
+    "sharpness": "initial_scale",
+    "judge": "evaluator",
+    "stray": "random_actions",
+    "worth_games": "value_games",
 }
 
 

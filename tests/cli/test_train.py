@@ -84,7 +84,7 @@ def test_ppo_meets_other_agents(tmp_path):
     run("record", 60, "--policy", "sayc", "--opponent", "pass", "--opponent", "sayc", "--out", auctions)
     run("sl", auctions, "--out", tmp_path / "sl", "--width", 16, "--every", 2, "--set", "steps=2", "--set", "batch=32")
     words = ["--start", start, "--opponent", "sayc", "--opponent", "pass", "--against", "sayc", "--against", "pass"]
-    options = ["boards=40", "strange=0.5", "self_play=0.2", "rare=0.3", "minibatch=64", "anchor_end=0.5"]
+    options = ["boards=40", "pool=0.5", "self_play=0.2", "rare=0.3", "minibatch=64", "anchor_end=0.5"]
     tiny = ["--every", 1, "--boards", 12, *(word for option in options for word in ("--set", option))]
     for folder, lengths in (("whole", [2]), ("parts", [1, 2])):
         for n in lengths:
@@ -99,9 +99,9 @@ def test_ppo_meets_other_agents(tmp_path):
     assert row["imps"] == pytest.approx((row["imps_sayc"] + row["imps_pass"]) / 2)
     for wrong, said in (
         (["--opponent", "expert-acol"], "a held-out opponent"),
-        (["--opponent", "sayc", "--set", "strange=0"], "strange 0"),
-        (["--set", "strange=0.3"], "with 0 opponents"),
-        (["--opponent", "sayc", "--set", "strange=0.6", "--set", "self_play=0.5"], "more than all boards"),
+        (["--opponent", "sayc", "--set", "pool=0"], "pool 0"),
+        (["--set", "pool=0.3"], "with 0 opponents"),
+        (["--opponent", "sayc", "--set", "pool=0.6", "--set", "self_play=0.5"], "more than all boards"),
     ):
         with pytest.raises(ValueError, match=said):
             run("ppo", "--start", start, "--out", tmp_path / "wrong", *wrong)

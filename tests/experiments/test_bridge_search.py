@@ -28,7 +28,7 @@ def test_open_decisions_are_open_and_of_different_boards(found):
 
 
 def test_a_judge_that_is_the_solver_loses_nothing(found):
-    agent = Bmcs(judge=Solver(), r_max=4, r_min=0)
+    agent = Bmcs(evaluator=Solver(), r_max=4, r_min=0)
     for i in range(2):
         view = found.views[i : i + 1]
         chosen, exactly, mean = compare(agent, view, found.chances[i], 10 + 2 * i)
@@ -49,7 +49,7 @@ def test_a_bad_judge_loses(found, monkeypatch):
     monkeypatch.setattr(bridge_search, "Solver", Evaluator)  # quick: with few deals luck decides
     rows = {}
     for name, judge in (("bad", Optimist()), ("exact", Evaluator())):
-        table = loss_table(Bmcs(judge=judge, r_max=80, r_min=0), found, 1, 1, silent)
+        table = loss_table(Bmcs(evaluator=judge, r_max=80, r_min=0), found, 1, 1, silent)
         rows[name] = {row[""]: row["value"] for row in table.rows}
     assert rows["exact"]["same call, %"].mean == 100
     assert rows["exact"]["loss by the network, a decision"].mean == 0
@@ -61,7 +61,7 @@ def test_a_bad_judge_loses(found, monkeypatch):
 
 
 def test_times_are_of_the_settings(found, monkeypatch):
-    timed = {"few": ("bmcs-sl", {"r_max": 3}), "exact": ("bmcs", {"r_max": 3, "judge": "solver"})}
+    timed = {"few": ("bmcs-sl", {"r_max": 3}), "exact": ("bmcs", {"r_max": 3, "evaluator": "solver"})}
     monkeypatch.setattr(bridge_search, "TIMED", timed)
     table = bridge_search.time_table(
         {"bmcs": found, "bmcs-sl": open_decisions(agents.make("bmcs-sl"), 12, 3)}, 0, 1, silent
@@ -98,6 +98,6 @@ def test_points_and_lengths():
 
 
 def test_too_few_open_boards_are_named(monkeypatch):
-    agent = Bmcs(top_k=1)
+    agent = Bmcs(max_actions=1)
     with pytest.raises(ValueError, match="0 boards have an open decision, expected 4"):
         open_decisions(agent, 4, 0)

@@ -1,12 +1,12 @@
-"""``a2c``: advantage actor-critic in self-play from nothing. Joint policy search, section 7.2 and appendix E.
+"""``a2c``: advantage actor-critic in self-play from scratch. Joint policy search, section 7.2 and appendix E.
 
-One network of 200 neurons a layer (its Figure 3) on 267 bits, policy and value on top. The learner draws
+One network of 200 neurons a layer (its Figure 3) on 267 bits, policy and value on top. The learner samples
 transitions from a replay buffer; importance ratios are clipped at 2, entropy counts 0.01, no discount, the reward is
 the IMPs of a duplicate pair / 24.
 
 The papers have threads that play while others learn; here each synchronisation plays ``boards`` duplicate pairs with
-the weights of the last one, keeps their decisions in the buffer, and learns ``sync`` minibatches drawn from it. Draws
-are uniform or prioritised (Schaul et al. 2016). What is measured and kept is a moving average of the policy's weights,
+the weights of the last one, keeps their decisions in the buffer, and learns ``sync`` minibatches sampled from it:
+uniformly or by priority (Schaul et al. 2016). What is measured and kept is a moving average of the policy's weights,
 which forgets the noise of steps. All this ``jps`` and ``rl`` share (``ActorCritic``).
 """
 
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from bidzoo.agents.bridge import distributed, network, selfplay, trainer
 from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy, log_softmax
 from bidzoo.agents.bridge.selfplay import Actor, Pairs, actor, duplicate_pairs
-from bidzoo.agents.bridge.trainer import Figures, descend, means
+from bidzoo.agents.bridge.trainer import Metrics, descend, means
 from bidzoo.core.arrays import Arrays, digest
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F32, F64, I8, I64
@@ -73,38 +73,38 @@ class ActorCritic(trainer.Trainer):
         """Restore what ``arrays`` returned."""
         self.replay.restore(arrays)
 
-    def iterate(self, iteration: int) -> Figures:
-        """Play (until the buffer can be learned from), synchronise, learn, average; figures."""
+    def iterate(self, iteration: int) -> Metrics:
+        """Play (until the buffer can be learned from), synchronise, learn, average; metrics."""
         options, player = self.options, actor(network.half_precision(self.model), self.device)
         while True:
             n, stream = options.boards, self.games // (2 * options.boards)
             boards = stream * n + np.arange(n, dtype=np.int64)
-            figures = self.store(self.play(boards, player, stream))
+            metrics = self.store(self.play(boards, player, stream))
             self.games += 2 * n
             if self.replay.added >= options.burn_in:
                 break
         steps = [self.learn(iteration * options.sync + step) for step in range(options.sync)]
         network.ema_update(self.average, self.model, options.average)
-        return {**figures, **means(steps)}
+        return {**metrics, **means(steps)}
 
     def play(self, boards: I64, player: Actor, stream: int) -> Pairs:
         """Play the next duplicate pairs."""
         return duplicate_pairs(self.game, boards, self.options.seed, player, stream)
 
     @abstractmethod
-    def store(self, pairs: Pairs) -> Figures:
-        """Put the transitions of ``pairs`` into the buffer; figures of them."""
+    def store(self, pairs: Pairs) -> Metrics:
+        """Put the transitions of ``pairs`` into the buffer; metrics of them."""
 
     @abstractmethod
-    def learn(self, step: int) -> Figures:
-        """One minibatch; its figures, torch scalars."""
+    def learn(self, step: int) -> Metrics:
+        """One minibatch; its metrics, torch scalars."""
 
 
 # ---- replay buffer -----------------------------------------------------------------------
 
 
 class Sample(NamedTuple):
-    """``n`` transitions drawn from a buffer."""
+    """``n`` transitions sampled from a buffer."""
 
     rows: I64  # [n]  places in the buffer
     observation: I8  # [n, F]
@@ -238,17 +238,17 @@ class Trainer(ActorCritic):
         self.adam = torch.optim.Adam(model.parameters(), options.learning_rate, fused=True)
         self.modules = {"network": model, "average": self.average, "adam": self.adam}
 
-    def store(self, pairs: Pairs) -> Figures:
+    def store(self, pairs: Pairs) -> Metrics:
         """Put the transitions of ``pairs`` into the buffer, all of one priority; the share that is kept."""
-        figures: Figures = {}
+        metrics: Metrics = {}
         if self.options.differing:
             kept = pairs.parted & (pairs.outcome != 0)
-            pairs, figures = pairs.select(kept), {"kept": float(kept.mean())}
+            pairs, metrics = pairs.select(kept), {"kept": float(kept.mean())}
         hidden: I8 = np.zeros((len(pairs.outcome), 0), np.int8)
         self.replay.add(pairs, hidden, np.ones_like(pairs.outcome))
-        return figures
+        return metrics
 
-    def learn(self, step: int) -> Figures:
+    def learn(self, step: int) -> Metrics:
         """One minibatch."""
         options = self.options
         sample = self.replay.sample(options.minibatch, options.seed + 1, step)

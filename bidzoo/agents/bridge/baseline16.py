@@ -4,8 +4,8 @@ Reinforcement Learning*; the name is that of *Joint Policy Search*, which plays 
 One network a position of the auction, of which there are at most four: the cost of each of 36 calls, from 0 to 1, which
 is 24 IMPs.
 
-- *Penetrative Bellman equation*: a call is worth what the auction comes to if everybody goes on by the networks of
-  today. Where Q-learning trusts the next network's value, this asks the contract itself.
+- *Penetrative Bellman equation*: the value of a call is what the auction comes to if everybody goes on by the networks
+  of today. Where Q-learning trusts the next network's value, this asks the contract itself.
 - *Exploration*: the call of least cost minus ``exploration`` times the upper confidence bound sqrt(2 ln N / n) of UCB1
   (Auer et al. 2002), counted by position and call.
 
@@ -28,7 +28,7 @@ import numpy as np
 from bidzoo.agents.bridge import network, partners
 from bidzoo.agents.bridge.network import Neurons, Shapes, Weights
 from bidzoo.agents.bridge.partners import CALLS, INPUTS, PartnerBoards, PartnerPolicy, PartnerTrainer, Seen, Stack
-from bidzoo.agents.bridge.trainer import Figures, descend
+from bidzoo.agents.bridge.trainer import Metrics, descend
 from bidzoo.core.arrays import Arrays
 from bidzoo.core.kernels import F32, F64, I8, I64
 from bidzoo.core.options import Checked, Count, Range, Seed, Share, Weight, Whole
@@ -139,8 +139,8 @@ class Trainer(PartnerTrainer):
         """Restore what ``arrays`` returned."""
         self.counts = np.array(arrays["counts"])
 
-    def iterate(self, iteration: int) -> Figures:
-        """Bid, then learn; figures: mean cost of the calls tried, IMPs, and the squared error of what was predicted."""
+    def iterate(self, iteration: int) -> Metrics:
+        """Bid, then learn; metrics: mean cost of the calls tried, IMPs, and the squared error of what was predicted."""
         import torch
 
         options = self.options

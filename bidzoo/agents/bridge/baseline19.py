@@ -22,7 +22,7 @@ import numpy as np
 from bidzoo.agents.bridge import belief, distributed, network, selfplay, sl, trainer
 from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy, Neurons, Shapes, Weights, log_softmax
 from bidzoo.agents.bridge.selfplay import EAST_WEST, NORTH_SOUTH, Pairs, actor
-from bidzoo.agents.bridge.trainer import Batch, Figures, Fit, descend, means
+from bidzoo.agents.bridge.trainer import Batch, Fit, Metrics, descend, means
 from bidzoo.core.arrays import Arrays, digest
 from bidzoo.core.cards import HAND_SIZE, NUM_CALLS, NUM_CARDS, held
 from bidzoo.core.kernels import F32, F64, I8, I64, batched
@@ -172,7 +172,7 @@ class Estimation(Fit):
         chances, cards = estimates(player, player.architecture.encoder(views)), partners(self.check, numbers)
         return {
             "cross_entropy": float(cross_entropy(chances, cards).mean()),
-            "found": float(found(chances, cards).mean()),
+            "recall_at_13": float(recall(chances, cards).mean()),
         }
 
 
@@ -197,7 +197,7 @@ def cross_entropy(chances: F32, cards: I8) -> F64:
     return belief.cross_entropy(chances[:, None], cards[:, None])
 
 
-def found(chances: F32, cards: I8) -> F64:
+def recall(chances: F32, cards: I8) -> F64:
     """Share of partner's 13 cards ``[n]`` that are among the 13 likeliest; a third if nothing is known."""
     likeliest = np.argsort(-chances, axis=1, kind="stable")[:, :HAND_SIZE]
     return np.take_along_axis(cards, likeliest, 1).mean(1)
@@ -237,8 +237,8 @@ class Options(Checked):
 
     iterations: Count = 30
     boards: Count = 4096  # an iteration, each at two tables
-    sharpness: Weight = 3.0  # factor of the start's logits, from whose softmax its calls are drawn
-    snapshot_every: Count = 6  # iterations; opponents are drawn uniformly from the snapshots
+    initial_scale: Weight = 3.0  # factor of the start's logits, from whose softmax its calls are sampled
+    snapshot_every: Count = 6  # iterations; opponents are sampled uniformly from the snapshots
     minibatch: Count = 2048  # decisions
     learning_rate: Weight = 1e-5  # of the PNN; falls linearly to a tenth
     enn_learning_rate: Weight = 3e-5  # of the ENN; the same
@@ -266,7 +266,7 @@ class Trainer(trainer.Trainer):
         network.load_arrays(self.model, start.tensors)
         with torch.no_grad():
             for last in self.model.pnn.layers[-1].parameters():
-                last.mul_(options.sharpness)
+                last.mul_(options.initial_scale)
         self.average, self.past = deepcopy(self.model), deepcopy(self.model)
         self.adams = {
             "pnn_adam": torch.optim.Adam(self.model.pnn.parameters(), options.learning_rate, fused=True),
@@ -284,8 +284,8 @@ class Trainer(trainer.Trainer):
         names, count = list(self.snapshots[0]), len(next(iter(arrays.values())))
         self.snapshots = [{name: np.asarray(arrays[name][n], np.float32) for name in names} for n in range(count)]
 
-    def iterate(self, iteration: int) -> Figures:
-        """Play, then learn; figures of the iteration."""
+    def iterate(self, iteration: int) -> Metrics:
+        """Play, then learn; metrics of the iteration."""
         options = self.options
         pairs = self.play(iteration)
         self.games += 2 * options.boards
@@ -323,7 +323,7 @@ class Trainer(trainer.Trainer):
         )
         return selfplay.paired(first_decisions, second_decisions, first["points"][:, 0], second["points"][:, 0])
 
-    def learn(self, batch: Batch, falling: float) -> Figures:
+    def learn(self, batch: Batch, falling: float) -> Metrics:
         """One step of either network, at learning rates times ``falling``; torch scalars."""
         estimate = network.forward(self.model.enn, batch.observation)
         chances = log_softmax(network.forward(self.model, batch.observation, estimate), batch.legal)

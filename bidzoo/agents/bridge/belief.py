@@ -1,7 +1,7 @@
 """``belief``: who holds which card, given one hand and the calls. Belief Monte Carlo search, sections V and VI-C.
 
 156 sigmoids, partner, LHO and RHO x 52 cards, fitted by cross-entropy; the own cards are known to be nobody else's.
-Deals that the player can imagine are drawn from them, as if every unseen card chose its holder by itself, on condition
+Deals that fit the hand are sampled from them, as if every unseen card chose its holder by itself, on condition
 that everybody ends up with 13: exact, nothing is rejected.
 """
 
@@ -97,13 +97,13 @@ def by_length(positions: Positions, network: Network, limit: int = 100_000) -> t
     return np.concatenate(lengths), np.concatenate(nats)
 
 
-# ---- imagined deals ----------------------------------------------------------------------
+# ---- sampled deals -----------------------------------------------------------------------
 
 HIDDEN = 3 * HAND_SIZE
-LEAST = 1e-4  # chance of any unseen card with any player: no belief is certain
+EPS = 1e-4  # chance of any unseen card with any player: no belief is certain
 
 
-class Imagined:
+class SampledDeals:
     """A source of deals that fit one hand and a belief.
 
     The weighted number of ways to finish a deal is tabled once; then every deal is one walk through the cards.
@@ -113,15 +113,15 @@ class Imagined:
         """``belief`` ``[3, 52]``: chance of each card with partner, LHO, RHO; they need not add up."""
         self.seat, self.hand = seat, hand
         self._cards = np.flatnonzero(hand >> np.arange(NUM_CARDS) & 1 == 0)  # [39]
-        weights = np.maximum(np.asarray(belief, np.float64)[:, self._cards].T, LEAST)
+        weights = np.maximum(np.asarray(belief, np.float64)[:, self._cards].T, EPS)
         self._weights = np.ascontiguousarray(weights / weights.sum(1, keepdims=True))  # [39, 3]
         self._ways = np.empty((HIDDEN + 1, HAND_SIZE + 1, HAND_SIZE + 1))
         ways_row(self._weights, self._ways)
 
-    def draw(self, keys: U64) -> I64:
+    def sample(self, keys: U64) -> I64:
         """Deals ``[D, 4]`` (N E S W), one for each of ``keys`` ``[D]``, which move on."""
         unseen = np.empty((len(keys), 3), np.int64)
-        _draw(keys, self._cards, self._weights, self._ways, unseen)
+        _sample(keys, self._cards, self._weights, self._ways, unseen)
         hands = np.empty((len(keys), 4), np.int64)
         hands[:, self.seat] = self.hand
         for k, who in enumerate(WHO):
@@ -129,7 +129,7 @@ class Imagined:
         return hands
 
     def log_chances(self, hands: I64) -> F64:
-        """Log of the chance that each of ``hands`` ``[D, 4]`` is drawn, up to a constant: ``[D]``."""
+        """Log of the chance that each of ``hands`` ``[D, 4]`` is sampled, up to a constant: ``[D]``."""
         holders = held(hands[:, [(self.seat + who) % 4 for who in WHO]])[:, :, self._cards]  # [D, 3, 39]
         return np.where(holders, np.log(self._weights).T, 0).sum((1, 2))
 
@@ -154,7 +154,7 @@ def ways_row(weights: F64, ways: F64) -> None:
 
 
 @row
-def draw_row(cards: I64, weights: F64, ways: F64, key: np.uint64, hands: I64) -> np.uint64:
+def sample_row(cards: I64, weights: F64, ways: F64, key: np.uint64, hands: I64) -> np.uint64:
     """One deal of ``cards`` ``[39]`` to partner, LHO and RHO into ``hands`` ``[3]``; the next key."""
     hands[:] = 0
     a = b = c = HAND_SIZE
@@ -174,6 +174,6 @@ def draw_row(cards: I64, weights: F64, ways: F64, key: np.uint64, hands: I64) ->
 
 
 @batched
-def _draw(start: int, stop: int, keys: U64, cards: I64, weights: F64, ways: F64, hands: I64) -> None:
+def _sample(start: int, stop: int, keys: U64, cards: I64, weights: F64, ways: F64, hands: I64) -> None:
     for d in range(start, stop):
-        keys[d] = draw_row(cards, weights, ways, keys[d], hands[d])
+        keys[d] = sample_row(cards, weights, ways, keys[d], hands[d])

@@ -1,20 +1,20 @@
 """``bmcs``: belief Monte Carlo search at the table. Qiu et al. 2024, section V and appendix D, Algorithms 3 and 4.
 
-Where the policy hesitates between calls, deals are drawn from what the belief network makes of the auction, those in
+Where the policy hesitates between calls, deals are sampled from what the belief network makes of the auction, those in
 which the other players would hardly have called as they did are dropped, and each call is made and played out by the
 policy on the deals that remain. The call with the highest sum of results is made.
 
 ``bmcs``           as in the paper
 ``bmcs-sl``        the model of the opponents is ``sl``, which gives calls of unknown opponents a higher likelihood
 ``bmcs-rpi``       that model over the policy ``rpi``
-``bmcs-weighted``  deals weigh how likely the calls are with them over how likely they were drawn
-``rl-mcs``         deals drawn uniformly (Table IV), as in the PI-Search of Lockhart et al. 2020 (``pi.py``)
+``bmcs-weighted``  deals weigh how likely the calls are with them over how likely they were sampled
+``rl-mcs``         deals sampled uniformly (Table IV), as in the PI-Search of Lockhart et al. 2020 (``pi.py``)
 
-The paper's filter counts the calls twice: the belief network has read them already, so what is drawn and then stays is
-likelier than it should be by the belief once more. Importance weights take the belief out again.
+The paper's filter counts the calls twice: the belief network has read them already, so what is sampled and then stays
+is likelier than it should be by the belief once more. Importance weights take the belief out again.
 
-All deals of a step are drawn, filtered and played out in one batch; results are compared only where calls lead to
-different contracts. A *judge* says how many tricks these make, as a chance of 0 ... 13: the double-dummy network
+All deals of a step are sampled, filtered and played out in one batch; results are compared only where calls lead to
+different contracts. An *evaluator* says how many tricks these make, as a chance of 0 ... 13: the double-dummy network
 (``evaluator.py``) spreads it, the exact solver puts it on one number. Scores and IMPs are expectations over it.
 """
 
@@ -27,7 +27,7 @@ from typing import Any, Literal, NamedTuple, Protocol, cast, runtime_checkable
 import numpy as np
 
 from bidzoo import agents
-from bidzoo.agents.bridge.belief import WHO, Belief, Imagined
+from bidzoo.agents.bridge.belief import WHO, Belief, SampledDeals
 from bidzoo.agents.bridge.evaluator import CLASSES, Evaluator
 from bidzoo.agents.bridge.selfplay import bid_out, make
 from bidzoo.agents.explanation import Explanation, chances_of
@@ -93,13 +93,13 @@ def legal_calls(states: States) -> I8:
     return out
 
 
-# ---- what the contracts reached are worth ------------------------------------------------
+# ---- the value of the contracts reached --------------------------------------------------
 
 NEGLIGIBLE = 1e-4  # chance
 
 
 @runtime_checkable
-class Judge(Protocol):
+class TrickEvaluator(Protocol):
     """Chances of tricks."""
 
     def chances(self, hands: I64, declarer: I64, strain: I64) -> F32:
@@ -108,9 +108,9 @@ class Judge(Protocol):
 
 
 class Solver:
-    """The exact judge: endplay's double-dummy solver, one contract after the other."""
+    """The exact evaluator: endplay's double-dummy solver, one contract after the other."""
 
-    def __init__(self, workers: int = 1) -> None:
+    def __init__(self, workers: Count = 1) -> None:
         """``workers``: processes that solve; they change no result."""
         self.workers = workers
 
@@ -154,13 +154,13 @@ def _gains(start: int, stop: int, contracts: I64, chances: F32, vulnerable: int,
             out[d, k] = gain_row(contract, other, chances[contract[3]], chances[other[3]], vulnerable, in_imps)
 
 
-def gains(judge: Judge, hands: I64, states: States, vulnerable: int, in_imps: bool) -> tuple[F64, int]:
-    """Expected N/S gain ``[D, K]`` of the contracts of ``K`` calls over that of the first; number of cells judged.
+def gains(evaluator: TrickEvaluator, hands: I64, states: States, vulnerable: int, in_imps: bool) -> tuple[F64, int]:
+    """Expected N/S gain ``[D, K]`` of the contracts of ``K`` calls over that of the first; number of cells evaluated.
 
-    Only deals whose contracts differ are judged, each (deal, declarer, strain) once.
+    Only deals whose contracts differ are evaluated, each (deal, declarer, strain) once.
 
     Args:
-        judge: of tricks.
+        evaluator: of tricks.
         hands: deals ``[D, 4]``.
         states: ``[D * K]`` after the auction, deal by deal.
         vulnerable: bit 0 N/S, bit 1 E/W.
@@ -177,7 +177,7 @@ def gains(judge: Judge, hands: I64, states: States, vulnerable: int, in_imps: bo
     chances = np.zeros((len(cells) + 1, CLASSES), np.float32)
     chances[-1, 0] = 1  # passed out: one outcome, 0 points whatever the tricks
     if len(cells):
-        chances[:-1] = judge.chances(hands[cells // 20], cells % 20 // 5, cells % 5)
+        chances[:-1] = evaluator.chances(hands[cells // 20], cells % 20 // 5, cells % 5)
     index = np.full((deals, calls), len(cells), np.int64)
     index[differ[:, None] & (declarer >= 0)] = inverse
     out = np.zeros((deals, calls))
@@ -206,18 +206,18 @@ class RolloutPolicy(Protocol):
 class Options(Checked):
     """Numbers of the search, by the names of Algorithm 3."""
 
-    top_k: Count = 5  # calls compared
-    p_min: Share = 0.02  # least chance of such a call
+    max_actions: Count = 5  # calls compared
+    min_prob: Share = 0.02  # least chance of such a call
     r_min: Whole = 5  # deals played out, more than which decide; with fewer the likeliest call stands
     r_max: Count = 200  # deals played out
-    p_max: Count = 2000  # deals drawn
+    p_max: Count = 2000  # deals sampled
     deals: Literal["belief", "uniform"] = "belief"
     calls: Literal["filter", "weigh", "ignore"] = "filter"  # what the chances of the calls made do to the deals
     own_calls: bool = False  # hold deals to the player's own calls too: more are dropped, but the same remain likely
     surprise: Share = 0.01  # when weighing, the chance of a call counts as at least this
     followed: Count = 1600  # deals weighed by all calls; of more, the light ones are thinned out after each call
     reward: Literal["imps", "points"] = "imps"  # IMPs over the likeliest call's result, or duplicate points
-    prior: Weight = 0.0  # reward that a nat of the policy's log-probability is worth beside the results
+    prior: Weight = 0.0  # reward of a nat of the policy's log-probability beside the results
 
 
 class Deals(NamedTuple):
@@ -225,7 +225,7 @@ class Deals(NamedTuple):
 
     hands: I64  # [R, 4]
     counts: I64  # [R]  how often each counts
-    drawn: int  # deals drawn to find them
+    sampled: int  # deals sampled to find them
 
     @property
     def size(self) -> int:
@@ -248,7 +248,7 @@ class SearchResult(NamedTuple):
     calls: I64  # [K]  compared, likeliest first
     deals: Deals  # played out
     gains: F64  # [R, K]  of the player's side over the likeliest call
-    judged: int  # contracts
+    contracts: int  # evaluated
 
 
 @takes(Options)
@@ -265,7 +265,7 @@ class Bmcs:
         self,
         policy: str | RolloutPolicy | None = None,
         belief: str | Belief | None = None,
-        judge: Literal["network", "solver"] | Judge = "network",
+        evaluator: Literal["network", "solver"] | TrickEvaluator = "network",
         name: str | None = None,
         workers: Count = 1,
         opponents: str | RolloutPolicy | None = None,
@@ -275,7 +275,7 @@ class Bmcs:
         policy: proposes calls, filters deals and plays out; an agent's name, anything with ``probabilities``, or None
             for the agent's own.
         belief: a network, a file of one, or None for the packaged one.
-        judge: of tricks: the double-dummy network, the exact solver, or an object with ``chances``.
+        evaluator: of tricks: the double-dummy network, the exact solver, or an object with ``chances``.
         name: what result tables call it.
         workers: processes of the solver; they change no result.
         opponents: the policy that the other side is taken for, which filters deals by its calls and plays them out;
@@ -287,7 +287,9 @@ class Bmcs:
         model = self.opponent_model if opponents is None else opponents
         self.opponents = self.policy if model is None else _rollout_policy(model)
         self.belief = belief if isinstance(belief, Belief) else Belief(belief)
-        self.judge = _judge(judge, workers)
+        self.evaluator: TrickEvaluator = evaluator if not isinstance(evaluator, str) else Evaluator()
+        if evaluator == "solver":
+            self.evaluator = Solver(workers)
         self.options = replace(type(self).options, **options)
         self.name = name or type(self).name
 
@@ -306,8 +308,8 @@ class Bmcs:
 
     def hesitates(self, chances: F32) -> Bool:
         """Where ``chances`` ``[B, 38]`` leave more than one call to compare ``[B]``."""
-        likely = np.count_nonzero(chances > self.options.p_min, axis=1)
-        return np.asarray(np.minimum(likely, self.options.top_k) > 1)
+        likely = np.count_nonzero(chances > self.options.min_prob, axis=1)
+        return np.asarray(np.minimum(likely, self.options.max_actions) > 1)
 
     # ---- Algorithm 3 ---------------------------------------------------------------------
 
@@ -320,56 +322,56 @@ class Bmcs:
             key: of the random numbers; deal ``p`` is a function of ``(key, p)``.
         """
         options = self.options
-        order = np.argsort(-chances, kind="stable")[: options.top_k]
-        calls = np.asarray(order[(chances[order] > options.p_min) | (order == order[0])], np.int64)
+        order = np.argsort(-chances, kind="stable")[: options.max_actions]
+        calls = np.asarray(order[(chances[order] > options.min_prob) | (order == order[0])], np.int64)
         deals = self.deals(view, key)
-        gain, judged = self.judged(view, deals.hands, calls, self.judge)
+        gain, contracts = self.evaluated(view, deals.hands, calls, self.evaluator)
         prior = options.prior * np.log(np.maximum(chances[calls], 1e-9))
         best = int((deals.total(gain) + deals.counts.sum() * prior).argmax()) if deals.size > options.r_min else 0
-        return SearchResult(int(calls[best]), calls, deals, gain, judged)
+        return SearchResult(int(calls[best]), calls, deals, gain, contracts)
 
     def deals(self, view: States, key: int) -> Deals:
-        """Deals to play out at ``view`` ``[1]``; deal ``p`` that is drawn is a function of ``(key, p)``.
+        """Deals to play out at ``view`` ``[1]``; deal ``p`` that is sampled is a function of ``(key, p)``.
 
-        Filtering takes the first ``r_max`` that stay, of at most ``p_max``; weighing draws ``r_max`` from ``p_max``.
+        Filtering takes the first ``r_max`` that stay, of at most ``p_max``; weighing samples ``r_max`` from ``p_max``.
         """
         options = self.options
         belief = (
             self.belief.probabilities(view)[0] if options.deals == "belief" else np.ones((3, NUM_CARDS), np.float32)
         )
-        imagined = Imagined(int(view["seat"][0]), int(view["hand"][0]), belief)
+        source = SampledDeals(int(view["seat"][0]), int(view["hand"][0]), belief)
         history = before_each_call(view[0])
-        order = self._order(view, history, imagined.draw(Streams.at(key, np.arange(PILOT_DEALS)).keys))
+        order = self._order(view, history, source.sample(Streams.at(key, np.arange(PILOT_DEALS)).keys))
         if options.calls == "weigh":
-            return self._weighed(imagined, history, order, key)
+            return self._weighed(source, history, order, key)
         parts: list[I64] = []
-        kept = drawn = 0
-        while kept < options.r_max and drawn < options.p_max:
-            missing, rate = options.r_max - kept, (kept + 1) / (drawn + 2)
-            count = min(options.p_max - drawn, max(options.r_max, int(1.1 * missing / rate)), 8 * options.r_max)
-            streams = Streams.at(key, np.arange(drawn, drawn + count))
-            hands = imagined.draw(streams.keys)
-            survivors = self._filter(history, order, hands, streams.random(len(history) - 1), imagined.seat)
+        kept = sampled = 0
+        while kept < options.r_max and sampled < options.p_max:
+            missing, rate = options.r_max - kept, (kept + 1) / (sampled + 2)
+            count = min(options.p_max - sampled, max(options.r_max, int(1.1 * missing / rate)), 8 * options.r_max)
+            streams = Streams.at(key, np.arange(sampled, sampled + count))
+            hands = source.sample(streams.keys)
+            survivors = self._filter(history, order, hands, streams.random(len(history) - 1), source.seat)
             if len(survivors) >= missing:
                 survivors = survivors[:missing]
                 count = int(survivors[-1]) + 1  # Algorithm 3 stops here
             parts.append(hands[survivors])
-            kept, drawn = kept + len(survivors), drawn + count
-        return Deals(np.concatenate(parts), np.ones(kept, np.int64), drawn)
+            kept, sampled = kept + len(survivors), sampled + count
+        return Deals(np.concatenate(parts), np.ones(kept, np.int64), sampled)
 
-    def _weighed(self, imagined: Imagined, history: States, order: list[int], key: int) -> Deals:
+    def _weighed(self, source: SampledDeals, history: States, order: list[int], key: int) -> Deals:
         """Importance sampling: ``r_max`` deals.
 
-        A deal weighs the chance of the calls with it over the chance that it was drawn. Of more than ``followed`` a
+        A deal weighs the chance of the calls with it over the chance that it was sampled. Of more than ``followed`` a
         light one stays with a chance of its weight over ``limit`` and weighs ``limit`` then: as much on average.
         """
         options = self.options
         streams = Streams.at(key, np.arange(options.p_max))
-        hands = imagined.draw(streams.keys)
+        hands = source.sample(streams.keys)
         numbers = streams.random(len(history))
-        weights, remaining = -imagined.log_chances(hands), np.arange(options.p_max)
+        weights, remaining = -source.log_chances(hands), np.arange(options.p_max)
         for t in order:
-            weights += np.log(np.maximum(self._chances(history, t, hands[remaining], imagined.seat), options.surprise))
+            weights += np.log(np.maximum(self._chances(history, t, hands[remaining], source.seat), options.surprise))
             weights -= weights.max()
             if len(remaining) > options.followed:
                 limit = np.log(np.exp(weights).sum() / options.followed)
@@ -412,8 +414,8 @@ class Bmcs:
 
     # ---- Algorithm 4 ---------------------------------------------------------------------
 
-    def judged(self, view: States, hands: I64, calls: I64, judge: Judge) -> tuple[F64, int]:
-        """Gain ``[R, K]`` of each of ``calls`` ``[K]`` over the first on ``hands`` ``[R, 4]``; contracts judged."""
+    def evaluated(self, view: States, hands: I64, calls: I64, evaluator: TrickEvaluator) -> tuple[F64, int]:
+        """Gain ``[R, K]`` of each of ``calls`` ``[K]`` over the first on ``hands`` ``[R, 4]``; contracts evaluated."""
         if len(hands) == 0:
             return np.zeros((0, len(calls))), 0
         state = allocate(STATE, 1)
@@ -423,8 +425,8 @@ class Bmcs:
         make(states, np.arange(len(states)), np.tile(calls, len(hands)))
         ours = int(view["seat"][0]) % 2 == 0
         play_out(states, *(self.policy, self.opponents) if ours else (self.opponents, self.policy))
-        gain, judged = gains(judge, hands, states, int(view["vulnerable"][0]), self.options.reward == "imps")
-        return gain if ours else 0 - gain, judged
+        gain, contracts = gains(evaluator, hands, states, int(view["vulnerable"][0]), self.options.reward == "imps")
+        return gain if ours else 0 - gain, contracts
 
     # ---- for people ----------------------------------------------------------------------
 
@@ -442,12 +444,12 @@ class Bmcs:
             values=_values(result) if len(result.calls) > 1 else {},
             unit="IMPs" if self.options.reward == "imps" else "points",
             facts=(
-                ("deals drawn", f"{result.deals.drawn}"),
+                ("deals sampled", f"{result.deals.sampled}"),
                 ("of them fit the calls", f"{result.deals.size}"),
-                ("contracts judged", f"{result.judged}"),
+                ("contracts evaluated", f"{result.contracts}"),
             ),
             belief=belief,
-            belief_source=f"the belief network, from the hand and the calls; {self.name} draws its deals from it",
+            belief_source=f"the belief network, from the hand and the calls; {self.name} samples its deals from it",
             samples=tuple(
                 {seat: int(deal[seat]) for seat in range(4) if seat != me}
                 for deal in result.deals.hands[:EXAMPLE_DEALS]
@@ -456,14 +458,14 @@ class Bmcs:
 
 
 class SlBmcs(Bmcs):
-    """Search against players of another school, who are taken to bid as the supervised policy does.
+    """Search against players of another system, who are taken to bid as the supervised policy does.
 
     Calls that a policy gradient has nearly given up are looked at too; what the policy thinks of them counts a little.
     """
 
     name = "bmcs-sl"
     opponent_model = "sl"
-    options = Options(p_min=0.001, p_max=8000, prior=0.1)
+    options = Options(min_prob=0.001, p_max=8000, prior=0.1)
 
 
 class RpiBmcs(SlBmcs):
@@ -478,11 +480,11 @@ class WeightedBmcs(Bmcs):
     """Search on deals that are weighed by the calls, as importance sampling has it, where the paper drops them."""
 
     name = "bmcs-weighted"
-    options = Options(p_min=0.005, r_max=400, p_max=4000, calls="weigh")
+    options = Options(min_prob=0.005, r_max=400, p_max=4000, calls="weigh")
 
 
 class RlMcs(Bmcs):
-    """Search without a belief: deals are drawn uniformly, then filtered by the calls."""
+    """Search without a belief: deals are sampled uniformly, then filtered by the calls."""
 
     name = "rl-mcs"
     options = Options(deals="uniform")
@@ -496,18 +498,8 @@ def _rollout_policy(policy: str | RolloutPolicy) -> RolloutPolicy:
     return cast(RolloutPolicy, agent)
 
 
-def _judge(judge: str | Judge, workers: int) -> Judge:
-    if not isinstance(judge, str):
-        return judge
-    if judge == "solver":
-        return Solver(workers)
-    if judge == "network":
-        return Evaluator()
-    raise ValueError(f"judge {judge!r}; choose from network, solver, or give an object with chances()")
-
-
 def _keys(rng: Streams) -> I64:
-    """A number for each row, which its search draws everything from."""
+    """A number for each row, from which its search derives everything."""
     return np.asarray(rng.random(1)[:, 0] * 2.0**53, np.int64)
 
 

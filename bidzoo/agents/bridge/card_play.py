@@ -15,7 +15,7 @@ from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.determinize import determinize
 from bidzoo.envs.bridge.state import AUCTION, STATE
 
-DEALS = 12  # drawn for a decision
+DEALS = 12  # sampled for a decision
 
 
 class WithCards:
@@ -24,7 +24,7 @@ class WithCards:
     slow = True
 
     def __init__(self, bidder: Policy, deals: int = DEALS) -> None:
-        """``deals``: how many are drawn and solved for a decision."""
+        """``deals``: how many are sampled and solved for a decision."""
         if deals < 1:
             raise ValueError(f"deals {deals}: expected at least 1")
         self.bidder, self.deals, self.name = bidder, deals, bidder.name
@@ -51,7 +51,7 @@ class WithCards:
         return int(cards[int(np.argmax(means > means.max() - 1e-9))])
 
     def tricks(self, view: States, rng: Streams) -> F64:
-        """Tricks still taken with each card in each deal drawn: ``[deals, 52]``; -1 where it cannot be played."""
+        """Tricks still taken with each card in each deal sampled: ``[deals, 52]``; -1 where it cannot be played."""
         from bidzoo.envs.bridge.double_dummy import card_tricks
 
         keys: U64 = (rng.random(self.deals)[0] * 2.0**53).astype(np.uint64)

@@ -1,7 +1,7 @@
 """Value networks that teach: they may see what no player sees, since they never play.
 
 ``bmcs636``      all four hands (belief Monte Carlo search, section IV)
-``scores778``    and a score sheet: what every contract of the deal would score, in IMPs against a reference
+``scores778``    and contract scores: what every contract of the deal would score, in IMPs against a reference
 any encoder      what the player sees
 """
 
@@ -21,7 +21,7 @@ from bidzoo.envs.bridge.observation import encode_value
 from bidzoo.envs.bridge.score import imps_row, north_south_row
 
 CARDS = network.TEACHERS["bmcs636"]
-SHEET = 4 * NUM_BIDS + 2  # ours, ours doubled, theirs, theirs doubled, x 35 bids; passed out; what stands now
+SCORES = 4 * NUM_BIDS + 2  # ours, ours doubled, theirs, theirs doubled, x 35 bids; passed out; what stands now
 UNIT = 10.0  # IMPs
 _CHUNK = 16384
 
@@ -47,7 +47,7 @@ class Critic:
         encode_value(states, decisions.player, cards)
         out[:, :CARDS] = cards
         if name == "scores778":
-            out[:, CARDS:] = np.rint(sheets(states, decisions.side, reference) * (2 * UNIT))
+            out[:, CARDS:] = np.rint(contract_scores(states, decisions.side, reference) * (2 * UNIT))
         return out
 
     def tensor(self, inputs: I8) -> Any:
@@ -100,7 +100,7 @@ def advantages(board: I64, side: I64, value: F32, outcome: F32, decay: float, la
         last[board[i], side[i]] = i
 
 
-# ---- score sheets ------------------------------------------------------------------------
+# ---- contract scores ------------------------------------------------------------------------
 
 
 @row
@@ -114,8 +114,8 @@ def _contract_row(state: State, declaring: int, bid: int, stake: int, reference:
 
 
 @row
-def sheet_row(state: State, side: int, reference: int, out: F32) -> None:
-    """The score sheet of ``side`` into ``out`` ``[142]``, units of 10 IMPs."""
+def contract_scores_row(state: State, side: int, reference: int, out: F32) -> None:
+    """The contract scores of ``side`` into ``out`` ``[142]``, units of 10 IMPs."""
     sign = (1.0 if side == 0 else -1.0) / UNIT
     for doubled in range(2):
         for theirs in range(2):
@@ -123,21 +123,21 @@ def sheet_row(state: State, side: int, reference: int, out: F32) -> None:
             for bid in range(NUM_BIDS):
                 gain = _contract_row(state, declaring, bid, 1 + doubled, reference)
                 out[(2 * theirs + doubled) * NUM_BIDS + bid] = sign * gain
-    out[SHEET - 2] = sign * imps_row(-reference)
-    out[SHEET - 1] = out[SHEET - 2]
+    out[SCORES - 2] = sign * imps_row(-reference)
+    out[SCORES - 1] = out[SCORES - 2]
     if state.bid >= 0:
         theirs = (state.bidder - side) % 2
-        out[SHEET - 1] = out[(2 * theirs + (1 if state.stake > 1 else 0)) * NUM_BIDS + state.bid]
+        out[SCORES - 1] = out[(2 * theirs + (1 if state.stake > 1 else 0)) * NUM_BIDS + state.bid]
 
 
 @batched
-def _sheets(start: int, stop: int, states: States, side: I64, reference: I64, out: F32) -> None:
+def _contract_scores(start: int, stop: int, states: States, side: I64, reference: I64, out: F32) -> None:
     for b in range(start, stop):
-        sheet_row(states[b], side[b], reference[b], out[b])
+        contract_scores_row(states[b], side[b], reference[b], out[b])
 
 
-def sheets(states: States, side: I64, reference: I64) -> F32:
-    """Score sheets ``[n, 142]`` of ``side`` ``[n]``; ``reference`` ``[n]`` in N/S points."""
-    out = np.empty((len(states), SHEET), np.float32)
-    _sheets(states, side, reference, out)
+def contract_scores(states: States, side: I64, reference: I64) -> F32:
+    """Contract scores ``[n, 142]`` of ``side`` ``[n]``; ``reference`` ``[n]`` in N/S points."""
+    out = np.empty((len(states), SCORES), np.float32)
+    _contract_scores(states, side, reference, out)
     return out

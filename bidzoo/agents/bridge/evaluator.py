@@ -10,7 +10,7 @@ kind: ``NT`` in a notrump cell, else ``TRUMP`` or ``SIDE``. Suits of a kind shar
 Suits are put in one order (training shuffles them) and each sum is taken in a fixed order, so renaming side suits,
 turning seats together with declarer, the batch and the number of threads change no bit of the result.
 
-It is fitted to solved deals by the cross-entropy of the exact trick counts. *Estimated deals* have tables drawn from
+It is fitted to solved deals by the cross-entropy of the exact trick counts. *Estimated deals* have tables sampled from
 its chances: hundreds of times as many as can be solved. What a policy learns from them on average is right as far as
 the chances are; a single table is often wrong by a trick.
 """
@@ -221,7 +221,7 @@ class Cells:
     """The solved cells of some deals, each in every order of its suits; ``n`` cells have ``24 n`` numbers."""
 
     def __init__(self, *sets: DealSet) -> None:
-        """``sets``: their deals, one after the other; cells that are not solved are left out."""
+        """``sets``: their deals, one after the other; cells that are not solved are omitted."""
         self.hands = np.concatenate([deals.hands for deals in sets])  # [deals, 4]
         tricks = np.concatenate([deals.tricks for deals in sets])  # [deals, 20]
         self.deal, self.cell = np.nonzero(tricks != UNKNOWN)  # [n] each
@@ -317,7 +317,7 @@ class Trainer(Fit):
         return torch.nn.functional.cross_entropy(logits, self.tensor(tricks))
 
     def measure(self, player: Any) -> dict[str, float]:
-        """Figures of the validation cells."""
+        """Metrics of the validation cells."""
         return measure(self.check, player)
 
 
@@ -332,11 +332,11 @@ def measure(cells: Cells, network: SuitNetwork) -> dict[str, float]:
     """Cross-entropy in nats a cell, share of cells whose likeliest count is right, mean error of the expectation."""
     probabilities, tricks = chances(cells, network), cells.tricks
     nats = -np.log(np.maximum(probabilities[np.arange(len(tricks)), tricks], 1e-12, dtype=np.float64))
-    figures = {"cross_entropy": float(nats.mean())}
+    metrics = {"cross_entropy": float(nats.mean())}
     for name, selected in (("suits", cells.cell % 5 < NOTRUMP), ("notrump", cells.cell % 5 == NOTRUMP)):
         if selected.any():
-            figures[f"exact_{name}"] = float((probabilities.argmax(1) == tricks)[selected].mean())
-    return {**figures, "absolute_error": float(np.abs(probabilities @ np.arange(CLASSES) - tricks).mean())}
+            metrics[f"exact_{name}"] = float((probabilities.argmax(1) == tricks)[selected].mean())
+    return {**metrics, "absolute_error": float(np.abs(probabilities @ np.arange(CLASSES) - tricks).mean())}
 
 
 # ---- estimated deals -----------------------------------------------------------------------
@@ -345,13 +345,13 @@ _CHUNK = 5000  # deals at a time; bounds memory, changes no result
 
 
 def estimated_deals(evaluator: Evaluator, seed: int, count: int) -> DealSet:
-    """Deals ``0 ... count - 1`` of ``seed`` with tricks drawn for each; about 0.5 ms a deal and core."""
+    """Deals ``0 ... count - 1`` of ``seed`` with tricks sampled for each; about 0.5 ms a deal and core."""
     parts = np.array_split(np.arange(count), count // _CHUNK + 1)
-    tricks = [draw_tricks(evaluator, random_deals(seed, part), Streams.at(seed, part)) for part in parts]
+    tricks = [sample_tricks(evaluator, random_deals(seed, part), Streams.at(seed, part)) for part in parts]
     return DealSet.of(random_deals(seed, np.arange(count)), np.concatenate(tricks), "estimated deals")
 
 
-def draw_tricks(evaluator: Evaluator, hands: I64, rng: Streams) -> I8:
+def sample_tricks(evaluator: Evaluator, hands: I64, rng: Streams) -> I8:
     """Double-dummy tricks ``[n, 20]`` of deals ``[n, 4]``: quantiles of the chances, at one random number a strain.
 
     Both declarers of a side have the same luck, and the other side 1 minus it.

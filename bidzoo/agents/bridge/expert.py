@@ -1,13 +1,13 @@
-"""``expert``: the calls of four bidding systems, learned by one network that is told the system of either side.
+"""``expert``: the calls of four bidding systems, learned by one network that is given the system of either side.
 
 A supervised policy on recorded auctions, as ``sl``, of which every pair plays one of ``bidder.SYSTEMS`` and knows what
 the other plays. What it sees is ``BIDDER1375`` and the two systems, ``SYSTEMS288``. For a pair that stays with its
 system, and against another, the entries of the systems are constants beside the first bid of each side: ``of_systems``
-adds them up, and what is left is a network of ``BIDDER1375`` alone, which plays, is searched with and goes on learning
+adds them up, and what remains is a network of ``BIDDER1375`` alone, which plays, is searched with and goes on learning
 like any other.
 
 The experts are yardsticks. Two of them are held out (``HELD_OUT``): agents are measured against them
-and never met them in training.
+and are never trained against them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from bidzoo.core.options import Checked, Count, Share, choose_from, is_whole
 from bidzoo.envs.bridge.bidder import BIDDER1375, SYSTEMS, SYSTEMS288, count_groups, field_groups, stages
 from bidzoo.envs.bridge.formats.auctions import SystemPositions
 
-# No agent is trained, selected or tuned on these: a gain against them is one against opponents never met.
+# No agent is trained, selected or tuned on these: a gain against them is one against unknown opponents.
 HELD_OUT = ("expert-polish", "expert-acol")
 HELD_OUT_SELF_TAUGHT = "jps-rpi"  # neither on this file of the repository's experiments/weights
 
@@ -135,11 +135,11 @@ class Expert(NetworkPolicy):
     ) -> None:
         """Args:
         system: of this pair, one of ``bidder.SYSTEMS``.
-        theirs: system of the opponents, as far as this pair is told.
+        theirs: system of the opponents, as far as this pair knows.
         overbid: points that it believes to hold beside its own until its side has bid: it opens and overcalls with so
             many less, and its partner knows nothing of it.
         weights: file of all systems' weights, the network, or None for the packaged ones.
-        temperature: of the softmax calls are drawn from; 0 takes the likeliest call.
+        temperature: of the softmax calls are sampled from; 0 takes the likeliest call.
         name: what result tables call it; default ``expert-SYSTEM``.
         """
         self._systems = system_number(system), system_number(theirs)
@@ -194,7 +194,7 @@ _MEASURED = 20_000  # validation positions
 
 def module(experts: Experts, seed: int, dropout: float = 0.0) -> Any:
     """The torch module, learning. Where entries count a number, the weights of a value are those of the one below and a
-    step. ``dropout``: share of hidden outputs that are left out."""
+    step. ``dropout``: share of hidden outputs that are dropped."""
     import torch
 
     groups = count_groups()
@@ -264,7 +264,7 @@ def network_of(experts: Experts, model: Any) -> ExpertNetwork:
 class Options(trainer.Options):
     """Of a fit of calls."""
 
-    dropout: Share = 0.0  # of the outputs of hidden layers, left out at random while learning
+    dropout: Share = 0.0  # of the outputs of hidden layers, dropped at random while learning
 
 
 class Trainer(trainer.Fit):
@@ -286,7 +286,7 @@ class Trainer(trainer.Fit):
         import torch
 
         if self.options.dropout:
-            torch.manual_seed(int(numbers.sum()))  # what is left out depends on the positions alone
+            torch.manual_seed(int(numbers.sum()))  # what is dropped depends on the positions alone
         views, legal, calls = self.learn.at(numbers)
         x = self.options.architecture.plain.encoder(views)
         logits = self.learner(*map(torch.from_numpy, (*ones(x, *self.learn.systems(numbers)), stages(x))))
@@ -298,8 +298,8 @@ class Trainer(trainer.Fit):
         return network_of(self.options.architecture, self.model)
 
     def measure(self, player: ExpertNetwork) -> dict[str, float]:
-        """Share of the calls made that are the likeliest legal ones, at validation positions: of all, before any stray
-        call, after one."""
+        """Share of the calls made that are the likeliest legal ones, at validation positions: of all, before a random
+        call was inserted, after it."""
         numbers = np.arange(min(_MEASURED, len(self.check)))
         right, after = right_calls(self.check, player, numbers), self.check.after_stray(numbers)
         parts = {"accuracy": right, "accuracy_before": right[~after], "accuracy_after": right[after]}

@@ -4,10 +4,11 @@ Training goes on from an actor-critic model (``a2c.py``). In a share of the game
 hands being known: for each candidate call of the player (P1), sample the opponent's next call 5 times; for each of
 these and each candidate call of the partner (P2), play out 5 times with the current policy. P2's best call is taken
 for each of the opponent's, P1's best call given that: D = 3. The game goes on from there, and all its calls go to the
-replay buffer with the policy's own chances, as if the policy had drawn them.
+replay buffer with the policy's own chances, as if the policy had sampled them.
 
 ``depth=1`` is the paper's *1-search* (only P1's call is searched, 25 games played out for each); ``share=0`` is its
-*non-search*. The paper leaves open which calls are candidates: ours are the ``most`` likeliest of chance ``least``.
+*non-search*. The paper leaves open which calls are candidates: ours are the ``max_actions`` likeliest of chance
+``min_prob``.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ class Options(a2c.Options):
     depth: Literal[1, 3] = 3  # 1: 1-search
     responses: Count = 5  # of the opponent, sampled
     rollouts: Count = 5
-    most: Count = 4  # candidates
-    least: Share = 0.01
+    max_actions: Count = 4  # candidates
+    min_prob: Share = 0.01
 
 
 class SearchResult(NamedTuple):
@@ -67,7 +68,7 @@ class Search:
     def __call__(self, decisions: Decisions, key: int) -> SearchResult:
         """Search every decision ``[n]``."""
         options = self.options
-        first, _ = candidates(decisions.log_chances, options.most, options.least)
+        first, _ = candidates(decisions.log_chances, options.max_actions, options.min_prob)
         row, place = np.nonzero(first >= 0)
         call, board = first[row, place], decisions.board[row]
         reply = answer = np.full((len(row), options.responses), -1, np.int64)
@@ -100,7 +101,7 @@ class Search:
         value[over_rows] = self._reward(next_states["points"][over_rows, 0], board[over_rows])
         if len(open_rows):
             second = selfplay.decide(self.game, next_states, open_rows, self.player, key)
-            call, _ = candidates(second.log_chances, options.most, options.least)
+            call, _ = candidates(second.log_chances, options.max_actions, options.min_prob)
             row, place = np.nonzero(call >= 0)
             means = self._mean_reward(
                 next_states[open_rows][row], call[row, place], board[open_rows][row], options.rollouts, key

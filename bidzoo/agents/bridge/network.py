@@ -328,7 +328,7 @@ PACKAGED = Path(__file__).parents[2] / "data" / "bridge"
 W = TypeVar("W", bound=Weights)
 
 
-STEP = ".step"  # after the name of a matrix of whole numbers: what one of them is worth, a number for each output
+STEP = ".step"  # after the name of a matrix of whole numbers: the value of one of them, a number for each output
 
 
 def weight_file(network: Weights, provenance: Mapping[str, Any], bits: int | None = None) -> bytes:
@@ -484,12 +484,12 @@ def _greedy(start: int, stop: int, logits: F32, legal: I8, out: I64) -> None:
 @batched
 def _draw(start: int, stop: int, chance: F32, numbers: F64, out: I64) -> None:
     for b in range(start, stop):
-        left = numbers[b, 0]
+        remaining = numbers[b, 0]
         for a in range(chance.shape[1]):
             if chance[b, a] > 0:
                 out[b] = a  # the last one with a chance takes what rounding leaves
-                left -= chance[b, a]
-                if left < 0:
+                remaining -= chance[b, a]
+                if remaining < 0:
                     break
 
 
@@ -505,7 +505,7 @@ class NetworkPolicy(Weighted):
         """Args:
         weights: a file, the name of a packaged network, a network, or None for the agent's own (read when first
             needed).
-        temperature: of the softmax calls are drawn from; 0 takes the likeliest call.
+        temperature: of the softmax calls are sampled from; 0 takes the likeliest call.
         name: what result tables call it.
         """
         if not fits(Weight, temperature):
@@ -537,7 +537,7 @@ class NetworkPolicy(Weighted):
         return out
 
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
-        """The likeliest legal call, or one drawn at ``temperature``; ``[B]``."""
+        """The likeliest legal call, or one sampled at ``temperature``; ``[B]``."""
         out = np.empty(len(legal), np.int64)
         if self.temperature == 0:
             _greedy(self.logits(views), self._calls(legal), out)

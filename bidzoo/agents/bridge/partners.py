@@ -33,7 +33,7 @@ _OWN = NUM_CARDS  # after the hand: bids I made, bids partner made, whether I ca
 _PARTNER, _FIRST, _VULNERABLE, INPUTS = (
     _OWN + offset for offset in (NUM_BIDS, 2 * NUM_BIDS, 2 * NUM_BIDS + 1, 2 * NUM_BIDS + 2)
 )
-NEVER = np.float32(-1e9)  # logit
+MASKED = np.float32(-1e9)  # logit of a call that is never made
 
 
 # ---- boards ------------------------------------------------------------------------------
@@ -279,7 +279,7 @@ class PartnerPolicy(NetworkPolicy):
         outputs = self.of_side(seen)
         bids = np.arange(CALLS)
         covered = (bids > seen.highest[:, None]) & (bids <= seen.covered[:, None])
-        out = np.full((len(views), NUM_CALLS), NEVER)
+        out = np.full((len(views), NUM_CALLS), MASKED)
         out[:, FIRST_BID:] = outputs[:, 1:]
         out[:, PASS] = np.where(covered, outputs, outputs[:, :1]).max(1)
         return out

@@ -10,7 +10,7 @@ learn in turns, each while the other stays as it is:
 
       KL(x || best belief that partner had so far) - KL(x || partner's belief after the call),
 
-  which pays a player for being understood. A call that ends the auction tells nobody anything: 0.
+  which pays a player for being understood. A call that ends the auction informs nobody: 0.
 
 Ablations: ``communication=0`` (no auxiliary reward), ``beliefs=False`` (no belief module at all).
 
@@ -28,8 +28,8 @@ import numpy as np
 from bidzoo.agents.bridge import network, partners
 from bidzoo.agents.bridge.network import Neurons, Shapes, Weights
 from bidzoo.agents.bridge.partners import CALLS, INPUTS, PartnerBoards, PartnerPolicy, PartnerTrainer, Seen, Stack
-from bidzoo.agents.bridge.selfplay import draw_calls
-from bidzoo.agents.bridge.trainer import Figures, descend
+from bidzoo.agents.bridge.selfplay import sample_calls
+from bidzoo.agents.bridge.trainer import Metrics, descend
 from bidzoo.core.cards import HAND_SIZE, NUM_CARDS, held
 from bidzoo.core.kernels import F32, F64, I8, I64
 from bidzoo.core.options import Checked, Count, Range, Seed, Share, Weight, Whole
@@ -95,7 +95,7 @@ class Pbl(PartnerPolicy):
     def of_side(self, seen: Seen) -> F32:
         """The policy's logits."""
         out = self.network(seen.observation)
-        out[seen.position >= self.network.architecture.most_calls, 1:] = partners.NEVER
+        out[seen.position >= self.network.architecture.most_calls, 1:] = partners.MASKED
         return np.asarray(out, np.float32)
 
 
@@ -185,28 +185,28 @@ class Trainer(PartnerTrainer):
         learns = options.beliefs and iteration >= options.first and step < options.belief_length
         return "belief" if learns else "policy"
 
-    def iterate(self, iteration: int) -> Figures:
+    def iterate(self, iteration: int) -> Metrics:
         """Bid, then one step of the module whose turn it is."""
         options, name = self.options, self.turn(iteration)
         numbers = iteration * options.boards + np.arange(options.boards, dtype=np.int64)
         boards = partners.deal(self.game, numbers, options.seed)
         auctions = self.play(boards, iteration)
         self.games += len(auctions.cost)
-        figures: Figures = {"drawn_cost": float(auctions.cost.mean())}
-        left = 1 - iteration / options.iterations
-        loss, module_figures = (
+        metrics: Metrics = {"sampled_cost": float(auctions.cost.mean())}
+        remaining = 1 - iteration / options.iterations
+        loss, module_metrics = (
             self.believe(boards, auctions)
             if name == "belief"
-            else self.improve(auctions, options.entropy * (0.1 + 0.9 * left))
+            else self.improve(auctions, options.entropy * (0.1 + 0.9 * remaining))
         )
-        descend(self.adam[name], loss, left * (options.belief_rate if name == "belief" else options.policy_rate))
+        descend(self.adam[name], loss, remaining * (options.belief_rate if name == "belief" else options.policy_rate))
         network.ema_update(self.average, self.model, options.average)
-        return {**figures, **module_figures}
+        return {**metrics, **module_metrics}
 
     # ---- bidding -------------------------------------------------------------------------
 
     def play(self, boards: PartnerBoards, iteration: int) -> PlayedAuctions:
-        """Every board ``copies`` times, calls drawn from the policy."""
+        """Every board ``copies`` times, calls sampled from the policy."""
         options = self.options
         board = np.repeat(np.arange(len(boards.hands)), options.copies)
         calls = np.full((len(board), options.most_calls), -1, np.int8)
@@ -218,7 +218,7 @@ class Trainer(PartnerTrainer):
             if belief.shape[1]:
                 distance[rows, t] = divergence(boards.hands[board[rows], 1 - t % 2], belief)
             numbers = Streams.at(options.seed, rows, iteration * 32 + t).random(1)[:, 0]
-            call = self.draw(observation, belief, legal, numbers)
+            call = self.sample(observation, belief, legal, numbers)
             decisions.append((rows, np.full(len(rows), t), observation, belief, legal, call))
             return call
 
@@ -237,12 +237,12 @@ class Trainer(PartnerTrainer):
             chance: F32 = partners.run(self.model["belief"], self.tensor(observation).float()).sigmoid().cpu().numpy()
         return chance * (observation[:, :NUM_CARDS] == 0)
 
-    def draw(self, observation: I8, belief: F32, legal: I8, numbers: F64) -> I64:
-        """Calls ``[n]`` drawn from the policy by ``numbers`` ``[n]`` in [0, 1)."""
+    def sample(self, observation: I8, belief: F32, legal: I8, numbers: F64) -> I64:
+        """Calls ``[n]`` sampled from the policy by ``numbers`` ``[n]`` in [0, 1)."""
         import torch
 
         with torch.no_grad():
-            call = draw_calls(self.log_chances(observation, belief, legal), self.tensor(numbers))
+            call = sample_calls(self.log_chances(observation, belief, legal), self.tensor(numbers))
         calls: I64 = call.cpu().numpy()
         return calls
 
@@ -255,8 +255,8 @@ class Trainer(PartnerTrainer):
 
     # ---- learning ------------------------------------------------------------------------
 
-    def believe(self, boards: PartnerBoards, auctions: PlayedAuctions) -> tuple[Any, Figures]:
-        """Mean cross-entropy of the 39 cards that a player does not hold, nats a card; it is also a figure."""
+    def believe(self, boards: PartnerBoards, auctions: PlayedAuctions) -> tuple[Any, Metrics]:
+        """Mean cross-entropy of the 39 cards that a player does not hold, nats a card; it is also a metric."""
         import torch
 
         cards = held(boards.hands[auctions.board[auctions.auction], 1 - auctions.turn % 2])
@@ -267,14 +267,14 @@ class Trainer(PartnerTrainer):
         loss = mean * (NUM_CARDS / (NUM_CARDS - HAND_SIZE))
         return loss, {"belief": loss.detach()}
 
-    def improve(self, auctions: PlayedAuctions, weight: float) -> tuple[Any, Figures]:
-        """Policy gradient, with entropy of ``weight``; figures: entropy, and the auxiliary reward of an auction."""
+    def improve(self, auctions: PlayedAuctions, weight: float) -> tuple[Any, Metrics]:
+        """Policy gradient, with entropy of ``weight``; metrics: entropy, and the auxiliary reward of an auction."""
         chances = self.log_chances(auctions.observation, auctions.belief, auctions.legal)
         advantage, auxiliary = self.advantages(auctions)
         log_chance = chances.gather(1, self.tensor(auctions.call)[:, None])[:, 0]
         entropy = -(chances.exp() * chances).sum(1).mean()
         loss = -(self.tensor(advantage / (advantage.std() + np.float32(1e-6))) * log_chance).mean()
-        return loss - weight * entropy, {"entropy": entropy.detach(), "told": auxiliary}
+        return loss - weight * entropy, {"entropy": entropy.detach(), "auxiliary_reward": auxiliary}
 
     def advantages(self, auctions: PlayedAuctions) -> tuple[F32, float]:
         """The advantage of every decision ``[n]``, and the mean auxiliary reward of an auction, nats.

@@ -1,15 +1,15 @@
 """``pi``: policy iteration with search in training. Lockhart et al. 2020, *Human-Agent Cooperation in Bridge Bidding*.
 
 The supervised policy bids boards against itself. Where it hesitates, the call is searched as at the table
-(``bmcs.py``): deals that fit the calls, every likely call played out on them by the policy. The policy learns what the
-search found, and the next boards are bid, and searched, by the policy that has learned. ``pi-search`` searches with
-``pi`` at the table too.
+(``bmcs.py``): deals that fit the calls, every likely call played out on them by the policy. The policy learns the
+result of the search, and the next boards are bid, and searched, by the policy that has learned. ``pi-search`` searches
+with ``pi`` at the table too.
 
 The paper's learner is known to us by its results in Qiu et al. 2024, who search alike; these are our choices:
 
 - *target*: the chances of the compared calls, times ``exp(gain / temperature)``; the other calls keep theirs. A search
   of some thirty deals is noisy, and to learn its choice alone (``temperature=0``) is to learn the noise.
-- *keep*: at decisions that are not searched the policy is held to what it was, or it forgets them.
+- *anchor*: at decisions that are not searched the policy is held to what it was, or it forgets them.
 - *deals*: from the belief network; ``"uniform"`` as in PI-Search leaves too few in most auctions.
 - *average*: what is measured and kept is a moving average of the policy's weights.
 """
@@ -28,7 +28,7 @@ from bidzoo.agents.bridge.bmcs import Options as SearchOptions
 from bidzoo.agents.bridge.evaluator import Evaluator
 from bidzoo.agents.bridge.network import Network, NetworkPolicy
 from bidzoo.agents.bridge.selfplay import BOTH, Decisions, actor, log_chances
-from bidzoo.agents.bridge.trainer import Batch, Figures, descend, means
+from bidzoo.agents.bridge.trainer import Batch, Metrics, descend, means
 from bidzoo.core.arrays import digest
 from bidzoo.core.kernels import F32, F64, I64
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight
@@ -43,7 +43,7 @@ class Pi(NetworkPolicy):
 
 
 class PiSearch(RlMcs):
-    """``pi`` with a search at the table, of deals drawn uniformly."""
+    """``pi`` with a search at the table, of deals sampled uniformly."""
 
     name = "pi-search"
     proposer = "pi"
@@ -56,13 +56,13 @@ class Options(Checked):
     iterations: Count = 40
     boards: Count = 512  # an iteration
     searches: Count = 1024  # of their decisions, at most
-    top_k: Count = 4  # calls compared
-    p_min: Share = 0.02  # least chance of such a call
+    max_actions: Count = 4  # calls compared
+    min_prob: Share = 0.02  # least chance of such a call
     r_max: Count = 48  # deals played out
-    p_max: Count = 400  # deals drawn
+    p_max: Count = 400  # deals sampled
     deals: Literal["belief", "uniform"] = "belief"
     temperature: Weight = 1.0  # IMPs of gain that make a call e times as likely; 0: the search's choice
-    keep: Weight = 1.0  # weight of KL(policy before, policy) where nothing was searched
+    anchor: Weight = 1.0  # weight of KL(policy before, policy) where nothing was searched
     epochs: Count = 4
     minibatch: Count = 128  # searched decisions, and as many others
     learning_rate: Weight = 2e-4  # falls linearly to a tenth
@@ -72,7 +72,7 @@ class Options(Checked):
     @property
     def search(self) -> SearchOptions:
         """Options of the search of one decision."""
-        return SearchOptions(self.top_k, self.p_min, r_max=self.r_max, p_max=self.p_max, deals=self.deals)
+        return SearchOptions(self.max_actions, self.min_prob, r_max=self.r_max, p_max=self.p_max, deals=self.deals)
 
 
 class Trainer(trainer.Trainer):
@@ -88,7 +88,7 @@ class Trainer(trainer.Trainer):
         options: Options,
         device: str = "cpu",
         belief: Belief | None = None,
-        judge: Evaluator | None = None,
+        evaluator: Evaluator | None = None,
     ) -> None:
         """Args:
         start: the policy to improve.
@@ -96,15 +96,15 @@ class Trainer(trainer.Trainer):
         options: of the run.
         device: of torch.
         belief: who holds which card; None: the packaged network.
-        judge: double-dummy tricks of the deals imagined; None: the packaged network.
+        evaluator: double-dummy tricks of the sampled deals; None: the packaged network.
         """
         import torch
 
         distributed.alone("pi")
         super().__init__(options, options.iterations, device)
-        self.belief, self.judge = belief or Belief(), judge or Evaluator()
+        self.belief, self.evaluator = belief or Belief(), evaluator or Evaluator()
         self.inputs = {"start": start.digest, "deals": digest({"hands": game.deals.hands})}
-        self.inputs |= {"belief": self.belief.network.digest, "judge": self.judge.network.digest}
+        self.inputs |= {"belief": self.belief.network.digest, "evaluator": self.evaluator.network.digest}
         self.game, self.architecture = game, start.architecture
         self.policy, self.average = network.module_of(start, device), network.module_of(start, device)
         self.adam = torch.optim.Adam(self.policy.parameters(), options.learning_rate, fused=True)
@@ -112,8 +112,8 @@ class Trainer(trainer.Trainer):
 
     # ---- playing and searching -----------------------------------------------------------
 
-    def iterate(self, iteration: int) -> Figures:
-        """Play, search, then learn; figures of the iteration."""
+    def iterate(self, iteration: int) -> Metrics:
+        """Play, search, then learn; metrics of the iteration."""
         options = self.options
         boards = iteration * options.boards + np.arange(options.boards)
         act = actor(self.policy, self.device)
@@ -121,7 +121,7 @@ class Trainer(trainer.Trainer):
         _, decisions = selfplay.play(self.game, boards, options.seed, act, act, sides, iteration)
         self.games += options.boards
         numbers = Streams.at(options.seed, boards[decisions.board], (decisions.length << 32) + iteration).random(2)
-        searched, figures = self._search(decisions, numbers[:, 0], numbers[:, 1])
+        searched, metrics = self._search(decisions, numbers[:, 0], numbers[:, 1])
         other_rows = np.setdiff1d(np.arange(len(decisions.call)), searched.rows, assume_unique=True)
         other_rows = other_rows[np.argsort(numbers[other_rows, 0], kind="stable")[: len(searched.rows)]]
         if len(searched.rows):
@@ -129,13 +129,13 @@ class Trainer(trainer.Trainer):
                 self.batch(observation=decisions.observation[rows], legal=decisions.legal[rows], target=target)
                 for rows, target in (searched, (other_rows, np.exp(decisions.log_chances[other_rows])))
             )
-            figures |= self._learn(search_batch, other_batch, iteration)
-        return {"decisions": float(len(decisions.call)), **figures}
+            metrics |= self._learn(search_batch, other_batch, iteration)
+        return {"decisions": float(len(decisions.call)), **metrics}
 
-    def _search(self, decisions: Decisions, order: F64, keys: F64) -> tuple[SearchTargets, Figures]:
+    def _search(self, decisions: Decisions, order: F64, keys: F64) -> tuple[SearchTargets, Metrics]:
         """Some of the decisions at which the policy hesitates, those of least ``order`` ``[m]``, searched."""
         policy = NetworkPolicy(network.network_of(self.architecture, self.policy), name="pi")
-        search = Bmcs(policy, self.belief, self.judge, **vars(self.options.search))
+        search = Bmcs(policy, self.belief, self.evaluator, **vars(self.options.search))
         chances = np.exp(decisions.log_chances)
         rows = np.flatnonzero(search.hesitates(chances))
         hesitant = len(rows) / max(1, len(order))
@@ -147,20 +147,20 @@ class Trainer(trainer.Trainer):
         ]
         usable = [(row, result) for row, result in zip(rows, results) if result.deals.size > search.options.r_min]
         target = [improved(chances[row], result, self.options.temperature) for row, result in usable]
-        figures = {
+        metrics = {
             "searched": float(len(usable)),
-            "open": hesitant,
-            "enough": len(usable) / max(1, len(results)),
+            "several_calls": hesitant,
+            "enough_deals": len(usable) / max(1, len(results)),
             "changed": sum(result.call != result.calls[0] for _, result in usable) / max(1, len(usable)),
         }
         searched_rows = np.array([row for row, _ in usable], np.int64)
         return SearchTargets(
             searched_rows, np.array(target, np.float32).reshape(len(usable), chances.shape[1])
-        ), figures
+        ), metrics
 
     # ---- learning ------------------------------------------------------------------------
 
-    def _learn(self, search_batch: Batch, other_batch: Batch, iteration: int) -> Figures:
+    def _learn(self, search_batch: Batch, other_batch: Batch, iteration: int) -> Metrics:
         options, rate = self.options, self.options.learning_rate * self.falling(iteration)
         steps = [
             self._step(search_batch.at(rows), other_batch.at(rows[rows < other_batch.size]), rate)
@@ -172,13 +172,13 @@ class Trainer(trainer.Trainer):
         network.ema_update(self.average, self.policy, self.options.average)
         return means(steps)
 
-    def _step(self, search_batch: Batch, other_batch: Batch, rate: float) -> Figures:
+    def _step(self, search_batch: Batch, other_batch: Batch, rate: float) -> Metrics:
         """One step; torch scalars."""
         import torch
 
         loss = self._divergence(search_batch)
         divergence = self._divergence(other_batch) if other_batch.size else torch.zeros_like(loss)
-        descend(self.adam, loss + self.options.keep * divergence, rate, clip=1.0)
+        descend(self.adam, loss + self.options.anchor * divergence, rate, clip=1.0)
         return {"from_search": loss.detach(), "from_before": divergence.detach()}
 
     def _divergence(self, batch: Batch) -> Any:

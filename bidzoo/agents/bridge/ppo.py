@@ -11,14 +11,14 @@ on a processor what took them days on accelerators:
   advantage estimates from a value network that sees all hands and what every contract would score (``critic.py``).
 - *self-play share*: on some boards the opponent is the learner itself, and both sides' decisions are learned from.
 - *anchor*: a KL penalty towards the supervised policy keeps the calls what a partner can understand.
-- *opponents*: on a share of the boards the opponents are other agents, each board's drawn from a list.
-- *rare calls*: at a share of the decisions one more call is tried, drawn at a high temperature, and weighs as much as
-  one of chance ``least``: what is never tried is never learned.
-- *shares*: in a policy gradient a candidate counts by its chance, so what the policy has nearly settled it hardly ever
+- *opponents*: on a share of the boards the opponents are other agents, each board's taken from a list.
+- *rare calls*: at a share of the decisions one more call is tried, sampled at a high temperature, and weighs as much as
+  one of chance ``min_prob``: what is never tried is never learned.
+- *shares*: in a policy gradient a candidate counts by its chance, so what the policy is nearly sure of it hardly ever
   changes again. With ``neurd`` a part of the share is the same for all candidates of a decision: the logits follow the
   advantages themselves, as in neural replicator dynamics (Hennes et al. 2020).
 - *temperature*: the start's logits are divided by ``start_temperature``. Its likeliest calls stay what they are, and
-  what an earlier run has all but settled is tried again.
+  what an earlier run was all but sure of is tried again.
 - *average*: what is measured and kept is a moving average of the policy's weights, which forgets the noise of steps.
 """
 
@@ -34,8 +34,8 @@ from numpy.typing import NDArray
 from bidzoo.agents.bridge import distributed, network, selfplay, trainer
 from bidzoo.agents.bridge.critic import UNIT, Critic, advantages, explained
 from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy
-from bidzoo.agents.bridge.selfplay import BOTH, Decisions, Opponent, Several, actor, log_chances
-from bidzoo.agents.bridge.trainer import Batch, Figures, descend, means
+from bidzoo.agents.bridge.selfplay import BOTH, Decisions, Opponent, OpponentPool, actor, log_chances
+from bidzoo.agents.bridge.trainer import Batch, Metrics, descend, means
 from bidzoo.agents.policy import Policy
 from bidzoo.core.arrays import Arrays, digest
 from bidzoo.core.kernels import F32, I64
@@ -59,14 +59,14 @@ class Options(Checked):
     boards: Count = 4096  # an iteration
     reward: Literal["datum", "score"] = "datum"
     advantage: Literal["rollouts", "critic"] = "rollouts"
-    most: Count = 4  # calls tried at a decision
-    least: Share = 0.02  # chance of a call that is tried
+    max_actions: Count = 4  # calls tried at a decision
+    min_prob: Share = 0.02  # chance of a call that is tried
     rare: Share = 0.0  # of the decisions at which a call that is less likely is tried too
-    rare_temperature: Weight = 3.0  # it is drawn at
+    rare_temperature: Weight = 3.0  # it is sampled at
     neurd: Share = 0.0  # part of the surrogate in which all likely candidates of a decision count alike
     start_temperature: Weight = 1.0  # that the start's logits are divided by
     self_play: Share = 0.5  # share of boards against the learner itself
-    strange: Share = 0.0  # share of boards against ``opponents``; all others are against a past snapshot
+    pool: Share = 0.0  # share of boards against ``opponents``; all others are against a past snapshot
     snapshot_every: Count = 10  # iterations
     epochs: Count = 4
     minibatch: Count = 2048  # decisions
@@ -104,16 +104,16 @@ class Trainer(trainer.Trainer):
         options: of the run.
         device: of torch.
         reference: the supervised policy of datum and anchor, and an opponent; None if that is ``start``.
-        opponents: other agents, who play on the share ``strange`` of the boards, one of them on each.
+        opponents: other agents, who play on the share ``pool`` of the boards, one of them on each.
         """
         import torch
 
         if game.reward != "score":
             raise ValueError(f"PPO compares scores itself; make the game with reward='score', not {game.reward!r}")
-        if (options.strange > 0) != (len(opponents) > 0):
-            raise ValueError(f"strange {options.strange} with {len(opponents)} opponents: expected both or neither")
-        if options.self_play + options.strange > 1:
-            raise ValueError(f"self_play {options.self_play} and strange {options.strange} are more than all boards")
+        if (options.pool > 0) != (len(opponents) > 0):
+            raise ValueError(f"pool {options.pool} with {len(opponents)} opponents: expected both or neither")
+        if options.self_play + options.pool > 1:
+            raise ValueError(f"self_play {options.self_play} and pool {options.pool} are more than all boards")
         if options.start_temperature == 0:
             raise ValueError("start_temperature 0: expected more")
         if options.advantage == "critic":
@@ -139,7 +139,7 @@ class Trainer(trainer.Trainer):
             self.critic = Critic(architecture, options.critic_learning_rate, options.seed, device)
             self.modules.update(critic=self.critic.model, critic_adam=self.critic.adam)
         self.snapshots: list[dict[str, F32]] = [network.arrays(self.policy)]
-        self.meets_anchor = reference is not None
+        self.plays_anchor = reference is not None
         if reference:
             self.snapshots.append(network.arrays(self.anchor))
 
@@ -156,16 +156,16 @@ class Trainer(trainer.Trainer):
 
     # ---- playing -------------------------------------------------------------------------
 
-    def iterate(self, iteration: int) -> Figures:
-        """Play, then learn; figures of the iteration."""
+    def iterate(self, iteration: int) -> Metrics:
+        """Play, then learn; metrics of the iteration."""
         options = self.options
         rows = distributed.world().share(np.arange(options.boards, dtype=np.int64))
         boards = iteration * options.boards + rows
         sides = np.where(rows < options.self_play * options.boards, BOTH, rows % 2)
         fraction = Streams.at(options.seed, np.array([iteration]), 7).random(1)[0, 0]
         number = int(fraction * len(self.snapshots))
-        self.met = self.anchor if self.meets_anchor and number == 1 else self.past  # a reference may be wider or deeper
-        if self.met is self.past:
+        self.past_opponent = self.anchor if self.plays_anchor and number == 1 else self.past
+        if self.past_opponent is self.past:
             network.load_arrays(self.past, self.snapshots[number])
         learner, opponent = actor(self.policy, self.device), self._other_side(False)
         states, decisions = selfplay.play(self.game, boards, options.seed, learner, opponent, sides, iteration)
@@ -173,26 +173,26 @@ class Trainer(trainer.Trainer):
         self.games += 2 * options.boards
         reward = self._reward(states["points"][:, 0].astype(np.int64), reference)
         if options.advantage == "critic":
-            batch, figures = self._from_critic(decisions, reference, decisions.outcome(reward), iteration)
+            batch, metrics = self._from_critic(decisions, reference, decisions.outcome(reward), iteration)
         else:
-            batch, figures = self._from_rollouts(decisions, reference, sides, boards, iteration)
+            batch, metrics = self._from_rollouts(decisions, reference, sides, boards, iteration)
         warming = options.advantage == "critic" and iteration < options.critic_warm_up
         result = {} if warming or batch.size == 0 else self._learn(batch, iteration)
         if (iteration + 1) % options.snapshot_every == 0:
             self.snapshots.append(network.arrays(self.policy))
-        gain, numbers = np.where(sides == 0, reward, -reward), self._drawn(boards)
+        gain, numbers = np.where(sides == 0, reward, -reward), self._opponent_numbers(boards)
         names = ["past", *(policy.name for policy in self.opponents)]
         gains = {name: gain[(numbers == number) & (sides != BOTH)] for number, name in enumerate(names)}
         against = {f"against_{name}": float(values.mean()) for name, values in gains.items() if len(values)}
-        return {"decisions": float(len(decisions.call)), **against, **figures, **result}
+        return {"decisions": float(len(decisions.call)), **against, **metrics, **result}
 
-    def _drawn(self, boards: I64) -> I64:
+    def _opponent_numbers(self, boards: I64) -> I64:
         """Opponents on ``boards`` ``[B]``: 0 a past snapshot (or none), ``k`` the ``k``-th of ``opponents``."""
-        return selfplay.opponent_numbers(boards, self.options.boards, 1 - self.options.strange, len(self.opponents))
+        return selfplay.opponent_numbers(boards, self.options.boards, 1 - self.options.pool, len(self.opponents))
 
     def _other_side(self, greedy: bool) -> Opponent:
-        past = actor(self.met, self.device, greedy)
-        return Several([past, *self.opponents], self._drawn) if self.opponents else past
+        past = actor(self.past_opponent, self.device, greedy)
+        return OpponentPool([past, *self.opponents], self._opponent_numbers) if self.opponents else past
 
     def _datum(self, boards: I64) -> I64:
         """Points of N/S with the supervised policy in all four seats: ``[B]``."""
@@ -208,29 +208,25 @@ class Trainer(trainer.Trainer):
 
     def _from_rollouts(
         self, decisions: Decisions, reference: I64, sides: I64, boards: I64, iteration: int
-    ) -> tuple[Batch, Figures]:
+    ) -> tuple[Batch, Metrics]:
         """Every candidate of the decisions that have more than one, made and played out by likeliest calls.
 
         Rows of all processes, in the order of a single one: by turn, then by board.
         """
-        call, chance = selfplay.candidates(decisions.log_chances, self.options.most, self.options.least)
+        call, chance = selfplay.candidates(decisions.log_chances, self.options.max_actions, self.options.min_prob)
         if self.options.rare > 0:
             call, chance = self._with_rare(decisions, call, chance, boards, iteration)
-        open_rows = np.flatnonzero((call[:, 1:] >= 0).any(1))
-        open_decisions, call, chance = decisions.select(open_rows), call[open_rows], chance[open_rows]
+        rows = np.flatnonzero((call[:, 1:] >= 0).any(1))
+        searched, call, chance = decisions.select(rows), call[rows], chance[rows]
         learner, opponent = actor(self.policy, self.device, greedy=True), self._other_side(True)
-        points = selfplay.explore(
-            self.game, open_decisions.states, call, learner, opponent, sides[open_decisions.board]
-        )
-        gain = open_decisions.sign[:, None] * self._reward(points, reference[open_decisions.board[:, None]])
-        log_chance = np.take_along_axis(open_decisions.log_chances, np.maximum(call, 0), 1)
-        columns: list[NDArray[Any]] = [open_decisions.observation, open_decisions.legal, call, log_chance, chance, gain]
-        *all_columns, length, board = distributed.gathered(
-            [*columns, open_decisions.length, boards[open_decisions.board]]
-        )
+        points = selfplay.explore(self.game, searched.states, call, learner, opponent, sides[searched.board])
+        gain = searched.sign[:, None] * self._reward(points, reference[searched.board[:, None]])
+        log_chance = np.take_along_axis(searched.log_chances, np.maximum(call, 0), 1)
+        columns: list[NDArray[Any]] = [searched.observation, searched.legal, call, log_chance, chance, gain]
+        *all_columns, length, board = distributed.gathered([*columns, searched.length, boards[searched.board]])
         order = np.lexsort((board, length))
         observation, legal, call, log_chance, chance, gain = (column[order] for column in all_columns)
-        usual = (call >= 0) & (np.arange(call.shape[1]) < self.options.most)  # rare calls are mostly far worse
+        usual = (call >= 0) & (np.arange(call.shape[1]) < self.options.max_actions)  # rare calls are mostly far worse
         weight = chance / chance.sum(1, keepdims=True)
         weight += np.float32(self.options.neurd) * (usual / usual.sum(1, keepdims=True) - weight).astype(np.float32)
         advantage = gain - (weight * gain).sum(1, keepdims=True)
@@ -243,10 +239,10 @@ class Trainer(trainer.Trainer):
             weight=weight,  # [n, K]  share in the surrogate; 0: no call
             advantage=advantage.astype(np.float32),  # [n, K]  in standard deviations
         )
-        return batch, {"open": len(open_rows) / max(1, len(decisions.call))}
+        return batch, {"several_calls": len(rows) / max(1, len(decisions.call))}
 
     def _with_rare(self, decisions: Decisions, call: I64, chance: F32, boards: I64, iteration: int) -> tuple[I64, F32]:
-        """Candidates ``[n, K + 1]`` and their chances: at some decisions one more, as if of chance ``least``."""
+        """Candidates ``[n, K + 1]`` and their chances: at some decisions one more, as if of chance ``min_prob``."""
         options = self.options
         stream = (decisions.length << 32) + iteration * 4 + 3
         numbers = Streams.at(options.seed, boards[decisions.board], stream).random(2)
@@ -255,10 +251,10 @@ class Trainer(trainer.Trainer):
         rare[rows] = selfplay.unlikely(
             decisions.log_chances[rows], call[rows], options.rare_temperature, numbers[rows, 1]
         )
-        weight = np.where(rare >= 0, np.float32(options.least), np.float32(0))
+        weight = np.where(rare >= 0, np.float32(options.min_prob), np.float32(0))
         return np.column_stack([call, rare]), np.column_stack([chance, weight])
 
-    def _from_critic(self, decisions: Decisions, reference: I64, outcome: F32, iteration: int) -> tuple[Batch, Figures]:
+    def _from_critic(self, decisions: Decisions, reference: I64, outcome: F32, iteration: int) -> tuple[Batch, Metrics]:
         """The calls made, with generalised advantage estimates; the critic learns on the way.
 
         ``outcome`` ``[m]`` is what each decision's side won, IMPs over ``reference`` ``[B]``.
@@ -292,7 +288,7 @@ class Trainer(trainer.Trainer):
             stream = (iteration * self.options.epochs + epoch) * 4 + use
             yield from self.shuffled(n, self.options.minibatch, stream)
 
-    def _learn(self, batch: Batch, iteration: int) -> Figures:
+    def _learn(self, batch: Batch, iteration: int) -> Metrics:
         rate = self.options.learning_rate * self.falling(iteration)
         progress = iteration / self.options.iterations
         anchor = self.options.anchor * (1 - progress + progress * self.options.anchor_end)
@@ -303,7 +299,7 @@ class Trainer(trainer.Trainer):
         network.ema_update(self.average, self.policy, self.options.average)
         return means(steps)
 
-    def _step(self, batch: Batch, anchor: float, rate: float, weight: float) -> Figures:
+    def _step(self, batch: Batch, anchor: float, rate: float, weight: float) -> Metrics:
         """One step on this process's share of a minibatch; torch scalars.
 
         ``anchor``: weight of it; ``weight``: of these rows among the processes.
@@ -317,12 +313,12 @@ class Trainer(trainer.Trainer):
         clipped = ratio.clamp(1 - options.clip, 1 + options.clip)
         gain = (batch.weight * torch.minimum(ratio * batch.advantage, clipped * batch.advantage)).sum(1).mean()
         loss = -gain - options.entropy * entropy
-        figures = {"surrogate": gain, "entropy": entropy, "clipped": (ratio != clipped).float().mean()}
+        metrics = {"surrogate": gain, "entropy": entropy, "clipped": (ratio != clipped).float().mean()}
         if anchor > 0:
             with torch.no_grad():
                 anchor_chances = log_chances(self.anchor, batch.observation, batch.legal)
             divergence = (chances.exp() * (chances - anchor_chances)).sum(1).mean()
             loss = loss + anchor * divergence
-            figures["from_anchor"] = divergence
+            metrics["from_anchor"] = divergence
         descend(self.adam, loss * weight, rate, clip=1.0)
-        return {name: value.detach() for name, value in figures.items()}
+        return {name: value.detach() for name, value in metrics.items()}

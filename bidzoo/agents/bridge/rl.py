@@ -25,7 +25,7 @@ from bidzoo.agents.bridge.a2c import ActorCritic, PairOptions
 from bidzoo.agents.bridge.critic import UNIT, Critic, explained
 from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy
 from bidzoo.agents.bridge.selfplay import Pairs, log_chances
-from bidzoo.agents.bridge.trainer import Figures, descend
+from bidzoo.agents.bridge.trainer import Metrics, descend
 from bidzoo.core.options import Count, Share, Weight, Whole
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import MAX_IMPS
@@ -86,14 +86,14 @@ class Trainer(ActorCritic):
             "value_adam": self.critic.adam,
         }
 
-    def store(self, pairs: Pairs) -> Figures:
+    def store(self, pairs: Pairs) -> Metrics:
         """Algorithm 1: transitions with the priority the value network gives them; the variance it explains."""
         inputs = self.critic.inputs(pairs.decisions, pairs.reference)
         advantage = pairs.outcome - _SHARE * self.critic.values(self.critic.tensor(inputs))
         self.replay.add(pairs, inputs if self.options.hidden else inputs[:, :0], np.abs(advantage))
         return {"explained": explained(advantage, pairs.outcome)}
 
-    def learn(self, step: int) -> Figures:
+    def learn(self, step: int) -> Metrics:
         """Algorithm 2: one minibatch for value and policy, then its new priorities."""
         options = self.options
         priority = options.priority if options.prioritised else 0.0

@@ -3,16 +3,17 @@
 A policy is improved by trying its likely calls in rollouts and learning which was best (Lagoudakis and Parr 2003).
 Here the learner's logits are values: the differences between the calls of a decision, in IMPs.
 
-1. The policy plays boards, calls drawn by chance, half-way settled ones too: chance is ``softmax(value / unit)``.
-2. Where more than one call has a chance of ``least``, each is made on the same cards and played out by likeliest calls.
-   It *gains* the IMPs between its result and the likeliest call's.
+1. The policy plays boards, its calls sampled: the chances are ``softmax(value / unit)``.
+2. Where several calls are plausible, those of chance ``min_prob``, each is made on the same cards and played out by
+   likeliest calls. It *gains* the IMPs between its result and the likeliest call's.
 3. The learner regresses the gains: a least-squares fit of the value of a call over the likeliest call's, as relative
-   rewards are in REBEL (Gao et al. 2024). Every other call of the same decisions, and all calls of some decisions that
-   are settled, keep the values of the policy that played (``keep``), so that it speaks the language it spoke.
+   rewards are in REBEL (Gao et al. 2024). Every other call of the same decisions, and all calls of some decisions
+   with one plausible call, keep the values of the policy that played (``anchor``), so that its calls go on to mean what
+   they meant.
 4. What plays next is a moving average of the learner.
 
 A policy gradient (``ppo.py``) weighs a call by its chance and forgets each board after some steps. A regression weighs
-all likely calls alike and averages over all boards of the run: a gain of 0.3 IMPs is found under a noise of 6.
+all likely calls alike and averages over all boards of the run: a gain of 0.3 IMPs shows under a noise of 6.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from numpy.typing import NDArray
 
 from bidzoo.agents.bridge import distributed, network, selfplay, trainer
 from bidzoo.agents.bridge.network import Network, NetworkPolicy, forward
-from bidzoo.agents.bridge.selfplay import BOTH, Actor, Decisions, Opponent, Several, actor
-from bidzoo.agents.bridge.trainer import Batch, Figures, descend, means
+from bidzoo.agents.bridge.selfplay import BOTH, Actor, Decisions, Opponent, OpponentPool, actor
+from bidzoo.agents.bridge.trainer import Batch, Metrics, descend, means
 from bidzoo.agents.policy import Policy
 from bidzoo.core.arrays import digest
 from bidzoo.core.kernels import I64
@@ -54,14 +55,14 @@ class Options(Checked):
     boards: Count = 8192  # an iteration
     unit: Weight = 0.25  # IMPs that make a call e times as likely when the policy plays
     start_unit: Weight = 0.13  # IMPs that a nat of the start's logits is taken for
-    most: Count = 5  # calls tried at a decision
-    least: Share = 0.02  # chance of a call that is tried
-    self_play: Share = 1.0  # share of boards where the learner sits on both sides; on the others it meets ``opponents``
+    max_actions: Count = 5  # calls tried at a decision
+    min_prob: Share = 0.02  # chance of a call that is tried
+    self_play: Share = 1.0  # share of boards where the learner plays both sides; on the others it plays ``opponents``
     epochs: Count = 2
-    minibatch: Count = 4096  # decisions with gains, and at most as many settled ones
+    minibatch: Count = 4096  # decisions with several plausible calls, and at most as many with one
     learning_rate: Weight = 3e-4  # falls linearly to a tenth
-    settled: Share = 0.2  # of the decisions with one likely call, whose values are kept
-    keep: Weight = 1.0  # weight of the values of calls without gains
+    one_call: Share = 0.2  # of the decisions with one plausible call that are learned from
+    anchor: Weight = 1.0  # weight of the values that calls without gains had
     average: Share = 0.998  # of the averaged weights that stay, a step
     seed: Seed = 0
 
@@ -105,45 +106,45 @@ class Trainer(trainer.Trainer):
 
     # ---- playing -------------------------------------------------------------------------
 
-    def iterate(self, iteration: int) -> Figures:
-        """Play, then learn; figures of the iteration."""
+    def iterate(self, iteration: int) -> Metrics:
+        """Play, then learn; metrics of the iteration."""
         options = self.options
         rows = distributed.world().share(np.arange(options.boards, dtype=np.int64))
         boards = iteration * options.boards + rows
-        sides = np.where(self._drawn(boards) == 0, BOTH, rows % 2)
+        sides = np.where(self._opponent_numbers(boards) == 0, BOTH, rows % 2)
         policy = network.module_of(self.player(), self.device)
-        drawing, likeliest = (actor(policy, self.device, greedy) for greedy in (False, True))
+        sampling, likeliest = (actor(policy, self.device, greedy) for greedy in (False, True))
         _, decisions = selfplay.play(
-            self.game, boards, options.seed, drawing, self._other_side(drawing), sides, iteration
+            self.game, boards, options.seed, sampling, self._other_side(sampling), sides, iteration
         )
         self.games += options.boards
-        call, _ = selfplay.candidates(decisions.log_chances, options.most, options.least)
-        board, open_ = boards[decisions.board], (call[:, 1:] >= 0).any(1)
+        call, _ = selfplay.candidates(decisions.log_chances, options.max_actions, options.min_prob)
+        board, several = boards[decisions.board], (call[:, 1:] >= 0).any(1)
         keys = Streams.at(options.seed, board, (decisions.length << 32) + 1).random(1)[:, 0]
-        open_rows, settled_rows = np.flatnonzero(open_), np.flatnonzero(~open_ & (keys < options.settled))
-        open_decisions, open_calls = decisions.select(open_rows), call[open_rows]
+        rows, one_call = np.flatnonzero(several), np.flatnonzero(~several & (keys < options.one_call))
+        searched, calls = decisions.select(rows), call[rows]
         points = selfplay.explore(
             self.game,
-            open_decisions.states,
-            open_calls,
+            searched.states,
+            calls,
             likeliest,
             self._other_side(likeliest),
-            sides[open_decisions.board],
+            sides[searched.board],
         )
-        gain = open_decisions.sign[:, None] * imps(points - points[:, :1])
+        gain = searched.sign[:, None] * imps(points - points[:, :1])
         learned = self._learn(
-            self._batch(open_decisions, board[open_rows], open_calls, gain),
-            self._batch(decisions.select(settled_rows), board[settled_rows], call[settled_rows, :1]),
+            self._batch(searched, board[rows], calls, gain),
+            self._batch(decisions.select(one_call), board[one_call], call[one_call, :1]),
             iteration,
         )
-        return {"decisions": float(len(board)), "open": len(open_rows) / max(1, len(board)), **learned}
+        return {"decisions": float(len(board)), "several_calls": len(rows) / max(1, len(board)), **learned}
 
-    def _drawn(self, boards: I64) -> I64:
+    def _opponent_numbers(self, boards: I64) -> I64:
         """Opponents on ``boards`` ``[B]``: 0 the policy itself, ``k`` the ``k``-th of ``opponents``."""
         return selfplay.opponent_numbers(boards, self.options.boards, self.options.self_play, len(self.opponents))
 
     def _other_side(self, policy: Actor) -> Opponent:
-        return Several([policy, *self.opponents], self._drawn) if self.opponents else policy
+        return OpponentPool([policy, *self.opponents], self._opponent_numbers) if self.opponents else policy
 
     def _batch(self, decisions: Decisions, boards: I64, call: I64, gain: I64 | None = None) -> Batch:
         """A batch to learn ``gain`` ``[n, K]`` of ``call`` ``[n, K]`` (-1: none) and keep the values of other calls.
@@ -154,7 +155,7 @@ class Trainer(trainer.Trainer):
         n = np.arange(len(call))
         values = decisions.log_chances * np.float32(self.options.unit)
         target = np.maximum(values - values[n, call[:, 0]][:, None], np.float32(-_FAR))
-        weight, tried = decisions.legal * np.float32(self.options.keep), np.zeros_like(decisions.legal)
+        weight, tried = decisions.legal * np.float32(self.options.anchor), np.zeros_like(decisions.legal)
         if gain is not None:
             row, place = np.nonzero(call >= 0)
             index = row, call[row, place]
@@ -174,28 +175,26 @@ class Trainer(trainer.Trainer):
 
     # ---- learning ------------------------------------------------------------------------
 
-    def _learn(self, open_batch: Batch, settled_batch: Batch, iteration: int) -> Figures:
+    def _learn(self, gains: Batch, kept: Batch, iteration: int) -> Metrics:
         rate, steps = self.options.learning_rate * self.falling(iteration), []
         for epoch in range(self.options.epochs):
             stream = (iteration * self.options.epochs + epoch) * 4 + 2
-            for rows in self.shuffled(open_batch.size, self.options.minibatch, stream):
+            for rows in self.shuffled(gains.size, self.options.minibatch, stream):
                 part, weight = distributed.world().part(rows)
-                settled = settled_batch.at(part[part < settled_batch.size])
-                steps.append(self._step(open_batch.at(part), settled, rate, weight))
+                steps.append(self._step(gains.at(part), kept.at(part[part < kept.size]), rate, weight))
         return means(steps) if steps else {}
 
-    def _step(self, open_batch: Batch, settled_batch: Batch, rate: float, weight: float) -> Figures:
+    def _step(self, gains: Batch, kept: Batch, rate: float, weight: float) -> Metrics:
         """One step on this process's share of a minibatch; torch scalars."""
         import torch
 
-        settled = settled_batch.columns
-        both = Batch({name: torch.cat([column, settled[name]]) for name, column in open_batch.columns.items()})
+        both = Batch({name: torch.cat([column, kept.columns[name]]) for name, column in gains.columns.items()})
         values = forward(self.replica, both.observation)
         difference = values - values.gather(1, both.likeliest[:, None])
         difference = torch.where(both.tried > 0, difference, difference.clamp(min=-_FAR))
         loss = both.weight * ((difference - both.target) / _NOISE) ** 2
-        n = open_batch.size
-        fit, away = loss[:n].sum() / n, loss[n:].sum() / n
-        descend(self.adam, (fit + away) * weight, rate, clip=1.0)
+        n = gains.size
+        fit, other = loss[:n].sum() / n, loss[n:].sum() / n
+        descend(self.adam, (fit + other) * weight, rate, clip=1.0)
         network.ema_update(self.average, self.learner, self.options.average)
-        return {"fit": fit.detach(), "away": away.detach()}
+        return {"fit": fit.detach(), "other": other.detach()}

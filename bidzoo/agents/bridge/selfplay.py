@@ -35,14 +35,14 @@ NORTH_SOUTH, EAST_WEST, BOTH = 0, 1, 2  # whose decisions are learned from
 Actor = Callable[[I8, I8, F64], tuple[I64, F32]]
 
 
-class Several(NamedTuple):
-    """Several players of the other side, each on boards of its own."""
+class OpponentPool(NamedTuple):
+    """Players of the other side, each on boards of its own."""
 
     players: Sequence[Actor | Policy]
-    drawn: Callable[[I64], I64]  # numbers of boards [n] -> places in players [n]
+    sampled: Callable[[I64], I64]  # numbers of boards [n] -> places in players [n]
 
 
-Opponent = Actor | Policy | Several  # a network in torch, any agent, or several of them
+Opponent = Actor | Policy | OpponentPool  # a network in torch, any agent, or a pool of them
 
 
 def opponent_numbers(boards: I64, size: int, share: float, opponents: int) -> I64:
@@ -56,20 +56,20 @@ def log_chances(model: Any, observation: Any, legal: Any) -> Any:
     return log_softmax(forward(model, observation), legal)
 
 
-def draw_calls(chances: Any, numbers: Any) -> Any:
-    """Calls ``[n]`` drawn from log-probabilities ``[n, A]`` by ``numbers`` ``[n]`` in [0, 1), in torch."""
+def sample_calls(chances: Any, numbers: Any) -> Any:
+    """Calls ``[n]`` sampled from log-probabilities ``[n, A]`` by ``numbers`` ``[n]`` in [0, 1), in torch."""
     cumulative = chances.exp().double().cumsum(1)
     return (cumulative <= numbers[:, None] * cumulative[:, -1:]).sum(1)
 
 
 def actor(model: Any, device: str = "cpu", greedy: bool = False) -> Actor:
-    """Calls drawn from the softmax over the legal calls of a torch network, or the likeliest ones."""
+    """Calls sampled from the softmax over the legal calls of a torch network, or the likeliest ones."""
     import torch
 
     def act(observation: I8, legal: I8, numbers: F64) -> tuple[I64, F32]:
         with torch.no_grad():
             chances = log_chances(model, torch.from_numpy(observation).to(device), torch.from_numpy(legal).to(device))
-            call = chances.argmax(1) if greedy else draw_calls(chances, torch.from_numpy(numbers).to(device))
+            call = chances.argmax(1) if greedy else sample_calls(chances, torch.from_numpy(numbers).to(device))
         return call.cpu().numpy(), chances.cpu().numpy()
 
     return act
@@ -264,8 +264,8 @@ def bid_out(states: States, choose: Callable[[I64, I64], I64]) -> None:
 
 def _calls(game: Bridge, states: States, rows: I64, player: Opponent, key: int, out: Decisions) -> I64:
     """Calls of ``player`` at ``rows`` ``[n]`` of ``states`` ``[B]``; an actor's decisions go into ``out`` ``[n]``."""
-    if isinstance(player, Several):
-        numbers, calls = player.drawn(states["board"][rows].astype(np.int64)), np.empty(len(rows), np.int64)
+    if isinstance(player, OpponentPool):
+        numbers, calls = player.sampled(states["board"][rows].astype(np.int64)), np.empty(len(rows), np.int64)
         for number in np.unique(numbers):
             index = np.flatnonzero(numbers == number)
             calls[index] = _calls(
@@ -354,13 +354,13 @@ def _copy(start: int, stop: int, out: States, states: States, rows: I64) -> None
 # ---- branches ----------------------------------------------------------------------------
 
 
-def candidates(log_chances: F32, most: int, least: float) -> tuple[I64, F32]:
-    """Up to ``most`` calls ``[n, K]`` of chance at least ``least``, and their chances, from ``[n, 38]``."""
-    call = np.empty((len(log_chances), most), np.int64)
-    chance = np.empty((len(log_chances), most), np.float32)
+def candidates(log_chances: F32, max_actions: int, min_prob: float) -> tuple[I64, F32]:
+    """Up to ``max_actions`` calls ``[n, K]`` of chance at least ``min_prob``, and their chances, from ``[n, 38]``."""
+    call = np.empty((len(log_chances), max_actions), np.int64)
+    chance = np.empty((len(log_chances), max_actions), np.float32)
     _likeliest(log_chances, call, chance)
     chance = np.exp(chance)
-    use = chance >= least
+    use = chance >= min_prob
     use[:, 0] = True
     return np.where(use, call, -1), np.where(use, chance, np.float32(0))
 
@@ -380,9 +380,9 @@ def _likeliest(start: int, stop: int, log_chances: F32, call: I64, best: F32) ->
 
 
 def unlikely(log_chances: F32, tried: I64, temperature: float, numbers: F64) -> I64:
-    """One more call ``[n]``, drawn at ``temperature`` from the legal ones that are not ``tried`` ``[n, K]``; -1: none.
+    """One more call ``[n]``, sampled at ``temperature`` from the legal ones not ``tried`` ``[n, K]``; -1: none.
 
-    What is drawn depends on what the player sees and on ``numbers`` ``[n]`` alone, not on the cards of others: a call
+    What is sampled depends on what the player sees and on ``numbers`` ``[n]`` alone, not on the cards of others: a call
     looked at only where it happens to be right would seem right everywhere.
     """
     chance = np.exp(log_chances.astype(np.float64) / temperature)

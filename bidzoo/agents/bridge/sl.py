@@ -1,6 +1,6 @@
 """``sl``: the expert's calls, learned. Belief Monte Carlo search, section III; Kita et al. 2024, supervised stage.
 
-Minimises the cross-entropy of the calls that the expert made, over the legal calls, in positions drawn at random.
+Minimises the cross-entropy of the calls that the expert made, over the legal calls, in positions sampled at random.
 The paper learns 94.37 % of the calls of WBridge5 with four layers of 2048; ours are those of another program.
 """
 
@@ -50,7 +50,7 @@ class Trainer(Fit):
         return torch.nn.functional.nll_loss(log_chances(self.learner, x, self.tensor(legal)), self.tensor(calls))
 
     def measure(self, player: Any) -> dict[str, float]:
-        """Figures of the validation positions."""
+        """Metrics of the validation positions."""
         return measure(self.check, player)
 
 

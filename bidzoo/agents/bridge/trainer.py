@@ -32,12 +32,12 @@ from bidzoo.agents.bridge import distributed, network
 from bidzoo.agents.bridge.network import Network, Weights, weight_file
 from bidzoo.core.arrays import CHECKPOINT, Arrays, digest, load_tensors
 from bidzoo.core.kernels import I64
-from bidzoo.core.options import Checked, Count, NotFinite, Seed, Weight, Whole
+from bidzoo.core.options import RENAMED, Checked, Count, NotFinite, Seed, Weight, Whole
 from bidzoo.core.schema import json_value, parse, shortened, shown
 from bidzoo.core.storage import Lock, replace_file, sweep
 from bidzoo.core.streams import Streams
 
-Figures = dict[str, Any]  # numbers, or torch scalars that are not waited for
+Metrics = dict[str, Any]  # numbers, or torch scalars that are not waited for
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class Run:
     threads: int = 1  # of torch on the CPU; the same seed gives the same bytes with 1
     stop: int | None = None  # leave after this iteration, as if interrupted
     inputs: Mapping[str, str] = field(default_factory=dict)  # digests of what ``measure`` asks beside the network
-    provenance: Mapping[str, Any] = field(default_factory=dict)  # stored with the weights, beside options and figures
-    report: Callable[[int, dict[str, float]], None] | None = None  # called with iteration and figures of a measurement
-    measure: Callable[[Any], dict[str, float]] | None = None  # figures of a network; ``imps`` decides which is kept
+    provenance: Mapping[str, Any] = field(default_factory=dict)  # stored with the weights, beside options and metrics
+    report: Callable[[int, dict[str, float]], None] | None = None  # called with iteration and metrics of a measurement
+    measure: Callable[[Any], dict[str, float]] | None = None  # metrics of a network; ``imps`` decides which is kept
 
 
 class Trainer(ABC):
@@ -77,15 +77,15 @@ class Trainer(ABC):
         return {"algorithm": self.algorithm, **asdict(self.options)}
 
     @abstractmethod
-    def iterate(self, iteration: int) -> Figures:
-        """Play and learn once; figures of the iteration."""
+    def iterate(self, iteration: int) -> Metrics:
+        """Play and learn once; metrics of the iteration."""
 
     def player(self) -> Weights:
         """The network as it would play now."""
         return self.kind(self.architecture, network.arrays(self.average))
 
     def measure(self, player: Any) -> dict[str, float]:
-        """Figures of ``player`` beside those of the run."""
+        """Metrics of ``player`` beside those of the run."""
         return {}
 
     def arrays(self) -> Arrays:
@@ -162,16 +162,16 @@ def train(trainer: Trainer, run: Run) -> Any:
         Checkpoint(run.out, trainer.algorithm, asdict(trainer.options), inputs) as checkpoint,
     ):
         start = checkpoint.restore(trainer)
-        figures: list[Figures] = []
+        metrics: list[Metrics] = []
         for iteration in range(start, min(trainer.end, run.stop or trainer.end)):
-            figures.append(trainer.iterate(iteration))
+            metrics.append(trainer.iterate(iteration))
             step = iteration + 1
             if (step % run.every and step != trainer.end) or not checkpoint.first:
                 continue
             player = trainer.player()
             row = {trainer.unit: float(step), **({"games": float(trainer.games)} if trainer.games else {})}
-            row |= {**means(figures), **trainer.measure(player), **(run.measure(player) if run.measure else {})}
-            figures.clear()
+            row |= {**means(metrics), **trainer.measure(player), **(run.measure(player) if run.measure else {})}
+            metrics.clear()
             best = max((previous.get("imps", -np.inf) for previous in checkpoint.rows), default=-np.inf)
             content = weight_file(player, {**run.provenance, **trainer.provenance, "inputs": inputs, "measured": row})
             for name in NETWORKS[: 1 + (row.get("imps", -np.inf) > best)]:
@@ -183,8 +183,8 @@ def train(trainer: Trainer, run: Run) -> Any:
         return trainer.player()
 
 
-def means(rows: Sequence[Figures]) -> dict[str, float]:
-    """The mean of each figure that the last of ``rows`` has, over those that have it."""
+def means(rows: Sequence[Metrics]) -> dict[str, float]:
+    """The mean of each metric that the last of ``rows`` has, over those that have it."""
     return {name: _mean([row[name] for row in rows if name in row]) for name in rows[-1]}
 
 
@@ -232,7 +232,7 @@ class Options(Checked):
 
 
 class Fit(Trainer):
-    """A network fitted with AdamW; each step draws positions to learn from, uniformly with replacement."""
+    """A network fitted with AdamW; each step samples positions, uniformly with replacement."""
 
     unit = "step"
 
@@ -283,7 +283,7 @@ class Fit(Trainer):
     def loss(self, numbers: I64) -> Any:
         """Loss of ``learner``, the model to learn with, at positions ``numbers`` of ``learn``: a torch scalar."""
 
-    def iterate(self, iteration: int) -> Figures:
+    def iterate(self, iteration: int) -> Metrics:
         """One step."""
         options = self.options
         rows = np.arange(options.batch, dtype=np.int64)
@@ -420,6 +420,8 @@ class Checkpoint:
                 "choose another folder"
             )
         fields: dict[str, Any] = parse(_STATE, state, where)
+        for name in ("identity", "inputs"):  # a run that began under old names goes on
+            fields[name] = {RENAMED.get(key, key): value for key, value in fields[name].items()}
         for kind, old, new in (("", fields["identity"], self.identity), ("input ", fields["inputs"], self.inputs)):
             for key in sorted((old.keys() | new.keys()) - LENGTHS):
                 if old.get(key) != new.get(key):

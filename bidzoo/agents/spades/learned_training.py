@@ -430,7 +430,7 @@ def fit(
         )
         return _squares(out - worth, worth)
 
-    figures: dict[str, float] = {}
+    metrics: dict[str, float] = {}
     rate = config.rate * max(0.2, 1 - 0.2 * step)
     for name, net, loss_of, number, batch in (
         ("bids", bid_net, bid_loss, len(x), config.bid_batch),
@@ -438,8 +438,8 @@ def fit(
     ):
         steps = _minimise(net, loss_of, number, config.epochs, batch, rate)
         residual, total = (sum(step[k] for step in steps) for k in (1, 2))
-        figures[f"{name} explained"] = 1 - residual / max(total, 1e-9)
-    return {"worth": start["worth"], **_arrays(bid_net, card_net)}, figures
+        metrics[f"{name} explained"] = 1 - residual / max(total, 1e-9)
+    return {"worth": start["worth"], **_arrays(bid_net, card_net)}, metrics
 
 
 def train_learned(
@@ -460,9 +460,9 @@ def train_learned(
         weights, history = _finished_passes(path, options)
         for step in range(len(history), config.passes):
             weights = weights or {"worth": fit_worth(config)}
-            weights, figures = fit(config, *collect(config, weights, step), weights, step)
+            weights, metrics = fit(config, *collect(config, weights, step), weights, step)
             weights = {name: rounded(array, BITS).astype(np.float32) for name, array in weights.items()}  # as saved
-            history.append({"pass": step + 1, **figures, "wins against BIS+SRP": _wins(config, weights)})
+            history.append({"pass": step + 1, **metrics, "wins against BIS+SRP": _wins(config, weights)})
             replace_file(path, weight_file(weights, options, history))
             report(history[-1])
     finally:

@@ -2,7 +2,7 @@
 
 A batch of episodes visits the same information sets again and again, the more so the better a policy knows what it
 wants. The networks run once for each that is visited: a **row** is an information set, a **draw** an action taken
-there. Gradients are sums over draws, so this changes no figure but the time, and NumPy is all it needs.
+there. Gradients are sums over draws, so this changes no result but the time, and NumPy is all it needs.
 """
 
 from collections.abc import Callable, Sequence

@@ -128,7 +128,7 @@ def test_figures_of_the_estimates_by_hand():
     cards[0, :13], cards[1, 11:24] = 1, 1
     chances = np.where(cards == 1, 1, 0).astype(np.float32)
     chances[1] = np.where(np.arange(52) < 13, 0.5, 0.25)
-    np.testing.assert_allclose(baseline19.found(chances, cards), [1, 2 / 13])
+    np.testing.assert_allclose(baseline19.recall(chances, cards), [1, 2 / 13])
     wanted = -(13 * np.log(0.5) + 11 * np.log(0.25) + 28 * np.log(0.75)) / 52
     np.testing.assert_allclose(baseline19.cross_entropy(chances, cards), [0, wanted], atol=1e-6)
 
@@ -204,7 +204,7 @@ def test_the_enn_learns_partners_cards(tmp_path, auctions):
     wanted = baseline19.cross_entropy(chances, baseline19.partners(trainer.learn, numbers)).mean()
     assert float(trainer.loss(numbers).detach()) == pytest.approx(wanted, rel=1e-3)
     whole = train(trainer, Run(tmp_path / "a", every=10, report=lambda _, row: rows.append(row)))
-    assert rows[-1]["cross_entropy"] < rows[0]["cross_entropy"] - 0.01 and 0.3 < rows[-1]["found"] < 1
+    assert rows[-1]["cross_entropy"] < rows[0]["cross_entropy"] - 0.01 and 0.3 < rows[-1]["recall_at_13"] < 1
     train(Estimation(*parts(auctions), options), Run(tmp_path / "b", every=10, stop=20))
     same(whole, train(Estimation(*parts(auctions), options), Run(tmp_path / "b", every=10)))
 
@@ -251,7 +251,7 @@ def test_a_step_of_policy_gradient_by_hand(networks, monkeypatch):
     of it: its own step is that of the cross-entropy."""
     monkeypatch.setattr(network, "has_bfloat16", lambda kind: False)  # sums of any processor: to 1e-5
     rates = {"learning_rate": 1e-3, "enn_learning_rate": 1e-3}
-    trainer = Trainer(networks, game(), Options(iterations=1, boards=20, sharpness=1.0, **rates))
+    trainer = Trainer(networks, game(), Options(iterations=1, boards=20, initial_scale=1.0, **rates))
     pairs = trainer.play(0)
     made = pairs.decisions
     partner = (made.later["hands"][made.row, (made.player + 2) % 4][:, None] >> np.arange(52) & 1).astype(np.int8)
@@ -267,7 +267,7 @@ def test_a_step_of_policy_gradient_by_hand(networks, monkeypatch):
     estimated = baseline19.estimates(networks.enn, x)
     error = np.where(own, 0, estimated - partner) / (52 * n)
     before = {name: tensor.clone() for name, tensor in trainer.model.state_dict().items()}
-    figures = trainer.learn(batch, 1.0)
+    metrics = trainer.learn(batch, 1.0)
     bias = {part: getattr(trainer.model, part).layers[-1].bias for part in ("pnn", "enn")}
     np.testing.assert_allclose(bias["pnn"].grad.numpy(), -wanted.sum(0), atol=1e-5)
     np.testing.assert_allclose(bias["enn"].grad.numpy(), error.sum(0), atol=1e-5)
@@ -277,16 +277,16 @@ def test_a_step_of_policy_gradient_by_hand(networks, monkeypatch):
         assert clear.any()
         np.testing.assert_allclose(moved[clear], -1e-3 * np.sign(gradient[clear]), rtol=0.02)
     entropy = -(chance * np.log(np.maximum(chance, 1e-30))).sum(1).mean()
-    assert float(figures["entropy"]) == pytest.approx(entropy, rel=1e-3)
+    assert float(metrics["entropy"]) == pytest.approx(entropy, rel=1e-3)
     nats = baseline19.cross_entropy(estimated, partner).mean()
-    assert float(figures["cross_entropy"]) == pytest.approx(nats, rel=1e-3)
+    assert float(metrics["cross_entropy"]) == pytest.approx(nats, rel=1e-3)
 
 
 def test_a_sharper_start_calls_the_same(networks, wild):
     """Its logits are three times those of the start, also those of the first opponent."""
     views, _, _ = Positions(wild, np.arange(60)).at(np.arange(90))
     x = SMALL.encoder(views)
-    trainer = Trainer(networks, game(), Options(sharpness=3.0))
+    trainer = Trainer(networks, game(), Options(initial_scale=3.0))
     np.testing.assert_allclose(trainer.player()(x), 3 * networks(x), rtol=1e-4, atol=1e-4)
     for name, array in trainer.snapshots[0].items():
         np.testing.assert_array_equal(array, trainer.player().tensors[name])

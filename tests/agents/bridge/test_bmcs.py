@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bidzoo import agents
-from bidzoo.agents.bridge.belief import WHO, Imagined
+from bidzoo.agents.bridge.belief import WHO, SampledDeals
 from bidzoo.agents.bridge.bmcs import Bmcs, RlMcs, Solver, WeightedBmcs, before_each_call, gains, seen_by
 from bidzoo.agents.bridge.network import NetworkPolicy
 from bidzoo.core.cards import FULL_DECK, call_number
@@ -24,7 +24,7 @@ SPREAD = np.array([0.05, 0.25, 0.4, 0.25, 0.05], np.float32)
 
 
 class Spread:
-    """A judge that spreads its guess around a number that depends on deal, declarer and strain."""
+    """An evaluator that spreads its guess around a number that depends on deal, declarer and strain."""
 
     def __init__(self):
         self.asked = 0
@@ -52,20 +52,20 @@ def cards(hands):
     return hands[..., None] >> np.arange(52) & 1
 
 
-def marginals(imagined):
-    """Chance ``[3, 52]`` of each card with partner, LHO and RHO in the deals drawn, exactly."""
+def marginals(source):
+    """Chance ``[3, 52]`` of each card with partner, LHO and RHO in the deals sampled, exactly."""
     chance = np.zeros((3, 52))
     before = np.zeros((14, 14))  # weight of having left a, b after the cards so far
     before[13, 13] = 1
-    for i, card in enumerate(imagined._cards):
+    for i, card in enumerate(source._cards):
         here = np.zeros_like(before)
         for who, (da, db) in enumerate(((1, 0), (0, 1), (0, 0))):
             moved = np.zeros_like(before)
-            moved[: 14 - da, : 14 - db] = before[da:, db:] * imagined._weights[i, who]
-            chance[who, card] = (moved * imagined._ways[i + 1]).sum()
+            moved[: 14 - da, : 14 - db] = before[da:, db:] * source._weights[i, who]
+            chance[who, card] = (moved * source._ways[i + 1]).sum()
             here += moved
         before = here
-    return chance / imagined._ways[0, 13, 13]
+    return chance / source._ways[0, 13, 13]
 
 
 # ---- deals -------------------------------------------------------------------------------
@@ -74,11 +74,11 @@ def marginals(imagined):
 def test_deals_are_whole_and_hold_the_own_hand():
     belief = np.random.default_rng(1).random((3, 52)).astype(np.float32)
     own = int(positions(0).states["hands"][0, 1])
-    hands = Imagined(1, own, belief).draw(Streams.at(5, np.arange(3000)).keys)
+    hands = SampledDeals(1, own, belief).draw(Streams.at(5, np.arange(3000)).keys)
     assert (hands[:, 1] == own).all()
     assert (cards(hands).sum(2) == 13).all()
     assert (np.bitwise_or.reduce(hands, axis=1) == FULL_DECK).all()
-    alone = Imagined(1, own, belief).draw(Streams.at(5, np.arange(2990, 2993)).keys)
+    alone = SampledDeals(1, own, belief).draw(Streams.at(5, np.arange(2990, 2993)).keys)
     np.testing.assert_array_equal(alone, hands[2990:2993])
 
 
@@ -87,7 +87,7 @@ def test_deals_are_those_of_rejection():
     rng = np.random.default_rng(2)
     belief = (rng.random((3, 52)) ** 3 + 0.02).astype(np.float32)
     own = int(positions(0).states["hands"][1, 2])
-    imagined = Imagined(2, own, belief)
+    source = SampledDeals(2, own, belief)
     free = np.flatnonzero(own >> np.arange(52) & 1 == 0)
     chance = belief[:, free] / belief[:, free].sum(0)
     who = (rng.random((600_000, 39)) > chance[0]).astype(np.int8)
@@ -97,10 +97,10 @@ def test_deals_are_those_of_rejection():
     rejection = np.stack([(kept == k).mean(0) for k in range(3)])
     error = 5 / np.sqrt(len(kept)) * 0.5
     assert len(kept) > 5000
-    np.testing.assert_allclose(marginals(imagined)[:, free], rejection, atol=error)
-    hands = imagined.draw(Streams.at(7, np.arange(20_000)).keys)
-    drawn = np.stack([cards(hands[:, (2 + k) % 4]).mean(0)[free] for k in WHO])
-    np.testing.assert_allclose(drawn, marginals(imagined)[:, free], atol=5 / np.sqrt(20_000) * 0.5)
+    np.testing.assert_allclose(marginals(source)[:, free], rejection, atol=error)
+    hands = source.sample(Streams.at(7, np.arange(20_000)).keys)
+    sampled = np.stack([cards(hands[:, (2 + k) % 4]).mean(0)[free] for k in WHO])
+    np.testing.assert_allclose(sampled, marginals(source)[:, free], atol=5 / np.sqrt(20_000) * 0.5)
     pairs = cards(hands[:, 0])[:, free[:2]].all(1).mean(), ((kept[:, 0] == 0) & (kept[:, 1] == 0)).mean()  # partner
     assert abs(pairs[0] - pairs[1]) < 2 * error
 
@@ -108,23 +108,23 @@ def test_deals_are_those_of_rejection():
 def test_a_certain_belief_is_followed():
     deal = positions(0).states["hands"][4]
     belief = np.stack([cards(deal[(3 + who) % 4]) for who in WHO]).astype(np.float32)
-    hands = Imagined(3, int(deal[3]), belief).draw(Streams.at(0, np.arange(200)).keys)
+    hands = SampledDeals(3, int(deal[3]), belief).draw(Streams.at(0, np.arange(200)).keys)
     assert (hands == deal).all(1).mean() > 0.9  # no chance is below 0.0001
 
 
 def test_the_chance_of_a_deal_is_that_of_its_walk():
     """Card by card, as ``draw_row`` chooses; the table of all ways makes chances of them."""
     belief = (np.random.default_rng(4).random((3, 52)) + 0.1).astype(np.float32)
-    imagined = Imagined(1, int(positions(0).states["hands"][2, 1]), belief)
-    hands = imagined.draw(Streams.at(1, np.arange(500)).keys)
-    weights, ways, cards_of = imagined._weights, imagined._ways, cards(hands)[:, [(1 + who) % 4 for who in WHO]]
+    source = SampledDeals(1, int(positions(0).states["hands"][2, 1]), belief)
+    hands = source.sample(Streams.at(1, np.arange(500)).keys)
+    weights, ways, cards_of = source._weights, source._ways, cards(hands)[:, [(1 + who) % 4 for who in WHO]]
     walk, left = np.zeros(500), np.full((500, 3), 13)
-    for i, card in enumerate(imagined._cards):
+    for i, card in enumerate(source._cards):
         who = cards_of[:, :, card].argmax(1)
         before = ways[i, left[:, 0], left[:, 1]]
         left[np.arange(500), who] -= 1
         walk += np.log(weights[i, who] * ways[i + 1, left[:, 0], left[:, 1]] / before)
-    np.testing.assert_allclose(imagined.log_chances(hands) - np.log(ways[0, 13, 13]), walk, atol=1e-9)
+    np.testing.assert_allclose(source.log_chances(hands) - np.log(ways[0, 13, 13]), walk, atol=1e-9)
 
 
 # ---- filter, weights and rollouts --------------------------------------------------------
@@ -153,14 +153,14 @@ def who_sits(agent, seat, me):
 
 
 def literal(agent, view, key, wanted, most):
-    """Algorithm 3's loop over deals, one deal at a time: those that pass, and how many were drawn."""
+    """Algorithm 3's loop over deals, one deal at a time: those that pass, and how many were sampled."""
     belief = agent.belief.probabilities(view)[0]
-    imagined, me = Imagined(int(view["seat"][0]), int(view["hand"][0]), belief), int(view["seat"][0])
-    found, drawn = [], 0
-    while drawn < most and len(found) < wanted:
-        streams = Streams.at(key, np.array([drawn]))
-        deal = imagined.draw(streams.keys)[0]
-        drawn += 1
+    source, me = SampledDeals(int(view["seat"][0]), int(view["hand"][0]), belief), int(view["seat"][0])
+    found, sampled = [], 0
+    while sampled < most and len(found) < wanted:
+        streams = Streams.at(key, np.array([sampled]))
+        deal = source.sample(streams.keys)[0]
+        sampled += 1
         tables, out = GAME.new(1), GAME.buffers(1)
         GAME.begin(tables, np.array([0]), 0, out)
         options = {"deal": deal, "dealer": int(view["dealer"][0]), "tricks": np.zeros(20, np.int8)}
@@ -174,26 +174,26 @@ def literal(agent, view, key, wanted, most):
             GAME.step_one(tables, call, out)
         if passed:
             found.append(deal)
-    return np.array(found).reshape(-1, 4), drawn
+    return np.array(found).reshape(-1, 4), sampled
 
 
 @pytest.mark.parametrize(("own_calls", "opponents"), [(False, None), (True, None), (False, "sl")])
 def test_the_batched_filter_is_the_loop_of_algorithm_3(own_calls, opponents):
-    agent = Bmcs(judge=Spread(), r_max=12, p_max=150, own_calls=own_calls, opponents=opponents)
+    agent = Bmcs(evaluator=Spread(), r_max=12, p_max=150, own_calls=own_calls, opponents=opponents)
     batch, compared = positions(5), 0
     for row in np.flatnonzero(batch.states["length"] == 5)[:4]:
         view = batch.views(np.array([row]))
         found = agent.search(view, agent.policy.probabilities(view, batch.action_mask[row : row + 1])[0], 99)
-        hands, drawn = literal(agent, view, 99, 12, 150)
+        hands, sampled = literal(agent, view, 99, 12, 150)
         np.testing.assert_array_equal(found.deals.hands, hands)
-        assert found.deals.drawn == drawn
+        assert found.deals.sampled == sampled
         compared += len(hands)
     assert compared >= 10
 
 
 @pytest.mark.parametrize("order", [sorted, lambda turns: sorted(turns, reverse=True)])
 def test_whichever_call_is_asked_about_first_the_same_deals_remain(monkeypatch, order):
-    agent, batch = Bmcs(judge=Spread(), r_max=30, p_max=400), positions(6)
+    agent, batch = Bmcs(evaluator=Spread(), r_max=30, p_max=400), positions(6)
     views = batch.views(np.flatnonzero(batch.states["length"] == 6)[:5])
     found = [agent.deals(view, 12) for view in np.split(views, len(views))]
     own, others = Bmcs._order, []
@@ -206,7 +206,7 @@ def test_whichever_call_is_asked_about_first_the_same_deals_remain(monkeypatch, 
     for view, deals in zip(np.split(views, len(views)), found):
         again = agent.deals(view, 12)
         np.testing.assert_array_equal(again.hands, deals.hands)
-        assert again.drawn == deals.drawn
+        assert again.sampled == deals.sampled
     assert any(others) and sum(len(deals.hands) for deals in found) > 10
 
 
@@ -221,7 +221,7 @@ def points_of(agent, view, key):
 
 @pytest.mark.parametrize("followed", [6000, 500])
 def test_weighed_deals_are_those_of_the_exact_filter(followed):
-    """The belief cancels: what weighs is the chance of the calls, as in a filter of deals drawn uniformly."""
+    """The belief cancels: what weighs is the chance of the calls, as in a filter of deals sampled uniformly."""
     weighed = Bmcs(calls="weigh", p_max=6000, r_max=3000, followed=followed, surprise=1e-6)
     exact = Bmcs(deals="uniform", p_max=40_000, r_max=3000)
     twice = Bmcs(p_max=20_000, r_max=3000)
@@ -239,12 +239,12 @@ def test_weighed_deals_are_those_of_the_exact_filter(followed):
 
 
 def test_weighed_deals_are_counted():
-    agent, batch = WeightedBmcs(judge=Spread(), r_max=60, p_max=300), positions(5)
+    agent, batch = WeightedBmcs(evaluator=Spread(), r_max=60, p_max=300), positions(5)
     row = np.flatnonzero(batch.states["length"] == 5)[:1]
     views, chances = batch.views(row), agent.policy.probabilities(batch.views(row), batch.action_mask[row])[0]
     found = agent.search(views, chances, 3)
     deals = found.deals
-    assert deals.counts.sum() == 60 and (deals.counts > 0).all() and deals.drawn == 300
+    assert deals.counts.sum() == 60 and (deals.counts > 0).all() and deals.sampled == 300
     assert len(np.unique(deals.hands, axis=0)) == len(deals.hands) == len(deals.counts)
     assert deals.size <= len(deals.hands)
     np.testing.assert_allclose(deals.total(found.gains), np.repeat(found.gains, deals.counts, axis=0).sum(0))
@@ -257,8 +257,8 @@ def test_rollouts_are_greedy_games(opponents):
     """The contract of every call on every deal, from the game itself, through another door."""
     batch = positions(3)
     other = opponents and NetworkPolicy("a2c-bridge", name=opponents)
-    agent = Bmcs(judge=Spread(), r_max=5, p_min=0.0, top_k=3, reward="points", opponents=other)
-    judge, me = Spread(), int(batch.views(np.array([0]))["seat"][0])
+    agent = Bmcs(evaluator=Spread(), r_max=5, min_prob=0.0, max_actions=3, reward="points", opponents=other)
+    evaluator, me = Spread(), int(batch.views(np.array([0]))["seat"][0])
     view = batch.views(np.array([0]))
     found = agent.search(view, agent.policy.probabilities(view, batch.action_mask[:1])[0], 4)
     side = 1 if int(view["seat"][0]) % 2 == 0 else -1
@@ -275,15 +275,15 @@ def test_rollouts_are_greedy_games(opponents):
                 seen = GAME.view_of(tables, tables["turn"].astype(np.int64))
                 policy = who_sits(agent, int(tables["turn"][0]), me)
                 GAME.step_one(tables, int(policy.act(seen, out.mask, Streams.at(0, np.array([0])))[0]), out)
-            points.append(expected_points(tables[0], deal, judge))
+            points.append(expected_points(tables[0], deal, evaluator))
         np.testing.assert_allclose(gained, side * (np.array(points) - points[0]), atol=1e-2)
 
 
-def expected_points(table, deal, judge):
+def expected_points(table, deal, evaluator):
     declarer, bid = int(table["declarer"]), int(table["bid"])
     if declarer < 0:
         return 0.0
-    chance = judge.chances(deal[None], np.array([declarer]), np.array([bid % 5]))[0]
+    chance = evaluator.chances(deal[None], np.array([declarer]), np.array([bid % 5]))[0]
     vulnerable = int(table["vulnerable"]) >> declarer % 2 & 1
     points = score(bid // 5 + 1, bid % 5, int(table["stake"]), np.arange(14), vulnerable)
     return float(chance @ points) * (1 if declarer % 2 == 0 else -1)
@@ -302,12 +302,12 @@ def contracts(*texts, dealer=0):
     return tables
 
 
-def test_the_solver_judges_exactly():
+def test_the_solver_is_exact():
     hands = positions(0).states["hands"][:3].copy()
     tricks = solve(hands)
     ended = contracts(*[None, ("1NT", 2, 1), ("4S", 0, 2), ("5C", 1, 4)] * 3)
-    found, judged = gains(Solver(), hands, ended, 2, True)
-    assert judged == 9
+    found, evaluated = gains(Solver(), hands, ended, 2, True)
+    assert evaluated == 9
     for deal in range(3):
         points = [0]
         for level, strain, stake, declarer in ((1, 4, 1, 2), (4, 3, 2, 0), (5, 0, 4, 1)):
@@ -319,11 +319,11 @@ def test_the_solver_judges_exactly():
 @pytest.mark.parametrize(("first", "second"), [(("3NT", 0, 1), ("4S", 2, 1)), (("2S", 0, 1), ("4S", 0, 2))])
 def test_chances_give_the_expected_imps(first, second):
     """Independent tricks in two cells, the same tricks in one."""
-    hands, judge = positions(0).states["hands"][:1].copy(), Spread()
-    found, _ = gains(judge, hands, contracts(first, second), 1, True)
+    hands, evaluator = positions(0).states["hands"][:1].copy(), Spread()
+    found, _ = gains(evaluator, hands, contracts(first, second), 1, True)
     bids = [call_number(text[0]) - 3 for text in (first, second)]
     points = [score(b // 5 + 1, b % 5, c[2], np.arange(14), 1) for b, c in zip(bids, (first, second))]
-    chance = [judge.chances(hands, np.array([c[1]]), np.array([b % 5]))[0] for b, c in zip(bids, (first, second))]
+    chance = [evaluator.chances(hands, np.array([c[1]]), np.array([b % 5]))[0] for b, c in zip(bids, (first, second))]
     weight = np.diag(chance[1]) if bids[0] % 5 == bids[1] % 5 else np.outer(chance[1], chance[0])
     expected = (weight * imps(points[1][:, None] - points[0][None])).sum()
     assert found[0, 1] == pytest.approx(expected, abs=1e-4)
@@ -331,9 +331,9 @@ def test_chances_give_the_expected_imps(first, second):
 
 
 def test_nothing_is_judged_where_contracts_agree():
-    judge, hands = Spread(), positions(0).states["hands"][:2].copy()
-    found, judged = gains(judge, hands, contracts(*[("3NT", 0, 1)] * 3, None, None, ("1C", 3, 1)), 0, True)
-    assert judged == judge.asked == 1
+    evaluator, hands = Spread(), positions(0).states["hands"][:2].copy()
+    found, evaluated = gains(evaluator, hands, contracts(*[("3NT", 0, 1)] * 3, None, None, ("1C", 3, 1)), 0, True)
+    assert evaluated == evaluator.asked == 1
     assert (found[0] == 0).all() and found[1, 2] != 0
 
 
@@ -356,22 +356,22 @@ def test_search_finds_the_call_that_pays():
     batch = Batch(GAME, 12, autoreset=False)
     batch.reset(0)
     views, legal = batch.views(), batch.action_mask
-    agent = Bmcs(TwoMinds(), judge="solver", deals="uniform", r_max=6, r_min=5)
+    agent = Bmcs(TwoMinds(), evaluator="solver", deals="uniform", r_max=6, r_min=5)
     np.testing.assert_array_equal(agent.act(views[:2], legal[:2], Streams.at(0, np.arange(2))), 0)
-    few = Bmcs(TwoMinds(), judge="solver", deals="uniform", r_max=6, r_min=6)
+    few = Bmcs(TwoMinds(), evaluator="solver", deals="uniform", r_max=6, r_min=6)
     assert few.act(views[:1], legal[:1], Streams.at(0, np.arange(1)))[0] == call_number("7NT")  # R > R_min
     chances = agent.policy.probabilities(views[:1], legal[:1])[0]
     found = agent.search(views[:1], chances, 0)
     paid = found.deals.mean(found.gains)[found.calls == 0][0] / np.log(0.51 / 0.49)  # what a nat must be worth
     for prior, call in ((0.99 * paid, 0), (1.01 * paid, call_number("7NT"))):
-        agent = Bmcs(TwoMinds(), judge="solver", deals="uniform", r_max=6, r_min=5, prior=prior)
+        agent = Bmcs(TwoMinds(), evaluator="solver", deals="uniform", r_max=6, r_min=5, prior=prior)
         assert agent.search(views[:1], chances, 0).call == call
 
 
 @pytest.mark.parametrize("agent", [Bmcs, WeightedBmcs, RlMcs])
 def test_a_row_does_not_depend_on_the_others(agent):
     batch = positions(4)
-    policy = agent(judge=Spread(), r_max=20, p_max=300, r_min=0, p_min=0.01)
+    policy = agent(evaluator=Spread(), r_max=20, p_max=300, r_min=0, min_prob=0.01)
     rows = np.flatnonzero(batch.action_mask.any(1))
     views, legal, rng = batch.views(rows), batch.action_mask[rows], Streams.at(1, rows)
     together = policy.act(views, legal, rng[:])
@@ -386,15 +386,15 @@ def test_workers_of_the_solver_change_nothing():
     view = batch.views(np.array([1]))
     found = []
     for workers in (1, 2):
-        agent = Bmcs(judge="solver", workers=workers, r_max=9, p_min=0.0, top_k=2)
+        agent = Bmcs(evaluator="solver", workers=workers, r_max=9, min_prob=0.0, max_actions=2)
         found.append(agent.search(view, agent.policy.probabilities(view, batch.action_mask[1:2])[0], 6))
-    assert found[0].judged == found[1].judged > 4
+    assert found[0].contracts == found[1].contracts > 4
     np.testing.assert_array_equal(found[0].gains, found[1].gains)
     np.testing.assert_array_equal(found[0].deals.hands, found[1].deals.hands)
 
 
 def test_explanations_say_what_was_compared():
-    agent = Bmcs(judge=Spread(), r_max=30, p_max=400, p_min=0.005)
+    agent = Bmcs(evaluator=Spread(), r_max=30, p_max=400, min_prob=0.005)
     batch = positions(4)
     open_ones = np.count_nonzero(agent.policy.probabilities(batch.views(), batch.action_mask) > 0.05, axis=1) > 1
     row = np.flatnonzero(open_ones)[:1]
@@ -405,20 +405,20 @@ def test_explanations_say_what_was_compared():
     assert len(found.values) > 1
     assert max(found.values, key=lambda call: found.values[call][0]) == choice
     assert set(found.values) <= set(found.chances)
-    assert dict(found.facts)["deals drawn"] and found.unit == "IMPs"
+    assert dict(found.facts)["deals sampled"] and found.unit == "IMPs"
     me = int(views["seat"][0])
     assert all(set(sample) == {0, 1, 2, 3} - {me} for sample in found.samples) and len(found.samples) == 3
     assert set(found.belief) == {0, 1, 2, 3} - {me}
 
 
 def test_search_without_deals_lets_the_likeliest_call_stand():
-    agent = Bmcs(judge=Spread(), p_max=1, r_min=0, p_min=0.0, top_k=3)
+    agent = Bmcs(evaluator=Spread(), p_max=1, r_min=0, min_prob=0.0, max_actions=3)
     batch = positions(6)
     row = np.flatnonzero(batch.states["length"] == 6)[:1]
     views, legal = batch.views(row), batch.action_mask[row]
     chances = agent.policy.probabilities(views, legal)[0]
     empty = [s for s in (agent.search(views, chances, key) for key in range(30)) if len(s.deals.hands) == 0]
-    assert empty and all(s.call == chances.argmax() and s.deals.drawn == 1 for s in empty)
+    assert empty and all(s.call == chances.argmax() and s.deals.sampled == 1 for s in empty)
 
 
 def test_a_model_of_the_other_side_changes_calls():
@@ -430,7 +430,7 @@ def test_a_model_of_the_other_side_changes_calls():
     assert (usual.act(views, legal, rng()) != against.act(views, legal, rng())).any()
     assert "against a2c-bridge" in repr(against) and "against" not in repr(usual)
     named = agents.make("bmcs-sl", r_max=20)
-    given = Bmcs(opponents="sl", **asdict(replace(Bmcs.options, p_min=0.001, r_max=20, p_max=8000, prior=0.1)))
+    given = Bmcs(opponents="sl", **asdict(replace(Bmcs.options, min_prob=0.001, r_max=20, p_max=8000, prior=0.1)))
     np.testing.assert_array_equal(named.act(views, legal, rng()), given.act(views, legal, rng()))
     assert agents.make("bmcs-sl", opponents="rl").opponents.name == "rl"
     with pytest.raises(ValueError, match="which sayc has not"):
@@ -438,15 +438,15 @@ def test_a_model_of_the_other_side_changes_calls():
 
 
 def test_impossible_options_are_named():
-    with pytest.raises(ValueError, match=r"top_k 0: expected an integer from 1"):
-        Bmcs(top_k=0)
-    with pytest.raises(ValueError, match=r"p_min 2: expected a number from 0 to 1"):
-        Bmcs(p_min=2)
+    with pytest.raises(ValueError, match=r"max_actions 0: expected an integer from 1"):
+        Bmcs(max_actions=0)
+    with pytest.raises(ValueError, match=r"min_prob 2: expected a number from 0 to 1"):
+        Bmcs(min_prob=2)
     with pytest.raises(ValueError, match="deals 'all': expected 'belief' or 'uniform'"):
         Bmcs(deals="all")
     with pytest.raises(ValueError, match="calls 'read': expected 'filter' or 'weigh' or 'ignore'"):
         Bmcs(calls="read")
-    with pytest.raises(ValueError, match="judge 'coin'; choose from network, solver"):
-        Bmcs(judge="coin")
+    with pytest.raises(ValueError, match="evaluator 'coin': expected 'network' or 'solver'"):
+        Bmcs(evaluator="coin")
     with pytest.raises(ValueError, match="sayc has not"):
         Bmcs("sayc")

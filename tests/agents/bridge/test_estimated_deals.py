@@ -3,7 +3,7 @@
 import numpy as np
 from typer.testing import CliRunner
 
-from bidzoo.agents.bridge.evaluator import Evaluator, draw_tricks, estimated_deals
+from bidzoo.agents.bridge.evaluator import Evaluator, estimated_deals, sample_tricks
 from bidzoo.cli.main import app
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.deals import DealSet, packaged, random_deals
@@ -21,7 +21,7 @@ class Known:
 
 def test_tricks_are_drawn_with_their_chances_and_go_together():
     hands = random_deals(0, np.arange(8000))
-    table = draw_tricks(Known(), hands, Streams.at(1, np.arange(8000))).reshape(-1, 4, 5)
+    table = sample_tricks(Known(), hands, Streams.at(1, np.arange(8000))).reshape(-1, 4, 5)
     north, east, south, west = table.transpose(1, 0, 2)
     np.testing.assert_array_equal(north, south)  # the same chances and the same luck
     assert (east == 10).all() and (west == 10).all()
@@ -39,7 +39,7 @@ def test_a_deal_does_not_depend_on_the_number():
 
 def test_on_average_the_packaged_network_draws_what_the_solver_finds():
     hands, tricks = (array[:400].copy() for array in packaged("test"))
-    drawn = draw_tricks(Evaluator(), hands, Streams.at(2, np.arange(400)))
+    drawn = sample_tricks(Evaluator(), hands, Streams.at(2, np.arange(400)))
     difference = drawn.astype(float) - tricks
     assert abs(difference.mean()) < 0.15
     assert (np.abs(difference) <= 1).mean() > 0.8

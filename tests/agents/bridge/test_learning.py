@@ -202,7 +202,7 @@ def test_a_reference_may_be_wider_than_the_start(beginner):
     met = set()
     for iteration in range(8):
         trainer.iterate(iteration)
-        met.add(trainer.met is trainer.anchor)
+        met.add(trainer.past_opponent is trainer.anchor)
     assert met == {False, True}
 
 
@@ -242,9 +242,9 @@ def test_runs_are_told_apart_by_start_and_deals(algorithm):
 
 def test_files_are_made_again_from_the_checkpoint(tmp_path, auctions):
     """Whatever is missing or stale beside the checkpoint, a run that goes on puts right, even at its end."""
-    figures = iter([2.0, 1.0])
+    metrics = iter([2.0, 1.0])
     options = FitOptions(POLICY, 2, 16)
-    run = Run(tmp_path, every=1, measure=lambda player: {"imps": next(figures)})
+    run = Run(tmp_path, every=1, measure=lambda player: {"imps": next(metrics)})
     train(sl.Trainer(*parts(auctions), options), run)
     files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert sorted(files) == ["best.safetensors", "checkpoint.safetensors", "curves.csv", "network.safetensors"]
@@ -347,8 +347,8 @@ def test_ppo_improves_and_goes_on(tmp_path, beginner, advantage):
         iterations=10 if advantage == "rollouts" else 4,
         boards=96,
         advantage=advantage,
-        most=6,
-        least=0.01,
+        max_actions=6,
+        min_prob=0.01,
         learning_rate=2e-3,
         anchor=0.01,
         average=0.5,
@@ -371,7 +371,7 @@ def test_candidates_count_by_their_chance_or_alike(beginner, monkeypatch, neurd)
     """Shares of a policy gradient, of neural replicator dynamics, and between; a rare call never counts like others."""
     learned = []
     monkeypatch.setattr(ppo.Trainer, "_learn", lambda _, batch, iteration: learned.append(batch) or {})
-    options = ppo.Options(boards=64, most=3, least=0.02, rare=0.5, neurd=neurd)
+    options = ppo.Options(boards=64, max_actions=3, min_prob=0.02, rare=0.5, neurd=neurd)
     ppo.Trainer(beginner, Bridge(False), options).iterate(0)
     batch = SimpleNamespace(**{name: column.numpy() for name, column in learned[0].columns.items()})
     new = [
@@ -402,9 +402,9 @@ def test_a_start_at_a_temperature_calls_the_same_and_hesitates_more(beginner):
 def test_best_policy_is_the_one_that_measured_best(tmp_path, beginner):
     from bidzoo.agents.bridge import network
 
-    figures = iter([1.0, 3.0, 2.0])
+    metrics = iter([1.0, 3.0, 2.0])
     options = ppo.Options(iterations=3, boards=16, minibatch=64, learning_rate=1e-3)
-    run = Run(tmp_path, every=1, measure=lambda net: {"imps": next(figures)})
+    run = Run(tmp_path, every=1, measure=lambda net: {"imps": next(metrics)})
     train(ppo.Trainer(beginner, Bridge(False), options), run)
     assert network.load_weights(tmp_path / "best.safetensors")[1]["measured"]["iteration"] == 2
     assert network.load_weights(tmp_path / "network.safetensors")[1]["measured"]["iteration"] == 3

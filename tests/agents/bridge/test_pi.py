@@ -20,10 +20,10 @@ PASS = 0
 SMALL = {"iterations": 2, "boards": 6, "searches": 10, "r_max": 12, "p_max": 60, "minibatch": 8, "epochs": 1}
 
 
-def trainer(judge=None, start=None, **options):
+def trainer(evaluator=None, start=None, **options):
     start = network.packaged_network("sl") if start is None else start
     game = Bridge(False, observation=start.architecture.observation, deals="validation")
-    return Trainer(start, game, Options(**{**SMALL, **options}), judge=judge)
+    return Trainer(start, game, Options(**{**SMALL, **options}), evaluator=evaluator)
 
 
 def small_network(seed=1):
@@ -32,7 +32,7 @@ def small_network(seed=1):
 
 
 class Never:
-    """A judge to whom no contract is ever made."""
+    """A evaluator to whom no contract is ever made."""
 
     network = SimpleNamespace(digest="nothing is made")
 
@@ -67,12 +67,12 @@ def test_what_is_searched_and_what_is_found():
     act = selfplay.actor(run.policy)
     _, decisions = selfplay.play(run.game, np.arange(6), 0, act, act, np.full(6, selfplay.BOTH), 0)
     order, keys = np.random.default_rng(3).random((2, len(decisions.call)))
-    found, figures = run._search(decisions, order, keys)
+    found, metrics = run._search(decisions, order, keys)
     chances = np.exp(decisions.log_chances)
     open_ = np.flatnonzero((chances > 0.02).sum(1) > 1)
-    assert figures["open"] == pytest.approx(len(open_) / len(order)) and len(open_) > 10
+    assert metrics["several_calls"] == pytest.approx(len(open_) / len(order)) and len(open_) > 10
     chosen = sorted(sorted(open_, key=lambda row: order[row])[:10])
-    search = Bmcs(NetworkPolicy(network.packaged_network("sl")), top_k=4, r_max=12, p_max=60)
+    search = Bmcs(NetworkPolicy(network.packaged_network("sl")), max_actions=4, r_max=12, p_max=60)
     expected = {}
     for row in chosen:
         here = decisions.select(np.array([row]))
@@ -81,7 +81,7 @@ def test_what_is_searched_and_what_is_found():
             expected[row] = improved(chances[row], one, 1.0)
     assert found.rows.tolist() == list(expected) and 0 < len(expected) <= 10
     np.testing.assert_allclose(found.target, np.stack(list(expected.values())), atol=1e-5)
-    assert figures["searched"] == len(expected) and 0 <= figures["changed"] <= 1
+    assert metrics["searched"] == len(expected) and 0 <= metrics["changed"] <= 1
     np.testing.assert_allclose(found.target.sum(1), chances[found.rows].sum(1), atol=1e-5)
 
 
@@ -98,11 +98,11 @@ def test_it_learns_what_searches_find():
 
     before = passes(run.policy)
     hesitant, away = (before > 0.02) & (before < 0.98), {}
-    for keep in (20.0, 0.0):
-        run = trainer(Never(), boards=24, searches=60, epochs=24, minibatch=32, learning_rate=2e-4, keep=keep)
-        figures = run.iterate(0)
-        assert figures["changed"] > 0.2 and run.games == 24
-        away[keep] = figures["from_before"]
+    for anchor in (20.0, 0.0):
+        run = trainer(Never(), boards=24, searches=60, epochs=24, minibatch=32, learning_rate=2e-4, anchor=anchor)
+        metrics = run.iterate(0)
+        assert metrics["changed"] > 0.2 and run.games == 24
+        away[anchor] = metrics["from_before"]
     assert (passes(run.policy) - before)[hesitant].mean() > 0.02
     assert away[20.0] < 0.5 * away[0.0]
 
@@ -114,9 +114,9 @@ def test_a_run_in_parts_is_a_whole_one(goes_on):
 
 def test_a_run_is_its_networks_and_its_hands():
     one = trainer().inputs
-    assert trainer(Never()).inputs["judge"] != one["judge"]
+    assert trainer(Never()).inputs["evaluator"] != one["evaluator"]
     assert trainer(start=small_network()).inputs["start"] != one["start"]
-    assert {"start", "deals", "belief", "judge"} == one.keys()
+    assert {"start", "deals", "belief", "evaluator"} == one.keys()
 
 
 def test_the_command(tmp_path):

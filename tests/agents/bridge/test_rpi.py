@@ -32,12 +32,12 @@ def trainer(start=None, opponents=(), **options):
 
 
 def lessons(run, monkeypatch):
-    """What one iteration asks to learn: of open decisions, and of settled ones."""
+    """What one iteration asks to learn: of decisions with several plausible calls, and of those with one."""
     asked = []
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "_learn", lambda _, found, settled, iteration: asked.extend([found, settled]) or {})
-        figures = run.iterate(0)
-    return *asked, figures
+        patch.setattr(Trainer, "_learn", lambda _, gains, kept, iteration: asked.extend([gains, kept]) or {})
+        metrics = run.iterate(0)
+    return *asked, metrics
 
 
 def test_the_policy_is_the_start_at_another_temperature():
@@ -58,17 +58,17 @@ def test_it_starts_from_a_network_with_a_critic():
 
 def test_gains_are_the_differences_of_what_calls_lead_to(monkeypatch):
     """Every likely call's target is its result over the likeliest one's, from the same cards, in IMPs of the caller."""
-    run = trainer(network.packaged_network("sl"), boards=40, settled=1.0, unit=0.5, start_unit=0.5)
-    *batches, figures = lessons(run, monkeypatch)
-    found, settled = (SimpleNamespace(**{k: column.numpy() for k, column in one.columns.items()}) for one in batches)
+    run = trainer(network.packaged_network("sl"), boards=40, one_call=1.0, unit=0.5, start_unit=0.5)
+    *batches, metrics = lessons(run, monkeypatch)
+    found, single = (SimpleNamespace(**{k: column.numpy() for k, column in one.columns.items()}) for one in batches)
     act = (selfplay.actor(network.module_of(run.player()), greedy=greedy) for greedy in (False, True))
     drawing, likeliest = act
     sides = np.full(40, selfplay.BOTH)
     _, decisions = selfplay.play(run.game, np.arange(40), 0, drawing, drawing, sides, 0)
     chances = np.exp(decisions.log_chances)
     open_ = np.flatnonzero((chances >= 0.02).sum(1) > 1)
-    assert len(found.likeliest) == len(open_) > 20 and len(settled.likeliest) == len(chances) - len(open_)
-    assert figures["open"] == pytest.approx(len(open_) / len(chances))
+    assert len(found.likeliest) == len(open_) > 20 and len(single.likeliest) == len(chances) - len(open_)
+    assert metrics["several_calls"] == pytest.approx(len(open_) / len(chances))
     order = open_[np.lexsort((decisions.board[open_], decisions.length[open_]))]
     for row, decision in enumerate(order):
         here = decisions.select(np.array([decision]))
@@ -84,18 +84,18 @@ def test_gains_are_the_differences_of_what_calls_lead_to(monkeypatch):
         np.testing.assert_array_equal(
             found.weight[row] > 0, (decisions.legal[decision] > 0) & (np.arange(38) != calls[0])
         )
-    assert not settled.tried.any() and (settled.target <= 0).all() and (settled.target >= -3).all()
-    rows, calls = np.nonzero(settled.weight)
-    logits = run.player()(settled.observation)
-    values = 0.5 * (logits[rows, calls] - logits[rows, settled.likeliest[rows]])
-    np.testing.assert_allclose(settled.target[rows, calls], np.maximum(values, -3), atol=0.05)  # bfloat16
+    assert not single.tried.any() and (single.target <= 0).all() and (single.target >= -3).all()
+    rows, calls = np.nonzero(single.weight)
+    logits = run.player()(single.observation)
+    values = 0.5 * (logits[rows, calls] - logits[rows, single.likeliest[rows]])
+    np.testing.assert_allclose(single.target[rows, calls], np.maximum(values, -3), atol=0.05)  # bfloat16
 
 
-def test_whom_it_meets(monkeypatch):
+def test_whom_it_is_trained_against(monkeypatch):
     run = trainer(opponents=[Pass(), Sayc()], self_play=0.5)
-    drawn = run._drawn(np.arange(48))
+    drawn = run._opponent_numbers(np.arange(48))
     assert drawn.tolist() == ([0] * 12 + [1, 1, 2, 2] * 3) * 2  # both sides of either
-    alone, _, _ = lessons(trainer(settled=0.0), monkeypatch)
+    alone, _, _ = lessons(trainer(one_call=0.0), monkeypatch)
     met, _, _ = lessons(run, monkeypatch)
     assert 0 < len(met.likeliest) < len(alone.likeliest)
     for slip, options in ((r"self_play 0.5 with 0", {"self_play": 0.5}), (r"unit 0.0 and", {"unit": 0.0})):
@@ -107,19 +107,20 @@ def test_whom_it_meets(monkeypatch):
 
 def test_it_learns_gains_and_keeps_the_rest(monkeypatch):
     """Asked the same twice and more, values of tried calls go to their gains; the other calls stay as they are kept."""
-    away = {}
-    for keep in (20.0, 0.0):
-        run = trainer(boards=48, epochs=60, minibatch=64, learning_rate=3e-3, keep=keep, settled=1.0, start_unit=1.0)
-        found, settled, _ = lessons(run, monkeypatch)
-        first, last = (run._learn(found, settled, iteration) for iteration in (0, 0))
+    moved_by = {}
+    for anchor in (20.0, 0.0):
+        rates = {"learning_rate": 3e-3, "anchor": anchor, "one_call": 1.0, "start_unit": 1.0}
+        run = trainer(boards=48, epochs=60, minibatch=64, **rates)
+        found, single, _ = lessons(run, monkeypatch)
+        first, last = (run._learn(found, single, iteration) for iteration in (0, 0))
         assert last["fit"] < 0.9 * first["fit"]
-        kept = settled.target.numpy()
+        kept = single.target.numpy()
         rows, calls = np.nonzero((kept > -3) & (kept < 0))
         assert len(rows) > 50
-        values = network.network_of(run.architecture, run.learner)(settled.observation.numpy())
-        moved = values[rows, calls] - values[rows, settled.likeliest.numpy()[rows]] - kept[rows, calls]
-        away[keep] = float(np.square(moved).mean())
-    assert away[20.0] < 0.5 * away[0.0]
+        values = network.network_of(run.architecture, run.learner)(single.observation.numpy())
+        moved = values[rows, calls] - values[rows, single.likeliest.numpy()[rows]] - kept[rows, calls]
+        moved_by[anchor] = float(np.square(moved).mean())
+    assert moved_by[20.0] < 0.5 * moved_by[0.0]
 
 
 def test_a_run_in_parts_is_a_whole_one(goes_on):

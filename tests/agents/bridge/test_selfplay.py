@@ -5,7 +5,7 @@ import pytest
 
 from bidzoo import agents
 from bidzoo.agents.bridge import selfplay
-from bidzoo.agents.bridge.selfplay import BOTH, EAST_WEST, NORTH_SOUTH, Recorder, Several, join, unlikely
+from bidzoo.agents.bridge.selfplay import BOTH, EAST_WEST, NORTH_SOUTH, OpponentPool, Recorder, join, unlikely
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.state import AUCTION
@@ -147,7 +147,7 @@ def test_an_opponent_may_not_break_the_laws(call):
 def test_a_board_has_one_of_several_opponents():
     boards, sides = np.arange(50), np.arange(50) % 2
     sayc = agents.make("sayc")
-    both = Several([other, sayc], lambda numbers: numbers // 2 % 2)
+    both = OpponentPool([other, sayc], lambda numbers: numbers // 2 % 2)
     mixed, _ = selfplay.play(GAME, boards, 1, player, both, sides, 4)
     for number, opponent in enumerate((other, sayc)):
         alone, _ = selfplay.play(GAME, boards, 1, player, opponent, sides, 4)

@@ -1,4 +1,4 @@
-"""What learners are taught from: score sheets, advantages, branches, joint search, the replay buffer."""
+"""What learners are taught from: contract scores, advantages, branches, joint search, the replay buffer."""
 
 from itertools import product
 
@@ -9,7 +9,7 @@ pytest.importorskip("torch")
 
 from bidzoo.agents.bridge import network, selfplay
 from bidzoo.agents.bridge.a2c import ReplayBuffer
-from bidzoo.agents.bridge.critic import Critic, advantages, sheets
+from bidzoo.agents.bridge.critic import Critic, advantages, contract_scores
 from bidzoo.agents.bridge.jps import Options, Search
 from bidzoo.agents.bridge.network import Architecture
 from bidzoo.agents.bridge.selfplay import candidates, duplicate_pairs, explore
@@ -35,7 +35,7 @@ def test_standing_score_is_what_passing_out_pays():
     reference = np.random.default_rng(0).integers(-500, 500, 150)
     last = np.array([np.flatnonzero(decisions.board == b)[-1] for b in range(150)])
     end = decisions.select(last)
-    sheet = sheets(end.states, end.side, reference[end.board])
+    sheet = contract_scores(end.states, end.side, reference[end.board])
     sign = np.where(end.side == 0, 1, -1)
     paid = sign * imps(tables["points"][end.board, 0] - reference[end.board]) / 10
     partner = (tables["declarer"] + 2) % 4
@@ -57,7 +57,7 @@ def test_value_network_begins_with_the_standing_score():
     cards = np.zeros((len(zero), 636), np.int8)
     encode_value(decisions.states, decisions.player, cards)
     np.testing.assert_array_equal(seen[:, :636], cards)
-    expected = sheets(decisions.states, decisions.side, zero)
+    expected = contract_scores(decisions.states, decisions.side, zero)
     np.testing.assert_allclose(critic.tensor(seen)[:, 636:].float(), expected, rtol=0.004)
     np.testing.assert_allclose(critic.values(critic.tensor(seen)), expected[:, -1], rtol=0.004)
 
@@ -79,7 +79,7 @@ def test_pairs_are_compared_with_the_other_table():
 def test_score_sheet_is_mirrored():
     _, _, _, decisions = decisions_of(20)
     zero = np.zeros(len(decisions.call), np.int64)
-    ours, theirs = (sheets(decisions.states, side, zero) for side in (zero, zero + 1))
+    ours, theirs = (contract_scores(decisions.states, side, zero) for side in (zero, zero + 1))
     np.testing.assert_allclose(ours[:, :70], -theirs[:, 70:140])
     np.testing.assert_allclose(ours[:, 140:], -theirs[:, 140:])
 
@@ -133,7 +133,7 @@ def test_branches_are_games_played_out():
 def brute_force(game, actor, decision, options, reference):
     """Best joint gain of P1's and P2's calls when nobody plays by chance."""
     sign, first_row = 1 if decision.side[0] == 0 else -1, np.zeros(1, np.int64)
-    first = [c for c in candidates(decision.log_chances, options.most, options.least)[0][0] if c >= 0]
+    first = [c for c in candidates(decision.log_chances, options.max_actions, options.min_prob)[0][0] if c >= 0]
     values = {}
     for call in first:
         table = decision.states.copy()
@@ -147,7 +147,7 @@ def brute_force(game, actor, decision, options, reference):
             ends = selfplay.finish(game, decision.states, first_row, np.array([call]), actor, actor, np.full(1, 2))
         else:
             second = selfplay.decide(game, table, first_row, actor, 0)
-            answers = [c for c in candidates(second.log_chances, options.most, options.least)[0][0] if c >= 0]
+            answers = [c for c in candidates(second.log_chances, options.max_actions, options.min_prob)[0][0] if c >= 0]
             ends = [
                 selfplay.finish(game, table, first_row, np.array([c]), actor, actor, np.full(1, 2))[0] for c in answers
             ]
@@ -158,7 +158,7 @@ def brute_force(game, actor, decision, options, reference):
 @pytest.mark.parametrize(("depth", "seed"), [*product((1, 3), (2, 3))])
 def test_joint_search_is_brute_force(depth, seed):
     game, actor, _, decisions = decisions_of(16, seed, greedy=True)
-    options = Options(depth=depth, responses=2, rollouts=1, most=3, least=0.005)
+    options = Options(depth=depth, responses=2, rollouts=1, max_actions=3, min_prob=0.005)
     chosen = np.arange(0, len(decisions.call), 9)
     reference = np.random.default_rng(1).integers(-300, 300, 16)
     some = decisions.select(chosen)
