@@ -305,9 +305,7 @@ def test_training_of_the_others(tmp_path, trainers, name):
 @pytest.mark.slow
 def test_training_of_spades(tmp_path):
     pytest.importorskip("torch").set_num_threads(1)
-    from bidzoo.agents.spades.learned_training import LearnedOptions, train_learned
+    from bidzoo.agents.spades.learned_training import LearnedOptions, Trainer
 
-    small = {"games": 8, "first_games": 30, "batch": 32, "bid_batch": 8, "worth_games": 100, "test_games": 4}
-    crash_everywhere(
-        tmp_path, lambda folder: train_learned(LearnedOptions(passes=2, **small), folder / "learned.safetensors")
-    )
+    small = {"games": 8, "first_games": 30, "batch": 32, "bid_batch": 8, "value_games": 100, "test_games": 4}
+    crash_everywhere(tmp_path, training(lambda: Trainer(LearnedOptions(passes=2, **small))))

@@ -9,7 +9,7 @@ import numpy as np
 
 from bidzoo.agents.spades.bis import SEQUENCES, chance_row, load_curves, sequence_bids
 from bidzoo.agents.spades.curves_training import CurveOptions, collect_nils
-from bidzoo.agents.spades.games import Games, paper_game, play_games, share_won
+from bidzoo.agents.spades.games import Games, deals_seed, paper_game, play_games, share_won
 from bidzoo.agents.spades.policy import WORLDS, Bidder, BidderName, Player, SpadesPolicy
 from bidzoo.agents.spades.situation import ROUND_TYPES, sum_type_row
 from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, ResultTable, silent
@@ -325,10 +325,11 @@ def main(
     pictures: list[Figure] = []
     if rows in ("rule-based", "all"):
         bis = SpadesPolicy("bis", "srp")
-        self_play = play_games((bis, bis), 2 * np.arange(games), seed + 1)  # the other way round is the same game
+        numbers = 2 * np.arange(games)  # the other way round is the same game
+        self_play = play_games((bis, bis), numbers, deals_seed("rounds", seed))
         log = rounds_log(self_play)
         tables += [overview(log, self_play), nil_table(log), type_table(log)]
-        pictures = figures(log, self_play, 20 * games, seed + 2)
+        pictures = figures(log, self_play, 20 * games, deals_seed("nils", seed))
     return tables, pictures
 
 
@@ -343,7 +344,7 @@ def run_rows(chosen: Sequence[Comparison], games: int, seed: int, report: Report
         for done in range(0, size, step):
             report(row.name, done, size)
             numbers = np.arange(done, min(done + step, size))
-            parts.append(play_games((first, second), numbers, seed, paper_game(row.win_goal)))
+            parts.append(play_games((first, second), numbers, deals_seed("tables", seed), paper_game(row.win_goal)))
         report(row.name, size, size)
         results.append(_cells(row, Games(*map(np.concatenate, zip(*parts, strict=True)))))
     return results

@@ -16,6 +16,7 @@ from bidzoo.agents.bridge import expert as experts
 from bidzoo.agents.bridge import network
 from bidzoo.agents.bridge.network import Network, NetworkPolicy
 from bidzoo.agents.bridge.trainer import Options, Trainer
+from bidzoo.agents.spades import learned_training
 from bidzoo.benchmarks.bridge import contestant
 from bidzoo.benchmarks.bridge_cost import mean_cost
 from bidzoo.benchmarks.match import duplicate, made_of
@@ -269,3 +270,11 @@ def tricks(
     initial = network.load_weights(start, algorithm.SuitNetwork)[0] if start else None
     provenance["start"] = start.name if start else "nothing"
     yield Stage(algorithm.Trainer(training, validation, chosen, initial, device), provenance)
+
+
+# ---- Spades ------------------------------------------------------------------------------
+
+
+def spades(choose: Choose, name: str) -> Iterator[Stage]:
+    """``learned``: networks that bid and play, by policy iteration."""
+    yield Stage(learned_training.Trainer(choose(learned_training.LearnedOptions)), {})

@@ -23,7 +23,6 @@ from bidzoo.cli.options import (
     new_npz,
     parse,
     say,
-    writable,
     writable_folder,
 )
 
@@ -172,6 +171,9 @@ ALGORITHMS = {
         "tricks",
         {"deals": None, "cards": 128, "suits": 64, "hidden": 256, "start_file": None, "every": 3000, "device": "cpu"},
     ),
+    "learned": Algorithm(
+        "Learn to bid and to play Spades, by policy iteration that plays on from every choice.", "spades", {"every": 1}
+    ),
 }
 
 
@@ -279,25 +281,3 @@ def success_curves(
     from bidzoo.agents.spades.curves_training import CurveOptions, train_success_curves
 
     train_success_curves(CurveOptions(rounds=rounds, seed=seed, out=str(out)), say)
-
-
-@app.command()
-def learned(
-    out: Annotated[
-        Path, typer.Option(callback=writable, help="Weights to write; a run that was stopped goes on from them.")
-    ] = Path("runs/learned.safetensors"),
-    options: Set = None,
-) -> None:
-    """Learn to bid and to play Spades, by policy iteration that plays on from every choice."""
-    from bidzoo.agents.spades.learned_training import LearnedOptions, train_learned
-
-    chosen = parse(LearnedOptions, options)
-    passes = list[dict[str, float]]()
-
-    def report(row: dict[str, float]) -> None:
-        passes.append(row)
-        say("  ".join(f"{name} {x:.4g}" for name, x in row.items()))
-
-    with going_on(out):
-        train_learned(chosen, out, report)
-    say(f"{'finished' if passes else 'finished before'}; weights: {out}")

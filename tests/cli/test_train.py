@@ -9,7 +9,6 @@ pytest.importorskip("matplotlib")
 
 from bidzoo import agents
 from bidzoo.agents.bridge import network as weights
-from bidzoo.agents.spades import learned_training
 from bidzoo.cli.options import parse
 from bidzoo.cli.train import app
 from bidzoo.envs.bridge.deals import DealSet, packaged
@@ -141,12 +140,13 @@ def test_deals_that_cannot_be_learned_from_are_named(tmp_path, command):
         run(command, "--out", tmp_path / "out", "--deals", "train")
 
 
-def test_the_spades_player_says_where_its_weights_are(tmp_path, monkeypatch):
-    out, passes = tmp_path / "learned.safetensors", [{"pass": 1.0}]
-    monkeypatch.setattr(learned_training, "train_learned", lambda options, path, tell: [tell(row) for row in passes])
-    assert run("learned", "--out", out) == f"pass 1\nfinished; weights: {out}\n"
-    passes.clear()
-    assert run("learned", "--out", out) == f"finished before; weights: {out}\n"
+def test_the_spades_player_says_where_its_weights_are(tmp_path):
+    small = ["passes=1", "games=2", "first_games=20", "batch=32", "value_games=20", "test_games=2"]
+    out, words = tmp_path / "learned", [word for option in small for word in ("--set", option)]
+    said = run("learned", "--out", out, *words)
+    assert said.startswith("      1 of 1") and "wins_against_bis" in said
+    assert said.endswith(f"finished; weights: {out / 'network.safetensors'}\n")
+    assert run("learned", "--out", out, *words) == f"finished before; weights: {out / 'network.safetensors'}\n"
 
 
 def test_belief_learns_the_view_of_one_side(tmp_path):

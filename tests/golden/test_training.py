@@ -17,8 +17,10 @@ from safetensors.numpy import load_file
 from typer.testing import CliRunner
 
 import bidzoo
+from bidzoo.agents.bridge.trainer import Run
+from bidzoo.agents.bridge.trainer import train as run
 from bidzoo.agents.spades.curves_training import CurveOptions, train_success_curves
-from bidzoo.agents.spades.learned_training import LearnedOptions, train_learned
+from bidzoo.agents.spades.learned_training import LearnedOptions, Trainer
 from bidzoo.agents.tabular.cfr import Options as CfrConfig
 from bidzoo.agents.tabular.cfr import cfr, nash_conv
 from bidzoo.agents.tabular.exact import solve
@@ -123,9 +125,10 @@ def spades_curves():
 def learned_spades():
     """The learned Spades player after two small passes."""
     torch.set_num_threads(1)
-    small = {"passes": 2, "games": 30, "first_games": 150, "batch": 64, "worth_games": 300, "test_games": 20}
+    small = {"passes": 2, "games": 30, "first_games": 150, "batch": 64, "value_games": 300, "test_games": 20}
     with TemporaryDirectory() as name:
-        return {"weights": dict(sorted(train_learned(LearnedOptions(**small), Path(name, "learned")).items()))}
+        player = run(Trainer(LearnedOptions(**small)), Run(name, every=1))
+        return {"weights": dict(sorted(player.tensors.items()))}
 
 
 def tabular(name, seed):

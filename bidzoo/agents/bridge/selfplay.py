@@ -415,7 +415,7 @@ class Pairs(NamedTuple):
 
     def select(self, index: Bool) -> Pairs:
         """The decisions that the mask ``index`` ``[n]`` has."""
-        return Pairs(self.decisions.select(index), *(field[index] for field in self[1:]))
+        return Pairs(self.decisions.select(index), self.outcome[index], self.reference[index], self.parted[index])
 
 
 def duplicate_pairs(game: Bridge, boards: I64, seed: int, player: Actor, stream: int) -> Pairs:

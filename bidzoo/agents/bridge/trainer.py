@@ -303,7 +303,7 @@ class Fit(Trainer):
 # ---- on disk -----------------------------------------------------------------------------
 
 NETWORKS = "network", "best"  # files of weights beside a checkpoint: the last one measured, the best one
-LENGTHS = {"steps", "iterations", "syncs"}  # options that may change when a run goes on
+LENGTHS = {"steps", "iterations", "syncs", "passes"}  # options that may change when a run goes on
 INPUT_OPTIONS = {  # options of ``bidzoo train`` that give inputs of other names in checkpoints
     "opponent": "--against",
     "boards of the match": "--boards",

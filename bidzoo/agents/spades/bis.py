@@ -19,7 +19,7 @@ from bidzoo.envs.spades.deals import SUIT_CARDS
 from bidzoo.envs.spades.state import BLIND_NIL, CUTTHROAT, LOOK, NIL, SPADES, SUICIDE, WHIZ
 
 # ---- takes and nil value ---------------------------------------------------------------------
-# ``regularTakes`` and ``nilValue`` (sections 4.1 and 4.2): what a hand is worth before the play.
+# ``regularTakes`` and ``nilValue`` (sections 4.1 and 4.2): the value of a hand before the play.
 
 HONOURS = 4  # spades A K Q J
 FREE_SPADES = 4  # a spade beyond the fourth is a take (4.1.3)
@@ -72,7 +72,7 @@ def takes_row(deck: int, suits: Suits, clear: F64) -> float:
     """Expected takes of a regular bid, before the factor for earlier bids.
 
     ``clear`` ``[2, held, trick]`` for suits of 12 and 13 cards and the number of opponents who may cut. Each
-    spade counts once, where it is worth most: the lowest ones are tried as cuts, from none to all.
+    spade counts once, where it takes most: the lowest ones are tried as cuts, from none to all.
     """
     takes = 0.0
     for suit in range(3):
@@ -166,7 +166,7 @@ def load_curves() -> F32:
 USUAL_BID = 2.64
 SURE_SET, HIGH_SUM = 14, 11  # sums of four bids
 SMALL_GAP, MOST_TRICKS = 20, 2  # points behind that up to two more tricks make good
-RISKY_NIL = 0.3  # success chance that is still worth a desperate nil
+RISKY_NIL = 0.3  # success chance that is enough for a desperate nil
 BAG_ROOM = 2
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bidzoo.agents.spades.bis import CURVES_FILE, FIRST, SEQUENCES, sequence_bids
-from bidzoo.agents.spades.games import play_games
+from bidzoo.agents.spades.games import deals_seed, play_games
 from bidzoo.agents.spades.lookup import exact_lookup, with_parts
 from bidzoo.agents.spades.policy import Bidder, PlayerName, SpadesPolicy
 from bidzoo.core.arrays import save_npz
@@ -120,7 +120,7 @@ def train_success_curves(
     curves = np.zeros((2, SEQUENCES, 2), np.float32)
     scores: dict[str, Any] = {}
     for k in range(config.passes):
-        nils = collect_nils(config.rounds, config.noise, curves, config.player, config.seed + k)
+        nils = collect_nils(config.rounds, config.noise, curves, config.player, deals_seed("curves", config.seed, k))
         curves, scores = fit_curves(nils, config.strength)
         report({"pass": k + 1, "nils": len(nils.value), **scores})
     provenance = {

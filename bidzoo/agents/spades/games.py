@@ -1,6 +1,6 @@
 """Whole Spades games between two partnerships, thousands at a time, in one kernel: the games behind every table.
 
-Game ``g`` is board ``g // 2``, so each board is played twice: in odd games the first partnership sits East/West.
+Game ``g`` is board ``g // 2``, so each board is played twice: in odd games the first partnership plays East/West.
 Matches of any policies are played by ``bidzoo.benchmarks.match``, which comes here where two ``SpadesPolicy`` meet: the
 same games a hundred times as fast.
 
@@ -11,7 +11,7 @@ second address is that of the published tables and of the trained curves.
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from bidzoo.agents.spades.policy import SpadesPolicy, bid_choice_row, card_choic
 from bidzoo.agents.spades.uct import Workspace
 from bidzoo.core.bits import count_row
 from bidzoo.core.kernels import F32, F64, I16, I32, I64, State, States, allocate, batched, row
+from bidzoo.core.options import whole
 from bidzoo.core.streams import key_row, stream_row
 from bidzoo.envs.game import Game
 from bidzoo.envs.spades.engine import act_row, begin_row, reward_row
@@ -36,7 +37,7 @@ ROUND = np.dtype(
     [
         ("board", "i4"),
         ("dealer", "i1"),
-        ("swapped", "i1"),  # 1: the first partnership sits E-W
+        ("swapped", "i1"),  # 1: the first partnership plays E-W
         ("bids", "i1", (4,)),  # by seat
         ("won", "i1", (4,)),
         ("gains", "i2", (2,)),  # by side
@@ -46,6 +47,34 @@ ROUND = np.dtype(
     ],
     align=True,
 )
+
+
+# ---- seeds of deals ----------------------------------------------------------------------
+
+Purpose = Literal["curves", "values", "passes", "test", "tables", "rounds", "nils"]
+MEASURED: dict[Purpose, int] = {"test": 1 << 60, "rounds": 2 << 60, "nils": 3 << 60}
+SHIPPED = (1, 2, 1001, 2001)  # seeds of the deals that the packaged curves and networks have learned from
+
+
+def deals_seed(purpose: Purpose, seed: int, part: int = 0) -> int:
+    """The seed of the deals for ``purpose``: nothing is measured on deals that something learned from.
+
+    Args:
+        purpose: of training: ``"curves"`` of nil, ``"values"`` of scores, ``"passes"`` of policy iteration. Of
+            measuring: ``"test"`` games of a training, ``"tables"``, the ``"rounds"`` and ``"nils"`` of the figures.
+        seed: of the run, from 0 to 2**32.
+        part: number of the pass.
+
+    Raises:
+        ValueError: a seed out of range, or one for tables on whose deals the packaged agents have learned.
+    """
+    whole("seed", seed, 0, 1 << 32)
+    if purpose == "tables" and seed in SHIPPED:
+        raise ValueError(f"seed {seed}: the packaged agents have learned from its deals; choose another")
+    return seed + MEASURED.get(purpose, 0) + part * (1000 if purpose == "passes" else 1)
+
+
+# ---- games -------------------------------------------------------------------------------
 
 
 class Partnerships(NamedTuple):
@@ -60,7 +89,7 @@ class Games(NamedTuple):
     """Results of ``G`` games; partnership 0 is the first one named."""
 
     states: States  # [G]  at the end
-    swapped: I64  # [G]  1: the first partnership sits E-W
+    swapped: I64  # [G]  1: the first partnership plays E-W
     log: States  # [G, rounds] of ROUND
     branches: I64  # [G, BRANCHES]  cards played with so many legal ones, all seats
     actions: I16  # [G, T]  taken at each turn, -1 once over; T is 0 unless asked for

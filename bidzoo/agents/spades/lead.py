@@ -22,7 +22,7 @@ class LeadWeights(NamedTuple):
     # a side suit
     boss: float  # nothing unseen is higher
     boss_out: float  # ... a card of the suit still unseen
-    boss_tight: float  # ... times tricks needed by tricks left
+    boss_tight: float  # ... times tricks needed by tricks remaining
     above: float  # a higher unseen card, at most six
     under: float  # a lower unseen card
     length: float  # a card of the suit in our hand
@@ -39,7 +39,7 @@ class LeadWeights(NamedTuple):
     spade_boss: float
     spade_boss_length: float  # ... a spade in our hand
     spade_boss_out: float  # ... an unseen spade
-    spade_tight: float  # tricks needed by tricks left
+    spade_tight: float  # tricks needed by tricks remaining
     spade_bosses: float  # a side suit of which we hold the boss
     spade_above: float
     spade_rank: float
@@ -57,8 +57,8 @@ _TIGHTEST = 1.5
 
 @row
 def tightness_row(s: Situation) -> float:
-    """Tricks our contract needs of those left, at most 1.5."""
-    return min(_TIGHTEST, max(0, s.need) / s.left)
+    """Tricks our contract needs of those remaining, at most 1.5."""
+    return min(_TIGHTEST, max(0, s.need) / s.remaining)
 
 
 @row

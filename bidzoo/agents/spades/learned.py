@@ -7,12 +7,14 @@ to a number that is the same for all choices. With search it tries its cards at 
 the weights.
 """
 
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from bidzoo.agents.bridge.network import Weights
 from bidzoo.agents.spades.bis import (
     chance_row,
     factor_row,
@@ -32,10 +34,11 @@ from bidzoo.agents.spades.situation import (
     winners_row,
 )
 from bidzoo.agents.spades.srp import srp_row
-from bidzoo.agents.spades.uct import BIDS, Workspace, imagine_row, open_workspace_row, rollout_row
+from bidzoo.agents.spades.uct import BIDS, Workspace, open_workspace_row, rollout_row, sample_world_row
 from bidzoo.core.arrays import Tensor, load_tensors
 from bidzoo.core.bits import count_row
 from bidzoo.core.kernels import F32, F64, I8, I16, I64, State, row
+from bidzoo.core.options import Checked
 from bidzoo.core.streams import below_row, next_row
 from bidzoo.envs.spades.bidding import legal_bids_row
 from bidzoo.envs.spades.deals import SUITS
@@ -48,9 +51,8 @@ SLOTS = 55  # cards, by place of the suit and number of higher ones still in pla
 KINDS = 9  # properties of a card, see ``kinds_row``
 INPUTS, WIDE, NARROW = 776, 192, 32  # of the network of cards
 SCORES, LEAST = 299, -99  # scores of a game from -100 to 200 that is not over, and the least of them
-POINT = 0.002  # worth of a point in other games
+POINT = 0.002  # value of a point in other games
 NETWORK_FILE = "learned.safetensors"
-WHAT, FORM = "a learned Spades player", "bidzoo spades learned 1"  # a weight file in errors, and in its metadata
 NETWORK = np.dtype(
     [
         ("w1", "f4", (HIDDEN, FEATURES)),
@@ -71,11 +73,29 @@ NETWORK = np.dtype(
 )
 
 
+@dataclass(frozen=True)
+class Shapes(Checked):
+    """What the networks are made of."""
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes by name."""
+        return {name: NETWORK[name].shape for name in NETWORK.names or ()}
+
+
+class LearnedNetworks(Weights):
+    """Both networks, and the chance to win the game from each score."""
+
+    form = "bidzoo spades learned 1"
+    made_of = Shapes
+
+
 def load_network(path: str | Path | None = None) -> dict[str, F32]:
     """Weights by name, shipped or of a file; ValueError names the tensor that is not as expected."""
-    plan = {name: Tensor(NETWORK[name].shape, ("F16",)) for name in NETWORK.names or ()}
+    plan = {name: Tensor(shape, ("F16",)) for name, shape in Shapes().shapes.items()}
     file = Path(path or str(files("bidzoo.data") / "spades" / NETWORK_FILE))
-    return {name: array.astype(np.float32) for name, array in load_tensors(file, WHAT, lambda _: plan).items()}
+    tensors = load_tensors(file, "a learned Spades player", lambda _: plan)
+    return {name: array.astype(np.float32) for name, array in tensors.items()}
 
 
 # ---- bids ------------------------------------------------------------------------------------
@@ -171,11 +191,11 @@ def learned_row(state: State, hand: int, bidder: State, lookup: State, key: np.u
     return nearest_row(legal_bids_row(state, hand), choice_bid_row(best, regular))
 
 
-# ---- what a score is worth -------------------------------------------------------------------
+# ---- the value of a score --------------------------------------------------------------------
 
 
 @row
-def worth_row(state: State, side: int, lookup: State) -> float:
+def win_chance_row(state: State, side: int, lookup: State) -> float:
     """Chance that ``side`` wins the game between equals, after the last card of a round; scores ``state``.
 
     The network's table covers the paper's game, from -100 to 200 points; in other games the points gap is used.
@@ -294,7 +314,7 @@ def see_row(state: State, held: int, seen: Seen) -> tuple[int, int]:
     used[n] = _ALIVE + alive
     used[n + 1] = _NEED + min(27, max(0, s.need + 14))
     used[n + 2] = _NEED + 28 + min(27, max(0, s.their_need + 14))
-    used[n + 3] = _LEFT + s.left
+    used[n + 3] = _LEFT + s.remaining
     used[n + 4] = _SURE + sure_takes_row(s.own[SPADES], s.unseen[SPADES])
     n += 5
     rounds = state.max_rounds != 1  # the score matters
@@ -433,8 +453,8 @@ def learned_card_row(state: State, held: int, lookup: State) -> int:
 
 # ---- search at the table ---------------------------------------------------------------------
 # The network's card and the others are played out on the same deals. The unseen cards are dealt as the voids and bids
-# make them likely (``uct.imagine_row``). On every deal SRP plays the round out from each card, and the worth of the
-# score it leads to is compared with that of the network's card. That one is played unless another was better by
+# make them likely (``uct.sample_world_row``). On every deal SRP plays the round out from each card, and the value of
+# the score it leads to is compared with that of the network's card. That one is played unless another was better by
 # ``certain`` standard errors: on one deal two cards mostly lead to the same score, so the differences say much more
 # than the means.
 
@@ -471,8 +491,8 @@ def compare_row(
     gains: F64,
     errors: F64,
 ) -> None:
-    """Mean gain in worth of each of ``number`` cards over card ``baseline`` on the same ``worlds``; standard errors."""
-    worth, side = np.empty(13), int(state.turn) % int(state.sides)
+    """Mean gain in value of each of ``number`` cards over card ``baseline`` on the same ``worlds``; standard errors."""
+    values, side = np.empty(13), int(state.turn) % int(state.sides)
     equivalent = np.full(13, -1)  # an earlier card that is as good: nobody holds one between them
     for i in range(number):
         gains[i] = 0
@@ -483,18 +503,18 @@ def compare_row(
                 equivalent[i] = j
     open_workspace_row(state, held, BIDS, workspace.views[0])
     for _ in range(worlds):
-        key = imagine_row(state, BIDS, lookup, key, workspace)
+        key = sample_world_row(state, BIDS, lookup, key, workspace)
         for i in range(number):
             if equivalent[i] >= 0:
-                worth[i] = worth[equivalent[i]]
+                values[i] = values[equivalent[i]]
                 continue
             workspace.states[1] = workspace.states[0]
             trial = workspace.states[1]
             play_row(trial, int(seen.cards[i]))
             rollout_row(trial)
-            worth[i] = worth_row(trial, side, lookup)
+            values[i] = win_chance_row(trial, side, lookup)
         for i in range(number):
-            gain = worth[i] - worth[baseline]
+            gain = values[i] - values[baseline]
             gains[i] += gain / worlds
             errors[i] += gain * gain / worlds
     for i in range(number):

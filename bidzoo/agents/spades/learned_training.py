@@ -1,32 +1,30 @@
 """Trains the learned Spades player: policy iteration by playing on from every choice.
 
 A pass plays games of the player against itself and against BIS with SRP. At some of its decisions *every* choice is
-tried: the round is played to its end from each by those who sit there, on the cards that are really held. What the
+tried: the round is played to its end from each by the four players, on the cards that are really held. What the
 choices lead to differs by nothing but the choice, so the differences say much more than who won a game. Deals come up
 as the bids and cards so far make them likely, so the mean over decisions that look alike is the value of the choice
 with everything known that there is to infer. The networks are fitted to the differences; what they think best is the
 player of the next pass. The first pass plays BIS and SRP in all seats.
 
-The worth of a score is the share of games won from it (``Worth``); in rounds of the variants, which are a fifth of what
-is played, it is the points gap.
+The value of a score is the share of games won from it (``fit_values``); in rounds of the variants, which are a fifth of
+what is played, it is the points gap.
 """
 
-import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from bidzoo.agents.bridge import trainer
 from bidzoo.agents.spades.bis import bis_row, nearest_row
-from bidzoo.agents.spades.games import paper_game, play_games, share_won
+from bidzoo.agents.spades.games import deals_seed, paper_game, play_games, share_won
 from bidzoo.agents.spades.learned import (
     CHOICES,
     FEATURES,
-    FORM,
     HIDDEN,
     INPUTS,
     KINDS,
@@ -36,25 +34,23 @@ from bidzoo.agents.spades.learned import (
     NETWORK,
     SCORES,
     SLOTS,
-    WHAT,
     WIDE,
+    LearnedNetworks,
+    Shapes,
     choice_bid_row,
     features_row,
     learned_card_row,
     learned_row,
-    load_network,
     new_seen_row,
     see_row,
-    worth_row,
+    win_chance_row,
 )
 from bidzoo.agents.spades.lookup import shipped_lookup, with_parts
 from bidzoo.agents.spades.policy import Player, SpadesPolicy
 from bidzoo.agents.spades.srp import srp_row
-from bidzoo.core.arrays import load_metadata, rounded
+from bidzoo.core.arrays import Arrays, rounded
 from bidzoo.core.kernels import F32, I8, I16, I64, State, States, allocate, batched, row
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight
-from bidzoo.core.schema import json_value, parse, shown
-from bidzoo.core.storage import Lock, replace_file, sweep
 from bidzoo.core.streams import below_row, key_row, next_row
 from bidzoo.envs.spades.bidding import bid_row, legal_bids_row
 from bidzoo.envs.spades.engine import act_row, begin_row
@@ -77,12 +73,12 @@ class LearnedOptions(Checked):
     first_games: Count = 1_000_000  # ... of the first pass, whose rounds SRP plays out, ten times as fast
     bids: Share = 0.1  # of the bids that are learned from
     cards: Share = 0.12  # ... and of the cards
-    stray: Share = 0.03  # of the actions that are random
+    random_actions: Share = 0.03  # of the learner's actions
     epochs: Count = 1
     batch: Count = 2048  # cards
     bid_batch: Count = 256
     rate: Weight = 1.5e-3  # Adam; falls to 0 in a pass, and from pass to pass
-    worth_games: Count = 200_000  # of BIS against itself, to learn what a score is worth
+    value_games: Count = 200_000  # of BIS against itself, to learn the value of a score
     test_games: Count = 20_000
     seed: Seed = 1
 
@@ -91,7 +87,7 @@ class Bids(NamedTuple):
     """``N`` bids."""
 
     x: F32  # [N, FEATURES]
-    worth: F32  # [N, CHOICES]
+    value: F32  # [N, CHOICES]
 
 
 class Cards(NamedTuple):
@@ -100,22 +96,22 @@ class Cards(NamedTuple):
     used: I16  # [N, MOST_USED]  inputs that are 1, then INPUTS
     slots: I8  # [N, 13]  legal cards, then -1
     kinds: I16  # [N, 13]
-    worth: F32  # [N, 13]
+    value: F32  # [N, 13]
 
 
-# ---- what a score is worth -------------------------------------------------------------------
+# ---- the value of a score --------------------------------------------------------------------
 
 
-def fit_worth(config: LearnedOptions) -> F32:
+def fit_values(config: LearnedOptions) -> F32:
     """Share of games won from each score ``[SCORES, SCORES]``, by log loss on the rounds of BIS against itself."""
     import torch
     from torch import nn
 
     torch.manual_seed(config.seed)
-    games = play_games((SpadesPolicy("bis"),) * 2, 2 * np.arange(config.worth_games), config.seed)
+    games = play_games((SpadesPolicy("bis"),) * 2, 2 * np.arange(config.value_games), deals_seed("values", config.seed))
     gains = games.log["gains"].astype(np.int64)
     totals = np.cumsum(gains, axis=1)
-    played = np.arange(gains.shape[1]) < games.rounds[:, None] - 1  # after the last round nothing is left to predict
+    played = np.arange(gains.shape[1]) < games.rounds[:, None] - 1  # after the last round nothing remains to predict
     scores = np.concatenate([totals[played], totals[played][:, ::-1]])
     won = np.broadcast_to(share_won(games.winner)[:, None], played.shape)[played]
     target = torch.from_numpy(np.concatenate([won, 1 - won]).astype(np.float32))
@@ -178,7 +174,7 @@ class Agents(NamedTuple):
     network: bool  # whether it is trained; if not the learned player is BIS with SRP
     bids: float
     cards: float
-    stray: float
+    random_actions: float
 
 
 @row
@@ -215,7 +211,7 @@ def _play_out_row(state: State, learners: int, agents: Agents, key: np.uint64) -
 def _try_bids_row(
     state: State, learners: int, agents: Agents, key: np.uint64, trials: States, x: F32, out: F32
 ) -> None:
-    """The worth that each choice of a bid leads to, into ``out`` ``[CHOICES]``."""
+    """The value that each choice of a bid leads to, into ``out`` ``[CHOICES]``."""
     seat, trial = int(state.turn), trials[0]
     side, legal = seat % int(state.sides), legal_bids_row(state, state.hands[seat])
     regular = features_row(state, state.hands[seat], agents.bidders[0], agents.lookup[0], x)
@@ -230,20 +226,20 @@ def _try_bids_row(
             trials[0] = state
             bid_row(trial, bid)
             _play_out_row(trial, learners, agents, key)
-            out[choice] = worth_row(trial, side, agents.lookup[0])
+            out[choice] = win_chance_row(trial, side, agents.lookup[0])
 
 
 @row
 def _try_cards_row(
     state: State, learners: int, agents: Agents, key: np.uint64, trials: States, number: int, cards: I8, out: F32
 ) -> None:
-    """The worth that each of ``number`` legal ``cards`` leads to, into ``out``."""
+    """The value that each of ``number`` legal ``cards`` leads to, into ``out``."""
     trial, side = trials[0], int(state.turn) % int(state.sides)
     for i in range(number):
         trials[0] = state
         play_row(trial, cards[i])
         _play_out_row(trial, learners, agents, key)
-        out[i] = worth_row(trial, side, agents.lookup[0])
+        out[i] = win_chance_row(trial, side, agents.lookup[0])
 
 
 @row
@@ -262,14 +258,14 @@ def _game_row(
     while state.phase != OVER:
         seat = int(state.turn)
         key = key_row(seed, number, (1 << 40) + int(state.length))
-        stray, mine = _chance_row(next_row(key), agents.stray), learners >> seat & 1
+        random_action, mine = _chance_row(next_row(key), agents.random_actions), learners >> seat & 1
         if state.phase == BIDDING:
             looked = state.looked >> seat & 1
             if mine and looked and taken_bids < bids.x.shape[1] and _chance_row(next_row(next_row(key)), agents.bids):
-                _try_bids_row(state, learners, agents, key, trials, bids.x[g, taken_bids], bids.worth[g, taken_bids])
+                _try_bids_row(state, learners, agents, key, trials, bids.x[g, taken_bids], bids.value[g, taken_bids])
                 taken_bids += 1
             action = _bid_row(state, learners, agents, key)
-            if stray and mine and looked:
+            if random_action and mine and looked:
                 regular = features_row(state, state.hands[seat], agents.bidders[0], agents.lookup[0], x)
                 choice = below_row(next_row(next_row(next_row(key))), CHOICES)
                 action = nearest_row(legal_bids_row(state, state.hands[seat]), choice_bid_row(choice, regular))
@@ -277,7 +273,7 @@ def _game_row(
             continue
         card = _card_row(state, learners, agents)
         learned_from = taken_cards < cards.slots.shape[1] and _chance_row(next_row(next_row(key)), agents.cards)
-        if mine and (stray or learned_from):
+        if mine and (random_action or learned_from):
             n, choices = see_row(state, int(state.held[seat]), seen)
             if learned_from and choices > 1:
                 used, slots = cards.used[g, taken_cards], cards.slots[g, taken_cards]
@@ -286,9 +282,9 @@ def _game_row(
                     used[i] = seen.used[i] if i < n else INPUTS
                 for i in range(choices):
                     slots[i], kinds[i] = seen.slots[i], seen.kinds[i]
-                _try_cards_row(state, learners, agents, key, trials, choices, seen.cards, cards.worth[g, taken_cards])
+                _try_cards_row(state, learners, agents, key, trials, choices, seen.cards, cards.value[g, taken_cards])
                 taken_cards += 1
-            if stray:
+            if random_action:
                 card = int(seen.cards[below_row(next_row(next_row(next_row(key))), choices)])
         act_row(state, FIRST_CARD + card)
 
@@ -330,7 +326,7 @@ def collect(config: LearnedOptions, weights: dict[str, F32], step: int) -> tuple
     """Bids and cards that one pass learns from; in pass 0 BIS and SRP play."""
     player, bis = _player(weights), SpadesPolicy("bis")
     bidders = np.concatenate([player.bidder_record, bis.bidder_record])
-    agents = Agents(bidders, player.lookup, step > 0, config.bids, config.cards, config.stray)
+    agents = Agents(bidders, player.lookup, step > 0, config.bids, config.cards, config.random_actions)
     bid_chunks: list[Bids] = []
     card_chunks: list[Cards] = []
     total = config.games if step else config.first_games
@@ -347,11 +343,11 @@ def collect(config: LearnedOptions, weights: dict[str, F32], step: int) -> tuple
             np.zeros((games, MOST_CARDS, 13), np.float32),
         )
         states, trials = allocate(STATE, games), allocate(STATE, games)
-        _collect(numbers, config.seed + 1000 * step, _blanks(), states, trials, agents, bids, cards)
-        bid_rows, card_rows = ~np.isnan(bids.worth[:, :, 0]), cards.slots[:, :, 0] >= 0
-        bid_chunks.append(Bids(bids.x[bid_rows], bids.worth[bid_rows]))
+        _collect(numbers, deals_seed("passes", config.seed, step), _blanks(), states, trials, agents, bids, cards)
+        bid_rows, card_rows = ~np.isnan(bids.value[:, :, 0]), cards.slots[:, :, 0] >= 0
+        bid_chunks.append(Bids(bids.x[bid_rows], bids.value[bid_rows]))
         card_chunks.append(
-            Cards(cards.used[card_rows], cards.slots[card_rows], cards.kinds[card_rows], cards.worth[card_rows])
+            Cards(cards.used[card_rows], cards.slots[card_rows], cards.kinds[card_rows], cards.value[card_rows])
         )
     return Bids(*map(np.concatenate, zip(*bid_chunks, strict=True))), Cards(
         *map(np.concatenate, zip(*card_chunks, strict=True))
@@ -393,29 +389,29 @@ def _arrays(bids: Any, cards: Any) -> dict[str, F32]:
     return arrays
 
 
-def _squares(error: Any, worth: Any) -> tuple[Any, Any, Any]:
-    """The loss, and the sums of squares of the errors and of the differences of worth."""
+def _squares(error: Any, value: Any) -> tuple[Any, Any, Any]:
+    """The loss, and the sums of squares of the errors and of the differences of value."""
     squares = (error**2).sum()
-    return 100 * squares / len(error), squares, (worth**2).sum()
+    return 100 * squares / len(error), squares, (value**2).sum()
 
 
 def fit(
     config: LearnedOptions, bids: Bids, cards: Cards, start: dict[str, F32], step: int
 ) -> tuple[dict[str, F32], dict[str, float]]:
-    """Weights fitted to the differences of worth, from ``start``, and the share of their variance explained."""
+    """Weights fitted to the differences of value, from ``start``, and the share of their variance explained."""
     import torch
 
     torch.manual_seed(config.seed + step)
     bid_net, card_net = _modules(start)
-    x, bid_worth = torch.from_numpy(bids.x), torch.from_numpy(bids.worth)
+    x, bid_value = torch.from_numpy(bids.x), torch.from_numpy(bids.value)
     used, slots = torch.from_numpy(cards.used), torch.from_numpy(cards.slots)
-    kinds, card_worth = torch.from_numpy(cards.kinds), torch.from_numpy(cards.worth)
+    kinds, card_value = torch.from_numpy(cards.kinds), torch.from_numpy(cards.value)
 
     def bid_loss(rows: Any) -> Any:
-        worth = bid_worth[rows]
+        value = bid_value[rows]
         out = bid_net(x[rows])
-        worth, out = worth - worth.mean(1, keepdim=True), out - out.mean(1, keepdim=True)
-        return _squares(out - worth, worth)
+        value, out = value - value.mean(1, keepdim=True), out - out.mean(1, keepdim=True)
+        return _squares(out - value, value)
 
     def card_loss(rows: Any) -> Any:
         inputs = torch.zeros(len(rows), INPUTS + 1).scatter_(1, used[rows].long(), 1.0)[:, :INPUTS]
@@ -424,11 +420,11 @@ def fit(
         kind_values = (kinds[rows].long()[:, :, None] >> torch.arange(KINDS) & 1).float() @ outputs[:, SLOTS:, None]
         out = outputs.gather(1, slots[rows].long().clamp(min=0)) + kind_values[:, :, 0]
         number = mask.sum(1, keepdim=True)
-        out, worth = (
+        out, value = (
             torch.where(mask, a - torch.where(mask, a, 0).sum(1, keepdim=True) / number, 0)
-            for a in (out, card_worth[rows])
+            for a in (out, card_value[rows])
         )
-        return _squares(out - worth, worth)
+        return _squares(out - value, value)
 
     metrics: dict[str, float] = {}
     rate = config.rate * max(0.2, 1 - 0.2 * step)
@@ -438,64 +434,40 @@ def fit(
     ):
         steps = _minimise(net, loss_of, number, config.epochs, batch, rate)
         residual, total = (sum(step[k] for step in steps) for k in (1, 2))
-        metrics[f"{name} explained"] = 1 - residual / max(total, 1e-9)
+        metrics[f"{name}_explained"] = 1 - residual / max(total, 1e-9)
     return {"worth": start["worth"], **_arrays(bid_net, card_net)}, metrics
 
 
-def train_learned(
-    config: LearnedOptions, out: str | Path, report: Callable[[dict[str, float]], None] = lambda _: None
-) -> dict[str, F32]:
-    """Weights trained as ``config`` says, in the file ``out``, which is replaced after each pass.
+class Trainer(trainer.Trainer):
+    """One run: ``iterate`` plays a pass and learns from it."""
 
-    A run that was stopped goes on from there and gives the bytes of one that was not.
+    algorithm, unit = "learned", "pass"
+    options: LearnedOptions
+    inputs: dict[str, str] = {}
+    modules: dict[str, Any] = {}  # each pass has optimisers of its own
 
-    Raises:
-        ValueError: ``out`` is of another run, or another process trains there.
-    """
-    import_module("torch")  # if it is missing, fail before the games
-    path, options = Path(out), {name: value for name, value in asdict(config).items() if name != "passes"}
-    lock = Lock(path)
-    try:
-        sweep(path)
-        weights, history = _finished_passes(path, options)
-        for step in range(len(history), config.passes):
-            weights = weights or {"worth": fit_worth(config)}
-            weights, metrics = fit(config, *collect(config, weights, step), weights, step)
-            weights = {name: rounded(array, BITS).astype(np.float32) for name, array in weights.items()}  # as saved
-            history.append({"pass": step + 1, **metrics, "wins against BIS+SRP": _wins(config, weights)})
-            replace_file(path, weight_file(weights, options, history))
-            report(history[-1])
-    finally:
-        lock.release()
-    return weights
+    def __init__(self, options: LearnedOptions) -> None:
+        import_module("torch")  # if it is missing, fail before the games
+        super().__init__(options, options.passes, "cpu")
+        self.weights: dict[str, F32] = {}
 
+    def arrays(self) -> Arrays:
+        """The weights."""
+        return self.weights
 
-def weight_file(weights: dict[str, F32], options: dict[str, Any], history: list[dict[str, float]]) -> bytes:
-    """The file of rounded ``weights`` and the metadata of the run: in one entry, since safetensors keeps no order."""
-    from safetensors.numpy import save
+    def restore(self, arrays: Arrays) -> None:
+        """Restore what ``arrays`` returned."""
+        self.weights = {name: np.asarray(array, np.float32) for name, array in arrays.items()}
 
-    metadata = {"format": FORM, "command": "bidzoo train learned", "options": options, "history": history}
-    half = {name: array.astype(np.float16) for name, array in weights.items()}
-    return save(half, {"bidzoo": json.dumps(metadata)})
+    def player(self) -> LearnedNetworks:
+        """The networks, and the values of scores."""
+        return LearnedNetworks(Shapes(), self.weights)
 
-
-def _finished_passes(path: Path, options: dict[str, Any]) -> tuple[dict[str, F32], list[dict[str, float]]]:
-    """Weights and history of the finished passes in the file at ``path``."""
-    if not path.exists():
-        return {}, []
-    metadata = parse(
-        _METADATA, json_value(load_metadata(path, WHAT).get("bidzoo", "{}"), f"{path}: metadata"), str(path)
-    )
-    if metadata["options"] != options:
-        previous = shown(metadata["options"])
-        raise ValueError(f"{path}: of a run with other options, {previous}; choose another file")
-    return load_network(path), metadata["history"]
-
-
-_METADATA = {"format": str, "command": str, "options": dict[str, Any], "history": list[dict[str, float]]}
-
-
-def _wins(config: LearnedOptions, weights: dict[str, F32]) -> float:
-    """Share of test games won against BIS and SRP."""
-    games = play_games((_player(weights), SpadesPolicy("bis")), np.arange(config.test_games), 1000 + config.seed)
-    return float(share_won(games.winner).mean())
+    def iterate(self, iteration: int) -> trainer.Metrics:
+        """Play a pass and learn from it; shares of the variance that the networks explain, and of test games won."""
+        options, weights = self.options, self.weights or {"worth": fit_values(self.options)}
+        weights, metrics = fit(options, *collect(options, weights, iteration), weights, iteration)
+        self.weights = {name: rounded(array, BITS).astype(np.float32) for name, array in weights.items()}  # as saved
+        policies, test_seed = (_player(self.weights), SpadesPolicy("bis")), deals_seed("test", options.seed)
+        won = share_won(play_games(policies, np.arange(options.test_games), test_seed).winner)
+        return {**metrics, "wins_against_bis": float(won.mean())}

@@ -42,7 +42,14 @@ from bidzoo.agents.spades.lookup import LOOKUP, shipped_lookup, with_parts
 from bidzoo.agents.spades.rule_based import io_row, ms_row, rb_row
 from bidzoo.agents.spades.situation import ROUND_TYPES, goal_row, round_type_row, situation_row
 from bidzoo.agents.spades.srp import srp_row, wrp_row
-from bidzoo.agents.spades.uct import Workspace, imagine_row, open_workspace_row, rollout_row, uct_bid_row, uct_card_row
+from bidzoo.agents.spades.uct import (
+    Workspace,
+    open_workspace_row,
+    rollout_row,
+    sample_world_row,
+    uct_bid_row,
+    uct_card_row,
+)
 from bidzoo.core.bits import pick_row
 from bidzoo.core.cards import hand_cards
 from bidzoo.core.compiling import when_compiled
@@ -219,15 +226,17 @@ def explain_bid(state: State, kind: str, bidder: State, lookup: State) -> Explan
         points = tuple((float(x), float(chance_row(line, float(x)))) for x in np.linspace(0, 1, STEPS))
         curve = Curve("Success curve of nil after these bids", "nil value", "chance", points, (value, chance))
     threshold = float(threshold_row(state, bidder, takes, covered))
-    worth = 200 * chance - 100
+    value_of_nil = 200 * chance - 100
     facts += [
         ("nil value", f"{value:.2f}"),
         ("chance that nil succeeds", f"{chance:.0%}"),
-        ("nil is worth", f"{worth:+.0f} points"),
+        ("value of nil", f"{value_of_nil:+.0f} points"),
         ("... and is bid above", f"{threshold:+.0f} points"),
     ]
     text = (
-        "Nil beats its threshold." if worth > threshold else f"Nil is not worth it; the hand takes about {takes:.1f}."
+        "Nil beats its threshold."
+        if value_of_nil > threshold
+        else f"Nil does not beat its threshold; the hand takes about {takes:.1f}."
     )
     return Explanation(text=text, facts=tuple(facts), curve=curve)
 
@@ -289,7 +298,7 @@ def explain_search(state: State, infer: int, lookup: State, rng: Streams) -> Exp
     open_workspace_row(state, held, infer, workspace.views[0])
     gaps, samples = np.empty((TRIALS, len(cards))), []
     for n in range(TRIALS):
-        key = np.uint64(imagine_row(state, infer, lookup, key, workspace))
+        key = np.uint64(sample_world_row(state, infer, lookup, key, workspace))
         samples.append({seat: int(states[0]["held"][seat]) for seat in range(4) if seat != int(state["turn"])})
         for k, card in enumerate(cards):
             trial[0] = states[0]

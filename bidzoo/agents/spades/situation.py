@@ -97,7 +97,7 @@ class Situation(NamedTuple):
     counts: bool  # our own tricks count for our contract
     need: int  # tricks our contract still lacks
     their_need: int  # ... and the opponents'
-    left: int  # tricks not yet completed
+    remaining: int  # tricks not yet completed
     bids: int  # sum of the four bids
 
 
@@ -273,11 +273,11 @@ def goal_row(s: Situation) -> int:
         return COVER
     sure = sure_takes_row(s.own[SPADES], s.unseen[SPADES])
     safe = s.need <= (sure if s.counts else 0)
-    if not safe and s.counts and s.need <= s.left:
+    if not safe and s.counts and s.need <= s.remaining:
         return TAKE
-    if s.their_need <= 0 or s.their_need > s.left:
-        return AVOID  # their contract is made or set: only bags are left
-    free = s.left - max(0, s.need) - s.their_need
+    if s.their_need <= 0 or s.their_need > s.remaining:
+        return AVOID  # their contract is made or set: only bags remain
+    free = s.remaining - max(0, s.need) - s.their_need
     return TAKE if free <= SET_MARGIN[sum_type_row(s.bids)] else AVOID
 
 
@@ -285,4 +285,4 @@ def goal_row(s: Situation) -> int:
 def may_hunt_row(s: Situation) -> bool:
     """Our contract leaves room to go for an opponent's nil."""
     sure = sure_takes_row(s.own[SPADES], s.unseen[SPADES])
-    return s.need - sure <= s.left - 1
+    return s.need - sure <= s.remaining - 1

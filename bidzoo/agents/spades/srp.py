@@ -53,15 +53,15 @@ def throw_row(s: Situation) -> tuple[int, int]:
             continue
         low, length = lowest_row(mask), count_row(mask)
         above = count_row(s.unseen[k] >> (low + 1))
-        worth = 4 * low + 3 * length
+        value = 4 * low + 3 * length
         if above == 0:
-            worth += 60
+            value += 60
         elif above <= 2 and length <= above + 1:
-            worth += 24
+            value += 24
         elif length == 2 and count_row(s.unseen[k] >> (high_row(mask) + 1)) == 1:
-            worth += 20  # would leave a second-best card alone
-        if worth < best:
-            best, suit, rank = worth, k, low
+            value += 20  # would leave a second-best card alone
+        if value < best:
+            best, suit, rank = value, k, low
     if suit < 0:
         return SPADES, lowest_row(s.own[SPADES])
     return suit, rank
@@ -78,7 +78,7 @@ def danger_row(s: Situation, suit: int, rank: int) -> int:
 
 @row
 def discard_row(s: Situation) -> tuple[int, int]:
-    """The most dangerous card that does not win the trick; a spade only under a spade or when nothing else is left."""
+    """The most dangerous card that does not win the trick; a spade only under a spade or when nothing else remains."""
     worst, suit, rank = -1000, -1, -1
     for k in range(3):
         high = high_row(s.own[k])

@@ -23,7 +23,7 @@ from bidzoo.envs.spades.score import gap_row
 from bidzoo.envs.spades.state import BIDDING, NIL, copy_public_row
 
 NAIVE, VOIDS, BIDS = range(3)  # inference
-DRAWS = 4  # deals drawn, of which the bids choose one
+DRAWS = 4  # deals sampled, of which the bids choose one
 BID_ERROR = 1.2  # standard deviation of a bid around the takes of its hand, tricks
 
 
@@ -63,10 +63,10 @@ def likelihood_row(state: State, world: State, lookup: State) -> float:
 
 
 @row
-def imagine_row(state: State, infer: int, lookup: State, key: np.uint64, workspace: Workspace) -> np.uint64:
+def sample_world_row(state: State, infer: int, lookup: State, key: np.uint64, workspace: Workspace) -> np.uint64:
     """Sample a world that agrees with ``workspace.views[0]`` into ``workspace.states[0]``; return the next key.
 
-    If ``infer`` is ``BIDS``, it is one of ``DRAWS`` worlds, drawn by how well they fit the bids.
+    If ``infer`` is ``BIDS``, it is one of ``DRAWS`` worlds, sampled by how well they fit the bids.
     """
     view, world, candidate = workspace.views[0], workspace.states[0], workspace.states[1]
     key = determinize_row(view, key, world)
@@ -140,7 +140,7 @@ def uct_card_row(state: State, held: int, player: State, lookup: State, key: np.
     open_workspace_row(state, held, player.infer, workspace.views[0])
     low, high = np.inf, -np.inf
     for n in range(player.iterations):
-        key = imagine_row(state, player.infer, lookup, key, workspace)
+        key = sample_world_row(state, player.infer, lookup, key, workspace)
         choice = most_promising_row(means, counts, number, n, player.exploration, high - low)
         play_row(world, cards[choice])
         gap = credit_row(world, side, choice, means, counts)
@@ -166,7 +166,7 @@ def uct_bid_row(state: State, hand: int, bidder: State, lookup: State, key: np.u
     open_workspace_row(state, hand, bidder.infer, workspace.views[0])
     low, high = np.inf, -np.inf
     for n in range(bidder.iterations):
-        key = imagine_row(state, bidder.infer, lookup, key, workspace)
+        key = sample_world_row(state, bidder.infer, lookup, key, workspace)
         choice = most_promising_row(means, counts, number, n, bidder.exploration, high - low)
         bid_row(world, bids[choice])
         while world.phase == BIDDING:

@@ -20,7 +20,7 @@ from bidzoo.agents.tabular.network import (
     best_epoch,
     chances,
     draw,
-    policy_slope,
+    policy_gradient,
 )
 from bidzoo.agents.tabular.policy import Solved, solver
 from bidzoo.agents.tabular.strategy import purify
@@ -106,7 +106,7 @@ def play(player: ActorCritic, episodes: int, rng: np.random.Generator) -> tuple[
     return turns, game.payoff[game.leaf[node], types[:, 0], types[:, 1]].astype(np.float32)
 
 
-def learn(player: ActorCritic, config: Options, scale: float, left: float, rng: np.random.Generator) -> None:
+def learn(player: ActorCritic, config: Options, scale: float, remaining: float, rng: np.random.Generator) -> None:
     """Play, and add up the gradients of the loss's mean over all decisions."""
     turns, reward = play(player, config.episodes, rng)
     reward /= np.float32(scale)
@@ -114,10 +114,10 @@ def learn(player: ActorCritic, config: Options, scale: float, left: float, rng: 
     for turn in turns:
         returns = reward[turn.episode]
         advantage = returns - turn.values[turn.rows]
-        slope = np.empty((len(turn.values), len(turn.columns)), np.float32)
-        slope[:, :-1] = policy_slope(turn.chances, turn.rows, turn.chosen, advantage, config.entropy * left)
-        slope[:, -1] = -2.0 * config.value * np.bincount(turn.rows, advantage, minlength=len(slope))
-        player.network.learn(turn.inputs, turn.hidden, turn.columns, slope / decisions)
+        gradient = np.empty((len(turn.values), len(turn.columns)), np.float32)
+        gradient[:, :-1] = policy_gradient(turn.chances, turn.rows, turn.chosen, advantage, config.entropy * remaining)
+        gradient[:, -1] = -2.0 * config.value * np.bincount(turn.rows, advantage, minlength=len(gradient))
+        player.network.learn(turn.inputs, turn.hidden, turn.columns, gradient / decisions)
 
 
 def train(game: Solvable, config: Options, report: EpochReport | None = None) -> F64:

@@ -8,7 +8,7 @@ out, so the belief is the prior on a product of two sets of types, exact here. A
 whole partial policy, so its log-probability sums over the types that the belief still allows. The result is greedy
 and pure.
 
-Partial policies are deterministic once drawn, so they split the deals among the public states that follow. An
+Partial policies are deterministic once sampled, so they split the deals among the public states that follow. An
 episode is the whole tree of these, not one path: the return of each is its exact mean reward under its belief, and it
 counts by its chance.
 """
@@ -27,7 +27,7 @@ from bidzoo.agents.tabular.network import (
     best_epoch,
     chances,
     draw,
-    policy_slope,
+    policy_gradient,
 )
 from bidzoo.agents.tabular.policy import Solved, solver
 from bidzoo.agents.tabular.strategy import purify
@@ -60,7 +60,7 @@ class Partial(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """The ``D`` public states of all trees in one turn of one mover, and the partial policies drawn there."""
+    """The ``D`` public states of all trees in one turn of one mover, and the partial policies sampled there."""
 
     partial: Partial
     chosen: I64  # [K]  column
@@ -113,7 +113,7 @@ def _joint(game: Compiled, allowed: Bool) -> F64:
 
 
 def play(agent: PublicAgent, trees: int, rng: np.random.Generator) -> list[Turn]:
-    """The turns of ``trees`` trees, which hold every public state that the drawn partial policies can reach."""
+    """The turns of ``trees`` trees, which hold every public state that the sampled partial policies can reach."""
     game = agent.game
     allowed = _all_types(game, trees)
     frontier = [(np.zeros(trees, np.int64), np.full(trees, -1), allowed, _joint(game, allowed))]
@@ -180,7 +180,7 @@ def greedy(agent: PublicAgent) -> F64:
     return purify(game, strategy)
 
 
-def learn(agent: PublicAgent, config: Options, scale: float, left: float, rng: np.random.Generator) -> None:
+def learn(agent: PublicAgent, config: Options, scale: float, remaining: float, rng: np.random.Generator) -> None:
     """Play, and add up the gradients of the loss's mean over all decisions, each by its chance."""
     turns = play(agent, config.episodes, rng)
     decisions = sum(turn.weight.sum() for turn in turns)
@@ -189,13 +189,13 @@ def learn(agent: PublicAgent, config: Options, scale: float, left: float, rng: n
         owner, width = partial.owner, len(partial.actions)
         share = (weight / decisions).astype(np.float32)
         gain = share * (reward / scale - partial.values).astype(np.float32)
-        by_action = policy_slope(
-            partial.chances, np.arange(len(owner)), turn.chosen, gain[owner], config.entropy * left, share[owner]
+        by_action = policy_gradient(
+            partial.chances, np.arange(len(owner)), turn.chosen, gain[owner], config.entropy * remaining, share[owner]
         )
-        slope = np.zeros((len(weight), len(partial.columns)), np.float32)
-        slope[owner[:, None], partial.types[:, None] * width + np.arange(width)] = by_action
-        slope[:, -1] = np.float32(-2.0 * config.value) * gain
-        agent.network.learn(partial.public, partial.hidden, partial.columns, slope)
+        gradient = np.zeros((len(weight), len(partial.columns)), np.float32)
+        gradient[owner[:, None], partial.types[:, None] * width + np.arange(width)] = by_action
+        gradient[:, -1] = np.float32(-2.0 * config.value) * gain
+        agent.network.learn(partial.public, partial.hidden, partial.columns, gradient)
 
 
 def train(game: Solvable, config: Options, report: EpochReport | None = None) -> F64:

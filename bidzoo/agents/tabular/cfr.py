@@ -35,7 +35,7 @@ class Terms(NamedTuple):
     node: I64
     x: I64
     y: I64
-    worth: F64  # prior times payoff
+    payoff: F64  # times prior
 
 
 def terms_of(game: Compiled) -> Terms:
@@ -47,23 +47,23 @@ def terms_of(game: Compiled) -> Terms:
 
 
 @row
-def worth_row(tree: Compiled, terms: Terms, strategy: F64, reach: F64, worth: F64) -> None:
-    """Counterfactual value of each node for each player and type, ``worth`` ``[2, M, T]``.
+def counterfactual_row(tree: Compiled, terms: Terms, strategy: F64, reach: F64, values: F64) -> None:
+    """Counterfactual value of each node for each player and type, ``values`` ``[2, M, T]``.
 
     It weighs chance and the other player's reach, not one's own (Zinkevich et al., Eq. 6).
     """
-    worth[:] = 0.0
+    values[:] = 0.0
     for s in range(len(terms.node)):
         m, x, y = terms.node[s], terms.x[s], terms.y[s]
-        worth[0, m, x] += terms.worth[s] * reach[1, m, y]
-        worth[1, m, y] += terms.worth[s] * reach[0, m, x]
+        values[0, m, x] += terms.payoff[s] * reach[1, m, y]
+        values[1, m, y] += terms.payoff[s] * reach[0, m, x]
     for m in range(len(tree.parent) - 1, 0, -1):
         parent = tree.parent[m]
         mover = tree.player[parent]
         for z in range(tree.prior.shape[mover]):
-            worth[mover, parent, z] += worth[mover, m, z] * strategy[m, z]
+            values[mover, parent, z] += values[mover, m, z] * strategy[m, z]
         for z in range(tree.prior.shape[1 - mover]):
-            worth[1 - mover, parent, z] += worth[1 - mover, m, z]
+            values[1 - mover, parent, z] += values[1 - mover, m, z]
 
 
 @row
@@ -98,15 +98,15 @@ def match_row(tree: Compiled, regret: F64, noise: float, key: np.uint64, total: 
 def _iterate(tree: Compiled, terms: Terms, iterations: int, noise: float, seed: int, strategy: F64, sums: F64) -> None:
     shape = (2, strategy.shape[0], strategy.shape[1])
     regret, total = np.zeros(strategy.shape), np.empty(strategy.shape[1])
-    reach, worth = np.empty(shape), np.empty(shape)
+    reach, values = np.empty(shape), np.empty(shape)
     for iteration in range(iterations):
         reach_row(tree, strategy, reach)
-        worth_row(tree, terms, strategy, reach, worth)
+        counterfactual_row(tree, terms, strategy, reach, values)
         for m in range(1, len(tree.parent)):
             parent = tree.parent[m]
             mover = tree.player[parent]
             for z in range(tree.prior.shape[mover]):
-                regret[m, z] += worth[mover, m, z] - worth[mover, parent, z]
+                regret[m, z] += values[mover, m, z] - values[mover, parent, z]
                 sums[m, z] += reach[mover, m, z]
         match_row(tree, regret, noise, key_row(seed, iteration, 1), total, strategy)
 
@@ -146,26 +146,26 @@ def agent(seed: int = 0, **options: Any) -> Solved:
 
 
 @row
-def _respond(tree: Compiled, terms: Terms, reach: F64, player: int, worth: F64) -> float:
-    """Value of the best response of ``player``, by backward induction on ``worth`` ``[M, T]``."""
+def _respond(tree: Compiled, terms: Terms, reach: F64, player: int, values: F64) -> float:
+    """Value of the best response of ``player``, by backward induction on ``values`` ``[M, T]``."""
     types = tree.prior.shape[player]
     for m in range(len(tree.parent)):
-        worth[m] = -np.inf if tree.count[m] > 0 and tree.player[m] == player else 0.0
+        values[m] = -np.inf if tree.count[m] > 0 and tree.player[m] == player else 0.0
     for s in range(len(terms.node)):
         if player == 0:
-            worth[terms.node[s], terms.x[s]] += terms.worth[s] * reach[1, terms.node[s], terms.y[s]]
+            values[terms.node[s], terms.x[s]] += terms.payoff[s] * reach[1, terms.node[s], terms.y[s]]
         else:
-            worth[terms.node[s], terms.y[s]] += terms.worth[s] * reach[0, terms.node[s], terms.x[s]]
+            values[terms.node[s], terms.y[s]] += terms.payoff[s] * reach[0, terms.node[s], terms.x[s]]
     for m in range(len(tree.parent) - 1, 0, -1):
         parent = tree.parent[m]
         for z in range(types):
             if tree.player[parent] == player:
-                worth[parent, z] = max(worth[parent, z], worth[m, z])
+                values[parent, z] = max(values[parent, z], values[m, z])
             else:
-                worth[parent, z] += worth[m, z]
+                values[parent, z] += values[m, z]
     total = 0.0
     for z in range(types):
-        total += worth[0, z]
+        total += values[0, z]
     return total
 
 

@@ -160,8 +160,8 @@ def _add_sets(payoff: I64, out: I64) -> None:
             y = 0
             while not b >> y & 1:
                 y += 1
-            rest, left = a ^ (1 << x), b ^ (1 << y)
-            out[a, b] = out[rest, b] + out[1 << x, left] + payoff[x, y] if rest or left else payoff[x, y]
+            rest, others = a ^ (1 << x), b ^ (1 << y)
+            out[a, b] = out[rest, b] + out[1 << x, others] + payoff[x, y] if rest or others else payoff[x, y]
 
 
 @row

@@ -1,7 +1,7 @@
 """JPS: joint policy search, which changes several information sets at once and never loses.
 
 Source: Tian, Gong and Jiang 2020, Algorithm 1. A proposal is a chain of information sets, each a possible
-successor of the one before, and one action at each, played with certainty. By Theorem 1 it is worth the sum of
+successor of the one before, and one action at each, played with certainty. By Theorem 1 its value is the sum of
 its policy-change densities (Eq. 5), which need only the values ``v`` of the present strategy, swept once an
 iteration, and the altered reach along the chain. The chain's actions are public, so the altered reach of all
 states at its end is one vector for each player, and the density of an information set one dot product.
@@ -22,7 +22,7 @@ from bidzoo.core.options import Checked, Seed, Weight, Whole, takes
 from bidzoo.core.streams import below_row, key_row, next_row
 from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game, evaluate, value_row
 
-NEVER = 1e-9  # smaller gains are rounding
+EPS = 1e-9  # smaller gains are rounding
 U1 = np.uint64(1)
 
 
@@ -31,7 +31,7 @@ class Options(Checked):
     """Numbers of the algorithm."""
 
     depth: Whole = 0  # D, longest chain; 0: from the first information sets to the leaves (the paper's default)
-    samples: Whole = 0  # states drawn at each starting information set (Table 2); 0: all of them
+    samples: Whole = 0  # states sampled at each starting information set (Table 2); 0: all of them
     iterations: Whole = 100
     restart: Weight = 1e-4  # with ``depth``: a gain above this puts all starting depths on the list again
     seed: Seed = 0  # order of starting depths, and samples
@@ -132,7 +132,7 @@ def advance_row(tree: Compiled, strategy: F64, chain: Chain, d: int) -> bool:
     return True
 
 
-# ---- what a chain is worth, and the best one ----------------------------------------------------
+# ---- the value of a chain, and the best one -----------------------------------------------------
 
 
 @row
@@ -178,10 +178,10 @@ def better_row(gain: float, best: float, ties: U64) -> bool:
     ``ties`` ``[2]``: number of proposals that share that place, and a random key that decides between equal ones; with
     0 and any key the first one stays.
     """
-    if gain > best + (NEVER if ties[0] else 0.0):
+    if gain > best + (EPS if ties[0] else 0.0):
         ties[0] = min(ties[0], U1)
         return True
-    if ties[0] == 0 or gain < best - NEVER:
+    if ties[0] == 0 or gain < best - EPS:
         return False
     ties[0] += U1
     ties[1] = next_row(ties[1])
@@ -342,10 +342,10 @@ def steps(game: Solvable, strategy: F64, config: Options) -> Iterator[tuple[F64,
             start_depths = [int(depth) for depth in rng.permutation(search.depths())]
         previous = strategy
         gain, edges, types = search.propose(strategy, start_depths.pop(), iteration)
-        if gain > NEVER or (config.samples and len(edges)):
+        if gain > EPS or (config.samples and len(edges)):
             strategy = play_chain(game, strategy, edges, types)
             yield strategy, Step(edges, types, gain, evaluate(game, strategy))
-        if previous is not strategy and gain > (config.restart if config.depth else NEVER):
+        if previous is not strategy and gain > (config.restart if config.depth else EPS):
             start_depths = [int(depth) for depth in rng.permutation(search.depths())]
 
 
@@ -446,7 +446,7 @@ def brute_force(game: Solvable, strategy: F64, depth: int, links: int = 0) -> Br
     game = compile_game(game)
     scratch, value = strategy.copy(), evaluate(game, strategy)
     chain = chain_of(links or int(game.depth.max()), game.shape[1])
-    best, edges, types = np.array([NEVER]), np.empty(len(chain.gain), np.int64), np.empty(len(chain.gain), np.int64)
+    best, edges, types = np.array([EPS]), np.empty(len(chain.gain), np.int64), np.empty(len(chain.gain), np.int64)
     edges[0], proposals = -1, 0
     for m in np.flatnonzero((game.depth == depth) & (game.count > 0)):
         proposals += _sweep_row(game, scratch, chain, int(m), value, best, edges, types)

@@ -121,7 +121,7 @@ class Network:
         )
         self.weights = self.weights.astype(np.float32)
         self.gradients = np.zeros_like(self.weights)
-        self.layers, self.slopes = _layers(self.weights, shapes), _layers(self.gradients, shapes)
+        self.layers, self.layer_gradients = _layers(self.weights, shapes), _layers(self.gradients, shapes)
 
     def hidden(self, inputs: F32 | Inputs) -> list[F32]:
         """Outputs of the hidden layers ``[R, h]``, of inputs ``[R, P]`` or of ``Inputs``."""
@@ -148,30 +148,30 @@ class Network:
         """Outputs ``[R, O]``."""
         return self.output(self.hidden(inputs), np.arange(len(self.layers[-1][1])))
 
-    def learn(self, inputs: F32 | Inputs, hidden: Sequence[F32], columns: I64, slope: F32) -> None:
-        """Add to ``gradients`` those of a loss whose derivative by the output's ``columns`` is ``slope`` ``[R, C]``."""
+    def learn(self, inputs: F32 | Inputs, hidden: Sequence[F32], columns: I64, gradient: F32) -> None:
+        """Add to ``gradients`` those of a loss with derivative ``gradient`` ``[R, C]`` by the outputs ``columns``."""
         weight, _ = self.layers[-1]
-        for_weight, for_bias = self.slopes[-1]
-        for_weight[:, columns] += product_over_rows(hidden[-1], slope)
-        for_bias[columns] += slope.sum(axis=0)
-        slope = product(slope, weight[:, columns].T)
+        for_weight, for_bias = self.layer_gradients[-1]
+        for_weight[:, columns] += product_over_rows(hidden[-1], gradient)
+        for_bias[columns] += gradient.sum(axis=0)
+        gradient = product(gradient, weight[:, columns].T)
         for n in range(len(hidden) - 1, -1, -1):
-            slope *= hidden[n] > 0.0
-            for_weight, for_bias = self.slopes[n]
+            gradient *= hidden[n] > 0.0
+            for_weight, for_bias = self.layer_gradients[n]
             if n > 0:
-                for_weight += product_over_rows(hidden[n - 1], slope)
-                for_bias += slope.sum(axis=0)
-                slope = product(slope, self.layers[n][0].T)
+                for_weight += product_over_rows(hidden[n - 1], gradient)
+                for_bias += gradient.sum(axis=0)
+                gradient = product(gradient, self.layers[n][0].T)
         if isinstance(inputs, Inputs):
             width = inputs.dense.shape[1]
-            _add_rows(slope, inputs.bit, for_weight[width:])
-            by_decision = np.zeros((len(inputs.dense), slope.shape[1]), np.float32)
-            _add_rows(slope, inputs.owner, by_decision)
+            _add_rows(gradient, inputs.bit, for_weight[width:])
+            by_decision = np.zeros((len(inputs.dense), gradient.shape[1]), np.float32)
+            _add_rows(gradient, inputs.owner, by_decision)
             for_weight[:width] += product_over_rows(inputs.dense, by_decision)
             for_bias += by_decision.sum(axis=0)
         else:
-            for_weight += product_over_rows(inputs, slope)
-            for_bias += slope.sum(axis=0)
+            for_weight += product_over_rows(inputs, gradient)
+            for_bias += gradient.sum(axis=0)
 
 
 def _orthogonal(shape: tuple[int, int], rng: np.random.Generator) -> F64:
@@ -221,7 +221,7 @@ def chances(logits: F32, legal: Bool) -> F32:
 
 
 def draw(chances: F32, rows: I64, rng: np.random.Generator) -> I64:
-    """One column for each of ``rows`` ``[K]``, drawn by its ``chances`` ``[R, C]``."""
+    """One column for each of ``rows`` ``[K]``, sampled by its ``chances`` ``[R, C]``."""
     cumulative = np.cumsum(chances, axis=1)
     cumulative[:, -1] = np.inf
     last = chances.shape[1] - 1 - (chances[:, ::-1] > 0.0).argmax(axis=1)
@@ -229,8 +229,8 @@ def draw(chances: F32, rows: I64, rng: np.random.Generator) -> I64:
     return np.minimum(columns, last[rows])
 
 
-def policy_slope(chances: F32, rows: I64, chosen: I64, gain: F32, entropy: float, weight: F32 | None = None) -> F32:
-    """Derivative by the logits ``[R, C]`` of ``-sum(gain * log(chance of chosen)) - entropy * sum(weight * disorder)``.
+def policy_gradient(chances: F32, rows: I64, chosen: I64, gain: F32, entropy: float, weight: F32 | None = None) -> F32:
+    """Derivative by the logits ``[R, C]`` of ``-sum(gain * log(chance of chosen)) - entropy * sum(weight * entropy)``.
 
     Both sums are over the draws ``[K]``: their ``rows`` and ``chosen`` columns; ``weight`` is 1 if not given.
     """
@@ -238,10 +238,10 @@ def policy_slope(chances: F32, rows: I64, chosen: I64, gain: F32, entropy: float
     times = np.bincount(rows, weight, minlength=count).astype(np.float32)[:, None]
     gains = np.bincount(rows, gain, minlength=count).astype(np.float32)[:, None]
     logs = np.log(np.maximum(chances, np.float32(1e-30)))
-    disorder = -(chances * logs).sum(axis=1, keepdims=True)
-    slope: F32 = chances * (gains + np.float32(entropy) * times * (logs + disorder))
-    slope -= np.bincount(rows * width + chosen, gain, minlength=count * width).reshape(count, width)
-    return slope
+    entropies = -(chances * logs).sum(axis=1, keepdims=True)
+    gradient: F32 = chances * (gains + np.float32(entropy) * times * (logs + entropies))
+    gradient -= np.bincount(rows * width + chosen, gain, minlength=count * width).reshape(count, width)
+    return gradient
 
 
 EpochReport = Callable[[int, float], None]  # epoch, value of its strategy
@@ -274,9 +274,9 @@ def best_epoch(
     best, best_value = greedy(learner), -np.inf
     for epoch in range(config.epochs):
         for update in range(config.updates):
-            left = 1.0 - (epoch + update / config.updates) / config.epochs
-            learn(learner, config, scale, left, rng)
-            adam.step(config.rate * left)
+            remaining = 1.0 - (epoch + update / config.updates) / config.epochs
+            learn(learner, config, scale, remaining, rng)
+            adam.step(config.rate * remaining)
         strategy = greedy(learner)
         value = evaluate(game, strategy)
         if value > best_value:

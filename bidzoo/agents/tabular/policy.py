@@ -46,10 +46,10 @@ def _choose(
     for b in range(len(nodes)):
         m = nodes[b]
         c = first[m]
-        left = uniforms[b] - strategy[c, types[b]]
-        while left >= 0.0 and c < first[m] + count[m] - 1:
+        remaining = uniforms[b] - strategy[c, types[b]]
+        while remaining >= 0.0 and c < first[m] + count[m] - 1:
             c += 1
-            left -= strategy[c, types[b]]
+            remaining -= strategy[c, types[b]]
         out[b] = action[c]
 
 

@@ -93,10 +93,10 @@ def test_the_policys_slope_is_that_of_its_loss(weighted):
     def loss(logits):
         logs = np.where(legal, logits, -np.inf)
         logs = logs - np.log(np.exp(logs).sum(axis=1, keepdims=True))
-        disorder = -(np.exp(logs) * np.where(legal, logs, 0)).sum(axis=1)
-        return -(gain * logs[at, chosen]).sum() - 0.3 * (disorder[at] * (weight if weighted else 1.0)).sum()
+        entropies = -(np.exp(logs) * np.where(legal, logs, 0)).sum(axis=1)
+        return -(gain * logs[at, chosen]).sum() - 0.3 * (entropies[at] * (weight if weighted else 1.0)).sum()
 
-    found = network.policy_slope(network.chances(logits.astype(np.float32), legal), at, chosen, gain, 0.3, weight)
+    found = network.policy_gradient(network.chances(logits.astype(np.float32), legal), at, chosen, gain, 0.3, weight)
     expected = np.zeros_like(logits)
     for where in zip(*np.nonzero(legal)):
         step = np.zeros_like(logits)
@@ -110,10 +110,10 @@ def test_adam_descends_as_in_the_paper():
     adam, before = network.Adam(net), net.weights.copy()
     mean, square = np.zeros_like(before), np.zeros_like(before)
     for t in range(1, 4):
-        slope = np.arange(1.0, 1 + len(before)) * (-1) ** t
-        net.gradients[:] = slope
+        gradient = np.arange(1.0, 1 + len(before)) * (-1) ** t
+        net.gradients[:] = gradient
         adam.step(0.01)
-        mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
+        mean, square = 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
         before = before - 0.01 * (mean / (1 - 0.9**t)) / (np.sqrt(square / (1 - 0.999**t)) + 1e-8)
     np.testing.assert_allclose(net.weights, before, atol=1e-6)
     assert not net.gradients.any()
