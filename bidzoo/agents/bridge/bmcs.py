@@ -282,7 +282,8 @@ class Bmcs:
             None for the agent's own choice: in ``bmcs`` it is ``policy``, the paper's setting.
         options: fields of ``Options``.
         """
-        check_options(f"agent {type(self).name!r}", type(self), options)
+        given = {"belief": belief, "evaluator": evaluator, "workers": workers, **options}
+        check_options(f"agent {type(self).name!r}", type(self), given)
         self.policy = _rollout_policy(self.proposer if policy is None else policy)
         model = self.opponent_model if opponents is None else opponents
         self.opponents = self.policy if model is None else _rollout_policy(model)

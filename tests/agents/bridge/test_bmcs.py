@@ -74,11 +74,11 @@ def marginals(source):
 def test_deals_are_whole_and_hold_the_own_hand():
     belief = np.random.default_rng(1).random((3, 52)).astype(np.float32)
     own = int(positions(0).states["hands"][0, 1])
-    hands = SampledDeals(1, own, belief).draw(Streams.at(5, np.arange(3000)).keys)
+    hands = SampledDeals(1, own, belief).sample(Streams.at(5, np.arange(3000)).keys)
     assert (hands[:, 1] == own).all()
     assert (cards(hands).sum(2) == 13).all()
     assert (np.bitwise_or.reduce(hands, axis=1) == FULL_DECK).all()
-    alone = SampledDeals(1, own, belief).draw(Streams.at(5, np.arange(2990, 2993)).keys)
+    alone = SampledDeals(1, own, belief).sample(Streams.at(5, np.arange(2990, 2993)).keys)
     np.testing.assert_array_equal(alone, hands[2990:2993])
 
 
@@ -108,7 +108,7 @@ def test_deals_are_those_of_rejection():
 def test_a_certain_belief_is_followed():
     deal = positions(0).states["hands"][4]
     belief = np.stack([cards(deal[(3 + who) % 4]) for who in WHO]).astype(np.float32)
-    hands = SampledDeals(3, int(deal[3]), belief).draw(Streams.at(0, np.arange(200)).keys)
+    hands = SampledDeals(3, int(deal[3]), belief).sample(Streams.at(0, np.arange(200)).keys)
     assert (hands == deal).all(1).mean() > 0.9  # no chance is below 0.0001
 
 
