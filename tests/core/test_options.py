@@ -46,7 +46,7 @@ def test_games(env_id, make):
     ("name", "options"),
     [
         ("bmcs", {"workers": 0}),
-        ("bmcs", {"judge": 5}),
+        ("bmcs", {"evaluator": 5}),
         ("bmcs", {"belief": 5}),
         ("bmcs", {"policy": 5}),
         ("learned-search", {"worlds": -1}),
