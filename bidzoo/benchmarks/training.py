@@ -277,4 +277,5 @@ def tricks(
 
 def spades(choose: Choose, name: str) -> Iterator[Stage]:
     """``learned``: networks that bid and play, by policy iteration."""
-    yield Stage(learned_training.Trainer(choose(learned_training.LearnedOptions)), {})
+    trainer: Any = learned_training.Trainer(choose(learned_training.LearnedOptions))
+    yield Stage(trainer, {})

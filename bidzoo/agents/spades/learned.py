@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bidzoo.agents.bridge.network import Weights
 from bidzoo.agents.spades.bis import (
     chance_row,
     factor_row,
@@ -83,9 +82,12 @@ class Shapes(Checked):
         return {name: NETWORK[name].shape for name in NETWORK.names or ()}
 
 
-class LearnedNetworks(Weights):
-    """Both networks, and the chance to win the game from each score."""
+@dataclass(frozen=True)
+class LearnedNetworks:
+    """Both networks, and the chance to win the game from each score, as a file of weights holds them."""
 
+    architecture: Shapes
+    tensors: dict[str, F32]
     form = "bidzoo spades learned 1"
     made_of = Shapes
 

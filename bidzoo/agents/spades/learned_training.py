@@ -11,15 +11,14 @@ The value of a score is the share of games won from it (``fit_values``); in roun
 what is played, it is the points gap.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bidzoo.agents.bridge import trainer
 from bidzoo.agents.spades.bis import bis_row, nearest_row
 from bidzoo.agents.spades.games import deals_seed, paper_game, play_games, share_won
 from bidzoo.agents.spades.learned import (
@@ -438,18 +437,23 @@ def fit(
     return {"worth": start["worth"], **_arrays(bid_net, card_net)}, metrics
 
 
-class Trainer(trainer.Trainer):
-    """One run: ``iterate`` plays a pass and learns from it."""
+class Trainer:
+    """One run, as the loop of the bridge agents' trainers takes it: ``iterate`` plays a pass and learns from it."""
 
     algorithm, unit = "learned", "pass"
-    options: LearnedOptions
-    inputs: dict[str, str] = {}
-    modules: dict[str, Any] = {}  # each pass has optimisers of its own
+    games, local_steps = 0, 1
+    inputs: Mapping[str, str] = {}
+    modules: Mapping[str, Any] = {}  # each pass has optimisers of its own
 
     def __init__(self, options: LearnedOptions) -> None:
         import_module("torch")  # if it is missing, fail before the games
-        super().__init__(options, options.passes, "cpu")
+        self.options, self.end = options, options.passes
+        self.provenance = {"algorithm": self.algorithm, **asdict(options)}
         self.weights: dict[str, F32] = {}
+
+    def measure(self, player: LearnedNetworks) -> dict[str, float]:
+        """Nothing beside what a pass says."""
+        return {}
 
     def arrays(self) -> Arrays:
         """The weights."""
@@ -463,7 +467,7 @@ class Trainer(trainer.Trainer):
         """The networks, and the values of scores."""
         return LearnedNetworks(Shapes(), self.weights)
 
-    def iterate(self, iteration: int) -> trainer.Metrics:
+    def iterate(self, iteration: int) -> dict[str, float]:
         """Play a pass and learn from it; shares of the variance that the networks explain, and of test games won."""
         options, weights = self.options, self.weights or {"worth": fit_values(self.options)}
         weights, metrics = fit(options, *collect(options, weights, iteration), weights, iteration)

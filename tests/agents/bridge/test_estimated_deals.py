@@ -47,7 +47,7 @@ def test_on_average_the_packaged_network_draws_what_the_solver_finds():
 
 def test_command_writes_a_file_that_says_what_it_is(tmp_path):
     out = tmp_path / "estimated.npz"
-    result = CliRunner().invoke(app, ["deals", "guess", "20", "--seed", "9", "--out", str(out)])
+    result = CliRunner().invoke(app, ["deals", "estimate", "20", "--seed", "9", "--out", str(out)])
     assert result.exit_code == 0, result.output
     assert "drawn, not solved" in result.output
     assert DealSet.load(out).solved == 20
