@@ -146,6 +146,25 @@ def four_row(x: NDArray[Any], first: int, last: int, used: U32, weight: F32, bia
 
 
 @row
+def one_row(x: NDArray[Any], r: int, used: U32, weight: F32, bias: F32, out: F32) -> None:
+    """Outputs of row ``r`` of ``x`` into ``out``, by all of its ``weight`` ``[blocks, inputs * LANES]``.
+
+    Each sum waits for its last addition, so those of two blocks take turns. The bytes are those of ``four_row``.
+    """
+    blocks = len(weight)
+    for block in range(0, blocks, 2):
+        offset, other = LANES * block, min(block + 1, blocks - 1)
+        a, b = load(bias, offset), load(bias, LANES * other)
+        for n in range(used[len(used) - 1]):
+            k = used[n]
+            factor = np.float32(x[r, k])
+            a = fma(factor, load(weight[block], LANES * k), a)
+            b = fma(factor, load(weight[other], LANES * k), b)
+        store(b, out[r], LANES * other)
+        store(a, out[r], offset)
+
+
+@row
 def activate_row(x: F32, activation: int) -> None:
     """ReLU or GELU of ``x`` in place, or nothing."""
     for j in range(len(x)):
@@ -163,8 +182,11 @@ def _dense(
         end = min(first + CHUNK, stop)
         for four in range(first, end, 4):
             used_row(x, four, min(four + 4, end) - 1, used[four])
+        alone = (end - first) % 4 == 1  # the last row: computed by itself, not four times
+        if alone:
+            one_row(x, end - 1, used[end - 1], packed.weight, packed.bias, out)
         for block in range(len(packed.weight)):
-            for four in range(first, end, 4):
+            for four in range(first, end - alone, 4):
                 four_row(x, four, end - 1, used[four], packed.weight[block], packed.bias, LANES * block, out)
         for r in range(first, end):
             for j in range(len(out[r]) if len(residual) else 0):
