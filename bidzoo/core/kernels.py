@@ -77,7 +77,7 @@ class Kernel:
 
     def __call__(self, *arguments: Any) -> Any:
         if plain.thread.inside:
-            return self.py_func(*arguments)
+            return self.py_func(*map(plain.widen, arguments))
         return (self._as_python if plain.thread.wanted else self._run)(*arguments)
 
     def __reduce__(self) -> Any:

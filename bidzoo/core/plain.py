@@ -1,4 +1,9 @@
-"""Kernels as plain Python: until their compiled form is there, and where indices are to be checked."""
+"""Kernels as plain Python: until their compiled form is there, and where indices are to be checked.
+
+Compiled code computes with 64 bits whatever the width of a field; NumPy computes with the field's, and a shift beyond
+it is 0 without a word. So here a number that a record's field or an argument holds in fewer bits is Python's integer.
+Elements of arrays stay NumPy's: ``int(state.calls[t])`` before a shift or a product (``tests/core/test_plain.py``).
+"""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -30,20 +35,44 @@ def run(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Call a kernel's ``function`` and return what compiled code returns: numbers of Python, not of NumPy."""
     thread.inside = True
     try:
-        return _to_python(function(*map(_with_attributes, arguments)))
+        return _to_python(function(*map(_as_compiled, arguments)))
     finally:
         thread.inside = False
 
 
-def _with_attributes(value: Any) -> Any:
+class Record(np.void):  # type: ignore[misc]  # NumPy subclasses it, too
+    """A record with fields as attributes."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return widen(self[name])
+        except ValueError as problem:
+            raise AttributeError(f"record has no attribute {name!r}", name=name, obj=self) from problem
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        try:
+            self[name] = value
+        except ValueError as problem:
+            if name in (self.dtype.names or ()):
+                raise
+            raise AttributeError(f"record has no attribute {name!r}", name=name, obj=self) from problem
+
+
+NARROW = frozenset({np.int8, np.int16, np.int32, np.uint8, np.uint16, np.uint32})
+
+
+def widen(value: Any) -> Any:
+    """``value``, a number of fewer than 64 bits as Python's integer."""
+    return int(value) if type(value) in NARROW else value
+
+
+def _as_compiled(value: Any) -> Any:
     """``value``, its records with fields as attributes, as compiled code sees them."""
-    if isinstance(value, np.ndarray) and value.dtype.names:
-        return value.view(np.recarray)
-    if isinstance(value, np.void):
-        return value.view(np.dtype((np.record, value.dtype)))
+    if isinstance(value, np.ndarray | np.void) and value.dtype.names:
+        return value.view(np.dtype((Record, value.dtype)))
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*map(_with_attributes, value))
-    return value
+        return type(value)(*map(_as_compiled, value))
+    return widen(value)
 
 
 def _to_python(value: Any) -> Any:

@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bidzoo.core import plugins
+from bidzoo.core import plain, plugins
 from bidzoo.core.kernels import I64, States
 from bidzoo.core.options import fits, whole
-from bidzoo.core.plain import in_plain_python
 from bidzoo.core.streams import checked_seed
 from bidzoo.envs.game import Buffers, Game
 
@@ -41,7 +40,7 @@ def check(game: Game, tables: int | None = None, seed: int = 0) -> None:
     check_reward_range(str(game), game.reward_range)
     tables = max(1, min(20, TURNS // game.max_turns)) if tables is None else whole("tables", tables, 1, 2**31)
     seed = checked_seed(seed)
-    with in_plain_python(), np.errstate(all="raise", under="ignore"):
+    with plain.in_plain_python(), np.errstate(all="raise", under="ignore"):
         for board in range(tables):
             _Table(game, board, seed).play()
 
@@ -172,7 +171,8 @@ class _Table:
         except Exception as problem:
             self._check_player()
             frames = traceback.extract_tb(problem.__traceback__)
-            frame = next(frame for frame in reversed(frames) if "numpy" not in Path(frame.filename).parts)
+            ours = [f for f in frames if "numpy" not in Path(f.filename).parts and f.filename != plain.__file__]
+            frame = ours[-1]
             place = f"{frame.name} ({Path(frame.filename).name}, line {frame.lineno})"
             raise self.error(f"{place}: {self._describe(problem)}") from problem
 

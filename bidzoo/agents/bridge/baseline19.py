@@ -119,7 +119,7 @@ def estimates(enn: Network, x: I8) -> F32:
 def _chances(start: int, stop: int, logits: F32, own: F32, out: F32) -> None:
     for b in range(start, stop):
         for card in range(NUM_CARDS):
-            logit = min(max(logits[b, card], -30.0), 30.0)
+            logit = min(max(float(logits[b, card]), -30.0), 30.0)
             out[b, card] = 0.0 if own[b, card] > 0 else 1.0 / (1.0 + np.exp(-logit))
 
 
