@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from bidzoo import __version__
-from bidzoo.cli import bench, bluechip, compiling, deals, leaderboard, match, options, play, train
+from bidzoo.cli import bench, bluechip, compiling, deals, exploit, leaderboard, match, options, play, train
 from bidzoo.core import plugins
 from bidzoo.core.schema import visible
 
@@ -22,6 +22,7 @@ ORDER = (
     "match",
     "replay",
     "bench",
+    "exploit",
     "leaderboard",
     "report",
     "deals",
@@ -58,6 +59,7 @@ app.command("play")(play.play)
 app.command("show")(play.show)
 app.command("match")(match.match)
 app.command("replay")(match.replay)
+app.command("exploit")(exploit.exploit)
 app.command("report")(bench.report)
 
 

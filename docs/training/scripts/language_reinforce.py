@@ -5,7 +5,7 @@
 The model reads the situation of its seat as text and its answer is one of the legal actions as text, with the chance
 that the model gives this reply. Both seats are its own. The reward is that of the board. Only the last of 30
 layers learns: what the layers before it make of a question is computed once. One iteration plays `boards` boards and
-takes one step of REINFORCE (Williams 1992) with the mean reward as baseline and a bonus for entropy.
+takes one step of REINFORCE (Williams 1992), with the mean reward after a question as baseline and a bonus for entropy.
 """
 
 import argparse
@@ -131,8 +131,8 @@ def main():
     parser.add_argument("--iterations", type=int, default=300)
     parser.add_argument("--boards", type=int, default=4096, help="boards an iteration")
     parser.add_argument("--temperature", type=float, default=4.0, help="of the model's chances when it plays")
-    parser.add_argument("--rate", type=float, default=2e-4)
-    parser.add_argument("--entropy", type=float, default=0.3, help="weight of the entropy at the start; falls to 0")
+    parser.add_argument("--rate", type=float, default=1e-4)
+    parser.add_argument("--entropy", type=float, default=0.4, help="weight of the entropy at the start; falls to 0")
     parser.add_argument("--every", type=int, default=10, help="iterations between measurements")
     parser.add_argument("--test", type=int, default=20_000, help="boards of a measurement")
     parser.add_argument("--seed", type=int, default=0)
@@ -159,7 +159,10 @@ def main():
         boards = iteration * args.boards + np.arange(args.boards)
         reward = reader.play(boards, args.seed, False)
         board, row, action = np.array(reader.played).T
-        advantage = torch.tensor((reward - reward.mean())[board - boards[0]], dtype=torch.float32)
+        gained = reward[board - boards[0]]
+        visits = np.maximum(1, np.bincount(row, minlength=len(table)))
+        baseline = (np.bincount(row, gained, len(table)) / visits)[row]  # the mean reward after the same question
+        advantage = torch.tensor(gained - baseline, dtype=torch.float32)
         chosen = table[row, action]
         share = torch.bincount(torch.tensor(row), minlength=len(table)) / len(row)
         entropy = -(share[:, None] * (table.exp() * table.clamp(min=-1e9))).sum()
