@@ -394,7 +394,7 @@ class Source(NamedTuple):
         deals = deals_of(boards, str(path))
         if problem := clamped(deals.tricks):
             warnings.warn(f"{path}: double-dummy tables left out: {problem}", stacklevel=3)
-            deals.tricks[:] = UNKNOWN
+            deals = DealSet.of(deals.hands)
         boards = [board for board in boards if board.complete]
         numbers = {tuple(hands): deal for deal, hands in enumerate(deals.hands.tolist())}
         rows = [numbers[board.hands] for board in boards if board.hands]

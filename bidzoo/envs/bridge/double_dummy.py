@@ -237,7 +237,8 @@ def most_suspect(tricks: I8, most: int) -> I64:
     """``most`` rows of tables ``[n, 20]`` to check: half of them the least likely ones, the others evenly spread."""
     tables = np.where(tricks == UNKNOWN, 7, tricks).reshape(-1, 4, 5).astype(int)
     north, east, south, west = tables.transpose(1, 0, 2)
-    odd = np.stack([abs(north - south), abs(east - west), abs(13 - north - east)]).max((0, 2))
+    both = north + east - 13
+    odd = np.stack([2 * abs(north - south), 2 * abs(east - west), np.where(both > 0, 4 * both, -both)]).max((0, 2))
     rows = np.flatnonzero((tricks != UNKNOWN).any(1))
     first = rows[np.argsort(-odd[rows], kind="stable")][: (most + 1) // 2]
     others = np.setdiff1d(rows, first)

@@ -208,7 +208,8 @@ class _Reader:
             self.tags.append(Tag(self.pair[0], self.pair[1], number, []))
             self.pair = None
         elif token[0].strip() and not token[0].startswith(";"):
-            self.fault(number, f'{token[0][:40]!r} in a tag, expected [Name "value"]', "the tag")
+            self.fault(number, f'{token[0][:40]!r} in a tag, expected [Name "value"]', "the rest of the line")
+            self.column = len(self.lines[self.number])
 
 
 # ---- what the tags of one game say of its board ------------------------------------------
@@ -319,10 +320,10 @@ class PbnGame:
         if tag is None or first is None:
             return dealer, (), BoardReplay(dealer or 0, vulnerable, hands)
         line, calls, notes = tag.line, list[int](), list[dict[str, str]]()  # an alert has one note at least
-        before = next((i for i, word in enumerate(tag.words) if word.text.strip("-") or not word.text), 0)
+        before = next((i for i, word in enumerate(tag.words) if word.text.strip("-") or not word.text), len(tag.words))
         start = (first + before) % 4
         try:
-            if dealer is not None and start != dealer:
+            if dealer is not None and start != dealer and before < len(tag.words):
                 raise ValueError(f"begins with {SEATS[start]}, expected the dealer, {SEATS[dealer]}")
             replay = BoardReplay(start, vulnerable, hands)
             for word in tag.words[before:]:
@@ -334,7 +335,7 @@ class PbnGame:
             self.faults.add(line, f"Auction: {error}", "auction")
             return dealer, (), BoardReplay(dealer or 0, vulnerable, hands)
         made = tuple(Call(call, bool(of), self.joined(of.values(), tag.line)) for call, of in zip(calls, notes))
-        return start, made, replay
+        return start if dealer is None else dealer, made, replay
 
     def auction_word(self, text: str, replay: BoardReplay, calls: list[int], notes: list[dict[str, str]]) -> None:
         """One call with its marks, or marks of the call before; a pass after the end is one too many."""
@@ -711,10 +712,13 @@ def _text_of(board: Board, name: str, extra: dict[str, str]) -> str:
     """What a reader keeps as a tag where it finds no number in ``name``; ``?`` if there is nothing."""
     text = extra.pop(name, "?")
     sides = name == "Result" and text != "?"
-    if text != text.strip() or text in _NO_VALUE[::2] or text.strip("0").isdecimal():
-        raise ValueError(f"{_place(board)}: {name}: {text[:80]!r}, expected a text that is no number")
-    if sides:
-        _tricks_of_sides(text, None)
+    try:
+        if text != text.strip() or text in _NO_VALUE[::2] or text.strip("0").isdecimal():
+            raise ValueError(f"{text[:80]!r}, expected a text that is no number")
+        if sides:
+            _tricks_of_sides(text, None)
+    except ValueError as error:
+        raise ValueError(f"{_place(board)}: {name}: {error}") from error
     return text
 
 
