@@ -220,7 +220,7 @@ def test_addresses_and_percent_encoded_lin(text: str) -> None:
     assert good(text, lin) == lin.loads(PLAIN, strict=True)[0]
     assert len(lin.loads(f"{text}\n{text}\n", strict=True)) == 2
     assert lin.loads(PLAIN)[0].auction[0].note == "15-17, 50%"
-    with pytest.raises(ValueError, match="f:2: .*expected the address of a hand viewer with lin="):
+    with pytest.raises(ValueError, match=r"f:2: .*expected the address of a hand viewer with lin="):
         lin.loads(f"{text}\nhttps://example.org/viewer.html?n=sakq\n", "f", strict=True)
 
 
@@ -574,7 +574,7 @@ def test_clamped_tables_are_solved_anew_at_once(tmp_path: Path, solved: list[int
     assert "not believed: every result below 7 is 1; all 28 are solved anew" in told and sum(solved) == 28
     assert (DealSet.load(tmp_path / "a.npz").tricks == TABLES).all()
     assert "which is no double-dummy result: every result below 7 is 1" in command("deals", "info", path)
-    with pytest.warns(UserWarning, match="a.pbn: double-dummy tables left out: every result below 7 is 1"):
+    with pytest.warns(UserWarning, match=r"a\.pbn: double-dummy tables left out: every result below 7 is 1"):
         assert (Source.load(path).tricks == UNKNOWN).all()
 
 
@@ -645,7 +645,7 @@ SOUND = pbn.loads(f"{HEAD}{PLAY}")[0]
     [
         ({"auction": (Call(1), *SOUND.auction[1:])}, "Auction: X is not legal after nothing"),
         ({"auction": (Call(38),)}, "Auction: call 38, expected 0 ... 37"),
-        ({"auction": SOUND.auction[:-1] + (Call(3),)}, "Auction: 1C is not legal"),
+        ({"auction": (*SOUND.auction[:-1], Call(3))}, "Auction: 1C is not legal"),
         ({"auction": (Call(3, True, "x" * 5000), *SOUND.auction[1:])}, "Auction: a note of 5000 characters"),
         ({"dealer": None}, "Auction: expected a dealer"),
         ({"dealer": 4}, "Dealer: 4, expected 0 ... 3"),
@@ -682,7 +682,7 @@ def test_a_claim_after_the_last_card_is_refused() -> None:
 
 @pytest.mark.parametrize("tags", [{"Board": "7"}, {"Board": " x"}, {"Result": "nine"}, {"Deal": "x"}])
 def test_tags_that_would_be_read_as_something_else(tags) -> None:
-    with pytest.raises(ValueError, match="board [?1]: "):
+    with pytest.raises(ValueError, match=r"board [?1]: "):
         pbn.dumps(
             [
                 replace(
