@@ -11,7 +11,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
-from functools import partial
+from functools import partial, wraps
 from inspect import Parameter, isclass, signature
 from numbers import Integral, Real
 from pathlib import Path
@@ -112,6 +112,19 @@ def check_options(owner: str, function: Callable[..., Any], options: Mapping[str
     kinds = kinds_of(function)
     for name, value in options.items():
         check_value(name, kinds.get(name, Any), value)
+
+
+def checked(function: F) -> F:
+    """``function``, whose arguments must be of their declared types; ValueError names one that is not."""
+
+    @wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        kinds = kinds_of(function)
+        for name, value in signature(function).bind(*arguments, **options).arguments.items():
+            check_value(name, kinds.get(name, Any), value)
+        return function(*arguments, **options)
+
+    return call  # type: ignore[return-value]
 
 
 def is_plain(value: Any) -> bool:

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, cast, runtime_checkable
 
 import numpy as np
@@ -29,11 +30,12 @@ import numpy as np
 from bidzoo import agents
 from bidzoo.agents.bridge.belief import WHO, Belief, SampledDeals
 from bidzoo.agents.bridge.evaluator import CLASSES, Evaluator
+from bidzoo.agents.bridge.network import Network
 from bidzoo.agents.bridge.selfplay import bid_out, make
 from bidzoo.agents.explanation import Explanation, chances_of
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
 from bidzoo.core.kernels import F32, F64, I8, I64, Bool, State, States, allocate, batched, row
-from bidzoo.core.options import Checked, Count, Share, Weight, Whole, check_options, takes
+from bidzoo.core.options import Checked, Count, Share, Weight, Whole, check_options, checked, takes
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row
 from bidzoo.envs.bridge.double_dummy import solve_contracts
@@ -110,6 +112,7 @@ class TrickEvaluator(Protocol):
 class Solver:
     """The exact evaluator: endplay's double-dummy solver, one contract after the other."""
 
+    @checked
     def __init__(self, workers: Count = 1) -> None:
         """``workers``: processes that solve; they change no result."""
         self.workers = workers
@@ -261,10 +264,11 @@ class Bmcs:
     slow = True
     options = Options()
 
+    @checked
     def __init__(
         self,
         policy: str | RolloutPolicy | None = None,
-        belief: str | Belief | None = None,
+        belief: str | Path | Network | Belief | None = None,
         evaluator: Literal["network", "solver"] | TrickEvaluator = "network",
         name: str | None = None,
         workers: Count = 1,
@@ -282,8 +286,7 @@ class Bmcs:
             None for the agent's own choice: in ``bmcs`` it is ``policy``, the paper's setting.
         options: fields of ``Options``.
         """
-        given = {"belief": belief, "evaluator": evaluator, "workers": workers, **options}
-        check_options(f"agent {type(self).name!r}", type(self), given)
+        check_options(f"agent {type(self).name!r}", type(self), options)
         self.policy = _rollout_policy(self.proposer if policy is None else policy)
         model = self.opponent_model if opponents is None else opponents
         self.opponents = self.policy if model is None else _rollout_policy(model)

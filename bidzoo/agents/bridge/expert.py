@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from bidzoo.agents.bridge.network import (
 )
 from bidzoo.core.cards import NUM_BIDS, NUM_CALLS
 from bidzoo.core.kernels import F32, I8, I64, Bool, States
-from bidzoo.core.options import Checked, Count, Share, choose_from, is_whole
+from bidzoo.core.options import Checked, Count, Range, Share, Weight, checked, choose_from
 from bidzoo.envs.bridge.bidder import BIDDER1375, SYSTEMS, SYSTEMS288, count_groups, field_groups, stages
 from bidzoo.envs.bridge.formats.auctions import SystemPositions
 
@@ -124,13 +124,14 @@ class Expert(NetworkPolicy):
 
     name = "expert"
 
+    @checked
     def __init__(
         self,
         system: str = "sayc",
         theirs: str = "sayc",
-        overbid: int = 0,
+        overbid: Annotated[int, Range(0, 10)] = 0,
         weights: str | Path | ExpertNetwork | None = None,
-        temperature: float = 0.0,
+        temperature: Weight = 0.0,
         name: str | None = None,
     ) -> None:
         """Args:
@@ -143,8 +144,6 @@ class Expert(NetworkPolicy):
         name: what result tables call it; default ``expert-SYSTEM``.
         """
         self._systems = system_number(system), system_number(theirs)
-        if not is_whole(overbid, 0, 10):
-            raise ValueError(f"overbid {overbid!r}: expected 0 ... 10 points")
         super().__init__(weights, temperature, name or f"expert-{system}")
         self.overbid = overbid
 

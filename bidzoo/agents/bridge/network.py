@@ -30,7 +30,7 @@ from bidzoo.agents.bridge.dense import GELU, NONE, RELU, Packed, dense, pack
 from bidzoo.core.arrays import Tensor, check_weights, digest, load_tensors
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F32, F64, I8, I64, States, batched
-from bidzoo.core.options import Checked, Range, Weight, fits
+from bidzoo.core.options import Checked, Range, Weight, checked
 from bidzoo.core.schema import json_value, parse
 from bidzoo.core.storage import replace_file
 from bidzoo.core.streams import Streams
@@ -414,14 +414,20 @@ def weights_of(source: str | Path | W, kind: type[W] = Network) -> W:  # type: i
     return load_weights(source, kind)[0] if Path(source).suffix else packaged_network(str(source), kind)  # type: ignore[arg-type]
 
 
+def _file_of(source: str | Path) -> Path:
+    """The file ``source`` or, of a name without a suffix, that of packaged weights; an error if it is not there."""
+    path = Path(source) if Path(source).suffix else PACKAGED / f"{source}.safetensors"
+    if path.parent == PACKAGED and not path.exists():
+        names = ", ".join(sorted(p.stem for p in PACKAGED.glob("*.safetensors")))
+        raise ValueError(f"no packaged weights {str(source)!r}; choose from {names}, or give a .safetensors file")
+    check_weights(path)
+    return path
+
+
 @cache
 def packaged_network(name: str, kind: type[W] = Network) -> W:  # type: ignore[assignment]
     """The network that comes with bidzoo as ``data/bridge/<name>.safetensors``, read once."""
-    path = PACKAGED / f"{name}.safetensors"
-    if not path.exists():
-        names = ", ".join(sorted(p.stem for p in PACKAGED.glob("*.safetensors")))
-        raise ValueError(f"no packaged weights {name!r}; choose from {names}, or give a .safetensors file")
-    return load_weights(path, kind)[0]
+    return load_weights(_file_of(name), kind)[0]
 
 
 class Weighted:
@@ -431,8 +437,11 @@ class Weighted:
     kind: ClassVar[type[Weights]] = Network
     outputs: ClassVar[Range | None] = None  # of the network; None: any
 
+    @checked
     def __init__(self, weights: str | Path | Weights | None = None) -> None:
         """``weights``: a file, the name of packaged weights, the weights themselves, or None for those of its name."""
+        if isinstance(weights, str | Path):
+            _file_of(weights)
         self._weights: Any = weights
         self._network: Any = None
 
@@ -499,6 +508,7 @@ class NetworkPolicy(Weighted):
     name = "network"
     outputs: ClassVar[Range | None] = Range(NUM_CALLS)
 
+    @checked
     def __init__(
         self, weights: str | Path | Weights | None = None, temperature: Weight = 0.0, name: str | None = None
     ) -> None:
@@ -508,8 +518,6 @@ class NetworkPolicy(Weighted):
         temperature: of the softmax calls are sampled from; 0 takes the likeliest call.
         name: what result tables call it.
         """
-        if not fits(Weight, temperature):
-            raise ValueError(f"temperature {temperature!r}: expected 0 (greedy) or more")
         super().__init__(weights)
         self.temperature = temperature
         self.name = name or type(self).name

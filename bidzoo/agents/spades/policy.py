@@ -54,7 +54,7 @@ from bidzoo.core.bits import pick_row
 from bidzoo.core.cards import hand_cards
 from bidzoo.core.compiling import when_compiled
 from bidzoo.core.kernels import I8, I64, U64, State, States, allocate, batched, row
-from bidzoo.core.options import Checked, Count, Length, Range, Share, Weight, Whole, takes
+from bidzoo.core.options import Checked, Count, Length, Range, Share, Weight, Whole, checked, takes
 from bidzoo.core.streams import Streams
 from bidzoo.envs.spades.bidding import legal_bids_row
 from bidzoo.envs.spades.play import legal_cards_row, play_row
@@ -349,9 +349,12 @@ class SpadesPolicy:
         lookup: the record they look up in (see ``lookup.py``); default: the shipped one.
     """
 
+    @checked
     def __init__(
         self, bidder: BidderName | Bidder = "bis", player: PlayerName | Player = "srp", lookup: State | None = None
     ) -> None:
+        if lookup is not None and getattr(lookup, "dtype", None) != LOOKUP:
+            raise ValueError(f"lookup {lookup!r}: expected a record as of lookup.shipped_lookup()")
         self.bidder = Bidder.named(bidder) if isinstance(bidder, str) else bidder
         self.player = Player(player) if isinstance(player, str) else player
         self.name = f"{self.bidder.kind}+{self.player.kind}"
@@ -395,27 +398,30 @@ wrp = partial(SpadesPolicy, player="wrp")
 
 
 @takes(Bidder)
+@checked
 def bis(player: PlayerName = "srp", **components: Any) -> SpadesPolicy:
     """BIS; ``components`` switch parts of it off (fields of ``Bidder``)."""
     return SpadesPolicy(Bidder.named("bis", **components), player)
 
 
+@checked
 def uct(
     bidder: BidderName = "bis",
-    last: int = 13,
-    iterations: int = 300,
+    last: Tricks = 13,
+    iterations: Count = 300,
     infer: Inference = "none",
-    exploration: float = 1.0,
+    exploration: Weight = 1.0,
 ) -> SpadesPolicy:
     """UCT in the last ``last`` tricks, SRP before; ``bidder="uct"`` searches for its bids too."""
     return SpadesPolicy(bidder, Player("uct", last, iterations, infer, exploration))
 
 
+@checked
 def learned(
     weights: str | Path | None = None,
     player: PlayerName = "learned",
     worlds: Whole = 0,
-    last: Whole = 13,
+    last: Tricks = 13,
     certain: Weight = 1.0,
     lookup: State | None = None,
 ) -> SpadesPolicy:
@@ -435,4 +441,13 @@ def learned(
     return SpadesPolicy("learned", card_player, lookup)
 
 
-learned_search = partial(learned, worlds=WORLDS)
+@checked
+def learned_search(
+    worlds: Count = WORLDS,
+    last: Tricks = 13,
+    certain: Weight = 1.0,
+    weights: str | Path | None = None,
+    lookup: State | None = None,
+) -> SpadesPolicy:
+    """``learned``, which tries its cards at the table."""
+    return learned(weights, "learned", worlds, last, certain, lookup)

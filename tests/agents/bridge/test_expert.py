@@ -313,7 +313,7 @@ def test_wild_ones_open_more():
     ("options", "words"),
     [
         ({"theirs": "polski"}, "unknown system 'polski'; did you mean 'polish'"),
-        ({"overbid": -1}, "overbid -1: expected 0 ... 10"),
+        ({"overbid": -1}, "overbid -1: expected an integer from 0 to 10"),
         ({"temperature": -1}, "temperature -1"),
     ],
 )

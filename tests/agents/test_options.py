@@ -1,0 +1,49 @@
+"""Wrong values are refused where an agent is made, by its class as by its name; nothing is found out at the table."""
+
+import pytest
+
+from bidzoo import agents
+from bidzoo.agents.bridge.bmcs import Bmcs, Solver
+from bidzoo.agents.bridge.expert import Expert
+from bidzoo.agents.bridge.network import NetworkPolicy
+from bidzoo.agents.bridge.partners import PartnerPolicy
+from bidzoo.agents.spades.policy import SpadesPolicy, bis, learned, learned_search, uct
+
+
+@pytest.mark.parametrize(
+    ("maker", "options", "words"),
+    [
+        (Bmcs, {"workers": 0}, "workers 0: expected an integer from 1"),
+        (Bmcs, {"belief": "x"}, "no packaged weights 'x'; choose from a2c-bridge"),
+        (Bmcs, {"belief": 5}, "belief 5: expected a text"),
+        (Bmcs, {"evaluator": 5}, "evaluator 5: expected 'network' or 'solver'"),
+        (Solver, {"workers": 0}, "workers 0: expected an integer from 1"),
+        (NetworkPolicy, {"weights": 5}, "weights 5: expected a text or a path"),
+        (NetworkPolicy, {"weights": "sl", "name": 5}, "name 5: expected a text or None"),
+        (PartnerPolicy, {"temperature": -1}, "temperature -1: expected a number from 0"),
+        (Expert, {"overbid": 11}, "overbid 11: expected an integer from 0 to 10"),
+        (SpadesPolicy, {"bidder": 5}, "bidder 5: expected 'bis' or"),
+        (SpadesPolicy, {"lookup": 5}, "lookup 5: expected a record"),
+        (bis, {"player": 5}, "player 5: expected 'srp' or"),
+        (uct, {"last": 14}, "last 14: expected an integer from 0 to 13"),
+        (learned, {"worlds": -1}, "worlds -1: expected an integer from 0"),
+        (learned_search, {"worlds": 0}, "worlds 0: expected an integer from 1"),
+    ],
+)
+def test_wrong_values_are_refused(maker, options, words):
+    with pytest.raises(ValueError, match=words):
+        maker(**options)
+
+
+def test_files_that_are_not_there_are_named_at_once(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"w\.safetensors: no such file of weights"):
+        agents.make("sl", weights=tmp_path / "w.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [("bmcs", "top_k", "max_actions"), ("rl-mcs", "p_min", "min_prob"), ("bmcs-rpi", "judge", "evaluator")],
+)
+def test_the_error_for_an_old_name_says_the_new_one(name, old, new):
+    with pytest.raises(TypeError, match=f"agent '{name}' has no option '{old}'; it is '{new}' now"):
+        agents.make(name, **{old: 1})
