@@ -331,9 +331,26 @@ PAPERS = {
         Row("Section 5.2", "56 % against humans", "No human plays here; recordings of theirs are not public"),
         Row(
             "Appendix G",
-            "blind nil, Big 6, sum of the bids",
-            "Rules and conventions are there as options; rows are not",
-            "environments/spades_v0.md",
+            "blind nil, Big 6, blind nil by the sum of the bids",
+            "the paper has no numbers; the last is an idea there and not written here",
+            "agents/bis.md",
+            "bench spades --games 4 --rows rules",
+            (
+                Cell(
+                    "BIS over BIS without blind nil",
+                    "spades",
+                    "Other rules",
+                    ("BIS : BIS that bids no blind nil",),
+                    "win %",
+                ),
+                Cell(
+                    "without Big 5, Big 6",
+                    "spades",
+                    "Other rules",
+                    ("BIS : no conventions, blind nil allowed",),
+                    "win %",
+                ),
+            ),
         ),
     ),
     "Bidding in Spades: figures": (

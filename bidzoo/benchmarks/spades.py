@@ -1,7 +1,7 @@
 """``bidzoo bench spades``: the tables and figures of "Bidding in Spades" beside ours, with standard errors."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from bidzoo.agents.spades.situation import ROUND_TYPES, sum_type_row
 from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, ResultTable, silent
 from bidzoo.core.kernels import F64, I64, Bool, States
 from bidzoo.core.threads import set_threads
+from bidzoo.envs.spades.state import VARIANTS
 
 # ---- Tables 2 and 4: who meets whom, and what the paper measured -------------------------------
 
@@ -35,6 +36,7 @@ class Comparison:
     paper_win: float | None = None  # per cent
     paper_points: tuple[float, float] | None = None  # a round
     win_goal: int = 200
+    rules: Mapping[str, Any] = field(default_factory=dict)  # where they differ from the paper's game
 
 
 def _against(bidder: BidderName, player: Player, name: str, win: float, points: tuple[float, float]) -> Comparison:
@@ -77,6 +79,7 @@ def comparisons() -> tuple[Comparison, ...]:
         _against("rb", Player("uct", last=3), "UCT(3)", 52.1, (52.0, 48.5)),
         _against("rb", Player("uct", last=5), "UCT(5)", 52.9, (48.5, 40.3)),
         Comparison("RB+UCT(3) : RB+SRP", "uct", (rb, rb), (Player("uct", last=3), SRP)),
+        Comparison("UCT's bids : RB's bids, SRP", "uct", (Bidder.named("uct"), rb), (SRP, SRP)),
         Comparison("RB+UCT(3, inferring) : RB+SRP", "uct", (rb, rb), (Player("uct", last=3, infer="bids"), SRP)),
         _without("BIS : single success curve", 51.2, (44.7, 43.6), single_curve=True),
         _without("BIS : no end-game conditions", 52.0, (48.3, 49.9), endgame=False),
@@ -88,6 +91,7 @@ def comparisons() -> tuple[Comparison, ...]:
             for baseline in baselines
         ),
         *_whole_rows(),
+        *_other_rules(Bidder.named("bis"), rb),
     )
 
 
@@ -108,6 +112,18 @@ def _whole_rows() -> list[Comparison]:
         ("BIS+learned-search : BIS+SRP", bis, search, bis, SRP),
     ]
     return [Comparison(name, "whole", (a, c), (b, d)) for name, a, b, c, d in pairs]
+
+
+def _other_rules(bis: Bidder, rb: Bidder) -> list[Comparison]:
+    """Rows of appendix G's blind nil and of the game's other variants, which the paper names without numbers."""
+    blind = {"blind_nil": True}
+    pairs: list[tuple[str, Bidder, dict[str, Any]]] = [
+        ("BIS : BIS that bids no blind nil", replace(bis, blind=False), blind),
+        ("BIS : no conventions, blind nil allowed", replace(bis, conventions=False), blind),
+        ("BIS : RB, blind nil allowed", rb, blind),
+        *((f"BIS : RB in {variant}", rb, {"variant": variant}) for variant in VARIANTS),
+    ]
+    return [Comparison(name, "rules", (bis, other), (SRP, SRP), rules=rules) for name, other, rules in pairs]
 
 
 def rounds_log(games: Games) -> States:
@@ -278,6 +294,7 @@ TITLES = {
     "ablation": "Table 4: BIS against itself without a component",
     "learned": "Beyond the paper: learned bids, SRP on both sides",
     "whole": "Beyond the paper: bids and cards learned",
+    "rules": "Other rules: blind nil (appendix G) and the variants, SRP on both sides",
 }
 SEARCH_GAMES = {"uct": 2_000, "whole": 1_000}  # most games of a row in which somebody searches
 COLUMNS = (
@@ -337,14 +354,14 @@ def run_rows(chosen: Sequence[Comparison], games: int, seed: int, report: Report
     """The cells of each of the chosen rows, played."""
     results = []
     for row in chosen:
-        search = any(player.kind == "uct" or player.worlds for player in row.players)
-        size, step = (min(games, SEARCH_GAMES[row.group]), CHUNK // 2) if search else (games, CHUNK)
+        searches = [*(player.kind == "uct" or player.worlds for player in row.players), row.bidders[0].kind == "uct"]
+        size, step = (min(games, SEARCH_GAMES[row.group]), CHUNK // 2) if any(searches) else (games, CHUNK)
         first, second = (SpadesPolicy(*pair) for pair in zip(row.bidders, row.players, strict=True))
-        parts = []
+        parts, game = [], replace(paper_game(row.win_goal), **row.rules)
         for done in range(0, size, step):
             report(row.name, done, size)
             numbers = np.arange(done, min(done + step, size))
-            parts.append(play_games((first, second), numbers, deals_seed("tables", seed), paper_game(row.win_goal)))
+            parts.append(play_games((first, second), numbers, deals_seed("tables", seed), game))
         report(row.name, size, size)
         results.append(_cells(row, Games(*map(np.concatenate, zip(*parts, strict=True)))))
     return results

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from bidzoo.agents.spades.bis import SEQUENCES
 from bidzoo.agents.spades.curves_training import CurveOptions, collect_nils, fit_curves, train_success_curves
-from bidzoo.agents.spades.games import Games, paper_game, play_games, share_won
+from bidzoo.agents.spades.games import Games, deals_seed, paper_game, play_games, share_won
 from bidzoo.agents.spades.policy import Bidder, Player, SpadesPolicy
 from bidzoo.benchmarks import spades as bench
 from bidzoo.benchmarks.results import load
@@ -112,16 +112,27 @@ def test_earlier_bids_tell_something_about_a_nil() -> None:
     assert report["all curves"]["log_loss"] < report["single curve"]["log_loss"] - 0.005
 
 
+def test_rows_of_other_rules_are_played_by_them() -> None:
+    (table,), _ = bench.main(games=200, rows="rules")
+    rows = {str(row["first : second"]): row for row in table.rows}
+    usual = next(row for row in bench.main(games=200)[0][0].rows if row["first : second"] == "BIS : RB, SRP")
+    assert rows["BIS : RB in partnership"]["win %"].mean == usual["win %"].mean
+    assert rows["BIS : RB in partnership"]["nil %"] == usual["nil %"]
+    assert rows["BIS : RB in mirror"]["win %"].mean == 50  # bids are forced there
+    assert rows["BIS : RB in suicide"]["nil %"] == 50  # one of two partners bids nil
+    assert rows["BIS : RB, blind nil allowed"]["nil %"] > rows["BIS : RB in partnership"]["nil %"]
+
+
 def test_the_benchmark_saves_what_it_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "spades.json"
-    words = ["bench", "spades", "--games", "40", "--seed", "1", "--json", str(file)]
+    words = ["bench", "spades", "--games", "40", "--seed", "3", "--json", str(file)]
     assert CliRunner().invoke(app, words, catch_exceptions=False).exit_code == 0
     saved = load(file)
-    tables, _ = bench.main(games=40, seed=1)
+    tables, _ = bench.main(games=40, seed=3)
     assert [table.rows for table in saved["tables"]] == [table.rows for table in tables]
     assert tables[0].rows[0]["win %"].paper == 51.9
     assert len(tables[0].rows) == 11
-    alone = rounds_log(play((BIS, BIS), (SRP, SRP), 2 * np.arange(40), 2))
+    alone = rounds_log(play((BIS, BIS), (SRP, SRP), 2 * np.arange(40), deals_seed("rounds", 3)))
     assert tables[1].title == f"BIS+SRP against itself, {len(alone):,} rounds"
     assert tables[1].rows[2]["value"].n == 40
     monkeypatch.setattr(bench, "LEAST_ROUNDS", 1)
