@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+TICK := sh tests/tick.sh
 
 # the rules also run as plain Python, where NumPy reports overflows that compiled code would not
 UNCOMPILED := $(addprefix tests/,envs/bridge/test_auction.py envs/bridge/test_play.py envs/signalling/test_engine.py \
@@ -14,11 +15,12 @@ export BIDZOO_COMPILE ?= now
 .PHONY: bench test test-fuzz test-mutations test-slow test-integrations test-libraries test-language test-rllib test-floors test-newest test-wheel check docs clean
 
 bench: $(READY)
+	$(BIN)/bidzoo compile
 	$(BIN)/bidzoo bench $(BENCH)
 
 # what fails is run once more, alone: a busy machine can be too slow for a test, a fault fails again
 test: $(READY) check
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile || $(BIN)/python -m pytest --last-failed -ra
+	$(TICK) tests $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile || $(BIN)/python -m pytest --last-failed -ra
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(UNCOMPILED)
 	$(MAKE) docs
 
@@ -102,16 +104,16 @@ in = $(if $(filter floors,$(1)),NUMBA_CACHE_DIR=$(CURDIR)/.venv-floors/kernels) 
 check: $(READY)
 	$(BIN)/ruff format --check bidzoo tests experiments examples docs/training
 	$(BIN)/ruff check bidzoo tests experiments examples docs/training
-	$(BIN)/mypy bidzoo experiments tests/typed.py
+	$(TICK) "types (some 100 s the first time)" $(BIN)/mypy bidzoo experiments tests/typed.py
 
 docs: $(READY)
-	$(BIN)/python -m sphinx -W -q -b html docs docs/_build/html
+	$(TICK) documentation $(BIN)/python -m sphinx -W -q -b html docs docs/_build/html
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q --upgrade pip
-	$(BIN)/pip install -q -c constraints.txt torch
-	$(BIN)/pip install -q -c constraints.txt -e ".[dev,train,sb3,docs]"
+	$(TICK) "installing torch" $(BIN)/pip install -q -c constraints.txt torch
+	$(TICK) "installing bidzoo" $(BIN)/pip install -q -c constraints.txt -e ".[dev,train,sb3,docs]"
 	touch $@
 
 clean:

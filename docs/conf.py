@@ -13,7 +13,7 @@ project, author, copyright = "bidzoo", "The bidzoo authors", "the bidzoo authors
 release = version = bidzoo.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 html_theme = "furo"
-html_title = "bidzoo"
+html_title = f"bidzoo {bidzoo.__version__}"
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build", "results"]

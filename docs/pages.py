@@ -8,9 +8,11 @@ A page asks for a table with a pair of comments, and what stands between them is
 
 The number counts the tables of the file from 1; words after another comma take only the rows that begin with one
 of them. Numbers are never typed. ``<!-- leaderboard: bridge-2026 -->`` asks for the table of a challenge, of all
-entries in ``docs/results/leaderboard/``, and ``<!-- file: examples/... -->`` for a file of the repository.
+entries in ``docs/results/leaderboard/``, ``<!-- file: examples/... -->`` for a file of the repository, and
+``<!-- recommended -->`` for the bridge agents of ``RECOMMENDED``.
 """
 
+import json
 import re
 from dataclasses import replace
 from importlib import import_module
@@ -34,6 +36,14 @@ RESULTS = ROOT / "docs" / "results"
 RESULTS_BLOCK = re.compile(r"(<!-- results: ([\w.-]+), (\d+)(?:, ([\w -]+))? -->\n).*?(<!-- end -->)", re.DOTALL)
 LEADERBOARD_BLOCK = re.compile(r"(<!-- leaderboard: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 FILE_BLOCK = re.compile(r"(<!-- file: ([\w./-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+RECOMMENDED_BLOCK = re.compile(r"(<!-- (recommended) -->\n).*?(<!-- end -->)", re.DOTALL)
+RECOMMENDED = {  # what it is, paper, page
+    "bmcs-rpi": ("`rpi` that searches where several calls are plausible", "Qiu et al. 2024", "bmcs"),
+    "rpi": ("the strongest network that answers at once", "Lagoudakis and Parr 2003, Gao et al. 2024", "rpi"),
+    "ppo": ("network that improved an imitated expert by self-play", "Kita et al. 2024", "ppo"),
+    "sl": ("network that imitates a Standard American player", "Qiu et al. 2024, section III", "sl"),
+    "sayc": ("rules of Standard American Yellow Card; explains its calls", "ACBL SAYC System Booklet", "sayc"),
+}
 NOTE = """Sizes and rewards are those of the default options, mean turns those of 1000 episodes of random play.
 [Conventions](../conventions.md) says what holds for all of them."""
 
@@ -152,6 +162,21 @@ def ranked(name: str) -> str:
     return f"**{name}**\n\n{markdown(ranking)}\n\n{ranking.note}\n"
 
 
+def recommended(name: str) -> str:
+    """The agents of ``RECOMMENDED`` with what they win of held-out opponents."""
+    document = results.load(RESULTS / "bridge-experts.json")
+    won = {row["agent"]: row["held-out mean, IMPs a board"] for row in document["tables"][0].rows}
+    measured = ROOT / "bidzoo" / "data" / "agents.json"
+    times = json.loads(measured.read_text(encoding="utf-8"))["agents"] if measured.exists() else {}
+    columns = ["agent", "what it is", "paper", "IMPs a board", *["ms a call"] * bool(times)]
+    table = results.ResultTable("", columns)
+    for agent, (what, paper, page) in RECOMMENDED.items():
+        estimate = results.Estimate(won[agent].mean, won[agent].error, won[agent].n)
+        cells = [times[agent]["milliseconds"]] if times else []
+        table.add(f"[`{agent}`](docs/agents/{page}.md)", what, paper, estimate, *cells)
+    return f"{markdown(table)}\n"
+
+
 def code(name: str) -> str:
     """A file of the repository as a block, which is not run by itself."""
     return f"```py\n{(ROOT / name).read_text(encoding='utf-8')}```\n"
@@ -160,7 +185,8 @@ def code(name: str) -> str:
 def filled(text: str) -> str:
     """``text`` with every block that it asks for, written anew."""
     text = RESULTS_BLOCK.sub(lambda match: f"{match[1]}\n{table(match[2], int(match[3]), match[4])}\n{match[5]}", text)
-    for pattern, render in ((LEADERBOARD_BLOCK, ranked), (FILE_BLOCK, code)):
+    blocks = (LEADERBOARD_BLOCK, ranked), (FILE_BLOCK, code), (RECOMMENDED_BLOCK, recommended)
+    for pattern, render in blocks:
         text = pattern.sub(lambda match, render=render: f"{match[1]}\n{render(match[2])}\n{match[3]}", text)
     return text
 
@@ -170,7 +196,7 @@ def with_tables() -> list[Path]:
     docs = ROOT / "docs"
     folders = docs, docs / "agents", docs / "training", docs / "tutorials"
     pages = [ROOT / "README.md", *(page for folder in folders for page in sorted(folder.glob("*.md")))]
-    patterns = (RESULTS_BLOCK, LEADERBOARD_BLOCK, FILE_BLOCK)
+    patterns = (RESULTS_BLOCK, LEADERBOARD_BLOCK, FILE_BLOCK, RECOMMENDED_BLOCK)
     return [page for page in pages if any(pattern.search(page.read_text(encoding="utf-8")) for pattern in patterns)]
 
 

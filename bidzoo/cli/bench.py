@@ -70,18 +70,15 @@ def suite_ledger(ledger: Path | None, suite: str) -> Iterator[Path]:
 @app.callback()
 def overview(
     context: typer.Context,
-    pbn: Annotated[
-        Path | None,
-        typer.Option("--deals", "--pbn", help="A .pbn, .lin or .npz file with tables; default: the packaged sample."),
-    ] = None,
-    boards: Boards = 2000,
+    boards: Annotated[int, typer.Option(min=2, help="Boards of every bridge match.")] = 2000,
+    workers: Workers = 2,
     seed: Seed = 0,
     json: Json = None,
 ) -> None:
     """Measure agents and environments.
 
-    Without a subcommand a short benchmark: the reference policies on real deals, the small games, the throughput. The
-    options below are of that one; those of a subcommand come after its name.
+    Without a subcommand a short benchmark: the papers' headline results beside ours, the throughput, bridge agents over
+    held-out opponents. The options below are of that one; those of a subcommand come after its name.
     """
     from bidzoo.core.compiling import wait_always
 
@@ -91,7 +88,8 @@ def overview(
         return
     from bidzoo.benchmarks import overview
 
-    measured("bench", seed, json, lambda _: overview.main(pbn, boards, seed))
+    measured("bench", seed, json, *overview.parts(boards, seed, workers))
+    say("next: bidzoo play (a table in the browser), bidzoo match rpi sayc, bidzoo report, bidzoo bench --help")
 
 
 def _refuse_before(context: typer.Context) -> None:

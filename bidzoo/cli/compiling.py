@@ -26,9 +26,9 @@ def compile_kernels(
     game_ids = {registry.game_id(name) for name in games} if games else set(registry.loadable())
     parts = apart([item for item in everything() if item[0] in game_ids])
     with progress() as report:
-        report("compiling", 0, len(parts))
+        report("compiling, a minute or two where nothing is kept", 0, len(parts))
         for done, _ in enumerate(jobs.as_completed(use_all, parts, workers or threads.cores(), "loky"), 1):
-            report("compiling", done, len(parts))
+            report("compiling, a minute or two where nothing is kept", done, len(parts))
     say(f"kernels of {len(game_ids)} games and their agents: {time.perf_counter() - began:.0f} s")
 
 

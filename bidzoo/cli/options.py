@@ -33,19 +33,36 @@ def say(text: object, err: bool = False) -> None:
     typer.echo(visible(str(text)), err=err)
 
 
+SILENCE = 8.0  # seconds after which a command that works says so, where no bar is seen
+
+
 @contextmanager
 def progress() -> "Iterator[Report]":
-    """``report(label, done, total)``, shown on standard error as one bar for each ``label`` with the time left."""
+    """``report(label, done, total)``, shown on standard error.
+
+    On a terminal one bar for each ``label``, with the time since the start and the time left; elsewhere a line for what
+    takes longer than ``SILENCE``.
+    """
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     console = Console(stderr=True)
     if not console.is_interactive:  # nothing would be seen but an empty line at the end
-        yield lambda label, done, total: None
+        with _lines() as report:
+            yield report
         return
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    text, left = TextColumn("{task.description}", markup=False), TimeRemainingColumn()
     bars: dict[str, Any] = {}
-    display = Progress(*columns, console=console, transient=True)
+    display = Progress(
+        text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), left, console=console, transient=True
+    )
 
     def report(label: str, done: int, total: int) -> None:
         if label not in bars:
@@ -60,17 +77,45 @@ def progress() -> "Iterator[Report]":
             display.stop()
 
 
-def measured(suite: str, seed: int, json: Path | None, work: "Callable[[Report], Measured]") -> "Measured":
-    """``work(report)``: its tables are shown and go with its figures into ``json`` (default ``runs/<suite>.json``)."""
+@contextmanager
+def _lines() -> "Iterator[Report]":
+    """A ``Report`` whose last news a thread prints every ``SILENCE`` seconds."""
+    news, ended, began = ["working"], threading.Event(), time.monotonic()
+
+    def tell() -> None:
+        while not ended.wait(SILENCE):
+            sys.stderr.write(f"{visible(news[0])}, {time.monotonic() - began:.0f} s\n")
+            sys.stderr.flush()
+
+    def report(label: str, done: int, total: int) -> None:
+        news[0] = f"{label}: {done:,} of {total:,}"
+
+    thread = threading.Thread(target=tell, name="progress", daemon=True)
+    thread.start()
+    try:
+        yield report
+    finally:
+        ended.set()
+        thread.join()
+
+
+def measured(suite: str, seed: int, json: Path | None, *works: "Callable[[Report], Measured]") -> "Measured":
+    """What ``works`` return for ``report``: each one's tables are shown when they are ready.
+
+    All go with their figures into ``json`` (default ``runs/<suite>.json``).
+    """
     from bidzoo.benchmarks import results
 
     path = json or Path("runs", f"{suite}.json")
     check_writable(path)
-    began = time.perf_counter()
-    with progress() as report:
-        tables, figures = work(report)
+    began, tables, figures = time.perf_counter(), list[results.ResultTable](), list[results.Figure]()
+    for work in works:
+        with progress() as report:
+            found = work(report)
+        results.show(found[0])
+        tables += found[0]
+        figures += found[1]
     seconds = time.perf_counter() - began
-    results.show(tables)
     results.save(path, suite, tables, seed=seed, seconds=seconds, figures=figures)
     say(f"{suite}: {seconds:.0f} s, written to {path}")
     return tables, figures

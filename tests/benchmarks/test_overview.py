@@ -1,0 +1,70 @@
+"""``bidzoo bench`` without a subcommand: what it promises, and that it is never silent for long."""
+
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from bidzoo.benchmarks import overview, results
+from bidzoo.cli import options
+from bidzoo.cli.main import app
+
+
+def test_published_results_beside_ours_then_speed_then_strength(tmp_path, monkeypatch):
+    monkeypatch.setattr(overview, "SMALL_GAMES", ("comm_v0(length=3)",))
+    monkeypatch.setattr(overview, "SEEDS", 2)
+    monkeypatch.setattr(overview, "SPADES_GAMES", 20)
+    monkeypatch.setattr(overview, "AGENTS", ("rpi", "sl"))
+    monkeypatch.setattr(overview, "SEARCHES", ("sayc", "expert-acol"))
+    monkeypatch.setattr(overview, "THROUGHPUT_GAMES", ["comm_v0"])
+    path = tmp_path / "bench.json"
+    done = CliRunner().invoke(app, ["bench", "--boards", "30", "--workers", "1", "--json", str(path)])
+    assert done.exit_code == 0, done.output
+    assert done.output.splitlines()[-1].startswith("next: bidzoo play")
+    headlines, speed, strength = results.load(path)["tables"]
+    published = {row["result"]: row["paper"] for row in headlines.rows}
+    assert published == {
+        "CFR1k on comm_v0(length=3)": 0.89,
+        "CFR1k+JPS on comm_v0(length=3)": 1.0,
+        "Spades, BIS : RB, SRP": 52.3,
+        "Spades, BIS : MS, SRP": 67.7,
+        "Spades, BIS : IO, SRP": 67.1,
+        "Bridge, rl over sl": 0.87,
+    }
+    assert all(row["ours"].error > 0 for row in headlines.rows[2:])
+    assert {row["game"] for row in speed.rows} == {"comm_v0"}
+    assert [(row["agent"], row["against"]) for row in strength.rows if row["agent"] != "rpi"] and len(
+        strength.rows
+    ) == 3
+    assert all(len(table.columns) <= 7 for table in (headlines, speed, strength))
+
+
+def test_a_command_that_works_says_so(monkeypatch, capsys):
+    """Where no bar is seen, a line after a while; none from what is quick."""
+    monkeypatch.setattr(options, "SILENCE", 0.05)
+    with options.progress() as report:
+        report("boards", 3, 1000)
+        ends = time.monotonic() + 10
+        while not (said := capsys.readouterr().err) and time.monotonic() < ends:
+            time.sleep(0.02)
+    assert said.startswith("boards: 3 of 1,000, ")
+    monkeypatch.setattr(options, "SILENCE", 60.0)
+    with options.progress() as report:
+        report("boards", 3, 1000)
+    assert capsys.readouterr().err == ""
+
+
+def test_every_part_of_a_measurement_is_shown_when_it_is_ready(tmp_path, monkeypatch):
+    shown = []
+    monkeypatch.setattr(results, "show", lambda tables: shown.append([table.title for table in tables]))
+
+    def first(report):
+        return [results.ResultTable("a", ["x"])], []
+
+    def second(report):
+        assert shown == [["a"]]
+        raise ValueError("the second part fails")
+
+    with pytest.raises(ValueError, match="second"):
+        options.measured("x", 0, tmp_path / "x.json", first, second)
+    assert shown == [["a"]]
