@@ -12,6 +12,7 @@ import platform
 import shlex
 import sys
 import tempfile
+import time
 import weakref
 import zlib
 from abc import ABC, abstractmethod
@@ -65,6 +66,9 @@ def check_writable(path: Path, folder: bool = False) -> None:
         tempfile.TemporaryFile(dir=directory).close()
 
 
+_ABANDONED = 3600.0  # seconds after which nobody is still writing a temporary file
+
+
 def replace_file(path: Path, content: bytes | Callable[[IO[bytes]], object]) -> None:
     """Write ``content`` to ``path``, whole or not at all: to a file beside it, which is then renamed.
 
@@ -81,6 +85,7 @@ def replace_file(path: Path, content: bytes | Callable[[IO[bytes]], object]) -> 
                 os.umask(mask)
                 os.chmod(name, 0o666 & ~mask)
                 os.replace(name, path)
+            sweep(path, _ABANDONED)
             _sync_folder(path.parent)
     except OSError as problem:
         try:
@@ -120,10 +125,15 @@ def _sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def sweep(path: Path) -> None:
-    """Remove what killed calls of ``replace_file`` left of ``path``; only while no other process writes it."""
+def sweep(path: Path, age: float = 0.0) -> None:
+    """Remove what calls of ``replace_file`` that were killed ``age`` seconds ago or earlier left of ``path``.
+
+    With ``age`` 0 only while no other process writes ``path``.
+    """
     for leftover in path.parent.glob(f".{glob.escape(path.name)}.????????"):
-        leftover.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            if time.time() - leftover.stat().st_mtime >= age:
+                leftover.unlink()
 
 
 # ---- by one process at a time ------------------------------------------------------------
