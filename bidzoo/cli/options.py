@@ -55,8 +55,8 @@ def progress() -> "Iterator[Report]":
 
     console = Console(stderr=True)
     if not console.is_interactive:  # nothing would be seen but an empty line at the end
-        with _lines() as report:
-            yield report
+        with _lines() as lines:
+            yield lines
         return
     text, left = TextColumn("{task.description}", markup=False), TimeRemainingColumn()
     bars: dict[str, Any] = {}
