@@ -190,7 +190,7 @@ def _full_hand(hand: Hand) -> int:
 
 def _call_words(calls: Calls) -> list[str]:
     if isinstance(calls, str):
-        return [word for word in split(r"[\s,\-]+", calls) if word]
+        return [word for word in split(r"[\s,]+|(?<=\w)-(?=\w)", calls) if word]  # "-" alone is no call
     if not isinstance(calls, Iterable):
         raise TypeError(f"calls {calls!r}: expected a text such as '1H P 2C', or a list of calls")
     return [call_text(int(word)) if is_whole(word) else str(word) for word in calls]

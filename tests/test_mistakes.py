@@ -7,6 +7,7 @@ import pytest
 import bidzoo
 from bidzoo import agents
 from bidzoo.agents.bridge import a2c, jps, ppo, rl, trainer
+from bidzoo.agents.policy import ScorePolicy
 from bidzoo.agents.spades.curves_training import CurveOptions
 from bidzoo.agents.spades.learned_training import LearnedOptions
 from bidzoo.benchmarks import match, throughput
@@ -222,6 +223,53 @@ def test_wrong_seats(options, text):
     with pytest.raises(ValueError) as caught:
         gymnasium.make("bidzoo/BridgeBidding-v0", **options)
     assert text in str(caught.value)
+
+
+def test_a_slip_in_an_option_of_seats():
+    with pytest.raises(
+        TypeError, match=r"bridge_bidding_v0 has no option 'opponent'; did you mean 'opponents'\? choose"
+    ):
+        gymnasium.make("bidzoo/BridgeBidding-v0", opponent="sayc")
+
+
+def test_a_pair_is_two():
+    game = bridge()
+    both = [
+        match.duplicate(game, pair, "pass", np.arange(4)).imps.tolist() for pair in (["sayc", "sl"], ("sayc", "sl"))
+    ]
+    assert both[0] == both[1]
+    with pytest.raises(ValueError, match=r"a pair \['sayc'\]: expected two agents, or one for both seats"):
+        match.duplicate(game, ["sayc"], "pass", np.arange(4))
+
+
+def test_a_policy_of_another_size():
+    three, four = (bidzoo.make_game("minibridge", size=size) for size in (3, 4))
+    for policy in (ScorePolicy(three, lambda observation, mask: mask), agents.make("random")):
+        policy.game = three
+        with pytest.raises(
+            ValueError, match=r"was made for minibridge_v0\(size=3\), it does not play minibridge_v0\(size"
+        ):
+            match.play(four, [policy, "random"], np.arange(2))
+        match.play(three, [policy, "random"], np.arange(2))
+
+
+def test_models_of_other_libraries(tmp_path):
+    class Model:
+        def predict(self, observation):
+            return 0
+
+    with pytest.raises(TypeError, match="a model of Stable-Baselines3 plays as bidzoo.wrappers.sb3.SB3Policy"):
+        match.play(bridge(), [Model()] * 4, np.arange(2))
+    (tmp_path / "model.zip").write_bytes(b"PK")
+    with pytest.raises(ValueError, match=r"model.zip: expected .safetensors; a model of Stable-Baselines3 plays as"):
+        agents.make(str(tmp_path / "model.zip"))
+
+
+def test_a_dash_alone_is_no_call():
+    for calls in ("1H P 2C", "1H-P-2C", "1H, P, 2C", ["1H", "P", "2C"]):
+        assert bidzoo.bridge.call("pass", "AKQ2.K54.QJ3.A92", calls=calls) == "P"
+    with pytest.raises(ValueError, match="call 2, - by East"):
+        bidzoo.bridge.call("pass", "AKQ2.K54.QJ3.A92", calls="1H - 2C")
 
 
 def test_partner_and_opponents_where_there_are_none():

@@ -204,6 +204,9 @@ def _player_of(path: Path) -> tuple[Callable[..., Any], tuple[str, ...]]:
     from bidzoo.core.cards import NUM_CALLS
     from bidzoo.core.schema import json_value
 
+    if path.suffix == ".zip":
+        way = "bidzoo.wrappers.sb3.SB3Policy(PPO.load(path), game)"
+        raise ValueError(f"{path}: expected .safetensors; a model of Stable-Baselines3 plays as {way}")
     check_weights(path)
     metadata = load_metadata(path, "a safetensors file")
     try:
@@ -349,14 +352,26 @@ def resolve(policy: Agent, game: str | Game | None = None) -> Policy:
     if isinstance(policy, str):
         return _new_policy(policy, game, {})
     if _is_policy(policy):
+        _check_size(policy, game)
         return _with_name(repr(policy), policy)
     if is_plain(policy):
         return _function_policy(policy, game)
     hint = f"; make one: {policy.__name__}()" if isclass(policy) else ""
+    if hasattr(policy, "predict"):
+        hint = "; a model of Stable-Baselines3 plays as bidzoo.wrappers.sb3.SB3Policy(model, game)"
     raise TypeError(
         f"not a policy: {policy!r} (expected an agent's name, an object with name and act(), or a function of"
         f" observation and mask){hint}"
     )
+
+
+def _check_size(policy: Policy, game: str | Game | None) -> None:
+    """ValueError if ``policy`` says that it is for another game, or another size of it, than ``game``."""
+    made_for = getattr(policy, "game", None)
+    if game is None or isinstance(game, str) or not hasattr(made_for, "num_actions"):
+        return
+    if (made_for.id, made_for.num_actions, made_for.view) != (game.id, game.num_actions, game.view):
+        raise ValueError(f"agent {policy.name!r} was made for {made_for}, it does not play {game}")
 
 
 def games_of(policy: str | Policy) -> tuple[str, ...]:

@@ -328,7 +328,7 @@ class Match(NamedTuple):
         return Estimate.of(self.imps, group=self.deals)
 
 
-Pair = Agent | tuple[Agent, Agent]  # one at both seats, or (North or East, South or West)
+Pair = Agent | Sequence[Agent]  # one at both seats, or two: (North or East, South or West)
 
 
 def duplicate(
@@ -344,18 +344,29 @@ def duplicate(
         seed: of the deals.
         policy_seed: of the policies' random numbers.
         run: workers and progress over the ``2 * N`` tables.
+
+    Raises:
+        TypeError, ValueError: as of ``play``; a pair of more or fewer than two.
     """
     check_game(game)
     if not isinstance(game, Bridge):
         raise ValueError(f"a duplicate match is bridge, got {game}; play() plays any game")
     if game.reward != "score":
         raise ValueError(f"a duplicate match compares scores; make the game with reward='score', not {game.reward!r}")
-    (a, c), (b, d) = (pair if isinstance(pair, tuple) else (pair, pair) for pair in (ours, theirs))
+    (a, c), (b, d) = _two(ours), _two(theirs)
     a, b, c, d = seated(game, (a, b, c, d))
     first, second = play_each(game, ((a, b, c, d), (b, a, d, c)), _checked_boards(boards), seed, policy_seed, run)
     difference = np.round(game.reward_scale * (first.reward[:, 0] - second.reward[:, 0])).astype(np.int32)
     deals = game.deal_numbers(first.boards, seed)
     return Match(first.boards, deals, np.asarray(imps(difference), np.int64), first.states, second.states)
+
+
+def _two(pair: Pair) -> Sequence[Agent]:
+    if isinstance(pair, str) or not isinstance(pair, Sequence):
+        return pair, pair
+    if len(pair) != 2:
+        raise ValueError(f"a pair {pair!r}: expected two agents, or one for both seats")
+    return pair
 
 
 def _checked_boards(boards: BoardNumbers) -> I64:

@@ -11,8 +11,9 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from bidzoo import agents
+from bidzoo import agents, registry
 from bidzoo.core.kernels import F64, I8, I64, Bool
+from bidzoo.core.options import choose_from
 from bidzoo.core.streams import checked_seed, random_seed
 from bidzoo.envs.game import Buffers, Game, action_index
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
@@ -284,6 +285,10 @@ def seat_learner(
     env_id: str, learner: int | str = 0, opponents: Any = None, partner: Any = None, **options: Any
 ) -> tuple[Game, list[Policy | None], int | str]:
     """The game ``env_id`` with its ``options``, the policies of its seats (see ``seat_policies``), and ``learner``."""
+    choices = ["learner", "opponents", "partner", "render_mode", *registry.options(env_id)]
+    for name in options:
+        if name not in choices:
+            raise TypeError(f"{registry.game_id(env_id)} has no option {name!r}; {choose_from(name, choices)}")
     game = make_game(env_id, **options)
     return game, seat_policies(game, learner, opponents, partner), learner
 
