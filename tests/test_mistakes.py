@@ -258,7 +258,7 @@ def test_models_of_other_libraries(tmp_path):
         def predict(self, observation):
             return 0
 
-    with pytest.raises(TypeError, match="a model of Stable-Baselines3 plays as bidzoo.wrappers.sb3.SB3Policy"):
+    with pytest.raises(TypeError, match="a model of Stable-Baselines3 plays as"):
         match.play(bridge(), [Model()] * 4, np.arange(2))
     (tmp_path / "model.zip").write_bytes(b"PK")
     with pytest.raises(ValueError, match=r"model.zip: expected .safetensors; a model of Stable-Baselines3 plays as"):
