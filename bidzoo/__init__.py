@@ -8,6 +8,9 @@ from bidzoo import agents
 from bidzoo.registry import GameId, available, check_game, make, make_game, register_all, register_game, register_own
 
 if TYPE_CHECKING:
+    from bidzoo.agents.policy import Agent
+    from bidzoo.benchmarks.agent_check import Checked
+    from bidzoo.envs.game import Game
     from bidzoo.wrappers.batch import Batch
 
     from . import bridge as bridge
@@ -16,6 +19,7 @@ __all__ = [
     "agents",
     "available",
     "bridge",
+    "check_agent",
     "check_game",
     "make",
     "make_game",
@@ -34,6 +38,13 @@ def make_vec(env_id: GameId | str, num_envs: int, **options: Any) -> Batch:
     from bidzoo.wrappers.batch import Batch
 
     return Batch(make_game(env_id, **options), num_envs)
+
+
+def check_agent(policy: Agent, game: Game | GameId | str | None = None, **options: Any) -> Checked:
+    """Check an agent on boards of a game, beside ``check_game``; see ``bidzoo.benchmarks.agent_check.check_agent``."""
+    from bidzoo.benchmarks.agent_check import check_agent
+
+    return check_agent(policy, game, **options)
 
 
 def __getattr__(name: str) -> Any:

@@ -20,6 +20,7 @@ ORDER = (
     "play",
     "show",
     "match",
+    "check",
     "replay",
     "bench",
     "exploit",
@@ -58,6 +59,7 @@ app.command("compile")(compiling.compile_kernels)
 app.command("play")(play.play)
 app.command("show")(play.show)
 app.command("match")(match.match)
+app.command("check")(match.check)
 app.command("replay")(match.replay)
 app.command("exploit")(exploit.exploit)
 app.command("report")(bench.report)

@@ -211,6 +211,28 @@ def _other(
     return lambda: records.of_pairings(game, chosen, names, episodes, seed, seed)
 
 
+def check(
+    agent: Annotated[
+        str,
+        typer.Argument(help="An agent's name, package.module:Name or a file of weights.", autocompletion=agent_names),
+    ],
+    env: Annotated[
+        str | None, typer.Option(help="What it plays; default: the first game that it says.", autocompletion=game_names)
+    ] = None,
+    boards: Annotated[int | None, typer.Option(min=2, help="Number of boards; default: 40, of a search 2.")] = None,
+    seed: Seed = 0,
+) -> None:
+    """Check an agent: legal, deterministic, independent of other rows, ready for workers; and how fast it is."""
+    from bidzoo.benchmarks.agent_check import check_agent
+
+    checked = check_agent(agent, env, boards, seed)
+    say(
+        f"{checked.agent} plays {checked.game}: {counted(checked.decisions, 'decision')} on"
+        f" {counted(checked.boards, 'board')}, all legal, the same again, alone and in another order, and by a pickled"
+        f" copy; {checked.milliseconds:.2g} ms of processor time a decision"
+    )
+
+
 def replay(
     file: Annotated[
         Path,
