@@ -38,7 +38,7 @@ LEADERBOARD_BLOCK = re.compile(r"(<!-- leaderboard: ([\w-]+) -->\n).*?(<!-- end 
 FILE_BLOCK = re.compile(r"(<!-- file: ([\w./-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 RECOMMENDED_BLOCK = re.compile(r"(<!-- (recommended) -->\n).*?(<!-- end -->)", re.DOTALL)
 RECOMMENDED = {  # what it is, paper, page
-    "bmcs-rpi": ("`rpi` that searches where several calls are plausible", "Qiu et al. 2024", "bmcs"),
+    "rpi-bmcs": ("`rpi` that searches where several calls are plausible", "Qiu et al. 2024", "bmcs"),
     "rpi": ("the strongest network that answers at once", "Lagoudakis and Parr 2003, Gao et al. 2024", "rpi"),
     "ppo": ("network that improved an imitated expert by self-play", "Kita et al. 2024", "ppo"),
     "sl": ("network that imitates a Standard American player", "Qiu et al. 2024, section III", "sl"),

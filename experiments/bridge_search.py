@@ -31,7 +31,7 @@ TIMED: dict[str, tuple[str, dict[str, Any]]] = {  # agent and options
     "bmcs": ("bmcs", {}),
     "rl-mcs": ("rl-mcs", {}),
     "bmcs-sl": ("bmcs-sl", {}),
-    "bmcs-rpi": ("bmcs-rpi", {}),
+    "rpi-bmcs": ("rpi-bmcs", {}),
     "bmcs-weighted": ("bmcs-weighted", {}),
     "bmcs, deals weighed": ("bmcs", {"calls": "weigh"}),
     "bmcs, the authors' settings": ("bmcs", AUTHORS),

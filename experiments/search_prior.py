@@ -2,7 +2,7 @@
 
     python experiments/search_prior.py --decisions 3000 --workers 2 --json docs/results/bridge-search-prior.json
 
-Where a policy hesitates at the table of an open expert, ``bmcs-sl`` and ``bmcs-rpi`` search, and every candidate is
+Where a policy hesitates at the table of an open expert, ``bmcs-sl`` and ``rpi-bmcs`` search, and every candidate is
 played out on the deal as it lies, against the expert itself. What a call gained there over the likeliest is regressed
 on what the search found and on the policy's log-chances. Candidates are looked at down to a chance of ``LEAST[-1]``;
 what a higher bound would have chosen from the same deals follows from that. Validation deals: held-out opponents are
@@ -27,7 +27,7 @@ from bidzoo.core import jobs
 from bidzoo.core.kernels import F64, I64, Bool
 from bidzoo.envs.bridge.game import Bridge
 
-AGENTS = ("bmcs-sl", "bmcs-rpi")
+AGENTS = ("bmcs-sl", "rpi-bmcs")
 EXPERTS = ("expert-sayc", "expert-21gf")
 PRIORS = (0.0, 0.1, 0.2, 0.4)  # IMPs of a nat
 LEAST = (0.05, 0.02, 0.01, 0.004, 0.001)  # chance of a candidate

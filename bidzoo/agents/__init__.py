@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from inspect import Parameter, getdoc, isbuiltin, isclass, isroutine
 from pathlib import Path
 from re import fullmatch
@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 from bidzoo import registry
 from bidzoo.core import plugins
 from bidzoo.core.options import check_options, choose_from, is_plain, options_of
+from bidzoo.core.schema import json_value
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Agent, Policy
@@ -47,7 +48,7 @@ AgentName = Literal[  # for editors; other names can be registered
     "rpi",
     "bmcs",
     "bmcs-sl",
-    "bmcs-rpi",
+    "rpi-bmcs",
     "bmcs-weighted",
     "rl-mcs",
     "pi",
@@ -79,6 +80,9 @@ class Entry(plugins.Entry):
     """Where an agent lives, what it is and what it plays; its target is called with the options of ``make``."""
 
     games: tuple[str, ...] = ()  # ids; empty if it does not say
+    group: str = "from other packages"  # of ``GROUPS``
+    paper: str = ""
+    needs: str = ""  # of the game, beside being one of ``games``
 
     def plays(self, game: str) -> bool:
         """Whether it plays the game of that id; agents of all small games also play a small one from outside."""
@@ -93,51 +97,239 @@ SMALL = ("comm_v0", "mini_hanabi_v0", "minibridge_v0", "simple_bidding_v0")
 EVERYTHING = (*BRIDGE, *SPADES, *SMALL)
 
 
-def _own(path: str, summary: str, games: tuple[str, ...]) -> Entry:
-    return Entry(f"bidzoo.agents.{path}", summary, games=games)
+RECOMMENDED, RECIPES, YARDSTICKS, ABLATIONS = GROUPS = ("recommended", "papers' recipes", "yardsticks", "ablations")
+
+
+def _own(path: str, group: str, summary: str, games: tuple[str, ...], paper: str = "", needs: str = "") -> Entry:
+    return Entry(f"bidzoo.agents.{path}", summary, games=games, group=group, paper=paper, needs=needs)
 
 
 AGENTS: dict[str, Entry] = {
-    "random": _own("policy:Uniform", "uniform legal actions", EVERYTHING),
-    "pass": _own("bridge.sayc:Pass", "never bids", BRIDGE[:1]),
-    "sayc": _own("bridge.sayc:Sayc", "natural rules, Standard American Yellow Card", BRIDGE[:1]),
-    "sl": _own("bridge.sl:Supervised", "network taught by expert auctions", BRIDGE[:1]),
-    "sl-wide": _own("bridge.sl:Wide", "as sl, a larger network", BRIDGE[:1]),
-    "sl-small": _own("bridge.sl:Small", "as sl, joint policy search's network", BRIDGE[:1]),
-    "expert-sayc": _own("bridge.expert:expert_sayc", "network of systems: SAYC", BRIDGE[:1]),
-    "expert-21gf": _own("bridge.expert:expert_21gf", "the same: two-over-one game force", BRIDGE[:1]),
-    "expert-polish": _own("bridge.expert:expert_polish", "the same: Polish club", BRIDGE[:1]),
-    "expert-acol": _own("bridge.expert:expert_acol", "the same: Acol", BRIDGE[:1]),
-    "expert-light": _own("bridge.expert:expert_light", "expert-sayc, overbids by four points", BRIDGE[:1]),
-    "rl": _own("bridge.rl:Rl", "network from sl by actor-critic self-play with replay", BRIDGE[:1]),
-    "ppo": _own("bridge.ppo:Ppo", "network from sl by self-play against its past", BRIDGE[:1]),
-    "rpi": _own("bridge.rpi:Rpi", "network by regression of what likely calls lead to", BRIDGE[:1]),
-    "bmcs": _own("bridge.bmcs:Bmcs", "ppo with belief Monte Carlo search at the table", BRIDGE[:1]),
-    "bmcs-sl": _own("bridge.bmcs:SlBmcs", "the same search, its opponents believed to bid as sl", BRIDGE[:1]),
-    "bmcs-rpi": _own("bridge.bmcs:RpiBmcs", "the search of bmcs-sl over rpi", BRIDGE[:1]),
-    "bmcs-weighted": _own("bridge.bmcs:WeightedBmcs", "the same search, its deals weighed by the calls", BRIDGE[:1]),
-    "rl-mcs": _own("bridge.bmcs:RlMcs", "the same search without the belief network", BRIDGE[:1]),
-    "pi": _own("bridge.pi:Pi", "network from sl by policy iteration with search", BRIDGE[:1]),
-    "pi-search": _own("bridge.pi:PiSearch", "pi with the search of rl-mcs at the table", BRIDGE[:1]),
-    "a2c-bridge": _own("bridge.a2c:A2c", "actor-critic from nothing", BRIDGE[:1]),
-    "jps-bridge": _own("bridge.jps:Jps", "as a2c-bridge, with joint search in training", BRIDGE[:1]),
-    "baseline19": _own("bridge.baseline19:Baseline19", "guesses partner's cards, then bids", BRIDGE[:1]),
-    "baseline16": _own("bridge.baseline16:Baseline16", "Q-learning without opponents", BRIDGE[:1]),
-    "pbl": _own("bridge.pbl:Pbl", "policy-belief learning without opponents", BRIDGE[:1]),
-    "bis": _own("spades.policy:bis", "Bidding in Spades: BIS bids, SRP plays", SPADES),
-    "rb": _own("spades.policy:rb", "rule-based bids, SRP plays", SPADES),
-    "ms": _own("spades.policy:ms", "the bids of the book Master Spades, SRP plays", SPADES),
-    "io": _own("spades.policy:io", "the bids of cardgames.io, SRP plays", SPADES),
-    "srp": _own("spades.policy:srp", "BIS bids, the strong rule-based player plays", SPADES),
-    "wrp": _own("spades.policy:wrp", "BIS bids, the weak rule-based player plays", SPADES),
-    "uct": _own("spades.policy:uct", "BIS bids, tree search plays", SPADES),
-    "learned": _own("spades.policy:learned", "networks bid and play", SPADES),
-    "learned-search": _own("spades.policy:learned_search", "learned, tries its cards", SPADES),
-    "cfr": _own("tabular.cfr:agent", "counterfactual regret minimisation, 1000 iterations", SMALL),
-    "jps": _own("tabular.jps:agent", "joint policy search from CFR", SMALL),
-    "bad": _own("tabular.bad:agent", "Bayesian action decoder", SMALL),
-    "a2c": _own("tabular.a2c:agent", "advantage actor-critic self-play", SMALL),
-    "exact": _own("tabular.exact:agent", "the proved optimum", SMALL),
+    "random": _own(
+        "policy:Uniform",
+        YARDSTICKS,
+        "Takes a legal action at random; in bridge 94 % of its auctions end in seven no-trump.",
+        EVERYTHING,
+    ),
+    "pass": _own("bridge.sayc:Pass", YARDSTICKS, "Never bids: the zero of every scale in bridge.", BRIDGE[:1]),
+    "sayc": _own(
+        "bridge.sayc:Sayc",
+        YARDSTICKS,
+        "Bids Standard American by rules that anyone can run, and explains its calls.",
+        BRIDGE[:1],
+    ),
+    "sl": _own(
+        "bridge.sl:Supervised",
+        RECIPES,
+        "Network that imitates the calls of an expert program.",
+        BRIDGE[:1],
+        "Qiu et al. 2024",
+    ),
+    "sl-wide": _own(
+        "bridge.sl:Wide",
+        ABLATIONS,
+        "Imitates the same calls as sl, with a larger network.",
+        BRIDGE[:1],
+        "Qiu et al. 2024",
+    ),
+    "sl-small": _own(
+        "bridge.sl:Small",
+        ABLATIONS,
+        "Imitates the same calls as sl, with the network of joint policy search.",
+        BRIDGE[:1],
+        "Tian, Gong and Jiang 2020",
+    ),
+    "expert-sayc": _own(
+        "bridge.expert:expert_sayc",
+        YARDSTICKS,
+        "Network that bids Standard American and knows which system the opponents play.",
+        BRIDGE[:1],
+    ),
+    "expert-21gf": _own(
+        "bridge.expert:expert_21gf",
+        YARDSTICKS,
+        "Network that bids two-over-one game force and knows the opponents' system.",
+        BRIDGE[:1],
+    ),
+    "expert-polish": _own(
+        "bridge.expert:expert_polish", YARDSTICKS, "Network that bids Polish club; a held-out opponent.", BRIDGE[:1]
+    ),
+    "expert-acol": _own(
+        "bridge.expert:expert_acol", YARDSTICKS, "Network that bids Acol; a held-out opponent.", BRIDGE[:1]
+    ),
+    "expert-light": _own(
+        "bridge.expert:expert_light", YARDSTICKS, "Standard American that overbids by four points.", BRIDGE[:1]
+    ),
+    "rl": _own(
+        "bridge.rl:Rl",
+        RECIPES,
+        "Network improved from sl by actor-critic self-play with a replay buffer.",
+        BRIDGE[:1],
+        "Qiu et al. 2024",
+    ),
+    "ppo": _own(
+        "bridge.ppo:Ppo",
+        RECIPES,
+        "Network improved from sl by self-play against its past selves.",
+        BRIDGE[:1],
+        "Kita et al. 2024",
+    ),
+    "rpi": _own(
+        "bridge.rpi:Rpi",
+        RECOMMENDED,
+        "Network that has learned what its likely calls lead to; the strongest without search.",
+        BRIDGE[:1],
+        "Lagoudakis and Parr 2003; Gao et al. 2024",
+    ),
+    "bmcs": _own(
+        "bridge.bmcs:Bmcs",
+        RECIPES,
+        "Plays as ppo and searches on deals drawn from a belief network where calls are close.",
+        BRIDGE[:1],
+        "Qiu et al. 2024",
+    ),
+    "bmcs-sl": _own(
+        "bridge.bmcs:SlBmcs",
+        ABLATIONS,
+        "The search of bmcs, whose opponents are believed to bid as sl.",
+        BRIDGE[:1],
+        "Qiu et al. 2024",
+    ),
+    "rpi-bmcs": _own(
+        "bridge.bmcs:RpiBmcs",
+        RECOMMENDED,
+        "Plays as rpi and searches as bmcs-sl does; the strongest in bridge.",
+        BRIDGE[:1],
+        "Qiu et al. 2024",
+    ),
+    "bmcs-weighted": _own(
+        "bridge.bmcs:WeightedBmcs",
+        ABLATIONS,
+        "The search of bmcs, whose deals are weighed by the calls made.",
+        BRIDGE[:1],
+        "Qiu et al. 2024",
+    ),
+    "rl-mcs": _own(
+        "bridge.bmcs:RlMcs",
+        ABLATIONS,
+        "Plays as rl and searches as bmcs does, without the belief network.",
+        BRIDGE[:1],
+        "Qiu et al. 2024",
+    ),
+    "pi": _own(
+        "bridge.pi:Pi",
+        RECIPES,
+        "Network improved from sl by policy iteration with search.",
+        BRIDGE[:1],
+        "Lockhart et al. 2020",
+    ),
+    "pi-search": _own(
+        "bridge.pi:PiSearch",
+        RECIPES,
+        "Plays as pi and searches at the table as rl-mcs does.",
+        BRIDGE[:1],
+        "Lockhart et al. 2020",
+    ),
+    "a2c-bridge": _own(
+        "bridge.a2c:A2c",
+        RECIPES,
+        "Network trained from scratch by actor-critic self-play.",
+        BRIDGE[:1],
+        "Tian, Gong and Jiang 2020",
+    ),
+    "jps-bridge": _own(
+        "bridge.jps:Jps",
+        RECIPES,
+        "Network trained as a2c-bridge, with joint policy search in training.",
+        BRIDGE[:1],
+        "Tian, Gong and Jiang 2020",
+    ),
+    "baseline19": _own(
+        "bridge.baseline19:Baseline19",
+        RECIPES,
+        "Network that estimates partner's cards and bids with the estimate.",
+        BRIDGE[:1],
+        "Rong, Qin and An 2019",
+    ),
+    "baseline16": _own(
+        "bridge.baseline16:Baseline16",
+        RECIPES,
+        "Q-learning of two partners who bid alone.",
+        BRIDGE[:1],
+        "Yeh and Lin 2016",
+        "competition=False",
+    ),
+    "pbl": _own(
+        "bridge.pbl:Pbl",
+        RECIPES,
+        "Policy-belief learning of two partners who bid alone.",
+        BRIDGE[:1],
+        "Tian et al. 2020",
+        "competition=False",
+    ),
+    "bis": _own(
+        "spades.policy:bis",
+        RECIPES,
+        "Bids by the algorithm BIS; the rule-based player SRP plays.",
+        SPADES,
+        "Cohensius et al. 2020",
+    ),
+    "rb": _own(
+        "spades.policy:rb",
+        YARDSTICKS,
+        "Bids by the rules that BIS replaced; SRP plays.",
+        SPADES,
+        "Cohensius et al. 2020",
+    ),
+    "ms": _own(
+        "spades.policy:ms", YARDSTICKS, "Bids by the book Master Spades; SRP plays.", SPADES, "Cohensius et al. 2020"
+    ),
+    "io": _own(
+        "spades.policy:io", YARDSTICKS, "Bids as the site cardgames.io; SRP plays.", SPADES, "Cohensius et al. 2020"
+    ),
+    "srp": _own(
+        "spades.policy:srp",
+        RECIPES,
+        "Plays by strong rules; BIS bids, or another by bidder=.",
+        SPADES,
+        "Cohensius et al. 2020",
+    ),
+    "wrp": _own(
+        "spades.policy:wrp",
+        YARDSTICKS,
+        "Plays by weak rules, as a recreational human; BIS bids.",
+        SPADES,
+        "Cohensius et al. 2020",
+    ),
+    "uct": _own("spades.policy:uct", RECIPES, "Plays by tree search; BIS bids.", SPADES, "Cohensius et al. 2020"),
+    "learned": _own(
+        "spades.policy:learned", RECOMMENDED, "Networks bid and play; the strongest in Spades without search.", SPADES
+    ),
+    "learned-search": _own(
+        "spades.policy:learned_search",
+        RECOMMENDED,
+        "Networks bid and play, and cards are tried on deals that may be; the strongest in Spades.",
+        SPADES,
+    ),
+    "cfr": _own(
+        "tabular.cfr:agent",
+        RECIPES,
+        "Counterfactual regret minimisation, 1000 iterations.",
+        SMALL,
+        "Zinkevich et al. 2007",
+    ),
+    "jps": _own(
+        "tabular.jps:agent", RECIPES, "Joint policy search from the policy of CFR.", SMALL, "Tian, Gong and Jiang 2020"
+    ),
+    "bad": _own("tabular.bad:agent", RECIPES, "Bayesian action decoder.", SMALL, "Foerster et al. 2019"),
+    "a2c": _own(
+        "tabular.a2c:agent",
+        RECIPES,
+        "One network for both players, by advantage actor-critic self-play.",
+        SMALL,
+        "Mnih et al. 2016",
+    ),
+    "exact": _own("tabular.exact:agent", RECOMMENDED, "Plays the proved optimum of a small game.", SMALL),
 }
 
 CALLS = "bidzoo bridge network 1"  # ``network.Network.form``
@@ -202,7 +394,6 @@ def _player_of(path: Path) -> tuple[Callable[..., Any], tuple[str, ...]]:
     """
     from bidzoo.core.arrays import check_weights, load_metadata
     from bidzoo.core.cards import NUM_CALLS
-    from bidzoo.core.schema import json_value
 
     if path.suffix == ".zip":
         way = "bidzoo.wrappers.sb3.SB3Policy(PPO.load(path), game)"
@@ -251,6 +442,23 @@ def _described(agent_entry: Entry) -> Entry:
 
 def _load(target: str | Callable[..., Any]) -> Any:
     return plugins.load(target, f"agent {target!r}")
+
+
+MEASURED = (
+    "strength: bridge in IMPs a board against sayc, sl and ppo, Spades in points a round against bis, rb and io,\n"
+    "with the standard error (docs/leaderboard.md); ms a call: processor time of a decision at one table, on x86-64"
+)
+
+
+@cache
+def measured() -> dict[str, dict[str, Any]]:
+    """Of bidzoo's agents by name: ``milliseconds`` of a decision; ``mean``, ``error``, ``unit`` of a known strength.
+
+    ``experiments/agents_table.py`` makes the file from the leaderboard.
+    """
+    path = Path(__file__).parents[1] / "data" / "agents.json"
+    found: dict[str, dict[str, Any]] = json_value(path.read_bytes(), path)["agents"]
+    return found
 
 
 def is_small(game: str) -> bool:
@@ -311,7 +519,7 @@ def make(name: AgentName | str, /, **options: Any) -> Policy:
     expert-sayc, expert-21gf,             theirs, overbid, weights, temperature, name
     expert-polish, expert-acol,
     expert-light
-    bmcs, bmcs-sl, bmcs-rpi,              policy, opponents, belief, evaluator, name, workers, max_actions,
+    bmcs, bmcs-sl, rpi-bmcs,              policy, opponents, belief, evaluator, name, workers, max_actions,
     bmcs-weighted, rl-mcs, pi-search      min_prob, r_min, r_max, p_max, deals, calls, own_calls, surprise,
                                           followed, reward, prior
     bis                                   player, and parts of the bidder: nil_threshold, single_curve, endgame,
@@ -367,7 +575,7 @@ def resolve(policy: Agent, game: str | Game | None = None) -> Policy:
 
 def _check_size(policy: Policy, game: str | Game | None) -> None:
     """ValueError if ``policy`` says that it is for another game, or another size of it, than ``game``."""
-    made_for = getattr(policy, "game", None)
+    made_for: Any = getattr(policy, "game", None)
     if game is None or isinstance(game, str) or not hasattr(made_for, "num_actions"):
         return
     if (made_for.id, made_for.num_actions, made_for.view) != (game.id, game.num_actions, game.view):

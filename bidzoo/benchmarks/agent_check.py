@@ -27,7 +27,7 @@ class Checked(NamedTuple):
     milliseconds: float  # of processor time a decision, when it is asked for all boards in step
 
 
-class _Watched:
+class Watched:
     """``policy``, timed, and what it may not write kept."""
 
     def __init__(self, policy: Policy) -> None:
@@ -78,7 +78,7 @@ def check_agent(
     def played(by: Policy, chosen: I64) -> Episodes:
         return play(rules, [by] * rules.num_players, chosen, seed, seed, actions=True)
 
-    watched = _Watched(agent)
+    watched = Watched(agent)
     first = played(watched, numbers)
     copied = _copy_of(agent)
     others = (

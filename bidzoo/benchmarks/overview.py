@@ -21,7 +21,7 @@ SEEDS = 10  # of CFR1k and of CFR1k+JPS
 SPADES_ROWS = ("BIS : RB, SRP", "BIS : MS, SRP", "BIS : IO, SRP")
 SPADES_GAMES = 2000
 AGENTS = ("rpi", "ppo", "sl", "sayc")
-SEARCHES = ("bmcs-rpi", "expert-acol")  # the agent that searches, and its opponent
+SEARCHES = ("rpi-bmcs", "expert-acol")  # the agent that searches, and its opponent
 BOARDS = 2000  # of each bridge match
 THROUGHPUT_GAMES = ["bridge_bidding_v0", "spades_v0"]
 

@@ -317,7 +317,7 @@ def _show(path: Path, faults: "list[Fault] | None" = None) -> int:
     }
     if not np.isnan(numbers.tricks).any():
         lines["mean tricks"] = "  ".join(f"{strain} {x:.2f}" for strain, x in zip(STRAINS, numbers.tricks))
-    say(path)
+    say(str(path))
     for name, value in lines.items():
         say(f"  {name + ':':22} {value}")
     return boards

@@ -4,6 +4,7 @@ import os
 import sys
 import warnings
 from io import TextIOWrapper
+from json import dumps
 from typing import Annotated, Any
 
 import typer
@@ -87,26 +88,79 @@ def everywhere(
 
 
 @app.command("list")
-def list_all() -> None:
-    """Every environment and agent by name, and where it comes from."""
+def list_all(
+    game: Annotated[
+        str | None,
+        typer.Option(help="Only this game and who plays it, such as spades.", autocompletion=options.game_names),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON, with the strength of each agent.")] = False,
+) -> None:
+    """Every environment and agent: what it is, how strong, how fast, and where it comes from."""
+    from bidzoo import agents, registry
+
+    env_id = None if game is None else registry.game_id(game)
+    games = [
+        {"id": name, "gymnasium": entry.gymnasium_id, "summary": registry.summary(name), "source": entry.source}
+        for name, entry in registry.entries().items()
+        if env_id in (None, name)
+    ]
+    named = [
+        {"name": name, "group": entry.group, "games": list(entry.games), "summary": entry.summary}
+        | {"paper": entry.paper, "needs": entry.needs, "source": entry.source, **_measured(name, env_id)}
+        for name, entry in agents.entries().items()
+        if env_id is None or (entry.plays(env_id) if entry.games else False)
+    ]
+    if json:
+        options.say(dumps({"environments": games, "agents": named}, indent=1, ensure_ascii=False))
+    else:
+        _show_list(games, named)
+
+
+def _measured(name: str, env_id: str | None) -> dict[str, Any]:
+    """What is known of the agent, without a strength in another game than ``env_id``."""
+    from bidzoo import agents
+
+    found = agents.measured().get(name, {})
+    in_bridge = str(found.get("unit", "")).startswith("IMPs")
+    if env_id is None or in_bridge == (env_id in agents.BRIDGE):
+        return found
+    return {key: value for key, value in found.items() if key not in ("mean", "error", "unit")}
+
+
+def _show_list(games: list[dict[str, Any]], named: list[dict[str, Any]]) -> None:
     from rich.table import Column, Table
 
-    from bidzoo import agents, registry
+    from bidzoo import agents
     from bidzoo.benchmarks import results
 
-    def table(title: str, *columns: str) -> Table:
+    def show(title: str, rows: list[tuple[str, ...]], *columns: str) -> None:
         no_wrap = ("environment", "Gymnasium id", "agent", "from")  # which is broken into lines only where it must be
         table_columns = (Column(name, no_wrap=name in no_wrap, overflow="fold") for name in columns)
-        return Table(*table_columns, title=title, title_justify="left")
+        table = Table(*table_columns, title=title, title_justify="left")
+        for row in rows:
+            table.add_row(*map(visible, row))
+        results.console().print(table)
 
-    games = table("Environments", "environment", "Gymnasium id", "what it is", "from")
-    for env_id, entry in registry.entries().items():
-        games.add_row(env_id, entry.gymnasium_id, registry.summary(env_id), entry.source)
+    rows = [(each["id"], each["gymnasium"], each["summary"], each["source"]) for each in games]
+    show("Environments", rows, "environment", "Gymnasium id", "what it is", "from")
     labels = {agents.SMALL: "the small games", agents.EVERYTHING: "everything", (): "does not say"}
-    names = table("Agents", "agent", "plays", "what it is", "from")
-    for name, agent in agents.entries().items():
-        names.add_row(name, labels.get(agent.games, ", ".join(agent.games)), agent.summary, agent.source)
-    results.console().print(games, names)
+    for group in dict.fromkeys([*agents.GROUPS, *(each["group"] for each in named)]):
+        rows = [
+            (
+                each["name"],
+                labels.get(tuple(each["games"]), ", ".join(each["games"])),
+                each["summary"] + (f" It needs {each['needs']}." if each["needs"] else ""),
+                each["paper"],
+                f"{each['mean']:+.2f} ± {each['error']:.2f}" if "mean" in each else "",
+                f"{each['milliseconds']:g}" if "milliseconds" in each else "",
+                each["source"],
+            )
+            for each in named
+            if each["group"] == group
+        ]
+        if rows:
+            show(f"Agents: {group}", rows, "agent", "plays", "what it is", "paper", "strength", "ms a call", "from")
+    options.say(agents.MEASURED)
 
 
 def main() -> None:

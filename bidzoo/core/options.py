@@ -29,6 +29,7 @@ RENAMED = {  # before the first release; the error for an old name says the new 
     "expert-wild": "expert-light",
     "lighter": "overbid",
     "strangers": "experts",
+    "bmcs-rpi": "rpi-bmcs",
     "house": "round-robin",
     "most": "max_actions",
     "top_k": "max_actions",

@@ -209,7 +209,9 @@ class Session:
         fixed: Mapping[str, Any] | None = None,
         actions: Sequence[int] = (),
     ) -> None:
-        """A new table before its first action; ``actions`` is a record to step through. Nothing changes if one is bad.
+        """A new table before its first action, hidden hands hidden again; ``actions`` is a record to step through.
+
+        Nothing changes if one is bad.
 
         Raises:
             ValueError: an unknown game, option, agent or number; an action that is not legal in its place.
@@ -221,7 +223,7 @@ class Session:
         with self.lock:
             self.setup, self.game = setup, setup.game
             self.seats, self.actions, self.cursor = seating, [int(action) for action in actions], 0
-            self.at_board, self.replaying, self.fresh = -1, len(actions) > 0, False
+            self.at_board, self.replaying, self.fresh, self.reveal = -1, len(actions) > 0, False, False
 
     def next_board(self) -> None:
         """The board after this one, with the same seed, options and seats."""

@@ -42,7 +42,7 @@ def test_files_that_are_not_there_are_named_at_once(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "old", "new"),
-    [("bmcs", "top_k", "max_actions"), ("rl-mcs", "p_min", "min_prob"), ("bmcs-rpi", "judge", "evaluator")],
+    [("bmcs", "top_k", "max_actions"), ("rl-mcs", "p_min", "min_prob"), ("rpi-bmcs", "judge", "evaluator")],
 )
 def test_the_error_for_an_old_name_says_the_new_one(name, old, new):
     with pytest.raises(TypeError, match=f"agent '{name}' has no option '{old}'; it is '{new}' now"):

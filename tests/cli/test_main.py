@@ -1,9 +1,11 @@
 """The command line as a whole: what it lists, and one line for an error that one can do something about."""
 
+import json
 import sys
 import warnings
 from importlib.metadata import EntryPoint
 from io import BytesIO, TextIOWrapper
+from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
@@ -11,9 +13,11 @@ from typer.testing import CliRunner
 
 import bidzoo
 from bidzoo import agents
-from bidzoo.benchmarks import results
+from bidzoo.benchmarks import leaderboard, results
 from bidzoo.cli import main, options
 from bidzoo.cli.options import progress
+
+ENTRIES = sorted(Path(__file__).parents[2].joinpath("docs", "results", "leaderboard").glob("*.json"))
 
 
 def run(*words):
@@ -33,6 +37,41 @@ def test_version():
 def test_list_names_everything():
     text = run("list").output
     assert all(f"│ {name} " in text for name in (*bidzoo.available(), *agents.available()))
+
+
+def test_list_says_which_agent_to_take():
+    listed = json.loads(run("list", "--game", "spades", "--json").output)
+    assert [each["id"] for each in listed["environments"]] == ["spades_v0"]
+    by_name = {each["name"]: each for each in listed["agents"]}
+    assert {"bis", "learned", "random"} <= set(by_name) and not {"sayc", "exact"} & set(by_name)
+    assert by_name["learned"]["mean"] > by_name["bis"]["mean"] and by_name["uct"].keys() >= {"milliseconds", "paper"}
+    text = run("list", "--game", "minibridge").output
+    groups = [f"Agents: {group}" for group in agents.GROUPS if group != "ablations"]
+    assert [text.index(group) for group in groups] == sorted(text.index(group) for group in groups)
+    assert "sayc" not in text.replace("against sayc", "") and "Tian, Gong" in text
+    with pytest.raises(KeyError, match="unknown game 'spaeds'; did you mean"):
+        run("list", "--game", "spaeds")
+
+
+@pytest.mark.parametrize("name", agents.AGENTS)
+def test_every_agent_says_what_it_is(name):
+    """A sentence that stands alone, a group, a time, and the strength that the leaderboard has."""
+    entry, found = agents.AGENTS[name], agents.measured()[name]
+    assert entry.group in agents.GROUPS and entry.summary[0].isupper() and entry.summary.endswith(".")
+    assert found["milliseconds"] > 0
+    assert ("mean" in found) == any(path.stem.partition("-2026-")[2] == name for path in ENTRIES)
+
+
+@pytest.mark.parametrize("challenge", leaderboard.CHALLENGES.values(), ids=lambda one: one.name)
+def test_strengths_are_the_leaderboards(challenge):
+    rows = leaderboard.ranking(
+        challenge, [leaderboard.load(p) for p in ENTRIES if p.stem.startswith(challenge.name)]
+    ).rows
+    assert rows
+    for row in rows:
+        found = agents.measured()[row["agent"]]
+        assert (found["mean"], found["error"]) == (round(row["mean"].mean, 3), round(row["mean"].error, 3))
+        assert challenge.unit in found["unit"]
 
 
 def fails(monkeypatch, capsys, problem):

@@ -16,7 +16,7 @@ NETWORKS = (
     "rpi",
     "bmcs",
     "bmcs-sl",
-    "bmcs-rpi",
+    "rpi-bmcs",
     "bmcs-weighted",
     "rl-mcs",
     "pi",
@@ -30,7 +30,7 @@ NETWORKS = (
 DECISIONS = {
     "bmcs": 90,
     "bmcs-sl": 90,
-    "bmcs-rpi": 90,
+    "rpi-bmcs": 90,
     "bmcs-weighted": 90,
     "rl-mcs": 90,
     "pi-search": 90,

@@ -263,3 +263,13 @@ def test_a_phone_shows_it_all_without_scrolling_sideways(page, game):
     page.find("body").send_keys("a")
     page.wait(lambda: page.state("reveal"))
     assert page.fits()
+
+
+def test_the_first_screen_of_a_phone_has_pass_and_double(page):
+    size = {"width": 390, "height": 664, "deviceScaleFactor": 2, "mobile": True}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    page.deal("bridge_bidding_v0", ["human"] + ["pass"] * 3, seed=2)
+    page.settle()
+    for name in ("pass", "double"):
+        bottom = page.js("return document.querySelector(`.box .${arguments[0]}`).getBoundingClientRect().bottom", name)
+        assert 0 < bottom <= 664

@@ -187,6 +187,11 @@ def test_hidden_hands_do_not_leave_the_session():
     session.reveal = True
     data = api.page(session)
     assert sorted(card for hand in data["table"]["hands"] for card in hand) == list(range(52))
+    session.next_board()
+    assert [hand is None for hand in api.page(session)["table"]["hands"]] == [True, True, False, True]
+    session.reveal = True
+    session.start("bridge_v0", seats=["random", "random", HUMAN, "random"])
+    assert not session.reveal and api.page(session)["table"]["hands"][0] is None
 
 
 def test_dummy_is_seen_after_the_lead_and_everything_at_the_end():

@@ -6,7 +6,7 @@ policy on the deals that remain. The call with the highest sum of results is mad
 
 ``bmcs``           as in the paper
 ``bmcs-sl``        the model of the opponents is ``sl``, which gives calls of unknown opponents a higher likelihood
-``bmcs-rpi``       that model over the policy ``rpi``
+``rpi-bmcs``       that model over the policy ``rpi``
 ``bmcs-weighted``  deals weigh how likely the calls are with them over how likely they were sampled
 ``rl-mcs``         deals sampled uniformly (Table IV), as in the PI-Search of Lockhart et al. 2020 (``pi.py``)
 
@@ -475,7 +475,7 @@ class SlBmcs(Bmcs):
 class RpiBmcs(SlBmcs):
     """The same over the policy of rollout policy iteration, whose logits are values: they count beside the results."""
 
-    name = "bmcs-rpi"
+    name = "rpi-bmcs"
     proposer = "rpi"
     options = Options(p_max=8000, prior=0.2)
 

@@ -140,5 +140,5 @@ def test_the_command(tmp_path):
 
 
 def test_the_agents():
-    policy, search = agents.make("rpi"), agents.make("bmcs-rpi", r_max=10)
+    policy, search = agents.make("rpi"), agents.make("rpi-bmcs", r_max=10)
     assert isinstance(policy, Rpi) and search.policy.name == "rpi" and search.opponents.name == "sl"
