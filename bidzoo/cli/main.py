@@ -3,6 +3,7 @@
 import os
 import sys
 import warnings
+from collections.abc import Sequence
 from io import TextIOWrapper
 from json import dumps
 from typing import Annotated, Any
@@ -133,7 +134,7 @@ def _show_list(games: list[dict[str, Any]], named: list[dict[str, Any]]) -> None
     from bidzoo import agents
     from bidzoo.benchmarks import results
 
-    def show(title: str, rows: list[tuple[str, ...]], *columns: str) -> None:
+    def show(title: str, rows: Sequence[tuple[str, ...]], *columns: str) -> None:
         no_wrap = ("environment", "Gymnasium id", "agent", "from")  # which is broken into lines only where it must be
         table_columns = (Column(name, no_wrap=name in no_wrap, overflow="fold") for name in columns)
         table = Table(*table_columns, title=title, title_justify="left")
