@@ -142,7 +142,7 @@ def _show_list(games: list[dict[str, Any]], named: list[dict[str, Any]]) -> None
             table.add_row(*map(visible, row))
         results.console().print(table)
 
-    rows = [(each["id"], each["gymnasium"], each["summary"], each["source"]) for each in games]
+    rows: list[tuple[str, ...]] = [(each["id"], each["gymnasium"], each["summary"], each["source"]) for each in games]
     show("Environments", rows, "environment", "Gymnasium id", "what it is", "from")
     labels = {agents.SMALL: "the small games", agents.EVERYTHING: "everything", (): "does not say"}
     for group in dict.fromkeys([*agents.GROUPS, *(each["group"] for each in named)]):
