@@ -83,5 +83,5 @@ def test_the_shell_completes_names():
     assert complete("bidzoo match sl-", 2) == ["sl-wide", "sl-small"]
     assert complete("bidzoo match sayc pass --env mini", 5) == ["mini_hanabi_v0", "minibridge_v0"]
     assert "leaderboard" in complete("bidzoo l", 1)
-    assert complete("bidzoo leaderboard enter bridge-", 3) == ["bridge-2026"]
+    assert complete("bidzoo leaderboard enter bridge-", 3) == ["bridge-2026", "bridge-partners-2026"]
     assert complete("bidzoo bench bridge --agents sl,sa", 4) == ["sl,sayc"]

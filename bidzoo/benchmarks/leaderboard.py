@@ -40,6 +40,7 @@ class Challenge:
     boards: int
     seed: int  # of deals and policies
     unit: str  # of the values
+    partners: bool = False  # the agent sits opposite each of ``opponents``, against a pair of the partner's kind
 
     @property
     def game(self) -> Game:
@@ -78,6 +79,16 @@ CHALLENGES = {
             2026,
             "points a round",
         ),
+        Challenge(
+            "bridge-partners-2026",
+            "bridge_bidding_v0",
+            {"deals": "test", "shuffle": False},
+            ("sayc", "expert-21gf", "expert-polish", "expert-acol"),
+            1000,
+            2026,
+            "IMPs a board",
+            partners=True,
+        ),
     )
 }
 
@@ -95,12 +106,14 @@ def challenge_named(name: str) -> Challenge:
 def values(challenge: Challenge, ours: Policy, theirs: Policy, boards: I64, run: Run = HERE) -> F64:
     """What ``ours`` won on each of ``boards`` ``[N]``, in ``challenge.unit``.
 
-    Bridge: IMPs of the duplicate pair of tables. Spades: mean reward at two tables, the sides exchanged. Games of two
-    partners: mean reward with ``theirs`` as partner, at either seat.
+    Bridge: IMPs of the duplicate pair of tables. Where the challenge is of partners, ``ours`` is North or East with
+    ``theirs`` opposite, and the value is what the pair wins over two of the partner's kind. Spades: mean reward at two
+    tables, the sides exchanged. Games of two partners: mean reward with ``theirs`` as partner, at either seat.
     """
     game, seed = challenge.game, challenge.seed
     if isinstance(game, Bridge):
-        return duplicate(game, ours, theirs, boards, seed, seed, run).imps.astype(np.float64)
+        pair = (ours, theirs) if challenge.partners else ours
+        return duplicate(game, pair, theirs, boards, seed, seed, run).imps.astype(np.float64)
     seatings = [seats for seats in SEATINGS[game.utility] if len(set(seats)) > 1]
     players = [[(ours, theirs)[agent] for agent in seats] for seats in seatings]
     episodes = play_each(game, players, boards, seed, seed, run)

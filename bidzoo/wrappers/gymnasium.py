@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from bidzoo import agents, registry
+from bidzoo.agents.policy import Pool
 from bidzoo.core.kernels import F64, I8, I64, Bool
 from bidzoo.core.options import choose_from
 from bidzoo.core.streams import checked_seed, random_seed
@@ -22,6 +23,41 @@ from bidzoo.wrappers.batch import Batch, Seating, other_policies
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
+
+
+class Partners(Pool):
+    """Partners of whom every board draws one, by the seed of the environment; ``told``: the observation ends with who.
+
+    The draw follows from seed and board, as all others do, so a board has the same partner in any batch.
+    """
+
+    name = "partners"
+
+    def __init__(self, members: Sequence[Policy], told: bool = False) -> None:
+        super().__init__(members)
+        self.told = told
+
+    def names(self, boards: I64) -> list[str]:
+        """Who is the partner on each of ``boards`` ``[B]``."""
+        return [self.members[number].name for number in self.drawn(boards)]
+
+    def shown(self, observation: I8, boards: I64) -> I8:
+        """``observation`` ``[B, F]``, followed by who the partner is, one-hot, where that is told."""
+        if not self.told:
+            return observation.copy()
+        return np.concatenate([observation, np.eye(len(self.members), dtype=np.int8)[self.drawn(boards)]], axis=1)
+
+
+def _partners_of(policies: Sequence[Policy | None]) -> Partners | None:
+    return next((policy for policy in policies if isinstance(policy, Partners)), None)
+
+
+def _width(game: Game, partners: Partners | None) -> int:
+    return game.encoder.layout.size + (len(partners.members) if partners is not None and partners.told else 0)
+
+
+def _with_partner(partners: Partners | None, observation: I8, boards: I64) -> I8:
+    return observation.copy() if partners is None else partners.shown(observation, boards)
 
 
 class SingleAgent(gymnasium.Env[I8, Any]):
@@ -41,9 +77,10 @@ class SingleAgent(gymnasium.Env[I8, Any]):
     ) -> None:
         self.game, self.learner = game, game.player_at(learner)
         self._seating = Seating(other_policies(game, policies, self.learner), random_seed())
+        self._partners = _partners_of(policies)
         self.render_mode, self._screen = checked_mode(render_mode), Screen(repr(game))
         self._batch = Batch(game, 1, autoreset=False)
-        self.observation_space = spaces.Box(0, 1, (game.encoder.layout.size,), np.int8)
+        self.observation_space = spaces.Box(0, 1, (_width(game, self._partners),), np.int8)
         self.action_space = spaces.Discrete(game.num_actions)
         self._board, self._over = -1, True
 
@@ -60,9 +97,11 @@ class SingleAgent(gymnasium.Env[I8, Any]):
             self._begin({})
         self._over = False
         self._look()
-        return self._batch.observation[0].copy(), self._info()
+        return self._shown(self._batch.observation[0]), self._info()
 
     def _begin(self, fixed: dict[str, Any]) -> None:
+        if self._partners is not None:
+            self._partners.seed = self._seating.seed
         self._batch.reset(self._seating.seed, np.array([self._board]))
         if fixed:
             self.game.fix(self._batch.states, fixed, self._batch.buffers)
@@ -78,16 +117,16 @@ class SingleAgent(gymnasium.Env[I8, Any]):
         if not 0 <= chosen < self.game.num_actions or not batch.action_mask[0, chosen]:
             self._over = True
             batch.action_mask[:] = 0
-            return batch.observation[0].copy(), float(self.game.reward_range[0]), True, False, self._info()
+            return self._shown(batch.observation[0]), float(self.game.reward_range[0]), True, False, self._info()
         self.game.step_one(batch.states, chosen, batch.buffers)
         self._play_others()
         self._look()
         if not batch.terminated[0]:
-            return batch.observation[0].copy(), 0.0, False, False, self._info()
+            return self._shown(batch.observation[0]), 0.0, False, False, self._info()
         self._over = True
         final = np.empty_like(batch.observation[0])
         self.game.observe(batch.states, 0, self.learner, final)
-        return final, float(batch.reward[0, self.learner]), True, False, self._info()
+        return self._shown(final), float(batch.reward[0, self.learner]), True, False, self._info()
 
     def action_masks(self) -> Bool:
         """Legal actions of the learner ``[A]``."""
@@ -99,8 +138,12 @@ class SingleAgent(gymnasium.Env[I8, Any]):
         while not batch.terminated[0] and batch.player[0] != self.learner:
             self.game.step_one(batch.states, int(self._seating.choose(batch)[0]), batch.buffers)
 
+    def _shown(self, observation: I8) -> I8:
+        return _with_partner(self._partners, observation[None], self._batch.boards)[0]
+
     def _info(self) -> dict[str, Any]:
-        return {"action_mask": self._batch.action_mask[0].copy()}
+        info: dict[str, Any] = {"action_mask": self._batch.action_mask[0].copy()}
+        return info if self._partners is None else info | {"partner": self._partners.names(self._batch.boards)[0]}
 
     def _look(self) -> None:
         if self.render_mode == "human":
@@ -144,9 +187,10 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
     ) -> None:
         self.game, self.learner, self.num_envs = game, game.player_at(learner), num_envs
         self._seating = Seating(other_policies(game, policies, self.learner), random_seed())
+        self._partners = _partners_of(policies)
         self.render_mode, self._screen = checked_mode(render_mode), Screen(f"{num_envs} tables of {game!r}")
         self.batch = Batch(game, num_envs, autoreset=False)
-        self.single_observation_space = spaces.Box(0, 1, (game.encoder.layout.size,), np.int8)
+        self.single_observation_space = spaces.Box(0, 1, (_width(game, self._partners),), np.int8)
         self.single_action_space = spaces.Discrete(game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -172,6 +216,8 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         goes_on = first is None and self.batch.ready and "board" not in fixed
         start = int(fixed.pop("board", 0))
         boards = self.batch.boards + self.num_envs if goes_on else start + np.arange(self.num_envs)
+        if self._partners is not None:
+            self._partners.seed = self._seating.seed
         self.batch.reset(self._seating.seed, boards)
         if fixed:
             for b in range(self.num_envs):
@@ -181,7 +227,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
                 )
         self._play_others(np.ones(self.num_envs, np.bool_))
         self._look()
-        return self.batch.observation.copy(), self._infos()
+        return _with_partner(self._partners, self.batch.observation, self.batch.boards), self._infos()
 
     def action_masks(self) -> Bool:
         """Legal actions of the learner ``[B, A]`` (what sb3-contrib asks for)."""
@@ -215,6 +261,8 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
             for b in np.flatnonzero(ended):
                 if not illegal[b]:
                     self.game.observe(self.batch.states, int(b), self.learner, final[b])
+            final = _with_partner(self._partners, final, self.batch.boards)
+            for b in np.flatnonzero(ended):
                 last[b] = final[b]
             self._deal_on(ended)
             self._play_others(ended)
@@ -224,10 +272,15 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
             infos["_final_info"] = ended.copy()
         infos |= self._infos()
         self._look()
-        return self.batch.observation.copy(), reward, ended, np.zeros(self.num_envs, np.bool_), infos
+        observation = _with_partner(self._partners, self.batch.observation, self.batch.boards)
+        return observation, reward, ended, np.zeros(self.num_envs, np.bool_), infos
 
     def _infos(self) -> dict[str, Any]:
-        return {"action_mask": self.batch.action_mask.copy(), "_action_mask": np.ones(self.num_envs, np.bool_)}
+        every = np.ones(self.num_envs, np.bool_)
+        infos = {"action_mask": self.batch.action_mask.copy(), "_action_mask": every}
+        if self._partners is not None:
+            infos |= {"partner": np.array(self._partners.names(self.batch.boards), object), "_partner": every}
+        return infos
 
     def _deal_on(self, rows: Bool) -> None:
         boards = self.batch.boards + self.num_envs * rows
@@ -282,18 +335,25 @@ def single_agent_vector(
 
 
 def seat_learner(
-    env_id: str, learner: int | str = 0, opponents: Any = None, partner: Any = None, **options: Any
+    env_id: str,
+    learner: int | str = 0,
+    opponents: Any = None,
+    partner: Any = None,
+    partner_told: bool = False,
+    **options: Any,
 ) -> tuple[Game, list[Policy | None], int | str]:
     """The game ``env_id`` with its ``options``, the policies of its seats (see ``seat_policies``), and ``learner``."""
-    choices = ["learner", "opponents", "partner", "render_mode", *registry.options(env_id)]
+    choices = ["learner", "opponents", "partner", "partner_told", "render_mode", *registry.options(env_id)]
     for name in options:
         if name not in choices:
             raise TypeError(f"{registry.game_id(env_id)} has no option {name!r}; {choose_from(name, choices)}")
     game = make_game(env_id, **options)
-    return game, seat_policies(game, learner, opponents, partner), learner
+    return game, seat_policies(game, learner, opponents, partner, partner_told), learner
 
 
-def seat_policies(game: Game, learner: int | str, opponents: Any = None, partner: Any = None) -> list[Policy | None]:
+def seat_policies(
+    game: Game, learner: int | str, opponents: Any = None, partner: Any = None, partner_told: bool = False
+) -> list[Policy | None]:
     """Policies ``[P]`` of all seats but the learner's, from whatever ``agents.resolve`` takes.
 
     Args:
@@ -301,7 +361,9 @@ def seat_policies(game: Game, learner: int | str, opponents: Any = None, partner
         learner: our own seat, None in the result; seats are numbers or names, see ``Game.player_at``.
         opponents: one name or policy for every other seat, the partner's too unless ``partner`` is given; or a list
             ``[P]`` of one a player, of which the learner's is not read; or ``{seat: policy}``. Default: random.
-        partner: one name or policy for the learner's allies, instead of what ``opponents`` says of them.
+        partner: one name or policy for the learner's allies, instead of what ``opponents`` says of them; of a list
+            every board draws one, whom ``infos["partner"]`` names.
+        partner_told: the observation ends with who of that list it is, one-hot.
 
     Raises:
         ValueError: ``partner`` where the learner has none, or both where every other player is a partner; a list of
@@ -329,7 +391,11 @@ def seat_policies(game: Game, learner: int | str, opponents: Any = None, partner
             f" every other seat, a list of one for each of {places} (the learner's is not read), or {{seat: policy}}"
         )
     if partner is not None:
-        ally = agents.resolve(partner, game)
+        ally: Policy
+        if isinstance(partner, Sequence) and not isinstance(partner, str):
+            ally = Partners([agents.resolve(each, game) for each in partner], partner_told)
+        else:
+            ally = agents.resolve(partner, game)
         seats = [ally if p in allies else policy for p, policy in enumerate(seats)]
     for p, policy in enumerate(seats):
         if policy is None and p != learner:

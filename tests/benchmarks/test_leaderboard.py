@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from bidzoo import agents
 from bidzoo.benchmarks import leaderboard
 from bidzoo.benchmarks.leaderboard import CHALLENGES, Challenge, values
+from bidzoo.benchmarks.match import duplicate
 from bidzoo.cli import main
 
 SMALL = Challenge("small-2026", "minibridge_v0", {"size": 3}, ("cfr", "random"), 30, 7, "points a board")
@@ -33,7 +34,7 @@ def run(*words):
 
 def test_names_have_a_year_and_the_rest_is_fixed():
     """Opponents whose play has changed are others: then the challenge takes the next year's name, with a new sum."""
-    sums = {"bridge-2026": BRIDGE_SUM, "spades-2026": SPADES_SUM}
+    sums = {"bridge-2026": BRIDGE_SUM, "spades-2026": SPADES_SUM, "bridge-partners-2026": PARTNERS_SUM}
     assert set(CHALLENGES) == set(sums)
     for name, one in CHALLENGES.items():
         assert name.rpartition("-")[2].isdecimal()
@@ -42,7 +43,15 @@ def test_names_have_a_year_and_the_rest_is_fixed():
         assert crc32(repr((about, np.concatenate(played).tolist())).encode()) == sums[name], name
 
 
-BRIDGE_SUM, SPADES_SUM = 3727075143, 1968174162
+BRIDGE_SUM, SPADES_SUM, PARTNERS_SUM = 3727075143, 1968174162, 3555616589
+
+
+def test_a_challenge_of_partners_seats_the_agent_opposite_each():
+    one, boards = replace(CHALLENGES["bridge-partners-2026"], boards=24), np.arange(24)
+    sayc, passes = agents.make("sayc"), agents.make("pass")
+    assert (values(one, sayc, sayc, boards) == 0).all()  # the partner's own kind
+    together = duplicate(one.game, (passes, sayc), sayc, boards, one.seed, one.seed)
+    assert (values(one, passes, sayc, boards) == together.imps).all() and together.imps.any()
 
 
 def test_values_follow_the_seats():
