@@ -12,7 +12,7 @@ UNCOMPILED := $(addprefix tests/,envs/bridge/test_auction.py envs/bridge/test_pl
 # benchmarks and tests wait for compiled kernels
 export BIDZOO_COMPILE ?= now
 
-.PHONY: bench test test-fuzz test-mutations test-slow test-integrations test-libraries test-language test-rllib test-floors test-newest test-wheel check docs clean
+.PHONY: bench test test-fuzz test-mutations test-slow test-integrations test-libraries test-language test-rllib test-floors test-newest test-wheel test-plain check docs clean
 
 bench: $(READY)
 	$(BIN)/bidzoo compile
@@ -38,7 +38,7 @@ test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow
 
 # Every part has a virtual environment of its own and stands alone; `make -k` runs the others after one has failed.
-test-integrations: test-libraries test-rllib test-floors test-newest test-wheel
+test-integrations: test-libraries test-rllib test-floors test-newest test-wheel test-plain
 
 # TorchRL, Tianshou, Pgx, RLCard, and the web page in a browser
 test-libraries: .venv-integrations/ready
@@ -63,6 +63,10 @@ test-floors: .venv-floors/ready
 # Python 3.14, from Debian's next release where the machine has none
 test-newest: build/wheel/ready
 	sh tests/newest.sh .venv-newest build/wheel/*.whl
+
+# as in a version of numba that no test knows: kernels without bodies, two minutes of compiling on one core
+test-plain: $(READY)
+	BIDZOO_LINKING=plain $(BIN)/python -m pytest tests/golden/test_games.py
 
 # the built wheel in clean environments, without and with the optional parts, away from the checkout
 test-wheel: build/wheel/ready

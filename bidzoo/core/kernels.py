@@ -109,7 +109,7 @@ class Kernel:
 
     def _missing(self, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The types of ``arguments`` if there is no compiled form for them yet, in this process or on disk."""
-        if compiling.policy() == "now":
+        if compiling.policy() == "now" or not hasattr(self.compiled._cache, "holds"):  # nothing is kept: no use to wait
             return None
         signature = tuple(map(self.compiled.typeof_pyval, arguments))
         if signature in self.compiled.overloads:

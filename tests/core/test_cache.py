@@ -141,6 +141,20 @@ def test_an_index_without_its_code_is_no_kernel(outside):
     assert run(USE, outside.parent)[0] == [419, [299, 329, 359], 4]
 
 
+def test_a_version_of_numba_that_no_test_knows(outside):
+    """Kernels are plain ``njit``; if numba's cache is another, too, nothing is kept."""
+    unknown = "import numba; numba.version_info = numba.version_info._replace(short=(9, 9))\n"
+    assert run(unknown + USE, outside.parent)[0][2] > 0
+    assert run(unknown + USE, outside.parent)[0] == [419, [299, 329, 359], 0]
+    assert not [*outside.rglob("*.body-*")] and len([*outside.rglob("*.kernel-*.nbi")]) == 3
+    shutil.rmtree(outside / "__pycache__")
+    without = "import sys; sys.modules['bidzoo.core.cache'] = None\n"
+    for when in ("now", "background"):
+        found, _ = run(unknown + without + USE, outside.parent, BIDZOO_COMPILE=when)
+        assert found[:2] == [419, [299, 329, 359]]
+    assert not [*outside.rglob("*.nbi")]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits there")
 def test_a_full_disk_is_said_once(outside):
     """As with a limit on the size of files: kernels run, and one line names the folder."""

@@ -53,7 +53,7 @@ def _solver() -> ModuleType:
         from endplay import _dds
     except ImportError as error:
         raise ImportError(
-            "solving deals needs endplay (pip install endplay; it has no wheel for Python 3.14)"
+            "solving deals needs endplay 0.5 (pip install 'endplay<0.6'; it has no wheel for Python 3.14)"
         ) from error
     _dds.SetMaxThreads(1)
     module: ModuleType = _dds
