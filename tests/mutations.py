@@ -31,19 +31,20 @@ from bidzoo.benchmarks import results
 
 ROOT = Path(__file__).parents[1]
 GAMES = "tests/envs"
+FILES = [f"{GAMES}/bridge/formats/test_{name}.py" for name in ("pbn", "pbn_errors", "field")]
 PARTS = {  # module: its tests
     "bidzoo/envs/bridge/auction.py": [f"{GAMES}/bridge/test_auction.py"],
     "bidzoo/envs/bridge/play.py": [f"{GAMES}/bridge/test_play.py"],
     "bidzoo/envs/bridge/score.py": [f"{GAMES}/bridge/test_score.py"],
     "bidzoo/envs/bridge/observation.py": [f"{GAMES}/bridge/test_observation.py"],
-    "bidzoo/envs/bridge/formats/pbn.py": [
-        f"{GAMES}/bridge/formats/test_pbn.py",
-        f"{GAMES}/bridge/formats/test_pbn_errors.py",
+    "bidzoo/envs/bridge/formats/pbn.py": FILES,
+    "bidzoo/envs/bridge/formats/lin.py": FILES,
+    "bidzoo/envs/bridge/board.py": FILES,
+    "bidzoo/envs/bridge/formats/auctions.py": [
+        f"{GAMES}/bridge/formats/test_auctions.py",
+        f"{GAMES}/bridge/formats/test_field.py",
     ],
-    "bidzoo/envs/bridge/formats/lin.py": [
-        f"{GAMES}/bridge/formats/test_pbn.py",
-        f"{GAMES}/bridge/formats/test_pbn_errors.py",
-    ],
+    "bidzoo/envs/bridge/engine.py": [f"{GAMES}/bridge/test_engine.py"],
     "bidzoo/core/cards.py": ["tests/core/test_cards.py", f"{GAMES}/bridge/formats/test_pbn_errors.py"],
     "bidzoo/envs/spades/bidding.py": [f"{GAMES}/spades/test_rules.py"],
     "bidzoo/envs/spades/play.py": [f"{GAMES}/spades/test_rules.py"],

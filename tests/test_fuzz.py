@@ -12,6 +12,7 @@ file that a reader failed on is kept in ``tests/data/fuzz/<target>`` and belongs
 import io
 import json
 import os
+import re
 import resource
 import time
 import zipfile
@@ -20,6 +21,7 @@ from hashlib import sha256
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -582,6 +584,147 @@ def _read_plan(path: Path) -> Any:
     return exact.read_plan(path, RisingAuction.of(make_game("simple_bidding_v0", size=4))).total
 
 
+# Files of boards: the reader leaves out what is wrong and names it. What it took must be boards that the laws allow, and
+# that are written and read as they are; what strict reading takes is all of it, and it refuses what is named.
+
+PBN_PIECES = [
+    *'[]{}"\\;%=#!?-*+^$ \n\x02\x0c\ud800²',
+    *(
+        "\n\n",
+        "{never closed\n",
+        "{ a {b} c }",
+        "Generated 29 hands\n",
+        "4C* ",
+        "5C=1= ",
+        " ^S ",
+        " AP ",
+        " Pass ",
+        " all pass ",
+    ),
+    *(
+        '[Board "0"]\n',
+        '[Board "1-3"]\n',
+        '[Room "Closed"]\n',
+        '[Event "#"]\n',
+        '[Note "1:x"]\n',
+        '[Vulnerable "N-S"]\n',
+    ),
+    *(
+        '[Declarer "S"]\n',
+        '[Contract "Pass"]\n',
+        '[Contract "4HX"]\n',
+        '[Result "NS 9 EW 4"]\n',
+        '[Deal "N:- - - -"]\n',
+    ),
+    *('[Auction "W"]\n- - ', '[Play "W"]\nD2 - - -\n', '[OptimumResultTable "Declarer Suit Tricks"]\nN NT 3\n'),
+]
+LIN_PIECES = [
+    *"|!,%\n ",
+    *("md|", "mb|1Nppp|", "mb|d|", "an| x |", "pc|HJ|", "mc|0|", "mc|9|", "sv|-|", "ah|Board%209|", "qx|o3|", "qx|c1|"),
+    *("rs|1NN=,4HSx-1,P,|", "vg|F,1,I,1,2,A,0,B,0|", "pn|-,#,##x,?|", "md|3SJ976HJ5DJ86CQJ62,,,|", "st||"),
+    *("https://x?lin=", "%7C", "%00"),
+]
+
+
+def changed_text(pieces: list[str], words: str) -> Callable[[Random, bytes], bytes]:
+    """Pieces of a grammar put in anywhere, lines and words exchanged, left out or doubled."""
+
+    def change(rng: Random, sound: bytes) -> bytes:
+        text = sound.decode()
+        for _ in range(rng.randint(1, 5)):
+            units = re.findall(rng.choice([".*\n?", words, "."]), text, re.DOTALL if rng.random() < 0.2 else 0) or [""]
+            at = rng.randint(0, len(units) - 1)
+            kind = rng.choice(["piece", "piece", "gone", "twice", "other"])
+            new = {"piece": rng.choice(pieces), "gone": "", "twice": units[at] * 2, "other": rng.choice(units)}[kind]
+            units[at] = new + units[at] * (kind == "piece" and rng.random() < 0.7)
+            text = "".join(units)
+        text = text if rng.random() < 0.97 else quote(text, errors="replace")
+        return text.encode(rng.choice(["utf-8"] * 9 + ["utf-16"]), "replace")
+
+    return change
+
+
+def _boards(form: str) -> bytes:
+    text = Path(__file__).parent / "data" / {"pbn": "club.pbn", "lin": "match.lin"}[form]
+    return text.read_text("utf-8-sig").encode()
+
+
+def _read_boards(path: Path) -> Any:
+    """Boards and faults, and what strict reading says."""
+    from bidzoo.envs.bridge.deals import read_boards
+
+    faults: list[Any] = []
+    boards = read_boards(path, faults=faults)
+    try:
+        return boards, faults, read_boards(path, strict=True)
+    except ValueError as problem:
+        return boards, faults, problem
+
+
+def as_boards(found: Any, content: bytes, sound: Any) -> bool:
+    from bidzoo.envs.bridge.board import check_board
+    from bidzoo.envs.bridge.formats import pbn
+
+    boards, faults, strict = found
+    for board in boards:
+        check_board(board)
+    if "Board: a second one" not in str(strict):  # otherwise an empty line is missing
+        assert (strict == boards) if not faults else str(faults[0]).startswith(f"{strict}; left out: "), strict
+    assert all(fault.reason and fault.lost and len(str(fault)) < 3000 for fault in faults)
+    text = pbn.dumps(boards)
+    return pbn.loads(text, strict=True) == boards
+
+
+def _written_boards(path: Path) -> Any:
+    """A board with fields drawn at random, as both writers take it: refused by name, or read again."""
+    from dataclasses import replace
+
+    from bidzoo.envs.bridge.board import Board, Call
+    from bidzoo.envs.bridge.formats import lin, pbn
+
+    rng = Random(path.read_bytes())
+    board = rng.choice(pbn.loads(_boards("pbn").decode()))
+    numbers, texts = (
+        [None, -1, 0, 1, 3, 4, 7, 13, 14, 52, 10**10],
+        ["", "#", "##x", "?", "-", " x", "x", "a\nb", "Pass", "4SX", "4s"],
+    )
+    drawn: dict[str, Any] = {
+        **{name: rng.choice(numbers) for name in ("number", "dealer", "vulnerable", "declarer", "result")},
+        "contract": rng.choice([None, *texts]),
+        "names": tuple(rng.choice(texts) for _ in range(4)),
+        "tags": {rng.choice(["Event", "Board", "Result", "Deal", "Room", "a b"]): rng.choice(texts)},
+        "claimed": rng.random() < 0.5,
+        "play": tuple(rng.choice([*board.play[:9], rng.randint(-1, 53)]) for _ in range(rng.randint(0, 5))),
+        "auction": tuple(
+            Call(rng.randint(-1, 39) % 41, rng.random() < 0.3, rng.choice(texts)) for _ in range(rng.randint(0, 6))
+        ),
+        "hands": rng.choice(
+            [None, (0, 0, 0, 0), (1, 2, 4, 8), board.hands and (*board.hands[:3], 0), (board.hands or (0,))[:1] * 4]
+        ),
+        "tricks": rng.choice([None, (0,) * 20, (14,) * 20, (1,) * 19]),
+    }
+    for name in rng.sample(sorted(drawn), rng.randint(1, 3)):
+        board = replace(board, **{name: drawn[name]})
+    for form in (pbn, lin):
+        try:
+            text = form.dumps([board])
+        except ValueError as problem:
+            assert str(problem).startswith("board "), problem
+            continue
+        (back,) = form.loads(text, strict=True)
+        known = {"hands": back.hands, "dealer": back.dealer, "vulnerable": back.vulnerable, "contract": back.contract,
+                 "declarer": back.declarer, "result": back.result}  # fmt: skip
+        calls = tuple(replace(call, alert=call.alert or bool(call.note)) for call in board.auction)
+        if form is pbn:
+            assert back == replace(
+                board, auction=calls, **{k: v for k, v in known.items() if getattr(board, k) is None or k == "hands"}
+            )
+            assert board.hands is None or all(mine in (0, its) for mine, its in zip(board.hands, back.hands))
+        else:
+            assert (back.hands, back.auction, back.play) == (board.hands, calls, board.play)
+    return Board
+
+
 def changed_json_file(rng: Random, sound: bytes) -> bytes:
     return json.dumps(changed_json(rng, json.loads(sound))).encode()
 
@@ -605,6 +748,11 @@ TARGETS = {
     "records-others": Target(".jsonl", _others, _read_records, changed_lines, as_json_lines),
     "parquet": Target(".parquet", lambda: _records(".parquet"), _read_records, changed_bytes, as_sound),
     "results": Target(".json", _results, _read_results, changed_json_file, as_rows),
+    "pbn": Target(
+        ".pbn", lambda: _boards("pbn"), _read_boards, changed_text(PBN_PIECES, r"\[[^\]]*\]|\S+|\s+"), as_boards
+    ),
+    "lin": Target(".lin", lambda: _boards("lin"), _read_boards, changed_text(LIN_PIECES, r"[^|]*\|[^|]*\|"), as_boards),
+    "boards": Target(".seed", lambda: b"12345678", _written_boards, changed_bytes, any_value),
     "plan": Target(".json", _plan, _read_plan, changed_json_file, as_sound),
 }
 NEEDS = {"parquet": "pyarrow", "checkpoint": "torch"}

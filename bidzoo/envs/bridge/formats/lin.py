@@ -51,6 +51,7 @@ from bidzoo.envs.bridge.board import (
 )
 
 _SEATS = (2, 3, 0, 1)  # S W N E, the order of names, hands and dealers
+_DEALERS = ("1", "2", "3", "4")
 _VULNERABLE = "oneb"  # by number: bit 0 N/S, bit 1 E/W
 _CALL = re.compile(r"([1-7](?:NT|[CDHSN])|RDBL|DBL|XX|PASS|AP|[XRDP])(!*)", re.IGNORECASE)
 _RESULT = re.compile(r"([1-7])(C|D|H|S|N|NT)([NESW])(X{0,2})(=|[+-]\d+)", re.IGNORECASE)
@@ -191,6 +192,9 @@ class _Hand:
         for entry in sorted(entries, key=lambda entry: _FIRST.index(entry.key) if entry.key in _FIRST else len(_FIRST)):
             if entry.key in skipped:
                 continue
+            seat = entry.value.strip()[:1]
+            if entry.key == "md" and seat not in _DEALERS:
+                self.faults.add(entry.line, f"md: dealer {seat!r}, expected 1 ... 4 for S W N E", "dealer")
             try:
                 self.take(entry)
             except ValueError as error:
@@ -283,7 +287,7 @@ class _Hand:
                 raise ValueError(f"{value!r}, expected o, n, e or b")
             self.vulnerable = max(_VULNERABLE.find(word), 0)
         elif key == "md":
-            self.take_deal(entry)
+            self.take_deal(value.strip())
         elif key == "mb":
             self.call(value.strip())
         elif key == "an":
@@ -310,13 +314,10 @@ class _Hand:
         if key == "qx" and text[:1].lower() in _ROOMS:
             self.room = text[:1].lower()
 
-    def take_deal(self, entry: _Entry) -> None:
+    def take_deal(self, value: str) -> None:
         """Dealer and hands of ``3SAK2H..D..C..,...``; hands may be left out."""
-        seat, value = entry.value.strip()[:1], entry.value.strip()
-        if seat in ("1", "2", "3", "4"):
-            self.dealer = _SEATS[int(seat) - 1]
-        else:
-            self.faults.add(entry.line, f"md: dealer {seat!r}, expected 1 ... 4 for S W N E", "dealer")
+        seat = value[:1]
+        self.dealer = _SEATS[int(seat) - 1] if seat in _DEALERS else None
         texts = value.removeprefix(seat if seat.isdecimal() else "").split(",")
         while len(texts) > 4 and not texts[-1].strip():
             texts.pop()

@@ -385,8 +385,8 @@ class PbnGame:
 
     def play(self, replay: BoardReplay, contract: str | None, declarer: int | None) -> tuple[tuple[int, ...], bool]:
         """Cards in the order played, and whether the rest was claimed."""
-        tag, cards, before = self.tags.get("Play"), list[int](), replay.state.copy()
-        if tag is None:
+        tag, first, cards, before = self.tags.get("Play"), self.seat("Play"), list[int](), replay.state.copy()
+        if tag is None or (first is None and self.value("Play")):
             return (), False
         line = tag.line
         try:
@@ -395,7 +395,7 @@ class PbnGame:
                 return (), claimed and declarer is not None and contract is not None
             replay.start_play(contract, declarer)
             leader = ((declarer or 0) + 1) % 4
-            if self.seat("Play") != leader:
+            if first != leader:
                 raise ValueError(f"begins with {tag.value}, expected the leader, {SEATS[leader]}")
             while len(cards) < len(columns):
                 column = len(cards) // 4 * 4 + (int(replay.state["hand_to_play"]) - leader) % 4
@@ -429,7 +429,7 @@ class PbnGame:
             else:
                 replay.check_result(won)
             return won
-        return None
+        return replay.result
 
     def tricks(self) -> tuple[int, ...] | None:
         """Double-dummy tricks ``[20]``, -1 where not known, as tagged in one of two ways or in both."""
@@ -710,12 +710,13 @@ def _tag(board: Board, name: str, value: str) -> str:
 
 def _text_of(board: Board, name: str, extra: dict[str, str]) -> str:
     """What a reader keeps as a tag where it finds no number in ``name``; ``?`` if there is nothing."""
-    text = extra.pop(name, "?")
-    sides = name == "Result" and text != "?"
+    if name not in extra:
+        return "?"
+    text = extra.pop(name)
     try:
-        if text != text.strip() or text in _NO_VALUE[::2] or text.strip("0").isdecimal():
+        if text != text.strip() or text in _NO_VALUE or text.strip("0").isdecimal():
             raise ValueError(f"{text[:80]!r}, expected a text that is no number")
-        if sides:
+        if name == "Result":
             _tricks_of_sides(text, None)
     except ValueError as error:
         raise ValueError(f"{_place(board)}: {name}: {error}") from error
