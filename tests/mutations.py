@@ -44,7 +44,7 @@ PARTS = {  # module: its tests
         f"{GAMES}/bridge/formats/test_auctions.py",
         f"{GAMES}/bridge/formats/test_field.py",
     ],
-    "bidzoo/envs/bridge/engine.py": [f"{GAMES}/bridge/test_engine.py"],
+    "bidzoo/envs/bridge/engine.py": [f"{GAMES}/bridge/test_game.py", f"{GAMES}/bridge/test_alone.py"],
     "bidzoo/core/cards.py": ["tests/core/test_cards.py", f"{GAMES}/bridge/formats/test_pbn_errors.py"],
     "bidzoo/envs/spades/bidding.py": [f"{GAMES}/spades/test_rules.py"],
     "bidzoo/envs/spades/play.py": [f"{GAMES}/spades/test_rules.py"],

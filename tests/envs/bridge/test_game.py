@@ -139,6 +139,18 @@ def test_a_duplicate_deal_is_played_twice_with_the_sides_exchanged() -> None:
     assert out.reward[0].tolist() == [won, -won, won, -won]
 
 
+def test_the_second_table_shows_every_seat_its_own_hand() -> None:
+    """All pass at both tables: the seats see the same again, whichever player sits there."""
+    game = Bridge(False, reward="duplicate", deals=FEW)
+    tables, out = begun(game, 1)
+    seen = []
+    for turn in range(8):
+        assert (tables["leg"][0], tables["turn"][0]) == (turn // 4, turn % 4)
+        seen.append(out.observation[0].tolist())
+        named(game, tables, out, "P")
+    assert seen[:4] == seen[4:] and all(seen[i] != seen[j] for i in range(4) for j in range(i))
+
+
 def test_the_same_result_at_both_tables_is_no_imps() -> None:
     game = Bridge(True, reward="duplicate")
     tables, out = begun(game, 1)
