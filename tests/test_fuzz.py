@@ -584,8 +584,8 @@ def _read_plan(path: Path) -> Any:
     return exact.read_plan(path, RisingAuction.of(make_game("simple_bidding_v0", size=4))).total
 
 
-# Files of boards: the reader leaves out what is wrong and names it. What it took must be boards that the laws allow, and
-# that are written and read as they are; what strict reading takes is all of it, and it refuses what is named.
+# Files of boards: the reader leaves out what is wrong and names it. What it took must be boards that the laws allow,
+# written and read as they are. Strict reading takes the same where nothing is named, and else refuses the first of it.
 
 PBN_PIECES = [
     *'[]{}"\\;%=#!?-*+^$ \n\x02\x0c\ud800²',
