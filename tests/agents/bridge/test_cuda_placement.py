@@ -190,7 +190,7 @@ def deals(n):
     return DealSet.of(*(column[:n] for column in packaged("validation")))
 
 
-PPO = {"iterations": 4, "boards": 24, "least": 0.01, "minibatch": 64, "snapshot_every": 2, "critic_width": 8}
+PPO = {"iterations": 4, "boards": 24, "min_prob": 0.01, "minibatch": 64, "snapshot_every": 2, "critic_width": 8}
 RL = {"syncs": 4, "boards": 12, "sync": 2, "minibatch": 32, "value_width": 8, "warm_up": 1, "burn_in": 100}
 A2C = {"syncs": 4, "boards": 8, "sync": 2, "minibatch": 32, "burn_in": 100, "capacity": 1000}
 
