@@ -1,9 +1,13 @@
 """What the golden tests share: digests of anything a case returns, and the comparison with ``golden.json``.
 
 A case is a function without arguments that returns ``{part: content}``. The content is any nest of dicts, lists,
-numbers, texts, bytes and arrays; its digest stands in ``golden.json`` under ``file/case/part``. Most cases give the
-same bytes everywhere. Those of a module's ``LOCAL`` end in sums of floating-point numbers, or in the layout of another
-package (rich, matplotlib, pyarrow): on a machine unlike the recording one a difference there skips the test.
+numbers, texts, bytes and arrays; its digest stands in ``golden.json`` under ``file/case/part``, with an *outline*: a
+byte of the digest of each of up to ``GROUPS`` stretches of it, so that a failure names the first field, row or line
+that differs.
+
+Most cases give the same bytes everywhere. A module's ``LOCAL`` names for each of the others what else it depends on:
+``"processor"`` where it ends in sums of floating-point numbers, or packages whose layout it shows. A difference there
+skips the test where one of those is not as it was recorded, and for no other reason.
 
 Record again on purpose, after a change of behaviour that was meant:  python tests/golden/record.py [words]
 """
@@ -14,6 +18,7 @@ import platform
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +26,8 @@ import pytest
 
 FILE = Path(__file__).with_name("golden.json")
 AGAIN = "if that is what was meant, record again: python tests/golden/record.py"
+GROUPS = 32  # stretches of an outline
+SUMS = ("numpy", "numba", "torch")  # which sums of floating-point numbers depend on beside the processor
 PACKAGES = ("numpy", "numba", "torch", "matplotlib", "rich", "typer", "pillow", "pyarrow", "endplay", "open_spiel")
 
 
@@ -52,14 +59,65 @@ def feed(digest, value):
         raise TypeError(f"no digest of {type(value)}: {value!r}")
 
 
+def digest_of(content, length=16):
+    """Hexadecimal digits of the digest of ``content``."""
+    digest = hashlib.sha256()
+    feed(digest, content)
+    return digest.hexdigest()[:length]
+
+
 def digests(parts):
-    """``{part: digest}`` of what a case returned."""
-    found = {}
-    for name, content in parts.items():
-        digest = hashlib.sha256()
-        feed(digest, content)
-        found[name] = digest.hexdigest()[:16]
-    return found
+    """``{part: "digest outline"}`` of what a case returned."""
+    return {name: f"{digest_of(content)} {outline(content)}" for name, content in parts.items()}
+
+
+def leaves(content, path=""):
+    """``(path, value)`` of everything in ``content``: of a text its lines, of an array stretches of its first axis."""
+    if is_dataclass(content) and not isinstance(content, type):
+        content = {field.name: getattr(content, field.name) for field in fields(content)}
+    if isinstance(content, np.ndarray | np.void) and content.dtype.names:
+        content = {name: content[name] for name in content.dtype.names}
+    if isinstance(content, Mapping):
+        for key, value in content.items():
+            yield from leaves(value, f"{path}/{key}")
+    elif isinstance(content, list | tuple):
+        for number, value in enumerate(content):
+            yield from leaves(value, f"{path}/{number}")
+    elif isinstance(content, str) and "\n" in content:
+        for number, line in enumerate(content.splitlines(), 1):
+            yield f"{path} line {number}", line
+    elif isinstance(content, np.ndarray) and content.ndim and len(content) > 1:
+        bounds = np.linspace(0, len(content), min(len(content), GROUPS) + 1).astype(int)
+        for start, stop in pairwise(bounds):
+            yield f"{path}[{start}:{stop}]", content[start:stop]
+    else:
+        yield path or "/", content
+
+
+def stretches(content):
+    """``GROUPS`` lists of leaves at most, of the same length but for one."""
+    found = list(leaves(content))
+    bounds = np.linspace(0, len(found), min(len(found), GROUPS) + 1).astype(int)
+    return [found[start:stop] for start, stop in pairwise(bounds)]
+
+
+def outline(content):
+    """Two hexadecimal digits of each of ``stretches``."""
+    return "".join(digest_of(stretch, 2) for stretch in stretches(content))
+
+
+def first_difference(recorded, content):
+    """Where ``content`` first differs from the ``"digest outline"`` that was recorded, and what stands there now."""
+    _, _, known = recorded.partition(" ")
+    found = stretches(content)
+    if not known:
+        return "recorded without an outline"
+    for number, stretch in enumerate(found):
+        if known[2 * number : 2 * number + 2] != digest_of(stretch, 2):
+            (first, value), (last, _) = stretch[0], stretch[-1]
+            where = first if first == last else f"between {first} and {last}"
+            return f"first difference {where}, where there is now {repr(value)[:200]}"
+    return f"{len(found)} stretches instead of {len(known) // 2}, or a difference that one byte does not show"
 
 
 def machine():
@@ -93,10 +151,22 @@ def unchanged(request) -> Callable[[str], None]:
             assert not gone, f"{file}: cases were recorded and are gone: {', '.join(sorted(gone))}; {AGAIN}"
         wanted = {key.removeprefix(stem): value for key, value in known["cases"].items() if key.startswith(stem)}
         assert wanted, f"{stem} was never recorded: python tests/golden/record.py"
-        found = digests(module.CASES[name]())
-        differ = sorted(part for part in wanted.keys() | found.keys() if wanted.get(part) != found.get(part))
-        if differ and name in module.LOCAL and machine() != known["machine"]:
-            pytest.skip(f"{stem}: {', '.join(differ)} differ, but they were recorded on another machine")
-        assert not differ, f"{stem}: {', '.join(differ)} differ from what was recorded; {AGAIN} '{stem}'"
+        parts = module.CASES[name]()
+        found = {part: digest_of(content) for part, content in parts.items()}
+        differ = sorted(
+            part for part in wanted.keys() | found.keys() if wanted.get(part, "").split(" ")[0] != found.get(part, "")
+        )
+        if not differ:
+            return
+        here = machine()
+        needs = module.LOCAL.get(name, ())
+        needs = (*needs, *SUMS) if "processor" in needs else needs
+        if others := [x for x in needs if here[x] != known["machine"].get(x)]:
+            pytest.skip(f"{stem}: {', '.join(differ)} differ, and were recorded with another {', '.join(others)}")
+        lines = [f"  {part}: gone" for part in differ if part not in parts]
+        lines += [f"  {part}: new" for part in differ if part in parts and part not in wanted]
+        lines += [f"  {p}: {first_difference(wanted[p], parts[p])}" for p in differ if p in parts and p in wanted]
+        text = "\n".join(lines)
+        pytest.fail(f"{stem} differs from what was recorded:\n{text}\n{AGAIN} '{stem}'", pytrace=False)
 
     return check

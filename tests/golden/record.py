@@ -33,8 +33,9 @@ def main(words):
             if times:
                 print(f"{time.process_time() - start:7.2f} s  {stem}", flush=True)
     for key in sorted(known.keys() | digests.keys()):
-        if known.get(key) != digests.get(key):
-            print(f"{key}: {known.get(key, 'new')} -> {digests.get(key, 'gone')}")
+        before, now = (cases.get(key, "").split(" ")[0] for cases in (known, digests))
+        if before != now:
+            print(f"{key}: {before or 'new'} -> {now or 'gone'}")
     document = {"machine": recorded["machine"] if words else conftest.machine(), "cases": digests}
     conftest.FILE.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", "utf-8")
     print(f"{len(digests)} digests, {time.process_time() - began:.0f} s of processor time")

@@ -127,15 +127,15 @@ def table_on_screen(env_id):
 
 
 def cases():
-    found, local = {"menu": lambda: {"menu": catalog.menu()}}, set()
+    found, local = {"menu": lambda: {"menu": catalog.menu()}}, {}
     for name, entry in AGENTS.items():
         for env_id in entry.games:
             if DECISIONS.get(name) != 0:
                 found[f"{name} {env_id}"] = lambda a=name, b=env_id: actions(a, b)
                 found[f"{name} {env_id} thoughts"] = lambda a=name, b=env_id: page(a, b)
-                local.add(f"{name} {env_id} thoughts")
+                local[f"{name} {env_id} thoughts"] = ("processor",)
                 if name in (*NETWORKS, "cfr", "jps", "learned"):
-                    local.add(f"{name} {env_id}")
+                    local[f"{name} {env_id}"] = ("processor",)
     for env_id in bidzoo.available():
         found[f"table on screen {env_id}"] = lambda a=env_id: table_on_screen(a)
     return found, local

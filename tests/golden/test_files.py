@@ -301,8 +301,17 @@ CASES = {
     "help": lambda: {" ".join(words) or "bidzoo": run(*words, "--help") for words in HELP},
     "options": lambda: {name: run("train", name, "--set", "help") for name in OPTIONS},
 }
-LOCAL = {"pictures", "deal bytes", "deals", "list", "help", "parquet", "bench bridge", "bench bridge-analysis"}
-LOCAL |= {f"match {name}" for name in MATCHES} | {f"bench {name}" for name in BENCHES}
+RICH = ("rich", "typer")
+LOCAL = {  # what else each of these depends on
+    "pictures": ("matplotlib", "processor"),
+    "deal bytes": ("processor",),
+    "deals": ("processor",),
+    "list": RICH,
+    "help": RICH,
+    "parquet": ("pyarrow",),
+    **dict.fromkeys((f"match {name}" for name in MATCHES), (*RICH, "processor")),
+    **dict.fromkeys((f"bench {name}" for name in BENCHES), (*RICH, "processor")),
+}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -6,7 +6,7 @@ import pytest
 
 import bidzoo
 
-LOCAL = {"pixels"}
+LOCAL = {"pixels": ("pillow",)}
 
 BRIDGE_ENCODERS = bidzoo.make_game("bridge_bidding_v0").encoders
 SPADES_GAME = {"win_goal": 150, "max_rounds": 3}

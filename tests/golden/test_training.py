@@ -170,14 +170,13 @@ def learned(name, agent):
     return {"policy": made.policy(bidzoo.make_game(env_id, **options)).strategy}
 
 
-LOCAL = {"networks", "spades curves", "learned spades"}
 CASES = {"networks": networks, "spades curves": spades_curves, "learned spades": learned_spades}
 for _name in SMALL:
     CASES[f"tabular {_name}"] = lambda a=_name: tabular(a, 2)
     CASES[f"exact {_name}"] = lambda a=_name: exact(a)
     for _agent in ("a2c", "bad"):
         CASES[f"{_agent} {_name}"] = lambda a=_name, b=_agent: learned(a, b)
-LOCAL |= CASES.keys() - {f"exact {name}" for name in SMALL}
+LOCAL = dict.fromkeys(CASES.keys() - {f"exact {name}" for name in SMALL}, ("processor",))
 
 
 @pytest.mark.parametrize("name", CASES)

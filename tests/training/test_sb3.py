@@ -37,6 +37,18 @@ def test_maskable_ppo_learns_from_self_play(script):
     assert file.score(player, player) > file.score(random, random) + 0.8
 
 
+def test_maskable_ppo_learns_bridge_beside_and_against_an_agent(script, tmp_path):
+    """From -12 IMPs a board and worse; the logs of Stable-Baselines3 and the model are files."""
+    file = script("sb3_bridge")
+    model = file.learner(tables=32)
+    before = file.strength(model, 200).mean
+    (first, last) = file.train(model, tmp_path, steps=40_960, rounds=2, boards=200)
+    assert before < -8 and last[2].mean > before + 4 and first[0] == 20_480 and last[0] == 40_960
+    assert "rollout/ep_rew_mean" in (tmp_path / "progress.csv").read_text()
+    again = MaskablePPO.load(tmp_path / "model.zip")
+    assert file.strength(again, 200) == file.strength(model, 200) == last[2]
+
+
 @pytest.mark.parametrize(
     ("task", "algorithm", "margin"),
     [("guess in Comm", "PPO", 0.5), ("open in Mini-Hanabi", "A2C", 2.5), ("guess in Comm", "DQN", 0.5)],

@@ -49,6 +49,7 @@ def train(model: MaskablePPO, out: Path, steps: int = STEPS, rounds: int = ROUND
         rows.append([model.num_timesteps, time.process_time() - began, strength(model, boards)])
         print(f"{rows[-1][0]:9d} steps  {rows[-1][1]:5.0f} s  {rows[-1][2]} IMPs a board over sayc", flush=True)
     model.save(out / "model.zip")
+    model.logger.close()
     return rows
 
 
