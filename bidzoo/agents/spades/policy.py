@@ -106,11 +106,6 @@ class Bidder(Checked):
     infer: bool = False  # UCT weights deals by the bids already made
     exploration: Weight = 1.0  # C of UCT, in spreads of the points gap
 
-    def __post_init__(self) -> None:
-        if self.kind not in BIDDERS:
-            raise ValueError(f"unknown bidder {self.kind!r}; choose from {', '.join(BIDDERS)}")
-        super().__post_init__()
-
     @classmethod
     def named(cls, kind: BidderName, **changes: Any) -> "Bidder":
         """The bidder of that kind with the calibrated ``bias`` and ``slope`` the paper does not give."""
@@ -164,11 +159,6 @@ class Player(Checked):
     exploration: Weight = 1.0  # C of Algorithm 2, in spreads of the points gap
     worlds: Whole = 0  # deals on which "learned" tries its cards; 0: no search
     certain: Weight = 1.0  # standard errors by which another card must be better there
-
-    def __post_init__(self) -> None:
-        if self.kind not in PLAYERS:
-            raise ValueError(f"unknown player {self.kind!r}; choose from {', '.join(PLAYERS)}")
-        super().__post_init__()
 
     def record(self) -> States:
         """The numbers as kernels read them, ``[1]``."""

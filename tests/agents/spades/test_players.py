@@ -214,9 +214,9 @@ def test_uct_takes_the_last_trick_it_needs(kind: str) -> None:
 
 
 def test_unknown_names_are_refused() -> None:
-    with pytest.raises(ValueError, match="unknown player 'grp'"):
+    with pytest.raises(ValueError, match="player 'grp': expected 'srp' or 'wrp'"):
         SpadesPolicy("bis", "grp")
-    with pytest.raises(ValueError, match="unknown bidder 'bid'"):
+    with pytest.raises(ValueError, match="bidder 'bid': expected 'bis' or 'rb'"):
         SpadesPolicy("bid")
     with pytest.raises(ValueError, match="infer 'all': expected 'none' or 'voids' or 'bids'"):
         uct(infer="all")
