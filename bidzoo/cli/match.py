@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
     from bidzoo.benchmarks.records import Record
     from bidzoo.envs.bridge.board import Fault
+    from bidzoo.envs.bridge.game import Bridge
 
 AUCTION = "bridge_bidding_v0"
 BOARDS, PLAYED = 1000, 20  # default numbers of boards: without a set of deals, and where cards are played by search
@@ -164,12 +165,14 @@ def _bridge(
 
     from bidzoo.benchmarks import records
     from bidzoo.benchmarks.match import Run, duplicate
-    from bidzoo.envs.bridge.deals import SPLITS
+    from bidzoo.envs.bridge.deals import READERS, SPLITS
     from bidzoo.envs.bridge.game import Bridge
 
     first, second = (_bridge_agent(env, name) for name in names)
     opposite = first if partner is None else _bridge_agent(env, partner)
     game = Bridge(env == "bridge_v0", shuffle=False, augment=chosen["deals"] in SPLITS, **chosen)
+    if game.needs_dd_tricks and Path(str(chosen["deals"])).suffix.lower() in READERS:
+        _check_tables(Path(str(chosen["deals"])), game)
     different = len(game.deals.hands)
     numbers = np.arange(boards or (PLAYED if env == "bridge_v0" else different))
     with progress() as report:
@@ -179,6 +182,23 @@ def _bridge(
     extent = f"{counted(len(numbers), 'board')} of {counted(len(np.unique(result.deals)), 'deal')}"
     say(f"{ours} against {second.name}: {result.imps.sum():+,} IMPs on {extent}, {result.estimate} a board")
     return lambda: records.of_match(game, result, (first.name, opposite.name), second.name, seed, seed)
+
+
+TABLES_CHECKED = 5  # of a file of boards, before a match is scored on them: a second
+
+
+def _check_tables(path: Path, game: "Bridge") -> None:
+    """ValueError if the solver contradicts one of the least likely double-dummy tables of the file."""
+    from bidzoo.envs.bridge.double_dummy import contradiction, dd_tricks, most_suspect
+
+    tricks = game.deals.tricks
+    rows = most_suspect(tricks, TABLES_CHECKED)
+    with waiting("solving"):
+        solved = dd_tricks(game.deals.hands[rows])
+    for row, right in zip(rows, solved):
+        if problem := contradiction(tricks[row], right):
+            command = f"bidzoo deals import {path} --out {path.stem}-solved.pbn"
+            raise ValueError(f"{path}: double-dummy table of deal {row}: {problem}; solve them anew with: {command}")
 
 
 def _bridge_agent(env: str, name: str) -> "Policy":

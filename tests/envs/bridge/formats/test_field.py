@@ -568,6 +568,16 @@ def test_a_table_that_the_solver_contradicts_costs_the_files_belief(tmp_path: Pa
     assert "a.pbn: double-dummy tables are not believed: 1 disagree: 4" in str(refused.exception)
 
 
+def test_a_match_is_not_scored_on_a_table_that_the_solver_contradicts(tmp_path: Path, solved: list[int]) -> None:
+    wrong = TABLES.copy()
+    cell = 4 if TABLES[3, 4] < 12 else 3
+    wrong[3, cell] += 2
+    done = CliRunner().invoke(app, ["match", "pass", "pass", "--pbn", str(file_of(tmp_path / "a.pbn", wrong))])
+    assert "a.pbn: double-dummy table of deal 3: N in " in str(done.exception) and "deals import" in str(done.exception)
+    command("match", "pass", "pass", "--pbn", file_of(tmp_path / "b.pbn", TABLES))
+    assert sum(solved) == 10
+
+
 def test_clamped_tables_are_solved_anew_at_once(tmp_path: Path, solved: list[int]) -> None:
     path = file_of(tmp_path / "a.pbn", np.where(TABLES < 7, 1, TABLES))
     told = command("deals", "import", path, "--out", tmp_path / "a.npz")
