@@ -12,7 +12,7 @@ UNCOMPILED := $(addprefix tests/,envs/bridge/test_auction.py envs/bridge/test_pl
 # benchmarks and tests wait for compiled kernels
 export BIDZOO_COMPILE ?= now
 
-.PHONY: bench test test-fuzz test-mutations test-slow test-integrations test-libraries test-language test-rllib test-floors test-newest test-wheel test-plain check docs clean
+.PHONY: bench test test-fuzz test-mutations test-slow test-integrations test-libraries test-language test-rllib test-floors test-newest test-wheel test-plain check docs clean audit
 
 bench: $(READY)
 	$(BIN)/bidzoo compile
@@ -81,6 +81,15 @@ test-wheel: build/wheel/ready
 	.venv-wheel-all/bin/pip install -q pytest pytest-timeout
 	cd build/wheel && ../../.venv-wheel-all/bin/python -m pytest -q --rootdir . ../../examples/bidzoo-hint/tests
 	cd build/wheel && ../../.venv-wheel-all/bin/bidzoo list | grep -q "bidzoo-hint 1.0"
+
+# known vulnerabilities of what an installation brings along, and its list of parts (SBOM, CycloneDX) beside the wheel
+audit: build/wheel/ready
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/pip install -q pip-audit cyclonedx-bom
+	.venv-wheel/bin/pip install -q build/wheel/*.whl
+	.venv-audit/bin/cyclonedx-py environment --output-reproducible --of JSON -o build/wheel/bidzoo.cdx.json .venv-wheel/bin/python
+	.venv-wheel/bin/pip freeze -q --exclude bidzoo > build/wheel/installed.txt
+	.venv-audit/bin/pip-audit --strict --disable-pip --no-deps -r build/wheel/installed.txt
 
 build/wheel/ready: $(shell find bidzoo -type f -not -name '*.pyc' -not -name '*.nb[ic]') README.md pyproject.toml hatch_build.py
 	rm -rf $(@D) .venv-wheel
