@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from bidzoo.bluechip.boards import Record, Result
 from bidzoo.cli import options
 from bidzoo.cli.main import app
 from bidzoo.core.cards import call_text, card_text, deal_hands
@@ -714,3 +715,19 @@ def test_an_unknown_dealer_and_vulnerability_come_back() -> None:
     board = Board(number=1, hands=SOUND.hands)
     assert pbn.loads(pbn.dumps([board]), strict=True) == [board]
     assert good('[Board "2"]\n[Dealer ""]\n[Vulnerable ""]\n').dealer == 1
+
+
+def test_a_record_of_the_table_manager_with_an_illegal_auction_is_refused(tmp_path: Path) -> None:
+    calls = (Call(3), Call(0), Call(0), Call(0))
+    result = Result("open", 1, 0, 0, SOUND.hands, ("a", "b"), calls, (), "1C", 0, 7, 70, True)
+    with Record(tmp_path / "r.jsonl", {"seed": 1}) as record:
+        record.add(result)
+    text = (tmp_path / "r.jsonl").read_text()
+    for old, new, reason in (
+        ('["1C"]', '["X"]', "Auction: X is not legal after nothing"),
+        ('"contract": "1C"', '"contract": "1D"', "Contract: 1D, expected 1C by the auction"),
+    ):
+        assert old in text
+        (tmp_path / "r.jsonl").write_text(text.replace(old, new))
+        with pytest.raises(ValueError, match=rf"r\.jsonl:2: .*not a result .*{reason}"):
+            Record(tmp_path / "r.jsonl", {"seed": 1})
