@@ -194,29 +194,10 @@ class Reading(NamedTuple):
 
 
 _FIELDS = ("action", "bid", "call", "card", "move", "play", "guess", "answer")  # of a JSON reply
-_WORDS = {f"{name}{s}": name[0] for name in ("CLUB", "DIAMOND", "HEART", "SPADE") for s in ("", "S")} | {
-    "ONE": "1",
-    "TWO": "2",
-    "THREE": "3",
-    "FOUR": "4",
-    "FIVE": "5",
-    "SIX": "6",
-    "SEVEN": "7",
-    "EIGHT": "8",
-    "NINE": "9",
-    "TEN": "T",
-    "10": "T",
-    "JACK": "J",
-    "QUEEN": "Q",
-    "KING": "K",
-    "ACE": "A",
-    "OF": "",
-    "NO": "N",
-    "TRUMP": "T",
-    "TRUMPS": "T",
-    "NOTRUMP": "NT",
-    "NOTRUMPS": "NT",
-}
+_WORDS = {f"{name}{s}": name[0] for name in ("CLUB", "DIAMOND", "HEART", "SPADE") for s in ("", "S")}
+_WORDS |= dict(zip(("TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE", "TEN"), "23456789T"))
+_WORDS |= {"ONE": "1", "10": "T", "JACK": "J", "QUEEN": "Q", "KING": "K", "ACE": "A", "OF": "", "NO": "N", "TRUMP": "T"}
+_WORDS |= {"TRUMPS": "T", "NOTRUMP": "NT", "NOTRUMPS": "NT"}
 _SYNONYMS = {"PASS": "P", "PASSES": "P", "DOUBLE": "X", "REDOUBLE": "XX", "P": "PASS"}
 _LETTERS = {ord(symbol): letter for letter, symbol in SYMBOLS.items()} | {0xFE0F: None, ord("♤"): "S", ord("♡"): "H"}
 _LETTERS |= {ord("♢"): "D", ord("♧"): "C"}
