@@ -13,6 +13,7 @@ from bidzoo.agents.spades.learned_training import LearnedOptions
 from bidzoo.benchmarks import match, throughput
 from bidzoo.envs.bridge import deals
 from bidzoo.envs.bridge.score import par, score
+from bidzoo.envs.game import LAST_BOARD
 from bidzoo.envs.signalling.compiled import compile_game
 from bidzoo.play.session import Setup
 from bidzoo.wrappers.batch import Batch
@@ -86,7 +87,7 @@ def test_a_slip_in_a_reset_option(env_id, slip, meant):
 
 @pytest.mark.parametrize("env_id", [BRIDGE, "spades_v0", "comm_v0"])
 def test_wrong_reset_options(env_id):
-    with pytest.raises(ValueError, match=rf"option 'board'.* {10**30}.*expected an integer from 0 to {2**63 - 1}"):
+    with pytest.raises(ValueError, match=rf"option 'board'.* {10**30}.*expected an integer from 0 to {LAST_BOARD}"):
         bidzoo.make(env_id).reset(options={"board": 10**30})
     with pytest.raises(TypeError, match="options 'x': expected a dict of board"):
         bidzoo.make(env_id).reset(options="x")
@@ -380,7 +381,7 @@ class Odd:
         (["sayc"] * 4, [0.5], "boards: float64 from 0.5, expected integers from 0"),
         (["sayc"] * 4, [-1], "boards: int64 from -1, expected integers from 0"),
         (["sayc"] * 4, ["a"], "boards: <U1, expected integers from 0"),
-        (["sayc"] * 4, [2**63], f"boards: uint64 from {2**63}, expected integers from 0 to {2**63 - 1}"),
+        (["sayc"] * 4, [2**63], f"boards: uint64 from {2**63}, expected integers from 0 to {LAST_BOARD}"),
         ([agents.make("bis")] * 4, [0], "bis.srp does not play bridge_bidding_v0: its views have no field 'variant'"),
         ([Odd(0)] * 4, [0, 1], r"odd: act\(\) gave int64 \[\], expected one integer a row, \[2\]"),
         ([Odd(np.zeros(2))] * 4, [0, 1], r"odd: act\(\) gave float64 \[2\], expected one integer a row"),

@@ -7,10 +7,10 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from bidzoo.core.bits import count_row, nth_row
-from bidzoo.core.kernels import I8, I64, U64, States, batched, row
+from bidzoo.core.bits import choose_row
+from bidzoo.core.kernels import I8, I64, U64, States, batched
 from bidzoo.core.options import is_whole
-from bidzoo.core.streams import Streams, below_row, next_row
+from bidzoo.core.streams import Streams, next_row
 from bidzoo.envs.game import Encoder, Game
 
 _POOL = 0x9001  # stream of the draw of a pool's member, in ``Streams.at(seed, board, _POOL)``
@@ -38,18 +38,6 @@ class Policy(Protocol):
 Agent = str | Policy | Callable[..., Any]  # what ``agents.resolve`` takes for a policy
 
 
-_WORD = 63  # actions that are looked at together, as the bits of one integer
-
-
-@row
-def _word_row(legal: I8, b: int, first: int) -> int:
-    """The legal actions of row ``b`` from ``first`` on, as a set of at most ``_WORD``."""
-    bits = 0
-    for k in range(min(_WORD, legal.shape[1] - first)):
-        bits |= int(legal[b, first + k]) << k
-    return bits
-
-
 @batched
 def choose(start: int, stop: int, legal: I8, keys: U64, out: I64) -> None:
     """A uniform legal action of each row ``legal`` ``[B, A]`` into ``out`` ``[B]``; ``keys`` ``[B]`` are consumed.
@@ -57,17 +45,8 @@ def choose(start: int, stop: int, legal: I8, keys: U64, out: I64) -> None:
     A row without a legal action gets -1.
     """
     for b in range(start, stop):
-        first, bits = 0, _word_row(legal, b, 0)
-        word_count = count = count_row(bits)
-        for action in range(_WORD, legal.shape[1]):
-            count += int(legal[b, action])
         keys[b] = next_row(keys[b])
-        nth = below_row(keys[b], count)
-        while nth >= word_count and first + _WORD < legal.shape[1]:
-            nth, first = nth - word_count, first + _WORD
-            bits = _word_row(legal, b, first)
-            word_count = count_row(bits)
-        out[b] = first + nth_row(bits, nth) if count else -1
+        out[b] = choose_row(legal[b], keys[b])
 
 
 class Uniform:

@@ -44,6 +44,33 @@ def pick_row(bits: int, key: np.uint64) -> int:
     return nth_row(bits, below_row(key, count_row(bits))) if bits else -1
 
 
+_WORD = 63  # entries that are looked at together, as the bits of one integer
+
+
+@row
+def _word_row(entries: I8, first: int) -> int:
+    """The nonzero ``entries`` from ``first`` on, as a set of at most ``_WORD``."""
+    bits = 0
+    for k in range(min(_WORD, len(entries) - first)):
+        bits |= int(entries[first + k]) << k
+    return bits
+
+
+@row
+def choose_row(legal: I8, key: np.uint64) -> int:
+    """One of the ``n`` legal actions of a mask ``[A]``, the ``floor(u * n)``-th for ``key``; -1 if there is none."""
+    first, bits = 0, _word_row(legal, 0)
+    word_count = count = count_row(bits)
+    for action in range(_WORD, len(legal)):
+        count += int(legal[action])
+    nth = below_row(key, count)
+    while nth >= word_count and first + _WORD < len(legal):
+        nth, first = nth - word_count, first + _WORD
+        bits = _word_row(legal, first)
+        word_count = count_row(bits)
+    return first + nth_row(bits, nth) if count else -1
+
+
 @row
 def cards_row(hand: int, offset: int, out: I8) -> None:
     """52 entries of ``out`` from ``offset`` on: 1 where ``hand`` has the card."""

@@ -80,7 +80,7 @@ def random_seed() -> int:
 
 def checked_seed(seed: Any, name: str = "seed") -> int:
     """``seed`` as an int; ValueError by that ``name`` unless it is an integer from 0 to 2**63 - 1."""
-    return whole(name, seed, 0, 2**63 - 1)
+    return seed if type(seed) is int and 0 <= seed < 1 << 63 else whole(name, seed, 0, 2**63 - 1)
 
 
 class Streams:
@@ -96,6 +96,11 @@ class Streams:
         keys = np.empty(len(boards), np.uint64)
         _keys(seed, boards, np.ascontiguousarray(np.broadcast_to(stream, boards.shape), np.int64), keys)
         return cls(keys)
+
+    @classmethod
+    def one(cls, seed: int, board: int, stream: int) -> "Streams":
+        """``at`` of one board."""
+        return cls(np.array([stream_row(seed, board, stream)], np.uint64))
 
     def __len__(self) -> int:
         return len(self.keys)

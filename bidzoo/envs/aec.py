@@ -17,9 +17,9 @@ from pettingzoo import AECEnv
 
 from bidzoo.core.kernels import I8, States
 from bidzoo.core.options import choose_from
-from bidzoo.core.streams import Streams, checked_seed, random_seed
-from bidzoo.envs.check import asking
-from bidzoo.envs.game import Buffers, Game, action_index, game_of, legal_actions
+from bidzoo.core.streams import checked_seed, random_seed
+from bidzoo.envs.check import ask_one, asking
+from bidzoo.envs.game import Game, Table, action_index, game_of, legal_actions
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
 
 _AFTER_RESET = frozenset({"rewards", "terminations", "truncations", "agent_selection", "agents", "_cumulative_rewards"})
@@ -75,6 +75,12 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         self._seed = random_seed()
         self._board = -1
         self._infos: dict[str, dict[str, Any]] | None = None
+        self._zeros = dict.fromkeys(self.possible_agents, 0.0)
+        self._false = dict.fromkeys(self.possible_agents, False)
+        self._true = dict.fromkeys(self.possible_agents, True)
+        self._last_mask: I8 | None = None  # that ``last`` gave
+        self._live = False  # somebody is to act
+        self._no_mask = np.zeros(game.num_actions, np.int8)
         # one space per agent: a shared Discrete would share its random generator
         self.action_spaces = {agent: spaces.Discrete(game.num_actions) for agent in self.possible_agents}
         self.observation_spaces = {
@@ -84,15 +90,20 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
             )
             for agent in self.possible_agents
         }
-        self._show(game.new(1), game.buffers(1))
+        self._show(Table(game))
 
-    def _show(self, states: States, out: Buffers) -> None:
-        self._states, self._out = states, out
-        self._mask, self._observation = out.mask[0], out.observation[0]  # views of the buffers, not copies
+    def _show(self, table: Table) -> None:
+        self._table, self._states, self._out = table, table.states, table.out
+        self._mask, self._observation = table.out.mask[0], table.out.observation[0]  # views of the buffers, not copies
+        self._player_to_act, self._over = table.out.player, table.out.over
+
+    def __getstate__(self) -> dict[str, Any]:
+        shown = ("_states", "_out", "_mask", "_observation", "_player_to_act", "_over")
+        return {name: value for name, value in self.__dict__.items() if name not in shown}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._show(self._states, self._out)
+        self._show(self._table)
 
     def __getattr__(self, name: str) -> Any:
         if name in _AFTER_RESET:
@@ -109,42 +120,42 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal the next board (see the class); bad option values raise ValueError and leave the table as it was."""
-        reset_options = dict(self.game.options(options or {}))
-        board = int(reset_options.pop("board", self._board + 1 if seed is None else 0))
+        fixed = dict(self.game.options(options)) if options else {}
+        board = int(fixed.pop("board", self._board + 1 if seed is None else 0))
         new_seed = self._seed if seed is None else checked_seed(seed)
-        states, out = self.game.start(board, new_seed, reset_options)
-        self._seed, self._board = new_seed, board
-        self._show(states, out)
+        if fixed:  # which may fail: on a new table
+            table = Table(self.game)
+            table.begin(board, new_seed, fixed)
+            self._show(table)
+        else:
+            self._table.begin(board, new_seed)
+        self._seed, self._board, self._live = new_seed, board, True
+        self._infos = self._last_mask = None
         self.agents = self.possible_agents[:]
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
-        self.terminations = dict.fromkeys(self.agents, False)
-        self.truncations = dict.fromkeys(self.agents, False)
-        self.agent_selection = self.possible_agents[out.player[0]]
-        self._infos = None
+        self.rewards, self._cumulative_rewards = self._zeros.copy(), self._zeros.copy()
+        self.terminations, self.truncations = self._false.copy(), self._false.copy()
+        self.agent_selection = self.possible_agents[self._player_to_act[0]]
         if self.render_mode == "human":
             self.render()
 
     def step(self, action: SupportsIndex | None) -> None:
         """Take the action of ``agent_selection``; agents of a finished episode step with None, once each."""
         agent = self.agent_selection
-        self._infos = None
-        if not self.agents:
-            raise ValueError("the episode is over and every agent has left: call reset()")
-        if self.terminations[agent]:
+        self._infos = self._last_mask = None
+        if not self._live:
+            if not self.agents:
+                raise ValueError("the episode is over and every agent has left: call reset()")
             self._was_dead_step(action)
             return
         number = action_index(agent, action, self.game.num_actions)
         if not self._mask[number]:
             self._illegal(agent, number)
             return
-        self._cumulative_rewards[agent] = 0.0
-        out = self._out
-        self.game.step_one(self._states, number, out)
-        if out.over[0]:
-            self._finish({a: float(out.reward[0, p]) for a, p in self._number.items()})
+        self.game.step_table(self._table, number, 0, 0)
+        if self._over[0]:
+            self._finish(dict(zip(self.possible_agents, self._out.reward[0].tolist())))
         else:
-            self.agent_selection = self.possible_agents[out.player[0]]
+            self.agent_selection = self.possible_agents[self._player_to_act[0]]
         if self.render_mode == "human":
             self.render()
 
@@ -156,34 +167,35 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         from pettingzoo.utils.env_logger import EnvLogger
 
         EnvLogger.warn_on_illegal_move()
-        self._cumulative_rewards[agent] = 0.0
         allies = self.game.allies(self._number[agent])
         worst = float(self.game.reward_range[0])
         self._mask[:] = 0
         self._finish({a: worst if p in allies else 0.0 for a, p in self._number.items()})
 
     def _finish(self, rewards: dict[str, float]) -> None:
-        self.rewards = rewards
-        self.terminations = dict.fromkeys(self.agents, True)
-        self._accumulate_rewards()
-        self._deads_step_first()
+        self._live = False
+        self.rewards, self._cumulative_rewards = rewards, rewards.copy()  # which are 0 until the end
+        self.terminations = self._true.copy()
+        self._skip_agent_selection = self.agent_selection
+        self.agent_selection = self.agents[0]
 
     def observe(self, agent: str) -> dict[str, Any]:
         """Fresh ``observation`` int8 ``[F]`` and ``action_mask`` int8 ``[A]``, all 0 if ``agent`` is not to act."""
-        if agent == self.agent_selection and not self.terminations.get(agent, True):
+        if self._live and agent == self.agent_selection:
             return {"observation": self._observation.copy(), "action_mask": self._mask.copy()}
         out = np.empty_like(self._observation)
         self.game.observe(self._states, 0, self._player(agent), out)
-        return {"observation": out, "action_mask": np.zeros_like(self._mask)}
+        return {"observation": out, "action_mask": self._no_mask.copy()}
 
     @property
     def infos(self) -> dict[str, dict[str, Any]]:
         """The action mask again, where some libraries look for it; made afresh after every step."""
         if self._infos is None:
-            masks = np.zeros((len(self.possible_agents), len(self._mask)), np.int8)
-            if not self.terminations.get(self.agent_selection, True):
-                masks[self._number[self.agent_selection]] = self._mask
-            self._infos = {agent: {"action_mask": masks[self._number[agent]]} for agent in self.agents}
+            self._infos = {agent: {"action_mask": self._no_mask.copy()} for agent in self.agents}
+            if self._last_mask is not None:
+                self._infos[self.agent_selection]["action_mask"] = self._last_mask
+            elif self._live:
+                self._infos[self.agent_selection]["action_mask"][:] = self._mask
         return self._infos
 
     @overload
@@ -192,15 +204,23 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
     def last(self, observe: bool) -> tuple[dict[str, Any] | None, float, bool, bool, dict[str, Any]]: ...
 
     def last(self, observe: bool = True) -> tuple[dict[str, Any] | None, float, bool, bool, dict[str, Any]]:
-        """Observation, reward since its last turn, termination, truncation and info of ``agent_selection``."""
+        """Observation, reward since its last turn, termination, truncation and info of ``agent_selection``.
+
+        The mask of the info is that of the observation, one array.
+
+        Raises:
+            ValueError: the episode is over and every agent has left.
+        """
         agent = self.agent_selection
-        return (
-            self.observe(agent) if observe else None,
-            self._cumulative_rewards[agent],
-            self.terminations[agent],
-            self.truncations[agent],
-            self.infos[agent],
-        )
+        if not self.agents:
+            raise ValueError("the episode is over and every agent has left: call reset()")
+        observation = self.observe(agent) if observe else None
+        if observation is not None and self._infos is None:  # ``infos`` of all agents take longer
+            self._last_mask = observation["action_mask"]
+            info = {"action_mask": self._last_mask}
+        else:
+            info = self.infos[agent]
+        return observation, self._cumulative_rewards[agent], not self._live, False, info
 
     @cached_property
     def state_space(self) -> spaces.Box:
@@ -248,15 +268,12 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
                 f" observation and mask){hint}"
             )
         agent, states = self.agent_selection, self._states
-        name = getattr(policy, "name", getattr(policy, "__name__", "the policy"))
-        clock = self.game.clock(states)
-        with asking(name, self.game, states["board"], clock):
-            if hasattr(policy, "act"):
-                rng = Streams.at(self._seed, states["board"], clock)
-                answer: Any = policy.act(self.view(agent), self._out.mask, rng)
-            else:
-                observation = self.observe(agent)
-                answer = [policy(observation["observation"], observation["action_mask"])]
+        if hasattr(policy, "act"):
+            return ask_one(policy, self._table, self._seed)
+        name = getattr(policy, "__name__", "the policy")
+        with asking(name, self.game, states["board"], self.game.clock(states)):
+            observation = self.observe(agent)
+            answer: Any = [policy(observation["observation"], observation["action_mask"])]
         return int(legal_actions(name, answer, self._out.mask, states["board"])[0])
 
     def render(self) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, cached_property
 from operator import index
 from typing import Any, Literal, NamedTuple
 
@@ -32,6 +32,8 @@ from bidzoo.core.kernels import F32, I8, I64, U64, Bool, State, States, allocate
 from bidzoo.core.layout import Layout
 from bidzoo.core.options import check_options, choose_from, is_whole
 from bidzoo.envs.picture import Picture
+
+LAST_BOARD = 2**62 - 1  # to begin with: as many follow before the numbers end
 
 
 class Buffers(NamedTuple):
@@ -70,6 +72,46 @@ class Encoder:
         self.kernel(records, out)
 
 
+class Table:
+    """One table of ``game`` in a single record, for interfaces that play one: a kernel is called with it fastest.
+
+    ``states`` ``[1]`` and ``out`` (buffers of one table) are views of ``record`` ``[1]``.
+    """
+
+    def __init__(self, game: "Game", record: States | None = None) -> None:
+        self.game, rules = game, game.rules_alone
+        self.record = allocate(rules.table, 1) if record is None else record
+        self.states: States = self.record["state"]
+        out = {name: self.record[name] for name in Buffers._fields}
+        self.out = Buffers(**out | {"player": out["player"][0]})
+        self.ruled = self  # the same table, with the observation that the rules' kernels write
+        if rules is not game:
+            self.ruled = Table(rules, self.record)
+            self.out = self.out._replace(observation=np.zeros((1, game.encoder.layout.size), np.int8))
+
+    def __reduce__(self) -> Any:
+        return _table, (self.game, self.record, self.out.observation)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Table":
+        return _table(self.game, self.record.copy(), self.out.observation)
+
+    def begin(self, board: int, seed: int = 0, fixed: Mapping[str, Any] | None = None) -> None:
+        """Deal ``board`` of ``seed``, changed as ``fixed`` (checked) says."""
+        self.game.begin_table(self, board, seed)
+        if fixed:
+            self.game.fix(self.states, fixed, self.out)
+
+    def step(self, action: int, seats: int = 0, seed: int = 0) -> None:
+        """Take a legal ``action`` (-1 none), and go on as ``Game.step_on`` says."""
+        self.game.step_table(self, action, seats, seed)
+
+
+def _table(game: "Game", record: States, observation: I8) -> Table:
+    table = Table(game, record)
+    table.out.observation[:] = observation
+    return table
+
+
 class Game(ABC):
     """Rules of one configured game, on ``B`` tables at once.
 
@@ -86,6 +128,7 @@ class Game(ABC):
     view: np.dtype[np.void]
     encoders: Mapping[str, Encoder]  # the first one is the default
     encoder: Encoder  # the one that fills Buffers.observation
+    plays_random: bool = False  # has ``step_on``
 
     @property
     @abstractmethod
@@ -120,13 +163,33 @@ class Game(ABC):
         finished: mask all 0, stepping it again changes nothing.
         """
 
-    @abstractmethod
     def step_one(self, states: States, action: int, out: Buffers) -> None:
-        """``step`` of table 0 with ``stride`` 0, compiled without threads: the AEC environment's step."""
+        """``step`` of table 0 with ``stride`` 0."""
+        self.step(states[:1], np.array([action], np.int64), 0, Buffers._make(array[:1] for array in out), 0)
+
+    def step_on(self, states: States, actions: I64, seats: int, seed: int, out: Buffers) -> None:
+        """``step`` with ``stride`` 0; then players of the set ``seats`` act as the agent ``random`` with ``seed``."""
+        raise NotImplementedError
+
+    def begin_table(self, table: Table, board: int, seed: int) -> None:
+        """``begin`` of one table."""
+        self.begin(table.states, np.array([board], np.int64), seed, table.out)
+
+    def step_table(self, table: Table, action: int, seats: int, seed: int) -> None:
+        """``step_on`` of one table; without ``seats`` any game has it."""
+        if seats:
+            self.step_on(table.states, np.array([action], np.int64), seats, seed, table.out)
+        else:
+            self.step_one(table.states, action, table.out)
 
     @abstractmethod
     def observe(self, states: States, b: int, player: int, out: I8) -> None:
         """Observation of any ``player`` at table ``b`` into ``out`` ``[F]``, in any phase."""
+
+    def observe_many(self, states: States, rows: I64, player: int, out: I8) -> None:
+        """``observe`` at ``rows`` ``[n]`` into ``out`` ``[n, F]``."""
+        for n, b in enumerate(rows):
+            self.observe(states, int(b), player, out[n])
 
     @abstractmethod
     def views(self, states: States, players: I64, out: States) -> None:
@@ -227,6 +290,24 @@ class Game(ABC):
         """The picture as pixels ``[H, W, 3]`` (needs Pillow)."""
         return self.picture(state).pixels()
 
+    @property
+    def rules_alone(self) -> "Game":
+        """This game, with an encoder of its own."""
+        return self
+
+    @cached_property
+    def table(self) -> np.dtype[np.void]:
+        """The record of a ``Table``: a state and buffers."""
+        fields = [
+            ("state", self.state),
+            ("player", np.int8, (1,)),
+            ("observation", np.int8, (self.encoder.layout.size,)),
+            ("mask", np.int8, (self.num_actions,)),
+            ("reward", np.float32, (self.num_players,)),
+            ("over", np.bool_),
+        ]
+        return np.dtype(fields, align=True)
+
     def new(self, tables: int) -> States:
         """States of ``tables`` tables, not yet dealt."""
         return allocate(self.state, tables)
@@ -243,11 +324,9 @@ class Game(ABC):
 
     def start(self, board: int, seed: int = 0, fixed: Mapping[str, Any] | None = None) -> tuple[States, Buffers]:
         """One table ``[1]`` before its first action, changed as ``fixed`` (checked) says, and its buffers."""
-        states, out = self.new(1), self.buffers(1)
-        self.begin(states, np.array([board], np.int64), seed, out)
-        if fixed:
-            self.fix(states, fixed, out)
-        return states, out
+        table = Table(self)
+        table.begin(board, seed, fixed)
+        return table.states, table.out
 
     def view_of(self, states: States, players: I64) -> States:
         """Views of ``players`` ``[B]``, freshly allocated."""
@@ -285,6 +364,14 @@ def legal_actions(name: str, answer: Any, legal: I8, boards: NDArray[Any]) -> I6
     return actions
 
 
+def no_legal_action(game: Game, player: int, table: int, board: int) -> ValueError:
+    """The error for rules that leave ``player``, who is to act, without an action."""
+    return ValueError(
+        f"{game}: player_{player} has no legal action at table {table} (board {board}); "
+        f"bidzoo.check_game says more of such rules"
+    )
+
+
 def action_index(agent: str, action: Any, actions: int, outside: bool = False) -> int:
     """``action`` of the player called ``agent`` as an int.
 
@@ -293,12 +380,12 @@ def action_index(agent: str, action: Any, actions: int, outside: bool = False) -
             may be where the caller punishes it.
     """
     try:
-        number = None if isinstance(action, bool) else index(action)
+        number = index(action)
+        if (outside or 0 <= number < actions) and action is not True and action is not False:
+            return number
     except TypeError:
-        number = None
-    if number is None or not (outside or 0 <= number < actions):
-        raise ValueError(f"{agent}: {action!r} is not an action (expected 0 ... {actions - 1})")
-    return number
+        pass
+    raise ValueError(f"{agent}: {action!r} is not an action (expected 0 ... {actions - 1})")
 
 
 def refuse_typos(options: Mapping[str, Any], allowed: Iterable[str]) -> None:
@@ -326,8 +413,8 @@ def read_options(options: Mapping[str, Any], readers: Mapping[str, Callable[[Any
 
 def read_board(value: Any) -> int:
     """Number of a board."""
-    if not is_whole(value, 0, 2**63 - 1):
-        raise ValueError(f"{value!r} is not a board number (expected an integer from 0 to {2**63 - 1})")
+    if not is_whole(value, 0, LAST_BOARD):
+        raise ValueError(f"{value!r} is not a board number (expected an integer from 0 to {LAST_BOARD})")
     return int(value)
 
 
@@ -419,6 +506,25 @@ class _Encoded(Game):
     def step_one(self, states: States, action: int, out: Buffers) -> None:
         self._base.step_one(states, action, self._with_base_observation(out))
         self._observe_all(states, out)
+
+    def step_on(self, states: States, actions: I64, seats: int, seed: int, out: Buffers) -> None:
+        self._base.step_on(states, actions, seats, seed, self._with_base_observation(out))
+        self._observe_all(states, out)
+
+    def observe_many(self, states: States, rows: I64, player: int, out: I8) -> None:
+        self.encoder.encode(self.view_of(states[rows], np.full(len(rows), player)), out)
+
+    def begin_table(self, table: Table, board: int, seed: int) -> None:
+        self._base.begin_table(table.ruled, board, seed)
+        self._observe_all(table.states, table.out)
+
+    def step_table(self, table: Table, action: int, seats: int, seed: int) -> None:
+        self._base.step_table(table.ruled, action, seats, seed)
+        self._observe_all(table.states, table.out)
+
+    @property
+    def rules_alone(self) -> Game:
+        return self._base
 
     def fix(self, states: States, options: Mapping[str, Any], out: Buffers) -> None:
         self._base.fix(states, options, self._with_base_observation(out))

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bidzoo.agents.policy import Uniform
 from bidzoo.core.kernels import I8, I64, Bool, States, row
 from bidzoo.core.streams import Streams, checked_seed
 from bidzoo.envs.check import asking
-from bidzoo.envs.game import Game, legal_actions
+from bidzoo.envs.game import LAST_BOARD, Game, legal_actions, no_legal_action
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -28,6 +29,20 @@ def _first_illegal(mask: I8, actions: I64) -> int:
     return -1
 
 
+@row
+def _find_legal(mask: I8, player: I8, out: Bool) -> int:
+    """Tables with a legal action into ``out`` ``[B]``; the first one whose player to act has none, or -1."""
+    stuck = -1
+    for b in range(len(mask)):
+        action = 0
+        while action < mask.shape[1] and mask[b, action] == 0:
+            action += 1
+        out[b] = action < mask.shape[1]
+        if not out[b] and player[b] >= 0 and stuck < 0:
+            stuck = b
+    return stuck
+
+
 BoardNumbers = I64 | Sequence[int]  # numbers [N]
 
 
@@ -36,9 +51,9 @@ def board_numbers(boards: BoardNumbers) -> I64:
     numbers = np.asarray(boards)
     if numbers.ndim != 1:
         raise ValueError(f"boards {boards!r}: expected a list of board numbers; the first ten are np.arange(10)")
-    if len(numbers) and (numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= 2**63):
+    if len(numbers) and (numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() > LAST_BOARD):
         first = f" from {numbers.min()}" if numbers.dtype.kind in "iuf" else ""
-        raise ValueError(f"boards: {numbers.dtype}{first}, expected integers from 0 to {2**63 - 1}")
+        raise ValueError(f"boards: {numbers.dtype}{first}, expected integers from 0 to {LAST_BOARD}")
     return np.ascontiguousarray(numbers, np.int64)
 
 
@@ -117,14 +132,10 @@ class Batch:
 
     def need_legal(self) -> Bool:
         """Tables ``[B]`` with a legal action; ValueError if a player is to act who has none."""
-        can_act: Bool = np.asarray(self.action_mask.any(axis=1))
-        stuck = np.flatnonzero(~can_act & (self.player >= 0))
-        if len(stuck):
-            b = stuck[0]
-            raise ValueError(
-                f"{self.game}: player_{self.player[b]} has no legal action at table {b} (board {self.boards[b]}); "
-                f"bidzoo.check_game says more of such rules"
-            )
+        can_act = np.empty(self.num_envs, np.bool_)
+        b = _find_legal(self.action_mask, self.player, can_act)
+        if b >= 0:
+            raise no_legal_action(self.game, self.player[b], b, self.boards[b])
         return can_act
 
     def _check_shape(self, name: str, numbers: NDArray[Any]) -> None:
@@ -162,10 +173,10 @@ class Seating:
 
     def __init__(self, policies: Sequence[Policy | None], seed: int = 0) -> None:
         self.policies, self.seed = tuple(policies), seed
-        distinct = {id(policy): policy for policy in self.policies if policy is not None}.values()
-        self._groups = [
-            (policy, [p for p, other in enumerate(self.policies) if other is policy]) for policy in distinct
-        ]
+        self._distinct = [*{id(policy): policy for policy in self.policies if policy is not None}.values()]
+        numbers = {id(policy): number for number, policy in enumerate(self._distinct)}
+        # of each player's policy; the last entry is that of nobody, player -1
+        self._numbers = np.array([*(numbers.get(id(policy), -1) for policy in self.policies), -1], np.int8)
 
     def choose(self, batch: Batch, waiting: Bool | None = None) -> I64:
         """Actions ``[B]``: of the policy whose turn it is, -1 where the caller plays or the table is over.
@@ -176,21 +187,26 @@ class Seating:
         can_act = batch.need_legal()
         if waiting is not None:
             can_act &= waiting
-        for policy, players in self._groups:
-            rows = np.flatnonzero(can_act & np.isin(batch.player, players))
+        numbers = np.where(can_act, self._numbers[batch.player], np.int8(-1))
+        for number, policy in enumerate(self._distinct):
+            rows = np.flatnonzero(numbers == number)
             if len(rows):
-                clock = batch.game.clock(batch.states[rows])
-                boards = batch.boards[rows]
-                actions[rows] = _ask(policy, batch, rows, boards, clock, Streams.at(self.seed, boards, clock))
+                actions[rows] = self._ask(policy, batch, rows)
         return actions
 
+    def _ask(self, policy: Policy, batch: Batch, rows: I64) -> I64:
+        """Actions of ``policy`` at ``rows``; ValueError unless it reads the game's views and gives legal actions."""
+        states = batch.states if len(rows) == batch.num_envs else batch.states[rows]
+        boards, clock, legal = states["board"].astype(np.int64), batch.game.clock(states), batch.action_mask[rows]
+        views = batch.game.view_of(states, batch.player[rows])
+        with asking(policy.name, batch.game, boards, clock):
+            chosen = policy.act(views, legal, Streams.at(self.seed, boards, clock))
+        return legal_actions(policy.name, chosen, legal, boards)
 
-def _ask(policy: Policy, batch: Batch, rows: I64, boards: I64, clock: I64, rng: Streams) -> I64:
-    """Actions of ``policy`` at ``rows``; ValueError unless it reads the game's views and gives legal actions."""
-    legal = batch.action_mask[rows]
-    with asking(policy.name, batch.game, boards, clock):
-        chosen = policy.act(batch.views(rows), legal, rng)
-    return legal_actions(policy.name, chosen, legal, boards)
+
+def random_seats(game: Game, policies: Sequence[Policy | None]) -> int:
+    """The set of players whom the kernels of ``game`` can play: those of the agent ``random``."""
+    return sum(1 << player for player, policy in enumerate(policies) if type(policy) is Uniform) * game.plays_random
 
 
 def other_policies(game: Game, policies: Sequence[Policy | None], learner: int) -> tuple[Policy | None, ...]:

@@ -16,10 +16,11 @@ from bidzoo.agents.policy import Pool
 from bidzoo.core.kernels import F64, I8, I64, Bool
 from bidzoo.core.options import choose_from
 from bidzoo.core.streams import checked_seed, random_seed
-from bidzoo.envs.game import Buffers, Game, action_index
+from bidzoo.envs.check import ask_one
+from bidzoo.envs.game import Buffers, Game, Table, action_index
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
 from bidzoo.registry import make_game
-from bidzoo.wrappers.batch import Batch, Seating, other_policies
+from bidzoo.wrappers.batch import Batch, Seating, other_policies, random_seats
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -76,74 +77,83 @@ class SingleAgent(gymnasium.Env[I8, Any]):
         self, game: Game, policies: Sequence[Policy | None], learner: int | str = 0, render_mode: str | None = None
     ) -> None:
         self.game, self.learner = game, game.player_at(learner)
-        self._seating = Seating(other_policies(game, policies, self.learner), random_seed())
-        self._partners = _partners_of(policies)
+        self._policies = other_policies(game, policies, self.learner)
+        self._random = random_seats(game, self._policies)
+        self._partners, self._seed = _partners_of(policies), random_seed()
         self.render_mode, self._screen = checked_mode(render_mode), Screen(repr(game))
-        self._batch = Batch(game, 1, autoreset=False)
+        self._table = Table(game)
+        self._mask, self._observation = self._table.out.mask[0], self._table.out.observation[0]
         self.observation_space = spaces.Box(0, 1, (_width(game, self._partners),), np.int8)
         self.action_space = spaces.Discrete(game.num_actions)
-        self._board, self._over = -1, True
+        self._name, self._board, self._over = f"player_{self.learner}", -1, True
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[I8, dict[str, Any]]:
         """First observation ``[F]`` of the next board and ``{"action_mask": int8 [A]}``."""
         super().reset(seed=seed)
-        fixed = dict(self.game.options(options or {}))
+        fixed = dict(self.game.options(options)) if options else {}
         if seed is not None:
-            self._seating.seed, self._board = checked_seed(seed), -1
+            self._seed, self._board = checked_seed(seed), -1
         self._board = int(fixed.pop("board", self._board + 1))
         self._begin(fixed)
-        while self._batch.terminated[0]:
+        while self._table.out.over[0]:
             self._board += 1
             self._begin({})
         self._over = False
         self._look()
-        return self._shown(self._batch.observation[0]), self._info()
+        return self._shown(self._observation), self._info()
 
     def _begin(self, fixed: dict[str, Any]) -> None:
         if self._partners is not None:
-            self._partners.seed = self._seating.seed
-        self._batch.reset(self._seating.seed, np.array([self._board]))
-        if fixed:
-            self.game.fix(self._batch.states, fixed, self._batch.buffers)
-        self._play_others()
+            self._partners.seed = self._seed
+        self._table.begin(self._board, self._seed, fixed)
+        self._advance(-1)
 
     def step(self, action: int) -> tuple[I8, float, bool, bool, dict[str, Any]]:
         """The learner's ``action``, then everybody else's until its next turn or the end; ValueError if no integer."""
-        batch = self._batch
-        batch.need_reset("step")
         if self._over:
+            self._need_reset("step")
             raise ValueError("the episode is over: call reset()")
-        chosen = action_index(f"player_{self.learner}", action, self.game.num_actions, outside=True)
-        if not 0 <= chosen < self.game.num_actions or not batch.action_mask[0, chosen]:
+        chosen = action_index(self._name, action, self.game.num_actions, outside=True)
+        if not 0 <= chosen < self.game.num_actions or not self._mask[chosen]:
             self._over = True
-            batch.action_mask[:] = 0
-            return self._shown(batch.observation[0]), float(self.game.reward_range[0]), True, False, self._info()
-        self.game.step_one(batch.states, chosen, batch.buffers)
-        self._play_others()
+            self._mask[:] = 0
+            return self._shown(self._observation), float(self.game.reward_range[0]), True, False, self._info()
+        self._advance(chosen)
         self._look()
-        if not batch.terminated[0]:
-            return self._shown(batch.observation[0]), 0.0, False, False, self._info()
+        if not self._table.out.over[0]:
+            return self._shown(self._observation), 0.0, False, False, self._info()
         self._over = True
-        final = np.empty_like(batch.observation[0])
-        self.game.observe(batch.states, 0, self.learner, final)
-        return self._shown(final), float(batch.reward[0, self.learner]), True, False, self._info()
+        final = np.empty_like(self._observation)
+        self.game.observe(self._table.states, 0, self.learner, final)
+        return self._shown(final), float(self._table.out.reward[0, self.learner]), True, False, self._info()
 
     def action_masks(self) -> Bool:
         """Legal actions of the learner ``[A]``."""
-        self._batch.need_reset("action_masks")
-        return self._batch.action_mask[0].astype(np.bool_)
+        self._need_reset("action_masks")
+        return self._mask.astype(np.bool_)
 
-    def _play_others(self) -> None:
-        batch = self._batch
-        while not batch.terminated[0] and batch.player[0] != self.learner:
-            self.game.step_one(batch.states, int(self._seating.choose(batch)[0]), batch.buffers)
+    def _advance(self, action: int) -> None:
+        """Take the learner's ``action`` (-1 none), then everybody else's until its next turn or the end."""
+        table, seats, seed = self._table, self._random, self._seed
+        if action >= 0 or seats:
+            table.step(action, seats, seed)
+        while (player := table.out.player[0]) != self.learner and player >= 0:
+            table.step(ask_one(self._policies[player], table, seed), seats, seed)
 
     def _shown(self, observation: I8) -> I8:
-        return _with_partner(self._partners, observation[None], self._batch.boards)[0]
+        if self._partners is None:
+            return observation.copy()
+        return self._partners.shown(observation[None], self._table.states["board"])[0]
 
     def _info(self) -> dict[str, Any]:
-        info: dict[str, Any] = {"action_mask": self._batch.action_mask[0].copy()}
-        return info if self._partners is None else info | {"partner": self._partners.names(self._batch.boards)[0]}
+        info: dict[str, Any] = {"action_mask": self._mask.copy()}
+        if self._partners is not None:
+            info["partner"] = self._partners.names(self._table.states["board"])[0]
+        return info
+
+    def _need_reset(self, method: str) -> None:
+        if self._board < 0:
+            raise ValueError(f"call reset() before {method}()")
 
     def _look(self) -> None:
         if self.render_mode == "human":
@@ -154,10 +164,10 @@ class SingleAgent(gymnasium.Env[I8, Any]):
 
         ``"human"`` shows it after every ``reset`` and ``step`` (see ``bidzoo.envs.render.Screen``).
         """
-        self._batch.need_reset("render")
+        self._need_reset("render")
         if self.render_mode == "human":
-            return self._screen.show(self.game, self._batch.states)
-        return self.game.render(self._batch.states[0], self.render_mode)
+            return self._screen.show(self.game, self._table.states)
+        return self.game.render(self._table.states[0], self.render_mode)
 
     def close(self) -> None:
         """Close the window of ``render_mode="human"``."""
@@ -187,6 +197,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
     ) -> None:
         self.game, self.learner, self.num_envs = game, game.player_at(learner), num_envs
         self._seating = Seating(other_policies(game, policies, self.learner), random_seed())
+        self._random = random_seats(game, self._seating.policies)
         self._partners = _partners_of(policies)
         self.render_mode, self._screen = checked_mode(render_mode), Screen(f"{num_envs} tables of {game!r}")
         self.batch = Batch(game, num_envs, autoreset=False)
@@ -247,23 +258,26 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         illegal = ~inside | (self.batch.action_mask[rows, np.where(inside, chosen, 0)] == 0)
         reward = np.where(illegal, self.game.reward_range[0], 0.0)
         ended = illegal.copy()
-        final = self.batch.observation.copy()
         todo = np.where(illegal, -1, chosen)
-        while (todo >= 0).any():
-            self.batch.step(todo)
-            over = self.batch.terminated & (todo >= 0)
+        while True:
+            self._take(todo)
+            over = self.batch.terminated
             reward[over] = self.batch.reward[over, self.learner]
             ended |= over
-            todo = self._seating.choose(self.batch, ~ended & (self.batch.player != self.learner))
+            waiting = ~ended & (self.batch.player != self.learner)
+            if not waiting.any():
+                break
+            todo = self._seating.choose(self.batch, waiting)
         infos: dict[str, Any] = {}
         if ended.any():
             last = np.full(self.num_envs, None)  # of objects, as Gymnasium's own vectors have it
-            for b in np.flatnonzero(ended):
-                if not illegal[b]:
-                    self.game.observe(self.batch.states, int(b), self.learner, final[b])
-            final = _with_partner(self._partners, final, self.batch.boards)
-            for b in np.flatnonzero(ended):
-                last[b] = final[b]
+            rows = np.flatnonzero(ended)
+            final = np.empty((len(rows), self.batch.observation.shape[1]), np.int8)
+            self.game.observe_many(self.batch.states, rows, self.learner, final)
+            if self._partners is not None:
+                final = self._partners.shown(final, self.batch.boards[rows])
+            for b, observation in zip(rows.tolist(), final):
+                last[b] = observation
             self._deal_on(ended)
             self._play_others(ended)
             infos["final_obs"] = last
@@ -282,20 +296,26 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
             infos |= {"partner": np.array(self._partners.names(self.batch.boards), object), "_partner": every}
         return infos
 
+    def _take(self, actions: I64) -> None:
+        """Take legal ``actions`` ``[B]`` (-1 none), and those of random players after them."""
+        states, out = self.batch.states, self.batch.buffers
+        if self._random:
+            self.game.step_on(states, actions, self._random, self._seating.seed, out)
+        else:
+            self.game.step(states, actions, self.batch.seed, out, 0)
+
     def _deal_on(self, rows: Bool) -> None:
         boards = self.batch.boards + self.num_envs * rows
         self.game.begin(self.batch.states, boards, self.batch.seed, self.batch.buffers, rows)
 
     def _play_others(self, rows: Bool) -> None:
         """Bring each of ``rows`` to the learner's turn, dealing on where a board ends before it."""
-        waiting = rows & (self.batch.player != self.learner)
-        while waiting.any():
-            todo = self._seating.choose(self.batch, waiting)
-            self.batch.step(todo)
-            over = self.batch.terminated & (todo >= 0)
-            if over.any():
+        todo = np.full(self.num_envs, -1, np.int64)
+        while (rows & (self.batch.player != self.learner)).any():
+            self._take(todo)
+            if (over := self.batch.terminated & rows).any():
                 self._deal_on(over)
-            waiting = rows & (self.batch.player != self.learner)
+            todo = self._seating.choose(self.batch, rows & (self.batch.player != self.learner))
 
     def _look(self) -> None:
         if self.render_mode == "human":

@@ -25,7 +25,7 @@ from bidzoo.core.streams import Streams, checked_seed
 from bidzoo.envs.bridge.deals import UNKNOWN, open_row
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.check import asking
-from bidzoo.envs.game import Buffers, Game, legal_actions
+from bidzoo.envs.game import Game, Table, legal_actions
 from bidzoo.registry import available, make_game, options, summary, watch
 
 if TYPE_CHECKING:
@@ -61,17 +61,18 @@ class _Shared:
         self.outcomes = (
             self.types[0] * self.types[1] if self.small else whole("boards", parameters["boards"], 1, _MOST_BOARDS)
         )
-        self.out = self.game.buffers(1)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> _Shared:
         return self
 
-    def deal(self, outcome: int) -> tuple[States, Buffers]:
-        """The record ``[1]`` of a chance outcome, and its buffers; ValueError if there is no such outcome."""
-        outcome = whole("deal", outcome, 0, self.outcomes - 1)
+    def deal(self, outcome: int) -> Table:
+        """The table of a chance outcome; ValueError if there is no such outcome."""
+        outcome, table = whole("deal", outcome, 0, self.outcomes - 1), Table(self.game)
         if self.small:
-            return self.game.start(0, self.seed, {"types": divmod(outcome, self.types[1])})
-        return self.game.start(outcome, self.seed)
+            table.begin(0, self.seed, {"types": divmod(outcome, self.types[1])})
+        else:
+            table.begin(outcome, self.seed)
+        return table
 
 
 class SpielState(pyspiel.State):
@@ -80,7 +81,7 @@ class SpielState(pyspiel.State):
     def __init__(self, game: Any, shared: _Shared) -> None:
         super().__init__(game)
         self._shared = shared
-        self._record: States | None = None
+        self._table: Table | None = None
         self._player = int(pyspiel.PlayerId.CHANCE)
         self._legal: list[int] = []
         self._returns = [0.0] * shared.game.num_players
@@ -89,9 +90,9 @@ class SpielState(pyspiel.State):
     @property
     def record(self) -> States:
         """Our game's record ``[1]`` behind this state; ValueError at the chance node."""
-        if self._record is None:
+        if self._table is None:
             raise ValueError("nothing is dealt yet")
-        return self._record
+        return self._table.states
 
     def view(self, player: int) -> States:
         """What ``player`` knows, as the views ``[1]`` that a bidzoo policy takes."""
@@ -109,23 +110,23 @@ class SpielState(pyspiel.State):
         return [(outcome, 1.0 / count) for outcome in range(count)]
 
     def _apply_action(self, action: int) -> None:
-        shared, out = self._shared, self._shared.out
-        if self._record is None:
-            self._record, out = shared.deal(action)
+        shared, table = self._shared, self._table
+        if table is None:
+            table = self._table = shared.deal(action)
         else:
             if action not in self._legal:  # the kernels trust what they are given, and OpenSpiel checks nothing
                 context = "at the end" if self.is_terminal() else f"by player_{self._player}"
                 raise ValueError(f"illegal action {action} {context}; legal: {self._legal}")
             self._history_text += f" {self._player}:{shared.game.action_text(action)}"
-            shared.game.step_one(self._record, action, out)
-            if out.over[0]:
+            table.step(action)
+            if table.out.over[0]:
                 self._player, self._legal = int(pyspiel.PlayerId.TERMINAL), []
-                self._returns = [float(reward) for reward in out.reward[0]]
+                self._returns = [float(reward) for reward in table.out.reward[0]]
                 if np.isnan(self._returns).any():
-                    self._returns = _solved_returns(shared, self._record)
+                    self._returns = _solved_returns(shared, table.states)
                 return
-        self._player = int(out.player[0])
-        self._legal = np.flatnonzero(out.mask[0]).tolist()
+        self._player = int(table.out.player[0])
+        self._legal = np.flatnonzero(table.out.mask[0]).tolist()
 
     def _action_to_string(self, player: int, action: int) -> str:
         if player == pyspiel.PlayerId.CHANCE:
@@ -143,12 +144,12 @@ class SpielState(pyspiel.State):
         shared = self._shared
         keys: U64 = np.array([int(sampler() * 2**62)], np.uint64)
         state = self.clone()
-        state._record = shared.game.new(1)
-        shared.game.determinize(self.view(player), keys, state._record)
+        state._table = Table(shared.game)
+        shared.game.determinize(self.view(player), keys, state._table.states)
         return state
 
     def __str__(self) -> str:
-        return "chance" if self._record is None else self._shared.game.text(self._record[0])
+        return "chance" if self._table is None else self._shared.game.text(self.record[0])
 
 
 def _solved_returns(shared: _Shared, record: States) -> list[float]:
@@ -187,12 +188,12 @@ class Observer:
     def set_from(self, state: SpielState, player: int) -> None:
         """Write ``player``'s observation of ``state``; zeros before the deal."""
         self.tensor.fill(0)
-        if state._record is not None:
+        if state._table is not None:
             self.tensor[:] = self._shared.game.encoder(state.view(player))[0]
 
     def string_from(self, state: SpielState, player: int) -> str:
         """``player_0 <private part> <actions so far>``: the information set as text."""
-        if state._record is None:
+        if state._table is None:
             return f"player_{player}"
         private = self._shared.game.private_text(state.view(player)[0])
         return f"player_{player} {private}{state._history_text}".rstrip()

@@ -403,7 +403,10 @@ def test_engines_of_all_games_have_the_same_kernels():
         "show_row",
         "begin",
         "step",
-        "step_one",
+        "random_row",
+        "step_on",
+        "begin_table",
+        "step_table",
     ]
     small = {**vars(importlib.import_module("bidzoo.envs.signalling.engine")), **vars(Minibridge.kernels)}
     for engine in (vars(bridge), vars(spades), small):

@@ -8,13 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bidzoo.core.cards import NUM_CALLS, PASS
+from bidzoo.core.bits import choose_row
+from bidzoo.core.cards import NUM_CALLS, NUM_CARDS, PASS
 from bidzoo.core.kernels import F32, I8, I64, Bool, State, States, batched, row
+from bidzoo.core.streams import next_row, stream_row
 from bidzoo.envs.bridge import auction, play
 from bidzoo.envs.bridge.deals import Source, begin_row, open_row
 from bidzoo.envs.bridge.observation import encode_row
 from bidzoo.envs.bridge.score import best_row, imps_row, north_south_row, par_row
-from bidzoo.envs.bridge.state import AUCTION, OVER, PLAY, UNKNOWN_POINTS
+from bidzoo.envs.bridge.state import AUCTION, MAX_CALLS, OVER, PLAY, UNKNOWN_POINTS
 from bidzoo.envs.game import Buffers
 
 SCORE, PAR, DUPLICATE, COST = range(4)  # reward modes
@@ -191,33 +193,96 @@ def step(
                 show_row(states[b], rules.code, out.player[b : b + 1], out.observation[b], out.mask[b])
 
 
-# ---- one table, from Python: plain arguments, since a record or a tuple costs as much as a rule ----
+@row
+def clock_row(state: State) -> int:
+    """Calls and cards so far; the second table of a duplicate pair counts on from a whole board."""
+    return int(state.length) + int(state.plays) + (MAX_CALLS + NUM_CARDS) * int(state.leg)
 
 
 @row
-def step_one(
-    states: States,
+def random_row(state: State, seats: int, seed: int, rules: Rules, mask: I8) -> bool:
+    """Play on while a player of the set ``seats`` is to act, as the agent ``random``; return whether one was."""
+    played = False
+    while state.turn >= 0 and seats >> ((state.turn - state.leg) % 4) & 1:
+        legal_row(state, mask)
+        key = stream_row(seed, state.board, clock_row(state))
+        played = take_row(state, choose_row(mask, next_row(key)), rules)
+    return played
+
+
+@batched
+def step_on(
+    start: int, stop: int, states: States, actions: I64, seats: int, seed: int, rules: Rules, out: Buffers
+) -> None:
+    """``take_row`` and ``random_row`` at every table, and what follows."""
+    for b in range(start, stop):
+        acted = take_row(states[b], actions[b], rules)
+        played = random_row(states[b], seats, seed, rules, out.mask[b])
+        out.over[b] = end_row(states[b], acted or played, rules, out.reward[b])
+        if acted or played:
+            show_row(states[b], rules.code, out.player[b : b + 1], out.observation[b], out.mask[b])
+
+
+# ---- one table, from Python: one record of all arrays, and plain arguments, since each costs as much as a rule ----
+
+
+@row
+def begin_table(
+    tables: States,
+    board: int,
+    seed: int,
+    code: int,
+    competition: bool,
+    most_calls: int,
+    hands: I64,
+    tricks: I8,
+    dealer: I8,
+    vulnerable: I8,
+    augment: bool,
+    shuffle: bool,
+) -> None:
+    """``begin`` of the table ``[1]``: some fields of ``Rules``, then those of ``Source``."""
+    table = tables[0]
+    state = table.state
+    begin_row(state, board, seed, Source(hands, tricks, dealer, vulnerable, augment, shuffle))
+    forced_row(state, competition, most_calls)
+    table.reward[:] = 0
+    table.over = False
+    show_row(state, code, table.player, table.observation, table.mask)
+
+
+@row
+def step_table(
+    tables: States,
     action: int,
+    seats: int,
+    seed: int,
     play: bool,
     reward_mode: int,
     divisor: float,
     code: int,
     competition: bool,
     most_calls: int,
-    player: I8,
-    observation: I8,
-    mask: I8,
-    reward: F32,
-    over: Bool,
 ) -> None:
-    """``step`` of table 0 with no deal to follow: the fields of ``Rules``, then the arrays of ``Buffers``."""
+    """``step`` of the table ``[1]`` with no deal to follow, and ``random_row``, by the fields of ``Rules``."""
     rules = Rules(play, reward_mode, divisor, code, competition, most_calls)
-    over[0] = end_row(states[0], take_row(states[0], action, rules), rules, reward[0])
-    if action >= 0:
-        show_row(states[0], code, player, observation[0], mask[0])
+    table = tables[0]
+    state = table.state
+    acted = take_row(state, action, rules)
+    played = random_row(state, seats, seed, rules, table.mask)
+    table.over = end_row(state, acted or played, rules, table.reward)
+    if acted or played:
+        show_row(state, code, table.player, table.observation, table.mask)
 
 
 @row
 def observe_one(states: States, b: int, player: int, code: int, out: I8) -> None:
     """``observe_row`` of table ``b``."""
     observe_row(states[b], player, code, out)
+
+
+@batched
+def observe_many(start: int, stop: int, rows: I64, states: States, player: int, code: int, out: I8) -> None:
+    """``observe_row`` of ``player`` at ``rows`` ``[n]`` into ``out`` ``[n, F]``."""
+    for n in range(start, stop):
+        observe_row(states[rows[n]], player, code, out[n])

@@ -43,7 +43,7 @@ from bidzoo.envs.bridge.observation import ENCODERS, state_encoder
 from bidzoo.envs.bridge.render import picture, text
 from bidzoo.envs.bridge.score import MAX_IMPS, MAX_POINTS
 from bidzoo.envs.bridge.state import MAX_CALLS, STATE, VIEW, views
-from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder, read_board, read_deal, read_options
+from bidzoo.envs.game import Buffers, Encoder, Game, Table, choose_encoder, read_board, read_deal, read_options
 from bidzoo.envs.picture import Picture
 
 REWARDS = {"score": engine.SCORE, "par": engine.PAR, "duplicate": engine.DUPLICATE, "cost": engine.COST}
@@ -108,6 +108,7 @@ class Bridge(Game):
     num_players = 4
     utility = "zero_sum"
     state, view = STATE, VIEW
+    plays_random = True
 
     def __init__(
         self,
@@ -184,8 +185,17 @@ class Bridge(Game):
     def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
         engine.step(states, actions, seed, stride, self._rules, self._source, out)
 
-    def step_one(self, states: States, action: int, out: Buffers) -> None:
-        engine.step_one(states, action, *self._rules, out.player, out.observation, out.mask, out.reward, out.over)
+    def step_on(self, states: States, actions: I64, seats: int, seed: int, out: Buffers) -> None:
+        engine.step_on(states, actions, seats, seed, self._rules, out)
+
+    def observe_many(self, states: States, rows: I64, player: int, out: I8) -> None:
+        engine.observe_many(rows, states, player, self._rules.code, out)
+
+    def begin_table(self, table: Table, board: int, seed: int) -> None:
+        engine.begin_table(table.record, board, seed, *self._rules[3:], *self._source)
+
+    def step_table(self, table: Table, action: int, seats: int, seed: int) -> None:
+        engine.step_table(table.record, action, seats, seed, *self._rules)
 
     def observe(self, states: States, b: int, player: int, out: I8) -> None:
         engine.observe_one(states, b, player, self._rules.code, out)

@@ -10,8 +10,9 @@ from inspect import signature
 from types import FunctionType, SimpleNamespace
 from typing import Any, NamedTuple, TypeVar
 
+from bidzoo.core.bits import choose_row
 from bidzoo.core.kernels import F32, F64, I8, I32, I64, U64, Bool, Kernel, State, States, batched, row
-from bidzoo.core.streams import below_row, key_row, next_row
+from bidzoo.core.streams import below_row, key_row, next_row, stream_row
 from bidzoo.envs.game import Buffers
 from bidzoo.envs.signalling.state import MAX_TURNS, OVER, copy_public_row
 
@@ -219,17 +220,67 @@ def step(
 
 
 @of_game(row)
-def step_one(
-    states: States, action: int, types: Types, player: I8, observation: I8, mask: I8, reward: F32, over: Bool
+def random_row(state: State, seats: int, seed: int, mask: I8) -> bool:
+    """Play on while a player of the set ``seats`` is to act, as the agent ``random``; return whether one was."""
+    played, acted = False, True
+    while acted and state.turn != OVER and seats >> state.turn & 1:  # rules from outside may leave no legal action
+        legal_row(state, mask)
+        acted = take_row(state, choose_row(mask, next_row(stream_row(seed, state.board, state.length))))
+        played = True
+    return played
+
+
+@of_game(batched)
+def step_on(
+    start: int, stop: int, states: States, actions: I64, seats: int, seed: int, types: Types, out: Buffers
 ) -> None:
-    """``step_row`` of table 0 with no deal to follow; from Python plain arrays cost half of ``Buffers``."""
-    step_row(states, 0, action, 0, 0, types, Buffers(player, observation, mask, reward, over))
+    """``take_row`` and ``random_row`` at every table, and what follows."""
+    for b in range(start, stop):
+        acted = take_row(states[b], actions[b])
+        played = random_row(states[b], seats, seed, out.mask[b])
+        out.over[b] = end_row(states[b], acted or played, out.reward[b])
+        if acted or played:
+            show_row(states[b], types, out.player[b : b + 1], out.observation[b], out.mask[b])
+
+
+# ---- one table, from Python: one record of all arrays, since each costs as much as a rule -----
+
+
+@of_game(row)
+def begin_table(tables: States, board: int, seed: int, code: int, size: int, types: Types) -> None:
+    """``begin`` of the table ``[1]``."""
+    table = tables[0]
+    state = table.state
+    state.game, state.extent = code, size
+    begin_row(state, board, seed, types)
+    table.reward[:] = 0
+    table.over = False
+    show_row(state, types, table.player, table.observation, table.mask)
+
+
+@of_game(row)
+def step_table(tables: States, action: int, seats: int, seed: int, types: Types) -> None:
+    """``step`` of the table ``[1]`` with no deal to follow, and ``random_row``."""
+    table = tables[0]
+    state = table.state
+    acted = take_row(state, action)
+    played = random_row(state, seats, seed, table.mask)
+    table.over = end_row(state, acted or played, table.reward)
+    if acted or played:
+        show_row(state, types, table.player, table.observation, table.mask)
 
 
 @of_game(row)
 def observe_one(states: States, b: int, player: int, types: Types, out: I8) -> None:
     """``observe_row`` of table ``b``."""
     observe_row(states[b], player, types, out)
+
+
+@of_game(batched)
+def observe_many(start: int, stop: int, rows: I64, states: States, player: int, types: Types, out: I8) -> None:
+    """``observe_row`` of ``player`` at ``rows`` ``[n]`` into ``out`` ``[n, F]``."""
+    for n in range(start, stop):
+        observe_row(states[rows[n]], player, types, out[n])
 
 
 @of_game(batched)

@@ -14,7 +14,7 @@ from bidzoo.core.kernels import I8, I64, U64, Bool, State, States
 from bidzoo.core.layout import Field, Layout
 from bidzoo.core.options import is_whole, whole
 from bidzoo.envs.check import check_reward_range, differing, within
-from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder, refuse_typos
+from bidzoo.envs.game import LAST_BOARD, Buffers, Encoder, Game, Table, choose_encoder, refuse_typos
 from bidzoo.envs.picture import ACCENT, ALARM, EDGE, INK, PALE, PANEL, Picture
 from bidzoo.envs.signalling import engine
 from bidzoo.envs.signalling.state import MAX_ACTIONS, MAX_TURNS, OVER, STATE, VIEW, views
@@ -33,6 +33,7 @@ class SignallingGame(Game):
     num_players = 2
     utility: Literal["zero_sum", "identical"] = "identical"
     state, view = STATE, VIEW
+    plays_random = True
     rules: ClassVar[engine.Rules]
     kernels: ClassVar[SimpleNamespace]  # the engine's, bound to ``rules``
     code: ClassVar[int]  # by default a hash of ``id``
@@ -106,8 +107,17 @@ class SignallingGame(Game):
     def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
         self.kernels.step(states, actions, seed, stride, self.num_types, out)
 
-    def step_one(self, states: States, action: int, out: Buffers) -> None:
-        self.kernels.step_one(states, action, self.num_types, *out)
+    def step_on(self, states: States, actions: I64, seats: int, seed: int, out: Buffers) -> None:
+        self.kernels.step_on(states, actions, seats, seed, self.num_types, out)
+
+    def observe_many(self, states: States, rows: I64, player: int, out: I8) -> None:
+        self.kernels.observe_many(rows, states, player, self.num_types, out)
+
+    def begin_table(self, table: Table, board: int, seed: int) -> None:
+        self.kernels.begin_table(table.record, board, seed, self.code, self.size, self.num_types)
+
+    def step_table(self, table: Table, action: int, seats: int, seed: int) -> None:
+        self.kernels.step_table(table.record, action, seats, seed, self.num_types)
 
     def observe(self, states: States, b: int, player: int, out: I8) -> None:
         self.kernels.observe_one(states, b, player, self.num_types, out)
@@ -196,7 +206,7 @@ class SignallingGame(Game):
                 raise ValueError(f"option 'types' must be two numbers, one a player, got {types!r}")
             checked["types"] = tuple(whole(f"type of player_{p}", types[p], 0, self.num_types[p] - 1) for p in range(2))
         if "board" in options:
-            checked["board"] = whole("option 'board'", options["board"], 0, 2**63 - 1)
+            checked["board"] = whole("option 'board'", options["board"], 0, LAST_BOARD)
         return checked
 
     def fix(self, states: States, options: Mapping[str, Any], out: Buffers) -> None:

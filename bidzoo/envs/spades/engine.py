@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bidzoo.core.bits import cards_row, spread_row
+from bidzoo.core.bits import cards_row, choose_row, spread_row
 from bidzoo.core.kernels import F32, I8, I64, Bool, State, States, batched, row
-from bidzoo.core.streams import key_row
+from bidzoo.core.streams import key_row, next_row, stream_row
 from bidzoo.envs.game import Buffers
 from bidzoo.envs.spades.bidding import bid_row, legal_bids_row
 from bidzoo.envs.spades.deals import deal_row
@@ -198,12 +198,61 @@ def end(
 
 
 @row
-def step_one(
-    states: States, action: int, rules: Rules, player: I8, observation: I8, mask: I8, reward: F32, over: Bool
+def random_row(state: State, seats: int, seed: int, mask: I8) -> bool:
+    """Play on while a player of the set ``seats`` is to act, as the agent ``random``; return whether one was."""
+    played = False
+    while state.turn >= 0 and seats >> state.turn & 1:
+        legal_row(state, mask)
+        played = take_row(state, choose_row(mask, next_row(stream_row(seed, state.board, state.length))))
+    return played
+
+
+@batched
+def step_on(
+    start: int, stop: int, states: States, actions: I64, seats: int, seed: int, rules: Rules, out: Buffers
 ) -> None:
-    """``step`` of table 0 with no deal to follow, for Python: few arguments, since each costs as much as a rule."""
-    state = states[0]
+    """``take_row`` and ``random_row`` at every table, and what follows."""
+    for b in range(start, stop):
+        acted = take_row(states[b], actions[b])
+        played = random_row(states[b], seats, seed, out.mask[b])
+        out.over[b] = end_row(states[b], acted or played, rules, out.reward[b])
+        if acted or played:
+            show_row(states[b], rules.code, out.player[b : b + 1], out.observation[b], out.mask[b])
+
+
+# ---- one table, from Python: one record of all arrays, and plain arguments, since each costs as much as a rule ----
+
+
+@row
+def begin_table(tables: States, board: int, seed: int, blank: States, code: int) -> None:
+    """``begin`` of the table ``[1]``."""
+    table = tables[0]
+    begin_row(table.state, board, seed, blank[0])
+    table.reward[:] = 0
+    table.over = False
+    show_row(table.state, code, table.player, table.observation, table.mask)
+
+
+@row
+def step_table(tables: States, action: int, seats: int, seed: int, reward_mode: int, code: int) -> None:
+    """``step`` of the table ``[1]`` with no deal to follow, and ``random_row``, by the fields of ``Rules``."""
+    table = tables[0]
+    state, rules = table.state, Rules(reward_mode, code)
     acted = take_row(state, action)
-    over[0] = end_row(state, acted, rules, reward[0])
-    if acted:
-        show_row(state, rules.code, player, observation[0], mask[0])
+    played = random_row(state, seats, seed, table.mask)
+    table.over = end_row(state, acted or played, rules, table.reward)
+    if acted or played:
+        show_row(state, code, table.player, table.observation, table.mask)
+
+
+@row
+def observe_one(states: States, b: int, player: int, code: int, out: I8) -> None:
+    """``observe_row`` of table ``b``."""
+    observe_row(states[b], player, code, out)
+
+
+@batched
+def observe_many(start: int, stop: int, rows: I64, states: States, player: int, code: int, out: I8) -> None:
+    """``observe_row`` of ``player`` at ``rows`` ``[n]`` into ``out`` ``[n, F]``."""
+    for n in range(start, stop):
+        observe_row(states[rows[n]], player, code, out[n])

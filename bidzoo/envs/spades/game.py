@@ -10,7 +10,17 @@ import numpy as np
 from bidzoo.core.cards import NUM_CARDS, seat_number
 from bidzoo.core.kernels import I8, I64, U64, Bool, State, States, allocate
 from bidzoo.core.options import choose_from, truth, whole
-from bidzoo.envs.game import Buffers, Encoder, Game, choose_encoder, read_board, read_deal, read_options, refuse_typos
+from bidzoo.envs.game import (
+    Buffers,
+    Encoder,
+    Game,
+    Table,
+    choose_encoder,
+    read_board,
+    read_deal,
+    read_options,
+    refuse_typos,
+)
 from bidzoo.envs.picture import Picture
 from bidzoo.envs.spades import engine
 from bidzoo.envs.spades.deals import deck_card_number, deck_card_text, open_row
@@ -120,6 +130,7 @@ class Spades(Game):
         check_player(self.player)
         available = encoders(self._sides, self._deck)
         self.module = playing_module(self.player, available["full"]) if bidding else None  # plays the cards
+        self.plays_random = self.module is None
         self.num_actions = NUM_BIDDING_ACTIONS if bidding else NUM_ACTIONS
         self.max_turns = rounds * (8 + (0 if bidding else NUM_CARDS))
         self.encoders = {name: available[name] for name in (("bidding", "full") if bidding else ("full", "bidding"))}
@@ -170,20 +181,29 @@ class Spades(Game):
         self.module.finish(states)
         engine.end(states, out.over, seed, stride, self.blank, self.rules, out)
 
-    def step_one(self, states: States, action: int, out: Buffers) -> None:
+    def step_on(self, states: States, actions: I64, seats: int, seed: int, out: Buffers) -> None:
+        engine.step_on(states, actions, seats, seed, self.rules, out)
+
+    def observe_many(self, states: States, rows: I64, player: int, out: I8) -> None:
+        engine.observe_many(rows, states, player, self.rules.code, out)
+
+    def begin_table(self, table: Table, board: int, seed: int) -> None:
+        engine.begin_table(table.record, board, seed, self.blank, self.rules.code)
+
+    def step_table(self, table: Table, action: int, seats: int, seed: int) -> None:
         if self.module is None:
-            engine.step_one(states, action, self.rules, out.player, out.observation, out.mask, out.reward, out.over)
+            engine.step_table(table.record, action, seats, seed, *self.rules)
             return
-        state = states[0]
+        state, out = table.states[0], table.out
         acted = engine.take_row(state, action)
         if state["phase"] == PLAY:
-            self.module.finish(states)
+            self.module.finish(table.states)
         out.over[0] = engine.end_row(state, acted, self.rules, out.reward[0])
         if acted:
             engine.show_row(state, self.rules.code, out.player, out.observation[0], out.mask[0])
 
     def observe(self, states: States, b: int, player: int, out: I8) -> None:
-        engine.observe_row(states[b], player, self.rules.code, out)
+        engine.observe_one(states, b, player, self.rules.code, out)
 
     def views(self, states: States, players: I64, out: States) -> None:
         views(states, players, out)
