@@ -33,7 +33,7 @@ __version__ = "0.1.0"
 def make_vec(env_id: GameId | str, num_envs: int, **options: Any) -> Batch:
     """The batched engine: ``num_envs`` tables of ``env_id`` in step (see ``bidzoo.wrappers.batch.Batch``).
 
-    ``env_id`` and ``options`` as ``make`` takes them, but for ``render_mode`` and ``illegal_action``.
+    ``env_id`` and ``options`` as ``make`` takes them, but for ``render_mode``, ``illegal_action`` and ``mask_in``.
     """
     from bidzoo.wrappers.batch import Batch
 

@@ -213,8 +213,9 @@ def make(env_id: GameId | str, **options: Any) -> TableEnv:
                         blind_nil, blind_deficit, reward, player, observation
     ==================  ==========================================================================================
 
-    Every environment also takes ``render_mode`` and ``illegal_action``; ``observation`` is a name, or an ``Encoder`` of
-    one's own. Names without the version and Gymnasium's are understood: ``"minibridge"``, ``"bidzoo/MiniBridge-v0"``.
+    Every environment also takes ``render_mode``, ``illegal_action`` and ``mask_in``; ``observation`` is a name, or an
+    ``Encoder`` of one's own. Names without the version and Gymnasium's are understood: ``"minibridge"``,
+    ``"bidzoo/MiniBridge-v0"``.
 
     Raises:
         KeyError: unknown ``env_id``; names the nearest and the choices.

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cached_property
 from html import escape
 from inspect import Parameter, Signature, isclass, signature
-from typing import Any, ClassVar, Literal, SupportsIndex, overload
+from typing import Any, ClassVar, Literal, SupportsIndex
 
 import gymnasium
 import numpy as np
@@ -25,7 +25,7 @@ from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
 _AFTER_RESET = frozenset({"rewards", "terminations", "truncations", "agent_selection", "agents", "_cumulative_rewards"})
 
 
-class TableEnv(AECEnv[str, dict[str, Any], int | None]):
+class TableEnv(AECEnv[str, Any, int | None]):
     """One table of a game; agents ``player_0`` ... act one at a time. A game's class names its id and its rules::
 
         class raw_env(TableEnv, id="comm_v0", rules=Comm): ...
@@ -36,6 +36,8 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
             table after every ``reset`` and ``step`` (see ``bidzoo.envs.render.Screen``).
         illegal_action: ``"terminate"`` ends the episode (the offender and its allies get the game's lowest
             reward, the others 0, with PettingZoo's warning), ``"raise"`` raises ValueError and changes nothing.
+        mask_in: ``"observation"``: observations are dicts of ``observation`` and ``action_mask``; ``"info"``: they are
+            arrays ``[F]``, and masks are in ``infos`` alone, for libraries that take no dicts.
 
     ``reset(seed)`` starts at board 0 of that seed; each further ``reset()`` takes the next board. Option
     ``board`` jumps to a board; a game may know more options. Names it does not know are ignored, as PettingZoo's
@@ -63,11 +65,15 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         *,
         render_mode: str | None = None,
         illegal_action: Literal["terminate", "raise"] = "terminate",
+        mask_in: Literal["observation", "info"] = "observation",
         **options: Any,
     ) -> None:
         game = game_of(str(self.metadata["name"]), self.rules, options)
         if illegal_action not in ("terminate", "raise"):
             raise ValueError(f"unknown illegal_action {illegal_action!r}; choose from 'terminate', 'raise'")
+        if mask_in not in ("observation", "info"):
+            raise ValueError(f"unknown mask_in {mask_in!r}; choose from 'observation', 'info'")
+        self.mask_in = mask_in
         self.game, self.render_mode, self.illegal_action = game, checked_mode(render_mode), illegal_action
         self._screen = Screen(repr(self))
         self.possible_agents = [f"player_{p}" for p in range(game.num_players)]
@@ -83,14 +89,14 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         self._no_mask = np.zeros(game.num_actions, np.int8)
         # one space per agent: a shared Discrete would share its random generator
         self.action_spaces = {agent: spaces.Discrete(game.num_actions) for agent in self.possible_agents}
-        self.observation_spaces = {
-            agent: spaces.Dict(
-                observation=spaces.Box(0, 1, (game.encoder.layout.size,), np.int8),
-                action_mask=spaces.Box(0, 1, (game.num_actions,), np.int8),
-            )
-            for agent in self.possible_agents
-        }
+        self.observation_spaces = {agent: self._observation_space() for agent in self.possible_agents}
         self._show(Table(game))
+
+    def _observation_space(self) -> spaces.Space[Any]:
+        observation = spaces.Box(0, 1, (self.game.encoder.layout.size,), np.int8)
+        if self.mask_in == "info":
+            return observation
+        return spaces.Dict(observation=observation, action_mask=spaces.Box(0, 1, (self.game.num_actions,), np.int8))
 
     def _show(self, table: Table) -> None:
         self._table, self._states, self._out = table, table.states, table.out
@@ -110,7 +116,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
             raise AttributeError(f"{name} cannot be accessed before reset()")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def observation_space(self, agent: str) -> spaces.Dict:
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The same object every call."""
         return self.observation_spaces[agent]
 
@@ -179,13 +185,17 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         self._skip_agent_selection = self.agent_selection
         self.agent_selection = self.agents[0]
 
-    def observe(self, agent: str) -> dict[str, Any]:
-        """Fresh ``observation`` int8 ``[F]`` and ``action_mask`` int8 ``[A]``, all 0 if ``agent`` is not to act."""
+    def observe(self, agent: str) -> Any:
+        """Fresh ``observation`` int8 ``[F]`` and ``action_mask`` int8 ``[A]``, all 0 if ``agent`` is not to act.
+
+        With ``mask_in="info"`` the observation alone.
+        """
         if self._live and agent == self.agent_selection:
-            return {"observation": self._observation.copy(), "action_mask": self._mask.copy()}
-        out = np.empty_like(self._observation)
-        self.game.observe(self._states, 0, self._player(agent), out)
-        return {"observation": out, "action_mask": self._no_mask.copy()}
+            observation, mask = self._observation.copy(), self._mask
+        else:
+            observation, mask = np.empty_like(self._observation), self._no_mask
+            self.game.observe(self._states, 0, self._player(agent), observation)
+        return observation if self.mask_in == "info" else {"observation": observation, "action_mask": mask.copy()}
 
     @property
     def infos(self) -> dict[str, dict[str, Any]]:
@@ -198,12 +208,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
                 self._infos[self.agent_selection]["action_mask"][:] = self._mask
         return self._infos
 
-    @overload
-    def last(self, observe: Literal[True] = ...) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]: ...
-    @overload
-    def last(self, observe: bool) -> tuple[dict[str, Any] | None, float, bool, bool, dict[str, Any]]: ...
-
-    def last(self, observe: bool = True) -> tuple[dict[str, Any] | None, float, bool, bool, dict[str, Any]]:
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Observation, reward since its last turn, termination, truncation and info of ``agent_selection``.
 
         The mask of the info is that of the observation, one array.
@@ -215,7 +220,7 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
         if not self.agents:
             raise ValueError("the episode is over and every agent has left: call reset()")
         observation = self.observe(agent) if observe else None
-        if observation is not None and self._infos is None:  # ``infos`` of all agents take longer
+        if observe and self._infos is None and self.mask_in != "info":  # ``infos`` of all agents take longer
             self._last_mask = observation["action_mask"]
             info = {"action_mask": self._last_mask}
         else:
@@ -267,17 +272,18 @@ class TableEnv(AECEnv[str, dict[str, Any], int | None]):
                 f"ask() takes a policy, got {policy!r} (expected an object with name and act(), or a function of"
                 f" observation and mask){hint}"
             )
-        agent, states = self.agent_selection, self._states
+        self._need_reset("ask")
         if hasattr(policy, "act"):
             return ask_one(policy, self._table, self._seed)
         name = getattr(policy, "__name__", "the policy")
+        states = self._states
         with asking(name, self.game, states["board"], self.game.clock(states)):
-            observation = self.observe(agent)
-            answer: Any = [policy(observation["observation"], observation["action_mask"])]
+            answer: Any = [policy(self._observation.copy(), self._mask.copy())]
         return int(legal_actions(name, answer, self._out.mask, states["board"])[0])
 
     def render(self) -> Any:
         """The whole table as ``render_mode`` says: text, SVG document, pixels uint8 ``[H, W, 3]``; None if shown."""
+        self._need_reset("render")
         if self.render_mode is None:
             modes = ", ".join(self.metadata["render_modes"])
             gymnasium.logger.warn(

@@ -31,6 +31,7 @@ those of the deal's double-dummy table; nothing is solved while an episode runs.
 | `most_calls` | 0 | N/S pass of themselves after so many calls; 0: never |
 | `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, window or notebook |
 | `illegal_action` | `"terminate"`, `"raise"` | the offender and its partners get the lowest reward; `ValueError` |
+| `mask_in` | `"observation"`, `"info"` | with the observation, in a dict; in `infos` alone, observations are arrays |
 
 What the encoders say: [bridge observations](../observations/bridge.md).
 

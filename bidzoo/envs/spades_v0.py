@@ -37,6 +37,7 @@ round ends with a side at a goal: the highest score wins, and if two sides share
 | `observation` | `"full"`, `"bidding"` | encoder; `"bidding"` is the default of `phase="bidding"` |
 | `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, window or notebook |
 | `illegal_action` | `"terminate"`, `"raise"` | the offender and its partners get the lowest reward; `ValueError` |
+| `mask_in` | `"observation"`, `"info"` | with the observation, in a dict; in `infos` alone, observations are arrays |
 
 With `phase="bidding"` there are 16 actions, the bids, and the next decision after the fourth bid is the first bid of
 the next round. In an episode of one round, rewards and the winner come from the points of that round.

@@ -7,10 +7,12 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from gymnasium import spaces
 from numpy.typing import NDArray
 
 from bidzoo.agents.policy import Uniform
-from bidzoo.core.kernels import I8, I64, Bool, States, row
+from bidzoo.core.kernels import F32, I8, I64, Bool, States, row
+from bidzoo.core.options import whole
 from bidzoo.core.streams import Streams, checked_seed
 from bidzoo.envs.check import asking
 from bidzoo.envs.game import LAST_BOARD, Game, legal_actions, no_legal_action
@@ -70,16 +72,23 @@ class Batch:
     - ``action_mask`` int8 ``[B, A]``: 1 = legal; all 0 at a finished table that is not dealt again
     - ``reward`` float32 ``[B, P]``: of the episode that ended in this step, else 0
     - ``terminated`` bool ``[B]``: an episode ended in this step (the other arrays already show the next one)
+
+    Every seat is played, so it is no ``VectorEnv`` of Gymnasium: a learner among other policies has
+    ``gymnasium.make_vec``. ``reset`` and ``step`` return the arrays as a ``VectorEnv`` does. torch takes ``player`` as
+    an index after ``.long()``.
     """
 
     def __init__(self, game: Game, num_envs: int, autoreset: bool = True) -> None:
-        if num_envs < 1:
-            raise ValueError(f"num_envs must be at least 1, got {num_envs}")
-        self.game, self.num_envs = game, num_envs
+        self.game, self.num_envs = game, whole("num_envs", num_envs, 1, 2**31 - 1)
+        self.num_agents = game.num_players
+        self.single_observation_space = spaces.Box(0, 1, (game.encoder.layout.size,), np.int8)
+        self.single_action_space = spaces.Discrete(game.num_actions)
         self.seed = 0
         self.states: States = game.new(num_envs)
         self.buffers = game.buffers(num_envs)
         self.player, self.observation, self.action_mask, self.reward, self.terminated = self.buffers
+        self._truncated = np.zeros(num_envs, np.bool_)
+        self._info = {"action_mask": self.action_mask, "player": self.player}
         self._stride = num_envs if autoreset else 0
         self.ready = False
 
@@ -99,16 +108,25 @@ class Batch:
         numbers: I64 = self.states["board"].astype(np.int64)
         return numbers
 
-    def reset(self, seed: int = 0, boards: BoardNumbers | None = None) -> None:
-        """Deal ``boards`` ``[B]`` (default 0 ... B - 1) of ``seed``, which is 0 if none is given."""
+    def reset(self, seed: int = 0, boards: BoardNumbers | None = None) -> tuple[I8, dict[str, I8]]:
+        """Deal ``boards`` ``[B]`` (default 0 ... B - 1) of ``seed``, which is 0 if none is given.
+
+        Returns:
+            ``observation`` and ``{"action_mask": ..., "player": ...}``.
+        """
         numbers = board_numbers(np.arange(self.num_envs) if boards is None else boards)
         self._check_shape("boards", numbers)
         self.seed = checked_seed(seed)
         self.game.begin(self.states, numbers, self.seed, self.buffers)
         self.ready = True
+        return self.observation, self._info
 
-    def step(self, actions: I64) -> None:
-        """Take ``actions`` ``[B]``; -1 leaves a table as it is. Illegal actions raise before anything changes."""
+    def step(self, actions: I64) -> tuple[I8, F32, Bool, Bool, dict[str, I8]]:
+        """Take ``actions`` ``[B]``; -1 leaves a table as it is. Illegal actions raise before anything changes.
+
+        Returns:
+            ``observation``, ``reward`` of all players, ``terminated``, truncated (never), and what ``reset`` gives.
+        """
         self.need_reset("step")
         chosen = self.read_actions(actions)
         b = _first_illegal(self.action_mask, chosen)
@@ -121,6 +139,10 @@ class Batch:
                 f"legal: {np.flatnonzero(self.action_mask[b]).tolist()}"
             )
         self.game.step(self.states, chosen, self.seed, self.buffers, self._stride)
+        return self.observation, self.reward, self.terminated, self._truncated, self._info
+
+    def close(self) -> None:
+        """Nothing to release."""
 
     def read_actions(self, actions: Any) -> I64:
         """``actions`` as int64 ``[B]``; ValueError unless they are one integer a table."""
@@ -128,6 +150,8 @@ class Batch:
         if chosen.dtype.kind not in "iu":
             raise ValueError(f"actions must be integers, got {chosen.dtype}")
         self._check_shape("actions", chosen)
+        if chosen.dtype == np.uint64 and (large := chosen[chosen > LAST_BOARD]).size:
+            raise ValueError(f"action {large[0]}: expected 0 ... {self.game.num_actions - 1}, or -1 for none")
         return np.ascontiguousarray(chosen, np.int64)
 
     def need_legal(self) -> Bool:

@@ -15,6 +15,7 @@ from stable_baselines3.dqn.policies import DQNPolicy
 from bidzoo.core.kernels import F64, I8, I64, States
 from bidzoo.core.streams import Streams
 from bidzoo.envs.game import Game
+from bidzoo.wrappers.batch import Batch
 from bidzoo.wrappers.gymnasium import SingleAgentVector
 
 _LEAST = 1e-9  # chance of a legal action at least: a network without masks may put none on any of them
@@ -90,6 +91,10 @@ class SB3VecEnv(VecEnv):
 
     def __init__(self, parts: Iterable[SingleAgentVector]) -> None:
         self.parts = list(parts)
+        for part in self.parts:
+            if not isinstance(part, SingleAgentVector):
+                hint = "; bidzoo.make_vec plays every seat" if isinstance(part, Batch) else ""
+                raise TypeError(f"SB3VecEnv takes gymnasium.make_vec(...).unwrapped, got {part!r}{hint}")
         if len({(str(part.game), part.single_observation_space.shape) for part in self.parts}) != 1:
             raise ValueError(f"expected parts with one game, got {[part.game.id for part in self.parts]}")
         self._ends = np.cumsum([part.num_envs for part in self.parts])

@@ -50,6 +50,29 @@ class TestPettingZoo:
     def test_api(self, env_id):
         api_test(bidzoo.make(env_id), num_cycles=200)
 
+    def test_masks_in_infos_alone(self, env_id):
+        """For libraries that refuse dicts: the same game with arrays as observations."""
+        plain, env = bidzoo.make(env_id, mask_in="info"), bidzoo.make(env_id)
+        assert plain.observation_space("player_0") == env.observation_space("player_0")["observation"]
+        for each in (plain, env):
+            each.reset(seed=4)
+        while env.agents:
+            observation, *told, info = env.last()
+            seen, *plain_told, plain_info = plain.last()
+            assert np.array_equal(seen, observation["observation"]) and told == plain_told
+            assert np.array_equal(plain_info["action_mask"], observation["action_mask"])
+            assert info["action_mask"] is env.infos[env.agent_selection]["action_mask"]
+            action = None if told[1] else int(observation["action_mask"].argmax())
+            env.step(action)
+            plain.step(action)
+        for each in (plain, env):
+            with pytest.raises(ValueError, match="the episode is over"):
+                each.last()
+        with pytest.raises(ValueError, match="unknown mask_in 'both'; choose from"):
+            bidzoo.make(env_id, mask_in="both")
+        with pytest.raises(AttributeError, match="before reset"):
+            bidzoo.make(env_id, render_mode="ansi").render()
+
     def test_seed(self, env_id):
         seed_test(lambda: bidzoo.make(env_id), num_cycles=50)
 

@@ -39,6 +39,7 @@ et al. 2019, *Bayesian Action Decoder* (arXiv 1811.01458), and of OpenSpiel's `t
 | `observation` | `"history"` | the encoder above |
 | `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, window or notebook |
 | `illegal_action` | `"terminate"`, `"raise"` | the offender and its partners get the lowest reward; `ValueError` |
+| `mask_in` | `"observation"`, `"info"` | with the observation, in a dict; in `infos` alone, observations are arrays |
 
 `reset(options=...)` takes `board` (which deal of the seed) and `types` (the cards of both players, as `(1, 0)`).
 

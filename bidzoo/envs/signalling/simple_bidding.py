@@ -34,6 +34,7 @@ Search* (arXiv 2008.06495) does not say so, but only then are the counts of stat
 | `observation` | `"history"` | the encoder above |
 | `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, window or notebook |
 | `illegal_action` | `"terminate"`, `"raise"` | the offender and its partners get the lowest reward; `ValueError` |
+| `mask_in` | `"observation"`, `"info"` | with the observation, in a dict; in `infos` alone, observations are arrays |
 
 `reset(options=...)` takes `board` (which deal of the seed) and `types` (the numbers of both players, as `(3, 1)`).
 

@@ -1,0 +1,73 @@
+"""The batched engine as users of vector environments meet it."""
+
+import gymnasium
+import numpy as np
+import pytest
+
+import bidzoo
+from bidzoo.wrappers.batch import Batch
+
+
+def test_a_batch_has_what_a_vector_environment_has():
+    batch = bidzoo.make_vec("bridge_bidding_v0", 3)
+    assert (batch.num_envs, batch.num_agents) == (3, 4)
+    assert batch.single_observation_space == gymnasium.spaces.Box(0, 1, (480,), np.int8)
+    assert batch.single_action_space == gymnasium.spaces.Discrete(38)
+    observation, info = batch.reset(seed=1)
+    assert observation is batch.observation and info["action_mask"] is batch.action_mask
+    before = batch.player.copy()
+    assert info["player"] is batch.player and (before == [0, 1, 2]).all()
+    rewards = np.zeros((3, 4))
+    rewards[np.arange(3), batch.player] = 1
+    assert (rewards.argmax(1) == before).all()
+    observation, reward, terminated, truncated, info = batch.step(np.array([0, 3, -1]))
+    assert observation is batch.observation and reward is batch.reward and terminated is batch.terminated
+    assert not truncated.any() and truncated.shape == (3,)
+    assert (info["player"] == [1, 2, 2]).all()
+    batch.close()
+
+
+@pytest.mark.parametrize("tables", ["2", 0, -1, 2.0, None, True])
+def test_wrong_numbers_of_tables(tables):
+    with pytest.raises(ValueError, match=r"^num_envs .*: expected an integer from 1"):
+        bidzoo.make_vec("minibridge_v0", tables)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: bidzoo.make_vec("comm_v0", 2), lambda: gymnasium.make_vec("bidzoo/Comm-v0", 2).unwrapped]
+)
+def test_unsigned_actions_do_not_wrap(make):
+    """2**64 - 1 is no way to write -1."""
+    batch = make()
+    batch.reset()
+    with pytest.raises(ValueError, match=f"action {2**64 - 1}: expected 0 ... 7, or -1 for none"):
+        batch.step(np.array([0, 2**64 - 1], np.uint64))
+    batch.step(np.array([0, 1], np.uint64))
+
+
+def test_boards_do_not_wrap():
+    last = 2**62 - 1
+    for reset in (
+        lambda board: bidzoo.make_vec("comm_v0", 1).reset(boards=[board]),
+        lambda board: bidzoo.make("comm_v0").reset(options={"board": board}),
+        lambda board: bidzoo.make("bridge_bidding_v0").reset(options={"board": board}),
+    ):
+        reset(last)
+        with pytest.raises(ValueError, match=f"from 0 to {last}"):
+            reset(last + 1)
+    batch = bidzoo.make_vec("comm_v0", 2)
+    batch.reset(boards=[last - 1, last])
+    for _ in range(9):
+        batch.step(batch.action_mask.argmax(axis=1))
+    assert (batch.boards > last).all()
+
+
+def test_players_without_a_legal_action_are_named():
+    batch = Batch(bidzoo.make_game("comm_v0"), 3)
+    batch.reset()
+    assert batch.need_legal().all()
+    batch.action_mask[1] = 0
+    with pytest.raises(ValueError, match=r"player_0 has no legal action at table 1 \(board 1\); bidzoo.check_game"):
+        batch.need_legal()
+    batch.player[1] = -1
+    assert batch.need_legal().tolist() == [True, False, True]
