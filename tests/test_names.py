@@ -26,6 +26,14 @@ def test_every_public_name_is_completed():
     assert done.stdout == "True\n"
 
 
+@pytest.mark.parametrize("make", ["make", "make_vec"])
+def test_an_id_may_say_what_to_import(make):
+    """Gymnasium has no hook for packages that are not imported; an id with the module needs none."""
+    code = f"import gymnasium; print(gymnasium.{make}('bidzoo:bidzoo/MiniBridge-v0').unwrapped is not None)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "True\n", done.stderr
+
+
 def words(text):
     return set(re.findall(r"[\w-]+", text))
 

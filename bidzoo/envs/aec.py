@@ -220,7 +220,7 @@ class TableEnv(AECEnv[str, Any, int | None]):
         if not self.agents:
             raise ValueError("the episode is over and every agent has left: call reset()")
         observation = self.observe(agent) if observe else None
-        if observe and self._infos is None and self.mask_in != "info":  # ``infos`` of all agents take longer
+        if isinstance(observation, dict) and self._infos is None:  # ``infos`` of all agents take longer
             self._last_mask = observation["action_mask"]
             info = {"action_mask": self._last_mask}
         else:

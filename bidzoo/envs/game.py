@@ -328,7 +328,7 @@ class Game(ABC):
         table.begin(board, seed, fixed)
         return table.states, table.out
 
-    def view_of(self, states: States, players: I64) -> States:
+    def view_of(self, states: States, players: NDArray[Any]) -> States:
         """Views of ``players`` ``[B]``, freshly allocated."""
         out = allocate(self.view, len(states))
         self.views(states, np.ascontiguousarray(players, np.int64), out)

@@ -68,7 +68,7 @@ class TestPettingZoo:
         for each in (plain, env):
             with pytest.raises(ValueError, match="the episode is over"):
                 each.last()
-        with pytest.raises(ValueError, match="unknown mask_in 'both'; choose from"):
+        with pytest.raises(ValueError, match="mask_in 'both': expected 'observation' or 'info'"):
             bidzoo.make(env_id, mask_in="both")
         with pytest.raises(AttributeError, match="before reset"):
             bidzoo.make(env_id, render_mode="ansi").render()
@@ -399,7 +399,7 @@ def test_options_are_named(env_id):
     """Of the environment: those of its rules, with the same defaults, and its own."""
     rules = inspect.signature(importlib.import_module(GAMES[env_id].module).make_game).parameters
     options = inspect.signature(importlib.import_module(f"bidzoo.envs.{env_id}").env).parameters
-    assert list(options) == [*rules, "render_mode", "illegal_action"]
+    assert list(options) == [*rules, "render_mode", "illegal_action", "mask_in"]
     assert all(options[name].default == option.default for name, option in rules.items())
     env = bidzoo.make(env_id, **{name: option.default for name, option in options.items()})
     assert str(env) == env.metadata["name"] == env_id

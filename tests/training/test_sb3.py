@@ -189,3 +189,10 @@ def test_pool_drops_its_oldest():
         Pool([])
     with pytest.raises(ValueError, match="size 1"):
         Pool([Constant(0), Constant(1)], size=1)
+
+
+def test_what_is_no_vector_of_learners_is_named():
+    with pytest.raises(TypeError, match=r"SB3VecEnv takes gymnasium.*got <Batch of 2.*bidzoo.make_vec plays every"):
+        sb3.SB3VecEnv([bidzoo.make_vec("minibridge_v0", 2)])
+    with pytest.raises(TypeError, match="got <AEC environment"):
+        sb3.SB3VecEnv([bidzoo.make("minibridge_v0")])

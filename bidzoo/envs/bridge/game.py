@@ -192,7 +192,8 @@ class Bridge(Game):
         engine.observe_many(rows, states, player, self._rules.code, out)
 
     def begin_table(self, table: Table, board: int, seed: int) -> None:
-        engine.begin_table(table.record, board, seed, *self._rules[3:], *self._source)
+        rules: tuple[Any, ...] = (*self._rules[3:], *self._source)
+        engine.begin_table(table.record, board, seed, *rules)
 
     def step_table(self, table: Table, action: int, seats: int, seed: int) -> None:
         engine.step_table(table.record, action, seats, seed, *self._rules)
