@@ -41,11 +41,11 @@ def run(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
 
 
 class Record(np.void):  # type: ignore[misc]  # NumPy subclasses it, too
-    """A record with fields as attributes."""
+    """A record with fields as attributes, those of records in it too."""
 
     def __getattr__(self, name: str) -> Any:
         try:
-            return widen(self[name])
+            return _as_compiled(self[name])
         except ValueError as problem:
             raise AttributeError(f"record has no attribute {name!r}", name=name, obj=self) from problem
 

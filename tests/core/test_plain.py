@@ -19,6 +19,7 @@ from bidzoo.envs.bridge.bidder import BIDDER1375, stages
 from bidzoo.envs.bridge.deals import DealSet, augment, random_deals
 from bidzoo.envs.bridge.observation import encode_value
 from bidzoo.envs.bridge.score import north_south, par, score
+from bidzoo.envs.game import Table
 from bidzoo.envs.signalling import state as signalling_state
 from bidzoo.envs.signalling.compiled import compile_game
 from bidzoo.envs.signalling.game import SignallingGame
@@ -106,6 +107,20 @@ def play(game, seed, look, looks=6, tables=2):
     game.step(states, np.full(tables, -1), seed, out, 0)
 
 
+def play_one(game, seed):
+    """One table and two as a learner among random players has them, to their ends."""
+    rng, seats = np.random.default_rng(seed), (1 << game.num_players) - 2 if game.plays_random else 0
+    table, states, out = Table(game), game.new(2), game.buffers(2)
+    table.begin(seed, seed)
+    table.step(-1, seats, seed)
+    while not table.out.over[0]:
+        table.step(int(rng.choice(np.flatnonzero(table.out.mask[0]))), seats, seed)
+    game.begin(states, np.arange(2), seed, out)
+    if seats:
+        game.step_on(states, np.full(2, -1), seats, seed, out)
+    game.observe_many(states, np.arange(2)[::-1], 0, np.zeros_like(out.observation))
+
+
 def every_option(env_id):
     """Options of a game, and each of its observations."""
     short = SPADES if env_id == "spades_v0" else {}
@@ -121,6 +136,7 @@ def test_kernels_give_the_same_bytes(both_ways):
             game = registry.make_game(env_id, **options)
             for seed in range(1 if env_id == "spades_v0" else 4):
                 play(game, seed, look_everywhere)
+                play_one(game, seed)
             if isinstance(game, SignallingGame):
                 compile_game(game)
     rng = np.random.default_rng(0)
