@@ -33,6 +33,7 @@ from bidzoo.registry import GAMES
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
+GAMES_TEXTS = ROOT / "docs" / "games"  # rules and the reward of one deal, for readers who have never played
 RESULTS_BLOCK = re.compile(r"(<!-- results: ([\w.-]+), (\d+)(?:, ([\w -]+))? -->\n).*?(<!-- end -->)", re.DOTALL)
 LEADERBOARD_BLOCK = re.compile(r"(<!-- leaderboard: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 FILE_BLOCK = re.compile(r"(<!-- file: ([\w./-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -68,14 +69,21 @@ SCENES = {
 
 
 def environment(env_id: str) -> str:
-    """The page of ``env_id``: its docstring, then every observation and the global state bit by bit."""
+    """The page of ``env_id``: the game, its docstring, then every observation and the global state bit by bit."""
     module = import_module(GAMES[env_id].module)
     game = module.make_game()
     kind = next((name for name in ("bridge", "spades") if env_id.startswith(name)), "small")
     observations_link = f"What they leave out and why, with examples: [{kind} observations](../observations/{kind}.md)."
     picture_link = f"![A table, all cards shown](../pictures/{env_id}.png)"
     title, _, rest = module.__doc__.strip().partition("\n")
-    parts = [title, "", picture_link, rest, "", "## Observations, bit by bit", "", observations_link, ""]
+    summary, table, rest = rest.partition("\n| | |\n")
+    text = next(path for path in (GAMES_TEXTS / f"{env_id}.txt", GAMES_TEXTS / f"{kind}.txt") if path.exists())
+    game_text = text.read_text(encoding="utf-8").rstrip()
+    # a small game's rules are in its docstring, and the reward of a deal comes after them
+    rules, reward = ([], ["", game_text]) if kind == "small" else (["", game_text, "", "## In bidzoo"], [])
+    body, _, options = rest.partition("\n## ")
+    parts = [title, "", picture_link, summary.rstrip(), *rules, table.rstrip("\n") + "\n" + body.rstrip(), *reward]
+    parts += ["", f"## {options}", "", "## Observations, bit by bit", "", observations_link, ""]
     for encoder in game.encoders.values():
         parts += [f"### `{encoder.name}`: {encoder.layout.size} entries", "", encoder.layout.markdown(), ""]
     state, state_link = game.state_encoder.layout, "`env.state()`, for [centralised critics](../observations/state.md):"
@@ -172,7 +180,7 @@ def recommended(name: str) -> str:
     table = results.ResultTable("", columns)
     for agent, (what, paper, page) in RECOMMENDED.items():
         estimate = results.Estimate(won[agent].mean, won[agent].error, won[agent].n)
-        cells = [times[agent]["milliseconds"]] if times else []
+        cells = [f"{times[agent]['milliseconds']:g}"] if times else []
         table.add(f"[`{agent}`](docs/agents/{page}.md)", what, paper, estimate, *cells)
     return f"{markdown(table)}\n"
 
