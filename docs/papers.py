@@ -182,6 +182,8 @@ PAPERS = {
             small=TABULAR,
             cells=(
                 Cell("BAD+JPS", "tabular-networks", "JPS as a booster", (LONG, "BAD"), "after JPS"),
+                Cell("CFR10k+JPS", "tabular-cfr10k", "JPS as a booster", (LONG, "CFR10k"), "after JPS"),
+                Cell("CFR1k, mixed", "tabular-cfr10k", "JPS as a booster", (LONG, "CFR1k"), "mixed"),
                 Cell("random+JPS", "tabular", "JPS as a booster", (LONG, "random"), "after JPS"),
             ),
         ),
