@@ -1,8 +1,9 @@
 """Rows of a batch on several cores: one small pool of threads for all kernels.
 
-Kernels release Python's lock, so threads of Python serve. The pool sleeps between batches, is made anew in a forked
-child, and leaves to the caller a batch that would be done before the others are awake, by the time that a row of that
-kernel took last. Results are the same for any number of threads: a row depends on nothing but itself.
+Kernels release Python's lock, so threads of Python serve, each of which takes the next share of a batch until none is
+left. The pool sleeps between batches, is made anew in a forked child, and leaves to the caller a batch that would be
+done before the others are awake, by the time that a row of that kernel took last. Results are the same for any number
+of threads: a row depends on nothing but itself.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 
 VARIABLE = "BIDZOO_THREADS"
 FEW = 256  # batches of fewer rows are never shared
+SHARES = 2  # of a batch, for each thread: the last one to end is waited for
 WAKING = 5e-5  # seconds until the others are at work and the caller has heard of their end
 _ALIGN = 64  # a thread's first row is a multiple: no two threads write to one cache line of a byte a row
 
@@ -66,24 +68,35 @@ if hasattr(os, "register_at_fork"):
 
 
 def spread(kernel: Callable[..., None], rows: int, arguments: tuple[Any, ...]) -> None:
-    """``kernel(start, stop, *arguments)`` over all ``rows``, in shares on the threads; the caller takes one itself."""
+    """``kernel(start, stop, *arguments)`` over all ``rows``: the caller and other threads take share after share.
+
+    A thread that the system does not let run takes none, and what it has not begun is not waited for.
+    """
     global _pool
     threads = get_threads()
     if rows < FEW or threads == 1:
         kernel(0, rows, *arguments)
         return
-    size, futures = rows, []
+    size, helpers = rows, []
     if _paces.get(kernel, 1.0) * rows * (threads - 1) / threads > WAKING:
-        size = -(-rows // threads)
+        size = -(-rows // (threads * SHARES))
         size += -size % _ALIGN
+    starts = iter(range(0, rows, size))  # taking the next one is atomic
+
+    def work() -> None:
+        for start in starts:
+            stop, began = min(rows, start + size), perf_counter()
+            kernel(start, stop, *arguments)
+            _paces[kernel] = (perf_counter() - began) / (stop - start)
+
+    if size < rows:
         pool = _pool  # another thread may forget it meanwhile
         if pool is None:
             pool = _pool = ThreadPoolExecutor(threads - 1, "bidzoo")
-        futures = [pool.submit(kernel, start, min(rows, start + size), *arguments) for start in range(size, rows, size)]
-    start_time = perf_counter()
+        helpers = [pool.submit(work) for _ in range(min(threads - 1, -(-rows // size) - 1))]
     try:
-        kernel(0, min(rows, size), *arguments)
-        _paces[kernel] = (perf_counter() - start_time) / min(rows, size)
+        work()
     finally:
-        for future in futures:
-            future.result()
+        for helper in helpers:
+            if not helper.cancel():  # it has begun
+                helper.result()

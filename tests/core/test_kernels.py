@@ -1,5 +1,7 @@
 """What every kernel stands on: compiled once, the same whatever the batch, exact random numbers, sets as bits."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -163,4 +165,19 @@ def test_what_is_done_before_others_wake_is_not_shared(monkeypatch: pytest.Monke
         done.clear()
         monkeypatch.setattr(threads, "_paces", dict(pace))
         threads.spread(kernel, 4 * FEW, ())
-        assert sorted(done) == [(0, 2 * FEW), (2 * FEW, 4 * FEW)]
+        assert sorted(done) == [(start, start + FEW) for start in range(0, 4 * FEW, FEW)]
+
+
+def test_a_thread_that_does_not_run_takes_no_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever keeps the others from work, as the system does on a busy machine, the caller does not wait for them."""
+    done: list[tuple[int, int]] = []
+    busy = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(busy.wait, 60)
+        monkeypatch.setattr(threads, "get_threads", lambda: 2)
+        monkeypatch.setattr(threads, "_pool", pool)
+        monkeypatch.setattr(threads, "_paces", {})
+        threads.spread(lambda start, stop: done.append((start, stop)), 4 * FEW, ())
+        assert not busy.is_set()
+        busy.set()
+    assert done == [(start, start + FEW) for start in range(0, 4 * FEW, FEW)]
