@@ -57,7 +57,7 @@ def headlines(boards: int, seed: int, report: Report) -> Measured:
 def speed(report: Report) -> Measured:
     """Decisions a second beside OpenSpiel and whatever else is installed."""
     report("throughput", 0, 1)
-    measured = throughput.main(0.2, 3, THROUGHPUT_GAMES)
+    measured = throughput.main(0.2, 3, THROUGHPUT_GAMES, growth=False)
     report("throughput", 1, 1)
     return measured
 

@@ -1,7 +1,8 @@
 """Decisions a second of every environment, beside OpenSpiel, Pgx, RLCard and PettingZoo, all in one run.
 
-Each contestant plays uniformly random legal actions and writes the observation of every mover. The contestants
-take turns in short slices, so a drift of the machine hits all alike; the figure is the median slice.
+Each contestant plays uniformly random legal actions and writes the observation of every mover, or of a learner alone.
+The contestants take turns in short slices, so a drift of the machine hits all alike; the figure is the median slice. On
+a busy machine processor seconds say more than the clock: ratios are theirs.
 """
 
 import contextlib
@@ -18,35 +19,38 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import gymnasium
 import numpy as np
 from pettingzoo.utils import wrappers
 
+from bidzoo import agents
 from bidzoo.agents.policy import choose
 from bidzoo.benchmarks.results import Figure, Measured, ResultTable
 from bidzoo.core.cards import TO_PGX, held
-from bidzoo.core.threads import get_threads
+from bidzoo.core.threads import get_threads, set_threads
 from bidzoo.envs.bridge.deals import packaged
 from bidzoo.registry import GAMES, make, make_game
 from bidzoo.wrappers.batch import Batch
 
 TABLES = 4096  # of the batched engine
+SIZES = tuple(4**k for k in range(9))  # tables, 1 ... 65 536
 Work = Callable[[], int]  # plays a little, returns the decisions taken
 
 
 # ---- our forms ---------------------------------------------------------------------------
 
 
-def batched(env_id: str) -> Work:
+def batched(env_id: str, tables: int = TABLES) -> Work:
     """The batched engine with actions drawn by the ``random`` agent's kernel."""
-    batch = Batch(make_game(env_id), TABLES)
+    batch = Batch(make_game(env_id), tables)
     batch.reset(seed=1)
-    actions, keys = np.empty(TABLES, np.int64), np.arange(TABLES, dtype=np.uint64)
+    actions, keys = np.empty(tables, np.int64), np.arange(tables, dtype=np.uint64)
 
     def work() -> int:
         for _ in range(16):
             choose(batch.action_mask, keys, actions)
             batch.step(actions)
-        return 16 * TABLES
+        return 16 * tables
 
     return work
 
@@ -72,6 +76,53 @@ def aec(env: Any) -> Work:
     return work
 
 
+def asked(env_id: str, agent: str) -> Work:
+    """``env()`` with one agent in all seats, asked for every action: ``env.step(env.ask(policy))``."""
+    env, policy = make(env_id), agents.make(agent)
+
+    def work() -> int:
+        env.reset()
+        decisions = 0
+        while not env.terminations[env.agent_selection]:
+            env.step(env.ask(policy))
+            decisions += 1
+        return decisions
+
+    return work
+
+
+def learner(env_id: str) -> Work:
+    """Gymnasium's environment of one table: the learner's decisions, all seats random."""
+    env = gymnasium.make(GAMES[env_id].gymnasium_id)
+    rng = np.random.default_rng(1)
+    _, info = env.reset(seed=1)
+    masks = [info["action_mask"]]
+
+    def work() -> int:
+        for _ in range(64):
+            legal = masks[0].nonzero()[0]
+            _, _, over, _, info = env.step(legal[int(rng.random() * len(legal))])
+            masks[0] = (env.reset()[1] if over else info)["action_mask"]
+        return 64
+
+    return work
+
+
+def learners(env_id: str) -> Work:
+    """Gymnasium's vector of ``TABLES`` tables: the learner's decisions, all seats random."""
+    env = gymnasium.make_vec(GAMES[env_id].gymnasium_id, TABLES)
+    actions, keys = np.empty(TABLES, np.int64), np.arange(TABLES, dtype=np.uint64)
+    masks = [env.reset(seed=1)[1]["action_mask"]]
+
+    def work() -> int:
+        for _ in range(4):
+            choose(masks[0], keys, actions)
+            masks[0] = env.step(actions)[4]["action_mask"]
+        return 4 * TABLES
+
+    return work
+
+
 def standard_stack(env: Any) -> Any:
     """``env`` inside PettingZoo's three usual wrappers."""
     return wrappers.OrderEnforcingWrapper(
@@ -82,8 +133,11 @@ def standard_stack(env: Any) -> Any:
 # ---- other suites: None where one is not installed ---------------------------------------
 
 
-def _openspiel(name: str, auction_only: bool = False) -> Work | None:
-    """OpenSpiel's ``name`` from states with every card dealt; to the end, or of bridge the auction only."""
+def _openspiel(name: str, auction_only: bool = False, one: bool = False) -> Work | None:
+    """OpenSpiel's ``name`` from states with every card dealt; to the end, or of bridge the auction only.
+
+    ``one``: player 0 is a learner, who alone looks at the table and whose decisions count.
+    """
     if find_spec("pyspiel") is None:
         return None
     import pyspiel
@@ -103,10 +157,11 @@ def _openspiel(name: str, auction_only: bool = False) -> Work | None:
         state = initial_states[int(rng.random() * len(initial_states))].clone()
         decisions = 0
         while query(state) == running:
-            np.asarray(state.observation_tensor(state.current_player()), np.float32)
+            if not one or state.current_player() == 0:
+                np.asarray(state.observation_tensor(state.current_player()), np.float32)
+                decisions += 1
             legal = state.legal_actions()
             state.apply_action(legal[int(rng.random() * len(legal))])
-            decisions += 1
         return decisions
 
     return work
@@ -196,36 +251,46 @@ class Contestant:
     form: str
     make: Callable[[], Work | None]
     reference: bool = False  # the row that ratios within its game are taken against
+    learner: bool = False  # decisions of one seat are counted, those of the others are not
 
 
 SPIEL, SPIEL_BRIDGE = "OpenSpiel from Python", "bridge(use_double_dummy_result=false)"
 PEERS = (
     Contestant("bridge_bidding_v0", SPIEL, partial(_openspiel, SPIEL_BRIDGE, auction_only=True), True),
+    Contestant("bridge_bidding_v0", SPIEL, partial(_openspiel, SPIEL_BRIDGE, True, True), True, True),
     Contestant("bridge_bidding_v0", f"Pgx, {TABLES} tables, JAX on CPU", _pgx),
     Contestant("bridge_bidding_v0", "PettingZoo classic connect_four", _connect_four),
     Contestant("bridge_v0", SPIEL, partial(_openspiel, SPIEL_BRIDGE), True),
     Contestant("bridge_v0", "RLCard bridge", _rlcard),
+    Contestant("mini_hanabi_v0", "OpenSpiel tiny_hanabi", partial(_openspiel, "tiny_hanabi", one=True), True, True),
     Contestant("mini_hanabi_v0", "OpenSpiel tiny_hanabi from Python", partial(_openspiel, "tiny_hanabi"), True),
 )
 
 
 def ours(env_id: str) -> list[Contestant]:
     """The contestants of one of our games, one a form."""
+    players = ("random", "sayc") if env_id == "bridge_bidding_v0" else ("random",)
     return [
         Contestant(env_id, "bidzoo batched", lambda: batched(env_id)),
         Contestant(env_id, "bidzoo env()", lambda: aec(make(env_id))),
+        *(Contestant(env_id, f"bidzoo env(), {name} asked", partial(asked, env_id, name)) for name in players),
+        Contestant(env_id, "gymnasium.make, one table", lambda: learner(env_id), learner=True),
+        Contestant(env_id, f"gymnasium.make_vec, {TABLES} tables", lambda: learners(env_id), learner=True),
         Contestant(env_id, "raw_env in PettingZoo's wrappers", lambda: aec(standard_stack(make(env_id)))),
     ]
 
 
-def main(seconds: float = 0.4, rounds: int = 5, games: list[str] | None = None, peers: bool = True) -> Measured:
-    """The table, and its bars beside OpenSpiel.
+def main(
+    seconds: float = 0.4, rounds: int = 5, games: list[str] | None = None, peers: bool = True, growth: bool = True
+) -> Measured:
+    """The tables, of all decisions, of a learner's and by tables and threads; and their figures.
 
     Args:
         seconds: length of a slice.
         rounds: slices of each contestant.
         games: ids, default all.
         peers: also measure other suites where they are installed.
+        growth: also measure the batched engine of the first game by tables and threads.
 
     Raises:
         ValueError: ``seconds`` is no length.
@@ -236,20 +301,11 @@ def main(seconds: float = 0.4, rounds: int = 5, games: list[str] | None = None, 
     contestants = [row for env_id in chosen for row in ours(env_id)]
     contestants += [peer for peer in PEERS if peers and peer.game in chosen]
     rows = [(contestant, work) for contestant in contestants if (work := contestant.make()) is not None]
-    for _, work in rows:
-        slice_of(work, 0.01)  # compiles
-    speeds = [[slice_of(work, seconds) for _, work in rows] for _ in range(rounds)]
-    middle = [median(speed) for speed in zip(*speeds, strict=True)]
-    reference = {row.game: speed for (row, _), speed in zip(rows, middle, strict=True) if row.reference}
-    table = ResultTable(
-        "Throughput: random legal actions, observations written",
-        ["game", "form", "decisions/s", "times OpenSpiel"],
-        note=f"median of {rounds} slices of {seconds} s, taken in turn; batched: {TABLES} tables; "
-        f"{get_threads()} threads",
-    )
-    for (row, _), speed in sorted(zip(rows, middle, strict=True), key=lambda each: (each[0][0].game, -each[1])):
-        table.add(row.game, row.form, speed, speed / reference[row.game] if row.game in reference else None)
-    shown_rows = [row for row in table.rows if row["times OpenSpiel"] is not None]
+    note = f"median of {rounds} slices of {seconds} s, taken in turn; batched: {TABLES} tables; {get_threads()} threads"
+    speeds = dict(zip((row for row, _ in rows), _medians([work for _, work in rows], seconds, rounds), strict=True))
+    every = _table("Throughput: random legal actions, observations written", note, speeds, False)
+    one = _table("Throughput of a learner among random players: its own decisions", note, speeds, True)
+    shown_rows = [row for row in every.rows if row["times OpenSpiel"] is not None]
     bars = Figure(
         "Decisions a second beside OpenSpiel driven from Python, as powers of ten",
         "bars",
@@ -257,12 +313,62 @@ def main(seconds: float = 0.4, rounds: int = 5, games: list[str] | None = None, 
         {"log10 of decisions/s": [math.log10(row["decisions/s"]) for row in shown_rows]},
         y_label="log10 of decisions/s",
     )
-    return [table], [bars] if shown_rows else []
+    tables, figures = [every, one], [bars] if shown_rows else []
+    if growth:
+        by_tables, curve = _growth(chosen[0], seconds, rounds)
+        tables, figures = [*tables, by_tables], [*figures, curve]
+    return tables, figures
 
 
-def slice_of(work: Work, seconds: float) -> float:
-    """Decisions a second of a slice of about so many ``seconds``."""
-    decisions, begin = 0, time.perf_counter()
+def _medians(works: list[Work], seconds: float, rounds: int) -> list[tuple[float, float]]:
+    """Decisions a second, by clock and by processor time, of each of ``works``."""
+    for work in works:
+        slice_of(work, 0.01)  # compiles
+    slices = [[slice_of(work, seconds) for work in works] for _ in range(rounds)]
+    return [(median(clock), median(cpu)) for clock, cpu in (zip(*each) for each in zip(*slices, strict=True))]
+
+
+def _table(title: str, note: str, speeds: dict[Contestant, tuple[float, float]], learner: bool) -> ResultTable:
+    table = ResultTable(title, ["game", "form", "decisions/s", "decisions/CPU s", "times OpenSpiel"], note=note)
+    reference = {row.game: cpu for row, (_, cpu) in speeds.items() if row.reference and row.learner == learner}
+    chosen = [(row, *speed) for row, speed in speeds.items() if row.learner == learner]
+    for row, clock, cpu in sorted(chosen, key=lambda each: (each[0].game, -each[1])):
+        table.add(row.game, row.form, clock, cpu, cpu / reference[row.game] if row.game in reference else None)
+    return table
+
+
+def _growth(env_id: str, seconds: float, rounds: int) -> tuple[ResultTable, Figure]:
+    """The batched engine of ``env_id`` by tables and threads."""
+    threads, table = (
+        get_threads(),
+        ResultTable(
+            f"Throughput of {env_id} by tables and threads",
+            ["tables", "threads", "decisions/s", "decisions/CPU s"],
+            note=f"median of {rounds} slices of {seconds} s, taken in turn",
+        ),
+    )
+    counts = sorted({1, threads})
+    try:
+        for tables in SIZES:
+            for count in counts:
+                set_threads(count)
+                table.add(tables, count, *_medians([batched(env_id, tables)], seconds, rounds)[0])
+    finally:
+        set_threads(threads)
+    lines = {
+        f"{count} thread{'s' if count > 1 else ''}": [
+            math.log10(row["decisions/s"]) for row in table.rows if row["threads"] == count
+        ]
+        for count in counts
+    }
+    title = f"{env_id}: decisions a second by the number of tables, as powers of ten"
+    sizes = [math.log10(size) for size in SIZES]
+    return table, Figure(title, "line", sizes, lines, "log10 of tables", "log10 of decisions/s")
+
+
+def slice_of(work: Work, seconds: float) -> tuple[float, float]:
+    """Decisions a second, by clock and by processor time, of a slice of about so many ``seconds``."""
+    decisions, begin, cpu = 0, time.perf_counter(), time.process_time()
     while time.perf_counter() < begin + seconds:
         decisions += work()
-    return decisions / (time.perf_counter() - begin)
+    return decisions / (time.perf_counter() - begin), decisions / max(time.process_time() - cpu, 1e-9)
