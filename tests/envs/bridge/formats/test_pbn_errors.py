@@ -266,7 +266,7 @@ def test_a_passed_out_board_has_no_declarer_and_no_result() -> None:
 @pytest.mark.parametrize(
     ("said", "declarer", "won"),
     [("9", "N", 9), ("NS 9", "N", 9), ("NS 9", "E", 4), ("EW 4", "S", 9), ("EW 4", "W", 4), ("EW 4 NS 9", "N", 9),
-     ("NS 9 EW 4", "E", 4), ("^7", "E", 7)],
+     ("NS 9 EW 4", "E", 4), ("^7", "E", 7), ("NS 13", "N", 13), ("EW 13 NS 0", "S", 0), ("0", "W", 0), ("13", "W", 13)],
 )  # fmt: skip
 def test_results_by_side(said: str, declarer: str, won: int) -> None:
     (board,) = pbn.loads(f'[Contract "2H"]\n[Declarer "{declarer}"]\n[Result "{said}"]\n')
