@@ -114,7 +114,7 @@ def ask_one(policy: Any, table: Table, seed: int) -> int:
     game, states, name = table.game, table.states, getattr(policy, "name", "the policy")
     legal = table.out.mask.copy()
     clock, board = int(game.clock(states)[0]), int(states["board"][0])
-    if table.out.player[0] >= 0 and not legal.any():
+    if b"\1" not in legal.tobytes() and table.out.player[0] >= 0:  # NumPy takes five times as long
         raise no_legal_action(game, int(table.out.player[0]), 0, board)
     with asking(name, game, board, clock):
         answer = policy.act(game.view_of(states, table.out.player), legal, Streams.one(seed, board, clock))
