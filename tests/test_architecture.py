@@ -136,6 +136,17 @@ def test_import_is_light():
     assert out.strip() == "[]"
 
 
+@pytest.mark.parametrize("words", [(), ("match",), ("compile",)])
+def test_help_needs_no_compiler(words):
+    script = (
+        "import sys; from bidzoo.cli.main import app\n"
+        f"try: app([*{words}, '--help'])\n"
+        "except SystemExit: print('numba' in sys.modules)"
+    )
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert "Usage" in out and out.split()[-1] == "False"
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_every_module_says_what_it_is(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -9,7 +9,7 @@ import typer
 from bidzoo.cli.options import progress, say
 
 ROWS = 64  # tables of a batch: from this size on kernels take the code path of large batches
-PLAYED = ("bridge_bidding_v0", "spades_v0")  # where agents are compiled; those of the small games are few kernels
+LONGEST = ("bridge", "spades")
 
 Work = tuple[str, str | None]  # a game, one of its agents
 
@@ -38,7 +38,7 @@ def everything() -> list[Work]:
 
     classes = {
         (env_id, type(agents.make(name))): (env_id, name)
-        for env_id in PLAYED
+        for env_id in registry.GAMES
         for name in reversed(agents.AGENTS)
         if env_id in agents.AGENTS[name].games
     }
@@ -51,7 +51,7 @@ def apart(work: list[Work]) -> list[tuple[Work, ...]]:
     for env_id, name in work:
         kind = env_id.partition("_")[0]  # both games of bridge have its auction
         parts[kind] = (*parts.get(kind, ()), (env_id, name))
-    return sorted(parts.values(), key=len, reverse=True)
+    return [parts[kind] for kind in sorted(parts, key=lambda kind: (*LONGEST, kind).index(kind))]
 
 
 def use_all(*part: Work) -> None:
@@ -65,10 +65,11 @@ def use(env_id: str, name: str | None) -> None:
     """Play ``env_id`` in every form, with agent ``name`` if one is given: what is called is compiled."""
     import numpy as np
 
-    from bidzoo import agents, registry
+    from bidzoo import agents, bridge, registry
     from bidzoo.benchmarks.match import play, slow
     from bidzoo.core.compiling import wait_always
     from bidzoo.wrappers.batch import Batch
+    from bidzoo.wrappers.gymnasium import SingleAgent
 
     wait_always()
     game = registry.make_game(env_id)
@@ -78,6 +79,13 @@ def use(env_id: str, name: str | None) -> None:
     env.reset(seed=0)
     env.step(env.ask(policy))
     if name is None:
+        game.deal_numbers(np.arange(2), 0)
         batch = Batch(game, ROWS)
         batch.reset()
         batch.state()
+        learner = SingleAgent(game, [None, *[policy] * (game.num_players - 1)])
+        _, info = learner.reset(seed=0)
+        while not learner.step(int(info["action_mask"].argmax()))[2]:
+            info = {"action_mask": learner.action_masks()}
+    if env_id == "bridge_bidding_v0":
+        bridge.call(policy, "AKQ2.AKQ.AKQ2.A2", calls="P")
