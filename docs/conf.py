@@ -12,6 +12,7 @@ import bidzoo
 project, author, copyright = "bidzoo", "The bidzoo authors", "the bidzoo authors, MIT licence"
 release = version = bidzoo.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+autodoc_mock_imports = ["ray"]  # of bidzoo.wrappers.rllib, which has an environment of its own
 html_theme = "furo"
 html_title = f"bidzoo {bidzoo.__version__}"
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
