@@ -3,7 +3,7 @@
 python docs/training/scripts/sb3_bridge.py runs/sb3-bridge
 
 The folder gets Stable-Baselines3's logs (``progress.csv``, TensorBoard) and ``model.zip``. Two and a half million steps
-take about four minutes of one processor core.
+take six minutes of one processor core.
 """
 
 import sys
