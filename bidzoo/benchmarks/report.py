@@ -46,6 +46,8 @@ TITLES = {  # of the suites, in the order of the page
     "selfplay": "Speed of self-play in bridge",
     "cross-play": "Bridge bidding: partners who learned apart",
     "sb3-bridge": "Bridge bidding: MaskablePPO",
+    "language": "Language models",
+    "exploit": "Small games: exploitability and cross-play",
     "training": "Curves of training",
     "match": "Matches",
     "expert": "Bridge bidding: systems beside the expert's calls",
