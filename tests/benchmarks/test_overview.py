@@ -21,7 +21,7 @@ def test_published_results_beside_ours_then_speed_then_strength(tmp_path, monkey
     done = CliRunner().invoke(app, ["bench", "--boards", "30", "--workers", "1", "--json", str(path)])
     assert done.exit_code == 0, done.output
     assert done.output.splitlines()[-1].startswith("next: bidzoo play")
-    headlines, speed, strength = results.load(path)["tables"]
+    headlines, speed, *_, strength = results.load(path)["tables"]
     published = {row["result"]: row["paper"] for row in headlines.rows}
     assert published == {
         "CFR1k on comm_v0(length=3)": 0.89,
