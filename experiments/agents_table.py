@@ -37,10 +37,10 @@ def milliseconds(policy: Policy, game_id: str) -> float:
 
 
 def strengths() -> dict[str, dict[str, object]]:
-    """Mean, standard error and unit of every agent that has an entry of its own name."""
+    """Mean, standard error and unit of every agent that has an entry of its own name, against opponents."""
     entries = [leaderboard.load(path) for path in sorted(ROOT.glob("docs/results/leaderboard/*.json"))]
     found: dict[str, dict[str, object]] = {}
-    for challenge in leaderboard.CHALLENGES.values():
+    for challenge in [each for each in leaderboard.CHALLENGES.values() if not each.partners]:
         unit = f"{challenge.unit}, mean against {', '.join(challenge.opponents)}"
         for row in leaderboard.ranking(challenge, [e for e in entries if e.challenge == challenge.name]).rows:
             mean = row["mean"]
