@@ -423,7 +423,7 @@ def _ledger() -> bytes:
     def write(path: Path) -> None:
         with Ledger(path, Job, Outcome) as ledger:
             for seed in range(3):
-                ledger.add(Job("CFR1k", "mini_hanabi_v0()", seed), Outcome(8.0, 9.0, {"1": 0.5}, 0.1, 0.1, 1))
+                ledger.add(Job("CFR1k", "mini_hanabi_v0()", seed), Outcome(8.0, 8.0, 9.0, {"1": 0.5}, 0.1, 0.1, 1))
 
     return written(write)
 

@@ -111,10 +111,17 @@ _executor: Any = None  # of the last loky tasks
 
 
 def kill_workers() -> None:
-    """End this process's loky workers at once, in the middle of what they do."""
-    for pid in list(_executor._processes) if _executor else ():
+    """End this process's loky workers at once, in the middle of what they do, and remove their semaphores."""
+    if not _executor:
+        return
+    for pid in list(_executor._processes):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
+    from multiprocessing import util
+
+    vars(util)["_run_finalizers"](
+        0
+    )  # a process that leaves by ``os._exit`` would leave them to a tracker that warns of them
 
 
 @contextmanager

@@ -163,6 +163,7 @@ def test_kernels_give_the_same_bytes(both_ways):
         f"{module}.{name}"
         for module, name in set(KERNELS) - both_ways
         if module.startswith(("bidzoo.core", "bidzoo.envs")) and module not in elsewhere
+        if not name.endswith("_v0") or name.endswith(tuple(registry.GAMES))  # other tests bind games of their own
     }
     assert sorted(missing - {"bidzoo.envs.spades.score.gap_row"}) == []  # of ``SLOW``
 

@@ -67,7 +67,7 @@ def test_times_are_of_the_settings(found, monkeypatch):
         {"bmcs": found, "bmcs-sl": open_decisions(agents.make("bmcs-sl"), 12, 3)}, 0, 1, silent
     )
     assert [(row["settings"], row["seconds"].n) for row in table.rows] == [("few", 12), ("exact", 3)]
-    assert all(0 < row["played out"] <= 3 <= row["deals drawn"] for row in table.rows)
+    assert all(0 < row["played out"] <= 3 <= row["deals sampled"] for row in table.rows)
 
 
 def test_what_deals_know(found, monkeypatch):
