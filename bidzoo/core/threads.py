@@ -18,7 +18,7 @@ from typing import Any
 VARIABLE = "BIDZOO_THREADS"
 FEW = 256  # batches of fewer rows are never shared
 SHARES = 2  # of a batch, for each thread: the last one to end is waited for
-WAKING = 5e-5  # seconds until the others are at work and the caller has heard of their end
+WAKING = 2e-4  # seconds until the others are at work and the caller has heard of their end, on a virtual machine
 _ALIGN = 64  # a thread's first row is a multiple: no two threads write to one cache line of a byte a row
 
 _count = 0  # 0: not asked for yet
