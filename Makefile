@@ -48,7 +48,7 @@ test-libraries: .venv-integrations/ready
 		tests/integrations --ignore tests/integrations/test_clusters.py --ignore tests/integrations/test_language.py
 
 # servers of language models, environments that train them, a real one of 135 million parameters
-test-language: .venv-language/ready $(KERNELS)
+test-language: .venv-language/ready
 	$(call in,language) -m pytest -m integration -ra tests/integrations/test_language.py
 
 # RLlib pins Gymnasium; Ray and Dask clusters

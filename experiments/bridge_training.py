@@ -78,7 +78,7 @@ def _microseconds(test: Positions, network: Network) -> float:
     return 1e6 * min(spent) / len(views)
 
 
-PHASES = ("no stray call before", "after one", "all")  # which calls a column counts
+PHASES = ("no random call before", "after one", "all")  # which calls a column counts
 
 
 def system_tables(player: ExpertNetwork, data: SystemAuctions, plain: SystemAuctions | None = None) -> Measured:

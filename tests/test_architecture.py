@@ -1,4 +1,4 @@
-"""The house itself: imports point one way, importing is cheap, no module is a riddle."""
+"""The structure of the package: imports point one way, importing is cheap, no module is a riddle."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Bridge bidding from nothing: one network in all four seats learns by PPO in self-play, then plays matches.
+"""Bridge bidding from scratch: one network in all four seats learns by PPO in self-play, then plays matches.
 
 python docs/training/scripts/bridge.py --out runs/bridge
 

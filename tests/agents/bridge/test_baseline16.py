@@ -121,7 +121,7 @@ def test_a_run_is_its_seed_and_goes_on(goes_on):
 
 
 def test_it_learns(tmp_path):
-    """From nothing to less than always passing costs, in a few seconds."""
+    """From scratch to less than always passing costs, in a few seconds."""
     options = {"positions": 2, "width": 32, "boards": 256, "iterations": 250, "warm_up": 120, "average": 0.9}
     learned = train(trainer(**options), Run(tmp_path, every=250))
     assert mean_cost(Baseline16(learned), 600).mean < mean_cost(agents.make("pass"), 600).mean - 0.3

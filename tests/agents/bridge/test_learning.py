@@ -411,7 +411,7 @@ def test_best_policy_is_the_one_that_measured_best(tmp_path, beginner):
 
 
 def test_actor_critic_improves_and_goes_on(tmp_path):
-    """From nothing, 12 synchronisations of 40 pairs gain 1 IMP a board or more."""
+    """From scratch, 12 synchronisations of 40 pairs gain 1 IMP a board or more."""
     game = Bridge(False, observation="jps267")
     options = a2c.Options(
         syncs=12, boards=40, sync=12, minibatch=256, learning_rate=1e-3, burn_in=600, capacity=8000, average=0.5

@@ -132,7 +132,7 @@ class SystemAuctions(NamedTuple):
 
     auctions: Auctions
     systems: I8  # [n, 2]  of N/S and of E/W
-    stray: I64  # [n]  turn of the stray call, -1: none
+    stray: I64  # [n]  turn of the random call inserted, -1: none
 
     @classmethod
     def load(cls, path: str | Path) -> "SystemAuctions":
@@ -210,7 +210,7 @@ class SystemPositions(Positions):
         return pairs[rows, side], pairs[rows, 1 - side]
 
     def after_stray(self, numbers: I64) -> Bool:
-        """Whether a stray call was made before, ``[B]``."""
+        """Whether a random call was inserted before, ``[B]``."""
         stray = self._stray[self._auction[numbers]]
         return np.asarray((stray >= 0) & (self._turn[numbers] > stray))
 

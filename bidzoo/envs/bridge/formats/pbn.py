@@ -10,7 +10,7 @@ it serves as the reference in the tests. Sections other than auction, play and d
 
 What a game says twice must agree: contract and declarer with the auction, the result with the cards, a double-dummy
 table with itself and with ``DoubleDummyTricks``. What does not is left out and named, the rest of the board stays;
-nothing is guessed. Reading takes time in proportion to the text; a note has at most ``LONGEST_NOTE`` characters, and
+nothing is inferred. Reading takes time in proportion to the text; a note has at most ``LONGEST_NOTE`` characters, and
 what a file inherits by ``#`` and ``##`` counts up to ``MOST_INHERITED``.
 """
 
