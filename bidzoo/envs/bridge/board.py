@@ -36,7 +36,6 @@ from bidzoo.envs.bridge.state import OVER, PLAY, STATE
 UNKNOWN_HAND = 0
 Hands = tuple[int, int, int, int]  # card bits of N E S W
 MOST_TRICKS = HAND_SIZE
-ANY_RESULT = range(MOST_TRICKS + 1)  # declarer's tricks while no card is known
 LARGEST_BOARD = 999_999_999
 LONGEST_NOTE = 4096  # characters of a call's note
 
