@@ -188,20 +188,23 @@ def _code(row: str, game: str) -> str:
 def jobs_of(rows: Sequence[str], games: Sequence[str], seeds: int, network_seeds: int) -> list[Job]:
     """Starts that JPS boosts, game by game, then networks, seed by seed.
 
-    A game of over a million states gets one seed in 25, but 2 at least, one seed of each network, and no CFR10k; other
-    games get CFR10k on one seed in 10, but 2 at least.
+    Games of over 100 000 states get one seed in 4, those of over a million one in 100, 2 at least, and one seed of each
+    network. CFR10k gets one seed in 10, 2 at least, and none in games of over a million.
     """
     starts = ["CFR1k", "random"] if {"CFR1k", "CFR1k+JPS"} & set(rows) else []
     networks = [row for row in NETWORKS if row in rows]
-    large = {game for game, states in zip(GAMES, STATES) if states > 1_000_000}
+    every = {game: 100 if states > 1_000_000 else 4 if states > 100_000 else 1 for game, states in zip(GAMES, STATES)}
+
+    def first(one_in: int) -> range:
+        return range(min(seeds, max(2, seeds // one_in)))
+
     jobs = list[tuple[str, str, int]]()
     for game in games:
-        count = min(seeds, max(2, seeds // 25)) if game in large else seeds
-        jobs += [(row, game, seed) for row in starts for seed in range(count)]
-        if starts and game not in large:
-            jobs += [("CFR10k", game, seed) for seed in range(min(seeds, max(2, seeds // 10)))]
+        jobs += [(row, game, seed) for row in starts for seed in first(every[game])]
+        if starts and every[game] < 100:
+            jobs += [("CFR10k", game, seed) for seed in first(10 * every[game])]
     for seed in range(network_seeds):
-        jobs += [(row, game, seed) for row in networks for game in games if seed == 0 or game not in large]
+        jobs += [(row, game, seed) for row in networks for game in games if seed == 0 or every[game] < 100]
     return [Job(row, game, seed, _code(row, game)) for row, game, seed in jobs]
 
 
