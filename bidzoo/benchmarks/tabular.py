@@ -72,6 +72,9 @@ TABLE_2: dict[tuple[str, str], tuple[float, tuple[float, ...]]] = {  # (game, st
     ("minibridge_v0(size=5)", "BAD"): (2.77, (2.12, 2.51, 2.74, 2.79, 2.79, 2.76, 2.77, 2.78)),
 }
 
+MEAN_WEIGHTS = (0.5, 1.0)  # lambda of Eqs. 7 and 8, for which the paper has no number
+MEAN_SAMPLES, MEAN_SEEDS = (1, 5, 25), 100
+
 # section 6, "runtime speed": seconds of a JPS iteration and of brute force, and their ratio; None: not given
 SPEED: dict[str, tuple[float | None, float | None, float]] = {
     "simple_bidding_v0(size=8)": (1.0, 4.0, 4.0),
@@ -118,7 +121,7 @@ class Outcome(NamedTuple):
     value: float  # of the row itself, CFR's purified
     mixed: float  # of CFR's last iterate before that; of others the same
     boosted: float  # after JPS
-    sampled: dict[str, float]  # after sampled JPS, by samples an information set; where Table 2 has it
+    sampled: dict[str, float]  # after sampled JPS, by samples an information set; where Table 2 has it, or with lambda
     seconds: float  # of the row itself
     jps_seconds: float
     steps: int  # accepted by JPS
@@ -154,10 +157,13 @@ def run(job: Job) -> Outcome:
     mixed = evaluate(game, start)
     boosted = accepted[-1].value if accepted else mixed
     jps_seconds = time.process_time() - ended
+    settings = {str(n): (n, 0.0) for n in SAMPLES if (job.game, job.row) in TABLE_2}
+    if (job.game, job.row) == (LONG, "CFR1k") and job.seed < MEAN_SEEDS:
+        settings |= {f"{n}, {weight}": (n, weight) for n in MEAN_SAMPLES for weight in MEAN_WEIGHTS}
     sampled = {}
-    for n in SAMPLES if (job.game, job.row) in TABLE_2 else ():
-        config = jps.Options(depth=depth, samples=n, seed=job.seed)
-        sampled[str(n)] = evaluate(game, jps.jps(game, start, config))
+    for name, (n, weight) in settings.items():
+        config = jps.Options(depth=depth, samples=n, mean_weight=weight, seed=job.seed)
+        sampled[name] = evaluate(game, jps.jps(game, start, config))
     value = evaluate(game, purify(game, start)) if job.row in CFR else mixed
     return Outcome(value, mixed, boosted, sampled, ended - began, jps_seconds, len(accepted))
 
@@ -180,7 +186,7 @@ def _code(row: str, game: str) -> str:
         SETTINGS.get((row, game)),
         ITERATIONS.get((row, game)),
         CFR.get(row),
-        TABLE_2.get((game, row)) and SAMPLES,
+        TABLE_2.get((game, row)) and (SAMPLES, MEAN_SAMPLES, MEAN_WEIGHTS, MEAN_SEEDS),
     )
     return sha256(repr((modules, getsource(start_of), getsource(run), settings)).encode()).hexdigest()[:16]
 
@@ -315,6 +321,21 @@ def table_2(results: dict[Job, Outcome], keys: Sequence[tuple[str, str]]) -> Res
     return table
 
 
+def mean_advantages(results: dict[Job, Outcome]) -> ResultTable:
+    """Sampled JPS that counts a sampled state by the mean advantage of all, in part (Eqs. 7 and 8)."""
+    table = ResultTable(
+        "Sampled JPS with the mean advantage (Eqs. 7 and 8) in Simple Bidding N = 16",
+        ["samples", "lambda 0", *(f"lambda {weight}" for weight in MEAN_WEIGHTS), "n"],
+        note="from CFR1k, the same seeds; lambda 0 is the paper's choice, which gives no number for others",
+    )
+    outcomes = [outcome for job, outcome in results.items() if (job.game, job.row) == (LONG, "CFR1k")][:MEAN_SEEDS]
+    for n in MEAN_SAMPLES if outcomes else ():
+        names = (str(n), *(f"{n}, {weight}" for weight in MEAN_WEIGHTS))
+        columns = [_estimate([outcome.sampled[name] for outcome in outcomes]) for name in names]
+        table.add(str(n), *columns, len(outcomes))
+    return table
+
+
 def figure_2(results: dict[Job, Outcome]) -> list[Figure]:
     """Figure 2 as lines over the number of samples, ours and the paper's Table 2, with baselines."""
     series: dict[str, list[float]] = {}
@@ -440,6 +461,7 @@ def main(
     tables.append(boosts(results, games))
     if sampled_keys := [key for key in TABLE_2 if any((job.game, job.row) == key for job in results)]:
         tables.append(table_2(results, sampled_keys))
+        tables.append(mean_advantages(results))
     if GRID in games:
         tables += grids(results)
     if len(games) == len(GAMES):

@@ -32,6 +32,7 @@ class Options(Checked):
 
     depth: Whole = 0  # D, longest chain; 0: from the first information sets to the leaves (the paper's default)
     samples: Whole = 0  # states sampled at each starting information set (Table 2); 0: all of them
+    mean_weight: Weight = 0.0  # lambda of Eqs. 7 and 8: of what an action is worth over all states, sampled or not
     iterations: Whole = 100
     restart: Weight = 1e-4  # with ``depth``: a gain above this puts all starting depths on the list again
     seed: Seed = 0  # order of starting depths, and samples
@@ -152,15 +153,15 @@ def densities_row(tree: Compiled, values: F64, weights: F64, start: I32, density
 
 
 @row
-def density_row(tree: Compiled, density: F64, chain: Chain, d: int, c: int, z: int) -> float:
-    """Density of the information set of type ``z`` at the ``d``-th link, if it moves to ``c`` (Eq. 5)."""
+def density_row(tree: Compiled, density: F64, mean: F64, chain: Chain, d: int, c: int, z: int) -> float:
+    """Density of the ``d``-th link, if type ``z`` moves to ``c``: Eq. 5, or Eq. 7 and 8 with ``mean``."""
     mover = tree.player[chain.node[d]]
     reach, arriving, states = chain.reach[d, 1 - mover], chain.arriving[d], density[c]
     begin = z * tree.prior.shape[1 - mover]
     total = 0.0
     for i in range(chain.arrivals[d]):
         total += reach[arriving[i]] * states[begin + arriving[i]]
-    return float(chain.reach[d, mover, z] * total)
+    return float(chain.reach[d, mover, z] * total) + mean[c, z]
 
 
 @row
@@ -190,7 +191,7 @@ def better_row(gain: float, best: float, ties: U64) -> bool:
 
 @row
 def end_row(
-    tree: Compiled, density: F64, chain: Chain, d: int, best: float, ties: U64, edges: I64, types: I64
+    tree: Compiled, density: F64, mean: F64, chain: Chain, d: int, best: float, ties: U64, edges: I64, types: I64
 ) -> float:
     """Gain of the best chain that ends with link ``d``, or ``best``; the chain goes to ``edges`` and ``types``."""
     m = chain.node[d]
@@ -198,7 +199,7 @@ def end_row(
     for c in range(tree.first[m], tree.first[m] + tree.count[m]):
         for z in range(low, high):
             if chain.reach[d, tree.player[m], z] > 0.0:
-                gain = chain.gain[d] + density_row(tree, density, chain, d, c, z)
+                gain = chain.gain[d] + density_row(tree, density, mean, chain, d, c, z)
                 if better_row(gain, best, ties):
                     best = gain
                     keep_row(chain, d, c, z, edges, types)
@@ -207,7 +208,16 @@ def end_row(
 
 @row
 def search_row(
-    tree: Compiled, strategy: F64, density: F64, chain: Chain, m: int, best: float, ties: U64, edges: I64, types: I64
+    tree: Compiled,
+    strategy: F64,
+    density: F64,
+    mean: F64,
+    chain: Chain,
+    m: int,
+    best: float,
+    ties: U64,
+    edges: I64,
+    types: I64,
 ) -> float:
     """Gain of the best chain from node ``m``, whose reach is ``chain.reach[0]`` (Alg. 1, JPS, as a loop).
 
@@ -218,7 +228,7 @@ def search_row(
     enter_row(tree, chain, m, d)
     while d >= 0:
         if chain.final[d]:
-            best = end_row(tree, density, chain, d, best, ties, edges, types)
+            best = end_row(tree, density, mean, chain, d, best, ties, edges, types)
             d -= 1
             continue
         if not advance_row(tree, strategy, chain, d):
@@ -231,7 +241,7 @@ def search_row(
             if chain.idle[d]:
                 continue
             chain.idle[d] = True
-        chain.gain[d + 1] = chain.gain[d] + density_row(tree, density, chain, d, c, z)
+        chain.gain[d + 1] = chain.gain[d] + density_row(tree, density, mean, chain, d, c, z)
         chain.reach[d + 1, mover, z] = own
         if better_row(chain.gain[d + 1], best, ties):
             best = chain.gain[d + 1]
@@ -244,7 +254,16 @@ def search_row(
 
 @row
 def _search_level(
-    tree: Compiled, strategy: F64, density: F64, reach: F64, chain: Chain, begin: int, end: int, ties: U64, best: I64
+    tree: Compiled,
+    strategy: F64,
+    density: F64,
+    mean: F64,
+    reach: F64,
+    chain: Chain,
+    begin: int,
+    end: int,
+    ties: U64,
+    best: I64,
 ) -> float:
     """Gain of the best chain from a node in ``[begin, end)``, which goes to ``best`` ``[2, D + 1]``, -1 if none."""
     best_gain = 0.0
@@ -253,7 +272,7 @@ def _search_level(
         if tree.count[m] > 0:
             for player in range(2):
                 assign_row(chain.reach[0, player], reach[player, m])
-            best_gain = search_row(tree, strategy, density, chain, m, best_gain, ties, best[0], best[1])
+            best_gain = search_row(tree, strategy, density, mean, chain, m, best_gain, ties, best[0], best[1])
     return best_gain
 
 
@@ -298,7 +317,8 @@ class Search:
         densities_row(self.game, self.values, weights, start, self.density)
         best = np.empty((2, len(self.chain.gain)), np.int64)
         ties = np.array([self.config.samples > 0, key_row(self.config.seed, iteration, 4)], np.uint64)
-        gain = _search_level(self.game, strategy, self.density, self.reach, self.chain, begin, end, ties, best)
+        mean = self._mean(weights, start)
+        gain = _search_level(self.game, strategy, self.density, mean, self.reach, self.chain, begin, end, ties, best)
         length = int(np.argmax(best[0] < 0))
         return gain, best[0, :length], best[1, :length]
 
@@ -311,6 +331,26 @@ class Search:
         for first, last in zip(self.levels[depth + 1 : -1], self.levels[depth + 2 :]):
             start[first:last] = start[self.game.parent[first:last]]
         return weights, np.maximum(start, 0)
+
+    def _mean(self, weights: F64, start: I32) -> F64:
+        """What Eqs. 7 and 8 add to the density of every edge and type of the mover, ``[M, T]``.
+
+        The sampled states of an information set count, as far as the present strategy gets there, by the mean advantage
+        of the action over all of its states (``J2``), no longer by their own (the part of ``J1`` with lambda).
+        """
+        mean = np.zeros(self.game.shape)
+        for m in np.flatnonzero(self.game.count) if self.config.mean_weight else ():
+            children = np.arange(self.game.first[m], self.game.first[m] + self.game.count[m])
+            x_types, y_types = self.game.num_types
+            reached = self.game.prior * np.outer(self.reach[0, m, :x_types], self.reach[1, m, :y_types])
+            partner = 1 - int(self.game.player[m])  # the axis of the partner's types
+            mass = np.maximum(reached.sum(partner, keepdims=True), np.finfo(np.float64).tiny)
+            for c in children:
+                advantage = self.values[c] - self.values[m]
+                average = (reached * advantage).sum(partner, keepdims=True) / mass
+                added = (reached * weights[start[c]] * (average - advantage)).sum(partner)
+                mean[c, : len(added)] = self.config.mean_weight * added
+        return mean
 
     def depths(self) -> list[int]:
         """Depths to start from: 0, or with a limit on the chain every depth from which a full chain fits."""

@@ -51,6 +51,28 @@ def test_search_finds_what_brute_force_finds(name, seed, links, almost_pure):
         assert evaluate(game, changed) - evaluate(game, strategy) == pytest.approx(gain, abs=1e-9)
 
 
+@pytest.mark.parametrize("name", SMALL)
+def test_sampled_chains_with_the_mean_advantage(name):
+    """Eqs. 7 and 8: over all states ``J1 + J2`` is ``J``; with lambda 1 a sampled change of one action never loses."""
+    game = compiled(name)
+    fell = 0
+    for seed in range(5):
+        strategy = random(game, seed)
+        plain, mixed = (jps.Search(game, jps.Options(mean_weight=w)).propose(strategy, 0, 0)[0] for w in (0.0, 0.7))
+        assert mixed == pytest.approx(plain, abs=1e-9)
+        for weight in (0.0, 1.0):
+            options = jps.Options(depth=1, samples=1, mean_weight=weight, iterations=20, seed=seed)
+            steps = [step for _, step in jps.steps(game, strategy, options)]
+            values = [evaluate(game, strategy), *(step.value for step in steps)]
+            # a gain of 0 is one of equal proposals: the states that were sampled are not reached
+            falls = sum(
+                step.gain > jps.EPS and after < before - 1e-9 for step, (before, after) in zip(steps, pairwise(values))
+            )
+            assert falls == 0 or weight == 0
+            fell += falls
+    assert fell > 0 or name.startswith("comm")  # without lambda it may lose
+
+
 def test_chains_are_counted_as_brute_force_visits_them():
     for name in SMALL:
         game = compiled(name)
