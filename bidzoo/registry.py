@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
-from inspect import Parameter, getdoc, isabstract
+from inspect import Parameter, getdoc, isabstract, isclass
 from re import fullmatch, sub
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 from warnings import warn
 
 import gymnasium
@@ -152,6 +152,10 @@ def rules_of(name: str) -> Callable[..., Game]:
     env_id = game_id(name)
     entry = NAMES.known()[env_id]
     rules: Callable[..., Game] = plugins.load(entry.target, f"game {env_id!r} of {entry.source}")
+    if isclass(rules) and hasattr(rules, "deal"):  # a class of rules in plain Python
+        from bidzoo.envs.python_game import python_rules
+
+        return python_rules(cast("type", rules))
     return rules
 
 
@@ -316,7 +320,7 @@ def check_game(game: Game | TableEnv | GameId | str, tables: int | None = None, 
 
 
 def register_game(
-    rules: Callable[..., Game], *, env_id: str | None = None, summary: str = "", gymnasium_id: str | None = None
+    rules: Callable[..., Any], *, env_id: str | None = None, summary: str = "", gymnasium_id: str | None = None
 ) -> None:
     """Give a game of one's own every form: ``make``, ``make_vec``, Gymnasium, PettingZoo, OpenSpiel, match, play.
 
@@ -324,7 +328,8 @@ def register_game(
     goes through ``check_game`` in short when it is first made.
 
     Args:
-        rules: a ``Game`` class, or a function that makes a game; its arguments are the options of ``make``.
+        rules: a ``Game`` class, a function that makes a game, or a class with the rules of one table in plain Python
+            (``bidzoo.envs.python_game``); its arguments are the options of ``make``.
         env_id: the ``id`` of the game, by default ``rules.id``, which a function lacks; of the form ``name_v0``.
         summary: a line for ``bidzoo list``; default: the first of the docstring.
         gymnasium_id: default ``bidzoo/Name-v0``.

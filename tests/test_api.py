@@ -22,8 +22,9 @@ MODULES = (  # whose public classes a program of a user imports
     "bidzoo.agents.explanation",
     "bidzoo.core.layout",
     "bidzoo.envs.signalling.game",
+    "bidzoo.envs.python_game",
 )
-INNER = {"Partners", "Uniform"}  # made by name, or inside
+INNER = {"Partners", "PythonRules", "Uniform"}  # made by name, or inside
 
 
 def entries():

@@ -18,7 +18,7 @@ import numpy as np
 
 from bidzoo import __version__, agents, registry
 from bidzoo.agents.policy import Policy
-from bidzoo.benchmarks.match import HERE, SEATINGS, MatchLedger, Run, duplicate, play_each, slow
+from bidzoo.benchmarks.match import HERE, MatchLedger, Run, duplicate, play_each, seatings, slow
 from bidzoo.benchmarks.results import Estimate, Report, ResultTable, command, silent
 from bidzoo.core.kernels import F64, I64
 from bidzoo.core.options import Range, choose_from
@@ -114,12 +114,10 @@ def values(challenge: Challenge, ours: Policy, theirs: Policy, boards: I64, run:
     if isinstance(game, Bridge):
         pair = (ours, theirs) if challenge.partners else ours
         return duplicate(game, pair, theirs, boards, seed, seed, run).imps.astype(np.float64)
-    seatings = [seats for seats in SEATINGS[game.utility] if len(set(seats)) > 1]
-    players = [[(ours, theirs)[agent] for agent in seats] for seats in seatings]
+    mixed = [seats for seats in seatings(game) if len(set(seats)) > 1]
+    players = [[(ours, theirs)[agent] for agent in seats] for seats in mixed]
     episodes = play_each(game, players, boards, seed, seed, run)
-    rewards = [
-        each.reward[:, seats.index(0)].astype(np.float64) for seats, each in zip(seatings, episodes, strict=True)
-    ]
+    rewards = [each.reward[:, seats.index(0)].astype(np.float64) for seats, each in zip(mixed, episodes, strict=True)]
     return np.asarray(np.mean(rewards, axis=0), np.float64)
 
 

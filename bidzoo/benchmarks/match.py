@@ -376,43 +376,65 @@ def _checked_boards(boards: BoardNumbers) -> I64:
     return numbers
 
 
-# Spades is played duplicate too: every board at two tables, with the partnerships exchanged. In the games of two
-# partners who are paid alike, each agent plays with itself and at either seat with the other, on the same boards.
-SEATINGS = {  # by utility: which agent, 0 or 1, each player is
-    "zero_sum": ((0, 1, 0, 1), (1, 0, 1, 0)),
-    "identical": ((0, 0), (1, 1), (0, 1), (1, 0)),
-}
 Names = tuple[str, str]
+
+
+def seatings(game: Game) -> tuple[tuple[int, ...], ...]:
+    """The tables at which two agents meet on each board: which of them, 0 or 1, each player is.
+
+    Four players who are not paid alike are two pairs, which are exchanged, as in Spades. Where all players are paid
+    alike, each agent plays with itself and at every seat with the other; else it is at every seat alone among others.
+    """
+    players = range(game.num_players)
+    alone = [tuple(int(player != place) for player in players) for place in players]
+    if game.utility == "identical":
+        return tuple(dict.fromkeys([(0,) * len(players), (1,) * len(players), *alone, *_others(alone)]))
+    return ((0, 1, 0, 1), (1, 0, 1, 0)) if len(players) == 4 else tuple(dict.fromkeys([*alone, *_others(alone)]))
+
+
+def _others(seatings: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    return [tuple(1 - agent for agent in seats) for seats in seatings]
 
 
 def pairings(
     game: Game, ours: Agent, theirs: Agent, boards: BoardNumbers, seed: int = 0, policy_seed: int = 0, run: Run = HERE
 ) -> list[Episodes]:
-    """Every board ``[N]`` in each of the game's ``SEATINGS``, with the actions taken; arguments as of ``duplicate``."""
+    """Every board ``[N]`` in each of the game's ``seatings``, with the actions taken; arguments as of ``duplicate``."""
     check_game(game)
     pair = agents.resolve(ours, game), agents.resolve(theirs, game)
-    seatings = [[pair[agent] for agent in seats] for seats in SEATINGS[game.utility]]
-    return play_each(game, seatings, _checked_boards(boards), seed, policy_seed, run, actions=True)
+    players = [[pair[agent] for agent in seats] for seats in seatings(game)]
+    return play_each(game, players, _checked_boards(boards), seed, policy_seed, run, actions=True)
 
 
 def summary(game: Game, names: Names, played: Sequence[Episodes]) -> ResultTable:
     """The result table of ``pairings`` between agents called ``names``; boards may be missing in some seatings."""
     check_game(game)
-    return _exchanged(game, names, played) if game.utility == "zero_sum" else _partners(game, names, played)
+    if "winner" in (game.state.names or ()):
+        return _exchanged(game, names, played)
+    return _partners(game, names, played) if game.utility == "identical" else _each(game, names, played)
+
+
+def _each(game: Game, names: Names, played: Sequence[Episodes]) -> ResultTable:
+    table = ResultTable(f"{game}", ["agent", "mean reward"], note="± standard error over boards, each at all seatings")
+    for agent, name in enumerate(names):
+        few = [s for s in zip(seatings(game), played, strict=True) if 2 * s[0].count(agent) <= game.num_players]
+        rewards = np.concatenate([each.reward[:, np.array(seats) == agent].mean(1) for seats, each in few])
+        table.add(name, Estimate.of(rewards, group=np.concatenate([each.boards for _, each in few])))
+    return table
 
 
 def _partners(game: Game, names: Names, played: Sequence[Episodes]) -> ResultTable:
-    columns = ["player_0", "player_1", "boards", "mean reward"]
+    columns = [*(f"player_{player}" for player in range(game.num_players)), "boards", "mean reward"]
     table = ResultTable(f"{game}", columns, note="± standard error over boards")
-    for (first, second), (boards, reward, *_) in zip(SEATINGS["identical"], played, strict=True):
+    for seats, (boards, reward, *_) in zip(seatings(game), played, strict=True):
         if len(boards):
-            table.add(names[first], names[second], len(boards), Estimate.of(reward[:, 0], group=boards))
+            table.add(*(names[agent] for agent in seats), len(boards), Estimate.of(reward[:, 0], group=boards))
     return table
 
 
 def _exchanged(game: Game, names: Names, played: Sequence[Episodes]) -> ResultTable:
     states, boards = (np.concatenate(arrays) for arrays in zip(*((e.states, e.boards) for e in played)))
-    seats = np.concatenate([np.tile(s, (len(e.boards), 1)) for s, e in zip(SEATINGS["zero_sum"], played, strict=True)])
+    seats = np.concatenate([np.tile(s, (len(e.boards), 1)) for s, e in zip(seatings(game), played, strict=True)])
     rounds, winner = states["rounds"].astype(np.int64), states["winner"].astype(np.int64)
     won = share_won(np.where(winner < 0, winner, seats[np.arange(len(seats)), winner]))
     scores = np.take_along_axis(states["scores"], np.arange(4) % states["sides"][:, None].astype(np.int64), 1)

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import numpy as np
 
 from bidzoo import __version__, agents
-from bidzoo.benchmarks.match import SEATINGS, Episodes, Match, Names
+from bidzoo.benchmarks.match import Episodes, Match, Names, seatings
 from bidzoo.core.cards import (
     HAND_SIZE,
     NUM_CALLS,
@@ -77,7 +77,7 @@ OTHER: Fields = {  # Spades and the small games
     "options": str,  # its options as a JSON object
     "seed": Seed,
     "board": Seed,
-    "seating": Whole,  # who sat where, a row of ``match.SEATINGS``
+    "seating": Whole,  # who sat where, one of ``match.seatings``
     "policy_seed": Seed,
     "agents": Annotated[Texts, Length(2, 2)],  # the two names compared
     "players": Texts,  # those at the seats
@@ -249,7 +249,7 @@ def of_pairings(
 ) -> list[Record]:
     """Every table of ``pairings(make_game(game.id, **options), ..., seed, policy_seed)``, seating by seating."""
     records: list[Record] = []
-    for seating, (seats, episodes) in enumerate(zip(SEATINGS[game.utility], played, strict=True)):
+    for seating, (seats, episodes) in enumerate(zip(seatings(game), played, strict=True)):
         if episodes.actions is None:
             raise ValueError("episodes without actions: play them with actions=True")
         initial_states = game.new(len(episodes.boards))
@@ -278,7 +278,7 @@ def of_pairings(
 
 def _deals(states: States) -> list[list[int]]:
     names = states.dtype.names or ()
-    deals: list[list[int]] = states["hands" if "hands" in names else "types"].tolist()
+    deals: list[list[int]] = states[next(name for name in ("hands", "types", "deal") if name in names)].tolist()
     return deals
 
 
@@ -308,10 +308,10 @@ def game_of(env_id: str, options: str) -> Game:
 def _replay_other(record: Record) -> States:
     game, (board,) = game_of(record["env"], record["options"]), board_numbers(np.array([record["board"]]))
     states, out = game.start(board, checked_seed(record["seed"]))
-    seatings = SEATINGS[game.utility]
-    if not 0 <= record["seating"] < len(seatings):
-        raise ValueError(f"expected seating 0 ... {len(seatings) - 1}")
-    players = [record["agents"][agent] for agent in seatings[record["seating"]]]
+    tables = seatings(game)
+    if not 0 <= record["seating"] < len(tables):
+        raise ValueError(f"expected seating 0 ... {len(tables) - 1}")
+    players = [record["agents"][agent] for agent in tables[record["seating"]]]
     _agree(record, {"deal": _deals(states)[0], "players": players})
     _take(game, states, out, record["actions"])
     if out.mask.any():

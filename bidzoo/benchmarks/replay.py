@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bidzoo.benchmarks import records
-from bidzoo.benchmarks.match import SEATINGS, Episodes, summary
+from bidzoo.benchmarks.match import Episodes, seatings, summary
 from bidzoo.benchmarks.records import Record, place
 from bidzoo.benchmarks.results import ResultTable
 from bidzoo.core.cards import SEAT_NAMES, SEATS, VULNERABLE_TEXT
@@ -89,9 +89,9 @@ def _other_game_tables(path: Path, entries: Sequence[Record]) -> list[ResultTabl
         key = (record["env"], record["options"], *record["agents"])
         matches.setdefault(key, {}).setdefault(record["seating"], []).append((record, states))
     tables = []
-    for (env_id, options, first, second), seatings in matches.items():
+    for (env_id, options, first, second), by_seating in matches.items():
         game = records.game_of(env_id, options)
-        all_episodes = [_episodes(game, seatings.get(k, [])) for k in range(len(SEATINGS[game.utility]))]
+        all_episodes = [_episodes(game, by_seating.get(k, [])) for k in range(len(seatings(game)))]
         tables.append(summary(game, (first, second), all_episodes))
     return tables
 

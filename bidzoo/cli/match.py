@@ -223,7 +223,7 @@ def _other(
     game = registry.make_game(env, **chosen)
     first, second = (agents.resolve(name, game) for name in names)
     names = agents.shown_as(names[0], first), agents.shown_as(names[1], second)
-    tables = boards * len(match.SEATINGS[game.utility])
+    tables = boards * len(match.seatings(game))
     with progress() as report:
         run = match.Run(workers, report=lambda done: report("tables", done, tables))
         episodes = match.pairings(game, first, second, np.arange(boards), seed, seed, run)

@@ -1,0 +1,163 @@
+"""A game in plain Python: Kuhn poker goes as OpenSpiel's does, in every API, and slips are named."""
+
+import pickle
+import sys
+from fractions import Fraction
+from itertools import permutations
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+from pettingzoo.test import api_test
+
+import bidzoo
+from bidzoo import registry
+from bidzoo.benchmarks import match, records
+from bidzoo.core.streams import Streams
+from bidzoo.envs.python_game import PythonGame
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
+from kuhn_poker import KuhnPoker
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch):
+    monkeypatch.setattr(registry.NAMES, "registered", {})
+    bidzoo.register_game(KuhnPoker)
+
+
+def boards_of(game):
+    """A board of every deal."""
+    players = game.num_players
+    boards = {}
+    for board in range(3000):
+        boards.setdefault(tuple(game.position(game.start(board)[0][0]).cards.tolist()), board)
+    assert {*boards} == {*permutations(range(players + 1), players)}
+    return boards
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_every_line_goes_as_in_openspiel(players):
+    pyspiel = pytest.importorskip("pyspiel")
+    game, theirs = PythonGame(KuhnPoker, players=players), pyspiel.load_game(f"kuhn_poker(players={players})")
+    assert (game.max_turns, game.num_actions) == (theirs.max_game_length(), theirs.num_distinct_actions())
+    assert game.reward_range == (theirs.min_utility(), theirs.max_utility())
+    for cards, board in boards_of(game).items():
+        root = theirs.new_initial_state()
+        for card in cards:
+            root.apply_action(card)
+        ours = game.start(board)
+        lines = [(ours, root)]
+        while lines:
+            (states, out), theirs_now = lines.pop()
+            if theirs_now.is_terminal():
+                assert out.over[0] and out.reward[0].tolist() == theirs_now.returns()
+                continue
+            assert out.player[0] == theirs_now.current_player()
+            assert np.flatnonzero(out.mask[0]).tolist() == theirs_now.legal_actions()
+            for action in theirs_now.legal_actions():
+                copy, buffers = states.copy(), game.buffers(1)
+                game.step_one(copy, action, buffers)
+                lines.append(((copy, buffers), theirs_now.child(action)))
+
+
+def test_the_equilibrium_of_two_is_worth_an_eighteenth():
+    """Kuhn 1950, with alpha 1/3: what player_0 loses, exactly."""
+    third = Fraction(1, 3)
+    bets = {  # chance of a bet by card and history
+        "": (third, Fraction(0), Fraction(1)),
+        "P": (third, Fraction(0), Fraction(1)),
+        "B": (Fraction(0), third, Fraction(1)),
+        "PB": (Fraction(0), 2 * third, Fraction(1)),
+    }
+    game = PythonGame(KuhnPoker, players=2)
+
+    def value(states, out, history=""):
+        if out.over[0]:
+            return Fraction(int(out.reward[0, 0]))
+        bet = bets[history][int(game.position(states[0]).cards[out.player[0]])]
+        total = Fraction(0)
+        for action, chance in ((0, 1 - bet), (1, bet)):
+            copy, buffers = states.copy(), game.buffers(1)
+            game.step_one(copy, action, buffers)
+            total += chance * value(copy, buffers, history + "PB"[action])
+        return total
+
+    deals = boards_of(game)
+    assert sum(value(*game.start(board)) for board in deals.values()) / len(deals) == Fraction(-1, 18)
+
+
+def test_it_is_in_every_api():
+    bidzoo.check_game("kuhn_poker")
+    env = bidzoo.make("kuhn_poker", players=3, render_mode="ansi")
+    api_test(env, num_cycles=100)
+    env.reset(seed=1)
+    env = pickle.loads(pickle.dumps(env))
+    while not any(env.terminations.values()):
+        env.step(1)
+    assert env.render().splitlines()[1] == "bet bet bet" and sum(env.rewards.values()) == 0
+    learner = gymnasium.make("bidzoo/KuhnPoker-v0", players=2, opponents="random", learner=1)
+    observation, info = learner.reset(seed=0)
+    assert observation.sum() == 3 and info["action_mask"].all()
+    with pytest.raises(TypeError, match="no option 'player'; did you mean 'players'"):
+        gymnasium.make("bidzoo/KuhnPoker-v0", player=2)
+    game = bidzoo.make_game("kuhn_poker")
+    played = match.pairings(game, "random", "random", range(60))
+    assert len(played) == len(match.seatings(game)) == 6
+    assert [row["agent"] for row in match.summary(game, ("a", "b"), played).rows] == ["a", "b"]
+    assert all(len(records.replay(r)) == 1 for r in records.of_pairings(game, {}, ("random", "random"), played))
+
+
+def test_a_batch_plays_the_boards_of_one_table():
+    game, rng = bidzoo.make_game("kuhn_poker"), np.random.default_rng(0)
+    batch = bidzoo.make_vec("kuhn_poker", 4)
+    batch.reset(seed=7)
+    single = [game.start(board, 7) for board in range(4)]
+    for _ in range(30):
+        actions = rng.integers(0, 2, 4)
+        before = batch.boards
+        batch.step(actions)
+        for b, (states, out) in enumerate(single):
+            game.step_one(states, int(actions[b]), out)
+            assert (out.reward[0] == batch.reward[b]).all() and out.over[0] == batch.terminated[b]
+            if out.over[0]:
+                single[b] = game.start(int(before[b]) + 4, 7)
+            assert (single[b][1].observation[0] == batch.observation[b]).all()
+
+
+def test_a_determinized_state_shows_the_player_the_same():
+    game = PythonGame(KuhnPoker, players=3)
+    states, out = game.start(5)
+    game.step_one(states, 1, out)
+    view, keys, drawn = game.view_of(states, np.array([1])), Streams.at(0, np.arange(40)).keys, game.new(40)
+    game.determinize(np.repeat(view, 40), keys, drawn)
+    assert (game.view_of(drawn, np.ones(40, int))["observation"] == view["observation"]).all()
+    hands = {tuple(game.position(state).cards) for state in drawn}
+    assert len(hands) == 6 and len({hand[1] for hand in hands}) == 1
+
+
+class Slip(KuhnPoker):
+    id = "slip_v0"
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "message"),
+    [
+        ("legal", lambda self: [2], "action 2, expected 0 ... 1"),
+        ("legal", lambda self: [], "has no legal action"),
+        ("view", lambda self, player: {"cards": 1}, "feature 'cards'; did you mean 'card'"),
+        ("view", lambda self, player: {"card": 4}, "card 4, expected 0 ... 3"),
+        ("reward", lambda self: [1, 1, 1], "numbers that add up to 0"),
+        ("act", lambda self, action: None, "goes on after 5 turns"),
+        ("act", lambda self, action: setattr(self, "player", 7), "the turn is that of player 7"),
+    ],
+)
+def test_slips_are_named(name, wrong, message):
+    with pytest.raises(ValueError, match=message):
+        bidzoo.check_game(PythonGame(type("Slip", (Slip,), {name: wrong})))
+
+
+def test_what_is_missing_is_named():
+    with pytest.raises(ValueError, match="Bare lacks num_players, actions, max_turns, reward_range, features, legal"):
+        PythonGame(type("Bare", (), {"id": "bare_v0", "deal": None}))
