@@ -78,7 +78,10 @@ def comparisons() -> tuple[Comparison, ...]:
         ),
         _against("rb", Player("uct", last=3), "UCT(3)", 52.1, (52.0, 48.5)),
         _against("rb", Player("uct", last=5), "UCT(5)", 52.9, (48.5, 40.3)),
-        Comparison("RB+UCT(3) : RB+SRP", "uct", (rb, rb), (Player("uct", last=3), SRP)),
+        *(
+            Comparison(f"RB+UCT({last}) : RB+SRP", "uct", (rb, rb), (Player("uct", last=last), SRP))
+            for last in (3, 8, 13)
+        ),
         Comparison("UCT's bids : RB's bids, SRP", "uct", (Bidder.named("uct"), rb), (SRP, SRP)),
         Comparison("RB+UCT(3, inferring) : RB+SRP", "uct", (rb, rb), (Player("uct", last=3, infer="bids"), SRP)),
         _without("BIS : single success curve", 51.2, (44.7, 43.6), single_curve=True),
