@@ -16,6 +16,7 @@ from bidzoo.agents.policy import Pool
 from bidzoo.core.kernels import F64, I8, I64, Bool
 from bidzoo.core.options import choose_from
 from bidzoo.core.streams import checked_seed, random_seed
+from bidzoo.envs.bridge.bidder import SYSTEMS
 from bidzoo.envs.check import ask_one
 from bidzoo.envs.game import Buffers, Game, Table, action_index
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
@@ -27,26 +28,37 @@ if TYPE_CHECKING:
 
 
 class Partners(Pool):
-    """Partners of whom every board draws one, by the seed of the environment; ``told``: the observation ends with who.
+    """Partners of whom every board draws one, by the seed of the environment.
 
     The draw follows from seed and board, as all others do, so a board has the same partner in any batch.
+
+    Args:
+        members: the partners.
+        told: what the observation ends with: nothing; who the partner is, one-hot; or its convention card, the bidding
+            system it declares (``system``), one-hot among ``bidder.SYSTEMS`` and all 0 where it declares none.
     """
 
     name = "partners"
 
-    def __init__(self, members: Sequence[Policy], told: bool = False) -> None:
+    def __init__(self, members: Sequence[Policy], told: str = "none") -> None:
         super().__init__(members)
-        self.told = told
+        systems = [getattr(member, "system", None) for member in self.members]
+        shown = {
+            "none": np.empty((len(members), 0)),
+            "name": np.eye(len(members)),
+            "card": np.array([[system == each for each in SYSTEMS] for system in systems]),
+        }
+        if told not in shown:
+            raise ValueError(f"partner_told {told!r}; {choose_from(told, shown)}")
+        self.told = shown[told].astype(np.int8)  # [members, entries]
 
     def names(self, boards: I64) -> list[str]:
         """Who is the partner on each of ``boards`` ``[B]``."""
         return [self.members[number].name for number in self.drawn(boards)]
 
     def shown(self, observation: I8, boards: I64) -> I8:
-        """``observation`` ``[B, F]``, followed by who the partner is, one-hot, where that is told."""
-        if not self.told:
-            return observation.copy()
-        return np.concatenate([observation, np.eye(len(self.members), dtype=np.int8)[self.drawn(boards)]], axis=1)
+        """``observation`` ``[B, F]``, followed by what is told of the partner."""
+        return np.concatenate([observation, self.told[self.drawn(boards)]], axis=1)
 
 
 def _partners_of(policies: Sequence[Policy | None]) -> Partners | None:
@@ -54,7 +66,7 @@ def _partners_of(policies: Sequence[Policy | None]) -> Partners | None:
 
 
 def _width(game: Game, partners: Partners | None) -> int:
-    return game.encoder.layout.size + (len(partners.members) if partners is not None and partners.told else 0)
+    return game.encoder.layout.size + (0 if partners is None else partners.told.shape[1])
 
 
 def _with_partner(partners: Partners | None, observation: I8, boards: I64) -> I8:
@@ -359,7 +371,7 @@ def seat_learner(
     learner: int | str = 0,
     opponents: Any = None,
     partner: Any = None,
-    partner_told: bool = False,
+    partner_told: str = "none",
     **options: Any,
 ) -> tuple[Game, list[Policy | None], int | str]:
     """The game ``env_id`` with its ``options``, the policies of its seats (see ``seat_policies``), and ``learner``."""
@@ -372,7 +384,7 @@ def seat_learner(
 
 
 def seat_policies(
-    game: Game, learner: int | str, opponents: Any = None, partner: Any = None, partner_told: bool = False
+    game: Game, learner: int | str, opponents: Any = None, partner: Any = None, partner_told: str = "none"
 ) -> list[Policy | None]:
     """Policies ``[P]`` of all seats but the learner's, from whatever ``agents.resolve`` takes.
 
@@ -383,7 +395,8 @@ def seat_policies(
             ``[P]`` of one a player, of which the learner's is not read; or ``{seat: policy}``. Default: random.
         partner: one name or policy for the learner's allies, instead of what ``opponents`` says of them; of a list
             every board draws one, whom ``infos["partner"]`` names.
-        partner_told: the observation ends with who of that list it is, one-hot.
+        partner_told: what the observation ends with: ``"none"``; ``"name"``: who of that list it is, one-hot;
+            ``"card"``: the bidding system that it declares, one-hot among sayc, 21gf, polish and acol.
 
     Raises:
         ValueError: ``partner`` where the learner has none, or both where every other player is a partner; a list of

