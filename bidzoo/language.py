@@ -119,13 +119,11 @@ def _bridge(game: Game, view: State) -> dict[str, Any]:
     }
     if view["phase"] == AUCTION:
         return told
+    tricks = [
+        [(who % 4, int(cards[who % 4])) for who in range(leader, leader + 4)] for cards, leader in render.tricks(view)
+    ]
     played = [
-        [
-            [SEAT_NAMES[(leader + k) % 4], game.action_text(NUM_CALLS + cards[(leader + k) % 4])]
-            for k in range(4)
-            if cards[(leader + k) % 4] >= 0
-        ]
-        for cards, leader in render.tricks(view)
+        [[SEAT_NAMES[who], game.action_text(NUM_CALLS + card)] for who, card in trick if card >= 0] for trick in tricks
     ]
     dummy = (int(view["declarer"]) + 2) % 4
     told["contract"] = render.contract(view)
@@ -158,10 +156,7 @@ def _spades(game: Game, view: State) -> dict[str, Any]:
         "hand": (deck_hand_text(deck, held) if deck else hand_symbols(held)) if seen else "not seen yet",
         "score": render.scores(view),
         "round": int(view["rounds"]) + 1,
-        "bids": [
-            [SEAT_NAMES[who], render.bid_text(int(view["bids"][who]), bool(int(view["blind"]) >> who & 1))]
-            for who in bidders
-        ],
+        "bids": [[SEAT_NAMES[w], render.bid_text(int(view["bids"][w]), bool(view["blind"] >> w & 1))] for w in bidders],
     }
     if view["rounds"]:
         told["last round"] = render.gains(view).removeprefix("last round: ")
@@ -416,9 +411,9 @@ class LanguageAgent:
         return f"<{self.name}: a language model, for {self.game}>"
 
     def __copy__(self) -> LanguageAgent:
-        twin = object.__new__(LanguageAgent)
-        twin.__dict__.update(self.__dict__)
-        return twin
+        same = object.__new__(LanguageAgent)
+        same.__dict__.update(self.__dict__)
+        return same
 
     def __reduce__(self) -> Any:
         raise ValueError(f"{self.name}: a language model plays in one process; leave out --workers")
@@ -436,14 +431,12 @@ class LanguageAgent:
                 raise
         actions = np.empty(len(views), np.int64)
         for b, question in enumerate(questions):
-            decision = decisions[question]
-            row = slice(b, b + 1)
-            actions[b] = (
-                self._action(question, decision, legal[b])
-                if decision.action
-                else self._falls_back(views[row], legal[row], rng[row])
-            )
+            decision, row = decisions[question], slice(b, b + 1)
             self.usage.count(question, decision)
+            if decision.action:
+                actions[b] = self._action(question, decision, legal[b])
+            else:
+                actions[b] = self._falls_back(views[row], legal[row], rng[row])
             if self.seat.memory:
                 answer = decision.replies[-1] if decision.action else self.game.action_text(int(actions[b]))
                 self._memory[_place(views[b])].append((self._clock(views[b]), question.messages[-1], answer))
@@ -582,13 +575,7 @@ class OpenAI:
         self.model, self.seat, self.seconds, self.tries = model, seat, seconds, tries
         self.base_url = base_url or os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
         place = urlsplit(self.base_url)
-        if (
-            place.scheme not in ("http", "https")
-            or not place.hostname
-            or place.username
-            or place.password
-            or place.query
-        ):
+        if place.scheme not in ("http", "https") or not place.hostname or "@" in place.netloc or place.query:
             raise ValueError(
                 "base URL: expected http://host/path without user, password and query; keys come from the environment"
             )
@@ -599,15 +586,16 @@ class OpenAI:
 
     def __call__(self, messages: Sequence[Message], choices: Sequence[str] = (), seed: int | None = None) -> Reply:
         """The reply to ``messages``; one of ``choices`` as JSON where there are some (Structured Outputs)."""
-        more: dict[str, Any] = {} if seed is None else {"seed": seed}
+        request = {"model": self.model, "messages": list(messages), "temperature": self.seat.temperature}
+        request |= {"max_tokens": self.seat.most_tokens} | ({} if seed is None else {"seed": seed})
         if choices:
             fields = {"action": {"enum": list(choices)}}
             schema = {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
             form = {"name": "action", "strict": True, "schema": schema}
-            more["response_format"] = {"type": "json_schema", "json_schema": form}
-        return asyncio.run_coroutine_threadsafe(self._ask(list(messages), more), self._loop).result()
+            request["response_format"] = {"type": "json_schema", "json_schema": form}
+        return asyncio.run_coroutine_threadsafe(self._ask(request), self._loop).result()
 
-    async def _ask(self, messages: list[Message], more: dict[str, Any]) -> Reply:
+    async def _ask(self, request: dict[str, Any]) -> Reply:
         import openai
 
         problem, pause = "", _PAUSE
@@ -615,14 +603,7 @@ class OpenAI:
             wait = pause
             try:
                 async with asyncio.timeout(self.seconds):
-                    answer = await self._client.chat.completions.create(
-                        model=self.model,
-                        messages=messages,
-                        temperature=self.seat.temperature,
-                        max_tokens=self.seat.most_tokens,
-                        **more,
-                    )
-                return self._reply(answer)
+                    return self._reply(await self._client.chat.completions.create(**request))
             except openai.APIStatusError as error:
                 problem = f"status {error.status_code}, {error.message}"
                 if error.status_code not in (408, 409, 429) and error.status_code < 500:

@@ -114,23 +114,14 @@ class Trainer(trainer.Trainer):
         sides = np.where(self._opponent_numbers(boards) == 0, BOTH, rows % 2)
         policy = network.module_of(self.player(), self.device)
         sampling, likeliest = (actor(policy, self.device, greedy) for greedy in (False, True))
-        _, decisions = selfplay.play(
-            self.game, boards, options.seed, sampling, self._other_side(sampling), sides, iteration
-        )
+        decisions = self._play(boards, sides, sampling, iteration)
         self.games += options.boards
         call, _ = selfplay.candidates(decisions.log_chances, options.max_actions, options.min_prob)
         board, several = boards[decisions.board], (call[:, 1:] >= 0).any(1)
         keys = Streams.at(options.seed, board, (decisions.length << 32) + 1).random(1)[:, 0]
         rows, one_call = np.flatnonzero(several), np.flatnonzero(~several & (keys < options.one_call))
         searched, calls = decisions.select(rows), call[rows]
-        points = selfplay.explore(
-            self.game,
-            searched.states,
-            calls,
-            likeliest,
-            self._other_side(likeliest),
-            sides[searched.board],
-        )
+        points = self._explore(searched, calls, sides, likeliest)
         gain = searched.sign[:, None] * imps(points - points[:, :1])
         learned = self._learn(
             self._batch(searched, board[rows], calls, gain),
@@ -138,6 +129,16 @@ class Trainer(trainer.Trainer):
             iteration,
         )
         return {"decisions": float(len(board)), "several_calls": len(rows) / max(1, len(board)), **learned}
+
+    def _play(self, boards: I64, sides: I64, policy: Actor, iteration: int) -> Decisions:
+        """Decisions of ``policy`` on ``boards`` ``[B]``, where it plays ``sides`` ``[B]``."""
+        other = self._other_side(policy)
+        return selfplay.play(self.game, boards, self.options.seed, policy, other, sides, iteration)[1]
+
+    def _explore(self, decisions: Decisions, call: I64, sides: I64, policy: Actor) -> I64:
+        """N/S points ``[n, K]`` when each ``call`` ``[n, K]`` (-1: none) is made and ``policy`` plays on."""
+        other, sides = self._other_side(policy), sides[decisions.board]
+        return selfplay.explore(self.game, decisions.states, call, policy, other, sides)
 
     def _opponent_numbers(self, boards: I64) -> I64:
         """Opponents on ``boards`` ``[B]``: 0 the policy itself, ``k`` the ``k``-th of ``opponents``."""

@@ -45,8 +45,9 @@ from bidzoo.agents.spades.learned import (
     win_chance_row,
 )
 from bidzoo.agents.spades.lookup import shipped_lookup, with_parts
-from bidzoo.agents.spades.policy import Player, SpadesPolicy
+from bidzoo.agents.spades.policy import Player, SpadesPolicy, bid_choice_row, card_choice_row
 from bidzoo.agents.spades.srp import srp_row
+from bidzoo.agents.spades.uct import Workspace
 from bidzoo.core.arrays import Arrays, rounded
 from bidzoo.core.kernels import F32, I8, I16, I64, State, States, allocate, batched, row
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight
@@ -55,7 +56,7 @@ from bidzoo.envs.spades.bidding import bid_row, legal_bids_row
 from bidzoo.envs.spades.engine import act_row, begin_row
 from bidzoo.envs.spades.game import Spades
 from bidzoo.envs.spades.play import play_row
-from bidzoo.envs.spades.state import BIDDING, FIRST_CARD, LOOK, OVER, STATE, VARIANTS
+from bidzoo.envs.spades.state import BIDDING, FIRST_CARD, LOOK, OVER, STATE, VARIANTS, VIEW
 
 _CHUNK = 5_000  # games at a time
 BITS = 7  # significant bits of a weight
@@ -166,49 +167,55 @@ def _score_inputs(scores: I64) -> F32:
 
 
 class Agents(NamedTuple):
-    """The learned player and BIS, and the shares of decisions to learn from and to make at random."""
+    """The learned player and its opponent, and the shares of decisions to learn from and to make at random."""
 
-    bidders: States  # [2]  learned, BIS
-    lookup: States  # [1]
-    network: bool  # whether it is trained; if not the learned player is BIS with SRP
+    bidders: States  # [2]  learned, its opponent
+    players: States  # [2]
+    lookup: States  # [2]
+    network: bool  # whether it is trained; if not the learned player is BIS with SRP, as its opponent then is
+    self_play: bool  # in every other game the learned player is its own opponent
     bids: float
     cards: float
     random_actions: float
 
 
 @row
-def _bid_row(state: State, learners: int, agents: Agents, key: np.uint64) -> int:
+def _bid_row(state: State, learners: int, agents: Agents, key: np.uint64, spare: Workspace) -> int:
     """The bidding action of the seat to act; bits of ``learners``: seats of the learned player."""
-    seat, lookup = int(state.turn), agents.lookup[0]
-    if not (agents.network and learners >> seat & 1):
-        return bis_row(state, state.hands[seat], agents.bidders[1], lookup, key)
+    seat = int(state.turn)
+    if not learners >> seat & 1:
+        return bid_choice_row(state, state.hands[seat], agents.bidders[1], agents.lookup[1], key, spare)
+    if not agents.network:
+        return bis_row(state, state.hands[seat], agents.bidders[1], agents.lookup[0], key)
     if not state.looked >> seat & 1:
         return LOOK
-    return learned_row(state, state.hands[seat], agents.bidders[0], lookup, key)
+    return learned_row(state, state.hands[seat], agents.bidders[0], agents.lookup[0], key)
 
 
 @row
-def _card_row(state: State, learners: int, agents: Agents) -> int:
+def _card_row(state: State, learners: int, agents: Agents, key: np.uint64, spare: Workspace) -> int:
     """The card of the seat to play."""
     seat = int(state.turn)
     held = int(state.held[seat])
-    if not (agents.network and learners >> seat & 1):
+    if not learners >> seat & 1:
+        return card_choice_row(state, held, agents.players[1], agents.lookup[1], key, spare)
+    if not agents.network:
         return srp_row(state, held)
     return learned_card_row(state, held, agents.lookup[0])
 
 
 @row
-def _play_out_row(state: State, learners: int, agents: Agents, key: np.uint64) -> None:
+def _play_out_row(state: State, learners: int, agents: Agents, key: np.uint64, spare: Workspace) -> None:
     """Play the round to its last card."""
     while state.phase == BIDDING:
-        bid_row(state, _bid_row(state, learners, agents, key))
+        bid_row(state, _bid_row(state, learners, agents, key, spare))
     while state.plays < 52:
-        play_row(state, _card_row(state, learners, agents))
+        play_row(state, _card_row(state, learners, agents, key, spare))
 
 
 @row
 def _try_bids_row(
-    state: State, learners: int, agents: Agents, key: np.uint64, trials: States, x: F32, out: F32
+    state: State, learners: int, agents: Agents, key: np.uint64, trials: States, spare: Workspace, x: F32, out: F32
 ) -> None:
     """The value that each choice of a bid leads to, into ``out`` ``[CHOICES]``."""
     seat, trial = int(state.turn), trials[0]
@@ -224,20 +231,28 @@ def _try_bids_row(
         else:
             trials[0] = state
             bid_row(trial, bid)
-            _play_out_row(trial, learners, agents, key)
+            _play_out_row(trial, learners, agents, key, spare)
             out[choice] = win_chance_row(trial, side, agents.lookup[0])
 
 
 @row
 def _try_cards_row(
-    state: State, learners: int, agents: Agents, key: np.uint64, trials: States, number: int, cards: I8, out: F32
+    state: State,
+    learners: int,
+    agents: Agents,
+    key: np.uint64,
+    trials: States,
+    spare: Workspace,
+    number: int,
+    cards: I8,
+    out: F32,
 ) -> None:
     """The value that each of ``number`` legal ``cards`` leads to, into ``out``."""
     trial, side = trials[0], int(state.turn) % int(state.sides)
     for i in range(number):
         trials[0] = state
         play_row(trial, cards[i])
-        _play_out_row(trial, learners, agents, key)
+        _play_out_row(trial, learners, agents, key, spare)
         out[i] = win_chance_row(trial, side, agents.lookup[0])
 
 
@@ -248,10 +263,20 @@ def _chance_row(key: np.uint64, share: float) -> bool:
 
 @row
 def _game_row(
-    g: int, number: int, seed: int, state: State, agents: Agents, trials: States, bids: Bids, cards: Cards
+    g: int,
+    number: int,
+    seed: int,
+    state: State,
+    agents: Agents,
+    trials: States,
+    spare: Workspace,
+    bids: Bids,
+    cards: Cards,
 ) -> None:
     """Play a begun game to its end; write the decisions to learn from into row ``g`` of ``bids`` and ``cards``."""
-    learners = 15 if number % 2 else (5 if number // 2 % 2 else 10)  # every other game against BIS
+    learners = 5 if number // 2 % 2 else 10
+    if number % 2:  # the same board, alone or with sides exchanged
+        learners = 15 if agents.self_play else 15 - learners
     taken_bids, taken_cards = 0, 0
     seen, x = new_seen_row(), np.empty(FEATURES, np.float32)
     while state.phase != OVER:
@@ -261,16 +286,17 @@ def _game_row(
         if state.phase == BIDDING:
             looked = state.looked >> seat & 1
             if mine and looked and taken_bids < bids.x.shape[1] and _chance_row(next_row(next_row(key)), agents.bids):
-                _try_bids_row(state, learners, agents, key, trials, bids.x[g, taken_bids], bids.value[g, taken_bids])
+                x_out, values = bids.x[g, taken_bids], bids.value[g, taken_bids]
+                _try_bids_row(state, learners, agents, key, trials, spare, x_out, values)
                 taken_bids += 1
-            action = _bid_row(state, learners, agents, key)
+            action = _bid_row(state, learners, agents, key, spare)
             if random_action and mine and looked:
                 regular = features_row(state, state.hands[seat], agents.bidders[0], agents.lookup[0], x)
                 choice = below_row(next_row(next_row(next_row(key))), CHOICES)
                 action = nearest_row(legal_bids_row(state, state.hands[seat]), choice_bid_row(choice, regular))
             act_row(state, action)
             continue
-        card = _card_row(state, learners, agents)
+        card = _card_row(state, learners, agents, key, spare)
         learned_from = taken_cards < cards.slots.shape[1] and _chance_row(next_row(next_row(key)), agents.cards)
         if mine and (random_action or learned_from):
             n, choices = see_row(state, int(state.held[seat]), seen)
@@ -281,7 +307,8 @@ def _game_row(
                     used[i] = seen.used[i] if i < n else INPUTS
                 for i in range(choices):
                     slots[i], kinds[i] = seen.slots[i], seen.kinds[i]
-                _try_cards_row(state, learners, agents, key, trials, choices, seen.cards, cards.value[g, taken_cards])
+                values = cards.value[g, taken_cards]
+                _try_cards_row(state, learners, agents, key, trials, spare, choices, seen.cards, values)
                 taken_cards += 1
             if random_action:
                 card = int(seen.cards[below_row(next_row(next_row(next_row(key))), choices)])
@@ -298,14 +325,16 @@ def _collect(
     states: States,
     trials: States,
     agents: Agents,
+    spare: Workspace,
     bids: Bids,
     cards: Cards,
 ) -> None:
     for g in range(start, stop):
         number = numbers[g]
-        kind = 0 if number // 2 % _EVERY else 1 + number // 2 // _EVERY % (len(blanks) - 1)
+        kind = 0 if number // 2 % _EVERY or len(blanks) == 1 else 1 + number // 2 // _EVERY % (len(blanks) - 1)
         begin_row(states[g], number // 2, seed, blanks[kind])
-        _game_row(g, number, seed, states[g], agents, trials[g : g + 1], bids, cards)
+        workspace = Workspace(spare.states[2 * g : 2 * g + 2], spare.views[g : g + 1])
+        _game_row(g, number, seed, states[g], agents, trials[g : g + 1], workspace, bids, cards)
 
 
 @cache
@@ -317,15 +346,24 @@ def _blanks() -> States:
     return np.concatenate([paper_game().blank, *(game.blank for game in rounds)])
 
 
-def _player(weights: dict[str, F32]) -> SpadesPolicy:
+def player_of(weights: dict[str, F32]) -> SpadesPolicy:
     return SpadesPolicy("learned", Player("learned"), with_parts(shipped_lookup(), **weights))
 
 
-def collect(config: LearnedOptions, weights: dict[str, F32], step: int) -> tuple[Bids, Cards]:
-    """Bids and cards that one pass learns from; in pass 0 BIS and SRP play."""
-    player, bis = _player(weights), SpadesPolicy("bis")
-    bidders = np.concatenate([player.bidder_record, bis.bidder_record])
-    agents = Agents(bidders, player.lookup, step > 0, config.bids, config.cards, config.random_actions)
+def collect(
+    config: LearnedOptions, weights: dict[str, F32], step: int, opponent: SpadesPolicy | None = None
+) -> tuple[Bids, Cards]:
+    """Bids and cards that one pass learns from; in pass 0 BIS and SRP play.
+
+    With an ``opponent`` all games are the paper's, between the learner and it.
+    """
+    player, other = player_of(weights), SpadesPolicy("bis") if opponent is None else opponent
+    bidders = np.concatenate([player.bidder_record, other.bidder_record])
+    players = np.concatenate([player.player_record, other.player_record])
+    lookup = np.concatenate([player.lookup, other.lookup])
+    shares = config.bids, config.cards, config.random_actions
+    agents = Agents(bidders, players, lookup, step > 0, opponent is None, *shares)
+    blanks = _blanks() if opponent is None else _blanks()[:1]
     bid_chunks: list[Bids] = []
     card_chunks: list[Cards] = []
     total = config.games if step else config.first_games
@@ -342,7 +380,9 @@ def collect(config: LearnedOptions, weights: dict[str, F32], step: int) -> tuple
             np.zeros((games, MOST_CARDS, 13), np.float32),
         )
         states, trials = allocate(STATE, games), allocate(STATE, games)
-        _collect(numbers, deals_seed("passes", config.seed, step), _blanks(), states, trials, agents, bids, cards)
+        spare = Workspace(allocate(STATE, 2 * games), allocate(VIEW, games))
+        seed = deals_seed("passes", config.seed, step)
+        _collect(numbers, seed, blanks, states, trials, agents, spare, bids, cards)
         bid_rows, card_rows = ~np.isnan(bids.value[:, :, 0]), cards.slots[:, :, 0] >= 0
         bid_chunks.append(Bids(bids.x[bid_rows], bids.value[bid_rows]))
         card_chunks.append(
@@ -472,6 +512,6 @@ class Trainer:
         options, weights = self.options, self.weights or {"worth": fit_values(self.options)}
         weights, metrics = fit(options, *collect(options, weights, iteration), weights, iteration)
         self.weights = {name: rounded(array, BITS).astype(np.float32) for name, array in weights.items()}  # as saved
-        policies, test_seed = (_player(self.weights), SpadesPolicy("bis")), deals_seed("test", options.seed)
+        policies, test_seed = (player_of(self.weights), SpadesPolicy("bis")), deals_seed("test", options.seed)
         won = share_won(play_games(policies, np.arange(options.test_games), test_seed).winner)
         return {**metrics, "wins_against_bis": float(won.mean())}

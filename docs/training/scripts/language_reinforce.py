@@ -1,11 +1,12 @@
 """A language model learns the bids of MiniBridge by policy gradient, through what it reads and what it may answer.
 
-    python docs/training/scripts/language_reinforce.py --iterations 300 --json docs/results/language-training.json
+    python docs/training/scripts/language_reinforce.py --json docs/results/language-training.json
 
-The model reads the situation of its seat as text and its answer is one of the legal actions as text, with the chance
-that the model gives this reply. Both seats are its own. The reward is that of the board. Only the last of 30
-layers learns: what the layers before it make of a question is computed once. One iteration plays `boards` boards and
-takes one step of REINFORCE (Williams 1992), with the mean reward after a question as baseline and a bonus for entropy.
+The model reads the situation of its seat as text. Its answer is one of the legal actions, drawn token by token among
+those that lead to one (decoding constrained by a grammar), at a temperature. Both seats are its own; the reward is that
+of the board. Only the last of 30 layers learns, all of it but its keys and values: what the layers before it make of a
+question is computed once. One iteration plays `boards` boards and takes one step of REINFORCE (Williams 1992) with a
+bonus for entropy; the baseline is the mean reward after a question, and every question counts alike, however rare.
 """
 
 import argparse
@@ -34,39 +35,77 @@ class Reader:
 
     def __init__(self, model, game, temperature):
         self.model, self.game, self.temperature = model, game, temperature
-        self.rows, self.known, pairs, self.place = {}, {}, [], []
+        self.rows, self.known, pairs, places, paths = {}, {}, [], [], []
         for view, legal in positions(game):
             system, question = prompt(game, view, legal, SEAT)
             if question in self.rows:
                 continue
-            asked = [{"role": "system", "content": system}, {"role": "user", "content": question}]
-            for action in np.flatnonzero(legal):
-                self.place.append((len(self.rows), int(action)))
-                pairs.append(model.tokens(asked, game.action_text(int(action))))
+            asked, _ = model.tokens([{"role": "system", "content": system}, {"role": "user", "content": question}])
+            replies = {a: tuple(model.tokens([], game.action_text(int(a)))[1]) for a in np.flatnonzero(legal)}
+            for prefix, choices in forks(replies.values()).items():
+                for action, reply in replies.items():
+                    if reply[: len(prefix)] == prefix:
+                        paths.append((len(self.rows), action, len(places), choices.index(reply[len(prefix)])))
+                places.append((len(pairs), len(asked) + len(prefix) - 1, choices))
+                pairs.append((asked, prefix))
             self.rows[question] = len(self.rows)
-        self.ids, self.mask, self.target = padded(pairs)
-        net = model.model.model
-        self.layer, self.norm = net.layers[-1], net.norm
-        for parameter in model.model.parameters():
+            self.legal = [*getattr(self, "legal", []), legal > 0]
+        self.paths = torch.tensor(paths)
+        self._prepare(padded(pairs), *zip(*places))
+
+    def _prepare(self, sequences, row, at, choices):
+        """Split the model into what is computed once and what learns."""
+        ids, mask, _ = sequences
+        net = self.model.model.model
+        for parameter in self.model.model.parameters():
             parameter.requires_grad_(False)
-        self.parameters = [parameter for part in (self.layer, self.norm) for parameter in part.parameters()]
+        self.layer, self.norm, n, width = net.layers[-1], net.norm, *ids.shape
+        attention = self.layer.self_attn
+        learns = (attention.q_proj, attention.o_proj, self.layer.post_attention_layernorm, self.layer.mlp, self.norm)
+        with torch.no_grad():
+            parts = [net(*part, output_hidden_states=True) for part in zip(ids.split(8), mask.split(8))]
+            hidden = torch.cat([part.hidden_states[len(net.layers) - 1] for part in parts])  # [n, T, D]
+            final = torch.cat([part.last_hidden_state for part in parts])
+            normed = self.layer.input_layernorm(hidden)
+            key, value = (
+                part(normed).view(n, width, -1, attention.head_dim) for part in (attention.k_proj, attention.v_proj)
+            )
+            cosine, sine = (part[0][:, None] for part in net.rotary_emb(hidden, torch.arange(width)[None]))
+            row, at = torch.tensor(row), torch.tensor(at)
+            group = attention.q_proj.out_features // attention.k_proj.out_features
+            self.key = (key * cosine + turned(key) * sine)[row].repeat_interleave(group, 2)
+            self.value = value[row].repeat_interleave(group, 2)
+            self.later = torch.arange(width)[None, None] > at[:, None, None]
+            self.turn = cosine[at], sine[at]
+            self.hidden, self.normed = hidden[row, at], normed[row, at]
+            most = max(map(len, choices))
+            self.missing = torch.tensor([[k >= len(each) for k in range(most)] for each in choices])
+            tokens = torch.tensor([[*each, *[0] * (most - len(each))] for each in choices])
+            self.words = self.model.model.lm_head.weight[tokens]  # [places, choices, D]
+            error = (self.last_layer() - final[row, at]).abs().max()
+            assert error < 1e-3 * final[row, at].abs().max(), f"not the model's last layer: off by {error}"
+        self.parameters = [parameter for part in learns for parameter in part.parameters()]
         for parameter in self.parameters:
             parameter.requires_grad_(True)
-        with torch.no_grad():  # what the frozen layers make of every question with every answer, [n, T, D]
-            parts = [net(*part, output_hidden_states=True) for part in zip(self.ids.split(16), self.mask.split(16))]
-            self.hidden = torch.cat([part.hidden_states[len(net.layers) - 1] for part in parts])
-            self.rotary = net.rotary_emb(self.hidden, torch.arange(self.ids.shape[1])[None])
-        self.row, self.at = self.target.nonzero(as_tuple=True)  # places whose next token belongs to an answer
+
+    def last_layer(self):
+        """What the model makes of every place where an answer parts, `[places, D]`."""
+        attention, layer, (cosine, sine) = self.layer.self_attn, self.layer, self.turn
+        query = attention.q_proj(self.normed).view(len(self.normed), -1, attention.head_dim)
+        query = query * cosine + turned(query) * sine
+        scores = torch.einsum("khd,kthd->kht", query, self.key) * attention.scaling
+        mixed = torch.einsum("kht,kthd->khd", scores.masked_fill(self.later, -torch.inf).softmax(-1), self.value)
+        out = self.hidden + attention.o_proj(mixed.flatten(1))
+        return self.norm(out + layer.mlp(layer.post_attention_layernorm(out)))
 
     def log_chances(self):
         """Log-probabilities of the legal actions of every question, `[questions, A]`; -inf elsewhere."""
-        hidden = last_layer(self.layer, self.hidden, self.rotary, self.row, self.at)
-        logits = self.model.model.lm_head(self.norm(hidden)).log_softmax(-1)
-        next_token = self.ids[self.row, self.at + 1]
-        tokens = torch.zeros(len(self.ids)).index_add(0, self.row, logits.gather(1, next_token[:, None])[:, 0])
-        question, action = (torch.tensor(numbers) for numbers in zip(*self.place))
-        table = torch.full((len(self.rows), self.game.num_actions), -torch.inf)
-        return table.index_put((question, action), tokens / self.temperature).log_softmax(-1)
+        logits = torch.einsum("kd,kcd->kc", self.last_layer(), self.words) / self.temperature
+        steps = logits.masked_fill(self.missing, -torch.inf).log_softmax(-1)
+        question, action, place, choice = self.paths.T
+        table = torch.zeros(len(self.rows), self.game.num_actions)
+        table = table.index_put((question, action), steps[place, choice], accumulate=True)
+        return table.masked_fill(~torch.tensor(np.array(self.legal)), -torch.inf)
 
     def act(self, views, legal, rng):
         """Actions drawn from `self.chances`, or the likeliest where `self.greedy`."""
@@ -91,21 +130,13 @@ class Reader:
         return play(self.game, [self, self], boards, seed, seed).reward[:, 0].astype(np.float64)
 
 
-def last_layer(layer, hidden, rotary, row, at):
-    """What `layer` makes of `hidden` `[n, T, D]` at the places (`row`, `at`) `[k]`, as `[k, D]`."""
-    attention, normed = layer.self_attn, layer.input_layernorm(hidden)
-    n, width, _ = hidden.shape
-    heads = [part(normed).view(n, width, -1, attention.head_dim) for part in (attention.k_proj, attention.v_proj)]
-    query = attention.q_proj(normed[row, at]).view(len(row), 1, -1, attention.head_dim)
-    cosine, sine = (part[0][:, None] for part in rotary)  # [T, 1, d]
-    key = heads[0] * cosine + turned(heads[0]) * sine
-    query = query * cosine[at][:, None] + turned(query) * sine[at][:, None]
-    group = query.shape[2] // key.shape[2]
-    scores = torch.einsum("kahd,kthd->kht", query, key[row].repeat_interleave(group, 2)) * attention.scaling
-    scores = scores.masked_fill(torch.arange(width)[None, None] > at[:, None, None], -torch.inf)
-    mixed = torch.einsum("kht,kthd->khd", scores.softmax(-1), heads[1][row].repeat_interleave(group, 2))
-    out = hidden[row, at] + attention.o_proj(mixed.flatten(1))
-    return out + layer.mlp(layer.post_attention_layernorm(out))
+def forks(replies):
+    """Where `replies` (tokens) part: what they have begun with, and the tokens that may follow there."""
+    following = {}
+    for reply in replies:
+        for k, token in enumerate(reply):
+            following.setdefault(reply[:k], {})[token] = None
+    return {prefix: [*tokens] for prefix, tokens in following.items() if len(tokens) > 1}
 
 
 def turned(x):
@@ -128,11 +159,12 @@ def positions(game, boards=4000):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--size", type=int, default=2, help="cards a hand")
-    parser.add_argument("--iterations", type=int, default=300)
+    parser.add_argument("--iterations", type=int, default=400)
     parser.add_argument("--boards", type=int, default=4096, help="boards an iteration")
     parser.add_argument("--temperature", type=float, default=4.0, help="of the model's chances when it plays")
     parser.add_argument("--rate", type=float, default=1e-4)
     parser.add_argument("--entropy", type=float, default=0.4, help="weight of the entropy at the start; falls to 0")
+    parser.add_argument("--rare", type=int, default=16, help="a question that comes up less often counts less")
     parser.add_argument("--every", type=int, default=10, help="iterations between measurements")
     parser.add_argument("--test", type=int, default=20_000, help="boards of a measurement")
     parser.add_argument("--seed", type=int, default=0)
@@ -143,7 +175,7 @@ def main():
     torch.set_num_threads(args.threads)
     game = bidzoo.make_game("minibridge_v0", size=args.size)
     reader = Reader(SmolLM(), game, args.temperature)
-    print(f"{len(reader.rows)} questions, {len(reader.ids)} answers, {reader.ids.shape[1]} tokens", flush=True)
+    print(f"{len(reader.rows)} questions, {len(reader.hidden)} places where answers part", flush=True)
     adam, began, curve = torch.optim.Adam(reader.parameters, args.rate), time.process_time(), []
     test = 10**9 + np.arange(args.test)
     for iteration in range(args.iterations + 1):
@@ -163,11 +195,10 @@ def main():
         visits = np.maximum(1, np.bincount(row, minlength=len(table)))
         baseline = (np.bincount(row, gained, len(table)) / visits)[row]  # the mean reward after the same question
         advantage = torch.tensor(gained - baseline, dtype=torch.float32)
-        chosen = table[row, action]
-        share = torch.bincount(torch.tensor(row), minlength=len(table)) / len(row)
-        entropy = -(share[:, None] * (table.exp() * table.clamp(min=-1e9))).sum()
+        weight = torch.tensor(1 / np.maximum(args.rare, visits)[row], dtype=torch.float32)
+        entropy = -(table.exp() * table.clamp(min=-1e9)).sum()
         bonus = args.entropy * (1 - iteration / args.iterations)
-        loss = -(advantage * chosen).sum() / args.boards - bonus * entropy
+        loss = -((weight * advantage * table[row, action]).sum() + bonus * entropy) / len(table)
         adam.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(reader.parameters, 1.0)
