@@ -350,3 +350,16 @@ def test_ledger_names_an_agent_on_the_command_line(tmp_path, capsys):
     assert "model: " in out and "replies to" in out and "0 decisions by the fallback, 100 + 7 tokens a reply" in out
     with pytest.raises(FileNotFoundError, match="nothing: no such ledger"):
         app(["match", "ledger:nothing", "random"], standalone_mode=False)
+
+
+def test_nothing_else_loads_language_models():
+    import subprocess
+    import sys
+
+    names = "bidzoo, bidzoo.wrappers.gymnasium, bidzoo.benchmarks.leaderboard, bidzoo.cli.main"
+    code = f"import sys, {names}; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    ours = ["language", "wrappers.text", "wrappers.verifiers", "wrappers.openenv", "benchmarks.exploit"]
+    assert "bidzoo.cli.main" in loaded
+    assert not {f"bidzoo.{name}" for name in ours} & {*loaded}
+    assert not {"openai", "verifiers", "openenv", "transformers", "torch"} & {*loaded}

