@@ -1,10 +1,10 @@
 """SmolLM2-135M bids bridge, with free and with constrained replies; every match is replayed from its ledger.
 
-python docs/training/scripts/language_match.py --boards 8 --json docs/results/language.json
+python docs/training/scripts/language_match.py --boards 8 --json docs/results/language-match.json
 """
 
 import argparse
-import json
+import time
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +12,8 @@ import torch
 from language_model import SmolLM
 
 import bidzoo
+from bidzoo.benchmarks import results
 from bidzoo.benchmarks.match import duplicate
-from bidzoo.benchmarks.results import command
 from bidzoo.core.storage import Ledger
 from bidzoo.language import Decision, LanguageAgent, Question, Seat
 
@@ -26,11 +26,17 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--opponents", nargs="+", default=["random", "sayc"])
     parser.add_argument("--ledgers", type=Path, default=Path("runs/language"), help="a stopped run goes on from here")
-    parser.add_argument("--json", type=Path, default=Path("runs/language.json"))
+    parser.add_argument("--json", type=Path, default=Path("runs/language-match.json"))
     args = parser.parse_args()
     torch.set_num_threads(1)
     game, model = bidzoo.make_game("bridge_bidding_v0", deals="test", shuffle=False), SmolLM()
-    boards, rows = np.arange(args.boards), []
+    boards, began = np.arange(args.boards), time.process_time()
+    columns = ["replies", "opponent", "IMPs a board", "decisions", "not legal", "fallback", "tokens a reply"]
+    note = (
+        "duplicate pairs of tables; not legal: share of the replies, at most two a decision; fallback: decisions that no"
+        " reply made; tokens: read + written. Each match was replayed from its ledger: the same IMPs, no byte added"
+    )
+    table = results.ResultTable(f"SmolLM2-135M bids {args.boards} boards", columns, note=note)
     for name, seat in SEATS.items():
         for opponent in args.opponents:
             path = args.ledgers / f"{name}-{opponent}.jsonl"
@@ -44,25 +50,15 @@ def main():
                 again = duplicate(game, replayed, opponent, boards, args.seed, args.seed)
             usage = agent.usage
             same = again.imps.tolist() == match.imps.tolist() and path.read_bytes() == content
-            rows.append(
-                {
-                    "replies": name,
-                    "opponent": opponent,
-                    "boards": args.boards,
-                    "imps": match.estimate.mean,
-                    "error": match.estimate.error,
-                    "decisions": usage.decisions,
-                    "asked": usage.replies,
-                    "illegal": usage.illegal,
-                    "fallbacks": usage.fallbacks,
-                    "asked_tokens": round(usage.tokens("asked_tokens"), 1),
-                    "reply_tokens": round(usage.tokens("reply_tokens"), 1),
-                    "replayed": same,
-                }
+            illegal, tokens = (
+                f"{usage.illegal / usage.replies:.0%}",
+                map(usage.tokens, ("asked_tokens", "reply_tokens")),
             )
-            print(f"{name} against {opponent}: {match.estimate} IMPs a board; {usage}; replayed: {same}", flush=True)
-    args.json.parent.mkdir(parents=True, exist_ok=True)
-    args.json.write_text(json.dumps({"command": command(), "seed": args.seed, "rows": rows}, indent=1) + "\n")
+            spent = " + ".join(f"{mean:.0f}" for mean in tokens)
+            table.add(name, opponent, match.estimate, usage.decisions, illegal, usage.fallbacks, spent)
+            assert same, f"{path}: replayed otherwise than played"
+            print(f"{name} against {opponent}: {match.estimate} IMPs a board; {usage}", flush=True)
+    results.save(args.json, "language", [table], seed=args.seed, seconds=time.process_time() - began)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ bonus for entropy; the baseline is the mean reward after a question, and every q
 """
 
 import argparse
-import json
 import time
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -20,12 +20,17 @@ from language_model import SmolLM, padded
 
 import bidzoo
 from bidzoo import agents
+from bidzoo.benchmarks import results
 from bidzoo.benchmarks.match import play
-from bidzoo.benchmarks.results import Estimate, command
+from bidzoo.benchmarks.results import Estimate
 from bidzoo.language import Seat, prompt
 from bidzoo.wrappers.batch import Batch, Seating
 
 SEAT = Seat(rules=False)
+NOTE = (
+    "mean reward of new boards, ± standard error; drawn: as the model draws its actions, likeliest: the likeliest ones;"
+    " both players are the model, or the agent"
+)
 
 
 class Reader:
@@ -42,20 +47,20 @@ class Reader:
                 continue
             asked, _ = model.tokens([{"role": "system", "content": system}, {"role": "user", "content": question}])
             replies = {a: tuple(model.tokens([], game.action_text(int(a)))[1]) for a in np.flatnonzero(legal)}
-            for prefix, choices in forks(replies.values()).items():
+            for prefix, choices in sorted(forks(replies.values()).items(), key=lambda fork: -len(fork[0])):
                 for action, reply in replies.items():
                     if reply[: len(prefix)] == prefix:
                         paths.append((len(self.rows), action, len(places), choices.index(reply[len(prefix)])))
-                places.append((len(pairs), len(asked) + len(prefix) - 1, choices))
-                pairs.append((asked, prefix))
+                if not pairs or pairs[-1][0] != asked or pairs[-1][1][: len(prefix)] != prefix:
+                    pairs.append((asked, prefix))  # else it is read with a longer one
+                places.append((len(pairs) - 1, len(asked) + len(prefix) - 1, choices))
             self.rows[question] = len(self.rows)
             self.legal = [*getattr(self, "legal", []), legal > 0]
         self.paths = torch.tensor(paths)
-        self._prepare(padded(pairs), *zip(*places))
+        self._prepare(padded(pairs)[0], *zip(*places))
 
-    def _prepare(self, sequences, row, at, choices):
+    def _prepare(self, ids, row, at, choices):
         """Split the model into what is computed once and what learns."""
-        ids, mask, _ = sequences
         net = self.model.model.model
         for parameter in self.model.model.parameters():
             parameter.requires_grad_(False)
@@ -63,9 +68,7 @@ class Reader:
         attention = self.layer.self_attn
         learns = (attention.q_proj, attention.o_proj, self.layer.post_attention_layernorm, self.layer.mlp, self.norm)
         with torch.no_grad():
-            parts = [net(*part, output_hidden_states=True) for part in zip(ids.split(8), mask.split(8))]
-            hidden = torch.cat([part.hidden_states[len(net.layers) - 1] for part in parts])  # [n, T, D]
-            final = torch.cat([part.last_hidden_state for part in parts])
+            hidden, final = read(net, ids)
             normed = self.layer.input_layernorm(hidden)
             key, value = (
                 part(normed).view(n, width, -1, attention.head_dim) for part in (attention.k_proj, attention.v_proj)
@@ -130,6 +133,23 @@ class Reader:
         return play(self.game, [self, self], boards, seed, seed).reward[:, 0].astype(np.float64)
 
 
+def read(net, ids):
+    """What comes into the last layer of `net` at every token of `ids` `[n, T]`, and out of it: `[n, T, D]`."""
+    same = int((ids == ids[:1]).all(0).long().cumprod(0).sum())  # all begin with the same tokens
+    start = net(ids[:1, :same], use_cache=True, output_hidden_states=True)
+    parts = []
+    for part in ids[:, same:].split(8):
+        known = deepcopy(start.past_key_values)
+        known.batch_repeat_interleave(len(part))
+        parts.append(net(part, past_key_values=known, output_hidden_states=True))
+    last = len(net.layers) - 1
+    hidden, final = (
+        torch.cat([torch.cat([of(start).expand(len(of(part)), -1, -1), of(part)], 1) for part in parts])
+        for of in (lambda out: out.hidden_states[last], lambda out: out.last_hidden_state)
+    )
+    return hidden, final
+
+
 def forks(replies):
     """Where `replies` (tokens) part: what they have begun with, and the tokens that may follow there."""
     following = {}
@@ -176,7 +196,9 @@ def main():
     game = bidzoo.make_game("minibridge_v0", size=args.size)
     reader = Reader(SmolLM(), game, args.temperature)
     print(f"{len(reader.rows)} questions, {len(reader.hidden)} places where answers part", flush=True)
-    adam, began, curve = torch.optim.Adam(reader.parameters, args.rate), time.process_time(), []
+    adam, began = torch.optim.Adam(reader.parameters, args.rate), time.process_time()
+    columns = ["iteration", "boards", "processor seconds", "drawn", "likeliest"]
+    curve = results.ResultTable("The curve", columns, note=NOTE)
     test = 10**9 + np.arange(args.test)
     for iteration in range(args.iterations + 1):
         table = reader.log_chances()
@@ -184,7 +206,7 @@ def main():
         if iteration % args.every == 0 or iteration == args.iterations:
             measured = [Estimate.of(reader.play(test, args.seed, greedy), group=test) for greedy in (False, True)]
             cpu = round(time.process_time() - began, 1)
-            curve.append([iteration, iteration * args.boards, cpu, *(x for m in measured for x in (m.mean, m.error))])
+            curve.add(iteration, iteration * args.boards, cpu, *measured)
             print(f"{iteration:4d}  {cpu:7.0f} s  drawn {measured[0]}  likeliest {measured[1]}", flush=True)
         if iteration == args.iterations:
             break
@@ -203,26 +225,19 @@ def main():
         loss.backward()
         torch.nn.utils.clip_grad_norm_(reader.parameters, 1.0)
         adam.step()
-    others = {}
+    ends = results.ResultTable("SmolLM2-135M learns MiniBridge, two cards a hand", ["agent", "reward"], note=NOTE)
     for name in ("random", "cfr", "exact"):
         policy = agents.make(name)
         rewards = play(game, [policy, policy], test, args.seed, args.seed).reward[:, 0].astype(np.float64)
-        others[name] = list(Estimate.of(rewards, group=test)[:2])
-    columns = ["iteration", "boards", "cpu_seconds", "drawn", "drawn_error", "likeliest", "likeliest_error"]
-    result = {
-        "command": command(),
-        "seed": args.seed,
-        "game": str(game),
-        "test_boards": args.test,
-        "questions": len(reader.rows),
-        "parameters": sum(parameter.numel() for parameter in reader.parameters),
-        "columns": columns,
-        "curve": curve,
-        "others": others,
-    }
-    args.json.parent.mkdir(parents=True, exist_ok=True)
-    args.json.write_text(json.dumps(result, indent=1) + "\n")
-    print(json.dumps(others))
+        ends.add(name, Estimate.of(rewards, group=test))
+    ends.add("SmolLM2 before", curve.rows[0]["drawn"])
+    ends.add("SmolLM2 after", curve.rows[-1]["likeliest"])
+    lines = {name: [row[name].mean for row in curve.rows] for name in ("drawn", "likeliest")}
+    boards = [row["boards"] for row in curve.rows]
+    lines |= {row["agent"]: [row["reward"].mean] * len(boards) for row in ends.rows[:3]}
+    figure = results.Figure(ends.title, "line", boards, lines, "boards played", "reward a board", NOTE)
+    results.save(args.json, "language", [ends, curve], seed=args.seed, seconds=cpu, figures=[figure])
+    results.show([ends])
 
 
 if __name__ == "__main__":
