@@ -33,8 +33,8 @@ def main():
     boards, began = np.arange(args.boards), time.process_time()
     columns = ["replies", "opponent", "IMPs a board", "decisions", "not legal", "fallback", "tokens a reply"]
     note = (
-        "duplicate pairs of tables; not legal: share of the replies, at most two a decision; fallback: decisions that no"
-        " reply made; tokens: read + written. Each match was replayed from its ledger: the same IMPs, no byte added"
+        "duplicate pairs of tables; not legal: share of the replies, at most two a decision; fallback: decisions that"
+        " no reply made; tokens: read + written. Each match was replayed from its ledger: the same IMPs, no byte added"
     )
     table = results.ResultTable(f"SmolLM2-135M bids {args.boards} boards", columns, note=note)
     for name, seat in SEATS.items():
