@@ -7,9 +7,12 @@ A page asks for a table with a pair of comments, and what stands between them is
     <!-- end -->
 
 The number counts the tables of the file from 1; words after another comma take only the rows that begin with one
-of them. Numbers are never typed. ``<!-- leaderboard: bridge-2026 -->`` asks for the table of a challenge, of all
-entries in ``docs/results/leaderboard/``, ``<!-- file: examples/... -->`` for a file of the repository, and
-``<!-- recommended -->`` for the bridge agents of ``RECOMMENDED``.
+of them. ``| rows: a; b``, ``| columns: x; y`` and ``| title: ...`` after it take some rows and some columns, and name
+what is compared. Numbers are never typed; note and command are folded below the table.
+
+``<!-- leaderboard: bridge-2026 -->`` asks for the table of a challenge, of all entries in
+``docs/results/leaderboard/``, ``<!-- file: examples/... -->`` for a file of the repository, ``<!-- recommended -->``
+for the bridge agents of ``RECOMMENDED``, and ``<!-- agents: spades_v0 -->`` for all agents of a game by group.
 """
 
 import json
@@ -34,9 +37,12 @@ from bidzoo.registry import GAMES
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
 GAMES_TEXTS = ROOT / "docs" / "games"  # rules and the reward of one deal, for readers who have never played
-RESULTS_BLOCK = re.compile(r"(<!-- results: ([\w.-]+), (\d+)(?:, ([\w -]+))? -->\n).*?(<!-- end -->)", re.DOTALL)
+RESULTS_BLOCK = re.compile(
+    r"(<!-- results: ([\w.-]+), (\d+)(?:, ([\w -]+))?((?: \| \w+: [^|\n]+)*) -->\n).*?(<!-- end -->)", re.DOTALL
+)
 LEADERBOARD_BLOCK = re.compile(r"(<!-- leaderboard: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 FILE_BLOCK = re.compile(r"(<!-- file: ([\w./-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+AGENTS_BLOCK = re.compile(r"(<!-- agents: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 RECOMMENDED_BLOCK = re.compile(r"(<!-- (recommended) -->\n).*?(<!-- end -->)", re.DOTALL)
 RECOMMENDED = {  # what it is, paper, page
     "rpi-bmcs": ("`rpi` that searches where several calls are plausible", "Qiu et al. 2024", "bmcs"),
@@ -45,6 +51,16 @@ RECOMMENDED = {  # what it is, paper, page
     "sl": ("network that imitates a Standard American player", "Qiu et al. 2024, section III", "sl"),
     "sayc": ("rules of Standard American Yellow Card; explains its calls", "ACBL SAYC System Booklet", "sayc"),
 }
+PAGES = {  # of agents that have none of their own name
+    "expert": "expert-sayc expert-21gf expert-polish expert-acol expert-light",
+    "sl": "sl-wide sl-small",
+    "bmcs": "rpi-bmcs bmcs-sl bmcs-weighted rl-mcs",
+    "pi": "pi-search",
+    "sayc": "pass",
+    "learned": "learned-search",
+    "a2c-tabular": "a2c",
+}
+PAGE = {agent: page for page, names in PAGES.items() for agent in names.split()}
 NOTE = """Sizes and rewards are those of the default options, mean turns those of 1000 episodes of random play.
 [Conventions](../conventions.md) says what holds for all of them."""
 
@@ -139,25 +155,38 @@ def markdown(result_table: results.ResultTable) -> str:
         result_table.columns,
         *([results.text(row.get(column)) for column in result_table.columns] for row in result_table.rows),
     ]
-    head, *lines = ("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
+    cells = ([cell.replace("|", "\\|").replace(" ± ", "\u00a0±\u00a0") for cell in row] for row in rows)  # in one line
+    head, *lines = (f"| {' | '.join(row)} |" for row in cells)
     return "\n".join([head, "|" + "---|" * len(result_table.columns), *lines])
 
 
-def table(name: str, number: int, firsts: str | None) -> str:
-    """Table ``number`` (from 1) of a result file as Markdown, with its origin; only rows beginning with ``firsts``."""
+def table(name: str, number: int, firsts: str | None, chosen: str = "") -> str:
+    """Table ``number`` (from 1) of a result file as Markdown, with its origin; only rows beginning with ``firsts``.
+
+    ``chosen`` is what follows in the comment: ``" | rows: a; b | columns: x; y | title: words"``.
+    """
+    wanted = {word: text.strip() for word, _, text in (part.partition(": ") for part in chosen.split(" | ")[1:])}
     document = results.load(RESULTS / name)
     if not 1 <= number <= len(document["tables"]):
         raise ValueError(f"{name} has {len(document['tables'])} tables, asked for number {number}")
-    chosen = document["tables"][number - 1]
-    names = [row.get(chosen.columns[0]) for row in chosen.rows]
-    wanted = names if firsts is None else firsts.split()
-    if absent := [first for first in wanted if first not in names]:
-        raise ValueError(f"table {number} of {name} has no row {absent[0]!r}")
-    rows = [row for row, first in zip(chosen.rows, names) if first in wanted]
-    columns = [column for column in chosen.columns if any(row.get(column) is not None for row in rows)]
+    found = document["tables"][number - 1]
+    names = [str(row.get(found.columns[0])) for row in found.rows]
+    picked = wanted["rows"].split("; ") if "rows" in wanted else names if firsts is None else firsts.split()
+    columns = wanted["columns"].split("; ") if "columns" in wanted else found.columns
+    for kind, known, asked in (("row", names, picked), ("column", found.columns, columns)):
+        if absent := [word for word in asked if word not in known]:
+            raise ValueError(f"table {number} of {name} has no {kind} {absent[0]!r}")
+    rows = [row for row, first in zip(found.rows, names) if first in picked]
+    columns = [column for column in columns if any(row.get(column) is not None for row in rows)]
     origin = f"`{document['command']}`, seed {document['seed']}, bidzoo {document['version']}, {document['machine']}"
-    note = f"{chosen.note.rstrip('.')}. " if chosen.note else ""
-    return f"**{chosen.title}**\n\n{markdown(replace(chosen, columns=columns, rows=rows))}\n\n{note}({origin})\n"
+    note = f"{found.note.rstrip('.')}. " if found.note else ""
+    shown = markdown(replace(found, columns=columns, rows=rows))
+    return f"**{wanted.get('title', found.title)}**\n\n{shown}\n\n{folded(f'{note}({origin})')}\n"
+
+
+def folded(text: str) -> str:
+    """Small print that a click opens, on a code host and in the built pages."""
+    return f"<details><summary>Conditions and command</summary>\n\n{text}\n\n</details>"
 
 
 def ranked(name: str) -> str:
@@ -179,10 +208,35 @@ def recommended(name: str) -> str:
     columns = ["agent", "what it is", "paper", "IMPs a board", *["ms a call"] * bool(times)]
     table = results.ResultTable("", columns)
     for agent, (what, paper, page) in RECOMMENDED.items():
-        estimate = results.Estimate(won[agent].mean, won[agent].error, won[agent].n)
-        cells = [f"{times[agent]['milliseconds']:g}"] if times else []
+        estimate = strength(won[agent].mean, won[agent].error)
+        cells = [results.two_digits(times[agent]["milliseconds"])] if times else []
         table.add(f"[`{agent}`](docs/agents/{page}.md)", what, paper, estimate, *cells)
     return f"{markdown(table)}\n"
+
+
+def strength(mean: float, error: float) -> str:
+    """As all tables of agents show it."""
+    return f"{mean:+.2f} ± {error:.2f}".replace("-", "−")
+
+
+def by_group(env_id: str) -> str:
+    """The agents of a game by group: sentence, paper, strength and time as ``bidzoo list`` has them."""
+    measured, parts = agents.measured(), []
+    for group in agents.GROUPS:
+        columns = ["agent", "what it is", "paper", "strength", "ms a call", "page"]
+        shown = results.ResultTable("", columns)
+        for name, entry in agents.entries().items():
+            if entry.group == group and env_id in entry.games and entry.source == "bidzoo":
+                found, page = measured.get(name, {}), PAGE.get(name, name if name != "random" else "")
+                own = "mean" in found and found["unit"].startswith("IMPs") == (env_id in agents.BRIDGE)
+                won = strength(found["mean"], found["error"]) if own else None
+                what = entry.summary + (f" It needs `{entry.needs}`." if entry.needs else "")
+                time = results.two_digits(found["milliseconds"]) if found else None
+                shown.add(f"`{name}`", what, entry.paper or None, won, time, f"[{page}]({page}.md)" if page else None)
+        if shown.rows:
+            columns = [name for name in columns if any(row.get(name) is not None for row in shown.rows)]
+            parts.append(f"**{group[0].upper()}{group[1:]}**\n\n{markdown(replace(shown, columns=columns))}")
+    return "\n\n".join(parts) + "\n"
 
 
 def code(name: str) -> str:
@@ -192,8 +246,12 @@ def code(name: str) -> str:
 
 def filled(text: str) -> str:
     """``text`` with every block that it asks for, written anew."""
-    text = RESULTS_BLOCK.sub(lambda match: f"{match[1]}\n{table(match[2], int(match[3]), match[4])}\n{match[5]}", text)
-    blocks = (LEADERBOARD_BLOCK, ranked), (FILE_BLOCK, code), (RECOMMENDED_BLOCK, recommended)
+
+    def results_table(match: re.Match[str]) -> str:
+        return f"{match[1]}\n{table(match[2], int(match[3]), *match.group(4, 5))}\n{match[6]}"
+
+    text = RESULTS_BLOCK.sub(results_table, text)
+    blocks = (LEADERBOARD_BLOCK, ranked), (FILE_BLOCK, code), (RECOMMENDED_BLOCK, recommended), (AGENTS_BLOCK, by_group)
     for pattern, render in blocks:
         text = pattern.sub(lambda match, render=render: f"{match[1]}\n{render(match[2])}\n{match[3]}", text)
     return text
@@ -202,9 +260,9 @@ def filled(text: str) -> str:
 def with_tables() -> list[Path]:
     """Pages that ask for a block: results, a leaderboard or a file."""
     docs = ROOT / "docs"
-    folders = docs, docs / "agents", docs / "training", docs / "tutorials"
+    folders = docs, docs / "agents", docs / "benchmarks", docs / "training", docs / "tutorials"
     pages = [ROOT / "README.md", *(page for folder in folders for page in sorted(folder.glob("*.md")))]
-    patterns = (RESULTS_BLOCK, LEADERBOARD_BLOCK, FILE_BLOCK, RECOMMENDED_BLOCK)
+    patterns = (RESULTS_BLOCK, LEADERBOARD_BLOCK, FILE_BLOCK, RECOMMENDED_BLOCK, AGENTS_BLOCK)
     return [page for page in pages if any(pattern.search(page.read_text(encoding="utf-8")) for pattern in patterns)]
 
 

@@ -126,6 +126,11 @@ def text(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
+def two_digits(value: float) -> str:
+    """A time as tables of agents show it: ``"34"``, ``"6.6"``, ``"0.10"``."""
+    return f"{value:#.2g}".rstrip(".")
+
+
 def console() -> Any:
     """Where tables are printed: the terminal; a log or a pipe is wide enough for all of them."""
     from rich.console import Console

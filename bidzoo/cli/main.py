@@ -153,7 +153,7 @@ def _show_list(games: list[dict[str, Any]], named: list[dict[str, Any]]) -> None
                 each["summary"] + (f" It needs {each['needs']}." if each["needs"] else ""),
                 each["paper"],
                 f"{each['mean']:+.2f} ± {each['error']:.2f}" if "mean" in each else "",
-                f"{each['milliseconds']:g}" if "milliseconds" in each else "",
+                results.two_digits(each["milliseconds"]) if "milliseconds" in each else "",
                 each["source"],
             )
             for each in named
