@@ -64,6 +64,19 @@ PAGE = {agent: page for page, names in PAGES.items() for agent in names.split()}
 NOTE = """Sizes and rewards are those of the default options, mean turns those of 1000 episodes of random play.
 [Conventions](../conventions.md) says what holds for all of them."""
 
+NAMES = """\
+| | |
+|---|---|
+| Import | `from bidzoo.envs import {}` |
+| PettingZoo id | `bidzoo/{}` |
+| Gymnasium id | `{}` |
+"""
+OPTIONS = """\
+| `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, window or notebook |
+| `illegal_action` | `"terminate"`, `"raise"` | the offender and its partners get the lowest reward; `ValueError` |
+| `mask_in` | `"observation"`, `"info"` | with the observation, in a dict; in `infos` alone, observations are arrays |
+"""
+
 
 class Scene(NamedTuple):
     """What a picture shows: board 0 of ``seed``, ``agent`` in all seats, after ``turns`` turns, else at the end."""
@@ -92,14 +105,20 @@ def environment(env_id: str) -> str:
     observations_link = f"What they leave out and why, with examples: [{kind} observations](../observations/{kind}.md)."
     picture_link = f"![A table, all cards shown](../pictures/{env_id}.png)"
     title, _, rest = module.__doc__.strip().partition("\n")
-    summary, table, rest = rest.partition("\n| | |\n")
+    summary, _, rest = rest.partition("\n| | |\n|---|---|\n")
     text = next(path for path in (GAMES_TEXTS / f"{env_id}.txt", GAMES_TEXTS / f"{kind}.txt") if path.exists())
     game_text = text.read_text(encoding="utf-8").rstrip()
     # a small game's rules are in its docstring, and the reward of a deal comes after them
     rules, reward = ([], ["", game_text]) if kind == "small" else (["", game_text, "", "## In bidzoo"], [])
-    body, _, options = rest.partition("\n## ")
-    parts = [title, "", picture_link, summary.rstrip(), *rules, table.rstrip("\n") + "\n" + body.rstrip(), *reward]
-    parts += ["", f"## {options}", "", "## Observations, bit by bit", "", observations_link, ""]
+    body, _, options = rest.partition("\n## Options\n")
+    table, _, body = body.partition("\n\n")
+    names = NAMES.format(env_id, "-v".join(env_id.rsplit("_v", 1)), GAMES[env_id].gymnasium_id)
+    parts = [title, "", picture_link, summary.rstrip(), *rules, "", names + table, "", body.rstrip(), *reward]
+    rows = options.rfind("\n| `") + 1  # the last of the game's own; those of every environment follow it
+    end = options.find("\n", rows) + 1
+    parts += ["", "## Options", options[:end] + OPTIONS + options[end:].rstrip()] if options else []
+    parts += ["", "## Version history", "", "- v0: first release"]
+    parts += ["", "## Observations, bit by bit", "", observations_link, ""]
     for encoder in game.encoders.values():
         parts += [f"### `{encoder.name}`: {encoder.layout.size} entries", "", encoder.layout.markdown(), ""]
     state, state_link = game.state_encoder.layout, "`env.state()`, for [centralised critics](../observations/state.md):"

@@ -4,10 +4,7 @@ The auction of contract bridge for four players, scored from double-dummy tables
 
 | | |
 |---|---|
-| Import | `from bidzoo.envs import bridge_bidding_v0` |
 | Creation | `bidzoo.make("bridge_bidding_v0")` |
-| PettingZoo id | `bidzoo/bridge_bidding-v0` |
-| Gymnasium id | `bidzoo/BridgeBidding-v0` |
 | Agents | `player_0` … `player_3`: North, East, South, West; `player_0` and `player_2` are partners |
 | Actions | `Discrete(38)`: 0 pass, 1 double, 2 redouble, 3 + 5 × (level − 1) + strain (C D H S NT) |
 | Observation | `{"observation": int8 [480], "action_mask": int8 [38]}`; other encoders by option |
@@ -29,9 +26,6 @@ those of the deal's double-dummy table; nothing is solved while an episode runs.
 | `shuffle` | `True` | a deal of the set chosen by board; else deals in order |
 | `competition` | `True` | without it E/W pass throughout and are never asked: bridge without competition |
 | `most_calls` | 0 | N/S pass of themselves after so many calls; 0: never |
-| `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, window or notebook |
-| `illegal_action` | `"terminate"`, `"raise"` | the offender and its partners get the lowest reward; `ValueError` |
-| `mask_in` | `"observation"`, `"info"` | with the observation, in a dict; in `infos` alone, observations are arrays |
 
 What the encoders say: [bridge observations](../observations/bridge.md).
 
@@ -46,10 +40,6 @@ undoubled and double dummy (0 if none makes).
 or four hands as card lists or bit masks), `dealer` (number or letter), `vulnerability`
 (`"none" | "ns" | "ew" | "both"`) and `tricks` (a double-dummy table `[20]`, declarer N E S W × strain C D H S NT; the
 solver makes that of a `deal` that comes without, in some 0.2 s).
-
-## Version history
-
-- v0: first release
 """
 
 from functools import partial

@@ -4,10 +4,7 @@ Contract bridge for four players: the auction, then thirteen tricks.
 
 | | |
 |---|---|
-| Import | `from bidzoo.envs import bridge_v0` |
 | Creation | `bidzoo.make("bridge_v0")` |
-| PettingZoo id | `bidzoo/bridge-v0` |
-| Gymnasium id | `bidzoo/Bridge-v0` |
 | Agents | `player_0` … `player_3`: North, East, South, West; `player_0` and `player_2` are partners |
 | Actions | `Discrete(90)`: calls 0 … 37 as in bridge bidding, 38 + card (4 × rank + suit) |
 | Observation | `{"observation": int8 [571], "action_mask": int8 [90]}`; other encoders by option |
@@ -17,10 +14,6 @@ After the auction the player left of declarer leads, dummy's cards are seen by a
 the declaring agent acts on dummy's turns and dummy's own agent does not act. The contract is scored on the tricks
 taken. Options are those of [bridge bidding](bridge_bidding_v0.md); deals are random unless `deals` names a set
 (rewards against `par` need one with double-dummy tables).
-
-## Version history
-
-- v0: first release
 """
 
 from functools import partial

@@ -4,10 +4,7 @@ Spades for four players: rounds of bidding and thirteen tricks, scores and bags 
 
 | | |
 |---|---|
-| Import | `from bidzoo.envs import spades_v0` |
 | Creation | `bidzoo.make("spades_v0")` |
-| PettingZoo id | `bidzoo/spades-v0` |
-| Gymnasium id | `bidzoo/Spades-v0` |
 | Agents | `player_0` … `player_3`: North, East, South, West; `player_0` and `player_2` are partners |
 | Actions | `Discrete(68)`: 0 nil, 1 … 13 tricks, 14 blind nil, 15 look at the hand, 16 + card (4 × rank + suit) |
 | Observation | `{"observation": int8 [860], "action_mask": int8 [68]}`; see [observations](../observations/spades.md) |
@@ -35,9 +32,6 @@ round ends with a side at a goal: the highest score wins, and if two sides share
 | `blind_deficit` | 0 | points by which a side must trail to be offered it; with 0 also at equal scores |
 | `reward` | `"win"`, `"points"` | who won; by how many points (cutthroat: beyond the mean of the others) |
 | `observation` | `"full"`, `"bidding"` | encoder; `"bidding"` is the default of `phase="bidding"` |
-| `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, window or notebook |
-| `illegal_action` | `"terminate"`, `"raise"` | the offender and its partners get the lowest reward; `ValueError` |
-| `mask_in` | `"observation"`, `"info"` | with the observation, in a dict; in `infos` alone, observations are arrays |
 
 With `phase="bidding"` there are 16 actions, the bids, and the next decision after the fourth bid is the first bid of
 the next round. In an episode of one round, rewards and the winner come from the points of that round.
@@ -53,10 +47,6 @@ its hand is hidden in its views and observations. After 15 it bids as usual.
 `reset(options=...)` takes `board` (0-based), `deal` or `hands` (PBN text, or four hands as card lists or bit masks;
 a joker is written as the card it replaces), `dealer` (number or letter) and `scores` (one for each side); hands are
 those of the first round.
-
-## Version history
-
-- v0: first release
 """
 
 from bidzoo.envs.aec import TableEnv

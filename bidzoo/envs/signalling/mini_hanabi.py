@@ -4,10 +4,7 @@ One action each: the first must both score and tell the partner which card its p
 
 | | |
 |---|---|
-| Import | `from bidzoo.envs import mini_hanabi_v0` |
 | Creation | `bidzoo.make("mini_hanabi_v0")` |
-| PettingZoo id | `bidzoo/mini_hanabi-v0` |
-| Gymnasium id | `bidzoo/MiniHanabi-v0` |
 | Agents | `player_0`, `player_1`; partners |
 | Actions | `Discrete(3)` |
 | Observation | `{"observation": int8 [10], "action_mask": int8 [3]}` |
@@ -23,29 +20,13 @@ et al. 2019, *Bayesian Action Decoder* (arXiv 1811.01458), and of OpenSpiel's `t
 | 1, 0 | 0 0 10 / 4 8 4 / 0 0 0 |
 | 1, 1 | 10 0 0 / 4 8 4 / 10 0 0 |
 
-## Observation
-
-| field | entries | meaning |
-|---|---|---|
-| `player` | 2 | which agent this is |
-| `type` | 2 | our card |
-| `first` | 3 | the action of `player_0`, once taken |
-| `second` | 3 | the action of `player_1`, once taken |
-
 ## Options
 
 | option | values | meaning |
 |---|---|---|
-| `observation` | `"history"` | the encoder above |
-| `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, window or notebook |
-| `illegal_action` | `"terminate"`, `"raise"` | the offender and its partners get the lowest reward; `ValueError` |
-| `mask_in` | `"observation"`, `"info"` | with the observation, in a dict; in `infos` alone, observations are arrays |
+| `observation` | `"history"` | the encoder below |
 
 `reset(options=...)` takes `board` (which deal of the seed) and `types` (the cards of both players, as `(1, 0)`).
-
-## Version history
-
-- v0: first release
 """
 
 import numpy as np

@@ -4,10 +4,7 @@ Two partners bid powers of two and want the last bid as high as their numbers al
 
 | | |
 |---|---|
-| Import | `from bidzoo.envs import simple_bidding_v0` |
 | Creation | `bidzoo.make("simple_bidding_v0", size=4)` |
-| PettingZoo id | `bidzoo/simple_bidding-v0` |
-| Gymnasium id | `bidzoo/SimpleBidding-v0` |
 | Agents | `player_0` (opens), `player_1`; partners |
 | Actions | `Discrete(1 + bids)`: 0 pass, k ≥ 1 bids 2^(k − 1); `bids` = bit_length(size − 1) + 1 |
 | Observation | `{"observation": int8 [3 + size + 2 * bids], "action_mask": int8 [1 + bids]}` |
@@ -17,30 +14,14 @@ Each player is dealt a number, independent and uniform in 0 … size − 1. Bids
 a pass ends the auction. The opening pass is illegal: Definition 2 of Tian, Gong and Jiang 2020, *Joint Policy
 Search* (arXiv 2008.06495) does not say so, but only then are the counts of states those of its Table 1.
 
-## Observation
-
-| field | entries | meaning |
-|---|---|---|
-| `player` | 2 | which agent this is |
-| `type` | size | our number |
-| `pass` | 1 | the auction was closed by a pass |
-| `bids` | 2 × bids | for each bid, lowest first: made by us, made by our partner |
-
 ## Options
 
 | option | values | meaning |
 |---|---|---|
 | `size` | 2 … 65536, default 4 | how many numbers; the paper uses 4, 8 and 16 |
-| `observation` | `"history"` | the encoder above |
-| `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, window or notebook |
-| `illegal_action` | `"terminate"`, `"raise"` | the offender and its partners get the lowest reward; `ValueError` |
-| `mask_in` | `"observation"`, `"info"` | with the observation, in a dict; in `infos` alone, observations are arrays |
+| `observation` | `"history"` | the encoder below |
 
 `reset(options=...)` takes `board` (which deal of the seed) and `types` (the numbers of both players, as `(3, 1)`).
-
-## Version history
-
-- v0: first release
 """
 
 from bidzoo.core.kernels import I8, State, row
