@@ -1,5 +1,6 @@
 """Two processes train what one trains, up to the rounding of sums: started by torchrun, as a user starts them."""
 
+import json
 import os
 import subprocess
 import sys
@@ -20,26 +21,82 @@ from bidzoo.cli.train import app
 from bidzoo.envs.bridge.formats.auctions import Auctions, Positions
 
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+PROCESS = """
+import atexit
+import json
+import runpy
+import sys
+from pathlib import Path
+
+def show():  # registered first, so the last to run
+    print("threads:", *sorted((task / "comm").read_text().strip() for task in Path("/proc/self/task").iterdir()))
+
+if sys.platform == "linux":
+    atexit.register(show)
+from bidzoo.agents.bridge import distributed
+
+for words in json.loads(sys.argv[1]):
+    if distributed.world().rank == 0:
+        print("command:", flush=True)
+    distributed.wait()
+    sys.argv = ["bidzoo", "train", *words]
+    try:
+        runpy.run_module("bidzoo", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        if end.code:
+            raise
+    sys.stdout.flush()
+    distributed.wait()
+"""
+SMALL = ["--width", "24", "--depth", "2", "--every", "3"]
+LEARNED = {
+    "ppo": ["boards=30", "minibatch=37", "rare=0.2", "self_play=0.5", "learning_rate=1e-3"],
+    "rpi": ["boards=30", "minibatch=37", "learning_rate=1e-3", "average=0.5"],
+}
+LOCAL = ["steps=4", "batch=32", "local_steps=4", "warm_up=1"]
 
 
-def torchrun(*words):
-    """Two processes of ``words``; what they say."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-    ended = subprocess.run(
-        [*TORCHRUN, *words], capture_output=True, text=True, env=environment, timeout=600, check=False
-    )
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout
+def settings(options):
+    return [f"--set={option}" for option in options]
 
 
-def train(processes, *words):
-    """A training command, here or under torchrun; what it says."""
-    words = [str(word) for word in words]
-    if processes == 1:
+def stages(folder, auctions, start, ends):
+    """Commands that train sl from calls, then ppo and rpi from ``start``, up to each of ``ends`` iterations."""
+    fit = [*SMALL, *settings(["batch=32", "learning_rate=1e-2", "steps=6"]), "--out", f"{folder / 'sl'}"]
+    commands = [["sl", f"{auctions}", *fit]]
+    for algorithm, options in LEARNED.items():
+        improve = [algorithm, "--start", f"{start}", "--every", "1", "--boards", "0", *settings(options)]
+        commands += [[*improve, f"--set=iterations={end}", "--out", f"{folder / algorithm}"] for end in ends]
+    return commands
+
+
+@pytest.fixture(scope="module")
+def auctions(tmp_path_factory):
+    path = tmp_path_factory.mktemp("recorded") / "auctions.npz"
+    record(Sayc(), 80).save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory, auctions):
+    """Folders ``1`` and ``2`` that one and two processes trained in, ``local``; what each command said.
+
+    Starting processes with torch takes most of the time, so two of them run one command after the other.
+    """
+    folder = tmp_path_factory.mktemp("trained")
+    start, alone = folder / "1" / "sl" / "network.safetensors", []
+    for words in stages(folder / "1", auctions, start, (2,)):
         told = CliRunner().invoke(app, words, catch_exceptions=False)
         assert told.exit_code == 0, told.output
-        return told.output
-    return torchrun("-m", "--", "bidzoo", "train", *words)
+        alone.append(told.output)
+    commands = stages(folder / "2", auctions, start, (1, 2))
+    local = ["sl", f"{auctions}", "--width", "24", "--every", "4", *settings(LOCAL), "--out", f"{folder / 'local'}"]
+    (folder / "process.py").write_text(PROCESS)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+    words = [*TORCHRUN, folder / "process.py", json.dumps([*commands, local])]
+    ended = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=600, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return folder, alone, ended.stdout.split("command:")[1:]
 
 
 def tensors(folder):
@@ -54,54 +111,28 @@ def fit_of(path, **options):
     return sl.Trainer(*parts, trainer.Options(architecture, steps=4, batch=32, warm_up=1, **options))
 
 
-def test_two_processes_are_one(tmp_path):
+def test_two_processes_are_one(trained):
     """sl from calls, then ppo and rpi by self-play, in two parts: each goes on from the first process's checkpoint."""
-    record(Sayc(), 80).save(tmp_path / "auctions.npz")
-    small = ["--width", 24, "--depth", 2, "--every", 3]
-    fit = ["sl", tmp_path / "auctions.npz", *small, "--set", "batch=32", "--set", "learning_rate=1e-2"]
-    learned = {
-        "ppo": ["boards=30", "minibatch=37", "rare=0.2", "self_play=0.5", "learning_rate=1e-3"],
-        "rpi": ["boards=30", "minibatch=37", "learning_rate=1e-3", "average=0.5"],
-    }
-    start, told = tmp_path / "1" / "sl" / "network.safetensors", {}
-    for processes in (1, 2):
-        out = tmp_path / str(processes)
-        told[processes] = train(processes, *fit, "--set", "steps=6", "--out", out / "sl")
-        for algorithm, options in learned.items():
-            improve = [
-                algorithm,
-                "--start",
-                start,
-                "--every",
-                1,
-                "--boards",
-                0,
-                *(f"--set={option}" for option in options),
-            ]
-            for iterations in (1, 2)[-processes:]:
-                train(processes, *improve, "--set", f"iterations={iterations}", "--out", out / algorithm)
-    assert told[1].count("accuracy") == told[2].count("accuracy") == 2  # one process speaks
+    folder, alone, together = trained
+    assert alone[0].count("accuracy") == together[0].count("accuracy") == 2  # one process speaks
+    start = folder / "1" / "sl" / "network.safetensors"
     begun = {"sl": arrays(module(load_weights(start)[0].architecture, 0, last_scale=0.1)), "ppo": tensors(start.parent)}
     begun["rpi"] = load_weights(start)[0].at_temperature(0.25 / 0.13).tensors
     for stage, weights in begun.items():
-        one, two = (tensors(tmp_path / str(processes) / stage) for processes in (1, 2))
+        one, two = (tensors(folder / processes / stage) for processes in "12")
         moved = np.concatenate([np.abs(one[name] - weights[name]).ravel() for name in weights])
         apart = np.concatenate([np.abs(one[name] - two[name]).ravel() for name in weights])
         assert np.quantile(apart, 0.99) < 0.03 * moved.max(), stage  # Adam makes a step of the rounding of no gradient
         assert apart.mean() < 0.03 * moved.mean(), stage
 
 
-def test_local_steps_are_averaged(tmp_path, monkeypatch):
+def test_local_steps_are_averaged(trained, auctions, monkeypatch):
     """Two processes that take four steps each give the mean of what each learns alone, moments too."""
-    record(Sayc(), 80).save(tmp_path / "auctions.npz")
-    words = ["sl", tmp_path / "auctions.npz", "--width", 24, "--every", 4]
-    words += [f"--set={option}" for option in ("steps=4", "batch=32", "local_steps=4", "warm_up=1")]
-    train(2, *words, "--out", tmp_path / "both")
     alone = []
     monkeypatch.setattr(distributed, "average", lambda tensors: None)
     for rank in (0, 1):
         monkeypatch.setattr(distributed, "world", lambda rank=rank: World(rank, 2))
-        fit = fit_of(tmp_path / "auctions.npz", local_steps=4)
+        fit = fit_of(auctions, local_steps=4)
         for step in range(4):
             fit.iterate(step)
         state = fit.adam.state_dict()["state"]
@@ -109,45 +140,24 @@ def test_local_steps_are_averaged(tmp_path, monkeypatch):
             {f"network/{name}": array for name, array in arrays(fit.model).items()}
             | {f"adam/{n}/{name}": state[n][name].numpy() for n in state for name in ("exp_avg", "exp_avg_sq")}
         )
-    both = load_file(tmp_path / "both" / "checkpoint.safetensors")
+    both = load_file(trained[0] / "local" / "checkpoint.safetensors")
     assert len(alone[0]) == 3 * 8
     for name in alone[0]:
         np.testing.assert_allclose(both[name], (alone[0][name] + alone[1][name]) / 2, rtol=1e-4, atol=1e-7)
         assert np.abs(alone[0][name] - alone[1][name]).max() > 0
 
 
-LEFT = """
-import atexit
-from pathlib import Path
-
-def show():  # registered first, so the last to run
-    print(*sorted((task / "comm").read_text().strip() for task in Path("/proc/self/task").iterdir()), end=";")
-
-atexit.register(show)
-
-import torch
-from bidzoo.agents.bridge.distributed import world
-
-weight = torch.ones(2, requires_grad=True)
-world()
-weight.sum().backward()
-torch.optim.Adam([weight]).step()
-"""
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are read in /proc")
-def test_no_thread_of_the_group_outlives_python(tmp_path):
+def test_no_thread_of_the_group_outlives_python(trained):
     """One that gave a tensor back after Python's end would abort the process, and torchrun the others."""
-    (tmp_path / "left.py").write_text(LEFT)
-    threads = [process.split() for process in torchrun(tmp_path / "left.py").split(";")[:-1]]
+    threads = [line.split()[1:] for line in trained[2][-1].splitlines() if line.startswith("threads:")]
     assert len(threads) == 2 and all(not name.startswith(("gloo", "pt_gloo")) for names in threads for name in names)
 
 
-def test_checkpoints_are_at_averages(monkeypatch, tmp_path):
-    record(Sayc(), 80).save(tmp_path / "auctions.npz")
+def test_checkpoints_are_at_averages(monkeypatch, tmp_path, auctions):
     monkeypatch.setattr(distributed, "world", lambda: World(0, 2))
     with pytest.raises(ValueError, match="every 6: expected a multiple of local_steps, 4"):
-        trainer.train(fit_of(tmp_path / "auctions.npz", local_steps=4), trainer.Run(tmp_path, every=6))
+        trainer.train(fit_of(auctions, local_steps=4), trainer.Run(tmp_path, every=6))
 
 
 def test_shares_are_all_rows_once():
