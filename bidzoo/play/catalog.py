@@ -1,6 +1,6 @@
 """What can be played: the games with the options offered, their seats, and the agents that know them."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from bidzoo import agents, registry
@@ -156,21 +156,10 @@ def menu() -> list[dict[str, Any]]:
     """The offers as plain data, with the agents of each."""
     return [
         {
-            "id": entry.id,
-            "title": entry.title,
-            "summary": entry.summary,
+            **asdict(entry),
             "about": registry.summary(entry.id),
-            "seats": list(entry.seats),
             "usual": usual_seats(entry.id),
-            "options": [
-                {
-                    "name": option.name,
-                    "label": option.label,
-                    "values": list(option.values),
-                    "words": [str(word) for word in option.words or option.values],
-                }
-                for option in entry.options
-            ],
+            "options": [{**asdict(o), "words": [str(word) for word in o.words or o.values]} for o in entry.options],
             "agents": [{"name": name, "summary": summary} for name, summary in agents_for(entry.id).items()],
         }
         for entry in offers().values()

@@ -116,20 +116,13 @@ class PlayServer(ThreadingHTTPServer):
         """``host`` (of a ``Host`` header) is an address, localhost or the name we were started with, and our port."""
         try:
             parts = urlsplit(f"//{host}")
-            name, port = parts.hostname or "", parts.port or 80
+            if (name := parts.hostname or "") not in ("localhost", self.host.lower()):
+                ipaddress.ip_address(name)
+            port = parts.port or 80
         except ValueError:
             return False
-        if parts.username is not None or parts.path or parts.query or parts.fragment or port != self.server_port:
-            return False
-        return name in ("localhost", self.host.lower()) or _is_address(name)
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
+        extra = parts.path or parts.query or parts.fragment or parts.username is not None
+        return port == self.server_port and not extra
 
 
 class Handler(BaseHTTPRequestHandler):

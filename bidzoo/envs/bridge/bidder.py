@@ -158,13 +158,8 @@ _ACES, _KINGS, _QUEENS, _JACKS = (15 * card for card in (_ACE, _KING, _QUEEN, _J
 @row
 def points_row(cards: int) -> int:
     """High-card points: ace 4, king 3, queen 2, jack 1."""
-    aces, kings, queens, jacks = (
-        count_row(cards & _ACES),
-        count_row(cards & _KINGS),
-        count_row(cards & _QUEENS),
-        count_row(cards & _JACKS),
-    )
-    return 4 * aces + 3 * kings + 2 * queens + jacks
+    aces_and_kings = 4 * count_row(cards & _ACES) + 3 * count_row(cards & _KINGS)
+    return aces_and_kings + 2 * count_row(cards & _QUEENS) + count_row(cards & _JACKS)
 
 
 @row

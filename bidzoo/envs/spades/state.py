@@ -89,33 +89,14 @@ VIEW = np.dtype(
 @row
 def copy_public_row(source: State, target: State) -> None:
     """Every public field of ``source`` into ``target``; states and views in any combination."""
-    target.board = source.board
-    target.variant = source.variant
-    target.deck = source.deck
-    target.sides = source.sides
-    target.failed_nil = source.failed_nil
-    target.blind_nil = source.blind_nil
-    target.bag_penalty = source.bag_penalty
-    target.blind_deficit = source.blind_deficit
-    target.win_goal = source.win_goal
-    target.lose_goal = source.lose_goal
-    target.max_rounds = source.max_rounds
-    target.length = source.length
-    target.last_blind = source.last_blind
-    target.rounds = source.rounds
-    target.winner = source.winner
-    target.phase = source.phase
-    target.dealer = source.dealer
-    target.turn = source.turn
-    target.blind = source.blind
-    target.looked = source.looked
-    target.plays = source.plays
-    target.leader = source.leader
-    target.led = source.led
-    target.best = source.best
-    target.taker = source.taker
-    target.broken = source.broken
-    target.gone = source.gone
+    target.board, target.variant, target.deck, target.sides = source.board, source.variant, source.deck, source.sides
+    target.failed_nil, target.blind_nil, target.bag_penalty = source.failed_nil, source.blind_nil, source.bag_penalty
+    target.blind_deficit, target.win_goal, target.lose_goal = source.blind_deficit, source.win_goal, source.lose_goal
+    target.max_rounds, target.length, target.rounds = source.max_rounds, source.length, source.rounds
+    target.last_blind, target.winner, target.phase = source.last_blind, source.winner, source.phase
+    target.dealer, target.turn, target.blind, target.looked = source.dealer, source.turn, source.blind, source.looked
+    target.plays, target.leader, target.led, target.gone = source.plays, source.leader, source.led, source.gone
+    target.best, target.taker, target.broken = source.best, source.taker, source.broken
     for k in range(4):
         target.scores[k] = source.scores[k]
         target.bags[k] = source.bags[k]

@@ -219,23 +219,27 @@ def points_of(agent, view, key):
     return deals.mean(cards(deals.hands)[:, seats] @ POINTS), deals.size
 
 
-@pytest.mark.parametrize("followed", [6000, 500])
-def test_weighed_deals_are_those_of_the_exact_filter(followed):
-    """The belief cancels: what weighs is the chance of the calls, as in a filter of deals sampled uniformly."""
-    weighed = Bmcs(calls="weigh", p_max=6000, r_max=3000, followed=followed, surprise=1e-6)
+@pytest.fixture(scope="module")
+def filters():
+    """By row points and size of a filter of deals sampled uniformly, and points of the paper's, which reads calls twice."""
     exact = Bmcs(deals="uniform", p_max=40_000, r_max=3000)
     twice = Bmcs(p_max=20_000, r_max=3000)
+    views = [positions(3).views(np.array([row])) for row in range(6)]
+    return [(*points_of(exact, view, 4), points_of(twice, view, 4)[0]) for view in views]
+
+
+@pytest.mark.parametrize("followed", [6000, 500])
+def test_weighed_deals_are_those_of_the_exact_filter(followed, filters):
+    """The belief cancels: what weighs is the chance of the calls, as in a filter of deals sampled uniformly."""
+    weighed = Bmcs(calls="weigh", p_max=6000, r_max=3000, followed=followed, surprise=1e-6)
     batch, apart, wrong = positions(3), [], []
-    for row in range(6):
-        view = batch.views(np.array([row]))
-        (found, size), (expected, many), (filtered, _) = (
-            points_of(agent, view, 4) for agent in (weighed, exact, twice)
-        )
+    for row, (expected, many, filtered) in enumerate(filters):
+        found, size = points_of(weighed, batch.views(np.array([row])), 4)
         if min(size, many) > 150:
             apart.append((found - expected) / (3.5 * np.sqrt(1 / size + 1 / many)))  # some 3.5 points a hand
             wrong.append((filtered - expected) / (3.5 * np.sqrt(1 / size + 1 / many)))
     assert len(apart) >= 3 and np.square(apart).mean() < 2
-    assert np.square(wrong).mean() > 4  # the paper's, which reads the calls twice
+    assert np.square(wrong).mean() > 4
 
 
 def test_weighed_deals_are_counted():
