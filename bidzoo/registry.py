@@ -110,10 +110,8 @@ def loadable() -> tuple[str, ...]:
             warn(str(problem), stacklevel=2)
         else:
             if required:
-                warn(
-                    f"{env_id} of {NAMES.known()[env_id].source}: option {required[0]!r} has no default",
-                    stacklevel=2,
-                )
+                source = NAMES.known()[env_id].source
+                warn(f"{env_id} of {source}: option {required[0]!r} has no default", stacklevel=2)
             else:
                 env_ids.append(env_id)
     return tuple(env_ids)

@@ -45,10 +45,6 @@ class Numbers(NamedTuple):
     dtype: type = np.uint8  # of the array returned; the file may have any type of integers
     required: bool = True
 
-    def takes(self, dtype: np.dtype[Any]) -> bool:
-        """Return whether an array may have this type in the file."""
-        return dtype.kind in "iu"
-
     def __str__(self) -> str:
         return f"integers [{', '.join(map(str, self.shape))}]" if self.shape else "an integer"
 
@@ -60,10 +56,6 @@ class Floats(NamedTuple):
     dtype: type = np.float32
     required: bool = True
 
-    def takes(self, dtype: np.dtype[Any]) -> bool:
-        """Return whether an array may have this type in the file."""
-        return dtype == self.dtype
-
     def __str__(self) -> str:
         return f"{np.dtype(self.dtype)} [{', '.join(map(str, self.shape))}]"
 
@@ -73,10 +65,6 @@ class Text(NamedTuple):
 
     required: bool = False
     shape: tuple[int | str, ...] = ()
-
-    def takes(self, dtype: np.dtype[Any]) -> bool:
-        """Return whether an array may have this type in the file."""
-        return dtype.kind == "U"
 
     def __str__(self) -> str:
         return "a text"
@@ -190,12 +178,19 @@ def _check_shape(
                 raise ValueError(f"{where}: {length} rows, expected {first} as in {owner}")
 
 
+def _takes(expected: Expected, dtype: np.dtype[Any]) -> bool:
+    """Whether an array may have this type in the file."""
+    if isinstance(expected, Floats):
+        return dtype == expected.dtype
+    return dtype.kind == "U" if isinstance(expected, Text) else dtype.kind in "iu"
+
+
 def _checked(array: NDArray[Any], expected: Expected, where: str) -> NDArray[Any]:
     """Return ``array`` in the type of ``expected``, after a check of its type, axes and values."""
     shape_fits = array.ndim == len(expected.shape) and all(
         isinstance(axis, str) or length == axis for length, axis in zip(array.shape, expected.shape)
     )
-    if not shape_fits or not expected.takes(array.dtype):
+    if not shape_fits or not _takes(expected, array.dtype):
         raise ValueError(f"{where}: {array.dtype} {list(array.shape)}, expected {expected}")
     if isinstance(expected, Numbers) and array.size:
         for position in (array.argmin(), array.argmax()):

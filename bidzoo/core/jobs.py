@@ -119,9 +119,7 @@ def kill_workers() -> None:
             os.kill(pid, signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
     from multiprocessing import util
 
-    vars(util)["_run_finalizers"](
-        0
-    )  # a process that leaves by ``os._exit`` would leave them to a tracker that warns of them
+    vars(util)["_run_finalizers"](0)  # a process that leaves by ``os._exit`` would leave them to a tracker that warns
 
 
 @contextmanager

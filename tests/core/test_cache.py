@@ -49,6 +49,7 @@ results(np.arange(3), out)
 forms = [form for kernel in KERNELS.values() for form in (kernel.compiled, kernel.body)]
 print(json.dumps([result_row(4), out.tolist(), sum(form.stats.cache_misses.total() for form in forms)]))
 """
+PLAIN = "from bidzoo.core import plain; plain.thread.wanted = True"
 OBSERVE = """
 import json, sys, numpy as np, bidzoo
 from bidzoo.core.kernels import KERNELS
@@ -113,7 +114,7 @@ def test_a_change_of_a_callee_changes_what_is_observed(tmp_path):
     after, misses = run(OBSERVE, tmp_path)[0]
     assert misses > 0
     assert after != before
-    assert after == run(OBSERVE, tmp_path, BIDZOO_COMPILE="background", NUMBA_CACHE_DIR=str(tmp_path))[0][0]
+    assert after == run(PLAIN + OBSERVE, tmp_path)[0][0]
 
 
 def test_a_source_that_changes_meanwhile(outside):

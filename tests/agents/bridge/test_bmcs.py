@@ -221,7 +221,7 @@ def points_of(agent, view, key):
 
 @pytest.fixture(scope="module")
 def filters():
-    """By row points and size of a filter of deals sampled uniformly, and points of the paper's, which reads calls twice."""
+    """By row: points and size of a filter of uniform deals, and points of the paper's, which reads the calls twice."""
     exact = Bmcs(deals="uniform", p_max=40_000, r_max=3000)
     twice = Bmcs(p_max=20_000, r_max=3000)
     views = [positions(3).views(np.array([row])) for row in range(6)]

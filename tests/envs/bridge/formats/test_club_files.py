@@ -1,7 +1,9 @@
 """Files of a bridge club on the command line: replayed and drawn board by board, imported, matched, looked at."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +12,12 @@ from typer.testing import CliRunner
 
 from bidzoo.benchmarks import records
 from bidzoo.cli.main import app
+from bidzoo.core.kernels import I8, I64
+from bidzoo.envs.bridge import double_dummy
 from bidzoo.envs.bridge.deals import DealSet, packaged
-from bidzoo.envs.bridge.double_dummy import solve_tricks
 from bidzoo.envs.bridge.formats import pbn
 
+pytestmark = pytest.mark.usefixtures("solved_once")
 DATA = Path(__file__).parents[3] / "data"
 HANDS = "N:A5.AQ9754.K9542. 963.KT8.Q7.AQ432 QT84.62.J86.K975 KJ72.J3.AT3.JT86"
 OTHER = "N:963.KT8.Q7.AQ432 QT84.62.J86.K975 KJ72.J3.AT3.JT86 A5.AQ9754.K9542."
@@ -48,6 +52,23 @@ def run(*words: object) -> str:
     if result.exception is not None:
         raise result.exception
     return result.output
+
+
+@pytest.fixture(scope="module")
+def solved_once() -> Iterator[None]:
+    """The solver, which takes most of the time, is asked once of each deal: many commands solve the same two."""
+    solve = double_dummy.dd_tricks
+
+    @cache
+    def solved(hands: tuple[int, ...]) -> I8:
+        return solve(np.array([hands]))[0]
+
+    def dd_tricks(hands: I64) -> I8:
+        return np.array([solved(tuple(deal)) for deal in hands.tolist()], np.int8).reshape(-1, 20)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(double_dummy, "dd_tricks", dd_tricks)
+        yield
 
 
 @pytest.fixture
@@ -210,7 +231,9 @@ def test_a_solved_file_keeps_its_boards(club: Path, tmp_path: Path) -> None:
     run("deals", "import", club, "--solve", "--out", solved)
     tables = [board.tricks for board in pbn.read(solved)]
     assert [replace(board, tricks=None) for board in pbn.read(solved)] == pbn.read(club)
-    np.testing.assert_array_equal(tables, solve_tricks(np.array([board.hands for board in pbn.read(club)])))
+    np.testing.assert_array_equal(
+        tables, double_dummy.solve_tricks(np.array([board.hands for board in pbn.read(club)]))
+    )
     out = tmp_path / "match.jsonl"
     run("match", "sayc", "pass", "--pbn", solved, "--out", out)
     assert {(record["dealer"], record["vulnerability"]) for record in records.read(out)} == {("N", "ns"), ("W", "none")}
