@@ -28,20 +28,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from exact import main
+from exact import Log, load_table, main, save_table
 
-from bidzoo.agents.tabular.exact import Optimum, certified, silent
+from bidzoo.agents.tabular.exact import Optimum, certified
 from bidzoo.agents.tabular.optimal_auction import (
-    Log,
     RisingAuction,
     U,
     best_plan,
     best_splits,
     choose,
     fold,
-    load_table,
     pass_rows,
-    save_table,
     transpose,
 )
 from bidzoo.core.kernels import I16, I64, row
@@ -234,7 +231,7 @@ class Panels:
         return lines
 
 
-def openings(panels: Panels, directory: Path | None = None, report: Log = silent) -> I64:
+def openings(panels: Panels, directory: Path | None = None, report: Log = lambda line: None) -> I64:
     """``f_1 ... f_5`` ``[5, Z]``; finished panels are kept in ``directory`` and not computed again.
 
     Raises:
@@ -298,7 +295,7 @@ class PanelRows:
         return out
 
 
-def solve(auction: RisingAuction, directory: Path | None = None, report: Log = silent) -> Optimum:
+def solve(auction: RisingAuction, directory: Path | None = None, report: Log = lambda line: None) -> Optimum:
     """The optimum, computed and certified; finished panels are kept in ``directory``."""
     panels = Panels(auction)
     firsts = openings(panels, directory, report)

@@ -568,12 +568,14 @@ def as_rows(found: Any, content: bytes, sound: Any) -> bool:
 
 
 def _plan() -> bytes:
+    from exact import write_plan
+
     from bidzoo.agents.tabular import exact
     from bidzoo.agents.tabular.optimal_auction import RisingAuction
     from bidzoo.registry import make_game
 
     optimum = exact.solve_rising_auction(RisingAuction.of(make_game("simple_bidding_v0", size=4)))
-    return written(lambda path: exact.write_plan(optimum, path, "test"))
+    return written(lambda path: write_plan(optimum, path, "test"))
 
 
 def _read_plan(path: Path) -> Any:

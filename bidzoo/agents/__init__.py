@@ -31,48 +31,13 @@ if TYPE_CHECKING:
     from bidzoo.agents.policy import Agent, Policy
     from bidzoo.envs.game import Game
 
-AgentName = Literal[  # for editors; other names can be registered
-    "random",
-    "pass",
-    "sayc",
-    "sl",
-    "sl-wide",
-    "sl-small",
-    "expert-sayc",
-    "expert-21gf",
-    "expert-polish",
-    "expert-acol",
-    "expert-light",
-    "rl",
-    "ppo",
-    "rpi",
-    "bmcs",
-    "bmcs-sl",
-    "rpi-bmcs",
-    "bmcs-weighted",
-    "rl-mcs",
-    "pi",
-    "pi-search",
-    "a2c-bridge",
-    "jps-bridge",
-    "baseline19",
-    "baseline16",
-    "pbl",
-    "bis",
-    "rb",
-    "ms",
-    "io",
-    "srp",
-    "wrp",
-    "uct",
-    "learned",
-    "learned-search",
-    "cfr",
-    "jps",
-    "bad",
-    "a2c",
-    "exact",
-]
+_Experts = Literal["expert-sayc", "expert-21gf", "expert-polish", "expert-acol", "expert-light"]
+_Searches = Literal["bmcs", "bmcs-sl", "rpi-bmcs", "bmcs-weighted", "rl-mcs"]
+_Learned = Literal["a2c-bridge", "jps-bridge", "baseline19", "baseline16", "pbl"]
+_Bridge = Literal["sl", "sl-wide", "sl-small", _Experts, "rl", "ppo", "rpi", _Searches, "pi", "pi-search", _Learned]
+_Spades = Literal["bis", "rb", "ms", "io", "srp", "wrp", "uct", "learned", "learned-search"]
+_Small = Literal["cfr", "jps", "bad", "a2c", "exact"]
+AgentName = Literal["random", "pass", "sayc", _Bridge, _Spades, _Small]  # for editors; other names can be registered
 
 
 @dataclass(frozen=True)
@@ -100,236 +65,121 @@ EVERYTHING = (*BRIDGE, *SPADES, *SMALL)
 RECOMMENDED, RECIPES, YARDSTICKS, ABLATIONS = GROUPS = ("recommended", "papers' recipes", "yardsticks", "ablations")
 
 
-def _own(path: str, group: str, summary: str, games: tuple[str, ...], paper: str = "", needs: str = "") -> Entry:
-    return Entry(f"bidzoo.agents.{path}", summary, games=games, group=group, paper=paper, needs=needs)
+def _own(
+    package: str, games: tuple[str, ...], path: str, group: str, summary: str, paper: str = "", needs: str = ""
+) -> Entry:
+    return Entry(f"bidzoo.agents.{package}{path}", summary, games=games, group=group, paper=paper, needs=needs)
 
+
+_bridge = partial(_own, "bridge.", BRIDGE[:1])
+_spades = partial(_own, "spades.policy:", SPADES)
+_small = partial(_own, "tabular.", SMALL)
+
+QIU, TIAN = "Qiu et al. 2024", "Tian, Gong and Jiang 2020"
+LOCKHART, COHENSIUS = "Lockhart et al. 2020", "Cohensius et al. 2020"
 
 AGENTS: dict[str, Entry] = {
     "random": _own(
+        "",
+        EVERYTHING,
         "policy:Uniform",
         YARDSTICKS,
         "Takes a legal action at random; in bridge 94 % of its auctions end in seven no-trump.",
-        EVERYTHING,
     ),
-    "pass": _own("bridge.sayc:Pass", YARDSTICKS, "Never bids: the zero of every scale in bridge.", BRIDGE[:1]),
-    "sayc": _own(
-        "bridge.sayc:Sayc",
-        YARDSTICKS,
-        "Bids Standard American by rules that anyone can run, and explains its calls.",
-        BRIDGE[:1],
+    "pass": _bridge("sayc:Pass", YARDSTICKS, "Never bids: the zero of every scale in bridge."),
+    "sayc": _bridge(
+        "sayc:Sayc", YARDSTICKS, "Bids Standard American by rules that anyone can run, and explains its calls."
     ),
-    "sl": _own(
-        "bridge.sl:Supervised",
-        RECIPES,
-        "Network that imitates the calls of an expert program.",
-        BRIDGE[:1],
-        "Qiu et al. 2024",
+    "sl": _bridge("sl:Supervised", RECIPES, "Network that imitates the calls of an expert program.", QIU),
+    "sl-wide": _bridge("sl:Wide", ABLATIONS, "Imitates the same calls as sl, with a larger network.", QIU),
+    "sl-small": _bridge(
+        "sl:Small", ABLATIONS, "Imitates the same calls as sl, with the network of joint policy search.", TIAN
     ),
-    "sl-wide": _own(
-        "bridge.sl:Wide",
-        ABLATIONS,
-        "Imitates the same calls as sl, with a larger network.",
-        BRIDGE[:1],
-        "Qiu et al. 2024",
-    ),
-    "sl-small": _own(
-        "bridge.sl:Small",
-        ABLATIONS,
-        "Imitates the same calls as sl, with the network of joint policy search.",
-        BRIDGE[:1],
-        "Tian, Gong and Jiang 2020",
-    ),
-    "expert-sayc": _own(
-        "bridge.expert:expert_sayc",
+    "expert-sayc": _bridge(
+        "expert:expert_sayc",
         YARDSTICKS,
         "Network that bids Standard American and knows which system the opponents play.",
-        BRIDGE[:1],
     ),
-    "expert-21gf": _own(
-        "bridge.expert:expert_21gf",
-        YARDSTICKS,
-        "Network that bids two-over-one game force and knows the opponents' system.",
-        BRIDGE[:1],
+    "expert-21gf": _bridge(
+        "expert:expert_21gf", YARDSTICKS, "Network that bids two-over-one game force and knows the opponents' system."
     ),
-    "expert-polish": _own(
-        "bridge.expert:expert_polish", YARDSTICKS, "Network that bids Polish club; a held-out opponent.", BRIDGE[:1]
+    "expert-polish": _bridge("expert:expert_polish", YARDSTICKS, "Network that bids Polish club; a held-out opponent."),
+    "expert-acol": _bridge("expert:expert_acol", YARDSTICKS, "Network that bids Acol; a held-out opponent."),
+    "expert-light": _bridge("expert:expert_light", YARDSTICKS, "Standard American that overbids by four points."),
+    "rl": _bridge("rl:Rl", RECIPES, "Network improved from sl by actor-critic self-play with a replay buffer.", QIU),
+    "ppo": _bridge(
+        "ppo:Ppo", RECIPES, "Network improved from sl by self-play against its past selves.", "Kita et al. 2024"
     ),
-    "expert-acol": _own(
-        "bridge.expert:expert_acol", YARDSTICKS, "Network that bids Acol; a held-out opponent.", BRIDGE[:1]
-    ),
-    "expert-light": _own(
-        "bridge.expert:expert_light", YARDSTICKS, "Standard American that overbids by four points.", BRIDGE[:1]
-    ),
-    "rl": _own(
-        "bridge.rl:Rl",
-        RECIPES,
-        "Network improved from sl by actor-critic self-play with a replay buffer.",
-        BRIDGE[:1],
-        "Qiu et al. 2024",
-    ),
-    "ppo": _own(
-        "bridge.ppo:Ppo",
-        RECIPES,
-        "Network improved from sl by self-play against its past selves.",
-        BRIDGE[:1],
-        "Kita et al. 2024",
-    ),
-    "rpi": _own(
-        "bridge.rpi:Rpi",
+    "rpi": _bridge(
+        "rpi:Rpi",
         RECOMMENDED,
         "Network that has learned what its likely calls lead to; the strongest without search.",
-        BRIDGE[:1],
         "Lagoudakis and Parr 2003; Gao et al. 2024",
     ),
-    "bmcs": _own(
-        "bridge.bmcs:Bmcs",
+    "bmcs": _bridge(
+        "bmcs:Bmcs",
         RECIPES,
         "Plays as ppo and searches on deals drawn from a belief network where calls are close.",
-        BRIDGE[:1],
-        "Qiu et al. 2024",
+        QIU,
     ),
-    "bmcs-sl": _own(
-        "bridge.bmcs:SlBmcs",
-        ABLATIONS,
-        "The search of bmcs, whose opponents are believed to bid as sl.",
-        BRIDGE[:1],
-        "Qiu et al. 2024",
+    "bmcs-sl": _bridge("bmcs:SlBmcs", ABLATIONS, "The search of bmcs, whose opponents are believed to bid as sl.", QIU),
+    "rpi-bmcs": _bridge(
+        "bmcs:RpiBmcs", RECOMMENDED, "Plays as rpi and searches as bmcs-sl does; the strongest in bridge.", QIU
     ),
-    "rpi-bmcs": _own(
-        "bridge.bmcs:RpiBmcs",
-        RECOMMENDED,
-        "Plays as rpi and searches as bmcs-sl does; the strongest in bridge.",
-        BRIDGE[:1],
-        "Qiu et al. 2024",
+    "bmcs-weighted": _bridge(
+        "bmcs:WeightedBmcs", ABLATIONS, "The search of bmcs, whose deals are weighed by the calls made.", QIU
     ),
-    "bmcs-weighted": _own(
-        "bridge.bmcs:WeightedBmcs",
-        ABLATIONS,
-        "The search of bmcs, whose deals are weighed by the calls made.",
-        BRIDGE[:1],
-        "Qiu et al. 2024",
+    "rl-mcs": _bridge(
+        "bmcs:RlMcs", ABLATIONS, "Plays as rl and searches as bmcs does, without the belief network.", QIU
     ),
-    "rl-mcs": _own(
-        "bridge.bmcs:RlMcs",
-        ABLATIONS,
-        "Plays as rl and searches as bmcs does, without the belief network.",
-        BRIDGE[:1],
-        "Qiu et al. 2024",
+    "pi": _bridge("pi:Pi", RECIPES, "Network improved from sl by policy iteration with search.", LOCKHART),
+    "pi-search": _bridge("pi:PiSearch", RECIPES, "Plays as pi and searches at the table as rl-mcs does.", LOCKHART),
+    "a2c-bridge": _bridge("a2c:A2c", RECIPES, "Network trained from scratch by actor-critic self-play.", TIAN),
+    "jps-bridge": _bridge(
+        "jps:Jps", RECIPES, "Network trained as a2c-bridge, with joint policy search in training.", TIAN
     ),
-    "pi": _own(
-        "bridge.pi:Pi",
-        RECIPES,
-        "Network improved from sl by policy iteration with search.",
-        BRIDGE[:1],
-        "Lockhart et al. 2020",
-    ),
-    "pi-search": _own(
-        "bridge.pi:PiSearch",
-        RECIPES,
-        "Plays as pi and searches at the table as rl-mcs does.",
-        BRIDGE[:1],
-        "Lockhart et al. 2020",
-    ),
-    "a2c-bridge": _own(
-        "bridge.a2c:A2c",
-        RECIPES,
-        "Network trained from scratch by actor-critic self-play.",
-        BRIDGE[:1],
-        "Tian, Gong and Jiang 2020",
-    ),
-    "jps-bridge": _own(
-        "bridge.jps:Jps",
-        RECIPES,
-        "Network trained as a2c-bridge, with joint policy search in training.",
-        BRIDGE[:1],
-        "Tian, Gong and Jiang 2020",
-    ),
-    "baseline19": _own(
-        "bridge.baseline19:Baseline19",
+    "baseline19": _bridge(
+        "baseline19:Baseline19",
         RECIPES,
         "Network that estimates partner's cards and bids with the estimate.",
-        BRIDGE[:1],
         "Rong, Qin and An 2019",
     ),
-    "baseline16": _own(
-        "bridge.baseline16:Baseline16",
+    "baseline16": _bridge(
+        "baseline16:Baseline16",
         RECIPES,
         "Q-learning of two partners who bid alone.",
-        BRIDGE[:1],
         "Yeh and Lin 2016",
         "competition=False",
     ),
-    "pbl": _own(
-        "bridge.pbl:Pbl",
+    "pbl": _bridge(
+        "pbl:Pbl",
         RECIPES,
         "Policy-belief learning of two partners who bid alone.",
-        BRIDGE[:1],
         "Tian et al. 2020",
         "competition=False",
     ),
-    "bis": _own(
-        "spades.policy:bis",
-        RECIPES,
-        "Bids by the algorithm BIS; the rule-based player SRP plays.",
-        SPADES,
-        "Cohensius et al. 2020",
-    ),
-    "rb": _own(
-        "spades.policy:rb",
-        YARDSTICKS,
-        "Bids by the rules that BIS replaced; SRP plays.",
-        SPADES,
-        "Cohensius et al. 2020",
-    ),
-    "ms": _own(
-        "spades.policy:ms", YARDSTICKS, "Bids by the book Master Spades; SRP plays.", SPADES, "Cohensius et al. 2020"
-    ),
-    "io": _own(
-        "spades.policy:io", YARDSTICKS, "Bids as the site cardgames.io; SRP plays.", SPADES, "Cohensius et al. 2020"
-    ),
-    "srp": _own(
-        "spades.policy:srp",
-        RECIPES,
-        "Plays by strong rules; BIS bids, or another by bidder=.",
-        SPADES,
-        "Cohensius et al. 2020",
-    ),
-    "wrp": _own(
-        "spades.policy:wrp",
-        YARDSTICKS,
-        "Plays by weak rules, as a recreational human; BIS bids.",
-        SPADES,
-        "Cohensius et al. 2020",
-    ),
-    "uct": _own("spades.policy:uct", RECIPES, "Plays by tree search; BIS bids.", SPADES, "Cohensius et al. 2020"),
-    "learned": _own(
-        "spades.policy:learned", RECOMMENDED, "Networks bid and play; the strongest in Spades without search.", SPADES
-    ),
-    "learned-search": _own(
-        "spades.policy:learned_search",
+    "bis": _spades("bis", RECIPES, "Bids by the algorithm BIS; the rule-based player SRP plays.", COHENSIUS),
+    "rb": _spades("rb", YARDSTICKS, "Bids by the rules that BIS replaced; SRP plays.", COHENSIUS),
+    "ms": _spades("ms", YARDSTICKS, "Bids by the book Master Spades; SRP plays.", COHENSIUS),
+    "io": _spades("io", YARDSTICKS, "Bids as the site cardgames.io; SRP plays.", COHENSIUS),
+    "srp": _spades("srp", RECIPES, "Plays by strong rules; BIS bids, or another by bidder=.", COHENSIUS),
+    "wrp": _spades("wrp", YARDSTICKS, "Plays by weak rules, as a recreational human; BIS bids.", COHENSIUS),
+    "uct": _spades("uct", RECIPES, "Plays by tree search; BIS bids.", COHENSIUS),
+    "learned": _spades("learned", RECOMMENDED, "Networks bid and play; the strongest in Spades without search."),
+    "learned-search": _spades(
+        "learned_search",
         RECOMMENDED,
         "Networks bid and play, and cards are tried on deals that may be; the strongest in Spades.",
-        SPADES,
     ),
-    "cfr": _own(
-        "tabular.cfr:agent",
-        RECIPES,
-        "Counterfactual regret minimisation, 1000 iterations.",
-        SMALL,
-        "Zinkevich et al. 2007",
+    "cfr": _small(
+        "cfr:agent", RECIPES, "Counterfactual regret minimisation, 1000 iterations.", "Zinkevich et al. 2007"
     ),
-    "jps": _own(
-        "tabular.jps:agent", RECIPES, "Joint policy search from the policy of CFR.", SMALL, "Tian, Gong and Jiang 2020"
+    "jps": _small("jps:agent", RECIPES, "Joint policy search from the policy of CFR.", TIAN),
+    "bad": _small("bad:agent", RECIPES, "Bayesian action decoder.", "Foerster et al. 2019"),
+    "a2c": _small(
+        "a2c:agent", RECIPES, "One network for both players, by advantage actor-critic self-play.", "Mnih et al. 2016"
     ),
-    "bad": _own("tabular.bad:agent", RECIPES, "Bayesian action decoder.", SMALL, "Foerster et al. 2019"),
-    "a2c": _own(
-        "tabular.a2c:agent",
-        RECIPES,
-        "One network for both players, by advantage actor-critic self-play.",
-        SMALL,
-        "Mnih et al. 2016",
-    ),
-    "exact": _own("tabular.exact:agent", RECOMMENDED, "Plays the proved optimum of a small game.", SMALL),
+    "exact": _small("exact:agent", RECOMMENDED, "Plays the proved optimum of a small game."),
 }
 
 CALLS = "bidzoo bridge network 1"  # ``network.Network.form``

@@ -9,7 +9,6 @@ tables over their whole tree. Each optimum is certified twice: totals are whole 
 off is played over all deals, and scores the same.
 """
 
-import json
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -20,7 +19,6 @@ from bidzoo.agents.tabular import optimal_auction
 from bidzoo.agents.tabular.optimal_auction import (
     MAX_BYTES,
     NOWHERE,
-    Log,
     Plan,
     RisingAuction,
     best_plan,
@@ -33,16 +31,10 @@ from bidzoo.core.compiling import when_compiled
 from bidzoo.core.kernels import F64, I64, row
 from bidzoo.core.options import integers
 from bidzoo.core.schema import json_value, parse, shortened
-from bidzoo.core.storage import replace_file
 from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game, evaluate, full_information
 from bidzoo.envs.signalling.rising_auction import AuctionGame
 
-COMMAND = "python -m bidzoo.agents.tabular.exact"
 RECORDED = Path(__file__).parents[2] / "data" / "exact"  # plans of games that take long
-
-
-def silent(line: str) -> None:
-    """No report."""
 
 
 @dataclass(frozen=True)
@@ -63,21 +55,11 @@ class Optimum:
 # ---- rising auctions ---------------------------------------------------------------------
 
 
-def write_plan(optimum: Optimum, path: Path, source: str) -> None:
-    """The plan as JSON: calls ``[n]`` by history; ``source`` is the command that found it."""
-    lines = ",\n".join(
-        f"  {json.dumps(' '.join(map(str, history)))}: {json.dumps(calls.tolist())}"
-        for history, calls in (optimum.plan or {}).items()
-    )
-    head = {"id": optimum.id, "total": optimum.total, "source": source}
-    replace_file(path, f'{json.dumps(head)[:-1]},\n"calls": {{\n{lines}\n}}}}\n'.encode())
-
-
 _PLAN = {"id": str, "total": int, "source": str, "calls": dict[str, list[int]]}
 
 
 def read_plan(path: Path, auction: RisingAuction) -> Optimum:
-    """The optimum whose plan ``write_plan`` wrote, played out.
+    """The optimum whose plan ``experiments/exact.py`` wrote, played out.
 
     Raises:
         ValueError: another game's plan, or it does not score what the file says; names the file.
@@ -97,8 +79,8 @@ def read_plan(path: Path, auction: RisingAuction) -> Optimum:
 
 
 @when_compiled()
-def solve_rising_auction(auction: RisingAuction, directory: Path | None = None, report: Log = silent) -> Optimum:
-    """The optimum of a rising auction, computed; long runs keep their tables in ``directory``.
+def solve_rising_auction(auction: RisingAuction) -> Optimum:
+    """The optimum of a rising auction, computed.
 
     Raises:
         ValueError: too large for ``MAX_BYTES``; or the plan that was read off scores less, which would be a bug.
@@ -106,8 +88,8 @@ def solve_rising_auction(auction: RisingAuction, directory: Path | None = None, 
     size = optimal_auction.table_bytes(auction.types)
     if size > MAX_BYTES:
         raise optimal_auction.too_large(auction.id, auction.types)
-    keep = directory is not None or size // 3 * (auction.bids + 4) <= MAX_BYTES
-    tables = optimal_auction.Tables(auction, keep, directory, report)
+    keep = size // 3 * (auction.bids + 4) <= MAX_BYTES
+    tables = optimal_auction.Tables(auction, keep)
     return certified(auction, tables.value, best_plan(tables) if keep else None)
 
 
@@ -269,10 +251,8 @@ def solve_messages(game: Compiled) -> tuple[int, F64]:
 
 
 @when_compiled()
-def solve(game: Solvable, directory: Path | None = None, report: Log = silent) -> tuple[Optimum, F64]:
+def solve(game: Solvable) -> tuple[Optimum, F64]:
     """The optimum of ``game`` and a joint strategy ``[M, T]`` that ``evaluate`` certifies.
-
-    A plan that is in the package is used unless a ``directory`` is given.
 
     Raises:
         ValueError: too large to solve exactly.
@@ -281,8 +261,7 @@ def solve(game: Solvable, directory: Path | None = None, report: Log = silent) -
     if isinstance(game.game, AuctionGame):
         auction = RisingAuction.of(game.game)
         path = RECORDED / f"{auction.stem.replace('_v0', '')}.json"
-        recorded = directory is None and path.exists()
-        optimum = read_plan(path, auction) if recorded else solve_rising_auction(auction, directory, report)
+        optimum = read_plan(path, auction) if path.exists() else solve_rising_auction(auction)
         if optimum.plan is None:
             raise ValueError(f"{game.id}: too large to keep what the policy is read from")
         strategy = strategy_of(game, optimum.plan)

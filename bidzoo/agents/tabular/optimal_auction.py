@@ -12,23 +12,19 @@ the ``2**n`` sets ``Y``: ``6**n`` additions a bid, and exact, because totals are
 no such row; its "Best Known" values are proved optimal here, Simple Bidding 16 apart (``experiments/panels.py``).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bidzoo.core.kernels import I16, I64, allocate, row
-from bidzoo.core.storage import replace_file, sweep
 from bidzoo.envs.signalling.rising_auction import PASS, AuctionGame, act_row, legal_row
 from bidzoo.envs.signalling.state import OVER, STATE
 
 MAX_TYPES = 16  # no engine goes further
 MAX_BYTES = 8 << 30  # of tables
 Plan = Mapping[tuple[int, ...], I64]  # history -> action [n] of each type of the player to move
-Log = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -218,23 +214,6 @@ def too_large(name: str, types: int) -> ValueError:
     return ValueError(f"{name}: three tables of 4**{types} totals need more than {MAX_BYTES >> 30} GiB")
 
 
-def save_table(path: Path, table: NDArray[Any]) -> None:
-    """``table`` as an ``.npy`` file that is whole or not there."""
-    sweep(path)
-    replace_file(path, lambda file: np.save(file, table))
-
-
-def load_table(path: Path, shape: tuple[int, ...], dtype: type) -> NDArray[Any]:
-    """A stored table, mapped; ValueError names the file if it is no such table."""
-    try:
-        table: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (EOFError, OverflowError, SyntaxError, ValueError) as problem:
-        raise ValueError(f"{path}: {problem}; expected {dtype.__name__} totals {shape}") from problem
-    if table.shape != shape or table.dtype != dtype:
-        raise ValueError(f"{path}: expected {dtype.__name__} totals {shape}, found {table.dtype} {table.shape}")
-    return table
-
-
 def shifted(auction: RisingAuction) -> tuple[I64, int]:
     """Payoffs minus a constant that makes every total over any sets of deals fit int16, and the constant.
 
@@ -255,24 +234,17 @@ def shifted(auction: RisingAuction) -> tuple[I64, int]:
 class Tables:
     """``W_b`` for every last bid ``b`` (0: no bid yet).
 
-    ``tables[b]`` ``[Z / 32, Z, 32]``: the other player's set is the middle index, the mover's the other two.
-    With ``directory`` they are kept there, a run that was interrupted resumes from them, and memory holds three tables
-    at a time. Without it they are in memory; if ``keep`` is false they are discarded, and only ``value`` is left.
+    ``tables[b]`` ``[Z / 32, Z, 32]``: the other player's set is the middle index, the mover's the other two. Unless
+    ``keep`` they are discarded, and only ``value`` is left.
     """
 
-    def __init__(
-        self,
-        auction: RisingAuction,
-        keep: bool = True,
-        directory: Path | None = None,
-        report: Log = lambda line: None,
-    ) -> None:
-        self.auction, self.keep, self.directory = auction, keep, directory
+    def __init__(self, auction: RisingAuction, keep: bool = True) -> None:
+        self.auction, self.keep = auction, keep
         self.payoff, self.shift = shifted(auction)
         self.width = max(auction.types, 5)  # so that a block of lanes is full; the types beyond never score
         self.full = (1 << auction.types) - 1
         self.tables: list[I16 | None] = [None] * (auction.bids + 1)
-        self.value = self._solve(report) + self.shift * auction.deals
+        self.value = self._solve() + self.shift * auction.deals
 
     def passes(self, bid: int, block: int) -> I16:
         """Totals ``[n, 32]`` of passing over ``bid`` for the other player's sets of ``block``."""
@@ -280,24 +252,20 @@ class Tables:
         pass_rows(self.payoff[bid], self.auction.types, block * LANES, out)
         return out
 
-    def _solve(self, report: Log) -> int:
-        sets, top = 1 << self.width, self.auction.bids
-        shape = (sets // LANES, sets, LANES)
-        after, before = np.empty(shape, np.int16), np.empty(shape, np.int16)
-        split = np.empty(shape, np.int16)
-        line, out = np.empty(shape[1:], np.int16), np.empty(shape[1:], np.int16)
-        bid = self._resume(after, split)
-        if bid > top:
-            bid = top
-            for block in range(len(split)):
-                sum_rows(self.passes(top, block), line)
-                transpose(line, block * LANES, after)
-            split[:] = after  # one bid is left above the last but one, and all of X makes it
-            self._store(top, after, split)
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Of a table."""
+        sets = 1 << self.width
+        return sets // LANES, sets, LANES
+
+    def _solve(self) -> int:
+        after, before, split = (np.empty(self.shape, np.int16) for _ in range(3))
+        line, out = np.empty(self.shape[1:], np.int16), np.empty(self.shape[1:], np.int16)
+        bid = self._begin(after, split)
         while bid > (0 if self.auction.opening_pass else 1):
             bid -= 1
             for block in range(len(split)):
-                if bid < top - 1:
+                if bid < self.auction.bids - 1:
                     out[:] = WORST
                     fold(after[block], split[block], out)
                     split[block] = out
@@ -306,40 +274,22 @@ class Tables:
                 transpose(line, block * LANES, before)
             after, before = before, after
             self._store(bid, after, split)
-            report(f"{self.auction.id}: last bid {bid} of {top} done")
         return self._root(after, split)
 
-    def _path(self, directory: Path, kind: str, bid: int) -> Path:
-        return directory / f"{self.auction.stem}_{kind}_{bid:02d}.npy"
+    def _begin(self, after: I16, split: I16) -> int:
+        """Fill in the tables of the last bid, which is returned."""
+        top = self.auction.bids
+        line = np.empty(self.shape[1:], np.int16)
+        for block in range(len(split)):
+            sum_rows(self.passes(top, block), line)
+            transpose(line, block * LANES, after)
+        split[:] = after  # one bid is left above the last but one, and all of X makes it
+        self._store(top, after, split)
+        return top
 
     def _store(self, bid: int, after: I16, split: I16) -> None:
-        """Keep ``W_bid``, in memory or on disk; there also ``G_bid``, which a resumed run goes on from."""
-        if self.directory is None:
-            self.tables[bid] = after.copy() if self.keep else None
-            return
-        for kind, table in (("split", split), ("after", after)):
-            save_table(self._path(self.directory, kind, bid), table)
-        self._path(self.directory, "split", bid + 1).unlink(missing_ok=True)
-        self.tables[bid] = self._load(bid)
-
-    def _load(self, bid: int, kind: str = "after") -> I16:
-        """A stored table, mapped."""
-        assert self.directory is not None
-        shape = ((1 << self.width) // LANES, 1 << self.width, LANES)
-        return load_table(self._path(self.directory, kind, bid), shape, np.int16)
-
-    def _resume(self, after: I16, split: I16) -> int:
-        """The last bid that was stored, its tables filled in; ``B + 1`` if there is none."""
-        top = self.auction.bids
-        if self.directory is None:
-            return top + 1
-        stored_bids = [bid for bid in range(top + 1) if self._path(self.directory, "after", bid).exists()]
-        for bid in stored_bids:
-            self.tables[bid] = self._load(bid)
-        if not stored_bids:
-            return top + 1
-        after[:], split[:] = self._load(stored_bids[0]), self._load(stored_bids[0], "split")
-        return stored_bids[0]
+        """Keep ``W_bid``; ``split`` is ``G_bid``."""
+        self.tables[bid] = after.copy() if self.keep else None
 
     def _root(self, lowest: I16, split: I16) -> int:
         """Best split of all types among the opening calls."""

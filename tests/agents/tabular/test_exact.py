@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from exact import solve_rising_auction as solve_stored
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from panels import PanelRows, Panels, best_total, openings, solve
@@ -235,15 +236,15 @@ def test_tables_resume(tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        exact.solve_rising_auction(auction, tmp_path, stop)
+        solve_stored(auction, tmp_path, stop)
     lines = []
-    resumed = exact.solve_rising_auction(auction, tmp_path, lines.append)
+    resumed = solve_stored(auction, tmp_path, lines.append)
     assert resumed.total == 46 == play(auction, resumed.plan)
     assert len(lines) == 4
     path = tmp_path / "minibridge_v0_4_after_03.npy"
     np.save(path, np.zeros(3))
     with pytest.raises(ValueError, match=r"after_03\.npy: expected int16 totals \(1, 32, 32\), found float64 \(3,\)"):
-        exact.solve_rising_auction(auction, tmp_path)
+        solve_stored(auction, tmp_path, lines.append)
 
 
 @settings(max_examples=20, deadline=None)
