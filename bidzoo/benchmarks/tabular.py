@@ -6,8 +6,8 @@ CFR1k and CFR1k+JPS run ``seeds`` seeds (the paper: 1000), A2C and BAD ``network
 """
 
 import time
-from collections.abc import Callable, Sequence
-from functools import cache, partial
+from collections.abc import Sequence
+from functools import cache
 from hashlib import sha256
 from inspect import getsource
 from pathlib import Path
@@ -74,14 +74,6 @@ TABLE_2: dict[tuple[str, str], tuple[float, tuple[float, ...]]] = {  # (game, st
 
 MEAN_WEIGHTS = (0.5, 1.0)  # lambda of Eqs. 7 and 8, for which the paper has no number
 MEAN_SAMPLES, MEAN_SEEDS = (1, 5, 25), 100
-
-# section 6, "runtime speed": seconds of a JPS iteration and of brute force, and their ratio; None: not given
-SPEED: dict[str, tuple[float | None, float | None, float]] = {
-    "simple_bidding_v0(size=8)": (1.0, 4.0, 4.0),
-    "simple_bidding_v0(size=16)": (20.0, 260.0, 13.0),
-    "comm_v0(length=4)": (None, None, 3.0),
-    "minibridge_v0(size=4)": (None, None, 30.0),
-}
 
 TABLE_4 = (  # auctions of a policy worth 1.84 in MiniBridge 4; row: hearts of player_0, column: of player_1
     ("1S-2S-3S-4S-P", "1S-2S-3S-P", "1S-2H-2S-P", "1S-P", "1S-2H-2S-4H-4S-P"),
@@ -388,38 +380,6 @@ def grids(results: dict[Job, Outcome]) -> list[ResultTable]:
     return [*tables, grid_table("an optimal policy", auctions(GRID, strategy), note)]
 
 
-def _seconds(work: Callable[[], object], least: float = 0.2) -> float:
-    """Processor seconds of one call, the mean of as many as fill ``least``."""
-    calls, began = 0, time.process_time()
-    while (spent := time.process_time() - began) < least or calls == 0:
-        work()
-        calls += 1
-    return spent / calls
-
-
-def speed_table() -> ResultTable:
-    """One JPS iteration and the same proposals by brute force, from a random strategy, in this process."""
-    table = ResultTable(
-        "JPS against brute force: one iteration",
-        ["game", "D", "proposals", "JPS s", "brute force s", "ratio", "paper JPS s", "paper brute s", "paper ratio"],
-        note="from the root of a fully mixed random strategy; both searches find the same best gain; processor seconds",
-    )
-    for name, (paper_jps, paper_brute, paper_ratio) in SPEED.items():
-        game = compiled_of(name)
-        depth, strategy = jps.search_depth(game), random(game, 0)
-        search = jps.Search(game, jps.Options(depth=depth))
-        gain, _, _ = search.propose(strategy, 0, 0)
-        exhaustive = jps.brute_force(game, strategy, 0, depth)  # the first call compiles
-        if not np.isclose(gain, exhaustive.gain, rtol=0, atol=1e-9):
-            raise ValueError(f"{name}: JPS predicts {gain}, brute force finds {exhaustive.gain}")
-        ours = _seconds(partial(search.propose, strategy, 0, 0))
-        brute = _seconds(partial(jps.brute_force, game, strategy, 0, depth), least=0.0)
-        speeds = [f"{ours:.2g}", f"{brute:.2g}", f"{brute / ours:.0f}x"]
-        papers = ["" if seconds is None else f"{seconds:g}" for seconds in (paper_jps, paper_brute)]
-        table.add(name, depth or "all", exhaustive.proposals, *speeds, *papers, f"{paper_ratio:g}x")
-    return table
-
-
 # ---- all of it -----------------------------------------------------------------------------------
 
 
@@ -464,8 +424,6 @@ def main(
         tables.append(mean_advantages(results))
     if GRID in games:
         tables += grids(results)
-    if len(games) == len(GAMES):
-        tables.append(speed_table())
     return [table for table in tables if table.rows], figure_2(results)
 
 

@@ -20,7 +20,7 @@ from bidzoo.core.compiling import when_compiled
 from bidzoo.core.kernels import F64, I32, I64, U64, Bool, assign_row, row
 from bidzoo.core.options import Checked, Seed, Weight, Whole, takes
 from bidzoo.core.streams import below_row, key_row, next_row
-from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game, evaluate, value_row
+from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game, evaluate
 
 EPS = 1e-9  # smaller gains are rounding
 U1 = np.uint64(1)
@@ -432,63 +432,3 @@ def solve(game: Solvable, seed: int, **options: Any) -> F64:
 def agent(seed: int = 0, **options: Any) -> Solved:
     """CFR1k+JPS; ``options`` as in ``Options``."""
     return solver("jps", solve, Options, seed, options)
-
-
-# ---- ablation: each proposal evaluated by a sweep of the whole game ------------------------------
-
-
-class BruteForce(NamedTuple):
-    """Best proposal of one iteration."""
-
-    gain: float
-    edges: I64  # [n]
-    types: I64  # [n]
-    proposals: int  # number evaluated
-
-
-@row
-def _sweep_row(
-    tree: Compiled, strategy: F64, chain: Chain, m: int, value: float, best: F64, edges: I64, types: I64
-) -> int:
-    """``search_row`` by brute force; ``strategy`` changes on the way. Returns the number of proposals."""
-    reach = np.ones((2, strategy.shape[0], strategy.shape[1]))
-    saved = np.empty((len(chain.node), np.max(tree.count)))
-    active = np.zeros(len(chain.node), np.bool_)
-    proposals, d = 0, 0
-    enter_row(tree, chain, m, d)
-    while d >= 0:
-        first, count = tree.first[chain.node[d]], tree.count[chain.node[d]]
-        if active[d]:
-            for i in range(count):
-                strategy[first + i, chain.type[d]] = saved[d, i]
-        active[d] = advance_row(tree, strategy, chain, d)
-        if not active[d]:
-            d -= 1
-            continue
-        for i in range(count):
-            saved[d, i] = strategy[first + i, chain.type[d]]
-            strategy[first + i, chain.type[d]] = 1.0 if first + i == chain.edge[d] else 0.0
-        gain = value_row(tree, strategy, reach) - value
-        proposals += 1
-        if gain > best[0]:
-            best[0] = gain
-            assign_row(edges[: d + 1], chain.edge)
-            assign_row(types[: d + 1], chain.type)
-            edges[d + 1] = -1
-        if d + 1 < len(chain.node) and tree.count[chain.edge[d]] > 0:
-            d += 1
-            enter_row(tree, chain, chain.edge[d - 1], d)
-    return proposals
-
-
-def brute_force(game: Solvable, strategy: F64, depth: int, links: int = 0) -> BruteForce:
-    """``Search.propose`` by brute force, without Theorem 1: at most ``links`` links (0: no limit) from ``depth`` on."""
-    game = compile_game(game)
-    scratch, value = strategy.copy(), evaluate(game, strategy)
-    chain = chain_of(links or int(game.depth.max()), game.shape[1])
-    best, edges, types = np.array([EPS]), np.empty(len(chain.gain), np.int64), np.empty(len(chain.gain), np.int64)
-    edges[0], proposals = -1, 0
-    for m in np.flatnonzero((game.depth == depth) & (game.count > 0)):
-        proposals += _sweep_row(game, scratch, chain, int(m), value, best, edges, types)
-    length = int(np.argmax(edges < 0))
-    return BruteForce(float(best[0]) if length else 0.0, edges[:length], types[:length], proposals)

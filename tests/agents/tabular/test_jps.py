@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jps_speed import brute_force
 
 from bidzoo.agents.tabular import cfr, jps
 from bidzoo.agents.tabular.policy import game_of
@@ -45,7 +46,7 @@ def test_search_finds_what_brute_force_finds(name, seed, links, almost_pure):
     search = jps.Search(game, jps.Options(depth=links))
     for depth in search.depths():
         gain, edges, types = search.propose(strategy, depth, 0)
-        found = jps.brute_force(game, strategy, depth, links)
+        found = brute_force(game, strategy, depth, links)
         assert gain == pytest.approx(found.gain, abs=1e-8)
         changed = jps.play_chain(game, strategy, edges, types)
         assert evaluate(game, changed) - evaluate(game, strategy) == pytest.approx(gain, abs=1e-9)
@@ -76,7 +77,7 @@ def test_sampled_chains_with_the_mean_advantage(name):
 def test_chains_are_counted_as_brute_force_visits_them():
     for name in SMALL:
         game = compiled(name)
-        assert jps.brute_force(game, random(game, 0), 0).proposals == jps.chains(game)
+        assert brute_force(game, random(game, 0), 0).proposals == jps.chains(game)
 
 
 def test_comm_of_one_bit_is_always_solved():
