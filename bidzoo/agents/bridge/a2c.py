@@ -1,13 +1,9 @@
 """``a2c``: advantage actor-critic in self-play from scratch. Joint policy search, section 7.2 and appendix E.
 
-One network of 200 neurons a layer (its Figure 3) on 267 bits, policy and value on top. The learner samples
-transitions from a replay buffer; importance ratios are clipped at 2, entropy counts 0.01, no discount, the reward is
-the IMPs of a duplicate pair / 24.
-
-The papers have threads that play while others learn; here each synchronisation plays ``boards`` duplicate pairs with
-the weights of the last one, keeps their decisions in the buffer, and learns ``sync`` minibatches sampled from it:
-uniformly or by priority (Schaul et al. 2016). What is measured and kept is a moving average of the policy's weights,
-which forgets the noise of steps. All this ``jps`` and ``rl`` share (``ActorCritic``).
+One network of 200 neurons a layer (its Figure 3) on 267 bits, policy and value on top. Where the papers have threads
+that play while others learn, here each synchronisation plays ``boards`` duplicate pairs with the weights of the last
+one, keeps their decisions in the buffer, and learns ``sync`` minibatches sampled from it, uniformly or by priority
+(Schaul et al. 2016). All this ``jps`` and ``rl`` share (``ActorCritic``).
 """
 
 from __future__ import annotations

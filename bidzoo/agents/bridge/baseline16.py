@@ -1,21 +1,10 @@
 """``baseline16``: Q-learning of two partners who bid alone. Yeh and Lin 2016, *Automatic Bridge Bidding Using Deep
 Reinforcement Learning*; the name is that of *Joint Policy Search*, which plays against it.
 
-One network a position of the auction, of which there are at most four: the cost of each of 36 calls, from 0 to 1, which
-is 24 IMPs.
-
-- *Penetrative Bellman equation*: the value of a call is what the auction comes to if everybody goes on by the networks
-  of today. Where Q-learning trusts the next network's value, this asks the contract itself.
-- *Exploration*: the call of least cost minus ``exploration`` times the upper confidence bound sqrt(2 ln N / n) of UCB1
-  (Auer et al. 2002), counted by position and call.
-
-Where we differ, to learn in minutes:
-
-- *tried*: not one call of a position is tried but the ``tried`` best by that bound; the auction goes on behind the
-  first. At the last position all calls are, since there the cost of each is known without asking anybody.
-- *warm-up*: at first all calls are tried at every position, and cost what they cost when everybody passes behind them.
-- *networks*: narrower, and they see vulnerability and who made which bid. Adam in place of RMSprop.
-- *average*: what is measured and kept is a moving average of the weights.
+One network for each of the first four positions of the auction: the cost of each of 36 calls, from 0 to 1, which is 24
+IMPs. By the *penetrative Bellman equation* a call costs what the auction comes to if everybody goes on by the networks
+of today; calls are explored by the confidence bounds of UCB1 (Auer et al. 2002). docs/agents/baseline16.md says what
+differs.
 """
 
 from __future__ import annotations

@@ -4,11 +4,8 @@ Training goes on from an actor-critic model (``a2c.py``). In a share of the game
 hands being known: for each candidate call of the player (P1), sample the opponent's next call 5 times; for each of
 these and each candidate call of the partner (P2), play out 5 times with the current policy. P2's best call is taken
 for each of the opponent's, P1's best call given that: D = 3. The game goes on from there, and all its calls go to the
-replay buffer with the policy's own chances, as if the policy had sampled them.
-
-``depth=1`` is the paper's *1-search* (only P1's call is searched, 25 games played out for each); ``share=0`` is its
-*non-search*. The paper leaves open which calls are candidates: ours are the ``max_actions`` likeliest of chance
-``min_prob``.
+replay buffer with the policy's own chances, as if the policy had sampled them. The paper leaves open which calls are
+candidates.
 """
 
 from __future__ import annotations

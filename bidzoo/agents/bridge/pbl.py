@@ -2,20 +2,9 @@
 
 Tian et al. 2020, *Learning to Communicate Implicitly by Actions*. A *belief module* says how likely partner holds each
 card, from the own hand and the calls; a *policy module* calls from what the player sees and from this belief. They
-learn in turns, each while the other stays as it is:
-
-- the belief module by cross-entropy, in auctions of the policy (supervised: in training all hands are known);
-- the policy by policy gradient, for a reward of two parts: minus the cost of the contract, and ``communication`` times
-  how much nearer partner's belief about the caller's hand x comes to it,
-
-      KL(x || best belief that partner had so far) - KL(x || partner's belief after the call),
-
-  which pays a player for being understood. A call that ends the auction informs nobody: 0.
-
-Ablations: ``communication=0`` (no auxiliary reward), ``beliefs=False`` (no belief module at all).
-
-Ours, to learn in minutes: each board is bid ``copies`` times with other random numbers, and what a game is above its
-copies is the advantage; what is measured and kept is a moving average of the weights.
+learn in turns: the beliefs by cross-entropy in auctions of the policy, the policy by policy gradient for minus the cost
+of the contract and, ``communication`` times, how much nearer partner's belief about the caller's hand comes to it.
+docs/agents/pbl.md says what differs.
 """
 
 from __future__ import annotations

@@ -1,17 +1,8 @@
 """``pi``: policy iteration with search in training. Lockhart et al. 2020, *Human-Agent Cooperation in Bridge Bidding*.
 
-The supervised policy bids boards against itself. Where it hesitates, the call is searched as at the table
-(``bmcs.py``): deals that fit the calls, every likely call played out on them by the policy. The policy learns the
-result of the search, and the next boards are bid, and searched, by the policy that has learned. ``pi-search`` searches
-with ``pi`` at the table too.
-
-The paper's learner is known to us by its results in Qiu et al. 2024, who search alike; these are our choices:
-
-- *target*: the chances of the compared calls, times ``exp(gain / temperature)``; the other calls keep theirs. A search
-  of some thirty deals is noisy, and to learn its choice alone (``temperature=0``) is to learn the noise.
-- *anchor*: at decisions that are not searched the policy is held to what it was, or it forgets them.
-- *deals*: from the belief network; ``"uniform"`` as in PI-Search leaves too few in most auctions.
-- *average*: what is measured and kept is a moving average of the policy's weights.
+The supervised policy bids boards against itself. Where it hesitates, the call is searched as by ``bmcs`` at the table.
+The policy learns the result of the search, and the next boards are bid, and searched, by the policy that has learned.
+``pi-search`` searches with ``pi`` at the table too. docs/agents/pi.md says which choices are ours.
 """
 
 from __future__ import annotations

@@ -1,25 +1,9 @@
 """``ppo``: proximal policy optimisation from the supervised policy, against its own past.
 
 Schulman et al. 2017, with the recipe of Kita et al. 2024: start from supervised learning, draw opponents uniformly
-from all past snapshots (fictitious self-play), mask illegal calls, no discount. Where we differ, to learn in an hour
-on a processor what took them days on accelerators:
-
-- *reward*: IMPs against the *datum*, the score the supervised policy reaches on the same board in all four seats;
-  every table is a comparison of its own, without the noise of a second one. ``"score"`` is points / 7600 as in Kita.
-- *advantage* ``"rollouts"``: the likeliest calls of a decision are all tried on the same cards and played out
-  (``selfplay.explore``), and the clipped surrogate is summed over them instead of sampled. ``"critic"``: generalised
-  advantage estimates from a value network that sees all hands and what every contract would score (``critic.py``).
-- *self-play share*: on some boards the opponent is the learner itself, and both sides' decisions are learned from.
-- *anchor*: a KL penalty towards the supervised policy keeps the calls what a partner can understand.
-- *opponents*: on a share of the boards the opponents are other agents, each board's taken from a list.
-- *rare calls*: at a share of the decisions one more call is tried, sampled at a high temperature, and weighs as much as
-  one of chance ``min_prob``: what is never tried is never learned.
-- *shares*: in a policy gradient a candidate counts by its chance, so what the policy is nearly sure of it hardly ever
-  changes again. With ``neurd`` a part of the share is the same for all candidates of a decision: the logits follow the
-  advantages themselves, as in neural replicator dynamics (Hennes et al. 2020).
-- *temperature*: the start's logits are divided by ``start_temperature``. Its likeliest calls stay what they are, and
-  what an earlier run was all but sure of is tried again.
-- *average*: what is measured and kept is a moving average of the policy's weights, which forgets the noise of steps.
+from all past snapshots (fictitious self-play), mask illegal calls, no discount. A decision's advantages come from
+trying its likely calls on the same cards (``selfplay.explore``) or from a value network (``critic.py``).
+docs/agents/ppo.md says what differs, and why.
 """
 
 from __future__ import annotations

@@ -3,14 +3,7 @@
 Actor-critic with a replay buffer that prefers decisions whose outcome surprised the value network (priority: the
 size of the advantage, outcome less value); the value network sees all four hands. Flags of the paper's ablations:
 ``prioritised=False`` (*No PR*) and ``hidden=False`` (*No HI*). The reward is the IMPs of a duplicate pair / 24.
-
-Where we differ, to learn in minutes on a processor what took them three days and 2.5 million minibatches:
-
-- *value*: ``"scores778"`` is the paper's 636 bits and what every contract would score against the result of the other
-  table. Both are fixed before the call, so the gradient stays unbiased. ``"bmcs636"`` is the paper's form.
-- *warm-up*: at first only the value network learns, from games of the supervised policy.
-- *average*: what is measured and kept is a moving average of the policy's weights, which forgets the noise of steps.
-- The paper's optimiser is Adan; ours is Adam. In place of threads, playing and learning take turns (``a2c.py``).
+docs/agents/rl.md says what differs.
 """
 
 from __future__ import annotations

@@ -1,19 +1,9 @@
 """``rpi``: rollout policy iteration, by regression of what every likely call leads to.
 
-A policy is improved by trying its likely calls in rollouts and learning which was best (Lagoudakis and Parr 2003).
-Here the learner's logits are values: the differences between the calls of a decision, in IMPs.
-
-1. The policy plays boards, its calls sampled: the chances are ``softmax(value / unit)``.
-2. Where several calls are plausible, those of chance ``min_prob``, each is made on the same cards and played out by
-   likeliest calls. It *gains* the IMPs between its result and the likeliest call's.
-3. The learner regresses the gains: a least-squares fit of the value of a call over the likeliest call's, as relative
-   rewards are in REBEL (Gao et al. 2024). Every other call of the same decisions, and all calls of some decisions
-   with one plausible call, keep the values of the policy that played (``anchor``), so that its calls go on to mean what
-   they meant.
-4. What plays next is a moving average of the learner.
-
-A policy gradient (``ppo.py``) weighs a call by its chance and forgets each board after some steps. A regression weighs
-all likely calls alike and averages over all boards of the run: a gain of 0.3 IMPs shows under a noise of 6.
+A policy is improved by trying its likely calls in rollouts and learning which was best (Lagoudakis and Parr 2003). Here
+the learner's logits are values: the difference of two calls' logits is fitted to the IMPs between their results, as
+relative rewards are in REBEL (Gao et al. 2024). The policy that plays samples calls by ``softmax(value / unit)``; calls
+that were not tried keep the values that it gave them (``anchor``). What plays next is a moving average of the learner.
 """
 
 from __future__ import annotations

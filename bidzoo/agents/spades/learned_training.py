@@ -1,14 +1,9 @@
 """Trains the learned Spades player: policy iteration by playing on from every choice.
 
-A pass plays games of the player against itself and against BIS with SRP. At some of its decisions *every* choice is
-tried: the round is played to its end from each by the four players, on the cards that are really held. What the
-choices lead to differs by nothing but the choice, so the differences say much more than who won a game. Deals come up
-as the bids and cards so far make them likely, so the mean over decisions that look alike is the value of the choice
-with everything known that there is to infer. The networks are fitted to the differences; what they think best is the
-player of the next pass. The first pass plays BIS and SRP in all seats.
-
-The value of a score is the share of games won from it (``fit_values``); in rounds of the variants, which are a fifth of
-what is played, it is the points gap.
+At some decisions of a pass *every* choice is tried: the round is played to its end from each by the four players, on
+the cards that are really held. The networks are fitted to the differences in value, and what they think best is the
+player of the next pass. The first pass plays BIS and SRP in all seats. The value of a score is the share of games won
+from it (``fit_values``); in rounds of the variants, a fifth of what is played, it is the points gap.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,16 +1,10 @@
 """BAD: the Bayesian action decoder, which plans over what everybody knows.
 
-Source: Foerster et al. 2019, "Bayesian Action Decoder for Deep Multi-Agent Reinforcement Learning"; row BAD of Table 1
-in Tian, Gong and Jiang 2020, which gives a trunk of two layers of 80 units. A public agent sees the public belief
+Source: Foerster et al. 2019; row BAD of Table 1 in Tian, Gong and Jiang 2020. A public agent sees the public belief
 over both players' types and the history, and chooses a *partial policy*: one action for each type of the mover. The
-mover plays the action of its own type, and everybody updates the belief by Bayes: types with another action are
-out, so the belief is the prior on a product of two sets of types, exact here. A decision of the public agent is the
-whole partial policy, so its log-probability sums over the types that the belief still allows. The result is greedy
-and pure.
-
-Partial policies are deterministic once sampled, so they split the deals among the public states that follow. An
-episode is the whole tree of these, not one path: the return of each is its exact mean reward under its belief, and it
-counts by its chance.
+mover plays the action of its own type, and types with another action are out, so the belief is the prior on a product
+of two sets of types. An episode is the whole tree of the public states that sampled partial policies lead to: the
+return of each is its exact mean reward under its belief, and it counts by its chance.
 """
 
 from collections.abc import Sequence
