@@ -18,7 +18,7 @@ from bidzoo.agents.policy import Policy
 from bidzoo.benchmarks.match import HERE, MatchLedger, Run, play, slow
 from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, ResultTable, silent
 from bidzoo.core import jobs
-from bidzoo.core.kernels import F64, I8, I32, I64, Bool, States
+from bidzoo.core.kernels import F64, I8, I16, I32, I64, Bool, States
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.deals import UNKNOWN, DealSet, packaged, random_deals
 from bidzoo.envs.bridge.double_dummy import TrickCache, solve_contracts
@@ -41,11 +41,12 @@ class Contracts(NamedTuple):
     bid: I8  # [N]  0 ... 34, -1 passed out
     stake: I8  # [N]  1, 2, 4
     declarer: I8  # [N]  seat, -1 passed out
+    length: I16  # [N]  calls
 
     @classmethod
     def of(cls, states: States) -> "Contracts":
         """The contracts of finished tables."""
-        return cls(*(states[name].astype(np.int8) for name in cls._fields))
+        return cls(*(states[name].astype(kind) for name, kind in zip(cls._fields, ("i1", "i1", "i1", "i2"))))
 
     @property
     def cell(self) -> I64:
@@ -74,7 +75,7 @@ class Boards:
         batch = Batch(self.game, count, autoreset=False)
         batch.reset(seed)
         self.hands: I64 = batch.states["hands"].copy()
-        self.vulnerable: I64 = batch.states["vulnerable"].astype(np.int64)
+        self.dealer, self.vulnerable = (batch.states[name].astype(np.int64) for name in ("dealer", "vulnerable"))
         tricks = batch.states["tricks"]
         self.tricks: I8 = np.full_like(tricks, UNKNOWN) if fresh else tricks.copy()  # [N, 20]  double dummy
 
@@ -129,7 +130,7 @@ class Boards:
         tricks = self._tricks_won(contracts)
         for board in np.flatnonzero((contracts.bid >= 0) & (tricks == UNKNOWN))[:1]:
             raise ValueError(f"board {board}: its contract is not solved, expected solve() first")
-        bid, stake, declarer = (column.astype(np.int64) for column in contracts)
+        bid, stake, declarer = (column.astype(np.int64) for column in contracts[:3])
         return north_south(bid, stake, declarer, self.vulnerable, tricks)
 
     def match(self, first: Contracts, second: Contracts) -> I64:
@@ -225,43 +226,46 @@ def main(entries: Sequence[str | Policy] = DEFAULT, options: Options = Options()
         report: told about the progress.
     """
     policies, missing = line_up(entries)
-    with nullcontext() if options.ledger is None else MatchLedger(options.ledger, policies) as ledger:
-        return _measure(policies, missing, options, ledger, report)
-
-
-def _measure(
-    policies: Sequence[Policy], missing: Sequence[str], options: Options, ledger: MatchLedger | None, report: Report
-) -> Measured:
-    contracts_by_room: dict[tuple[str, str], Contracts] = {}
-    quality: list[dict[str, Any]] = []
-    slams: list[dict[str, Any]] = []
-    pairs = rooms(policies, not options.fresh)
-    boards = {
-        searches: options.boards_of(searches) for searches in sorted({slow(pair) for pair in pairs})
-    }  # fast, then slow
-    for searches, board_set in boards.items():
-        group = [pair for pair in pairs if slow(pair) == searches]
-        run = run_of(searches, len(group) * len(board_set.numbers), options, ledger, report)
-        for (ours, theirs), states in board_set.play_rooms(group, run):
-            contracts_by_room[ours.name, theirs.name] = contracts = Contracts.of(states)
-            if ours is theirs:
-                quality.append(quality_row(board_set, ours.name, states))
-                slams.append(slam_row(board_set, ours.name, contracts))
-        if options.fresh:
-            final_contracts = [contracts_by_room[first.name, second.name] for first, second in group]
-            board_set.solve(final_contracts, options.cache, options.workers, options.backend, report)
+    boards, contracts = play_rooms(rooms(policies, not options.fresh), options, report)
     estimates: dict[tuple[str, str], Estimate] = {}
     for ours, theirs in combinations(policies, 2):
         board_set, names = boards[slow((ours, theirs))], (ours.name, theirs.name)
-        imps_won = board_set.match(contracts_by_room[names], contracts_by_room[names[::-1]])
+        imps_won = board_set.match(contracts[names], contracts[names[::-1]])
         estimates[names], estimates[names[::-1]] = board_set.estimate(imps_won), board_set.estimate(-imps_won)
     note = f"{deals_text(boards, policies)}. {MATCH_NOTE}" + (f". Left out: {'; '.join(missing)}" if missing else "")
     cross, figure = cross_table([policy.name for policy in policies], estimates, note)
     tables = [cross, *[table for table in [relations(estimates)] if table.rows]]
-    if quality:
+    if not options.fresh:
+        same = [(boards[slow([ours])], ours.name, contracts[ours.name, ours.name]) for ours in policies]
+        quality, slams = [quality_row(*each) for each in same], [slam_row(*each) for each in same]
         tables.append(ResultTable("Four of the same agent", list(quality[0]), [*quality], note=QUALITY_NOTE))
         tables.append(ResultTable("Slams of four of the same agent", list(slams[0]), [*slams], note=SLAM_NOTE))
     return tables, [figure]
+
+
+def play_rooms(
+    every_room: Sequence[Room], options: Options, report: Report
+) -> tuple[dict[bool, Boards], dict[tuple[str, str], Contracts]]:
+    """The boards of fast and of slow rooms, and the contracts of every room by the names at North/South and East/West.
+
+    Those of fresh deals are solved.
+    """
+    boards: dict[bool, Boards] = {}
+    contracts: dict[tuple[str, str], Contracts] = {}
+    policies = [policy for room in every_room for policy in room]
+    with nullcontext() if options.ledger is None else MatchLedger(options.ledger, policies) as ledger:
+        for searches in sorted({slow(room) for room in every_room}):  # fast, then slow
+            group = [room for room in every_room if slow(room) == searches]
+            board_set = boards[searches] = options.boards_of(searches)
+            run = run_of(searches, len(group) * len(board_set.numbers), options, ledger, report)
+            found = {
+                (ours.name, theirs.name): Contracts.of(states)
+                for (ours, theirs), states in board_set.play_rooms(group, run)
+            }
+            if options.fresh:
+                board_set.solve([*found.values()], options.cache, options.workers, options.backend, report)
+            contracts |= found
+    return boards, contracts
 
 
 def run_of(searches: bool, total: int, options: Options, ledger: MatchLedger | None, report: Report) -> Run:
@@ -366,20 +370,20 @@ QUALITY_NOTE = (
 )
 
 
-def quality_row(boards: Boards, name: str, states: States) -> dict[str, Any]:
-    """Where four of the agent ``name`` ended up, at the final ``states`` ``[N]``."""
-    contracts = Contracts.of(states)
-    length, dealer, vulnerable = (states[field].astype(np.int64) for field in ("length", "dealer", "vulnerable"))
+def quality_row(boards: Boards, name: str, contracts: Contracts) -> dict[str, Any]:
+    """Where four of the agent ``name``, who reached ``contracts`` ``[N]``, ended up."""
     makeable, game, made = makeable_games(boards), is_game(contracts), boards.made(contracts)
     played, slam = contracts.bid >= 0, contracts.bid >= 25
     side = np.stack([contracts.declarer % 2 == 0, contracts.declarer % 2 == 1], axis=1) & played[:, None]
     bid = (game[:, None] & side)[makeable & ~makeable[:, ::-1]]
-    distance = np.abs(imps(boards.points(contracts) - par(boards.tricks, dealer, vulnerable)).astype(np.int64))
+    distance = np.abs(
+        imps(boards.points(contracts) - par(boards.tricks, boards.dealer, boards.vulnerable)).astype(np.int64)
+    )
 
     return {
         "agent": name,
         "IMPs off par": boards.estimate(distance),
-        "calls": float(length.mean()),
+        "calls": float(contracts.length.mean()),
         "passed out %": _percent(~played),
         "game %": _percent(game),
         "slam %": _percent(slam),

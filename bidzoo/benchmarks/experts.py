@@ -6,7 +6,6 @@ system, against two such experts; what the pair loses is what the two do not und
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,9 @@ from bidzoo import agents
 from bidzoo.agents.bridge.expert import HELD_OUT
 from bidzoo.agents.policy import Policy
 from bidzoo.benchmarks import bridge
-from bidzoo.benchmarks.bridge import MATCH_NOTE, Boards, Contracts, Options, deals_text, line_up, run_of
-from bidzoo.benchmarks.match import MatchLedger, duplicate, slow
+from bidzoo.benchmarks.bridge import MATCH_NOTE, Boards, Options, deals_text, line_up, play_rooms
+from bidzoo.benchmarks.match import duplicate, slow
 from bidzoo.benchmarks.results import Figure, Measured, Report, ResultTable, silent
-from bidzoo.core.kernels import I64
 from bidzoo.core.options import choose_from
 
 EXPERTS = ("expert-sayc", "expert-21gf", *HELD_OUT)  # of the four systems
@@ -43,8 +41,12 @@ def main(entries: Sequence[str | Policy], options: Options, report: Report = sil
     """
     policies, missing = line_up(entries, least=1)
     experts = [agents.resolve(name, "bridge_bidding_v0") for name in (*HELD_OUT, *MET)]
-    with nullcontext() if options.ledger is None else MatchLedger(options.ledger, [*policies, *experts]) as ledger:
-        imps_won, boards = _matches(policies, experts, options, ledger, report)
+    pairs = [(ours, theirs) for ours in policies for theirs in experts]
+    boards, contracts = play_rooms([room for pair in pairs for room in (pair, pair[::-1])], options, report)
+    imps_won = {}
+    for ours, theirs in pairs:
+        room = ours.name, theirs.name
+        imps_won[room] = boards[slow([ours])].match(contracts[room], contracts[room[::-1]])
 
     def mean(name: str, others: Sequence[str]) -> Any:
         return np.mean([imps_won[name, other] for other in others], axis=0)
@@ -83,25 +85,6 @@ def main(entries: Sequence[str | Policy], options: Options, report: Report = sil
 def _of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> list[Mapping[str, Any]]:
     """The cells of ``columns`` in each row."""
     return [{name: row[name] for name in columns if name in row} for row in rows]
-
-
-def _matches(
-    policies: Sequence[Policy], experts: Sequence[Policy], options: Options, ledger: MatchLedger | None, report: Report
-) -> tuple[Mapping[tuple[str, str], I64], dict[bool, Boards]]:
-    """IMPs ``[N]`` that each agent won of each expert, and the boards of fast and of slow agents."""
-    imps_won: dict[tuple[str, str], I64] = {}
-    boards: dict[bool, Boards] = {}
-    for searches in sorted({slow([ours]) for ours in policies}):
-        board_set = boards[searches] = options.boards_of(searches)
-        pairs = [(ours, theirs) for ours in policies if slow([ours]) == searches for theirs in experts]
-        rooms = [room for pair in pairs for room in (pair, pair[::-1])]
-        run = run_of(searches, len(rooms) * len(board_set.numbers), options, ledger, report)
-        contracts = [Contracts.of(states) for _, states in board_set.play_rooms(rooms, run)]
-        if options.fresh:
-            board_set.solve(contracts, options.cache, options.workers, options.backend, report)
-        for (ours, theirs), first, second in zip(pairs, contracts[::2], contracts[1::2], strict=True):
-            imps_won[ours.name, theirs.name] = board_set.match(first, second)
-    return imps_won, boards
 
 
 def with_round_robin(
