@@ -3,12 +3,12 @@
 import gymnasium
 import numpy as np
 import pytest
+from success_curves import CurveOptions
 
 import bidzoo
 from bidzoo import agents
 from bidzoo.agents.bridge import a2c, jps, ppo, rl, trainer
 from bidzoo.agents.policy import ScorePolicy
-from bidzoo.agents.spades.curves_training import CurveOptions
 from bidzoo.agents.spades.learned_training import LearnedOptions
 from bidzoo.benchmarks import match, throughput
 from bidzoo.envs.bridge import deals

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from bidzoo.agents.spades.bis import SEQUENCES, chance_row, load_curves, sequence_bids
-from bidzoo.agents.spades.curves_training import CurveOptions, collect_nils
-from bidzoo.agents.spades.games import Games, deals_seed, paper_game, play_games, share_won
+from bidzoo.agents.spades.games import NOISE, Games, collect_nils, deals_seed, paper_game, play_games, share_won
 from bidzoo.agents.spades.policy import WORLDS, Bidder, BidderName, Player, SpadesPolicy
 from bidzoo.agents.spades.situation import ROUND_TYPES, sum_type_row
 from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, ResultTable, silent
@@ -267,7 +266,7 @@ def figure_2(log: States) -> Figure:
 def figure_3(rounds: int, seed: int) -> Figure:
     """Counted and learned success of nils of the third bidder after a 3 on the right, by partner's bid."""
     curves, width = load_curves(), 0.1
-    nils = collect_nils(rounds, CurveOptions.noise, curves, CurveOptions.player, seed)
+    nils = collect_nils(rounds, NOISE, curves, "srp", seed)
     rows = {sequence_bids(k): k for k in range(SEQUENCES)}
     middle = np.arange(width / 2, 1, width)
     series: dict[str, list[float]] = {}

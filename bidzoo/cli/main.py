@@ -33,7 +33,7 @@ ORDER = (
     "bluechip",
 )
 EXTRAS = {  # what to install for a package that is missing
-    **dict.fromkeys(("torch", "sklearn", "matplotlib"), "train"),
+    **dict.fromkeys(("torch", "matplotlib"), "train"),
     **dict.fromkeys(("stable_baselines3", "sb3_contrib"), "sb3"),
     **dict.fromkeys(("ray", "dask", "distributed"), "cluster"),
     "PIL": "picture",

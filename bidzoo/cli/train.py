@@ -266,18 +266,3 @@ def record(
 
 for _name, _algorithm in ALGORITHMS.items():
     app.command(_name, help=_algorithm.help)(_command(_name, _algorithm))
-
-
-# ---- Spades ------------------------------------------------------------------------------
-
-
-@app.command()
-def success_curves(
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of self-play in a pass.")] = 2_000_000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the self-play.")] = 1,
-    out: Annotated[Path, typer.Option(callback=new_npz, help="File to write.")] = Path("runs/success-curves.npz"),
-) -> None:
-    """Count BIS's nil success curves for all 2955 sequences of earlier bids, from noisy self-play."""
-    from bidzoo.agents.spades.curves_training import CurveOptions, train_success_curves
-
-    train_success_curves(CurveOptions(rounds=rounds, seed=seed, out=str(out)), say)

@@ -190,7 +190,6 @@ def test_no_deals_are_not_the_default(capsys, monkeypatch):
         ("train record 1 --out", "x.npz"),
         ("train sl nowhere.npz --out", "x"),
         ("train ppo --out", "x"),
-        ("train success-curves --out", "x.npz"),
         ("train learned --out", "x.safetensors"),
     ],
 )
@@ -205,7 +204,6 @@ def test_what_cannot_be_written_costs_no_work(capsys, monkeypatch, tmp_path, com
     [
         ("pyarrow", "files", "match nobody nobody --out x.parquet"),
         ("matplotlib", "train", "bench bridge-analysis --agents nobody --pictures x"),
-        ("sklearn", "train", "train success-curves --rounds 1000000000 --out x.npz"),
         ("torch", "train", "train learned --out x.safetensors"),
     ],
 )
@@ -224,7 +222,6 @@ def test_a_package_that_is_missing_costs_no_work(capsys, monkeypatch, tmp_path, 
         "match nobody nobody --out x.jsonl",
         "deals estimate 1 --out x.npz",
         "train record 1 --policy sayc --out x.npz",
-        "train success-curves --out x.npz",
     ],
 )
 def test_a_file_of_work_is_not_overwritten(capsys, monkeypatch, tmp_path, command):
@@ -236,7 +233,7 @@ def test_a_file_of_work_is_not_overwritten(capsys, monkeypatch, tmp_path, comman
     assert path.read_text() == "an hour's"
 
 
-@pytest.mark.parametrize("command", ["deals estimate 1", "train record 1 --policy nobody", "train success-curves"])
+@pytest.mark.parametrize("command", ["deals estimate 1", "train record 1 --policy nobody"])
 def test_another_ending_than_readers_take_is_refused_before_the_work(capsys, monkeypatch, tmp_path, command):
     monkeypatch.chdir(tmp_path)
     said = refused(capsys, monkeypatch, *command.split(), "--out", "x.txt")

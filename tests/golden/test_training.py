@@ -14,12 +14,12 @@ pytest.importorskip("sklearn")
 import torch
 from safetensors import safe_open
 from safetensors.numpy import load_file
+from success_curves import CurveOptions, train_success_curves
 from typer.testing import CliRunner
 
 import bidzoo
 from bidzoo.agents.bridge.trainer import Run
 from bidzoo.agents.bridge.trainer import train as run
-from bidzoo.agents.spades.curves_training import CurveOptions, train_success_curves
 from bidzoo.agents.spades.learned_training import LearnedOptions, Trainer
 from bidzoo.agents.tabular.cfr import Options as CfrConfig
 from bidzoo.agents.tabular.cfr import cfr, nash_conv

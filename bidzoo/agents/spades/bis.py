@@ -120,7 +120,7 @@ def covers_row(deck: int, suits: Suits, ranks: int, king: bool) -> bool:
 
 # ---- success curves --------------------------------------------------------------------------
 # The chance that a nil succeeds, by nil value and the bids before it (section 4.3): a logistic function of the nil
-# value, one for each of the 2955 sequences of 0 ... 3 earlier bids. ``curves_training`` makes the table.
+# value, one for each of the 2955 sequences of 0 ... 3 earlier bids. ``experiments/success_curves.py`` makes the table.
 
 SEQUENCES = 1 + 14 + 14**2 + 14**3
 FIRST = (0, 1, 1 + 14, 1 + 14 + 14**2)  # row of the first sequence of 0, 1, 2, 3 bids

@@ -16,10 +16,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from bidzoo.agents.spades.bis import hand_nil_value_row, offered_row, sequence_row
-from bidzoo.agents.spades.policy import SpadesPolicy, bid_choice_row, card_choice_row
+from bidzoo.agents.spades.lookup import exact_lookup, with_parts
+from bidzoo.agents.spades.policy import Bidder, PlayerName, SpadesPolicy, bid_choice_row, card_choice_row
 from bidzoo.agents.spades.uct import Workspace
 from bidzoo.core.bits import count_row
-from bidzoo.core.kernels import F32, F64, I16, I32, I64, State, States, allocate, batched, row
+from bidzoo.core.kernels import F32, F64, I16, I32, I64, Bool, State, States, allocate, batched, row
 from bidzoo.core.options import whole
 from bidzoo.core.streams import key_row, stream_row
 from bidzoo.envs.game import Game
@@ -254,3 +255,30 @@ def play_boards(
         reward_row(state, game.rules, rewards)
     turns = int(games.states["length"].max(initial=0)) if actions else 0
     return reward, games.states, games.actions[:, :turns]
+
+
+# ---- nils of noisy BIS, which its success curves are learned from and measured on ---------------
+
+NOISE = 0.25  # chance of an exploring bid
+CHUNK = 40_000  # rounds at a time
+
+
+class Nils(NamedTuple):
+    """``N`` nil bids."""
+
+    sequence: I64  # [N]  row of the bids before
+    value: F64  # [N]  nil value
+    success: Bool  # [N]
+
+
+def collect_nils(rounds: int, noise: float, curves: F32, player: PlayerName, seed: int) -> Nils:
+    """The nils of ``rounds`` rounds from scores of 0, four noisy BIS at the table."""
+    bidder = Bidder.named("bis", noise=noise, endgame=False)
+    policy, game = SpadesPolicy(bidder, player, with_parts(exact_lookup(), curves=curves)), Spades("round")
+    parts: list[tuple[I64, F64, Bool]] = []
+    for first in range(0, rounds, CHUNK):
+        numbers = 2 * first + np.arange(min(CHUNK, rounds - first))
+        log = play_games((policy, policy), numbers, seed, game, note=True).log[:, 0]
+        nil = log["bids"] == 0
+        parts.append((log["sequence"][nil].astype(np.int64), log["nil_value"][nil].astype(float), log["won"][nil] == 0))
+    return Nils(*(np.concatenate(column) for column in zip(*parts, strict=True)))

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numba import config as numba_config
+from success_curves import CurveOptions, fit_curves, train_success_curves
 from typer.testing import CliRunner
 
 from bidzoo.agents.spades.bis import SEQUENCES
-from bidzoo.agents.spades.curves_training import CurveOptions, collect_nils, fit_curves, train_success_curves
-from bidzoo.agents.spades.games import Games, deals_seed, paper_game, play_games, share_won
+from bidzoo.agents.spades.games import Games, collect_nils, deals_seed, paper_game, play_games, share_won
 from bidzoo.agents.spades.policy import Bidder, Player, SpadesPolicy
 from bidzoo.benchmarks import spades as bench
 from bidzoo.benchmarks.results import load

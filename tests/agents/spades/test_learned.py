@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+import success_curves
 from numba import config as numba_config
 
 import bidzoo
 from bidzoo.agents.bridge.network import load_weights
-from bidzoo.agents.spades import curves_training, learned_training
+from bidzoo.agents.spades import learned_training
 from bidzoo.agents.spades.games import SHIPPED, deals_seed, paper_game, play_games, share_won
 from bidzoo.agents.spades.learned import (
     CHOICES,
@@ -210,12 +211,12 @@ def test_nothing_is_measured_on_deals_that_were_learned_from(monkeypatch, tmp_pa
         (learned if purpose in ("passes", "values", "curves") else measured).add(found)
         return found
 
-    for module in (learned_training, curves_training, spades):
+    for module in (learned_training, success_curves, spades):
         monkeypatch.setattr(module, "deals_seed", seed_of)
     trainer = Trainer(LearnedOptions(**SMALL))
     for step in range(LearnedOptions.passes):
         trainer.iterate(step)
-    curves_training.train_success_curves(curves_training.CurveOptions(rounds=3000, out=str(tmp_path / "c.npz")))
+    success_curves.train_success_curves(success_curves.CurveOptions(rounds=3000, out=str(tmp_path / "c.npz")))
     spades.main(2, "rule-based")
     assert learned == set(SHIPPED) and len(measured) == 4 and not learned & measured
     for seed in learned:

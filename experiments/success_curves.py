@@ -1,4 +1,6 @@
-"""Makes the success curves: logistic regression on the nils of a noisy BIS (section 4.3 of the paper).
+"""Makes the success curves of BIS: logistic regression on the nils of a noisy BIS (section 4.3 of the paper).
+
+    python experiments/success_curves.py --rounds 600000 --out success-curves.npz
 
 The paper counts two million rounds of online games; here four noisy BIS with SRP play. For each number of earlier
 bids one regression gives the log odds of success from the nil value, the earlier bids and their products with the
@@ -10,22 +12,21 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 
 from bidzoo.agents.spades.bis import CURVES_FILE, FIRST, SEQUENCES, sequence_bids
-from bidzoo.agents.spades.games import deals_seed, play_games
-from bidzoo.agents.spades.lookup import exact_lookup, with_parts
-from bidzoo.agents.spades.policy import Bidder, PlayerName, SpadesPolicy
+from bidzoo.agents.spades.games import NOISE, Nils, collect_nils, deals_seed
+from bidzoo.agents.spades.policy import PlayerName
 from bidzoo.core.arrays import save_npz
-from bidzoo.core.kernels import F32, F64, I64, Bool
+from bidzoo.core.compiling import wait_always
+from bidzoo.core.kernels import F32, Bool
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight
-from bidzoo.envs.spades.game import Spades
 
 LEAST_SLOPE = 0.1  # of any curve, log odds for the whole range of the nil value
 _TOP_BID = 8  # higher bids count as this one
-_CHUNK = 40_000  # rounds at a time
 
 
 @dataclass(frozen=True)
@@ -34,33 +35,11 @@ class CurveOptions(Checked):
 
     rounds: Count = 2_000_000  # a pass; the paper has as many
     passes: Count = 2  # the second pass bids by the curves of the first
-    noise: Share = 0.25  # chance of an exploring bid
+    noise: Share = NOISE  # chance of an exploring bid
     strength: Weight = 1.0  # inverse regularisation of scikit-learn's LogisticRegression
     player: PlayerName = "srp"
     seed: Seed = 1
     out: str = f"bidzoo/data/spades/{CURVES_FILE}"
-
-
-@dataclass(frozen=True)
-class Nils:
-    """``N`` nil bids."""
-
-    sequence: I64  # [N]  row of the bids before
-    value: F64  # [N]  nil value
-    success: Bool  # [N]
-
-
-def collect_nils(rounds: int, noise: float, curves: F32, player: PlayerName, seed: int) -> Nils:
-    """The nils of ``rounds`` rounds from scratch scores, four noisy BIS at the table."""
-    bidder = Bidder.named("bis", noise=noise, endgame=False)
-    policy, game = SpadesPolicy(bidder, player, with_parts(exact_lookup(), curves=curves)), Spades("round")
-    parts: list[tuple[I64, F64, Bool]] = []
-    for first in range(0, rounds, _CHUNK):
-        numbers = 2 * first + np.arange(min(_CHUNK, rounds - first))
-        log = play_games((policy, policy), numbers, seed, game, note=True).log[:, 0]
-        nil = log["bids"] == 0
-        parts.append((log["sequence"][nil].astype(np.int64), log["nil_value"][nil].astype(float), log["won"][nil] == 0))
-    return Nils(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def features(bids: tuple[int, ...]) -> list[float]:
@@ -126,9 +105,23 @@ def train_success_curves(
     provenance = {
         "what": "success curves of BIS: log odds of a nil = intercept + slope * nilValue, by earlier bids",
         "source": "Bidding in Spades (ECAI 2020), section 4.3; self-play of noisy BIS",
-        "command": "bidzoo train success-curves",
+        "command": "python experiments/success_curves.py",
         "config": {name: value for name, value in asdict(config).items() if name != "out"},
         "scores": scores,
     }
     save_npz(Path(config.out), curves=curves, provenance=np.array(json.dumps(provenance)))
     return curves
+
+
+def main(
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of self-play in a pass.")] = 2_000_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the self-play.")] = 1,
+    out: Annotated[Path, typer.Option(help="File to write.")] = Path("runs/success-curves.npz"),
+) -> None:
+    """Train the curves for all 2955 sequences of earlier bids."""
+    wait_always()
+    train_success_curves(CurveOptions(rounds=rounds, seed=seed, out=str(out)), print)
+
+
+if __name__ == "__main__":
+    typer.run(main)
