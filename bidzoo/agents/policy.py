@@ -117,11 +117,11 @@ class FunctionPolicy:
 class Pool:
     """A population as one policy, such as the past selves of a learner.
 
-    Every board draws one member, uniformly, who plays it to the end at all the seats that the pool holds.
+    Every board samples one member, uniformly, who plays it to the end at all the seats that the pool holds.
 
     Args:
         members: at least one policy.
-        seed: seed of the draws; the member at a board is a function of ``(seed, board)`` and of how many there are.
+        seed: seed of the samples; the member at a board is a function of ``(seed, board)`` and of how many there are.
         size: ``add`` drops the oldest member beyond it; None keeps all.
     """
 
@@ -143,7 +143,7 @@ class Pool:
         if self.size is not None:
             del self.members[: -self.size]
 
-    def drawn(self, boards: I64) -> I64:
+    def sampled(self, boards: I64) -> I64:
         """Number of the member who plays each of ``boards`` ``[B]``."""
         numbers: I64 = (Streams.at(self.seed, boards, _POOL).random()[:, 0] * len(self.members)).astype(np.int64)
         return numbers
@@ -151,7 +151,7 @@ class Pool:
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """Actions ``[B]`` of the members whose boards they are."""
         actions = np.empty(len(views), np.int64)
-        numbers = self.drawn(views["board"].astype(np.int64))
+        numbers = self.sampled(views["board"].astype(np.int64))
         for number in np.unique(numbers):
             rows = np.flatnonzero(numbers == number)
             actions[rows] = self.members[number].act(views[rows], legal[rows], rng[rows])

@@ -223,7 +223,7 @@ def main(entries: Sequence[str | Policy] = DEFAULT, options: Options = Options()
     Args:
         entries: as ``contestant`` takes them; those that cannot play are named in the note and left out.
         options: boards, workers and files.
-        report: told about the progress.
+        report: called with the progress.
     """
     policies, missing = line_up(entries)
     boards, contracts = play_rooms(rooms(policies, not options.fresh), options, report)
@@ -344,7 +344,7 @@ CLAIMS = (
 
 
 def relations(estimates: Mapping[tuple[str, str], Estimate]) -> ResultTable:
-    """The claims whose two agents met; ``estimates[first, second]`` is IMPs a board of the first."""
+    """The claims of whose two agents there is a match; ``estimates[first, second]`` is IMPs a board of the first."""
     table = ResultTable(
         "The papers' relations between our agents",
         ["relation", "ours", "paper", "source"],

@@ -19,7 +19,7 @@ from bidzoo.core.kernels import I64, Bool, States
 from bidzoo.envs.bridge.render import suited
 
 BALANCED = -1
-RARE = 0.5  # per cent of the openings: those below are told together
+RARE = 0.5  # per cent of the openings: those below are one row
 LEVELS = tuple(str(level) for level in range(1, 8))
 
 

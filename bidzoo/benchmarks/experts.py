@@ -37,7 +37,7 @@ def main(entries: Sequence[str | Policy], options: Options, report: Report = sil
     Args:
         entries: as ``bridge.contestant`` takes them; those that cannot play are named in the note and left out.
         options: boards, workers and files.
-        report: told about the progress.
+        report: called with the progress.
     """
     policies, missing = line_up(entries, least=1)
     experts = [agents.resolve(name, "bridge_bidding_v0") for name in (*HELD_OUT, *MET)]

@@ -40,7 +40,7 @@ class Challenge:
     boards: int
     seed: int  # of deals and policies
     unit: str  # of the values
-    partners: bool = False  # the agent sits opposite each of ``opponents``, against a pair of the partner's kind
+    partners: bool = False  # the agent partners each of ``opponents``, against a pair of the partner's kind
 
     @property
     def game(self) -> Game:
@@ -107,8 +107,8 @@ def values(challenge: Challenge, ours: Policy, theirs: Policy, boards: I64, run:
     """What ``ours`` won on each of ``boards`` ``[N]``, in ``challenge.unit``.
 
     Bridge: IMPs of the duplicate pair of tables. Where the challenge is of partners, ``ours`` is North or East with
-    ``theirs`` opposite, and the value is what the pair wins over two of the partner's kind. Spades: mean reward at two
-    tables, the sides exchanged. Games of two partners: mean reward with ``theirs`` as partner, at either seat.
+    ``theirs`` as its partner, and the value is what the pair wins over two of the partner's kind. Spades: mean reward
+    at two tables, the sides exchanged. Games of two partners: mean reward with ``theirs`` as partner, at either seat.
     """
     game, seed = challenge.game, challenge.seed
     if isinstance(game, Bridge):
@@ -172,7 +172,7 @@ def enter(
         source: where others get it; default: the package that it comes from.
         workers: processes that play if the agent is slow.
         ledger: file of what a slow agent has played; a killed run goes on from it.
-        report: told about the progress.
+        report: called with the progress.
     """
     began, game = time.perf_counter(), challenge.game
     ours, opponents = agents.resolve(agent, game), [agents.resolve(name, game) for name in challenge.opponents]
@@ -256,7 +256,7 @@ def verify(
         agent: its name here; default: the entry's, if it is one of bidzoo's own. What else an entry names is code or
             a file that somebody else chose: look at it first.
         workers: processes that play if the agent is slow.
-        report: told about the progress.
+        report: called with the progress.
 
     Raises:
         ValueError: the entry was made with another version of bidzoo, or names an agent that is not bidzoo's.

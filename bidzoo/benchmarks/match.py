@@ -47,7 +47,7 @@ class Run:
 
     workers: int = 1  # tasks at a time
     backend: str | None = None  # where they run, see ``bidzoo.core.jobs``
-    report: Callable[[int], None] = lambda done: None  # told how many tables are done, first at the start
+    report: Callable[[int], None] = lambda done: None  # called with how many tables are done, first at the start
     ledger: "MatchLedger | None" = None  # keeps what was played
 
     def after(self, before: int) -> "Run":
@@ -316,8 +316,8 @@ class Match(NamedTuple):
     boards: I64  # [N]
     deals: I64  # [N]  equal where boards come from one deal of a set
     imps: I64  # [N]  won by the first pair on each board
-    first: States  # [N]  final states where the first pair sat North/South
-    second: States  # [N]  where it sat East/West
+    first: States  # [N]  final states where the first pair was North/South
+    second: States  # [N]  where it was East/West
 
     def __repr__(self) -> str:
         return f"<Match of {len(self.boards)} boards: {self.imps.sum():+d} IMPs, {self.estimate} a board>"

@@ -77,7 +77,7 @@ OTHER: Fields = {  # Spades and the small games
     "options": str,  # its options as a JSON object
     "seed": Seed,
     "board": Seed,
-    "seating": Whole,  # who sat where, one of ``match.seatings``
+    "seating": Whole,  # which agent played which seat, one of ``match.seatings``
     "policy_seed": Seed,
     "agents": Annotated[Texts, Length(2, 2)],  # the two names compared
     "players": Texts,  # those at the seats

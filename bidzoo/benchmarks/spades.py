@@ -320,7 +320,7 @@ def main(
         rows: a group of ``TITLES``, or ``"all"``.
         seed: of deals and bidders.
         workers: threads (default: all); they change no result.
-        report: told which row is played and how many of its games are done.
+        report: called with the row that is played and how many of its games are done.
 
     Raises:
         ValueError: unknown ``rows``, or too few games.

@@ -401,7 +401,7 @@ def main(
         games: as in ``GAMES``; default all.
         workers: processes; they change no result.
         ledger: file of finished jobs, from which an interrupted run goes on.
-        report: told how many jobs are done, first at the start.
+        report: called with how many jobs are done, first at the start.
 
     Raises:
         ValueError: an unknown row or game, or a number that is too small.

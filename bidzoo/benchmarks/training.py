@@ -136,13 +136,13 @@ def self_play(
     """A policy that plays itself, and ``opponent`` on a share of the boards; ``reference``: of datum and anchor."""
     algorithm = algorithm_named(name)
     chosen = choose(algorithm.Options)
-    judges, more = against or ["sl"], dict[str, Any]()
-    experts.refuse_held_out(start, reference, *judges, *opponent or [])
+    against, more = against or ["sl"], dict[str, Any]()
+    experts.refuse_held_out(start, reference, *against, *opponent or [])
     initial = None if start is None else named(start)
     observation = (initial.architecture if initial else algorithm_named("a2c").ACTOR_CRITIC).observation
     training_deals, provenance = training_set(deals)
-    provenance |= {"start": start and Path(start).name, "judged_against": names(judges)}
-    measurement = match(judges, boards)
+    provenance |= {"start": start and Path(start).name, "measured_against": names(against)}
+    measurement = match(against, boards)
     if opponent:
         policies = [contestant(each) for each in opponent]
         more["opponents"], provenance["opponents"] = policies, names(opponent)
@@ -185,8 +185,8 @@ def baseline19(
     device: str,
 ) -> Iterator[Stage]:
     """Three stages, each from the weights of the one before; ``every``: measurements of each."""
-    algorithm, judges = algorithm_named(name), against or ["sl"]
-    experts.refuse_held_out(*judges)
+    algorithm, against = algorithm_named(name), against or ["sl"]
+    experts.refuse_held_out(*against)
     widths = algorithm.Widths(enn_width, pnn_width)
     first = choose(Options, texts=enn, architecture=widths.enn)
     second = choose(Options, texts=pnn, architecture=widths)
@@ -200,9 +200,9 @@ def baseline19(
     start = network.load_weights(out / "pnn" / "network.safetensors", algorithm.Networks)[0]
     training_deals, of_deals = training_set(deals)
     game = Bridge(False, observation=algorithm.OBSERVATION, deals=training_deals)
-    provenance = {**provenance, **of_deals, "start": "pnn", "judged_against": names(judges)}
+    provenance = {**provenance, **of_deals, "start": "pnn", "measured_against": names(against)}
     trainer = algorithm.Trainer(start, game, third, device)
-    yield Stage(trainer, provenance, match(judges, boards), "self-play", max(1, third.iterations // every))
+    yield Stage(trainer, provenance, match(against, boards), "self-play", max(1, third.iterations // every))
 
 
 def named(name: str) -> Network:

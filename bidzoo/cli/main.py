@@ -184,7 +184,7 @@ def main() -> None:
 
 
 def _status_of(problem: BaseException) -> Any:
-    """The exit status after ``problem``, of which standard error is told; a slip of ours is raised again."""
+    """The exit status after ``problem``, which standard error explains; a slip of ours is raised again."""
     if isinstance(problem, KeyboardInterrupt):
         return options.STATUS
     if (told := plugins.traceback_of(problem)) is not None:

@@ -80,7 +80,7 @@ def match(
     workers: Workers = 1,
     partner: Annotated[
         str | None,
-        typer.Option(help="Bridge: who sits opposite A; default: A itself.", autocompletion=agent_names),
+        typer.Option(help="Bridge: A's partner; default: A itself.", autocompletion=agent_names),
     ] = None,
     base_url: BaseUrl = None,
     seat: SeatOptions = None,
@@ -263,7 +263,7 @@ def replay(
 ) -> None:
     """Make every call and play every card of a file again under the rules, and find every result anew.
 
-    Of a PBN or LIN file every board is told: auction, contract, result, score, and par where the tricks are known.
+    Of a PBN or LIN file every board is shown: auction, contract, result, score, and par where the tricks are known.
     What is wrong in the file is left out and named at the end; the status is then 3.
     """
     from bidzoo.benchmarks import replay, results

@@ -1,4 +1,4 @@
-"""``bidzoo play``: sit down with the agents; ``bidzoo show``: a board of a file or of a seed, drawn."""
+"""``bidzoo play``: play with the agents; ``bidzoo show``: a board of a file or of a seed, drawn."""
 
 from contextlib import nullcontext
 from pathlib import Path
@@ -21,7 +21,9 @@ def play(
     ] = "bridge_bidding_v0",
     seats: Annotated[
         str | None,
-        typer.Option(callback=not_empty, help="Who sits where: agents or human, with commas: sayc,sayc,human,sayc."),
+        typer.Option(
+            callback=not_empty, help="Who plays each seat: agents or human, with commas: sayc,sayc,human,sayc."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the deals.")] = 0,
     board: Annotated[int, typer.Option(min=1, help="Number of the first board.")] = 1,

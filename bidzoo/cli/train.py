@@ -72,7 +72,7 @@ OPTIONS: dict[str, Any] = {  # what the commands ask for, by name
     "cards": Annotated[int, _text("Neurons of the first layer, for each suit.", min=1)],
     "suits": Annotated[int, _text("Neurons of the second layer, for each suit.", min=1)],
     "hidden": Annotated[int, _text("Neurons of the third and the fourth layer.", min=1)],
-    "side": Annotated[Literal["ns", "ew", "both"], _text("Side whose view is learned: ns where it met --opponent.")],
+    "side": Annotated[Literal["ns", "ew", "both"], _text("Side whose view is learned: ns where it played --opponent.")],
     "deals": Annotated[list[Path] | None, _text("Solved deals (.npz) beside the packaged ones; may be repeated.")],
     "enn": Annotated[list[str] | None, _text("An option of the first stage; --enn help.", metavar="NAME=VALUE")],
     "pnn": Annotated[list[str] | None, _text("An option of the second stage; --pnn help.", metavar="NAME=VALUE")],

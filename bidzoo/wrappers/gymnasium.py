@@ -54,11 +54,11 @@ class Partners(Pool):
 
     def names(self, boards: I64) -> list[str]:
         """Who is the partner on each of ``boards`` ``[B]``."""
-        return [self.members[number].name for number in self.drawn(boards)]
+        return [self.members[number].name for number in self.sampled(boards)]
 
     def shown(self, observation: I8, boards: I64) -> I8:
         """``observation`` ``[B, F]``, followed by what is told of the partner."""
-        return np.concatenate([observation, self.told[self.drawn(boards)]], axis=1)
+        return np.concatenate([observation, self.told[self.sampled(boards)]], axis=1)
 
 
 def _partners_of(policies: Sequence[Policy | None]) -> Partners | None:

@@ -93,7 +93,7 @@ def test_ppo_meets_other_agents(tmp_path):
     whole, about = (weights.load_weights(tmp_path / folder / "network.safetensors") for folder in ("whole", "parts"))
     assert whole[0].digest == about[0].digest
     about = about[1]
-    assert about["opponents"] == "sayc, pass" and about["judged_against"] == "sayc, pass"
+    assert about["opponents"] == "sayc, pass" and about["measured_against"] == "sayc, pass"
     row = about["measured"]
     assert row["imps"] == pytest.approx((row["imps_sayc"] + row["imps_pass"]) / 2)
     for wrong, said in (

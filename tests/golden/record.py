@@ -10,8 +10,10 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 
 os.environ.setdefault("BIDZOO_COMPILE", "now")
+sys.path.append(str(Path(__file__).parents[2] / "experiments"))  # as pytest has it
 
 import conftest  # the folder of a script is the first place where Python looks
 

@@ -97,12 +97,12 @@ def networks():
             "evaluator": (["--cards", 8, "--suits", 8, "--hidden", 16, "--every", 2], ["steps=2", "batch=32"]),
         }
         start = folder / "sl" / "network.safetensors"
-        judged = ["--every", 1, "--boards", 12, "--against", start]
+        measured = ["--every", 1, "--boards", 12, "--against", start]
         stages |= {
-            "ppo": (["--start", start, *judged], ["iterations=2", "boards=16", "minibatch=64", "average=0.5"]),
-            "rpi": (["--start", start, *judged], ["iterations=2", "boards=16", "minibatch=64", "average=0.5"]),
-            "rl": (["--start", start, *judged], [*PAIRS, "value_width=16", "warm_up=1"]),
-            "pi": (["--start", start, *judged], ["iterations=2", "boards=8", "searches=6", "r_max=12", "p_max=60"]),
+            "ppo": (["--start", start, *measured], ["iterations=2", "boards=16", "minibatch=64", "average=0.5"]),
+            "rpi": (["--start", start, *measured], ["iterations=2", "boards=16", "minibatch=64", "average=0.5"]),
+            "rl": (["--start", start, *measured], [*PAIRS, "value_width=16", "warm_up=1"]),
+            "pi": (["--start", start, *measured], ["iterations=2", "boards=8", "searches=6", "r_max=12", "p_max=60"]),
             "a2c": (["--every", 1, "--boards", 0], PAIRS),
         }
         jps_start = folder / "a2c" / "network.safetensors"

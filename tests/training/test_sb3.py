@@ -175,7 +175,7 @@ def test_pool_keeps_one_member_a_board():
     pool = Pool([Constant(0), Constant(1), Constant(2)], seed=4)
     views, legal, rng = views_of(game, 900)
     actions = pool.act(views, legal, rng)
-    np.testing.assert_array_equal(actions, pool.drawn(views["board"]))
+    np.testing.assert_array_equal(actions, pool.sampled(views["board"]))
     np.testing.assert_array_equal(pool.act(views[5:9], legal[5:9], rng[5:9]), actions[5:9])
     assert (np.abs(np.bincount(actions) - 300) < 75).all()  # 5 standard deviations
 

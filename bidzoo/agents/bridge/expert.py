@@ -162,7 +162,7 @@ class Expert(NetworkPolicy):
         net = self.network
         x = net.architecture.encoder(views)
         if self.overbid:
-            lighten(x, self.overbid)
+            overbid(x, self.overbid)
         return net(x)
 
 
@@ -172,7 +172,7 @@ expert_light = partial(Expert, "sayc", overbid=4, name="expert-light")
 _WEIGHED = tuple(field_groups(name)[0] for name in ("points", "length points", "support points", "rule"))
 
 
-def lighten(x: I8, points: int) -> None:
+def overbid(x: I8, points: int) -> None:
     """Raise the counts of points in observations ``x`` ``[B, 1375]`` of sides that have not bid, in place."""
     silent = x[:, _SIDE] == 1
     for group in _WEIGHED:

@@ -9,10 +9,10 @@ from bidzoo.agents.bridge.natural.competition import advance_overcall_row, answe
 from bidzoo.agents.bridge.natural.knowledge import (
     HAND,
     KNOWLEDGE,
+    LOWEST,
     MEANING,
     MOST_HCP,
     MOST_POINTS,
-    NEVER,
     NO_SUIT,
     RULES,
     R,
@@ -63,7 +63,7 @@ class Pass:
 
 @row
 def meaning_row(k: State, call: int, m: State) -> None:
-    """What ``call`` of the seat to act promises after the auction ``k``; ``m.priority`` NEVER if nothing."""
+    """What ``call`` of the seat to act promises after the auction ``k``; ``m.priority`` LOWEST if nothing."""
     strain = (call - FIRST_BID) % 5 if call >= FIRST_BID else -1
     level = (call - FIRST_BID) // 5 + 1 if call >= FIRST_BID else 0
     clear_row(m, strain)
@@ -73,7 +73,7 @@ def meaning_row(k: State, call: int, m: State) -> None:
         opening_row(k, level, strain, m)
     elif not _answer_row(k, level, strain, m):
         _natural_row(k, call, level, strain, m)
-    if m.priority == NEVER and strain >= 0 and strain < NOTRUMP:  # not one of ours: whoever made it has the suit
+    if m.priority == LOWEST and strain >= 0 and strain < NOTRUMP:  # not one of ours: whoever made it has the suit
         suit_row(m, strain, 4, 13)
         m.natural = 1
 
@@ -82,7 +82,7 @@ def meaning_row(k: State, call: int, m: State) -> None:
 def _pass_row(k: State, m: State) -> None:
     m.rule, m.priority = R.PASS, 0
     if k.must[k.seat % 2] == k.seat:
-        m.priority = NEVER
+        m.priority = LOWEST
         if k.rule[k.partner] == R.TAKEOUT and k.stake == 2:
             convert_row(k, m)
     elif k.opener < 0:

@@ -349,7 +349,7 @@ def test_three_stages_in_one_command(tmp_path, auctions):
     assert [line for line in told.output.splitlines() if line.endswith(":")] == ["enn:", "pnn:", "self-play:"]
     both, about = network.load_weights(out / "self-play" / "best.safetensors", Networks)
     assert both.architecture == Widths(8, 8) and about["data"] == "auctions.npz, 300 auctions"
-    assert about["start"] == "pnn" and about["judged_against"] == "sl" and about["boards"] == 8
+    assert about["start"] == "pnn" and about["measured_against"] == "sl" and about["boards"] == 8
     enn = network.load_weights(out / "enn" / "network.safetensors")[0]
     same(network.load_weights(out / "pnn" / "network.safetensors", Networks)[0].enn, enn)
     files = {path: path.read_bytes() for path in sorted(out.rglob("*.safetensors"))}

@@ -19,7 +19,7 @@ from bidzoo.agents.bridge.expert import (
     Expert,
     ExpertNetwork,
     Experts,
-    lighten,
+    overbid,
     refuse_held_out,
 )
 from bidzoo.agents.bridge.sayc import Sayc
@@ -290,7 +290,7 @@ def test_overbid_means_more_points_until_the_side_has_bid(data):
     views, _, _ = positions.at(np.arange(len(positions)))
     x = ENCODERS["bidder1375"](views)
     light = x.copy()
-    lighten(light, 3)
+    overbid(light, 3)
     at = BIDDER1375.start("points")
     before, after = x[:, at : at + 26].argmax(1), light[:, at : at + 26].argmax(1)
     silent = x[:, BIDDER1375.start("side's bid")] == 1

@@ -1,4 +1,4 @@
-"""The records of the natural bidder: what a hand is worth, what the auction has shown, and what one call promises.
+"""The records of the natural bidder: the value of a hand, what the auction has shown, and what one call promises.
 
 Every call narrows the caller's ranges. Points: ``hcp`` are high-card points (A K Q J = 4 3 2 1); ``points`` add one for
 every card beyond the fourth of a suit or, in support of a known trump suit, shortness (``support_row``). Bounds are
@@ -17,7 +17,7 @@ from bidzoo.envs.bridge import bidder
 from bidzoo.envs.bridge.play import SUIT_OF_CLUBS
 
 NO_SUIT = -1
-NEVER = -1  # priority of a call that has no meaning here
+LOWEST = -1  # priority of a call that has no meaning here: it is not made
 MOST_HCP, MOST_POINTS = 40, 50
 
 HAND = np.dtype(
@@ -64,7 +64,7 @@ KNOWLEDGE = np.dtype(
         ("turns", "i8", (4,)),  # calls since the opening bid, the opening included
         ("last", "i8", (4,)),  # last call, -1 before
         ("rule", "i8", (4,)),  # rule of the last call
-        ("preempted", "i8", (4,)),  # 1: its hand is told, the rest is partner's
+        ("preempted", "i8", (4,)),  # 1: its hand is described, the rest is partner's
         ("aces", "i8", (4,)),  # shown in answer to Blackwood, -1 if not asked
     ],
     align=True,
@@ -159,7 +159,7 @@ R: Any = cast(Any, namedtuple)("R", RULES)(*range(len(RULES)))
 @row
 def clear_row(m: State, strain: int) -> None:
     """Reset ``m``: the call promises nothing and is not to be made."""
-    m.rule, m.priority = R.NATURAL, NEVER
+    m.rule, m.priority = R.NATURAL, LOWEST
     m.hcp_low, m.hcp_high, m.points_low, m.points_high = 0, MOST_HCP, 0, MOST_POINTS
     m.low[:] = 0
     m.high[:] = 13

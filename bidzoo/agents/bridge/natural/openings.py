@@ -4,6 +4,7 @@ Source: ACBL SAYC booklet; requirements of JPS Table 8 and BMCS Table V (12+ HCP
 """
 
 from bidzoo.agents.bridge.natural.knowledge import (
+    LOWEST,
     R,
     cheapest_row,
     hcp_row,
@@ -246,7 +247,7 @@ def after_blackwood_row(k: State, level: int, strain: int, m: State) -> None:
             if aces + partner_aces >= 3:
                 m.aces |= 1 << aces
         if m.aces == 0:
-            m.priority = -1
+            m.priority = LOWEST
     if level == cheapest_row(k, strain) and (level == 5 or m.priority < 0):
         hcp_row(m, R.CORRECTION, 50, 0, 40)
         m.aces = 0

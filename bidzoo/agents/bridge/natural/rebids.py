@@ -2,6 +2,7 @@
 
 from bidzoo.agents.bridge.natural.knowledge import (
     GAME_BID,
+    LOWEST,
     R,
     cheapest_row,
     hcp_row,
@@ -186,7 +187,7 @@ def _place_notrump_row(k: State, level: int, stops: int, contested: bool, m: Sta
     if level == 3:
         notrump_row(m, R.GAME, 60, NOTRUMP_GAME - partner_hcp - _edge(k), SLAM - 1 - partner_hcp, stops)
         if agreed >= HEARTS:
-            m.priority = -1
+            m.priority = LOWEST
     elif level == 2 and not contested and agreed < 0:
         notrump_row(m, R.INVITE, 50, NOTRUMP_GAME - upper, NOTRUMP_GAME - 1 - partner_hcp, stops)
     elif level == 1:
@@ -228,7 +229,7 @@ def _support_row(k: State, level: int, strain: int, contested: bool, m: State) -
             m.better, m.worse, m.by = strain, current, k.low[k.partner, current] - partner_length
             m.low[strain] = 2
             if k.agreed[side] >= 0:
-                m.priority = -1
+                m.priority = LOWEST
             return
     suit_row(m, strain, fit, 13)
 
