@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bidzoo.cli.options import BaseUrl, SeatOptions, Workers, agent_names, progress, say, seated, writable
+from bidzoo.cli.options import BaseUrl, SeatOptions, Workers, agent, agent_names, progress, say, seated, writable
 from bidzoo.core.schema import visible
 
 app = typer.Typer(no_args_is_help=True, help="Challenges with fixed boards and opponents: enter, verify, rank.")
@@ -32,29 +32,16 @@ def challenges() -> None:
     columns = ["challenge", "game", "options", "opponents", "boards", "seed", "unit"]
     table = results.ResultTable("Challenges", columns)
     for challenge in leaderboard.CHALLENGES.values():
-        options = " ".join(f"{name}={value}" for name, value in challenge.options.items())
-        table.add(
-            challenge.name,
-            challenge.env_id,
-            options,
-            ", ".join(challenge.opponents),
-            challenge.boards,
-            challenge.seed,
-            challenge.unit,
-        )
+        game_options = " ".join(f"{name}={value}" for name, value in challenge.options.items())
+        game, opponents = (challenge.env_id, game_options), ", ".join(challenge.opponents)
+        table.add(challenge.name, *game, opponents, challenge.boards, challenge.seed, challenge.unit)
     results.show([table])
 
 
 @app.command()
 def enter(
     challenge: Name,
-    agent: Annotated[
-        str,
-        typer.Argument(
-            help="An agent's name, package.module:Name or a file of weights; NAME=... enters it as NAME.",
-            autocompletion=agent_names,
-        ),
-    ],
+    agent: Annotated[str, agent(metavar="AGENT")],
     source: Annotated[
         str, typer.Option(help="Where others get the agent; default: the package it comes from, with its version.")
     ] = "",

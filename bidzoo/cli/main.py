@@ -3,7 +3,6 @@
 import os
 import sys
 import warnings
-from collections.abc import Sequence
 from io import TextIOWrapper
 from json import dumps
 from typing import Annotated, Any
@@ -129,25 +128,20 @@ def _measured(name: str, env_id: str | None) -> dict[str, Any]:
 
 
 def _show_list(games: list[dict[str, Any]], named: list[dict[str, Any]]) -> None:
-    from rich.table import Column, Table
-
     from bidzoo import agents
-    from bidzoo.benchmarks import results
+    from bidzoo.benchmarks.results import ResultTable, show
 
-    def show(title: str, rows: Sequence[tuple[str, ...]], *columns: str) -> None:
-        no_wrap = ("environment", "Gymnasium id", "agent", "from")  # which is broken into lines only where it must be
-        table_columns = (Column(name, no_wrap=name in no_wrap, overflow="fold") for name in columns)
-        table = Table(*table_columns, title=title, title_justify="left")
-        for row in rows:
-            table.add_row(*map(visible, row))
-        results.console().print(table)
-
-    rows: list[tuple[str, ...]] = [(each["id"], each["gymnasium"], each["summary"], each["source"]) for each in games]
-    show("Environments", rows, "environment", "Gymnasium id", "what it is", "from")
+    table = ResultTable("Environments", ["environment", "Gymnasium id", "what it is", "from"])
+    for each in games:
+        table.add(each["id"], each["gymnasium"], each["summary"], each["source"])
+    tables = [table]
     labels = {agents.SMALL: "the small games", agents.EVERYTHING: "everything", (): "does not say"}
     for group in dict.fromkeys([*agents.GROUPS, *(each["group"] for each in named)]):
-        rows = [
-            (
+        table = ResultTable(
+            f"Agents: {group}", ["agent", "plays", "what it is", "paper", "strength", "ms a call", "from"]
+        )
+        for each in (each for each in named if each["group"] == group):
+            table.add(
                 each["name"],
                 labels.get(tuple(each["games"]), ", ".join(each["games"])),
                 each["summary"] + (f" It needs {each['needs']}." if each["needs"] else ""),
@@ -156,11 +150,8 @@ def _show_list(games: list[dict[str, Any]], named: list[dict[str, Any]]) -> None
                 results.two_digits(each["milliseconds"]) if "milliseconds" in each else "",
                 each["source"],
             )
-            for each in named
-            if each["group"] == group
-        ]
-        if rows:
-            show(f"Agents: {group}", rows, "agent", "plays", "what it is", "paper", "strength", "ms a call", "from")
+        tables += [table] * bool(table.rows)
+    show(tables)
     options.say(agents.MEASURED)
 
 

@@ -11,8 +11,10 @@ from bidzoo.cli.options import (
     BaseUrl,
     SeatOptions,
     Seed,
+    Set,
     Strict,
     Workers,
+    agent,
     agent_names,
     counted,
     finish,
@@ -38,15 +40,8 @@ OWN = ("deals", "shuffle", "augment", "reward", "reward_scale")  # bridge option
 
 
 def match(
-    ours: Annotated[
-        str,
-        typer.Argument(
-            metavar="A",
-            help="An agent's name, package.module:Name or a file of weights; NAME=... calls it NAME.",
-            autocompletion=agent_names,
-        ),
-    ],
-    theirs: Annotated[str, typer.Argument(metavar="B", help="The other agent.", autocompletion=agent_names)],
+    ours: Annotated[str, agent(metavar="A")],
+    theirs: Annotated[str, agent("The other agent.", metavar="B")],
     env: Annotated[
         str | None,
         typer.Option(
@@ -54,10 +49,7 @@ def match(
             autocompletion=game_names,
         ),
     ] = None,
-    options: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="An option of the game; --set help lists them."),
-    ] = None,
+    options: Set = None,
     boards: Annotated[
         int | None,
         typer.Option(
@@ -232,10 +224,7 @@ def _other(
 
 
 def check(
-    agent: Annotated[
-        str,
-        typer.Argument(help="An agent's name, package.module:Name or a file of weights.", autocompletion=agent_names),
-    ],
+    agent: Annotated[str, agent(metavar="AGENT")],
     env: Annotated[
         str | None, typer.Option(help="What it plays; default: the first game that it says.", autocompletion=game_names)
     ] = None,

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
@@ -79,21 +79,31 @@ def progress() -> "Iterator[Report]":
 
 @contextmanager
 def _lines() -> "Iterator[Report]":
-    """A ``Report`` whose last news a thread prints every ``SILENCE`` seconds."""
-    news, ended, began = ["working"], threading.Event(), time.monotonic()
-
-    def tell() -> None:
-        while not ended.wait(SILENCE):
-            sys.stderr.write(f"{visible(news[0])}, {time.monotonic() - began:.0f} s\n")
-            sys.stderr.flush()
+    """A ``Report`` of which the last call is printed every ``SILENCE`` seconds."""
+    last = ["working"]
 
     def report(label: str, done: int, total: int) -> None:
-        news[0] = f"{label}: {done:,} of {total:,}"
+        last[0] = f"{label}: {done:,} of {total:,}"
 
-    thread = threading.Thread(target=tell, name="progress", daemon=True)
+    with _meanwhile(lambda seconds: say(f"{last[0]}, {seconds:.0f} s", err=True), SILENCE, SILENCE):
+        yield report
+
+
+@contextmanager
+def _meanwhile(speak: Callable[[float], None], first: float, then: float) -> Iterator[None]:
+    """Call ``speak`` with the seconds since the start, in a thread: after ``first`` seconds, then every ``then``."""
+    began, ended = time.monotonic(), threading.Event()
+
+    def watch() -> None:
+        pause = first
+        while not ended.wait(pause):
+            pause = then
+            speak(time.monotonic() - began)
+
+    thread = threading.Thread(target=watch, name="progress", daemon=True)
     thread.start()
     try:
-        yield report
+        yield
     finally:
         ended.set()
         thread.join()
@@ -124,25 +134,12 @@ def measured(suite: str, seed: int, json: Path | None, *works: "Callable[[Report
 PATIENCE = 10.0  # seconds of silence after which a command says that it goes on
 
 
-@contextmanager
-def waiting(what: str) -> Iterator[None]:
+def waiting(what: str) -> AbstractContextManager[None]:
     """Say on standard error that ``what`` goes on, after some seconds and then each minute: some deals take minutes."""
-    began, done = time.monotonic(), threading.Event()
-
-    def watch() -> None:
-        pause = PATIENCE
-        while not done.wait(pause):
-            pause = max(60.0, PATIENCE)
-            seconds = f"{time.monotonic() - began:.0f} s"
-            say(f"still {what} after {seconds}: most deals take 0.2 s, a symmetric one minutes", err=True)
-
-    thread = threading.Thread(target=watch, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
+    words = "most deals take 0.2 s, a symmetric one minutes"
+    return _meanwhile(
+        lambda seconds: say(f"still {what} after {seconds:.0f} s: {words}", err=True), PATIENCE, max(60.0, PATIENCE)
+    )
 
 
 LEFT_OUT = 3  # status of a command that did its work without what it left out of a file
@@ -237,11 +234,23 @@ def _device(name: str) -> str:
     return device_of(name)
 
 
+AGENT = "An agent's name, package.module:Name or a file of weights; NAME=... calls it NAME."
+
+
+def agent(words: str = AGENT, **more: Any) -> Any:
+    """An argument that is an agent."""
+    return typer.Argument(help=words, autocompletion=agent_names, **more)
+
+
 Seed = Annotated[int, typer.Option(min=0, help="Seed of deals and policies.")]
 Workers = Annotated[int, typer.Option(min=1, help="Number of processes; it changes no result.")]
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in.")]
 Strict = Annotated[
     bool, typer.Option("--strict", help="Refuse a PBN or LIN file with anything wrong, instead of leaving that out.")
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="An option of the game or the algorithm; --set help lists them."),
 ]
 Json = Annotated[Path | None, typer.Option("--json", help="Result file; default: runs/, named after the suite.")]
 Device = Annotated[str, typer.Option(callback=_device, help="Device of torch: cpu, cuda.")]
@@ -333,9 +342,6 @@ def going_on(path: Path | str) -> Iterator[None]:
     finally:
         if not isinstance(sys.exception(), KeyboardInterrupt):
             _going_on = ""
-
-
-_heard = threading.Event()
 
 
 def watch() -> None:

@@ -16,6 +16,7 @@ import typer
 
 from bidzoo.cli.options import (
     Device,
+    Set,
     Threads,
     agent_names,
     counted,
@@ -34,12 +35,6 @@ def wait() -> None:
     from bidzoo.core.compiling import wait_always
 
     wait_always()
-
-
-Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="An option of the algorithm; --set help lists them."),
-]
 
 
 def _text(help_text: str, *, names: bool = False, **more: Any) -> Any:
