@@ -5,7 +5,7 @@ What a call promises where it is made is one function, ``meaning_row``, which ch
 
 import numpy as np
 
-from bidzoo.agents.bridge.natural.competition import advance_overcall_row, answer_double_row, convert_row, overcall_row
+from bidzoo.agents.bridge.natural import competition, openings, rebids
 from bidzoo.agents.bridge.natural.knowledge import (
     HAND,
     KNOWLEDGE,
@@ -24,20 +24,6 @@ from bidzoo.agents.bridge.natural.knowledge import (
     named_row,
     suit_row,
 )
-from bidzoo.agents.bridge.natural.openings import (
-    after_blackwood_row,
-    answer_blackwood_row,
-    answer_feature_row,
-    answer_notrump_row,
-    answer_preempt_row,
-    answer_strong_row,
-    complete_row,
-    opening_row,
-    rebid_strong_row,
-    relayed_row,
-    respond_row,
-)
-from bidzoo.agents.bridge.natural.rebids import answer_jacoby_row, place_row, rebid_row
 from bidzoo.agents.explanation import Explanation
 from bidzoo.core.cards import FIRST_BID, NOTRUMP, NUM_CALLS, PASS, SEATS, SUITS, SYMBOLS
 from bidzoo.core.kernels import I8, I64, State, States, allocate, batched, row
@@ -70,7 +56,7 @@ def meaning_row(k: State, call: int, m: State) -> None:
     if call == PASS:
         _pass_row(k, m)
     elif k.opener < 0:
-        opening_row(k, level, strain, m)
+        openings.opening_row(k, level, strain, m)
     elif not _answer_row(k, level, strain, m):
         _natural_row(k, call, level, strain, m)
     if m.priority == LOWEST and strain >= 0 and strain < NOTRUMP:  # not one of ours: whoever made it has the suit
@@ -84,7 +70,7 @@ def _pass_row(k: State, m: State) -> None:
     if k.must[k.seat % 2] == k.seat:
         m.priority = LOWEST
         if k.rule[k.partner] == R.TAKEOUT and k.stake == 2:
-            convert_row(k, m)
+            competition.convert_row(k, m)
     elif k.opener < 0:
         m.hcp_high = 11
     elif k.opener == k.partner and k.turns[k.seat] == 0 and k.rule[k.partner] == R.SUIT_OPENING and k.bidder != k.right:
@@ -100,25 +86,25 @@ def _answer_row(k: State, level: int, strain: int, m: State) -> bool:
         return False
     rule = k.rule[k.partner]
     if rule in (R.STAYMAN, R.TRANSFER, R.RELAY):
-        complete_row(k, level, strain, m)
+        openings.complete_row(k, level, strain, m)
     elif rule == R.BLACKWOOD:
-        answer_blackwood_row(level, strain, m)
+        openings.answer_blackwood_row(level, strain, m)
     elif rule == R.RELAYED:
-        relayed_row(level, strain, m)
+        openings.relayed_row(level, strain, m)
     elif rule == R.JACOBY and k.game[k.seat % 2] and level + strain < 8:
-        answer_jacoby_row(k, level, strain, m)
+        rebids.answer_jacoby_row(k, level, strain, m)
     elif rule == R.ACES:
-        after_blackwood_row(k, level, strain, m)
+        openings.after_blackwood_row(k, level, strain, m)
     elif rule == R.STRONG:
-        answer_strong_row(level, strain, m)
+        openings.answer_strong_row(level, strain, m)
     elif rule == R.FEATURE_ASK:
-        answer_feature_row(k, level, strain, m)
+        openings.answer_feature_row(k, level, strain, m)
     elif rule in (R.WEAK_TWO, R.PREEMPT):
-        answer_preempt_row(k, level, strain, m)
+        openings.answer_preempt_row(k, level, strain, m)
     elif rule in (R.NOTRUMP_OPENING, R.NOTRUMP_OVERCALL):
-        answer_notrump_row(k, level, strain, m)
+        openings.answer_notrump_row(k, level, strain, m)
     elif k.opener == k.seat and k.turns[k.seat] == 1 and k.rule[k.seat] == R.STRONG:
-        rebid_strong_row(k, level, strain, m)
+        openings.rebid_strong_row(k, level, strain, m)
     else:
         return False
     return True
@@ -131,7 +117,7 @@ def _natural_row(k: State, call: int, level: int, strain: int, m: State) -> None
         return
     if (k.opener - k.seat) % 2 == 0:
         if k.opener == k.partner and k.turns[k.seat] == 0 and k.rule[k.partner] == R.SUIT_OPENING:
-            respond_row(k, call, level, strain, stops, m)
+            openings.respond_row(k, call, level, strain, stops, m)
         elif k.rule[k.partner] == R.TAKEOUT:
             _doubled_row(k, level, strain, stops, m)
         elif (
@@ -141,23 +127,23 @@ def _natural_row(k: State, call: int, level: int, strain: int, m: State) -> None
             and (k.rule[k.partner] == R.NEW_SUIT or (k.rule[k.partner] == R.NOTRUMP and k.bid == 4))
             and strain >= 0
         ):
-            rebid_row(k, level, strain, m)
+            rebids.rebid_row(k, level, strain, m)
         else:
-            place_row(k, call, level, strain, stops, m)
+            rebids.place_row(k, call, level, strain, stops, m)
     elif k.actions[k.seat] == 0 and k.actions[k.partner] == 0:
-        overcall_row(k, call, level, strain, stops, m)
+        competition.overcall_row(k, call, level, strain, stops, m)
     elif k.actions[k.seat] == 0 and k.rule[k.partner] == R.TAKEOUT:
         _doubled_row(k, level, strain, stops, m)
     elif k.actions[k.seat] == 0 and k.actions[k.partner] == 1 and strain >= 0 and k.rule[k.partner] != R.PENALTY:
-        advance_overcall_row(k, level, strain, stops, m)
+        competition.advance_overcall_row(k, level, strain, stops, m)
     else:
-        place_row(k, call, level, strain, stops, m)
+        rebids.place_row(k, call, level, strain, stops, m)
 
 
 @row
 def _doubled_row(k: State, level: int, strain: int, stops: int, m: State) -> None:
     if strain >= 0:
-        answer_double_row(k, level, strain, stops, k.must[k.seat % 2] != k.seat, m)
+        competition.answer_double_row(k, level, strain, stops, k.must[k.seat % 2] != k.seat, m)
 
 
 # ---- the choice --------------------------------------------------------------------------

@@ -22,11 +22,11 @@ from bidzoo.agents.tabular.network import (
     draw,
     policy_gradient,
 )
-from bidzoo.agents.tabular.policy import Solved, solver
+from bidzoo.agents.tabular.policy import solver
 from bidzoo.agents.tabular.strategy import purify
 from bidzoo.core.compiling import when_compiled
 from bidzoo.core.kernels import F32, F64, I64
-from bidzoo.core.options import Count, takes
+from bidzoo.core.options import Count
 from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game
 
 
@@ -131,7 +131,4 @@ def solve(game: Solvable, seed: int, **options: Any) -> F64:
     return train(game, Options(seed=seed, **options))
 
 
-@takes(Options)
-def agent(seed: int = 0, **options: Any) -> Solved:
-    """A2C; ``options`` as in ``Options``."""
-    return solver("a2c", solve, Options, seed, options)
+agent = solver("a2c", solve, Options)

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bidzoo.agents.tabular.policy import Solved, solver
+from bidzoo.agents.tabular.policy import solver
 from bidzoo.agents.tabular.strategy import normal_row, purify, random, reach_row, types_row
 from bidzoo.core.compiling import when_compiled
 from bidzoo.core.kernels import F64, I64, row
-from bidzoo.core.options import Checked, Seed, Share, Whole, takes
+from bidzoo.core.options import Checked, Seed, Share, Whole
 from bidzoo.core.streams import key_row, next_row
 from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game, evaluate, uniform
 
@@ -136,10 +136,7 @@ def solve(game: Solvable, seed: int, **options: Any) -> F64:
     return purify(game, cfr(game, Options(seed=seed, **options)))
 
 
-@takes(Options)
-def agent(seed: int = 0, **options: Any) -> Solved:
-    """CFR1k; ``options`` as in ``Options``."""
-    return solver("cfr", solve, Options, seed, options)
+agent = solver("cfr", solve, Options)
 
 
 # ---- what one player alone could gain ---------------------------------------------------------

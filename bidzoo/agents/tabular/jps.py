@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bidzoo.agents.tabular import cfr
-from bidzoo.agents.tabular.policy import Solved, solver
+from bidzoo.agents.tabular.policy import solver
 from bidzoo.agents.tabular.strategy import reach_row, types_row, values_row
 from bidzoo.core.compiling import when_compiled
 from bidzoo.core.kernels import F64, I32, I64, U64, Bool, assign_row, row
-from bidzoo.core.options import Checked, Seed, Weight, Whole, takes
+from bidzoo.core.options import Checked, Seed, Weight, Whole
 from bidzoo.core.streams import below_row, key_row, next_row
 from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game, evaluate
 
@@ -428,7 +428,4 @@ def solve(game: Solvable, seed: int, **options: Any) -> F64:
     return jps(game, strategy, Options(**{"depth": search_depth(game), "seed": seed, **options}))
 
 
-@takes(Options)
-def agent(seed: int = 0, **options: Any) -> Solved:
-    """CFR1k+JPS; ``options`` as in ``Options``."""
-    return solver("jps", solve, Options, seed, options)
+agent = solver("jps", solve, Options)

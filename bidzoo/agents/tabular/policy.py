@@ -13,7 +13,7 @@ from bidzoo import registry
 from bidzoo.agents.explanation import Bars, Explanation, chances_of
 from bidzoo.core.arrays import ROOM, Tensor, load_tensors
 from bidzoo.core.kernels import F64, I8, I32, I64, States, row
-from bidzoo.core.options import check_options
+from bidzoo.core.options import check_options, takes
 from bidzoo.core.schema import json_value, parse, shortened
 from bidzoo.core.storage import replace_file
 from bidzoo.core.streams import Streams
@@ -213,13 +213,17 @@ def _game_shown(record: Any) -> SignallingGame:
         return game_shown(record)
 
 
-def solver(name: str, solve: Callable[..., F64], kind: type, seed: int, options: dict[str, Any]) -> Solved:
-    """The agent ``name``, which solves by ``solve(game, seed, **options)``.
+def solver(name: str, solve: Callable[..., F64], kind: type) -> Callable[..., Solved]:
+    """What makes the agent ``name``, which solves by ``solve(game, seed, **options)``.
 
-    Raises:
-        TypeError: ``kind``, the dataclass of its options, has no such option; names the choices.
-        ValueError: a value is out of its range; named now, not when a game is solved.
+    Its options are the fields of ``kind``; a wrong one is a TypeError or a ValueError at once, not when a game is
+    solved.
     """
-    check_options(f"agent {name!r}", kind, options)
-    kind(seed=seed, **options)
-    return Solved(name, solve, seed, options)
+
+    @takes(kind)
+    def agent(seed: int = 0, **options: Any) -> Solved:
+        check_options(f"agent {name!r}", kind, options)
+        kind(seed=seed, **options)
+        return Solved(name, solve, seed, options)
+
+    return agent
