@@ -149,10 +149,8 @@ def frequency_table(states: States) -> ResultTable:
     call_counts = np.bincount(calls[calls >= 0].astype(np.int64), minlength=NUM_CALLS)
     contract_counts = np.bincount(states["bid"].astype(np.int64) + 1, minlength=NUM_BIDS + 1)
     contract_names = ["passed out", *(call_text(FIRST_BID + bid) for bid in range(NUM_BIDS))]
-    top_calls, top_contracts = (
-        np.argsort(-call_counts, kind="stable")[:12],
-        np.argsort(-contract_counts, kind="stable")[:12],
-    )
+    top_calls, top_contracts = (np.argsort(-counts, kind="stable")[:12] for counts in (call_counts, contract_counts))
+    call_shares, contract_shares = (100 * counts / counts.sum() for counts in (call_counts, contract_counts))
     table = ResultTable(
         "Most frequent calls and final contracts, % (JPS, Table 7)",
         ["call", "calls %", "calls, paper", "contract", "contracts %", "contracts, paper"],
@@ -160,13 +158,8 @@ def frequency_table(states: States) -> ResultTable:
     )
     for call, k in zip(top_calls, top_contracts, strict=True):
         name, contract = call_text(int(call)), contract_names[k]
-        call_share, contract_share = (
-            100 * float(call_counts[call] / call_counts.sum()),
-            100 * float(contract_counts[k] / contract_counts.sum()),
-        )
-        table.add(
-            name, call_share, PUBLISHED_CALLS.get(name), contract, contract_share, PUBLISHED_CONTRACTS.get(contract)
-        )
+        published = PUBLISHED_CALLS.get(name), PUBLISHED_CONTRACTS.get(contract)
+        table.add(name, float(call_shares[call]), published[0], contract, float(contract_shares[k]), published[1])
     return table
 
 

@@ -58,37 +58,15 @@ class Challenge:
         return Range(*self.game.reward_range), 0.5
 
 
+_BRIDGE, _DEALS = "bridge_bidding_v0", {"deals": "test", "shuffle": False}
+_SYSTEMS = ("sayc", "expert-21gf", "expert-polish", "expert-acol")
+_ROUND = {"phase": "round", "reward": "points"}
 CHALLENGES = {
     challenge.name: challenge
     for challenge in (
-        Challenge(
-            "bridge-2026",
-            "bridge_bidding_v0",
-            {"deals": "test", "shuffle": False},
-            ("sayc", "sl", "ppo"),
-            2000,
-            2026,
-            "IMPs a board",
-        ),
-        Challenge(
-            "spades-2026",
-            "spades_v0",
-            {"phase": "round", "reward": "points"},
-            ("bis", "rb", "io"),
-            4000,
-            2026,
-            "points a round",
-        ),
-        Challenge(
-            "bridge-partners-2026",
-            "bridge_bidding_v0",
-            {"deals": "test", "shuffle": False},
-            ("sayc", "expert-21gf", "expert-polish", "expert-acol"),
-            1000,
-            2026,
-            "IMPs a board",
-            partners=True,
-        ),
+        Challenge("bridge-2026", _BRIDGE, _DEALS, ("sayc", "sl", "ppo"), 2000, 2026, "IMPs a board"),
+        Challenge("spades-2026", "spades_v0", _ROUND, ("bis", "rb", "io"), 4000, 2026, "points a round"),
+        Challenge("bridge-partners-2026", _BRIDGE, _DEALS, _SYSTEMS, 1000, 2026, "IMPs a board", partners=True),
     )
 }
 

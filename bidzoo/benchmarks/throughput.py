@@ -339,14 +339,9 @@ def _table(title: str, note: str, speeds: dict[Contestant, tuple[float, float]],
 
 def _growth(env_id: str, seconds: float, rounds: int) -> tuple[ResultTable, Figure]:
     """The batched engine of ``env_id`` by tables and threads."""
-    threads, table = (
-        get_threads(),
-        ResultTable(
-            f"Throughput of {env_id} by tables and threads",
-            ["tables", "threads", "decisions/s", "decisions/CPU s"],
-            note=f"median of {rounds} slices of {seconds} s, taken in turn",
-        ),
-    )
+    columns = ["tables", "threads", "decisions/s", "decisions/CPU s"]
+    note = f"median of {rounds} slices of {seconds} s, taken in turn"
+    table, threads = ResultTable(f"Throughput of {env_id} by tables and threads", columns, note=note), get_threads()
     counts = sorted({1, threads})
     try:
         for tables in SIZES:

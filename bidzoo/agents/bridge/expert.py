@@ -186,6 +186,7 @@ def overbid(x: I8, points: int) -> None:
 # ---- learning ----------------------------------------------------------------------------
 
 _ONES = 90  # entries of a row that are not 0, about
+_PARTS = "weight", "bias"
 _STEP = 0.5  # of the first weights where several are added up
 _CHUNK = 8192  # positions at a time; bounds memory, changes no result
 _MEASURED = 20_000  # validation positions
@@ -239,24 +240,22 @@ def load(model: Any, player: ExpertNetwork) -> None:
     steps = table.copy()
     for group in count_groups():
         steps[group[1:]] -= table[group[:-1]]
-    weights = {"steps": steps, "bias": tensors["layers.0.bias"]}
-    for n in range(player.architecture.depth):
-        for part in ("weight", "bias"):
-            weights[f"layers.{n}.{part}"] = tensors[f"layers.{n + 1}.{part}"]
-    network.load_arrays(model, weights)
+    later = {module_name: tensors[name] for module_name, name in _later_layers(player.architecture)}
+    network.load_arrays(model, {"steps": steps, **later})
 
 
 def network_of(experts: Experts, model: Any) -> ExpertNetwork:
     """A torch module as a network that plays without torch."""
     weights = network.arrays(model)
-    tensors = {
-        "layers.0.weight": np.ascontiguousarray(model.table().detach().numpy().T),
-        "layers.0.bias": weights["bias"],
-    }
-    for n in range(experts.depth):
-        for part in ("weight", "bias"):
-            tensors[f"layers.{n + 1}.{part}"] = weights[f"layers.{n}.{part}"]
-    return ExpertNetwork(experts, tensors)
+    first = np.ascontiguousarray(model.table().detach().numpy().T)
+    later = {name: weights[module_name] for module_name, name in _later_layers(experts)}
+    return ExpertNetwork(experts, {"layers.0.weight": first, **later})
+
+
+def _later_layers(experts: Experts) -> list[tuple[str, str]]:
+    """Names in the torch module and in the network of all tensors but the table."""
+    layers = [(f"layers.{n}.{part}", f"layers.{n + 1}.{part}") for n in range(experts.depth) for part in _PARTS]
+    return [("bias", "layers.0.bias"), *layers]
 
 
 @dataclass(frozen=True)
