@@ -129,7 +129,7 @@ def _measured(name: str, env_id: str | None) -> dict[str, Any]:
 
 def _show_list(games: list[dict[str, Any]], named: list[dict[str, Any]]) -> None:
     from bidzoo import agents
-    from bidzoo.benchmarks.results import ResultTable, show
+    from bidzoo.benchmarks.results import ResultTable, show, two_digits
 
     table = ResultTable("Environments", ["environment", "Gymnasium id", "what it is", "from"])
     for each in games:
@@ -147,7 +147,7 @@ def _show_list(games: list[dict[str, Any]], named: list[dict[str, Any]]) -> None
                 each["summary"] + (f" It needs {each['needs']}." if each["needs"] else ""),
                 each["paper"],
                 f"{each['mean']:+.2f} ± {each['error']:.2f}" if "mean" in each else "",
-                results.two_digits(each["milliseconds"]) if "milliseconds" in each else "",
+                two_digits(each["milliseconds"]) if "milliseconds" in each else "",
                 each["source"],
             )
         tables += [table] * bool(table.rows)
