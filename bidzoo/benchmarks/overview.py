@@ -1,7 +1,6 @@
-"""``bidzoo bench``: the papers' headline results beside ours, the speed, and bridge agents over held-out opponents.
+"""``bidzoo bench``: the papers' headline results beside ours, the speed, bridge agents over held-out opponents, search.
 
-Three parts, quickest first. The boards are as many as keep the standard error of a bridge row below 0.15 IMPs, but for
-the searched match, which has the boards of a minute.
+Four parts, quickest first. The boards are as many as keep the standard error of a bridge row below 0.15 IMPs.
 """
 
 from collections.abc import Callable
@@ -22,8 +21,9 @@ SEEDS = 10  # of CFR1k and of CFR1k+JPS
 SPADES_ROWS = ("BIS : RB, SRP", "BIS : MS, SRP", "BIS : IO, SRP")
 SPADES_GAMES = 2000
 AGENTS = ("rpi", "ppo", "sl", "sayc")
-SEARCHES = ("rpi-bmcs", "expert-acol")  # the agent that searches, and its opponent
-BOARDS, SEARCH_BOARDS = 2000, 400  # of each bridge match, and at most of one with a search
+SEARCH = ("bmcs", "ppo")  # the agent that searches, and its base policy
+BOARDS, SEARCH_BOARDS = 2000, 1000  # of each bridge match, and at most of one with a search
+COLUMNS = ["result", "unit", "ours", "paper", "source"]
 THROUGHPUT_GAMES = ["bridge_bidding_v0", "spades_v0"]
 
 
@@ -31,8 +31,7 @@ def headlines(boards: int, seed: int, report: Report) -> Measured:
     """One table of the main figures of three papers, each with ours."""
     note = f"± standard error. Small games: {SEEDS} seeds (the paper: 1000). Spades: {SPADES_GAMES:,} games. Bridge: "
     note += f"{boards:,} boards at two tables each. What falls short, and why: docs/benchmarks.md"
-    columns = ["result", "unit", "ours", "paper", "source"]
-    table = ResultTable("The papers' headline results beside ours", columns, note=note)
+    table = ResultTable("The papers' headline results beside ours", COLUMNS, note=note)
 
     def add(result: str, unit: str, ours: Estimate, source: str) -> None:
         assert ours.paper is not None
@@ -48,11 +47,17 @@ def headlines(boards: int, seed: int, report: Report) -> Measured:
     for row in spades.run_rows(chosen, SPADES_GAMES, seed, report):
         add(f"Spades, {row[spades.COLUMNS[0]]}", "% won", row["win %"], "Cohensius et al. 2020, Table 2")
     report("bridge", 0, 1)
-    claim = next(claim for claim in CLAIMS if (claim.first, claim.second) == ("rl", "sl"))
-    match = duplicate(Bridge(False, deals="test", shuffle=False), "rl", "sl", np.arange(boards), seed, seed)
+    _claimed(table, "rl", "sl", boards, seed, Run())
     report("bridge", 1, 1)
-    add("Bridge, rl over sl", "IMPs a board", match.estimate._replace(paper=claim.imps), "Qiu et al. 2024, section IV")
     return [table], []
+
+
+def _claimed(table: ResultTable, ours: str, theirs: str, boards: int, seed: int, run: Run) -> None:
+    """The row of a match between two agents of which a paper has the result."""
+    claim = next(claim for claim in CLAIMS if (claim.first, claim.second) == (ours, theirs))
+    game = Bridge(False, deals="test", shuffle=False)
+    estimate = duplicate(game, ours, theirs, np.arange(boards), seed, seed, run).estimate
+    table.add(f"Bridge, {ours} over {theirs}", "IMPs a board", estimate, claim.imps, claim.source)
 
 
 def speed(report: Report) -> Measured:
@@ -63,8 +68,8 @@ def speed(report: Report) -> Measured:
     return measured
 
 
-def strength(boards: int, seed: int, workers: int, report: Report) -> Measured:
-    """Bridge agents over opponents that no agent was trained or selected against, and one that searches."""
+def strength(boards: int, seed: int, report: Report) -> Measured:
+    """Bridge agents over opponents that no agent was trained or selected against."""
     game, numbers = Bridge(False, deals="test", shuffle=False), np.arange(boards)
     note = (
         "Duplicate: every board at two tables, the sides exchanged; double dummy; ± standard error, clustered by deal"
@@ -78,9 +83,6 @@ def strength(boards: int, seed: int, workers: int, report: Report) -> Measured:
         mean = Estimate.of(np.mean([match.imps for match in matches], axis=0), group=matches[0].deals)
         table.add(name, " and ".join(HELD_OUT), mean, boards)
     report("bridge agents", len(AGENTS), len(AGENTS))
-    (ours, theirs), numbers = SEARCHES, numbers[:SEARCH_BOARDS]
-    run = Run(workers=workers, report=lambda done: report(f"{ours} searches", done, 2 * len(numbers)))
-    table.add(ours, theirs, duplicate(game, ours, theirs, numbers, seed, seed, run).estimate, len(numbers))
     table.rows.sort(key=lambda row: -row["IMPs a board"].mean)
     names, cells = zip(*((row["agent"], row["IMPs a board"]) for row in table.rows))
     series, errors = ([getattr(cell, part) for cell in cells] for part in ("mean", "error"))
@@ -89,6 +91,17 @@ def strength(boards: int, seed: int, workers: int, report: Report) -> Measured:
     ]
 
 
+def search(boards: int, seed: int, workers: int, report: Report) -> Measured:
+    """What search at the table gains over the policy that it searches with."""
+    (ours, theirs), boards = SEARCH, min(boards, SEARCH_BOARDS)
+    note = f"{boards:,} boards at two tables each, double dummy; ± standard error, clustered by deal"
+    table = ResultTable("The gain of search, beside the paper's", COLUMNS, note=note)
+    run = Run(workers=workers, report=lambda done: report(f"{ours} searches", done, 2 * boards))
+    _claimed(table, ours, theirs, boards, seed, run)
+    return [table], []
+
+
 def parts(boards: int = BOARDS, seed: int = 0, workers: int = 2) -> list[Callable[[Report], Measured]]:
     """The parts of the benchmark; each is shown when it is ready."""
-    return [partial(headlines, boards, seed), speed, partial(strength, boards, seed, workers)]
+    strengths, gain = partial(strength, boards, seed), partial(search, boards, seed, workers)
+    return [partial(headlines, boards, seed), speed, strengths, gain]

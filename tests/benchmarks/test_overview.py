@@ -15,13 +15,13 @@ def test_published_results_beside_ours_then_speed_then_strength(tmp_path, monkey
     monkeypatch.setattr(overview, "SEEDS", 2)
     monkeypatch.setattr(overview, "SPADES_GAMES", 20)
     monkeypatch.setattr(overview, "AGENTS", ("rpi", "sl"))
-    monkeypatch.setattr(overview, "SEARCHES", ("sayc", "expert-acol"))
+    monkeypatch.setattr(overview, "SEARCH", ("rl", "sl"))  # which is quicker
     monkeypatch.setattr(overview, "THROUGHPUT_GAMES", ["comm_v0"])
     path = tmp_path / "bench.json"
     done = CliRunner().invoke(app, ["bench", "--boards", "30", "--workers", "1", "--json", str(path)])
     assert done.exit_code == 0, done.output
     assert done.output.splitlines()[-1].startswith("next: bidzoo play")
-    headlines, speed, *_, strength = results.load(path)["tables"]
+    headlines, speed, *_, strength, search = results.load(path)["tables"]
     published = {row["result"]: row["paper"] for row in headlines.rows}
     assert published == {
         "CFR1k on comm_v0(length=3)": 0.89,
@@ -33,10 +33,9 @@ def test_published_results_beside_ours_then_speed_then_strength(tmp_path, monkey
     }
     assert all(row["ours"].error > 0 for row in headlines.rows[2:])
     assert {row["game"] for row in speed.rows} == {"comm_v0"}
-    assert [(row["agent"], row["against"]) for row in strength.rows if row["agent"] != "rpi"] and len(
-        strength.rows
-    ) == 3
-    assert all(len(table.columns) <= 7 for table in (headlines, speed, strength))
+    assert {row["agent"] for row in strength.rows} == {"rpi", "sl"}
+    assert [(row["result"], row["paper"]) for row in search.rows] == [("Bridge, rl over sl", 0.87)]
+    assert all(len(table.columns) <= 7 for table in (headlines, speed, strength, search))
 
 
 def test_a_command_that_works_says_so(monkeypatch, capsys):
