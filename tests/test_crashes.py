@@ -13,11 +13,13 @@ import sys
 import traceback
 from contextlib import suppress
 from pathlib import Path
+from random import Random
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
+from bidzoo.cli.train import ALGORITHMS
 from bidzoo.core.storage import Ledger, replace_file
 from bidzoo.envs.bridge import double_dummy
 from bidzoo.envs.bridge.double_dummy import TrickCache, generate
@@ -110,13 +112,17 @@ def crash_everywhere(tmp_path, work):
     assert points > 3 and wanted
     for power in (False, True):
         for last in range(1, points + 1):
-            folder = tmp_path / f"{'power' if power else 'kill'} {last}"
-            assert child(lambda: work(folder), last, power) == -1  # noqa: B023  called at once
-            assert child(lambda: work(folder)) >= 0  # noqa: B023
-            found = contents(folder)
-            assert found.keys() == wanted.keys(), f"{folder.name}: {sorted(found)}"
-            assert found == wanted, f"{folder.name}: {[name for name in wanted if found[name] != wanted[name]]} differ"
+            crash_and_go_on(tmp_path / f"{'power' if power else 'kill'} {last}", work, last, power, wanted)
     return points
+
+
+def crash_and_go_on(folder, work, last, power, wanted):
+    """``work(folder)`` dies at point ``last``, goes on, and leaves what is ``wanted``."""
+    assert child(lambda: work(folder), last, power) == -1
+    assert child(lambda: work(folder)) >= 0
+    found = contents(folder)
+    assert found.keys() == wanted.keys(), f"{folder.name}: {sorted(found)}"
+    assert found == wanted, f"{folder.name}: {[name for name in wanted if found[name] != wanted[name]]} differ"
 
 
 # ---- files that are added to -----------------------------------------------------------------
@@ -198,13 +204,15 @@ def test_a_file_is_old_or_new(tmp_path):
 @pytest.fixture(scope="module")
 def trainers():
     """Every trainer, made anew: ``name -> function``."""
-    pytest.importorskip("torch")
+    torch = pytest.importorskip("torch")
+    torch.set_num_threads(1)  # a forked child has no other threads, and would wait for them
     from bidzoo.agents.bridge import (
         a2c,
         baseline16,
         baseline19,
         belief,
         evaluator,
+        expert,
         jps,
         network,
         pbl,
@@ -217,13 +225,16 @@ def trainers():
     from bidzoo.agents.bridge.network import Architecture
     from bidzoo.agents.bridge.sayc import Sayc
     from bidzoo.agents.bridge.trainer import Options
+    from bidzoo.agents.spades import learned_training
     from bidzoo.benchmarks.auctions import record
     from bidzoo.envs.bridge.deals import DealSet, packaged
-    from bidzoo.envs.bridge.formats.auctions import Positions
+    from bidzoo.envs.bridge.formats.auctions import Positions, SystemAuctions, SystemPositions
     from bidzoo.envs.bridge.game import Bridge
 
     auctions = record(Sayc(), 100, seed=4)
     parts = [Positions(auctions, np.arange(80)), Positions(auctions, np.arange(80, 100))]
+    systems = SystemAuctions(auctions, np.arange(200).reshape(100, 2).astype(np.int8) % 4, np.full(100, -1))
+    spades = {"games": 8, "first_games": 30, "batch": 32, "bid_batch": 8, "value_games": 100, "test_games": 4}
     few = DealSet(*(array[:20] for array in packaged("validation")))
     cells = evaluator.Cells(few)
     policy = Architecture("openspiel480", 38, width=8, depth=1)
@@ -232,6 +243,12 @@ def trainers():
 
     def fit(kind, outputs):
         return kind(*parts, Options(Architecture("openspiel480", outputs, width=8, depth=1), 2, 16, seed=3))
+
+    def experts():
+        options = expert.Options(expert.Experts(width=8, depth=1, kind="stages"), 2, 16, seed=3)
+        return expert.Trainer(
+            *(SystemPositions(systems, rows) for rows in (np.arange(80), np.arange(80, 100))), options
+        )
 
     def game(observation="openspiel480"):
         return Bridge(False, observation=observation, deals=few)
@@ -253,6 +270,8 @@ def trainers():
         "sl": lambda: fit(sl.Trainer, 38),
         "belief": lambda: fit(belief.Trainer, 156),
         "evaluator": suits,
+        "expert": experts,
+        "learned": lambda: learned_training.Trainer(learned_training.LearnedOptions(passes=2, **spades)),
         "ppo": lambda: ppo.Trainer(beginner, game(), ppo.Options(iterations=2, boards=4, minibatch=16)),
         "rpi": lambda: rpi.Trainer(beginner, game(), rpi.Options(iterations=2, boards=4, minibatch=16)),
         "rl": lambda: rl.Trainer(beginner, game(), rl.Options(**pairs, value_width=8, warm_up=0)),
@@ -283,29 +302,20 @@ def training(make):
     return work
 
 
-def test_training(tmp_path, trainers):
-    """All points of one trainer; the loop and the files are those of all."""
-    crash_everywhere(tmp_path, training(trainers["sl"]))
-    assert sorted(path.name for path in (tmp_path / "whole").iterdir()) == [
-        "best.safetensors",
-        "checkpoint.safetensors",
-        "curves.csv",
-        "network.safetensors",
-    ]
+POINTS = 20  # of every trainer, or more
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_training(tmp_path, trainers, name):
+    """Of each trainer one point, drawn by its name: the loop is that of all, the state that it keeps its own."""
+    work, drawn = training(trainers[name]), Random(name)
+    work(tmp_path / "whole")
+    wanted = contents(tmp_path / "whole")
+    assert sorted(wanted) == ["best.safetensors", "checkpoint.safetensors", "curves.csv", "network.safetensors"]
+    crash_and_go_on(tmp_path / "other", work, drawn.randint(1, POINTS), drawn.random() < 0.5, wanted)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["belief", "evaluator", "ppo", "rpi", "rl", "pi", "a2c", "jps", "baseline16", "baseline19", "pbl"]
-)
-def test_training_of_the_others(tmp_path, trainers, name):
-    crash_everywhere(tmp_path, training(trainers[name]))
-
-
-@pytest.mark.slow
-def test_training_of_spades(tmp_path):
-    pytest.importorskip("torch").set_num_threads(1)
-    from bidzoo.agents.spades.learned_training import LearnedOptions, Trainer
-
-    small = {"games": 8, "first_games": 30, "batch": 32, "bid_batch": 8, "value_games": 100, "test_games": 4}
-    crash_everywhere(tmp_path, training(lambda: Trainer(LearnedOptions(passes=2, **small))))
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_all_points_of_training(tmp_path, trainers, name):
+    assert crash_everywhere(tmp_path, training(trainers[name])) >= POINTS
