@@ -372,6 +372,17 @@ def no_legal_action(game: Game, player: int, table: int, board: int) -> ValueErr
     )
 
 
+PASSED_OVER = 1000  # boards in a row that may end before a player is asked
+
+
+def never_asked(game: Game, players: Sequence[int]) -> ValueError:
+    """The error for a learner at ``players`` whom ``PASSED_OVER`` boards in a row end without asking."""
+    places = " or ".join(map(game.place_text, players))
+    return ValueError(
+        f"{game}: {PASSED_OVER} boards in a row ended before {places} was to act; does that player ever act?"
+    )
+
+
 def action_index(agent: str, action: Any, actions: int, outside: bool = False) -> int:
     """``action`` of the player called ``agent`` as an int.
 

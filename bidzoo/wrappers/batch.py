@@ -225,7 +225,7 @@ class Seating:
         views = batch.game.view_of(states, batch.player[rows])
         with asking(policy.name, batch.game, boards, clock):
             chosen = policy.act(views, legal, Streams.at(self.seed, boards, clock))
-        return legal_actions(policy.name, chosen, legal, boards)
+        return legal_actions(policy.name, chosen, batch.action_mask[rows], boards)  # it may have written into its copy
 
 
 def random_seats(game: Game, policies: Sequence[Policy | None]) -> int:

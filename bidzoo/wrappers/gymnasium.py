@@ -18,7 +18,7 @@ from bidzoo.core.options import choose_from
 from bidzoo.core.streams import checked_seed, random_seed
 from bidzoo.envs.bridge.bidder import SYSTEMS
 from bidzoo.envs.check import ask_one
-from bidzoo.envs.game import Buffers, Game, Table, action_index
+from bidzoo.envs.game import PASSED_OVER, Buffers, Game, Table, action_index, never_asked
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
 from bidzoo.registry import make_game
 from bidzoo.wrappers.batch import Batch, Seating, other_policies, random_seats
@@ -106,9 +106,12 @@ class SingleAgent(gymnasium.Env[I8, Any]):
         if seed is not None:
             self._seed, self._board = checked_seed(seed), -1
         self._board = int(fixed.pop("board", self._board + 1))
+        first = self._board
         self._begin(fixed)
         while self._table.out.over[0]:
             self._board += 1
+            if self._board - first == PASSED_OVER:
+                raise never_asked(self.game, [self.learner])
             self._begin({})
         self._over = False
         self._look()
@@ -322,10 +325,13 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
 
     def _play_others(self, rows: Bool) -> None:
         """Bring each of ``rows`` to the learner's turn, dealing on where a board ends before it."""
-        todo = np.full(self.num_envs, -1, np.int64)
+        todo, passed = np.full(self.num_envs, -1, np.int64), np.zeros(self.num_envs, np.int64)
         while (rows & (self.batch.player != self.learner)).any():
             self._take(todo)
             if (over := self.batch.terminated & rows).any():
+                passed += over
+                if passed.max() == PASSED_OVER:
+                    raise never_asked(self.game, [self.learner])
                 self._deal_on(over)
             todo = self._seating.choose(self.batch, rows & (self.batch.player != self.learner))
 

@@ -17,6 +17,7 @@ from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, Observation, State
 
 from bidzoo.agents.policy import Agent
+from bidzoo.envs.game import PASSED_OVER, never_asked
 from bidzoo.language import AS_USUAL, Seat
 from bidzoo.registry import make_game
 from bidzoo.wrappers.text import Asked, TextTable
@@ -54,8 +55,11 @@ class TableEnvironment(Environment[TableAction, TableObservation, State]):
         if seed is not None:
             self._seed, self._board = seed, -1
         self._board = self._board + 1 if board is None else board
+        first = self._board
         while (asked := self._table.reset(self._board, self._seed)) is None:
             self._board += 1
+            if self._board - first == PASSED_OVER:
+                raise never_asked(self._table.game, self._table.seats)
         self._state = State(episode_id=episode_id or f"{self._seed}/{self._board}", step_count=0)
         return self._observed(asked)
 

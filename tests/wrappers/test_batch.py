@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 import bidzoo
+from bidzoo.benchmarks import match
 from bidzoo.wrappers.batch import Batch
+from bidzoo.wrappers.gymnasium import SingleAgent, SingleAgentVector
 
 
 def test_a_batch_has_what_a_vector_environment_has():
@@ -71,3 +73,24 @@ def test_players_without_a_legal_action_are_named():
         batch.need_legal()
     batch.player[1] = -1
     assert batch.need_legal().tolist() == [True, False, True]
+
+
+class Cheat:
+    """Calls every action legal, in what it is given, and takes one that is not."""
+
+    name = "cheat"
+
+    def act(self, views, legal, rng):
+        legal[:] = 1
+        return np.full(len(legal), 2)
+
+
+def test_a_policy_that_writes_into_its_mask_makes_nothing_legal():
+    """A redouble as opening call is refused wherever a policy is asked."""
+    game = bidzoo.make_game("bridge_bidding_v0")
+    with pytest.raises(ValueError, match="cheat: illegal action 2 at board 0; legal: "):
+        match.play(game, [Cheat()] * 4, np.arange(3))
+    with pytest.raises(ValueError, match="cheat: illegal action 2 at board 0; legal: "):
+        SingleAgent(game, [Cheat()] * 4, 2).reset(seed=0)
+    with pytest.raises(ValueError, match="cheat: illegal action 2 at board 0; legal: "):
+        SingleAgentVector(game, 2, [Cheat()] * 4, 2).reset(seed=0)

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -140,3 +141,16 @@ def test_a_random_player_without_a_legal_action_is_named():
         env.reset(seed=1)
         with pytest.raises(ValueError, match=words):
             env.step(np.zeros(2, int) if isinstance(env, SingleAgentVector) else 0)
+
+
+@pytest.mark.parametrize("learner", ["East", 3])
+def test_a_learner_who_is_never_asked_is_told_so(learner):
+    """Deals are not passed over for ever."""
+    game = bidzoo.make_game("bridge_bidding_v0", competition=False)
+    words = f"bridge_bidding_v0: 1000 boards in a row ended before {game.place_text(game.player_at(learner))} was to"
+    for policy in (agents.make("pass"), Uniform()):
+        policies = [policy] * 4
+        with pytest.raises(ValueError, match=re.escape(words)):
+            SingleAgent(game, policies, learner).reset(seed=1)
+        with pytest.raises(ValueError, match=re.escape(words)):
+            SingleAgentVector(game, 3, policies, learner).reset(seed=1)

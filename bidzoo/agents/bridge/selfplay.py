@@ -276,7 +276,7 @@ def _calls(game: Bridge, states: States, rows: I64, player: Opponent, key: int, 
         observe(game, states, rows, key, out)
         current = states[rows]
         streams = Streams.at(key, current["board"].astype(np.int64), out.length)
-        calls = player.act(game.view_of(current, out.player), out.legal, streams)
+        calls = player.act(game.view_of(current, out.player), out.legal.copy(), streams)
         return legal_actions(player.name, calls, out.legal, current["board"])
     return decide(game, states, rows, player, key, out).call
 
