@@ -671,6 +671,20 @@ class Seated(Closing):
         self.agents: list[LanguageAgent] = []
         self._ledgers: list[Ledger[Question, Decision]] = []
         self._at_once, self._names = at_once, list[str]()
+        try:
+            self._open(names, base_url, seat, ledger, show)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(
+        self,
+        names: Sequence[str],
+        base_url: str | None,
+        seat: Seat,
+        ledger: Path | None,
+        show: Callable[[str], object],
+    ) -> None:
         texts = dict.fromkeys(re.sub(r"^[\w.-]+=", "", name) for name in names)
         models = [text.removeprefix("openai:") for text in texts if text.startswith("openai:")]
         if models:

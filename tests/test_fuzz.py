@@ -5,21 +5,27 @@ value, a tensor, metadata), and the reader either refuses with a ValueError that
 or gives what the file says: as an independent reader finds it, or, in formats with sums, what the sound file held. It
 must not take long, nor memory out of proportion, nor warn.
 
-``make test-fuzz`` draws 2000 files a target, ``make test-fuzz FUZZ=67000`` a million in all; ``make test`` a few. A
+``make test-fuzz`` draws 2000 files a target, ``make test-fuzz FUZZ=50000`` a million in all; ``make test`` a few. A
 file that a reader failed on is kept in ``tests/data/fuzz/<target>`` and belongs to the tests from then on.
+``JSON=docs/results/fuzz.json`` counts what came of the files, for docs/mutations.md.
 """
 
+import fcntl
 import io
 import json
 import os
 import re
 import resource
+import signal
 import time
 import zipfile
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from random import Random
+from tempfile import gettempdir
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -28,9 +34,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from bidzoo.benchmarks import results
+
 CASES, SEED = int(os.environ.get("FUZZ", "25")), os.environ.get("SEED") or "0"
 DRAWN = 5000  # more cases than that are drawn by Python, in a third of the time, and are not made smaller
 KEPT = Path(__file__).parent / "data" / "fuzz"
+JSON = os.environ.get("FUZZ_JSON")  # result file of what came of DRAWN files or more
 SECONDS, BYTES = 10.0, 200 << 20  # of one file; of the processor, since the machine may be busy
 
 NUMBERS = [0, 1, -1, 2, 13, 14, 38, 52, 127, 128, 255, 256, 300, 2**31, -(2**31), 2**63, 2**64, -(2**63), 10**25]
@@ -731,6 +740,67 @@ def changed_json_file(rng: Random, sound: bytes) -> bytes:
     return json.dumps(changed_json(rng, json.loads(sound))).encode()
 
 
+def _entry() -> bytes:
+    from bidzoo.benchmarks import leaderboard
+
+    challenge = leaderboard.CHALLENGES["bridge-partners-2026"]
+    values = dict.fromkeys(challenge.opponents, " ".join(f"{board % 25 - 12}" for board in range(challenge.boards)))
+    entry = leaderboard.Entry(challenge.name, "a", "pass", "bidzoo", "bidzoo", "0.1.0", "3.11", "x", 1.0, values)
+    return written(lambda path: leaderboard.save(path, entry))
+
+
+def changed_entry(rng: Random, sound: bytes) -> bytes:
+    """Another field, or a number of a board that cannot be."""
+    if rng.random() < 0.5:
+        return changed_json_file(rng, sound)
+    document = json.loads(sound)
+    opponent = rng.choice(sorted(document["values"]))
+    numbers = document["values"][opponent].split()
+    numbers[rng.randint(0, len(numbers) - 1)] = rng.choice(["-24", "25", "-25", "0.5", "1e300", "nan", "x", "", "1 2"])
+    document["values"][opponent] = " ".join(numbers)
+    return json.dumps(document).encode()
+
+
+def _read_entry(path: Path) -> Any:
+    from dataclasses import asdict
+
+    from bidzoo.benchmarks import leaderboard
+
+    entry = leaderboard.load(path)
+    leaderboard.ranking(leaderboard.challenge_named(entry.challenge), [entry])
+    return asdict(entry)
+
+
+def as_entry(found: Any, content: bytes, sound: Any) -> bool:
+    """All fields are the file's, and each board has IMPs that there are."""
+    numbers = [float(number) for text in found["values"].values() for number in text.split()]
+    return plain(found) == json.loads(content) and set(numbers) <= set(range(-24, 25))
+
+
+def _language() -> bytes:
+    from dataclasses import asdict
+
+    from bidzoo import language
+    from bidzoo.core.storage import Ledger
+
+    def write(path: Path) -> None:
+        seat = json.dumps(asdict(language.AS_USUAL))
+        with Ledger(path, language.Question, language.Decision) as ledger:
+            for seed in (0, 1):
+                question = language.Question("m", seat, "comm_v0(size=3)", ("rules", "question"), seed)
+                ledger.add(question, language.Decision(("x", "1"), ("illegal", ""), (3, None), (1, 1), "1"))
+
+    return written(write)
+
+
+def _read_language(path: Path) -> Any:
+    from bidzoo import language
+
+    with language.Seated([f"ledger:{path}"]) as seated:
+        done = seated._ledgers[0].done
+        return [{"job": job._asdict(), "outcome": outcome._asdict()} for job, outcome in done.items()]
+
+
 def as_json_lines(found: Any, content: bytes, sound: Any) -> bool:
     return plain(found) == lines_of(content)
 
@@ -755,6 +825,8 @@ TARGETS = {
     ),
     "lin": Target(".lin", lambda: _boards("lin"), _read_boards, changed_text(LIN_PIECES, r"[^|]*\|[^|]*\|"), as_boards),
     "boards": Target(".seed", lambda: b"12345678", _written_boards, changed_bytes, any_value),
+    "entry": Target(".json", _entry, _read_entry, changed_entry, as_entry),
+    "language": Target(".jsonl", _language, _read_language, changed_lines, as_lines),
     "plan": Target(".json", _plan, _read_plan, changed_json_file, as_sound),
 }
 NEEDS = {"parquet": "pyarrow", "checkpoint": "torch"}
@@ -772,20 +844,41 @@ def target(request):
     return request.param, found, sound, found.read(path), path
 
 
-def judge(name: str, reader: Target, content: bytes, held: Any, path: Path) -> None:
-    """The reader refuses ``content`` by name, or gives what it says; else the file is kept and the test fails."""
+class Slow(BaseException):
+    """A file takes more than ``SECONDS`` of the processor, or for ever."""
+
+
+@contextmanager
+def in_time() -> Iterator[None]:
+    """What runs within ends, or ``Slow`` is raised in the midst of it."""
+
+    def raise_slow(*_: Any) -> None:
+        raise Slow
+
+    before = signal.signal(signal.SIGPROF, raise_slow)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def judge(name: str, reader: Target, content: bytes, held: Any, path: Path) -> bool:
+    """The reader refuses ``content`` by name, or gives what it says: True; else the file is kept and the test fails."""
     path.write_bytes(content)
-    begin, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    before, taken = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10, False
     try:
         try:
-            found = reader.read(path)
+            with in_time():
+                found = reader.read(path)
         except ValueError as problem:
             assert type(problem) is ValueError, f"{type(problem).__name__}: {problem}"
             assert str(path) in str(problem), f"without the file: {problem}"
             assert len(str(problem)) < 3000, "a message of more than a page"
         else:
             assert reader.right(found, content, held), "taken in silence"
-        assert time.process_time() - begin < SECONDS, "slow"
+            taken = True
         assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10) - before < BYTES, "much memory"
     except BaseException as fault:
         kept = KEPT / name / f"{sha256(content).hexdigest()[:12]}{reader.suffix}"
@@ -793,6 +886,29 @@ def judge(name: str, reader: Target, content: bytes, held: Any, path: Path) -> N
             kept.parent.mkdir(parents=True, exist_ok=True)
             kept.write_bytes(content)
         raise
+    return taken
+
+
+def keep_counts(name: str, counts: Counter[str], begin: float) -> None:
+    """Add what came of the files of target ``name`` to the result file."""
+    path, columns = Path(JSON or ""), ["target", "files", "read", "refused", "failed", "slow", "processor seconds"]
+    title, seconds = "What came of damaged files", time.process_time() - begin
+    with open(Path(gettempdir(), "bidzoo-fuzz.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # other targets may be in other processes
+        (table,) = results.load(path)["tables"] if path.exists() else [results.ResultTable(title, columns)]
+        rows = {row["target"]: row for row in table.rows} | {
+            name: {"target": name, "files": sum(counts.values()), **{word: counts[word] for word in columns[2:6]}}
+            | {columns[6]: round(seconds, 1)}
+        }
+        rows.pop("all", None)
+        total = {column: sum(row[column] for row in rows.values()) for column in columns[1:]}
+        ordered = [rows[target] for target in TARGETS if target in rows]
+        total["processor seconds"] = round(total["processor seconds"], 1)
+        table = results.ResultTable(title, columns, [*ordered, {"target": "all", **total}])
+        results.save(path, "fuzz", [table], seed=int(SEED), seconds=total["processor seconds"])
+        document = json.loads(path.read_text())
+        document["command"] = f"make test-fuzz FUZZ={CASES} SEED={SEED} JSON={JSON}"
+        path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
 
 
 def test_kept_files(target):
@@ -804,12 +920,24 @@ def test_kept_files(target):
 def test_any_file(target, capsys):
     name, reader, sound, held, path = target
 
-    def check(rng: Random) -> None:
-        judge(name, reader, rng.choice([changed_bytes, reader.change])(rng, sound), held, path)
+    def check(rng: Random) -> bool:
+        return judge(name, reader, rng.choice([changed_bytes, reader.change])(rng, sound), held, path)
 
-    if CASES > DRAWN:
+    if CASES >= DRAWN:
+        counts, problems, begin = Counter[str](), list[BaseException](), time.process_time()
         for case in range(CASES):
-            check(Random(f"{SEED} {case}"))
+            try:
+                counts["read" if check(Random(f"{SEED} {case}")) else "refused"] += 1
+            except Slow as problem:
+                counts["slow"] += 1
+                problems.append(problem)
+            except Exception as problem:
+                counts["failed"] += 1
+                problems.append(problem)
+        if JSON:
+            keep_counts(name, counts, begin)
+        if problems:
+            raise problems[0]
         return
     settings(
         max_examples=CASES,
@@ -818,4 +946,4 @@ def test_any_file(target, capsys):
         phases=(Phase.generate, Phase.shrink) if CASES > 100 else (Phase.generate,),
         derandomize=CASES <= 100,
         suppress_health_check=list(HealthCheck),
-    )(given(st.randoms(use_true_random=False))(check))()
+    )(given(st.randoms(use_true_random=False))(lambda rng: [check(rng), None][1]))()

@@ -22,7 +22,7 @@ from bidzoo.benchmarks.match import HERE, MatchLedger, Run, duplicate, play_each
 from bidzoo.benchmarks.results import Estimate, Report, ResultTable, command, silent
 from bidzoo.core.kernels import F64, I64
 from bidzoo.core.options import Range, choose_from
-from bidzoo.core.schema import json_value, parse
+from bidzoo.core.schema import json_value, parse, shortened
 from bidzoo.core.storage import replace_file
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import MAX_IMPS
@@ -124,7 +124,7 @@ class Entry:
         try:
             numbers = np.array(self.values[opponent].split(), np.float64)
         except (KeyError, ValueError) as problem:
-            raise ValueError(f"{self.name}: values against {opponent}: {problem}") from problem
+            raise ValueError(f"{self.name}: values against {opponent}: {shortened(problem)}") from problem
         if len(numbers) != boards or not np.isfinite(numbers).all():
             raise ValueError(f"{self.name}: {len(numbers)} values against {opponent}, expected {boards} finite numbers")
         wrong = np.flatnonzero((numbers < span.least) | (numbers > span.most) | (numbers % step != 0))
@@ -186,9 +186,10 @@ def save(path: str | Path, entry: Entry) -> None:
 
 
 def load(path: str | Path) -> Entry:
-    """The entry in a file; ValueError names file and field where it is none, KeyError an unknown challenge."""
+    """The entry in a file; ValueError names file and field where it is none."""
     entry: Entry = parse(Entry, json_value(Path(path).read_bytes(), path), path)
-    challenge = challenge_named(entry.challenge)
+    if (challenge := CHALLENGES.get(entry.challenge)) is None:
+        raise ValueError(f"{path}: challenge: {entry.challenge!r}; {choose_from(entry.challenge, CHALLENGES)}")
     if not entry.name.strip():
         raise ValueError(f"{path}: name: {entry.name!r}, expected what the agent is called")
     if set(entry.values) != set(challenge.opponents):

@@ -16,7 +16,6 @@ from bidzoo import agents
 from bidzoo.benchmarks import leaderboard, results
 from bidzoo.cli import main, options
 from bidzoo.cli.options import progress
-from bidzoo.core import plugins
 
 ENTRIES = sorted(Path(__file__).parents[2].joinpath("docs", "results", "leaderboard").glob("*.json"))
 AGAINST = [each for each in leaderboard.CHALLENGES.values() if not each.partners]  # the others are of partners
@@ -309,7 +308,7 @@ def test_a_bad_package_is_one_line(monkeypatch, capsys):
     bad, others = EntryPoint("sayc", "bad:Sayc", "bidzoo.agents"), []
 
     def command():
-        monkeypatch.setattr(plugins, "_entry_points", lambda group, folders: [bad])
+        monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [bad])
         agents.available()
         agents.entries()
         warnings.warn("slip", RuntimeWarning, stacklevel=1)

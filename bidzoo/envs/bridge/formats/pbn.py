@@ -589,7 +589,9 @@ class _Inheritance:
                 tag = self.previous[tag.name]._replace(line=tag.line)
                 self.cost += _size(tag)
             elif tag.value.startswith("##"):
-                tag = self.persistent[tag.name] = tag._replace(value=tag.value[2:])
+                tag = self.persistent[tag.name] = tag._replace(
+                    value=tag.value.lstrip("#")
+                )  # no value of a game begins so
             if tag.name in ("Board", "Deal") and tag.name in game:
                 expected = "expected an empty line between games"
                 self.faults.add(tag.line, f"{tag.name}: a second one, {expected}", "board")
