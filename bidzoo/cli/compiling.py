@@ -1,7 +1,12 @@
 """``bidzoo compile``: every kernel of games and agents, before anybody waits for one."""
 
 import gc
+import tempfile
+import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,6 +17,14 @@ ROWS = 64  # tables of a batch: from this size on kernels take the code path of 
 LONGEST = ("bridge", "spades")
 
 Work = tuple[str, str | None]  # a game, one of its agents
+SECONDS = {  # of a processor where nothing is kept, about; of all others one
+    ("bridge_bidding_v0", None): 16,
+    ("bridge_bidding_v0", "sayc"): 21,
+    ("bridge_bidding_v0", "bmcs"): 5,
+    ("bridge_bidding_v0", "sl"): 3,
+    ("bridge_bidding_v0", "expert-sayc"): 3,
+    ("spades_v0", None): 10,
+}
 
 
 def compile_kernels(
@@ -25,10 +38,17 @@ def compile_kernels(
     began = time.perf_counter()
     game_ids = {registry.game_id(name) for name in games} if games else set(registry.loadable())
     parts = apart([item for item in everything() if item[0] in game_ids])
-    with progress() as report:
-        report("compiling, a minute or two where nothing is kept", 0, len(parts))
-        for done, _ in enumerate(jobs.as_completed(use_all, parts, workers or threads.cores(), "loky"), 1):
-            report("compiling, a minute or two where nothing is kept", done, len(parts))
+    with tempfile.TemporaryDirectory() as marks, progress() as report:
+        seconds = {_mark(item): SECONDS.get(item, 1) for part in parts for item in part}
+
+        def look() -> None:
+            done = sum(seconds[mark.name] for mark in Path(marks).iterdir())
+            report("compiling, seconds of one processor", done, sum(seconds.values()))
+
+        with every(0.5, look):
+            work = [(marks, *part) for part in parts]
+            for _ in jobs.as_completed(use_all, work, workers or threads.cores(), "loky"):
+                pass
     say(f"kernels of {len(game_ids)} games and their agents: {time.perf_counter() - began:.0f} s")
 
 
@@ -54,11 +74,35 @@ def apart(work: list[Work]) -> list[tuple[Work, ...]]:
     return [parts[kind] for kind in sorted(parts, key=lambda kind: (*LONGEST, kind).index(kind))]
 
 
-def use_all(*part: Work) -> None:
-    """Call ``use`` for each game and agent of ``part``."""
+def use_all(marks: str, *part: Work) -> None:
+    """Call ``use`` for each game and agent of ``part``; a file in the folder ``marks`` says that one is done."""
     gc.set_threshold(100_000, 50, 50)  # the compiler makes many objects, few of them to be collected
-    for env_id, name in part:
-        use(env_id, name)
+    for item in part:
+        use(*item)
+        Path(marks, _mark(item)).touch()
+
+
+def _mark(item: Work) -> str:
+    return "-".join(filter(None, item))
+
+
+@contextmanager
+def every(seconds: float, look: Callable[[], None]) -> Iterator[None]:
+    """Call ``look`` now and again from a thread of its own, until the block ends."""
+    ended = threading.Event()
+
+    def repeat() -> None:
+        look()
+        while not ended.wait(seconds):
+            look()
+
+    thread = threading.Thread(target=repeat, name="progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def use(env_id: str, name: str | None) -> None:

@@ -14,6 +14,7 @@ import pytest
 from numba import config
 
 import bidzoo
+from bidzoo.cli import compiling as command
 from bidzoo.cli.compiling import apart, everything
 from bidzoo.core import compiling, threads
 from bidzoo.core.compiling import when_compiled
@@ -214,3 +215,12 @@ def test_threads_follow_the_cores_of_the_process(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
     assert 1 <= threads.cores() <= 3
     assert bidzoo.available()
+
+
+def test_the_bar_of_the_command_knows_what_is_done(tmp_path, monkeypatch):
+    used = []
+    monkeypatch.setattr(command, "use", lambda *item: used.append(item))
+    part = (("comm_v0", None), ("comm_v0", "cfr"))
+    command.use_all(str(tmp_path), *part)
+    assert used == [*part] and {path.name for path in tmp_path.iterdir()} == {"comm_v0", "comm_v0-cfr"}
+    assert set(command.SECONDS) <= set(everything())
