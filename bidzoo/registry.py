@@ -188,7 +188,7 @@ def _class_of(env_id: str, rules: Callable[..., Game]) -> type[TableEnv]:
     from bidzoo.envs.aec import TableEnv
 
     def reduce(env: TableEnv) -> Any:
-        return _bare, (env_id, rules), vars(env)
+        return _bare, (env_id, rules), env.__getstate__()
 
     body = {"__doc__": f"One table of {env_id}.", "__reduce__": reduce}
     return type("raw_env", (TableEnv,), body, id=env_id, rules=rules)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from bidzoo.core.compiling import few_collections
 from bidzoo.core.kernels import kernel_named
 
 
@@ -19,7 +20,7 @@ def main() -> None:
         kernel = kernel_named(module, name)
         if kernel.compiled._cache.digest != digest:
             return  # a source has changed since the asking process read it: that one compiles for itself
-        with _turn(Path(kernel.compiled._cache.cache_path)):
+        with _turn(Path(kernel.compiled._cache.cache_path)), few_collections():
             kernel.compiled.compile(signature)
 
 

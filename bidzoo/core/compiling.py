@@ -9,6 +9,7 @@ to the compiled form when it finds it there. What would take minutes uncompiled 
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import subprocess
@@ -63,6 +64,17 @@ def when_compiled() -> Iterator[None]:
 def wait_always() -> None:
     """Make kernels of every thread wait for their compiled form from now on, for work that is long or measured."""
     _Thread.patient = False
+
+
+@contextmanager
+def few_collections() -> Iterator[None]:
+    """Collect garbage less often: the compiler makes many objects, few of them to be collected."""
+    before = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 50)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def announce() -> None:

@@ -14,7 +14,7 @@ numba is imported when a kernel is first called, not before.
 import os
 import time
 from collections.abc import Callable
-from functools import cached_property, update_wrapper, wraps
+from functools import cached_property, partial, update_wrapper, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -41,7 +41,10 @@ States = NDArray[np.void]  # [B] records
 
 UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 LOOK_AGAIN = 0.2  # seconds between two looks for a compiled form
-MANY = 64  # rows: too many for plain Python
+MANY = 64  # rows: plain Python takes some 10 ms, more are timed
+PATIENCE = (
+    5.0  # processor seconds that a kernel may take as plain Python for such batches, before it waits to be compiled
+)
 KERNELS: dict[tuple[str, str], "Kernel"] = {}  # by module and qualified name
 
 
@@ -52,7 +55,7 @@ class Kernel:
 
     def __init__(self, function: Callable[..., Any], as_python: bool = True) -> None:
         self.py_func, self.key = function, (function.__module__, function.__qualname__)
-        self._has_python, self._last_look = as_python, -LOOK_AGAIN
+        self._has_python, self._last_look, self._plain_seconds = as_python, -LOOK_AGAIN, 0.0
         self._run = self._as_python if UNCOMPILED else self._first
         update_wrapper(self, function)
         KERNELS[self.key] = self
@@ -62,7 +65,10 @@ class Kernel:
         """The form that Python calls, a dispatcher of numba's."""
         from bidzoo.core import linking
 
-        return linking.entry(self.__wrapped__)
+        form = linking.entry(self.__wrapped__)
+        if hasattr(form._cache, "holds") and not linking.options(self.__wrapped__).get("_nrt", True):
+            form._cache.load_overload = partial(_load, form._cache)
+        return form
 
     @cached_property
     def body(self) -> Any:
@@ -83,19 +89,40 @@ class Kernel:
     def __reduce__(self) -> Any:
         return kernel_named, self.key
 
-    def wait_for(self, *arguments: Any) -> bool:
-        """Run compiled from now on, announced if a call with ``arguments`` has to wait; False if it did so before."""
-        if self._run != self._first:
-            return False
-        if self._missing(arguments) is not None:
-            compiling.announce()
-        self._run = self.compiled
-        return True
+    @property
+    def is_starting(self) -> bool:
+        """Whether the compiled form may still have to be made."""
+        return self._run == self._first
+
+    def start(self, rows: int, *arguments: Any) -> None:
+        """All ``rows``, by the caller alone: as plain Python if that soon ends, until the compiled form is there."""
+        done, pace = 0, 0.0  # seconds a row
+        while self.is_starting and self._has_python and compiling.patient() and done < rows:
+            if self._plain_seconds + pace * (rows - done) > PATIENCE:
+                break
+            stop, began = min(done + MANY, rows), time.thread_time()
+            self(done, stop, *arguments)
+            seconds = time.thread_time() - began
+            if done:  # the first rows also imported numba
+                pace, self._plain_seconds = seconds / (stop - done), self._plain_seconds + seconds
+            done = stop
+        if done < rows:
+            self._wait_for(done, rows, *arguments)
+            self(done, rows, *arguments)
+
+    def _wait_for(self, *arguments: Any) -> None:
+        """Run compiled from now on, announced if a call with ``arguments`` has to wait."""
+        if self.is_starting:
+            if (signature := self._missing(arguments)) is not None:
+                compiling.announce()
+                with compiling.few_collections():
+                    self.compiled.compile(signature)
+            self._run = self.compiled
 
     def _first(self, *arguments: Any) -> Any:
         """Run compiled as soon as the compiled form is there, and as plain Python until then."""
         if not (self._has_python and compiling.patient()):
-            self.wait_for(*arguments)
+            self._wait_for(*arguments)
         elif (now := time.monotonic()) - self._last_look >= LOOK_AGAIN:
             self._last_look = now
             if self._is_ready(arguments):
@@ -119,6 +146,14 @@ class Kernel:
 
     def _as_python(self, *arguments: Any) -> Any:
         return plain.run(self.py_func, arguments)
+
+
+def _load(cache: Any, signature: Any, target_context: Any) -> Any:
+    """Kept code that counts no references, without half a second for registries that only a compiler reads."""
+    from numba.core.runtime import rtsys
+
+    rtsys.initialize(target_context)
+    return cache._load_overload(signature, target_context)
 
 
 def kernel_named(module: str, name: str) -> Kernel:
@@ -151,8 +186,10 @@ else:
         @wraps(kernel.py_func)
         def dispatch(*arguments: Any) -> None:
             rows = next(len(a) for a in arguments if isinstance(a, np.ndarray))
-            if rows < MANY or kernel.wait_for(0, rows, *arguments):  # the caller alone compiles
+            if rows < MANY or plain.thread.wanted:
                 kernel(0, rows, *arguments)
+            elif kernel.is_starting:
+                kernel.start(rows, *arguments)
             else:
                 spread(kernel, rows, arguments)
 

@@ -101,10 +101,11 @@ class TableEnv(AECEnv[str, Any, int | None]):
     def _show(self, table: Table) -> None:
         self._table, self._states, self._out = table, table.states, table.out
         self._mask, self._observation = table.out.mask[0], table.out.observation[0]  # views of the buffers, not copies
-        self._player_to_act, self._over = table.out.player, table.out.over
+        self._legal, self._reward = self._mask.data, table.out.reward[0].data  # whose numbers are read faster
+        self._player_to_act, self._over = table.out.player.data, table.out.over.data
 
     def __getstate__(self) -> dict[str, Any]:
-        shown = ("_states", "_out", "_mask", "_observation", "_player_to_act", "_over")
+        shown = ("_states", "_out", "_mask", "_observation", "_legal", "_player_to_act", "_over", "_reward")
         return {name: value for name, value in self.__dict__.items() if name not in shown}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -126,8 +127,10 @@ class TableEnv(AECEnv[str, Any, int | None]):
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal the next board (see the class); bad option values raise ValueError and leave the table as it was."""
-        fixed = dict(self.game.options(options)) if options else {}
-        board = int(fixed.pop("board", self._board + 1 if seed is None else 0))
+        board, fixed = self._board + 1 if seed is None else 0, None
+        if options:
+            fixed = dict(self.game.options(options))
+            board = int(fixed.pop("board", board))
         new_seed = self._seed if seed is None else checked_seed(seed)
         if fixed:  # which may fail: on a new table
             table = Table(self.game)
@@ -154,12 +157,12 @@ class TableEnv(AECEnv[str, Any, int | None]):
             self._was_dead_step(action)
             return
         number = action_index(agent, action, self.game.num_actions)
-        if not self._mask[number]:
+        if not self._legal[number]:
             self._illegal(agent, number)
             return
         self.game.step_table(self._table, number, 0, 0)
         if self._over[0]:
-            self._finish(dict(zip(self.possible_agents, self._out.reward[0].tolist())))
+            self._finish(dict(zip(self.possible_agents, self._reward.tolist())))
         else:
             self.agent_selection = self.possible_agents[self._player_to_act[0]]
         if self.render_mode == "human":
@@ -219,11 +222,15 @@ class TableEnv(AECEnv[str, Any, int | None]):
         agent = self.agent_selection
         if not self.agents:
             raise ValueError("the episode is over and every agent has left: call reset()")
-        observation = self.observe(agent) if observe else None
-        if isinstance(observation, dict) and self._infos is None:  # ``infos`` of all agents take longer
+        if observe and self._infos is None and self.mask_in == "observation":  # ``infos`` of all agents take longer
+            if self._live:
+                observation: Any = {"observation": self._observation.copy(), "action_mask": self._mask.copy()}
+            else:
+                observation = self.observe(agent)
             self._last_mask = observation["action_mask"]
             info = {"action_mask": self._last_mask}
         else:
+            observation = self.observe(agent) if observe else None
             info = self.infos[agent]
         return observation, self._cumulative_rewards[agent], not self._live, False, info
 
