@@ -12,7 +12,7 @@ UNCOMPILED := $(addprefix tests/,envs/bridge/test_auction.py envs/bridge/test_pl
 # benchmarks and tests wait for compiled kernels
 export BIDZOO_COMPILE ?= now
 
-.PHONY: bench test test-fuzz test-mutations test-slow test-integrations test-libraries test-language test-rllib test-floors test-newest test-wheel test-plain check docs clean audit
+.PHONY: bench test test-fuzz test-mutations test-slow test-integrations test-libraries test-language test-rllib test-floors test-newest test-wheel test-plain test-compiled check docs clean audit
 
 bench: $(READY)
 	$(BIN)/bidzoo compile
@@ -39,14 +39,14 @@ test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow
 
 # Every part has a virtual environment of its own and stands alone; `make -k` runs the others after one has failed.
-test-integrations: test-libraries test-rllib test-floors test-newest test-wheel test-plain
+test-integrations: test-libraries test-rllib test-floors test-newest test-wheel test-plain test-compiled
 
 # TorchRL, Tianshou, Pgx, RLCard, and the web page in a browser
 test-libraries: .venv-integrations/ready
 	@command -v chromedriver > /dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get > /dev/null || \
 		(apt-get update -q && apt-get install -y -q --no-install-recommends chromium chromium-driver)
 	$(call in,integrations) -m pytest -m integration -ra -k "not rllib" tests/training/test_libraries.py \
-		tests/integrations --ignore tests/integrations/test_clusters.py --ignore tests/integrations/test_language.py
+		tests/integrations $(patsubst %,--ignore tests/integrations/test_%.py,clusters compiled language)
 
 # servers of language models, environments that train them, a real one of 135 million parameters
 test-language: .venv-language/ready
@@ -68,6 +68,10 @@ test-newest: build/wheel/ready
 # as in a version of numba that no test knows: kernels without bodies, two minutes of compiling on one core
 test-plain: $(READY)
 	BIDZOO_LINKING=plain $(BIN)/python -m pytest tests/golden/test_games.py
+
+# `bidzoo compile` into an empty folder, then every entry: nothing is left to compile; four minutes on one core
+test-compiled: $(READY)
+	$(BIN)/python -m pytest -m integration -ra tests/integrations/test_compiled.py
 
 # the built wheel in clean environments, without and with the optional parts, away from the checkout
 test-wheel: build/wheel/ready

@@ -7,14 +7,19 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bidzoo.cli.options import progress, say
 
+if TYPE_CHECKING:
+    from bidzoo.agents.policy import Policy
+    from bidzoo.envs.game import Game
+
 ROWS = 64  # tables of a batch: from this size on kernels take the code path of large batches
 LONGEST = ("bridge", "spades")
+BRIEF = {"iterations": 2, "epochs": 1, "updates": 1}  # options of agents who solve a game when they are first asked
 
 Work = tuple[str, str | None]  # a game, one of its agents
 SECONDS = {  # of a processor where nothing is kept, about; of all others one
@@ -53,16 +58,12 @@ def compile_kernels(
 
 
 def everything() -> list[Work]:
-    """All games, and one agent of each class."""
+    """All games, and each with all its agents."""
     from bidzoo import agents, registry
 
-    classes = {
-        (env_id, type(agents.make(name))): (env_id, name)
-        for env_id in registry.GAMES
-        for name in reversed(agents.AGENTS)
-        if env_id in agents.AGENTS[name].games
-    }
-    return [*((env_id, None) for env_id in registry.entries()), *reversed(classes.values())]
+    played = [(env_id, name) for env_id in registry.GAMES for name in agents.AGENTS]
+    played = [(env_id, name) for env_id, name in played if env_id in agents.AGENTS[name].games]
+    return [*((env_id, None) for env_id in registry.entries()), *played]
 
 
 def apart(work: list[Work]) -> list[tuple[Work, ...]]:
@@ -106,30 +107,64 @@ def every(seconds: float, look: Callable[[], None]) -> Iterator[None]:
 
 
 def use(env_id: str, name: str | None) -> None:
-    """Play ``env_id`` in every form, with agent ``name`` if one is given: what is called is compiled."""
+    """Play ``env_id``, in every form, or with agent ``name`` if one is given: what is called is compiled."""
     import numpy as np
 
-    from bidzoo import agents, bridge, registry
+    from bidzoo import bridge, registry
+    from bidzoo.agents.explanation import explained
     from bidzoo.benchmarks.match import play, slow
     from bidzoo.core.compiling import wait_always
-    from bidzoo.wrappers.batch import Batch
-    from bidzoo.wrappers.gymnasium import SingleAgent
+    from bidzoo.core.streams import Streams
 
     wait_always()
-    game = registry.make_game(env_id)
-    policy = agents.make(name or "random")
+    game, policy = registry.make_game(env_id), briefly(name or "random")
+    if name is None:
+        use_rules(game)
     play(game, [policy] * game.num_players, np.arange(1 if slow([policy]) else ROWS))
     env = registry.make(env_id)
     env.reset(seed=0)
     env.step(env.ask(policy))
-    if name is None:
-        game.deal_numbers(np.arange(2), 0)
-        batch = Batch(game, ROWS)
-        batch.reset()
-        batch.state()
-        learner = SingleAgent(game, [None, *[policy] * (game.num_players - 1)])
+    view = env.view(env.agent_selection)
+    explained(policy, view, env.observe(env.agent_selection)["action_mask"][None], Streams.at(0, view["board"]))
+    if env_id == "bridge_bidding_v0":
+        bridge.call(policy, "AKQ2.AKQ.AKQ2.A2", calls="P", explain=True)
+
+
+def briefly(name: str) -> "Policy":
+    """The agent, with ``BRIEF`` where it has such options."""
+    from bidzoo import agents
+
+    return agents.make(name, **{option: BRIEF[option] for option in agents.options(name) if option in BRIEF})
+
+
+def use_rules(game: "Game") -> None:
+    """Call all that ``game`` has: batches, one table to its end, a learner among random players and among others."""
+    import numpy as np
+
+    from bidzoo.agents.policy import FunctionPolicy, Uniform
+    from bidzoo.core.streams import Streams
+    from bidzoo.wrappers.batch import Batch
+    from bidzoo.wrappers.gymnasium import SingleAgent, SingleAgentVector
+
+    batch, players = Batch(game, ROWS), range(1, game.num_players)
+    batch.reset()
+    batch.state()
+    game.deal_numbers(batch.boards, 0)
+    views = batch.views()
+    for encoder in game.encoders.values():
+        encoder(views)
+    game.determinize(views, Streams.at(0, batch.boards).keys, game.new(ROWS))
+    states, out = game.start(0)
+    game.fix(states, {"types": (0, 0)}, out)
+    for other in (Uniform(), FunctionPolicy(lambda observation, mask: int(mask.argmax()), game.encoder)):
+        learner = SingleAgent(game, [None, *(other for _ in players)], render_mode="ansi")
         _, info = learner.reset(seed=0)
         while not learner.step(int(info["action_mask"].argmax()))[2]:
             info = {"action_mask": learner.action_masks()}
-    if env_id == "bridge_bidding_v0":
-        bridge.call(policy, "AKQ2.AKQ.AKQ2.A2", calls="P")
+        learner.render()
+        many = SingleAgentVector(game, ROWS, [None, *(other for _ in players)])
+        _, info = many.reset(seed=0)
+        over = np.zeros(ROWS, np.bool_)
+        while not over.any():
+            _, _, over, _, info = many.step(info["action_mask"].argmax(1))
+        many.step(info["action_mask"].argmax(1))

@@ -83,7 +83,8 @@ class Table:
         self.record = allocate(rules.table, 1) if record is None else record
         self.states: States = self.record["state"]
         out = {name: self.record[name] for name in Buffers._fields}
-        self.out = Buffers(**out | {"player": out["player"][0]})
+        out |= {"player": out["player"][0], "observation": out["observation"][:, : rules.encoder.layout.size]}
+        self.out = Buffers(**out)
         self.ruled = self  # the same table, with the observation that the rules' kernels write
         if rules is not game:
             self.ruled = Table(rules, self.record)
@@ -297,11 +298,11 @@ class Game(ABC):
 
     @cached_property
     def table(self) -> np.dtype[np.void]:
-        """The record of a ``Table``: a state and buffers."""
+        """The record of a ``Table``: a state and buffers, of one type for all encoders, so that they share kernels."""
         fields = [
             ("state", self.state),
             ("player", np.int8, (1,)),
-            ("observation", np.int8, (self.encoder.layout.size,)),
+            ("observation", np.int8, (max(encoder.layout.size for encoder in self.encoders.values()),)),
             ("mask", np.int8, (self.num_actions,)),
             ("reward", np.float32, (self.num_players,)),
             ("over", np.bool_),
