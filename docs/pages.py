@@ -299,12 +299,39 @@ def picture(env_id: str) -> NDArray[np.uint8]:
     return env.render()
 
 
+def draw_growth(path: Path) -> None:
+    """The batched engine by tables and threads, with the other forms of ``throughput.json`` as lines across."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    every, _, growth = results.load(RESULTS / "throughput.json")["tables"][:3]
+    speeds = {row["form"]: row["decisions/s"] for row in every.rows if row["game"] == "bridge_bidding_v0"}
+    with matplotlib.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
+        canvas = Figure(figsize=(6.4, 3.6), layout="constrained", dpi=100)
+        axes = canvas.subplots()
+        for threads in sorted({row["threads"] for row in growth.rows}):
+            rows = [row for row in growth.rows if row["threads"] == threads]
+            label = f"bidzoo, {threads} thread{'s' if threads > 1 else ''}"
+            axes.loglog([row["tables"] for row in rows], [row["decisions/s"] for row in rows], "o-", ms=3, label=label)
+        for form, speed in speeds.items():
+            if form.startswith(("C++", "Pgx", "OpenSpiel")):
+                axes.axhline(speed, color="0.6", lw=0.8, ls="--")
+                axes.text(1, speed * 1.1, form, color="0.4", va="bottom")
+        sizes = sorted({row["tables"] for row in growth.rows})[::2]
+        axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+        axes.set_xticks([], minor=True)
+        axes.set(xlabel="tables in step", ylabel="decisions a second", title=growth.title)
+        axes.legend(frameon=False, loc="center right")
+        canvas.savefig(path, metadata={"Software": None})
+
+
 def draw(folder: Path) -> None:
-    """Write a picture of every environment into ``folder``."""
+    """Write a picture of every environment, and of the throughput's growth, into ``folder``."""
     from PIL import Image
 
     for env_id in GAMES:
         Image.fromarray(picture(env_id)).save(folder / f"{env_id}.png", optimize=True)
+    draw_growth(folder / "throughput.png")
 
 
 if __name__ == "__main__":

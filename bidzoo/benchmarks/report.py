@@ -43,6 +43,7 @@ TITLES = {  # of the suites, in the order of the page
     "spades": "Spades: the bidders",
     "tabular": "Small games: the tabular agents",
     "throughput": "Speed of the environments",
+    "start": "What starting costs",
     "selfplay": "Speed of self-play in bridge",
     "cross-play": "Bridge bidding: partners who learned apart",
     "sb3-bridge": "Bridge bidding: MaskablePPO",

@@ -6,8 +6,10 @@ a busy machine processor seconds say more than the clock: ratios are theirs.
 """
 
 import contextlib
+import ctypes
 import io
 import math
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable
@@ -26,9 +28,9 @@ from pettingzoo.utils import wrappers
 from bidzoo import agents
 from bidzoo.agents.policy import choose
 from bidzoo.benchmarks.results import Figure, Measured, ResultTable
-from bidzoo.core.cards import TO_PGX, held
+from bidzoo.core.cards import NUM_CALLS, TO_PGX, held
 from bidzoo.core.threads import get_threads, set_threads
-from bidzoo.envs.bridge.deals import packaged
+from bidzoo.envs.bridge.deals import RELABELLINGS, packaged
 from bidzoo.registry import GAMES, make, make_game
 from bidzoo.wrappers.batch import Batch
 
@@ -230,6 +232,61 @@ def _rlcard() -> Work | None:
     return work
 
 
+class _Deals(ctypes.Structure):
+    _fields_ = [("count", ctypes.c_int64), *((name, ctypes.c_void_p) for name in ("hands", "tricks", "renamed"))]
+
+
+class ScalarLoop:
+    """``experiments/bridge_loop.cpp``: the same calls at the same tables as ``batched``, in plain C++.
+
+    Raises:
+        OSError: no source, as in an installed package, or no g++.
+        subprocess.CalledProcessError: it does not compile.
+    """
+
+    def __init__(self, tables: int = TABLES, seed: int = 1) -> None:
+        source = Path(__file__).parents[2] / "experiments" / "bridge_loop.cpp"
+        with tempfile.TemporaryDirectory() as folder:
+            library = f"{folder}/loop.so"
+            command = ["g++", "-O3", "-march=native", "-shared", "-fPIC", "-o", library, str(source)]
+            subprocess.run(command, check=True, capture_output=True)
+            self._loop = ctypes.CDLL(library)
+        self._loop.table_size.restype = ctypes.c_int64
+        deals = packaged("train")
+        self.keys, self.mask = np.arange(tables, dtype=np.uint64), np.empty((tables, NUM_CALLS), np.int8)
+        self.observation, self.reward = np.empty((tables, 480), np.int8), np.empty((tables, 4), np.float32)
+        self._states = np.empty(tables * self._loop.table_size(), np.uint8)
+        self._arrays = deals.hands, deals.tricks, RELABELLINGS  # which live as long as their addresses
+        self._deals = _Deals(len(deals.hands), *(array.ctypes.data for array in self._arrays))
+        self._first = (
+            self._address(self._states),
+            ctypes.c_int64(tables),
+            ctypes.c_uint64(seed),
+            ctypes.byref(self._deals),
+        )
+        self._loop.begin(*self._first, self._address(self.mask), self._address(self.observation))
+
+    def _address(self, array: Any) -> ctypes.c_void_p:
+        return ctypes.c_void_p(array.ctypes.data)
+
+    def step(self) -> None:
+        """One random call at every table."""
+        self._loop.step(*self._first, *map(self._address, (self.keys, self.mask, self.observation, self.reward)))
+
+    def __call__(self) -> int:
+        """``Work``."""
+        for _ in range(16):
+            self.step()
+        return 16 * len(self.keys)
+
+
+def _scalar_loop() -> Work | None:
+    try:
+        return ScalarLoop()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
 def _connect_four() -> Work | None:
     """A classic environment of PettingZoo in its own standard wrappers."""
     try:
@@ -254,11 +311,13 @@ class Contestant:
     learner: bool = False  # decisions of one seat are counted, those of the others are not
 
 
+SCALAR = f"C++, {TABLES} tables, one thread"
 SPIEL, SPIEL_BRIDGE = "OpenSpiel from Python", "bridge(use_double_dummy_result=false)"
 PEERS = (
     Contestant("bridge_bidding_v0", SPIEL, partial(_openspiel, SPIEL_BRIDGE, auction_only=True), True),
     Contestant("bridge_bidding_v0", SPIEL, partial(_openspiel, SPIEL_BRIDGE, True, True), True, True),
     Contestant("bridge_bidding_v0", f"Pgx, {TABLES} tables, JAX on CPU", _pgx),
+    Contestant("bridge_bidding_v0", SCALAR, _scalar_loop),
     Contestant("bridge_bidding_v0", "PettingZoo classic connect_four", _connect_four),
     Contestant("bridge_v0", SPIEL, partial(_openspiel, SPIEL_BRIDGE), True),
     Contestant("bridge_v0", "RLCard bridge", _rlcard),
@@ -302,6 +361,8 @@ def main(
     contestants += [peer for peer in PEERS if peers and peer.game in chosen]
     rows = [(contestant, work) for contestant in contestants if (work := contestant.make()) is not None]
     note = f"median of {rounds} slices of {seconds} s, taken in turn; batched: {TABLES} tables; {get_threads()} threads"
+    if peers and "bridge_bidding_v0" in chosen and SCALAR not in (contestant.form for contestant, _ in rows):
+        note += "; the loop in C++ is left out: it needs g++ and a clone of the repository"
     speeds = dict(zip((row for row, _ in rows), _medians([work for _, work in rows], seconds, rounds), strict=True))
     every = _table("Throughput: random legal actions, observations written", note, speeds, False)
     one = _table("Throughput of a learner among random players: its own decisions", note, speeds, True)

@@ -118,6 +118,17 @@ def throughput(
 
 
 @app.command()
+def start(
+    rounds: Annotated[int, typer.Option(min=1, help="Processes of each row; the median counts.")] = 5,
+    json: Json = None,
+) -> None:
+    """Processor seconds and memory until the first step, with compiled kernels and without, beside OpenSpiel's."""
+    from bidzoo.benchmarks import start
+
+    measured("start", 0, json, lambda report: start.main(rounds, report))
+
+
+@app.command()
 def tabular(
     seeds: Annotated[int, typer.Option(min=1, help="Seeds of CFR1k, CFR1k+JPS, random+JPS (the paper: 1000).")] = 10,
     network_seeds: Annotated[
