@@ -141,6 +141,7 @@ def use_rules(game: "Game") -> None:
     """Call all that ``game`` has: batches, one table to its end, a learner among random players and among others."""
     import numpy as np
 
+    from bidzoo import registry
     from bidzoo.agents.policy import FunctionPolicy, Uniform
     from bidzoo.core.streams import Streams
     from bidzoo.wrappers.batch import Batch
@@ -153,9 +154,10 @@ def use_rules(game: "Game") -> None:
     views = batch.views()
     for encoder in game.encoders.values():
         encoder(views)
-    game.determinize(views, Streams.at(0, batch.boards).keys, game.new(ROWS))
-    states, out = game.start(0)
-    game.fix(states, {"types": (0, 0)}, out)
+    if game.id in registry.GAMES:  # one from outside may know no other deals
+        game.determinize(views, Streams.at(0, batch.boards).keys, game.new(ROWS))
+        states, out = game.start(0)
+        game.fix(states, {"types": (0, 0)}, out)
     for other in (Uniform(), FunctionPolicy(lambda observation, mask: int(mask.argmax()), game.encoder)):
         learner = SingleAgent(game, [None, *(other for _ in players)], render_mode="ansi")
         _, info = learner.reset(seed=0)
