@@ -36,7 +36,7 @@ from bidzoo.registry import GAMES
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
-GAMES_TEXTS = ROOT / "docs" / "games"  # rules and the reward of one deal, for readers who have never played
+GAMES_TEXTS = ROOT / "docs" / "games"  # rules and the reward of one deal, for who has never played; options
 RESULTS_BLOCK = re.compile(
     r"(<!-- results: ([\w.-]+), (\d+)(?:, ([\w -]+))?((?: \| \w+: [^|\n]+)*) -->\n).*?(<!-- end -->)", re.DOTALL
 )
@@ -111,6 +111,8 @@ def environment(env_id: str) -> str:
     # a small game's rules are in its docstring, and the reward of a deal comes after them
     rules, reward = ([], ["", game_text]) if kind == "small" else (["", game_text, "", "## In bidzoo"], [])
     body, _, options = rest.partition("\n## Options\n")
+    if (path := GAMES_TEXTS / f"{env_id}.options.txt").exists():  # in the docstring of the game's class by other words
+        options = "\n" + path.read_text(encoding="utf-8")
     table, _, body = body.partition("\n\n")
     names = NAMES.format(env_id, "-v".join(env_id.rsplit("_v", 1)), GAMES[env_id].gymnasium_id)
     parts = [title, "", picture_link, summary.rstrip(), *rules, "", names + table, "", body.rstrip(), *reward]

@@ -7,10 +7,13 @@ is an error like any other.
 
 from __future__ import annotations
 
+import os
+import sys
 import sysconfig
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from re import fullmatch
@@ -21,6 +24,7 @@ from warnings import warn
 from bidzoo.core.options import choose_from
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
     from types import FrameType
 
 
@@ -60,10 +64,8 @@ class Names(Generic[E]):
 
     def look(self) -> dict[str, E]:
         """All entries. The metadata of installed packages are read, their code is not."""
-        from importlib.metadata import entry_points
-
         announced: dict[str, E] = {}
-        for point in entry_points(group=f"bidzoo.{self.kind}s"):
+        for point in _entry_points(f"bidzoo.{self.kind}s", _folders()):
             source = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
             owner = self.own.get(point.name) or announced.get(point.name)
             if owner or not fullmatch(self._form, point.name):
@@ -81,6 +83,19 @@ class Names(Generic[E]):
         if previous is not None and (name in self.own or place(previous.target) != place(entry.target)):
             raise ValueError(f"{self.kind} {name!r} is there already, from {previous.source}; choose another name")
         self.registered[name] = entry
+
+
+@lru_cache(maxsize=8)
+def _entry_points(group: str, folders: tuple[tuple[str, int], ...]) -> EntryPoints:
+    """What installed packages announce; all their metadata, 20 ms, are read again if ``folders`` change."""
+    from importlib.metadata import entry_points
+
+    return entry_points(group=group)
+
+
+def _folders() -> tuple[tuple[str, int], ...]:
+    """Where packages are looked for, and when each folder was changed last."""
+    return tuple((folder, os.stat(folder or ".").st_mtime_ns) for folder in sys.path if os.path.isdir(folder or "."))
 
 
 def place(target: str | Callable[..., Any]) -> str:

@@ -16,6 +16,7 @@ from bidzoo import agents
 from bidzoo.benchmarks import leaderboard, results
 from bidzoo.cli import main, options
 from bidzoo.cli.options import progress
+from bidzoo.core import plugins
 
 ENTRIES = sorted(Path(__file__).parents[2].joinpath("docs", "results", "leaderboard").glob("*.json"))
 AGAINST = [each for each in leaderboard.CHALLENGES.values() if not each.partners]  # the others are of partners
@@ -308,7 +309,7 @@ def test_a_bad_package_is_one_line(monkeypatch, capsys):
     bad, others = EntryPoint("sayc", "bad:Sayc", "bidzoo.agents"), []
 
     def command():
-        monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [bad])
+        monkeypatch.setattr(plugins, "_entry_points", lambda group, folders: [bad])
         agents.available()
         agents.entries()
         warnings.warn("slip", RuntimeWarning, stacklevel=1)

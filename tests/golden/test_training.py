@@ -72,12 +72,13 @@ def _about(metadata):
 
 
 FLEETING = ("command", "version", "digest", "inputs")  # digests: of what the cases digest themselves
+RECORDED = {"measured_against": "judged_against"}  # names under which the digests were recorded
 
 
 def _lasting(value):
     """``value`` without what is ``FLEETING``."""
     if isinstance(value, dict):
-        return {name: _lasting(x) for name, x in value.items() if name not in FLEETING}
+        return {RECORDED.get(name, name): _lasting(x) for name, x in value.items() if name not in FLEETING}
     return value
 
 
