@@ -47,6 +47,7 @@ TITLES = {  # of the suites, in the order of the page
     "selfplay": "Speed of self-play in bridge",
     "cross-play": "Bridge bidding: partners who learned apart",
     "sb3-bridge": "Bridge bidding: MaskablePPO",
+    "self-play-by-hand": "Bridge bidding: self-play by hand",
     "language": "Language models",
     "exploit": "Small games: exploitability and cross-play",
     "training": "Curves of training",

@@ -108,7 +108,7 @@ def main(out="runs/self-play", updates=600, rounds=6, boards=2000):
     train(updates, measure=measure)
     Path(out).mkdir(parents=True, exist_ok=True)
     seconds = time.perf_counter() - clock
-    results.save(Path(out, "self-play.json"), "self-play", [curve], seed=0, seconds=seconds)
+    results.save(Path(out, "self-play.json"), "self-play-by-hand", [curve], seed=0, seconds=seconds)
 
 
 if __name__ == "__main__":
