@@ -54,6 +54,8 @@ TITLES = {  # of the suites, in the order of the page
     "match": "Matches",
     "expert": "Bridge bidding: systems beside the expert's calls",
     "mutations": "Mutation tests",
+    "fuzz": "Readers against damaged files",
+    "stopping": "Commands that are stopped",
 }
 
 
