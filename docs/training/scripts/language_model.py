@@ -36,7 +36,7 @@ class SmolLM:
             out = self.model.generate(
                 ids,
                 attention_mask=torch.ones_like(ids),
-                past_key_values=known,
+                cache=known,
                 max_new_tokens=self.most_tokens,
                 do_sample=False,
                 pad_token_id=self.tokenizer.eos_token_id,
@@ -52,7 +52,7 @@ class SmolLM:
         same = min(same, len(tokens) - 1)
         if same < len(self.read):
             self.cache.crop(same - len(self.read))
-        self.model(torch.tensor([tokens[same:]]), past_key_values=self.cache, use_cache=True)
+        self.model(torch.tensor([tokens[same:]]), cache=self.cache, use_cache=True)
         self.read = tokens
         return deepcopy(self.cache)
 
@@ -62,7 +62,7 @@ class SmolLM:
         known.batch_repeat_interleave(len(replies))
         ids, mask, target = padded([(asked[-1:], reply) for reply in replies])
         mask = torch.cat([torch.ones(len(replies), len(asked) - 1, dtype=torch.long), mask], 1)
-        logits = self.model(ids, attention_mask=mask, past_key_values=known).logits[:, :-1].log_softmax(-1)
+        logits = self.model(ids, attention_mask=mask, cache=known).logits[:, :-1].log_softmax(-1)
         return (logits.gather(2, ids[:, 1:, None])[..., 0] * target).sum(1)
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from language_model import SmolLM, padded
+from transformers import DynamicCache
 
 import bidzoo
 from bidzoo import agents
@@ -136,12 +137,13 @@ class Reader:
 def read(net, ids):
     """What comes into the last layer of `net` at every token of `ids` `[n, T]`, and out of it: `[n, T, D]`."""
     same = int((ids == ids[:1]).all(0).long().cumprod(0).sum())  # all begin with the same tokens
-    start = net(ids[:1, :same], use_cache=True, output_hidden_states=True)
+    shared = DynamicCache()
+    start = net(ids[:1, :same], cache=shared, use_cache=True, output_hidden_states=True)
     parts = []
     for part in ids[:, same:].split(8):
-        known = deepcopy(start.past_key_values)
+        known = deepcopy(shared)
         known.batch_repeat_interleave(len(part))
-        parts.append(net(part, past_key_values=known, output_hidden_states=True))
+        parts.append(net(part, cache=known, output_hidden_states=True))
     last = len(net.layers) - 1
     hidden, final = (
         torch.cat([torch.cat([of(start).expand(len(of(part)), -1, -1), of(part)], 1) for part in parts])
