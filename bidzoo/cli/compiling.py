@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ROWS = 64  # tables of a batch: from this size on kernels take the code path of large batches
 LONGEST = ("bridge", "spades")
-BRIEF = {"iterations": 2, "epochs": 1, "updates": 1}  # options of agents who solve a game when they are first asked
+BRIEF = {"iterations": 2, "epochs": 1, "updates": 1, "worlds": 1}  # options of agents who solve or search long
 
 Work = tuple[str, str | None]  # a game, one of its agents
 SECONDS = {  # of a processor where nothing is kept, about; of all others one
@@ -111,10 +111,12 @@ def use(env_id: str, name: str | None) -> None:
     import numpy as np
 
     from bidzoo import bridge, registry
+    from bidzoo.agents.bridge.evaluator import Evaluator, estimated_deals
     from bidzoo.agents.explanation import explained
     from bidzoo.benchmarks.match import play, slow
     from bidzoo.core.compiling import wait_always
     from bidzoo.core.streams import Streams
+    from bidzoo.envs.bridge.score import par
 
     wait_always()
     game, policy = registry.make_game(env_id), briefly(name or "random")
@@ -128,6 +130,8 @@ def use(env_id: str, name: str | None) -> None:
     explained(policy, view, env.observe(env.agent_selection)["action_mask"][None], Streams.at(0, view["board"]))
     if env_id == "bridge_bidding_v0":
         bridge.call(policy, "AKQ2.AKQ.AKQ2.A2", calls="P", explain=True)
+        if name is None:
+            par(estimated_deals(Evaluator(), 0, 2).tricks, 0, 0)  # as the commands of deals do
 
 
 def briefly(name: str) -> "Policy":

@@ -20,18 +20,10 @@ SERVERS = {
     "bluechip serve",
     "bluechip join",
 }  # commands that wait for others; their tables are asked as sessions
-MEASURE = {  # commands that train or measure for minutes: what they are made of is in the others
+MEASURE = {  # commands that measure or play for minutes: what they are made of is in the others
     *(f"bench {name}" for name in ("tabular", "spades", "bridge", "cross-play", "bridge-analysis", "bridge-cost")),
-    *(f"train {name}" for name in ("expert", "baseline19", "pi", "a2c", "jps", "baseline16", "pbl", "evaluator")),
-    *(
-        "bench start",
-        "train learned",
-        "train success-curves",
-        "train belief",
-        "exploit",
-        "leaderboard verify",
-        "leaderboard enter",
-    ),
+    *("bench start", "exploit", "leaderboard verify", "leaderboard enter", "leaderboard rank"),
+    *("deals import", "deals auctions"),  # which need files of others
 }
 
 
@@ -230,42 +222,35 @@ def agent(env_id: str, name: str) -> None:
 
 
 def commands(folder: Path) -> dict[str, tuple[str, ...]]:
-    """Every command with small arguments; KeyError for one that nobody has named here."""
+    """Every command with small arguments, but those that train; KeyError for one that nobody has named here."""
     import typer
 
     from bidzoo.cli.main import app
 
-    data, out = str(folder / "auctions.npz"), str(folder / "out")
-    small = "--every", "1", "--boards", "4", "--set", "boards=4", "--set", "iterations=1"
-    network = "--width", "16", "--depth", "1", "--every", "1", "--set", "steps=1", "--set", "batch=8"
     arguments = {
         "compile": ("mini_hanabi", "--workers", "1"),
         "show": ("1",),
         "match": ("sayc", "sl", "--boards", "4", "--out", str(folder / "match.jsonl"), "--workers", "1"),
         "check": ("sl",),
         "replay": (str(folder / "match.jsonl"),),
-        "report": ("--out", str(folder / "report.html")),
+        "report": (str(folder / "match.jsonl"), "--out", str(folder / "report.html")),
         "list": (),
         "bench throughput": ("--seconds", "0.001", "--rounds", "1"),
         "leaderboard challenges": (),
-        "leaderboard rank": (),
         "deals generate": ("3", "--out", str(folder / "deals.npz"), "--workers", "1"),
         "deals estimate": ("3", "--out", str(folder / "estimated.npz")),
         "deals info": (str(folder / "deals.npz"),),
-        "deals import": (str(folder / "deals.npz"), "--out", str(folder / "other.pbn")),
-        "deals auctions": (str(folder / "match.jsonl"), "--out", str(folder / "played.npz")),
-        "train record": ("60", "--policy", "sayc", "--out", data),
-        "train sl": (data, "--out", f"{out}/sl", *network),
-        "train ppo": ("--out", f"{out}/ppo", *small, "--against", "sayc"),
-        "train rpi": ("--out", f"{out}/rpi", *small, "--against", "sayc"),
-        "train rl": ("--out", f"{out}/rl", "--every", "1", "--boards", "4", "--set", "boards=4", "--set", "syncs=1"),
     }
     names, todo = [], [((), typer.main.get_command(app))]
     for name, each in todo:  # which grows
         todo += [((*name, word), sub) for word, sub in getattr(each, "commands", {}).items()]
         if not hasattr(each, "commands"):
             names.append(" ".join(name))
-    return {name: (name, *arguments[name]) for name in names if name not in SERVERS | MEASURE}
+    return {
+        name: (name, *arguments[name])
+        for name in names
+        if name not in SERVERS | MEASURE and not name.startswith("train ")
+    }
 
 
 def command(name: str, *words: str) -> None:
