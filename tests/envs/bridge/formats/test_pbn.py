@@ -276,3 +276,11 @@ def test_deals_of_boards_that_cannot_be() -> None:
         deals_of([*boards, other], "two")
     with pytest.raises(ValueError, match="empty: no boards, expected at least one"):
         deals_of([], "empty")
+
+
+@pytest.mark.parametrize("marks", ["##", "###", "####"])
+def test_a_value_that_holds_on_has_no_marks_of_its_own(marks: str) -> None:
+    """What is read can be written: in PBN a value that begins with ``##`` would hold for the games after it."""
+    boards = pbn.loads(f'[Event "{marks}Club"]\n[Board "1"]\n\n[Board "2"]\n')
+    assert [board.tags["Event"] for board in boards] == ["Club", "Club"]
+    assert pbn.loads(pbn.dumps(boards), strict=True) == boards
