@@ -235,7 +235,7 @@ def main():
         policy = agents.make(name)
         rewards = play(game, [policy, policy], test, args.seed, args.seed).reward[:, 0].astype(np.float64)
         ends.add(name, Estimate.of(rewards, group=test))
-    ends.add("SmolLM2 before", curve.rows[0]["drawn"])
+    ends.add("SmolLM2 before", curve.rows[0]["likeliest"])
     ends.add("SmolLM2 after", curve.rows[-1]["likeliest"])
     lines = {name: [row[name].mean for row in curve.rows] for name in ("drawn", "likeliest")}
     boards = [row["boards"] for row in curve.rows]
