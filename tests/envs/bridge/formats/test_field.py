@@ -278,6 +278,7 @@ def test_results_of_a_team_match_that_stand_in_rs() -> None:
     ]
     assert lin.loads(TEAM.partition("\n")[2], strict=True) == boards  # without vg: from the first board on
     assert lin.loads(TEAM.replace("1NN+1", ""), strict=True)[1].result is None  # a room not played
+    assert [b.contract for b in lin.loads(TEAM.replace(",P,4HSx-2", ""), strict=True)] == ["1NT", "1NT", "Pass", None]
     for wrong, reason in (
         ("2NN=", "rs: 2NT, expected 1NT by the auction"),
         ("1NS=", "rs: S, expected N by the auction"),
@@ -316,6 +317,7 @@ WRONG = {  # what takes the place of what, what is lost, and a word of the reaso
     "revoke": ("HJ HA", "HJ ^R HA", "play", "the irregularity ^R is not supported"),
     "leader": ('[Play "W"]', '[Play "E"]', "play", "begins with E, expected the leader, W"),
     "gap": ("HK H6", "- H6", "play", "a card after one that is not shown"),
+    "no lead": ("HJ HA", "- HA", "play", "a card after one that is not shown"),
     "result": ('[Result "9"]', '[Result "0"]', "result", "0 tricks, expected 1 ... 13 by the cards played"),
     "note": ("1C Pass", "=1= 1C Pass", "auction", "note =1= before any call"),
     "long note": ("1C Pass", "1C =1= Pass", "note", "a note of 5000 characters"),
