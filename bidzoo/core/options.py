@@ -212,7 +212,7 @@ def column(name: str, value: ArrayLike, rows: int, least: int, most: int) -> NDA
     values = integers(name, value, least, most)
     if values.shape not in ((), (rows,)):
         raise ValueError(f"{name} of shape {values.shape}: expected one number, or [{rows}]")
-    return np.ascontiguousarray(np.broadcast_to(values, rows))
+    return np.array(np.broadcast_to(values, rows), order="C")  # a copy: of one row the other could only be read
 
 
 def truth(name: str, value: Any) -> bool:
