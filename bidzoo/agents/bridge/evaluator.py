@@ -7,7 +7,7 @@ kind: ``NT`` in a notrump cell, else ``TRUMP`` or ``SIDE``. Suits of a kind shar
     g_s = relu(suits[kind] h_s)         s = 0 ... 3: trumps first
     out = softmax(last relu(middle relu(sum_s places[s] g_s)))       chances of 0 ... 13 tricks
 
-Suits are put in one order (training shuffles them) and sums are those of integers, so renaming side suits,
+Suits are put in one order (training shuffles them) and each sum is taken in a fixed order, so renaming side suits,
 turning seats together with declarer, the batch and the number of threads change no bit of the result.
 
 It is fitted to solved deals by the cross-entropy of the exact trick counts. *Estimated deals* have tables sampled from
@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from bidzoo.agents.bridge.dense import RELU, WHOLE, Layer, pack, propagate
+from bidzoo.agents.bridge.dense import NONE, RELU, dense, pack
 from bidzoo.agents.bridge.network import Neurons, Shapes, Weighted, Weights, forward
 from bidzoo.agents.bridge.trainer import Fit
 from bidzoo.core.arrays import digest
@@ -147,26 +147,29 @@ class SuitNetwork(Weights):
     def __init__(self, architecture: Suits, tensors: dict[str, F32]) -> None:
         super().__init__(architecture, tensors)
 
-        def layer(name: str, kind: Any = ...) -> Layer:
-            return Layer(tensors[f"{name}.weight"][kind], tensors[f"{name}.bias"][kind], RELU)
+        def layer(name: str) -> tuple[F32, F32]:
+            return tensors[f"{name}.weight"].swapaxes(-1, -2), tensors[f"{name}.bias"]
 
-        self._suits = [pack([layer("cards", kind), layer("suits", kind)], WHOLE) for kind in (NT, SIDE, TRUMP)]
-        places, bias = tensors["places.weight"], tensors["places.bias"]  # [4, hidden, suits]
-        first = Layer(places.swapaxes(0, 1).reshape(len(bias), -1), bias, RELU)
-        self._whole = pack([first, layer("middle"), Layer(tensors["last.weight"], tensors["last.bias"])])
+        self._cards, self._suits = ([pack(*layers) for layers in zip(*layer(name))] for name in ("cards", "suits"))
+        places, bias = layer("places")  # [4, suits, hidden]: the four suits are added up one after the other
+        self._whole = pack(places.reshape(-1, places.shape[-1]), bias), pack(*layer("middle"))
+        self._last = pack(*layer("last"))
 
     def __call__(self, codes: I64, strain: I64) -> F32:
         """Chances ``[n, 14]`` of cells with suits ``codes`` ``[n, 4]``, see ``suits``."""
         n, width = len(codes), self.architecture.suits
-        x, features = np.zeros((n, 4, NUM_CARDS), np.int8), np.empty((n, 4, width), np.float32)
+        x, features = np.zeros((n, 4, NUM_CARDS), np.float32), np.empty((n, 4, width), np.float32)
         np.put_along_axis(x, HAND_SIZE * (codes[:, :, None] >> 2 * _RANKS & 3) + _RANKS, 1, axis=2)
         notrump, all_four = np.asarray(strain) == NOTRUMP, slice(None)
         for kind, cells, suits in ((NT, notrump, all_four), (TRUMP, ~notrump, slice(1)), (SIDE, ~notrump, slice(1, 4))):
             inputs = x[cells, suits]
-            outputs = propagate(inputs.reshape(-1, NUM_CARDS), self._suits[kind])
-            features[cells, suits] = outputs.reshape(*inputs.shape[:2], width)
+            outputs = dense(dense(inputs.reshape(-1, NUM_CARDS), self._cards[kind], RELU), self._suits[kind], RELU)
+            features[cells, suits] = outputs[:, :width].reshape(*inputs.shape[:2], width)
+        hidden = features.reshape(n, -1)
+        for packed in self._whole:
+            hidden = dense(hidden, packed, RELU)
         out = np.empty((n, CLASSES), np.float32)
-        _softmax(propagate(features.reshape(n, -1), self._whole), out)
+        _softmax(dense(hidden, self._last, NONE), out)
         return out
 
 

@@ -6,7 +6,7 @@
 ``stages``  as ``mlp``; the layers after the first have weights of their own for every stage of the auction
          (``bidder.STAGES``). A row costs what it costs in an ``mlp`` and is answered by ten times the weights.
 
-Playing sums in integers (``dense.py``): outputs depend neither on the batch nor on the number of threads.
+Playing sums each row in a fixed order (``dense.py``): outputs depend neither on the batch nor on the number of threads.
 Weight files are safetensors in half precision, or in whole numbers of fewer bits, with the architecture and where the
 weights come from.
 """
@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, NotRequired, TypeVar
 
@@ -25,8 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save as to_bytes
 
-from bidzoo.agents.bridge import dense
-from bidzoo.agents.bridge.dense import GELU, NONE, PRECISE, RELU, WHOLE, pack, propagate
+from bidzoo.agents.bridge.dense import GELU, NONE, RELU, Packed, dense, pack
 from bidzoo.core.arrays import Tensor, check_weights, digest, load_tensors
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F32, F64, I8, I64, States, batched
@@ -138,20 +138,10 @@ class Network(Weights):
 
     def __init__(self, architecture: Architecture, tensors: dict[str, F32]) -> None:
         super().__init__(architecture, tensors)
-        activation = GELU if architecture.activation == "gelu" else RELU
-
-        def layer(n: int, stage: Any = ...) -> dense.Layer:
-            plan, (weight, bias) = (
-                architecture.layers[n],
-                (tensors[f"layers.{n}.{part}"] for part in ("weight", "bias")),
-            )
-            return dense.Layer(weight[stage], bias[stage], activation if plan.activate else NONE, plan.skip)
-
-        depth, staged = len(architecture.layers), architecture.kind == "stages"
-        self._kind: Any = np.float32 if architecture.observation in TEACHERS else np.int8  # of observations
-        bits = PRECISE if architecture.observation in TEACHERS else WHOLE
-        self._first = pack([layer(n) for n in range(1 if staged else depth)], bits)
-        self._later = [pack([layer(n, s) for n in range(1, depth)]) for s in range(len(STAGES) if staged else 0)]
+        self._layers = [
+            pack(tensors[f"layers.{n}.weight"].swapaxes(-1, -2), tensors[f"layers.{n}.bias"])
+            for n in range(len(tensors) // 2)
+        ]
 
     def at_temperature(self, temperature: float) -> Network:
         """The network whose logits are these over ``temperature``: other chances, the same order."""
@@ -173,14 +163,28 @@ class Network(Weights):
         """Outputs ``[B, outputs]`` of observations ``[B, inputs]``, int8 or float32."""
         if x.shape[1:] != (self.architecture.inputs,):
             raise ValueError(f"observations have shape {x.shape}, expected (B, {self.architecture.inputs})")
-        hidden = propagate(np.ascontiguousarray(x, self._kind), self._first)
-        if not self._later:
-            return hidden
-        stage, out = stages(x), np.empty((len(x), self.architecture.outputs), np.float32)
-        for number in np.unique(stage):
-            rows = stage == number
-            out[rows] = propagate(hidden[rows], self._later[number])
+        if self.architecture.kind != "stages":
+            hidden = self._run(np.ascontiguousarray(x, np.float32), 0)  # one compiled form of a layer for all
+            return np.ascontiguousarray(hidden[:, : self.architecture.outputs])
+        stage = stages(x)
+        order = np.argsort(stage, kind="stable")
+        hidden = self._run(np.ascontiguousarray(x[order], np.float32), 0, 1)
+        out = np.empty((len(x), self.architecture.outputs), np.float32)
+        ends = np.searchsorted(stage[order], np.arange(len(STAGES) + 1))
+        for number, (start, end) in enumerate(pairwise(ends)):
+            if end > start:
+                out[order[start:end]] = self._run(hidden[start:end], 1, stage=number)[:, : out.shape[1]]
         return out
+
+    def _run(self, hidden: F32, first: int, end: int | None = None, stage: int | None = None) -> F32:
+        """Outputs of the layers from ``first`` up to ``end``, with the weights of ``stage`` if they are staged."""
+        activation = GELU if self.architecture.activation == "gelu" else RELU
+        residual = hidden
+        for plan, packed in zip(self.architecture.layers[first:end], self._layers[first:end]):
+            weights = packed if stage is None else Packed(packed.weight[stage], packed.bias[stage])
+            added = (residual,) if plan.skip else ()
+            residual, hidden = hidden, dense(hidden, weights, activation if plan.activate else NONE, *added)
+        return hidden
 
 
 # ---- with torch --------------------------------------------------------------------------
