@@ -45,6 +45,7 @@ COMMANDS = {  # words behind each command, which make it take long where it can;
     "report": "throughput.json --out report.html",
     "list": "",
     "bench throughput": "--seconds 60",
+    "bench start": "",
     "bench tabular": "--seeds 100 --workers 2 --ledger tabular.jsonl",
     "bench spades": "--games 100000 --workers 2",
     "bench bridge": "--agents sayc,sl,ppo --boards 100000 --workers 2",

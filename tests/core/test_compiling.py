@@ -144,7 +144,8 @@ def test_everything_is_compiled_once():
         "a2c",
         "exact",
     }
-    kinds = [{env_id for env_id, _ in part} for part in apart(work)]
+    ours = [item for item in work if bidzoo.registry.GAMES[item[0]].module]  # not games of other tests
+    kinds = [{env_id for env_id, _ in part} for part in apart(ours)]
     assert kinds[:2] == [{"bridge_bidding_v0", "bridge_v0"}, {"spades_v0"}] and len(kinds) == 6
 
 

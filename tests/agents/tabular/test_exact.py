@@ -311,7 +311,7 @@ def test_illegal_plans_are_refused():
         play(auction, {(): np.ones(2, np.int64)})
 
 
-def test_the_page_shows_the_results():
-    page = (RESULTS.parent / "agents" / "exact.md").read_text(encoding="utf-8")
+def test_the_notes_show_the_results():
+    page = (RESULTS.parents[1] / "experiments" / "notes" / "exact.md").read_text(encoding="utf-8")
     for line in map(json.loads, (RESULTS / "exact.jsonl").read_text(encoding="utf-8").splitlines()):
         assert f"| `{line['id']}` | {line['total']}/{line['deals']} | {line['value']:.6g} |" in page
