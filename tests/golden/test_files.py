@@ -70,7 +70,8 @@ def run(*words):
 def masked(text):
     text = text.replace(bidzoo.__version__, "VERSION")
     text = re.sub(r"(/[\w.-]+)+/", "", text)
-    return re.sub(r"\b[\d.,]+ s\b", "TIME", text)
+    text = re.sub(r"\b[\d.,]+ s\b", "TIME", text)
+    return re.sub(r"(?m)^(working|.*: [\d,]+ of [\d,]+), TIME\n", "", text)  # what a command says after eight seconds
 
 
 # ---- matches -----------------------------------------------------------------------------
