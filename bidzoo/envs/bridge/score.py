@@ -179,7 +179,7 @@ def _pars(start: int, stop: int, tricks: I8, dealer: I64, vulnerable: I64, out: 
 
 def par(tricks: I8, dealer: ArrayLike, vulnerable: ArrayLike) -> I32:
     """``par_row`` of every deal: ``tricks`` ``[B, 20]``, ``dealer`` and ``vulnerable`` ``[B]`` -> ``[B]``."""
-    tricks = np.ascontiguousarray(tricks, np.int8)
+    tricks = np.array(tricks, np.int8, order="C")  # a copy: a kernel for memory that is only read would be another one
     if tricks.ndim != 2 or tricks.shape[1] != 20 or tricks.min(initial=0) < 0 or tricks.max(initial=0) > 13:
         raise ValueError(f"tricks of shape {tricks.shape}: expected [B, 20] of 0 ... 13, every contract known")
     out = np.empty(len(tricks), np.int32)
