@@ -2,16 +2,13 @@
 
 import gc
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bidzoo.cli.options import progress, say
+from bidzoo.cli.options import meanwhile, progress, say
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -46,11 +43,11 @@ def compile_kernels(
     with tempfile.TemporaryDirectory() as marks, progress() as report:
         seconds = {_mark(item): SECONDS.get(item, 1) for part in parts for item in part}
 
-        def look() -> None:
+        def look(_: float) -> None:
             done = sum(seconds[mark.name] for mark in Path(marks).iterdir())
             report("compiling, seconds of one processor", done, sum(seconds.values()))
 
-        with every(0.5, look):
+        with meanwhile(look, 0, 0.5):
             work = [(marks, *part) for part in parts]
             for _ in jobs.as_completed(use_all, work, workers or threads.cores(), "loky"):
                 pass
@@ -85,25 +82,6 @@ def use_all(marks: str, *part: Work) -> None:
 
 def _mark(item: Work) -> str:
     return "-".join(filter(None, item))
-
-
-@contextmanager
-def every(seconds: float, look: Callable[[], None]) -> Iterator[None]:
-    """Call ``look`` now and again from a thread of its own, until the block ends."""
-    ended = threading.Event()
-
-    def repeat() -> None:
-        look()
-        while not ended.wait(seconds):
-            look()
-
-    thread = threading.Thread(target=repeat, name="progress", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
 
 
 def use(env_id: str, name: str | None) -> None:

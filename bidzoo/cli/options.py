@@ -85,12 +85,12 @@ def _lines() -> "Iterator[Report]":
     def report(label: str, done: int, total: int) -> None:
         last[0] = f"{label}: {done:,} of {total:,}"
 
-    with _meanwhile(lambda seconds: say(f"{last[0]}, {seconds:.0f} s", err=True), SILENCE, SILENCE):
+    with meanwhile(lambda seconds: say(f"{last[0]}, {seconds:.0f} s", err=True), SILENCE, SILENCE):
         yield report
 
 
 @contextmanager
-def _meanwhile(speak: Callable[[float], None], first: float, then: float) -> Iterator[None]:
+def meanwhile(speak: Callable[[float], None], first: float, then: float) -> Iterator[None]:
     """Call ``speak`` with the seconds since the start, in a thread: after ``first`` seconds, then every ``then``."""
     began, ended = time.monotonic(), threading.Event()
 
@@ -137,7 +137,7 @@ PATIENCE = 10.0  # seconds of silence after which a command says that it goes on
 def waiting(what: str) -> AbstractContextManager[None]:
     """Say on standard error that ``what`` goes on, after some seconds and then each minute: some deals take minutes."""
     words = "most deals take 0.2 s, a symmetric one minutes"
-    return _meanwhile(
+    return meanwhile(
         lambda seconds: say(f"still {what} after {seconds:.0f} s: {words}", err=True), PATIENCE, max(60.0, PATIENCE)
     )
 
