@@ -5,6 +5,7 @@ Wherever an agent's name goes, so do
 - ``package.module:Name``: a class or a function that makes an agent, an agent, or a plain function
   ``(observation, mask) -> action``
 - a file of weights that ``bidzoo train`` wrote; its metadata say what plays them
+- either with options of its own: ``"bmcs(policy=rl, deals=uniform)"``
 - either with another name in results: ``mine=package.module:Name``
 
 Installed packages announce agents under the entry points ``bidzoo.agents``: ``name = "package.module:Name"``.
@@ -13,13 +14,14 @@ Installed packages announce agents under the entry points ``bidzoo.agents``: ``n
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from ast import literal_eval
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from inspect import Parameter, getdoc, isbuiltin, isclass, isroutine
 from pathlib import Path
-from re import fullmatch
+from re import fullmatch, split
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from bidzoo import registry
@@ -341,10 +343,10 @@ def register(name: str, factory: str | Callable[..., Any], summary: str = "", ga
 
 def admit(text: str) -> str:
     """``register`` the agent that ``text`` means, so that lists and pages offer it too; return its name."""
-    name, agent = _split_name(text)
-    name = name or agent
+    name, agent, options = _parts(text)
+    name = name or _shown(agent, options)
     if name not in available():
-        register(name, agent)
+        register(name, partial(make, agent, **options) if options else agent)
     return name
 
 
@@ -353,7 +355,7 @@ def admit(text: str) -> str:
 
 def options(name: str) -> dict[str, Any]:
     """Names and defaults of the settings that ``make(name, ...)`` takes; none if it takes any."""
-    return options_of(_load(entry(_split_name(name)[1]).target)) or {}
+    return options_of(_load(entry(_parts(name)[1]).target)) or {}
 
 
 def make(name: AgentName | str, /, **options: Any) -> Policy:
@@ -436,7 +438,7 @@ def games_of(policy: str | Policy) -> tuple[str, ...]:
     """Ids of the games that an agent says it plays; none where it does not say."""
     if not isinstance(policy, str):
         return tuple(getattr(policy, "games", ()))
-    agent_entry = entry(_split_name(policy)[1])
+    agent_entry = entry(_parts(policy)[1])
     return agent_entry.games or _described(agent_entry).games
 
 
@@ -446,15 +448,16 @@ def shown_as(text: str, policy: Policy) -> str:
 
 
 def is_own(text: str) -> bool:
-    """Whether ``text`` names one of bidzoo's agents, ``name=agent`` too, so that no other code runs."""
-    return _split_name(text)[1] in AGENTS
+    """Whether ``text`` names one of bidzoo's agents, ``name=agent`` too, without options, so that no other code runs."""
+    _, agent, options = _parts(text)
+    return agent in AGENTS and not options
 
 
 def source_of(text: str) -> str:
     """Where the agent comes from: a package with its version, a module, a file."""
     from importlib.metadata import packages_distributions, version
 
-    agent_entry = entry(_split_name(text)[1])
+    agent_entry = entry(_parts(text)[1])
     if agent_entry.source == "bidzoo":
         return f"bidzoo {version('bidzoo')}"
     package = agent_entry.target.partition(".")[0].partition(":")[0] if isinstance(agent_entry.target, str) else ""
@@ -462,25 +465,51 @@ def source_of(text: str) -> str:
     return f"{distributions[0]} {version(distributions[0])}" if distributions else agent_entry.source
 
 
-def _split_name(text: str) -> tuple[str, str]:
-    """Name and agent of ``"name=agent"``; an agent alone has no name (``""``)."""
+def names_in(text: str) -> list[str]:
+    """The agents in a text with commas: ``"rl,bmcs(policy=rl, deals=uniform)"`` are two."""
+    return [name.strip() for name in split(r",(?![^()]*\))", text)]
+
+
+def _parts(text: str) -> tuple[str, str, dict[str, Any]]:
+    """Name, agent and options of ``"name=agent(option=value, ...)"``; an agent alone has no name (``""``)."""
     if not isinstance(text, str):
         raise TypeError(f"agent {text!r}: expected a text, such as 'sayc', package.module:Name or a file of weights")
-    parts = fullmatch(r"([\w.-]+)=(.+)", text.strip())
-    return (parts[1], parts[2]) if parts else ("", text.strip())
+    found = fullmatch(r"(?:([\w.-]+)=)?(.+?)(?:\((\s*\w+\s*=[^()]*)\))?", text.strip())
+    if found is None:
+        return "", text.strip(), {}
+    options = {}
+    for option in (found[3] or "").split(",") if found[3] else ():
+        key, equals, value = (part.strip() for part in option.partition("="))
+        if not equals:
+            raise ValueError(f"agent {text!r}: {option.strip()!r} is no option, expected NAME=VALUE")
+        options[key] = _value(value)
+    return found[1] or "", found[2], options
+
+
+def _value(text: str) -> Any:
+    """A number, a truth or None of Python, else the text itself."""
+    try:
+        return literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def _shown(agent: str, options: Mapping[str, Any]) -> str:
+    inside = ", ".join(f"{name}={value}" for name, value in options.items())
+    return f"{agent}({inside})" if inside else agent
 
 
 def _new_policy(text: str, game: str | Game | None, options: dict[str, Any]) -> Policy:
-    name, agent = _split_name(text)
+    name, agent, own_options = _parts(text)
     env_id = None if game is None else registry.game_id(game) if isinstance(game, str) else game.id
     agent_entry = _described(entry(agent, env_id))
     if env_id is not None and not agent_entry.plays(env_id):
         names = [other for other, choice in NAMES.known().items() if choice.games and choice.plays(env_id)]
         raise ValueError(f"agent {agent!r} does not play {env_id}; choose from {', '.join(names)}")
-    policy = _policy_of(agent, _load(agent_entry.target), game, options)
-    if name or (agent_entry.source == agent and Path(agent).suffix == ".safetensors"):
+    policy = _policy_of(agent, _load(agent_entry.target), game, own_options | options)
+    if name or own_options or (agent_entry.source == agent and Path(agent).suffix == ".safetensors"):
         policy = copy(policy)
-        policy.name = name or Path(agent).stem
+        policy.name = name or (_shown(agent, own_options) if own_options else Path(agent).stem)
     return policy
 
 

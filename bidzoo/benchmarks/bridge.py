@@ -338,6 +338,9 @@ CLAIMS = (
     Claim("rl-mcs", "ppo", 0.12, 0.07, f"{BMCS}, Table IV, on RL", indirect=True),  # ours search with ppo
     Claim("bmcs", "ppo", 0.30, 0.07, f"{BMCS}, Table IV, on RL", indirect=True),
     Claim("bmcs", "rl-mcs", 0.18, 0.07, f"{BMCS}, Table IV", indirect=True),
+    Claim("RL-MCS", "rl", 0.12, 0.07, f"{BMCS}, Table IV", indirect=True),  # rl-mcs(policy=rl)
+    Claim("RL-BMCS", "rl", 0.30, 0.07, f"{BMCS}, Table IV", indirect=True),  # bmcs(policy=rl)
+    Claim("RL-BMCS", "RL-MCS", 0.18, 0.07, f"{BMCS}, Table IV", indirect=True),
     Claim("pi-search", "pi", 0.28, 0.07, f"{BMCS}, Table III", indirect=True),
     Claim("rl", "pi", 0.11, 0.07, f"{BMCS}, Table III", indirect=True),
 )

@@ -187,9 +187,10 @@ def bridge(
 
     Without --agents all of them play; the ablations are files in the repository's experiments/weights.
     """
+    from bidzoo.agents import names_in
     from bidzoo.benchmarks import bridge, experts
 
-    entries = [bridge.contestant(name) for name in agents.split(",")] if agents else []
+    entries = [bridge.contestant(name) for name in names_in(agents)] if agents else []
     with suite_ledger(ledger, "bridge") as path:
         options = bridge.Options(boards, seed, fresh, search_boards, workers, cache=cache, ledger=path)
 
@@ -204,9 +205,10 @@ def cross_play(
     json: Json = None,
 ) -> None:
     """Every agent with an expert of every system as its partner, against two of that system, in IMPs a board."""
+    from bidzoo.agents import names_in
     from bidzoo.benchmarks import experts
 
-    entries = agents.split(",") if agents else experts.BESIDE
+    entries = names_in(agents) if agents else experts.BESIDE
     measured("cross-play", seed, json, lambda report: experts.cross_play(entries, boards, seed, report))
 
 
@@ -221,9 +223,10 @@ def bridge_analysis(
     json: Json = None,
 ) -> None:
     """Openings, conformity to SAYC, calls, contracts and length of the auctions between four of an agent."""
+    from bidzoo.agents import names_in
     from bidzoo.benchmarks import bridge_analysis
 
-    names = agents.split(",")
+    names = names_in(agents)
     _, figures = measured(
         "bridge-analysis", seed, json, lambda _: bridge_analysis.main(names, boards, seed, workers, search_boards)
     )
@@ -242,9 +245,10 @@ def bridge_cost(
     json: Json = None,
 ) -> None:
     """Bridge without competition: IMPs below the best contract of the two hands."""
+    from bidzoo.agents import names_in
     from bidzoo.benchmarks import bridge_cost
 
-    names = agents.split(",")
+    names = names_in(agents)
     measured("bridge-cost", seed, json, lambda report: bridge_cost.main(names, boards, seed, workers, report))
 
 

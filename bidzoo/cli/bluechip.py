@@ -122,7 +122,9 @@ def _policy(name: str, player: str | None) -> Policy:
 
 def _pair(names: str, player: str | None) -> tuple[Policy | None, Policy | None]:
     """The two policies of ``"sayc"`` or ``"remote,sayc"``; None for the remote program."""
-    words = [name.strip() for name in names.split(",")]
+    from bidzoo.agents import names_in
+
+    words = names_in(names)
     if len(words) > 2:
         raise ValueError(f"pair {names!r}: expected one name, or two with a comma between them")
     policies = [None if name == PROGRAM else _policy(name, player) for name in words]

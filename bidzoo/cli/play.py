@@ -38,7 +38,7 @@ def play(
     from bidzoo.play.session import Session
 
     session = Session()
-    chosen = None if seats is None else [name.strip() for name in seats.split(",")]
+    chosen = None if seats is None else agents.names_in(seats)
     if chosen is not None:
         chosen = [name if name == HUMAN else agents.admit(name) for name in chosen]
     session.start(registry.game_id(game), {}, chosen, seed, board - 1)

@@ -47,3 +47,32 @@ def test_files_that_are_not_there_are_named_at_once(tmp_path):
 def test_the_error_for_an_old_name_says_the_new_one(name, old, new):
     with pytest.raises(TypeError, match=f"agent '{name}' has no option '{old}'; it is '{new}' now"):
         agents.make(name, **{old: 1})
+
+
+def test_a_text_sets_options_as_make_does():
+    text = "bmcs(policy=rl, deals=uniform, r_max=50)"
+    policy = agents.make(text)
+    assert policy.name == text
+    twin = agents.make("bmcs", policy="rl", deals="uniform", r_max=50)
+    assert (policy.options, policy.policy.name) == (twin.options, "rl")
+    assert agents.make(f"mine={text}").name == "mine"
+    assert agents.make("sl(temperature=1.5)").temperature == 1.5
+    assert agents.games_of(text) == agents.games_of("bmcs")
+
+
+def test_wrong_options_in_a_text_are_named():
+    with pytest.raises(TypeError, match=r"agent 'bmcs' has no option 'polcy'; did you mean 'policy'"):
+        agents.make("bmcs(polcy=rl)")
+    with pytest.raises(ValueError, match="'uniform' is no option, expected NAME=VALUE"):
+        agents.make("bmcs(policy=rl, uniform)")
+    with pytest.raises(KeyError, match="unknown agent"):
+        agents.make("bmcs(rl)")
+
+
+def test_agents_with_options_stand_among_others_with_commas():
+    assert agents.names_in("rl, bmcs(policy=rl, r_max=50),sayc") == ["rl", "bmcs(policy=rl, r_max=50)", "sayc"]
+
+
+def test_options_may_name_other_code_so_they_are_not_own():
+    assert agents.is_own("mine=bmcs")
+    assert not agents.is_own("bmcs(policy=package.module:Name)")
