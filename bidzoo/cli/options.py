@@ -234,7 +234,7 @@ def _device(name: str) -> str:
     return device_of(name)
 
 
-AGENT = "An agent's name, package.module:Name or a file of weights; 'bmcs(policy=rl)' sets an option, NAME=... names it."
+AGENT = "An agent's name, package.module:Name or weights; 'bmcs(policy=rl)' sets an option, NAME=... names it."
 
 
 def agent(words: str = AGENT, **more: Any) -> Any:
