@@ -448,7 +448,7 @@ def shown_as(text: str, policy: Policy) -> str:
 
 
 def is_own(text: str) -> bool:
-    """Whether ``text`` names one of bidzoo's agents, ``name=agent`` too, without options, so that no other code runs."""
+    """Whether ``text`` names one of bidzoo's agents, ``name=agent`` too but no options, so that no other code runs."""
     _, agent, options = _parts(text)
     return agent in AGENTS and not options
 
