@@ -15,7 +15,6 @@ export BIDZOO_COMPILE ?= now
 .PHONY: bench test test-fuzz test-mutations test-slow test-integrations test-libraries test-language test-rllib test-floors test-newest test-wheel test-plain test-compiled check docs clean audit
 
 bench: $(READY)
-	$(BIN)/bidzoo compile
 	$(BIN)/bidzoo bench $(BENCH)
 
 # what fails is run once more, alone: a busy machine can be too slow for a test, a fault fails again

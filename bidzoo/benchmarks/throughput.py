@@ -57,6 +57,20 @@ def batched(env_id: str, tables: int = TABLES) -> Work:
     return work
 
 
+def on_one_thread(work: Work) -> Work:
+    """``work`` while kernels have one thread."""
+
+    def alone() -> int:
+        threads = get_threads()
+        set_threads(1)
+        try:
+            return work()
+        finally:
+            set_threads(threads)
+
+    return alone
+
+
 def aec(env: Any) -> Work:
     """Any PettingZoo AEC environment with masks in its observations, driven by ``last`` and ``step``."""
     rng = np.random.default_rng(1)
@@ -318,6 +332,7 @@ PEERS = (
     Contestant("bridge_bidding_v0", SPIEL, partial(_openspiel, SPIEL_BRIDGE, True, True), True, True),
     Contestant("bridge_bidding_v0", f"Pgx, {TABLES} tables, JAX on CPU", _pgx),
     Contestant("bridge_bidding_v0", SCALAR, _scalar_loop),
+    Contestant("bridge_bidding_v0", "bidzoo batched, one thread", lambda: on_one_thread(batched("bridge_bidding_v0"))),
     Contestant("bridge_bidding_v0", "PettingZoo classic connect_four", _connect_four),
     Contestant("bridge_v0", SPIEL, partial(_openspiel, SPIEL_BRIDGE), True),
     Contestant("bridge_v0", "RLCard bridge", _rlcard),

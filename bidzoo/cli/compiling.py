@@ -3,12 +3,12 @@
 import gc
 import tempfile
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bidzoo.cli.options import meanwhile, progress, say
+from bidzoo.cli.options import progress, say
+from bidzoo.core.jobs import Meter, meanwhile
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -40,15 +40,10 @@ def compile_kernels(
     began = time.perf_counter()
     game_ids = {registry.game_id(name) for name in games} if games else set(registry.loadable())
     parts = apart([item for item in everything() if item[0] in game_ids])
-    with tempfile.TemporaryDirectory() as marks, progress() as report:
-        seconds = {_mark(item): SECONDS.get(item, 1) for part in parts for item in part}
-
-        def look(_: float) -> None:
-            done = sum(seconds[mark.name] for mark in Path(marks).iterdir())
-            report("compiling, seconds of one processor", done, sum(seconds.values()))
-
-        with meanwhile(look, 0, 0.5):
-            work = [(marks, *part) for part in parts]
+    with tempfile.TemporaryDirectory() as folder, progress() as report:
+        meter = Meter(folder, {_name(item): SECONDS.get(item, 1) for part in parts for item in part})
+        with meanwhile(lambda _: report("compiling, seconds of one processor", *meter.read()), 0, 0.5):
+            work = [(meter, *part) for part in parts]
             for _ in jobs.as_completed(use_all, work, workers or threads.cores(), "loky"):
                 pass
     say(f"kernels of {len(game_ids)} games and their agents: {time.perf_counter() - began:.0f} s")
@@ -72,15 +67,15 @@ def apart(work: list[Work]) -> list[tuple[Work, ...]]:
     return [parts[kind] for kind in sorted(parts, key=lambda kind: (*LONGEST, kind).index(kind))]
 
 
-def use_all(marks: str, *part: Work) -> None:
-    """Call ``use`` for each game and agent of ``part``; a file in the folder ``marks`` says that one is done."""
+def use_all(meter: Meter, *part: Work) -> None:
+    """Call ``use`` for each game and agent of ``part``."""
     gc.set_threshold(100_000, 50, 50)  # the compiler makes many objects, few of them to be collected
     for item in part:
-        use(*item)
-        Path(marks, _mark(item)).touch()
+        with meter.measure(_name(item)):
+            use(*item)
 
 
-def _mark(item: Work) -> str:
+def _name(item: Work) -> str:
     return "-".join(filter(None, item))
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from bidzoo.core import jobs
+from bidzoo.core.jobs import meanwhile
 from bidzoo.core.options import choose_from, expected
 from bidzoo.core.schema import visible
 from bidzoo.core.storage import check_writable
@@ -68,7 +69,7 @@ def progress() -> "Iterator[Report]":
         if label not in bars:
             display.start()
             bars[label] = display.add_task(label, total=total)
-        display.update(bars[label], completed=done)
+        display.update(bars[label], completed=done, total=total)
 
     try:
         yield report
@@ -87,26 +88,6 @@ def _lines() -> "Iterator[Report]":
 
     with meanwhile(lambda seconds: say(f"{last[0]}, {seconds:.0f} s", err=True), SILENCE, SILENCE):
         yield report
-
-
-@contextmanager
-def meanwhile(speak: Callable[[float], None], first: float, then: float) -> Iterator[None]:
-    """Call ``speak`` with the seconds since the start, in a thread: after ``first`` seconds, then every ``then``."""
-    began, ended = time.monotonic(), threading.Event()
-
-    def watch() -> None:
-        pause = first
-        while not ended.wait(pause):
-            pause = then
-            speak(time.monotonic() - began)
-
-    thread = threading.Thread(target=watch, name="progress", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
 
 
 def measured(suite: str, seed: int, json: Path | None, *works: "Callable[[Report], Measured]") -> "Measured":

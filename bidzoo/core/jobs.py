@@ -18,9 +18,10 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from bidzoo.core.threads import set_threads
 
@@ -90,6 +91,61 @@ def _on_one_thread(function: Callable[..., Any], *task: Any) -> Any:
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     return function(*task)
+
+
+# ---- how far they are -------------------------------------------------------------------------
+
+
+@contextmanager
+def meanwhile(speak: Callable[[float], None], first: float, then: float) -> Iterator[None]:
+    """Call ``speak`` with the seconds since the start, in a thread: after ``first`` seconds, then every ``then``."""
+    began, ended = time.monotonic(), threading.Event()
+
+    def watch() -> None:
+        pause = first
+        while not ended.wait(pause):
+            pause = then
+            speak(time.monotonic() - began)
+
+    thread = threading.Thread(target=watch, name="progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+class Meter(NamedTuple):
+    """Processor seconds of pieces of work in several processes, as they pass, beside those that were expected."""
+
+    folder: str  # where each piece has a file
+    expected: Mapping[str, float]  # seconds, by the names of all pieces
+
+    @contextmanager
+    def measure(self, name: str) -> Iterator[None]:
+        """Within this context the process works on the piece ``name``."""
+        path, began = Path(self.folder, name), time.process_time()
+
+        def note(_: float, state: str = "at work") -> None:
+            new = Path(f"{path}.new")
+            new.write_text(f"{time.process_time() - began} {state}")
+            new.replace(path)
+
+        with meanwhile(note, 0, 0.5):
+            yield
+        note(0, "done")
+
+    def read(self) -> tuple[int, int]:
+        """Seconds so far, and of all together, as the finished pieces beside their expectation let one think."""
+        files = [path for path in Path(self.folder).iterdir() if not path.name.endswith(".new")]
+        seen = {path.name: path.read_text().split(" ", 1) for path in files}
+        seconds = {name: float(said[0]) for name, said in seen.items()}
+        done = [name for name, (_, state) in seen.items() if state == "done"]
+        foreseen = sum(self.expected[name] for name in done)
+        pace = sum(seconds[name] for name in done) / foreseen if foreseen else 1.0
+        left = sum(max(pace * self.expected[name] - seconds.get(name, 0), 1) for name in {*self.expected} - {*done})
+        return round(sum(seconds.values())), round(sum(seconds.values()) + left)
 
 
 def _identity(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -10,32 +10,32 @@ from bidzoo.cli import options
 from bidzoo.cli.main import app
 
 
-def test_published_results_beside_ours_then_speed_then_strength(tmp_path, monkeypatch):
+def test_published_results_beside_ours_then_speed_then_search(tmp_path, monkeypatch):
     monkeypatch.setattr(overview, "SMALL_GAMES", ("comm_v0(length=3)",))
     monkeypatch.setattr(overview, "SEEDS", 2)
     monkeypatch.setattr(overview, "SPADES_GAMES", 20)
     monkeypatch.setattr(overview, "AGENTS", ("rpi", "sl"))
-    monkeypatch.setattr(overview, "SEARCH", ("rl", "sl"))  # which is quicker
+    monkeypatch.setattr(overview, "IMPROVEMENTS", (("rl", "sl"), ("rl", "sl")))  # without search
     monkeypatch.setattr(overview, "THROUGHPUT_GAMES", ["comm_v0"])
     path = tmp_path / "bench.json"
     done = CliRunner().invoke(app, ["bench", "--boards", "30", "--workers", "1", "--json", str(path)])
     assert done.exit_code == 0, done.output
     assert done.output.splitlines()[-1].startswith("next: bidzoo play")
-    headlines, speed, *_, strength, search = results.load(path)["tables"]
-    published = {row["result"]: row["paper"] for row in headlines.rows}
-    assert published == {
-        "CFR1k on comm_v0(length=3)": 0.89,
-        "CFR1k+JPS on comm_v0(length=3)": 1.0,
-        "Spades, BIS : RB, SRP": 52.3,
-        "Spades, BIS : MS, SRP": 67.7,
-        "Spades, BIS : IO, SRP": 67.1,
-        "Bridge, rl over sl": 0.87,
-    }
-    assert all(row["ours"].error > 0 for row in headlines.rows[2:])
+    small, strength, spades, speed, *_, improvements = results.load(path)["tables"]
+    beside = [small, spades, improvements]
+    assert [(row["result"], row["paper"]) for table in beside for row in table.rows] == [
+        ("CFR1k on comm_v0(length=3)", 0.89),
+        ("CFR1k+JPS on comm_v0(length=3)", 1.0),
+        ("BIS : RB, SRP", 52.3),
+        ("BIS : MS, SRP", 67.7),
+        ("BIS : IO, SRP", 67.1),
+        ("rl over sl", 0.87),
+        ("rl over sl", 0.87),
+    ]
+    assert all(row["ours"].error > 0 for table in (spades, improvements) for row in table.rows)
     assert {row["game"] for row in speed.rows} == {"comm_v0"}
     assert {row["agent"] for row in strength.rows} == {"rpi", "sl"}
-    assert [(row["result"], row["paper"]) for row in search.rows] == [("Bridge, rl over sl", 0.87)]
-    assert all(len(table.columns) <= 7 for table in (headlines, speed, strength, search))
+    assert all(len(table.columns) <= 7 for table in (*beside, speed, strength))
 
 
 def test_a_command_that_works_says_so(monkeypatch, capsys):

@@ -16,7 +16,7 @@ from numba import config
 import bidzoo
 from bidzoo.cli import compiling as command
 from bidzoo.cli.compiling import apart, everything
-from bidzoo.core import compiling, threads
+from bidzoo.core import compiling, jobs, threads
 from bidzoo.core.compiling import when_compiled
 from bidzoo.core.streams import next_row
 from bidzoo.envs.bridge import auction
@@ -247,6 +247,8 @@ def test_the_bar_of_the_command_knows_what_is_done(tmp_path, monkeypatch):
     used = []
     monkeypatch.setattr(command, "use", lambda *item: used.append(item))
     part = (("comm_v0", None), ("comm_v0", "cfr"))
-    command.use_all(str(tmp_path), *part)
-    assert used == [*part] and {path.name for path in tmp_path.iterdir()} == {"comm_v0", "comm_v0-cfr"}
+    meter = jobs.Meter(str(tmp_path), {"comm_v0": 5, "comm_v0-cfr": 3})
+    assert meter.read() == (0, 8)
+    command.use_all(meter, *part)
+    assert used == [*part] and meter.read() == (0, 0)  # nothing was compiled
     assert set(command.SECONDS) <= set(everything())

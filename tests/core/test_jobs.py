@@ -6,6 +6,7 @@ import pickle
 import signal
 import sys
 import threading
+import time
 from functools import partial
 
 import numpy as np
@@ -31,6 +32,19 @@ def fail(number):
     if number == 2:
         raise ValueError(f"number {number} is bad")
     return number
+
+
+def test_a_meter_moves_while_a_task_works(tmp_path):
+    meter = jobs.Meter(str(tmp_path), {"first": 8, "second": 8})
+    assert meter.read() == (0, 16)
+    with meter.measure("first"):
+        ends = time.process_time() + 2
+        while time.process_time() < ends:
+            pass
+        done, total = meter.read()
+        assert 1 <= done <= 2 and 15 <= total <= 17
+    done, total = meter.read()  # at this pace the second one takes two seconds
+    assert 2 <= done <= 3 and 3 <= total <= 6
 
 
 def die(number):

@@ -164,9 +164,6 @@ def begin(
             show_row(states[b], rules.code, out.player[b : b + 1], out.observation[b], out.mask[b])
 
 
-_BLOCK = 64  # tables that take their actions before the first of them is shown: branches are predicted better
-
-
 @batched
 def step(
     start: int,
@@ -180,17 +177,14 @@ def step(
     out: Buffers,
 ) -> None:
     """``take_row`` at every table, and what follows; a finished one is dealt ``board + stride`` if that is positive."""
-    for first in range(start, stop, _BLOCK):
-        last = min(first + _BLOCK, stop)
-        for b in range(first, last):
-            state = states[b]
-            out.over[b] = end_row(state, take_row(state, actions[b], rules), rules, out.reward[b])
-            if out.over[b] and stride > 0:
-                begin_row(state, state.board + stride, seed, source)
-                forced_row(state, rules.competition, rules.most_calls)
-        for b in range(first, last):
-            if actions[b] >= 0:
-                show_row(states[b], rules.code, out.player[b : b + 1], out.observation[b], out.mask[b])
+    for b in range(start, stop):
+        state = states[b]
+        out.over[b] = end_row(state, take_row(state, actions[b], rules), rules, out.reward[b])
+        if out.over[b] and stride > 0:
+            begin_row(state, state.board + stride, seed, source)
+            forced_row(state, rules.competition, rules.most_calls)
+        if actions[b] >= 0:
+            show_row(state, rules.code, out.player[b : b + 1], out.observation[b], out.mask[b])
 
 
 @row
