@@ -12,16 +12,17 @@ from typing import Annotated
 
 import numpy as np
 import typer
+from expert_training import SystemAuctions, SystemPositions, right_calls
 
 from bidzoo.agents.bridge import baseline19, belief, sl
 from bidzoo.agents.bridge.baseline19 import Networks
-from bidzoo.agents.bridge.expert import ExpertNetwork, right_calls
+from bidzoo.agents.bridge.expert import ExpertNetwork
 from bidzoo.agents.bridge.network import Network, NetworkPolicy, load_weights, packaged_network, weights_of
 from bidzoo.benchmarks.bridge import Boards, Contracts
 from bidzoo.benchmarks.results import Estimate, Measured, ResultTable
 from bidzoo.cli.options import Json, Seed, measured
 from bidzoo.envs.bridge.bidder import SYSTEMS
-from bidzoo.envs.bridge.formats.auctions import Auctions, Positions, SystemAuctions, SystemPositions
+from bidzoo.envs.bridge.formats.auctions import Auctions, Positions
 
 app = typer.Typer(no_args_is_help=True, help="Measure what supervised training reached.")
 ROWS = 8192  # views of a timed round

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import optimal_auction
 from numpy.typing import NDArray
+from optimal_auction import Tables, best_plan
 
-from bidzoo.agents.tabular import exact
-from bidzoo.agents.tabular.exact import Optimum, certified
-from bidzoo.agents.tabular.optimal_auction import RisingAuction, Tables, best_plan
+from bidzoo.agents.tabular.plans import Optimum, RisingAuction, certified
 from bidzoo.core.kernels import I16
 from bidzoo.core.options import Count, Weight
 from bidzoo.core.schema import json_lines, parse
@@ -80,7 +80,7 @@ class StoredTables(Tables):
 def solve_rising_auction(auction: RisingAuction, directory: Path | None, report: Log) -> Optimum:
     """The optimum; with a ``directory`` the tables are kept there."""
     if directory is None:
-        return exact.solve_rising_auction(auction)
+        return optimal_auction.solve_rising_auction(auction)
     tables = StoredTables(auction, directory, report)
     return certified(auction, tables.value, best_plan(tables))
 
@@ -115,7 +115,7 @@ def main(
     game = make_game(options.game, size=options.size)
     if not isinstance(game, AuctionGame):
         parser.error(f"{options.game} is not a rising auction")
-    optimum = solver(RisingAuction.of(game), options.directory, lambda line: print(f"  {line}", flush=True))
+    optimum = solver(optimal_auction.auction_of(game), options.directory, lambda line: print(f"  {line}", flush=True))
     seconds = time.perf_counter() - started
     certificate = "played out over all deals" if optimum.plan else "value alone"
     result = f"{optimum.id}: {optimum.total}/{optimum.deals} = {float(optimum.value):.6f}"

@@ -2,7 +2,7 @@
 
     python experiments/panels.py simple_bidding_v0 --size 16 --directory checkpoints --plan plan.json
 
-Notation of ``bidzoo.agents.tabular.optimal_auction``; the bids 1, 2, 4, 8, 16 are numbered 1 ... 5. Two facts shorten
+Notation of ``optimal_auction``; the bids 1, 2, 4, 8, 16 are numbered 1 ... 5. Two facts shorten
 the recursion.
 
 1. After bid 5 all pass, so ``W_5`` is additive in both sets, and so is ``W_4`` in the mover's: each type takes the
@@ -29,18 +29,10 @@ from pathlib import Path
 
 import numpy as np
 from exact import Log, load_table, main, save_table
+from optimal_auction import U, best_plan, choose, fold, pass_rows, transpose
 
-from bidzoo.agents.tabular.exact import Optimum, certified
-from bidzoo.agents.tabular.optimal_auction import (
-    RisingAuction,
-    U,
-    best_plan,
-    best_splits,
-    choose,
-    fold,
-    pass_rows,
-    transpose,
-)
+from bidzoo.agents.tabular.exact import best_splits
+from bidzoo.agents.tabular.plans import Optimum, RisingAuction, certified
 from bidzoo.core.kernels import I16, I64, row
 
 COMMAND = "python experiments/panels.py"

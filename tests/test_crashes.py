@@ -206,13 +206,14 @@ def trainers():
     """Every trainer, made anew: ``name -> function``."""
     torch = pytest.importorskip("torch")
     torch.set_num_threads(1)  # a forked child has no other threads, and would wait for them
+    import expert_training
+
     from bidzoo.agents.bridge import (
         a2c,
         baseline16,
         baseline19,
         belief,
         evaluator,
-        expert,
         jps,
         network,
         pbl,
@@ -222,18 +223,21 @@ def trainers():
         rpi,
         sl,
     )
+    from bidzoo.agents.bridge.expert import Experts
     from bidzoo.agents.bridge.network import Architecture
     from bidzoo.agents.bridge.sayc import Sayc
     from bidzoo.agents.bridge.trainer import Options
     from bidzoo.agents.spades import learned_training
     from bidzoo.benchmarks.auctions import record
     from bidzoo.envs.bridge.deals import DealSet, packaged
-    from bidzoo.envs.bridge.formats.auctions import Positions, SystemAuctions, SystemPositions
+    from bidzoo.envs.bridge.formats.auctions import Positions
     from bidzoo.envs.bridge.game import Bridge
 
     auctions = record(Sayc(), 100, seed=4)
     parts = [Positions(auctions, np.arange(80)), Positions(auctions, np.arange(80, 100))]
-    systems = SystemAuctions(auctions, np.arange(200).reshape(100, 2).astype(np.int8) % 4, np.full(100, -1))
+    systems = expert_training.SystemAuctions(
+        auctions, np.arange(200).reshape(100, 2).astype(np.int8) % 4, np.full(100, -1)
+    )
     spades = {"games": 8, "first_games": 30, "batch": 32, "bid_batch": 8, "value_games": 100, "test_games": 4}
     few = DealSet(*(array[:20] for array in packaged("validation")))
     cells = evaluator.Cells(few)
@@ -245,9 +249,9 @@ def trainers():
         return kind(*parts, Options(Architecture("openspiel480", outputs, width=8, depth=1), 2, 16, seed=3))
 
     def experts():
-        options = expert.Options(expert.Experts(width=8, depth=1, kind="stages"), 2, 16, seed=3)
-        return expert.Trainer(
-            *(SystemPositions(systems, rows) for rows in (np.arange(80), np.arange(80, 100))), options
+        options = expert_training.Options(Experts(width=8, depth=1, kind="stages"), 2, 16, seed=3)
+        return expert_training.Trainer(
+            *(expert_training.SystemPositions(systems, rows) for rows in (np.arange(80), np.arange(80, 100))), options
         )
 
     def game(observation="openspiel480"):

@@ -45,11 +45,9 @@ COMMANDS = {  # words behind each command, which make it take long where it can;
     "report": "throughput.json --out report.html",
     "list": "",
     "bench throughput": "--seconds 60",
-    "bench start": "",
     "bench tabular": "--seeds 100 --workers 2 --ledger tabular.jsonl",
     "bench spades": "--games 100000 --workers 2",
     "bench bridge": "--agents sayc,sl,ppo --boards 100000 --workers 2",
-    "bench cross-play": "cold --boards 100000",
     "bench bridge-analysis": "--boards 100000 --workers 2",
     "bench bridge-cost": "--agents sayc,baseline16 --boards 200000 --workers 2",
     "leaderboard challenges": "",
@@ -62,10 +60,9 @@ COMMANDS = {  # words behind each command, which make it take long where it can;
     "deals auctions": "boards.pbn --out auctions.npz",
     "deals info": "boards.pbn",
     "train record": "1000000 --policy sayc --out recorded.npz",
-    "train sl": "systems.npz --set batch=256",
-    "train expert": "systems.npz",
-    "train belief": "systems.npz",
-    "train baseline19": f"systems.npz {TRAINING}",
+    "train sl": "calls.npz --set batch=256",
+    "train belief": "calls.npz",
+    "train baseline19": f"calls.npz {TRAINING}",
     "train ppo": f"cold {TRAINING}",
     "train rpi": TRAINING,
     "train pi": TRAINING,
@@ -112,10 +109,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "vulnerable": np.zeros((len(hands), 2), np.uint8),
         "length": np.full(len(hands), len(calls)),
         "calls": np.tile(calls, len(hands)),
-        "systems": np.zeros((len(hands), 2), np.uint8),
-        "stray": np.full(len(hands), 255, np.uint8),
     }
-    np.savez(folder / "systems.npz", **fields)
+    np.savez(folder / "calls.npz", **fields)
     challenge = leaderboard.CHALLENGES["spades-2026"]
     values = dict.fromkeys(challenge.opponents, " ".join(["0"] * challenge.boards))
     entry = leaderboard.Entry(challenge.name, "a", "uct", "bidzoo", "", __version__, "3", "x", 1.0, values)

@@ -578,21 +578,20 @@ def as_rows(found: Any, content: bytes, sound: Any) -> bool:
 
 def _plan() -> bytes:
     from exact import write_plan
+    from optimal_auction import solve_rising_auction
 
-    from bidzoo.agents.tabular import exact
-    from bidzoo.agents.tabular.optimal_auction import RisingAuction
+    from bidzoo.agents.tabular.plans import RisingAuction
     from bidzoo.registry import make_game
 
-    optimum = exact.solve_rising_auction(RisingAuction.of(make_game("simple_bidding_v0", size=4)))
+    optimum = solve_rising_auction(RisingAuction.of(make_game("simple_bidding_v0", size=4)))
     return written(lambda path: write_plan(optimum, path, "test"))
 
 
 def _read_plan(path: Path) -> Any:
-    from bidzoo.agents.tabular import exact
-    from bidzoo.agents.tabular.optimal_auction import RisingAuction
+    from bidzoo.agents.tabular.plans import RisingAuction, read_plan
     from bidzoo.registry import make_game
 
-    return exact.read_plan(path, RisingAuction.of(make_game("simple_bidding_v0", size=4))).total
+    return read_plan(path, RisingAuction.of(make_game("simple_bidding_v0", size=4))).total
 
 
 # Files of boards: the reader leaves out what is wrong and names it. What it took must be boards that the laws allow,

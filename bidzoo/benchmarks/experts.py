@@ -1,8 +1,6 @@
-"""Bridge agents against the experts, and beside partners of other systems.
+"""Bridge agents against the experts, who imitate four bidding systems (``agents.bridge.expert``).
 
-The experts imitate four bidding systems (``agents.bridge.expert``). No agent learns from those of ``HELD_OUT``, or is
-selected or tuned on them. *Cross-play*: an agent partners an expert, which assumes that all four players use its own
-system, against two such experts; what the pair loses is what the two do not understand of each other.
+No agent learns from those of ``HELD_OUT``, or is selected or tuned on them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,8 +12,8 @@ from bidzoo import agents
 from bidzoo.agents.bridge.expert import HELD_OUT
 from bidzoo.agents.policy import Policy
 from bidzoo.benchmarks import bridge
-from bidzoo.benchmarks.bridge import MATCH_NOTE, Boards, Options, deals_text, line_up, play_rooms
-from bidzoo.benchmarks.match import duplicate, slow
+from bidzoo.benchmarks.bridge import MATCH_NOTE, Options, deals_text, line_up, play_rooms
+from bidzoo.benchmarks.match import slow
 from bidzoo.benchmarks.results import Figure, Measured, Report, ResultTable, silent
 from bidzoo.core.options import choose_from
 
@@ -23,12 +21,8 @@ EXPERTS = ("expert-sayc", "expert-21gf", *HELD_OUT)  # of the four systems
 MET = ("expert-sayc", "expert-21gf", "expert-light")  # those that agents may be trained or selected against
 HELD_OUT_MEAN = "held-out mean, IMPs a board"  # columns
 MET_MEAN = "met in training, mean"
-MEAN = "mean IMPs a board"  # over the four systems
 GAIN = "gain over the base policy"  # over the four systems and the policy that is searched with, on the same boards
 DEFAULT = ("sayc", "sl", "sl-wide", "a2c-bridge", "jps-bridge", "baseline19", "rl", "ppo", "rpi", "bmcs")
-BESIDE = ("sayc", "sl", "rl", "ppo", *EXPERTS)  # agents of the matrix of partners
-
-# ---- against -----------------------------------------------------------------------------
 
 
 def main(entries: Sequence[str | Policy], options: Options, report: Report = silent) -> Measured:
@@ -105,33 +99,3 @@ def with_round_robin(
     return [table for tables, _ in results for table in tables], [
         figure for _, figures in results for figure in figures
     ]
-
-
-# ---- beside ------------------------------------------------------------------------------
-
-
-def cross_play(
-    entries: Sequence[str | Policy] = BESIDE, boards: int = 10_000, seed: int = 0, report: Report = silent
-) -> Measured:
-    """Every agent opposite an expert of every system, against two of that system: a table and a heat map."""
-    policies, _ = line_up(entries, least=1)
-    partners = [agents.resolve(name, "bridge_bidding_v0") for name in EXPERTS]
-    board_set = Boards(boards, seed)
-    note = (
-        f"{board_set}. The row's agent partners the column's, which assumes that all four players use its own system,"
-        " against two of the column's. Duplicate, ± standard error, clustered by deal"
-    )
-    table = ResultTable("Cross-play", ["agent", *EXPERTS, MEAN], note=note)
-    heat: dict[str, list[float]] = {}
-    for number, ours in enumerate(policies):
-        row: dict[str, Any] = {"agent": ours.name}
-        imps_won = []
-        for partner in partners:
-            if partner.name != ours.name:
-                match = duplicate(board_set.game, (ours, partner), (partner, partner), board_set.numbers, seed, seed)
-                imps_won.append(match.imps)
-                row[partner.name] = board_set.estimate(match.imps)
-        table.rows.append({**row, MEAN: board_set.estimate(np.mean(imps_won, axis=0))})
-        heat[ours.name] = [row[name].mean if name in row else 0.0 for name in EXPERTS]
-        report("agents", number + 1, len(policies))
-    return [table], [Figure(table.title, "heat", EXPERTS, heat, "partner", "agent", note)]

@@ -6,13 +6,11 @@ a busy machine processor seconds say more than the clock: ratios are theirs.
 """
 
 import contextlib
-import ctypes
 import io
 import math
-import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -28,9 +26,9 @@ from pettingzoo.utils import wrappers
 from bidzoo import agents
 from bidzoo.agents.policy import choose
 from bidzoo.benchmarks.results import Figure, Measured, ResultTable
-from bidzoo.core.cards import NUM_CALLS, TO_PGX, held
+from bidzoo.core.cards import TO_PGX, held
 from bidzoo.core.threads import get_threads, set_threads
-from bidzoo.envs.bridge.deals import RELABELLINGS, packaged
+from bidzoo.envs.bridge.deals import packaged
 from bidzoo.registry import GAMES, make, make_game
 from bidzoo.wrappers.batch import Batch
 
@@ -55,20 +53,6 @@ def batched(env_id: str, tables: int = TABLES) -> Work:
         return 16 * tables
 
     return work
-
-
-def on_one_thread(work: Work) -> Work:
-    """``work`` while kernels have one thread."""
-
-    def alone() -> int:
-        threads = get_threads()
-        set_threads(1)
-        try:
-            return work()
-        finally:
-            set_threads(threads)
-
-    return alone
 
 
 def aec(env: Any) -> Work:
@@ -246,61 +230,6 @@ def _rlcard() -> Work | None:
     return work
 
 
-class _Deals(ctypes.Structure):
-    _fields_ = [("count", ctypes.c_int64), *((name, ctypes.c_void_p) for name in ("hands", "tricks", "renamed"))]
-
-
-class ScalarLoop:
-    """``experiments/bridge_loop.cpp``: the same calls at the same tables as ``batched``, in plain C++.
-
-    Raises:
-        OSError: no source, as in an installed package, or no g++.
-        subprocess.CalledProcessError: it does not compile.
-    """
-
-    def __init__(self, tables: int = TABLES, seed: int = 1) -> None:
-        source = Path(__file__).parents[2] / "experiments" / "bridge_loop.cpp"
-        with tempfile.TemporaryDirectory() as folder:
-            library = f"{folder}/loop.so"
-            command = ["g++", "-O3", "-march=native", "-shared", "-fPIC", "-o", library, str(source)]
-            subprocess.run(command, check=True, capture_output=True)
-            self._loop = ctypes.CDLL(library)
-        self._loop.table_size.restype = ctypes.c_int64
-        deals = packaged("train")
-        self.keys, self.mask = np.arange(tables, dtype=np.uint64), np.empty((tables, NUM_CALLS), np.int8)
-        self.observation, self.reward = np.empty((tables, 480), np.int8), np.empty((tables, 4), np.float32)
-        self._states = np.empty(tables * self._loop.table_size(), np.uint8)
-        self._arrays = deals.hands, deals.tricks, RELABELLINGS  # which live as long as their addresses
-        self._deals = _Deals(len(deals.hands), *(array.ctypes.data for array in self._arrays))
-        self._first = (
-            self._address(self._states),
-            ctypes.c_int64(tables),
-            ctypes.c_uint64(seed),
-            ctypes.byref(self._deals),
-        )
-        self._loop.begin(*self._first, self._address(self.mask), self._address(self.observation))
-
-    def _address(self, array: Any) -> ctypes.c_void_p:
-        return ctypes.c_void_p(array.ctypes.data)
-
-    def step(self) -> None:
-        """One random call at every table."""
-        self._loop.step(*self._first, *map(self._address, (self.keys, self.mask, self.observation, self.reward)))
-
-    def __call__(self) -> int:
-        """``Work``."""
-        for _ in range(16):
-            self.step()
-        return 16 * len(self.keys)
-
-
-def _scalar_loop() -> Work | None:
-    try:
-        return ScalarLoop()
-    except (OSError, subprocess.CalledProcessError):
-        return None
-
-
 def _connect_four() -> Work | None:
     """A classic environment of PettingZoo in its own standard wrappers."""
     try:
@@ -325,14 +254,11 @@ class Contestant:
     learner: bool = False  # decisions of one seat are counted, those of the others are not
 
 
-SCALAR = f"C++, {TABLES} tables, one thread"
 SPIEL, SPIEL_BRIDGE = "OpenSpiel from Python", "bridge(use_double_dummy_result=false)"
 PEERS = (
     Contestant("bridge_bidding_v0", SPIEL, partial(_openspiel, SPIEL_BRIDGE, auction_only=True), True),
     Contestant("bridge_bidding_v0", SPIEL, partial(_openspiel, SPIEL_BRIDGE, True, True), True, True),
     Contestant("bridge_bidding_v0", f"Pgx, {TABLES} tables, JAX on CPU", _pgx),
-    Contestant("bridge_bidding_v0", SCALAR, _scalar_loop),
-    Contestant("bridge_bidding_v0", "bidzoo batched, one thread", lambda: on_one_thread(batched("bridge_bidding_v0"))),
     Contestant("bridge_bidding_v0", "PettingZoo classic connect_four", _connect_four),
     Contestant("bridge_v0", SPIEL, partial(_openspiel, SPIEL_BRIDGE), True),
     Contestant("bridge_v0", "RLCard bridge", _rlcard),
@@ -355,7 +281,12 @@ def ours(env_id: str) -> list[Contestant]:
 
 
 def main(
-    seconds: float = 0.4, rounds: int = 5, games: list[str] | None = None, peers: bool = True, growth: bool = True
+    seconds: float = 0.4,
+    rounds: int = 5,
+    games: list[str] | None = None,
+    peers: bool = True,
+    growth: bool = True,
+    more: Sequence[Contestant] = (),
 ) -> Measured:
     """The tables, of all decisions, of a learner's and by tables and threads; and their figures.
 
@@ -365,6 +296,7 @@ def main(
         games: ids, default all.
         peers: also measure other suites where they are installed.
         growth: also measure the batched engine of the first game by tables and threads.
+        more: contestants of the caller.
 
     Raises:
         ValueError: ``seconds`` is no length.
@@ -373,11 +305,9 @@ def main(
         raise ValueError(f"seconds {seconds}: expected a length of a slice, more than 0")
     chosen = games or list(GAMES)
     contestants = [row for env_id in chosen for row in ours(env_id)]
-    contestants += [peer for peer in PEERS if peers and peer.game in chosen]
+    contestants += [peer for peer in (*PEERS, *more) if peers and peer.game in chosen]
     rows = [(contestant, work) for contestant in contestants if (work := contestant.make()) is not None]
     note = f"median of {rounds} slices of {seconds} s, taken in turn; batched: {TABLES} tables; {get_threads()} threads"
-    if peers and "bridge_bidding_v0" in chosen and SCALAR not in (contestant.form for contestant, _ in rows):
-        note += "; the loop in C++ is left out: it needs g++ and a clone of the repository"
     speeds = dict(zip((row for row, _ in rows), _medians([work for _, work in rows], seconds, rounds), strict=True))
     every = _table("Throughput: random legal actions, observations written", note, speeds, False)
     one = _table("Throughput of a learner among random players: its own decisions", note, speeds, True)
@@ -439,7 +369,8 @@ def _growth(env_id: str, seconds: float, rounds: int) -> tuple[ResultTable, Figu
 
 def slice_of(work: Work, seconds: float) -> tuple[float, float]:
     """Decisions a second, by clock and by processor time, of a slice of about so many ``seconds``."""
-    decisions, begin, cpu = 0, time.perf_counter(), time.process_time()
+    begin, cpu = time.perf_counter(), time.process_time()
+    decisions = work()
     while time.perf_counter() < begin + seconds:
         decisions += work()
     return decisions / (time.perf_counter() - begin), decisions / max(time.process_time() - cpu, 1e-9)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bidzoo import agents
-from bidzoo.agents.bridge import expert as experts
 from bidzoo.agents.bridge import network
+from bidzoo.agents.bridge.expert import refuse_held_out
 from bidzoo.agents.bridge.network import Network, NetworkPolicy
 from bidzoo.agents.bridge.trainer import Options, Trainer
 from bidzoo.agents.spades import learned_training
@@ -23,7 +23,7 @@ from bidzoo.benchmarks.match import duplicate, made_of
 from bidzoo.benchmarks.results import Estimate
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
 from bidzoo.envs.bridge.deals import SPLITS, UNKNOWN, DealSet, packaged
-from bidzoo.envs.bridge.formats.auctions import Auctions, Positions, SystemAuctions, SystemPositions
+from bidzoo.envs.bridge.formats.auctions import Auctions, Positions
 from bidzoo.envs.bridge.game import Bridge
 
 Choose = Callable[..., Any]
@@ -83,32 +83,6 @@ def cards(
     yield Stage(algorithm_named(name).Trainer(training, validation, chosen, initial, device), provenance)
 
 
-def systems(
-    choose: Choose,
-    name: str,
-    data: Path,
-    more: Path | None,
-    most: int | None,
-    start: Path | None,
-    kind: Any,
-    width: int,
-    depth: int,
-) -> Iterator[Stage]:
-    """``expert``: one network fitted to the calls of several bidding systems."""
-    chosen = choose(experts.Options, architecture=experts.Experts(width, depth, kind))
-    auctions = SystemAuctions.load(data)
-    validation = SystemPositions(auctions, auctions.split("validation"))
-    source = f"{data.name}, {len(auctions.stray)} auctions"
-    if more is not None:
-        sayc_auctions = SystemAuctions.load(more)
-        sayc_auctions = sayc_auctions.first(most or len(sayc_auctions.stray))
-        auctions = SystemAuctions.join([auctions, sayc_auctions])
-        source = f"{source}; {more.name}, the first {len(sayc_auctions.stray)}"
-    training = SystemPositions(auctions, auctions.split("train"))
-    weights = network.load_weights(start, experts.ExpertNetwork)[0] if start else None
-    yield Stage(experts.Trainer(training, validation, chosen, weights), {"data": source})
-
-
 def positions(data: Path, side: int | None = None) -> tuple[Positions, Positions, dict[str, str]]:
     """Positions of the training and of the validation part, and their provenance."""
     auctions = Auctions.load(data)
@@ -137,7 +111,7 @@ def self_play(
     algorithm = algorithm_named(name)
     chosen = choose(algorithm.Options)
     against, more = against or ["sl"], dict[str, Any]()
-    experts.refuse_held_out(start, reference, *against, *opponent or [])
+    refuse_held_out(start, reference, *against, *opponent or [])
     initial = None if start is None else named(start)
     observation = (initial.architecture if initial else algorithm_named("a2c").ACTOR_CRITIC).observation
     training_deals, provenance = training_set(deals)
@@ -186,7 +160,7 @@ def baseline19(
 ) -> Iterator[Stage]:
     """Three stages, each from the weights of the one before; ``every``: measurements of each."""
     algorithm, against = algorithm_named(name), against or ["sl"]
-    experts.refuse_held_out(*against)
+    refuse_held_out(*against)
     widths = algorithm.Widths(enn_width, pnn_width)
     first = choose(Options, texts=enn, architecture=widths.enn)
     second = choose(Options, texts=pnn, architecture=widths)

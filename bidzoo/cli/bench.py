@@ -29,7 +29,6 @@ AGENTS = typer.Option(
     autocompletion=agent_names,
 )
 Agents = Annotated[str, AGENTS]
-AnyAgents = Annotated[str | None, AGENTS]
 Boards = Annotated[int, typer.Option(min=2, help="Boards of every match.")]
 SearchBoards = Annotated[int, typer.Option(min=2, help="Boards with an agent that searches.")]
 Games = Annotated[list[str] | None, typer.Option(help="Only this game; may be repeated.")]
@@ -118,17 +117,6 @@ def throughput(
 
 
 @app.command()
-def start(
-    rounds: Annotated[int, typer.Option(min=1, help="Processes of each row; the median counts.")] = 5,
-    json: Json = None,
-) -> None:
-    """Processor seconds and memory until the first step, with compiled kernels and without, beside OpenSpiel's."""
-    from bidzoo.benchmarks import start
-
-    measured("start", 0, json, lambda report: start.main(rounds, report))
-
-
-@app.command()
 def tabular(
     seeds: Annotated[int, typer.Option(min=1, help="Seeds of CFR1k, CFR1k+JPS, random+JPS (the paper: 1000).")] = 10,
     network_seeds: Annotated[
@@ -167,7 +155,7 @@ def spades(
 
 @app.command()
 def bridge(
-    agents: AnyAgents = None,
+    agents: Annotated[str | None, AGENTS] = None,
     boards: Boards = 10_000,
     fresh: Annotated[
         bool, typer.Option(help="Play random deals; contracts are solved when reached, and kept.")
@@ -195,21 +183,6 @@ def bridge(
         options = bridge.Options(boards, seed, fresh, search_boards, workers, cache=cache, ledger=path)
 
         measured("bridge", seed, json, lambda report: experts.with_round_robin(entries, options, only, report))
-
-
-@app.command("cross-play")
-def cross_play(
-    agents: AnyAgents = None,
-    boards: Boards = 10_000,
-    seed: Seed = 0,
-    json: Json = None,
-) -> None:
-    """Every agent with an expert of every system as its partner, against two of that system, in IMPs a board."""
-    from bidzoo.agents import names_in
-    from bidzoo.benchmarks import experts
-
-    entries = names_in(agents) if agents else experts.BESIDE
-    measured("cross-play", seed, json, lambda report: experts.cross_play(entries, boards, seed, report))
 
 
 @app.command("bridge-analysis")

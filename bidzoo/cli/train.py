@@ -43,10 +43,6 @@ def _text(help_text: str, *, names: bool = False, **more: Any) -> Any:
 
 OPTIONS: dict[str, Any] = {  # what the commands ask for, by name
     "data": Annotated[Path, typer.Argument(help="Recorded auctions: .npz, or OpenSpiel's text form of WBridge5's.")],
-    "more": Annotated[
-        Path | None, _text("Recorded auctions of SAYC against SAYC, as sl takes them, to learn from too.")
-    ],
-    "most": Annotated[int | None, _text("Most auctions of --more to learn from.", min=1)],
     "out": Annotated[Path, _text("Folder of checkpoint, curves and weights.", callback=writable_folder)],
     "start": Annotated[str | None, _text("Weights to start from: a packaged name, an agent's or a file.")],
     "start_file": Annotated[Path | None, typer.Option("--start", help="File of weights to start from; default: none.")],
@@ -101,12 +97,6 @@ ALGORITHMS = {
         "Learn a recorded expert's calls (--width 2048 --depth 4 --activation gelu: the network of bmcs).",
         "calls",
         {"data": ..., "observation": "openspiel480", "kind": "mlp", **NETWORK, "activation": "relu", "every": 1500},
-    ),
-    "expert": Algorithm(
-        "Learn the calls of four bidding systems, each against each, from auctions that name the systems.",
-        "systems",
-        {"data": ..., "more": None, "most": None, "start_file": None, "kind": "stages", "width": 448, "depth": 3}
-        | {"every": 1000},
     ),
     "belief": Algorithm(
         "Learn who holds which card, from recorded auctions (bidzoo train record makes those of a policy).",
@@ -188,7 +178,7 @@ def _command(name: str, algorithm: Algorithm) -> Callable[..., None]:
         for stage in compose(choose, name, **{word: words[word] for word in wanted}):
             if stage.folder:
                 say(f"{stage.folder}:")
-            _train(stage, given["out"] / stage.folder, stage.every or given["every"], given["threads"])
+            run_stage(stage, given["out"] / stage.folder, stage.every or given["every"], given["threads"])
 
     names = sorted(inputs, key=list(OPTIONS).index)
     kind = inspect.Parameter.KEYWORD_ONLY
@@ -199,7 +189,7 @@ def _command(name: str, algorithm: Algorithm) -> Callable[..., None]:
     return command
 
 
-def _train(stage: Any, out: Path, every: int, threads: int) -> None:
+def run_stage(stage: Any, out: Path, every: int, threads: int) -> None:
     """Run the ``training.Stage``, with a line and new curves at each measurement."""
     from bidzoo import __version__
     from bidzoo.agents.bridge import distributed

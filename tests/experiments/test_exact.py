@@ -5,8 +5,7 @@ import json
 import pytest
 from exact import main
 
-from bidzoo.agents.tabular.exact import read_plan
-from bidzoo.agents.tabular.optimal_auction import RisingAuction
+from bidzoo.agents.tabular.plans import RisingAuction, read_plan
 from bidzoo.envs.signalling.minibridge import Minibridge
 
 

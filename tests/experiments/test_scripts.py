@@ -1,14 +1,23 @@
 """Every script of ``experiments/`` that has no test file of its own runs, small."""
 
+import bridge_loop
 import bridge_training
+import cross_play
+import numpy as np
 import opponent_models
 import pytest
 import search_prior
+import starting
+from numba import config as numba_config
 from typer.testing import CliRunner
 
+from bidzoo import agents, make_vec
 from bidzoo.agents.bridge.sayc import Sayc
+from bidzoo.agents.policy import choose
 from bidzoo.benchmarks import results
 from bidzoo.benchmarks.auctions import record
+from bidzoo.benchmarks.bridge import Boards
+from bidzoo.benchmarks.match import duplicate
 
 
 def test_search_prior(tmp_path, monkeypatch):
@@ -38,3 +47,45 @@ def test_what_training_reached(tmp_path, monkeypatch, command, titles):
     assert done.exit_code == 0, done.output
     tables = results.load(tmp_path / "out.json")["tables"]
     assert len(tables) == titles and all(table.rows for table in tables)
+
+
+def test_cross_play_seats_one_agent_with_one_expert():
+    (table,), (figure,) = cross_play.cross_play(["sayc", "expert-acol"], 30, 2)
+    boards, acol = Boards(30, 2), agents.make("expert-acol")
+    found = duplicate(boards.game, (agents.make("sayc"), acol), (acol, acol), np.arange(30), 2, 2)
+    assert table.rows[0]["expert-acol"].mean == pytest.approx(found.imps.mean())
+    assert "expert-acol" not in table.rows[1] and figure.series["expert-acol"][3] == 0.0
+
+
+@pytest.mark.skipif(numba_config.DISABLE_JIT, reason="minutes uncompiled")
+def test_the_loop_in_c_plays_the_same():
+    """Calls, masks, observations and rewards of 300 steps at 64 tables, several boards each."""
+    try:
+        loop = bridge_loop.ScalarLoop(64, seed=5)
+    except OSError:
+        pytest.skip("no g++ here")
+    batch = make_vec("bridge_bidding_v0", 64)
+    batch.reset(seed=5)
+    keys, actions, ended = np.arange(64, dtype=np.uint64), np.empty(64, np.int64), 0
+    for _ in range(300):
+        choose(batch.action_mask, keys, actions)
+        batch.step(actions)
+        loop.step()
+        for ours, theirs in ((batch.action_mask, loop.mask), (batch.reward, loop.reward)):
+            np.testing.assert_array_equal(ours, theirs)
+        np.testing.assert_array_equal(batch.observation, loop.observation)
+        ended += int(batch.terminated.sum())
+    assert ended > 500 and loop() == 16 * 64
+
+
+@pytest.mark.skipif(numba_config.DISABLE_JIT, reason="minutes uncompiled")
+def test_starting_is_measured_in_processes_of_its_own(monkeypatch):
+    monkeypatch.setattr(
+        starting,
+        "ROWS",
+        (*starting.ROWS[:1], ("mini_hanabi_v0", starting.ENV.replace("bridge_bidding", "mini_hanabi"), False)),
+    )
+    (table,), figures = starting.tables(2)
+    assert [row["compiled kernels"] for row in table.rows] == ["", "none"] and not figures
+    python, game = table.rows
+    assert 0 < python["CPU s"] < game["CPU s"] and 1 < python["MB"] < game["MB"]

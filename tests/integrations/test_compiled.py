@@ -21,8 +21,8 @@ SERVERS = {
     "bluechip join",
 }  # commands that wait for others; their tables are asked as sessions
 MEASURE = {  # commands that measure or play for minutes: what they are made of is in the others
-    *(f"bench {name}" for name in ("tabular", "spades", "bridge", "cross-play", "bridge-analysis", "bridge-cost")),
-    *("bench start", "exploit", "leaderboard verify", "leaderboard enter", "leaderboard rank"),
+    *(f"bench {name}" for name in ("tabular", "spades", "bridge", "bridge-analysis", "bridge-cost")),
+    *("exploit", "leaderboard verify", "leaderboard enter", "leaderboard rank"),
     *("deals import", "deals auctions"),  # which need files of others
 }
 

@@ -1,188 +1,26 @@
-"""Everything the Spades bidders look up, in one record: built once from exact counts and the shipped curves.
+"""Everything the Spades bidders look up, in one record: exact chances, the success curves, the learned network.
 
 Source: Cohensius, Meir, Oved and Stern, "Bidding in Spades" (ECAI 2020), sections 4.1.1, 4.1.4, 4.2 and appendix A. The
-paper estimates these chances by simulation, nil safety (its ``cnil``) from 100 000 deals; they are counted here.
+paper estimates the chances by simulation; ``experiments/spades_chances.py`` counts them.
 """
 
 from functools import cache
-from math import comb, factorial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bidzoo.agents.spades.bis import SEQUENCES, load_curves
 from bidzoo.agents.spades.learned import NETWORK, load_network
-from bidzoo.core.compiling import when_compiled
-from bidzoo.core.kernels import F64, State, allocate, row
+from bidzoo.core.arrays import Floats, Plan, Text, load_npz
+from bidzoo.core.kernels import State, allocate
 from bidzoo.envs.spades.state import DECKS
 
-UNSEEN, HAND = 39, 13  # cards in the three other hands, and in one of them
-
-
-@cache
-def lengths_chance(suit: int, first: int, second: int) -> float:
-    """Chance that two named hidden hands hold ``first`` and ``second`` of ``suit`` unseen cards of a suit."""
-    if first + second > suit or first > HAND or second > HAND:
-        return 0.0
-    ways = comb(suit, first) * comb(UNSEEN - suit, HAND - first)
-    rest = suit - first
-    ways *= comb(rest, second) * comb(UNSEEN - HAND - rest, HAND - second)
-    return ways / (comb(UNSEEN, HAND) * comb(UNSEEN - HAND, HAND))
-
-
-@cache
-def clear_chance(opponents: int, held: int, trick: int, suit_size: int = 13) -> float:
-    """Chance that each of ``opponents`` holds more than ``trick`` cards of a suit of which we hold ``held``.
-
-    Table 1 (2 opponents), Table 5 (1), Table 6 (3); ``trick`` 0, 1, 2 is their column.
-    """
-    unseen = suit_size - held
-    total = 0.0
-    for first in range(trick + 1, unseen + 1):
-        for second in range(0 if opponents == 1 else trick + 1, unseen + 1 - first):
-            if opponents == 3 and unseen - first - second <= trick:
-                continue
-            total += lengths_chance(unseen, first, second)
-    return total
-
-
-def clear_chances(suit_size: int = 13) -> F64:
-    """``clear_chance`` as ``[opponents, held, trick]``: 4 x 14 x 3; 1 where no opponent can cut."""
-    chances = np.ones((4, 14, 3))
-    for opponents in (1, 2, 3):
-        for held in range(min(suit_size, HAND) + 1):
-            for trick in range(3):
-                chances[opponents, held, trick] = clear_chance(opponents, held, trick, suit_size)
-    return chances
-
-
-# ---- nil safety ------------------------------------------------------------------------------
-# Only our three lowest cards of a suit are dangerous. They cut the unseen cards into four bands; all ways to share the
-# bands among left and right opponent and partner are counted. A card is *set* when both opponents can play under it and
-# partner cannot cover it:
-#
-# 1. lowest card: each opponent is void or has a smaller card; partner is not void and has no higher one;
-# 2. second: each opponent has at most one card or two smaller ones; partner has two cards, not two higher ones;
-# 3. third: each opponent has at most two cards or three smaller ones; partner has three cards, none higher.
-#
-# In spades partner cannot cut, so being short does not help, and a fourth spade denies nil. ``alone`` (cutthroat) turns
-# partner into a third opponent.
-
-LOW = 3  # dangerous cards of a suit
-_FACTORIAL = np.array([float(factorial(n)) for n in range(UNSEEN + 1)])
-
-
-@row
-def _set_at(k: int, under: int, length: int) -> bool:
-    """An opponent with ``under`` smaller cards of ``length`` can play under our ``k``-th card, k from 1."""
-    return length < k or under >= k
-
-
-@row
-def _exposed(low: int, left: F64, right: F64, partner: F64, trump: bool, alone: bool) -> bool:
-    """One of our ``low`` lowest cards is set by hands of these numbers of cards in the bands ``[4]``."""
-    lengths = (left.sum(), right.sum(), partner.sum())
-    under_left, under_right, under_partner = 0.0, 0.0, 0.0
-    for k in range(1, low + 1):
-        under_left += left[k - 1]
-        under_right += right[k - 1]
-        under_partner += partner[k - 1]
-        if not (_set_at(k, under_left, lengths[0]) and _set_at(k, under_right, lengths[1])):
-            continue
-        higher = lengths[2] - under_partner
-        if alone:
-            if _set_at(k, under_partner, lengths[2]):
-                return True
-            continue
-        needed = 2 if k == 2 else 1
-        if higher < needed and (trump or lengths[2] >= k):
-            return True
-    return False
-
-
-@row
-def nil_safety_row(bands: F64, low: int, trump: bool, alone: bool, factorial: F64, hands: F64) -> float:
-    """Chance that none of our ``low`` lowest is set; ``bands`` ``[4]`` unseen cards, ``hands`` ``[3, 4]`` scratch."""
-    unseen = bands.sum()
-    size = UNSEEN - unseen
-    ways, total = 0.0, 0.0
-    left, right, partner = hands[0], hands[1], hands[2]
-    hands[:] = 0
-    choice = np.ones(5)
-    band = 0
-    right[0] = -1
-    while band >= 0:
-        right[band] += 1  # the next share of this band, left outermost
-        if left[band] + right[band] > bands[band]:
-            left[band] += 1
-            right[band] = 0
-            if left[band] > bands[band]:
-                left[band] = 0
-                right[band] = 0
-                partner[band] = 0
-                band -= 1
-                continue
-        partner[band] = bands[band] - left[band] - right[band]
-        choice[band + 1] = (
-            choice[band]
-            * factorial[int(bands[band])]
-            / (factorial[int(left[band])] * factorial[int(right[band])] * factorial[int(partner[band])])
-        )
-        if band < 3:
-            band += 1
-            right[band] = -1
-            continue
-        rest = (HAND - left.sum(), HAND - right.sum(), HAND - partner.sum())
-        if min(rest) < 0:
-            continue
-        deals = choice[4] * factorial[int(size)]
-        deals /= factorial[int(rest[0])] * factorial[int(rest[1])] * factorial[int(rest[2])]
-        total += deals
-        if not _exposed(low, left, right, partner, trump, alone):
-            ways += deals
-    return ways / total
-
-
-def nil_safety(cards: int, trump: bool, suit_size: int = 13, alone: bool = False) -> float:
-    """``Pr(cnil)`` of one suit; bit ``k`` of ``cards`` is our ``k``-th smallest rank of ``suit_size``."""
-    held = [k for k in range(suit_size) if cards >> k & 1]
-    if not held:
-        return 1.0
-    if trump and len(held) > LOW:
-        return 0.0
-    low = held[:LOW]
-    edges = [-1, *low, suit_size]
-    inner = [edges[k + 1] - edges[k] - 1 for k in range(len(low))]
-    bands = np.zeros(4)
-    bands[: len(low)] = inner
-    bands[3] = suit_size - len(held) - sum(inner)  # above the dangerous cards
-    return float(nil_safety_row(bands, len(low), trump, alone, _FACTORIAL, np.zeros((3, 4))))
-
-
-def nil_safeties(trump: bool, suit_size: int = 13, alone: bool = False) -> F64:
-    """``nil_safety`` of every holding, ``[2 ** suit_size]``; equal bands are counted once."""
-    safeties = np.empty(1 << suit_size)
-    by_bands: dict[tuple[int, int], float] = {}
-    for cards in range(1 << suit_size):
-        length = cards.bit_count()
-        if length > HAND:
-            safeties[cards] = 0.0
-            continue
-        low, rest = 0, cards
-        for _ in range(min(LOW, length)):
-            low |= rest & -rest
-            rest &= rest - 1
-        key = (low, length)
-        if key not in by_bands:
-            by_bands[key] = nil_safety(cards, trump, suit_size, alone)
-        safeties[cards] = by_bands[key]
-    return safeties
-
-
+CHANCES_FILE = Path(__file__).parents[2] / "data" / "spades" / "chances.npz"
 LOOKUP = np.dtype(
     [
-        ("clear", "f8", (4, 2, 14, 3)),  # clear_chances by opponents, suits of 12 and 13 cards
-        ("side", "f8", (2, 1 << 13)),  # Pr(cnil) of a side suit of 12 and 13 cards
+        ("clear", "f8", (4, 2, 14, 3)),  # chance that nobody cuts: opponents, suits of 12 and 13 cards, held, trick
+        ("side", "f8", (2, 1 << 13)),  # Pr(cnil), section 4.2, of every holding in a side suit of 12 and 13 cards
         ("side_alone", "f8", (2, 1 << 13)),  # the same with three opponents (cutthroat)
         ("spades", "f8", (len(DECKS), 1 << 16)),  # Pr(cnil) of the spades of each deck
         ("spades_alone", "f8", (len(DECKS), 1 << 16)),
@@ -193,19 +31,15 @@ LOOKUP = np.dtype(
 )
 
 
+CHANCES = ("clear", "side", "side_alone", "spades", "spades_alone")
+_PLAN: Plan = {**{name: Floats(LOOKUP[name].shape, np.float64) for name in CHANCES}, "provenance": Text()}
+
+
 @cache
-@when_compiled()
 def exact_lookup() -> State:
     """The record without success curves and network."""
-    lookup = allocate(LOOKUP, 1)[0]
-    for k, size in enumerate((12, 13)):
-        lookup["clear"][:, k] = clear_chances(size)
-        lookup["side"][k, : 1 << size] = nil_safeties(False, size)
-        lookup["side_alone"][k, : 1 << size] = nil_safeties(False, size, alone=True)
-    for deck, size in enumerate((13, 15, 16)):
-        lookup["spades"][deck, : 1 << size] = nil_safeties(True, size)
-        lookup["spades_alone"][deck, : 1 << size] = nil_safeties(True, size, alone=True)
-    return lookup
+    fields = load_npz(CHANCES_FILE, "an .npz of chances in Spades", _PLAN)
+    return with_parts(allocate(LOOKUP, 1)[0], **{name: fields[name] for name in CHANCES})
 
 
 @cache

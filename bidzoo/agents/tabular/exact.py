@@ -1,128 +1,29 @@
 """The optimum of a small cooperative game, proved: its exact value, and a joint policy that has it.
 
-    python experiments/exact.py minibridge_v0 --size 7
-
 Pure joint policies suffice when rewards are common, and moves are public, so the sets of types that reach a public
-history carry all that matters: dynamic programming over pairs of sets. Rising auctions go to ``optimal_auction``
-(Simple Bidding 16, which takes eleven minutes in ``experiments/panels.py``, is in the package), all other games to
-tables over their whole tree. Each optimum is certified twice: totals are whole numbers, and the policy that is read
-off is played over all deals, and scores the same.
+history carry all that matters: dynamic programming over pairs of sets, in tables over the whole tree. The plans of
+rising auctions, many of which have larger trees, are recorded (``plans.py``). Each optimum is certified twice: totals
+are whole numbers, and the policy that is read off is played over all deals, and scores the same.
 """
 
-from dataclasses import dataclass
-from fractions import Fraction
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 
-from bidzoo.agents.tabular import optimal_auction
-from bidzoo.agents.tabular.optimal_auction import (
-    MAX_BYTES,
-    NOWHERE,
-    Plan,
-    RisingAuction,
-    best_plan,
-    fold_line,
-    play,
-    split_set,
-)
+from bidzoo.agents.tabular.plans import Optimum, recorded, strategy_of
 from bidzoo.agents.tabular.policy import Solved
 from bidzoo.core.compiling import when_compiled
 from bidzoo.core.kernels import F64, I64, row
-from bidzoo.core.options import integers
-from bidzoo.core.schema import json_value, parse, shortened
 from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game, evaluate, full_information
 from bidzoo.envs.signalling.rising_auction import AuctionGame
-
-RECORDED = Path(__file__).parents[2] / "data" / "exact"  # plans of games that take long
-
-
-@dataclass(frozen=True)
-class Optimum:
-    """The most any joint policy can score."""
-
-    id: str
-    total: int  # sum of the rewards over all deals
-    deals: int  # equally likely
-    plan: Plan | None  # of a rising auction, if there was room to keep its tables
-
-    @property
-    def value(self) -> Fraction:
-        """Expected reward."""
-        return Fraction(self.total, self.deals)
-
-
-# ---- rising auctions ---------------------------------------------------------------------
-
-
-_PLAN = {"id": str, "total": int, "source": str, "calls": dict[str, list[int]]}
-
-
-def read_plan(path: Path, auction: RisingAuction) -> Optimum:
-    """The optimum whose plan ``experiments/exact.py`` wrote, played out.
-
-    Raises:
-        ValueError: another game's plan, or it does not score what the file says; names the file.
-    """
-    try:
-        document = parse(_PLAN, json_value(path.read_bytes(), path), path)
-        if document["id"] != auction.id:
-            raise ValueError(f"the plan is for {document['id']}, expected {auction.id}")
-        plan: dict[tuple[int, ...], I64] = {}
-        for history, calls in document["calls"].items():
-            if len(calls) != auction.types:
-                raise ValueError(f"calls after {history!r}: {len(calls)}, expected one a type, {auction.types}")
-            plan[tuple(map(int, history.split()))] = integers(f"calls after {history!r}", calls, -1, auction.bids)
-        return certified(auction, document["total"], plan)
-    except (KeyError, ValueError) as error:
-        raise ValueError(f"{path}: not a plan of {auction.id} ({shortened(error)})") from error
-
-
-@when_compiled()
-def solve_rising_auction(auction: RisingAuction) -> Optimum:
-    """The optimum of a rising auction, computed.
-
-    Raises:
-        ValueError: too large for ``MAX_BYTES``; or the plan that was read off scores less, which would be a bug.
-    """
-    size = optimal_auction.table_bytes(auction.types)
-    if size > MAX_BYTES:
-        raise optimal_auction.too_large(auction.id, auction.types)
-    keep = size // 3 * (auction.bids + 4) <= MAX_BYTES
-    tables = optimal_auction.Tables(auction, keep)
-    return certified(auction, tables.value, best_plan(tables) if keep else None)
-
-
-def certified(auction: RisingAuction, total: int, plan: Plan | None) -> Optimum:
-    """The optimum ``total``; ValueError unless its ``plan``, played out, scores that much."""
-    if plan is not None and play(auction, plan) != total:
-        raise ValueError(f"{auction.id}: the plan scores {play(auction, plan)}, the tables say {total}")
-    return Optimum(auction.id, total, auction.deals, plan)
-
-
-def strategy_of(game: Compiled, plan: Plan) -> F64:
-    """``plan`` as a joint strategy ``[M, T]``; off the plan, the first legal action."""
-    strategy = np.zeros(game.shape)
-    histories: dict[int, tuple[int, ...]] = {0: ()}
-    for m in range(len(game.player)):
-        if game.leaf[m] >= 0:
-            continue
-        calls = plan.get(histories[m])
-        for c in range(int(game.first[m]), int(game.first[m] + game.count[m])):
-            histories[c] = (*histories[m], int(game.action[c]))
-            strategy[c] = c == game.first[m] if calls is None else calls == game.action[c]
-        if calls is not None:
-            strategy[game.first[m], calls < 0] = 1.0
-    return strategy
-
 
 # ---- any small compiled game -------------------------------------------------------------
 # At each public node a table holds the best total from here on for every pair of sets of types, one set a player. At a
 # leaf totals are additive; at a decision the mover's set is split among the children, a max-plus subset convolution.
-# Slower and more general than the tables of ``optimal_auction``, which it checks. Comm, which has too many types for
-# sets, attains the bound of full information instead.
+# Comm, which has too many types for sets, attains the bound of full information instead.
 
 MAX_TREE_BYTES = 1 << 30
+NOWHERE = -(1 << 40)  # less than any total
 
 
 def tree_bytes(game: Compiled) -> int:
@@ -144,6 +45,22 @@ def _add_sets(payoff: I64, out: I64) -> None:
                 y += 1
             rest, others = a ^ (1 << x), b ^ (1 << y)
             out[a, b] = out[rest, b] + out[1 << x, others] + payoff[x, y] if rest or others else payoff[x, y]
+
+
+@row
+def fold_line(a: I64, b: I64, inside: int, out: I64) -> None:
+    """``out[X] = max over S in X of a[S] + b[X - S]``, lines ``[Z]``, for the subsets ``X`` of ``inside`` alone."""
+    x = inside
+    while True:
+        best = a[0] + b[x]
+        s = x
+        while s:
+            best = max(best, a[s] + b[x ^ s])
+            s = (s - 1) & x
+        out[x] = best
+        if x == 0:
+            break
+        x = (x - 1) & inside
 
 
 @row
@@ -209,6 +126,38 @@ def _children(game: Compiled, m: int) -> range:
     return range(int(game.first[m]), int(game.first[m] + game.count[m]))
 
 
+def best_splits(lines: Sequence[I64], whole: int) -> list[I64]:
+    """Totals ``[2**n]`` of the best split of every subset of ``whole`` among ``lines`` from each of them on."""
+    totals = [lines[-1]]
+    for line in lines[-2::-1]:
+        out = np.full(len(line), NOWHERE)
+        fold_line(line, totals[0], whole, out)
+        totals.insert(0, out)
+    return totals
+
+
+def split_set(lines: list[I64], whole: int) -> list[int]:
+    """The best partition of ``whole``, one part for each of ``lines`` ``[2**n]``; earlier parts as large as can be."""
+    totals = best_splits(lines, whole)
+    parts = []
+    for line, best, rest in zip(lines, totals, [*totals[1:], None], strict=True):
+        if rest is None:
+            parts.append(whole)
+            break
+        part = _largest(line, rest, whole, int(best[whole]))
+        parts.append(part)
+        whole ^= part
+    return parts
+
+
+def _largest(line: I64, rest: I64, whole: int, total: int) -> int:
+    """The largest part of ``whole`` (then the highest number) with ``line[part] + rest[whole - part] == total``."""
+    parts = np.arange(len(line))
+    parts = parts[parts & ~whole == 0]
+    parts = parts[line[parts] + rest[whole ^ parts] == total]
+    return int(parts[np.lexsort((parts, np.bitwise_count(parts)))[-1]])
+
+
 def solve_messages(game: Compiled) -> tuple[int, F64]:
     """Best total over all deals of a game of one speaker and one listener, and a pure joint strategy that has it.
 
@@ -258,13 +207,8 @@ def solve(game: Solvable) -> tuple[Optimum, F64]:
         ValueError: too large to solve exactly.
     """
     game = compile_game(game)
-    if isinstance(game.game, AuctionGame):
-        auction = RisingAuction.of(game.game)
-        path = RECORDED / f"{auction.stem.replace('_v0', '')}.json"
-        optimum = read_plan(path, auction) if path.exists() else solve_rising_auction(auction)
-        if optimum.plan is None:
-            raise ValueError(f"{game.id}: too large to keep what the policy is read from")
-        strategy = strategy_of(game, optimum.plan)
+    if isinstance(game.game, AuctionGame) and (optimum := recorded(game.game)) is not None:
+        strategy = strategy_of(game, optimum.plan or {})
     else:
         total, strategy = (solve_tree if tree_bytes(game) <= MAX_TREE_BYTES else solve_messages)(game)
         optimum = Optimum(game.id, total, game.prior.size, None)

@@ -6,9 +6,10 @@ from importlib.resources import files
 import numpy as np
 import pytest
 from numba import config as numba_config
+from spades_chances import chances, clear_chance, clear_chances, nil_safeties, nil_safety
 
 from bidzoo.agents.spades.bis import CURVES_FILE, SEQUENCES, load_curves, nil_value_row, sequence_bids, takes_row
-from bidzoo.agents.spades.lookup import clear_chance, clear_chances, exact_lookup, nil_safeties, nil_safety
+from bidzoo.agents.spades.lookup import CHANCES, exact_lookup
 from bidzoo.agents.spades.situation import CARD, RANK, SUIT_SIZE, high_row, suits_row
 from bidzoo.core.bits import count_row, lowest_row
 from bidzoo.core.cards import RANKS, hand_cards, hand_number
@@ -39,6 +40,13 @@ def test_the_papers_simulated_tables_agree_with_the_exact_ones(opponents: int, t
         np.testing.assert_allclose(exact, printed, atol=0.006)
         assert np.mean(np.abs(np.subtract(exact, printed))) < 0.003
         np.testing.assert_array_equal(clear_chances()[opponents, int(held)], exact)
+
+
+def test_the_packaged_chances_are_those_counted() -> None:
+    counted = chances()
+    assert tuple(counted) == CHANCES
+    for name, chance in counted.items():
+        np.testing.assert_array_equal(exact_lookup()[name], chance)
 
 
 def test_one_number_counted_by_hand() -> None:

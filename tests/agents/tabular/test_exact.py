@@ -11,12 +11,13 @@ import pytest
 from exact import solve_rising_auction as solve_stored
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from optimal_auction import Tables, auction_of, best_plan, solve_rising_auction
 from panels import PanelRows, Panels, best_total, openings, solve
 
 from bidzoo import make
 from bidzoo.agents.tabular import exact
-from bidzoo.agents.tabular.exact import solve_messages, solve_tree
-from bidzoo.agents.tabular.optimal_auction import RisingAuction, Tables, best_plan, fold_line, play
+from bidzoo.agents.tabular.exact import fold_line, solve_messages, solve_tree
+from bidzoo.agents.tabular.plans import RisingAuction, play, strategy_of
 from bidzoo.agents.tabular.policy import game_of
 from bidzoo.core.streams import Streams
 from bidzoo.envs.signalling.compiled import Compiled, compile_game, evaluate, full_information
@@ -181,10 +182,10 @@ def test_auction_engine_equals_tree_engine(auction):
 @given(auctions())
 def test_engines_agree_on_random_auctions(auction):
     total, strategy = solve_tree(game := tree_of(auction))
-    optimum = exact.solve_rising_auction(auction)
+    optimum = solve_rising_auction(auction)
     assert optimum.total == total == play(auction, optimum.plan)
     assert evaluate(game, strategy) == pytest.approx(float(optimum.value), abs=1e-9)
-    assert evaluate(game, exact.strategy_of(game, optimum.plan)) == pytest.approx(float(optimum.value), abs=1e-9)
+    assert evaluate(game, strategy_of(game, optimum.plan)) == pytest.approx(float(optimum.value), abs=1e-9)
 
 
 @settings(max_examples=12, deadline=None)
@@ -198,7 +199,7 @@ def test_no_pure_joint_policy_is_better(auction):
         for (m, z), move in zip(infosets, moves):
             strategy[game.first[m] + move, z] = 1.0
         best = max(best, evaluate(game, strategy))
-    assert float(exact.solve_rising_auction(auction).value) == pytest.approx(best, abs=1e-9)
+    assert float(solve_rising_auction(auction).value) == pytest.approx(best, abs=1e-9)
 
 
 @pytest.mark.parametrize(("size", "high"), [(9, 2), (9, 3), (10, 4)])
@@ -293,7 +294,7 @@ def test_messages_refuse_what_they_cannot_prove():
 @pytest.mark.parametrize("game", [Minibridge(15), SimpleBidding(5000)], ids=str)
 def test_too_large_is_refused(game):
     with pytest.raises(ValueError, match=r"three tables of 4\*\*\d+ totals need more than 8 GiB"):
-        exact.solve_rising_auction(RisingAuction.of(game))
+        solve_rising_auction(auction_of(game))
 
 
 def test_rewards_of_more_than_the_sum_are_refused():

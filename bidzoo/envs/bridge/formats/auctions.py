@@ -2,17 +2,14 @@
 
 ``.npz``  ``owner`` uint8 ``[n, 13]`` (as in a deal file), ``dealer`` ``[n]``, ``vulnerable`` ``[n, 2]`` (N/S, E/W),
           ``length`` ``[n]`` calls of each auction, ``calls`` ``[sum(length)]`` one auction behind the other.
-          Those of bidding systems have two more: ``systems`` ``[n, 2]`` of N/S and E/W, numbers in ``bidder.SYSTEMS``;
-          ``stray`` ``[n]``, the turn of one call made at random, 255 where there is none.
 other     OpenSpiel's text form of the WBridge5 data set: one board a line, numbers between blanks. 52 cards as they
           are dealt (N E S W in turn), the calls as ``52 + call``, then the 52 cards as they are played, or none after
           four passes. North deals and nobody is vulnerable; the play is not read beyond being 52 different cards.
 
-A *position* is one call of one auction: what its caller knew, and the call. A *stray* call is nobody's system's choice:
-it is not learned from, the calls after it are, since they answer what no book has.
+A *position* is one call of one auction: what its caller knew, and the call.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,11 +19,10 @@ from numpy.typing import NDArray
 
 from bidzoo.core.arrays import Numbers, Plan, digest, load_npz, save_npz
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS, SEATS, call_text, card_text, hand_cards
-from bidzoo.core.kernels import I8, I64, Bool, State, States, allocate, batched, row
+from bidzoo.core.kernels import I8, I64, State, States, allocate, batched, row
 from bidzoo.core.schema import shown
 from bidzoo.core.streams import next_row
 from bidzoo.envs.bridge import auction, deals
-from bidzoo.envs.bridge.bidder import SYSTEMS
 from bidzoo.envs.bridge.board import Board, check_board
 from bidzoo.envs.bridge.state import MAX_CALLS, OVER, STATE, VIEW
 
@@ -49,7 +45,7 @@ class Auctions(NamedTuple):
         path = Path(path)
         if path.suffix != ".npz":
             return read_text(path)
-        return _from_fields(load_npz(path, "an .npz of auctions", _PLAN), str(path))
+        return from_fields(load_npz(path, "an .npz of auctions", PLAN), str(path))
 
     @classmethod
     def of(cls, hands: I64, dealer: I8, vulnerable: I8, length: I64, calls: I8, source: str) -> "Auctions":
@@ -124,97 +120,6 @@ class Positions:
         return self.data.hands[auctions[:, None], (seat[:, None] + np.arange(1, 4)) % 4]
 
 
-# ---- of bidding systems ------------------------------------------------------------------
-
-
-class SystemAuctions(NamedTuple):
-    """``n`` complete auctions and the systems they were bid by."""
-
-    auctions: Auctions
-    systems: I8  # [n, 2]  of N/S and of E/W
-    stray: I64  # [n]  turn of the random call inserted, -1: none
-
-    @classmethod
-    def load(cls, path: str | Path) -> "SystemAuctions":
-        """The auctions of a file; ValueError names file, board and what was expected.
-
-        Without ``systems`` and ``stray`` it is SAYC against SAYC, no call stray.
-        """
-        path = Path(path)
-        if path.suffix != ".npz":
-            return cls._of_sayc(Auctions.load(path))
-        fields = load_npz(path, "an .npz of auctions, perhaps of systems", _SYSTEMS_PLAN)
-        if ("systems" in fields) != ("stray" in fields):
-            raise ValueError(f"{path}: {'stray' if 'systems' in fields else 'systems'}: missing; expected both or none")
-        auctions = _from_fields(fields, str(path))
-        if "systems" not in fields:
-            return cls._of_sayc(auctions)
-        stray, length = fields["stray"], fields["length"]
-        for board in np.flatnonzero((stray != _NONE) & (stray >= length))[:1]:
-            raise ValueError(
-                f"{path}: board {board}: stray {stray[board]}, expected a turn of its {length[board]} calls or {_NONE}"
-            )
-        return cls(auctions, fields["systems"], np.where(stray == _NONE, -1, stray))
-
-    @classmethod
-    def _of_sayc(cls, auctions: Auctions) -> "SystemAuctions":
-        return cls(auctions, np.zeros((len(auctions.hands), 2), np.int8), np.full(len(auctions.hands), -1))
-
-    @classmethod
-    def join(cls, parts: Sequence["SystemAuctions"]) -> "SystemAuctions":
-        """All auctions of ``parts``, one part behind the other."""
-        auctions = [part.auctions for part in parts]
-        lengths = np.concatenate([np.diff(each.start) for each in auctions])
-        joined = Auctions(
-            np.concatenate([each.hands for each in auctions]),
-            np.concatenate([each.dealer for each in auctions]),
-            np.concatenate([each.vulnerable for each in auctions]),
-            _starts(lengths),
-            np.concatenate([each.calls for each in auctions]),
-        )
-        return cls(joined, np.concatenate([part.systems for part in parts]), np.concatenate([p.stray for p in parts]))
-
-    def first(self, count: int) -> "SystemAuctions":
-        """The first ``count`` auctions, or all if there are fewer."""
-        data = self.auctions
-        start = data.start[: count + 1]
-        auctions = Auctions(
-            data.hands[:count], data.dealer[:count], data.vulnerable[:count], start, data.calls[: start[-1]]
-        )
-        return SystemAuctions(auctions, self.systems[:count], self.stray[:count])
-
-    def split(self, part: deals.Split) -> I64:
-        """Numbers of the auctions of one part, as ``Auctions.split``."""
-        return self.auctions.split(part)
-
-
-class SystemPositions(Positions):
-    """Every call of some auctions that a system chose, by number."""
-
-    def __init__(self, data: SystemAuctions, auctions: I64) -> None:
-        super().__init__(data.auctions, auctions)
-        by_system = self._turn != data.stray[self._auction]
-        self._auction, self._turn = self._auction[by_system], self._turn[by_system]
-        self._systems, self._stray = data.systems, data.stray
-
-    @property
-    def digest(self) -> str:
-        """Digest of the auctions, their systems, and the choice of positions from them."""
-        return digest({"positions": np.array(super().digest), "systems": self._systems, "stray": self._stray})
-
-    def systems(self, numbers: I64) -> tuple[I64, I64]:
-        """Systems of the caller's side and of the other at positions ``numbers`` ``[B]``."""
-        auctions = self._auction[numbers]
-        side = (self.data.dealer[auctions] + self._turn[numbers]) % 2
-        pairs, rows = self._systems[auctions].astype(np.int64), np.arange(len(numbers))
-        return pairs[rows, side], pairs[rows, 1 - side]
-
-    def after_stray(self, numbers: I64) -> Bool:
-        """Whether a random call was inserted before, ``[B]``."""
-        stray = self._stray[self._auction[numbers]]
-        return np.asarray((stray >= 0) & (self._turn[numbers] > stray))
-
-
 # ---- kernels -----------------------------------------------------------------------------
 
 
@@ -287,23 +192,17 @@ def _check(data: Auctions, source: str) -> None:
 
 # ---- the .npz format ---------------------------------------------------------------------
 
-_PLAN: Plan = {
+PLAN: Plan = {
     "owner": Numbers(("n", deals.OWNER_BYTES), 0, 255),
     "dealer": Numbers(("n",), 0, 3, np.int8),
     "vulnerable": Numbers(("n", 2), 0, 1, np.int8),
     "length": Numbers(("n",), 4, MAX_CALLS, np.int64),
     "calls": Numbers(("calls",), 0, NUM_CALLS - 1, np.int8),
 }
-_NONE = 255  # in a file: no call is stray
-_SYSTEMS_PLAN: Plan = {
-    **_PLAN,
-    "systems": Numbers(("n", 2), 0, len(SYSTEMS) - 1, np.int8, required=False),
-    "stray": Numbers(("n",), 0, _NONE, np.int64, required=False),
-}
 
 
-def _from_fields(fields: Mapping[str, NDArray[Any]], source: str) -> Auctions:
-    """The auctions of the arrays that ``_PLAN`` names."""
+def from_fields(fields: Mapping[str, NDArray[Any]], source: str) -> Auctions:
+    """The auctions of the arrays that ``PLAN`` names; ValueError names ``source`` and what is wrong."""
     length, total = fields["length"], len(fields["calls"])
     if length.sum() != total:
         raise ValueError(f"{source}: calls: {total} calls, expected {length.sum()}, the sum of length")

@@ -9,104 +9,21 @@ and the other one a type in ``Y``. A pure joint plan splits ``X``: some types pa
 
 So two tables of ``4**n`` totals come down from the highest bid, each step one max-plus subset convolution for each of
 the ``2**n`` sets ``Y``: ``6**n`` additions a bid, and exact, because totals are whole numbers. The paper's Table 1 has
-no such row; its "Best Known" values are proved optimal here, Simple Bidding 16 apart (``experiments/panels.py``).
+no such row; its "Best Known" values are proved optimal here, Simple Bidding 16 apart (``panels.py``).
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from bidzoo.core.kernels import I16, I64, allocate, row
-from bidzoo.envs.signalling.rising_auction import PASS, AuctionGame, act_row, legal_row
-from bidzoo.envs.signalling.state import OVER, STATE
+from bidzoo.agents.tabular.exact import split_set
+from bidzoo.agents.tabular.plans import Optimum, RisingAuction, certified
+from bidzoo.core.compiling import when_compiled
+from bidzoo.core.kernels import I16, I64, row
+from bidzoo.envs.signalling.rising_auction import PASS, AuctionGame
 
 MAX_TYPES = 16  # no engine goes further
 MAX_BYTES = 8 << 30  # of tables
-Plan = Mapping[tuple[int, ...], I64]  # history -> action [n] of each type of the player to move
-
-
-@dataclass(frozen=True)
-class RisingAuction:
-    """An auction of ``B`` bids between two players of ``n`` types, whose reward depends on the sum of the types.
-
-    Rewards are whole numbers, so totals over the ``n * n`` equally likely deals are exact.
-    """
-
-    id: str  # "simple_bidding_v0(size=4)"
-    types: int  # n
-    payoff: I64  # [1 + B, 2n - 1]  reward of the last bid (row 0: nobody bid) at each sum of the types
-    opening_pass: bool  # may the first player pass?
-
-    @property
-    def bids(self) -> int:
-        """Number of bids ``B``."""
-        return len(self.payoff) - 1
-
-    @property
-    def deals(self) -> int:
-        """Number of equally likely deals."""
-        return self.types**2
-
-    @property
-    def stem(self) -> str:
-        """Stem of file names, ``"simple_bidding_v0_4"``."""
-        return self.id.replace("(size=", "_").rstrip(")")
-
-    def rewards(self) -> I64:
-        """Reward of each last bid at each deal, ``[1 + B, n, n]``."""
-        types = np.arange(self.types)
-        return self.payoff[:, types[:, None] + types]
-
-    @classmethod
-    def of(cls, game: AuctionGame) -> "RisingAuction":
-        """The auction that the kernels of ``game`` describe.
-
-        Raises:
-            ValueError: too many types for any engine, or a reward is no whole number or depends on more than the sum.
-        """
-        n = game.num_types[0]
-        if n > MAX_TYPES:
-            raise too_large(str(game), n)
-        state = allocate(STATE, 1)[0]
-        state["extent"] = game.size
-        legal = np.empty(game.num_actions, np.int8)
-        game.rules.legal_row(state, legal)
-        opening_pass = bool(legal[PASS])
-        payoff = np.zeros((game.num_actions, 2 * n - 1), np.int64)
-        for bid in range(0 if opening_pass else 1, game.num_actions):
-            state["bid"] = bid
-            rewards = np.array([[game.rules.reward_row(state, x, y) for y in range(n)] for x in range(n)])
-            payoff[bid] = [*rewards[0], *rewards[1:, -1]]
-            if (payoff[bid][np.add.outer(range(n), range(n))] != rewards).any():
-                raise ValueError(f"{game}: the exact solver needs whole rewards of the sum of the types")
-        return cls(str(game), n, payoff, opening_pass)
-
-
-def play(auction: RisingAuction, plan: Plan) -> int:
-    """Total reward of ``plan`` over all deals, each auction played out call by call.
-
-    Raises:
-        ValueError: the plan makes an illegal call, or has none for a history it reaches.
-    """
-    legal = np.empty(1 + auction.bids, np.int8)
-    total = 0
-    for types in np.ndindex(auction.types, auction.types):
-        state = allocate(STATE, 1)[0]
-        history: tuple[int, ...] = ()
-        while state["turn"] != OVER:
-            if history not in plan:
-                raise ValueError(f"{auction.id}: the plan has no calls after {history}, reached by types {types}")
-            call = int(plan[history][types[state["turn"]]])
-            legal_row(state, auction.opening_pass, legal)
-            if not (0 <= call <= auction.bids and legal[call]):
-                raise ValueError(f"{auction.id}: illegal call {call} after {history}")
-            act_row(state, call)
-            history = (*history, call)
-        total += int(auction.payoff[state["bid"], sum(types)])
-    return total
-
 
 # ---- kernels ------------------------------------------------------------------------------
 # A set of types is a bit mask, ``Z = 2**n`` sets. Every kernel works on ``K`` lanes at once, one for each of ``K`` sets
@@ -179,22 +96,6 @@ def transpose(block: I16, start: int, out: I16) -> None:
         for k in range(lanes):
             for lane in range(lanes):
                 out[p, start + k, lane] = block[p * lanes + lane, k]
-
-
-@row
-def fold_line(a: I64, b: I64, inside: int, out: I64) -> None:
-    """``fold`` of lines ``[Z]`` for the subsets of ``inside`` alone."""
-    x = inside
-    while True:
-        best = a[0] + b[x]
-        s = x
-        while s:
-            best = max(best, a[s] + b[x ^ s])
-            s = (s - 1) & x
-        out[x] = best
-        if x == 0:
-            break
-        x = (x - 1) & inside
 
 
 # ---- tables -------------------------------------------------------------------------------
@@ -308,8 +209,6 @@ class Tables:
 
 # ---- from totals to calls: the plan, read top down from ``W_b`` -----------------------------
 
-NOWHERE = -(1 << 40)  # less than any total
-
 
 class Rows(Protocol):
     """Source of ``W_b(X, S)`` for one ``b`` and ``X`` and all ``S``."""
@@ -365,33 +264,23 @@ def pass_line(rows: Rows, bid: int, other: int) -> I64:
     return line
 
 
-def best_splits(lines: Sequence[I64], whole: int) -> list[I64]:
-    """Totals ``[2**n]`` of the best split of every subset of ``whole`` among ``lines`` from each of them on."""
-    totals = [lines[-1]]
-    for line in lines[-2::-1]:
-        out = np.full(len(line), NOWHERE)
-        fold_line(line, totals[0], whole, out)
-        totals.insert(0, out)
-    return totals
+def auction_of(game: AuctionGame) -> RisingAuction:
+    """The auction that the kernels of ``game`` describe; ValueError if it has too many types for any engine."""
+    if game.num_types[0] > MAX_TYPES:
+        raise too_large(str(game), game.num_types[0])
+    return RisingAuction.of(game)
 
 
-def split_set(lines: list[I64], whole: int) -> list[int]:
-    """The best partition of ``whole``, one part for each of ``lines`` ``[2**n]``; earlier parts as large as can be."""
-    totals = best_splits(lines, whole)
-    parts = []
-    for line, best, rest in zip(lines, totals, [*totals[1:], None], strict=True):
-        if rest is None:
-            parts.append(whole)
-            break
-        part = _largest(line, rest, whole, int(best[whole]))
-        parts.append(part)
-        whole ^= part
-    return parts
+@when_compiled()
+def solve_rising_auction(auction: RisingAuction) -> Optimum:
+    """The optimum of a rising auction, computed.
 
-
-def _largest(line: I64, rest: I64, whole: int, total: int) -> int:
-    """The largest part of ``whole`` (then the highest number) with ``line[part] + rest[whole - part] == total``."""
-    parts = np.arange(len(line))
-    parts = parts[parts & ~whole == 0]
-    parts = parts[line[parts] + rest[whole ^ parts] == total]
-    return int(parts[np.lexsort((parts, np.bitwise_count(parts)))[-1]])
+    Raises:
+        ValueError: too large for ``MAX_BYTES``; or the plan that was read off scores less, which would be a bug.
+    """
+    size = table_bytes(auction.types)
+    if size > MAX_BYTES:
+        raise too_large(auction.id, auction.types)
+    keep = size // 3 * (auction.bids + 4) <= MAX_BYTES
+    tables = Tables(auction, keep)
+    return certified(auction, tables.value, best_plan(tables) if keep else None)

@@ -1,4 +1,7 @@
-"""What starting costs: processor seconds and memory of a new process until its first step, beside OpenSpiel's."""
+"""What starting costs: processor seconds and memory of a new process until its first step, beside OpenSpiel's.
+
+python experiments/starting.py --rounds 3
+"""
 
 import json
 import os
@@ -7,8 +10,12 @@ import sys
 import tempfile
 from importlib.util import find_spec
 from statistics import median
+from typing import Annotated
+
+import typer
 
 from bidzoo.benchmarks.results import Measured, Report, ResultTable, silent
+from bidzoo.cli.options import Json, measured
 from bidzoo.core import compiling
 
 BATCH = """
@@ -62,7 +69,7 @@ print(json.dumps([seconds, peak / 1000]))
 """
 
 
-def main(rounds: int = 5, report: Report = silent) -> Measured:
+def tables(rounds: int = 5, report: Report = silent) -> Measured:
     """The table: medians of ``rounds`` processes of each row, taken in turn.
 
     Raises:
@@ -97,3 +104,15 @@ def _process(script: str, more: dict[str, str]) -> tuple[float, float]:
     out = subprocess.run(command, env=given, check=True, stdout=subprocess.PIPE, text=True).stdout
     seconds, peak = json.loads(out.splitlines()[-1])
     return seconds, peak
+
+
+def main(
+    rounds: Annotated[int, typer.Option(min=1, help="Processes of each row; the median counts.")] = 5,
+    json: Json = None,
+) -> None:
+    """Processor seconds and memory until the first step, with compiled kernels and without, beside OpenSpiel's."""
+    measured("start", 0, json, lambda report: tables(rounds, report))
+
+
+if __name__ == "__main__":
+    typer.run(main)
