@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import optimal_auction
 from numpy.typing import NDArray
-from optimal_auction import Tables, best_plan
+from optimal_auction import RisingAuction, Tables, best_plan, certified
 
-from bidzoo.agents.tabular.plans import Optimum, RisingAuction, certified
+from bidzoo.agents.tabular.exact import Optimum
 from bidzoo.core.kernels import I16
 from bidzoo.core.options import Count, Weight
 from bidzoo.core.schema import json_lines, parse

@@ -12,18 +12,106 @@ the ``2**n`` sets ``Y``: ``6**n`` additions a bid, and exact, because totals are
 no such row; its "Best Known" values are proved optimal here, Simple Bidding 16 apart (``panels.py``).
 """
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from bidzoo.agents.tabular.exact import split_set
-from bidzoo.agents.tabular.plans import Optimum, RisingAuction, certified
+from bidzoo.agents.tabular.exact import Optimum, Plan, split_set
 from bidzoo.core.compiling import when_compiled
-from bidzoo.core.kernels import I16, I64, row
-from bidzoo.envs.signalling.rising_auction import PASS, AuctionGame
+from bidzoo.core.kernels import I16, I64, allocate, row
+from bidzoo.envs.signalling.rising_auction import PASS, AuctionGame, act_row, legal_row
+from bidzoo.envs.signalling.state import OVER, STATE
 
 MAX_TYPES = 16  # no engine goes further
 MAX_BYTES = 8 << 30  # of tables
+
+
+@dataclass(frozen=True)
+class RisingAuction:
+    """An auction of ``B`` bids between two players of ``n`` types, whose reward depends on the sum of the types.
+
+    Rewards are whole numbers, so totals over the ``n * n`` equally likely deals are exact.
+    """
+
+    id: str  # "simple_bidding_v0(size=4)"
+    types: int  # n
+    payoff: I64  # [1 + B, 2n - 1]  reward of the last bid (row 0: nobody bid) at each sum of the types
+    opening_pass: bool  # may the first player pass?
+
+    @property
+    def bids(self) -> int:
+        """Number of bids ``B``."""
+        return len(self.payoff) - 1
+
+    @property
+    def deals(self) -> int:
+        """Number of equally likely deals."""
+        return self.types**2
+
+    @property
+    def stem(self) -> str:
+        """Stem of file names, ``"simple_bidding_v0_4"``."""
+        return self.id.replace("(size=", "_").rstrip(")")
+
+    def rewards(self) -> I64:
+        """Reward of each last bid at each deal, ``[1 + B, n, n]``."""
+        types = np.arange(self.types)
+        return self.payoff[:, types[:, None] + types]
+
+    @classmethod
+    def of(cls, game: AuctionGame) -> "RisingAuction":
+        """The auction that the kernels of ``game`` describe.
+
+        Raises:
+            ValueError: a reward is no whole number or depends on more than the sum.
+        """
+        n = game.num_types[0]
+        state = allocate(STATE, 1)[0]
+        state["extent"] = game.size
+        legal = np.empty(game.num_actions, np.int8)
+        game.rules.legal_row(state, legal)
+        opening_pass = bool(legal[PASS])
+        payoff = np.zeros((game.num_actions, 2 * n - 1), np.int64)
+        for bid in range(0 if opening_pass else 1, game.num_actions):
+            state["bid"] = bid
+            rewards = np.array([[game.rules.reward_row(state, x, y) for y in range(n)] for x in range(n)])
+            payoff[bid] = [*rewards[0], *rewards[1:, -1]]
+            if (payoff[bid][np.add.outer(range(n), range(n))] != rewards).any():
+                raise ValueError(f"{game}: the exact solver needs whole rewards of the sum of the types")
+        return cls(str(game), n, payoff, opening_pass)
+
+
+def play(auction: RisingAuction, plan: Plan) -> int:
+    """Total reward of ``plan`` over all deals, each auction played out call by call.
+
+    Raises:
+        ValueError: the plan makes an illegal call, or has none for a history it reaches.
+    """
+    legal = np.empty(1 + auction.bids, np.int8)
+    total = 0
+    for types in np.ndindex(auction.types, auction.types):
+        state = allocate(STATE, 1)[0]
+        history: tuple[int, ...] = ()
+        while state["turn"] != OVER:
+            if history not in plan:
+                raise ValueError(f"{auction.id}: the plan has no calls after {history}, reached by types {types}")
+            call = int(plan[history][types[state["turn"]]])
+            legal_row(state, auction.opening_pass, legal)
+            if not (0 <= call <= auction.bids and legal[call]):
+                raise ValueError(f"{auction.id}: illegal call {call} after {history}")
+            act_row(state, call)
+            history = (*history, call)
+        total += int(auction.payoff[state["bid"], sum(types)])
+    return total
+
+
+def certified(auction: RisingAuction, total: int, plan: Plan | None) -> Optimum:
+    """The optimum ``total``; ValueError unless its ``plan``, played out, scores that much."""
+    if plan is not None and play(auction, plan) != total:
+        raise ValueError(f"{auction.id}: the plan scores {play(auction, plan)}, the tables say {total}")
+    return Optimum(auction.id, total, auction.deals, plan)
+
 
 # ---- kernels ------------------------------------------------------------------------------
 # A set of types is a bit mask, ``Z = 2**n`` sets. Every kernel works on ``K`` lanes at once, one for each of ``K`` sets

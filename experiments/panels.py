@@ -29,10 +29,9 @@ from pathlib import Path
 
 import numpy as np
 from exact import Log, load_table, main, save_table
-from optimal_auction import U, best_plan, choose, fold, pass_rows, transpose
+from optimal_auction import RisingAuction, U, best_plan, certified, choose, fold, pass_rows, transpose
 
-from bidzoo.agents.tabular.exact import best_splits
-from bidzoo.agents.tabular.plans import Optimum, RisingAuction, certified
+from bidzoo.agents.tabular.exact import Optimum, best_splits
 from bidzoo.core.kernels import I16, I64, row
 
 COMMAND = "python experiments/panels.py"

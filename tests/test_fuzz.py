@@ -578,9 +578,8 @@ def as_rows(found: Any, content: bytes, sound: Any) -> bool:
 
 def _plan() -> bytes:
     from exact import write_plan
-    from optimal_auction import solve_rising_auction
+    from optimal_auction import RisingAuction, solve_rising_auction
 
-    from bidzoo.agents.tabular.plans import RisingAuction
     from bidzoo.registry import make_game
 
     optimum = solve_rising_auction(RisingAuction.of(make_game("simple_bidding_v0", size=4)))
@@ -588,10 +587,14 @@ def _plan() -> bytes:
 
 
 def _read_plan(path: Path) -> Any:
-    from bidzoo.agents.tabular.plans import RisingAuction, read_plan
+    from optimal_auction import RisingAuction, certified
+
+    from bidzoo.agents.tabular.exact import read_plan
     from bidzoo.registry import make_game
 
-    return read_plan(path, RisingAuction.of(make_game("simple_bidding_v0", size=4))).total
+    game = make_game("simple_bidding_v0", size=4)
+    optimum = read_plan(path, game)
+    return certified(RisingAuction.of(game), optimum.total, optimum.plan).total
 
 
 # Files of boards: the reader leaves out what is wrong and names it. What it took must be boards that the laws allow,

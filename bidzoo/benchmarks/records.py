@@ -36,7 +36,7 @@ from bidzoo.core.options import Length, Range, Seed, Whole
 from bidzoo.core.schema import json_lines, json_value, parse, shortened
 from bidzoo.core.storage import replace_file
 from bidzoo.core.streams import checked_seed
-from bidzoo.envs.bridge.board import Board, Call, contract_numbers, contract_text
+from bidzoo.envs.bridge.board import Board, Call, contract_numbers, outcome
 from bidzoo.envs.bridge.formats import lin, pbn
 from bidzoo.envs.bridge.game import OPTIONS, Bridge
 from bidzoo.envs.bridge.score import MAX_IMPS, MAX_POINTS
@@ -173,16 +173,12 @@ def _records(game: Bridge, states: States, room: str, players: list[str], seed: 
 def _result(state: State) -> Record:
     if int(state["phase"]) != OVER or int(state["leg"]) != 0:
         raise ValueError(f"board {state['board']}: expected a finished table of a game with reward='score' or 'par'")
-    declarer, points = int(state["declarer"]), int(state["points"][0])
-    if declarer < 0:
-        return {"contract": contract_text(-1, int(state["stake"])), "declarer": None, "tricks": None, "score": 0}
-    bid = int(state["bid"])
-    tricks = int(state["won"][declarer % 2] if state["plays"] else state["tricks"][5 * declarer + bid % 5])
+    (contract, declarer, tricks), points = outcome(state), int(state["points"][0])
     return {
-        "contract": contract_text(bid, int(state["stake"])),
-        "declarer": SEATS[declarer],
-        "tricks": None if tricks < 0 else tricks,
-        "score": None if points == UNKNOWN_POINTS else points,
+        "contract": contract,
+        "declarer": None if declarer is None else SEATS[declarer],
+        "tricks": tricks,
+        "score": None if points == UNKNOWN_POINTS else points,  # 0 of a board passed out
     }
 
 

@@ -145,10 +145,9 @@ class Room:
     def _result(self, board: DealtBoard, state: State, seconds: float) -> Result:
         messages = [event.message for event in self._script if isinstance(event, Act)]
         north, east, south, west = map(int, board.hands)
-        declarer, bid = int(state["declarer"]), int(state["bid"])
-        over, auction_over = state["turn"] < 0, state["phase"] != AUCTION
-        dd_tricks = -1 if declarer < 0 else int(state["tricks"][5 * declarer + bid % 5])
-        taken = dd_tricks if self._settings.double_dummy else int(state["won"][declarer % 2])
+        (contract, declarer, taken), over = files.outcome(state), state["turn"] < 0
+        if taken is not None and declarer is not None and self._settings.double_dummy:
+            taken = int(state["tricks"][5 * declarer + int(state["bid"]) % 5])
         points = result_row(state, Rules(not self._settings.double_dummy, SCORE, 1.0, 0)) if over else None
         return Result(
             room=self.listener.room,
@@ -159,9 +158,9 @@ class Room:
             names=(self.teams.north_south, self.teams.east_west),
             calls=tuple(files.Call(m.call, m.alert, m.note) for m in messages if isinstance(m, say.CallMade)),
             cards=tuple(m.card for m in messages if isinstance(m, say.Play)),
-            contract=files.contract_text(bid, int(state["stake"])) if auction_over else None,
-            declarer=declarer if declarer >= 0 else None,
-            taken=taken if over and declarer >= 0 else None,
+            contract=contract,
+            declarer=declarer,
+            taken=taken,
             points=points,
             double_dummy=self._settings.double_dummy,
             faults=tuple(self._faults),

@@ -7,9 +7,8 @@ from bidzoo.agents import BRIDGE
 from bidzoo.core.cards import NUM_CALLS, VULNERABILITIES
 from bidzoo.core.kernels import State
 from bidzoo.core.options import is_whole
-from bidzoo.envs.bridge.board import Board, Call, Fault, contract_text, summary
+from bidzoo.envs.bridge.board import Board, Call, Fault, outcome, summary
 from bidzoo.envs.bridge.formats import lin, pbn
-from bidzoo.envs.bridge.state import AUCTION, OVER
 from bidzoo.play.catalog import HUMAN, agents_for
 from bidzoo.play.session import Session, Setup
 
@@ -109,12 +108,7 @@ def save(session: Session) -> tuple[str, str]:
 
 def board_of(state: State, seats: list[str]) -> Board:
     """A bridge table as a board of a file; ``seats`` are the names of the players N E S W."""
-    phase, declarer = int(state["phase"]), int(state["declarer"])
-    auction_over, has_bid = phase != AUCTION, int(state["bid"]) >= 0
-    plays = int(state["plays"])
-    result = None
-    if phase == OVER and has_bid:
-        result = int(state["won"][declarer % 2] if plays else state["tricks"][5 * declarer + int(state["bid"]) % 5])
+    contract, declarer, result = outcome(state)
     tricks = tuple(int(n) for n in state["tricks"])
     north, east, south, west = (int(hand) for hand in state["hands"])
     return Board(
@@ -123,10 +117,10 @@ def board_of(state: State, seats: list[str]) -> Board:
         vulnerable=int(state["vulnerable"]),
         hands=(north, east, south, west),
         auction=tuple(Call(int(call)) for call in state["calls"][: int(state["length"])]),
-        contract=contract_text(int(state["bid"]), int(state["stake"])) if auction_over else None,
-        declarer=declarer if auction_over and has_bid else None,
-        play=tuple(int(card) for card in state["played"][:plays]),
-        result=result if result is None or result >= 0 else None,
+        contract=contract,
+        declarer=declarer,
+        play=tuple(int(card) for card in state["played"][: int(state["plays"])]),
+        result=result,
         tricks=tricks if min(tricks) >= 0 else None,
         names=(seats[0], seats[1], seats[2], seats[3]),
         tags={"Event": "bidzoo play", "Date": datetime.date.today().strftime("%Y.%m.%d")},

@@ -91,12 +91,14 @@ def wait() -> None:
         torch.distributed.barrier()
 
 
-def gathered(columns: Sequence[NDArray[Any]]) -> Sequence[NDArray[Any]]:
-    """Each of ``columns`` with the rows of all processes, in the order of their ranks."""
-    if world().size == 1:
-        return columns
-    import torch
+def gathered(length: NDArray[Any], board: NDArray[Any], *columns: NDArray[Any]) -> list[NDArray[Any]]:
+    """``columns`` of decisions with the rows of all processes, in the order of a single one: by turn, then by board."""
+    parts: list[Any] = [(length, board, *columns)]
+    if world().size > 1:
+        import torch
 
-    parts: list[Any] = [None] * world().size
-    torch.distributed.all_gather_object(parts, columns)
-    return [np.concatenate(column) for column in zip(*parts)]
+        local, parts = parts[0], [None] * world().size
+        torch.distributed.all_gather_object(parts, local)
+    all_length, all_board, *joined = (np.concatenate(column) for column in zip(*parts))
+    order = np.lexsort((all_board, all_length))
+    return [column[order] for column in joined]

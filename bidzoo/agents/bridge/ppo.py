@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bidzoo.agents.bridge import distributed, network, selfplay, trainer
 from bidzoo.agents.bridge.critic import UNIT, Critic, advantages, explained
@@ -206,10 +205,10 @@ class Trainer(trainer.Trainer):
         points = selfplay.explore(self.game, searched.states, call, learner, opponent, sides[searched.board])
         gain = searched.sign[:, None] * self._reward(points, reference[searched.board[:, None]])
         log_chance = np.take_along_axis(searched.log_chances, np.maximum(call, 0), 1)
-        columns: list[NDArray[Any]] = [searched.observation, searched.legal, call, log_chance, chance, gain]
-        *all_columns, length, board = distributed.gathered([*columns, searched.length, boards[searched.board]])
-        order = np.lexsort((board, length))
-        observation, legal, call, log_chance, chance, gain = (column[order] for column in all_columns)
+        place = searched.length, boards[searched.board]
+        observation, legal, call, log_chance, chance, gain = distributed.gathered(
+            *place, searched.observation, searched.legal, call, log_chance, chance, gain
+        )
         usual = (call >= 0) & (np.arange(call.shape[1]) < self.options.max_actions)  # rare calls are mostly far worse
         weight = chance / chance.sum(1, keepdims=True)
         weight += np.float32(self.options.neurd) * (usual / usual.sum(1, keepdims=True) - weight).astype(np.float32)

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bidzoo.agents.bridge import distributed, network, selfplay, trainer
 from bidzoo.agents.bridge.network import Network, NetworkPolicy, forward
@@ -152,10 +150,9 @@ class Trainer(trainer.Trainer):
             index = row, call[row, place]
             target[index], weight[index], tried[index] = gain[row, place], 1, 1
         weight[n, call[:, 0]] = 0
-        local: list[NDArray[Any]] = [decisions.observation, call[:, 0], target, tried, weight, decisions.length, boards]
-        *columns, length, board = distributed.gathered(local)
-        order = np.lexsort((board, length))
-        observation, likeliest, target, tried, weight = (column[order] for column in columns)
+        observation, likeliest, target, tried, weight = distributed.gathered(
+            decisions.length, boards, decisions.observation, call[:, 0], target, tried, weight
+        )
         return self.batch(
             observation=observation,
             likeliest=likeliest,

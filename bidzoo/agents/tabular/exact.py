@@ -2,20 +2,85 @@
 
 Pure joint policies suffice when rewards are common, and moves are public, so the sets of types that reach a public
 history carry all that matters: dynamic programming over pairs of sets, in tables over the whole tree. The plans of
-rising auctions, many of which have larger trees, are recorded (``plans.py``). Each optimum is certified twice: totals
-are whole numbers, and the policy that is read off is played over all deals, and scores the same.
+rising auctions, many of which have larger trees, are recorded; ``experiments/optimal_auction.py`` finds and proves
+them. Each optimum is certified twice: totals are whole numbers, and the policy that is read off scores the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 
-from bidzoo.agents.tabular.plans import Optimum, recorded, strategy_of
 from bidzoo.agents.tabular.policy import Solved
 from bidzoo.core.compiling import when_compiled
 from bidzoo.core.kernels import F64, I64, row
+from bidzoo.core.options import integers
+from bidzoo.core.schema import json_value, parse, shortened
 from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game, evaluate, full_information
 from bidzoo.envs.signalling.rising_auction import AuctionGame
+
+RECORDED = Path(__file__).parents[2] / "data" / "exact"
+Plan = Mapping[tuple[int, ...], I64]  # history -> action [n] of each type of the player to move
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The most any joint policy can score."""
+
+    id: str
+    total: int  # sum of the rewards over all deals
+    deals: int  # equally likely
+    plan: Plan | None  # of a rising auction, if there was room to keep its tables
+
+    @property
+    def value(self) -> Fraction:
+        """Expected reward."""
+        return Fraction(self.total, self.deals)
+
+
+# ---- rising auctions, whose plans are recorded --------------------------------------------
+
+_PLAN = {"id": str, "total": int, "source": str, "calls": dict[str, list[int]]}
+
+
+def read_plan(path: Path, game: AuctionGame) -> Optimum:
+    """The optimum of ``game`` in a file that ``experiments/exact.py`` wrote; ``solve`` plays it out.
+
+    Raises:
+        ValueError: another game's plan, or none; names the file.
+    """
+    try:
+        document = parse(_PLAN, json_value(path.read_bytes(), path), path)
+        types, bids = game.num_types[0], game.num_actions - 1
+        if document["id"] != str(game):
+            raise ValueError(f"the plan is for {document['id']}, expected {game}")
+        plan: dict[tuple[int, ...], I64] = {}
+        for history, calls in document["calls"].items():
+            if len(calls) != types:
+                raise ValueError(f"calls after {history!r}: {len(calls)}, expected one a type, {types}")
+            plan[tuple(map(int, history.split()))] = integers(f"calls after {history!r}", calls, -1, bids)
+        return Optimum(str(game), document["total"], types**2, plan)
+    except (KeyError, ValueError) as error:
+        raise ValueError(f"{path}: not a plan of {game} ({shortened(error)})") from error
+
+
+def strategy_of(game: Compiled, plan: Plan) -> F64:
+    """``plan`` as a joint strategy ``[M, T]``; off the plan, the first legal action."""
+    strategy = np.zeros(game.shape)
+    histories: dict[int, tuple[int, ...]] = {0: ()}
+    for m in range(len(game.player)):
+        if game.leaf[m] >= 0:
+            continue
+        calls = plan.get(histories[m])
+        for c in range(int(game.first[m]), int(game.first[m] + game.count[m])):
+            histories[c] = (*histories[m], int(game.action[c]))
+            strategy[c] = c == game.first[m] if calls is None else calls == game.action[c]
+        if calls is not None:
+            strategy[game.first[m], calls < 0] = 1.0
+    return strategy
+
 
 # ---- any small compiled game -------------------------------------------------------------
 # At each public node a table holds the best total from here on for every pair of sets of types, one set a player. At a
@@ -207,7 +272,9 @@ def solve(game: Solvable) -> tuple[Optimum, F64]:
         ValueError: too large to solve exactly.
     """
     game = compile_game(game)
-    if isinstance(game.game, AuctionGame) and (optimum := recorded(game.game)) is not None:
+    path = RECORDED / f"{game.id.replace('_v0(size=', '_').rstrip(')')}.json"
+    if isinstance(game.game, AuctionGame) and path.exists():
+        optimum = read_plan(path, game.game)
         strategy = strategy_of(game, optimum.plan or {})
     else:
         total, strategy = (solve_tree if tree_bytes(game) <= MAX_TREE_BYTES else solve_messages)(game)

@@ -27,11 +27,11 @@ from bidzoo.core.cards import (
     card_text,
     check_deal,
 )
-from bidzoo.core.kernels import I8, allocate
+from bidzoo.core.kernels import I8, State, allocate
 from bidzoo.core.options import is_whole
 from bidzoo.core.schema import shortened
 from bidzoo.envs.bridge import auction, play
-from bidzoo.envs.bridge.state import OVER, PLAY, STATE
+from bidzoo.envs.bridge.state import AUCTION, OVER, PLAY, STATE
 
 UNKNOWN_HAND = 0
 Hands = tuple[int, int, int, int]  # card bits of N E S W
@@ -92,6 +92,16 @@ def contract_numbers(text: str) -> tuple[int, int]:
     if stake is None or bid < 0:
         raise ValueError(f"{text!r} is not a contract (expected Pass or such as 1C, 3NT, 4SX, 6DXX)")
     return bid, stake
+
+
+def outcome(state: State) -> tuple[str | None, int | None, int | None]:
+    """Contract, declarer and its tricks, played or else double dummy, at a table; each None until it is known."""
+    phase, bid, declarer, stake = (int(state[name]) for name in ("phase", "bid", "declarer", "stake"))
+    contract = None if phase == AUCTION else contract_text(bid, stake)
+    if contract is None or bid < 0:
+        return contract, None, None
+    tricks = int(state["won"][declarer % 2] if state["plays"] else state["tricks"][5 * declarer + bid % 5])
+    return contract, declarer, tricks if phase == OVER and tricks >= 0 else None
 
 
 def check_hands(hands: tuple[int, ...]) -> Hands:

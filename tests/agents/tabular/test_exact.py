@@ -11,13 +11,12 @@ import pytest
 from exact import solve_rising_auction as solve_stored
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optimal_auction import Tables, auction_of, best_plan, solve_rising_auction
+from optimal_auction import RisingAuction, Tables, auction_of, best_plan, play, solve_rising_auction
 from panels import PanelRows, Panels, best_total, openings, solve
 
 from bidzoo import make
 from bidzoo.agents.tabular import exact
-from bidzoo.agents.tabular.exact import fold_line, solve_messages, solve_tree
-from bidzoo.agents.tabular.plans import RisingAuction, play, strategy_of
+from bidzoo.agents.tabular.exact import fold_line, solve_messages, solve_tree, strategy_of
 from bidzoo.agents.tabular.policy import game_of
 from bidzoo.core.streams import Streams
 from bidzoo.envs.signalling.compiled import Compiled, compile_game, evaluate, full_information
