@@ -81,7 +81,7 @@ def strength(boards: int, seed: int) -> Measured:
 
 
 def speed(report: Report) -> Measured:
-    """Decisions a second beside OpenSpiel and whatever else is installed."""
+    """Decisions a second, beside OpenSpiel where it is installed."""
     report("throughput", 0, 1)
     return throughput.main(0.2, 3, THROUGHPUT_GAMES, growth=False)
 

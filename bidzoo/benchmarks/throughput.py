@@ -1,21 +1,17 @@
-"""Decisions a second of every environment, beside OpenSpiel, Pgx, RLCard and PettingZoo, all in one run.
+"""Decisions a second of every environment, beside OpenSpiel, all in one run.
 
 Each contestant plays uniformly random legal actions and writes the observation of every mover, or of a learner alone.
 The contestants take turns in short slices, so a drift of the machine hits all alike; the figure is the median slice. On
 a busy machine processor seconds say more than the clock: ratios are theirs.
 """
 
-import contextlib
-import io
 import math
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from operator import methodcaller
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -26,9 +22,7 @@ from pettingzoo.utils import wrappers
 from bidzoo import agents
 from bidzoo.agents.policy import choose
 from bidzoo.benchmarks.results import Figure, Measured, ResultTable
-from bidzoo.core.cards import TO_PGX, held
 from bidzoo.core.threads import get_threads, set_threads
-from bidzoo.envs.bridge.deals import packaged
 from bidzoo.registry import GAMES, make, make_game
 from bidzoo.wrappers.batch import Batch
 
@@ -130,7 +124,7 @@ def standard_stack(env: Any) -> Any:
     )
 
 
-# ---- other suites: None where one is not installed ---------------------------------------
+# ---- OpenSpiel: None where it is not installed -------------------------------------------
 
 
 def _openspiel(name: str, auction_only: bool = False, one: bool = False) -> Work | None:
@@ -167,79 +161,6 @@ def _openspiel(name: str, auction_only: bool = False, one: bool = False) -> Work
     return work
 
 
-def write_pgx_table(path: Path) -> None:
-    """Write our packaged deals in the file format that Pgx reads: base-4 digits a suit, hex digits a declarer."""
-    deals = packaged("test")
-    owner = np.empty((len(deals.hands), 52), np.int64)
-    owner[:, TO_PGX] = held(deals.hands).argmax(1)
-    keys = (owner.reshape(-1, 4, 13) * 4 ** np.arange(12, -1, -1)).sum(2)
-    values = (deals.tricks.reshape(-1, 4, 5).astype(np.int64) * 16 ** np.arange(4, -1, -1)).sum(2)
-    np.save(path, np.stack([keys, values]).astype(np.int32))
-
-
-def _pgx() -> Work | None:
-    if find_spec("pgx") is None:
-        return None
-    import jax
-    import jax.numpy as jnp
-    from pgx.bridge_bidding import BridgeBidding
-
-    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
-        write_pgx_table(Path(folder) / "table.npy")
-        env = BridgeBidding(f"{folder}/table.npy")
-    from pgx.experimental.wrappers import auto_reset
-
-    step = jax.vmap(auto_reset(env.step, env.init))
-
-    def turns(state: Any, key: Any) -> Any:
-        def turn(state: Any, key: Any) -> Any:
-            choose, deal = jax.random.split(key)
-            scores = jax.random.uniform(choose, state.legal_action_mask.shape) * state.legal_action_mask
-            return step(state, jnp.argmax(scores, axis=1), jax.random.split(deal, TABLES)), None
-
-        return jax.lax.scan(turn, state, jax.random.split(key, 16))[0]
-
-    compiled = jax.jit(turns)
-    carry = [jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.PRNGKey(0), TABLES)), jax.random.PRNGKey(1)]
-
-    def work() -> int:
-        carry[1], key = jax.random.split(carry[1])
-        carry[0] = jax.block_until_ready(compiled(carry[0], key))
-        return 16 * TABLES
-
-    return work
-
-
-def _rlcard() -> Work | None:
-    if find_spec("rlcard") is None:
-        return None
-    import rlcard
-
-    env = rlcard.make("bridge", config={"seed": 1})
-    rng = np.random.default_rng(1)
-
-    def work() -> int:
-        state, _ = env.reset()
-        decisions = 0
-        while not env.is_over():
-            legal = list(state["legal_actions"])
-            state, _ = env.step(legal[int(rng.random() * len(legal))])
-            decisions += 1
-        return decisions
-
-    return work
-
-
-def _connect_four() -> Work | None:
-    """A classic environment of PettingZoo in its own standard wrappers."""
-    try:
-        from pettingzoo.classic.connect_four import connect_four
-
-        return aec(connect_four.env())
-    except ImportError:
-        return None
-
-
 # ---- the run -----------------------------------------------------------------------------
 
 
@@ -258,10 +179,7 @@ SPIEL, SPIEL_BRIDGE = "OpenSpiel from Python", "bridge(use_double_dummy_result=f
 PEERS = (
     Contestant("bridge_bidding_v0", SPIEL, partial(_openspiel, SPIEL_BRIDGE, auction_only=True), True),
     Contestant("bridge_bidding_v0", SPIEL, partial(_openspiel, SPIEL_BRIDGE, True, True), True, True),
-    Contestant("bridge_bidding_v0", f"Pgx, {TABLES} tables, JAX on CPU", _pgx),
-    Contestant("bridge_bidding_v0", "PettingZoo classic connect_four", _connect_four),
     Contestant("bridge_v0", SPIEL, partial(_openspiel, SPIEL_BRIDGE), True),
-    Contestant("bridge_v0", "RLCard bridge", _rlcard),
     Contestant("mini_hanabi_v0", "OpenSpiel tiny_hanabi", partial(_openspiel, "tiny_hanabi", one=True), True, True),
     Contestant("mini_hanabi_v0", "OpenSpiel tiny_hanabi from Python", partial(_openspiel, "tiny_hanabi"), True),
 )
@@ -294,9 +212,9 @@ def main(
         seconds: length of a slice.
         rounds: slices of each contestant.
         games: ids, default all.
-        peers: also measure other suites where they are installed.
+        peers: also measure OpenSpiel, where it is installed, and ``more``.
         growth: also measure the batched engine of the first game by tables and threads.
-        more: contestants of the caller.
+        more: contestants of the caller; ``experiments/other_suites.py`` has those of Pgx, RLCard and PettingZoo.
 
     Raises:
         ValueError: ``seconds`` is no length.

@@ -105,12 +105,10 @@ def throughput(
     seconds: Annotated[float, typer.Option(min=0.001, help="Length of a slice.")] = 0.4,
     rounds: Annotated[int, typer.Option(min=1, help="Slices of each contestant; the median counts.")] = 5,
     game: Games = None,
-    peers: Annotated[
-        bool, typer.Option(help="Measure OpenSpiel, Pgx, RLCard and PettingZoo too, where installed.")
-    ] = True,
+    peers: Annotated[bool, typer.Option(help="Measure OpenSpiel too, where it is installed.")] = True,
     json: Json = None,
 ) -> None:
-    """Decisions a second of every environment, beside other suites, all in one run."""
+    """Decisions a second of every environment, beside OpenSpiel, all in one run."""
     from bidzoo.benchmarks import throughput
 
     measured("throughput", 1, json, lambda _: throughput.main(seconds, rounds, game, peers))

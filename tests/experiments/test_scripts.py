@@ -1,10 +1,10 @@
 """Every script of ``experiments/`` that has no test file of its own runs, small."""
 
-import bridge_loop
 import bridge_training
 import cross_play
 import numpy as np
 import opponent_models
+import other_suites
 import pytest
 import search_prior
 import starting
@@ -61,7 +61,7 @@ def test_cross_play_seats_one_agent_with_one_expert():
 def test_the_loop_in_c_plays_the_same():
     """Calls, masks, observations and rewards of 300 steps at 64 tables, several boards each."""
     try:
-        loop = bridge_loop.ScalarLoop(64, seed=5)
+        loop = other_suites.ScalarLoop(64, seed=5)
     except OSError:
         pytest.skip("no g++ here")
     batch = make_vec("bridge_bidding_v0", 64)

@@ -5,8 +5,8 @@ import io
 
 import numpy as np
 import pytest
+from other_suites import write_pgx_table
 
-from bidzoo.benchmarks.throughput import write_pgx_table
 from bidzoo.core.cards import TO_PGX, VULNERABILITIES
 from bidzoo.envs.bridge.deals import packaged
 from bidzoo.envs.bridge.game import OPTIONS, Bridge
