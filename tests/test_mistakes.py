@@ -261,6 +261,10 @@ def test_models_of_other_libraries(tmp_path):
 
     with pytest.raises(TypeError, match="a model of Stable-Baselines3 plays as"):
         match.play(bridge(), [Model()] * 4, np.arange(2))
+    env = bidzoo.make("comm_v0")
+    env.reset(seed=1)
+    with pytest.raises(TypeError, match="a model of Stable-Baselines3 plays as"):
+        env.ask(Model())
     (tmp_path / "model.zip").write_bytes(b"PK")
     with pytest.raises(ValueError, match=r"model.zip: expected .safetensors; a model of Stable-Baselines3 plays as"):
         agents.make(str(tmp_path / "model.zip"))

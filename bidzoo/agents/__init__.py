@@ -416,12 +416,11 @@ def resolve(policy: Agent, game: str | Game | None = None) -> Policy:
         return _with_name(repr(policy), policy)
     if is_plain(policy):
         return _function_policy(policy, game)
-    hint = f"; make one: {policy.__name__}()" if isclass(policy) else ""
-    if hasattr(policy, "predict"):
-        hint = "; a model of Stable-Baselines3 plays as bidzoo.wrappers.sb3.SB3Policy(model, game)"
+    from bidzoo.envs.check import policy_hint
+
     raise TypeError(
         f"not a policy: {policy!r} (expected an agent's name, an object with name and act(), or a function of"
-        f" observation and mask){hint}"
+        f" observation and mask){policy_hint(policy)}"
     )
 
 

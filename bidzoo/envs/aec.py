@@ -18,7 +18,7 @@ from pettingzoo import AECEnv
 from bidzoo.core.kernels import I8, States
 from bidzoo.core.options import choose_from
 from bidzoo.core.streams import checked_seed, random_seed
-from bidzoo.envs.check import ask_one, asking
+from bidzoo.envs.check import ask_one, asking, policy_hint
 from bidzoo.envs.game import Game, Table, action_index, game_of, legal_actions
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
 
@@ -274,10 +274,9 @@ class TableEnv(AECEnv[str, Any, int | None]):
         if isinstance(policy, str):
             raise TypeError(f"ask() takes a policy: bidzoo.agents.make({policy!r})")
         if isclass(policy) or not (callable(policy) or hasattr(policy, "act")):
-            hint = f"; make one: {policy.__name__}()" if isclass(policy) else ""
             raise TypeError(
                 f"ask() takes a policy, got {policy!r} (expected an object with name and act(), or a function of"
-                f" observation and mask){hint}"
+                f" observation and mask){policy_hint(policy)}"
             )
         self._need_reset("ask")
         if hasattr(policy, "act"):

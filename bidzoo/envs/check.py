@@ -8,6 +8,7 @@ import math
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import isclass
 from pathlib import Path
 from re import search
 from typing import Any, NamedTuple
@@ -103,6 +104,15 @@ class asking:
             if game.max_turns <= TURNS:
                 check(game, 1)
             raise ValueError(f"{self._name} does not play {game}: its views have no field {field!r}") from problem
+
+
+def policy_hint(other: Any) -> str:
+    """How to make a policy of ``other``, which is none, as the end of an error; "" where that is not known."""
+    if isclass(other):
+        return f"; make one: {other.__name__}()"
+    if hasattr(other, "predict"):
+        return "; a model of Stable-Baselines3 plays as bidzoo.wrappers.sb3.SB3Policy(model, game)"
+    return ""
 
 
 def ask_one(policy: Any, table: Table, seed: int) -> int:
