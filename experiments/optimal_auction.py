@@ -195,7 +195,7 @@ WORST = -32768  # no total: less than any
 
 def table_bytes(types: int) -> int:
     """Bytes of the three tables."""
-    return 3 * 2 * 4 ** max(types, 5)
+    return 3 * 2 << 2 * max(types, 5)  # 4**n each
 
 
 def too_large(name: str, types: int) -> ValueError:
