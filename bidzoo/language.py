@@ -671,40 +671,31 @@ class Seated(Closing):
         self.agents: list[LanguageAgent] = []
         self._ledgers: list[Ledger[Question, Decision]] = []
         self._at_once, self._names = at_once, list[str]()
+        texts = dict.fromkeys(re.sub(r"^[\w.-]+=", "", name) for name in names)
+        models = [text.removeprefix("openai:") for text in texts if text.startswith("openai:")]
         try:
-            self._open(names, base_url, seat, ledger, show)
+            if models:
+                completes = [OpenAI(model, base_url, seat) for model in models]
+                path = ledger or Path("runs", re.sub(r"[^\w.-]", "_", f"language-{'-'.join(models)}.jsonl"))
+                kept = self._opened(path)
+                for model, complete in zip(models, completes):
+                    show(f"openai:{model} is asked at {complete.base_url}; answers are kept in {path}")
+                    self._register(f"openai:{model}", model, complete, seat, kept)
+            for text in texts:
+                if text.startswith("ledger:"):
+                    path = Path(text.removeprefix("ledger:"))
+                    if not path.is_file():
+                        raise FileNotFoundError(f"{path}: no such ledger")
+                    kept = self._opened(path)
+                    question = next(iter(kept.done), None)
+                    if question is None:
+                        raise ValueError(f"{path}: no answers, expected at least one")
+                    where = kept.where(question)
+                    kept_seat = parse(Seat, json_value(question.seat, where), where)
+                    self._register(text, question.model, None, kept_seat, kept)
         except BaseException:
             self.close()
             raise
-
-    def _open(
-        self,
-        names: Sequence[str],
-        base_url: str | None,
-        seat: Seat,
-        ledger: Path | None,
-        show: Callable[[str], object],
-    ) -> None:
-        texts = dict.fromkeys(re.sub(r"^[\w.-]+=", "", name) for name in names)
-        models = [text.removeprefix("openai:") for text in texts if text.startswith("openai:")]
-        if models:
-            completes = [OpenAI(model, base_url, seat) for model in models]
-            path = ledger or Path("runs", re.sub(r"[^\w.-]", "_", f"language-{'-'.join(models)}.jsonl"))
-            kept = self._opened(path)
-            for model, complete in zip(models, completes):
-                show(f"openai:{model} is asked at {complete.base_url}; answers are kept in {path}")
-                self._register(f"openai:{model}", model, complete, seat, kept)
-        for text in texts:
-            if text.startswith("ledger:"):
-                path = Path(text.removeprefix("ledger:"))
-                if not path.is_file():
-                    raise FileNotFoundError(f"{path}: no such ledger")
-                kept = self._opened(path)
-                question = next(iter(kept.done), None)
-                if question is None:
-                    raise ValueError(f"{path}: no answers, expected at least one")
-                where = kept.where(question)
-                self._register(text, question.model, None, parse(Seat, json_value(question.seat, where), where), kept)
 
     def __bool__(self) -> bool:
         return bool(self._ledgers)

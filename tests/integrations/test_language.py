@@ -257,11 +257,10 @@ def test_an_episode_of_verifiers():
     assert [len(episode.traces) for episode in finished] == [2, 2, 2], finished[0].errors
     for board, episode in enumerate(finished):
         assert episode.ok, [trace.errors for trace in episode.traces]
-        rewards = play(MINIBRIDGE, [FirstHeart(), bidzoo.agents.make("cfr")], [board]).reward
+        rewards = play(MINIBRIDGE, [FirstHeart()] * 2, [board]).reward
         opener, partner = sorted(episode.traces, key=lambda trace: trace.info["player"])
-        assert opener.reward == partner.reward
+        assert [opener.reward, partner.reward] == rewards[0].tolist()
         assert opener.num_turns == 1 and partner.num_turns == 2  # its first reply named no action
-        assert rewards.shape == (1, 2)
     seats = {body["messages"][1]["content"].splitlines()[0] for _, _, body in requests}
     assert seats == {"you are: player_0", "you are: player_1"}
     for _, _, body in requests:  # a conversation of one seat never has the other's
@@ -272,6 +271,8 @@ def test_an_episode_of_verifiers():
 
 
 class FirstHeart:
+    """1H, and a pass where that is not legal: what ``climbs`` says."""
+
     name = "1H"
 
     def act(self, views, legal, rng):
