@@ -12,7 +12,8 @@ what is compared. Numbers are never typed; note and command are folded below the
 
 ``<!-- leaderboard: bridge-2026 -->`` asks for the table of a challenge, of all entries in
 ``docs/results/leaderboard/``, ``<!-- file: examples/... -->`` for a file of the repository, ``<!-- recommended -->``
-for the bridge agents of ``RECOMMENDED``, and ``<!-- agents: spades_v0 -->`` for all agents of a game by group.
+for the bridge agents of ``RECOMMENDED``, ``<!-- speed -->`` for the README's sentences on
+``throughput.json``, and ``<!-- agents: spades_v0 -->`` for all agents of a game by group.
 """
 
 import json
@@ -43,6 +44,7 @@ RESULTS_BLOCK = re.compile(
 LEADERBOARD_BLOCK = re.compile(r"(<!-- leaderboard: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 FILE_BLOCK = re.compile(r"(<!-- file: ([\w./-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 AGENTS_BLOCK = re.compile(r"(<!-- agents: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+SPEED_BLOCK = re.compile(r"(<!-- (speed) -->\n).*?(<!-- end -->)", re.DOTALL)
 RECOMMENDED_BLOCK = re.compile(r"(<!-- (recommended) -->\n).*?(<!-- end -->)", re.DOTALL)
 RECOMMENDED = {  # what it is, paper, page
     "rpi-bmcs": ("`rpi` that searches where several calls are plausible", "Qiu et al. 2024", "bmcs"),
@@ -235,6 +237,28 @@ def recommended(name: str) -> str:
     return f"{markdown(table)}\n"
 
 
+def speed(_: str) -> str:
+    """How fast the fastest engine and one table are beside OpenSpiel, all of one run on one machine."""
+    document = results.load(RESULTS / "throughput.json")
+    every, one, growth = document["tables"][:3]
+    by_form = {(row["game"], row["form"]): row["decisions/CPU s"] for row in every.rows}
+    spiel = {game: rate for (game, form), rate in by_form.items() if form.startswith("OpenSpiel")}
+    (fast,) = (row["decisions/CPU s"] for row in growth.rows if (row["tables"], row["threads"]) == (4096, 1))
+    beside = f"{fast / spiel['bridge_bidding_v0']:.0f} times as many as OpenSpiel driven from Python"
+    for (_, form), rate in by_form.items():
+        beside += f" and {fast / rate:.0f} times as many as Pgx on a CPU" * form.startswith("Pgx")
+    single = {row["game"]: row["times OpenSpiel"] for row in one.rows if row["form"] == "gymnasium.make, one table"}
+    env = by_form["mini_hanabi_v0", "bidzoo env()"] / spiel["mini_hanabi_v0"]
+    lines = [
+        f"The batched bridge auction makes {fast / 1e6:.1f} million decisions a processor second on one thread",
+        f"({document['machine']}), {beside}.",
+        f"One Gymnasium table makes {single['bridge_bidding_v0']:.1f} times as many as a loop over OpenSpiel.",
+        f"Mini-Hanabi, the smallest game, makes {single['mini_hanabi_v0']:.1f} times as many in Gymnasium's API and",
+        f"{env:.1f} times as many in PettingZoo's ([throughput](docs/benchmarks/throughput.md), by clock and threads).",
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def strength(mean: float, error: float) -> str:
     """As all tables of agents show it."""
     return f"{mean:+.2f} ± {error:.2f}".replace("-", "−")
@@ -272,7 +296,8 @@ def filled(text: str) -> str:
         return f"{match[1]}\n{table(match[2], int(match[3]), *match.group(4, 5))}\n{match[6]}"
 
     text = RESULTS_BLOCK.sub(results_table, text)
-    blocks = (LEADERBOARD_BLOCK, ranked), (FILE_BLOCK, code), (RECOMMENDED_BLOCK, recommended), (AGENTS_BLOCK, by_group)
+    blocks = [(LEADERBOARD_BLOCK, ranked), (FILE_BLOCK, code), (AGENTS_BLOCK, by_group)]
+    blocks += [(RECOMMENDED_BLOCK, recommended), (SPEED_BLOCK, speed)]
     for pattern, render in blocks:
         text = pattern.sub(lambda match, render=render: f"{match[1]}\n{render(match[2])}\n{match[3]}", text)
     return text
@@ -283,7 +308,7 @@ def with_tables() -> list[Path]:
     docs = ROOT / "docs"
     folders = docs, docs / "agents", docs / "benchmarks", docs / "training", docs / "tutorials"
     pages = [ROOT / "README.md", *(page for folder in folders for page in sorted(folder.glob("*.md")))]
-    patterns = (RESULTS_BLOCK, LEADERBOARD_BLOCK, FILE_BLOCK, RECOMMENDED_BLOCK, AGENTS_BLOCK)
+    patterns = (RESULTS_BLOCK, LEADERBOARD_BLOCK, FILE_BLOCK, RECOMMENDED_BLOCK, AGENTS_BLOCK, SPEED_BLOCK)
     return [page for page in pages if any(pattern.search(page.read_text(encoding="utf-8")) for pattern in patterns)]
 
 
