@@ -35,12 +35,25 @@ BLOCKS = [
 ]
 
 
+@pytest.fixture
+def brief(monkeypatch):
+    """``MaskablePPO`` updates twice: that it learns so is a test of ``docs/training/scripts/sb3_maskable.py``."""
+    from sb3_contrib import MaskablePPO
+
+    learn = MaskablePPO.learn
+    monkeypatch.setattr(
+        MaskablePPO, "learn", lambda model, steps: learn(model, min(steps, 2 * model.n_steps * model.n_envs))
+    )
+
+
 @pytest.mark.parametrize(("path", "block"), BLOCKS)
 def test_block_runs(path, block, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(ROOT / "examples"))
     if "<!-- file: examples/bidzoo-hint" in path.read_text(encoding="utf-8"):
         request.getfixturevalue("example")  # the package that the page walks through is there
+    if "MaskablePPO" in block:
+        request.getfixturevalue("brief")
     shutil.copy(ROOT / "bidzoo" / "data" / "sample.pbn", "club.pbn")  # the file that the pages read
     exec(compile(block, str(path), "exec"), {"__name__": "docs"})
 

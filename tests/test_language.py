@@ -18,7 +18,7 @@ from bidzoo.wrappers.batch import Batch, Seating
 GAMES = [
     ("bridge_bidding_v0", {}),
     ("bridge_v0", {}),
-    ("spades_v0", {"blind_nil": True, "deck": "jokers"}),
+    ("spades_v0", {"blind_nil": True, "deck": "jokers", "max_rounds": 5}),
     ("minibridge_v0", {"size": 2}),
     ("comm_v0", {}),
     ("mini_hanabi_v0", {}),

@@ -4,6 +4,7 @@ import inspect
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -12,6 +13,13 @@ from typer.testing import CliRunner
 import bidzoo
 from bidzoo import agents, registry
 from bidzoo.cli import main
+from bidzoo.core.options import RENAMED
+
+ROOT = Path(__file__).parents[1]
+PRIVATE = (  # what experiments were called in their making; literature has another word for each, or a sentence
+    "stranger|expert-wild|only house|guessed|golden word|gain by search|stray call|from nothing|sharpness|imagined deal"
+    "|boards of one deal as one|explains? strangers"
+)
 
 
 def test_literals_are_the_registries():
@@ -93,3 +101,28 @@ def test_the_shell_completes_names():
     assert "leaderboard" in complete("bidzoo l", 1)
     assert complete("bidzoo leaderboard enter bridge-", 3) == ["bridge-2026", "bridge-partners-2026"]
     assert complete("bidzoo bench bridge --agents sl,sa", 4) == ["sl,sayc"]
+
+
+def written():
+    """Code and pages of the package; notes of experiments are as they were written."""
+    for folder, endings in (
+        ("bidzoo", "py html js css"),
+        ("docs", "md py ipynb"),
+        ("examples", "py md"),
+        ("tests", "py"),
+    ):
+        for ending in endings.split():
+            yield from (path for path in (ROOT / folder).rglob(f"*.{ending}") if "_build" not in path.parts)
+    yield from (ROOT / "experiments").glob("*.py")
+    yield from (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile", "pyproject.toml"))
+
+
+def test_words_are_the_fields():
+    """Old names stand in ``RENAMED`` alone, whose errors say the new ones."""
+    files, told = {*written()} - {Path(__file__)}, {f'"{old}": "{new}",'.lower() for old, new in RENAMED.items()}
+    assert len(files) > 400
+    private = re.compile(PRIVATE)
+    for path in sorted(files):
+        lines = enumerate(path.read_text("utf-8").lower().splitlines(), 1)
+        found = [(number, line) for number, line in lines if private.search(line) and line.strip() not in told]
+        assert found == [], path
