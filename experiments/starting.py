@@ -98,7 +98,8 @@ def tables(rounds: int = 5, report: Report = silent) -> Measured:
 
 def _process(script: str, more: dict[str, str]) -> tuple[float, float]:
     """Processor seconds and peak memory, MB, of a Python that does ``script``."""
-    given = {name: value for name, value in os.environ.items() if name != compiling.VARIABLE} | more
+    unwanted = compiling.VARIABLE, "PYTHONDONTWRITEBYTECODE"  # with which every process compiles our sources
+    given = {name: value for name, value in os.environ.items() if name not in unwanted} | more
     given["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
     command = [sys.executable, "-c", script + END]
     out = subprocess.run(command, env=given, check=True, stdout=subprocess.PIPE, text=True).stdout
