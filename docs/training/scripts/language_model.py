@@ -8,6 +8,7 @@ from importlib.metadata import files
 from pathlib import Path
 
 import torch
+from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 
 from bidzoo.language import Reply
@@ -58,20 +59,15 @@ class SmolLM:
 
     def log_chances(self, asked, replies):
         """Log-probabilities of `replies` after what was `asked`, as tokens: `[n]`; the question is read once."""
+        hidden, following, there = self.hidden(asked, replies)
+        logits = self.model.lm_head(hidden).log_softmax(-1)
+        return (logits.gather(2, following[..., None])[..., 0] * there).sum(1)
+
+    @torch.no_grad()
+    def hidden(self, asked, replies):
+        """The states from which the model writes the tokens of each reply `[n, T, D]`, these tokens, 1 = there."""
         known = self.cache_of(asked[:-1])
         known.batch_repeat_interleave(len(replies))
-        ids, mask, target = padded([(asked[-1:], reply) for reply in replies])
-        mask = torch.cat([torch.ones(len(replies), len(asked) - 1, dtype=torch.long), mask], 1)
-        logits = self.model(ids, attention_mask=mask, cache=known).logits[:, :-1].log_softmax(-1)
-        return (logits.gather(2, ids[:, 1:, None])[..., 0] * target).sum(1)
-
-
-def padded(pairs):
-    """Token numbers `[n, T]` padded on the right, which are there `[n, T]`, which next ones belong to replies."""
-    width = max(len(asked) + len(reply) for asked, reply in pairs)
-    ids, mask, target = (torch.zeros(len(pairs), width, dtype=torch.long) for _ in range(3))
-    for n, (asked, reply) in enumerate(pairs):
-        ids[n, : len(asked) + len(reply)] = torch.tensor([*asked, *reply])
-        mask[n, : len(asked) + len(reply)] = 1
-        target[n, len(asked) : len(asked) + len(reply)] = 1
-    return ids, mask, target[:, 1:]
+        ids = pad_sequence([torch.tensor([asked[-1], *reply]) for reply in replies], batch_first=True)
+        there = pad_sequence([torch.ones(len(reply)) for reply in replies], batch_first=True)
+        return self.model.model(ids[:, :-1], cache=known).last_hidden_state, ids[:, 1:], there

@@ -4,123 +4,96 @@
 
 The model reads the situation of its seat as text. Its answer is one of the legal actions, drawn token by token among
 those that lead to one (decoding constrained by a grammar), at a temperature. Both seats are its own; the reward is that
-of the board. Only the last of 30 layers learns, all of it but its keys and values: what the layers before it make of a
-question is computed once. One iteration plays `boards` boards and takes one step of REINFORCE (Williams 1992) with a
-bonus for entropy; the baseline is the mean reward after a question, and every question counts alike, however rare.
+of the board. A low-rank adapter of the output layer learns (LoRA, Hu et al. 2022), so the states below it are computed
+once. One iteration plays `boards` boards and takes one step of REINFORCE (Williams 1992) with a bonus for entropy; the
+baseline is the mean reward after a question, and every question counts alike, however rare. Rewards of the curve are
+exact, over all deals.
 """
 
 import argparse
 import time
-from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
 import torch
-from language_model import SmolLM, padded
-from transformers import DynamicCache
+from language_model import SmolLM
+from torch.nn.utils.rnn import pad_sequence
 
 import bidzoo
 from bidzoo import agents
-from bidzoo.benchmarks import results
+from bidzoo.benchmarks import exploit, results
 from bidzoo.benchmarks.match import play
 from bidzoo.benchmarks.results import Estimate
+from bidzoo.envs.signalling.compiled import compile_game, evaluate
 from bidzoo.language import Seat, prompt
 from bidzoo.wrappers.batch import Batch, Seating
 
 SEAT = Seat(rules=False)
 NOTE = (
-    "mean reward of new boards, ± standard error; drawn: as the model draws its actions, likeliest: the likeliest ones;"
-    " both players are the model, or the agent"
+    "exact mean reward, both players the agent; ± standard error over the seeds of training; drawn: as the model draws"
+    " its actions, likeliest: the likeliest ones"
 )
 
 
 class Reader:
-    """Every question that a game can ask and the chances of the answers: a policy, and the module that learns."""
+    """Every question that a game can ask and the chances of the answers: a policy, and what learns."""
 
     name = "SmolLM2-135M"
 
     def __init__(self, model, game, temperature):
-        self.model, self.game, self.temperature = model, game, temperature
-        self.rows, self.known, pairs, places, paths = {}, {}, [], [], []
+        self.game, self.temperature = game, temperature
+        self.rows, self.legal, self.known, self.paths = {}, [], {}, []
+        states, choices = [], []  # of every place where answers part
         for view, legal in positions(game):
             system, question = prompt(game, view, legal, SEAT)
             if question in self.rows:
                 continue
             asked, _ = model.tokens([{"role": "system", "content": system}, {"role": "user", "content": question}])
-            replies = {a: tuple(model.tokens([], game.action_text(int(a)))[1]) for a in np.flatnonzero(legal)}
-            for prefix, choices in sorted(forks(replies.values()).items(), key=lambda fork: -len(fork[0])):
-                for action, reply in replies.items():
-                    if reply[: len(prefix)] == prefix:
-                        paths.append((len(self.rows), action, len(places), choices.index(reply[len(prefix)])))
-                if not pairs or pairs[-1][0] != asked or pairs[-1][1][: len(prefix)] != prefix:
-                    pairs.append((asked, prefix))  # else it is read with a longer one
-                places.append((len(pairs) - 1, len(asked) + len(prefix) - 1, choices))
+            replies = {int(a): tuple(model.tokens([], game.action_text(int(a)))[1]) for a in np.flatnonzero(legal)}
+            hidden, _, _ = model.hidden(asked, [*replies.values()])
+            for prefix, tokens in forks(replies.values()).items():
+                k = len(prefix)
+                for n, (action, reply) in enumerate(replies.items()):
+                    if reply[:k] == prefix:
+                        state = hidden[n, k]
+                        self.paths.append((len(self.rows), action, len(states), tokens.index(reply[k])))
+                states.append(state)
+                choices.append(tokens)
             self.rows[question] = len(self.rows)
-            self.legal = [*getattr(self, "legal", []), legal > 0]
-        self.paths = torch.tensor(paths)
-        self._prepare(padded(pairs)[0], *zip(*places))
+            self.legal.append(legal > 0)
+        self.paths, self.legal = torch.tensor(self.paths), torch.tensor(np.array(self.legal))
+        self.states = torch.stack(states)  # [places, D]
+        self.scaled = (self.states - self.states.mean(0)) / self.states.std(0)  # what tells questions apart
+        tokens = pad_sequence([torch.tensor(each) for each in choices], batch_first=True, padding_value=-1)
+        self.missing, self.words = tokens < 0, model.model.lm_head.weight.detach()[tokens.clamp(min=0)]
 
-    def _prepare(self, ids, row, at, choices):
-        """Split the model into what is computed once and what learns."""
-        net = self.model.model.model
-        for parameter in self.model.model.parameters():
-            parameter.requires_grad_(False)
-        self.layer, self.norm, n, width = net.layers[-1], net.norm, *ids.shape
-        attention = self.layer.self_attn
-        learns = (attention.q_proj, attention.o_proj, self.layer.post_attention_layernorm, self.layer.mlp, self.norm)
-        with torch.no_grad():
-            hidden, final = read(net, ids)
-            normed = self.layer.input_layernorm(hidden)
-            key, value = (
-                part(normed).view(n, width, -1, attention.head_dim) for part in (attention.k_proj, attention.v_proj)
-            )
-            cosine, sine = (part[0][:, None] for part in net.rotary_emb(hidden, torch.arange(width)[None]))
-            row, at = torch.tensor(row), torch.tensor(at)
-            group = attention.q_proj.out_features // attention.k_proj.out_features
-            self.key = (key * cosine + turned(key) * sine)[row].repeat_interleave(group, 2)
-            self.value = value[row].repeat_interleave(group, 2)
-            self.later = torch.arange(width)[None, None] > at[:, None, None]
-            self.turn = cosine[at], sine[at]
-            self.hidden, self.normed = hidden[row, at], normed[row, at]
-            most = max(map(len, choices))
-            self.missing = torch.tensor([[k >= len(each) for k in range(most)] for each in choices])
-            tokens = torch.tensor([[*each, *[0] * (most - len(each))] for each in choices])
-            self.words = self.model.model.lm_head.weight[tokens]  # [places, choices, D]
-            error = (self.last_layer() - final[row, at]).abs().max()
-            assert error < 1e-3 * final[row, at].abs().max(), f"not the model's last layer: off by {error}"
-        self.parameters = [parameter for part in learns for parameter in part.parameters()]
-        for parameter in self.parameters:
-            parameter.requires_grad_(True)
-
-    def last_layer(self):
-        """What the model makes of every place where an answer parts, `[places, D]`."""
-        attention, layer, (cosine, sine) = self.layer.self_attn, self.layer, self.turn
-        query = attention.q_proj(self.normed).view(len(self.normed), -1, attention.head_dim)
-        query = query * cosine + turned(query) * sine
-        scores = torch.einsum("khd,kthd->kht", query, self.key) * attention.scaling
-        mixed = torch.einsum("kht,kthd->khd", scores.masked_fill(self.later, -torch.inf).softmax(-1), self.value)
-        out = self.hidden + attention.o_proj(mixed.flatten(1))
-        return self.norm(out + layer.mlp(layer.post_attention_layernorm(out)))
+    def adapt(self, rank, seed):
+        """A new adapter, which changes nothing yet: its parameters."""
+        generator, size = torch.Generator().manual_seed(seed), self.states.shape[1]
+        self.down, self.up = torch.randn(size, rank, generator=generator) / size**0.5, torch.zeros(rank, size)
+        return [each.requires_grad_() for each in (self.down, self.up)]
 
     def log_chances(self):
         """Log-probabilities of the legal actions of every question, `[questions, A]`; -inf elsewhere."""
-        logits = torch.einsum("kd,kcd->kc", self.last_layer(), self.words) / self.temperature
+        adapted = self.states + self.scaled @ self.down @ self.up
+        logits = torch.einsum("kd,kcd->kc", adapted, self.words) / self.temperature
         steps = logits.masked_fill(self.missing, -torch.inf).log_softmax(-1)
         question, action, place, choice = self.paths.T
-        table = torch.zeros(len(self.rows), self.game.num_actions)
-        table = table.index_put((question, action), steps[place, choice], accumulate=True)
-        return table.masked_fill(~torch.tensor(np.array(self.legal)), -torch.inf)
+        table = torch.zeros(self.legal.shape).index_put((question, action), steps[place, choice], accumulate=True)
+        return table.masked_fill(~self.legal, -torch.inf)
 
-    def act(self, views, legal, rng):
-        """Actions drawn from `self.chances`, or the likeliest where `self.greedy`."""
+    def probabilities(self, views, legal):
+        """Chances of the actions, `[B, A]`."""
         alike = views.copy()
         alike["board"] = 0  # no question names it
-        rows = [self._row(view.tobytes(), view, mask) for view, mask in zip(alike, legal)]
-        chances = self.chances[rows]
-        if self.greedy:
-            return chances.argmax(1)
+        self.asked = [self._row(view.tobytes(), view, mask) for view, mask in zip(alike, legal)]
+        return self.chances[self.asked]
+
+    def act(self, views, legal, rng):
+        """Actions drawn from `self.chances`."""
+        chances = self.probabilities(views, legal)
         chosen = (chances.cumsum(1) < rng.random(1) * chances.sum(1, keepdims=True)).sum(1)
-        self.played += zip(views["board"].tolist(), rows, chosen.tolist())
+        self.played += zip(views["board"].tolist(), self.asked, chosen.tolist())
         return chosen
 
     def _row(self, key, view, mask):
@@ -128,28 +101,18 @@ class Reader:
             self.known[key] = self.rows[prompt(self.game, view, mask, SEAT)[1]]
         return self.known[key]
 
-    def play(self, boards, seed, greedy):
-        """Rewards `[n]` of boards; what was chosen there is in `played`."""
-        self.greedy, self.played = greedy, []
-        return play(self.game, [self, self], boards, seed, seed).reward[:, 0].astype(np.float64)
+    def values(self, table):
+        """Exact rewards of the actions as drawn by `table`, and of the likeliest ones."""
+        chances = table.detach().exp().numpy()
+        self.chances = np.eye(chances.shape[1])[chances.argmax(1)]
+        likeliest = value_of(self.game, self)
+        self.chances = chances
+        return value_of(self.game, self), likeliest
 
 
-def read(net, ids):
-    """What comes into the last layer of `net` at every token of `ids` `[n, T]`, and out of it: `[n, T, D]`."""
-    same = int((ids == ids[:1]).all(0).long().cumprod(0).sum())  # all begin with the same tokens
-    shared = DynamicCache()
-    start = net(ids[:1, :same], cache=shared, use_cache=True, output_hidden_states=True)
-    parts = []
-    for part in ids[:, same:].split(8):
-        known = deepcopy(shared)
-        known.batch_repeat_interleave(len(part))
-        parts.append(net(part, cache=known, output_hidden_states=True))
-    last = len(net.layers) - 1
-    hidden, final = (
-        torch.cat([torch.cat([of(start).expand(len(of(part)), -1, -1), of(part)], 1) for part in parts])
-        for of in (lambda out: out.hidden_states[last], lambda out: out.last_hidden_state)
-    )
-    return hidden, final
+def value_of(game, agent):
+    """The exact mean reward of `agent` at both seats."""
+    return evaluate(compile_game(game), exploit.strategy_of(game, agent))
 
 
 def forks(replies):
@@ -159,12 +122,6 @@ def forks(replies):
         for k, token in enumerate(reply):
             following.setdefault(reply[:k], {})[token] = None
     return {prefix: [*tokens] for prefix, tokens in following.items() if len(tokens) > 1}
-
-
-def turned(x):
-    """The second half of each head, negative, before the first: a quarter turn of rotary positions."""
-    first, second = x.chunk(2, -1)
-    return torch.cat([-second, first], -1)
 
 
 def positions(game, boards=4000):
@@ -178,44 +135,18 @@ def positions(game, boards=4000):
         batch.step(actions)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--size", type=int, default=2, help="cards a hand")
-    parser.add_argument("--iterations", type=int, default=300)
-    parser.add_argument("--boards", type=int, default=2048, help="boards an iteration")
-    parser.add_argument("--temperature", type=float, default=4.0, help="of the model's chances when it plays")
-    parser.add_argument("--rate", type=float, default=5e-4, help="of Adam; falls to a tenth in the second half")
-    parser.add_argument(
-        "--entropy", type=float, default=0.8, help="weight of the entropy; falls to 0 in the second half"
-    )
-    parser.add_argument("--rare", type=int, default=16, help="a question that comes up less often counts less")
-    parser.add_argument("--every", type=int, default=25, help="iterations between measurements")
-    parser.add_argument("--test", type=int, default=5000, help="boards of a measurement")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--json", type=Path, default=Path("runs/language-training.json"))
-    args = parser.parse_args()
-    torch.manual_seed(args.seed)
-    torch.set_num_threads(args.threads)
-    game = bidzoo.make_game("minibridge_v0", size=args.size)
-    reader = Reader(SmolLM(), game, args.temperature)
-    print(f"{len(reader.rows)} questions, {len(reader.hidden)} places where answers part", flush=True)
-    adam, began = torch.optim.Adam(reader.parameters, args.rate), time.process_time()
-    columns = ["iteration", "boards", "processor seconds", "drawn", "likeliest"]
-    curve = results.ResultTable("The curve", columns, note=NOTE)
-    test = 10**9 + np.arange(args.test)
+def train(reader, args, seed):
+    """Values of the policy (drawn, likeliest) every `args.every` iterations, `[n, 2]`."""
+    parameters, curve = reader.adapt(args.rank, seed), []
+    adam = torch.optim.Adam(parameters, args.rate)
     for iteration in range(args.iterations + 1):
         table = reader.log_chances()
-        reader.chances = table.detach().exp().numpy()
-        if iteration % args.every == 0 or iteration == args.iterations:
-            measured = [Estimate.of(reader.play(test, args.seed, greedy), group=test) for greedy in (False, True)]
-            cpu = round(time.process_time() - began, 1)
-            curve.add(iteration, iteration * args.boards, cpu, *measured)
-            print(f"{iteration:4d}  {cpu:7.0f} s  drawn {measured[0]}  likeliest {measured[1]}", flush=True)
-        if iteration == args.iterations:
-            break
+        reader.chances, reader.played = table.detach().exp().numpy(), []
+        if iteration % args.every == 0:
+            curve.append(reader.values(table))
+            print(f"seed {seed}  {iteration:4d}  drawn {curve[-1][0]:.3f}  likeliest {curve[-1][1]:.3f}", flush=True)
         boards = iteration * args.boards + np.arange(args.boards)
-        reward = reader.play(boards, args.seed, False)
+        reward = play(reader.game, [reader, reader], boards, seed, seed).reward[:, 0].astype(np.float64)
         board, row, action = np.array(reader.played).T
         gained = reward[board - boards[0]]
         visits = np.maximum(1, np.bincount(row, minlength=len(table)))
@@ -228,21 +159,47 @@ def main():
         adam.param_groups[0]["lr"] = args.rate * min(1, (1 + iteration) / 20, 0.1 + left)
         adam.zero_grad()
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(reader.parameters, 1.0)
+        torch.nn.utils.clip_grad_norm_(parameters, 1.0)
         adam.step()
-    ends = results.ResultTable("SmolLM2-135M learns MiniBridge, two cards a hand", ["agent", "reward"], note=NOTE)
+    return curve
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--size", type=int, default=2, help="cards a hand")
+    parser.add_argument("--iterations", type=int, default=400)
+    parser.add_argument("--boards", type=int, default=1024, help="boards an iteration")
+    parser.add_argument("--temperature", type=float, default=4.0, help="of the model's chances when it plays")
+    parser.add_argument("--rank", type=int, default=32, help="of the adapter")
+    parser.add_argument("--rate", type=float, default=2e-3, help="of Adam; falls to a tenth in the second half")
+    parser.add_argument("--entropy", type=float, default=0.5, help="its weight; falls to 0 in the second half")
+    parser.add_argument("--rare", type=int, default=16, help="a question that comes up less often counts less")
+    parser.add_argument("--every", type=int, default=50, help="iterations between measurements")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--json", type=Path, default=Path("runs/language-training.json"))
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    game, began = bidzoo.make_game("minibridge_v0", size=args.size), time.process_time()
+    reader = Reader(SmolLM(), game, args.temperature)
+    print(f"{len(reader.rows)} questions, {len(reader.states)} places where answers part", flush=True)
+    curves = np.array([train(reader, args, seed) for seed in range(args.seeds)])  # [seeds, n, 2]
+    curve = results.ResultTable("The curve", ["iteration", "boards", "drawn", "likeliest"], note=NOTE)
+    for k, values in enumerate(curves.swapaxes(0, 1)):
+        estimates = [Estimate.of(column, group=np.arange(args.seeds)) for column in values.T]
+        curve.add(k * args.every, k * args.every * args.boards, *estimates)
+    title = f"SmolLM2-135M learns MiniBridge, {args.size} cards a hand"
+    ends = results.ResultTable(title, ["agent", "reward"], note=NOTE)
     for name in ("random", "cfr", "exact"):
-        policy = agents.make(name)
-        rewards = play(game, [policy, policy], test, args.seed, args.seed).reward[:, 0].astype(np.float64)
-        ends.add(name, Estimate.of(rewards, group=test))
+        ends.add(name, value_of(game, name))
     ends.add("SmolLM2 before", curve.rows[0]["likeliest"])
     ends.add("SmolLM2 after", curve.rows[-1]["likeliest"])
     lines = {name: [row[name].mean for row in curve.rows] for name in ("drawn", "likeliest")}
     boards = [row["boards"] for row in curve.rows]
-    lines |= {row["agent"]: [row["reward"].mean] * len(boards) for row in ends.rows[:3]}
-    figure = results.Figure(ends.title, "line", boards, lines, "boards played", "reward a board", NOTE)
-    results.save(args.json, "language", [ends, curve], seed=args.seed, seconds=cpu, figures=[figure])
-    results.show([ends])
+    lines |= {row["agent"]: [row["reward"]] * len(boards) for row in ends.rows[:3]}
+    errors = {name: [row[name].error for row in curve.rows] for name in ("drawn", "likeliest")}
+    figure = results.Figure(title, "line", boards, lines, "boards played", "reward a board", NOTE, errors)
+    results.save(args.json, "language", [ends, curve], seed=0, seconds=time.process_time() - began, figures=[figure])
+    results.show([ends, curve])
 
 
 if __name__ == "__main__":
