@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 import bidzoo
 from bidzoo import agents
 from bidzoo.agents.bridge.card_play import WithCards
-from bidzoo.benchmarks import leaderboard, results
+from bidzoo.benchmarks import leaderboard, report, results
 from bidzoo.benchmarks.match import play
 from bidzoo.envs.game import Game
 from bidzoo.registry import GAMES
@@ -353,12 +353,13 @@ def draw_growth(path: Path) -> None:
 
 
 def draw(folder: Path) -> None:
-    """Write a picture of every environment, and of the throughput's growth, into ``folder``."""
+    """Write a picture of every environment, of the throughput's growth and of cross-play into ``folder``."""
     from PIL import Image
 
     for env_id in GAMES:
         Image.fromarray(picture(env_id)).save(folder / f"{env_id}.png", optimize=True)
     draw_growth(folder / "throughput.png")
+    report.pictures(results.load(RESULTS / "exploit-comm.json")["figures"], folder)
 
 
 if __name__ == "__main__":
