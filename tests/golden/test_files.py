@@ -310,8 +310,10 @@ LOCAL = {  # what else each of these depends on
     "list": RICH,
     "help": RICH,
     "parquet": ("pyarrow",),
-    **dict.fromkeys((f"match {name}" for name in MATCHES), (*RICH, "processor")),
-    **dict.fromkeys((f"bench {name}" for name in BENCHES), (*RICH, "processor")),
+    **{
+        name: RICH if " bridge" in name else (*RICH, "processor")  # bridge's networks add integers
+        for name in (*(f"match {name}" for name in MATCHES), *(f"bench {name}" for name in BENCHES))
+    },
 }
 
 

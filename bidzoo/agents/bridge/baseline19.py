@@ -20,12 +20,21 @@ from typing import Any
 import numpy as np
 
 from bidzoo.agents.bridge import belief, distributed, network, selfplay, sl, trainer
-from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy, Neurons, Shapes, Weights, log_softmax
+from bidzoo.agents.bridge.network import (
+    Architecture,
+    Network,
+    NetworkPolicy,
+    Neurons,
+    Shapes,
+    Weights,
+    log_softmax,
+    sigmoid,
+)
 from bidzoo.agents.bridge.selfplay import EAST_WEST, NORTH_SOUTH, Pairs, actor
 from bidzoo.agents.bridge.trainer import Batch, Fit, Metrics, descend, means
 from bidzoo.core.arrays import Arrays, digest
 from bidzoo.core.cards import HAND_SIZE, NUM_CALLS, NUM_CARDS, held
-from bidzoo.core.kernels import F32, F64, I8, I64, batched
+from bidzoo.core.kernels import F32, F64, I8, I64
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.features import OPENSPIEL480
@@ -110,17 +119,7 @@ def _part(tensors: dict[str, F32], part: str) -> dict[str, F32]:
 
 def estimates(enn: Network, x: I8) -> F32:
     """Chance that partner holds each card, ``[B, 52]``, at observations ``[B, 480]``; 0 for the player's own."""
-    out = np.empty((len(x), NUM_CARDS), np.float32)
-    _chances(enn(x), np.ascontiguousarray(x[:, _OWN], np.float32), out)
-    return out
-
-
-@batched
-def _chances(start: int, stop: int, logits: F32, own: F32, out: F32) -> None:
-    for b in range(start, stop):
-        for card in range(NUM_CARDS):
-            logit = min(max(float(logits[b, card]), -30.0), 30.0)
-            out[b, card] = 0.0 if own[b, card] > 0 else 1.0 / (1.0 + np.exp(-logit))
+    return np.where(x[:, _OWN] > 0, np.float32(0), sigmoid(enn(x)))
 
 
 def module(widths: Widths, seed: int = 0) -> Any:

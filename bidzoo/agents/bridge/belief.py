@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bidzoo.agents.bridge import network
-from bidzoo.agents.bridge.network import Network, Weighted
+from bidzoo.agents.bridge.network import Network, Weighted, sigmoid
 from bidzoo.agents.bridge.trainer import Fit
 from bidzoo.core.cards import HAND_SIZE, NUM_CARDS, held
 from bidzoo.core.kernels import F32, F64, I8, I64, U64, Bool, States, batched, row
@@ -33,9 +33,7 @@ class Belief(Weighted):
     def probabilities(self, views: States) -> F32:
         """Chance that partner, LHO and RHO hold each card: ``[B, 3, 52]``; 0 for the viewer's own cards."""
         logits = self.network(self.network.architecture.encoder(views)).reshape(-1, 3, NUM_CARDS)
-        chance = 1 / (1 + np.exp(-np.clip(logits, -30, 30)))
-        chance[np.broadcast_to(_own(views)[:, None], chance.shape)] = 0
-        return np.asarray(chance, np.float32)
+        return np.where(_own(views)[:, None], np.float32(0), sigmoid(logits))
 
 
 def _own(views: States) -> Bool:

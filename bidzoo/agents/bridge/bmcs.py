@@ -76,10 +76,22 @@ def play_out(states: States, north_south: RolloutPolicy, east_west: RolloutPolic
             if len(index):
                 current, seat_views = states[rows[index]], allocate(VIEW, len(index))
                 views(current, turn[index], seat_views)
-                calls[index] = policy.probabilities(seat_views, legal_calls(current)).argmax(1)
+                first, again = distinct(seat_views)
+                calls[index] = policy.probabilities(seat_views[first], legal_calls(current[first])).argmax(1)[again]
         return calls
 
     bid_out(states, choose)
+
+
+def distinct(views: States) -> tuple[I64, I64]:
+    """Rows of different ``views`` ``[n]``, and for each view which of them it is; told apart if all have one hand.
+
+    The player who searches has one hand in all deals, and few auctions lead back to it.
+    """
+    if (views["hand"] != views["hand"][0]).any():
+        return np.arange(len(views)), np.arange(len(views))
+    _, first, again = np.unique(views.view(np.dtype((np.void, VIEW.itemsize))), return_index=True, return_inverse=True)
+    return first, again
 
 
 @batched

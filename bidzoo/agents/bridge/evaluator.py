@@ -7,7 +7,7 @@ kind: ``NT`` in a notrump cell, else ``TRUMP`` or ``SIDE``. Suits of a kind shar
     g_s = relu(suits[kind] h_s)         s = 0 ... 3: trumps first
     out = softmax(last relu(middle relu(sum_s places[s] g_s)))       chances of 0 ... 13 tricks
 
-Suits are put in one order (training shuffles them) and each sum is taken in a fixed order, so renaming side suits,
+Suits are put in one order (training shuffles them) and sums are those of integers, so renaming side suits,
 turning seats together with declarer, the batch and the number of threads change no bit of the result.
 
 It is fitted to solved deals by the cross-entropy of the exact trick counts. *Estimated deals* have tables sampled from

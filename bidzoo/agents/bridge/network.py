@@ -6,7 +6,7 @@
 ``stages``  as ``mlp``; the layers after the first have weights of their own for every stage of the auction
          (``bidder.STAGES``). A row costs what it costs in an ``mlp`` and is answered by ten times the weights.
 
-Playing sums each row in a fixed order (``dense.py``): outputs depend neither on the batch nor on the number of threads.
+Playing sums in integers (``dense.py``): outputs depend neither on the batch, the number of threads nor the processor.
 Weight files are safetensors in half precision, or in whole numbers of fewer bits, with the architecture and where the
 weights come from.
 """
@@ -181,7 +181,7 @@ class Network(Weights):
         activation = GELU if self.architecture.activation == "gelu" else RELU
         residual = hidden
         for plan, packed in zip(self.architecture.layers[first:end], self._layers[first:end]):
-            weights = packed if stage is None else Packed(packed.weight[stage], packed.bias[stage])
+            weights = packed if stage is None else Packed(*(part[stage] for part in packed))
             added = (residual,) if plan.skip else ()
             residual, hidden = hidden, dense(hidden, weights, activation if plan.activate else NONE, *added)
         return hidden
@@ -460,6 +460,11 @@ class Weighted:
 
     def _read(self) -> Weights:
         return weights_of(type(self).name if self._weights is None else self._weights, self.kind)
+
+
+def sigmoid(logits: F32) -> F32:
+    """Chances of ``logits``; in float64, since what float32's exponential is depends on the processor."""
+    return np.asarray(1 / (1 + np.exp(-np.clip(logits, -30, 30), dtype=np.float64)), np.float32)
 
 
 # ---- as a player -------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from bidzoo.agents.bridge import network, partners
-from bidzoo.agents.bridge.network import Neurons, Shapes, Weights
+from bidzoo.agents.bridge.network import Neurons, Shapes, Weights, sigmoid
 from bidzoo.agents.bridge.partners import CALLS, INPUTS, PartnerBoards, PartnerPolicy, PartnerTrainer, Seen, Stack
 from bidzoo.agents.bridge.selfplay import sample_calls
 from bidzoo.agents.bridge.trainer import Metrics, descend
@@ -67,8 +67,7 @@ class Modules(Weights):
         """How likely partner holds each card ``[B, 52]``; 0 for the own ones. Without a belief module ``[B, 0]``."""
         if self._belief is None:
             return np.empty((len(observation), 0), np.float32)
-        chance = 1 / (1 + np.exp(-np.clip(self._belief(observation), -30, 30)))
-        return np.asarray(chance * (observation[:, :NUM_CARDS] == 0), np.float32)
+        return np.where(observation[:, :NUM_CARDS] == 0, sigmoid(self._belief(observation)), np.float32(0))
 
     def __call__(self, observation: I8) -> F32:
         """Logits of the calls ``[B, 36]`` at observations ``[B, 124]``."""

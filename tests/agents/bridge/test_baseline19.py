@@ -95,14 +95,14 @@ def test_the_pnn_sees_what_its_player_sees_and_the_estimates(networks, wild):
     chances = 1 / (1 + np.exp(-plain(tensors, "enn", x)))
     for row, view in enumerate(views):
         chances[row, hand_cards(int(view["hand"]))] = 0
-    np.testing.assert_allclose(baseline19.estimates(networks.enn, x), chances, atol=1e-5)
+    np.testing.assert_allclose(baseline19.estimates(networks.enn, x), chances, atol=2e-3)
     wanted = plain(tensors, "pnn", np.hstack([x, chances]))
-    np.testing.assert_allclose(networks(x), wanted, atol=1e-4 * np.abs(wanted).max())
+    np.testing.assert_allclose(networks(x), wanted, atol=2e-3 * np.abs(wanted).max())
     assert wanted.std() > 0.1
     model = baseline19.module(SMALL)
     network.load_arrays(model, networks.tensors)
     told = model(torch.from_numpy(x.astype(np.float32))).detach().numpy()
-    np.testing.assert_allclose(told, wanted, atol=1e-4 * np.abs(wanted).max())
+    np.testing.assert_allclose(told, wanted, atol=2e-3 * np.abs(wanted).max())
 
 
 def test_estimates_are_chances_and_no_own_card_is_partners(networks, wild):

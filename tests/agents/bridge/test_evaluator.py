@@ -81,7 +81,7 @@ def test_kernel_is_the_formula():
     hands, declarer, strain = cells(40)
     codes = suits(hands, declarer, strain)
     expected = [network_by_hand(network, code, s == NOTRUMP) for code, s in zip(codes, strain, strict=True)]
-    np.testing.assert_allclose(network(codes, strain), expected, atol=1e-5)
+    np.testing.assert_allclose(network(codes, strain), expected, atol=5e-3)
 
 
 def test_kernel_is_torch():
@@ -95,7 +95,7 @@ def test_kernel_is_torch():
     with torch.no_grad():
         logits = twin(torch.from_numpy(training.bits(codes)).float(), int(notrump.sum()))
     own = SuitNetwork(TINY, arrays(twin))(codes, np.where(notrump, NOTRUMP, 0))
-    np.testing.assert_allclose(own, logits.softmax(1).numpy(), atol=1e-5)
+    np.testing.assert_allclose(own, logits.softmax(1).numpy(), atol=1e-4)
 
 
 def test_chances_add_up(evaluator):
