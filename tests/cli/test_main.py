@@ -163,7 +163,7 @@ def test_tables_on_an_ascii_terminal(monkeypatch, errors):
 
 
 @pytest.mark.parametrize(
-    "command", [["bench", "bridge", "--agents"], ["bench", "cross-play", "--agents"], ["play", "--seats"]]
+    "command", [["bench", "bridge", "--agents"], ["bench", "bridge-cost", "--agents"], ["play", "--seats"]]
 )
 @pytest.mark.parametrize("names", ["", "sayc,"])
 def test_an_empty_name_is_not_everybody(capsys, monkeypatch, command, names):
