@@ -12,6 +12,7 @@ and are never trained against them.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -41,7 +42,8 @@ HELD_OUT_SELF_TAUGHT = "jps-rpi"  # neither on this file of the repository's exp
 def refuse_held_out(*agents: str | None) -> None:
     """ValueError if one of ``agents``, of which something is to be learned, is a held-out opponent."""
     for name in agents:
-        if name and Path(name.rpartition("=")[2].strip()).stem in (*HELD_OUT, HELD_OUT_SELF_TAUGHT):
+        named = {Path(part.strip()).stem for part in re.split(r"[=(),]", name or "")}  # options too: bmcs(policy=...)
+        if named & {*HELD_OUT, HELD_OUT_SELF_TAUGHT}:
             raise ValueError(
                 f"{name}: a held-out opponent: no agent is trained, selected or tuned on it; choose another"
             )

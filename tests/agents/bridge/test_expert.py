@@ -163,6 +163,8 @@ def test_nothing_that_learns_knows_a_held_out_opponent():
         "ppo --out {} --start expert-acol",
         "rl --out {} --against x=expert-polish",
         "rpi --out {} --opponent experiments/weights/jps-rpi.safetensors",
+        "rpi --out {} --opponent x=expert-acol(overbid=1)",
+        "rpi --out {} --opponent bmcs(deals=uniform,policy=experiments/weights/jps-rpi.safetensors)",
     ],
 )
 def test_training_refuses_held_out_opponents(tmp_path, line):
