@@ -339,6 +339,8 @@ def test_the_page_takes_what_the_command_line_named(mine, monkeypatch):
     with pytest.raises(ValueError, match="does not play"):
         Session().start("bridge_bidding_v0", {}, ["mine_too:Agent", "pass", "pass", "pass"])
     assert agents.admit("me=mine_too:Agent") == "me" and agents.admit("mine_too:Agent") == "mine_too:Agent"
+    searcher = agents.admit("bmcs(policy=rl)")
+    assert searcher == "bmcs(policy=rl)" and searcher not in catalog.agents_for("comm_v0")
     session = Session()
     session.start("bridge_bidding_v0", {}, ["mine_too:Agent", "pass", "me", "pass"])
     while not session.position().over:

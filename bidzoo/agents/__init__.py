@@ -346,7 +346,8 @@ def admit(text: str) -> str:
     name, agent, options = _parts(text)
     name = name or _shown(agent, options)
     if name not in available():
-        register(name, partial(make, agent, **options) if options else agent)
+        about = _described(entry(agent))
+        register(name, (lambda: make(agent, **options)) if options else agent, about.summary, about.games)
     return name
 
 
@@ -477,7 +478,7 @@ def _parts(text: str) -> tuple[str, str, dict[str, Any]]:
     if found is None:
         return "", text.strip(), {}
     options = {}
-    for option in (found[3] or "").split(",") if found[3] else ():
+    for option in found[3].split(",") if found[3] else ():
         key, equals, value = (part.strip() for part in option.partition("="))
         if not equals:
             raise ValueError(f"agent {text!r}: {option.strip()!r} is no option, expected NAME=VALUE")

@@ -176,7 +176,9 @@ def writable_folder(path: Path | None) -> Path | None:
 
 def not_empty(text: str | None) -> str | None:
     """No name in an option's text is empty: an empty one is a slip, such as a shell variable that is not set."""
-    if text is not None and not all(name.strip() for name in text.split(",")):
+    from bidzoo.agents import names_in
+
+    if text is not None and not all(names_in(text)):
         raise typer.BadParameter(f"{text!r} has an empty name; without the option the default counts")
     return text
 
