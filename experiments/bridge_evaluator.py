@@ -19,7 +19,7 @@ from bidzoo.benchmarks.results import Estimate, Measured, ResultTable
 from bidzoo.cli.options import Json, measured
 from bidzoo.core.cards import NOTRUMP, held, high_card_points
 from bidzoo.core.kernels import F64, I64, Bool
-from bidzoo.core.threads import get_threads, set_threads
+from bidzoo.core.threads import kernel_threads
 from bidzoo.envs.bridge.deals import DealSet, packaged, random_deals
 from bidzoo.envs.bridge.game import Bridge
 
@@ -187,9 +187,7 @@ def speed(evaluator: Evaluator) -> ResultTable:
     """Cells a second on one thread, the best of several rounds."""
     note = "one thread, best of 20 calls; other work may have slowed it"
     table = ResultTable("Speed on one core", ("cells a call", "cells a second"), note=note)
-    before = get_threads()
-    set_threads(1)
-    try:
+    with kernel_threads(1):
         for n in (20, 200, 2000):
             cell = np.arange(n) % 20
             hands = random_deals(0, np.arange(n))
@@ -199,8 +197,6 @@ def speed(evaluator: Evaluator) -> ResultTable:
                 evaluator.chances(hands, cell // 5, cell % 5)
                 seconds.append(time.perf_counter() - begin)
             table.add(n, round(n / min(seconds[1:])))
-    finally:
-        set_threads(before)
     return table
 
 

@@ -21,7 +21,7 @@ from bidzoo.benchmarks import throughput
 from bidzoo.benchmarks.throughput import TABLES, Contestant, Work, aec, batched
 from bidzoo.cli.options import Json, measured
 from bidzoo.core.cards import NUM_CALLS, TO_PGX, held
-from bidzoo.core.threads import get_threads, set_threads
+from bidzoo.core.threads import kernel_threads
 from bidzoo.envs.bridge.deals import RELABELLINGS, packaged
 
 
@@ -153,12 +153,8 @@ def on_one_thread(work: Work) -> Work:
     """``work`` while kernels have one thread."""
 
     def alone() -> int:
-        threads = get_threads()
-        set_threads(1)
-        try:
+        with kernel_threads(1):
             return work()
-        finally:
-            set_threads(threads)
 
     return alone
 

@@ -22,7 +22,7 @@ from pettingzoo.utils import wrappers
 from bidzoo import agents
 from bidzoo.agents.policy import choose
 from bidzoo.benchmarks.results import Figure, Measured, ResultTable
-from bidzoo.core.threads import get_threads, set_threads
+from bidzoo.core.threads import get_threads, kernel_threads
 from bidzoo.registry import GAMES, make, make_game
 from bidzoo.wrappers.batch import Batch
 
@@ -265,15 +265,12 @@ def _growth(env_id: str, seconds: float, rounds: int) -> tuple[ResultTable, Figu
     """The batched engine of ``env_id`` by tables and threads."""
     columns = ["tables", "threads", "decisions/s", "decisions/CPU s"]
     note = f"median of {rounds} slices of {seconds} s, taken in turn"
-    table, threads = ResultTable(f"Throughput of {env_id} by tables and threads", columns, note=note), get_threads()
-    counts = sorted({1, threads})
-    try:
-        for tables in SIZES:
-            for count in counts:
-                set_threads(count)
+    table = ResultTable(f"Throughput of {env_id} by tables and threads", columns, note=note)
+    counts = sorted({1, get_threads()})
+    for tables in SIZES:
+        for count in counts:
+            with kernel_threads(count):
                 table.add(tables, count, *_medians([batched(env_id, tables)], seconds, rounds)[0])
-    finally:
-        set_threads(threads)
     lines = {
         f"{count} thread{'s' if count > 1 else ''}": [
             math.log10(row["decisions/s"]) for row in table.rows if row["threads"] == count

@@ -9,8 +9,9 @@ of threads: a row depends on nothing but itself.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -56,6 +57,17 @@ def set_threads(count: int) -> None:
         raise ValueError(f"{count!r} threads: expected an integer, at least 1")
     _count = count
     _forget()
+
+
+@contextmanager
+def kernel_threads(count: int) -> Iterator[None]:
+    """Within this context ``set_threads(count)`` holds."""
+    before = get_threads()
+    set_threads(count)
+    try:
+        yield
+    finally:
+        set_threads(before)
 
 
 def _forget() -> None:
