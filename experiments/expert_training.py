@@ -155,7 +155,7 @@ def module(experts: Experts, seed: int, dropout: float = 0.0) -> Any:
     starts = torch.tensor([end - len(group) for end, group in zip(ends, groups) for _ in group])
     plain = network.module(experts.plain, seed, last_scale=0.1)
 
-    class Module(torch.nn.Module):  # type: ignore[misc]
+    class Module(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             generator = torch.Generator().manual_seed(seed)
