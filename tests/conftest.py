@@ -27,6 +27,15 @@ threads.WAKING = 0.0  # batches are shared among the threads however little ther
 EXAMPLE = Path(__file__).parents[1] / "examples" / "bidzoo-hint"
 
 
+@pytest.fixture(autouse=True)
+def forgotten(monkeypatch):
+    """Games and agents that a test registers are gone after it."""
+    from bidzoo import agents, registry
+
+    for names in (registry.NAMES, agents.NAMES):
+        monkeypatch.setattr(names, "registered", {})
+
+
 @pytest.fixture
 def example(tmp_path, monkeypatch):
     """The folder of the package in ``examples/``, which is as if installed."""

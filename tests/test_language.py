@@ -49,13 +49,12 @@ def test_rules_of_every_game(env_id, options):
     assert all(f"{name} = {value}" in text for name, value in options.items())
 
 
-def test_rules_of_a_game_from_outside(monkeypatch):
+def test_rules_of_a_game_from_outside():
     class Loud(type(MINIBRIDGE)):
         """Partners who shout."""
 
         id, code = "loud_v0", 4711
 
-    monkeypatch.setattr(registry.NAMES, "registered", {})
     registry.register_game(Loud)
     game = bidzoo.make_game("loud_v0", size=2)
     assert language.rules(game).startswith("Partners who shout.")

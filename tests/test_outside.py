@@ -183,7 +183,6 @@ def test_a_game_has_the_id_it_is_known_by(slips, make):
 def test_a_game_registers_by_its_id(example, monkeypatch):
     from bidzoo_hint.game import Hint
 
-    monkeypatch.setattr(registry.NAMES, "registered", {})
     monkeypatch.setattr(registry, "_listeners", {})
     with pytest.raises(ValueError, match="game 'other_v0': its rules have the id 'hint_v0'"):
         bidzoo.register_game(Hint, env_id="other_v0")
@@ -334,8 +333,7 @@ def test_every_command_takes_them(mine):
     assert (mine / "a.npz").exists()
 
 
-def test_the_page_takes_what_the_command_line_named(mine, monkeypatch):
-    monkeypatch.setattr(agents.NAMES, "registered", {})
+def test_the_page_takes_what_the_command_line_named(mine):
     with pytest.raises(ValueError, match="does not play"):
         Session().start("bridge_bidding_v0", {}, ["mine_too:Agent", "pass", "pass", "pass"])
     assert agents.admit("me=mine_too:Agent") == "me" and agents.admit("mine_too:Agent") == "mine_too:Agent"
@@ -349,8 +347,7 @@ def test_the_page_takes_what_the_command_line_named(mine, monkeypatch):
     assert "mine_too:Agent" in catalog.agents_for("bridge_v0") and "mine_too:Agent" not in catalog.agents_for("comm_v0")
 
 
-def test_register(mine, monkeypatch):
-    monkeypatch.setattr(agents.NAMES, "registered", {})
+def test_register(mine):
     agents.register("cheap", "mine_too:Agent", "in a line")
     assert agents.entries()["cheap"].games == ("bridge_bidding_v0",) and "cheap" in agents.available()
     assert agents.make("cheap").name == "mine"

@@ -109,8 +109,7 @@ class Slow:
         return legal.argmax(1)
 
 
-def test_a_slow_agent_goes_on_from_its_ledger(tmp_path, monkeypatch):
-    monkeypatch.setattr(agents.NAMES, "registered", {})
+def test_a_slow_agent_goes_on_from_its_ledger(tmp_path):
     agents.register("slow", Slow)
     first = leaderboard.enter(BRIDGE, "slow", "here", ledger=tmp_path / "slow.ledger")
     asked = Slow.asked
@@ -120,7 +119,6 @@ def test_a_slow_agent_goes_on_from_its_ledger(tmp_path, monkeypatch):
 
 def test_the_ledger_stays_until_the_entry_is_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(agents.NAMES, "registered", {})
     agents.register("slow", Slow)
     monkeypatch.setattr(leaderboard, "save", lambda path, entry: 1 / 0)
     assert run("enter", BRIDGE.name, "slow", "--workers", "1").exit_code == 1

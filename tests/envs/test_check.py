@@ -85,8 +85,7 @@ def guess(given=RIGHT, about=(), name="guess_v0", **sizes):
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch):
-    """What is registered here is forgotten."""
-    monkeypatch.setattr(registry.NAMES, "registered", {})
+    """A game is checked anew in every test."""
     monkeypatch.setattr(registry, "_checked", set())
 
 

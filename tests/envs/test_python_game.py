@@ -12,7 +12,6 @@ import pytest
 from pettingzoo.test import api_test
 
 import bidzoo
-from bidzoo import registry
 from bidzoo.benchmarks import match, records
 from bidzoo.core.streams import Streams
 from bidzoo.envs.python_game import PythonGame
@@ -22,8 +21,7 @@ from kuhn_poker import KuhnPoker
 
 
 @pytest.fixture(autouse=True)
-def registered(monkeypatch):
-    monkeypatch.setattr(registry.NAMES, "registered", {})
+def registered():
     bidzoo.register_game(KuhnPoker)
 
 

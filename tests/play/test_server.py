@@ -1,5 +1,6 @@
 """The page's server over loopback: every route, who may ask, and what happens to bad requests."""
 
+import io
 import json
 import re
 import signal
@@ -413,18 +414,20 @@ def test_cookies_of_other_programs_lock_nobody_out(client, others):
     assert client.raw("GET", "/api/state", headers={"Cookie": twice}).status == 200
 
 
-def test_a_slip_of_an_agent_is_an_answer(client, monkeypatch, capfd):
+def test_a_slip_of_an_agent_is_an_answer(client, monkeypatch):
     def slip(session, body):
         raise AttributeError("it has no hands")
 
+    said = io.StringIO()  # a thread writes on after the answer
+    monkeypatch.setattr(sys, "stderr", said)
     monkeypatch.setitem(api.POST, "/api/undo", slip)
     found = client.post("/api/undo", {})
     assert (found.status, found.data["error"]) == (500, "a fault of the program: AttributeError: it has no hands")
     assert client.get("/api/state").status == 200
-    said, began = "", time.monotonic()
-    while "AttributeError: it has no hands" not in said and time.monotonic() - began < 30:
-        said += capfd.readouterr().err
-    assert "Traceback" in said
+    began = time.monotonic()
+    while "AttributeError: it has no hands" not in said.getvalue() and time.monotonic() - began < 30:
+        time.sleep(0.01)
+    assert "Traceback" in said.getvalue() and "AttributeError: it has no hands" in said.getvalue()
 
 
 # ---- several tables --------------------------------------------------------------------------
