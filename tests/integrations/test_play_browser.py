@@ -74,7 +74,8 @@ class Page:
 def page(chromium, play_server):
     found = Page(chromium, play_server)
     yield found
-    found.js("onbeforeunload = null; clearTimeout(timer)")
+    found.js("onbeforeunload = null; running = false; clearTimeout(timer)")
+    chromium.get("about:blank")  # or an answer that comes now asks the next agent, of a server that has gone
     complaints = [entry["message"] for entry in chromium.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
     expected = ("status of 400", "status of 409")  # refusals that a test provokes are logged by the browser
     assert [text for text in complaints if not any(words in text for words in expected)] == []
