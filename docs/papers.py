@@ -332,6 +332,17 @@ PAPERS = {
             cells=(_spades("BIS : RB, UCT(3)"), _spades("BIS : RB, UCT(5)")),
         ),
         Row(
+            "Appendix F.3",
+            "UCT is stronger than SRP in the last tricks alone",
+            "the paper has no figures",
+            "agents/uct.md",
+            "bench spades --games 2 --rows uct",
+            tuple(
+                Cell(f"UCT({tricks}) : SRP, RB's bids", "spades-uct", "Table 2", (f"RB+UCT({tricks}) : RB+SRP",), "win %")
+                for tricks in (3, 8, 13)
+            ),
+        ),
+        Row(
             "Table 3",
             "rounds by who bid nil, with a human",
             "ours has a BIS in the human's seat",
