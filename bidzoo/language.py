@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from importlib import import_module
+from itertools import chain, cycle
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
@@ -48,25 +49,17 @@ def rules(game: Game) -> str:
     """
     entry = registry.GAMES.get(game.id)
     page = (import_module(entry.module).__doc__ or "") if entry else inspect.getdoc(type(game)) or ""
-    reward = re.search(r"^\| Rewards? \| (.*) \|$", page, re.MULTILINE)
-    head = re.split(r"^## (?:Options|Observations?|Global state|Version)", page, maxsplit=1, flags=re.MULTILINE)[0]
+    head = re.split(r"(?m)^## (?:Options|Observations?|Global state|Version)", page, maxsplit=1)[0]
     head = re.sub(r"\[([^\]]*)\]\([^)]*\)|(?<=\w)`|`(?=\w)", r"\1", head)  # no links, no marks of code
     blocks = [block for block in re.split(r"\n\s*\n", head.strip()) if block and not block.startswith("| | |")]
+    blocks += [f"Rewards: {reward}." for reward in re.findall(r"(?m)^\| Rewards? \| (.*) \|$", page)[:1]]
     values = {name: getattr(game, name, None) for name in registry.options(game.id)} if entry else {}
     values.update({game.size_option: game.size} if getattr(game, "size_option", "") else {})  # type: ignore[attr-defined]
-    told = [
-        f"{name} = {value}" for name, value in values.items() if isinstance(value, str | int) and name not in _MACHINERY
-    ]
+    told = [f"{name} = {x}" for name, x in values.items() if isinstance(x, str | int) and name not in _MACHINERY]
+    blocks += [f"Options of this game: {', '.join(told)}."] if told else []
     names = [game.action_text(action) for action in range(min(game.num_actions, _LISTED))]
-    more = [] if game.num_actions <= _LISTED else ["...", game.action_text(game.num_actions - 1)]
-    return "\n\n".join(
-        [
-            *blocks,
-            *([f"Rewards: {reward[1]}."] if reward else []),
-            *([f"Options of this game: {', '.join(told)}."] if told else []),
-            f"Actions are written: {', '.join([*names, *more])}.",
-        ]
-    )
+    names += [] if game.num_actions <= _LISTED else ["...", game.action_text(game.num_actions - 1)]
+    return "\n\n".join([*blocks, f"Actions are written: {', '.join(names)}."])
 
 
 _MACHINERY = ("observation", "deals", "augment", "shuffle", "reward_scale", "player")  # no rules of the game
@@ -80,10 +73,8 @@ def situation(game: Game, view: State) -> dict[str, Any]:
     observation says of itself.
     """
     names = view.dtype.names or ()
-    if "calls" in names:
-        return _bridge(game, view)
-    if "bags" in names:
-        return _spades(game, view)
+    if "calls" in names or "bags" in names:
+        return _bridge(game, view) if "calls" in names else _spades(game, view)
     if "history" in names and hasattr(game, "mover"):
         return _signalling(game, view)
     record = np.array([view], game.view)
@@ -119,22 +110,20 @@ def _bridge(game: Game, view: State) -> dict[str, Any]:
     }
     if view["phase"] == AUCTION:
         return told
-    tricks = [
-        [(who % 4, int(cards[who % 4])) for who in range(leader, leader + 4)] for cards, leader in render.tricks(view)
-    ]
-    played = [
-        [[SEAT_NAMES[who], game.action_text(NUM_CALLS + card)] for who, card in trick if card >= 0] for trick in tricks
-    ]
-    dummy = (int(view["declarer"]) + 2) % 4
     told["contract"] = render.contract(view)
     if view["plays"]:
-        told["dummy"] = f"{SEAT_NAMES[dummy]} {hand_symbols(int(view['dummy']))}"
+        told["dummy"] = f"{SEAT_NAMES[(int(view['declarer']) + 2) % 4]} {hand_symbols(int(view['dummy']))}"
     if view["hand_to_play"] >= 0:
         told["card comes from"] = SEAT_NAMES[int(view["hand_to_play"])]
-    told["tricks won"] = dict(zip(SIDES, map(int, view["won"])))
-    told["trick"] = played.pop() if played and len(played[-1]) < 4 else []
-    told["earlier tricks"] = [_in_words(trick) for trick in played]
-    return told
+    return told | {"tricks won": dict(zip(SIDES, map(int, view["won"])))} | _tricks(game, view, NUM_CALLS)
+
+
+def _tricks(game: Game, view: State, first_card: int) -> dict[str, Any]:
+    """The trick on the table and those before it; ``first_card`` is the action of card 0."""
+    plays = zip(view["players"][: int(view["plays"])], view["played"])
+    cards = [[SEAT_NAMES[who], game.action_text(first_card + int(card))] for who, card in plays]
+    start = len(cards) // 4 * 4
+    return {"trick": cards[start:], "earlier tricks": [_in_words(cards[k : k + 4]) for k in range(0, start, 4)]}
 
 
 def _spades(game: Game, view: State) -> dict[str, Any]:
@@ -142,29 +131,22 @@ def _spades(game: Game, view: State) -> dict[str, Any]:
     from bidzoo.envs.spades.deals import deck_hand_text
     from bidzoo.envs.spades.state import FIRST_CARD, PLAY
 
-    seat, deck, sides = int(view["seat"]), int(view["deck"]), int(view["sides"])
-    seen = bool(int(view["looked"]) >> seat & 1)
-    first = (int(view["dealer"]) + 1) % 4
-    bidders = [(first + k) % 4 for k in range(4) if view["bids"][(first + k) % 4] >= 0]
-    plays, trick_start = int(view["plays"]), int(view["plays"]) // 4 * 4
-    played, held = view["played"] + FIRST_CARD, int(view["held_here"])
-    cards = [[SEAT_NAMES[int(view["players"][k])], game.action_text(int(played[k]))] for k in range(plays)]
+    seat, deck, held = int(view["seat"]), int(view["deck"]), int(view["held_here"])
+    bidders = [(int(view["dealer"]) + k) % 4 for k in range(1, 5)]
+    bids = [(w, render.bid_text(int(view["bids"][w]), bool(view["blind"] >> w & 1))) for w in bidders]
     told: dict[str, Any] = {"seat": SEAT_NAMES[seat]}
-    if sides == 2:
+    if view["sides"] == 2:
         told["partner"] = SEAT_NAMES[(seat + 2) % 4]
-    told |= {
-        "hand": (deck_hand_text(deck, held) if deck else hand_symbols(held)) if seen else "not seen yet",
-        "score": render.scores(view),
-        "round": int(view["rounds"]) + 1,
-        "bids": [[SEAT_NAMES[w], render.bid_text(int(view["bids"][w]), bool(view["blind"] >> w & 1))] for w in bidders],
-    }
+    hand = deck_hand_text(deck, held) if deck else hand_symbols(held)
+    told["hand"] = hand if view["looked"] >> seat & 1 else "not seen yet"
+    told |= {"score": render.scores(view), "round": int(view["rounds"]) + 1}
+    told["bids"] = [[SEAT_NAMES[w], bid] for w, bid in bids if view["bids"][w] >= 0]
     if view["rounds"]:
         told["last round"] = render.gains(view).removeprefix("last round: ")
     if view["phase"] == PLAY:
         told["tricks won"] = {name: int(won) for name, won in zip(SEAT_NAMES, view["won"])}
         told["spades broken"] = "yes" if view["broken"] else "no"
-        told["trick"] = cards[trick_start:]
-        told["earlier tricks"] = [_in_words(cards[k : k + 4]) for k in range(0, trick_start, 4)]
+        told |= _tricks(game, view, FIRST_CARD)
     return told
 
 
@@ -178,6 +160,11 @@ def _signalling(game: Any, view: State) -> dict[str, Any]:
     return told
 
 
+def action_texts(game: Game, legal: I8) -> list[str]:
+    """The actions ``legal`` ``[A]`` as they are written."""
+    return [game.action_text(int(action)) for action in np.flatnonzero(legal)]
+
+
 # ---- what a model answers ------------------------------------------------------------------
 
 
@@ -186,6 +173,11 @@ class Reading(NamedTuple):
 
     action: int | None
     problem: str = ""
+
+    @property
+    def question(self) -> str:
+        """What the model is asked then."""
+        return f"{self.problem[:1].upper()}{self.problem[1:]}. Your action?"
 
 
 _FIELDS = ("action", "bid", "call", "card", "move", "play", "guess", "answer")  # of a JSON reply
@@ -210,29 +202,30 @@ def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Readi
         legal: 1 = legal.
         listed: the problem with an illegal action names the legal ones.
     """
-    text = re.sub(r"(?s)<think>.*?(</think>|\Z)", "", reply)
+    text = _lettered(re.sub(r"(?s)<think>.*?(</think>|\Z)", "", reply))
     marked = re.findall(
         r"(?im)^\W*(?:my |final |the )?(?:action|bid|call|card|answer)\W*[:=]\W*(.*?\w.*?)(?:[,;(]| because| since|$)",
         text,
     )
     answers = [(answer, _names(game, answer, legal)) for answer in _json_answers(text) or marked[-1:]]
-    found = [names[-1][0] for _, names in answers if names]
-    if answers and not found:
-        return Reading(None, f"{answers[-1][0]!r} is no action of this game")
-    if not answers:
+    if answers:
+        found = [names[-1].action for _, names in answers if names]
+        if not found:
+            return Reading(None, f"{answers[-1][0]!r} is no action of this game")
+    else:
         named = _names(game, text, legal)
         if not named:
             return Reading(None, "the reply names no action" if reply.strip() else "the reply is empty")
-        found = [action for action, _, _ in named[-1:]]
-        for (before, _, end), (after, start, _) in zip(named[::-1][1:], named[::-1]):
-            if not re.fullmatch(r"[\s,]*(?:/|,|\||\bor\b|\band\b)\s*", text.translate(_LETTERS)[end:start], re.I):
+        found = [named[-1].action]
+        for before, after in zip(named[-2::-1], named[::-1]):  # "3H or 3S"
+            if not re.fullmatch(r"(?i)[\s,]*(?:/|,|\||\bor\b|\band\b)\s*", text[before.end : after.start]):
                 break
-            found += [before] if before != after else []
+            found.append(before.action)
     if len(set(found)) > 1:
-        several = ", ".join(game.action_text(action) for action in sorted(set(found)))
+        several = ", ".join(map(game.action_text, sorted(set(found))))
         return Reading(None, f"the reply names several actions: {several}; one is expected")
     if not legal[found[0]]:
-        choices = f"; legal: {', '.join(_texts(game, legal))}" if listed else ""
+        choices = f"; legal: {', '.join(action_texts(game, legal))}" if listed else ""
         return Reading(None, f"{game.action_text(found[0])} is not legal here{choices}")
     return Reading(found[0])
 
@@ -250,46 +243,48 @@ def _json_answers(text: str) -> list[str]:
     return answers
 
 
-def _names(game: Game, text: str, legal: I8) -> list[tuple[int, int, int]]:
-    """Every action that is named in ``text``, in order, as (action, start, end)."""
-    text = re.sub(r"\b10(?=[CDHScdhs]\b)|(?<=\b[CDHScdhs])10\b", "T", text.translate(_LETTERS))
-    tokens = list(re.finditer(r"[A-Za-z0-9]+", text))
-    named, end = [], len(tokens)
-    while end > 0:
+class _Named(NamedTuple):
+    action: int
+    start: int  # in the text
+    end: int
+
+
+def _lettered(text: str) -> str:
+    """``text`` with letters for suits and T for ten."""
+    return re.sub(r"\b10(?=[CDHScdhs]\b)|(?<=\b[CDHScdhs])10\b", "T", text.translate(_LETTERS))
+
+
+def _names(game: Game, text: str, legal: I8) -> list[_Named]:
+    """Every action that is named in ``text``, in order."""
+    tokens = list(re.finditer(r"[A-Za-z0-9]+", _lettered(text)))
+    named, start = [], 0
+    while start < len(tokens):
         choices = []
-        for width in range(min(4, end), 0, -1):
-            action = _named(game, [token[0] for token in tokens[end - width : end]], len(tokens) == width, legal)
-            choices += [] if action is None else [(not legal[action], -width, action)]
-        illegal, width, action = min(choices, default=(False, -1, -1))  # a legal one, of as many words as can be
-        if illegal and width < -1:  # "4 spades" is no card while tricks are bid
-            parts = [_named(game, [token[0]], False, legal) for token in tokens[end + width : end - 1]]
-            if any(part is not None and legal[part] for part in parts):
-                width, choices = -1, []
-        if choices:
-            named.append((action, tokens[end + width].start(), tokens[end - 1].end()))
-        end += width
-    return named[::-1]
+        for end in range(min(start + 4, len(tokens)), start, -1):
+            action = _named(game, [token[0] for token in tokens[start:end]], end - start == len(tokens), legal)
+            choices += [] if action is None else [(not legal[action], -end, action)]
+        if choices:  # a legal one, of as many words as can be
+            _, end, action = min(choices)
+            named.append(_Named(action, tokens[start].start(), tokens[-end - 1].end()))
+        start = -end if choices else start + 1
+    return named
 
 
 def _named(game: Game, words: Sequence[str], alone: bool, legal: I8) -> int | None:
     """The action that ``words`` name together; a single letter counts in upper case (P, X) or if it is ``alone``."""
     plain = [word.upper() for word in words]
+    spellings = [" ".join(words), " ".join(plain)]
     if len(words) == 1:
         if len(plain[0]) == 1 and not plain[0].isdigit() and not (alone or words[0] in ("P", "X")):
             return None
-        spellings = [words[0], plain[0], _SYNONYMS.get(plain[0], "")]
-    else:
-        joined = "".join(_WORDS.get(word, word) for word in plain)
-        spellings = [" ".join(words), " ".join(plain)]
-        if all(word in _WORDS or len(word) <= 2 for word in plain):
-            spellings += [joined]
+        spellings.append(_SYNONYMS.get(plain[0], ""))
+    elif all(word in _WORDS or len(word) <= 2 for word in plain):
+        spellings.append("".join(_WORDS.get(word, word) for word in plain))
     actions = [_number(game, spelling) for spelling in spellings]
-    for spelling, action in zip(spellings, actions):
-        if len(spelling) == 2 and (action is None or not legal[action]):  # a card as rank and suit, or suit and rank
-            turned = _number(game, spelling[::-1].upper())
-            if turned is not None and legal[turned]:
-                return turned
-    return next((action for action in actions if action is not None), None)
+    turned = [_number(game, spelling[::-1].upper()) for spelling in spellings if len(spelling) == 2]  # 2h for H2
+    found = [action for action in actions if action is not None]
+    found += [action for action in turned if action is not None and legal[action]]
+    return min(found, key=lambda action: not legal[action], default=None)
 
 
 def _number(game: Game, text: str) -> int | None:
@@ -328,12 +323,8 @@ def prompt(game: Game, view: State, legal: I8, seat: Seat = AS_USUAL) -> tuple[s
     if seat.form == "json":
         told = json.dumps(situation(game, view), ensure_ascii=False)
     if seat.listed:
-        told += f"\nlegal actions: {', '.join(_texts(game, legal))}"
+        told += f"\nlegal actions: {', '.join(action_texts(game, legal))}"
     return f"{system}\n\n{_HOW_TO_ANSWER % game.action_text(0)}", f"{told}\nYour action?"
-
-
-def _texts(game: Game, legal: I8) -> list[str]:
-    return [game.action_text(int(action)) for action in np.flatnonzero(legal)]
 
 
 class Reply(NamedTuple):
@@ -422,43 +413,32 @@ class LanguageAgent:
         """Actions ``[B]``: the model's, or the fallback's where it named no legal one."""
         questions = [self._question(views[b], legal[b], int(rng.keys[b])) for b in range(len(views))]
         rows = {question: b for b, question in reversed(list(enumerate(questions)))}
-        with ThreadPoolExecutor(min(self.at_once, max(1, len(rows)))) as pool:
-            asked = [pool.submit(self._decide, question, legal[b]) for question, b in rows.items()]
-            try:
-                decisions = dict(zip(rows, [job.result() for job in asked]))
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+        with ThreadPoolExecutor(self.at_once) as pool:
+            decisions = dict(zip(rows, pool.map(lambda question: self._decide(question, legal[rows[question]]), rows)))
         actions = np.empty(len(views), np.int64)
         for b, question in enumerate(questions):
             decision, row = decisions[question], slice(b, b + 1)
             self.usage.count(question, decision)
-            if decision.action:
-                actions[b] = self._action(question, decision, legal[b])
-            else:
+            if not decision.action:
                 actions[b] = self._falls_back(views[row], legal[row], rng[row])
+            elif (action := _number(self.game, decision.action)) is None or not legal[b, action]:
+                raise ValueError(f"{self.ledger.where(question)}: action {decision.action!r}, expected a legal one")
+            else:
+                actions[b] = action
             if self.seat.memory:
                 answer = decision.replies[-1] if decision.action else self.game.action_text(int(actions[b]))
-                self._memory[_place(views[b])].append((self._clock(views[b]), question.messages[-1], answer))
+                self._memory[_place(views[b])].append((_clock(views[b]), question.messages[-1], answer))
         return actions
 
     def _question(self, view: State, legal: I8, key: int) -> Question:
         system, question = prompt(self.game, view, legal, self.seat)
-        messages = (system, *self._remembered(view), question)
-        return Question(self.model, *self._about, messages, key % 2**31 if self.seat.sampled else 0)
-
-    def _clock(self, view: State) -> int:
-        fields = [name for name in ("length", "plays") if name in (view.dtype.names or ())]
-        return sum(int(view[name]) for name in fields)
-
-    def _remembered(self, view: State) -> list[str]:
-        """Questions and answers at this seat of this board; those of an episode that was played before are dropped."""
-        if not self.seat.memory:
-            return []
-        place, now = _place(view), self._clock(view)
-        if any(clock >= now for clock, _, _ in self._memory.setdefault(place, [])):
-            self._memory[place] = []
-        return [text for _, question, answer in self._memory[place] for text in (question, answer)]
+        place, remembered = _place(view), list[str]()  # questions and answers at this seat of this board
+        if self.seat.memory:
+            if any(clock >= _clock(view) for clock, _, _ in self._memory.setdefault(place, [])):
+                self._memory[place] = []  # an episode that was played before
+            remembered = [text for _, asked, answer in self._memory[place] for text in (asked, answer)]
+        seed = key % 2**31 if self.seat.sampled else 0
+        return Question(self.model, *self._about, (system, *remembered, question), seed)
 
     def _decide(self, question: Question, legal: I8) -> Decision:
         if question in self.ledger.done:
@@ -466,11 +446,9 @@ class LanguageAgent:
         if self.complete is None:
             raise ValueError(f"{self.ledger.path}: no answer of {self.name} to: {shortened(question.messages[-1])}")
         more: dict[str, Any] = {"seed": question.seed} if self.seat.sampled else {}
-        more |= {"choices": _texts(self.game, legal)} if self.seat.constrained else {}
-        messages = [
-            {"role": "system" if k == 0 else "assistant" if k % 2 == 0 else "user", "content": text}
-            for k, text in enumerate(question.messages)
-        ]
+        more |= {"choices": action_texts(self.game, legal)} if self.seat.constrained else {}
+        roles = chain(["system"], cycle(["user", "assistant"]))
+        messages = [{"role": role, "content": text} for role, text in zip(roles, question.messages)]
         replies: list[Reply] = []
         problems: list[str] = []
         reading = Reading(None)
@@ -481,7 +459,7 @@ class LanguageAgent:
             problems.append(reading.problem)
             messages += [
                 {"role": "assistant", "content": replies[-1].text},
-                {"role": "user", "content": f"{reading.problem[:1].upper()}{reading.problem[1:]}. Your action?"},
+                {"role": "user", "content": reading.question},
             ]
         texts, asked_tokens, reply_tokens = zip(*replies)
         action = "" if reading.action is None else self.game.action_text(reading.action)
@@ -493,19 +471,17 @@ class LanguageAgent:
     def _falls_back(self, view: States, legal: I8, rng: Streams) -> Any:
         if self._fallback is not None:
             return self._fallback.act(view, legal, rng)[0]
-        passes = "P" in _texts(self.game, legal[0])
+        passes = "P" in action_texts(self.game, legal[0])
         return self.game.action_number("P") if passes else Uniform().act(view, legal, rng)[0]
-
-    def _action(self, question: Question, decision: Decision, legal: I8) -> int:
-        action = _number(self.game, decision.action)
-        if action is None or not legal[action]:
-            raise ValueError(f"{self.ledger.where(question)}: action {decision.action!r}, expected a legal one")
-        return action
 
 
 def _place(view: State) -> tuple[Any, ...]:
     """Board and seat of a view, and the table of a duplicate pair."""
     return tuple(int(view[name]) for name in ("board", "leg", "seat", "player") if name in (view.dtype.names or ()))
+
+
+def _clock(view: State) -> int:
+    return sum(int(view[name]) for name in ("length", "plays") if name in (view.dtype.names or ()))
 
 
 class Usage:
@@ -521,19 +497,22 @@ class Usage:
         self.fallbacks += not decision.action
         self._asked[question] = decision
 
+    def _each(self, field: str) -> list[Any]:
+        return [value for decision in self._asked.values() for value in getattr(decision, field)]
+
     @property
     def replies(self) -> int:
         """Replies of the model."""
-        return sum(len(decision.replies) for decision in self._asked.values())
+        return len(self._each("replies"))
 
     @property
     def illegal(self) -> int:
         """Those that named no legal action, or several."""
-        return sum(bool(problem) for decision in self._asked.values() for problem in decision.problems)
+        return sum(map(bool, self._each("problems")))
 
     def tokens(self, field: Literal["asked_tokens", "reply_tokens"]) -> float:
         """Mean tokens a question or a reply has, over those where the server said so; NaN if it never did."""
-        counts = [n for decision in self._asked.values() for n in getattr(decision, field) if n is not None]
+        counts = [n for n in self._each(field) if n is not None]
         return sum(counts) / len(counts) if counts else float("nan")
 
     def __str__(self) -> str:
@@ -608,7 +587,8 @@ class OpenAI:
                 problem = f"status {error.status_code}, {error.message}"
                 if error.status_code not in (408, 409, 429) and error.status_code < 500:
                     break
-                wait = _seconds(error.response.headers.get("retry-after"), pause)
+                after = error.response.headers.get("retry-after", "")
+                wait = float(after) if re.fullmatch(r"\d+(\.\d+)?", after) else pause
             except TimeoutError:
                 problem = f"no whole answer within {self.seconds:g} s"
             except (openai.OpenAIError, ValueError) as error:  # no connection, one cut off, or no JSON
@@ -622,23 +602,15 @@ class OpenAI:
         """The reply in an ``answer`` of any kind; ValueError if it is none."""
         try:
             text = answer.choices[0].message.content or ""
-            usage = answer.usage
-        except (AttributeError, IndexError, TypeError) as problem:
-            raise ValueError("an answer without choices, expected a chat completion") from problem
+        except (AttributeError, IndexError, TypeError):
+            text = None
         if not isinstance(text, str):
-            raise ValueError("content that is no text, expected a chat completion")
-        counts = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens")]
+            raise ValueError("an answer without text, expected a chat completion")
+        counts = [getattr(answer.usage, name, None) for name in ("prompt_tokens", "completion_tokens")]
         return Reply(self._clean(text), *(n if isinstance(n, int) else None for n in counts))
 
     def _clean(self, text: str) -> str:
         return text.replace(self._key, "[key]") if len(self._key) > len("none") else text
-
-
-def _seconds(text: str | None, default: float) -> float:
-    try:
-        return max(0.0, float(text or default))
-    except ValueError:
-        return default
 
 
 # ---- agents by name: openai:MODEL, ledger:FILE ---------------------------------------------
@@ -671,28 +643,27 @@ class Seated(Closing):
         self.agents: list[LanguageAgent] = []
         self._ledgers: list[Ledger[Question, Decision]] = []
         self._at_once, self._names = at_once, list[str]()
-        texts = dict.fromkeys(re.sub(r"^[\w.-]+=", "", name) for name in names)
+        texts = dict.fromkeys(agents.parts(name)[1] for name in names)
         models = [text.removeprefix("openai:") for text in texts if text.startswith("openai:")]
+        completes = [OpenAI(model, base_url, seat) for model in models]
         try:
             if models:
-                completes = [OpenAI(model, base_url, seat) for model in models]
                 path = ledger or Path("runs", re.sub(r"[^\w.-]", "_", f"language-{'-'.join(models)}.jsonl"))
                 kept = self._opened(path)
-                for model, complete in zip(models, completes):
-                    show(f"openai:{model} is asked at {complete.base_url}; answers are kept in {path}")
-                    self._register(f"openai:{model}", model, complete, seat, kept)
-            for text in texts:
-                if text.startswith("ledger:"):
-                    path = Path(text.removeprefix("ledger:"))
-                    if not path.is_file():
-                        raise FileNotFoundError(f"{path}: no such ledger")
-                    kept = self._opened(path)
-                    question = next(iter(kept.done), None)
-                    if question is None:
-                        raise ValueError(f"{path}: no answers, expected at least one")
-                    where = kept.where(question)
-                    kept_seat = parse(Seat, json_value(question.seat, where), where)
-                    self._register(text, question.model, None, kept_seat, kept)
+            for model, complete in zip(models, completes):
+                show(f"openai:{model} is asked at {complete.base_url}; answers are kept in {path}")
+                self._register(f"openai:{model}", model, complete, seat, kept)
+            for text in [text for text in texts if text.startswith("ledger:")]:
+                path = Path(text.removeprefix("ledger:"))
+                if not path.is_file():
+                    raise FileNotFoundError(f"{path}: no such ledger")
+                kept = self._opened(path)
+                if not kept.done:
+                    raise ValueError(f"{path}: no answers, expected at least one")
+                question = next(iter(kept.done))
+                where = kept.where(question)
+                kept_seat = parse(Seat, json_value(question.seat, where), where)
+                self._register(text, question.model, None, kept_seat, kept)
         except BaseException:
             self.close()
             raise
@@ -708,13 +679,12 @@ class Seated(Closing):
         self, text: str, model: str, complete: Complete | None, seat: Seat, ledger: Ledger[Question, Decision]
     ) -> None:
         def make() -> LanguageAgent:
-            """A language model."""
             assert self.game is not None
             agent = LanguageAgent(self.game, complete, model, seat, ledger, self._at_once)
             self.agents.append(agent)
             return agent
 
-        agents.register(text, make, games=registry.available())
+        agents.register(text, make, "A language model.", registry.available())
         self._names.append(text)
 
     def close(self) -> None:

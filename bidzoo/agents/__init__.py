@@ -343,7 +343,7 @@ def register(name: str, factory: str | Callable[..., Any], summary: str = "", ga
 
 def admit(text: str) -> str:
     """``register`` the agent that ``text`` means, so that lists and pages offer it too; return its name."""
-    name, agent, options = _parts(text)
+    name, agent, options = parts(text)
     name = name or _shown(agent, options)
     if name not in available():
         about = _described(entry(agent))
@@ -356,7 +356,7 @@ def admit(text: str) -> str:
 
 def options(name: str) -> dict[str, Any]:
     """Names and defaults of the settings that ``make(name, ...)`` takes; none if it takes any."""
-    return options_of(_load(entry(_parts(name)[1]).target)) or {}
+    return options_of(_load(entry(parts(name)[1]).target)) or {}
 
 
 def make(name: AgentName | str, /, **options: Any) -> Policy:
@@ -438,7 +438,7 @@ def games_of(policy: str | Policy) -> tuple[str, ...]:
     """Ids of the games that an agent says it plays; none where it does not say."""
     if not isinstance(policy, str):
         return tuple(getattr(policy, "games", ()))
-    agent_entry = entry(_parts(policy)[1])
+    agent_entry = entry(parts(policy)[1])
     return agent_entry.games or _described(agent_entry).games
 
 
@@ -449,7 +449,7 @@ def shown_as(text: str, policy: Policy) -> str:
 
 def is_own(text: str) -> bool:
     """Whether ``text`` names one of bidzoo's agents, ``name=agent`` too but no options, so that no other code runs."""
-    _, agent, options = _parts(text)
+    _, agent, options = parts(text)
     return agent in AGENTS and not options
 
 
@@ -457,7 +457,7 @@ def source_of(text: str) -> str:
     """Where the agent comes from: a package with its version, a module, a file."""
     from importlib.metadata import packages_distributions, version
 
-    agent_entry = entry(_parts(text)[1])
+    agent_entry = entry(parts(text)[1])
     if agent_entry.source == "bidzoo":
         return f"bidzoo {version('bidzoo')}"
     package = agent_entry.target.partition(".")[0].partition(":")[0] if isinstance(agent_entry.target, str) else ""
@@ -470,7 +470,7 @@ def names_in(text: str) -> list[str]:
     return [name.strip() for name in split(r",(?![^()]*\))", text)]
 
 
-def _parts(text: str) -> tuple[str, str, dict[str, Any]]:
+def parts(text: str) -> tuple[str, str, dict[str, Any]]:
     """Name, agent and options of ``"name=agent(option=value, ...)"``; an agent alone has no name (``""``)."""
     if not isinstance(text, str):
         raise TypeError(f"agent {text!r}: expected a text, such as 'sayc', package.module:Name or a file of weights")
@@ -500,7 +500,7 @@ def _shown(agent: str, options: Mapping[str, Any]) -> str:
 
 
 def _new_policy(text: str, game: str | Game | None, options: dict[str, Any]) -> Policy:
-    name, agent, own_options = _parts(text)
+    name, agent, own_options = parts(text)
     env_id = None if game is None else registry.game_id(game) if isinstance(game, str) else game.id
     agent_entry = _described(entry(agent, env_id))
     if env_id is not None and not agent_entry.plays(env_id):

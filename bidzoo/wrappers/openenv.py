@@ -1,17 +1,16 @@
-"""A game as an OpenEnv environment: ``server(...)`` is an app for uvicorn, ``TableClient`` plays by it.
+"""A game as an OpenEnv environment: ``server(...)`` is an app for uvicorn; OpenEnv's own client plays by it.
 
     uvicorn.run(server("bridge_bidding_v0", seats=["South"], others="sayc", reward="par"), port=8000)
+    client = openenv.core.GenericEnvClient(base_url="http://localhost:8000").sync()
 
-A session is one table. ``reset(seed=, board=)`` deals, ``step(TableAction(reply="1NT"))`` replies. The observation has
-the question of the seat that is asked; its cards are the seat's own, so each seat's questions go into a conversation of
-its own. The reward comes with the last reply: that of the seat that gave it; ``rewards`` has those of all seats.
+A session is one table. ``reset(seed=, board=)`` deals, ``step({"reply": "1NT"})`` replies. The observation has the
+question of the seat that is asked; its cards are the seat's own, so each seat's questions go into a conversation of its
+own. The reward comes with the last reply: that of the seat that gave it; ``rewards`` has those of all seats.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-from openenv.core import EnvClient
-from openenv.core.client_types import StepResult
 from openenv.core.env_server.http_server import create_fastapi_app
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, Observation, State
@@ -83,20 +82,6 @@ class TableEnvironment(Environment[TableAction, TableObservation, State]):
         return TableObservation(
             player=asked.player, system=asked.system, question=asked.question, legal=list(asked.legal), reward=0.0
         )
-
-
-class TableClient(EnvClient[TableAction, TableObservation, State]):
-    """A client of ``server``."""
-
-    def _step_payload(self, action: TableAction) -> dict[str, Any]:
-        return {"reply": action.reply}
-
-    def _parse_result(self, payload: dict[str, Any]) -> StepResult[TableObservation]:
-        observation = TableObservation(**payload["observation"])
-        return StepResult(observation=observation, reward=payload.get("reward"), done=bool(payload.get("done")))
-
-    def _parse_state(self, payload: dict[str, Any]) -> State:
-        return State(**payload)
 
 
 def server(

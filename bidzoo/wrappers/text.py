@@ -9,7 +9,7 @@ from bidzoo import agents
 from bidzoo.agents.policy import Agent
 from bidzoo.core.kernels import F32
 from bidzoo.envs.game import Game
-from bidzoo.language import AS_USUAL, Seat, prompt, read_action
+from bidzoo.language import AS_USUAL, Seat, action_texts, prompt, read_action
 from bidzoo.wrappers.batch import Batch, Seating
 
 
@@ -77,7 +77,7 @@ class TextTable:
             return self._go_on()
         self.illegal += 1
         if self.illegal < self.seat.tries:
-            return self._asked()._replace(question=f"{reading.problem[:1].upper()}{reading.problem[1:]}. Your action?")
+            return self._asked()._replace(question=reading.question)
         self.over = True
         self.rewards = np.zeros(self.game.num_players, np.float32)
         self.rewards[list(self.game.allies(player))] = self.game.reward_range[0]
@@ -94,5 +94,5 @@ class TextTable:
 
     def _asked(self) -> Asked:
         view, mask = self._batch.views()[0], self._batch.action_mask[0]
-        legal = tuple(self.game.action_text(int(action)) for action in np.flatnonzero(mask))
-        return Asked(int(self._batch.player[0]), *prompt(self.game, view, mask, self.seat), legal)
+        told = prompt(self.game, view, mask, self.seat)
+        return Asked(int(self._batch.player[0]), *told, tuple(action_texts(self.game, mask)))

@@ -296,26 +296,28 @@ def table_server(app):
 
 
 def test_an_episode_of_openenv():
-    from bidzoo.wrappers.openenv import TableAction, TableClient, server
+    from openenv.core import GenericEnvClient
+
+    from bidzoo.wrappers.openenv import server
 
     app = server("bridge_bidding_v0", seats=["North", "South"], others="sayc", reward="par")
     game = bidzoo.make_game("bridge_bidding_v0", reward="par")
-    with table_server(app) as url, TableClient(base_url=url).sync() as client:
+    with table_server(app) as url, GenericEnvClient(base_url=url).sync() as client:
         for board in range(3):
             result = client.reset(seed=5, board=board)
             questions = []
             while not result.done:
                 questions.append(result.observation)
-                assert "P" in result.observation.legal
-                result = client.step(TableAction(reply="I pass"))
+                assert "P" in result.observation["legal"]
+                result = client.step({"reply": "I pass"})
             episode = play(game, ["pass", "sayc", "pass", "sayc"], [board], seed=5, policy_seed=5)
-            assert result.observation.rewards == episode.reward[0].tolist()
-            assert result.reward == result.observation.rewards[questions[-1].player]
-            assert {each.player for each in questions} <= {0, 2}
-        assert client.state().step_count == len(questions)
+            assert result.observation["rewards"] == episode.reward[0].tolist()
+            assert result.reward == result.observation["rewards"][questions[-1]["player"]]
+            assert {each["player"] for each in questions} <= {0, 2}
+        assert client.state()["step_count"] == len(questions)
         result = client.reset(seed=5, board=0)
         for _ in range(3):
-            result = client.step(TableAction(reply="8NT"))
+            result = client.step({"reply": "8NT"})
         assert result.done and result.reward == game.reward_range[0]
 
 
@@ -332,14 +334,14 @@ def test_smollm2_plays_a_match_and_is_replayed(tmp_path, monkeypatch):
     from bidzoo.core.storage import Ledger
     from bidzoo.language import Decision, Question
 
-    game, model = bidzoo.make_game("bridge_bidding_v0", deals="test", shuffle=False), SmolLM()
+    game, model = bidzoo.make_game("bridge_bidding_v0", deals="test", shuffle=False), SmolLM(most_tokens=8)
     for seat in (Seat(constrained=True), Seat(tries=2)):
         path = tmp_path / f"{seat.constrained}.jsonl"
         with Ledger(path, Question, Decision) as ledger:
             agent = LanguageAgent(game, model, "SmolLM2-135M", seat, ledger, at_once=1)
-            played = duplicate(game, agent, "random", np.arange(1))
+            played = duplicate(game, agent, "sayc", np.arange(1))
         assert agent.usage.decisions > 0 and agent.usage.tokens("asked_tokens") > 100
         assert agent.usage.illegal == 0 if seat.constrained else agent.usage.replies >= agent.usage.decisions
         with Ledger(path, Question, Decision) as ledger:
-            again = duplicate(game, LanguageAgent(game, None, "SmolLM2-135M", seat, ledger), "random", np.arange(1))
+            again = duplicate(game, LanguageAgent(game, None, "SmolLM2-135M", seat, ledger), "sayc", np.arange(1))
         assert played.imps.tolist() == again.imps.tolist()
