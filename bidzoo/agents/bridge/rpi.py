@@ -99,7 +99,7 @@ class Trainer(trainer.Trainer):
         options = self.options
         rows = distributed.world().share(np.arange(options.boards, dtype=np.int64))
         boards = iteration * options.boards + rows
-        sides = np.where(self._opponent_numbers(boards) == 0, BOTH, rows % 2)
+        sides = self._sides(boards, rows)
         policy = network.module_of(self.player(), self.device)
         sampling, likeliest = (actor(policy, self.device, greedy) for greedy in (False, True))
         decisions = self._play(boards, sides, sampling, iteration)
@@ -127,6 +127,10 @@ class Trainer(trainer.Trainer):
         """N/S points ``[n, K]`` when each ``call`` ``[n, K]`` (-1: none) is made and ``policy`` plays on."""
         other, sides = self._other_side(policy), sides[decisions.board]
         return selfplay.explore(self.game, decisions.states, call, policy, other, sides)
+
+    def _sides(self, boards: I64, rows: I64) -> I64:
+        """Sides that the policy plays on ``boards`` ``[B]``, ``rows`` ``[B]`` of the iteration."""
+        return np.where(self._opponent_numbers(boards) == 0, BOTH, rows % 2)
 
     def _opponent_numbers(self, boards: I64) -> I64:
         """Opponents on ``boards`` ``[B]``: 0 the policy itself, ``k`` the ``k``-th of ``opponents``."""

@@ -29,7 +29,7 @@ from bidzoo.envs.bridge.score import MAX_IMPS, imps
 from bidzoo.envs.bridge.state import AUCTION
 from bidzoo.envs.game import legal_actions
 
-NORTH_SOUTH, EAST_WEST, BOTH = 0, 1, 2  # whose decisions are learned from
+NORTH_SOUTH, EAST_WEST, BOTH, ONE = 0, 1, 2, 3  # whose decisions are learned from; ONE + k: of seat k alone
 
 # observations [n, F], legal calls [n, 38], numbers in [0, 1) [n] -> calls [n], log-probabilities of all calls [n, 38]
 Actor = Callable[[I8, I8, F64], tuple[I64, F32]]
@@ -195,8 +195,8 @@ def play(
         boards: numbers ``[B]``.
         seed: of the deals.
         learner: plays ``sides``; its decisions are recorded.
-        opponent: plays the other side.
-        sides: ``[B]`` of NORTH_SOUTH, EAST_WEST, BOTH.
+        opponent: plays the other seats.
+        sides: ``[B]`` of NORTH_SOUTH, EAST_WEST, BOTH, ONE + seat.
         stream: of the players' random numbers, with seed and boards.
     """
     states, recorder = deal(game, boards, seed), Recorder(game, len(boards))
@@ -237,7 +237,7 @@ def play_out(
 
     def choose(rows: I64, turn: I64) -> I64:
         calls = np.empty(len(rows), np.int64)
-        mine: Bool = (sides[rows] == BOTH) | (sides[rows] == turn % 2)
+        mine: Bool = (sides[rows] == BOTH) | (sides[rows] == turn % 2) | (sides[rows] == ONE + turn)
         for player, memory, index in (
             (learner, recorder, np.flatnonzero(mine)),
             (opponent, None, np.flatnonzero(~mine)),
