@@ -209,18 +209,18 @@ def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Readi
     )
     answers = [(answer, _names(game, answer, legal)) for answer in _json_answers(text) or marked[-1:]]
     if answers:
-        found = [names[-1].action for _, names in answers if names]
+        found = [names[-1][0] for _, names in answers if names]
         if not found:
             return Reading(None, f"{answers[-1][0]!r} is no action of this game")
     else:
         named = _names(game, text, legal)
         if not named:
             return Reading(None, "the reply names no action" if reply.strip() else "the reply is empty")
-        found = [named[-1].action]
-        for before, after in zip(named[-2::-1], named[::-1]):  # "3H or 3S"
-            if not re.fullmatch(r"(?i)[\s,]*(?:/|,|\||\bor\b|\band\b)\s*", text[before.end : after.start]):
+        found = [named[-1][0]]
+        for (before, _, end), (_, start, _) in zip(named[-2::-1], named[::-1]):  # "3H or 3S"
+            if not re.fullmatch(r"(?i)[\s,]*(?:/|,|\||\bor\b|\band\b)\s*", text[end:start]):
                 break
-            found.append(before.action)
+            found.append(before)
     if len(set(found)) > 1:
         several = ", ".join(map(game.action_text, sorted(set(found))))
         return Reading(None, f"the reply names several actions: {several}; one is expected")
@@ -243,19 +243,13 @@ def _json_answers(text: str) -> list[str]:
     return answers
 
 
-class _Named(NamedTuple):
-    action: int
-    start: int  # in the text
-    end: int
-
-
 def _lettered(text: str) -> str:
     """``text`` with letters for suits and T for ten."""
     return re.sub(r"\b10(?=[CDHScdhs]\b)|(?<=\b[CDHScdhs])10\b", "T", text.translate(_LETTERS))
 
 
-def _names(game: Game, text: str, legal: I8) -> list[_Named]:
-    """Every action that is named in ``text``, in order."""
+def _names(game: Game, text: str, legal: I8) -> list[tuple[int, int, int]]:
+    """Every action that is named in ``text``, in order, as (action, start, end)."""
     tokens = list(re.finditer(r"[A-Za-z0-9]+", _lettered(text)))
     named, start = [], 0
     while start < len(tokens):
@@ -265,7 +259,7 @@ def _names(game: Game, text: str, legal: I8) -> list[_Named]:
             choices += [] if action is None else [(not legal[action], -end, action)]
         if choices:  # a legal one, of as many words as can be
             _, end, action = min(choices)
-            named.append(_Named(action, tokens[start].start(), tokens[-end - 1].end()))
+            named.append((action, tokens[start].start(), tokens[-end - 1].end()))
         start = -end if choices else start + 1
     return named
 
