@@ -22,7 +22,15 @@ from bidzoo.envs.check import ask_one, asking, policy_hint
 from bidzoo.envs.game import Game, Table, action_index, game_of, legal_actions
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
 
-_AFTER_RESET = frozenset({"rewards", "terminations", "truncations", "agent_selection", "agents", "_cumulative_rewards"})
+
+class _AfterReset:
+    """An attribute that ``reset`` sets; with ``__getattr__`` in its place Python would read all others slowly, too."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, env: Any, kind: Any = None) -> Any:
+        raise AttributeError(f"{self._name} cannot be accessed before reset()")
 
 
 class TableEnv(AECEnv[str, Any, int | None]):
@@ -112,11 +120,6 @@ class TableEnv(AECEnv[str, Any, int | None]):
         self.__dict__.update(state)
         self._show(self._table)
 
-    def __getattr__(self, name: str) -> Any:
-        if name in _AFTER_RESET:
-            raise AttributeError(f"{name} cannot be accessed before reset()")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The same object every call."""
         return self.observation_spaces[agent]
@@ -160,7 +163,7 @@ class TableEnv(AECEnv[str, Any, int | None]):
         if not self._legal[number]:
             self._illegal(agent, number)
             return
-        self.game.step_table(self._table, number, 0, 0)
+        self._table.step(number)
         if self._over[0]:
             self._finish(dict(zip(self.possible_agents, self._reward.tolist())))
         else:
@@ -193,11 +196,10 @@ class TableEnv(AECEnv[str, Any, int | None]):
 
         With ``mask_in="info"`` the observation alone.
         """
-        if self._live and agent == self.agent_selection:
-            observation, mask = self._observation.copy(), self._mask
-        else:
-            observation, mask = np.empty_like(self._observation), self._no_mask
-            self.game.observe(self._states, 0, self._player(agent), observation)
+        observation, mask = self._observation.copy(), self._mask
+        if not self._live or agent != self.agent_selection:
+            mask = self._no_mask
+            self._table.observe(self._player(agent), observation)
         return observation if self.mask_in == "info" else {"observation": observation, "action_mask": mask.copy()}
 
     @property
@@ -223,12 +225,11 @@ class TableEnv(AECEnv[str, Any, int | None]):
         if not self.agents:
             raise ValueError("the episode is over and every agent has left: call reset()")
         if observe and self._infos is None and self.mask_in == "observation":  # ``infos`` of all agents take longer
-            if self._live:
-                observation: Any = {"observation": self._observation.copy(), "action_mask": self._mask.copy()}
-            else:
-                observation = self.observe(agent)
-            self._last_mask = observation["action_mask"]
-            info = {"action_mask": self._last_mask}
+            shown, mask = self._observation.copy(), (self._mask if self._live else self._no_mask).copy()
+            if not self._live:
+                self._table.observe(self._number[agent], shown)
+            observation: Any = {"observation": shown, "action_mask": mask}
+            info, self._last_mask = {"action_mask": mask}, mask
         else:
             observation = self.observe(agent) if observe else None
             info = self.infos[agent]
@@ -319,6 +320,10 @@ class TableEnv(AECEnv[str, Any, int | None]):
             status = f"{self.agent_selection} is to act"
         heading = f"{self}, seed {self._seed}, board {self._board}"
         return f"{self.game.svg(self._states[0])}\n<p>{heading}: {status}</p>"
+
+
+for _name in ("rewards", "terminations", "truncations", "agent_selection", "agents", "_cumulative_rewards"):
+    setattr(TableEnv, _name, _AfterReset(_name))
 
 
 def _signature(rules: Callable[..., Game]) -> Signature:

@@ -28,7 +28,7 @@ from bidzoo.core.cards import (
     hand_text,
     seat_number,
 )
-from bidzoo.core.kernels import F32, I8, I64, U64, Bool, State, States, allocate
+from bidzoo.core.kernels import F32, I8, I64, U64, Bool, Call, State, States, allocate
 from bidzoo.core.layout import Layout
 from bidzoo.core.options import check_options, choose_from, is_whole
 from bidzoo.envs.picture import Picture
@@ -85,10 +85,9 @@ class Table:
         out = {name: self.record[name] for name in Buffers._fields}
         out |= {"player": out["player"][0], "observation": out["observation"][:, : rules.encoder.layout.size]}
         self.out = Buffers(**out)
-        self.ruled = self  # the same table, with the observation that the rules' kernels write
         if rules is not game:
-            self.ruled = Table(rules, self.record)
             self.out = self.out._replace(observation=np.zeros((1, game.encoder.layout.size), np.int8))
+        self._begin, self._step, self._observe = game.calls(self)
 
     def __reduce__(self) -> Any:
         return _table, (self.game, self.record, self.out.observation)
@@ -98,13 +97,17 @@ class Table:
 
     def begin(self, board: int, seed: int = 0, fixed: Mapping[str, Any] | None = None) -> None:
         """Deal ``board`` of ``seed``, changed as ``fixed`` (checked) says."""
-        self.game.begin_table(self, board, seed)
+        self._begin.run(board, seed)
         if fixed:
             self.game.fix(self.states, fixed, self.out)
 
     def step(self, action: int, seats: int = 0, seed: int = 0) -> None:
         """Take a legal ``action`` (-1 none), and go on as ``Game.step_on`` says."""
-        self.game.step_table(self, action, seats, seed)
+        self._step.run(action, seats, seed)
+
+    def observe(self, player: int, out: I8) -> None:
+        """Observation of any ``player`` into ``out`` ``[F]``, as ``Game.observe`` says."""
+        self._observe.run(player, out)
 
 
 def _table(game: "Game", record: States, observation: I8) -> Table:
@@ -172,16 +175,20 @@ class Game(ABC):
         """``step`` with ``stride`` 0; then players of the set ``seats`` act as the agent ``random`` with ``seed``."""
         raise NotImplementedError
 
-    def begin_table(self, table: Table, board: int, seed: int) -> None:
-        """``begin`` of one table."""
-        self.begin(table.states, np.array([board], np.int64), seed, table.out)
+    def calls(self, table: Table) -> tuple[Call, Call, Call]:
+        """What ``begin``, ``step`` and ``observe`` of ``table`` call, with the arguments of these."""
+        states, out = table.states, table.out
+        return Call(self._begin_one, states, out), Call(self._step_one, states, out), Call(self.observe, states, 0)
 
-    def step_table(self, table: Table, action: int, seats: int, seed: int) -> None:
-        """``step_on`` of one table; without ``seats`` any game has it."""
+    def _begin_one(self, states: States, out: Buffers, board: int, seed: int) -> None:
+        self.begin(states, np.array([board], np.int64), seed, out)
+
+    def _step_one(self, states: States, out: Buffers, action: int, seats: int, seed: int) -> None:
+        """``step_on``; without ``seats`` any game has it."""
         if seats:
-            self.step_on(table.states, np.array([action], np.int64), seats, seed, table.out)
+            self.step_on(states, np.array([action], np.int64), seats, seed, out)
         else:
-            self.step_one(table.states, action, table.out)
+            self.step_one(states, action, out)
 
     @abstractmethod
     def observe(self, states: States, b: int, player: int, out: I8) -> None:
@@ -526,13 +533,14 @@ class _Encoded(Game):
     def observe_many(self, states: States, rows: I64, player: int, out: I8) -> None:
         self.encoder.encode(self.view_of(states[rows], np.full(len(rows), player)), out)
 
-    def begin_table(self, table: Table, board: int, seed: int) -> None:
-        self._base.begin_table(table.ruled, board, seed)
-        self._observe_all(table.states, table.out)
+    def calls(self, table: Table) -> tuple[Call, Call, Call]:
+        ruled = Table(self._base, table.record)  # the same, with the observation that the base game writes
+        begin, step = (Call(self._then_observe, table.states, table.out, act) for act in (ruled.begin, ruled.step))
+        return begin, step, Call(self.observe, table.states, 0)
 
-    def step_table(self, table: Table, action: int, seats: int, seed: int) -> None:
-        self._base.step_table(table.ruled, action, seats, seed)
-        self._observe_all(table.states, table.out)
+    def _then_observe(self, states: States, out: Buffers, act: Callable[..., None], *arguments: int) -> None:
+        act(*arguments)
+        self._observe_all(states, out)
 
     @property
     def rules_alone(self) -> Game:

@@ -138,8 +138,8 @@ class SingleAgent(gymnasium.Env[I8, Any]):
         if not self._table.out.over[0]:
             return self._shown(self._observation), 0.0, False, False, self._info()
         self._over = True
-        final = np.empty_like(self._observation)
-        self.game.observe(self._table.states, 0, self.learner, final)
+        final = self._observation.copy()
+        self._table.observe(self.learner, final)
         return self._shown(final), float(self._table.out.reward[0, self.learner]), True, False, self._info()
 
     def action_masks(self) -> Bool:

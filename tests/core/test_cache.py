@@ -167,6 +167,24 @@ def test_a_full_disk_is_said_once(outside):
     assert not [*outside.rglob("*.nbc*")]
 
 
+FIRST_STEPS = """
+import json, sys, bidzoo
+for env_id in bidzoo.registry.GAMES:
+    env = bidzoo.make(env_id)
+    env.reset(seed=1)
+    env.step(int(env.last()[0]["action_mask"].argmax()))
+from numba.core.runtime import rtsys
+print(json.dumps(["numba.np.arrayobj" in sys.modules, rtsys._init]))
+"""
+
+
+def test_a_first_step_loads_nothing_that_makes_arrays(outside):
+    """A tenth of a second: numba's functions of arrays and its counts of references. No kernel of one table has any."""
+    for _ in range(2):  # the first may have to compile
+        found, _ = run(FIRST_STEPS, outside.parent)
+    assert found == [False, False]
+
+
 def test_what_other_versions_left_is_removed(outside):
     run(USE, outside.parent)
     (before,) = outside.rglob("score.trick_row.body-*.nbc")

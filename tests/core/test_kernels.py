@@ -12,11 +12,12 @@ from numba.core.caching import NullCache
 from bidzoo.agents.policy import choose
 from bidzoo.core import linking, threads
 from bidzoo.core.bits import count_row, lowest_row, pick_row
-from bidzoo.core.kernels import I64, KERNELS, Kernel, State, allocate, assign_row, batched, row
+from bidzoo.core.compiling import when_compiled
+from bidzoo.core.kernels import I64, KERNELS, Call, Kernel, State, allocate, assign_row, batched, row
+from bidzoo.core.plain import in_plain_python
 from bidzoo.core.streams import below_row, next_row, unit_row
 from bidzoo.core.threads import FEW
 from bidzoo.envs.bridge.auction import legal_row
-from bidzoo.envs.bridge.deals import random_deal_row
 from bidzoo.envs.bridge.state import STATE
 
 
@@ -47,8 +48,9 @@ def test_only_a_kernel_that_makes_arrays_counts_references(monkeypatch: pytest.M
         for b in range(len(x)):
             out[b, :] = shifted[b]
 
-    x, out, hands = np.arange(3), np.zeros((3, 2), np.int64), np.zeros(4, np.int64)
-    uses = [(spread_row, (x, out), True), (random_deal_row, (0, 0, hands), True), (assign_row, (x, x), False)]
+    x, out, hands = np.arange(3), np.zeros((3, 2), np.int64), np.zeros((1, 4), np.int64)
+    deals = KERNELS["bidzoo.envs.bridge.deals", "_random_deals"]
+    uses = [(spread_row, (x, out), True), (deals, (0, 1, 0, x, hands), True), (assign_row, (x, x), False)]
     uses += [(legal_row, (allocate(STATE, 1)[0], np.zeros(38, np.int8)), False)]
     for kernel, arguments, counts in uses:
         monkeypatch.setitem(KERNELS, kernel.key, kernel)  # and back again
@@ -88,6 +90,27 @@ def test_kernels_answer_python_numbers_compiled_or_not(uncompiled: None) -> None
     assert isinstance(answer[0], Pair)
     assert [type(value) for value in (*answer[0], *answer[1:])] == [int, float, bool, int]
     assert answer == ((0, 0.5), True, 0xE220A8397B1DCDAF)
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_call_keeps_the_compiled_form_that_it_has_found() -> None:
+    """It is no longer looked for by types; what is found as plain Python is not kept."""
+
+    @row
+    def add_row(out: I64, first: int, second: int) -> int:
+        out[0] += first + second
+        return int(out[0])
+
+    total = np.zeros(1, np.int64)
+    call = Call(add_row, total, 2)
+    with in_plain_python():
+        assert call.run(3) == 5 and "run" not in vars(call)
+    with when_compiled():
+        assert call.run(4) == 11
+    assert call.run.func is add_row.entry(total, 2, 1)  # type: ignore[attr-defined]
+    assert [call.run(1), call.run(np.int64(1)), total[0]] == [14, 17, 17]
+    plain = Call(divmod, 7)
+    assert [plain.run(2), plain.run(2)] == [(3, 1), (3, 1)]
 
 
 @batched

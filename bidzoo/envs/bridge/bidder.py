@@ -231,7 +231,7 @@ def _bids_row(record: State, hand: int, seat: int, out: I8) -> None:
     """The entries of all bids, each seen as it stood when it was made."""
     first = int(record.dealer) - seat
     standing, strains = -1, 0  # strains: those that each player has bid, 5 bits each
-    last = np.full((4, 3), -1, np.int64)  # of each player: bid, jump, kind
+    last = 0  # of each player, in 16 bits: 1 + bid, jump and kind, which have 6, 4 and 2
     ours = theirs = -1
     for t in range(int(record.length)):
         call, who = int(record.calls[t]), (first + t) & 3
@@ -255,9 +255,9 @@ def _bids_row(record: State, hand: int, seat: int, out: I8) -> None:
         else:
             kind = _NEW
         jump = (bid - cheapest) // 5
-        if last[who, 0] < 0:
+        if not (last >> (16 * who)) & 0xFFFF:
             _fit_row(hand, bid, jump, kind, _BIDS_AT + 2 * _BID_SIZE * who, out)
-        last[who, 0], last[who, 1], last[who, 2] = bid, jump, kind
+        last = last & ~(0xFFFF << (16 * who)) | ((bid + 1) << 6 | jump << 2 | kind) << (16 * who)
         if who & 1 and theirs < 0:
             theirs = bid
         elif not who & 1 and ours < 0:
@@ -267,9 +267,10 @@ def _bids_row(record: State, hand: int, seat: int, out: I8) -> None:
         out[_BID_AT + 4 * bid + who] = 1
         out[_STRAINS_AT + 5 * who + strain] = 1
     for who in range(4):
-        if last[who, 0] >= 0:
+        found = (last >> (16 * who)) & 0xFFFF
+        if found:
             offset = _BIDS_AT + (2 * who + 1) * _BID_SIZE
-            _fit_row(hand, last[who, 0], last[who, 1], last[who, 2], offset, out)
+            _fit_row(hand, (found >> 6) - 1, (found >> 2) & 15, found & 3, offset, out)
     out[_SIDE_AT + ours + 1] = 1
     out[_SIDE_AT + _SIDE_SIZE + theirs + 1] = 1
 

@@ -282,24 +282,28 @@ def summary(deals: DealSet) -> Summary:
 
 
 @row
-def random_deal_row(seed: int, index: int, hands_out: I64) -> None:
-    """Deal number ``index`` of ``seed`` into ``hands_out`` ``[4]``, every deal equally likely (Fisher-Yates)."""
+def random_deal_row(seed: int, index: int, pack: I8, hands_out: I64) -> None:
+    """Deal number ``index`` of ``seed`` into ``hands_out`` ``[4]``, every deal equally likely (Fisher-Yates).
+
+    ``pack`` ``[52]`` is memory to shuffle in.
+    """
     key = key_row(seed, index, _CARDS)
-    pack = np.arange(52)
+    for card in range(52):
+        pack[card] = card
     for seat in range(4):
         hands_out[seat] = 0
     for place in range(51, -1, -1):
         key = next_row(key)
         other = below_row(key, place + 1)
-        card = pack[other]
+        hands_out[place // 13] |= np.int64(1) << int(pack[other])
         pack[other] = pack[place]
-        hands_out[place // 13] |= np.int64(1) << card
 
 
 @batched
 def _random_deals(start: int, stop: int, seed: int, indices: I64, hands_out: I64) -> None:
+    pack = np.empty(52, np.int8)
     for b in range(start, stop):
-        random_deal_row(seed, indices[b], hands_out[b])
+        random_deal_row(seed, indices[b], pack, hands_out[b])
 
 
 def random_deals(seed: int, indices: I64) -> I64:
@@ -417,7 +421,7 @@ def deal_row(state: State, board: int, seed: int, source: Source) -> None:
     """Cards, double-dummy tricks, dealer and vulnerability of ``(seed, board)``."""
     state.dealer, state.vulnerable = auction.dealer_row(board), auction.vulnerable_row(board)
     if len(source.hands) == 0:
-        random_deal_row(seed, board, state.hands)
+        random_deal_row(seed, board, state.played, state.hands)
         state.tricks[:] = -1
         return
     index, relabelling, rotation = deal_number_row(board, seed, source), 0, 0

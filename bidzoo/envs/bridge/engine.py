@@ -217,14 +217,12 @@ def step_on(
             show_row(states[b], rules.code, out.player[b : b + 1], out.observation[b], out.mask[b])
 
 
-# ---- one table, from Python: one record of all arrays, and plain arguments, since each costs as much as a rule ----
+# ---- one table, from Python: one record of all arrays, and plain arguments; those that stay come first ----
 
 
 @row
 def begin_table(
     tables: States,
-    board: int,
-    seed: int,
     code: int,
     competition: bool,
     most_calls: int,
@@ -234,6 +232,8 @@ def begin_table(
     vulnerable: I8,
     augment: bool,
     shuffle: bool,
+    board: int,
+    seed: int,
 ) -> None:
     """``begin`` of the table ``[1]``: some fields of ``Rules``, then those of ``Source``."""
     table = tables[0]
@@ -248,15 +248,15 @@ def begin_table(
 @row
 def step_table(
     tables: States,
-    action: int,
-    seats: int,
-    seed: int,
     play: bool,
     reward_mode: int,
     divisor: float,
     code: int,
     competition: bool,
     most_calls: int,
+    action: int,
+    seats: int,
+    seed: int,
 ) -> None:
     """``step`` of the table ``[1]`` with no deal to follow, and ``random_row``, by the fields of ``Rules``."""
     rules = Rules(play, reward_mode, divisor, code, competition, most_calls)
@@ -270,7 +270,7 @@ def step_table(
 
 
 @row
-def observe_one(states: States, b: int, player: int, code: int, out: I8) -> None:
+def observe_one(states: States, b: int, code: int, player: int, out: I8) -> None:
     """``observe_row`` of table ``b``."""
     observe_row(states[b], player, code, out)
 

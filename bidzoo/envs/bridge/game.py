@@ -23,7 +23,7 @@ from bidzoo.core.cards import (
     seat_number,
     vulnerability_number,
 )
-from bidzoo.core.kernels import I8, I64, U64, Bool, State, States
+from bidzoo.core.kernels import I8, I64, U64, Bool, Call, State, States
 from bidzoo.core.options import choose_from, is_whole, truth, whole
 from bidzoo.envs.bridge import engine
 from bidzoo.envs.bridge.deals import (
@@ -191,15 +191,15 @@ class Bridge(Game):
     def observe_many(self, states: States, rows: I64, player: int, out: I8) -> None:
         engine.observe_many(rows, states, player, self._rules.code, out)
 
-    def begin_table(self, table: Table, board: int, seed: int) -> None:
-        rules: tuple[Any, ...] = (*self._rules[3:], *self._source)
-        engine.begin_table(table.record, board, seed, *rules)
-
-    def step_table(self, table: Table, action: int, seats: int, seed: int) -> None:
-        engine.step_table(table.record, action, seats, seed, *self._rules)
+    def calls(self, table: Table) -> tuple[Call, Call, Call]:
+        return (
+            Call(engine.begin_table, table.record, *self._rules[3:], *self._source),
+            Call(engine.step_table, table.record, *self._rules),
+            Call(engine.observe_one, table.states, 0, self._rules.code),
+        )
 
     def observe(self, states: States, b: int, player: int, out: I8) -> None:
-        engine.observe_one(states, b, player, self._rules.code, out)
+        engine.observe_one(states, b, self._rules.code, player, out)
 
     def views(self, states: States, players: I64, out: States) -> None:
         views(states, players, out)

@@ -243,11 +243,11 @@ def step_on(
             show_row(states[b], types, out.player[b : b + 1], out.observation[b], out.mask[b])
 
 
-# ---- one table, from Python: one record of all arrays, since each costs as much as a rule -----
+# ---- one table, from Python: one record of all arrays, and plain arguments; those that stay come first ----
 
 
 @of_game(row)
-def begin_table(tables: States, board: int, seed: int, code: int, size: int, types: Types) -> None:
+def begin_table(tables: States, code: int, size: int, types: Types, board: int, seed: int) -> None:
     """``begin`` of the table ``[1]``."""
     table = tables[0]
     state = table.state
@@ -259,7 +259,7 @@ def begin_table(tables: States, board: int, seed: int, code: int, size: int, typ
 
 
 @of_game(row)
-def step_table(tables: States, action: int, seats: int, seed: int, types: Types) -> None:
+def step_table(tables: States, types: Types, action: int, seats: int, seed: int) -> None:
     """``step`` of the table ``[1]`` with no deal to follow, and ``random_row``."""
     table = tables[0]
     state = table.state
@@ -271,7 +271,7 @@ def step_table(tables: States, action: int, seats: int, seed: int, types: Types)
 
 
 @of_game(row)
-def observe_one(states: States, b: int, player: int, types: Types, out: I8) -> None:
+def observe_one(states: States, b: int, types: Types, player: int, out: I8) -> None:
     """``observe_row`` of table ``b``."""
     observe_row(states[b], player, types, out)
 

@@ -10,7 +10,7 @@ from zlib import crc32
 
 import numpy as np
 
-from bidzoo.core.kernels import I8, I64, U64, Bool, State, States
+from bidzoo.core.kernels import I8, I64, U64, Bool, Call, State, States
 from bidzoo.core.layout import Field, Layout
 from bidzoo.core.options import is_whole, whole
 from bidzoo.envs.check import check_reward_range, differing, within
@@ -113,14 +113,15 @@ class SignallingGame(Game):
     def observe_many(self, states: States, rows: I64, player: int, out: I8) -> None:
         self.kernels.observe_many(rows, states, player, self.num_types, out)
 
-    def begin_table(self, table: Table, board: int, seed: int) -> None:
-        self.kernels.begin_table(table.record, board, seed, self.code, self.size, self.num_types)
-
-    def step_table(self, table: Table, action: int, seats: int, seed: int) -> None:
-        self.kernels.step_table(table.record, action, seats, seed, self.num_types)
+    def calls(self, table: Table) -> tuple[Call, Call, Call]:
+        return (
+            Call(self.kernels.begin_table, table.record, self.code, self.size, self.num_types),
+            Call(self.kernels.step_table, table.record, self.num_types),
+            Call(self.kernels.observe_one, table.states, 0, self.num_types),
+        )
 
     def observe(self, states: States, b: int, player: int, out: I8) -> None:
-        self.kernels.observe_one(states, b, player, self.num_types, out)
+        self.kernels.observe_one(states, b, self.num_types, player, out)
 
     def views(self, states: States, players: I64, out: States) -> None:
         views(states, players, out)

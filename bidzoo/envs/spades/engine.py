@@ -220,11 +220,11 @@ def step_on(
             show_row(states[b], rules.code, out.player[b : b + 1], out.observation[b], out.mask[b])
 
 
-# ---- one table, from Python: one record of all arrays, and plain arguments, since each costs as much as a rule ----
+# ---- one table, from Python: one record of all arrays, and plain arguments; those that stay come first ----
 
 
 @row
-def begin_table(tables: States, board: int, seed: int, blank: States, code: int) -> None:
+def begin_table(tables: States, blank: States, code: int, board: int, seed: int) -> None:
     """``begin`` of the table ``[1]``."""
     table = tables[0]
     begin_row(table.state, board, seed, blank[0])
@@ -234,7 +234,7 @@ def begin_table(tables: States, board: int, seed: int, blank: States, code: int)
 
 
 @row
-def step_table(tables: States, action: int, seats: int, seed: int, reward_mode: int, code: int) -> None:
+def step_table(tables: States, reward_mode: int, code: int, action: int, seats: int, seed: int) -> None:
     """``step`` of the table ``[1]`` with no deal to follow, and ``random_row``, by the fields of ``Rules``."""
     table = tables[0]
     state, rules = table.state, Rules(reward_mode, code)
@@ -246,7 +246,7 @@ def step_table(tables: States, action: int, seats: int, seed: int, reward_mode: 
 
 
 @row
-def observe_one(states: States, b: int, player: int, code: int, out: I8) -> None:
+def observe_one(states: States, b: int, code: int, player: int, out: I8) -> None:
     """``observe_row`` of table ``b``."""
     observe_row(states[b], player, code, out)
 

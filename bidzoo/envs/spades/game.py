@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bidzoo.core.cards import NUM_CARDS, seat_number
-from bidzoo.core.kernels import I8, I64, U64, Bool, State, States, allocate
+from bidzoo.core.kernels import I8, I64, U64, Bool, Call, State, States, allocate
 from bidzoo.core.options import choose_from, truth, whole
 from bidzoo.envs.game import (
     Buffers,
@@ -187,23 +187,29 @@ class Spades(Game):
     def observe_many(self, states: States, rows: I64, player: int, out: I8) -> None:
         engine.observe_many(rows, states, player, self.rules.code, out)
 
-    def begin_table(self, table: Table, board: int, seed: int) -> None:
-        engine.begin_table(table.record, board, seed, self.blank, self.rules.code)
+    def calls(self, table: Table) -> tuple[Call, Call, Call]:
+        step = Call(engine.step_table, table.record, *self.rules)
+        if self.module is not None:
+            step = Call(self._step_and_finish, self.module.finish, table.states, table.out)
+        return (
+            Call(engine.begin_table, table.record, self.blank, self.rules.code),
+            step,
+            Call(engine.observe_one, table.states, 0, self.rules.code),
+        )
 
-    def step_table(self, table: Table, action: int, seats: int, seed: int) -> None:
-        if self.module is None:
-            engine.step_table(table.record, action, seats, seed, *self.rules)
-            return
-        state, out = table.states[0], table.out
+    def _step_and_finish(
+        self, finish: Callable[[States], None], states: States, out: Buffers, action: int, seats: int, seed: int
+    ) -> None:
+        state = states[0]
         acted = engine.take_row(state, action)
         if state["phase"] == PLAY:
-            self.module.finish(table.states)
+            finish(states)
         out.over[0] = engine.end_row(state, acted, self.rules, out.reward[0])
         if acted:
             engine.show_row(state, self.rules.code, out.player, out.observation[0], out.mask[0])
 
     def observe(self, states: States, b: int, player: int, out: I8) -> None:
-        engine.observe_one(states, b, player, self.rules.code, out)
+        engine.observe_one(states, b, self.rules.code, player, out)
 
     def views(self, states: States, players: I64, out: States) -> None:
         views(states, players, out)
