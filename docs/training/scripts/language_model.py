@@ -4,14 +4,19 @@
 """
 
 from copy import deepcopy
+from functools import cache
 from importlib.metadata import files
 from pathlib import Path
 
+import gguf
 import torch
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 
 from bidzoo.language import Reply
+
+# transformers reads the file three times, and looks the same names up once a layer: half of the loading
+gguf.GGUFReader, gguf.get_tensor_name_map = cache(gguf.GGUFReader), cache(gguf.get_tensor_name_map)
 
 
 class SmolLM:
