@@ -15,7 +15,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 
 from bidzoo.language import Reply
 
-# transformers reads the file three times, and looks the same names up once a layer: half of the loading
+# transformers reads the file three times, and looks the same names up once a module: half of the loading
 gguf.GGUFReader, gguf.get_tensor_name_map = cache(gguf.GGUFReader), cache(gguf.get_tensor_name_map)
 
 
