@@ -373,8 +373,8 @@ def make(name: AgentName | str, /, **options: Any) -> Policy:
     expert-polish, expert-acol,
     expert-light
     bmcs, bmcs-sl, rpi-bmcs,              policy, opponents, belief, evaluator, name, workers, max_actions,
-    bmcs-weighted, rl-mcs, pi-search      min_prob, r_min, r_max, p_max, deals, calls, own_calls, surprise,
-                                          followed, reward, prior
+    bmcs-weighted, rl-mcs, pi-search      min_prob, r_min, r_max, p_max, opportunity_cost, deals, calls,
+                                          own_calls, surprise, followed, reward, prior
     bis                                   player, and parts of the bidder: nil_threshold, single_curve, endgame,
                                           conventions, blind, bid_sensitive, ...
     rb, ms, io                            player, lookup

@@ -13,14 +13,16 @@ policy on the deals that remain. The call with the highest sum of results is mad
 The paper's filter counts the calls twice: the belief network has read them already, so what is sampled and then stays
 is likelier than it should be by the belief once more. Importance weights take the belief out again.
 
-All deals of a step are sampled, filtered and played out in one batch; results are compared only where calls lead to
-different contracts. An *evaluator* says how many tricks these make, as a chance of 0 ... 13: the double-dummy network
-(``evaluator.py``) spreads it, the exact solver puts it on one number. Scores and IMPs are expectations over it.
+The deals of a step are sampled, filtered and played out in one batch, or in several after each of which a search may
+end (``opportunity_cost``); results are compared only where calls lead to different contracts. An *evaluator* says how
+many tricks these make, as a chance of 0 ... 13: the double-dummy network (``evaluator.py``) spreads it, the exact
+solver puts it on one number. Scores and IMPs are expectations over it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, cast, runtime_checkable
@@ -203,6 +205,7 @@ def gains(evaluator: TrickEvaluator, hands: I64, states: States, vulnerable: int
 # ---- the search --------------------------------------------------------------------------
 
 PILOT_DEALS = 16  # deals that tell which calls to check first
+LOOK = 20  # deals before the first look at what more of them are worth; before the next there are twice as many
 EXAMPLE_DEALS = 3  # deals in an explanation
 
 
@@ -226,6 +229,7 @@ class Options(Checked):
     r_min: Whole = 5  # deals played out, more than which decide; with fewer the likeliest call stands
     r_max: Count = 200  # deals played out
     p_max: Count = 2000  # deals sampled
+    opportunity_cost: Weight = 0.0  # a choice that is expected to lose less ends the search; 0: Algorithm 3 to its end
     deals: Literal["belief", "uniform"] = "belief"
     calls: Literal["filter", "weigh", "ignore"] = "filter"  # what the chances of the calls made do to the deals
     own_calls: bool = False  # hold deals to the player's own calls too: more are dropped, but the same remain likely
@@ -254,6 +258,32 @@ class Deals(NamedTuple):
     def mean(self, values: F64 | I64) -> F64:
         """Mean of ``values`` over all deals, of which there must be at least one."""
         return self.total(values) / self.counts.sum()
+
+    def errors(self, values: F64) -> F64:
+        """Standard errors of that mean."""
+        return np.sqrt(self.mean((values - self.mean(values)) ** 2) / max(1, self.size - 1))
+
+    def __add__(self, other: Deals) -> Deals:  # type: ignore[override]
+        """These and ``other``."""
+        hands, counts = np.concatenate([self.hands, other.hands]), np.concatenate([self.counts, other.counts])
+        return Deals(hands, counts, self.sampled + other.sampled)
+
+    def opportunity_cost(self, gains: F64, prior: F64) -> float:
+        """What the best of ``K`` calls by ``gains`` ``[R, K]`` and ``prior`` ``[K]`` is expected to lose.
+
+        The sum over the others of the expected positive part of what they are better by, each difference taken for
+        normal with its standard error: the expected opportunity cost of Chick and Inoue 2001.
+        """
+        value = self.mean(gains) + prior
+        best = int(value.argmax())
+        error = self.errors(gains - gains[:, best : best + 1])
+        lead = (value[best] - value) / np.maximum(error, 1e-9)
+        tail = np.array([math.erfc(x / math.sqrt(2)) / 2 for x in lead])
+        cost = error * (np.exp(-(lead**2) / 2) / math.sqrt(2 * math.pi) - lead * tail)
+        return float(cost.sum() - cost[best])
+
+
+NO_DEALS = Deals(np.zeros((0, 4), np.int64), np.zeros(0, np.int64), 0)
 
 
 class SearchResult(NamedTuple):
@@ -340,17 +370,26 @@ class Bmcs:
         options = self.options
         order = np.argsort(-chances, kind="stable")[: options.max_actions]
         calls = np.asarray(order[(chances[order] > options.min_prob) | (order == order[0])], np.int64)
-        deals = self.deals(view, key)
-        gain, contracts = self.evaluated(view, deals.hands, calls, self.evaluator)
         prior = options.prior * np.log(np.maximum(chances[calls], 1e-9))
+        deals, gain, contracts = NO_DEALS, np.zeros((0, len(calls))), 0
+        for more in self._parts(view, key):
+            found, cells = self.evaluated(view, more.hands, calls, self.evaluator)
+            deals, gain, contracts = deals + more, np.concatenate([gain, found]), contracts + cells
+            enough = len(gain) >= LOOK and deals.size > options.r_min
+            if enough and deals.opportunity_cost(gain, prior) < options.opportunity_cost:
+                break
         best = int((deals.total(gain) + deals.counts.sum() * prior).argmax()) if deals.size > options.r_min else 0
         return SearchResult(int(calls[best]), calls, deals, gain, contracts)
 
     def deals(self, view: States, key: int) -> Deals:
-        """Deals to play out at ``view`` ``[1]``; deal ``p`` that is sampled is a function of ``(key, p)``.
+        """Deals to play out at ``view`` ``[1]``, all of them; deal ``p`` that is sampled is a function of ``(key, p)``.
 
         Filtering takes the first ``r_max`` that stay, of at most ``p_max``; weighing samples ``r_max`` from ``p_max``.
         """
+        return sum(self._parts(view, key), NO_DEALS)
+
+    def _parts(self, view: States, key: int) -> Iterator[Deals]:
+        """The same in parts, after each of which a search may end; all at once in one that may not."""
         options = self.options
         belief = (
             self.belief.probabilities(view)[0] if options.deals == "belief" else np.ones((3, NUM_CARDS), np.float32)
@@ -359,21 +398,22 @@ class Bmcs:
         history = before_each_call(view[0])
         order = self._order(view, history, source.sample(Streams.at(key, np.arange(PILOT_DEALS)).keys))
         if options.calls == "weigh":
-            return self._weighed(source, history, order, key)
-        parts: list[I64] = []
+            yield self._weighed(source, history, order, key)
+            return
         kept = sampled = 0
         while kept < options.r_max and sampled < options.p_max:
             missing, rate = options.r_max - kept, (kept + 1) / (sampled + 2)
-            count = min(options.p_max - sampled, max(options.r_max, int(1.1 * missing / rate)), 8 * options.r_max)
+            wanted = max(LOOK, kept) if options.opportunity_cost else options.r_max
+            count = max(wanted, int(1.1 * min(wanted, missing) / rate))
+            count = min(count, options.p_max - sampled, 8 * options.r_max)
             streams = Streams.at(key, np.arange(sampled, sampled + count))
             hands = source.sample(streams.keys)
             survivors = self._filter(history, order, hands, streams.random(len(history) - 1), source.seat)
             if len(survivors) >= missing:
                 survivors = survivors[:missing]
                 count = int(survivors[-1]) + 1  # Algorithm 3 stops here
-            parts.append(hands[survivors])
+            yield Deals(hands[survivors], np.ones(len(survivors), np.int64), count)
             kept, sampled = kept + len(survivors), sampled + count
-        return Deals(np.concatenate(parts), np.ones(kept, np.int64), sampled)
 
     def _weighed(self, source: SampledDeals, history: States, order: list[int], key: int) -> Deals:
         """Importance sampling: ``r_max`` deals.
@@ -477,11 +517,12 @@ class SlBmcs(Bmcs):
     """Search against players of another system, who are taken to bid as the supervised policy does.
 
     Calls that a policy gradient has nearly given up are looked at too; what the policy thinks of them counts a little.
+    The search ends when deals have told enough.
     """
 
     name = "bmcs-sl"
     opponent_model = "sl"
-    options = Options(min_prob=0.001, p_max=8000, prior=0.1)
+    options = Options(min_prob=0.001, p_max=4000, opportunity_cost=0.02, prior=0.1)
 
 
 class RpiBmcs(SlBmcs):
@@ -489,7 +530,7 @@ class RpiBmcs(SlBmcs):
 
     name = "rpi-bmcs"
     proposer = "rpi"
-    options = Options(p_max=8000, prior=0.2)
+    options = Options(p_max=4000, opportunity_cost=0.02, prior=0.2)
 
 
 class WeightedBmcs(Bmcs):
@@ -524,9 +565,8 @@ def _values(result: SearchResult) -> Mapping[int, tuple[float, float]]:
     deals = result.deals
     if deals.size == 0:
         return {}
-    mean = deals.mean(result.gains)
-    error = np.sqrt(deals.mean((result.gains - mean) ** 2) / max(1, deals.size - 1))
-    return {int(call): (float(m), float(e)) for call, m, e in zip(result.calls, mean, error)}
+    estimates = zip(result.calls, deals.mean(result.gains), deals.errors(result.gains))
+    return {int(call): (float(mean), float(error)) for call, mean, error in estimates}
 
 
 def _sentence(result: SearchResult, options: Options) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from bidzoo import agents
 from bidzoo.agents.bridge.belief import WHO, SampledDeals
-from bidzoo.agents.bridge.bmcs import Bmcs, RlMcs, Solver, WeightedBmcs, before_each_call, gains, seen_by
+from bidzoo.agents.bridge.bmcs import Bmcs, Deals, RlMcs, Solver, WeightedBmcs, before_each_call, gains, seen_by
 from bidzoo.agents.bridge.network import NetworkPolicy
 from bidzoo.core.cards import FULL_DECK, call_number
 from bidzoo.core.kernels import allocate
@@ -372,6 +372,42 @@ def test_search_finds_the_call_that_pays():
         assert agent.search(views[:1], chances, 0).call == call
 
 
+def test_the_opportunity_cost_is_what_a_better_call_is_expected_to_be_better_by():
+    rng = np.random.default_rng(3)
+    gains = np.column_stack([np.zeros(80), rng.normal(0.3, 2, 80), rng.normal(0.1, 4, 80)])
+    deals = Deals(np.zeros((80, 4), np.int64), np.ones(80, np.int64), 80)
+    prior = np.array([0.0, 0.05, -0.1])
+    value = gains.mean(0) + prior
+    best = int(value.argmax())
+    others = [k for k in range(3) if k != best]
+    error = [np.std(gains[:, k] - gains[:, best], ddof=1) / np.sqrt(80) for k in others]
+    better = rng.normal((value - value[best])[others], error, (1_000_000, 2)).clip(0)
+    assert deals.opportunity_cost(gains, prior) == pytest.approx(better.mean(0).sum(), rel=0.02)
+    assert deals.opportunity_cost(np.zeros((80, 3)), np.array([0.1, 0.0, 0.0])) == 0  # all led to the same contracts
+
+
+@pytest.mark.parametrize("name", ["bmcs-sl", "rpi-bmcs"])
+def test_a_search_that_ends_early_has_begun_like_one_that_does_not(name):
+    batch, shorter, asked = positions(4), 0, 0
+    early, whole = agents.make(name, opportunity_cost=0.05), agents.make(name, opportunity_cost=0.0)
+    for row in np.flatnonzero(batch.action_mask.any(1))[:12]:
+        view = batch.views(np.array([row]))
+        chances = early.policy.probabilities(view, batch.action_mask[row : row + 1])
+        if not early.hesitates(chances)[0]:
+            continue
+        some, every = early.search(view, chances[0], 7), whole.search(view, chances[0], 7)
+        size = len(some.gains)
+        np.testing.assert_array_equal(some.deals.hands, every.deals.hands[:size])
+        np.testing.assert_allclose(some.gains, every.gains[:size], atol=1e-12)
+        assert some.deals.sampled <= every.deals.sampled
+        if size < len(every.gains):
+            prior = early.options.prior * np.log(np.maximum(chances[0][some.calls], 1e-9))
+            assert some.deals.opportunity_cost(some.gains, prior) < 0.05 and size >= 20
+            shorter += 1
+        asked += 1
+    assert shorter > 0 and asked > 2
+
+
 @pytest.mark.parametrize("agent", [Bmcs, WeightedBmcs, RlMcs])
 def test_a_row_does_not_depend_on_the_others(agent):
     batch = positions(4)
@@ -434,7 +470,8 @@ def test_a_model_of_the_other_side_changes_calls():
     assert (usual.act(views, legal, rng()) != against.act(views, legal, rng())).any()
     assert "against a2c-bridge" in repr(against) and "against" not in repr(usual)
     named = agents.make("bmcs-sl", r_max=20)
-    given = Bmcs(opponents="sl", **asdict(replace(Bmcs.options, min_prob=0.001, r_max=20, p_max=8000, prior=0.1)))
+    numbers = replace(Bmcs.options, min_prob=0.001, r_max=20, p_max=4000, opportunity_cost=0.02, prior=0.1)
+    given = Bmcs(opponents="sl", **asdict(numbers))
     np.testing.assert_array_equal(named.act(views, legal, rng()), given.act(views, legal, rng()))
     assert agents.make("bmcs-sl", opponents="rl").opponents.name == "rl"
     with pytest.raises(ValueError, match="which sayc has not"):
