@@ -35,6 +35,7 @@ TITLES = {  # of the suites, in the order of the page
     "bridge-analysis": "Bridge bidding: how the agents bid",
     "bridge-training": "Bridge bidding: what the networks learned",
     "bridge-search": "Bridge bidding: the time of a searched call",
+    "bridge-early": "Bridge bidding: what a search that ends early saves",
     "bridge-cost": "Bridge without competition",
     "baseline19": "Bridge: estimates and calls of baseline19",
     "bridge-opponent-models": "Bridge: models of the other side",
