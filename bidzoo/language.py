@@ -73,8 +73,10 @@ def situation(game: Game, view: State) -> dict[str, Any]:
     observation says of itself.
     """
     names = view.dtype.names or ()
-    if "calls" in names or "bags" in names:
-        return _bridge(game, view) if "calls" in names else _spades(game, view)
+    if "calls" in names:
+        return _bridge(game, view)
+    if "bags" in names:
+        return _spades(game, view)
     if "history" in names and hasattr(game, "mover"):
         return _signalling(game, view)
     record = np.array([view], game.view)
@@ -202,27 +204,26 @@ def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Readi
         legal: 1 = legal.
         listed: the problem with an illegal action names the legal ones.
     """
-    text = _lettered(re.sub(r"(?s)<think>.*?(</think>|\Z)", "", reply))
+    text = re.sub(r"(?s)<think>.*?(</think>|\Z)", "", reply)
     marked = re.findall(
         r"(?im)^\W*(?:my |final |the )?(?:action|bid|call|card|answer)\W*[:=]\W*(.*?\w.*?)(?:[,;(]| because| since|$)",
         text,
     )
     answers = [(answer, _names(game, answer, legal)) for answer in _json_answers(text) or marked[-1:]]
-    if answers:
-        found = [names[-1][0] for _, names in answers if names]
-        if not found:
-            return Reading(None, f"{answers[-1][0]!r} is no action of this game")
-    else:
+    found = [names[-1][0] for _, names in answers if names]
+    if answers and not found:
+        return Reading(None, f"{answers[-1][0]!r} is no action of this game")
+    if not answers:
         named = _names(game, text, legal)
         if not named:
             return Reading(None, "the reply names no action" if reply.strip() else "the reply is empty")
-        found = [named[-1][0]]
-        for (before, _, end), (_, start, _) in zip(named[-2::-1], named[::-1]):  # "3H or 3S"
-            if not re.fullmatch(r"(?i)[\s,]*(?:/|,|\||\bor\b|\band\b)\s*", text[end:start]):
+        found = [action for action, _, _ in named[-1:]]
+        for (earlier, _, end), (after, start, _) in zip(named[::-1][1:], named[::-1]):
+            if not re.fullmatch(r"[\s,]*(?:/|,|\||\bor\b|\band\b)\s*", text.translate(_LETTERS)[end:start], re.I):
                 break
-            found.append(before)
+            found += [earlier] if earlier != after else []
     if len(set(found)) > 1:
-        several = ", ".join(map(game.action_text, sorted(set(found))))
+        several = ", ".join(game.action_text(action) for action in sorted(set(found)))
         return Reading(None, f"the reply names several actions: {several}; one is expected")
     if not legal[found[0]]:
         choices = f"; legal: {', '.join(action_texts(game, legal))}" if listed else ""
@@ -243,42 +244,46 @@ def _json_answers(text: str) -> list[str]:
     return answers
 
 
-def _lettered(text: str) -> str:
-    """``text`` with letters for suits and T for ten."""
-    return re.sub(r"\b10(?=[CDHScdhs]\b)|(?<=\b[CDHScdhs])10\b", "T", text.translate(_LETTERS))
-
-
 def _names(game: Game, text: str, legal: I8) -> list[tuple[int, int, int]]:
     """Every action that is named in ``text``, in order, as (action, start, end)."""
-    tokens = list(re.finditer(r"[A-Za-z0-9]+", _lettered(text)))
-    named, start = [], 0
-    while start < len(tokens):
+    text = re.sub(r"\b10(?=[CDHScdhs]\b)|(?<=\b[CDHScdhs])10\b", "T", text.translate(_LETTERS))
+    tokens = list(re.finditer(r"[A-Za-z0-9]+", text))
+    named, end = [], len(tokens)
+    while end > 0:
         choices = []
-        for end in range(min(start + 4, len(tokens)), start, -1):
-            action = _named(game, [token[0] for token in tokens[start:end]], end - start == len(tokens), legal)
-            choices += [] if action is None else [(not legal[action], -end, action)]
-        if choices:  # a legal one, of as many words as can be
-            _, end, action = min(choices)
-            named.append((action, tokens[start].start(), tokens[-end - 1].end()))
-        start = -end if choices else start + 1
-    return named
+        for width in range(min(4, end), 0, -1):
+            action = _named(game, [token[0] for token in tokens[end - width : end]], len(tokens) == width, legal)
+            choices += [] if action is None else [(not legal[action], -width, action)]
+        illegal, width, action = min(choices, default=(False, -1, -1))  # a legal one, of as many words as can be
+        if illegal and width < -1:  # "4 spades" is no card while tricks are bid
+            parts = [_named(game, [token[0]], False, legal) for token in tokens[end + width : end - 1]]
+            if any(part is not None and legal[part] for part in parts):
+                width, choices = -1, []
+        if choices:
+            named.append((action, tokens[end + width].start(), tokens[end - 1].end()))
+        end += width
+    return named[::-1]
 
 
 def _named(game: Game, words: Sequence[str], alone: bool, legal: I8) -> int | None:
     """The action that ``words`` name together; a single letter counts in upper case (P, X) or if it is ``alone``."""
     plain = [word.upper() for word in words]
-    spellings = [" ".join(words), " ".join(plain)]
     if len(words) == 1:
         if len(plain[0]) == 1 and not plain[0].isdigit() and not (alone or words[0] in ("P", "X")):
             return None
-        spellings.append(_SYNONYMS.get(plain[0], ""))
-    elif all(word in _WORDS or len(word) <= 2 for word in plain):
-        spellings.append("".join(_WORDS.get(word, word) for word in plain))
+        spellings = [words[0], plain[0], _SYNONYMS.get(plain[0], "")]
+    else:
+        joined = "".join(_WORDS.get(word, word) for word in plain)
+        spellings = [" ".join(words), " ".join(plain)]
+        if all(word in _WORDS or len(word) <= 2 for word in plain):
+            spellings += [joined]
     actions = [_number(game, spelling) for spelling in spellings]
-    turned = [_number(game, spelling[::-1].upper()) for spelling in spellings if len(spelling) == 2]  # 2h for H2
-    found = [action for action in actions if action is not None]
-    found += [action for action in turned if action is not None and legal[action]]
-    return min(found, key=lambda action: not legal[action], default=None)
+    for spelling, action in zip(spellings, actions):
+        if len(spelling) == 2 and (action is None or not legal[action]):  # a card as rank and suit, or suit and rank
+            turned = _number(game, spelling[::-1].upper())
+            if turned is not None and legal[turned]:
+                return turned
+    return next((action for action in actions if action is not None), None)
 
 
 def _number(game: Game, text: str) -> int | None:
