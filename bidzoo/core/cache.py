@@ -33,13 +33,13 @@ class KernelCache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any], form: str, options: dict[str, Any]) -> None:
         super().__init__(function)
-        self._made_of, self._made_how = function, (form, sorted(options.items()))
+        self.made_of, self._made_how = function, (form, sorted(options.items()))
         del self._cache_file  # made when it is needed: by then all that the kernel calls has been defined
 
     @cached_property
     def digest(self) -> str:
         """Of all that the kernel is made of."""
-        return digest(self._made_of, *self._made_how)
+        return digest(self.made_of, *self._made_how)
 
     @cached_property
     def _cache_file(self) -> IndexDataCacheFile:
@@ -48,8 +48,8 @@ class KernelCache(FunctionCache):
     @property
     def _stem(self) -> str:
         """How the names of all files of this kernel begin, whatever it was made of."""
-        name = re.sub("[<>]", "", self._made_of.__qualname__)
-        return f"{Path(self._made_of.__code__.co_filename).stem}.{name}.{self._made_how[0]}-"
+        name = re.sub("[<>]", "", self.made_of.__qualname__)
+        return f"{Path(self.made_of.__code__.co_filename).stem}.{name}.{self._made_how[0]}-"
 
     def holds(self, signature: tuple[Any, ...], codegen: Any) -> bool:
         """Whether the form for arguments of these types is on disk."""
@@ -81,15 +81,21 @@ class KernelCache(FunctionCache):
 
 def digest(function: Callable[..., Any], *how: Any) -> str:
     """Digest of all that ``function`` does, whatever it calls included, compiled with options ``how``."""
-    numbers = {function: 0}  # of all functions that are reached, in the order of discovery
-    reached, found = [function], sha256(repr((how, _machinery())).encode())
-    for each in reached:  # which grows
+    numbers = {each: number for number, each in enumerate(reached(function))}
+    found = sha256(repr((how, _machinery())).encode())
+    for each in numbers:
         said, calls = _content(each)
-        for callee in calls:
-            if numbers.setdefault(callee, len(reached)) == len(reached):
-                reached.append(callee)
         found.update(f"{said}{[numbers[callee] for callee in calls]}\n".encode())
     return found.hexdigest()
+
+
+@cache
+def reached(function: Callable[..., Any]) -> tuple[Callable[..., Any], ...]:
+    """``function`` and every function that it calls, however far down, in the order of discovery."""
+    found = [function]
+    for each in found:  # which grows
+        found += [callee for callee in dict.fromkeys(_content(each)[1]) if callee not in found]
+    return tuple(found)
 
 
 @cache

@@ -173,19 +173,16 @@ class Call:
             narrow = any(isinstance(each, np.generic) for each in arguments)  # the next may have another width
             found = None if narrow else found.entry(*self._first, *arguments)
         if found is not None:
-            self.run = partial(found, *self._first)  # type: ignore[method-assign]
+            vars(self)["run"] = partial(found, *self._first)  # in place of this method, as of a cached property
         return result
 
 
 def _load(cache: Any, signature: Any, target_context: Any) -> Any:
     """Kept code that counts no references, without half a second for registries that only a compiler reads."""
-    from bidzoo.core.cache import _content
+    from bidzoo.core.cache import reached
     from bidzoo.core.linking import options
 
-    reached = [cache._made_of]
-    for function in reached:  # which grows
-        reached += [callee for callee in _content(function)[1] if callee not in reached]
-    if any(options(function)["_nrt"] for function in reached):  # what it calls may count: link that to numba's runtime
+    if any(options(each)["_nrt"] for each in reached(cache.made_of)):  # what it calls may count: link it to the runtime
         from numba.core.runtime import rtsys
 
         rtsys.initialize(target_context)
