@@ -22,7 +22,7 @@ solver puts it on one number. Scores and IMPs are expectations over it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, cast, runtime_checkable
@@ -263,11 +263,6 @@ class Deals(NamedTuple):
         """Standard errors of that mean."""
         return np.sqrt(self.mean((values - self.mean(values)) ** 2) / max(1, self.size - 1))
 
-    def __add__(self, other: Deals) -> Deals:  # type: ignore[override]
-        """These and ``other``."""
-        hands, counts = np.concatenate([self.hands, other.hands]), np.concatenate([self.counts, other.counts])
-        return Deals(hands, counts, self.sampled + other.sampled)
-
     def opportunity_cost(self, gains: F64, prior: F64) -> float:
         """What the best of ``K`` calls by ``gains`` ``[R, K]`` and ``prior`` ``[K]`` is expected to lose.
 
@@ -283,7 +278,10 @@ class Deals(NamedTuple):
         return float(cost.sum() - cost[best])
 
 
-NO_DEALS = Deals(np.zeros((0, 4), np.int64), np.zeros(0, np.int64), 0)
+def joined(parts: Sequence[Deals]) -> Deals:
+    """All deals of ``parts``."""
+    hands, counts, sampled = zip(*parts)
+    return Deals(np.concatenate(hands), np.concatenate(counts), sum(sampled))
 
 
 class SearchResult(NamedTuple):
@@ -371,10 +369,13 @@ class Bmcs:
         order = np.argsort(-chances, kind="stable")[: options.max_actions]
         calls = np.asarray(order[(chances[order] > options.min_prob) | (order == order[0])], np.int64)
         prior = options.prior * np.log(np.maximum(chances[calls], 1e-9))
-        deals, gain, contracts = NO_DEALS, np.zeros((0, len(calls))), 0
-        for more in self._parts(view, key):
-            found, cells = self.evaluated(view, more.hands, calls, self.evaluator)
-            deals, gain, contracts = deals + more, np.concatenate([gain, found]), contracts + cells
+        parts, found, contracts = list[Deals](), list[F64](), 0
+        for part in self._parts(view, key) if options.opportunity_cost else (self.deals(view, key),):
+            more, cells = self.evaluated(view, part.hands, calls, self.evaluator)
+            parts.append(part)
+            found.append(more)
+            contracts += cells
+            deals, gain = joined(parts), np.concatenate(found)
             enough = len(gain) >= LOOK and deals.size > options.r_min
             if enough and deals.opportunity_cost(gain, prior) < options.opportunity_cost:
                 break
@@ -386,10 +387,10 @@ class Bmcs:
 
         Filtering takes the first ``r_max`` that stay, of at most ``p_max``; weighing samples ``r_max`` from ``p_max``.
         """
-        return sum(self._parts(view, key), NO_DEALS)
+        return joined([*self._parts(view, key)])
 
     def _parts(self, view: States, key: int) -> Iterator[Deals]:
-        """The same in parts, after each of which a search may end; all at once in one that may not."""
+        """The same in parts, after each of which a search may end."""
         options = self.options
         belief = (
             self.belief.probabilities(view)[0] if options.deals == "belief" else np.ones((3, NUM_CARDS), np.float32)
