@@ -2,8 +2,8 @@
 
     python experiments/early_search.py --positions 300 --json docs/results/bridge-early.json
 
-At open decisions of test boards each agent searches as packaged and to the end of Algorithm 3, on the same deals. Both
-choices are valued on other deals, several times as many, by the double-dummy network.
+At decisions of test boards with several plausible calls each agent searches as packaged and to the end of Algorithm 3,
+on the same deals. Both choices are valued on other deals, several times as many, by the double-dummy network.
 """
 
 import time
@@ -25,9 +25,9 @@ FEWEST = 50  # deals that value a choice
 
 
 def row(name: str, positions: int, seed: int, report: Report) -> list[Any]:
-    """Time, deals, same calls, worth of the search, and what ending early changes: of ``name``."""
+    """Time, deals, same calls, value of the search, and what ending early changes: of ``name``."""
     ways = [cast(Bmcs, agents.make(name, **options)) for options in ({}, WHOLE)]
-    judge, decisions = cast(Bmcs, agents.make(name, **VALUED)), open_decisions(ways[0], positions, seed)
+    longer, decisions = cast(Bmcs, agents.make(name, **VALUED)), open_decisions(ways[0], positions, seed)
     seconds, deals = np.zeros((2, positions)), np.zeros((2, positions))
     value, same = np.full((2, positions), np.nan), np.zeros(positions)
     for i in range(positions):
@@ -40,12 +40,11 @@ def row(name: str, positions: int, seed: int, report: Report) -> list[Any]:
             found.append(way.search(view, chances, seed + 2 * i))
             seconds[k, i], deals[k, i] = time.process_time() - began, len(found[k].deals.hands)
         same[i] = found[0].call == found[1].call
-        judged = judge.search(view, chances, seed + 2 * i + 1)
-        if judged.deals.size >= FEWEST:
-            worth = judged.deals.mean(judged.gains) + judge.options.prior * np.log(
-                chances[judged.calls] / chances.max()
-            )
-            value[:, i] = [worth[judged.calls == one.call][0] for one in found]
+        other = longer.search(view, chances, seed + 2 * i + 1)
+        if other.deals.size >= FEWEST:
+            prior = longer.options.prior * np.log(chances[other.calls] / chances.max())
+            values = other.deals.mean(other.gains) + prior
+            value[:, i] = [values[other.calls == one.call][0] for one in found]
         report(name, i + 1, positions)
     valued = ~np.isnan(value[0])
     groups = decisions.deals
@@ -63,10 +62,10 @@ def row(name: str, positions: int, seed: int, report: Report) -> list[Any]:
 
 def tables(positions: int, seed: int, report: Report) -> Measured:
     """One table, a row for each agent; no figures."""
-    columns = ["CPU ms", "CPU ms, whole", "ratio", "deals", "deals, whole", "same call, %", "worth, whole", "change"]
+    columns = ["CPU ms", "CPU ms, whole", "ratio", "deals", "deals, whole", "same call, %", "value, whole", "change"]
     note = (
-        f"{positions} open decisions of test boards each; whole: to the end, up to {WHOLE['p_max']} deals sampled; "
-        f"worth: IMPs over the likeliest call on {FEWEST} to {VALUED['r_max']} other deals, with the prior"
+        f"{positions} decisions with several plausible calls each, on test boards; whole: up to {WHOLE['p_max']} deals"
+        f" sampled; value: IMPs over the likeliest call on {FEWEST} to {VALUED['r_max']} other deals, with the prior"
     )
     table = ResultTable("Searches that end early", ["agent", *columns], note=note)
     for name in AGENTS:

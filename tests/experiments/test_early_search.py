@@ -23,7 +23,7 @@ def test_a_search_beside_itself_saves_and_loses_nothing(measure):
     row = measure()
     assert row["same call, %"].mean == 100 and row["change"].mean == 0
     assert row["deals"] == row["deals, whole"] > 20
-    assert row["worth, whole"].n >= 2
+    assert row["value, whole"].n >= 2
 
 
 def test_an_early_end_plays_fewer_deals_out(measure):
