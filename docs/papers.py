@@ -297,6 +297,16 @@ PAPERS = {
             ANALYSIS,
         ),
         Row("Figure 6", "calls an auction", "a figure of the same command", "agents/rpi.md", ANALYSIS),
+        Row(
+            "Section VI",
+            "nobody vulnerable, as in all of its experiments",
+            page="agents/rl.md",
+            small="bench bridge --only round-robin --agents sl,rl --boards 20 --nobody-vulnerable --workers 1",
+            cells=tuple(
+                _relation("bridge-rl-nobody", relation)
+                for relation in ("rl against sl", "rl-short against rl-no-pr", "rl-short against rl-no-hi")
+            ),
+        ),
         Row("Figure 7", "a game", NOTATION, "environments/bridge_v0.md"),
         Row(
             "Figures 8 to 10",

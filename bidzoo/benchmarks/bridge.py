@@ -20,6 +20,7 @@ from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, Result
 from bidzoo.core import jobs
 from bidzoo.core.kernels import F64, I8, I16, I32, I64, Bool, States
 from bidzoo.core.streams import Streams
+from bidzoo.envs.bridge.auction import vulnerable_row
 from bidzoo.envs.bridge.deals import UNKNOWN, DealSet, packaged, random_deals
 from bidzoo.envs.bridge.double_dummy import TrickCache, solve_contracts
 from bidzoo.envs.bridge.game import Bridge
@@ -58,14 +59,19 @@ class Boards:
     """``count`` boards, the same for every pair that plays them.
 
     Test deals come in order, each time with suits renamed and seats turned as ``(seed, board)`` says; fresh deals are
-    ``random_deals`` and their double-dummy tricks unknown until ``solve``.
+    ``random_deals`` and their double-dummy tricks unknown until ``solve``. With ``nobody_vulnerable`` they are the test
+    deals' boards of the cycle on which nobody is.
     """
 
-    def __init__(self, count: int, seed: int = 0, fresh: bool = False) -> None:
+    def __init__(self, count: int, seed: int = 0, fresh: bool = False, nobody_vulnerable: bool = False) -> None:
         if count < 2:
             raise ValueError(f"boards {count}: expected 2 or more")
-        self.seed, self.fresh = seed, fresh
-        self.numbers: I64 = np.arange(count)
+        if fresh and nobody_vulnerable:
+            raise ValueError("random deals have every vulnerability, expected test deals with nobody vulnerable")
+        self.seed, self.fresh, self.nobody_vulnerable = seed, fresh, nobody_vulnerable
+        self.numbers: I64 = np.arange(4 * count if nobody_vulnerable else count)
+        if nobody_vulnerable:
+            self.numbers = self.numbers[[vulnerable_row(int(board)) == 0 for board in self.numbers]][:count]
         if fresh:
             deals = DealSet.of(random_deals(seed + FRESH, self.numbers), np.zeros((count, 20), np.int8))
         else:
@@ -73,7 +79,7 @@ class Boards:
         self.game = Bridge(play=False, deals=deals, augment=not fresh, shuffle=False)
         self.deal: I64 = self.game.deal_numbers(self.numbers, seed)
         batch = Batch(self.game, count, autoreset=False)
-        batch.reset(seed)
+        batch.reset(seed, self.numbers)
         self.hands: I64 = batch.states["hands"].copy()
         self.dealer, self.vulnerable = (batch.states[name].astype(np.int64) for name in ("dealer", "vulnerable"))
         tricks = batch.states["tricks"]
@@ -82,7 +88,8 @@ class Boards:
     def __str__(self) -> str:
         if self.fresh:
             return f"{len(self.numbers):,} random deals, seed {self.seed}"
-        return f"{len(self.numbers):,} boards of {self.deal.max() + 1:,} test deals"
+        text = f"{len(self.numbers):,} boards of {len(np.unique(self.deal)):,} test deals"
+        return f"{text}, nobody vulnerable" if self.nobody_vulnerable else text
 
     def play(self, north_south: Policy, east_west: Policy, policy_seed: int = 0, run: Run = HERE) -> States:
         """Final states ``[N]`` of one room, as ``match.play``; those of fresh deals hold no tricks."""
@@ -102,7 +109,7 @@ class Boards:
         report: Report = silent,
     ) -> None:
         """Find the double-dummy tricks of all ``contracts`` that are not known; ``cache`` keeps them for later runs."""
-        contract_cells = [(20 * self.numbers + each.cell)[each.declarer >= 0] for each in contracts]
+        contract_cells = [(20 * np.arange(len(self.numbers)) + each.cell)[each.declarer >= 0] for each in contracts]
         cells = np.unique(np.concatenate(contract_cells))
         cells = cells[self.tricks.ravel()[cells] == UNKNOWN]
         if not len(cells):
@@ -123,7 +130,7 @@ class Boards:
         return (contracts.bid >= 0) & (self._tricks_won(contracts) >= 7 + contracts.bid // 5)
 
     def _tricks_won(self, contracts: Contracts) -> I64:
-        return self.tricks[self.numbers, contracts.cell].astype(np.int64)
+        return self.tricks[np.arange(len(self.numbers)), contracts.cell].astype(np.int64)
 
     def points(self, contracts: Contracts) -> I32:
         """North/South duplicate score ``[N]``; ValueError at a contract that has not been solved."""
@@ -205,6 +212,7 @@ class Options:
     boards: int = 10_000  # of every pair, at two tables each
     seed: int = 0  # of boards and policies
     fresh: bool = False  # random deals instead of the test split; only the contracts that were reached are solved
+    nobody_vulnerable: bool = False  # on any board
     search_boards: int = 200  # the first ones, where a policy is slow
     workers: int = 1  # tasks at a time, of the solver and of slow policies; on a cluster of all
     backend: str | None = None  # where the workers are, see ``bidzoo.core.jobs``
@@ -214,7 +222,7 @@ class Options:
     def boards_of(self, searches: bool) -> Boards:
         """The boards that are played: all, or where a policy ``searches`` the first ones."""
         count = min(self.boards, self.search_boards) if searches else self.boards
-        return Boards(count, self.seed, self.fresh)
+        return Boards(count, self.seed, self.fresh, self.nobody_vulnerable)
 
 
 def main(entries: Sequence[str | Policy] = DEFAULT, options: Options = Options(), report: Report = silent) -> Measured:

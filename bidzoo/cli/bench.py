@@ -162,6 +162,9 @@ def bridge(
     cache: Annotated[Path, typer.Option(callback=writable, help="Double-dummy results of --fresh.")] = Path(
         "runs/double-dummy.cache"
     ),
+    nobody_vulnerable: Annotated[
+        bool, typer.Option("--nobody-vulnerable", help="Play boards of the test deals on which nobody is vulnerable.")
+    ] = False,
     search_boards: SearchBoards = 200,
     only: Annotated[str | None, typer.Option(help="Only these tables: experts or round-robin.")] = None,
     ledger: Ledger = None,
@@ -179,7 +182,7 @@ def bridge(
 
     entries = [bridge.contestant(name) for name in names_in(agents)] if agents else []
     with suite_ledger(ledger, "bridge") as path:
-        options = bridge.Options(boards, seed, fresh, search_boards, workers, cache=cache, ledger=path)
+        options = bridge.Options(boards, seed, fresh, nobody_vulnerable, search_boards, workers, None, cache, path)
 
         measured("bridge", seed, json, lambda report: experts.with_round_robin(entries, options, only, report))
 

@@ -266,6 +266,22 @@ def test_one_board_is_no_sample():
         Boards(1)
 
 
+def test_nobody_is_vulnerable():
+    boards, sayc = Boards(40, 3, nobody_vulnerable=True), make("sayc")
+    assert (
+        len(boards.numbers) == 40 and not boards.vulnerable.any() and boards.numbers[:5].tolist() == [0, 7, 10, 13, 16]
+    )
+    every = Boards(160, 3)
+    assert not every.vulnerable[boards.numbers].any() and (every.vulnerable == 0).sum() == 40
+    alone, among = boards.play(sayc, make("pass")), every.play(sayc, make("pass"))[boards.numbers]
+    assert (alone["calls"] == among["calls"]).all() and (alone["points"] == among["points"]).all()
+    points = boards.points(Contracts.of(alone))
+    assert (points == alone["points"][:, 0]).all()
+    assert str(boards) == "40 boards of 40 test deals, nobody vulnerable"
+    with pytest.raises(ValueError, match="every vulnerability"):
+        Boards(40, 3, fresh=True, nobody_vulnerable=True)
+
+
 def test_relations_appear_when_both_exist():
     found = relations({("rl", "sl"): Estimate(0.5, 0.03, 1000), ("sl", "rl"): Estimate(-0.5, 0.03, 1000)})
     assert [row["relation"] for row in found.rows] == ["rl against sl"]

@@ -2,12 +2,14 @@
 
 import bridge_training
 import cross_play
+import joint_search
 import numpy as np
 import opponent_models
 import other_suites
 import pytest
 import search_prior
 import starting
+import typer
 from numba import config as numba_config
 from typer.testing import CliRunner
 
@@ -55,6 +57,28 @@ def test_cross_play_seats_one_agent_with_one_expert():
     found = duplicate(boards.game, (agents.make("sayc"), acol), (acol, acol), np.arange(30), 2, 2)
     assert table.rows[0]["expert-acol"].mean == pytest.approx(found.imps.mean())
     assert "expert-acol" not in table.rows[1] and figure.series["expert-acol"][3] == 0.0
+
+
+@pytest.mark.skipif(numba_config.DISABLE_JIT, reason="minutes uncompiled")
+def test_runs_of_joint_search_go_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(joint_search, "COMMON", {"burn_in": 400, "capacity": 4000, "boards": 20, "sync": 2})
+    monkeypatch.setattr(joint_search, "ROWS", {name: joint_search.ROWS[name] for name in ("non-search", "JPS, 10 %")})
+    words = ["--boards", "20", "--runs", "2", "--baselines", "2", "--early", "2", "--syncs", "1"]
+    words += ["--out", str(tmp_path / "runs"), "--json", str(tmp_path / "runs.json")]
+    app = typer.Typer()
+    app.command()(joint_search.main)
+    tables = []
+    for done in (0, 6):  # runs that are there already
+        assert len(list(tmp_path.glob("runs/*/done"))) == done
+        result = CliRunner().invoke(app, words, catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        tables.append(results.load(tmp_path / "runs.json")["tables"][0])
+        assert ("finished" in result.output) == (done == 0)
+    assert tables[0].rows == tables[1].rows and [row["row"] for row in tables[0].rows] == ["non-search", "JPS, 10 %"]
+    without, searched = tables[0].rows
+    assert searched["less non-search"].mean == pytest.approx(
+        searched["over a2c-early"].mean - without["over a2c-early"].mean
+    )
 
 
 @pytest.mark.skipif(numba_config.DISABLE_JIT, reason="minutes uncompiled")
