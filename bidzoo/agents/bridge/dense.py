@@ -1,4 +1,4 @@
-"""A layer of a network on many rows, in integers: 16-bit weights and inputs, 32-bit sums.
+"""The layers of a network on many rows, in integers: 16-bit weights and inputs, 32-bit sums.
 
 A sum of integers is exact in any order, so a row's bytes depend neither on the batch nor on the processor. The inputs
 of a row are whole numbers of ``BITS`` bits times a power of two; the weights of an output have as many bits as no sum
@@ -6,8 +6,8 @@ can overflow with, 15 at the most. What follows the sum is float32.
 
 Inputs go in pairs: one instruction multiplies two by two weights and adds up both (``pmaddwd``; with VNNI it adds the
 sum to what was there), and LLVM finds it. Pairs of zeros are left out: of an observation's bits some are set, and a
-ReLU leaves less than half. A row with few other pairs is computed by itself; of the rest, four rows share each weight
-that is read.
+ReLU leaves less than half. What the observations of ``CHUNK`` rows have in common, as many deals of one auction have,
+is added up once. A row with few other pairs is computed by itself; of the rest, four rows share each weight.
 
 ``LANES`` sums at once are held in registers: numba has no words for them, LLVM has.
 """
@@ -24,7 +24,7 @@ from numba.core.codegen import get_host_cpu_features
 from numba.extending import intrinsic, models, register_model
 from numpy.typing import NDArray
 
-from bidzoo.core.kernels import F32, I16, I32, compiled_batched, row
+from bidzoo.core.kernels import F32, I16, I32, I64, compiled_batched, row
 
 # four times as many sums fit in the registers
 LANES = 32 if "+avx512bw" in (config.CPU_FEATURES or get_host_cpu_features()) else 16
@@ -104,30 +104,47 @@ BITS = 12  # of an input, without its sign
 NONE, RELU, GELU = range(3)  # activations
 
 
+class Linear(NamedTuple):
+    """``activation(x @ weight + bias [+ what the layer before the last one returned])``."""
+
+    weight: F32  # [inputs, outputs]
+    bias: F32  # [outputs]
+    activation: int = NONE
+    skip: bool = False  # adds what the layer before the last one returned
+
+
 class Packed(NamedTuple):
-    """A layer in blocks of ``WIDE`` outputs; those beyond the last output are 0."""
+    """Layers in blocks of ``WIDE`` outputs, one after the other; those beyond a layer's last output are 0."""
 
-    weight: I16  # [blocks, pairs of inputs * WIDE * 2]
-    step: F32  # [blocks * WIDE]  value of 1 in the weights
-    bias: F32  # [blocks * WIDE]
+    weight: I16  # by layer: [blocks, pairs of inputs, WIDE, 2]
+    step: F32  # by layer: [blocks * WIDE]  value of 1 in the weights
+    bias: F32  # as ``step``
+    layers: I64  # [N, 4]  inputs, outputs, activation, whether there is a skip
 
 
-def pack(weight: F32, bias: F32) -> Packed:
-    """``weight`` ``[..., inputs, outputs]`` and ``bias`` ``[..., outputs]`` of one or more layers."""
-    *layers, inputs, outputs = weight.shape
-    pairs, blocks, size = -(-inputs // 2), -(-outputs // WIDE), np.abs(weight)
-    least = np.maximum(size.sum(-2, np.float64) / (2 ** (31 - BITS) - inputs), size.max(-2) / (2**15 - 1))
-    step = np.maximum(least, 1e-30).astype(np.float32)  # neither a sum nor a weight overflows
-    whole = np.zeros((*layers, 2 * pairs, blocks * WIDE), np.int16)
-    whole[..., :inputs, :outputs] = np.rint(weight / step[..., None, :])
-    blockwise = np.einsum("...pibw->...bpwi", whole.reshape(*layers, pairs, 2, blocks, WIDE))
-    memory = np.empty(whole.size + CACHE_LINE, np.int16)
+def pack(*layers: Linear) -> Packed:
+    """``layers``, each with as many inputs as the one before has outputs."""
+    parts = [_whole(layer.weight) for layer in layers]
+    memory = np.empty(sum(weight.size for weight, _ in parts) + CACHE_LINE, np.int16)
     start = -memory.ctypes.data % CACHE_LINE // 2  # a vector that lies on two lines takes twice as long to read
-    aligned = memory[start : start + whole.size].reshape(blockwise.shape)
-    aligned[...] = blockwise
-    steps, biases = np.zeros((2, *layers, blocks * WIDE), np.float32)
-    steps[..., :outputs], biases[..., :outputs] = step, bias
-    return Packed(aligned.reshape(*layers, blocks, -1), steps, biases)
+    weight = np.concatenate(
+        [weight.ravel() for weight, _ in parts], out=memory[start : start + memory.size - CACHE_LINE]
+    )
+    bias = [np.pad(layer.bias, (0, len(step) - len(layer.bias))) for layer, (_, step) in zip(layers, parts)]
+    table = [(*layer.weight.shape, layer.activation, layer.skip) for layer in layers]
+    return Packed(weight, np.concatenate([step for _, step in parts]), np.concatenate(bias), np.array(table, np.int64))
+
+
+def _whole(weight: F32) -> tuple[I16, F32]:
+    """``weight`` ``[inputs, outputs]`` as whole numbers in blocks, and what 1 is worth for each output."""
+    inputs, outputs = weight.shape
+    pairs, blocks, size = -(-inputs // 2), -(-outputs // WIDE), np.abs(weight)
+    least = np.maximum(size.sum(0, np.float64) / (2 ** (31 - BITS) - inputs), size.max(0) / (2**15 - 1))
+    step = np.zeros(blocks * WIDE, np.float32)
+    step[:outputs] = np.maximum(least, 1e-30)  # neither a sum nor a weight overflows
+    whole = np.zeros((2 * pairs, blocks * WIDE), np.int16)
+    whole[:inputs, :outputs] = np.rint(weight / step[:outputs])
+    return np.einsum("pibw->bpwi", whole.reshape(pairs, 2, blocks, WIDE)), step
 
 
 @row
@@ -145,12 +162,26 @@ def whole_row(x: F32, patterns: I32, inputs: int, out: I16) -> np.float32:
 
 
 @row
-def used_row(pairs: I32, used: U32) -> int:
-    """Which ``pairs`` of inputs are not both 0, into ``used``; their number."""
+def used_row(pairs: I32, length: int, used: U32) -> int:
+    """Which of the first ``length`` ``pairs`` of inputs are not both 0, into ``used``; their number."""
     count = np.uint32(0)
-    for k in range(len(pairs)):
+    for k in range(length):
         used[count] = k  # written over by the next one if they are
         count += pairs[k] != 0
+    return int(count)
+
+
+@row
+def shared_row(pairs: I32, rows: int, length: int, differences: I32, shared: U32) -> int:
+    """Which of the first ``length`` pairs all ``rows`` have, but not as 0, into ``shared``; their number."""
+    differences[:length] = 0
+    for r in range(1, rows):
+        for k in range(length):
+            differences[k] |= pairs[r, k] ^ pairs[0, k]
+    count = np.uint32(0)
+    for k in range(length):
+        shared[count] = k
+        count += (differences[k] == 0) & (pairs[0, k] != 0)
     return int(count)
 
 
@@ -173,12 +204,12 @@ def one_row(pairs: I32, used: U32, count: int, weight: I16, sums: I32, offset: i
 
 
 @row
-def four_row(pairs: I32, first: int, weight: I16, sums: I32, offset: int) -> None:
-    """The same of rows ``first`` ... ``first + 3`` and all pairs: each weight that is read serves four rows."""
+def four_row(pairs: I32, first: int, length: int, weight: I16, sums: I32, offset: int) -> None:
+    """The same of rows ``first`` ... ``first + 3`` and all ``length`` pairs: a weight that is read serves four rows."""
     for lane in range(0, WIDE, LANES):
         a, b = load(sums[first], offset + lane), load(sums[first + 1], offset + lane)
         c, d = load(sums[first + 2], offset + lane), load(sums[first + 3], offset + lane)
-        for k in range(pairs.shape[1]):
+        for k in range(length):
             start = 2 * (WIDE * k + lane)
             a = add_pair(pairs[first, k], weight, start, a)
             b = add_pair(pairs[first + 1, k], weight, start, b)
@@ -191,9 +222,24 @@ def four_row(pairs: I32, first: int, weight: I16, sums: I32, offset: int) -> Non
 
 
 @row
-def activate_row(x: F32, activation: int) -> None:
-    """ReLU or GELU of ``x`` in place, or nothing."""
-    for j in range(len(x)):
+def layer_row(pairs: I32, used: U32, counts: I64, rows: int, length: int, weight: I16, sums: I32, outputs: int) -> None:
+    """Add to the sums of ``rows`` and ``outputs`` what the ``used`` ones of ``length`` pairs of inputs are worth."""
+    size = 2 * length * WIDE
+    for block in range(outputs // WIDE):
+        part, r = weight[block * size : (block + 1) * size], 0
+        while r < rows:
+            if r + 4 <= rows and counts[r : r + 4].sum() > 2 * length:
+                four_row(pairs, r, length, part, sums, WIDE * block)
+                r += 4
+            else:
+                one_row(pairs[r], used[r], counts[r], part, sums[r], WIDE * block)
+                r += 1
+
+
+@row
+def activate_row(x: F32, outputs: int, activation: int) -> None:
+    """ReLU or GELU of the first ``outputs`` of ``x`` in place, or nothing."""
+    for j in range(outputs):
         if activation == GELU:
             x[j] = np.float32(0.5) * x[j] * (np.float32(1.0) + np.float32(math.erf(x[j] * 0.7071067811865476)))
         elif activation == RELU and x[j] < 0:
@@ -201,52 +247,55 @@ def activate_row(x: F32, activation: int) -> None:
 
 
 @compiled_batched
-def _dense(
-    start: int, stop: int, x: F32, patterns: I32, packed: Packed, residual: F32, activation: int, out: F32
-) -> None:
-    inputs = min(x.shape[1], packed.weight.shape[1] // WIDE)  # wider than the layer, or one less than whole pairs
-    length, outputs = packed.weight.shape[1] // (2 * WIDE), len(packed.bias)
-    rows = min(CHUNK, stop - start)
-    whole, sums = np.zeros((rows, 2 * length), np.int16), np.empty((rows, outputs), np.int32)
+def _dense(start: int, stop: int, x: F32, patterns: I32, packed: Packed, out: F32) -> None:
+    rows, layers = min(CHUNK, stop - start), packed.layers
+    length, widest = (layers[:, 0].max() + 1) // 2, -(-layers[:, 1].max() // WIDE) * WIDE
+    whole, sums = np.zeros((rows, 2 * length), np.int16), np.empty((rows, widest), np.int32)
     pairs, used = whole.view(np.int32), np.empty((rows, length), np.uint32)
     counts, value = np.empty(rows, np.int64), np.empty(rows, np.float32)
+    hidden = np.empty((3, rows, widest), np.float32)  # of the last three layers
+    hidden_patterns, differences = hidden.view(np.int32), np.empty(length, np.int32)
     for first in range(start, stop, CHUNK):
-        rows = min(CHUNK, stop - first)
-        for r in range(rows):
-            value[r] = whole_row(x[first + r], patterns[first + r], inputs, whole[r])
-            counts[r] = used_row(pairs[r], used[r])
-        sums[:] = 0
-        for block in range(len(packed.weight)):
-            r = 0
-            while r < rows:
-                if r + 4 <= rows and counts[r : r + 4].sum() > 2 * length:
-                    four_row(pairs, r, packed.weight[block], sums, WIDE * block)
-                    r += 4
+        rows, weights, places = min(CHUNK, stop - first), 0, 0
+        for n in range(len(layers)):
+            inputs, activation, skip = layers[n, 0], layers[n, 2], layers[n, 3]
+            length, outputs = (inputs + 1) // 2, -(-layers[n, 1] // WIDE) * WIDE
+            for r in range(rows):
+                if n == 0:
+                    value[r] = whole_row(x[first + r], patterns[first + r], inputs, whole[r])
                 else:
-                    one_row(pairs[r], used[r], counts[r], packed.weight[block], sums[r], WIDE * block)
-                    r += 1
+                    last = (n - 1) % 3
+                    value[r] = whole_row(hidden[last, r], hidden_patterns[last, r], inputs, whole[r])
+                whole[r, inputs : 2 * length] = 0
+                sums[r, :outputs] = 0
+            weight, step, bias = packed.weight[weights:], packed.step[places:], packed.bias[places:]
+            if n == 0 and rows > 1:
+                counts[0] = shared_row(pairs, rows, length, differences, used[0])
+                layer_row(pairs, used, counts, 1, length, weight, sums, outputs)
+                for r in range(rows - 1, -1, -1):
+                    sums[r, :outputs] = sums[0, :outputs]
+                    for k in used[0, : counts[0]]:
+                        pairs[r, k] = 0
+            for r in range(rows):
+                counts[r] = used_row(pairs[r], length, used[r])
+            layer_row(pairs, used, counts, rows, length, weight, sums, outputs)
+            for r in range(rows):
+                y, before = hidden[n % 3, r], hidden[(n + 1) % 3, r]
+                for j in range(outputs):
+                    y[j] = np.float32(sums[r, j]) * (value[r] * step[j]) + bias[j]
+                for j in range(outputs if skip else 0):
+                    y[j] += before[j]
+                activate_row(y, outputs, activation)
+            weights += 2 * length * outputs
+            places += outputs
         for r in range(rows):
-            y = out[first + r]
-            for j in range(outputs):
-                y[j] = np.float32(sums[r, j]) * (value[r] * packed.step[j]) + packed.bias[j]
-            for j in range(outputs if len(residual) else 0):
-                y[j] += residual[first + r, j]
-            activate_row(y, activation)
+            for j in range(out.shape[1]):
+                out[first + r, j] = hidden[(len(layers) - 1) % 3, r, j]
 
 
-_NOTHING = np.empty((0, 0), np.float32)
-
-
-def dense(x: NDArray[Any], packed: Packed, activation: int, residual: F32 = _NOTHING) -> F32:
-    """``activation(x @ weight + bias [+ residual])``, ``[B, blocks * WIDE]``.
-
-    Args:
-        x: ``[B, inputs]`` or wider, int8 or float32.
-        packed: weights and biases.
-        activation: NONE, RELU, GELU.
-        residual: added to the outputs if it is not empty: ``[B, blocks * WIDE]``.
-    """
+def dense(x: NDArray[Any], packed: Packed) -> F32:
+    """The outputs ``[B, outputs]`` of the last layer for inputs ``x`` ``[B, inputs]``, int8 or float32."""
     x = np.ascontiguousarray(x, np.float32)
-    out = np.empty((len(x), len(packed.bias)), np.float32)
-    _dense(x, x.view(np.int32), packed, residual, activation, out)
+    out = np.empty((len(x), packed.layers[-1, 1]), np.float32)
+    _dense(x, x.view(np.int32), packed, out)
     return out

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from bidzoo.agents.bridge.dense import NONE, RELU, dense, pack
+from bidzoo.agents.bridge.dense import NONE, RELU, Linear, dense, pack
 from bidzoo.agents.bridge.network import Neurons, Shapes, Weighted, Weights, forward
 from bidzoo.agents.bridge.trainer import Fit
 from bidzoo.core.arrays import digest
@@ -147,13 +147,14 @@ class SuitNetwork(Weights):
     def __init__(self, architecture: Suits, tensors: dict[str, F32]) -> None:
         super().__init__(architecture, tensors)
 
-        def layer(name: str) -> tuple[F32, F32]:
-            return tensors[f"{name}.weight"].swapaxes(-1, -2), tensors[f"{name}.bias"]
+        def layer(name: str, kind: int | None = None, activation: int = RELU) -> Linear:
+            weight, bias = (tensors[f"{name}.{part}"] for part in ("weight", "bias"))
+            weight, bias = (weight, bias) if kind is None else (weight[kind], bias[kind])
+            # of ``places`` [4, hidden, suits]: the four suits are added up one after the other
+            return Linear(weight.swapaxes(-1, -2).reshape(-1, len(bias)), bias, activation)
 
-        self._cards, self._suits = ([pack(*layers) for layers in zip(*layer(name))] for name in ("cards", "suits"))
-        places, bias = layer("places")  # [4, suits, hidden]: the four suits are added up one after the other
-        self._whole = pack(places.reshape(-1, places.shape[-1]), bias), pack(*layer("middle"))
-        self._last = pack(*layer("last"))
+        self._suits = [pack(layer("cards", kind), layer("suits", kind)) for kind in range(3)]
+        self._whole = pack(layer("places"), layer("middle"), layer("last", activation=NONE))
 
     def __call__(self, codes: I64, strain: I64) -> F32:
         """Chances ``[n, 14]`` of cells with suits ``codes`` ``[n, 4]``, see ``suits``."""
@@ -163,13 +164,10 @@ class SuitNetwork(Weights):
         notrump, all_four = np.asarray(strain) == NOTRUMP, slice(None)
         for kind, cells, suits in ((NT, notrump, all_four), (TRUMP, ~notrump, slice(1)), (SIDE, ~notrump, slice(1, 4))):
             inputs = x[cells, suits]
-            outputs = dense(dense(inputs.reshape(-1, NUM_CARDS), self._cards[kind], RELU), self._suits[kind], RELU)
-            features[cells, suits] = outputs[:, :width].reshape(*inputs.shape[:2], width)
-        hidden = features.reshape(n, -1)
-        for packed in self._whole:
-            hidden = dense(hidden, packed, RELU)
+            outputs = dense(inputs.reshape(-1, NUM_CARDS), self._suits[kind])
+            features[cells, suits] = outputs.reshape(*inputs.shape[:2], width)
         out = np.empty((n, CLASSES), np.float32)
-        _softmax(dense(hidden, self._last, NONE), out)
+        _softmax(dense(features.reshape(n, -1), self._whole), out)
         return out
 
 

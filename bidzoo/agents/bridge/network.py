@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save as to_bytes
 
-from bidzoo.agents.bridge.dense import GELU, NONE, RELU, Packed, dense, pack
+from bidzoo.agents.bridge.dense import GELU, NONE, RELU, Linear, dense, pack
 from bidzoo.core.arrays import Tensor, check_weights, digest, load_tensors
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import F32, F64, I8, I64, States, batched
@@ -138,10 +138,16 @@ class Network(Weights):
 
     def __init__(self, architecture: Architecture, tensors: dict[str, F32]) -> None:
         super().__init__(architecture, tensors)
-        self._layers = [
-            pack(tensors[f"layers.{n}.weight"].swapaxes(-1, -2), tensors[f"layers.{n}.bias"])
-            for n in range(len(tensors) // 2)
-        ]
+        self._inputs, staged = architecture.inputs, architecture.kind == "stages"
+        layers = range(len(architecture.layers))
+        self._packed = pack(*(self._linear(n) for n in layers[: 1 if staged else None]))
+        self._stages = [pack(*(self._linear(n, stage) for n in layers[1:])) for stage in range(len(STAGES) * staged)]
+
+    def _linear(self, number: int, stage: int | None = None) -> Linear:
+        plan, parts = self.architecture.layers[number], (f"layers.{number}.weight", f"layers.{number}.bias")
+        weight, bias = (self.tensors[name] if stage is None else self.tensors[name][stage] for name in parts)
+        activation = GELU if self.architecture.activation == "gelu" else RELU
+        return Linear(weight.T, bias, activation if plan.activate else NONE, plan.skip)
 
     def at_temperature(self, temperature: float) -> Network:
         """The network whose logits are these over ``temperature``: other chances, the same order."""
@@ -161,30 +167,18 @@ class Network(Weights):
 
     def __call__(self, x: NDArray[Any]) -> F32:
         """Outputs ``[B, outputs]`` of observations ``[B, inputs]``, int8 or float32."""
-        if x.shape[1:] != (self.architecture.inputs,):
-            raise ValueError(f"observations have shape {x.shape}, expected (B, {self.architecture.inputs})")
-        if self.architecture.kind != "stages":
-            hidden = self._run(np.ascontiguousarray(x, np.float32), 0)  # one compiled form of a layer for all
-            return np.ascontiguousarray(hidden[:, : self.architecture.outputs])
+        if x.shape[1:] != (self._inputs,):
+            raise ValueError(f"observations have shape {x.shape}, expected (B, {self._inputs})")
+        if not self._stages:
+            return dense(x, self._packed)
         stage = stages(x)
         order = np.argsort(stage, kind="stable")
-        hidden = self._run(np.ascontiguousarray(x[order], np.float32), 0, 1)
-        out = np.empty((len(x), self.architecture.outputs), np.float32)
+        hidden, out = dense(x[order], self._packed), np.empty((len(x), self.architecture.outputs), np.float32)
         ends = np.searchsorted(stage[order], np.arange(len(STAGES) + 1))
-        for number, (start, end) in enumerate(pairwise(ends)):
+        for packed, (start, end) in zip(self._stages, pairwise(ends)):
             if end > start:
-                out[order[start:end]] = self._run(hidden[start:end], 1, stage=number)[:, : out.shape[1]]
+                out[order[start:end]] = dense(hidden[start:end], packed)
         return out
-
-    def _run(self, hidden: F32, first: int, end: int | None = None, stage: int | None = None) -> F32:
-        """Outputs of the layers from ``first`` up to ``end``, with the weights of ``stage`` if they are staged."""
-        activation = GELU if self.architecture.activation == "gelu" else RELU
-        residual = hidden
-        for plan, packed in zip(self.architecture.layers[first:end], self._layers[first:end]):
-            weights = packed if stage is None else Packed(*(part[stage] for part in packed))
-            added = (residual,) if plan.skip else ()
-            residual, hidden = hidden, dense(hidden, weights, activation if plan.activate else NONE, *added)
-        return hidden
 
 
 # ---- with torch --------------------------------------------------------------------------

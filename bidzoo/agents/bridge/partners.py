@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bidzoo.agents.bridge import distributed, selfplay, trainer
-from bidzoo.agents.bridge.dense import NONE, RELU, dense, pack
+from bidzoo.agents.bridge.dense import NONE, RELU, Linear, dense, pack
 from bidzoo.agents.bridge.network import NetworkPolicy, Shapes
 from bidzoo.core.arrays import digest
 from bidzoo.core.bits import cards_row
@@ -183,16 +183,17 @@ class Stack:
     def __init__(self, name: str, tensors: dict[str, F32]) -> None:
         """The tensors called ``name.N.weight`` and ``name.N.bias``."""
         depth = sum(key.startswith(f"{name}.") for key in tensors) // 2
-        pairs = [(tensors[f"{name}.{n}.weight"], tensors[f"{name}.{n}.bias"]) for n in range(depth)]
-        self._layers = [pack(weight.T, bias) for weight, bias in pairs]
-        self._outputs = len(pairs[-1][1])
+        activations = [*[RELU] * (depth - 1), NONE]
+        self._packed = pack(
+            *[
+                Linear(tensors[f"{name}.{n}.weight"].T, tensors[f"{name}.{n}.bias"], activation)
+                for n, activation in enumerate(activations)
+            ]
+        )
 
     def __call__(self, x: I8 | F32) -> F32:
         """Outputs ``[B, outputs]`` of ``[B, inputs]``."""
-        hidden = np.ascontiguousarray(x, np.float32)
-        for n, packed in enumerate(self._layers):
-            hidden = dense(hidden, packed, RELU if n + 1 < len(self._layers) else NONE)
-        return np.ascontiguousarray(hidden[:, : self._outputs])
+        return dense(x, self._packed)
 
 
 def stacks(shapes: Shapes, seed: int) -> Any:

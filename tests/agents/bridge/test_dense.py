@@ -1,9 +1,11 @@
-"""A layer of integers against sums written out; also run uncompiled."""
+"""Layers of integers against sums written out; also run uncompiled."""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from bidzoo.agents.bridge.dense import BITS, GELU, NONE, RELU, WIDE, dense, pack
+from bidzoo.agents.bridge.dense import BITS, CHUNK, GELU, NONE, RELU, WIDE, Linear, dense, pack
 
 
 def whole(weight):
@@ -41,16 +43,39 @@ def test_every_row_is_its_sum(inputs, outputs, activation, kind, share):
     """To the last bit, on any number of rows, whichever inputs are 0."""
     weight, bias = layer(inputs, outputs)
     rng = np.random.default_rng(2)
-    packed = pack(weight, bias)
+    packed = pack(Linear(weight, bias, activation))
     for n in (0, 1, 3, 4, 5, 17, 38):
         x = (rng.normal(0, 3, (n, inputs)) * (rng.random((n, inputs)) < share)).astype(kind)
-        before = np.zeros((n, len(packed.bias)), np.float32)
-        before[:, :outputs] = rng.normal(size=(n, outputs))
-        for given in (before, before[:0]):
-            out = dense(x, packed, activation, given)
-            expected = written_out(x, weight, bias, before[:, :outputs] if len(given) else np.float32(0), activation)
-            np.testing.assert_array_equal(out[:, :outputs], expected)
-            assert (out[:, outputs:] == 0).all()  # the next layer leaves these out
+        np.testing.assert_array_equal(dense(x, packed), written_out(x, weight, bias, np.float32(0), activation))
+
+
+@pytest.mark.parametrize("common", [0, 17, 60])
+def test_what_rows_have_in_common_counts_in_each(common):
+    """The first ``common`` inputs are the same in all rows, or in all but one of a chunk."""
+    weight, bias = layer(61, 20)
+    x = (np.random.default_rng(3).random((2 * CHUNK + 3, 61)) < 0.5).astype(np.int8)
+    x[:, :common] = x[0, :common]
+    x[CHUNK + 1, :common] = 1 - x[0, :common]
+    expected = written_out(x, weight, bias, np.float32(0), NONE)
+    np.testing.assert_array_equal(dense(x, pack(Linear(weight, bias))), expected)
+    for row in range(len(x)):
+        np.testing.assert_array_equal(dense(x[row : row + 1], pack(Linear(weight, bias)))[0], expected[row])
+
+
+@pytest.mark.parametrize("skips", [(), (2,), (2, 3, 4)])
+def test_layers_follow_each_other(skips):
+    """Of different widths, odd and even; a skip adds what the layer before the last one returned."""
+    sizes = (11, WIDE + 3, 5, WIDE + 3, 5, 7) if not skips else (11, *[WIDE + 3] * 5)
+    layers = [
+        Linear(*layer(inputs, outputs, n), RELU if n < 4 else NONE, n in skips)
+        for n, (inputs, outputs) in enumerate(pairwise(sizes))
+    ]
+    x = np.random.default_rng(3).normal(size=(21, 11)).astype(np.float32)
+    before, hidden = None, x
+    for each in layers:
+        added = before if each.skip else np.float32(0)
+        before, hidden = hidden, written_out(hidden, each.weight, each.bias, added, each.activation)
+    np.testing.assert_array_equal(dense(x, pack(*layers)), hidden)
 
 
 @pytest.mark.parametrize("size", [1, 1e-25, 1e25])
@@ -59,21 +84,13 @@ def test_no_sum_overflows(size):
     weight = np.full((700, 2), size, np.float32)
     weight[:, 1] = -size * np.linspace(0.1, 1, 700)
     for x in (np.full((1, 700), -128, np.int8), np.full((1, 700), -1.9999, np.float32)):
-        out = dense(x, pack(weight, np.zeros(2, np.float32)), NONE)[:, :2]
+        out = dense(x, pack(Linear(weight, np.zeros(2, np.float32))))
         np.testing.assert_allclose(out, x.astype(np.float64) @ weight, rtol=2e-3)
 
 
 def test_gelu():
     """x times the chance that a standard normal number is below x."""
     x = np.array([[-3.0], [-0.5], [0.0], [1.0], [4.0]], np.float32)
-    out = dense(x, pack(np.ones((1, 1), np.float32), np.zeros(1, np.float32)), GELU)
+    out = dense(x, pack(Linear(np.ones((1, 1), np.float32), np.zeros(1, np.float32), GELU)))
     below = [0.0013498980, 0.3085375387, 0.5, 0.8413447461, 0.9999683288]
     np.testing.assert_allclose(out[:, 0], x[:, 0] * below, atol=1e-6)
-
-
-def test_layers_are_packed_alone_or_in_a_stack():
-    weights, biases = zip(*(layer(7, 5, seed) for seed in range(3)))
-    together = pack(np.stack(weights), np.stack(biases))
-    for n in range(3):
-        for part, alone in zip(together, pack(weights[n], biases[n])):
-            np.testing.assert_array_equal(part[n], alone)
