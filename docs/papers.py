@@ -262,9 +262,14 @@ PAPERS = {
         ),
         Row(
             "Table IV",
-            "RL-MCS, RL-BMCS, over `ppo` here",
+            "RL-MCS, RL-BMCS; over `ppo` too",
             page="agents/bmcs.md",
-            cells=(_relation("bridge-bmcs", "rl-mcs against ppo"), _relation("bridge-bmcs", "bmcs against ppo")),
+            cells=(
+                _relation("bridge-rl-search", "RL-MCS against rl"),
+                _relation("bridge-rl-search", "RL-BMCS against rl"),
+                _relation("bridge-bmcs", "rl-mcs against ppo"),
+                _relation("bridge-bmcs", "bmcs against ppo"),
+            ),
         ),
         Row(
             "Table V",
