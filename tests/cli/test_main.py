@@ -28,8 +28,10 @@ def run(*words):
 
 def test_commands_are_in_order():
     text = run("--help").output
-    places = [text.index(f"│ {name} ") for name in main.ORDER]
+    places = [text.index(f"\n  {name} ") for name in main.ORDER]
     assert places == sorted(places)
+    words = " ".join(run("train", "--help").output.split())
+    assert "(joint policy search, section 7.2)" in words and "..." not in words.partition("Commands:")[2]
 
 
 def test_version():
@@ -126,12 +128,12 @@ def test_extras_are_those_of_the_package():
 
 
 def refused(capsys, monkeypatch, *words):
-    """What ``main`` says of a command line that it refuses, the lines of a box joined."""
+    """What ``main`` says of a command line that it refuses, its lines joined."""
     monkeypatch.setattr(sys, "argv", ["bidzoo", *map(str, words)])
     with pytest.raises(SystemExit) as caught:
         main.main()
     assert caught.value.code == 2
-    return " ".join(capsys.readouterr().err.replace("│", "").split())
+    return " ".join(capsys.readouterr().err.split())
 
 
 def test_options_before_a_subcommand_are_refused(capsys, monkeypatch):
