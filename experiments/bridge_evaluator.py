@@ -13,7 +13,7 @@ import typer
 from numpy.typing import NDArray
 
 from bidzoo.agents.bridge.evaluator import CLASSES, Evaluator
-from bidzoo.benchmarks.bridge import Contracts, is_game
+from bidzoo.benchmarks.bridge import is_game
 from bidzoo.benchmarks.match import play
 from bidzoo.benchmarks.results import Estimate, Measured, ResultTable
 from bidzoo.cli.options import Json, measured
@@ -163,7 +163,7 @@ def calibration(evaluator: Evaluator, policy: str, boards: int) -> ResultTable:
     columns = ("predicted chance to make", "contracts", "mean prediction", "made")
     game = Bridge(False, deals="test", shuffle=False, augment=False)
     final_states = play(game, [policy] * 4, np.arange(boards)).states
-    is_game_contract = is_game(Contracts.of(final_states))
+    is_game_contract = is_game(final_states["bid"])
     states, deals = final_states[is_game_contract], game.deal_numbers(np.arange(boards))[is_game_contract]
     strain, declarer, needed = states["bid"] % 5, states["declarer"], states["bid"] // 5 + 7
     made = states["tricks"][np.arange(len(states)), 5 * declarer + strain] >= needed

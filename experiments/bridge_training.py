@@ -159,7 +159,7 @@ def matches(networks: Mapping[str, Network], boards: int, seed: int) -> ResultTa
         if name != "sl":
             ours = NetworkPolicy(network, name=name)
             contracts = [Contracts.of(test_boards.play(*room, seed)) for room in ((ours, sl), (sl, ours))]
-            estimate = test_boards.estimate(test_boards.match(*contracts), PAPER_GAIN.get(name))
+            estimate = test_boards.estimate(contracts[0].imps(contracts[1]), PAPER_GAIN.get(name))
             table.rows.append({"policy": name, "IMPs a board over sl": estimate})
     return table
 

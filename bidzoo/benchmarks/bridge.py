@@ -1,13 +1,13 @@
 """``bidzoo bench bridge``: every bridge agent against every other, duplicate, in IMPs a board.
 
-The boards are test deals, or random deals whose contracts are solved when they are reached. Beside the cross table:
-what the papers claim of their agents as relations between ours, and how good the contracts of four of one agent are.
+The boards are test deals. Beside the cross table: what the papers claim of their agents as relations between ours, and
+how good the contracts of four of one agent are.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,17 +21,12 @@ from bidzoo.core import jobs
 from bidzoo.core.kernels import F64, I8, I16, I32, I64, Bool, States
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.auction import vulnerable_row
-from bidzoo.envs.bridge.deals import UNKNOWN, DealSet, packaged, random_deals
-from bidzoo.envs.bridge.double_dummy import TrickCache, solve_contracts
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.score import imps, north_south, par
+from bidzoo.envs.bridge.score import imps, par
 from bidzoo.envs.check import asking
 from bidzoo.wrappers.batch import Batch
 
 # ---- boards ------------------------------------------------------------------------------
-
-FRESH = 0xF2E5  # added to the seed, so that fresh deals are those of no other command
-SOLVED_AT_ONCE = 1000  # contracts between two reports of progress, after which the cache keeps them
 
 Room = tuple[Policy, Policy]  # North/South, East/West
 
@@ -43,106 +38,57 @@ class Contracts(NamedTuple):
     stake: I8  # [N]  1, 2, 4
     declarer: I8  # [N]  seat, -1 passed out
     length: I16  # [N]  calls
+    points: I32  # [N]  duplicate score of North/South, double dummy
 
     @classmethod
     def of(cls, states: States) -> "Contracts":
         """The contracts of finished tables."""
-        return cls(*(states[name].astype(kind) for name, kind in zip(cls._fields, ("i1", "i1", "i1", "i2"))))
+        bid, stake, declarer = (states[name].astype(np.int8) for name in cls._fields[:3])
+        return cls(bid, stake, declarer, states["length"].astype(np.int16), states["points"][:, 0].copy())
 
     @property
-    def cell(self) -> I64:
-        """Place ``[N]`` of declarer and strain among the 20 double-dummy results; 0 ... 4 where all passed."""
-        return np.where(self.declarer < 0, 0, 5 * self.declarer.astype(np.int64) + self.bid % 5)
+    def made(self) -> Bool:
+        """The contract can be made ``[N]``; False where all passed."""
+        return np.where(self.declarer % 2 == 0, self.points, -self.points) > 0
+
+    def imps(self, other: "Contracts") -> I64:
+        """IMPs a board ``[N]`` of the pair that was North/South here and East/West in ``other``."""
+        return imps(self.points - other.points).astype(np.int64)
 
 
 class Boards:
     """``count`` boards, the same for every pair that plays them.
 
-    Test deals come in order, each time with suits renamed and seats turned as ``(seed, board)`` says; fresh deals are
-    ``random_deals`` and their double-dummy tricks unknown until ``solve``. With ``nobody_vulnerable`` they are the test
-    deals' boards of the cycle on which nobody is.
+    Test deals come in order, each time with suits renamed and seats turned as ``(seed, board)`` says. With
+    ``nobody_vulnerable`` they are the boards of the cycle on which nobody is.
     """
 
-    def __init__(self, count: int, seed: int = 0, fresh: bool = False, nobody_vulnerable: bool = False) -> None:
+    def __init__(self, count: int, seed: int = 0, nobody_vulnerable: bool = False) -> None:
         if count < 2:
             raise ValueError(f"boards {count}: expected 2 or more")
-        if fresh and nobody_vulnerable:
-            raise ValueError("random deals have every vulnerability, expected test deals with nobody vulnerable")
-        self.seed, self.fresh, self.nobody_vulnerable = seed, fresh, nobody_vulnerable
+        self.seed, self.nobody_vulnerable = seed, nobody_vulnerable
         self.numbers: I64 = np.arange(4 * count if nobody_vulnerable else count)
         if nobody_vulnerable:
             self.numbers = self.numbers[[vulnerable_row(int(board)) == 0 for board in self.numbers]][:count]
-        if fresh:
-            deals = DealSet.of(random_deals(seed + FRESH, self.numbers), np.zeros((count, 20), np.int8))
-        else:
-            deals = packaged("test")
-        self.game = Bridge(play=False, deals=deals, augment=not fresh, shuffle=False)
+        self.game = Bridge(play=False, deals="test", shuffle=False)
         self.deal: I64 = self.game.deal_numbers(self.numbers, seed)
         batch = Batch(self.game, count, autoreset=False)
         batch.reset(seed, self.numbers)
-        self.hands: I64 = batch.states["hands"].copy()
         self.dealer, self.vulnerable = (batch.states[name].astype(np.int64) for name in ("dealer", "vulnerable"))
-        tricks = batch.states["tricks"]
-        self.tricks: I8 = np.full_like(tricks, UNKNOWN) if fresh else tricks.copy()  # [N, 20]  double dummy
+        self.tricks: I8 = batch.states["tricks"].copy()  # [N, 20]  double dummy
 
     def __str__(self) -> str:
-        if self.fresh:
-            return f"{len(self.numbers):,} random deals, seed {self.seed}"
         text = f"{len(self.numbers):,} boards of {len(np.unique(self.deal)):,} test deals"
         return f"{text}, nobody vulnerable" if self.nobody_vulnerable else text
 
     def play(self, north_south: Policy, east_west: Policy, policy_seed: int = 0, run: Run = HERE) -> States:
-        """Final states ``[N]`` of one room, as ``match.play``; those of fresh deals hold no tricks."""
+        """Final states ``[N]`` of one room, as ``match.play``."""
         return play(self.game, [north_south, east_west] * 2, self.numbers, self.seed, policy_seed, run).states
 
     def play_rooms(self, rooms: Sequence[Room], run: Run) -> Iterator[tuple[Room, States]]:
         """``play`` in one room after another, policies seeded as the boards are."""
         for count, room in enumerate(rooms):
             yield room, self.play(*room, self.seed, run.after(count * len(self.numbers)))
-
-    def solve(
-        self,
-        contracts: Sequence[Contracts],
-        cache: str | Path | None = None,
-        workers: int = 1,
-        backend: str | None = None,
-        report: Report = silent,
-    ) -> None:
-        """Find the double-dummy tricks of all ``contracts`` that are not known; ``cache`` keeps them for later runs."""
-        contract_cells = [(20 * np.arange(len(self.numbers)) + each.cell)[each.declarer >= 0] for each in contracts]
-        cells = np.unique(np.concatenate(contract_cells))
-        cells = cells[self.tricks.ravel()[cells] == UNKNOWN]
-        if not len(cells):
-            return
-        if cache is not None:
-            Path(cache).parent.mkdir(parents=True, exist_ok=True)
-        memory = None if cache is None else TrickCache(cache)
-        report("contracts", 0, len(cells))
-        for start in range(0, len(cells), SOLVED_AT_ONCE):
-            board, cell = np.divmod(cells[start : start + SOLVED_AT_ONCE], 20)
-            self.tricks[board, cell] = solve_contracts(self.hands[board], cell // 5, cell % 5, workers, memory, backend)
-            report("contracts", start + len(board), len(cells))
-        if memory is not None:
-            memory.close()
-
-    def made(self, contracts: Contracts) -> Bool:
-        """The contract can be made ``[N]``; False where all passed."""
-        return (contracts.bid >= 0) & (self._tricks_won(contracts) >= 7 + contracts.bid // 5)
-
-    def _tricks_won(self, contracts: Contracts) -> I64:
-        return self.tricks[np.arange(len(self.numbers)), contracts.cell].astype(np.int64)
-
-    def points(self, contracts: Contracts) -> I32:
-        """North/South duplicate score ``[N]``; ValueError at a contract that has not been solved."""
-        tricks = self._tricks_won(contracts)
-        for board in np.flatnonzero((contracts.bid >= 0) & (tricks == UNKNOWN))[:1]:
-            raise ValueError(f"board {board}: its contract is not solved, expected solve() first")
-        bid, stake, declarer = (column.astype(np.int64) for column in contracts[:3])
-        return north_south(bid, stake, declarer, self.vulnerable, tricks)
-
-    def match(self, first: Contracts, second: Contracts) -> I64:
-        """IMPs a board ``[N]`` of the pair that was North/South in ``first`` and East/West in ``second``."""
-        return imps(self.points(first) - self.points(second)).astype(np.int64)
 
     def estimate(self, samples: F64 | I64, paper: float | None = None) -> Estimate:
         """Mean over the boards; boards of one deal count as one sample for the error."""
@@ -191,17 +137,6 @@ def line_up(entries: Sequence[str | Policy], least: int = 2) -> tuple[list[Polic
     return policies, missing
 
 
-def rooms(policies: Sequence[Policy], selves: bool) -> list[Room]:
-    """Every pair twice, with the sides exchanged, and with ``selves`` four of each; rooms of slow policies last."""
-    every_room: list[Room] = []
-    for first, second in combinations_with_replacement(policies, 2):
-        if first is not second:
-            every_room += [(first, second), (second, first)]
-        elif selves:
-            every_room.append((first, first))
-    return sorted(every_room, key=slow)
-
-
 # ---- the run -----------------------------------------------------------------------------
 
 
@@ -211,18 +146,15 @@ class Options:
 
     boards: int = 10_000  # of every pair, at two tables each
     seed: int = 0  # of boards and policies
-    fresh: bool = False  # random deals instead of the test split; only the contracts that were reached are solved
     nobody_vulnerable: bool = False  # on any board
     search_boards: int = 200  # the first ones, where a policy is slow
-    workers: int = 1  # tasks at a time, of the solver and of slow policies; on a cluster of all
-    backend: str | None = None  # where the workers are, see ``bidzoo.core.jobs``
-    cache: str | Path | None = None  # file of double-dummy results, for ``fresh``; a killed run goes on from it
+    workers: int = 1  # tasks at a time, of slow policies; on a cluster of all
     ledger: str | Path | None = None  # file of what slow policies have played; a killed run goes on from it
 
     def boards_of(self, searches: bool) -> Boards:
         """The boards that are played: all, or where a policy ``searches`` the first ones."""
         count = min(self.boards, self.search_boards) if searches else self.boards
-        return Boards(count, self.seed, self.fresh, self.nobody_vulnerable)
+        return Boards(count, self.seed, self.nobody_vulnerable)
 
 
 def main(entries: Sequence[str | Policy] = DEFAULT, options: Options = Options(), report: Report = silent) -> Measured:
@@ -234,30 +166,27 @@ def main(entries: Sequence[str | Policy] = DEFAULT, options: Options = Options()
         report: called with the progress.
     """
     policies, missing = line_up(entries)
-    boards, contracts = play_rooms(rooms(policies, not options.fresh), options, report)
+    every_room = [(ours, theirs) for ours in policies for theirs in policies]  # every pair twice, and four of each
+    boards, contracts = play_rooms(sorted(every_room, key=slow), options, report)
     estimates: dict[tuple[str, str], Estimate] = {}
     for ours, theirs in combinations(policies, 2):
         board_set, names = boards[slow((ours, theirs))], (ours.name, theirs.name)
-        imps_won = board_set.match(contracts[names], contracts[names[::-1]])
+        imps_won = contracts[names].imps(contracts[names[::-1]])
         estimates[names], estimates[names[::-1]] = board_set.estimate(imps_won), board_set.estimate(-imps_won)
     note = f"{deals_text(boards, policies)}. {MATCH_NOTE}" + (f". Left out: {'; '.join(missing)}" if missing else "")
     cross, figure = cross_table([policy.name for policy in policies], estimates, note)
     tables = [cross, *[table for table in [relations(estimates)] if table.rows]]
-    if not options.fresh:
-        same = [(boards[slow([ours])], ours.name, contracts[ours.name, ours.name]) for ours in policies]
-        quality, slams = [quality_row(*each) for each in same], [slam_row(*each) for each in same]
-        tables.append(ResultTable("Four of the same agent", list(quality[0]), [*quality], note=QUALITY_NOTE))
-        tables.append(ResultTable("Slams of four of the same agent", list(slams[0]), [*slams], note=SLAM_NOTE))
+    same = [(boards[slow([ours])], ours.name, contracts[ours.name, ours.name]) for ours in policies]
+    quality, slams = [quality_row(*each) for each in same], [slam_row(*each) for each in same]
+    tables.append(ResultTable("Four of the same agent", list(quality[0]), [*quality], note=QUALITY_NOTE))
+    tables.append(ResultTable("Slams of four of the same agent", list(slams[0]), [*slams], note=SLAM_NOTE))
     return tables, [figure]
 
 
 def play_rooms(
     every_room: Sequence[Room], options: Options, report: Report
 ) -> tuple[dict[bool, Boards], dict[tuple[str, str], Contracts]]:
-    """The boards of fast and of slow rooms, and the contracts of every room by the names at North/South and East/West.
-
-    Those of fresh deals are solved.
-    """
+    """The boards of fast and of slow rooms, and the contracts of all by the names at North/South and East/West."""
     boards: dict[bool, Boards] = {}
     contracts: dict[tuple[str, str], Contracts] = {}
     policies = [policy for room in every_room for policy in room]
@@ -266,21 +195,16 @@ def play_rooms(
             group = [room for room in every_room if slow(room) == searches]
             board_set = boards[searches] = options.boards_of(searches)
             run = run_of(searches, len(group) * len(board_set.numbers), options, ledger, report)
-            found = {
-                (ours.name, theirs.name): Contracts.of(states)
-                for (ours, theirs), states in board_set.play_rooms(group, run)
-            }
-            if options.fresh:
-                board_set.solve([*found.values()], options.cache, options.workers, options.backend, report)
-            contracts |= found
+            for (ours, theirs), states in board_set.play_rooms(group, run):
+                contracts[ours.name, theirs.name] = Contracts.of(states)
     return boards, contracts
 
 
 def run_of(searches: bool, total: int, options: Options, ledger: MatchLedger | None, report: Report) -> Run:
     """The ``Run`` of fast or slow policies; on one machine threads serve fast ones better, and they need no ledger."""
     label = "slow auctions" if searches else "auctions"
-    workers = options.workers if searches or jobs.checked(options.backend) != "loky" else 1
-    return Run(workers, options.backend, lambda done: report(label, done, total), ledger if searches else None)
+    workers = options.workers if searches or jobs.checked() != "loky" else 1
+    return Run(workers, None, lambda done: report(label, done, total), ledger if searches else None)
 
 
 def deals_text(boards: dict[bool, Boards], policies: Sequence[Policy]) -> str:
@@ -383,14 +307,12 @@ QUALITY_NOTE = (
 
 def quality_row(boards: Boards, name: str, contracts: Contracts) -> dict[str, Any]:
     """Where four of the agent ``name``, who reached ``contracts`` ``[N]``, ended up."""
-    makeable, game, made = makeable_games(boards), is_game(contracts), boards.made(contracts)
+    makeable, game, made = makeable_games(boards), is_game(contracts.bid), contracts.made
     played, slam = contracts.bid >= 0, contracts.bid >= 25
     side = np.stack([contracts.declarer % 2 == 0, contracts.declarer % 2 == 1], axis=1) & played[:, None]
     bid = (game[:, None] & side)[makeable & ~makeable[:, ::-1]]
-    distance = np.abs(
-        imps(boards.points(contracts) - par(boards.tricks, boards.dealer, boards.vulnerable)).astype(np.int64)
-    )
-
+    best = par(boards.tricks, boards.dealer, boards.vulnerable)
+    distance = np.abs(imps(contracts.points - best).astype(np.int64))
     return {
         "agent": name,
         "IMPs off par": boards.estimate(distance),
@@ -419,7 +341,7 @@ SLAM_NOTE = (
 
 def slam_row(boards: Boards, name: str, contracts: Contracts) -> dict[str, Any]:
     """The slams that four of the agent ``name``, who reached ``contracts`` ``[N]``, bid and could have bid."""
-    tricks, made = _side_tricks(boards).max(2), boards.made(contracts)
+    tricks, made = _side_tricks(boards).max(2), contracts.made
     level = np.where(contracts.bid >= 0, contracts.bid // 5 + 1, 0)
     row: dict[str, Any] = {"agent": name}
     for kind, needed in SLAMS:
@@ -443,6 +365,6 @@ def makeable_games(boards: Boards) -> Bool:
     return np.asarray((_side_tricks(boards) >= GAME_LEVEL + 6).any(2))
 
 
-def is_game(contracts: Contracts) -> Bool:
-    """Contracts worth a game or more, doubling aside ``[N]``."""
-    return (contracts.bid >= 0) & (contracts.bid // 5 + 1 >= GAME_LEVEL[contracts.bid % 5])
+def is_game(bid: I8 | I64) -> Bool:
+    """Contracts of ``bid`` ``[N]`` (-1 passed out) worth a game or more, doubling aside."""
+    return (bid >= 0) & (bid // 5 + 1 >= GAME_LEVEL[bid % 5])

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bidzoo.agents.policy import Policy
-from bidzoo.benchmarks.bridge import Contracts, contestant, is_game
+from bidzoo.benchmarks.bridge import contestant, is_game
 from bidzoo.benchmarks.match import Run, play
 from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable
 from bidzoo.core.kernels import States
@@ -69,7 +69,7 @@ def contracts(states: States) -> list[float]:
     """Percent of the boards passed out and at each stage, and of the contracts that make."""
     bid, points = states["bid"].astype(np.int64), states["points"][:, 0]
     level = bid // 5 + 1
-    stage = is_game(Contracts.of(states)).astype(np.int64) + (level >= 6) + (level == 7)
+    stage = is_game(bid).astype(np.int64) + (level >= 6) + (level == 7)
     counts = np.bincount(stage[bid >= 0], minlength=len(STAGES))
     made = points[bid >= 0] > 0
     return [100 * float((bid < 0).mean()), *(100 * counts / len(bid)), 100 * float(made.mean()) if len(made) else 0.0]

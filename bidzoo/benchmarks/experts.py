@@ -40,7 +40,7 @@ def main(entries: Sequence[str | Policy], options: Options, report: Report = sil
     imps_won = {}
     for ours, theirs in pairs:
         room = ours.name, theirs.name
-        imps_won[room] = boards[slow([ours])].match(contracts[room], contracts[room[::-1]])
+        imps_won[room] = contracts[room].imps(contracts[room[::-1]])
 
     def mean(name: str, others: Sequence[str]) -> Any:
         return np.mean([imps_won[name, other] for other in others], axis=0)

@@ -16,9 +16,8 @@ from bidzoo.cli.options import (
     going_on,
     measured,
     not_empty,
+    output,
     say,
-    writable,
-    writable_folder,
 )
 
 app = typer.Typer(invoke_without_command=True)
@@ -38,22 +37,6 @@ Ledger = Annotated[
         help="File of finished work, from which a stopped run goes on; default: in runs/, until it has ended."
     ),
 ]
-
-
-def _pictures(folder: Path | None) -> Path | None:
-    """As ``writable_folder``; ImportError without matplotlib, which draws the pictures."""
-    writable_folder(folder)
-    if folder is not None:
-        import_module("matplotlib")
-    return folder
-
-
-def _page(path: Path) -> Path:
-    """As ``writable``, with the ending of a page: a slip must not overwrite a result file."""
-    if path.suffix not in (".html", ".htm"):
-        raise typer.BadParameter(f"{path}: ending {path.suffix!r}, expected .html")
-    writable(path)
-    return path
 
 
 @contextmanager
@@ -156,12 +139,6 @@ def spades(
 def bridge(
     agents: Annotated[str | None, AGENTS] = None,
     boards: Boards = 10_000,
-    fresh: Annotated[
-        bool, typer.Option(help="Play random deals; contracts are solved when reached, and kept.")
-    ] = False,
-    cache: Annotated[Path, typer.Option(callback=writable, help="Double-dummy results of --fresh.")] = Path(
-        "runs/double-dummy.cache"
-    ),
     nobody_vulnerable: Annotated[
         bool, typer.Option("--nobody-vulnerable", help="Play boards of the test deals on which nobody is vulnerable.")
     ] = False,
@@ -182,8 +159,7 @@ def bridge(
 
     entries = [bridge.contestant(name) for name in names_in(agents)] if agents else []
     with suite_ledger(ledger, "bridge") as path:
-        options = bridge.Options(boards, seed, fresh, nobody_vulnerable, search_boards, workers, None, cache, path)
-
+        options = bridge.Options(boards, seed, nobody_vulnerable, search_boards, workers, path)
         measured("bridge", seed, json, lambda report: experts.with_round_robin(entries, options, only, report))
 
 
@@ -191,7 +167,7 @@ def bridge(
 def bridge_analysis(
     agents: Agents = "sayc",
     boards: Boards = 10_000,
-    pictures: Annotated[Path | None, typer.Option(callback=_pictures, help="Folder for the figures as PNG.")] = None,
+    pictures: Annotated[Path | None, output("Folder for the figures as PNG.", folder=True)] = None,
     search_boards: SearchBoards = 200,
     workers: Workers = 2,
     seed: Seed = 0,
@@ -201,6 +177,8 @@ def bridge_analysis(
     from bidzoo.agents import names_in
     from bidzoo.benchmarks import bridge_analysis
 
+    if pictures is not None:
+        import_module("matplotlib")  # which draws them: without it the work would be for nothing
     names = names_in(agents)
     _, figures = measured(
         "bridge-analysis", seed, json, lambda _: bridge_analysis.main(names, boards, seed, workers, search_boards)
@@ -232,7 +210,7 @@ def report(
         list[Path] | None,
         typer.Argument(help="Result files, leaderboard entries, curves.csv, match records; default: all in runs/."),
     ] = None,
-    out: Annotated[Path, typer.Option(callback=_page, help="The page to write.")] = Path("runs/report.html"),
+    out: Annotated[Path, output("The page to write.", ".html", ".htm")] = Path("runs/report.html"),
 ) -> None:
     """Turn what commands wrote into one self-contained HTML page."""
     from bidzoo.benchmarks import report

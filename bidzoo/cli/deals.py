@@ -11,16 +11,14 @@ from bidzoo.cli.options import (
     LEFT_OUT,
     Strict,
     Workers,
+    check_new,
     counted,
     finish,
     going_on,
-    new_file,
-    new_npz,
-    npz,
+    output,
     progress,
     say,
     waiting,
-    writable,
 )
 from bidzoo.core.storage import replace_file
 
@@ -35,8 +33,9 @@ app = typer.Typer(no_args_is_help=True, help="Deals with double-dummy tables: ge
 PROVENANCE_LABELS = {"solved": "solved on import"}  # a file may bring double-dummy tables with it, solved or not
 
 Count = Annotated[int, typer.Argument(min=1, metavar="N", help="Number of deals.")]
-Out = Annotated[Path, typer.Option("--out", callback=npz, help="Deal file to write (.npz).")]
-New = Annotated[Path, typer.Option("--out", callback=new_npz, help="Deal file to write (.npz).")]
+Out = Annotated[Path, output("Deal file to write (.npz).", ".npz")]
+New = Annotated[Path, output("Deal file to write (.npz).", ".npz", new=True)]
+LeftOut = Annotated[Path | None, output("Write what was left out to this file.")]
 Seed = Annotated[int, typer.Option(min=0, help="Deal i is a function of (seed, i).")]
 
 
@@ -67,22 +66,10 @@ def estimate(
     _show(out)
 
 
-def _npz_or_pbn(path: Path) -> Path:
-    if path.suffix == ".npz":
-        return npz(path)
-    if path.suffix != ".pbn":
-        raise typer.BadParameter(f"{path}: ending {path.suffix!r}, expected .npz or .pbn")
-    new_file(path)
-    return path
-
-
 @app.command("import")
 def import_(
     file: Annotated[Path, typer.Argument(help="A .pbn or .lin file, or deals (.npz) to solve.")],
-    out: Annotated[
-        Path,
-        typer.Option(callback=_npz_or_pbn, help="Deal file (.npz) to write; .pbn keeps the boards as they are."),
-    ],
+    out: Annotated[Path, output("Deal file (.npz) to write; .pbn keeps the boards as they are.", ".npz", ".pbn")],
     solve: Annotated[bool, typer.Option("--solve", help="Solve what the file does not know.")] = False,
     check: Annotated[int, typer.Option(min=0, help="Double-dummy tables of the file to check by solving them.")] = 10,
     wrong_tables: Annotated[
@@ -90,7 +77,7 @@ def import_(
         typer.Option(help="If the solver contradicts one: solve all tables of the file anew, or refuse the file."),
     ] = "solve",
     strict: Strict = False,
-    json: Annotated[Path | None, typer.Option(callback=writable, help="Write what was left out to this file.")] = None,
+    json: LeftOut = None,
     workers: Workers = 1,
 ) -> None:
     """Take the boards of a PBN or LIN file, and its double-dummy tables if the solver does not contradict them.
@@ -113,8 +100,8 @@ def import_(
         raise ValueError(summary(str(file), 0, faults) if faults else f"{file}: no boards, expected at least one")
     if not whole and boards and out.suffix == ".npz":
         raise ValueError(f"{file}: hands are missing: {_listed(hidden)}; expected all four of at least one board")
-    if out.exists() and read_deals(out)[2].get("solved", True):  # an import that solved nothing is soon repeated
-        new_file(out)
+    if out.exists() and (out.suffix == ".pbn" or read_deals(out)[2].get("solved", True)):
+        check_new(out)  # but an import that solved nothing is soon repeated
     contradictions: list[str] = []
     if file.suffix == ".npz":
         deals, tables = DealSet.load(file), _Tables(0)
@@ -228,9 +215,9 @@ def _solved(hands: "I64", workers: int) -> "I8":
 @app.command()
 def auctions(
     files: Annotated[list[Path], typer.Argument(help="PBN and LIN files, or folders of them.")],
-    out: Annotated[Path, typer.Option(callback=new_npz, help="Recorded auctions to write (.npz).")],
+    out: Annotated[Path, output("Recorded auctions to write (.npz).", ".npz", new=True)],
     strict: Strict = False,
-    json: Annotated[Path | None, typer.Option(callback=writable, help="Write what was left out to this file.")] = None,
+    json: LeftOut = None,
 ) -> None:
     """Make auctions for bidzoo train of the records of a club or a site, and a file of their alerts beside."""
     from bidzoo.envs.bridge.deals import READERS, read_boards

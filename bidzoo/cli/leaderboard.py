@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bidzoo.cli.options import BaseUrl, SeatOptions, Workers, agent, agent_names, progress, say, seated, writable
+from bidzoo.cli.options import BaseUrl, SeatOptions, Workers, agent, agent_names, output, progress, say, seated
 from bidzoo.core.schema import visible
 
 app = typer.Typer(no_args_is_help=True, help="Challenges with fixed boards and opponents: enter, verify, rank.")
@@ -45,9 +45,7 @@ def enter(
     source: Annotated[
         str, typer.Option(help="Where others get the agent; default: the package it comes from, with its version.")
     ] = "",
-    json: Annotated[
-        Path | None, typer.Option("--json", callback=writable, help="File of the entry; default: in runs/leaderboard/.")
-    ] = None,
+    json: Annotated[Path | None, output("File of the entry; default: in runs/leaderboard/.")] = None,
     ledger: Annotated[
         Path | None,
         typer.Option(

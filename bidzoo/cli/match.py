@@ -19,13 +19,12 @@ from bidzoo.cli.options import (
     counted,
     finish,
     game_names,
-    new_file,
+    output,
     progress,
     say,
     seated,
     settings,
     waiting,
-    writable,
 )
 
 if TYPE_CHECKING:
@@ -66,8 +65,7 @@ def match(
         ),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(callback=new_file, help="Records: .jsonl or .parquet; for bridge software .pbn or .lin."),
+        Path | None, output("Records: .jsonl or .parquet; for bridge software .pbn or .lin.", new=True)
     ] = None,
     workers: Workers = 1,
     partner: Annotated[
@@ -77,10 +75,7 @@ def match(
     base_url: BaseUrl = None,
     seat: SeatOptions = None,
     ledger: Annotated[
-        Path | None,
-        typer.Option(
-            help="Answers of language models, asked first and added to; default: in runs/.", callback=writable
-        ),
+        Path | None, output("Answers of language models, asked first and added to; default: in runs/.")
     ] = None,
 ) -> None:
     """Compare two agents on the same boards.

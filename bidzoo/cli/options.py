@@ -138,40 +138,28 @@ def finish(source: object, boards: int, faults: "list[Fault]") -> None:
 # ---- options --------------------------------------------------------------------------------
 
 
-def writable(path: Path | None) -> Path | None:
-    """An option's file can be written: a command that writes it in the end finds out before it begins."""
-    if path is not None:
-        check_writable(path)
-    return path
+def output(words: str, *endings: str, new: bool = False, folder: bool = False) -> Any:
+    """An option that is a file, or ``folder``: a command that cannot write it in the end finds out before it begins.
+
+    ``endings`` are those that the file may have; ``new``: a result that took long to make is not overwritten.
+    """
+
+    def checked(path: Path | None) -> Path | None:
+        if path is not None:
+            if endings and path.suffix not in endings:
+                raise typer.BadParameter(f"{path}: ending {path.suffix!r}, expected {' or '.join(endings)}")
+            check_writable(path, folder)
+            if new:
+                check_new(path)
+        return path
+
+    return typer.Option(help=words, callback=checked)
 
 
-def new_file(path: Path | None) -> Path | None:
-    """As ``writable``, and the file does not exist yet: a result that took long to make is not overwritten."""
-    writable(path)
-    if path is not None and path.exists():
+def check_new(path: Path) -> None:
+    """ValueError if ``path`` exists."""
+    if path.exists():
         raise ValueError(f"{path}: exists, expected a new file; choose another name, or remove it")
-    return path
-
-
-def npz(path: Path) -> Path:
-    """As ``writable``, and the file is an ``.npz``: nothing reads it by another name."""
-    if path.suffix != ".npz":
-        raise typer.BadParameter(f"{path}: ending {path.suffix!r}, expected .npz")
-    check_writable(path)
-    return path
-
-
-def new_npz(path: Path) -> Path:
-    """As both ``npz`` and ``new_file``."""
-    new_file(npz(path))
-    return path
-
-
-def writable_folder(path: Path | None) -> Path | None:
-    """As ``writable``, for a folder."""
-    if path is not None:
-        check_writable(path, folder=True)
-    return path
 
 
 def not_empty(text: str | None) -> str | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bidzoo.cli.options import Host, game_names, not_empty, say, waiting, writable
+from bidzoo.cli.options import Host, game_names, not_empty, output, say, waiting
 
 if TYPE_CHECKING:
     from bidzoo.core.kernels import State
@@ -92,13 +92,11 @@ def show(
         str, typer.Option(help="Whose deal of the seed, such as spades_v0.", autocompletion=game_names)
     ] = "bridge_bidding_v0",
     solve: Annotated[bool, typer.Option("--solve", help="Bridge: solve double dummy what is not known.")] = False,
-    svg: Annotated[Path | None, typer.Option(callback=writable, help="Draw it into this file (.svg) instead.")] = None,
+    svg: Annotated[Path | None, output("Draw it into this file (.svg) instead.", ".svg")] = None,
 ) -> None:
     """Draw a board: of a file with its auction and play, of a seed as it is dealt."""
     from bidzoo.core.storage import replace_file
 
-    if svg is not None and svg.suffix.lower() != ".svg":
-        raise ValueError(f"--svg {svg}: ending {svg.suffix!r}, expected .svg")
     if what.isascii() and what.isdecimal() and not Path(what).exists():
         game, state = _deal_board(env, what, board or 1)
     else:

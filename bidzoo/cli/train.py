@@ -21,10 +21,9 @@ from bidzoo.cli.options import (
     agent_names,
     counted,
     going_on,
-    new_npz,
+    output,
     parse,
     say,
-    writable_folder,
 )
 
 app = typer.Typer(no_args_is_help=True, help="Train the agents that learn.")
@@ -43,7 +42,7 @@ def _text(help_text: str, *, names: bool = False, **more: Any) -> Any:
 
 OPTIONS: dict[str, Any] = {  # what the commands ask for, by name
     "data": Annotated[Path, typer.Argument(help="Recorded auctions: .npz, or OpenSpiel's text form of WBridge5's.")],
-    "out": Annotated[Path, _text("Folder of checkpoint, curves and weights.", callback=writable_folder)],
+    "out": Annotated[Path, output("Folder of checkpoint, curves and weights.", folder=True)],
     "start": Annotated[str | None, _text("Weights to start from: a packaged name, an agent's or a file.")],
     "start_file": Annotated[Path | None, typer.Option("--start", help="File of weights to start from; default: none.")],
     "reference": Annotated[str, _text("Supervised policy of datum and anchor.")],
@@ -230,7 +229,7 @@ def record(
     count: Annotated[
         int, typer.Argument(min=1, metavar="N", help="Number of random boards, without double-dummy results.")
     ],
-    out: Annotated[Path, typer.Option(callback=new_npz, help="File of auctions to write (.npz).")],
+    out: Annotated[Path, output("File of auctions to write (.npz).", ".npz", new=True)],
     policy: Annotated[str, _text("Agent, package.module:Name or file that bids all four hands.", names=True)] = "ppo",
     opponent: Annotated[
         list[str] | None,

@@ -1,4 +1,4 @@
-"""``bidzoo bench bridge``: the same IMPs as the match harness, honest errors, contracts solved on demand."""
+"""``bidzoo bench bridge``: the same IMPs as the match harness, and honest errors."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,6 @@ from bidzoo.benchmarks.match import Match, duplicate
 from bidzoo.benchmarks.results import Estimate
 from bidzoo.cli.main import app
 from bidzoo.core.cards import call_number
-from bidzoo.envs.bridge import double_dummy
 from bidzoo.envs.bridge.deals import packaged
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import par
@@ -21,9 +20,18 @@ def test_imps_are_those_of_a_duplicate_match():
     boards, sayc, nobody = Boards(300, 4), make("sayc"), make("pass")
     first, second = (Contracts.of(boards.play(*pair)) for pair in ((sayc, nobody), (nobody, sayc)))
     expected = duplicate(boards.game, sayc, nobody, np.arange(300), 4)
-    assert np.array_equal(boards.match(first, second), expected.imps)
-    assert np.array_equal(boards.points(first), expected.first["points"][:, 0])
-    assert np.array_equal(boards.match(second, first), -expected.imps)
+    assert np.array_equal(first.imps(second), expected.imps)
+    assert np.array_equal(second.imps(first), -expected.imps)
+
+
+def test_made_is_what_the_double_dummy_tricks_say():
+    boards = Boards(300, 4)
+    contracts = Contracts.of(boards.play(make("random"), make("sayc")))
+    played = contracts.bid >= 0
+    tricks = boards.tricks[np.arange(300), np.where(played, 5 * contracts.declarer.astype(int) + contracts.bid % 5, 0)]
+    expected = played & (tricks >= 7 + contracts.bid // 5)
+    assert np.array_equal(contracts.made, expected)
+    assert expected.any() and not expected.all()
 
 
 def test_error_counts_deals_not_boards():
@@ -51,40 +59,6 @@ def test_a_board_is_the_same_for_everybody():
         assert np.array_equal(first[field], second[field])
     other = Boards(64, 5).play(make("pass"), make("pass"))
     assert not np.array_equal(first["hands"], other["hands"])
-
-
-# ---- fresh deals -------------------------------------------------------------------------
-
-
-def test_fresh_contracts_are_solved_on_demand(tmp_path, monkeypatch):
-    boards = Boards(6, 1, fresh=True)
-    states = boards.play(make("sayc"), make("sayc"))
-    contracts, cache = Contracts.of(states), tmp_path / "cache" / "tricks"
-    with pytest.raises(ValueError, match="is not solved"):
-        boards.points(contracts)
-    boards.solve([contracts, contracts], cache=cache)
-    truth = double_dummy.dd_tricks(np.ascontiguousarray(states["hands"]))
-    played = contracts.bid >= 0
-    cell = 5 * contracts.declarer[played].astype(int) + contracts.bid[played] % 5
-    rows = np.flatnonzero(played)
-    assert np.array_equal(boards.tricks[rows, cell], truth[rows, cell])
-    assert (boards.tricks != -1).sum() == played.sum()  # nothing else was solved
-
-    again = Boards(6, 1, fresh=True)
-    again.play(make("sayc"), make("sayc"))
-    monkeypatch.setattr(double_dummy, "dd_contracts", lambda *some: pytest.fail("solved what the cache knows"))
-    again.solve([contracts], cache=cache)
-    assert np.array_equal(again.points(contracts), boards.points(contracts))
-
-
-def test_fresh_run_ends_with_a_table(tmp_path):
-    told = []
-    options = Options(10, 2, fresh=True, cache=tmp_path / "c")
-    tables, _ = bridge.main(["sayc", "pass"], options, report=lambda *what: told.append(what))
-    assert [table.title for table in tables] == ["Cross table, IMPs a board"]
-    assert "10 random deals, seed 2" in tables[0].note
-    assert told[-1][0] == "contracts"
-    assert told[-1][1] == told[-1][2] <= 20
 
 
 # ---- agents that search ------------------------------------------------------------------
@@ -167,9 +141,11 @@ def test_a_ledger_is_of_the_very_agents(tmp_path):
 
 
 def test_only_agents_that_search(tmp_path):
-    cross = bridge.main([Thinker(tmp_path), "pass"], Options(12, 1, fresh=True, search_boards=10))[0][0]
-    assert cross.note.startswith("10 random deals, seed 1.")
-    assert cross.rows[0]["agent"] == "thinker"
+    other = Thinker(tmp_path, "pass")
+    other.name = "other"
+    cross = bridge.main([Thinker(tmp_path), other], Options(12, 1, search_boards=10))[0][0]
+    assert cross.note.startswith("10 boards of 10 test deals.")
+    assert {row["agent"] for row in cross.rows} == {"thinker", "other"}
 
 
 # ---- the tables --------------------------------------------------------------------------
@@ -275,11 +251,7 @@ def test_nobody_is_vulnerable():
     assert not every.vulnerable[boards.numbers].any() and (every.vulnerable == 0).sum() == 40
     alone, among = boards.play(sayc, make("pass")), every.play(sayc, make("pass"))[boards.numbers]
     assert (alone["calls"] == among["calls"]).all() and (alone["points"] == among["points"]).all()
-    points = boards.points(Contracts.of(alone))
-    assert (points == alone["points"][:, 0]).all()
     assert str(boards) == "40 boards of 40 test deals, nobody vulnerable"
-    with pytest.raises(ValueError, match="every vulnerability"):
-        Boards(40, 3, fresh=True, nobody_vulnerable=True)
 
 
 def test_relations_appear_when_both_exist():
@@ -354,15 +326,3 @@ def test_command_line(tmp_path):
     assert runner.invoke(app, call).exit_code == 0
     assert len(list(pictures.glob("*.png"))) == 3
     assert "Openings that conform" in report.page([results.load(out)])
-
-
-def test_chunks_change_nothing(monkeypatch, tmp_path):
-    monkeypatch.setattr(bridge, "SOLVED_AT_ONCE", 3)
-    boards = Boards(4, 1, fresh=True)
-    contracts = Contracts.of(boards.play(make("sayc"), make("sayc")))
-    boards.solve([contracts])
-    whole = Boards(4, 1, fresh=True)
-    whole.play(make("sayc"), make("sayc"))
-    monkeypatch.setattr(bridge, "SOLVED_AT_ONCE", 1000)
-    whole.solve([contracts])
-    assert np.array_equal(whole.tricks, boards.tricks)

@@ -183,7 +183,6 @@ def test_no_deals_are_not_the_default(capsys, monkeypatch):
         ("match nobody nobody --out", "x.jsonl"),
         ("show --svg", "x.svg"),
         ("bench bridge --agents pass,pass --json", "x.json"),
-        ("bench bridge --agents pass,pass --cache", "x.cache"),
         ("bench bridge-analysis --agents pass --pictures", "x"),
         ("leaderboard enter bridge-2026 pass --json", "x.json"),
         ("deals generate 1 --out", "x.npz"),

@@ -101,19 +101,21 @@ def test_a_lost_node_loses_no_task(cluster, tmp_path):
     assert len(nodes) == 2
 
 
-def bench_is_the_same(folder, backend):
+def bench_is_the_same(folder, backend, monkeypatch):
     """``bench bridge`` with a worker killed in the middle of a share, against one process where nobody dies."""
     options = bridge.Options(80, 4, search_boards=35)
-    thinker, there = Thinker(folder, board=12), {"workers": 2, "backend": backend, "ledger": folder / "ledger"}
-    found = bridge.main(["sayc", "pass", thinker], replace(options, **there))[0]
+    thinker, there = Thinker(folder, board=12), {"workers": 2, "ledger": folder / "ledger"}
+    with monkeypatch.context() as patch:
+        patch.setenv("BIDZOO_BACKEND", backend)
+        found = bridge.main(["sayc", "pass", thinker], replace(options, **there))[0]
     assert thinker.grave.exists() and int(thinker.grave.read_text()) != os.getpid()
     assert len((folder / "ledger").read_text().splitlines()) == 5 * 4  # rooms, shares: none twice
     here = bridge.main(["sayc", "pass", thinker], options)[0]
     assert [table.rows for table in found] == [table.rows for table in here]
 
 
-def test_bench_bridge_on_ray(cluster, tmp_path):
-    bench_is_the_same(tmp_path, "ray")
+def test_bench_bridge_on_ray(cluster, tmp_path, monkeypatch):
+    bench_is_the_same(tmp_path, "ray", monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -126,8 +128,8 @@ def dask():
     distributed.Client.current().shutdown()
 
 
-def test_bench_bridge_on_dask(dask, tmp_path):
-    bench_is_the_same(tmp_path, "dask")
+def test_bench_bridge_on_dask(dask, tmp_path, monkeypatch):
+    bench_is_the_same(tmp_path, "dask", monkeypatch)
 
 
 def test_a_lost_dask_worker_is_replaced(dask, tmp_path):
