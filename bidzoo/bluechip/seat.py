@@ -85,13 +85,6 @@ def choose(policy: Policy, state: State, legal: I8, seed: int) -> say.CallMade |
 
 
 @dataclass(frozen=True)
-class Opening:
-    """A board begins."""
-
-    board: DealtBoard
-
-
-@dataclass(frozen=True)
 class Act:
     """A call or card by ``actor``; ``trick`` is 0 in the auction; ``lead``: the first card of a trick."""
 
@@ -114,7 +107,7 @@ class Shown:
     hand: int
 
 
-Event = Opening | Act | Shown
+Event = DealtBoard | Act | Shown  # the first: a board begins
 
 
 # ---- the seat --------------------------------------------------------------------------------
@@ -176,8 +169,8 @@ class Seat:
 
     def tell(self, event: Event) -> None:
         """Tell the program of ``event``; if that was its own act, it must act again in the same way."""
-        if isinstance(event, Opening):
-            self._open(event.board)
+        if isinstance(event, DealtBoard):
+            self._open(event)
         elif isinstance(event, Shown):
             if self.number != event.dummy:
                 self.expect(say.Ready(self.number, "for dummy"))

@@ -18,7 +18,7 @@ from bidzoo.bluechip import message as say
 from bidzoo.bluechip.boards import ROOMS, DealtBoard, Record, Result
 from bidzoo.bluechip.connection import Limits, Listener, Log, PeerError
 from bidzoo.bluechip.message import NAMES, team_name
-from bidzoo.bluechip.seat import Act, Event, Opening, Seat, Shown, choose
+from bidzoo.bluechip.seat import Act, Event, Seat, Shown, choose
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import State, States
 from bidzoo.envs.bridge import board as files
@@ -125,7 +125,7 @@ class Room:
     def _play(self, board: DealtBoard) -> tuple[Result, str]:
         """The result, and why the room must stop, or an empty text."""
         states, out = board.state(self.game)
-        self._script, self._faults, self._board_seconds = [Opening(board)], [], [0.0, 0.0]
+        self._script, self._faults, self._board_seconds = [board], [], [0.0, 0.0]
         for seat in self._seats:
             seat.heard = seat.strikes = 0
         start, desertion = time.monotonic(), ""

@@ -8,6 +8,7 @@ from bidzoo.agents import BRIDGE
 from bidzoo.agents.explanation import Explanation
 from bidzoo.core.cards import NUM_CALLS, SIDES, hand_cards
 from bidzoo.core.kernels import F32, State
+from bidzoo.core.options import truth
 from bidzoo.envs.bridge import render
 from bidzoo.envs.bridge import state as bridge_state
 from bidzoo.envs.picture import SUIT_COLORS, outline_path
@@ -22,7 +23,6 @@ from bidzoo.play.catalog import HUMAN, menu, offer
 from bidzoo.play.session import Position, Session, double_dummy_of
 
 Plain = dict[str, Any]
-Route = Callable[[Session, Plain], Plain | None]  # a request's result from its JSON body; None: answer with ``page``
 BRIDGE_PHASES = {bridge_state.AUCTION: "auction", bridge_state.PLAY: "play", bridge_state.OVER: "over"}
 SPADES_PHASES = {spades_state.BIDDING: "bidding", spades_state.PLAY: "play", spades_state.OVER: "over"}
 
@@ -291,37 +291,28 @@ def _number(x: float) -> float | None:
 # ---- routes: one for each request of the page ------------------------------------------------
 
 
-def answer(route: Route, session: Session, body: Plain) -> Plain:
-    """The result of ``route``; where that is None, all that the page shows."""
-    result = route(session, body)
-    return page(session) if result is None else result
+class Body(Plain):
+    """The JSON object of a request. What it leaves out is None, which the session refuses as any other wrong value."""
+
+    def __missing__(self, name: str) -> None:
+        return None
 
 
-def _field(body: Plain, name: str, kind: type, default: Any = None) -> Any:
-    """``body[name]``, of type ``kind``; without a default it must be there."""
-    value = body.get(name, default)
-    if value is None or not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise ValueError(f"{name} {value!r}: expected {kind.__name__}")
-    return value
+Route = Callable[[Session, Body], Plain | None]  # the result of a request; None: answer with ``page``
 
 
-def _games(session: Session, body: Plain) -> Plain:
+def _games(session: Session, body: Body) -> Plain:
     """Every game, its options and agents; the suits as they are drawn."""
     suits = [{"path": outline_path(suit), "color": color} for suit, color in enumerate(SUIT_COLORS)]
     return {"games": menu(), "suits": suits}
 
 
-def _new(session: Session, body: Plain) -> None:
-    session.start(
-        _field(body, "game", str),
-        _field(body, "options", dict, {}),
-        _field(body, "seats", list),
-        _field(body, "seed", int, 0),
-        _field(body, "board", int, 0),
-    )
+def _new(session: Session, body: Body) -> None:
+    options = {name: body[name] for name in ("options", "seats", "seed", "board") if name in body}
+    session.start(body["game"], **options)
 
 
-def _next_board(session: Session, body: Plain) -> None:
+def _next_board(session: Session, body: Body) -> None:
     """The board after this one: of the file if one is open, else of the seed."""
     with session.lock:
         if session.at_board < 0:
@@ -333,11 +324,11 @@ def _next_board(session: Session, body: Plain) -> None:
         files.open_board(session, (session.at_board + 1) % len(session.boards), way)
 
 
-def _reveal(session: Session, body: Plain) -> None:
-    session.reveal = _field(body, "on", bool)
+def _reveal(session: Session, body: Body) -> None:
+    session.reveal = truth("on", body["on"])
 
 
-def _think(session: Session, body: Plain) -> Plain:
+def _think(session: Session, body: Body) -> Plain:
     """What the agent to act thinks, or what ``agent`` would think in its place."""
     name = body.get("agent")
     if name is not None and not isinstance(name, str):
@@ -348,7 +339,7 @@ def _think(session: Session, body: Plain) -> Plain:
     return explanation(session, session.explain(name), agent)
 
 
-def _save(session: Session, body: Plain) -> Plain:
+def _save(session: Session, body: Body) -> Plain:
     """The board as a file's name and text."""
     name, content = files.save(session)
     return {"name": name, "text": content}
@@ -363,14 +354,14 @@ GET: dict[str, Route] = {
 POST: dict[str, Route] = {
     "/api/new": _new,
     "/api/next": _next_board,
-    "/api/sit": lambda session, body: session.sit(_field(body, "seats", list)),
-    "/api/act": lambda session, body: session.act(_field(body, "action", int), _field(body, "at", int)),
-    "/api/agent": lambda session, body: session.agent_turn(_field(body, "at", int)),
-    "/api/go": lambda session, body: session.go(_field(body, "cursor", int)),
+    "/api/sit": lambda session, body: session.sit(body["seats"]),
+    "/api/act": lambda session, body: session.act(body["action"], body["at"]),
+    "/api/agent": lambda session, body: session.agent_turn(body["at"]),
+    "/api/go": lambda session, body: session.go(body["cursor"]),
     "/api/undo": lambda session, body: session.undo(),
     "/api/reveal": _reveal,
     "/api/think": _think,
     "/api/compare": lambda session, body: total(session),
-    "/api/load": lambda session, body: files.load(session, _field(body, "name", str), _field(body, "text", str)),
-    "/api/open": lambda session, body: files.open_board(session, _field(body, "index", int), _field(body, "way", str)),
+    "/api/load": lambda session, body: files.load(session, body["name"], body["text"]),
+    "/api/open": lambda session, body: files.open_board(session, body["index"], body["way"]),
 }

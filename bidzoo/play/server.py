@@ -191,7 +191,8 @@ class Handler(BaseHTTPRequestHandler):
         except KeyError as problem:
             raise RefusedError(HTTPStatus.GONE, _words(problem)) from problem
         try:
-            result = api.answer(routes[path], session, body)
+            result = routes[path](session, api.Body(body))
+            result = api.page(session) if result is None else result
         except StaleError as problem:
             raise RefusedError(HTTPStatus.CONFLICT, str(problem)) from problem
         except EXPECTED as problem:

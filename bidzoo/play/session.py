@@ -1,7 +1,7 @@
 """One table: a game, a board, the actions so far, and who sits where."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -12,13 +12,13 @@ from bidzoo.agents import BRIDGE
 from bidzoo.agents.explanation import Explanation, explained
 from bidzoo.agents.policy import Policy
 from bidzoo.core.cards import held
-from bidzoo.core.kernels import F64, I8, I64, U64, State, States
+from bidzoo.core.kernels import F64, I8, U64, State, States
 from bidzoo.core.options import whole
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.state import AUCTION
 from bidzoo.envs.bridge.state import VIEW as BRIDGE_VIEW
-from bidzoo.envs.check import asking
-from bidzoo.envs.game import Buffers, Game, legal_actions
+from bidzoo.envs.check import ask_one
+from bidzoo.envs.game import Game, Table
 from bidzoo.play.catalog import HUMAN, agents_for, checked_options, make_agent, offer, usual, usual_seats
 
 DEALS = 200  # sampled for a belief from the rules alone
@@ -26,12 +26,8 @@ SAMPLES = 3  # of them shown
 MOST = 2**53 - 1  # of seeds and boards: what a page's numbers hold exactly
 
 
-@dataclass(frozen=True)
-class Position:
-    """A replayed table ``[1]`` and what it shows."""
-
-    states: States
-    out: Buffers
+class Position(Table):
+    """A replayed table and what it shows."""
 
     @property
     def over(self) -> bool:
@@ -75,32 +71,28 @@ class Setup:
 
     def played(self, policies: Sequence[Policy | None]) -> State:
         """The finished table that ``policies`` of the players make of this start."""
-        game, (states, out) = self.game, self._start()
-        while out.mask.any():
-            policy = policies[int(out.player[0])]
+        table = self._start()
+        while not table.over:
+            policy = policies[table.player]
             if policy is None:
                 raise ValueError("a human sits at the other table, expected agents")
-            clock = game.clock(states)
-            rng = Streams.at(self.seed, np.array([self.board], np.int64), clock)
-            views = game.view_of(states, np.array([int(out.player[0])]))
-            with asking(policy.name, game, states["board"], clock):
-                answer = policy.act(views, out.mask.copy(), rng)
-            actions = legal_actions(policy.name, answer, out.mask, states["board"])
-            game.step_one(states, int(actions[0]), out)
-        return states[0]
+            table.step(ask_one(policy, table, self.seed))
+        return table.states[0]
 
-    def _start(self) -> tuple[States, Buffers]:
-        return self.game.start(self.board, self.seed, self._fixed)
+    def _start(self) -> Position:
+        table = Position(self.game)
+        table.begin(self.board, self.seed, self._fixed)
+        return table
 
     def _walk(self, actions: tuple[int, ...]) -> tuple[Position, list[int]]:
-        game, (states, out), players = self.game, self._start(), []
-        for step, action in enumerate(actions):
-            if not (0 <= action < game.num_actions and out.mask[0, action]):
+        game, table, players = self.game, self._start(), []
+        for step, action in enumerate(actions, 1):
+            if action not in table.legal:
                 text = game.action_text(action) if 0 <= action < game.num_actions else repr(action)
-                raise ValueError(f"action {step + 1} of the record, {text}, is not legal there")
-            players.append(int(out.player[0]))
-            game.step_one(states, int(action), out)
-        return Position(states, out), players
+                raise ValueError(f"action {step} of the record, {text}, is not legal there")
+            players.append(table.player)
+            table.step(action)
+        return table, players
 
 
 # ---- analysis of a position: an agent's thoughts, where the cards may be, double dummy -------
@@ -216,7 +208,7 @@ class Session:
         Raises:
             ValueError: an unknown game, option, agent or number; an action that is not legal in its place.
         """
-        checked = checked_options(game_id, dict(options or {}))
+        checked = checked_options(game_id, {} if options is None else options)
         setup = Setup(game_id, checked, whole("seed", seed, 0, MOST), whole("board", board, 0, MOST), fixed or {})
         setup.replay(actions)
         seating = self._seats(game_id, usual_seats(game_id) if seats is None else seats)
@@ -301,13 +293,9 @@ class Session:
         with self.lock:
             self._expect(at)
             position, policy, setup = self.position(), self.policy(), self.setup
-            views, rng = self._policy_inputs(position)
         if policy is None:
             raise ValueError("no agent is to act here")
-        boards, mask = position.states["board"], position.out.mask
-        with asking(policy.name, setup.game, boards, at):
-            answer = policy.act(views, mask.copy(), rng)
-        action = int(legal_actions(policy.name, answer, mask, boards)[0])
+        action = ask_one(policy, position, setup.seed)
         with self.lock:
             if self.setup is not setup:
                 raise StaleError("another board was opened while the agent was thinking")
@@ -329,17 +317,12 @@ class Session:
     def explain(self, name: str | None = None) -> Explanation:
         """What the agent ``name`` (default: the one to act) would think in the place of the player to act."""
         with self.lock:
-            position, policy, game = self.position(), self.policy(name), self.game
-            views, rng = self._policy_inputs(position)
+            position, policy, setup = self.position(), self.policy(name), self.setup
         if position.over or policy is None:
             raise ValueError("there is nobody to ask: choose an agent, and a board that is not over")
-        return explanation_of(policy, game, views, position.out.mask.copy(), rng)
-
-    def _policy_inputs(self, position: Position) -> tuple[States, Streams]:
-        """The view of the player to act, and its random numbers, the same however often this turn is asked about."""
-        boards: I64 = np.array([self.setup.board])
-        rng = Streams.at(self.setup.seed, boards, self.game.clock(position.states))
-        return self.game.view_of(position.states, np.array([max(position.player, 0)])), rng
+        game, states = setup.game, position.states
+        rng = Streams.at(setup.seed, states["board"], game.clock(states))  # those with which it acts
+        return explanation_of(policy, game, game.view_of(states, position.out.player), position.out.mask.copy(), rng)
 
     # ---- against par and the other table --------------------------------------------------------
 

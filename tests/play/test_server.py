@@ -91,7 +91,7 @@ def test_a_file_is_loaded_replayed_and_bid_again(client):
     state = client.post("/api/open", {"index": 0, "way": "play"}).data
     assert (state["game"], state["length"]) == ("bridge_v0", 0)
     assert client.post("/api/next", {}).data["file"]["at"] == 1
-    for index, way, words in ((99, "play", "board 99"), (True, "play", "index"), (0, "burn", "way 'burn'")):
+    for index, way, words in ((99, "play", "board 99"), (True, "play", "board True"), (0, "burn", "way 'burn'")):
         assert words in client.post("/api/open", {"index": index, "way": way}).data["error"]
 
 
@@ -123,13 +123,13 @@ def test_other_games_end_and_are_saved_as_text(client, game_id):
         ("/api/new", {"game": "bridge_v0", "seats": HUMANS, "board": -1}, "board"),
         ("/api/act", {"action": 1, "at": 0}, "not legal here"),
         ("/api/act", {"action": "0", "at": 0}, "action '0'"),
-        ("/api/act", {"action": 0}, "at None"),
+        ("/api/act", {"action": 0}, "step None"),
         ("/api/act", {"action": 10**30, "at": 0}, "action 1000"),
         ("/api/agent", {"at": 0}, "no agent is to act"),
         ("/api/go", {"cursor": -1}, "step -1"),
         ("/api/reveal", {"on": 1}, "on 1"),
         ("/api/sit", {"seats": []}, "expected 4 names"),
-        ("/api/load", {"name": "a.pbn"}, "text None"),
+        ("/api/load", {"name": "a.pbn"}, "expected its name and its text"),
         ("/api/load", {"name": "a.exe", "text": "x"}, "expected .pbn or .lin"),
         ("/api/load", {"name": "a.pbn", "text": '[Deal "N:AK.."]'}, "a.pbn:1"),
         ("/api/open", {"index": 0, "way": "play"}, "the file has 0"),
