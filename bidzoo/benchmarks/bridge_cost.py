@@ -16,18 +16,10 @@ from bidzoo.core.kernels import States
 from bidzoo.envs.bridge.game import Bridge
 
 STAGES = ("part score", "game", "small slam", "grand slam")
-PAIRS = (  # agents whose costs are compared board by board, if both are measured
-    ("pbl", "pbl-no-reward"),
-    ("pbl", "pbl-no-belief"),
-    ("pbl", "baseline16"),
-    ("pbl", "ppo"),
-    ("baseline16", "ppo"),
-    ("baseline16", "sayc"),
-)
 
 
 def main(agents: Sequence[str | Policy], boards: int, seed: int, workers: int, report: Report) -> Measured:
-    """Tables of cost, stages bid and contracts made by each agent, and of the differences in cost within ``PAIRS``."""
+    """A table of cost, stages bid and contracts made by each agent."""
     game = Bridge(False, reward="cost", deals="test", competition=False)
     table = ResultTable(
         "Bridge without competition",
@@ -35,27 +27,19 @@ def main(agents: Sequence[str | Policy], boards: int, seed: int, workers: int, r
         note="N/S bid, E/W pass; cost: IMPs below the best contract of N/S on the deal, double dummy, undoubled; "
         "± standard error, clustered by deal.",
     )
-    numbers, costs = np.arange(boards), {}
+    numbers = np.arange(boards)
     deals = game.deal_numbers(numbers, seed)
     for policy in map(contestant, agents):
         run = Run(workers, report=lambda done, name=policy.name: report(name, done, boards))  # type: ignore[misc]
         episodes = play(game, [policy] * 4, numbers, seed, run=run)
-        costs[policy.name] = cost = -episodes.reward[:, 0]
+        cost = -episodes.reward[:, 0]
         table.add(
             policy.name,
             Estimate.of(cost, group=deals),
             100 * float((cost == 0).mean()),
             *contracts(episodes.states),
         )
-    pairs = ResultTable(
-        "Without competition, two by two",
-        ["agent", "beside", "costs less, IMPs"],
-        note="On the same boards; ± standard error, clustered by deal.",
-    )
-    for first, second in PAIRS:
-        if first in costs and second in costs:
-            pairs.add(first, second, Estimate.of(costs[second] - costs[first], group=deals))
-    return [table, *[pairs] * (len(pairs.rows) > 0)], []
+    return [table], []
 
 
 def mean_cost(policy: Policy, boards: int) -> Estimate:

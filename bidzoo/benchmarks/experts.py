@@ -11,11 +11,9 @@ import numpy as np
 from bidzoo import agents
 from bidzoo.agents.bridge.expert import HELD_OUT
 from bidzoo.agents.policy import Policy
-from bidzoo.benchmarks import bridge
 from bidzoo.benchmarks.bridge import MATCH_NOTE, Options, deals_text, line_up, play_rooms
 from bidzoo.benchmarks.match import slow
 from bidzoo.benchmarks.results import Figure, Measured, Report, ResultTable, silent
-from bidzoo.core.options import choose_from
 
 EXPERTS = ("expert-sayc", "expert-21gf", *HELD_OUT)  # of the four systems
 MET = ("expert-sayc", "expert-21gf", "expert-light")  # those that agents may be trained or selected against
@@ -79,23 +77,3 @@ def main(entries: Sequence[str | Policy], options: Options, report: Report = sil
 def _of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> list[Mapping[str, Any]]:
     """The cells of ``columns`` in each row."""
     return [{name: row[name] for name in columns if name in row} for row in rows]
-
-
-def with_round_robin(
-    entries: Sequence[str | Policy], options: Options, only: str | None = None, report: Report = silent
-) -> Measured:
-    """The table against the experts, then those of ``bridge.main``; ``only`` ``"experts"`` or ``"round-robin"``.
-
-    Without ``entries`` those of ``DEFAULT`` meet the experts, and those of ``bridge.DEFAULT`` each other.
-    """
-    suites = {"experts": (main, DEFAULT), "round-robin": (bridge.main, bridge.DEFAULT)}
-    if only is not None and only not in suites:
-        raise ValueError(f"only {only!r}: {choose_from(only, suites)}")
-    results = [
-        suite(entries or defaults, options, report)
-        for name, (suite, defaults) in suites.items()
-        if only in (None, name)
-    ]
-    return [table for tables, _ in results for table in tables], [
-        figure for _, figures in results for figure in figures
-    ]

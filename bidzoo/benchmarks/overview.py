@@ -13,7 +13,7 @@ import numpy as np
 
 from bidzoo.agents.bridge.expert import HELD_OUT
 from bidzoo.benchmarks import spades, tabular, throughput
-from bidzoo.benchmarks.bridge import CLAIMS
+from bidzoo.benchmarks.bridge import relations
 from bidzoo.benchmarks.match import Run, duplicate
 from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, ResultTable, silent
 from bidzoo.core import jobs
@@ -27,36 +27,21 @@ SPADES_GAMES = 2000
 AGENTS = ("rpi", "ppo", "sl", "sayc")
 IMPROVEMENTS = (("rl", "sl"), ("bmcs", "ppo"))  # an agent, and the policy that it began with: learning, search
 BOARDS, SEARCH_BOARDS = 2000, 900  # of each bridge match, and at most of one with a search
-COLUMNS = ["result", "unit", "ours", "paper", "source"]
 THROUGHPUT_GAMES = ["bridge_bidding_v0"]  # which OpenSpiel has too
 
 
 def small_games() -> Measured:
     """Table 1 of Joint Policy Search: CFR, and CFR with JPS."""
-    note = f"± standard error over {SEEDS} seeds (the paper: 1000). What falls short, and why: docs/benchmarks.md"
-    table = ResultTable("Joint Policy Search beside the paper's results", COLUMNS, note=note)
-    chosen = [job for job in tabular.jobs_of(tabular.ROWS[:2], SMALL_GAMES, SEEDS, 0) if job.row == "CFR1k"]
-    outcomes = {job: tabular.run(job) for job in chosen}
-    for row in tabular.table_1(outcomes, tabular.ROWS[:2], SMALL_GAMES).rows:
-        for algorithm in tabular.ROWS[:2]:
-            name = f"{algorithm} on {row['game']}"
-            _add(table, name, "reward", row[algorithm], "Tian et al. 2020, Table 1")
-    return [table], []
+    rows = tabular.ROWS[:2]
+    chosen = [job for job in tabular.jobs_of(rows, SMALL_GAMES, SEEDS, 0) if job.row == "CFR1k"]
+    return [tabular.table_1({job: tabular.run(job) for job in chosen}, rows, SMALL_GAMES)], []
 
 
 def spades_bidders() -> Measured:
     """Rows of Table 2 of Bidding in Spades."""
-    note = f"± standard error, {SPADES_GAMES:,} games a row. What falls short, and why: docs/benchmarks.md"
-    table = ResultTable("Bidding in Spades beside the paper's results", COLUMNS, note=note)
     chosen = [row for row in spades.comparisons() if row.name in SPADES_ROWS]
-    for cells in spades.run_rows(chosen, SPADES_GAMES, 0, silent):
-        _add(table, cells[spades.COLUMNS[0]], "% won", cells["win %"], "Cohensius et al. 2020, Table 2")
-    return [table], []
-
-
-def _add(table: ResultTable, result: str, unit: str, ours: Estimate, source: str) -> None:
-    assert ours.paper is not None
-    table.add(result, unit, ours._replace(paper=None), ours.paper, source)
+    rows = spades.run_rows(chosen, SPADES_GAMES, 0, silent)
+    return [ResultTable(spades.TITLES["rule-based"], spades.COLUMNS, [*rows], spades.NOTE)], []
 
 
 def strength(boards: int, seed: int) -> Measured:
@@ -88,20 +73,12 @@ def speed(report: Report) -> Measured:
 
 def improvements(boards: int, seed: int, workers: int, report: Report = silent) -> Measured:
     """What learning and search at the table gain over the policy that they begin with."""
-    most = min(boards, SEARCH_BOARDS)
-    note = f"{boards:,} boards, {most:,} with search, at two tables each; ± standard error, clustered by deal"
-    table = ResultTable("Belief Monte Carlo search beside the paper's results", COLUMNS, note=note)
-    game = Bridge(False, deals="test", shuffle=False)
-
-    def add(ours: str, theirs: str, count: int) -> None:
-        claim = next(claim for claim in CLAIMS if (claim.first, claim.second) == (ours, theirs))
-        run = Run(workers=workers, report=lambda done: report(f"{ours} over {theirs}", done, 2 * count))
-        estimate = duplicate(game, ours, theirs, np.arange(count), seed, seed, run).estimate
-        table.add(f"{ours} over {theirs}", "IMPs a board", estimate, claim.imps, claim.source)
-
-    for pair, count in zip(IMPROVEMENTS, (boards, most), strict=True):
-        add(*pair, count)
-    return [table], []
+    game, estimates = Bridge(False, deals="test", shuffle=False), dict[tuple[str, str], Estimate]()
+    for pair, count in zip(IMPROVEMENTS, (boards, min(boards, SEARCH_BOARDS)), strict=True):
+        label, tables = " over ".join(pair), 2 * count
+        run = Run(workers, report=lambda done, label=label, tables=tables: report(label, done, tables))  # type: ignore[misc]
+        estimates[pair] = duplicate(game, *pair, np.arange(count), seed, seed, run).estimate
+    return [relations(estimates)], []
 
 
 # ---- the parts, and who works on them ------------------------------------------------------------

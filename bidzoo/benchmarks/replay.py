@@ -68,7 +68,8 @@ def summaries(path: str | Path, entries: list[Any] | None = None) -> list[Result
     entries = read(path) if entries is None else entries
     path = INPUT if str(path) == "-" else Path(path)
     if isinstance(entries[0], Board):
-        return [total(_board_results(path, entries))]
+        places = (f"{path}: table {number}, board {board.number or '?'}" for number, board in enumerate(entries, 1))
+        return [total(map(_board_result, entries, places))]
     if records.fields_of(entries) is records.BRIDGE:
         return [total(_record_results(path, entries))]
     return _other_game_tables(path, entries)
@@ -127,11 +128,6 @@ def _record_results(path: Path, entries: Sequence[Record]) -> Iterator[TableResu
         deal = (record["seed"], record["policy_seed"] // 2, record["board"], *states[0]["hands"].tolist())
         where = place(path, number)
         yield TableResult(where, deal, record["room"], tuple(record["players"]), record["score"], record["imps"])
-
-
-def _board_results(path: Path, boards: Sequence[Board]) -> Iterator[TableResult]:
-    for number, board in enumerate(boards, 1):
-        yield _board_result(board, f"{path}: table {number}, board {board.number or '?'}")
 
 
 def _board_result(board: Board, where: str) -> TableResult:

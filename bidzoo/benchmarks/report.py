@@ -28,35 +28,18 @@ PAGE = Path(__file__).with_name("report.html")
 BESIDE = 7  # columns of a table that still has room for a picture beside it
 MOST_NUMBERS = 80  # cells of a heat map that still have room for their numbers
 
-TITLES = {  # of the suites, in the order of the page
+TITLES = {  # of what bidzoo writes, in the order of the page; other suites follow by their names
     "bench": "Published results beside ours, and speed",
     "leaderboard": "Leaderboards",
     "bridge": "Bridge bidding: every agent against every other",
     "bridge-analysis": "Bridge bidding: how the agents bid",
-    "bridge-training": "Bridge bidding: what the networks learned",
-    "bridge-search": "Bridge bidding: the time of a searched call",
-    "bridge-early": "Bridge bidding: what a search that ends early saves",
     "bridge-cost": "Bridge without competition",
-    "baseline19": "Bridge: estimates and calls of baseline19",
-    "bridge-opponent-models": "Bridge: models of the other side",
-    "bridge-search-prior": "Bridge: what a search finds, and what the policy knows",
-    "bridge-evaluator": "Bridge: double-dummy tricks by a network",
     "spades": "Spades: the bidders",
     "tabular": "Small games: the tabular agents",
     "throughput": "Speed of the environments",
-    "start": "What starting costs",
-    "selfplay": "Speed of self-play in bridge",
-    "cross-play": "Bridge bidding: partners who learned apart",
-    "sb3-bridge": "Bridge bidding: MaskablePPO",
-    "self-play-by-hand": "Bridge bidding: self-play by hand",
-    "language": "Language models",
     "exploit": "Small games: exploitability and cross-play",
     "training": "Curves of training",
     "match": "Matches",
-    "expert": "Bridge bidding: systems beside the expert's calls",
-    "mutations": "Mutation tests",
-    "fuzz": "Readers against damaged files",
-    "stopping": "Commands that are stopped",
 }
 
 
@@ -115,10 +98,7 @@ def pictures(figures: Sequence[Figure], folder: Path) -> list[Path]:
 
 
 def _savefig(figure: Figure, out: Any, kind: str) -> None:
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise ImportError("pictures of results need matplotlib: pip install 'bidzoo[train]'") from error
+    import matplotlib
     from matplotlib.figure import Figure as Canvas
 
     with matplotlib.rc_context(
@@ -148,15 +128,8 @@ def _heat(axes: Any, canvas: Any, figure: Figure) -> None:
         middle = sum(image.get_clim()) / 2
         for y, row in enumerate(rows):
             for x, value in enumerate(row):
-                colour = "black" if value > middle else "white"
-                axes.text(
-                    x,
-                    y,
-                    f"{value:.1f}" if value and math.isfinite(value) else "",
-                    ha="center",
-                    va="center",
-                    color=colour,
-                )
+                colour, words = "black" if value > middle else "white", f"{value:.1f}" if math.isfinite(value) else ""
+                axes.text(x, y, words if value else "", ha="center", va="center", color=colour)
 
 
 def _plot(axes: Any, figure: Figure) -> None:

@@ -279,18 +279,17 @@ def boosts(results: dict[Job, Outcome], games: Sequence[str]) -> ResultTable:
             outcomes = _outcomes_of(results, start, game)
             if outcomes:
                 paper = {"CFR1k": TABLE_1["CFR1k+JPS"][GAMES.index(game)], "BAD": BAD_JPS.get(game)}.get(start)
-                n = len(outcomes)
                 table.rows.append(
                     {
                         "game": game,
                         "start": start,
-                        "n": n,
+                        "n": len(outcomes),
                         "mixed": _estimate([outcome.mixed for outcome in outcomes]) if start in CFR else None,
                         "before": _estimate([outcome.value for outcome in outcomes]),
                         "after JPS": _estimate([outcome.boosted for outcome in outcomes], paper),
-                        "JPS steps": f"{sum(outcome.steps for outcome in outcomes) / n:.1f}",
-                        "start s": f"{sum(outcome.seconds for outcome in outcomes) / n:.2g}",
-                        "JPS s": f"{sum(outcome.jps_seconds for outcome in outcomes) / n:.2g}",
+                        "JPS steps": f"{np.mean([outcome.steps for outcome in outcomes]):.1f}",
+                        "start s": f"{np.mean([outcome.seconds for outcome in outcomes]):.2g}",
+                        "JPS s": f"{np.mean([outcome.jps_seconds for outcome in outcomes]):.2g}",
                     }
                 )
     return table
@@ -404,13 +403,9 @@ def main(
         report: called with how many jobs are done, first at the start.
 
     Raises:
-        ValueError: an unknown row or game, or a number that is too small.
+        ValueError: an unknown row or game.
     """
     rows, games = _chosen("row", rows, ROWS), _chosen("game", games, GAMES)
-    if seeds < 1 or network_seeds < 0 or workers < 1:
-        raise ValueError(
-            f"seeds and workers must be at least 1, network_seeds 0: got {seeds}, {workers}, {network_seeds}"
-        )
     with Ledger(ledger, Job, Outcome) as job_ledger:
         results = finish(jobs_of(rows, games, seeds, network_seeds), job_ledger, workers, report)
     tables = [table_1_games(games)]

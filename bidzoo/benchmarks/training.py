@@ -234,15 +234,15 @@ def match(against: Sequence[str], boards: int) -> Measurement:
 
 
 def tricks(
-    choose: Choose, name: str, deals: Files, cards: int, suits: int, hidden: int, start: Path | None, device: str
+    choose: Choose, name: str, deals: Files, cards: int, suits: int, hidden: int, start: str | None, device: str
 ) -> Iterator[Stage]:
     """``evaluator``: a network fitted to the double-dummy tricks of deals."""
     algorithm = algorithm_named(name)
     chosen = choose(Options, architecture=algorithm.Suits(cards, suits, hidden))
     training_deals, provenance = training_set(deals, solved=False)  # it learns from every contract that is solved
     training, validation = algorithm.Cells(training_deals), algorithm.Cells(packaged("validation"))
-    initial = network.load_weights(start, algorithm.SuitNetwork)[0] if start else None
-    provenance["start"] = start.name if start else "nothing"
+    initial = network.weights_of(start, algorithm.SuitNetwork) if start else None
+    provenance["start"] = Path(start).name if start else "nothing"
     yield Stage(algorithm.Trainer(training, validation, chosen, initial, device), provenance)
 
 

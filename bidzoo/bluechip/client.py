@@ -68,6 +68,7 @@ class Client:
         self.teams: say.Teams | None = None
         self.heard: list[HeardBoard] = []
         self._connection: Connection
+        self._own_seat: int  # chosen by the caller, or by the table manager
         self._legal: I8 = np.zeros(NUM_CALLS + NUM_CARDS, np.int8)
 
     def run(self, host: str = "127.0.0.1", port: int = 2000) -> list[HeardBoard]:
@@ -93,16 +94,8 @@ class Client:
 
     # ---- the conversation ------------------------------------------------------------------
 
-    def _send(self, message: Message) -> None:
-        self._connection.send(message)
-
     def _ready(self, stage: say.Stage) -> None:
-        self._send(say.Ready(self._own_seat, stage))
-
-    @property
-    def _own_seat(self) -> int:
-        assert self.seat is not None  # chosen by the caller, or by the table manager in ``Seated``
-        return self.seat
+        self._connection.send(say.Ready(self._own_seat, stage))
 
     def _expect(self, kind: type[M], expected: str, fits: Callable[[M], bool] = lambda message: True) -> M:
         """The next message of this board, which must be of ``kind`` and fit."""
@@ -114,7 +107,7 @@ class Client:
         return message
 
     def _sit_down(self) -> None:
-        self._send(say.Connect(self.team, self.seat))
+        self._connection.send(say.Connect(self.team, self.seat))
         expected = f'{"a seat" if self.seat is None else NAMES[self.seat]} ("{self.team}") seated'
         line = self._connection.receive_line(expected)
         try:
@@ -123,7 +116,7 @@ class Client:
             raise PeerError(self._connection.name, repr(line[:200]), expected) from None  # a refusal in words
         if not isinstance(message, say.Seated) or self.seat not in (None, message.seat):
             raise self._connection.unexpected(message, expected)
-        self.seat = message.seat
+        self.seat = self._own_seat = message.seat
         self._connection.upper = line.split()[0].isupper()
         self._ready("for teams")
         expected = "Teams : N/S : ... E/W : ..."
@@ -177,9 +170,9 @@ class Client:
         if seat == self._own_seat:
             call = choose(self.policy, state, self._legal, self.seed)
             assert isinstance(call, say.CallMade)
-            self._send(call)
+            self._connection.send(call)
             return call
-        self._send(say.ReadyForCall(self._own_seat, seat))
+        self._connection.send(say.ReadyForCall(self._own_seat, seat))
         legal = " ".join(call_text(int(c)) for c in np.flatnonzero(self._legal))
         expected = f"a call by {NAMES[seat]} out of {legal}"
         return self._expect(say.CallMade, expected, lambda call: call.seat == seat and bool(self._legal[call.call]))
@@ -194,10 +187,10 @@ class Client:
                 self._expect(say.ToLead, f"{NAMES[hand]} to lead", lambda lead: lead.seat in leads)
             choice = choose(self.policy, state, self._legal, self.seed)
             assert isinstance(choice, say.Play)
-            self._send(choice)
+            self._connection.send(choice)
             return choice
         owner = DUMMY if hand == self._own_seat else hand  # as dummy we wait for cards of our own hand
-        self._send(say.ReadyForCard(self._own_seat, owner, int(state["plays"]) // 4 + 1))
+        self._connection.send(say.ReadyForCard(self._own_seat, owner, int(state["plays"]) // 4 + 1))
         expected = f"a card by {NAMES[hand]}"
         message = self._expect(say.Play, expected, lambda message: same_seat(message.seat, hand, dummy))
         card = message.card

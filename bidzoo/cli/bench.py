@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -72,6 +73,7 @@ def overview(
     from bidzoo.benchmarks import overview
 
     measured("bench", seed, json, *overview.parts(boards, seed, workers))
+    say("what falls short of the papers, and why: docs/benchmarks.md")
     say("next: bidzoo play (a table in the browser), bidzoo match rpi sayc, bidzoo report, bidzoo bench --help")
 
 
@@ -86,7 +88,7 @@ def _refuse_before(context: typer.Context) -> None:
 
 @app.command()
 def throughput(
-    seconds: Annotated[float, typer.Option(min=0.001, help="Length of a slice.")] = 0.4,
+    seconds: Annotated[float, typer.Option(min=0.001, max=3600, help="Length of a slice.")] = 0.4,
     rounds: Annotated[int, typer.Option(min=1, help="Slices of each contestant; the median counts.")] = 5,
     game: Games = None,
     peers: Annotated[bool, typer.Option(help="Measure OpenSpiel too, where it is installed.")] = True,
@@ -143,7 +145,7 @@ def bridge(
         bool, typer.Option("--nobody-vulnerable", help="Play boards of the test deals on which nobody is vulnerable.")
     ] = False,
     search_boards: SearchBoards = 200,
-    only: Annotated[str | None, typer.Option(help="Only these tables: experts or round-robin.")] = None,
+    only: Annotated[Literal["experts", "round-robin"] | None, typer.Option(help="Only these tables.")] = None,
     ledger: Ledger = None,
     workers: Workers = 2,
     seed: Seed = 0,
@@ -160,7 +162,13 @@ def bridge(
     entries = [bridge.contestant(name) for name in names_in(agents)] if agents else []
     with suite_ledger(ledger, "bridge") as path:
         options = bridge.Options(boards, seed, nobody_vulnerable, search_boards, workers, path)
-        measured("bridge", seed, json, lambda report: experts.with_round_robin(entries, options, only, report))
+        suites: dict[str, Any] = {"experts": experts, "round-robin": bridge}
+        works = [
+            partial(suite.main, entries or suite.DEFAULT, options)
+            for name, suite in suites.items()
+            if only in (None, name)
+        ]
+        measured("bridge", seed, json, *works)
 
 
 @app.command("bridge-analysis")

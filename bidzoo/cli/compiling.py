@@ -1,6 +1,5 @@
 """``bidzoo compile``: every kernel of games and agents, before anybody waits for one."""
 
-import gc
 import tempfile
 import time
 from typing import TYPE_CHECKING, Annotated
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bidzoo.cli.options import progress, say
+from bidzoo.core.compiling import few_collections
 from bidzoo.core.jobs import Meter, meanwhile
 
 if TYPE_CHECKING:
@@ -69,9 +69,8 @@ def apart(work: list[Work]) -> list[tuple[Work, ...]]:
 
 def use_all(meter: Meter, *part: Work) -> None:
     """Call ``use`` for each game and agent of ``part``."""
-    gc.set_threshold(100_000, 50, 50)  # the compiler makes many objects, few of them to be collected
     for item in part:
-        with meter.measure(_name(item)):
+        with meter.measure(_name(item)), few_collections():
             use(*item)
 
 

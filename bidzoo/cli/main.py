@@ -15,22 +15,6 @@ from bidzoo.cli import bench, bluechip, compiling, deals, exploit, leaderboard, 
 from bidzoo.core import plugins
 from bidzoo.core.schema import visible
 
-ORDER = (
-    "list",
-    "compile",
-    "play",
-    "show",
-    "match",
-    "check",
-    "replay",
-    "bench",
-    "exploit",
-    "leaderboard",
-    "report",
-    "deals",
-    "train",
-    "bluechip",
-)
 EXTRAS = {  # what to install for a package that is missing
     **dict.fromkeys(("torch", "matplotlib"), "train"),
     **dict.fromkeys(("stable_baselines3", "sb3_contrib"), "sb3"),
@@ -52,37 +36,13 @@ class Group(TyperGroup):
             formatter.write_dl([(name, command.get_short_help_str(1000)) for name, command in commands if command])
 
 
-class InOrder(Group):
-    """Commands in the order in which one needs them."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """All names."""
-        return sorted(super().list_commands(ctx), key=ORDER.index)
-
-
 app = typer.Typer(
-    cls=InOrder,
+    cls=Group,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # frames cost a third of the time and half of the width
     context_settings={"max_content_width": 120},
 )
-for _name, _module in (
-    ("bench", bench),
-    ("leaderboard", leaderboard),
-    ("deals", deals),
-    ("train", train),
-    ("bluechip", bluechip),
-):
-    app.add_typer(_module.app, name=_name, cls=Group)
-app.command("compile")(compiling.compile_kernels)
-app.command("play")(play.play)
-app.command("show")(play.show)
-app.command("match")(match.match)
-app.command("check")(match.check)
-app.command("replay")(match.replay)
-app.command("exploit")(exploit.exploit)
-app.command("report")(bench.report)
 
 
 def _version(asked: bool) -> None:
@@ -172,6 +132,24 @@ def _show_list(games: list[dict[str, Any]], named: list[dict[str, Any]]) -> None
         tables += [table] * bool(table.rows)
     show(tables)
     options.say(agents.MEASURED)
+
+
+for _name, _module in (
+    ("bench", bench),
+    ("leaderboard", leaderboard),
+    ("deals", deals),
+    ("train", train),
+    ("bluechip", bluechip),
+):
+    app.add_typer(_module.app, name=_name, cls=Group)
+app.command("compile")(compiling.compile_kernels)
+app.command("play")(play.play)
+app.command("show")(play.show)
+app.command("match")(match.match)
+app.command("check")(match.check)
+app.command("replay")(match.replay)
+app.command("exploit")(exploit.exploit)
+app.command("report")(bench.report)
 
 
 def main() -> None:

@@ -128,6 +128,7 @@ def _read_board(path: Path, number: int | None) -> "tuple[Game, State]":
     from bidzoo.envs.bridge.board import Fault, summary
     from bidzoo.envs.bridge.deals import read_boards
     from bidzoo.play import files
+    from bidzoo.play.session import Setup
 
     faults: list[Fault] = []
     boards = read_boards(path, faults=faults)
@@ -140,10 +141,11 @@ def _read_board(path: Path, number: int | None) -> "tuple[Game, State]":
         raise ValueError(f"{path}: no board {number}; it has {', '.join(map(str, names[:20]))}")
     index = 0 if number is None else names.index(number)
     try:
-        setup, actions = files.table_of(boards[index], names[index])
+        fixed = files.fixed_by(boards[index], names[index])
     except ValueError as problem:
         raise ValueError(f"{path}: {problem}") from problem
-    return setup.game, setup.replay(actions).states[0].copy()
+    setup = Setup("bridge_v0", {}, 0, names[index] - 1, fixed)
+    return setup.game, setup.replay(files.actions_of(boards[index])).states[0].copy()
 
 
 def _double_dummy(state: "State", solve: bool) -> str:

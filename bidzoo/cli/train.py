@@ -44,7 +44,6 @@ OPTIONS: dict[str, Any] = {  # what the commands ask for, by name
     "data": Annotated[Path, typer.Argument(help="Recorded auctions: .npz, or OpenSpiel's text form of WBridge5's.")],
     "out": Annotated[Path, output("Folder of checkpoint, curves and weights.", folder=True)],
     "start": Annotated[str | None, _text("Weights to start from: a packaged name, an agent's or a file.")],
-    "start_file": Annotated[Path | None, typer.Option("--start", help="File of weights to start from; default: none.")],
     "reference": Annotated[str, _text("Supervised policy of datum and anchor.")],
     "observation": Annotated[str, _text("Encoder: openspiel480, or bidder1375, which counts points and lengths.")],
     "kind": Annotated[
@@ -153,7 +152,7 @@ ALGORITHMS = {
     "evaluator": Algorithm(
         "Learn the double-dummy tricks of a deal, from the packaged training deals.",
         "tricks",
-        {"deals": None, "cards": 128, "suits": 64, "hidden": 256, "start_file": None, "every": 3000, "device": "cpu"},
+        {"deals": None, "cards": 128, "suits": 64, "hidden": 256, "start": None, "every": 3000, "device": "cpu"},
     ),
     "learned": Algorithm(
         "Learn to bid and to play Spades, by policy iteration that plays on from every choice.", "spades", {"every": 1}
@@ -172,9 +171,8 @@ def _command(name: str, algorithm: Algorithm) -> Callable[..., None]:
             return parse(options, texts, **fixed)
 
         compose = getattr(training, algorithm.compose)
-        words = {word.removesuffix("_file"): value for word, value in given.items()}
-        wanted = inspect.signature(compose).parameters.keys() & words
-        for stage in compose(choose, name, **{word: words[word] for word in wanted}):
+        wanted = inspect.signature(compose).parameters.keys() & given
+        for stage in compose(choose, name, **{word: given[word] for word in wanted}):
             if stage.folder:
                 say(f"{stage.folder}:")
             run_stage(stage, given["out"] / stage.folder, stage.every or given["every"], given["threads"])

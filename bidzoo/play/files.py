@@ -10,7 +10,7 @@ from bidzoo.core.options import is_whole
 from bidzoo.envs.bridge.board import Board, Call, Fault, outcome, summary
 from bidzoo.envs.bridge.formats import lin, pbn
 from bidzoo.play.catalog import HUMAN, agents_for
-from bidzoo.play.session import Session, Setup
+from bidzoo.play.session import Session
 
 READERS = {".pbn": pbn.loads, ".lin": lin.loads}
 MOST_BOARDS = 2000
@@ -55,28 +55,18 @@ def open_board(session: Session, index: int, way: str) -> None:
         raise ValueError(f"way {way!r}: expected {REPLAY}, {REBID} or {PLAY_AGAIN}")
     board: Board = session.boards[index]
     number = board.number or index + 1
-    fixed = _fixed(board, number)
+    fixed = fixed_by(board, number)
     game_id = "bridge_bidding_v0" if way == REBID else "bridge_v0"
-    actions = _actions(board)
     with session.lock:
         names, seats = {HUMAN, *agents_for(game_id)}, session.seats
         seats = [name if name in names else "random" for name in seats] if len(seats) == 4 else [HUMAN, *["random"] * 3]
-        record = actions if way == REPLAY and board.auction else []
+        record = actions_of(board) if way == REPLAY and board.auction else []
         session.start(game_id, {}, seats, 0, max(number - 1, 0), fixed, record)
         session.at_board = index
 
 
-def table_of(board: Board, number: int) -> tuple[Setup, list[int]]:
-    """A table for ``board``, marked ``number``, and the actions that the file records.
-
-    Raises:
-        ValueError: a hand is missing.
-    """
-    return Setup("bridge_v0", {}, 0, number - 1, _fixed(board, number)), _actions(board)
-
-
-def _fixed(board: Board, number: int) -> dict[str, object]:
-    """What the file says of ``board`` before the first call, as options of ``Game.fix``."""
+def fixed_by(board: Board, number: int) -> dict[str, object]:
+    """What ``board`` says before the first call, as options of ``Game.fix``; ValueError if a hand is missing."""
     if not board.complete or board.hands is None:
         raise ValueError(f"board {number}: hands are missing, expected all four")
     fixed: dict[str, object] = {"deal": [int(hand) for hand in board.hands]}
@@ -89,7 +79,7 @@ def _fixed(board: Board, number: int) -> dict[str, object]:
     return fixed
 
 
-def _actions(board: Board) -> list[int]:
+def actions_of(board: Board) -> list[int]:
     """The calls and cards of ``board`` as actions of ``bridge_v0``."""
     return [call.call for call in board.auction] + [NUM_CALLS + card for card in board.play]
 

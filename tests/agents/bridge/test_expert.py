@@ -22,7 +22,7 @@ from bidzoo.agents.bridge.expert import (
 )
 from bidzoo.agents.bridge.sayc import Sayc
 from bidzoo.agents.bridge.trainer import Run, train
-from bidzoo.benchmarks import bridge, experts
+from bidzoo.benchmarks import bridge, experts, results
 from bidzoo.benchmarks.auctions import record
 from bidzoo.benchmarks.match import duplicate
 from bidzoo.cli import train as commands
@@ -208,17 +208,15 @@ def test_gain_by_search_is_over_the_policy_on_the_same_boards():
     assert experts.GAIN not in short.columns
 
 
-def test_experts_come_first_and_either_part_alone():
-    options, titles = bridge.Options(20, 2), {}
-    for only in (None, "experts", "round-robin"):
-        tables, _ = experts.with_round_robin(["sayc", "pass"], options, only)
-        titles[only] = [table.title for table in tables]
-    assert titles[None] == titles["experts"] + titles["round-robin"]
-    assert titles["experts"] == ["Against held-out opponents", "Against opponents met in training"]
-    with pytest.raises(ValueError, match="only 'robin': did you mean 'round-robin'"):
-        experts.with_round_robin([], options, "robin")
-    with pytest.raises(ValueError, match="only 'house': it is 'round-robin' now"):
-        experts.with_round_robin([], options, "house")
+def test_experts_come_first_and_either_part_alone(tmp_path):
+    titles = {}
+    command = ["bench", "bridge", "--agents", "sayc,pass", "--boards", "20", "--json", str(tmp_path / "b.json")]
+    for only in ((), ("--only", "experts"), ("--only", "round-robin")):
+        assert CliRunner().invoke(app, [*command, *only]).exit_code == 0
+        titles[only[1:]] = [table.title for table in results.load(tmp_path / "b.json")["tables"]]
+    assert titles[()] == titles[("experts",)] + titles[("round-robin",)]
+    assert titles[("experts",)] == ["Against held-out opponents", "Against opponents met in training"]
+    assert CliRunner().invoke(app, ["bench", "bridge", "--only", "robin"]).exit_code == 2
 
 
 def test_match_with_a_partner(tmp_path):
