@@ -169,13 +169,31 @@ def test_generated_deals(tmp_path, monkeypatch):
 
 def test_blue_chip_results(tmp_path):
     from bidzoo.bluechip.boards import Record, Result
+    from bidzoo.core.cards import hand_text
+
+    empty = {
+        "room": "open",
+        "number": 1,
+        "dealer": "N",
+        "vulnerable": "None",
+        "names": ["a", "b"],
+        "calls": [],
+        "cards": [],
+        "contract": None,
+        "declarer": None,
+        "taken": None,
+        "points": 0,
+        "double_dummy": False,
+        "faults": [],
+        "hands": [hand_text((1 << 13) - 1 << 13 * seat) for seat in range(4)],
+        "seconds": 0.0,
+    }
 
     def work(folder):
         record = Record(folder / "match.jsonl", {"seed": 1})
         for number in range(1, 4):
             if not record.played("open", number):
-                hands = tuple((1 << 13) - 1 << 13 * seat for seat in range(4))
-                record.add(Result("open", number, 0, 0, hands, ("a", "b"), points=0))
+                record.add(Result.of({**empty, "number": number}))
         record.write_pbn()
         record.close()
 

@@ -486,12 +486,30 @@ def among(found: Any, content: bytes, sound: Any) -> bool:
 
 def _blue_chip() -> bytes:
     from bidzoo.bluechip.boards import Record, Result
+    from bidzoo.core.cards import hand_text
+
+    played = {
+        "room": "open",
+        "number": 1,
+        "dealer": "N",
+        "vulnerable": "None",
+        "names": ["a", "b"],
+        "calls": [],
+        "cards": [],
+        "contract": "1C",
+        "declarer": "N",
+        "taken": 7,
+        "points": 70,
+        "double_dummy": False,
+        "faults": [],
+        "hands": [hand_text((1 << 13) - 1 << 13 * seat) for seat in range(4)],
+        "seconds": 0.0,
+    }
 
     def write(path: Path) -> None:
         record = Record(path, {"seed": 1})
         for number in (1, 2):
-            hands = tuple((1 << 13) - 1 << 13 * seat for seat in range(4))
-            record.add(Result("open", number, 0, 0, hands, ("a", "b"), contract="1C", declarer=0, taken=7, points=70))
+            record.add(Result.of({**played, "number": number}))
         record.close()
 
     return written(write)
@@ -506,10 +524,8 @@ def _read_blue_chip(path: Path) -> Any:
 
 
 def last_of_each(found: Any, content: bytes, sound: Any) -> bool:
-    """A board played again replaces its first result; ranks may be small letters."""
+    """A board played again replaces its first result."""
     known = {(line["room"], line["number"]): line for line in lines_of(content[: content.rfind(b"\n") + 1])[1:]}
-    for line in known.values():
-        line["hands"] = [hand.upper() for hand in line["hands"]]
     return plain(found) == list(known.values())
 
 
@@ -517,7 +533,7 @@ def _records(suffix: str) -> bytes:
     from bidzoo.benchmarks import records
 
     game, played = _played()
-    found = records.of_episodes(game, played, list("abcd"), seed=3)
+    found = records._records(game, played.states, "open", list("abcd"), 3, 0)
 
     def write(path: Path) -> None:
         records.write(path.with_suffix(suffix), found)

@@ -141,13 +141,6 @@ def of_match(
     return [{**record, "imps": imps} for open_room, closed_room, imps in pairs for record in (open_room, closed_room)]
 
 
-def of_episodes(
-    game: Bridge, episodes: Episodes, players: Sequence[str], seed: int = 0, policy_seed: int = 0
-) -> list[Record]:
-    """One table of every board of ``play(game, ..., seed, policy_seed)``; ``players`` are the names of N E S W."""
-    return _records(game, episodes.states, "open", list(players), seed, policy_seed)
-
-
 def _records(game: Bridge, states: States, room: str, players: list[str], seed: int, policy_seed: int) -> list[Record]:
     return [
         {

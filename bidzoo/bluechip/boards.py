@@ -6,8 +6,8 @@ file is made anew from it.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Annotated, Any, Literal, NamedTuple
@@ -20,12 +20,9 @@ from bidzoo.core.cards import (
     PBN_VULNERABLE,
     SEATS,
     call_number,
-    call_text,
     card_number,
-    card_text,
     check_deal,
     hand_number,
-    hand_text,
 )
 from bidzoo.core.kernels import I8, I64, States
 from bidzoo.core.options import Count, Length, Range, Weight
@@ -98,90 +95,50 @@ def from_file(path: str | Path, solve: bool) -> list[DealtBoard]:
 # ---- results ---------------------------------------------------------------------------------
 
 
-def _hands(texts: Sequence[str]) -> tuple[int, int, int, int]:
-    north, east, south, west = map(hand_number, texts)
-    check_deal([north, east, south, west])
-    return north, east, south, west
-
-
 def _call(words: Sequence[str]) -> Call:
     if words[1:] and (len(words) != 3 or words[1] != "!"):
         raise ValueError(f"call {words}, expected a call, or a call, '!' and what it means")
     return Call(call_number(words[0]), len(words) > 1, "".join(words[2:]))
 
 
-_TEXT: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {  # fields that are text in JSON: write, read
-    "dealer": (lambda seat: SEATS[seat], SEATS.index),
-    "vulnerable": (lambda number: PBN_VULNERABLE[number], PBN_VULNERABLE.index),
-    "hands": (lambda hands: [hand_text(hand) for hand in hands], _hands),
-    "names": (list, tuple),
-    "calls": (
-        lambda calls: [[call_text(c.call), *(["!", c.note] if c.alert else [])] for c in calls],
-        lambda calls: tuple(map(_call, calls)),
-    ),
-    "cards": (lambda cards: [card_text(card) for card in cards], lambda texts: tuple(map(card_number, texts))),
-    "declarer": (
-        lambda seat: None if seat is None else SEATS[seat],
-        lambda text: None if text is None else SEATS.index(text),
-    ),
-    "faults": (list, tuple),
-}
-
-_SEAT = Literal["N", "E", "S", "W"]
-_KINDS = {  # types of the fields of a line
-    "room": Literal["open", "closed"],
-    "number": Count,
-    "dealer": _SEAT,
-    "vulnerable": Literal["None", "NS", "EW", "All"],
-    "hands": Annotated[list[str], Length(4, 4)],
-    "names": Annotated[list[str], Length(2, 2)],
-    "calls": list[Annotated[list[str], Length(1, 3)]],
-    "cards": Annotated[list[str], Length(0, NUM_CARDS)],
-    "contract": str | None,
-    "declarer": _SEAT | None,
-    "taken": Annotated[int, Range(0, HAND_SIZE)] | None,
-    "points": Annotated[int, Range(-MAX_POINTS, MAX_POINTS)] | None,
-    "double_dummy": bool,
-    "faults": list[str],
-    "seconds": Weight,
-}
+_Seat = Literal["N", "E", "S", "W"]
 
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a board at one table. ``points`` None: the board was not finished, ``faults`` say why."""
+    """The result of a board at one table, in the words of its line; a board that was not finished has no ``points``."""
 
-    room: str  # "open", "closed"
-    number: int  # as marked
-    dealer: int
-    vulnerable: int
-    hands: tuple[int, int, int, int]
-    names: tuple[str, str]  # N/S, E/W
-    calls: tuple[Call, ...] = ()
-    cards: tuple[int, ...] = ()
-    contract: str | None = None
-    declarer: int | None = None
-    taken: int | None = None  # tricks of declarer, played or double dummy
-    points: int | None = None  # of N/S
-    double_dummy: bool = False  # taken and points are of the solved deal, whatever was played
-    faults: tuple[str, ...] = ()
-    seconds: float = 0.0
+    room: Literal["open", "closed"]
+    number: Count  # as marked
+    dealer: _Seat
+    vulnerable: Literal["None", "NS", "EW", "All"]
+    hands: Annotated[list[str], Length(4, 4)]  # as in PBN
+    names: Annotated[list[str], Length(2, 2)]  # N/S, E/W
+    calls: list[Annotated[list[str], Length(1, 3)]]  # a call; if it was alerted, "!" and what it means
+    cards: Annotated[list[str], Length(0, NUM_CARDS)]
+    contract: str | None
+    declarer: _Seat | None
+    taken: Annotated[int, Range(0, HAND_SIZE)] | None  # tricks of declarer, played or double dummy
+    points: Annotated[int, Range(-MAX_POINTS, MAX_POINTS)] | None  # of N/S
+    double_dummy: bool  # taken and points are of the solved deal, whatever was played
+    faults: list[str]  # why it was not finished, and those before
+    seconds: Weight
 
     def line(self) -> str:
         """One line of JSON with everything needed to replay the board."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        texts = {name: write(values[name]) for name, (write, _) in _TEXT.items()}
-        return json.dumps(values | texts, ensure_ascii=False)
+        return json.dumps(asdict(self), ensure_ascii=False)
 
     @classmethod
-    def of(cls, values: Mapping[str, Any]) -> "Result":
+    def of(cls, values: Any) -> "Result":
         """Inverse of ``line`` after ``json_value``; ValueError names the field that does not fit."""
-        values = parse(_KINDS, values, "result")
-        return cls(**{**values, **{name: read(values[name]) for name, (_, read) in _TEXT.items()}})
+        result: Result = parse(cls, values, "result")
+        pbn.dumps([result.board()])  # one that PBN cannot express is refused
+        return result
 
     def board(self) -> Board:
         """The result as a PBN game."""
-        ns, ew = self.names
+        (north, east, south, west), (ns, ew) = map(hand_number, self.hands), self.names
+        check_deal([north, east, south, west])
         tags = {"Event": "bidzoo", "Room": self.room.capitalize(), "Scoring": "IMP"}
         if self.points is not None:
             tags["Score"] = f"NS {self.points}"
@@ -191,13 +148,13 @@ class Result:
             tags["Unplayed"] = self.faults[-1]
         return Board(
             number=self.number,
-            dealer=self.dealer,
-            vulnerable=self.vulnerable,
-            hands=self.hands,
-            auction=self.calls,
+            dealer=SEATS.index(self.dealer),
+            vulnerable=PBN_VULNERABLE.index(self.vulnerable),
+            hands=(north, east, south, west),
+            auction=tuple(map(_call, self.calls)),
             contract=self.contract,
-            declarer=self.declarer,
-            play=() if self.double_dummy else self.cards,  # a game must agree with its result
+            declarer=None if self.declarer is None else SEATS.index(self.declarer),
+            play=() if self.double_dummy else tuple(map(card_number, self.cards)),  # a game must agree with its result
             result=self.taken,
             names=(ns, ew, ns, ew),
             tags=tags,
@@ -246,7 +203,6 @@ class Record(Closing):
         for number, line in enumerate(lines[1:], 2):
             try:
                 result = Result.of(json_value(line, "line"))
-                pbn.dumps([result.board()])  # a result that PBN cannot express is refused
             except ValueError as problem:
                 start = line[:80].decode(errors="replace")
                 raise ValueError(f"{path}:{number}: {start!r}: not a result ({shortened(problem)})") from problem

@@ -94,8 +94,11 @@ class Client:
 
     # ---- the conversation ------------------------------------------------------------------
 
+    def _send(self, message: Message) -> None:
+        self._connection.send(message)
+
     def _ready(self, stage: say.Stage) -> None:
-        self._connection.send(say.Ready(self._own_seat, stage))
+        self._send(say.Ready(self._own_seat, stage))
 
     def _expect(self, kind: type[M], expected: str, fits: Callable[[M], bool] = lambda message: True) -> M:
         """The next message of this board, which must be of ``kind`` and fit."""
@@ -107,7 +110,7 @@ class Client:
         return message
 
     def _sit_down(self) -> None:
-        self._connection.send(say.Connect(self.team, self.seat))
+        self._send(say.Connect(self.team, self.seat))
         expected = f'{"a seat" if self.seat is None else NAMES[self.seat]} ("{self.team}") seated'
         line = self._connection.receive_line(expected)
         try:
@@ -170,9 +173,9 @@ class Client:
         if seat == self._own_seat:
             call = choose(self.policy, state, self._legal, self.seed)
             assert isinstance(call, say.CallMade)
-            self._connection.send(call)
+            self._send(call)
             return call
-        self._connection.send(say.ReadyForCall(self._own_seat, seat))
+        self._send(say.ReadyForCall(self._own_seat, seat))
         legal = " ".join(call_text(int(c)) for c in np.flatnonzero(self._legal))
         expected = f"a call by {NAMES[seat]} out of {legal}"
         return self._expect(say.CallMade, expected, lambda call: call.seat == seat and bool(self._legal[call.call]))
@@ -187,10 +190,10 @@ class Client:
                 self._expect(say.ToLead, f"{NAMES[hand]} to lead", lambda lead: lead.seat in leads)
             choice = choose(self.policy, state, self._legal, self.seed)
             assert isinstance(choice, say.Play)
-            self._connection.send(choice)
+            self._send(choice)
             return choice
         owner = DUMMY if hand == self._own_seat else hand  # as dummy we wait for cards of our own hand
-        self._connection.send(say.ReadyForCard(self._own_seat, owner, int(state["plays"]) // 4 + 1))
+        self._send(say.ReadyForCard(self._own_seat, owner, int(state["plays"]) // 4 + 1))
         expected = f"a card by {NAMES[hand]}"
         message = self._expect(say.Play, expected, lambda message: same_seat(message.seat, hand, dummy))
         card = message.card

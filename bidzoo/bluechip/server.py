@@ -19,7 +19,7 @@ from bidzoo.bluechip.boards import ROOMS, DealtBoard, Record, Result
 from bidzoo.bluechip.connection import Limits, Listener, Log, PeerError
 from bidzoo.bluechip.message import NAMES, team_name
 from bidzoo.bluechip.seat import Act, Event, Seat, Shown, choose
-from bidzoo.core.cards import NUM_CALLS
+from bidzoo.core.cards import NUM_CALLS, PBN_VULNERABLE, SEATS, call_text, card_text, hand_text
 from bidzoo.core.kernels import State, States
 from bidzoo.envs.bridge import board as files
 from bidzoo.envs.bridge.engine import SCORE, Rules, result_row
@@ -144,28 +144,28 @@ class Room:
 
     def _result(self, board: DealtBoard, state: State, seconds: float) -> Result:
         messages = [event.message for event in self._script if isinstance(event, Act)]
-        north, east, south, west = map(int, board.hands)
         (contract, declarer, taken), over = files.outcome(state), state["turn"] < 0
         if taken is not None and declarer is not None and self._settings.double_dummy:
             taken = int(state["tricks"][5 * declarer + int(state["bid"]) % 5])
         points = result_row(state, Rules(not self._settings.double_dummy, SCORE, 1.0, 0)) if over else None
-        return Result(
-            room=self.listener.room,
-            number=board.number,
-            dealer=board.dealer,
-            vulnerable=board.vulnerable,
-            hands=(north, east, south, west),
-            names=(self.teams.north_south, self.teams.east_west),
-            calls=tuple(files.Call(m.call, m.alert, m.note) for m in messages if isinstance(m, say.CallMade)),
-            cards=tuple(m.card for m in messages if isinstance(m, say.Play)),
-            contract=contract,
-            declarer=declarer,
-            taken=taken,
-            points=points,
-            double_dummy=self._settings.double_dummy,
-            faults=tuple(self._faults),
-            seconds=round(seconds, 3),
-        )
+        values = {
+            "room": self.listener.room,
+            "number": board.number,
+            "dealer": SEATS[board.dealer],
+            "vulnerable": PBN_VULNERABLE[board.vulnerable],
+            "hands": [hand_text(int(hand)) for hand in board.hands],
+            "names": [self.teams.north_south, self.teams.east_west],
+            "calls": [[call_text(m.call), *["!", m.note] * m.alert] for m in messages if isinstance(m, say.CallMade)],
+            "cards": [card_text(m.card) for m in messages if isinstance(m, say.Play)],
+            "contract": contract,
+            "declarer": None if declarer is None else SEATS[declarer],
+            "taken": taken,
+            "points": points,
+            "double_dummy": self._settings.double_dummy,
+            "faults": self._faults,
+            "seconds": round(seconds, 3),
+        }
+        return Result.of(values)
 
     def _turn(self, states: States, out: Buffers) -> None:
         """Get one call or card, and tell every program of it."""
@@ -316,7 +316,7 @@ class TableManager:
         return record
 
     def _check(self, boards: Sequence[DealtBoard], record: Record) -> None:
-        cards = {result.number: result.hands for result in record.results.values()}
+        cards = {result.number: result.board().hands for result in record.results.values()}
         for board in boards:
             if cards.get(board.number, tuple(board.hands)) != tuple(board.hands):
                 raise ValueError(f"board {board.number}: the record has other cards, expected those of this match")

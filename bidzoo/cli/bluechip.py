@@ -142,6 +142,6 @@ def _show(record: Record, expected: int) -> None:
     imps_by_board = record.imps()
     if imps_by_board:
         imps = list(imps_by_board.values())
-        hands = {result.number: result.hands for result in record.results.values()}
+        hands = {result.number: result.board().hands for result in record.results.values()}
         mean = Estimate.of(imps, group=alike(np.array([hands[number] for number in imps_by_board])))
         say(f"first pair: {sum(imps):+d} IMPs on {counted(len(imps), 'board')}, {mean} a board")

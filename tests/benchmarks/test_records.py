@@ -26,7 +26,7 @@ def match():
 def boards():
     game = Bridge(play=True)
     played = play(game, [RANDOM] * 4, np.arange(0, 160, 16), seed=3)  # North deals, nobody vulnerable
-    return played, records.of_episodes(game, played, list("abcd"), seed=3)
+    return played, records._records(game, played.states, "open", list("abcd"), 3, 0)
 
 
 def test_records_say_what_happened(match):
