@@ -17,8 +17,8 @@ export BIDZOO_COMPILE=now
 
 if [ "${SMALL:-0}" = 1 ]; then
     device=cpu limit=300 selfplay="--boards 64 --limit 1"
-    rpi="--boards 20 --every 1 --set iterations=2 --set boards=64 --set minibatch=256" estimated=100
-    ppo="--boards 20 --every 1 --set iterations=2 --set boards=64 --set minibatch=256"
+    rpi="--boards 4 --every 1 --set iterations=2 --set boards=16 --set minibatch=64" estimated=20
+    ppo="--boards 4 --every 1 --set iterations=2 --set boards=16 --set minibatch=64"
     sl="--width 32 --depth 2 --every 2 --set steps=4 --set batch=64"
 else
     device=cuda limit=520 selfplay="--boards 16384 --boards 65536 --boards 262144"

@@ -160,6 +160,9 @@ ALGORITHMS = {
 }
 
 
+DRAWING = 60.0  # seconds between two pictures of the curves, which take a second each
+
+
 def _command(name: str, algorithm: Algorithm) -> Callable[..., None]:
     """The function behind ``bidzoo train name``, with the options of ``algorithm``."""
     inputs = {**algorithm.inputs, "out": Path("runs", name), "settings": None, "threads": 1}
@@ -187,7 +190,7 @@ def _command(name: str, algorithm: Algorithm) -> Callable[..., None]:
 
 
 def run_stage(stage: Any, out: Path, every: int, threads: int) -> None:
-    """Run the ``training.Stage``, with a line and new curves at each measurement."""
+    """Run the ``training.Stage``: a line a measurement, a picture of the curves every minute and at the end."""
     from bidzoo import __version__
     from bidzoo.agents.bridge import distributed
     from bidzoo.agents.bridge.trainer import Run, train
@@ -195,20 +198,24 @@ def run_stage(stage: Any, out: Path, every: int, threads: int) -> None:
 
     provenance = {**stage.provenance, "command": command(), "version": __version__}
     began, end, measured = time.monotonic(), stage.trainer.end, list[tuple[int, float]]()
+    drawn = began
 
     def report(step: int, row: dict[str, float]) -> None:
+        nonlocal drawn
         measured.append((step, time.monotonic() - began))
         (first, then), (_, now) = measured[0], measured[-1]
         left = f", {(now - then) / (step - first) * (end - step):.0f} s left" if step > first else ""
         metrics = "  ".join(f"{name} {value:.4g}" for name, value in list(row.items())[1:])
         say(f"{step:7d} of {end}  {now:.0f} s{left}  {metrics}")
-        _draw(out)
+        if time.monotonic() > drawn + DRAWING:
+            _draw(out)
+            drawn = time.monotonic()
 
     measure, inputs = stage.measurement
     run = Run(out, every, threads, None, inputs, provenance, report, measure)
     with going_on(out):
         train(stage.trainer, run)
-        _draw(out)  # a run killed as it drew them goes on to the end without a measurement
+        _draw(out)
     if distributed.world().rank == 0:
         names = [name for name in ("network.safetensors", "best.safetensors") if (out / name).exists()]
         say(f"{'finished' if measured else 'finished before'}; weights: {', '.join(str(out / n) for n in names)}")

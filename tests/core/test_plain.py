@@ -72,7 +72,8 @@ def both_ways(monkeypatch):
         answer, other = kernel.compiled(*arguments), plain.run(kernel.py_func, copies)
         assert repr(answer) == repr(other), kernel.key
         for changed, copy in zip(arrays_of(arguments), arrays_of(copies), strict=True):
-            np.testing.assert_array_equal(changed, copy, str(kernel.key))
+            if changed.tobytes() != copy.tobytes():
+                np.testing.assert_array_equal(changed, copy, str(kernel.key))
         return answer
 
     monkeypatch.setattr(Kernel, "__call__", call)
@@ -134,7 +135,7 @@ def test_kernels_give_the_same_bytes(both_ways):
     for env_id in registry.GAMES:
         for options in every_option(env_id):
             game = registry.make_game(env_id, **options)
-            for seed in range(1 if env_id == "spades_v0" else 4):
+            for seed in range(1 if env_id == "spades_v0" else 2):
                 play(game, seed, look_everywhere)
                 play_one(game, seed)
             if isinstance(game, SignallingGame):

@@ -131,11 +131,11 @@ def test_equal_proposals_draw_lots():
 @pytest.mark.parametrize(
     ("name", "seeds", "samples", "paper"),
     [
-        ("mini_hanabi_v0()", 400, 0, 9.50),
+        ("mini_hanabi_v0()", 200, 0, 9.50),
         ("mini_hanabi_v0()", 100, 1, 10.00),
-        ("mini_hanabi_v0()", 400, 5, 9.95),
-        ("mini_hanabi_v0()", 400, 8, 9.75),
-        ("mini_hanabi_v0()", 400, 20, 9.51),
+        ("mini_hanabi_v0()", 150, 5, 9.95),
+        ("mini_hanabi_v0()", 150, 8, 9.75),
+        ("mini_hanabi_v0()", 150, 20, 9.51),
         ("simple_bidding_v0(size=4)", 200, 0, 2.20),
         ("simple_bidding_v0(size=8)", 60, 0, 5.00),
         ("simple_bidding_v0(size=16)", 30, 0, 10.56),
