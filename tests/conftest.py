@@ -68,6 +68,14 @@ def uncompiled(monkeypatch):
 
 
 @pytest.fixture
+def undrawn(monkeypatch):
+    """``bidzoo train`` draws no curves, which takes half a second each time: tests/cli/test_train.py has them drawn."""
+    from bidzoo.cli import train
+
+    monkeypatch.setattr(train, "_draw", lambda out: None)
+
+
+@pytest.fixture
 def play_server():
     """The play page on a free port."""
     from bidzoo.play.server import PlayServer

@@ -54,7 +54,7 @@ def test_record_then_fit_then_play(tmp_path):
     assert about["deals"] == "32000 of packaged train split, 5 of five.npz, 5 of five.npz"
 
 
-def test_a_deep_gelu_network_goes_through_the_stages(tmp_path):
+def test_a_deep_gelu_network_goes_through_the_stages(undrawn, tmp_path):
     """sl, then ppo and rl from its file; a run made longer gives what one run gives."""
     data, small = tmp_path / "auctions.npz", ["--every", 1, "--boards", 0]
     run("record", 60, "--policy", "sayc", "--out", data)
@@ -77,7 +77,7 @@ def test_a_deep_gelu_network_goes_through_the_stages(tmp_path):
             assert (tensor != before[name]).any()
 
 
-def test_ppo_meets_other_agents(tmp_path):
+def test_ppo_meets_other_agents(undrawn, tmp_path):
     """Each at boards of its own, said in the provenance and the curves; a run in parts is a whole one."""
     auctions, start = tmp_path / "auctions.npz", tmp_path / "sl" / "network.safetensors"
     run("record", 60, "--policy", "sayc", "--opponent", "pass", "--opponent", "sayc", "--out", auctions)
@@ -115,7 +115,7 @@ def test_ppo_meets_other_agents(tmp_path):
         run("ppo", *words, *tiny, "--set", "iterations=3", "--out", tmp_path / "parts")
 
 
-def test_ppo_starts_from_an_agent(tmp_path):
+def test_ppo_starts_from_an_agent(undrawn, tmp_path):
     """Of an expert, whose network is made of the packaged one; not from a held-out opponent, and none is the anchor."""
     words = ["--start", "expert-sayc", "--reference", "expert-sayc", "--boards", 0, "--set", "boards=4"]
     run("ppo", *words, "--set", "iterations=1", "--every", 1, "--out", tmp_path / "a")
@@ -140,7 +140,7 @@ def test_deals_that_cannot_be_learned_from_are_named(tmp_path, command):
         run(command, "--out", tmp_path / "out", "--deals", "train")
 
 
-def test_the_spades_player_says_where_its_weights_are(tmp_path):
+def test_the_spades_player_says_where_its_weights_are(undrawn, tmp_path):
     small = ["passes=1", "games=2", "first_games=20", "batch=32", "value_games=20", "test_games=2"]
     out, words = tmp_path / "learned", [word for option in small for word in ("--set", option)]
     said = run("learned", "--out", out, *words)
@@ -149,7 +149,7 @@ def test_the_spades_player_says_where_its_weights_are(tmp_path):
     assert run("learned", "--out", out, *words) == f"finished before; weights: {out / 'network.safetensors'}\n"
 
 
-def test_belief_learns_the_view_of_one_side(tmp_path):
+def test_belief_learns_the_view_of_one_side(undrawn, tmp_path):
     data = tmp_path / "auctions.npz"
     run("record", 200, "--policy", "sayc", "--opponent", "pass", "--out", data)
     auctions = Auctions.load(data)

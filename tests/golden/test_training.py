@@ -181,5 +181,5 @@ LOCAL = dict.fromkeys(CASES.keys() - {f"exact {name}" for name in SMALL}, ("proc
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_unchanged(name, unchanged):
+def test_unchanged(undrawn, name, unchanged):
     unchanged(name)

@@ -127,7 +127,7 @@ def test_it_learns(tmp_path):
     assert mean_cost(Baseline16(learned), 600).mean < mean_cost(agents.make("pass"), 600).mean - 0.3
 
 
-def test_the_command(tmp_path):
+def test_the_command(undrawn, tmp_path):
     words = ["baseline16", "--out", str(tmp_path), "--boards", "20", "--every", "2"]
     for name, value in {"iterations": 2, "boards": 8, "width": 8, "positions": 2}.items():
         words += ["--set", f"{name}={value}"]

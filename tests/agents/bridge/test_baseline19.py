@@ -333,7 +333,7 @@ def test_wrong_sizes_are_named():
 # ---- the command -------------------------------------------------------------------------
 
 
-def test_three_stages_in_one_command(tmp_path, auctions):
+def test_three_stages_in_one_command(undrawn, tmp_path, auctions):
     pytest.importorskip("matplotlib")
     data, out = tmp_path / "auctions.npz", tmp_path / "run"
     auctions.save(data)

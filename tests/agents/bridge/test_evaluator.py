@@ -308,7 +308,7 @@ def test_training_learns_and_goes_on_with_the_same_bytes(training, tmp_path):
     assert training.measure(check, whole)["cross_entropy"] < 2.2  # by the strain alone: 2.47
 
 
-def test_command_trains_on_further_deals(training, tmp_path):
+def test_command_trains_on_further_deals(undrawn, training, tmp_path):
     from bidzoo.cli.main import app
 
     def train(*words):

@@ -121,7 +121,7 @@ def test_a_run_is_its_seed_and_goes_on(goes_on):
     goes_on(trainer, 3)
 
 
-def test_the_command(tmp_path):
+def test_the_command(undrawn, tmp_path):
     words = ["pbl", "--out", str(tmp_path), "--boards", "20", "--every", "2", "--set", "beliefs=false"]
     for name, value in {"iterations": 2, "boards": 4, "width": 8, "communication": 0}.items():
         words += ["--set", f"{name}={value}"]

@@ -119,7 +119,7 @@ def test_a_run_is_its_networks_and_its_hands():
     assert {"start", "deals", "belief", "evaluator"} == one.keys()
 
 
-def test_the_command(tmp_path):
+def test_the_command(undrawn, tmp_path):
     small = [word for name, value in SMALL.items() for word in ("--set", f"{name}={value}")]
     words = ["pi", "--out", str(tmp_path), "--every", "1", "--boards", "10", *small]
     result = CliRunner().invoke(app, words, catch_exceptions=False)

@@ -127,7 +127,7 @@ def test_a_run_in_parts_is_a_whole_one(goes_on):
     goes_on(lambda seed=0: trainer(seed=seed), 1)
 
 
-def test_the_command(tmp_path):
+def test_the_command(undrawn, tmp_path):
     small = [word for name, value in SMALL.items() for word in ("--set", f"{name}={value}")]
     words = ["rpi", "--start", "sl", "--out", str(tmp_path), "--every", "1", "--boards", "10", *small]
     words += ["--opponent", "sayc", "--set", "self_play=0.5"]
