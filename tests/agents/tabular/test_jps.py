@@ -23,6 +23,12 @@ def compiled(name):
     return compile_game(game_of(name))
 
 
+@cache
+def cfr_start(name, seed):
+    """What CFR leaves of a game, where the paper's searches begin."""
+    return cfr.cfr(compiled(name), cfr.Options(seed=seed))
+
+
 @pytest.mark.parametrize("links", [0, 1, 3])
 @pytest.mark.parametrize("name", [*SMALL, "simple_bidding_v0(size=8)", "minibridge_v0(size=3)", "comm_v0(length=3)"])
 def test_predicted_gain_is_the_gain(name, links):
@@ -146,11 +152,13 @@ def test_equal_proposals_draw_lots():
     ],
 )
 def test_tables_1_and_2(name, seeds, samples, paper):
-    """The paper's mean lies within four standard errors of ours, and half a unit of its last digit."""
+    """The paper's mean lies within four standard errors of ours, and half a unit of its last digit.
+
+    150 seeds tell the means of Mini-Hanabi apart that samples change: 9.51, 9.75 and 9.95.
+    """
     game = compiled(name)
     values = []
     for seed in range(seeds):
-        start = cfr.cfr(game, cfr.Options(seed=seed))
         config = jps.Options(depth=jps.search_depth(game), samples=samples, seed=seed)
-        values.append(evaluate(game, jps.jps(game, start, config)))
+        values.append(evaluate(game, jps.jps(game, cfr_start(name, seed), config)))
     assert np.mean(values) == pytest.approx(paper, abs=4 * np.std(values) / seeds**0.5 + 0.0051)
