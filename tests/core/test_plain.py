@@ -11,6 +11,7 @@ from numba import config
 
 import bidzoo
 from bidzoo import agents, registry
+from bidzoo.cli.compiling import briefly
 from bidzoo.core import compiling, plain
 from bidzoo.core.kernels import KERNELS, Kernel
 from bidzoo.core.streams import Streams
@@ -155,7 +156,7 @@ def test_kernels_give_the_same_bytes(both_ways):
         game = registry.make_game(env_id, **(SPADES if env_id == "spades_v0" else {}))
         for name, entry in agents.AGENTS.items():
             if env_id in entry.games and name not in SLOW and not getattr(agents.make(name), "slow", False):
-                policy = agents.resolve(agents.make(name), game)
+                policy = agents.resolve(briefly(name), game)
                 play(game, 5, partial(ask, policy))
     states, _ = registry.make_game("bridge_bidding_v0").start(4)
     encode_value(states, np.array([3]), np.zeros((1, 636), np.int8))
