@@ -4,7 +4,7 @@ The boards are test deals. Beside the cross table: what the papers claim of thei
 how good the contracts of four of one agent are.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import combinations
@@ -85,11 +85,6 @@ class Boards:
         """Final states ``[N]`` of one room, as ``match.play``."""
         return play(self.game, [north_south, east_west] * 2, self.numbers, self.seed, policy_seed, run).states
 
-    def play_rooms(self, rooms: Sequence[Room], run: Run) -> Iterator[tuple[Room, States]]:
-        """``play`` in one room after another, policies seeded as the boards are."""
-        for count, room in enumerate(rooms):
-            yield room, self.play(*room, self.seed, run.after(count * len(self.numbers)))
-
     def estimate(self, samples: F64 | I64, paper: float | None = None) -> Estimate:
         """Mean over the boards; boards of one deal count as one sample for the error."""
         return Estimate.of(samples, paper, group=self.deal)
@@ -151,11 +146,6 @@ class Options:
     workers: int = 1  # tasks at a time, of slow policies; on a cluster of all
     ledger: str | Path | None = None  # file of what slow policies have played; a killed run goes on from it
 
-    def boards_of(self, searches: bool) -> Boards:
-        """The boards that are played: all, or where a policy ``searches`` the first ones."""
-        count = min(self.boards, self.search_boards) if searches else self.boards
-        return Boards(count, self.seed, self.nobody_vulnerable)
-
 
 def main(entries: Sequence[str | Policy] = DEFAULT, options: Options = Options(), report: Report = silent) -> Measured:
     """The tables and figures.
@@ -193,9 +183,11 @@ def play_rooms(
     with nullcontext() if options.ledger is None else MatchLedger(options.ledger, policies) as ledger:
         for searches in sorted({slow(room) for room in every_room}):  # fast, then slow
             group = [room for room in every_room if slow(room) == searches]
-            board_set = boards[searches] = options.boards_of(searches)
-            run = run_of(searches, len(group) * len(board_set.numbers), options, ledger, report)
-            for (ours, theirs), states in board_set.play_rooms(group, run):
+            count = min(options.boards, options.search_boards) if searches else options.boards
+            boards[searches] = Boards(count, options.seed, options.nobody_vulnerable)
+            run = run_of(searches, len(group) * count, options, ledger, report)
+            for number, (ours, theirs) in enumerate(group):
+                states = boards[searches].play(ours, theirs, options.seed, run.after(number * count))
                 contracts[ours.name, theirs.name] = Contracts.of(states)
     return boards, contracts
 

@@ -65,12 +65,6 @@ def strength(boards: int, seed: int) -> Measured:
     ]
 
 
-def speed(report: Report) -> Measured:
-    """Decisions a second, beside OpenSpiel where it is installed."""
-    report("throughput", 0, 1)
-    return throughput.main(0.2, 3, THROUGHPUT_GAMES, growth=False)
-
-
 def improvements(boards: int, seed: int, workers: int, report: Report = silent) -> Measured:
     """What learning and search at the table gain over the policy that they begin with."""
     game, estimates = Bridge(False, deals="test", shuffle=False), dict[tuple[str, str], Estimate]()
@@ -112,6 +106,7 @@ def parts(boards: int = BOARDS, seed: int = 0, workers: int = 2) -> list[Callabl
     def alone(report: Report) -> Measured:
         wait(report)
         folder.cleanup()
-        return speed(report)
+        report("throughput", 0, 1)
+        return throughput.main(0.2, 3, THROUGHPUT_GAMES, growth=False)
 
     return [wait, wait, wait, alone, partial(improvements, boards, seed, workers)]

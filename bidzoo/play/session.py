@@ -107,18 +107,16 @@ def explanation_of(policy: Policy, game: Game, views: States, legal: I8, rng: St
     explanation = explained(policy, views, legal, rng[:])
     if explanation.belief or "hand" not in (views.dtype.names or ()) or not views["hand"][0]:
         return explanation
-    if views.dtype == BRIDGE_VIEW and int(views["phase"][0]) == AUCTION and (belief := _learned_belief(views)):
-        return replace(explanation, belief=belief, belief_source="the belief network, from the hand and the calls")
+    if views.dtype == BRIDGE_VIEW and int(views["phase"][0]) == AUCTION:
+        source = "the belief network, from the hand and the calls"
+        return replace(explanation, belief=_learned_belief(views), belief_source=source)
     return _with_belief(explanation, game, views, rng[:])
 
 
 def _learned_belief(views: States) -> dict[int, F64]:
-    """Chances by seat from the packaged belief network; empty if it is not packaged."""
-    from bidzoo.agents.bridge import network
+    """Chances by seat from the packaged belief network."""
     from bidzoo.agents.bridge.belief import WHO, Belief
 
-    if not (network.PACKAGED / "belief.safetensors").exists():
-        return {}
     chances = Belief().probabilities(views)[0]
     me = int(views["seat"][0])
     return {(me + who) % 4: np.asarray(chances[k], np.float64) for k, who in enumerate(WHO)}
