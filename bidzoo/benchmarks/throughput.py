@@ -215,7 +215,12 @@ def main(
         peers: also measure OpenSpiel, where it is installed, and ``more``.
         growth: also measure the batched engine of the first game by tables and threads.
         more: contestants of the caller; ``experiments/other_suites.py`` has those of Pgx, RLCard and PettingZoo.
+
+    Raises:
+        ValueError: ``seconds`` is no length.
     """
+    if not 0 < seconds < np.inf:
+        raise ValueError(f"seconds {seconds}: expected a length of a slice, more than 0")
     chosen = games or list(GAMES)
     contestants = [row for env_id in chosen for row in ours(env_id)]
     contestants += [peer for peer in (*PEERS, *more) if peers and peer.game in chosen]
