@@ -25,6 +25,7 @@ from bidzoo.core.streams import Streams, next_row, stream_row, unit_row
 from bidzoo.envs.bridge import engine
 from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row
 from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.observation import encode_row
 from bidzoo.envs.bridge.score import MAX_IMPS, imps
 from bidzoo.envs.bridge.state import AUCTION
 from bidzoo.envs.game import legal_actions
@@ -314,7 +315,7 @@ def _observe(
     for i in range(start, stop):
         state = states[rows[i]]
         seat = int(state.turn)
-        engine.observe_row(state, seat, code, observation[i])
+        encode_row(state, state.hands[seat], state.held[seat], seat, code, observation[i])
         legal_row(state, legal[i])
         player[i], length[i] = seat, state.length
         numbers[i] = unit_row(next_row(stream_row(key, state.board, state.length)))

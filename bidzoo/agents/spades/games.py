@@ -24,7 +24,7 @@ from bidzoo.core.kernels import F32, F64, I16, I32, I64, Bool, State, States, al
 from bidzoo.core.options import whole
 from bidzoo.core.streams import key_row, stream_row
 from bidzoo.envs.game import Game
-from bidzoo.envs.spades.engine import act_row, begin_row, reward_row
+from bidzoo.envs.spades.engine import act_row, begin_row
 from bidzoo.envs.spades.game import Spades
 from bidzoo.envs.spades.play import legal_cards_row
 from bidzoo.envs.spades.state import BIDDING, FIRST_CARD, NIL, OVER, STATE, VIEW
@@ -191,7 +191,7 @@ def _play(
     out: Games,
 ) -> None:
     for g in range(start, stop):
-        begin_row(out.states[g], numbers[g] // 2, seed, blank[0])
+        begin_row(out.states[g], numbers[g] // 2, seed, blank)
         workspace = Workspace(spare.states[2 * g : 2 * g + 2], spare.views[g : g + 1])
         game_row(g, numbers[g], policy_seed, sides, workspace, note, out)
 
@@ -252,7 +252,7 @@ def play_boards(
     games = play_games((north, east), 2 * boards, seed, game, policy_seed, actions=actions)
     reward = np.zeros((len(boards), 4), np.float32)
     for state, rewards in zip(games.states, reward, strict=True):
-        reward_row(state, game.rules, rewards)
+        game.kernels.reward_row(state, game._rules, rewards)
     turns = int(games.states["length"].max(initial=0)) if actions else 0
     return reward, games.states, games.actions[:, :turns]
 

@@ -327,7 +327,7 @@ def _collect(
     for g in range(start, stop):
         number = numbers[g]
         kind = 0 if number // 2 % _EVERY or len(blanks) == 1 else 1 + number // 2 // _EVERY % (len(blanks) - 1)
-        begin_row(states[g], number // 2, seed, blanks[kind])
+        begin_row(states[g], number // 2, seed, blanks[kind : kind + 1])
         workspace = Workspace(spare.states[2 * g : 2 * g + 2], spare.views[g : g + 1])
         _game_row(g, number, seed, states[g], agents, trials[g : g + 1], workspace, bids, cards)
 
@@ -487,19 +487,15 @@ class Trainer:
         self.weights: dict[str, F32] = {}
 
     def measure(self, player: LearnedNetworks) -> dict[str, float]:
-        """Nothing beside what a pass says."""
         return {}
 
     def arrays(self) -> Arrays:
-        """The weights."""
         return self.weights
 
     def restore(self, arrays: Arrays) -> None:
-        """Restore what ``arrays`` returned."""
         self.weights = {name: np.asarray(array, np.float32) for name, array in arrays.items()}
 
     def player(self) -> LearnedNetworks:
-        """The networks, and the values of scores."""
         return LearnedNetworks(Shapes(), self.weights)
 
     def iterate(self, iteration: int) -> dict[str, float]:

@@ -443,12 +443,3 @@ def open_row(state: State, dealer: int, vulnerable: int) -> None:
     """Put the dealt cards into the players' hands and open the auction."""
     assign_row(state.held, state.hands)
     auction.open_auction_row(state, dealer, vulnerable)
-
-
-@row
-def begin_row(state: State, board: int, seed: int, source: Source) -> None:
-    """A new episode: ``board`` of ``seed`` at its first table."""
-    state.board, state.leg = board, 0
-    state.points[:] = 0
-    deal_row(state, board, seed, source)
-    open_row(state, int(state.dealer), int(state.vulnerable))

@@ -8,16 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bidzoo.core.bits import choose_row
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS, PASS
-from bidzoo.core.kernels import F32, I8, I64, Bool, State, States, batched, row
-from bidzoo.core.streams import next_row, stream_row
+from bidzoo.core.kernels import F32, I8, State, row
 from bidzoo.envs.bridge import auction, play
-from bidzoo.envs.bridge.deals import Source, begin_row, open_row
+from bidzoo.envs.bridge.deals import Source, deal_row, open_row
 from bidzoo.envs.bridge.observation import encode_row
 from bidzoo.envs.bridge.score import best_row, imps_row, north_south_row, par_row
 from bidzoo.envs.bridge.state import AUCTION, MAX_CALLS, OVER, PLAY, UNKNOWN_POINTS
-from bidzoo.envs.game import Buffers
+from bidzoo.envs.engine import bind
 
 SCORE, PAR, DUPLICATE, COST = range(4)  # reward modes
 
@@ -46,14 +44,24 @@ def result_row(state: State, rules: Rules) -> int:
 
 
 @row
-def forced_row(state: State, competition: bool, most_calls: int) -> None:
+def forced_row(state: State, rules: Rules) -> None:
     """Make the passes that nobody chooses: of E/W without competition, of N/S when they have made their calls."""
     while state.phase == AUCTION:
         theirs = (state.length + state.dealer % 2) // 2  # calls of E/W; the dealer's side has made the odd one
         ours = state.turn % 2 == 0
-        if (competition or ours) and not (ours and 0 < most_calls <= state.length - theirs):
+        if (rules.competition or ours) and not (ours and 0 < rules.most_calls <= state.length - theirs):
             return
         auction.call_row(state, PASS)
+
+
+@row
+def begin_row(state: State, board: int, seed: int, rules: Rules, source: Source) -> None:
+    """``board`` of ``seed`` at its first table, up to the first call that somebody chooses."""
+    state.board, state.leg = board, 0
+    state.points[:] = 0
+    deal_row(state, board, seed, source)
+    open_row(state, int(state.dealer), int(state.vulnerable))
+    forced_row(state, rules)
 
 
 @row
@@ -61,7 +69,7 @@ def act_row(state: State, action: int, rules: Rules) -> None:
     """Take a legal call or card; a duplicate deal goes on to its second table when the first is over."""
     if state.phase == AUCTION:
         auction.call_row(state, action)
-        forced_row(state, rules.competition, rules.most_calls)
+        forced_row(state, rules)
         if rules.play and state.declarer >= 0:
             play.lead_row(state)
     elif state.phase == PLAY:
@@ -93,6 +101,12 @@ def reward_row(state: State, rules: Rules, out: F32) -> None:
 
 
 @row
+def player_row(state: State) -> int:
+    """Who acts next; -1 once all is over."""
+    return -1 if state.turn < 0 else (int(state.turn) - int(state.leg)) % 4
+
+
+@row
 def legal_row(state: State, out: I8) -> None:
     """Legal actions into ``out`` ``[38]``, or ``[90]`` with the cards; none once over."""
     auction.legal_row(state, out)
@@ -101,90 +115,10 @@ def legal_row(state: State, out: I8) -> None:
 
 
 @row
-def observe_row(state: State, player: int, code: int, out: I8) -> None:
+def observe_row(state: State, player: int, rules: Rules, out: I8) -> None:
     """Observation of ``player`` in any phase."""
     seat = (player + state.leg) % 4
-    encode_row(state, state.hands[seat], state.held[seat], seat, code, out)
-
-
-@row
-def show_row(state: State, code: int, player: I8, observation: I8, mask: I8) -> None:
-    """Who acts next into ``player`` ``[1]`` (-1 nobody), with observation and legal actions."""
-    legal_row(state, mask)
-    if state.turn < 0:
-        player[0] = -1
-        observation[:] = 0
-    else:
-        player[0] = (state.turn - state.leg) % 4
-        observe_row(state, int(player[0]), code, observation)
-
-
-# ---- stepping ----------------------------------------------------------------------------
-
-
-@row
-def take_row(state: State, action: int, rules: Rules) -> bool:
-    """Take a legal action, none if it is -1 or all is over; return whether it was taken."""
-    if action < 0 or state.phase == OVER:
-        return False
-    act_row(state, action, rules)
-    return True
-
-
-@row
-def end_row(state: State, acted: bool, rules: Rules, reward: F32) -> bool:
-    """Whether a step that ``acted`` ended the episode; rewards ``[4]``, 0 unless it did."""
-    over = acted and state.phase == OVER
-    if over:
-        reward_row(state, rules, reward)
-    else:
-        reward[:] = 0
-    return bool(over)
-
-
-@batched
-def begin(
-    start: int,
-    stop: int,
-    states: States,
-    boards: I64,
-    seed: int,
-    rows: Bool,
-    rules: Rules,
-    source: Source,
-    out: Buffers,
-) -> None:
-    """``begin_row`` where ``rows`` ``[B]`` is set."""
-    for b in range(start, stop):
-        if rows[b]:
-            begin_row(states[b], boards[b], seed, source)
-            forced_row(states[b], rules.competition, rules.most_calls)
-            out.reward[b, :] = 0
-            out.over[b] = False
-            show_row(states[b], rules.code, out.player[b : b + 1], out.observation[b], out.mask[b])
-
-
-@batched
-def step(
-    start: int,
-    stop: int,
-    states: States,
-    actions: I64,
-    seed: int,
-    stride: int,
-    rules: Rules,
-    source: Source,
-    out: Buffers,
-) -> None:
-    """``take_row`` at every table, and what follows; a finished one is dealt ``board + stride`` if that is positive."""
-    for b in range(start, stop):
-        state = states[b]
-        out.over[b] = end_row(state, take_row(state, actions[b], rules), rules, out.reward[b])
-        if out.over[b] and stride > 0:
-            begin_row(state, state.board + stride, seed, source)
-            forced_row(state, rules.competition, rules.most_calls)
-        if actions[b] >= 0:
-            show_row(state, rules.code, out.player[b : b + 1], out.observation[b], out.mask[b])
+    encode_row(state, state.hands[seat], state.held[seat], seat, rules.code, out)
 
 
 @row
@@ -193,90 +127,4 @@ def clock_row(state: State) -> int:
     return int(state.length) + int(state.plays) + (MAX_CALLS + NUM_CARDS) * int(state.leg)
 
 
-@row
-def random_row(state: State, seats: int, seed: int, rules: Rules, mask: I8) -> bool:
-    """Play on while a player of the set ``seats`` is to act, as the agent ``random``; return whether one was."""
-    played = False
-    while state.turn >= 0 and seats >> ((state.turn - state.leg) % 4) & 1:
-        legal_row(state, mask)
-        key = stream_row(seed, state.board, clock_row(state))
-        played = take_row(state, choose_row(mask, next_row(key)), rules)
-    return played
-
-
-@batched
-def step_on(
-    start: int, stop: int, states: States, actions: I64, seats: int, seed: int, rules: Rules, out: Buffers
-) -> None:
-    """``take_row`` and ``random_row`` at every table, and what follows."""
-    for b in range(start, stop):
-        acted = take_row(states[b], actions[b], rules)
-        played = random_row(states[b], seats, seed, rules, out.mask[b])
-        out.over[b] = end_row(states[b], acted or played, rules, out.reward[b])
-        if acted or played:
-            show_row(states[b], rules.code, out.player[b : b + 1], out.observation[b], out.mask[b])
-
-
-# ---- one table, from Python: one record of all arrays, and plain arguments; those that stay come first ----
-
-
-@row
-def begin_table(
-    tables: States,
-    code: int,
-    competition: bool,
-    most_calls: int,
-    hands: I64,
-    tricks: I8,
-    dealer: I8,
-    vulnerable: I8,
-    augment: bool,
-    shuffle: bool,
-    board: int,
-    seed: int,
-) -> None:
-    """``begin`` of the table ``[1]``: some fields of ``Rules``, then those of ``Source``."""
-    table = tables[0]
-    state = table.state
-    begin_row(state, board, seed, Source(hands, tricks, dealer, vulnerable, augment, shuffle))
-    forced_row(state, competition, most_calls)
-    table.reward[:] = 0
-    table.over = False
-    show_row(state, code, table.player, table.observation, table.mask)
-
-
-@row
-def step_table(
-    tables: States,
-    play: bool,
-    reward_mode: int,
-    divisor: float,
-    code: int,
-    competition: bool,
-    most_calls: int,
-    action: int,
-    seats: int,
-    seed: int,
-) -> None:
-    """``step`` of the table ``[1]`` with no deal to follow, and ``random_row``, by the fields of ``Rules``."""
-    rules = Rules(play, reward_mode, divisor, code, competition, most_calls)
-    table = tables[0]
-    state = table.state
-    acted = take_row(state, action, rules)
-    played = random_row(state, seats, seed, rules, table.mask)
-    table.over = end_row(state, acted or played, rules, table.reward)
-    if acted or played:
-        show_row(state, code, table.player, table.observation, table.mask)
-
-
-@row
-def observe_one(states: States, b: int, code: int, player: int, out: I8) -> None:
-    """``observe_row`` of table ``b``."""
-    observe_row(states[b], player, code, out)
-
-
-@batched
-def observe_many(start: int, stop: int, rows: I64, states: States, player: int, code: int, out: I8) -> None:
-    """``observe_row`` of ``player`` at ``rows`` ``[n]`` into ``out`` ``[n, F]``."""
-    for n in range(start, stop):
-        observe_row(states[rows[n]], player, code, out[n])
+kernels = bind("bridge", __name__, globals())

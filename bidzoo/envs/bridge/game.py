@@ -23,7 +23,7 @@ from bidzoo.core.cards import (
     seat_number,
     vulnerability_number,
 )
-from bidzoo.core.kernels import I8, I64, U64, Bool, Call, State, States
+from bidzoo.core.kernels import I8, I64, U64, State, States
 from bidzoo.core.options import choose_from, is_whole, truth, whole
 from bidzoo.envs.bridge import engine
 from bidzoo.envs.bridge.deals import (
@@ -43,7 +43,8 @@ from bidzoo.envs.bridge.observation import ENCODERS, state_encoder
 from bidzoo.envs.bridge.render import picture, text
 from bidzoo.envs.bridge.score import MAX_IMPS, MAX_POINTS
 from bidzoo.envs.bridge.state import MAX_CALLS, STATE, VIEW, views
-from bidzoo.envs.game import Buffers, Encoder, Game, Table, choose_encoder, read_board, read_deal, read_options
+from bidzoo.envs.engine import KernelGame
+from bidzoo.envs.game import Buffers, Encoder, choose_encoder, read_board, read_deal, read_options
 from bidzoo.envs.picture import Picture
 
 REWARDS = {"score": engine.SCORE, "par": engine.PAR, "duplicate": engine.DUPLICATE, "cost": engine.COST}
@@ -83,7 +84,7 @@ def _unsolved(name: str, deal: int) -> str:
     return f"{message}; solve the file with: bidzoo deals import {name} --solve --out {out}"
 
 
-class Bridge(Game):
+class Bridge(KernelGame):
     """The auction (``bridge_bidding_v0``, 38 actions) or with ``play`` the whole board (``bridge_v0``, 90 actions).
 
     Args:
@@ -107,8 +108,7 @@ class Bridge(Game):
 
     num_players = 4
     utility = "zero_sum"
-    state, view = STATE, VIEW
-    plays_random = True
+    state, view, kernels = STATE, VIEW, engine.kernels
 
     def __init__(
         self,
@@ -172,34 +172,11 @@ class Bridge(Game):
     def state_encoder(self) -> Encoder:
         return state_encoder(self._rules.play, self.needs_dd_tricks, self.reward == "duplicate")
 
-    def begin(self, states: States, boards: I64, seed: int, out: Buffers, rows: Bool | None = None) -> None:
-        rows = np.ones(len(states), np.bool_) if rows is None else rows
-        engine.begin(states, boards, seed, rows, self._rules, self._source, out)
-
     def deal_numbers(self, boards: I64, seed: int = 0) -> I64:
-        if len(self._source.hands) == 0:
+        if len(self.deals.hands) == 0:
             return super().deal_numbers(boards, seed)
         numbers = np.array([deal_number_row(int(board), seed, self._source) for board in boards], np.int64)
         return numbers[alike(self.deals.hands[numbers])]  # a file may hold a deal more than once
-
-    def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
-        engine.step(states, actions, seed, stride, self._rules, self._source, out)
-
-    def step_on(self, states: States, actions: I64, seats: int, seed: int, out: Buffers) -> None:
-        engine.step_on(states, actions, seats, seed, self._rules, out)
-
-    def observe_many(self, states: States, rows: I64, player: int, out: I8) -> None:
-        engine.observe_many(rows, states, player, self._rules.code, out)
-
-    def calls(self, table: Table) -> tuple[Call, Call, Call]:
-        return (
-            Call(engine.begin_table, table.record, *self._rules[3:], *self._source),
-            Call(engine.step_table, table.record, *self._rules),
-            Call(engine.observe_one, table.states, 0, self._rules.code),
-        )
-
-    def observe(self, states: States, b: int, player: int, out: I8) -> None:
-        engine.observe_one(states, b, self._rules.code, player, out)
 
     def views(self, states: States, players: I64, out: States) -> None:
         views(states, players, out)
@@ -254,5 +231,5 @@ class Bridge(Game):
         state["tricks"][:] = options.get("tricks", state["tricks"])
         dealer = options.get("dealer", int(state["dealer"]))
         open_row(state, dealer, options.get("vulnerability", int(state["vulnerable"])))
-        engine.forced_row(state, self._rules.competition, self._rules.most_calls)
-        engine.show_row(state, self._rules.code, out.player, out.observation[0], out.mask[0])
+        engine.forced_row(state, self._rules)
+        self.kernels.show_row(state, self._rules, out.player, out.observation[0], out.mask[0])

@@ -218,7 +218,7 @@ def compile_game(game: Solvable, max_bytes: int = MAX_BYTES) -> Compiled:
         nodes, leaves = nodes + width, leaves + int(np.count_nonzero(choices == 0))
         _check(rules, nodes, leaves, max_bytes)
         states, parent, action = allocate(rules.state, width), np.empty(width, np.int32), np.empty(width, np.int32)
-        rules.kernels.grow_level(levels[-1].states, start, mask, states, parent, action)
+        rules.kernels.grow_level(levels[-1].states, start, mask, rules.num_types, states, parent, action)
     return _assemble(rules, levels)
 
 

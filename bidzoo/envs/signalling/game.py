@@ -4,17 +4,17 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import product
-from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
 from zlib import crc32
 
 import numpy as np
 
-from bidzoo.core.kernels import I8, I64, U64, Bool, Call, State, States
+from bidzoo.core.kernels import I8, I64, U64, State, States
 from bidzoo.core.layout import Field, Layout
 from bidzoo.core.options import is_whole, whole
 from bidzoo.envs.check import check_reward_range, differing, within
-from bidzoo.envs.game import LAST_BOARD, Buffers, Encoder, Game, Table, choose_encoder, refuse_typos
+from bidzoo.envs.engine import KernelGame
+from bidzoo.envs.game import LAST_BOARD, Buffers, Encoder, choose_encoder, refuse_typos
 from bidzoo.envs.picture import ACCENT, ALARM, EDGE, INK, PALE, PANEL, Picture
 from bidzoo.envs.signalling import engine
 from bidzoo.envs.signalling.state import MAX_ACTIONS, MAX_TURNS, OVER, STATE, VIEW, views
@@ -23,7 +23,7 @@ WIDTH, PLAYER, CHIP, STEP, PER_ROW = 460, 76, 32, 46, 9  # of a picture: pixels,
 TINTS = ("#e3ecf8", "#fdf0d9")  # chips of player_0 and player_1
 
 
-class SignallingGame(Game):
+class SignallingGame(KernelGame):
     """Two partners, ``player_0`` and ``player_1``, with one private type each, public actions and one reward.
 
     ``player_0`` acts first. A game's class names its ``id``, its ``rules`` and its words, and gives its sizes to
@@ -33,9 +33,7 @@ class SignallingGame(Game):
     num_players = 2
     utility: Literal["zero_sum", "identical"] = "identical"
     state, view = STATE, VIEW
-    plays_random = True
     rules: ClassVar[engine.Rules]
-    kernels: ClassVar[SimpleNamespace]  # the engine's, bound to ``rules``
     code: ClassVar[int]  # by default a hash of ``id``
     type_word: str  # what a type is called: "hearts"
     size_option: ClassVar[str] = ""  # the option that ``size`` is: "length"; "" in a game of one size
@@ -65,6 +63,7 @@ class SignallingGame(Game):
         self.max_turns = whole(f"{self.id}: max_turns", max_turns, 1, MAX_TURNS)
         check_reward_range(self.id, reward_range)
         self.reward_range = reward_range
+        self._rules, self._source = self.num_types, (self.code, self.size)
         layout = Layout(
             (
                 Field.of("player", "who we are: player_0 or player_1", ("player_0", "player_1")),
@@ -99,29 +98,6 @@ class SignallingGame(Game):
         return f"{self.id}({f'{self.size_option}={self.size}' if self.size_option else ''})"
 
     # ---- kernels ----------------------------------------------------------------------------
-
-    def begin(self, states: States, boards: I64, seed: int, out: Buffers, rows: Bool | None = None) -> None:
-        rows = np.ones(len(states), np.bool_) if rows is None else rows
-        self.kernels.begin(states, boards, seed, rows, self.code, self.size, self.num_types, out)
-
-    def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
-        self.kernels.step(states, actions, seed, stride, self.num_types, out)
-
-    def step_on(self, states: States, actions: I64, seats: int, seed: int, out: Buffers) -> None:
-        self.kernels.step_on(states, actions, seats, seed, self.num_types, out)
-
-    def observe_many(self, states: States, rows: I64, player: int, out: I8) -> None:
-        self.kernels.observe_many(rows, states, player, self.num_types, out)
-
-    def calls(self, table: Table) -> tuple[Call, Call, Call]:
-        return (
-            Call(self.kernels.begin_table, table.record, self.code, self.size, self.num_types),
-            Call(self.kernels.step_table, table.record, self.num_types),
-            Call(self.kernels.observe_one, table.states, 0, self.num_types),
-        )
-
-    def observe(self, states: States, b: int, player: int, out: I8) -> None:
-        self.kernels.observe_one(states, b, self.num_types, player, out)
 
     def views(self, states: States, players: I64, out: States) -> None:
         views(states, players, out)

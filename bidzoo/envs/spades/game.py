@@ -8,12 +8,12 @@ from typing import Any, Literal
 import numpy as np
 
 from bidzoo.core.cards import NUM_CARDS, seat_number
-from bidzoo.core.kernels import I8, I64, U64, Bool, Call, State, States, allocate
+from bidzoo.core.kernels import I64, U64, Call, State, States, allocate
 from bidzoo.core.options import choose_from, truth, whole
+from bidzoo.envs.engine import KernelGame
 from bidzoo.envs.game import (
     Buffers,
     Encoder,
-    Game,
     Table,
     choose_encoder,
     read_board,
@@ -71,7 +71,7 @@ def _read_scores(sides: int, value: Any) -> I64:
 
 
 @dataclass(eq=False, repr=False)
-class Spades(Game):
+class Spades(KernelGame):
     """``spades_v0``; actions 0 ... 13 bid (0 is nil), 14 is blind nil, 15 looks at the hand, 16 + card plays it.
 
     Args:
@@ -114,7 +114,7 @@ class Spades(Game):
     id = "spades_v0"
     num_players = 4
     utility = "zero_sum"
-    state, view = STATE, VIEW
+    state, view, kernels = STATE, VIEW, engine.kernels
 
     def __post_init__(self) -> None:
         bidding = self.phase == "bidding"
@@ -135,7 +135,8 @@ class Spades(Game):
         self.max_turns = rounds * (8 + (0 if bidding else NUM_CARDS))
         self.encoders = {name: available[name] for name in (("bidding", "full") if bidding else ("full", "bidding"))}
         self.encoder = choose_encoder(self.encoders, self.observation)
-        self.rules = engine.Rules(reward=index_of("reward", self.reward, REWARDS), code=self.encoder.code)
+        self._source = self.blank
+        self._rules = engine.Rules(reward=index_of("reward", self.reward, REWARDS), code=self.encoder.code)
         # bounds, not reached, of a difference of points from 0:0; the bags of a round cost at most two penalties
         most = 1.0 if self.reward == "win" else rounds * 2.0 * (_MOST_A_ROUND + self.bag_penalty)
         self.reward_range = (-most, most)
@@ -168,48 +169,27 @@ class Spades(Game):
     def state_encoder(self) -> Encoder:
         return state_encoder(self.phase != "bidding", self._sides, self._deck)
 
-    def begin(self, states: States, boards: I64, seed: int, out: Buffers, rows: Bool | None = None) -> None:
-        rows = np.ones(len(states), np.bool_) if rows is None else rows
-        out.reward[rows], out.over[rows] = 0, False
-        engine.begin(states, boards, seed, rows, self.blank, self.rules, out)
-
     def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
         if self.module is None:
-            engine.step(states, actions, seed, stride, self.blank, self.rules, out)
+            super().step(states, actions, seed, out, stride)
             return
-        engine.take(states, actions, out.over)
+        self.kernels.take(states, actions, self._rules, out.over)
         self.module.finish(states)
-        engine.end(states, out.over, seed, stride, self.blank, self.rules, out)
-
-    def step_on(self, states: States, actions: I64, seats: int, seed: int, out: Buffers) -> None:
-        engine.step_on(states, actions, seats, seed, self.rules, out)
-
-    def observe_many(self, states: States, rows: I64, player: int, out: I8) -> None:
-        engine.observe_many(rows, states, player, self.rules.code, out)
+        self.kernels.follow(states, out.over, seed, stride, self._rules, self._source, out)
 
     def calls(self, table: Table) -> tuple[Call, Call, Call]:
-        step = Call(engine.step_table, table.record, *self.rules)
+        begin, step, observe = super().calls(table)
         if self.module is not None:
             step = Call(self._step_and_finish, self.module.finish, table.states, table.out)
-        return (
-            Call(engine.begin_table, table.record, self.blank, self.rules.code),
-            step,
-            Call(engine.observe_one, table.states, 0, self.rules.code),
-        )
+        return begin, step, observe
 
     def _step_and_finish(
         self, finish: Callable[[States], None], states: States, out: Buffers, action: int, seats: int, seed: int
     ) -> None:
-        state = states[0]
-        acted = engine.take_row(state, action)
-        if state["phase"] == PLAY:
+        out.over[0] = self.kernels.take_row(states[0], action, self._rules)
+        if states["phase"][0] == PLAY:
             finish(states)
-        out.over[0] = engine.end_row(state, acted, self.rules, out.reward[0])
-        if acted:
-            engine.show_row(state, self.rules.code, out.player, out.observation[0], out.mask[0])
-
-    def observe(self, states: States, b: int, player: int, out: I8) -> None:
-        engine.observe_one(states, b, self.rules.code, player, out)
+        self.kernels.follow(states, out.over, seed, 0, self._rules, self._source, out)
 
     def views(self, states: States, players: I64, out: States) -> None:
         views(states, players, out)
@@ -276,4 +256,4 @@ class Spades(Game):
         state["scores"] = options.get("scores", state["scores"])
         state["bags"] = state["scores"] % BAG_LIMIT
         open_row(state)
-        engine.show_row(state, self.rules.code, out.player, out.observation[0], out.mask[0])
+        self.kernels.show_row(state, self._rules, out.player, out.observation[0], out.mask[0])

@@ -138,7 +138,7 @@ def test_a_suit_is_as_good_as_another() -> None:
     rows = [seen(), seen()]
     for number in range(30):
         states = allocate(STATE, 2)
-        begin_row(states[0], number, 5, paper_game().blank[0])
+        begin_row(states[0], number, 5, paper_game().blank)
         states[1] = states[0]
         clubs = sum(1 << 4 * rank for rank in range(13))
         for name in ("hands", "held"):
@@ -180,7 +180,7 @@ def test_what_a_score_is_worth() -> None:
 def test_the_worth_of_a_round(options, points, expected) -> None:
     """N/S bid 2 and take 5 (20 points, 3 bags), E/W bid 4 and take less: -40."""
     state = allocate(STATE, 1)[0]
-    begin_row(state, 0, 1, Spades(**options).blank[0])
+    begin_row(state, 0, 1, Spades(**options).blank)
     state["bids"], state["won"], state["plays"] = (1, 2, 1, 2), (3, 1, 2, 1), 52
     state["scores"][:2] = points
     assert win_chance_row(state, 0, shipped_lookup()) == pytest.approx(expected)

@@ -50,7 +50,7 @@ def test_the_second_table_shows_each_player_the_hand_of_the_seat_it_sits_at(obse
                 game.observe(tables, 0, other, shown)
                 assert (shown == game.encoder(view)[0]).all()
                 many = np.zeros((2, len(shown)), np.int8)
-                engine.observe_many(np.array([0, 0]), tables, other, game.encoder.code, many)
+                game.observe_many(tables, np.array([0, 0]), other, many)
                 assert (many == shown).all()
                 if other == player:
                     assert (shown == out.observation[0]).all()
@@ -191,13 +191,13 @@ def test_the_end_is_told_once() -> None:
     call(game, tables, out, "P P P")
     state, rewards = tables[0], np.full(4, 5, np.float32)
     rules = game._rules
-    assert not engine.end_row(state, True, rules, rewards) and not rewards.any()
-    assert not engine.take_row(state, -1, rules) and state["length"] == 3
-    assert engine.take_row(state, PASS, rules) and state["phase"] == OVER
+    assert not game.kernels.end_row(state, True, rules, rewards) and not rewards.any()
+    assert not game.kernels.take_row(state, -1, rules) and state["length"] == 3
+    assert game.kernels.take_row(state, PASS, rules) and state["phase"] == OVER
     state["points"][0], rewards[:] = 50, 5
-    assert engine.end_row(state, True, rules, rewards) and rewards.tolist() == [50, -50, 50, -50]
-    assert not engine.end_row(state, False, rules, rewards) and not rewards.any()
-    assert not engine.take_row(state, PASS, rules) and state["length"] == 4
+    assert game.kernels.end_row(state, True, rules, rewards) and rewards.tolist() == [50, -50, 50, -50]
+    assert not game.kernels.end_row(state, False, rules, rewards) and not rewards.any()
+    assert not game.kernels.take_row(state, PASS, rules) and state["length"] == 4
 
 
 # ---- many tables -----------------------------------------------------------------------------

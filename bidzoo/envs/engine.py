@@ -1,0 +1,239 @@
+"""A table from deal to reward: what happens there beside the rules of a game, the same in all games.
+
+A game gives row kernels by the names of the functions below that say what a game provides. The kernels marked
+``@of_game`` call them by name and are made for each game by ``bind``: numba compiles a function together with its
+globals, so each is defined again with the game's own kernels among its globals. ``rules`` and ``source`` are tuples of
+the game: what its kernels read besides the state, and where its deals come from.
+"""
+
+from collections.abc import Callable, Mapping
+from types import FunctionType, SimpleNamespace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from bidzoo.core.bits import choose_row
+from bidzoo.core.kernels import F32, I8, I64, Bool, Call, State, States, batched, row
+from bidzoo.core.streams import next_row, stream_row
+from bidzoo.envs.game import Buffers, Game, Table
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# ---- what a game provides -----------------------------------------------------------------
+
+
+def begin_row(state: State, board: int, seed: int, rules: Any, source: Any) -> None:
+    """``board`` of ``seed`` before the first action."""
+
+
+def player_row(state: State) -> int:
+    """Who acts next; -1 once all is over."""
+    raise NotImplementedError
+
+
+def legal_row(state: State, out: I8) -> None:
+    """Legal actions of the player to act into ``out`` ``[A]``."""
+
+
+def act_row(state: State, action: int, rules: Any) -> None:
+    """Take a legal ``action``."""
+
+
+def reward_row(state: State, rules: Any, out: F32) -> None:
+    """Rewards of an episode that is over into ``out`` ``[P]``."""
+
+
+def observe_row(state: State, player: int, rules: Any, out: I8) -> None:
+    """Observation of ``player``, in any phase, into ``out`` ``[F]``."""
+
+
+def clock_row(state: State) -> int:
+    """Actions so far; with the board it addresses the random numbers of the next one."""
+    raise NotImplementedError
+
+
+# ---- binding ------------------------------------------------------------------------------
+
+
+def of_game(kind: Callable[..., Any]) -> Callable[[F], F]:
+    """Mark a function that ``bind`` makes a kernel of ``kind`` for each game."""
+
+    def mark(function: F) -> F:
+        function.made_as = kind  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def bind(game: str, module: str, given: Mapping[str, Any]) -> SimpleNamespace:
+    """The kernels of ``game``, defined in ``module``: those of ``given``, and all that are marked, there and here."""
+    scope = {**globals(), **given}
+    marked = {name: each for name, each in scope.items() if isinstance(each, FunctionType) and hasattr(each, "made_as")}
+    for name, template in marked.items():
+        function = FunctionType(template.__code__, scope, name)
+        function.__module__, function.__qualname__ = module, f"{name}_{game}"
+        scope[name] = template.made_as(function)
+    return SimpleNamespace(**scope)
+
+
+# ---- rows ---------------------------------------------------------------------------------
+
+
+@of_game(row)
+def show_row(state: State, rules: Any, player: I8, observation: I8, mask: I8) -> None:
+    """Who acts next into ``player`` ``[1]`` (-1 nobody), with observation and legal actions."""
+    player[0] = player_row(state)
+    if player[0] == -1:
+        observation[:] = 0
+        mask[:] = 0
+    else:
+        observe_row(state, int(player[0]), rules, observation)
+        legal_row(state, mask)
+
+
+@of_game(row)
+def take_row(state: State, action: int, rules: Any) -> bool:
+    """Take a legal action, none if it is -1 or all is over; return whether it was taken."""
+    if action < 0 or player_row(state) == -1:
+        return False
+    act_row(state, action, rules)
+    return True
+
+
+@of_game(row)
+def end_row(state: State, acted: bool, rules: Any, reward: F32) -> bool:
+    """Whether a step that ``acted`` ended the episode; rewards ``[P]``, 0 unless it did."""
+    over = acted and player_row(state) == -1
+    if over:
+        reward_row(state, rules, reward)
+    else:
+        reward[:] = 0
+    return bool(over)
+
+
+@of_game(row)
+def random_row(state: State, seats: int, seed: int, rules: Any, mask: I8) -> bool:
+    """Play on while a player of the set ``seats`` is to act, as the agent ``random``; return whether one was."""
+    played, acted = False, True
+    while acted and player_row(state) != -1 and seats >> player_row(state) & 1:
+        legal_row(state, mask)
+        key = stream_row(seed, state.board, clock_row(state))
+        acted = take_row(state, choose_row(mask, next_row(key)), rules)  # none, where rules from outside leave none
+        played = True
+    return played
+
+
+# ---- all tables ---------------------------------------------------------------------------
+
+
+@of_game(batched)
+def begin(
+    start: int, stop: int, states: States, boards: I64, seed: int, rows: Bool, rules: Any, source: Any, out: Buffers
+) -> None:
+    """``begin_row`` where ``rows`` ``[B]`` is set."""
+    for b in range(start, stop):
+        if rows[b]:
+            begin_row(states[b], boards[b], seed, rules, source)
+            out.reward[b, :] = 0
+            out.over[b] = False
+            show_row(states[b], rules, out.player[b : b + 1], out.observation[b], out.mask[b])
+
+
+@of_game(batched)
+def step(
+    start: int, stop: int, states: States, actions: I64, seed: int, stride: int, rules: Any, source: Any, out: Buffers
+) -> None:
+    """``take_row`` at every table, and what follows; a finished one is dealt ``board + stride`` if that is positive."""
+    for b in range(start, stop):
+        acted = take_row(states[b], actions[b], rules)
+        out.over[b] = end_row(states[b], acted, rules, out.reward[b])
+        if out.over[b] and stride > 0:
+            begin_row(states[b], states[b].board + stride, seed, rules, source)
+        if acted:
+            show_row(states[b], rules, out.player[b : b + 1], out.observation[b], out.mask[b])
+
+
+@of_game(batched)
+def step_on(
+    start: int, stop: int, states: States, actions: I64, seats: int, seed: int, rules: Any, out: Buffers
+) -> None:
+    """``take_row`` and ``random_row`` at every table, and what follows."""
+    for b in range(start, stop):
+        acted = take_row(states[b], actions[b], rules)
+        played = random_row(states[b], seats, seed, rules, out.mask[b])
+        out.over[b] = end_row(states[b], acted or played, rules, out.reward[b])
+        if acted or played:
+            show_row(states[b], rules, out.player[b : b + 1], out.observation[b], out.mask[b])
+
+
+@of_game(batched)
+def observe_many(start: int, stop: int, rows: I64, states: States, player: int, rules: Any, out: I8) -> None:
+    """``observe_row`` of ``player`` at ``rows`` ``[n]`` into ``out`` ``[n, F]``."""
+    for n in range(start, stop):
+        observe_row(states[rows[n]], player, rules, out[n])
+
+
+# ---- one table, from Python: one record of all arrays; arguments that stay come first -----------
+
+
+@of_game(row)
+def begin_table(tables: States, rules: Any, source: Any, board: int, seed: int) -> None:
+    """``begin`` of the table ``[1]``."""
+    table = tables[0]
+    begin_row(table.state, board, seed, rules, source)
+    table.reward[:] = 0
+    table.over = False
+    show_row(table.state, rules, table.player, table.observation, table.mask)
+
+
+@of_game(row)
+def step_table(tables: States, rules: Any, action: int, seats: int, seed: int) -> None:
+    """``step`` of the table ``[1]`` with no deal to follow, and ``random_row``."""
+    table = tables[0]
+    state = table.state
+    acted = take_row(state, action, rules)
+    played = random_row(state, seats, seed, rules, table.mask)
+    table.over = end_row(state, acted or played, rules, table.reward)
+    if acted or played:
+        show_row(state, rules, table.player, table.observation, table.mask)
+
+
+@of_game(row)
+def observe_one(states: States, b: int, rules: Any, player: int, out: I8) -> None:
+    """``observe_row`` of table ``b``."""
+    observe_row(states[b], player, rules, out)
+
+
+# ---- as a game ----------------------------------------------------------------------------
+
+
+class KernelGame(Game):
+    """A game whose tables the kernels of ``bind`` drive."""
+
+    kernels: SimpleNamespace
+    _rules: Any
+    _source: Any
+    plays_random = True
+
+    def begin(self, states: States, boards: I64, seed: int, out: Buffers, rows: Bool | None = None) -> None:
+        rows = np.ones(len(states), np.bool_) if rows is None else rows
+        self.kernels.begin(states, boards, seed, rows, self._rules, self._source, out)
+
+    def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
+        self.kernels.step(states, actions, seed, stride, self._rules, self._source, out)
+
+    def step_on(self, states: States, actions: I64, seats: int, seed: int, out: Buffers) -> None:
+        self.kernels.step_on(states, actions, seats, seed, self._rules, out)
+
+    def calls(self, table: Table) -> tuple[Call, Call, Call]:
+        return (
+            Call(self.kernels.begin_table, table.record, self._rules, self._source),
+            Call(self.kernels.step_table, table.record, self._rules),
+            Call(self.kernels.observe_one, table.states, 0, self._rules),
+        )
+
+    def observe(self, states: States, b: int, player: int, out: I8) -> None:
+        self.kernels.observe_one(states, b, self._rules, player, out)
+
+    def observe_many(self, states: States, rows: I64, player: int, out: I8) -> None:
+        self.kernels.observe_many(rows, states, player, self._rules, out)
