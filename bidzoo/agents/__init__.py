@@ -13,6 +13,7 @@ Installed packages announce agents under the entry points ``bidzoo.agents``: ``n
 
 from __future__ import annotations
 
+import csv
 import sys
 from ast import literal_eval
 from collections.abc import Callable, Mapping
@@ -64,125 +65,21 @@ SMALL = ("comm_v0", "mini_hanabi_v0", "minibridge_v0", "simple_bidding_v0")
 EVERYTHING = (*BRIDGE, *SPADES, *SMALL)
 
 
-RECOMMENDED, RECIPES, YARDSTICKS, ABLATIONS = GROUPS = ("recommended", "papers' recipes", "yardsticks", "ablations")
+GROUPS = ("recommended", "papers' recipes", "yardsticks", "ablations")
+DATA = Path(__file__).parents[1] / "data"
 
 
-def _own(
-    package: str, games: tuple[str, ...], path: str, group: str, summary: str, paper: str = "", needs: str = ""
-) -> Entry:
-    return Entry(f"bidzoo.agents.{package}{path}", summary, games=games, group=group, paper=paper, needs=needs)
+def _own() -> dict[str, Entry]:
+    """The agents of ``data/agents.csv``."""
+    games = {"bridge": BRIDGE[:1], "spades": SPADES, "small": SMALL, "all": EVERYTHING}
+    with (DATA / "agents.csv").open(newline="", encoding="utf-8") as file:
+        return {
+            row.pop("name"): Entry(f"bidzoo.agents.{row.pop('target')}", games=games[row.pop("games")], **row)
+            for row in csv.DictReader(file)
+        }
 
 
-_bridge = partial(_own, "bridge.", BRIDGE[:1])
-_spades = partial(_own, "spades.policy:", SPADES)
-_small = partial(_own, "tabular.", SMALL)
-
-QIU, TIAN = "Qiu et al. 2024", "Tian, Gong and Jiang 2020"
-LOCKHART, COHENSIUS = "Lockhart et al. 2020", "Cohensius et al. 2020"
-
-AGENTS: dict[str, Entry] = {
-    "random": _own(
-        "",
-        EVERYTHING,
-        "policy:Uniform",
-        YARDSTICKS,
-        "Takes a legal action at random; in bridge 94 % of its auctions end in seven no-trump.",
-    ),
-    "pass": _bridge("sayc:Pass", YARDSTICKS, "Never bids: the zero of every scale in bridge."),
-    "sayc": _bridge(
-        "sayc:Sayc", YARDSTICKS, "Bids Standard American by rules that anyone can run, and explains its calls."
-    ),
-    "sl": _bridge("sl:Supervised", RECIPES, "Network that imitates the calls of an expert program.", QIU),
-    "sl-wide": _bridge("sl:Wide", ABLATIONS, "Imitates the same calls as sl, with a larger network.", QIU),
-    "sl-small": _bridge(
-        "sl:Small", ABLATIONS, "Imitates the same calls as sl, with the network of joint policy search.", TIAN
-    ),
-    "expert-sayc": _bridge(
-        "expert:expert_sayc",
-        YARDSTICKS,
-        "Network that bids Standard American and knows which system the opponents play.",
-    ),
-    "expert-21gf": _bridge(
-        "expert:expert_21gf", YARDSTICKS, "Network that bids two-over-one game force and knows the opponents' system."
-    ),
-    "expert-polish": _bridge("expert:expert_polish", YARDSTICKS, "Network that bids Polish club; a held-out opponent."),
-    "expert-acol": _bridge("expert:expert_acol", YARDSTICKS, "Network that bids Acol; a held-out opponent."),
-    "expert-light": _bridge("expert:expert_light", YARDSTICKS, "Standard American that overbids by four points."),
-    "rl": _bridge("rl:Rl", RECIPES, "Network improved from sl by actor-critic self-play with a replay buffer.", QIU),
-    "ppo": _bridge(
-        "ppo:Ppo", RECIPES, "Network improved from sl by self-play against its past selves.", "Kita et al. 2024"
-    ),
-    "rpi": _bridge(
-        "rpi:Rpi",
-        RECOMMENDED,
-        "Network that has learned what its likely calls lead to; the strongest without search.",
-        "Lagoudakis and Parr 2003; Gao et al. 2024",
-    ),
-    "bmcs": _bridge(
-        "bmcs:Bmcs",
-        RECIPES,
-        "Plays as ppo and searches on deals drawn from a belief network where calls are close.",
-        QIU,
-    ),
-    "bmcs-sl": _bridge("bmcs:SlBmcs", ABLATIONS, "The search of bmcs, whose opponents are believed to bid as sl.", QIU),
-    "rpi-bmcs": _bridge(
-        "bmcs:RpiBmcs", RECOMMENDED, "Plays as rpi and searches as bmcs-sl does; the strongest in bridge.", QIU
-    ),
-    "bmcs-weighted": _bridge(
-        "bmcs:WeightedBmcs", ABLATIONS, "The search of bmcs, whose deals are weighed by the calls made.", QIU
-    ),
-    "rl-mcs": _bridge(
-        "bmcs:RlMcs", ABLATIONS, "Plays as rl and searches as bmcs does, without the belief network.", QIU
-    ),
-    "pi": _bridge("pi:Pi", RECIPES, "Network improved from sl by policy iteration with search.", LOCKHART),
-    "pi-search": _bridge("pi:PiSearch", RECIPES, "Plays as pi and searches at the table as rl-mcs does.", LOCKHART),
-    "a2c-bridge": _bridge("a2c:A2c", RECIPES, "Network trained from scratch by actor-critic self-play.", TIAN),
-    "jps-bridge": _bridge(
-        "jps:Jps", RECIPES, "Network trained as a2c-bridge, with joint policy search in training.", TIAN
-    ),
-    "baseline19": _bridge(
-        "baseline19:Baseline19",
-        RECIPES,
-        "Network that estimates partner's cards and bids with the estimate.",
-        "Rong, Qin and An 2019",
-    ),
-    "baseline16": _bridge(
-        "baseline16:Baseline16",
-        RECIPES,
-        "Q-learning of two partners who bid alone.",
-        "Yeh and Lin 2016",
-        "competition=False",
-    ),
-    "pbl": _bridge(
-        "pbl:Pbl",
-        RECIPES,
-        "Policy-belief learning of two partners who bid alone.",
-        "Tian et al. 2020",
-        "competition=False",
-    ),
-    "bis": _spades("bis", RECIPES, "Bids by the algorithm BIS; the rule-based player SRP plays.", COHENSIUS),
-    "rb": _spades("rb", YARDSTICKS, "Bids by the rules that BIS replaced; SRP plays.", COHENSIUS),
-    "ms": _spades("ms", YARDSTICKS, "Bids by the book Master Spades; SRP plays.", COHENSIUS),
-    "io": _spades("io", YARDSTICKS, "Bids as the site cardgames.io; SRP plays.", COHENSIUS),
-    "srp": _spades("srp", RECIPES, "Plays by strong rules; BIS bids, or another by bidder=.", COHENSIUS),
-    "wrp": _spades("wrp", YARDSTICKS, "Plays by weak rules, as a recreational human; BIS bids.", COHENSIUS),
-    "uct": _spades("uct", RECIPES, "Plays by tree search; BIS bids.", COHENSIUS),
-    "learned": _spades("learned", RECOMMENDED, "Networks bid and play; the strongest in Spades without search."),
-    "learned-search": _spades(
-        "learned_search",
-        RECOMMENDED,
-        "Networks bid and play, and cards are tried on deals that may be; the strongest in Spades.",
-    ),
-    "cfr": _small(
-        "cfr:agent", RECIPES, "Counterfactual regret minimisation, 1000 iterations.", "Zinkevich et al. 2007"
-    ),
-    "jps": _small("jps:agent", RECIPES, "Joint policy search from the policy of CFR.", TIAN),
-    "bad": _small("bad:agent", RECIPES, "Bayesian action decoder.", "Foerster et al. 2019"),
-    "a2c": _small(
-        "a2c:agent", RECIPES, "One network for both players, by advantage actor-critic self-play.", "Mnih et al. 2016"
-    ),
-    "exact": _small("exact:agent", RECOMMENDED, "Plays the proved optimum of a small game."),
-}
+AGENTS = _own()
 
 CALLS = "bidzoo bridge network 1"  # ``network.Network.form``
 WEIGHTS = {  # other forms of weights, and which agent plays them
@@ -308,7 +205,7 @@ def measured() -> dict[str, dict[str, Any]]:
 
     ``experiments/agents_table.py`` makes the file from the leaderboard.
     """
-    path = Path(__file__).parents[1] / "data" / "agents.json"
+    path = DATA / "agents.json"
     found: dict[str, dict[str, Any]] = json_value(path.read_bytes(), path)["agents"]
     return found
 
