@@ -62,11 +62,9 @@ class ActorCritic(trainer.Trainer):
         self.average = deepcopy(model)
 
     def arrays(self) -> Arrays:
-        """The buffer."""
         return self.replay.arrays()
 
     def restore(self, arrays: Arrays) -> None:
-        """Restore what ``arrays`` returned."""
         self.replay.restore(arrays)
 
     def iterate(self, iteration: int) -> Metrics:
@@ -182,7 +180,6 @@ class ReplayBuffer:
         return {**{name: a[: len(self)] for name, a in self._fields.items()}, "added": np.array([self.added])}
 
     def restore(self, arrays: Arrays) -> None:
-        """Restore what ``arrays`` returned."""
         self.added = int(arrays["added"][0])
         for name, field in self._fields.items():
             field[: len(self)] = arrays[name]
@@ -245,7 +242,6 @@ class Trainer(ActorCritic):
         return metrics
 
     def learn(self, step: int) -> Metrics:
-        """One minibatch."""
         options = self.options
         sample = self.replay.sample(options.minibatch, options.seed + 1, step)
         out = network.forward(self.model, self.tensor(sample.observation))

@@ -121,11 +121,9 @@ class Trainer(PartnerTrainer):
         self.counts = np.zeros((options.positions, CALLS), np.int64)  # how often each call was tried
 
     def arrays(self) -> Arrays:
-        """The counts."""
         return {"counts": self.counts}
 
     def restore(self, arrays: Arrays) -> None:
-        """Restore what ``arrays`` returned."""
         self.counts = np.array(arrays["counts"])
 
     def iterate(self, iteration: int) -> Metrics:

@@ -83,7 +83,6 @@ class Widths(Checked):
 
     @property
     def encoder(self) -> Encoder:
-        """The encoder from views to inputs."""
         return self.enn.encoder
 
     @property
@@ -275,16 +274,13 @@ class Trainer(trainer.Trainer):
         self.snapshots = [network.arrays(self.model)]
 
     def arrays(self) -> Arrays:
-        """The snapshots."""
         return {name: np.stack([snapshot[name] for snapshot in self.snapshots]) for name in self.snapshots[0]}
 
     def restore(self, arrays: Arrays) -> None:
-        """Restore what ``arrays`` returned."""
         names, count = list(self.snapshots[0]), len(next(iter(arrays.values())))
         self.snapshots = [{name: np.asarray(arrays[name][n], np.float32) for name in names} for n in range(count)]
 
     def iterate(self, iteration: int) -> Metrics:
-        """Play, then learn; metrics of the iteration."""
         options = self.options
         pairs = self.play(iteration)
         self.games += 2 * options.boards

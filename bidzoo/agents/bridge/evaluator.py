@@ -303,7 +303,6 @@ class Trainer(Fit):
     kind = SuitNetwork
 
     def module(self) -> Any:
-        """The torch module, with random weights."""
         return module(self.options.architecture, self.options.seed)
 
     def loss(self, numbers: I64) -> Any:
@@ -315,7 +314,6 @@ class Trainer(Fit):
         return torch.nn.functional.cross_entropy(logits, self.tensor(tricks))
 
     def measure(self, player: Any) -> dict[str, float]:
-        """Metrics of the validation cells."""
         return measure(self.check, player)
 
 

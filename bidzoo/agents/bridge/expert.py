@@ -144,7 +144,6 @@ class Expert(NetworkPolicy):
         return f"<{self.name}: {ours} against {theirs}{over}, temperature {self.temperature}>"
 
     def logits(self, views: States) -> F32:
-        """Logits ``[B, 38]`` of all calls, legal or not."""
         net = self.network
         x = net.architecture.encoder(views)
         if self.overbid:

@@ -81,7 +81,6 @@ class Pbl(PartnerPolicy):
     kind = Modules
 
     def of_side(self, seen: Seen) -> F32:
-        """The policy's logits."""
         out = self.network(seen.observation)
         out[seen.position >= self.network.architecture.most_calls, 1:] = partners.MASKED
         return np.asarray(out, np.float32)

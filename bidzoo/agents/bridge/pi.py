@@ -104,7 +104,6 @@ class Trainer(trainer.Trainer):
     # ---- playing and searching -----------------------------------------------------------
 
     def iterate(self, iteration: int) -> Metrics:
-        """Play, search, then learn; metrics of the iteration."""
         options = self.options
         boards = iteration * options.boards + np.arange(options.boards)
         act = actor(self.policy, self.device)

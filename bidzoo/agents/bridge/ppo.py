@@ -127,11 +127,9 @@ class Trainer(trainer.Trainer):
             self.snapshots.append(network.arrays(self.anchor))
 
     def arrays(self) -> Arrays:
-        """The snapshots."""
         return {f"{n}/{name}": array for n, snapshot in enumerate(self.snapshots) for name, array in snapshot.items()}
 
     def restore(self, arrays: Arrays) -> None:
-        """Restore what ``arrays`` returned."""
         numbers = sorted({int(key.split("/")[0]) for key in arrays})
         self.snapshots = [
             {key.split("/", 1)[1]: array for key, array in arrays.items() if key.startswith(f"{n}/")} for n in numbers
@@ -140,7 +138,6 @@ class Trainer(trainer.Trainer):
     # ---- playing -------------------------------------------------------------------------
 
     def iterate(self, iteration: int) -> Metrics:
-        """Play, then learn; metrics of the iteration."""
         options = self.options
         rows = distributed.world().share(np.arange(options.boards, dtype=np.int64))
         boards = iteration * options.boards + rows

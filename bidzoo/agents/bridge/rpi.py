@@ -95,7 +95,6 @@ class Trainer(trainer.Trainer):
     # ---- playing -------------------------------------------------------------------------
 
     def iterate(self, iteration: int) -> Metrics:
-        """Play, then learn; metrics of the iteration."""
         options = self.options
         rows = distributed.world().share(np.arange(options.boards, dtype=np.int64))
         boards = iteration * options.boards + rows

@@ -50,7 +50,6 @@ class Trainer(Fit):
         return torch.nn.functional.nll_loss(log_chances(self.learner, x, self.tensor(legal)), self.tensor(calls))
 
     def measure(self, player: Any) -> dict[str, float]:
-        """Metrics of the validation positions."""
         return measure(self.check, player)
 
 

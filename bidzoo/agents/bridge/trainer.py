@@ -268,7 +268,6 @@ class Fit(Trainer):
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """Provenance of the weights, stored in their files."""
         return {"algorithm": self.algorithm, "options": asdict(self.options)}
 
     def module(self) -> Any:

@@ -356,7 +356,6 @@ class RuleBasedModule:
         self.name = name
 
     def finish(self, states: States) -> None:
-        """Play out every table in ``PLAY``."""
         _finish(states, self.name == "srp")
 
 

@@ -178,21 +178,18 @@ class Solved:
         return self._policies[str(game)]
 
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
-        """As ``TablePolicy.act``, game by game."""
         actions = np.empty(len(views), np.int64)
         for policy, rows in self._by_game(views):
             actions[rows] = policy.act(views[rows], legal[rows], rng[rows])
         return actions
 
     def probabilities(self, views: States, legal: I8) -> F64:
-        """As ``TablePolicy.probabilities``, game by game."""
         chances = np.empty(legal.shape)
         for policy, rows in self._by_game(views):
             chances[rows] = policy.probabilities(views[rows], legal[rows])
         return chances
 
     def explain(self, views: States, legal: I8, rng: Streams) -> Explanation:
-        """As ``TablePolicy.explain``."""
         policy, _ = next(self._by_game(views))
         return policy.explain(views, legal, rng)
 

@@ -63,7 +63,6 @@ class Random:
     name = "random"
 
     def finish(self, states: States) -> None:
-        """Play out every table in ``PLAY``."""
         _finish_random(states, allocate(VIEW, len(states)))
 
 
