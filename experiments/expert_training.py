@@ -24,7 +24,7 @@ from bidzoo.cli.train import run_stage
 from bidzoo.core.arrays import Numbers, Plan, digest, load_npz
 from bidzoo.core.kernels import I8, I64, Bool
 from bidzoo.core.options import Share
-from bidzoo.envs.bridge.bidder import BIDDER1375, SYSTEMS, SYSTEMS288, count_groups, stages
+from bidzoo.envs.bridge.bidder import BIDDER1375, SYSTEMS, SYSTEMS288, stages
 from bidzoo.envs.bridge.deals import Split
 from bidzoo.envs.bridge.formats.auctions import PLAN, Auctions, Positions, from_fields
 
@@ -142,6 +142,21 @@ def ones(x: I8, ours: I64, theirs: I64) -> tuple[I64, I64]:
         all_entries[np.arange(len(x)), BIDDER1375.size + BIDS * (len(SYSTEMS) * side + system) + bid] = True
     counts = np.count_nonzero(all_entries, axis=1)
     return np.nonzero(all_entries)[1], np.cumsum(counts) - counts
+
+
+COUNTS = {  # fields of numbers in rising order, and how many numbers each has: what is true of 7 is nearly so of 8
+    "my calls": 1, "points": 1, "length points": 1, "support points": 1, "rule": 1,
+    "length": 4, "suit points": 4, "honours": 4, "tops": 4, "aces": 1, "kings": 1, "key cards": 4,
+}  # fmt: skip
+
+
+def count_groups() -> list[I64]:
+    """Entries of ``BIDDER1375`` that are values of one number, lowest first, for all such numbers."""
+    entries = BIDDER1375.split(np.arange(BIDDER1375.size))
+    groups = [group for name, count in COUNTS.items() for group in np.split(entries[name], count)]
+    for bid in np.split(entries["bids"], 8):  # first and last of each player
+        groups += [bid[:9], bid[9:20]]  # length 0 ... 8+, points 0 ... 10
+    return groups
 
 
 def module(experts: Experts, seed: int, dropout: float = 0.0) -> Any:

@@ -40,18 +40,8 @@ from bidzoo.envs.game import Buffers, Encoder, Game, read_board, read_options
 from bidzoo.envs.picture import Picture
 
 NEEDED = (
-    "id",
-    "num_players",
-    "actions",
-    "max_turns",
-    "reward_range",
-    "features",
-    "deal",
-    "legal",
-    "act",
-    "reward",
-    "view",
-)
+    "id", "num_players", "actions", "max_turns", "reward_range", "features", "deal", "legal", "act", "reward", "view",
+)  # fmt: skip
 PUBLIC = ("board", "length", "turn", "history")
 TRIES = 10_000  # deals drawn until one agrees with a view
 

@@ -1,5 +1,6 @@
 """``experiments/expert_training.py``: auctions of systems, the network that learns them, and the command."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -19,9 +20,30 @@ from bidzoo.benchmarks.auctions import record
 from bidzoo.core.cards import call_number
 from bidzoo.envs.bridge.bidder import BIDDER1375, SYSTEMS, stages
 from bidzoo.envs.bridge.deals import pack_hands, packaged
+from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.observation import ENCODERS
 
 SMALL = Experts(width=24, depth=2, kind="stages")
+
+
+def test_groups_are_the_values_of_one_number():
+    groups = expert_training.count_groups()
+    assert len({entry for group in groups for entry in group}) == sum(map(len, groups))
+    texts = [[BIDDER1375.label(int(entry)) for entry in group] for group in groups]
+    assert [f"tops[D {n}]" for n in range(4)] in texts
+    for words in texts:
+        numbers = [int(re.findall(r"\d+", text)[-1]) for text in words]
+        assert numbers == list(range(numbers[0], numbers[0] + len(words)))
+        assert len({re.sub(r"\d+\+?\]$", "", text) for text in words}) == 1
+    game = Bridge(play=False, deals="test")
+    states, out = game.new(200), game.buffers(200)
+    game.begin(states, np.arange(200), 3, out)
+    rng = np.random.default_rng(3)
+    for _ in range(9):
+        game.step(states, (rng.random(out.mask.shape) * out.mask).argmax(1), 3, out, 200)
+        x = ENCODERS["bidder1375"](game.view_of(states, np.zeros(200)))
+        assert all((x[:, group].sum(1) <= 1).all() for group in groups)
+
 
 # ---- recorded auctions -------------------------------------------------------------------
 

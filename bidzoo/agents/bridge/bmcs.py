@@ -174,14 +174,8 @@ def _gains(start: int, stop: int, contracts: I64, chances: F32, vulnerable: int,
 def gains(evaluator: TrickEvaluator, hands: I64, states: States, vulnerable: int, in_imps: bool) -> tuple[F64, int]:
     """Expected N/S gain ``[D, K]`` of the contracts of ``K`` calls over that of the first; number of cells evaluated.
 
-    Only deals whose contracts differ are evaluated, each (deal, declarer, strain) once.
-
-    Args:
-        evaluator: of tricks.
-        hands: deals ``[D, 4]``.
-        states: ``[D * K]`` after the auction, deal by deal.
-        vulnerable: bit 0 N/S, bit 1 E/W.
-        in_imps: IMPs of the difference, else points.
+    Only deals whose contracts differ are evaluated, each (deal, declarer, strain) once. ``hands`` ``[D, 4]``;
+    ``states`` ``[D * K]`` after the auction, deal by deal; ``in_imps``: IMPs of the difference, else points.
     """
     deals, calls = len(hands), len(states) // len(hands)
     bid, stake, declarer = (
@@ -358,13 +352,7 @@ class Bmcs:
     # ---- Algorithm 3 ---------------------------------------------------------------------
 
     def search(self, view: States, chances: F32, key: int) -> SearchResult:
-        """Algorithm 3 for one decision.
-
-        Args:
-            view: ``[1]``.
-            chances: ``[38]`` of the policy at ``view``.
-            key: of the random numbers; deal ``p`` is a function of ``(key, p)``.
-        """
+        """Algorithm 3 at ``view`` ``[1]``, where the policy has ``chances`` ``[38]``; deal ``p`` is of ``(key, p)``."""
         options = self.options
         order = np.argsort(-chances, kind="stable")[: options.max_actions]
         calls = np.asarray(order[(chances[order] > options.min_prob) | (order == order[0])], np.int64)

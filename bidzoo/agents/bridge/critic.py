@@ -104,25 +104,18 @@ def advantages(board: I64, side: I64, value: F32, outcome: F32, decay: float, la
 
 
 @row
-def _contract_row(state: State, declaring: int, bid: int, stake: int, reference: int) -> float:
-    """IMPs of N/S if the side ``declaring`` plays ``bid``: the mean over its two possible declarers."""
-    total = 0
-    for declarer in (declaring, declaring + 2):
-        tricks = int(state.tricks[5 * declarer + bid % 5])
-        total += imps_row(north_south_row(bid, stake, declarer, state.vulnerable, tricks) - reference)
-    return total / 2.0
-
-
-@row
 def contract_scores_row(state: State, side: int, reference: int, out: F32) -> None:
-    """The contract scores of ``side`` into ``out`` ``[142]``, units of 10 IMPs."""
+    """The contract scores of ``side`` into ``out`` ``[142]``, units of 10 IMPs; of two declarers the mean counts."""
     sign = (1.0 if side == 0 else -1.0) / UNIT
     for doubled in range(2):
         for theirs in range(2):
             declaring = (side + theirs) % 2
             for bid in range(NUM_BIDS):
-                gain = _contract_row(state, declaring, bid, 1 + doubled, reference)
-                out[(2 * theirs + doubled) * NUM_BIDS + bid] = sign * gain
+                gain = 0
+                for declarer in (declaring, declaring + 2):
+                    tricks = int(state.tricks[5 * declarer + bid % 5])
+                    gain += imps_row(north_south_row(bid, 1 + doubled, declarer, state.vulnerable, tricks) - reference)
+                out[(2 * theirs + doubled) * NUM_BIDS + bid] = sign * (gain / 2.0)
     out[SCORES - 2] = sign * imps_row(-reference)
     out[SCORES - 1] = out[SCORES - 2]
     if state.bid >= 0:

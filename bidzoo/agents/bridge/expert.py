@@ -32,7 +32,7 @@ from bidzoo.agents.bridge.network import (
 from bidzoo.core.cards import NUM_BIDS, NUM_CALLS
 from bidzoo.core.kernels import F32, I8, States
 from bidzoo.core.options import Checked, Count, Range, Weight, checked, choose_from
-from bidzoo.envs.bridge.bidder import BIDDER1375, SYSTEMS, SYSTEMS288, field_groups
+from bidzoo.envs.bridge.bidder import BIDDER1375, SYSTEMS, SYSTEMS288
 
 # No agent is trained, selected or tuned on these: a gain against them is one against unknown opponents.
 HELD_OUT = ("expert-polish", "expert-acol")
@@ -154,14 +154,15 @@ class Expert(NetworkPolicy):
 expert_sayc, expert_21gf, expert_polish, expert_acol = (partial(Expert, system) for system in SYSTEMS)
 expert_light = partial(Expert, "sayc", overbid=4, name="expert-light")
 
-_WEIGHED = tuple(field_groups(name)[0] for name in ("points", "length points", "support points", "rule"))
+_ENTRIES = BIDDER1375.split(np.arange(BIDDER1375.size))
+_WEIGHED = tuple(_ENTRIES[name] for name in ("points", "length points", "support points", "rule"))
 
 
 def overbid(x: I8, points: int) -> None:
     """Raise the counts of points in observations ``x`` ``[B, 1375]`` of sides that have not bid, in place."""
     silent = x[:, SIDE] == 1
     for group in _WEIGHED:
-        part = x[:, group.start : group.stop]
+        part = x[:, group[0] : group[-1] + 1]
         count = np.minimum(part.argmax(1) + points, len(group) - 1)
         raised = np.zeros_like(part)
         raised[np.arange(len(x)), count] = 1

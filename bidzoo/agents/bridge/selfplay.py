@@ -189,16 +189,10 @@ _RULES = engine.Rules(play=False, reward=engine.SCORE, divisor=1.0, code=0)  # a
 def play(
     game: Bridge, boards: I64, seed: int, learner: Actor, opponent: Opponent, sides: I64, stream: int
 ) -> tuple[States, Decisions]:
-    """Play every board to its end; final states ``[B]`` and the learner's decisions.
+    """Play ``boards`` ``[B]`` of ``seed`` to their end; final states ``[B]`` and the decisions of ``learner``.
 
-    Args:
-        game: ``Bridge(reward="score")``.
-        boards: numbers ``[B]``.
-        seed: of the deals.
-        learner: plays ``sides``; its decisions are recorded.
-        opponent: plays the other seats.
-        sides: ``[B]`` of NORTH_SOUTH, EAST_WEST, BOTH, ONE + seat.
-        stream: of the players' random numbers, with seed and boards.
+    It plays ``sides`` ``[B]`` (NORTH_SOUTH, EAST_WEST, BOTH, ONE + seat), ``opponent`` the other seats; ``game`` pays
+    the score. The players' random numbers are those of ``stream``, ``seed`` and boards.
     """
     states, recorder = deal(game, boards, seed), Recorder(game, len(boards))
     play_out(game, states, learner, opponent, sides, seed ^ (stream << 32), recorder)

@@ -321,16 +321,9 @@ class Checkpoint:
     """The state of a training run in the folder ``path``; no other run works there until it is closed."""
 
     def __init__(self, path: str | Path, algorithm: str, options: Mapping[str, Any], inputs: Mapping[str, str]) -> None:
-        """Lock the folder. ``restore`` refuses a checkpoint of other inputs, or of other options (``LENGTHS`` apart).
+        """Lock the folder ``path``; ValueError if another process trains there.
 
-        Args:
-            path: of the folder.
-            algorithm: its name.
-            options: JSON values.
-            inputs: digests.
-
-        Raises:
-            ValueError: another process trains there.
+        ``restore`` refuses a checkpoint of other ``inputs`` (digests), or of other ``options`` (``LENGTHS`` apart).
         """
         self.path, self.file = Path(path), Path(path, CHECKPOINT)
         self.identity = json.loads(json.dumps({"algorithm": algorithm, **options}))

@@ -226,21 +226,13 @@ EASY_SUM = 11  # three bids below this are an easy contract (G.3)
 
 
 @row
-def earlier_row(state: State) -> tuple[int, int]:
-    """Number and sum of the bids before this one."""
-    number, total = 0, 0
-    for seat in range(4):
-        bid = int(state.bids[seat])
-        if bid >= 0:
-            number += 1
-            total += bid
-    return number, total
-
-
-@row
 def factor_row(state: State, bidder: State) -> float:
     """Correction of the takes for earlier bids: ``bias`` of the turn plus ``slope`` for each trick above their mean."""
-    number, total = earlier_row(state)
+    number, total = 0, 0  # of the bids before this one
+    for seat in range(4):
+        if state.bids[seat] >= 0:
+            number += 1
+            total += int(state.bids[seat])
     return bidder.bias[number] + bidder.slope * (total - USUAL_BID * number)
 
 
@@ -264,18 +256,13 @@ def hand_nil_value_row(state: State, hand: int, lookup: State, covered: bool) ->
 
 
 @row
-def behind_row(state: State) -> bool:
-    """Our partnership trails by more than 100 points."""
-    side = int(state.turn) % 2
-    return state.scores[1 - side] - state.scores[side] > FAR_BEHIND
-
-
-@row
 def signal_row(state: State) -> int:
     """The reserved bid now in force: 6 far behind where blind nil may be bid, else 5; 0 without partners (G.2)."""
     if state.sides != 2 or state.variant != 0:
         return 0
-    return BIG_SIX if state.blind_nil and behind_row(state) else BIG_FIVE
+    side = int(state.turn) % 2
+    behind = state.scores[1 - side] - state.scores[side] > FAR_BEHIND
+    return BIG_SIX if state.blind_nil and behind else BIG_FIVE
 
 
 @row

@@ -52,6 +52,8 @@ ROUND = np.dtype(
 
 # ---- seeds of deals ----------------------------------------------------------------------
 
+# of training: curves of nil, values of scores, passes of policy iteration; of measuring: test games of a training,
+# tables, the rounds and nils of the figures
 Purpose = Literal["curves", "values", "passes", "test", "tables", "rounds", "nils"]
 MEASURED: dict[Purpose, int] = {"test": 1 << 60, "rounds": 2 << 60, "nils": 3 << 60}
 SHIPPED = (1, 2, 1001, 2001)  # seeds of the deals that the packaged curves and networks have learned from
@@ -60,14 +62,8 @@ SHIPPED = (1, 2, 1001, 2001)  # seeds of the deals that the packaged curves and 
 def deals_seed(purpose: Purpose, seed: int, part: int = 0) -> int:
     """The seed of the deals for ``purpose``: nothing is measured on deals that something learned from.
 
-    Args:
-        purpose: of training: ``"curves"`` of nil, ``"values"`` of scores, ``"passes"`` of policy iteration. Of
-            measuring: ``"test"`` games of a training, ``"tables"``, the ``"rounds"`` and ``"nils"`` of the figures.
-        seed: of the run, from 0 to 2**32.
-        part: number of the pass.
-
-    Raises:
-        ValueError: a seed out of range, or one for tables on whose deals the packaged agents have learned.
+    ValueError for a ``seed`` of the run not from 0 to 2**32, or one for tables on whose deals the packaged agents have
+    learned. ``part``: number of the pass.
     """
     whole("seed", seed, 0, 1 << 32)
     if purpose == "tables" and seed in SHIPPED:
@@ -134,18 +130,6 @@ def _open_entry_row(state: State, entry: State, swap: int, lookup: State, note: 
 
 
 @row
-def _close_entry_row(state: State, entry: State) -> None:
-    """Log the round that just ended."""
-    for k in range(4):
-        entry.bids[k] = state.last_bids[k]
-        entry.won[k] = state.last_won[k]
-        if state.last_bids[k] != NIL:
-            entry.nil_value[k] = -1
-    for k in range(2):
-        entry.gains[k] = state.gains[k]
-
-
-@row
 def _key_row(state: State, game: int, policy_seed: int) -> np.uint64:
     """The random number of the next action; ``policy_seed`` -1: none."""
     if policy_seed >= 0:
@@ -173,8 +157,12 @@ def game_row(
         if state.length < out.actions.shape[1]:
             out.actions[g, state.length] = action
         act_row(state, action)
-        if state.rounds > rounds:
-            _close_entry_row(state, entry)
+        if state.rounds > rounds:  # log the one that just ended
+            for k in range(4):
+                entry.bids[k], entry.won[k] = state.last_bids[k], state.last_won[k]
+                if state.last_bids[k] != NIL:
+                    entry.nil_value[k] = -1
+            entry.gains[0], entry.gains[1] = state.gains[0], state.gains[1]
 
 
 @batched
@@ -211,16 +199,10 @@ def play_games(
     note: bool = False,
     actions: bool = False,
 ) -> Games:
-    """Games ``numbers`` ``[G]`` of ``seed`` between two partnerships.
+    """Games ``numbers`` ``[G]`` of the deals of ``seed`` between two partnerships, by default the paper's ``game``.
 
-    Args:
-        sides: the policies of the two partnerships.
-        numbers: of the games; game ``g`` is board ``g // 2``.
-        seed: of the deals.
-        game: the rules; default: the paper's.
-        policy_seed: of the policies' random numbers; -1: those of the published tables (see above).
-        note: log nil values and rows of the success curves.
-        actions: keep the actions taken.
+    ``policy_seed``: of the policies' random numbers; -1: those of the published tables (see above). ``note``: log nil
+    values and rows of the success curves. ``actions``: keep those taken.
     """
     game, number = paper_game() if game is None else game, len(numbers)
     rounds = int(game.blank["max_rounds"][0])

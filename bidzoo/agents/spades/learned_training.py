@@ -231,27 +231,6 @@ def _try_bids_row(
 
 
 @row
-def _try_cards_row(
-    state: State,
-    learners: int,
-    agents: Agents,
-    key: np.uint64,
-    trials: States,
-    spare: Workspace,
-    number: int,
-    cards: I8,
-    out: F32,
-) -> None:
-    """The value that each of ``number`` legal ``cards`` leads to, into ``out``."""
-    trial, side = trials[0], int(state.turn) % int(state.sides)
-    for i in range(number):
-        trials[0] = state
-        play_row(trial, cards[i])
-        _play_out_row(trial, learners, agents, key, spare)
-        out[i] = win_chance_row(trial, side, agents.lookup[0])
-
-
-@row
 def _chance_row(key: np.uint64, share: float) -> bool:
     return below_row(key, 1 << 20) < share * (1 << 20)
 
@@ -302,8 +281,10 @@ def _game_row(
                     used[i] = seen.used[i] if i < n else INPUTS
                 for i in range(choices):
                     slots[i], kinds[i] = seen.slots[i], seen.kinds[i]
-                values = cards.value[g, taken_cards]
-                _try_cards_row(state, learners, agents, key, trials, spare, choices, seen.cards, values)
+                    trials[0] = state
+                    play_row(trials[0], seen.cards[i])
+                    _play_out_row(trials[0], learners, agents, key, spare)
+                    cards.value[g, taken_cards, i] = win_chance_row(trials[0], seat % state.sides, agents.lookup[0])
                 taken_cards += 1
             if random_action:
                 card = int(seen.cards[below_row(next_row(next_row(next_row(key))), choices)])

@@ -79,12 +79,8 @@ BIDDERS: tuple[BidderName, ...] = get_args(BidderName)
 BIS, RB, MS, IO, UNIFORM, UCT, LEARNED = range(7)
 
 # docs/agents/bis.md and rb.md say how these were found.
-CALIBRATED: dict[str, dict[str, Any]] = {
-    "bis": {"bias": (-0.4, -0.4, -0.4, -0.4), "slope": -0.1},
-    "rb": {"bias": (-0.38, -0.38, -0.38, -0.38)},
-    "learned": {"bias": (-0.4, -0.4, -0.4, -0.4), "slope": -0.1},
-    "uct": {"bias": (-0.4, -0.4, -0.4, -0.4), "slope": -0.1},
-}
+_BIS: dict[str, Any] = {"bias": (-0.4,) * 4, "slope": -0.1}
+CALIBRATED = {"bis": _BIS, "learned": _BIS, "uct": _BIS, "rb": {"bias": (-0.38,) * 4}}
 
 
 @dataclass(frozen=True)

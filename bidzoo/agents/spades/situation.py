@@ -189,17 +189,9 @@ def may_cut_row(s: Situation, who: int, suit: int) -> bool:
 
 KEEP_NIL, COVER, TAKE, AVOID = range(4)  # goals
 ROUND_TYPES = (
-    "strong under",
-    "under",
-    "over",
-    "14",
-    "strong over",
-    "we nil",
-    "partner nil",
-    "opponents nil",
-    "nil vs. nil",
-    "double nil",
-)
+    "strong under", "under", "over", "14", "strong over",
+    "we nil", "partner nil", "opponents nil", "nil vs. nil", "double nil",
+)  # fmt: skip
 STRONG_UNDER, UNDER, OVER, FOURTEEN, STRONG_OVER, WE_NIL, PARTNER_NIL, OPPONENTS_NIL, NIL_VS_NIL, DOUBLE_NIL = range(10)
 # By round type without nil: tricks nobody needs, up to which a player with a safe contract tries to set the opponents.
 SET_MARGIN = (0, 1, 2, 13, 13)

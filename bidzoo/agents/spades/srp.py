@@ -241,18 +241,14 @@ def _save_row(s: Situation) -> tuple[int, int]:
 
 
 @row
-def _coverer_will_win_row(s: Situation, target: int) -> bool:
-    """The niler on our right wins so far, but the coverer on our left is next and has higher cards to cover with."""
-    return target == RIGHT and s.after == 1 and s.teams and not boss_row(s, s.best_suit, s.best)
-
-
-@row
 def hunt_row(s: Situation, target: int) -> tuple[int, int]:
     """Any card but the lead, against the nil of ``target``: never over a niler who wins, low before the niler plays."""
     suit = s.led
     follows = s.own[suit] != 0
     losers = losers_row(s, suit)
-    if s.taker == target and not _coverer_will_win_row(s, target):
+    # the niler on our right wins so far, but the coverer on our left is next and has higher cards to cover with
+    covered = target == RIGHT and s.after == 1 and s.teams and not boss_row(s, s.best_suit, s.best)
+    if s.taker == target and not covered:
         if not follows:
             return discard_row(s)
         if losers:

@@ -257,16 +257,10 @@ def best_epoch(
     greedy: Callable[[Learner], F64],
     report: EpochReport | None,
 ) -> F64:
-    """The best greedy strategy ``[M, T]`` of all epochs, evaluated exactly.
+    """The best ``greedy`` strategy ``[M, T]`` of all epochs, evaluated exactly.
 
-    Args:
-        game: to be learned.
-        config: numbers of the algorithm.
-        kind: makes the learner: inputs and a network.
-        learn: plays and adds up the gradients of an update, given the learner, ``config``, the range of the rewards,
-            and a number that falls from 1 to 0 over the training.
-        greedy: the strategy of the learner.
-        report: called with each epoch and the value of its strategy.
+    ``learn`` plays and adds up the gradients of an update, given the learner (of ``kind``), ``config``, the range of
+    the rewards, and a number that falls from 1 to 0 over the training.
     """
     rng = np.random.default_rng(config.seed)
     learner, scale = kind(game, config.hidden, rng), float(game.payoff.max() - game.payoff.min())

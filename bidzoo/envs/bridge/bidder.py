@@ -101,26 +101,6 @@ SYSTEMS288 = Layout(
         Field.of("their system", "and the first bid of their side", SYSTEMS, ("none", *BIDS)),
     )
 )
-COUNTS = (  # fields of numbers in rising order, and how many numbers each has: what is true of 7 is nearly so of 8
-    *(("my calls", 1), ("points", 1), ("length points", 1), ("support points", 1), ("rule", 1)),
-    *(("length", 4), ("suit points", 4), ("honours", 4), ("tops", 4), ("aces", 1), ("kings", 1), ("key cards", 4)),
-)
-
-
-def field_groups(name: str) -> list[range]:
-    """Entries of the field ``name``, of those in ``COUNTS``: the values of each of its numbers, lowest first."""
-    count, start = dict(COUNTS)[name], BIDDER1375.start(name)
-    size = next(field.size for field in BIDDER1375.fields if field.name == name) // count
-    return [range(start + k * size, start + (k + 1) * size) for k in range(count)]
-
-
-def count_groups() -> list[range]:
-    """Entries of ``BIDDER1375`` that are values of one number, lowest first, for all such numbers."""
-    groups = [group for name, _ in COUNTS for group in field_groups(name)]
-    for start in range(BIDDER1375.start("bids"), BIDDER1375.size, _BID_SIZE):
-        groups += [range(start, start + _FIT + 1), range(start + _FIT_POINTS, start + _STOPPED)]
-    return groups
-
 
 # ---- the row -----------------------------------------------------------------------------
 

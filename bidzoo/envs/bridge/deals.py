@@ -324,13 +324,8 @@ def augment_row(hands: I64, tricks: I8, relabelling: int, rotation: int, hands_o
     """The same deal with suits renamed and seats turned, and its exact tricks, into other arrays.
 
     Suit ``s`` becomes ``RELABELLINGS[relabelling, s]`` and seat ``p`` becomes ``(p + rotation) % 4``. The
-    double-dummy result does not know the names of suits or seats, so 24 x 4 deals come from one.
-
-    Args:
-        hands, hands_out: ``[4]`` card bits.
-        tricks, tricks_out: ``[20]``; -1 stays -1.
-        relabelling: 0 ... 23; 0 leaves the suits alone.
-        rotation: 0 ... 3; 0 leaves the seats alone.
+    double-dummy result does not know the names of suits or seats, so 24 x 4 deals come from one. ``hands`` ``[4]``,
+    ``tricks`` ``[20]`` (-1 stays -1).
     """
     clubs, diamonds = RELABELLINGS[relabelling, 0], RELABELLINGS[relabelling, 1]
     hearts, spades = RELABELLINGS[relabelling, 2], RELABELLINGS[relabelling, 3]

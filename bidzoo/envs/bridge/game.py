@@ -207,11 +207,8 @@ class Bridge(KernelGame):
 
     def clock(self, states: States) -> I64:
         """Calls and cards so far; the second table of a duplicate pair counts on from a whole board."""
-        return (
-            states["length"].astype(np.int64)
-            + states["plays"]
-            + (MAX_CALLS + NUM_CARDS) * states["leg"].astype(np.int64)
-        )
+        second_table = (MAX_CALLS + NUM_CARDS) * states["leg"].astype(np.int64)
+        return super().clock(states) + states["plays"] + second_table
 
     def options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         """``board``, ``deal``, ``tricks``, ``dealer``, ``vulnerability``; solves a deal if its tricks are needed."""

@@ -194,10 +194,6 @@ class SignallingGame(KernelGame):
     # ---- words ----------------------------------------------------------------------------------
 
     @abstractmethod
-    def action_text(self, action: int) -> str:
-        """An action as players write it."""
-
-    @abstractmethod
     def result_text(self, state: State, reward: float) -> str:
         """How a finished table came out, without the reward."""
 

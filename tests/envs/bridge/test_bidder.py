@@ -13,8 +13,6 @@ from bidzoo.envs.bridge.bidder import (
     SYSTEMS,
     SYSTEMS288,
     bidder1375,
-    count_groups,
-    field_groups,
     stages,
 )
 from bidzoo.envs.bridge.game import Bridge
@@ -151,20 +149,6 @@ def test_every_entry_is_what_its_label_says(seed):
             seen |= labels
     for kind in ("doubled", "jump 2+", "opponents' strain", "partner's strain", "redoubled", "stopped", "passes[2]"):
         assert any(kind in label for label in seen), kind
-
-
-def test_groups_are_the_values_of_one_number():
-    groups = count_groups()
-    assert len({entry for group in groups for entry in group}) == sum(map(len, groups))
-    assert [BIDDER1375.label(entry) for entry in field_groups("tops")[1]] == [f"tops[D {n}]" for n in range(4)]
-    for group in groups:
-        texts = [BIDDER1375.label(entry) for entry in group]
-        numbers = [int(re.findall(r"\d+", text)[-1]) for text in texts]
-        assert numbers == list(range(numbers[0], numbers[0] + len(group)))
-        assert len({re.sub(r"\d+\+?\]$", "", text) for text in texts}) == 1
-    tables = random_tables(40, 3)
-    x = ENCODER(GAME.view_of(tables, np.zeros(len(tables), np.int64)))
-    assert all((x[:, group].sum(1) <= 1).all() for group in groups)
 
 
 def test_stage_is_what_its_name_says():

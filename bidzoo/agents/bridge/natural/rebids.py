@@ -153,7 +153,9 @@ def place_row(k: State, call: int, level: int, strain: int, stops: int, m: State
     elif strain >= 0:
         partner_length, own_length = k.low[k.partner, strain], k.low[k.seat, strain]
         if (stops >> strain) & 1 and partner_length < 4 and own_length < 4:
-            _cue_row(k, level, strain, m)
+            if level == cheapest_row(k, strain) and level <= 3 and k.agreed[k.seat % 2] < 0:
+                points_row(m, R.CUE, 28, 27 - k.points_low[k.partner], 50)
+                m.force = 2
         elif partner_length >= 3 and (partner_length >= 4 or k.named[k.partner, strain] or own_length >= 4):
             _support_row(k, level, strain, contested, m)
         elif own_length >= 4 and k.named[k.seat, strain]:
@@ -280,14 +282,6 @@ def _new_suit_row(k: State, level: int, strain: int, contested: bool, m: State) 
     if not contested and level >= 2 and k.seat != k.opener:
         m.force = 1
         m.points_low = 23 - least
-
-
-@row
-def _cue_row(k: State, level: int, strain: int, m: State) -> None:
-    cheapest = cheapest_row(k, strain)
-    if level == cheapest and level <= 3 and k.agreed[k.seat % 2] < 0:
-        points_row(m, R.CUE, 28, 27 - k.points_low[k.partner], 50)
-        m.force = 2
 
 
 @row
