@@ -177,7 +177,7 @@ def test_reset_options_hold_at_every_table():
     ("options", "error", "text"),
     [
         ({"boardx": 7}, ValueError, "unknown option 'boardx'; did you mean 'board'"),
-        ({"board": -7}, ValueError, "option 'board' -7: expected an integer from 0"),
+        ({"board": -7}, ValueError, "option 'board': -7 is not a board number"),
         ({"types": (1, 9)}, ValueError, "type of player_1 9: expected an integer from 0 to 4"),
         ({"reset_mask": np.ones(2, bool)}, ValueError, "option 'reset_mask': tables deal themselves their next board"),
         ("x", TypeError, "options 'x': expected a dict of board, types"),

@@ -26,7 +26,7 @@ the position is looked at.
 """
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from inspect import getdoc, signature
 from typing import Any
 
@@ -81,7 +81,7 @@ class PythonGame(Game):
         self.view = np.dtype([*public, ("player", np.int8), ("observation", np.int8, (layout.size,))], align=True)
 
     def __reduce__(self) -> Any:
-        return _made, (self.rules, self.chosen)
+        return partial(PythonGame, self.rules, **self.chosen), ()
 
     def __str__(self) -> str:
         return f"{self.id}({', '.join(f'{name}={value!r}' for name, value in self.chosen.items())})"
@@ -227,10 +227,6 @@ class PythonGame(Game):
         for number, line in enumerate(self.text(state).splitlines()):
             out.text(16, 24 + 22 * number, line.encode("ascii", "replace").decode())
         return out
-
-
-def _made(rules: Callable[..., Any], options: Mapping[str, Any]) -> PythonGame:
-    return PythonGame(rules, **options)
 
 
 class PythonRules:

@@ -98,11 +98,6 @@ class Options(Architecture):
     average: Share = 0.99  # of the averaged weights that stay, an iteration
     seed: Seed = 0
 
-    @property
-    def architecture(self) -> Architecture:
-        """The part that says what the networks are."""
-        return Architecture(self.positions, self.width, self.depth)
-
 
 class Trainer(PartnerTrainer):
     """One run: ``iterate`` bids some boards and learns what their calls came to."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import fields
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -297,7 +298,8 @@ class PartnerTrainer(trainer.Trainer):
         distributed.alone(self.algorithm)
         check(game)
         super().__init__(options, options.iterations, device)
-        self.architecture = options.architecture
+        made_of = self.kind.made_of  # a part of the options
+        self.architecture = made_of(**{field.name: getattr(options, field.name) for field in fields(made_of)})
         self.game, self.inputs = game, {"deals": digest(game.deals._asdict())}
         self.model = stacks(options.shapes, options.seed).to(device)
         self.average = deepcopy(self.model)

@@ -142,11 +142,6 @@ class Options(Architecture):
     average: Share = 0.99  # of the averaged weights that stay, an iteration
     seed: Seed = 0
 
-    @property
-    def architecture(self) -> Architecture:
-        """The part that says what the modules are."""
-        return Architecture(self.most_calls, self.beliefs, self.width, self.depth)
-
 
 class Trainer(PartnerTrainer):
     """One run: ``iterate`` bids some boards, from which one of the modules learns."""

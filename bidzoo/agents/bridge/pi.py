@@ -8,7 +8,7 @@ The policy learns the result of the search, and the next boards are bid, and sea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -111,19 +111,19 @@ class Trainer(trainer.Trainer):
         _, decisions = selfplay.play(self.game, boards, options.seed, act, act, sides, iteration)
         self.games += options.boards
         numbers = Streams.at(options.seed, boards[decisions.board], (decisions.length << 32) + iteration).random(2)
-        searched, metrics = self._search(decisions, numbers[:, 0], numbers[:, 1])
-        other_rows = np.setdiff1d(np.arange(len(decisions.call)), searched.rows, assume_unique=True)
-        other_rows = other_rows[np.argsort(numbers[other_rows, 0], kind="stable")[: len(searched.rows)]]
-        if len(searched.rows):
+        searched, targets, metrics = self._search(decisions, numbers[:, 0], numbers[:, 1])
+        other_rows = np.setdiff1d(np.arange(len(decisions.call)), searched, assume_unique=True)
+        other_rows = other_rows[np.argsort(numbers[other_rows, 0], kind="stable")[: len(searched)]]
+        if len(searched):
             search_batch, other_batch = (
                 self.batch(observation=decisions.observation[rows], legal=decisions.legal[rows], target=target)
-                for rows, target in (searched, (other_rows, np.exp(decisions.log_chances[other_rows])))
+                for rows, target in ((searched, targets), (other_rows, np.exp(decisions.log_chances[other_rows])))
             )
             metrics |= self._learn(search_batch, other_batch, iteration)
         return {"decisions": float(len(decisions.call)), **metrics}
 
-    def _search(self, decisions: Decisions, order: F64, keys: F64) -> tuple[SearchTargets, Metrics]:
-        """Some of the decisions at which the policy hesitates, those of least ``order`` ``[m]``, searched."""
+    def _search(self, decisions: Decisions, order: F64, keys: F64) -> tuple[I64, F32, Metrics]:
+        """Rows ``[n]`` searched: hesitant decisions of least ``order`` ``[m]``, targets ``[n, 38]``, metrics."""
         policy = NetworkPolicy(network.network_of(self.architecture, self.policy), name="pi")
         search = Bmcs(policy, self.belief, self.evaluator, **vars(self.options.search))
         chances = np.exp(decisions.log_chances)
@@ -143,10 +143,8 @@ class Trainer(trainer.Trainer):
             "enough_deals": len(usable) / max(1, len(results)),
             "changed": sum(result.call != result.calls[0] for _, result in usable) / max(1, len(usable)),
         }
-        searched_rows = np.array([row for row, _ in usable], np.int64)
-        return SearchTargets(
-            searched_rows, np.array(target, np.float32).reshape(len(usable), chances.shape[1])
-        ), metrics
+        searched = np.array([row for row, _ in usable], np.int64)
+        return searched, np.array(target, np.float32).reshape(len(usable), chances.shape[1]), metrics
 
     # ---- learning ------------------------------------------------------------------------
 
@@ -176,13 +174,6 @@ class Trainer(trainer.Trainer):
         chances = log_chances(self.policy, batch.observation, batch.legal)
         log_target = batch.target.clamp(min=1e-12).log()
         return (batch.target * (log_target - chances)).sum(1).mean()
-
-
-class SearchTargets(NamedTuple):
-    """Decisions whose searches found enough deals."""
-
-    rows: I64  # [n]
-    target: F32  # [n, 38]
 
 
 def improved(chances: F32, result: SearchResult, temperature: float) -> F32:

@@ -290,13 +290,9 @@ class Fit(Trainer):
         loss = self.loss(distributed.world().share(numbers.astype(np.int64)))
         descend(self.adam, loss, options.rate(iteration))
         if self.local_steps > 1 and ((iteration + 1) % self.local_steps == 0 or iteration + 1 == self.end):
-            self._average()
+            moments = [state[name] for state in self.adam.state.values() for name in ("exp_avg", "exp_avg_sq")]
+            distributed.average([*self.model.parameters(), *moments])  # local SGD: Stich 2019
         return {"train_loss": loss.detach()}
-
-    def _average(self) -> None:
-        """Average weights and moments over the processes (local SGD: Stich 2019)."""
-        moments = [state[name] for state in self.adam.state.values() for name in ("exp_avg", "exp_avg_sq")]
-        distributed.average([*self.model.parameters(), *moments])
 
 
 # ---- on disk -----------------------------------------------------------------------------

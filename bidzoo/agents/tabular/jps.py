@@ -68,18 +68,10 @@ class Chain(NamedTuple):
 
 def chain_of(links: int, types: int) -> Chain:
     """An empty chain with room for ``links`` links."""
-    return Chain(
-        node=np.zeros(links, np.int64),
-        edge=np.zeros(links, np.int64),
-        type=np.zeros(links, np.int64),
-        end=np.zeros(links, np.int64),
-        final=np.zeros(links, np.bool_),
-        idle=np.zeros(links, np.bool_),
-        arrivals=np.zeros(links, np.int64),
-        arriving=np.zeros((links, types), np.int64),
-        gain=np.zeros(links + 1),
-        reach=np.zeros((links + 1, 2, types)),
-    )
+    node, edge, kind, end, arrivals = np.zeros((5, links), np.int64)
+    final, idle = np.zeros((2, links), np.bool_)
+    arriving, gain, reach = np.zeros((links, types), np.int64), np.zeros(links + 1), np.zeros((links + 1, 2, types))
+    return Chain(node, edge, kind, end, final, idle, arrivals, arriving, gain, reach)
 
 
 @row

@@ -53,13 +53,6 @@ def _choose(
         out[b] = action[c]
 
 
-@row
-def _chances(strategy: F64, first: I32, count: I32, action: I32, nodes: I64, types: States, out: F64) -> None:
-    for b in range(len(nodes)):
-        for c in range(first[nodes[b]], first[nodes[b]] + count[nodes[b]]):
-            out[b, action[c]] = strategy[c, types[b]]
-
-
 _METADATA = {"game": str, "name": str}
 TREE = 64  # bytes of a game's tree, at most, to a byte of a strategy
 
@@ -92,9 +85,8 @@ class TablePolicy:
     def probabilities(self, views: States, legal: I8) -> F64:
         """Chance of every action ``[B, A]``; 0 for illegal ones. ValueError as in ``act``."""
         nodes, types = self._information_sets(views)
-        compiled, out = self.compiled, np.zeros(legal.shape)
-        _chances(self.strategy, compiled.first, compiled.count, compiled.action, nodes, types, out)
-        return out
+        children = self.compiled.child[nodes]  # [B, A]
+        return np.where(children >= 0, self.strategy[children, types[:, None]], 0.0)
 
     def explain(self, views: States, legal: I8, rng: Streams) -> Explanation:
         """Chances of the actions, and the belief about the partner's type given that both play this strategy."""

@@ -95,15 +95,6 @@ class Comm(SignallingGame):
             Field.of("guess", "the guess in binary, high digit first, once it is made", digits),
         )
 
-    def action_text(self, action: int) -> str:
-        """``"5"``: a bit or a guess."""
-        return str(whole("action", action, 0, self.num_actions - 1))
-
-    def action_number(self, text: str) -> int:
-        if not (text.strip().isdecimal() and int(text) < self.num_actions):
-            raise ValueError(f"not an action of {self}: {text!r} (expected 0 ... {self.num_actions - 1})")
-        return int(text)
-
     def mover(self, turn: int) -> int:
         return 0 if turn < self.size else 1
 

@@ -14,7 +14,7 @@ from bidzoo.core.layout import Field, Layout
 from bidzoo.core.options import is_whole, whole
 from bidzoo.envs.check import check_reward_range, differing, within
 from bidzoo.envs.engine import KernelGame
-from bidzoo.envs.game import LAST_BOARD, Buffers, Encoder, choose_encoder, refuse_typos
+from bidzoo.envs.game import Buffers, Encoder, choose_encoder, read_board, read_options
 from bidzoo.envs.picture import ACCENT, ALARM, EDGE, INK, PALE, PANEL, Picture
 from bidzoo.envs.signalling import engine
 from bidzoo.envs.signalling.state import MAX_ACTIONS, MAX_TURNS, OVER, STATE, VIEW, views
@@ -175,16 +175,12 @@ class SignallingGame(KernelGame):
 
     def options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         """``types``: the two types; ``board``: the board to deal."""
-        refuse_typos(options, ("board", "types"))
-        checked: dict[str, Any] = {}
-        if "types" in options:
-            types = options["types"]
-            if isinstance(types, str) or not isinstance(types, Sequence | np.ndarray) or len(types) != 2:
-                raise ValueError(f"option 'types' must be two numbers, one a player, got {types!r}")
-            checked["types"] = tuple(whole(f"type of player_{p}", types[p], 0, self.num_types[p] - 1) for p in range(2))
-        if "board" in options:
-            checked["board"] = whole("option 'board'", options["board"], 0, LAST_BOARD)
-        return checked
+        return read_options(options, {"board": read_board, "types": self._read_types})
+
+    def _read_types(self, types: Any) -> tuple[int, ...]:
+        if isinstance(types, str) or not isinstance(types, Sequence | np.ndarray) or len(types) != 2:
+            raise ValueError(f"{types!r} is not two numbers, one a player")
+        return tuple(whole(f"type of player_{p}", types[p], 0, self.num_types[p] - 1) for p in range(2))
 
     def fix(self, states: States, options: Mapping[str, Any], out: Buffers) -> None:
         if "types" in options:
@@ -192,6 +188,15 @@ class SignallingGame(KernelGame):
             self.kernels.show_row(states[0], self.num_types, out.player, out.observation[0], out.mask[0])
 
     # ---- words ----------------------------------------------------------------------------------
+
+    def action_text(self, action: int) -> str:
+        """``"5"``: its number, in games that have no words for actions."""
+        return str(whole("action", action, 0, self.num_actions - 1))
+
+    def action_number(self, text: str) -> int:
+        if not (text.strip().isdecimal() and int(text) < self.num_actions):
+            raise ValueError(f"not an action of {self}: {text!r} (expected 0 ... {self.num_actions - 1})")
+        return int(text)
 
     @abstractmethod
     def result_text(self, state: State, reward: float) -> str:

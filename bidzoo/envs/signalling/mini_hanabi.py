@@ -33,7 +33,6 @@ import numpy as np
 
 from bidzoo.core.kernels import F64, I8, State, row
 from bidzoo.core.layout import Field
-from bidzoo.core.options import whole
 from bidzoo.envs.aec import TableEnv
 from bidzoo.envs.signalling.engine import Rules
 from bidzoo.envs.signalling.game import SignallingGame
@@ -98,15 +97,6 @@ class MiniHanabi(SignallingGame):
             Field.of("first", "the action of player_0, once taken", range(ACTIONS)),
             Field.of("second", "the action of player_1, once taken", range(ACTIONS)),
         )
-
-    def action_text(self, action: int) -> str:
-        """``"0"``, ``"1"`` or ``"2"``."""
-        return str(whole("action", action, 0, ACTIONS - 1))
-
-    def action_number(self, text: str) -> int:
-        if text.strip() not in ("0", "1", "2"):
-            raise ValueError(f"not an action of {self}: {text!r} (expected 0, 1 or 2)")
-        return int(text)
 
     def result_text(self, state: State, reward: float) -> str:
         return "reward"

@@ -64,7 +64,7 @@ def test_auctions_are_those_of_the_game():
 
 def test_bellman_targets_are_those_of_a_loop():
     one = trainer(positions=4)
-    networks = random_networks(one.options.architecture)
+    networks = random_networks(one.architecture)
     network.load_arrays(one.model, networks.tensors)
     boards, draw = partners.deal(one.game, np.arange(30), 1), np.random.default_rng(0)
     calls = np.full((30, 4), -1, np.int8)

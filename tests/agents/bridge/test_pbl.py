@@ -37,7 +37,7 @@ def test_the_auxiliary_reward_is_as_defined():
     """What partner's best belief so far gains by a call, from hands and beliefs, call by call."""
     one = trainer(boards=40)
     boards, auctions = played(one, 40)
-    modules = Modules(one.options.architecture, network.arrays(one.model))
+    modules = Modules(one.architecture, network.arrays(one.model))
     gain = communication(auctions.first, auctions.distance)
     calls = np.full((len(auctions.cost), 5), -1, np.int8)
     calls[auctions.auction, auctions.turn] = auctions.call
@@ -110,7 +110,7 @@ def test_beliefs_know_the_own_cards_and_learn_partners():
     losses = [float(one.iterate(i)["belief"]) for i in range(40)]
     assert np.mean(losses[-10:]) < np.mean(losses[:10]) - 0.01
     _, auctions = played(one)
-    modules = Modules(one.options.architecture, network.arrays(one.model))
+    modules = Modules(one.architecture, network.arrays(one.model))
     belief = modules.beliefs(auctions.observation)
     assert (belief[auctions.observation[:, :52] == 1] == 0).all()
     np.testing.assert_allclose(belief, auctions.belief, atol=2e-3)

@@ -67,7 +67,7 @@ def test_what_is_searched_and_what_is_found():
     act = selfplay.actor(run.policy)
     _, decisions = selfplay.play(run.game, np.arange(6), 0, act, act, np.full(6, selfplay.BOTH), 0)
     order, keys = np.random.default_rng(3).random((2, len(decisions.call)))
-    found, metrics = run._search(decisions, order, keys)
+    rows, targets, metrics = run._search(decisions, order, keys)
     chances = np.exp(decisions.log_chances)
     open_ = np.flatnonzero((chances > 0.02).sum(1) > 1)
     assert metrics["several_calls"] == pytest.approx(len(open_) / len(order)) and len(open_) > 10
@@ -79,10 +79,10 @@ def test_what_is_searched_and_what_is_found():
         one = search.search(run.game.view_of(here.states, here.player), chances[row], int(keys[row] * 2.0**53))
         if len(one.deals.hands) > 5:
             expected[row] = improved(chances[row], one, 1.0)
-    assert found.rows.tolist() == list(expected) and 0 < len(expected) <= 10
-    np.testing.assert_allclose(found.target, np.stack(list(expected.values())), atol=1e-5)
+    assert rows.tolist() == list(expected) and 0 < len(expected) <= 10
+    np.testing.assert_allclose(targets, np.stack(list(expected.values())), atol=1e-5)
     assert metrics["searched"] == len(expected) and 0 <= metrics["changed"] <= 1
-    np.testing.assert_allclose(found.target.sum(1), chances[found.rows].sum(1), atol=1e-5)
+    np.testing.assert_allclose(targets.sum(1), chances[rows].sum(1), atol=1e-5)
 
 
 def test_it_learns_what_searches_find():

@@ -6,6 +6,8 @@ from bidzoo.agents.bridge.natural.knowledge import (
     hcp_row,
     notrump_row,
     points_row,
+    raise_row,
+    suit_bid_row,
     suit_row,
     support_points_row,
 )
@@ -42,22 +44,18 @@ def _suit_row(k: State, level: int, strain: int, discount: int, m: State) -> Non
     vulnerable = (k.vulnerable >> (k.seat % 2)) & 1
     if level == cheapest:
         if level == 1:
-            points_row(m, R.OVERCALL, 50 + strain, 8 - discount // 2, 18)
-            suit_row(m, strain, 5, 13)
+            suit_bid_row(m, R.OVERCALL, 50 + strain, 8 - discount // 2, 18, strain, 5)
             m.quality, m.hcp_low, m.hcp_high = 1, 7 - discount // 2, 16
         elif level == 2:
-            points_row(m, R.OVERCALL, 50, 13 - discount, 18)
-            suit_row(m, strain, 5, 13)
+            suit_bid_row(m, R.OVERCALL, 50, 13 - discount, 18, strain, 5)
             m.quality, m.hcp_low, m.hcp_high = 4, 10 - discount, 16
             if k.bid >= 5 and strain < HEARTS:
                 m.low[strain] = 6
         elif level == 3:
-            points_row(m, R.OVERCALL, 50, 14, 19)
-            suit_row(m, strain, 5, 13)
+            suit_bid_row(m, R.OVERCALL, 50, 14, 19, strain, 5)
             m.hcp_low, m.hcp_high, m.quality = 12, 17, 2
         elif level == 4:
-            points_row(m, R.OVERCALL, 50, 17, 40)
-            suit_row(m, strain, 6, 13)
+            suit_bid_row(m, R.OVERCALL, 50, 17, 40, strain, 6)
             m.quality = 4
         m.longest = strain
     elif level == cheapest + 1 and level <= 3 and discount == 0:
@@ -133,14 +131,12 @@ def advance_overcall_row(k: State, level: int, strain: int, stops: int, m: State
     cheapest = cheapest_row(k, strain)
     if strain == suit:
         if level == 4 and suit >= HEARTS:
-            support_points_row(m, R.GAME, 60, 26 - k.points_low[k.partner] - 2, 40, suit)
-            suit_row(m, suit, 8 - length, 13)
+            raise_row(m, R.GAME, 60, 26 - k.points_low[k.partner] - 2, 40, suit, 8 - length)
         elif level == cheapest:
             support_points_row(m, R.RAISE, 50, 6 if level == 2 else 8, 11, suit)
             suit_row(m, suit, 8 - length if level == 2 or length == 5 else 10 - length, 13)
         elif level == cheapest + 1 and level <= 4:
-            support_points_row(m, R.PREEMPTIVE_RAISE, 51, 3, 9, suit)
-            suit_row(m, suit, level + 6 - length, 13)
+            raise_row(m, R.PREEMPTIVE_RAISE, 51, 3, 9, suit, level + 6 - length)
     elif length >= 6 and not (strain != NOTRUMP and (stops >> strain) & 1):
         return
     elif strain == NOTRUMP:
@@ -151,17 +147,13 @@ def advance_overcall_row(k: State, level: int, strain: int, stops: int, m: State
                 m.hcp_low, m.hcp_high = 10, 13
     elif (stops >> strain) & 1:
         if level == cheapest and level <= 3:
-            support_points_row(m, R.CUE, 55, 12, 40, suit)
-            suit_row(m, suit, 8 - length, 13)
+            raise_row(m, R.CUE, 55, 12, 40, suit, 8 - length)
             m.force, m.natural = 1, 0
     elif level == cheapest and level <= 3:
-        points_row(m, R.NEW_SUIT, 40, (8, 10, 15)[level - 1], 40)
-        suit_row(m, strain, 5, 13)
+        suit_bid_row(m, R.NEW_SUIT, 40, (8, 10, 15)[level - 1], 40, strain, 5)
         m.quality, m.natural, m.high[suit] = 3, 1, 2
     elif level == 4 and strain >= HEARTS:
-        points_row(m, R.GAME, 42, 15, 40)
-        suit_row(m, strain, 7, 13)
-        m.natural = 1
+        suit_bid_row(m, R.GAME, 42, 15, 40, strain, 7)
 
 
 @row
@@ -182,18 +174,12 @@ def answer_double_row(k: State, level: int, strain: int, stops: int, free: bool,
             points_row(m, R.CUE, 60, 12, 40)
             m.force = 1
     elif level == cheapest:
-        points_row(m, R.DOUBLE_ANSWER, 40 + strain if strain >= HEARTS else 36 + strain, 6 if free else 0, 40)
-        m.points_high = 9 if level <= 2 else 40
-        suit_row(m, strain, 4, 13)
-        m.natural = 1
+        priority, high = 40 + strain if strain >= HEARTS else 36 + strain, 9 if level <= 2 else 40
+        suit_bid_row(m, R.DOUBLE_ANSWER, priority, 6 if free else 0, high, strain, 4)
     elif level == cheapest + 1 and level <= 3:
-        points_row(m, R.DOUBLE_ANSWER, 45 + strain, 9, 11)
-        suit_row(m, strain, 4 if strain >= HEARTS else 5, 13)
-        m.natural = 1
+        suit_bid_row(m, R.DOUBLE_ANSWER, 45 + strain, 9, 11, strain, 4 if strain >= HEARTS else 5)
     elif level == 4 and strain >= HEARTS and strain != NOTRUMP:
-        points_row(m, R.GAME, 62 + strain, 12, 40)
-        suit_row(m, strain, 5, 13)
-        m.natural = 1
+        suit_bid_row(m, R.GAME, 62 + strain, 12, 40, strain, 5)
 
 
 @row

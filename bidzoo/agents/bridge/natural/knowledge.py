@@ -195,6 +195,20 @@ def suit_row(m: State, suit: int, low: int, high: int) -> None:
 
 
 @row
+def suit_bid_row(m: State, rule: int, priority: int, low: int, high: int, suit: int, cards: int) -> None:
+    """``points_row`` with ``cards`` or more of ``suit``, which it offers to play."""
+    points_row(m, rule, priority, low, high)
+    m.low[suit], m.high[suit], m.natural = cards, 13, 1
+
+
+@row
+def raise_row(m: State, rule: int, priority: int, low: int, high: int, trump: int, cards: int) -> None:
+    """``support_points_row`` with ``cards`` or more of ``trump``."""
+    support_points_row(m, rule, priority, low, high, trump)
+    suit_row(m, trump, cards, 13)
+
+
+@row
 def notrump_row(m: State, rule: int, priority: int, low: int, high: int, stops: int) -> None:
     """A natural notrump bid on ``low`` ... ``high`` high-card points with ``stops`` (bit mask) stopped."""
     hcp_row(m, rule, priority, low, high)

@@ -10,6 +10,8 @@ from bidzoo.agents.bridge.natural.knowledge import (
     hcp_row,
     notrump_row,
     points_row,
+    raise_row,
+    suit_bid_row,
     suit_row,
     support_points_row,
 )
@@ -131,11 +133,9 @@ def answer_preempt_row(k: State, level: int, strain: int, m: State) -> None:
     game = 4 if opened >= HEARTS else 5
     if strain == opened:
         if level == game:
-            support_points_row(m, R.GAME, 60, 8 if opened >= HEARTS else 15, 40, opened)
-            suit_row(m, opened, max(10 - length, 2), 13)
+            raise_row(m, R.GAME, 60, 8 if opened >= HEARTS else 15, 40, opened, max(10 - length, 2))
         elif level + 6 > length:
-            support_points_row(m, R.PREEMPTIVE_RAISE, 40, 9 if level == 3 else 5, 15, opened)
-            suit_row(m, opened, level + 7 - length, 13)
+            raise_row(m, R.PREEMPTIVE_RAISE, 40, 9 if level == 3 else 5, 15, opened, level + 7 - length)
     elif strain == NOTRUMP and level == 2:
         hcp_row(m, R.FEATURE_ASK, 55, 15, 40)
         m.force = 1
@@ -146,13 +146,10 @@ def answer_preempt_row(k: State, level: int, strain: int, m: State) -> None:
                 m.stops |= 1 << suit
         m.low[opened] = 2
     elif strain != NOTRUMP and level <= 3 and level == cheapest_row(k, strain):
-        points_row(m, R.NEW_SUIT, 45, 15, 40)
-        suit_row(m, strain, 5 if level == 2 else 6, 13)
+        suit_bid_row(m, R.NEW_SUIT, 45, 15, 40, strain, 5 if level == 2 else 6)
         m.natural, m.force, m.high[opened] = 1, 1, 2
     elif strain >= HEARTS and strain != NOTRUMP and level == 4:
-        points_row(m, R.GAME, 48, 15, 40)
-        suit_row(m, strain, 7, 13)
-        m.natural = 1
+        suit_bid_row(m, R.GAME, 48, 15, 40, strain, 7)
 
 
 # ---- after notrump: Stayman, Jacoby transfers, raises, and the answers to them ------------
@@ -274,8 +271,7 @@ def respond_row(k: State, call: int, level: int, strain: int, stops: int, m: Sta
         _respond_notrump_row(k, level, opened, stops, m)
     elif (stops >> strain) & 1:
         if level <= 3 and level == cheapest_row(k, strain):
-            support_points_row(m, R.CUE, 44, 13 if overcalled else 11, 40, opened)
-            suit_row(m, opened, 3 if opened >= HEARTS else 4, 13)
+            raise_row(m, R.CUE, 44, 13 if overcalled else 11, 40, opened, 3 if opened >= HEARTS else 4)
             m.force, m.natural = 2, 0
     else:
         _new_suit_row(k, level, strain, opened, overcalled, m)
@@ -285,18 +281,15 @@ def respond_row(k: State, call: int, level: int, strain: int, stops: int, m: Sta
 def _raise_row(k: State, level: int, opened: int, m: State) -> None:
     trumps = 3 if opened >= HEARTS else 4 if opened == DIAMONDS else 5
     if level == 2:
-        support_points_row(m, R.RAISE, 48 if opened >= HEARTS else 22, 6, 9, opened)
-        suit_row(m, opened, trumps, 13)
+        raise_row(m, R.RAISE, 48 if opened >= HEARTS else 22, 6, 9, opened, trumps)
     elif level == 3 and k.stake == 2:
-        support_points_row(m, R.PREEMPTIVE_RAISE, 43, 3, 9, opened)
-        suit_row(m, opened, 4 if opened >= HEARTS else 5, 13)
+        raise_row(m, R.PREEMPTIVE_RAISE, 43, 3, 9, opened, 4 if opened >= HEARTS else 5)
     elif level == 3:
         crowded = k.bidder == k.right and k.bid >= 5 + opened
         support_points_row(m, R.RAISE, 47 if opened >= HEARTS else 24, 8 if crowded else 10, 12, opened)
         suit_row(m, opened, 3 if opened >= HEARTS else 5, 13)
     elif level == 4 and opened >= HEARTS:
-        support_points_row(m, R.PREEMPTIVE_RAISE, 48, 7, 13, opened)
-        suit_row(m, opened, 5, 13)
+        raise_row(m, R.PREEMPTIVE_RAISE, 48, 7, 13, opened, 5)
         m.hcp_high = 10
 
 
@@ -304,8 +297,7 @@ def _raise_row(k: State, level: int, opened: int, m: State) -> None:
 def _respond_notrump_row(k: State, level: int, opened: int, stops: int, m: State) -> None:
     contested = k.stake == 2 or k.bidder == k.right
     if level == 2 and opened >= HEARTS and not (contested and k.bidder == k.right):
-        support_points_row(m, R.JACOBY, 60, 11 if contested else 13, 40, opened)
-        suit_row(m, opened, 3 if contested else 4, 13)
+        raise_row(m, R.JACOBY, 60, 11 if contested else 13, 40, opened, 3 if contested else 4)
         m.force, m.natural = 1 if contested else 2, 0
         return
     if contested:
@@ -333,8 +325,7 @@ def _new_suit_row(k: State, level: int, strain: int, opened: int, overcalled: bo
     jump = level > cheapest_row(k, strain)
     if jump:
         if level <= 3 and level == cheapest_row(k, strain) + 1 and not overcalled:
-            points_row(m, R.JUMP_SHIFT, 70, 17, 40)
-            suit_row(m, strain, 5, 13)
+            suit_bid_row(m, R.JUMP_SHIFT, 70, 17, 40, strain, 5)
             m.hcp_low, m.quality, m.force, m.natural = 15, 5, 2, 1
         return
     if level > 3:

@@ -8,6 +8,7 @@ from bidzoo.agents.bridge.natural.knowledge import (
     hcp_row,
     notrump_row,
     points_row,
+    suit_bid_row,
     suit_row,
     support_points_row,
 )
@@ -78,18 +79,15 @@ def _rebid_notrump_row(level: int, response_level: int, response: int, m: State)
 @row
 def _own_row(jump: int, level: int, opened: int, response_level: int, response: int, m: State) -> None:
     if jump == 0:
-        points_row(m, R.REBID, 38, 12, 16)
-        suit_row(m, opened, 6, 13)
+        suit_bid_row(m, R.REBID, 38, 12, 16, opened, 6)
         if response_level == 2 and response != NOTRUMP:
             m.priority = 20
             m.points_high = 40
             suit_row(m, opened, 5, 13)
     elif jump == 1 and level == 3:
-        points_row(m, R.REBID, 39, 17, 19 if opened >= HEARTS else 40)
-        suit_row(m, opened, 6, 13)
+        suit_bid_row(m, R.REBID, 39, 17, 19 if opened >= HEARTS else 40, opened, 6)
     elif level == 4 and opened >= HEARTS:
-        points_row(m, R.REBID, 40, 20, 40)
-        suit_row(m, opened, 6, 13)
+        suit_bid_row(m, R.REBID, 40, 20, 40, opened, 6)
     m.natural = 1
 
 

@@ -51,7 +51,8 @@ class Auctions(NamedTuple):
     def of(cls, hands: I64, dealer: I8, vulnerable: I8, length: I64, calls: I8, source: str) -> "Auctions":
         """Checked auctions: possible deals, legal calls, every auction complete."""
         deals.check(hands, np.full((len(hands), 20), deals.UNKNOWN, np.int8), source)
-        auctions = cls(hands, dealer.astype(np.int8), vulnerable.astype(np.int8), _starts(length), calls)
+        start = np.concatenate([[0], np.cumsum(length, dtype=np.int64)])
+        auctions = cls(hands, dealer.astype(np.int8), vulnerable.astype(np.int8), start.astype(np.int64), calls)
         _check(auctions, source)
         return auctions
 
@@ -72,10 +73,6 @@ class Auctions(NamedTuple):
         _percentile(self.hands, percent)
         low, high = _PERCENT[part]
         return np.flatnonzero((percent >= low) & (percent < high))
-
-
-def _starts(length: I64) -> I64:
-    return np.concatenate([[0], np.cumsum(length, dtype=np.int64)]).astype(np.int64)
 
 
 class Positions:
