@@ -4,6 +4,8 @@ import os
 
 # what is tested is the compiled form; tests/core/test_compiling.py does not wait
 os.environ.setdefault("BIDZOO_COMPILE", "now")
+# torch's threads wait for each other in a loop, and pytest-xdist has a process a core; kernels keep their threads
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import sys
 import threading
