@@ -6,6 +6,7 @@ import pickle
 import re
 import subprocess
 import sys
+import warnings
 
 import gymnasium
 import numpy as np
@@ -484,10 +485,24 @@ def faults(mine):
         sys.modules.pop(name, None)
 
 
-def said_by(*words):
-    done = subprocess.run([sys.executable, "-m", "bidzoo", *words], capture_output=True, text=True)
-    progress = re.compile(r".*\b\d+ s")  # a busy machine takes more than eight seconds, and the command says so
-    return done.returncode, [line for line in done.stderr.splitlines() if not progress.fullmatch(line)]
+@pytest.fixture
+def said_by(monkeypatch, capsys):
+    """``said_by(*words)``: exit status and lines of standard error of the command, in its own process where asked."""
+
+    def said(*words, apart=False):
+        if apart:
+            done = subprocess.run([sys.executable, "-m", "bidzoo", *words], capture_output=True, text=True)
+            status, error = done.returncode, done.stderr
+        else:
+            monkeypatch.setattr(sys, "argv", ["bidzoo", *words])
+            monkeypatch.setattr("warnings.showwarning", warnings.showwarning)  # the command has its own
+            with pytest.raises(SystemExit) as ended:
+                main.main()
+            status, error = ended.value.code, capsys.readouterr().err
+        progress = re.compile(r".*\b\d+ s")  # a busy machine takes more than eight seconds, and the command says so
+        return status, [line for line in error.splitlines() if not progress.fullmatch(line)]
+
+    return said
 
 
 @pytest.mark.parametrize(
@@ -501,17 +516,17 @@ def said_by(*words):
         (["bad_module:X", "pass"], "agent 'bad_module:X': bad_module cannot", "line 2", "literal for int()"),
     ],
 )
-def test_an_agent_keeps_its_traceback(faults, words, first, place, last):
+def test_an_agent_keeps_its_traceback(faults, said_by, words, first, place, last):
     """From its first frame on; in workers too. It is headed by agent, boards and turn."""
-    status, lines = said_by("match", *words, "--boards", "130")
+    status, lines = said_by("match", *words, "--boards", "130", apart="--workers" in words)
     assert status == 1
     assert lines[0].startswith(f"bidzoo: {first}") and lines[1] == "Traceback (most recent call last):"
     assert place in lines[2] and ("faults.py" in lines[2] or "bad_module.py" in lines[2])
     assert last in "".join(lines[3:]) and not any("/bidzoo/" in line for line in lines)
 
 
-def test_who_leaves_in_the_middle_fails(faults):
-    status, lines = said_by("match", "faults:Leaves", "pass", "--boards", "30")
+def test_who_leaves_in_the_middle_fails(faults, said_by):
+    status, lines = said_by("match", "faults:Leaves", "pass", "--boards", "30", apart=True)
     assert status == 1 and lines[0] == "bidzoo: agent 'leaves', board 0, turn 0: SystemExit: 0"
     assert any("faults.py" in line for line in lines)
     for words in (["sys:exit", "pass"], ["pass", "os:abort"]):

@@ -81,28 +81,46 @@ def edit(path, old, new):
 
 @pytest.fixture
 def outside(tmp_path):
-    folder = tmp_path / "outside"
+    return written(tmp_path)
+
+
+def written(place):
+    """The package, at ``place``."""
+    folder = place / "outside"
     folder.mkdir()
     for name, text in SOURCES.items():
         (folder / name).write_text(text)
     return folder
 
 
-def test_a_change_anywhere_below_a_kernel_is_seen(outside):
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """The package after its first use, which compiles its four kernels."""
+    folder = written(tmp_path_factory.mktemp("compiled"))
+    assert run(USE, folder.parent)[0] == [419, [299, 329, 359], 4]
+    return folder
+
+
+@pytest.fixture
+def used(compiled, tmp_path):
+    """A copy of it, kernels and times of files included."""
+    return Path(shutil.copytree(compiled, tmp_path / "outside"))
+
+
+def test_a_change_anywhere_below_a_kernel_is_seen(used):
     """With sizes and times of the files as before: only what they say tells."""
-    assert run(USE, outside.parent)[0] == [419, [299, 329, 359], 4]
-    assert run(USE, outside.parent)[0] == [419, [299, 329, 359], 0]
-    edit(outside / "score.py", "30 * level", "20 * level")
-    assert run(USE, outside.parent)[0] == [379, [299, 319, 339], 4]
-    edit(outside / "rules.py", "300", "500")
-    assert run(USE, outside.parent)[0] == [579, [499, 519, 539], 4]
-    edit(outside / "rules.py", "500", "300")
-    assert run(USE, outside.parent)[0] == [379, [299, 319, 339], 0]  # kept beside the others
-    edit(outside / "play.py", "- 1", "- 2")
-    assert run(USE, outside.parent)[0] == [378, [298, 318, 338], 3]  # the callee is as it was
-    edit(outside / "score.py", "@row", "# More than before.\n\n\n@row")
-    edit(outside / "score.py", "Points of a level.", "The points.")
-    assert run(USE, outside.parent)[0] == [378, [298, 318, 338], 0]
+    assert run(USE, used.parent)[0] == [419, [299, 329, 359], 0]
+    edit(used / "score.py", "30 * level", "20 * level")
+    assert run(USE, used.parent)[0] == [379, [299, 319, 339], 4]
+    edit(used / "rules.py", "300", "500")
+    assert run(USE, used.parent)[0] == [579, [499, 519, 539], 4]
+    edit(used / "rules.py", "500", "300")
+    assert run(USE, used.parent)[0] == [379, [299, 319, 339], 0]  # kept beside the others
+    edit(used / "play.py", "- 1", "- 2")
+    assert run(USE, used.parent)[0] == [378, [298, 318, 338], 3]  # the callee is as it was
+    edit(used / "score.py", "@row", "# More than before.\n\n\n@row")
+    edit(used / "score.py", "Points of a level.", "The points.")
+    assert run(USE, used.parent)[0] == [378, [298, 318, 338], 0]
 
 
 def test_a_change_of_a_callee_changes_what_is_observed(tmp_path):
@@ -135,11 +153,10 @@ print(json.dumps([*found, len(result_row.compiled.signatures)]))
     assert run(USE, outside.parent)[0] == [1019, [899, 929, 959], 4]
 
 
-def test_an_index_without_its_code_is_no_kernel(outside):
-    run(USE, outside.parent)
-    for path in outside.rglob("*.nbc"):
+def test_an_index_without_its_code_is_no_kernel(used):
+    for path in used.rglob("*.nbc"):
         path.unlink()
-    assert run(USE, outside.parent)[0] == [419, [299, 329, 359], 4]
+    assert run(USE, used.parent)[0] == [419, [299, 329, 359], 4]
 
 
 def test_a_version_of_numba_that_no_test_knows(outside):
@@ -185,16 +202,15 @@ def test_a_first_step_loads_nothing_that_makes_arrays(outside):
     assert found == [False, False]
 
 
-def test_what_other_versions_left_is_removed(outside):
-    run(USE, outside.parent)
-    (before,) = outside.rglob("score.trick_row.body-*.nbc")
-    edit(outside / "score.py", "30", "40")
-    run(USE, outside.parent)
+def test_what_other_versions_left_is_removed(used):
+    (before,) = used.rglob("score.trick_row.body-*.nbc")
+    edit(used / "score.py", "30", "40")
+    run(USE, used.parent)
     assert before.exists()
     os.utime(before, (0, 0))
-    edit(outside / "score.py", "40", "50")
-    run(USE, outside.parent)
-    assert not before.exists() and len([*outside.rglob("score.trick_row.body-*.nbc")]) == 2
+    edit(used / "score.py", "40", "50")
+    run(USE, used.parent)
+    assert not before.exists() and len([*used.rglob("score.trick_row.body-*.nbc")]) == 2
 
 
 def test_every_kernel_of_a_chain_is_in_the_digest():
