@@ -403,9 +403,13 @@ def main(
         report: called with how many jobs are done, first at the start.
 
     Raises:
-        ValueError: an unknown row or game.
+        ValueError: an unknown row or game, or a number that is too small.
     """
     rows, games = _chosen("row", rows, ROWS), _chosen("game", games, GAMES)
+    if seeds < 1 or network_seeds < 0 or workers < 1:
+        raise ValueError(
+            f"seeds and workers must be at least 1, network_seeds 0: got {seeds}, {workers}, {network_seeds}"
+        )
     with Ledger(ledger, Job, Outcome) as job_ledger:
         results = finish(jobs_of(rows, games, seeds, network_seeds), job_ledger, workers, report)
     tables = [table_1_games(games)]

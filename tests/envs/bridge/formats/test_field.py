@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from bidzoo.bluechip.boards import Record, Result
 from bidzoo.cli import options
 from bidzoo.cli.main import app
-from bidzoo.core.cards import call_text, card_text, deal_hands
+from bidzoo.core.cards import call_text, card_text, deal_hands, hand_text
 from bidzoo.envs.bridge import double_dummy
 from bidzoo.envs.bridge.board import Board, Call, Fault, check_board
 from bidzoo.envs.bridge.deals import UNKNOWN, DealSet, Source, clamped, packaged, read_boards
@@ -720,8 +720,8 @@ def test_an_unknown_dealer_and_vulnerability_come_back() -> None:
 
 
 def test_a_record_of_the_table_manager_with_an_illegal_auction_is_refused(tmp_path: Path) -> None:
-    calls = (Call(3), Call(0), Call(0), Call(0))
-    result = Result("open", 1, 0, 0, SOUND.hands, ("a", "b"), calls, (), "1C", 0, 7, 70, True)
+    calls, hands = [["1C"], ["P"], ["P"], ["P"]], list(map(hand_text, SOUND.hands))
+    result = Result("open", 1, "N", "None", hands, ["a", "b"], calls, [], "1C", "N", 7, 70, True, [], 0.0)
     with Record(tmp_path / "r.jsonl", {"seed": 1}) as record:
         record.add(result)
     text = (tmp_path / "r.jsonl").read_text()
