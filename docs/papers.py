@@ -99,16 +99,19 @@ PAPERS = {
             "search in training, against the baseline it starts from",
             page="agents/jps-bridge.md",
             small="bench bridge --agents sl,rl --boards 20 --workers 1",
-            cells=(
-                _relation("bridge-jps", "jps-non-search against a2c-early"),
-                _relation("bridge-jps", "jps-1-percent against a2c-early"),
-                _relation("bridge-jps", "jps-10-percent against a2c-early"),
+            cells=tuple(
+                Cell(row, "bridge-jps-runs", "Share of searched games", (row,), "over a2c-early")
+                for row in ("non-search", "1-search, 1 %", "JPS, 1 %", "JPS, 5 %", "JPS, 10 %")
             ),
         ),
         Row(
             "Table 3, second column",
             "against ten baselines of other seeds",
-            "Ten trainings to convergence were not made",
+            page="agents/jps-bridge.md",
+            cells=tuple(
+                Cell(row, "bridge-jps-runs", "Share of searched games", (row,), "over 10 baselines")
+                for row in ("non-search", "1-search, 1 %", "JPS, 1 %", "JPS, 5 %", "JPS, 10 %")
+            ),
         ),
         Row(
             "Table 4 (appendix: 3)",
