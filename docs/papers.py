@@ -55,6 +55,11 @@ def _relation(file: str, relation: str) -> Cell:
     return Cell(relation, file, "The papers' relations", (relation,), "ours")
 
 
+def _searched(column: str) -> tuple[Cell, ...]:
+    rows = ("non-search", "1-search, 1 %", "JPS, 1 %", "JPS, 5 %", "JPS, 10 %")
+    return tuple(Cell(row, "bridge-jps-runs", "Share of searched games", (row,), column) for row in rows)
+
+
 LONG, MINI = "simple_bidding_v0(size=16)", "minibridge_v0(size=5)"
 NETWORKS = ("tabular-networks", "Table 1: A2C")
 TABULAR = "bench tabular --game mini_hanabi --seeds 2 --network-seeds 0 --workers 1"
@@ -99,19 +104,13 @@ PAPERS = {
             "search in training, against the baseline it starts from",
             page="agents/jps-bridge.md",
             small="bench bridge --agents sl,rl --boards 20 --workers 1",
-            cells=tuple(
-                Cell(row, "bridge-jps-runs", "Share of searched games", (row,), "over a2c-early")
-                for row in ("non-search", "1-search, 1 %", "JPS, 1 %", "JPS, 5 %", "JPS, 10 %")
-            ),
+            cells=_searched("over a2c-early"),
         ),
         Row(
             "Table 3, second column",
             "against ten baselines of other seeds",
             page="agents/jps-bridge.md",
-            cells=tuple(
-                Cell(row, "bridge-jps-runs", "Share of searched games", (row,), "over 10 baselines")
-                for row in ("non-search", "1-search, 1 %", "JPS, 1 %", "JPS, 5 %", "JPS, 10 %")
-            ),
+            cells=_searched("over 10 baselines"),
         ),
         Row(
             "Table 4 (appendix: 3)",

@@ -8,6 +8,7 @@ undone, the worst that POSIX allows. Afterwards a second child goes on, and the 
 leaves, byte by byte.
 """
 
+import json
 import os
 import sys
 import traceback
@@ -169,25 +170,8 @@ def test_generated_deals(tmp_path, monkeypatch):
 
 def test_blue_chip_results(tmp_path):
     from bidzoo.bluechip.boards import Record, Result
-    from bidzoo.core.cards import hand_text
 
-    empty = {
-        "room": "open",
-        "number": 1,
-        "dealer": "N",
-        "vulnerable": "None",
-        "names": ["a", "b"],
-        "calls": [],
-        "cards": [],
-        "contract": None,
-        "declarer": None,
-        "taken": None,
-        "points": 0,
-        "double_dummy": False,
-        "faults": [],
-        "hands": [hand_text((1 << 13) - 1 << 13 * seat) for seat in range(4)],
-        "seconds": 0.0,
-    }
+    empty = json.loads((Path(__file__).parent / "data" / "blue-chip-result.json").read_text())
 
     def work(folder):
         record = Record(folder / "match.jsonl", {"seed": 1})

@@ -486,25 +486,9 @@ def among(found: Any, content: bytes, sound: Any) -> bool:
 
 def _blue_chip() -> bytes:
     from bidzoo.bluechip.boards import Record, Result
-    from bidzoo.core.cards import hand_text
 
-    played = {
-        "room": "open",
-        "number": 1,
-        "dealer": "N",
-        "vulnerable": "None",
-        "names": ["a", "b"],
-        "calls": [],
-        "cards": [],
-        "contract": "1C",
-        "declarer": "N",
-        "taken": 7,
-        "points": 70,
-        "double_dummy": False,
-        "faults": [],
-        "hands": [hand_text((1 << 13) - 1 << 13 * seat) for seat in range(4)],
-        "seconds": 0.0,
-    }
+    empty = json.loads((Path(__file__).parent / "data" / "blue-chip-result.json").read_text())
+    played = {**empty, "contract": "1C", "declarer": "N", "taken": 7, "points": 70}
 
     def write(path: Path) -> None:
         record = Record(path, {"seed": 1})

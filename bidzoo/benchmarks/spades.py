@@ -323,10 +323,12 @@ def main(
         report: called with the row that is played and how many of its games are done.
 
     Raises:
-        ValueError: unknown ``rows``.
+        ValueError: unknown ``rows``, or too few games.
     """
     if rows not in (*TITLES, "all"):
         raise ValueError(f"unknown rows {rows!r}; choose from {', '.join((*TITLES, 'all'))}")
+    if games < 2:
+        raise ValueError(f"games must be at least 2 (each board is played both ways), got {games}")
     if workers is not None:
         set_threads(workers)
     games += games % 2

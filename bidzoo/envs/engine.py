@@ -26,9 +26,10 @@ def begin_row(state: State, board: int, seed: int, rules: Any, source: Any) -> N
     """``board`` of ``seed`` before the first action."""
 
 
+@row
 def player_row(state: State) -> int:
-    """Who acts next; -1 once all is over."""
-    raise NotImplementedError
+    """Who acts next; -1 once all is over. The seat to act, where a game has no other."""
+    return int(state.turn)
 
 
 def legal_row(state: State, out: I8) -> None:
@@ -47,9 +48,10 @@ def observe_row(state: State, player: int, rules: Any, out: I8) -> None:
     """Observation of ``player``, in any phase, into ``out`` ``[F]``."""
 
 
+@row
 def clock_row(state: State) -> int:
-    """Actions so far; with the board it addresses the random numbers of the next one."""
-    raise NotImplementedError
+    """Actions so far, with which the board addresses the random numbers of the next; where a game has no other."""
+    return int(state.length)
 
 
 # ---- binding ------------------------------------------------------------------------------

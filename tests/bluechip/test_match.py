@@ -1,6 +1,7 @@
 """Whole matches over loopback sockets: the same boards, calls, cards and IMPs as the match harness gives."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -160,23 +161,7 @@ def test_a_match_is_taken_up_again_where_it_stopped(tm, tmp_path):
         Record(path, {"seed": SEED})
 
 
-EMPTY = {
-    "room": "open",
-    "number": 1,
-    "dealer": "N",
-    "vulnerable": "None",
-    "names": ["a", "b"],
-    "calls": [],
-    "cards": [],
-    "contract": None,
-    "declarer": None,
-    "taken": None,
-    "points": 0,
-    "double_dummy": False,
-    "faults": [],
-    "hands": [hand_text((1 << 13) - 1 << 13 * seat) for seat in range(4)],
-    "seconds": 0.0,
-}
+EMPTY = json.loads((Path(__file__).parents[1] / "data" / "blue-chip-result.json").read_text())  # a board passed out
 
 
 @pytest.mark.parametrize(

@@ -472,9 +472,8 @@ def draw_curves(path: str | Path) -> Path:
     names = [name for name in names if not name.endswith("_error") or name.removesuffix("_error") not in names]
     height = 1 + 1.8 * len(names)  # inches
     figure = Figure(figsize=(5, height))
-    figure.subplots_adjust(
-        left=0.2, right=0.96, bottom=0.5 / height, top=1 - 0.1 / height
-    )  # found out, it takes a second
+    # margins that matplotlib would take a second to find out
+    figure.subplots_adjust(left=0.2, right=0.96, bottom=0.5 / height, top=1 - 0.1 / height)
     for axis, name in zip(np.atleast_1d(np.asarray(figure.subplots(len(names), sharex=True))), names):
         points = [(float(row[x]), float(row[name]), float(row.get(f"{name}_error") or 0)) for row in rows if row[name]]
         axis.errorbar(*zip(*points), marker=".", linewidth=1)

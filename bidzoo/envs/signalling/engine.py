@@ -86,18 +86,6 @@ def begin_row(state: State, board: int, seed: int, types: Types, source: tuple[i
         key = next_row(key)
 
 
-@row
-def player_row(state: State) -> int:
-    """Who acts next; OVER once all is over."""
-    return int(state.turn)
-
-
-@row
-def clock_row(state: State) -> int:
-    """Actions so far."""
-    return int(state.length)
-
-
 @of_game(row)
 def act_row(state: State, action: int, types: Types) -> None:
     """Take a legal action; a history that is full ends, whatever the rules say: they would write beyond it."""

@@ -82,18 +82,6 @@ def reward_row(state: State, rules: Rules, out: F32) -> None:
 
 
 @row
-def player_row(state: State) -> int:
-    """Who acts next; -1 once all is over."""
-    return int(state.turn)
-
-
-@row
-def clock_row(state: State) -> int:
-    """Actions so far."""
-    return int(state.length)
-
-
-@row
 def legal_row(state: State, out: I8) -> None:
     """Legal actions into ``out`` ``[16]`` (bidding) or ``[68]``; none once over."""
     out[:] = 0
