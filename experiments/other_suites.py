@@ -18,10 +18,9 @@ import numpy as np
 import typer
 
 from bidzoo.benchmarks import throughput
-from bidzoo.benchmarks.throughput import TABLES, Contestant, Work, aec, batched
+from bidzoo.benchmarks.throughput import TABLES, Contestant, Work, aec, batched, on_threads
 from bidzoo.cli.options import Json, measured
 from bidzoo.core.cards import NUM_CALLS, TO_PGX, held
-from bidzoo.core.threads import kernel_threads
 from bidzoo.envs.bridge.deals import RELABELLINGS, packaged
 
 
@@ -149,28 +148,18 @@ class ScalarLoop:
         return 16 * len(self.keys)
 
 
-def on_one_thread(work: Work) -> Work:
-    """``work`` while kernels have one thread."""
-
-    def alone() -> int:
-        with kernel_threads(1):
-            return work()
-
-    return alone
-
-
 MORE = (
     Contestant("bridge_bidding_v0", f"Pgx, {TABLES} tables, JAX on CPU", _pgx),
     Contestant("bridge_bidding_v0", "PettingZoo classic connect_four", _connect_four),
     Contestant("bridge_v0", "RLCard bridge", _rlcard),
     Contestant("bridge_bidding_v0", f"C++, {TABLES} tables, one thread", ScalarLoop),
-    Contestant("bridge_bidding_v0", "bidzoo batched, one thread", lambda: on_one_thread(batched("bridge_bidding_v0"))),
+    Contestant("bridge_bidding_v0", "bidzoo batched, one thread", lambda: on_threads(1, batched("bridge_bidding_v0"))),
 )
 
 
 def main(
     seconds: Annotated[float, typer.Option(min=0.001, help="Length of a slice.")] = 0.4,
-    rounds: Annotated[int, typer.Option(min=1, help="Slices of each contestant; the median counts.")] = 5,
+    rounds: Annotated[int, typer.Option(min=1, help="Slices of each contestant; the fastest counts.")] = 5,
     json: Json = None,
 ) -> None:
     """Decisions a second of every environment, beside all other suites and the loop in C++, in one run."""

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 from importlib.util import find_spec
-from statistics import median
 from typing import Annotated
 
 import typer
@@ -70,7 +69,7 @@ print(json.dumps([seconds, peak / 1000]))
 
 
 def tables(rounds: int = 5, report: Report = silent) -> Measured:
-    """The table: medians of ``rounds`` processes of each row, taken in turn.
+    """The table: the least of ``rounds`` processes of each row, taken in turn.
 
     Raises:
         OSError: there is no ``/proc`` (only Linux has it).
@@ -88,10 +87,10 @@ def tables(rounds: int = 5, report: Report = silent) -> Measured:
     table = ResultTable(
         "Starting: a new process until it has done this",
         ["what", "compiled kernels", "CPU s", "MB"],
-        note=f"median of {rounds} processes, taken in turn; where there are none, another process compiles them",
+        note=f"least of {rounds} processes, taken in turn; where there are none, another process compiles them",
     )
     for (what, script, kept), row in zip(rows, found, strict=True):
-        seconds, peak = (median(column) for column in zip(*row, strict=True))
+        seconds, peak = (min(column) for column in zip(*row, strict=True))
         table.add(what, "" if "make" not in script else "kept" if kept else "none", seconds, peak)
     return [table], []
 
@@ -108,7 +107,7 @@ def _process(script: str, more: dict[str, str]) -> tuple[float, float]:
 
 
 def main(
-    rounds: Annotated[int, typer.Option(min=1, help="Processes of each row; the median counts.")] = 5,
+    rounds: Annotated[int, typer.Option(min=1, help="Processes of each row; the least counts.")] = 5,
     json: Json = None,
 ) -> None:
     """Processor seconds and memory until the first step, with compiled kernels and without, beside OpenSpiel's."""

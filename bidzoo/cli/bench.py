@@ -89,7 +89,7 @@ def _refuse_before(context: typer.Context) -> None:
 @app.command()
 def throughput(
     seconds: Annotated[float, typer.Option(min=0.001, help="Length of a slice.")] = 0.4,
-    rounds: Annotated[int, typer.Option(min=1, help="Slices of each contestant; the median counts.")] = 5,
+    rounds: Annotated[int, typer.Option(min=1, help="Slices of each contestant; the fastest counts.")] = 5,
     game: Games = None,
     peers: Annotated[bool, typer.Option(help="Measure OpenSpiel too, where it is installed.")] = True,
     json: Json = None,
