@@ -150,14 +150,11 @@ def _read_board(path: Path, number: int | None) -> "tuple[Game, State]":
 
 def _double_dummy(state: "State", solve: bool) -> str:
     """The table of tricks and par; empty where it is not known and not to be solved."""
-    from bidzoo.core.cards import SEAT_NAMES, STRAINS
-    from bidzoo.envs.bridge import render
+    from bidzoo.envs.bridge.render import double_dummy_text
     from bidzoo.play.session import double_dummy_of
 
     if not solve and (state["tricks"] < 0).any():
         return ""
     tricks, points = double_dummy_of(state)
     state["tricks"] = tricks
-    rows = [["", *STRAINS], *([SEAT_NAMES[s], *map(str, tricks[5 * s : 5 * s + 5])] for s in range(4))]
-    table = "\n".join(f"{row[0]:<8}" + "".join(f"{cell:>4}" for cell in row[1:]) for row in rows)
-    return f"{table}\nPar: {render.score(points) if points else '0'}"
+    return double_dummy_text(tricks, points)

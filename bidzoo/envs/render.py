@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bidzoo.core.kernels import States
+from bidzoo.core.cards import HAND_SIZE
+from bidzoo.core.kernels import State, States
 from bidzoo.core.options import choose_from
 from bidzoo.envs.game import Game
 from bidzoo.envs.picture import Picture, tiled
@@ -24,6 +25,11 @@ def checked_mode(mode: str | None) -> str | None:
     if mode is not None and mode not in MODES:
         raise ValueError(f"unknown render_mode {mode!r}; {choose_from(mode, MODES)}")
     return mode
+
+
+def cards_left(state: State, seat: int) -> int:
+    """How many cards ``seat`` still holds at a table of bridge or Spades, also where its hand is not shown."""
+    return HAND_SIZE - int((state["players"][: int(state["plays"])] == seat).sum())
 
 
 class Screen:

@@ -12,12 +12,13 @@ from bidzoo.core.options import truth
 from bidzoo.envs.bridge import render
 from bidzoo.envs.bridge import state as bridge_state
 from bidzoo.envs.picture import SUIT_COLORS, outline_path
+from bidzoo.envs.render import cards_left
 from bidzoo.envs.signalling.game import SignallingGame
 from bidzoo.envs.signalling.state import OVER as SIGNALLING_OVER
 from bidzoo.envs.spades import state as spades_state
 from bidzoo.envs.spades.deals import STRENGTHS, SUITS, deck_card_text
 from bidzoo.envs.spades.observation import sides_named
-from bidzoo.envs.spades.render import bid_text
+from bidzoo.envs.spades.render import bid_text, winner
 from bidzoo.play import files
 from bidzoo.play.catalog import HUMAN, menu, offer
 from bidzoo.play.session import Position, Session, double_dummy_of
@@ -105,30 +106,29 @@ def _file(session: Session) -> Plain | None:
 
 
 def _table(session: Session, position: Position) -> Plain:
-    state = position.states[0]
+    state = session.seen()
     if session.setup.game_id in BRIDGE:
-        return _bridge(session, state)
+        return _bridge(state)
     if session.setup.game_id == "spades_v0":
-        return _spades(session, state)
+        return _spades(state)
     if not isinstance(session.game, SignallingGame):
         raise ValueError(f"{session.setup.game_id} cannot be shown")
-    return _signalling(session, session.game, state, position.out.reward[0])
+    return _signalling(session.game, state, position.out.reward[0])
 
 
-def _bridge(session: Session, state: State) -> Plain:
-    """Hands that may be seen, the auction, the current trick and how it stands."""
+def _bridge(state: State) -> Plain:
+    """Hands that are seen, the auction, the current trick and how it stands."""
     phase, declarer, trump = int(state["phase"]), int(state["declarer"]), int(state["bid"]) % 5
     dummy = (declarer + 2) % 4 if state["plays"] and declarer >= 0 else -1
-    visible_seats = {0, 1, 2, 3} if session.open else {session.viewer, dummy}
     over, playing = phase == bridge_state.OVER, phase == bridge_state.PLAY
-    hands = state["held" if playing else "hands"]
+    hands = zip(state["held" if playing else "hands"], state["hands"])
     return {
         "kind": "bridge",
         "phase": BRIDGE_PHASES[phase],
         "dealer": int(state["dealer"]),
         "vulnerable": int(state["vulnerable"]),
-        "hands": [hand_cards(int(hand)) if seat in visible_seats else None for seat, hand in enumerate(hands)],
-        "counts": [int(hand).bit_count() for hand in hands],
+        "hands": [hand_cards(int(hand)) if dealt else None for hand, dealt in hands],
+        "counts": [cards_left(state, seat) for seat in range(4)],
         "calls": [int(call) for call in state["calls"][: int(state["length"])]],
         "contract": render.contract(state) if int(state["bid"]) >= 0 or phase != bridge_state.AUCTION else "",
         "declarer": declarer,
@@ -142,15 +142,13 @@ def _bridge(session: Session, state: State) -> Plain:
     }
 
 
-def _spades(session: Session, state: State) -> Plain:
-    """Hands that may be seen, bids, tricks, scores, and the current trick."""
-    phase, sides, deck, viewer = int(state["phase"]), int(state["sides"]), int(state["deck"]), session.viewer
+def _spades(state: State) -> Plain:
+    """Hands that are seen, bids, tricks, scores, and the current trick."""
+    phase, sides, deck = int(state["phase"]), int(state["sides"]), int(state["deck"])
     over, bidding = phase == spades_state.OVER, phase == spades_state.BIDDING
-    visible_seats = {0, 1, 2, 3} if session.open else {viewer} if int(state["looked"]) >> max(viewer, 0) & 1 else set()
-    hands = state["held" if phase == spades_state.PLAY else "hands"]
+    hands = zip(state["held" if phase == spades_state.PLAY else "hands"], state["hands"])
     names = sides_named(sides)
     ended = over or (int(state["rounds"]) > 0 and bidding and (state["bids"] < 0).all())
-    winner = int(state["winner"])
 
     def weakest_first(hand: int) -> list[int]:
         return sorted(hand_cards(hand), key=lambda card: (int(STRENGTHS[deck, card]), int(SUITS[deck, card])))
@@ -160,8 +158,8 @@ def _spades(session: Session, state: State) -> Plain:
         "phase": SPADES_PHASES[phase],
         "dealer": int(state["dealer"]),
         "turn": int(state["turn"]),
-        "hands": [weakest_first(int(hand)) if seat in visible_seats else None for seat, hand in enumerate(hands)],
-        "counts": [int(hand).bit_count() for hand in hands],
+        "hands": [weakest_first(int(hand)) if dealt else None for hand, dealt in hands],
+        "counts": [cards_left(state, seat) for seat in range(4)],
         "texts": {card: deck_card_text(deck, card) for card in range(52)} if deck else {},
         "suits": [int(suit) for suit in SUITS[deck]],
         "bids": [
@@ -182,23 +180,22 @@ def _spades(session: Session, state: State) -> Plain:
         "broken": bool(state["broken"]),
         "trick": _trick(state, lambda cards, leader: int(state["leader"])),
         "tricks": int(state["plays"]) // 4,
-        "result": "" if not over else f"{names[winner]} won" if winner >= 0 else "a draw",
+        "result": winner(state),
     }
 
 
-def _trick(state: State, winner: Callable[[list[int], int], int]) -> Plain | None:
+def _trick(state: State, taker: Callable[[list[int], int], int]) -> Plain | None:
     """The trick on the table: the current one, or the last as long as nobody has led to the next."""
     tricks = render.tricks(state)
     if not tricks:
         return None
     cards, leader = tricks[-1]
-    return {"cards": cards, "leader": leader, "winner": winner(cards, leader) if min(cards) >= 0 else -1}
+    return {"cards": cards, "leader": leader, "winner": taker(cards, leader) if min(cards) >= 0 else -1}
 
 
-def _signalling(session: Session, game: SignallingGame, state: State, reward: F32) -> Plain:
-    """Types that may be seen, the actions in order with their player, and the result."""
+def _signalling(game: SignallingGame, state: State, reward: F32) -> Plain:
+    """Types that are seen, the actions in order with their player, and the result."""
     over = int(state["turn"]) == SIGNALLING_OVER
-    visible_players = {0, 1} if session.open else {session.viewer}
     points = f"{float(reward[0]):+g}" if reward[0] else "0"
     words = [game.action_text(int(action)) for action in state["history"][: int(state["length"])]]
     return {
@@ -206,7 +203,7 @@ def _signalling(session: Session, game: SignallingGame, state: State, reward: F3
         "phase": "over" if over else "play",
         "turn": int(state["turn"]),
         "word": game.type_word,
-        "types": [int(state["types"][p]) if p in visible_players else None for p in range(2)],
+        "types": [int(x) if x >= 0 else None for x in state["types"]],
         "sizes": list(game.num_types),
         "history": [{"player": game.mover(i), "text": game.drawn(word)} for i, word in enumerate(words)],
         "result": f"{game.drawn(game.result_text(state, float(reward[0])))}: {points}" if over else "",

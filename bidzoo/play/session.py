@@ -365,6 +365,22 @@ class Session:
         """Whether all hands may be seen: it was asked for, no human sits, or the board is over."""
         return self.reveal or HUMAN not in self.seats or self.position().over
 
+    def seen(self) -> State:
+        """The table at the cursor as the viewer sees it: a hand that is hidden is 0, a type -1."""
+        with self.lock:
+            state, seats = self.position().states[0].copy(), [self.viewer]
+            if self.open:
+                return state
+        names = state.dtype.names or ()
+        if "dummy" in names and state["plays"]:
+            seats.append((int(state["declarer"]) + 2) % 4)
+        if "looked" in names and not state["looked"] >> self.viewer & 1:
+            seats.clear()
+        for name, hidden in (("hands", 0), ("held", 0), ("types", -1)):
+            if name in names:
+                state[name][np.setdiff1d(range(len(self.seats)), seats)] = hidden
+        return state
+
     @property
     def viewer(self) -> int:
         """The human whose cards are shown: the one to act, else the next to come; -1 if there is none."""

@@ -12,11 +12,12 @@ from bidzoo.core.cards import (
     card_symbol,
     suit_text,
 )
-from bidzoo.core.kernels import State
+from bidzoo.core.kernels import I8, State
 from bidzoo.envs.bridge.board import contract_text
 from bidzoo.envs.bridge.play import beats_row
 from bidzoo.envs.bridge.state import AUCTION, OVER, PLAY, UNKNOWN_POINTS
 from bidzoo.envs.picture import ACCENT, ALARM, EDGE, FELT, INK, PALE, PANEL, SAFE, Picture
+from bidzoo.envs.render import cards_left
 
 COLUMNS = (3, 0, 1, 2)  # West first, as auctions are written
 
@@ -125,17 +126,26 @@ def _headline(state: State) -> str:
 
 
 def _compass(state: State) -> str:
-    held = "held" if int(state["phase"]) == PLAY else "hands"  # the dealt cards out of the play
-    north, east, south, west = ([SEAT_NAMES[seat], *_suits(int(state[held][seat]))] for seat in range(4))
+    north, east, south, west = ([SEAT_NAMES[seat], *_suits(state, seat)] for seat in range(4))
     rows = [" " * 18 + line for line in north]
     rows += [f"{left:<36}{right}" for left, right in zip(west, east, strict=True)]
     rows += [" " * 18 + line for line in south]
     return "\n".join(row.rstrip() for row in rows)
 
 
-def _suits(hand: int) -> list[str]:
-    """``["♠ AK", "♥ QJ2", "♦ -", "♣ T98"]``."""
+def _suits(state: State, seat: int) -> list[str]:
+    """``["♠ AK", "♥ QJ2", "♦ -", "♣ T98"]``; of a hand that is 0, so not shown, the number of its cards."""
+    if not state["hands"][seat]:
+        return [f"{cards_left(state, seat)} cards", "", "", ""]
+    hand = int(state["held" if int(state["phase"]) == PLAY else "hands"][seat])  # the dealt cards out of the play
     return [f"{SYMBOLS[SUITS[suit]]} {suit_text(hand, suit) or '-'}" for suit in (3, 2, 1, 0)]
+
+
+def double_dummy_text(tricks: I8, points: int) -> str:
+    """The table of tricks ``[20]``, and par of ``points`` for North/South."""
+    rows = [["", *STRAINS], *([SEAT_NAMES[seat], *map(str, tricks[5 * seat : 5 * seat + 5])] for seat in range(4))]
+    table = "\n".join(f"{row[0]:<8}" + "".join(f"{cell:>4}" for cell in row[1:]) for row in rows)
+    return f"{table}\nPar: {score(points) if points else '0'}"
 
 
 def _auction_text(state: State) -> str:

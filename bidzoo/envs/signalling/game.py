@@ -223,8 +223,8 @@ class SignallingGame(KernelGame):
         return f"{self.result_text(state, reward)}: {reward:+g}", reward
 
     def text(self, state: State) -> str:
-        """``hearts 3 | 2   1H 1S 3H P   3H makes: +4``: both types, the history, the result."""
-        x, y = (int(value) for value in state["types"])
+        """``hearts 3 | 2   1H 1S 3H P   3H makes: +4``: both types (``?``: -1, not shown), the history, the result."""
+        x, y = ("?" if value < 0 else int(value) for value in state["types"])
         parts = [f"{self.type_word} {x} | {y}" if self.num_types[1] > 1 else f"{self.type_word} {x}"]
         history = self.history_text(state)
         if history:

@@ -3,6 +3,7 @@
 from bidzoo.core.cards import SEATS
 from bidzoo.core.kernels import State
 from bidzoo.envs.picture import ACCENT, EDGE, FELT, INK, PALE, PANEL, Picture
+from bidzoo.envs.render import cards_left
 from bidzoo.envs.spades.deals import cards_of_suit, deck_card_text, deck_hand_text
 from bidzoo.envs.spades.observation import sides_named
 from bidzoo.envs.spades.state import DECKS, OVER, PLAY, VARIANTS
@@ -37,7 +38,7 @@ def winner(state: State) -> str:
 
 
 def text(state: State) -> str:
-    """Scores, hands, bids and tricks of a table (all hands shown)."""
+    """Scores, hands, bids and tricks of a table. Of a hand that is 0, so not shown, the number of cards."""
     deck = int(state["deck"])
     rules = f"Spades ({VARIANTS[state['variant']]}, {DECKS[deck]} deck), board {state['board'] + 1}"
     ending = f"over after {state['rounds']} round{'s' * int(state['rounds'] != 1)}"
@@ -49,7 +50,8 @@ def text(state: State) -> str:
     ]
     for seat in range(4):
         bid = bid_text(int(state["bids"][seat]), bool(state["blind"] >> seat & 1))
-        hand = deck_hand_text(deck, int(state["held"][seat]))
+        held, dealt = int(state["held"][seat]), state["hands"][seat]
+        hand = deck_hand_text(deck, held) if dealt else f"{cards_left(state, seat)} cards"
         lines.append(
             f"{SEATS[seat]}{'*' if state['turn'] == seat else ' '} {hand:<20} bid {bid:<9} won {state['won'][seat]}"
         )
