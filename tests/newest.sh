@@ -14,7 +14,7 @@ wheel=$2
 checks='
 python=$1 folder=$2 checkout=$3 wheel=$4
 "$python" -m venv --clear "$folder/venv"
-"$folder/venv/bin/pip" install -q --no-compile "$wheel[picture,openspiel,files]" pytest pytest-timeout
+"$folder/venv/bin/pip" install -q --no-compile "$wheel[picture,openspiel]" pytest pytest-timeout
 mkdir -p "$folder/elsewhere"
 cd "$folder/elsewhere"
 export BIDZOO_COMPILE=now

@@ -513,15 +513,15 @@ def last_of_each(found: Any, content: bytes, sound: Any) -> bool:
     return plain(found) == list(known.values())
 
 
-def _records(suffix: str) -> bytes:
+def _records() -> bytes:
     from bidzoo.benchmarks import records
 
     game, played = _played()
     found = records._records(game, played.states, "open", list("abcd"), 3, 0)
 
     def write(path: Path) -> None:
-        records.write(path.with_suffix(suffix), found)
-        os.replace(path.with_suffix(suffix), path)
+        records.write(path.with_suffix(".jsonl"), found)
+        os.replace(path.with_suffix(".jsonl"), path)
 
     return written(write)
 
@@ -818,9 +818,8 @@ TARGETS = {
     "ledger": Target(".jsonl", _ledger, _read_ledger, changed_lines, as_lines),
     "match-ledger": Target(".jsonl", _match_ledger, _read_match_ledger, changed_lines, among),
     "blue-chip": Target(".jsonl", _blue_chip, _read_blue_chip, changed_lines, last_of_each),
-    "records": Target(".jsonl", lambda: _records(".jsonl"), _read_records, changed_lines, as_json_lines),
+    "records": Target(".jsonl", _records, _read_records, changed_lines, as_json_lines),
     "records-others": Target(".jsonl", _others, _read_records, changed_lines, as_json_lines),
-    "parquet": Target(".parquet", lambda: _records(".parquet"), _read_records, changed_bytes, as_sound),
     "results": Target(".json", _results, _read_results, changed_json_file, as_rows),
     "pbn": Target(
         ".pbn", lambda: _boards("pbn"), _read_boards, changed_text(PBN_PIECES, r"\[[^\]]*\]|\S+|\s+"), as_boards
@@ -831,7 +830,7 @@ TARGETS = {
     "language": Target(".jsonl", _language, _read_language, changed_lines, as_lines),
     "plan": Target(".json", _plan, _read_plan, changed_json_file, as_sound),
 }
-NEEDS = {"parquet": "pyarrow", "checkpoint": "torch"}
+NEEDS = {"checkpoint": "torch"}
 
 
 @pytest.fixture(scope="module", params=TARGETS)

@@ -2,18 +2,14 @@
 
 A record of bridge holds the cards, the double-dummy results, all calls and cards, and what came of them. One of Spades
 or a small game holds the game with its options, where it was dealt from, every action and the result. Files are JSON
-lines or Parquet; those of bridge also PBN or LIN, for bridge software.
+lines; those of bridge also PBN or LIN, for bridge software.
 """
 
-import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from hashlib import sha256
-from importlib import import_module
-from itertools import zip_longest
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -311,11 +307,11 @@ def _replay_other(record: Record) -> States:
 
 # ---- files -------------------------------------------------------------------------------
 
-ENDINGS, BRIDGE_ENDINGS = (".jsonl", ".parquet"), {".pbn": pbn.write, ".lin": lin.write}
+ENDING, BRIDGE_ENDINGS = ".jsonl", {".pbn": pbn.write, ".lin": lin.write}
 
 
 def write(path: str | Path, records: Iterable[Record]) -> None:
-    """``path`` whole or not at all: ``.jsonl``, ``.parquet`` (needs pyarrow); for bridge software ``.pbn``, ``.lin``.
+    """``path`` whole or not at all: ``.jsonl``; for bridge software ``.pbn``, ``.lin``.
 
     Raises:
         ValueError: another ending, or something that is no record; names it.
@@ -326,102 +322,26 @@ def write(path: str | Path, records: Iterable[Record]) -> None:
     for number, record in enumerate(records, 1):
         parse(fields, record, f"record {number}")
     if path.suffix in BRIDGE_ENDINGS:
-        path.parent.mkdir(parents=True, exist_ok=True)
         BRIDGE_ENDINGS[path.suffix](path, [board_of(record) for record in records])
-    elif path.suffix == ".jsonl":
-        replace_file(path, "".join(json.dumps(record) + "\n" for record in records).encode())
     else:
-        import pyarrow.parquet
-
-        content = io.BytesIO()
-        table = pyarrow.Table.from_pylist(records, _schema(fields).with_metadata({_DIGEST: _digest(records)}))
-        pyarrow.parquet.write_table(table, content, write_page_checksum=True)
-        replace_file(path, content.getvalue())
+        replace_file(path, "".join(json.dumps(record) + "\n" for record in records).encode())
 
 
 def check_ending(path: Path, env_id: str) -> None:
-    """ValueError unless ``write`` knows the ending of ``path`` for records of ``env_id``; ImportError if it cannot."""
-    endings = (*ENDINGS, *BRIDGE_ENDINGS) if env_id.startswith("bridge") else ENDINGS
+    """ValueError unless ``write`` knows the ending of ``path`` for records of ``env_id``."""
+    endings = (ENDING, *BRIDGE_ENDINGS) if env_id.startswith("bridge") else (ENDING,)
     if path.suffix not in endings:
         raise ValueError(f"{path}: ending {path.suffix!r}, expected {', '.join(endings)} of {env_id}")
-    if path.suffix == ".parquet":
-        import_module("pyarrow.parquet")
 
 
 def read(path: str | Path) -> list[Record]:
-    """The records of a ``.jsonl`` or ``.parquet`` file; ValueError names place and field where it is something else."""
-    path = Path(path)
-    return _checked(_rows(path), path) if path.suffix == ".parquet" else loads(path.read_bytes(), path)
+    """The records of a ``.jsonl`` file; ValueError names line and field where it is something else."""
+    return loads(Path(path).read_bytes(), Path(path))
 
 
 def loads(content: bytes, path: Path) -> list[Record]:
     """The records of JSON lines; ``path`` is what errors call them."""
-    return _checked([record for _, record in json_lines(content, path)], path)
-
-
-def _checked(records: list[Any], path: Path) -> list[Record]:
+    records = [record for _, record in json_lines(content, path)]
     for number, record in enumerate(records, 1):
-        parse(fields_of(records), record, place(path, number))
+        parse(fields_of(records), record, f"{path}:{number}")
     return records
-
-
-def place(path: Path, number: int) -> str:
-    """Where record ``number`` (from 1) of ``path`` stands."""
-    return f"{path}: record {number}" if path.suffix == ".parquet" else f"{path}:{number}"
-
-
-_DIGEST = b"bidzoo sha256"  # in a Parquet file: its checksums leave out the headers of pages
-
-
-def _digest(records: Sequence[Any]) -> bytes:
-    """The digest of ``records``, the same for every kind of file."""
-    return sha256(json.dumps(records, sort_keys=True).encode()).hexdigest().encode()
-
-
-_ROW = 8  # fewest bytes of a record: no two deals are alike, so compression cannot remove them
-_FEW = 100_000  # rows that any file may have
-
-
-def _rows(path: Path) -> list[Any]:
-    import pyarrow
-    import pyarrow.parquet
-
-    with path.open("rb") as content:
-        try:
-            file = pyarrow.parquet.ParquetFile(content, page_checksum_verification=True)
-            names = file.schema_arrow.names
-            rows, size = file.metadata.num_rows, path.stat().st_size
-        except Exception as problem:  # whatever the library makes of damaged bytes
-            raise ValueError(f"{path}: not a Parquet file ({problem})") from problem
-        for column, expected in zip_longest(file.schema_arrow, _schema(OTHER if "env" in names else BRIDGE)):
-            if column is None or expected is None or (column.name, column.type) != (expected.name, expected.type):
-                raise ValueError(f"{path}: column {_column(column)}, expected {_column(expected)}")
-        if rows > max(_FEW, size // _ROW):
-            raise ValueError(f"{path}: {rows} rows, expected at most {max(_FEW, size // _ROW)} in {size} bytes")
-        try:
-            records: list[Any] = file.read().to_pylist()
-            digest = (file.schema_arrow.metadata or {}).get(_DIGEST)
-        except Exception as problem:
-            raise ValueError(f"{path}: a damaged Parquet file ({problem})") from problem
-    if digest not in (None, _digest(records)):  # other programs write none
-        raise ValueError(f"{path}: a damaged Parquet file (its records are not those of its {_DIGEST.decode()})")
-    return records
-
-
-def _column(field: Any) -> str:
-    return "nothing" if field is None else f"{field.name} of {field.type}"
-
-
-def _schema(fields: Fields) -> Any:
-    import pyarrow
-
-    plain = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64()}
-
-    def type_of(kind: Any) -> Any:
-        """The column type of a kind, without its annotations and null."""
-        origin, arguments = get_origin(kind), get_args(kind)
-        if origin is list:
-            return pyarrow.list_(type_of(arguments[0]))
-        return plain[str] if origin is Literal else type_of(arguments[0]) if arguments else plain[kind]
-
-    return pyarrow.schema([(name, type_of(kind)) for name, kind in fields.items()])

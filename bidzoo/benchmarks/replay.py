@@ -10,7 +10,7 @@ import numpy as np
 
 from bidzoo.benchmarks import records
 from bidzoo.benchmarks.match import Episodes, seatings, summary
-from bidzoo.benchmarks.records import Record, place
+from bidzoo.benchmarks.records import Record
 from bidzoo.benchmarks.results import ResultTable
 from bidzoo.core.cards import SEAT_NAMES, SEATS, VULNERABLE_TEXT
 from bidzoo.core.kernels import States
@@ -26,7 +26,7 @@ INPUT = Path("standard input")  # what errors call it
 
 
 def read(path: str | Path, strict: bool = True, faults: list[Fault] | None = None) -> list[Any]:
-    """Boards of a ``.pbn`` or ``.lin`` file, or records of a ``.jsonl`` or ``.parquet`` file; one at least.
+    """Boards of a ``.pbn`` or ``.lin`` file, or records of a ``.jsonl`` file; one at least.
 
     ``"-"`` is standard input: PBN, LIN or JSON lines, as its first characters tell. ``strict`` and ``faults`` are of
     PBN and LIN, as for ``pbn.loads``.
@@ -39,10 +39,10 @@ def read(path: str | Path, strict: bool = True, faults: list[Fault] | None = Non
         path, entries = INPUT, _read_input(sys.stdin.buffer.read() if sys.stdin else b"", strict, faults)
     elif path.suffix.lower() in READERS:
         entries = read_boards(path, strict, faults)
-    elif path.suffix in records.ENDINGS:
+    elif path.suffix == records.ENDING:
         entries = records.read(path)
     else:
-        endings = ", ".join((*READERS, *records.ENDINGS))
+        endings = ", ".join((*READERS, records.ENDING))
         raise ValueError(f"{path}: ending {path.suffix!r}, expected {endings}, or - for standard input")
     if not entries:
         raise ValueError(str(faults[0]) if faults else f"{path}: no boards, expected at least one")
@@ -80,7 +80,7 @@ def _replayed(path: Path, entries: Sequence[Record]) -> Iterator[tuple[Record, S
         try:
             yield record, records.replay(record)
         except ValueError as problem:
-            raise ValueError(f"{place(path, number)}: {problem}") from problem
+            raise ValueError(f"{path}:{number}: {problem}") from problem
 
 
 def _other_game_tables(path: Path, entries: Sequence[Record]) -> list[ResultTable]:
@@ -126,7 +126,7 @@ class TableResult(NamedTuple):
 def _record_results(path: Path, entries: Sequence[Record]) -> Iterator[TableResult]:
     for number, (record, states) in enumerate(_replayed(path, entries), 1):
         deal = (record["seed"], record["policy_seed"] // 2, record["board"], *states[0]["hands"].tolist())
-        where = place(path, number)
+        where = f"{path}:{number}"
         yield TableResult(where, deal, record["room"], tuple(record["players"]), record["score"], record["imps"])
 
 

@@ -21,7 +21,6 @@ EXTRAS = {  # what to install for a package that is missing
     **dict.fromkeys(("ray", "dask", "distributed"), "cluster"),
     "PIL": "picture",
     "openai": "language",
-    "pyarrow": "files",
     "pyspiel": "openspiel",
 }
 

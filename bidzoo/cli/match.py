@@ -64,9 +64,7 @@ def match(
             help="Deals of bridge: train, validation, test (default), or a .pbn, .lin or .npz file with tables.",
         ),
     ] = None,
-    out: Annotated[
-        Path | None, output("Records: .jsonl or .parquet; for bridge software .pbn or .lin.", new=True)
-    ] = None,
+    out: Annotated[Path | None, output("Records: .jsonl; for bridge software .pbn or .lin.", new=True)] = None,
     workers: Workers = 1,
     partner: Annotated[
         str | None,
@@ -240,7 +238,7 @@ def check(
 def replay(
     file: Annotated[
         Path,
-        typer.Argument(help="A .jsonl or .parquet file of records, any .pbn or .lin file, or - for standard input."),
+        typer.Argument(help="A .jsonl file of records, any .pbn or .lin file, or - for standard input."),
     ],
     solve: Annotated[bool, typer.Option("--solve", help="PBN and LIN: solve boards for par double dummy.")] = False,
     strict: Strict = False,

@@ -205,7 +205,6 @@ def test_what_cannot_be_written_costs_no_work(capsys, monkeypatch, tmp_path, com
 @pytest.mark.parametrize(
     ("package", "extra", "command"),
     [
-        ("pyarrow", "files", "match nobody nobody --out x.parquet"),
         ("matplotlib", "train", "bench bridge-analysis --agents nobody --pictures x"),
         ("torch", "train", "train learned --out x.safetensors"),
     ],

@@ -51,12 +51,6 @@ def test_a_match_and_its_replay(folder, expected, ending):
     assert re.search(rf"sayc │ random │ {BOARDS} │ {total} │", run("replay", folder / f"m.{ending}"))
 
 
-def test_parquet(tmp_path):
-    pytest.importorskip("pyarrow")
-    run("match", "sayc", "pass", "--boards", 4, "--out", tmp_path / "m.parquet")
-    assert "8 replayed" in run("replay", tmp_path / "m.parquet")
-
-
 def test_imps_are_those_of_bench_bridge():
     boards, sayc, nobody = Boards(40, SEED), agents.make("sayc"), agents.make("pass")
     first, second = (Contracts.of(boards.play(*pair)) for pair in ((sayc, nobody), (nobody, sayc)))
@@ -179,7 +173,7 @@ def test_a_board_with_an_illegal_call_is_named_and_costs_no_other(folder, tmp_pa
 
 
 def test_an_unknown_ending_costs_no_match(tmp_path):
-    with pytest.raises(ValueError, match=r"m\.csv: ending '\.csv', expected \.jsonl, \.parquet, \.pbn, \.lin"):
+    with pytest.raises(ValueError, match=r"m\.csv: ending '\.csv', expected \.jsonl, \.pbn, \.lin"):
         run("match", "sayc", "pass", "--boards", 10**9, "--out", tmp_path / "m.csv")
     with pytest.raises(KeyError, match="unknown agent 'nobody'"):
         run("match", "sayc", "nobody")

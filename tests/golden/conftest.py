@@ -28,7 +28,7 @@ FILE = Path(__file__).with_name("golden.json")
 AGAIN = "if that is what was meant, record again: python tests/golden/record.py"
 GROUPS = 32  # stretches of an outline
 SUMS = ("numpy", "numba", "torch")  # which sums of floating-point numbers depend on beside the processor
-PACKAGES = ("numpy", "numba", "torch", "matplotlib", "rich", "typer", "pillow", "pyarrow", "endplay", "open_spiel")
+PACKAGES = ("numpy", "numba", "torch", "matplotlib", "rich", "typer", "pillow", "endplay", "open_spiel")
 
 
 def feed(digest, value):

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import bidzoo
 from bidzoo.agents.tabular.policy import TablePolicy
 from bidzoo.benchmarks import records, report, results
-from bidzoo.benchmarks.match import duplicate, play
+from bidzoo.benchmarks.match import play
 from bidzoo.bluechip.message import parse
 from bidzoo.bluechip.message import text as message_text
 from bidzoo.cli.main import app
@@ -92,18 +92,6 @@ def match(name):
     if bridge:
         parts["replayed"] = [records.replay(json.loads(line)) for line in parts["jsonl"].splitlines()]
     return parts
-
-
-def parquet():
-    """Records as Parquet, read back."""
-    pytest.importorskip("pyarrow")
-    game = bidzoo.make_game("bridge_bidding_v0", deals="test")
-    played = duplicate(game, "sayc", "pass", np.arange(6), seed=4, policy_seed=2)
-    found = records.of_match(game, played, "sayc", "pass", seed=4, policy_seed=2)
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "m.parquet")
-        records.write(path, found)
-        return {"read": [{**one, "version": ""} for one in records.read(path)], "imps": played.imps}
 
 
 def trajectories():
@@ -288,7 +276,6 @@ CASES = {
     **{f"boards {path.name}": lambda a=path: boards(a) for path in FILES},
     **{f"results {path.stem}": lambda a=path: results_page(a) for path in sorted((HERE / "results").glob("*.json"))},
     **{f"bench {name}": lambda a=words: measured(*a) for name, words in BENCHES.items()},
-    "parquet": parquet,
     "trajectories": trajectories,
     "auctions": auctions,
     "deals": deals,
@@ -309,7 +296,6 @@ LOCAL = {  # what else each of these depends on
     "deals": ("processor",),
     "list": RICH,
     "help": RICH,
-    "parquet": ("pyarrow",),
     **{
         name: RICH if " bridge" in name else (*RICH, "processor")  # bridge's networks add integers
         for name in (*(f"match {name}" for name in MATCHES), *(f"bench {name}" for name in BENCHES))

@@ -127,7 +127,7 @@ def test_replay_reads_standard_input(club: Path, ending: str) -> None:
 def test_replay_refuses_what_it_cannot_read(club: Path) -> None:
     path = club.with_name("club.txt")
     path.write_text(CLUB)
-    wanted = r"club\.txt: ending '\.txt', expected \.pbn, \.lin, \.jsonl, \.parquet, or - for standard input"
+    wanted = r"club\.txt: ending '\.txt', expected \.pbn, \.lin, \.jsonl, or - for standard input"
     with pytest.raises(ValueError, match=wanted):
         run("replay", path)
     for content, fault in ((b"", "no boards, expected at least one"), (b"hello", "'hello', expected PBN, LIN or JSON")):
