@@ -6,7 +6,7 @@ from typing import Any
 
 from bidzoo.agents import BRIDGE
 from bidzoo.agents.explanation import Explanation
-from bidzoo.core.cards import NUM_CALLS, SIDES, hand_cards
+from bidzoo.core.cards import HAND_SIZE, NUM_CALLS, SIDES, hand_cards
 from bidzoo.core.kernels import F32, State
 from bidzoo.core.options import truth
 from bidzoo.envs.bridge import render
@@ -128,7 +128,7 @@ def _bridge(state: State) -> Plain:
         "dealer": int(state["dealer"]),
         "vulnerable": int(state["vulnerable"]),
         "hands": [hand_cards(int(hand)) if dealt else None for hand, dealt in hands],
-        "counts": [cards_left(state, seat) for seat in range(4)],
+        "counts": [HAND_SIZE if over else cards_left(state, seat) for seat in range(4)],
         "calls": [int(call) for call in state["calls"][: int(state["length"])]],
         "contract": render.contract(state) if int(state["bid"]) >= 0 or phase != bridge_state.AUCTION else "",
         "declarer": declarer,
@@ -159,7 +159,7 @@ def _spades(state: State) -> Plain:
         "dealer": int(state["dealer"]),
         "turn": int(state["turn"]),
         "hands": [weakest_first(int(hand)) if dealt else None for hand, dealt in hands],
-        "counts": [cards_left(state, seat) for seat in range(4)],
+        "counts": [HAND_SIZE if over else cards_left(state, seat) for seat in range(4)],
         "texts": {card: deck_card_text(deck, card) for card in range(52)} if deck else {},
         "suits": [int(suit) for suit in SUITS[deck]],
         "bids": [

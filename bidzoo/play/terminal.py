@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-
-from rich.console import Console
-from rich.text import Text
+from typing import IO
 
 from bidzoo.agents import BRIDGE
 from bidzoo.core.cards import FIRST_BID, NUM_CALLS
+from bidzoo.core.schema import visible
 from bidzoo.core.storage import replace_file
 from bidzoo.envs.bridge import render
 from bidzoo.play import api, files
@@ -27,18 +27,9 @@ COMMANDS = {
     "quit": "leave",
 }
 HELP = "\n".join(f"{command:<27}{meaning}" for command, meaning in COMMANDS.items())
-COLORS = {"♣": "green", "♦": "blue", "♥": "dark_orange", "♠": "bold"}
 
 
 # ---- printing --------------------------------------------------------------------------------
-
-
-def colored(words: str) -> Text:
-    """``words`` with suit symbols in their colours."""
-    text = Text(words)
-    for symbol, color in COLORS.items():
-        text.highlight_words([symbol], color)
-    return text
 
 
 def picture(session: Session) -> str:
@@ -81,38 +72,35 @@ def hint(session: Session, name: str) -> str:
 # ---- typing ----------------------------------------------------------------------------------
 
 
-def run(session: Session, console: Console | None = None, read: Callable[[], str] | None = None) -> None:
-    """Play until ``quit``, the end of the input or Ctrl-C; ``read`` gives one line, EOFError at the end."""
-    out = console or Console()
-    out.print(Text(HELP))
-    try:
-        _loop(session, out, read or (lambda: out.input("> ")))
-    except (EOFError, KeyboardInterrupt):
-        out.print()
+def run(session: Session, out: IO[str] | None = None, read: Callable[[], str] = lambda: input("> ")) -> None:
+    """Play until ``quit``, the end of the input or Ctrl-C; ``read`` gives one line, EOFError at the end.
 
-
-def _loop(session: Session, out: Console, read: Callable[[], str]) -> None:
-    """Agents act by themselves; each line of a human is an action or a command."""
+    Agents act by themselves; each line of a human is an action or a command.
+    """
+    say = partial(print, file=out, flush=True)
+    say(HELP)
     last_shown: tuple[int, bool, int] | None = None
-    while True:
-        if session.cursor == len(session.actions) and session.policy() is not None:
-            agent, player = session.seats[session.position().player], session.position().player
-            with out.status(Text(f"{agent} is thinking")):
+    try:
+        while True:
+            if session.cursor == len(session.actions) and session.policy() is not None:
+                player = session.position().player
+                say(f"{offer(session.setup.game_id).seats[player]} ({session.seats[player]}):", end=" ")
                 session.agent_turn(session.cursor)
-            action = session.game.action_text(session.actions[-1])
-            out.print(Text(f"{offer(session.setup.game_id).seats[player]} ({agent}): {action}"))
-            continue
-        if last_shown != (current := (session.cursor, session.reveal, id(session.setup))):
-            out.print(colored(picture(session)))
-            last_shown = current
-        words = read().strip()
-        if words.lower() in ("quit", "exit", "q"):
-            return
-        try:
-            if answer := obey(session, words):
-                out.print(colored(answer))
-        except (ValueError, OSError, ImportError) as problem:
-            out.print(Text(str(problem), style="red"))
+                say(session.game.action_text(session.actions[-1]))
+                continue
+            if last_shown != (current := (session.cursor, session.reveal, id(session.setup))):
+                say(picture(session))
+                last_shown = current
+            words = read().strip()
+            if words.lower() in ("quit", "exit", "q"):
+                return
+            try:
+                if answer := obey(session, words):
+                    say(visible(answer))
+            except (ValueError, OSError, ImportError) as problem:
+                say(visible(str(problem)))
+    except (EOFError, KeyboardInterrupt):
+        say()
 
 
 def obey(session: Session, words: str) -> str:

@@ -3,7 +3,6 @@
 import io
 
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
 from bidzoo.cli.main import app
@@ -22,7 +21,7 @@ def script(session, *lines):
         except StopIteration:
             raise EOFError from None
 
-    terminal.run(session, Console(file=out, width=120), read)
+    terminal.run(session, out, read)
     return out.getvalue()
 
 
