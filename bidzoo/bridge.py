@@ -32,7 +32,7 @@ from bidzoo.core.options import is_whole
 from bidzoo.core.streams import Streams, checked_seed
 from bidzoo.envs.bridge.auction import call_row, legal_row, open_auction_row, over_row, turn_row
 from bidzoo.envs.bridge.state import STATE, VIEW, views
-from bidzoo.envs.game import read_hand
+from bidzoo.envs.game import legal_actions, read_hand
 
 Hand = str | int | Iterable[str | int]
 Calls = str | Iterable[str | int]
@@ -154,11 +154,8 @@ def _column(name: str, value: Any, count: int) -> Sequence[Any]:
 
 def _chosen_calls(policy: Policy, seat_views: States, legal: I8, streams: Streams) -> list[str]:
     with plugins.outside(lambda: f"agent {policy.name!r}"):
-        chosen = np.asarray(policy.act(seat_views, legal, streams))
-    for row, number in enumerate(chosen):
-        if not (0 <= number < NUM_CALLS and legal[row, number]):
-            raise ValueError(f"{policy.name} answers {number}, which is no legal call there")
-    return [call_text(int(number)) for number in chosen]
+        chosen = policy.act(seat_views, legal, streams)
+    return [call_text(int(call)) for call in legal_actions(policy.name, chosen, legal, np.arange(len(legal)))]
 
 
 # ---- from words to views -------------------------------------------------------------------

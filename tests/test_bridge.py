@@ -113,7 +113,7 @@ def test_errors_of_agents_and_batches():
         call_batch("sayc", [HAND, "A.K.Q.J"])
     with pytest.raises(ValueError, match="2 dealers for 1 hands"):
         call_batch("sayc", [HAND], ["N", "E"])
-    with pytest.raises(ValueError, match="broken answers 38, which is no legal call there"):
+    with pytest.raises(ValueError, match="broken: illegal action 38 at board 0"):
         call(type("Broken", (), {"name": "broken", "act": lambda self, v, legal, rng: np.array([38])})(), HAND)
     assert call_batch("sayc", []) == []
 

@@ -24,7 +24,7 @@ from bidzoo.core.cards import (
     check_deal,
     hand_number,
 )
-from bidzoo.core.kernels import I8, I64, States
+from bidzoo.core.kernels import I8, I64
 from bidzoo.core.options import Count, Length, Range, Weight
 from bidzoo.core.schema import json_value, parse, shortened
 from bidzoo.core.storage import Closing, Lines, append_file, replace_file, sweep
@@ -34,7 +34,7 @@ from bidzoo.envs.bridge.deals import UNKNOWN, dealt, read_boards
 from bidzoo.envs.bridge.formats import pbn
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import MAX_POINTS, imps
-from bidzoo.envs.game import Buffers
+from bidzoo.envs.game import Table
 
 ROOMS = ("open", "closed")
 
@@ -53,10 +53,11 @@ class DealtBoard(NamedTuple):
         """The number that the board is marked with: 1, 2, ..."""
         return self.board + 1
 
-    def state(self, game: Bridge) -> tuple[States, Buffers]:
-        """A table ``[1]`` of ``game`` before the first call on this board, and its buffers."""
-        cards = {"deal": self.hands, "tricks": self.tricks}
-        return game.start(self.board, 0, {**cards, "dealer": self.dealer, "vulnerability": self.vulnerable})
+    def table(self, game: Bridge) -> Table:
+        """A table of ``game`` before the first call on this board."""
+        table, cards = Table(game), {"deal": self.hands, "tricks": self.tricks}
+        table.begin(self.board, 0, {**cards, "dealer": self.dealer, "vulnerability": self.vulnerable})
+        return table
 
 
 def seeded(game: Bridge, boards: Iterable[int], seed: int = 0) -> list[DealtBoard]:

@@ -16,11 +16,13 @@ from bidzoo.bluechip import message as say
 from bidzoo.bluechip.connection import Connection, Limits, PeerError
 from bidzoo.bluechip.message import DUMMY, NAMES, Message, parse, same_seat
 from bidzoo.bluechip.seat import choose
-from bidzoo.core.cards import NUM_CALLS, NUM_CARDS, call_text, card_text
-from bidzoo.core.kernels import I8, State, allocate
+from bidzoo.core.cards import NUM_CALLS, call_text, card_text
+from bidzoo.core.kernels import I8, State
 from bidzoo.envs.bridge import auction, engine, play
 from bidzoo.envs.bridge.board import contract_text
-from bidzoo.envs.bridge.state import AUCTION, OVER, STATE
+from bidzoo.envs.bridge.game import Bridge
+from bidzoo.envs.bridge.state import AUCTION, OVER
+from bidzoo.envs.game import Table
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -69,7 +71,7 @@ class Client:
         self.heard: list[HeardBoard] = []
         self._connection: Connection
         self._own_seat: int  # chosen by the caller, or by the table manager
-        self._legal: I8 = np.zeros(NUM_CALLS + NUM_CARDS, np.int8)
+        self._game = Bridge(play=True)
 
     def run(self, host: str = "127.0.0.1", port: int = 2000) -> list[HeardBoard]:
         """Play until the end of the session and return the boards heard, which are in ``heard`` even if it breaks off.
@@ -147,7 +149,8 @@ class Client:
         deal = self._expect(say.Deal, "Board number ...")
         self._ready("for cards")
         cards = self._expect(say.Cards, f"{NAMES[self._own_seat]}'s cards", lambda cards: cards.seat == self._own_seat)
-        state = allocate(STATE, 1)[0]
+        table = Table(self._game)
+        state = table.states[0]
         state["board"] = deal.number - 1
         state["tricks"] = -1
         state["hands"][self._own_seat] = state["held"][self._own_seat] = cards.hand
@@ -155,40 +158,44 @@ class Client:
         board = HeardBoard(deal.number, self._own_seat)
         self.heard.append(board)
         while state["phase"] == AUCTION:
-            board.calls.append(self._call(state))
+            board.calls.append(self._call(table))
             auction.call_row(state, board.calls[-1].call)
         board.contract = contract_text(int(state["bid"]), int(state["stake"]))
         if state["declarer"] >= 0:
             play.lead_row(state)
         while state["phase"] != OVER:
-            board.cards.append(self._card(state))
+            board.cards.append(self._card(table))
             play.play_row(state, board.cards[-1].card)
             if state["plays"] == 1:
                 self._see_dummy(state, board.cards[0].card)
 
-    def _call(self, state: State) -> say.CallMade:
+    def _call(self, table: Table) -> say.CallMade:
         """The next call, ours or another's."""
-        engine.legal_row(state, self._legal)
-        seat = int(state["turn"])
+        legal, seat = self._look(table), int(table.states[0]["turn"])
         if seat == self._own_seat:
-            call = choose(self.policy, state, self._legal, self.seed)
+            call = choose(self.policy, table, self.seed)
             assert isinstance(call, say.CallMade)
             self._send(call)
             return call
         self._send(say.ReadyForCall(self._own_seat, seat))
-        legal = " ".join(call_text(int(c)) for c in np.flatnonzero(self._legal))
-        expected = f"a call by {NAMES[seat]} out of {legal}"
-        return self._expect(say.CallMade, expected, lambda call: call.seat == seat and bool(self._legal[call.call]))
+        expected = f"a call by {NAMES[seat]} out of {' '.join(call_text(int(c)) for c in np.flatnonzero(legal))}"
+        return self._expect(say.CallMade, expected, lambda call: call.seat == seat and bool(legal[call.call]))
 
-    def _card(self, state: State) -> say.Play:
+    def _look(self, table: Table) -> I8:
+        """Bring player and mask of ``table``, where we do not hold all cards, up to date; the mask ``[90]``."""
+        table.out.player[0] = table.states[0]["turn"]
+        engine.legal_row(table.states[0], table.out.mask[0])
+        return table.out.mask[0]
+
+    def _card(self, table: Table) -> say.Play:
         """The next card, ours or another's."""
+        legal, state = self._look(table), table.states[0]
         hand, dummy = int(state["hand_to_play"]), int((state["declarer"] + 2) % 4)
-        engine.legal_row(state, self._legal)
         if state["turn"] == self._own_seat:
             if state["plays"] % 4 == 0:
                 leads = (hand, self._own_seat, *((DUMMY,) if hand == dummy else ()))
                 self._expect(say.ToLead, f"{NAMES[hand]} to lead", lambda lead: lead.seat in leads)
-            choice = choose(self.policy, state, self._legal, self.seed)
+            choice = choose(self.policy, table, self.seed)
             assert isinstance(choice, say.Play)
             self._send(choice)
             return choice
@@ -198,7 +205,7 @@ class Client:
         message = self._expect(say.Play, expected, lambda message: same_seat(message.seat, hand, dummy))
         card = message.card
         if hand == self._own_seat or (hand == dummy and state["plays"]):
-            possible = bool(self._legal[NUM_CALLS + card])
+            possible = bool(legal[NUM_CALLS + card])
         else:  # a hidden hand: cards that we hold or see elsewhere cannot come from it
             possible = not (int(state["hands"][self._own_seat]) | int(state["dummy"])) >> card & 1
         if not possible or card in state["played"][: state["plays"]]:

@@ -16,7 +16,6 @@ from bidzoo.core.cards import (
     DOUBLE,
     HAND_SIZE,
     PASS,
-    RANKS,
     REDOUBLE,
     SEAT_NAMES,
     SPOKEN_VULNERABLE,
@@ -26,6 +25,7 @@ from bidzoo.core.cards import (
     call_text,
     card_number,
     card_text,
+    hand_in_words,
     suit_text,
     vulnerability_number,
 )
@@ -68,24 +68,9 @@ def hand_words(hand: int, suits: str) -> str:
 
 def hand_of(words: str) -> int:
     """The 13 cards of ``"S A K 4. H -. D Q J. C T 9 2 ..."``, suits in any order; ValueError names what is wrong."""
-    hand, seen = 0, ""
-    for part in words.upper().replace("10", "T").split("."):
-        letters = part.split()
-        if not letters:
-            continue
-        suit, ranks = letters[0][0], letters[0][1:] + "".join(letters[1:])
-        if suit not in SUITS or suit in seen:
-            raise ValueError(f"cards {words.strip()!r}: {suit!r}, expected each of S H D C once")
-        seen += suit
-        for rank in ranks.replace("-", ""):
-            if rank not in RANKS:
-                raise ValueError(f"cards {words.strip()!r}: {rank!r} is not a rank (expected one of {RANKS} or -)")
-            card = card_number(rank + suit)
-            if hand >> card & 1:
-                raise ValueError(f"cards {words.strip()!r}: {card_text(card)} appears twice")
-            hand |= 1 << card
-    if hand.bit_count() != HAND_SIZE or len(seen) != 4:
-        raise ValueError(f"cards {words.strip()!r}: {hand.bit_count()} cards in {len(seen)} suits, expected 13 in 4")
+    hand = hand_in_words(words.replace(".", " "))
+    if hand.bit_count() != HAND_SIZE:
+        raise ValueError(f"cards {words.strip()!r}: {hand.bit_count()} cards, expected {HAND_SIZE}")
     return hand
 
 

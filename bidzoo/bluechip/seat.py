@@ -12,12 +12,12 @@ from bidzoo.bluechip import message as say
 from bidzoo.bluechip.boards import DealtBoard
 from bidzoo.bluechip.connection import Connection, PeerError
 from bidzoo.bluechip.message import DUMMY, NAMES, Message, text
-from bidzoo.core import plugins
 from bidzoo.core.cards import NUM_CALLS, call_text, card_text
-from bidzoo.core.kernels import I8, I64, State, States, allocate
+from bidzoo.core.kernels import I8, I64, States
 from bidzoo.core.streams import Streams
-from bidzoo.envs.bridge.state import PLAY, VIEW, view_row
-from bidzoo.envs.game import legal_actions
+from bidzoo.envs.bridge.state import PLAY
+from bidzoo.envs.check import ask_one
+from bidzoo.envs.game import Table
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -60,23 +60,12 @@ class BidderAndPlayer:
         return self.bidder.alert(view, call) if isinstance(self.bidder, Discloses) else None
 
 
-def choose(policy: Policy, state: State, legal: I8, seed: int) -> say.CallMade | say.Play:
-    """What ``policy`` calls, with its alert, or plays from the hand whose turn it is in ``state``.
-
-    Its random numbers are those of ``(seed, board, turn)``, as in every other match.
-
-    Raises:
-        ValueError: the action is not in ``legal`` ``[A]``.
-    """
-    view = allocate(VIEW, 1)
-    view_row(state, int(state["turn"]), view[0])
-    clock = int(state["length"]) + int(state["plays"])
-    rng = Streams.at(seed, np.array([state["board"]], np.int64), clock)
-    with plugins.outside(lambda: f"agent {policy.name!r}, board {int(state['board'])}, turn {clock}"):
-        actions = policy.act(view, legal[None].copy(), rng)
-    action = int(legal_actions(policy.name, actions, legal[None], state["board"][None])[0])
+def choose(policy: Policy, table: Table, seed: int) -> say.CallMade | say.Play:
+    """What ``policy`` calls, with its alert, or plays from the hand whose turn it is at ``table``; as ``ask_one``."""
+    state, action = table.states[0], ask_one(policy, table, seed)
     if state["phase"] == PLAY:
         return say.Play(int(state["hand_to_play"]), action - NUM_CALLS)
+    view = table.game.view_of(table.states, table.out.player)
     note = policy.alert(view, action) if isinstance(policy, Discloses) else None
     return say.CallMade(int(state["turn"]), action, note is not None, say.note_text(note or ""))
 

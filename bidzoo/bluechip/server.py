@@ -20,12 +20,12 @@ from bidzoo.bluechip.connection import Limits, Listener, Log, PeerError
 from bidzoo.bluechip.message import NAMES, team_name
 from bidzoo.bluechip.seat import Act, Event, Seat, Shown, choose
 from bidzoo.core.cards import NUM_CALLS, PBN_VULNERABLE, SEATS, call_text, card_text, hand_text
-from bidzoo.core.kernels import State, States
+from bidzoo.core.kernels import State
 from bidzoo.envs.bridge import board as files
 from bidzoo.envs.bridge.engine import SCORE, Rules, result_row
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.state import AUCTION
-from bidzoo.envs.game import Buffers
+from bidzoo.envs.game import Table
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -124,15 +124,15 @@ class Room:
 
     def _play(self, board: DealtBoard) -> tuple[Result, str]:
         """The result, and why the room must stop, or an empty text."""
-        states, out = board.state(self.game)
+        table = board.table(self.game)
         self._script, self._faults, self._board_seconds = [board], [], [0.0, 0.0]
         for seat in self._seats:
             seat.heard = seat.strikes = 0
         start, desertion = time.monotonic(), ""
         try:
             self._tell_script()
-            while not out.over[0]:
-                self._turn(states, out)
+            while not table.out.over[0]:
+                self._turn(table)
         except _UnplayedError:
             pass  # the faults say why
         except _DesertedError as problem:
@@ -140,7 +140,7 @@ class Room:
         self._total_seconds = [total + used for total, used in zip(self._total_seconds, self._board_seconds)]
         ns, ew = ((round(used), round(total)) for used, total in zip(self._board_seconds, self._total_seconds))
         self._tell_all(say.Timing(ns, ew))
-        return self._result(board, states[0], time.monotonic() - start), desertion
+        return self._result(board, table.states[0], time.monotonic() - start), desertion
 
     def _result(self, board: DealtBoard, state: State, seconds: float) -> Result:
         messages = [event.message for event in self._script if isinstance(event, Act)]
@@ -167,22 +167,22 @@ class Room:
         }
         return Result.of(values)
 
-    def _turn(self, states: States, out: Buffers) -> None:
+    def _turn(self, table: Table) -> None:
         """Get one call or card, and tell every program of it."""
-        state, seat = states[0], self._seats[int(out.player[0])]
+        state, seat = table.states[0], self._seats[int(table.out.player[0])]
         calling = state["phase"] == AUCTION
         hand = seat.number if calling else int(state["hand_to_play"])
         trick = 0 if calling else int(state["plays"]) // 4 + 1
         lead = not calling and state["plays"] % 4 == 0
         start = time.monotonic()
         if seat.policy is not None:
-            act = Act(seat.number, choose(seat.policy, state, out.mask[0], self._seed), trick, lead)
+            act = Act(seat.number, choose(seat.policy, table, self._seed), trick, lead)
         else:
-            act = self._attempt(seat, partial(seat.ask, hand, trick, lead, out.mask[0].tolist()))
+            act = self._attempt(seat, partial(seat.ask, hand, trick, lead, table.out.mask[0].tolist()))
         self._board_seconds[seat.number % 2] += time.monotonic() - start
         self._script.append(act)
         seat.heard = len(self._script)
-        self.game.step_one(states, act.action, out)
+        table.step(act.action)
         if trick == 1 and lead:
             dummy = (seat.number + 1) % 4
             self._script.append(Shown(dummy, int(state["hands"][dummy])))
