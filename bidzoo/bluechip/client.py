@@ -183,9 +183,10 @@ class Client:
 
     def _look(self, table: Table) -> I8:
         """Bring player and mask of ``table``, where we do not hold all cards, up to date; the mask ``[90]``."""
+        legal: I8 = table.out.mask[0]
         table.out.player[0] = table.states[0]["turn"]
-        engine.legal_row(table.states[0], table.out.mask[0])
-        return table.out.mask[0]
+        engine.legal_row(table.states[0], legal)
+        return legal
 
     def _card(self, table: Table) -> say.Play:
         """The next card, ours or another's."""

@@ -87,7 +87,7 @@ def import_(
     from dataclasses import replace
 
     from bidzoo.envs.bridge.board import summary
-    from bidzoo.envs.bridge.deals import DealSet, deals_of, read_boards, read_deals
+    from bidzoo.envs.bridge.deals import DealSet, deals_of, listed, read_boards, read_deals
     from bidzoo.envs.bridge.formats import pbn
 
     faults: list[Fault] = []
@@ -99,7 +99,7 @@ def import_(
     if not boards and file.suffix != ".npz":
         raise ValueError(summary(str(file), 0, faults) if faults else f"{file}: no boards, expected at least one")
     if not whole and boards and out.suffix == ".npz":
-        raise ValueError(f"{file}: hands are missing: {_listed(hidden)}; expected all four of at least one board")
+        raise ValueError(f"{file}: hands are missing: {listed(hidden)}; expected all four of at least one board")
     if out.exists() and (out.suffix == ".pbn" or read_deals(out)[2].get("solved", True)):
         check_new(out)  # but an import that solved nothing is soon repeated
     contradictions: list[str] = []
@@ -134,7 +134,7 @@ def import_(
             err=True,
         )
     if hidden and out.suffix == ".npz":
-        say(f"{file}: {counted(len(hidden), 'board')} left out, hands are missing: {_listed(hidden)}", err=True)
+        say(f"{file}: {counted(len(hidden), 'board')} left out, hands are missing: {listed(hidden)}", err=True)
     if json is not None:
         _report(json, file, len(boards), faults, {"hands_missing": hidden, "tables": tables._asdict()})
     if boards and not faults:
@@ -142,10 +142,6 @@ def import_(
     finish(file, len(boards), faults)
     if hidden and out.suffix == ".npz":
         raise typer.Exit(LEFT_OUT)
-
-
-def _listed(numbers: list[int]) -> str:
-    return ", ".join(map(str, numbers[:20])) + ", ..." * (len(numbers) > 20)
 
 
 def _report(path: Path, source: object, boards: int, faults: "list[Fault]", more: dict[str, Any]) -> None:
@@ -179,7 +175,7 @@ def _checked(
     Raises:
         ValueError: they are not, and ``wrong_tables`` refuses them.
     """
-    from bidzoo.envs.bridge.deals import clamped
+    from bidzoo.envs.bridge.deals import clamped, listed
     from bidzoo.envs.bridge.double_dummy import contradiction, most_suspect
 
     tagged, reason = int((deals.tricks >= 0).any(1).sum()), clamped(deals.tricks) or "; ".join(contradictions[:1])
@@ -190,10 +186,10 @@ def _checked(
     agreed = "all agree"
     if wrong:
         first = contradiction(deals.tricks[wrong[0]], solved[rows.tolist().index(wrong[0])])
-        agreed = f"{len(wrong)} disagree: {_listed(list(found.wrong))}; board {found.wrong[0]}: {first}"
+        agreed = f"{len(wrong)} disagree: {listed(found.wrong)}; board {found.wrong[0]}: {first}"
         found = found._replace(reason=agreed)
     if tagged and not reason:
-        boards = f" (boards {_listed(list(found.checked))}): {agreed}" if len(rows) else ""
+        boards = f" (boards {listed(found.checked)}): {agreed}" if len(rows) else ""
         say(f"{file}: {len(rows)} of {counted(tagged, 'double-dummy table')} checked by solving{boards}", err=True)
     if found.reason:
         if wrong_tables == "refuse":

@@ -522,10 +522,6 @@ class _Encoded(Game):
         self._base.step(states, actions, seed, self._with_base_observation(out), stride)
         self._observe_all(states, out)
 
-    def step_one(self, states: States, action: int, out: Buffers) -> None:
-        self._base.step_one(states, action, self._with_base_observation(out))
-        self._observe_all(states, out)
-
     def step_on(self, states: States, actions: I64, seats: int, seed: int, out: Buffers) -> None:
         self._base.step_on(states, actions, seats, seed, self._with_base_observation(out))
         self._observe_all(states, out)

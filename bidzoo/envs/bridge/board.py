@@ -144,7 +144,6 @@ class Faults:
     def __init__(self, source: str, strict: bool, kept: list[Fault] | None) -> None:
         self.source, self.strict, self.board = source, strict, ""
         self._silent, self.kept = kept is not None, [] if kept is None else kept
-        self._before = len(self.kept)
 
     def add(self, line: int, reason: object, lost: str) -> None:
         """Leave ``lost`` out; ValueError with file and line if the reading is strict."""

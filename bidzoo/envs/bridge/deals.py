@@ -185,7 +185,9 @@ def read_boards(path: str | Path, strict: bool = False, faults: list[Fault] | No
     return READERS[ending](path, strict, faults)
 
 
-_MOST_NAMED = 20  # boards in a warning
+def listed(numbers: Sequence[object]) -> str:
+    """``"1, 2, 3"``, of more than twenty the first."""
+    return ", ".join(map(str, numbers[:20])) + ", ..." * (len(numbers) > 20)
 
 
 def dealt(boards: Sequence[Board], source: str) -> list[tuple[int, Board, Hands]]:
@@ -195,12 +197,12 @@ def dealt(boards: Sequence[Board], source: str) -> list[tuple[int, Board, Hands]
         ValueError: there are none.
     """
     entries = [(place, board, board.hands) for place, board in enumerate(boards, 1) if board.hands and board.complete]
-    missing = [str(board.number or place) for place, board in enumerate(boards, 1) if not board.complete]
+    missing = [board.number or place for place, board in enumerate(boards, 1) if not board.complete]
     if not boards:
         raise ValueError(f"{source}: no boards, expected at least one")
     if missing:
-        message = f"{source}: {len(missing):,} board{'s' * (len(missing) > 1)} left out, hands are missing: "
-        message += ", ".join(missing[:_MOST_NAMED]) + ", ..." * (len(missing) > _MOST_NAMED)
+        message = f"{source}: {len(missing):,} board{'s' * (len(missing) > 1)} left out, "
+        message += f"hands are missing: {listed(missing)}"
         if not entries:
             raise ValueError(f"{message}; expected all four of at least one board")
         warnings.warn(message, stacklevel=3)

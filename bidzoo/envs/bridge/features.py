@@ -227,18 +227,8 @@ def openspiel480(vector: Vector) -> str:
 def bmcs480(vector: Vector) -> str:
     """``BMCS480`` as text."""
     parts = BMCS480.read(vector)
-    return "\n".join(_auction(parts, _bids_of_kinds(parts)))
-
-
-def bmcs636(vector: Vector) -> str:
-    """``BMCS636`` as text, all four hands."""
-    parts = BMCS636.read(vector)
-    hands = [f"{who}'s hand: {_read_hand(parts[who])}" for who in WHO[1:]]
-    return "\n".join([*_auction(parts, _bids_of_kinds(parts)), *hands])
-
-
-def _bids_of_kinds(parts: dict[str, Vector]) -> Vector:
-    return np.stack([parts[kind].reshape(len(BIDS), 4) for kind in KINDS], axis=1)
+    bids = np.stack([parts[kind].reshape(len(BIDS), 4) for kind in KINDS], axis=1)
+    return "\n".join(_auction(parts, bids))
 
 
 def jps267(vector: Vector) -> str:

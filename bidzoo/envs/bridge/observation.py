@@ -171,35 +171,11 @@ def encode_row(record: State, hand: int, held: int, seat: int, code: int, out: I
         whole571_row(record, hand, held, seat, out)
 
 
-# ``encode_row`` of every view ``[B]`` into ``out`` ``[B, F]``: a kernel an encoder, so that only those in use compile.
-
-
 @batched
-def _auctions(start: int, stop: int, step: int, block: int, views: States, out: I8) -> None:
+def _encode_views(start: int, stop: int, code: int, views: States, out: I8) -> None:
     for b in range(start, stop):
-        out[b, :] = 0
-        _auction_row(views[b], views[b].hand, int(views[b].seat), 0, step, block, out[b])
-
-
-@batched
-def _plays(start: int, stop: int, views: States, out: I8) -> None:
-    for b in range(start, stop):
-        out[b, :] = 0
-        whole571_row(views[b], views[b].hand, views[b].held_here, int(views[b].seat), out[b])
-
-
-@batched
-def _jps(start: int, stop: int, views: States, out: I8) -> None:
-    for b in range(start, stop):
-        out[b, :] = 0
-        _jps_row(views[b], views[b].hand, int(views[b].seat), out[b])
-
-
-@batched
-def _bidders(start: int, stop: int, views: States, out: I8) -> None:
-    for b in range(start, stop):
-        out[b, :] = 0
-        bidder_row(views[b], views[b].hand, int(views[b].seat), out[b])
+        view = views[b]
+        encode_row(view, view.hand, view.held_here, int(view.seat), code, out[b])
 
 
 @batched
@@ -214,14 +190,16 @@ def encode_value(start: int, stop: int, states: States, players: I64, out: I8) -
         hands_row(states[b], (int(players[b]) + int(states[b].leg)) & 3, False, out[b])
 
 
-_ENCODERS = (
-    Encoder("openspiel480", OPENSPIEL480, partial(_auctions, _STEP, _BLOCK), features.openspiel480, _OPENSPIEL480),
-    Encoder("bmcs480", BMCS480, partial(_auctions, _BMCS_STEP, _BMCS_BLOCK), features.bmcs480, _BMCS480),
-    Encoder("openspiel571", OPENSPIEL571, _plays, features.openspiel571, _OPENSPIEL571),
-    Encoder("jps267", JPS267, _jps, features.jps267, _JPS267),
-    Encoder("bidder1375", BIDDER1375, _bidders, bidder1375, _BIDDER1375),
-)
-ENCODERS = {encoder.name: encoder for encoder in _ENCODERS}
+ENCODERS = {
+    name: Encoder(name, layout, partial(_encode_views, code), explain, code)
+    for name, layout, explain, code in (
+        ("openspiel480", OPENSPIEL480, features.openspiel480, _OPENSPIEL480),
+        ("bmcs480", BMCS480, features.bmcs480, _BMCS480),
+        ("openspiel571", OPENSPIEL571, features.openspiel571, _OPENSPIEL571),
+        ("jps267", JPS267, features.jps267, _JPS267),
+        ("bidder1375", BIDDER1375, bidder1375, _BIDDER1375),
+    )
+}
 
 
 # ---- the global state --------------------------------------------------------------------

@@ -12,12 +12,12 @@ row kernel that chooses a card::
                 act_row(states[b], FIRST_CARD + choose_row(views[b], card_key_row(states[b])))
 """
 
-from importlib import import_module
 from inspect import isclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from bidzoo.core import plugins
 from bidzoo.core.bits import pick_row
 from bidzoo.core.kernels import I8, I64, U64, States, allocate, batched
 from bidzoo.core.options import is_plain
@@ -34,7 +34,6 @@ PLAYERS = {  # name -> "module:attribute" of a playing module or of a maker of p
     "uct": "bidzoo.agents.spades.policy:uct",
     "learned": "bidzoo.agents.spades.policy:learned",
 }
-_FUNCTION_POLICY = "bidzoo.agents.policy:FunctionPolicy"
 
 
 @runtime_checkable
@@ -117,17 +116,14 @@ def check_player(player: Any) -> None:
 def playing_module(player: Any, encoder: Encoder) -> PlayingModule:
     """The module of a checked ``player``; a function gets the observations of ``encoder``."""
     if isinstance(player, str):
-        entry = _load(PLAYERS[player])
+        entry = plugins.load(PLAYERS[player], f"player {player!r}")
         return entry if isinstance(entry, PlayingModule) else PolicyPlayer(entry())
     if isinstance(player, PlayingModule):
         return player
-    return PolicyPlayer(player if _is_policy(player) else _load(_FUNCTION_POLICY)(player, encoder))
+    if not _is_policy(player):
+        player = plugins.load("bidzoo.agents.policy:FunctionPolicy", "a function as player")(player, encoder)
+    return PolicyPlayer(player)
 
 
 def _is_policy(player: Any) -> bool:
     return callable(getattr(player, "act", None))
-
-
-def _load(place: str) -> Any:
-    module, name = place.split(":")
-    return getattr(import_module(module), name)
