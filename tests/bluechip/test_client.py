@@ -29,7 +29,10 @@ from bidzoo.bluechip.connection import LIMIT, Connection, Limits, PeerError
         ),
         (["SEATED", "DEAL", "CARDS", "East passes"], "received 'East passes', expected a call by North out of"),
         (["SEATED", "DEAL", "CARDS", "CALLS", "East plays AS"], "expected a card by East that it can hold, not AS"),
-        (["SEATED", "DEAL", "CARDS", "CALLS", "East plays AD", "Dummy's cards : S -. H A. D A. C A."], "3 cards, expected 13"),
+        (
+            ["SEATED", "DEAL", "CARDS", "CALLS", "East plays AD", "Dummy's cards : S -. H A. D A. C A."],
+            "3 cards, expected 13",
+        ),
         (
             ["SEATED", "DEAL", "CARDS", "CALLS", "TRICK", "East plays AD"],  # a hidden hand plays a card twice
             "received 'East plays AD', expected a card by East that it can hold, not AD",
