@@ -23,7 +23,7 @@ import pytest
 from bidzoo.cli.train import ALGORITHMS
 from bidzoo.core.storage import Ledger, replace_file
 from bidzoo.envs.bridge import double_dummy
-from bidzoo.envs.bridge.double_dummy import TrickCache, generate
+from bidzoo.envs.bridge.double_dummy import generate
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="POSIX")
 
@@ -145,18 +145,6 @@ def test_ledger(tmp_path):
                     ledger.add(Job(number), Outcome(number**2))
 
     assert crash_everywhere(tmp_path, work) == 5  # four entries, and the lock
-
-
-def test_trick_cache(tmp_path):
-    hands = np.array([[(1 << 13) - 1 << 13 * (seat + k) % 52 for seat in range(4)] for k in range(4)])
-
-    def work(folder):
-        with TrickCache(folder / "cache") as cache:
-            for k in range(4):
-                if (cache.lookup(hands[k : k + 1]) < 0).all():
-                    cache.add(hands[k : k + 1], np.full((1, 20), k, np.int8))
-
-    crash_everywhere(tmp_path, work)
 
 
 def test_generated_deals(tmp_path, monkeypatch):

@@ -403,21 +403,20 @@ def _read_table(path: Path) -> Any:
 
 
 def _journal() -> bytes:
-    from bidzoo.envs.bridge.deals import packaged
-    from bidzoo.envs.bridge.double_dummy import TrickCache
+    from bidzoo.core.storage import Journal
 
     def write(path: Path) -> None:
-        with TrickCache(path) as cache:
-            cache.add(*(np.array(array[:5]) for array in packaged("validation")))
+        with Journal(path, {"what": "numbers"}, 23) as journal:
+            journal.append(np.random.default_rng(0).integers(0, 256, (5, 23)).astype(np.uint8))
 
     return written(write)
 
 
 def _read_journal(path: Path) -> Any:
-    from bidzoo.envs.bridge.double_dummy import TrickCache
+    from bidzoo.core.storage import Journal
 
-    with TrickCache(path) as cache:
-        return {deal.hex(): tricks.tolist() for deal, tricks in cache._tricks.items()}
+    with Journal(path, {"what": "numbers"}, 23) as journal:
+        return dict(enumerate(journal.at_opening.tolist()))
 
 
 def first_ones(found: Any, content: bytes, sound: Any) -> bool:
@@ -814,7 +813,7 @@ TARGETS = {
     "weights": Target(".safetensors", _network, _read_network, changed_tensors, same_tensors),
     "checkpoint": Target(".safetensors", _checkpoint_file, _read_checkpoint, changed_tensors, of_checkpoint),
     "table": Target(".safetensors", _table, _read_table, changed_tensors, any_value),
-    "tricks": Target(".cache", _journal, _read_journal, changed_bytes, first_ones),
+    "tricks": Target(".journal", _journal, _read_journal, changed_bytes, first_ones),
     "ledger": Target(".jsonl", _ledger, _read_ledger, changed_lines, as_lines),
     "match-ledger": Target(".jsonl", _match_ledger, _read_match_ledger, changed_lines, among),
     "blue-chip": Target(".jsonl", _blue_chip, _read_blue_chip, changed_lines, last_of_each),

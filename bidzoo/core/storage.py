@@ -17,7 +17,7 @@ import weakref
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from importlib.util import find_spec, resolve_name
 from io import FileIO
@@ -232,122 +232,97 @@ class Closing(ABC):
         self.close()
 
 
-class Journal(Closing):
-    """Records of ``size`` bytes in a file. Several processes may append to it (on POSIX; elsewhere one at a time).
-
-    First line: a JSON header that says what the records are. Then records, each followed by its CRC-32. A torn
-    tail (a partial record, or one whose sum is wrong) is cut off when the file is next opened or appended to.
-    """
-
-    def __init__(self, path: Path, header: dict[str, Any], size: int, alone: bool = False) -> None:
-        """Open or create ``path``.
-
-        Args:
-            path: of the file.
-            header: what the records are; an existing file must say the same.
-            size: bytes in a record.
-            alone: refuse a file that another process has open this way, and keep others out until closed.
-
-        Raises:
-            ValueError: the file has another header, or another process works on it.
-        """
-        self.path, self.size = path, size
-        self._header = json.dumps(header, sort_keys=True).encode() + b"\n"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = Lock(path) if alone else None
-        self._file = open(path, "a+b", buffering=0)  # noqa: SIM115  closed by close()
-        try:
-            with self._turn():
-                self._check_header()
-                self.at_opening = self._whole_records()
-        except BaseException:
-            self.close()
-            raise
-
-    def append(self, records: U8) -> None:
-        """Add ``records`` ``[n, size]``; on disk when this returns."""
-        lines = b"".join(record.tobytes() + zlib.crc32(record.tobytes()).to_bytes(_SUM, "little") for record in records)
-        with self._turn():
-            end = self._file.seek(0, 2)
-            torn_bytes = (end - len(self._header)) % (self.size + _SUM)
-            if torn_bytes:
-                self._file.truncate(end - torn_bytes)
-            _append(self._file, lines)
-
-    def close(self) -> None:
-        self._file.close()
-        if self._lock:
-            self._lock.release()
-
-    @contextmanager
-    def _turn(self) -> Iterator[None]:
-        """Keep other processes from writing meanwhile."""
-        if self._lock or sys.platform == "win32":
-            yield
-            return
-        fcntl.flock(self._file, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            fcntl.flock(self._file, fcntl.LOCK_UN)
-
-    def _check_header(self) -> None:
-        self._file.seek(0)
-        header = self._file.read(len(self._header))
-        if header == self._header:
-            return
-        if not self._header.startswith(header):
-            raise ValueError(
-                f"{self.path}: header: {header.splitlines()[0][:200]!r}, expected {self._header.strip().decode()!r}"
-            )
-        self._file.truncate(0)  # killed while it wrote the header
-        _append(self._file, self._header)
-
-    def _whole_records(self) -> U8:
-        """All good records ``[n, size]``; what follows them is cut off."""
-        self._file.seek(len(self._header))
-        content, width = self._file.read(), self.size + _SUM
-        lines = np.frombuffer(content, np.uint8, len(content) // width * width).reshape(-1, width)
-        count = 0
-        for line in lines:
-            if zlib.crc32(line[: self.size].tobytes()) != int.from_bytes(line[self.size :].tobytes(), "little"):
-                break
-            count += 1
-        if count * width < len(content):
-            self._file.truncate(len(self._header) + count * width)
-        return lines[:count, : self.size].copy()
-
-
-class Lines:
-    """A file of lines that one process at a time adds to; a last one that a kill cut short is cut off.
+class Growing(Closing):
+    """A file that one process at a time adds to; what a kill cut short is cut off.
 
     Raises:
         ValueError: another process has it open.
     """
 
     def __init__(self, path: Path) -> None:
-        self._lock = Lock(path)
-        try:
-            self._file = open(path, "a+b", buffering=0)  # noqa: SIM115  closed by close()
+        self.path, self._lock = path, Lock(path)
+        with ExitStack() as undo:
+            undo.callback(self._lock.release)
+            self._file = undo.enter_context(open(path, "a+b", buffering=0))
             self._file.seek(0)
-            content = self._file.read()
-            self._end = content.rfind(b"\n") + 1
-            self.at_opening = content[: self._end].split(b"\n")[:-1]
-        except BaseException:
-            self._lock.release()
-            raise
+            self._end = self._read(self._file.read())
+            undo.pop_all()  # all went well: close() does it
+
+    @abstractmethod
+    def _read(self, content: bytes) -> int:
+        """Take in what the file holds; the end of what is whole."""
+
+    def _add(self, content: bytes) -> None:
+        if self._file.seek(0, os.SEEK_END) != self._end:
+            self._file.truncate(self._end)
+        _append(self._file, content)
+        self._end += len(content)
+
+    def close(self) -> None:
+        self._file.close()
+        self._lock.release()
+
+
+class Journal(Growing):
+    """Records of ``size`` bytes in a file.
+
+    First line: a JSON header that says what the records are. Then records, each followed by its CRC-32. A torn
+    tail (a partial record, or one whose sum is wrong) is cut off when the file is next opened.
+    """
+
+    def __init__(self, path: Path, header: dict[str, Any], size: int) -> None:
+        """Open or create ``path``.
+
+        Args:
+            path: of the file.
+            header: what the records are; an existing file must say the same.
+            size: bytes in a record.
+
+        Raises:
+            ValueError: the file has another header, or another process works on it.
+        """
+        self.size, self._header = size, json.dumps(header, sort_keys=True).encode() + b"\n"
+        super().__init__(path)
+
+    def append(self, records: U8) -> None:
+        """Add ``records`` ``[n, size]``; on disk when this returns."""
+        lines = (record.tobytes() + zlib.crc32(record.tobytes()).to_bytes(_SUM, "little") for record in records)
+        self._add(b"".join(lines))
+
+    def _read(self, content: bytes) -> int:
+        """All good records ``[n, size]`` into ``at_opening``."""
+        found, records, width = content[: len(self._header)], content[len(self._header) :], self.size + _SUM
+        if not self._header.startswith(found):
+            raise ValueError(
+                f"{self.path}: header: {found.splitlines()[0][:200]!r}, expected {self._header.strip().decode()!r}"
+            )
+        if found != self._header:  # new, or killed while it wrote the header
+            self._file.truncate(0)
+            _append(self._file, self._header)
+        lines = np.frombuffer(records, np.uint8, len(records) // width * width).reshape(-1, width)
+        count = 0
+        for line in lines:
+            if zlib.crc32(line[: self.size].tobytes()) != int.from_bytes(line[self.size :].tobytes(), "little"):
+                break
+            count += 1
+        self.at_opening: U8 = lines[:count, : self.size].copy()
+        end = len(self._header) + count * width
+        self._file.truncate(end)
+        return end
+
+
+class Lines(Growing):
+    """A file of lines."""
+
+    def _read(self, content: bytes) -> int:
+        """All whole lines into ``at_opening``."""
+        end = content.rfind(b"\n") + 1
+        self.at_opening = content[:end].split(b"\n")[:-1]
+        return end
 
     def append(self, line: bytes) -> None:
         """Add ``line``; on disk when this returns."""
-        if self._file.seek(0, os.SEEK_END) != self._end:
-            self._file.truncate(self._end)
-        _append(self._file, line + b"\n")
-        self._end += len(line) + 1
-
-    def close(self) -> None:
-        """Close the file and let others at it."""
-        self._file.close()
-        self._lock.release()
+        self._add(line + b"\n")
 
 
 Job = TypeVar("Job", bound=tuple[Any, ...])

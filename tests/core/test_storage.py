@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import tracemalloc
 import zipfile
@@ -77,24 +76,6 @@ def test_a_forked_child_leaves_the_lock_to_its_parent(tmp_path):
     lock.release()
 
 
-def test_a_journal_waits_for_its_turn(tmp_path):
-    """Nothing is written, nor cut off, while another process appends; on Windows a journal has one writer."""
-    fcntl = pytest.importorskip("fcntl")
-    with Journal(tmp_path / "j", {}, 4) as journal, (tmp_path / "j").open("ab") as other:
-        fcntl.flock(other, fcntl.LOCK_EX)
-        other.write(b"half")
-        other.flush()
-        before = (tmp_path / "j").read_bytes()
-        waiting = threading.Thread(target=journal.append, args=(np.zeros((1, 4), np.uint8),))
-        waiting.start()
-        waiting.join(0.2)
-        assert (tmp_path / "j").read_bytes() == before
-        fcntl.flock(other, fcntl.LOCK_UN)
-        waiting.join()
-    with Journal(tmp_path / "j", {}, 4) as journal:
-        assert journal.at_opening.tolist() == [[0] * 4]
-
-
 # ---- a disk that fills and frees -------------------------------------------------------------
 
 
@@ -145,10 +126,9 @@ def test_a_ledger_outlives_a_full_disk(tmp_path, full):
         assert again.done == ledger.done
 
 
-@pytest.mark.parametrize("alone", [True, False])
-def test_a_journal_outlives_a_full_disk(tmp_path, full, alone):
+def test_a_journal_outlives_a_full_disk(tmp_path, full):
     records = np.arange(12, dtype=np.uint8).reshape(3, 4)
-    with Journal(tmp_path / "j", {"size": 4}, 4, alone) as journal:
+    with Journal(tmp_path / "j", {"size": 4}, 4) as journal:
         journal.append(records[:1])
         for left in (0, 3, 7):
             full(left)
@@ -156,7 +136,7 @@ def test_a_journal_outlives_a_full_disk(tmp_path, full, alone):
                 journal.append(records[1:2])
         full(None)
         journal.append(records[2:])
-    with Journal(tmp_path / "j", {"size": 4}, 4, alone) as journal:
+    with Journal(tmp_path / "j", {"size": 4}, 4) as journal:
         np.testing.assert_array_equal(journal.at_opening, records[[0, 2]])
 
 

@@ -19,7 +19,7 @@ from bidzoo.bluechip.message import text as message_text
 from bidzoo.cli.main import app
 from bidzoo.core.storage import Journal
 from bidzoo.envs.bridge.deals import DATA, DealSet, Source, augment, packaged, read_boards
-from bidzoo.envs.bridge.double_dummy import TrickCache, dd_contracts
+from bidzoo.envs.bridge.double_dummy import dd_contracts
 from bidzoo.envs.bridge.formats import lin, pbn
 from bidzoo.envs.bridge.formats.auctions import Auctions, Positions, write_text
 
@@ -178,9 +178,9 @@ def deal_bytes():
 
 
 def journal():
-    """Bytes of a journal and of the cache of double-dummy results; a torn tail is cut."""
+    """Bytes of a journal; a torn tail is cut."""
     with TemporaryDirectory() as folder:
-        path, cache = Path(folder, "j"), Path(folder, "cache")
+        path = Path(folder, "j")
         rows = np.random.default_rng(0).integers(0, 256, (9, 5)).astype(np.uint8)
         with Journal(path, {"what": "numbers", "format": 1}, 5) as file:
             file.append(rows[:4])
@@ -189,12 +189,7 @@ def journal():
         path.write_bytes(whole[:-3])
         with Journal(path, {"what": "numbers", "format": 1}, 5) as file:
             found = file.at_opening
-        known = packaged("test")
-        with TrickCache(cache) as kept:
-            kept.add(known.hands[:7], known.tricks[:7])
-        with TrickCache(cache) as kept:
-            looked = kept.lookup(known.hands[:9])
-        return {"bytes": whole, "found": found, "cut": path.read_bytes(), "cache": cache.read_bytes(), "known": looked}
+        return {"bytes": whole, "found": found, "cut": path.read_bytes()}
 
 
 def solved():

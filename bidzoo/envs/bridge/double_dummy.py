@@ -18,15 +18,13 @@ from numpy.typing import NDArray
 
 from bidzoo.core import jobs
 from bidzoo.core.cards import NUM_CARDS, SEATS, STRAINS
-from bidzoo.core.kernels import I8, I64, U8, States
-from bidzoo.core.storage import Closing, Journal, Lock, sweep
+from bidzoo.core.kernels import I8, I64, States
+from bidzoo.core.storage import Journal, Lock, sweep
 from bidzoo.core.streams import checked_seed
 from bidzoo.envs.bridge.deals import (
-    OWNER_BYTES,
     TRICK_BYTES,
     UNKNOWN,
     DealSet,
-    pack_hands,
     pack_tricks,
     random_deals,
     read_deals,
@@ -155,48 +153,6 @@ def _solve_boards(hands: I64, trump: I64, leader: I64, trick: I64, solutions: in
         yield from (solved.solvedBoard[i] for i in range(n))
 
 
-# ---- results found before ----------------------------------------------------------------
-
-
-class TrickCache(Closing):
-    """Double-dummy results by deal, kept in a file: a match on fresh deals solves each contract once.
-
-    Several processes may share the file.
-    """
-
-    def __init__(self, path: str | Path) -> None:
-        """Open or create ``path``; ValueError if it is another kind of file."""
-        size = OWNER_BYTES + TRICK_BYTES
-        self._journal = Journal(Path(path), {"bidzoo": "double-dummy cache", "format": 1}, size)
-        self._tricks: dict[bytes, I8] = {}
-        owner, numbers = np.split(self._journal.at_opening, [OWNER_BYTES], axis=1)
-        self._merge(owner, unpack_tricks(numbers))
-
-    def __len__(self) -> int:
-        """The number of deals with any known result."""
-        return len(self._tricks)
-
-    def lookup(self, hands: I64) -> I8:
-        """Tricks ``[n, 20]`` of deals ``[n, 4]``, -1 where unknown."""
-        unknown = np.full(20, UNKNOWN, np.int8)
-        tricks = [self._tricks.get(deal.tobytes(), unknown) for deal in pack_hands(hands)]
-        return np.array(tricks, np.int8).reshape(-1, 20)
-
-    def add(self, hands: I64, tricks: I8) -> None:
-        """Remember tricks ``[n, 20]`` (-1: nothing new) of deals ``[n, 4]``, here and in the file."""
-        owner = pack_hands(hands)
-        self._journal.append(np.hstack([owner, pack_tricks(tricks)]))
-        self._merge(owner, tricks)
-
-    def close(self) -> None:
-        self._journal.close()
-
-    def _merge(self, owner: U8, tricks: I8) -> None:
-        for deal, new in zip(owner, tricks, strict=True):
-            old = self._tricks.get(deal.tobytes(), new)
-            self._tricks[deal.tobytes()] = np.where(new == UNKNOWN, old, new)
-
-
 # ---- many deals, in several processes ----------------------------------------------------
 
 DEALS_A_TASK, CONTRACTS_A_TASK = 10, 100  # about 2 s of work: what a kill can cost each worker
@@ -205,7 +161,6 @@ DEALS_A_TASK, CONTRACTS_A_TASK = 10, 100  # about 2 s of work: what a kill can c
 def solve_tricks(
     hands: I64,
     workers: int = 1,
-    cache: TrickCache | None = None,
     backend: str | None = None,
     report: Callable[[int], None] = lambda done: None,
 ) -> I8:
@@ -213,17 +168,18 @@ def solve_tricks(
 
     ``report`` is called with the number of deals done, at the start and then after every few.
     """
-    hands = DealSet.of(hands).hands
-    tricks = _lookup(cache, hands)
-    rows = np.flatnonzero((tricks == UNKNOWN).any(1))
-    report(done := len(hands) - len(rows))
-    tasks = [rows[i : i + DEALS_A_TASK] for i in range(0, len(rows), DEALS_A_TASK)]
-    for task, solved in zip(tasks, jobs.run(dd_tricks, [(hands[t],) for t in tasks], workers, backend)):
-        tricks[task] = solved
-        report(done := done + len(task))
-        if cache is not None:
-            cache.add(hands[task], solved)
-    return tricks
+    tricks, done = [np.empty((0, 20), np.int8)], 0
+    report(done)
+    for solved in _solved(DealSet.of(hands).hands, workers, backend):
+        tricks.append(solved)
+        report(done := done + len(solved))
+    return np.concatenate(tricks)
+
+
+def _solved(hands: I64, workers: int, backend: str | None) -> Iterator[I8]:
+    """Tables of some of the deals ``[n, 4]`` after the other, as they are solved."""
+    tasks = [(hands[start : start + DEALS_A_TASK],) for start in range(0, len(hands), DEALS_A_TASK)]
+    return jobs.run(dd_tricks, tasks, workers, backend)
 
 
 def contradiction(tricks: I8, solved: I8) -> str:
@@ -246,16 +202,11 @@ def most_suspect(tricks: I8, most: int) -> I64:
     return np.sort(np.concatenate([first, spread]).astype(np.int64))
 
 
-def _lookup(cache: TrickCache | None, hands: I64) -> I8:
-    return np.full((len(hands), 20), UNKNOWN, np.int8) if cache is None else cache.lookup(hands)
-
-
 def solve_contracts(
     hands: I64,
     declarer: I64,
     strain: I64,
     workers: int = 1,
-    cache: TrickCache | None = None,
     backend: str | None = None,
 ) -> I8:
     """Double-dummy tricks ``[n]`` of the contracts reached; about 0.02 s each and core.
@@ -265,7 +216,6 @@ def solve_contracts(
         declarer: ``[n]`` seats; -1 for a passed-out deal, which needs no solving and has -1 tricks.
         strain: ``[n]`` C D H S NT = 0 ... 4; any number where declarer is -1.
         workers: processes.
-        cache: asked first; new results are added to it.
         backend: where the processes are, see ``bidzoo.core.jobs``.
 
     Raises:
@@ -274,19 +224,12 @@ def solve_contracts(
     hands = DealSet.of(hands).hands
     declarer, strain = np.asarray(declarer, np.int64), np.asarray(strain, np.int64)
     _check_contracts(len(hands), declarer, strain)
-    cells = np.where(declarer < 0, 0, 5 * declarer + strain)
-    tricks = _lookup(cache, hands)[np.arange(len(hands)), cells]
-    tricks[declarer < 0] = UNKNOWN
-    rows = np.flatnonzero((tricks == UNKNOWN) & (declarer >= 0))
+    tricks, rows = np.full(len(hands), UNKNOWN, np.int8), np.flatnonzero(declarer >= 0)
     size = max(1, min(CONTRACTS_A_TASK, -(-len(rows) // (4 * workers))))  # the few of one search also go to all workers
     tasks = [rows[i : i + size] for i in range(0, len(rows), size)]
     arguments = [(hands[t], declarer[t], strain[t]) for t in tasks]
     for task, solved in zip(tasks, jobs.run(dd_contracts, arguments, workers, backend)):
         tricks[task] = solved
-        if cache is not None:
-            new = _lookup(None, hands[task])
-            new[np.arange(len(task)), cells[task]] = solved
-            cache.add(hands[task], new)
     return tricks
 
 
@@ -328,13 +271,12 @@ def generate(
     hands = random_deals(seed, np.arange(deals))
     header = {"bidzoo": "double-dummy tables of random_deals(seed, index)", "format": 1, "seed": seed}
     path = out.with_name(out.name + ".journal")
-    with Journal(path, header, TRICK_BYTES, alone=True) as journal:
+    with Journal(path, header, TRICK_BYTES) as journal:
         sweep(out)
         tricks = [unpack_tricks(journal.at_opening)[:deals]]
         done = len(tricks[0])
         report(done)
-        tasks = [(hands[start : start + DEALS_A_TASK],) for start in range(done, deals, DEALS_A_TASK)]
-        for solved in jobs.run(dd_tricks, tasks, workers, backend):
+        for solved in _solved(hands[done:], workers, backend):
             journal.append(pack_tricks(solved))
             tricks.append(solved)
             done += len(solved)

@@ -1,4 +1,4 @@
-"""Double-dummy solving: the packaged tables, augmented tables, single contracts, processes, and the cache file."""
+"""Double-dummy solving: the packaged tables, augmented tables, single contracts, and processes."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from bidzoo.core.kernels import I8, I64
 from bidzoo.envs.bridge import double_dummy
 from bidzoo.envs.bridge.deals import SPLITS, DealSet, Split, augment, packaged
-from bidzoo.envs.bridge.double_dummy import TrickCache, solve_contracts, solve_tricks
+from bidzoo.envs.bridge.double_dummy import solve_contracts, solve_tricks
 
 
 def some(split: Split, *deals: int) -> DealSet:
@@ -81,92 +81,6 @@ def test_bad_requests_are_named() -> None:
         solve_tricks(np.zeros((1, 4), np.int64))
     with pytest.raises(ValueError, match="workers: 0, expected 1 or more"):
         solve_tricks(hands, workers=0)
-
-
-# ---- cache -------------------------------------------------------------------------------
-
-
-class Counting:
-    """Stands in for the solver: the packaged tables, and how many deals were asked for."""
-
-    def __init__(self, deals: DealSet) -> None:
-        self.known = {tuple(hand): tricks for hand, tricks in zip(deals.hands.tolist(), deals.tricks, strict=True)}
-        self.asked = 0
-
-    def tricks(self, hands: I64) -> I8:
-        self.asked += len(hands)
-        return np.array([self.known[tuple(hand)] for hand in hands.tolist()], np.int8).reshape(-1, 20)
-
-    def contracts(self, hands: I64, declarer: I64, strain: I64) -> I8:
-        tricks: I8 = self.tricks(hands)[np.arange(len(hands)), 5 * declarer + strain]
-        return tricks
-
-
-@pytest.fixture
-def solver(monkeypatch: pytest.MonkeyPatch) -> Counting:
-    counting = Counting(packaged("test"))
-    monkeypatch.setattr(double_dummy, "dd_tricks", counting.tricks)
-    monkeypatch.setattr(double_dummy, "dd_contracts", counting.contracts)
-    return counting
-
-
-def test_a_contract_is_solved_once_across_sessions(tmp_path: Path, solver: Counting) -> None:
-    hands, tricks = some("test", *range(30))
-    declarer, strain = np.arange(30) % 4, np.arange(30) % 5
-    expected = tricks[np.arange(30), 5 * declarer + strain]
-    for asked in (30, 30):  # the second session solves nothing
-        cache = TrickCache(tmp_path / "cache")
-        assert np.array_equal(solve_contracts(hands, declarer, strain, cache=cache), expected)
-        assert solver.asked == asked
-        assert len(cache) == 30
-        cache.close()
-    cache = TrickCache(tmp_path / "cache")
-    solve_contracts(hands, declarer, (strain + 1) % 5, cache=cache)  # same deals, other contracts
-    assert solver.asked == 60
-    assert np.array_equal(solve_tricks(hands, cache=cache), tricks)
-    assert solver.asked == 90
-    assert np.array_equal(solve_tricks(hands, cache=cache), tricks)
-    assert solver.asked == 90
-    cache.close()
-
-
-def test_a_torn_cache_keeps_its_whole_records(tmp_path: Path, solver: Counting) -> None:
-    hands, tricks = some("test", *range(5))
-    cache = TrickCache(tmp_path / "cache")
-    solve_tricks(hands, cache=cache)
-    cache.close()
-    whole = (tmp_path / "cache").read_bytes()
-    start, record = whole.index(b"\n") + 1, 27
-    assert len(whole) == start + 5 * record
-    for length in range(len(whole)):
-        (tmp_path / "cache").write_bytes(whole[:length])
-        cache = TrickCache(tmp_path / "cache")
-        assert len(cache) == max(0, (length - start) // record)
-        assert np.array_equal(solve_tricks(hands, cache=cache), tricks)
-        cache.close()
-        assert (tmp_path / "cache").read_bytes() == whole
-
-
-def test_two_sessions_share_a_cache_file(tmp_path: Path, solver: Counting) -> None:
-    hands, tricks = some("test", *range(6))
-    first, second = TrickCache(tmp_path / "cache"), TrickCache(tmp_path / "cache")
-    first.add(hands[:2], tricks[:2])
-    second.add(hands[2:4], tricks[2:4])
-    with open(tmp_path / "cache", "ab") as file:
-        file.write(b"torn")  # a third one was killed while it wrote
-    first.add(hands[4:], tricks[4:])
-    first.close()
-    second.close()
-    cache = TrickCache(tmp_path / "cache")
-    assert np.array_equal(cache.lookup(hands), tricks)
-    cache.close()
-
-
-def test_another_file_is_not_taken_for_a_cache(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("my notes\n")
-    with pytest.raises(ValueError, match=r"notes\.txt: header: b'my notes', expected .*double-dummy cache"):
-        TrickCache(tmp_path / "notes.txt")
-    assert (tmp_path / "notes.txt").read_text() == "my notes\n"
 
 
 def test_without_endplay_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
