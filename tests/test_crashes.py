@@ -197,6 +197,7 @@ def trainers():
     torch = pytest.importorskip("torch")
     torch.set_num_threads(1)  # a forked child has no other threads, and would wait for them
     import expert_training
+    import learned_training
 
     from bidzoo.agents.bridge import (
         a2c,
@@ -217,7 +218,6 @@ def trainers():
     from bidzoo.agents.bridge.network import Architecture
     from bidzoo.agents.bridge.sayc import Sayc
     from bidzoo.agents.bridge.trainer import Options
-    from bidzoo.agents.spades import learned_training
     from bidzoo.benchmarks.auctions import record
     from bidzoo.envs.bridge.deals import DealSet, packaged
     from bidzoo.envs.bridge.formats.auctions import Positions
@@ -296,10 +296,11 @@ def training(make):
     return work
 
 
+TRAINERS = (*ALGORITHMS, "learned")  # of the commands, and of ``experiments/learned_training.py``
 POINTS = 20  # of every trainer, or more
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", TRAINERS)
 def test_training(tmp_path, trainers, name):
     """Of each trainer one point, drawn by its name: the loop is that of all, the state that it keeps its own."""
     work, drawn = training(trainers[name]), Random(name)
@@ -310,6 +311,6 @@ def test_training(tmp_path, trainers, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", TRAINERS)
 def test_all_points_of_training(tmp_path, trainers, name):
     assert crash_everywhere(tmp_path, training(trainers[name])) >= POINTS

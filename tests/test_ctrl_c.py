@@ -72,7 +72,6 @@ COMMANDS = {  # words behind each command, which make it take long where it can;
     "train baseline16": TRAINING,
     "train pbl": TRAINING,
     "train evaluator": "",
-    "train learned": "",
     "bluechip serve": "--first sayc --port 0 --closed-port 0",
     "bluechip join": "sayc --port 1 --patience 100",
 }

@@ -9,7 +9,7 @@ import bidzoo
 from bidzoo import agents
 from bidzoo.agents.bridge import a2c, jps, ppo, rl, trainer
 from bidzoo.agents.policy import ScorePolicy
-from bidzoo.agents.spades.learned_training import LearnedOptions
+from bidzoo.agents.spades.policy_iteration import Options as LearnerOptions
 from bidzoo.benchmarks import match, throughput
 from bidzoo.envs.bridge import deals
 from bidzoo.envs.bridge.score import par, score
@@ -345,7 +345,7 @@ def test_wrong_numbers(make, text):
         (lambda: jps.Options(depth=2), "depth 2: expected 1 or 3"),
         (lambda: trainer.Options(None, batch=0), "batch 0: expected an integer from 1"),
         (lambda: CurveOptions(noise=2), "noise 2: expected a number from 0 to 1"),
-        (lambda: LearnedOptions(games=0), "games 0: expected an integer from 1"),
+        (lambda: LearnerOptions(batch=0), "batch 0: expected an integer from 1"),
         (lambda: agents.make("cfr", iterations=-1), "iterations -1: expected an integer from 0"),
         (lambda: agents.make("cfr", seed="a"), "seed 'a': expected an integer from 0"),
         (lambda: agents.make("jps", samples=0.5), "samples 0.5: expected an integer from 0"),

@@ -16,7 +16,6 @@ from bidzoo.agents.bridge import network
 from bidzoo.agents.bridge.expert import refuse_held_out
 from bidzoo.agents.bridge.network import Network, NetworkPolicy
 from bidzoo.agents.bridge.trainer import Options, Trainer
-from bidzoo.agents.spades import learned_training
 from bidzoo.benchmarks.bridge import contestant
 from bidzoo.benchmarks.bridge_cost import mean_cost
 from bidzoo.benchmarks.match import duplicate, made_of
@@ -244,12 +243,3 @@ def tricks(
     initial = network.weights_of(start, algorithm.SuitNetwork) if start else None
     provenance["start"] = Path(start).name if start else "nothing"
     yield Stage(algorithm.Trainer(training, validation, chosen, initial, device), provenance)
-
-
-# ---- Spades ------------------------------------------------------------------------------
-
-
-def spades(choose: Choose, name: str) -> Iterator[Stage]:
-    """``learned``: networks that bid and play, by policy iteration."""
-    trainer: Any = learned_training.Trainer(choose(learned_training.LearnedOptions))
-    yield Stage(trainer, {})

@@ -154,9 +154,6 @@ ALGORITHMS = {
         "tricks",
         {"deals": None, "cards": 128, "suits": 64, "hidden": 256, "start": None, "every": 3000, "device": "cpu"},
     ),
-    "learned": Algorithm(
-        "Learn to bid and to play Spades, by policy iteration that plays on from every choice.", "spades", {"every": 1}
-    ),
 }
 
 

@@ -193,7 +193,6 @@ def test_no_deals_are_not_the_default(capsys, monkeypatch):
         ("train record 1 --out", "x.npz"),
         ("train sl nowhere.npz --out", "x"),
         ("train ppo --out", "x"),
-        ("train learned --out", "x.safetensors"),
     ],
 )
 def test_what_cannot_be_written_costs_no_work(capsys, monkeypatch, tmp_path, command, name):
@@ -206,7 +205,7 @@ def test_what_cannot_be_written_costs_no_work(capsys, monkeypatch, tmp_path, com
     ("package", "extra", "command"),
     [
         ("matplotlib", "train", "bench bridge-analysis --agents nobody --pictures x"),
-        ("torch", "train", "train learned --out x.safetensors"),
+        ("torch", "train", "train baseline16 --out x"),
     ],
 )
 def test_a_package_that_is_missing_costs_no_work(capsys, monkeypatch, tmp_path, package, extra, command):

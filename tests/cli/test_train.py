@@ -140,15 +140,6 @@ def test_deals_that_cannot_be_learned_from_are_named(tmp_path, command):
         run(command, "--out", tmp_path / "out", "--deals", "train")
 
 
-def test_the_spades_player_says_where_its_weights_are(undrawn, tmp_path):
-    small = ["passes=1", "games=2", "first_games=20", "batch=32", "value_games=20", "test_games=2"]
-    out, words = tmp_path / "learned", [word for option in small for word in ("--set", option)]
-    said = run("learned", "--out", out, *words)
-    assert said.startswith("      1 of 1") and "wins_against_bis" in said
-    assert said.endswith(f"finished; weights: {out / 'network.safetensors'}\n")
-    assert run("learned", "--out", out, *words) == f"finished before; weights: {out / 'network.safetensors'}\n"
-
-
 def test_belief_learns_the_view_of_one_side(undrawn, tmp_path):
     data = tmp_path / "auctions.npz"
     run("record", 200, "--policy", "sayc", "--opponent", "pass", "--out", data)

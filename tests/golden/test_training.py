@@ -12,6 +12,7 @@ pytest.importorskip("torch")
 pytest.importorskip("sklearn")
 
 import torch
+from learned_training import LearnedOptions, Trainer
 from safetensors import safe_open
 from safetensors.numpy import load_file
 from success_curves import CurveOptions, train_success_curves
@@ -20,7 +21,6 @@ from typer.testing import CliRunner
 import bidzoo
 from bidzoo.agents.bridge.trainer import Run
 from bidzoo.agents.bridge.trainer import train as run
-from bidzoo.agents.spades.learned_training import LearnedOptions, Trainer
 from bidzoo.agents.tabular.cfr import Options as CfrConfig
 from bidzoo.agents.tabular.cfr import cfr, nash_conv
 from bidzoo.agents.tabular.exact import solve

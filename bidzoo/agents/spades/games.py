@@ -82,6 +82,12 @@ class Partnerships(NamedTuple):
     lookups: States
 
 
+def partnerships(sides: Sequence[SpadesPolicy]) -> Partnerships:
+    """The records of two policies."""
+    parts = zip(*((policy.bidder_record, policy.player_record, policy.lookup) for policy in sides), strict=True)
+    return Partnerships(*map(np.concatenate, parts))
+
+
 class Games(NamedTuple):
     """Results of ``G`` games; partnership 0 is the first one named."""
 
@@ -213,9 +219,8 @@ def play_games(
         np.zeros((number, BRANCHES), np.int64),
         np.full((number, game.max_turns if actions else 0), -1, np.int16),
     )
-    parts = zip(*((policy.bidder_record, policy.player_record, policy.lookup) for policy in sides), strict=True)
     spare = Workspace(allocate(STATE, 2 * number), allocate(VIEW, number))
-    _play(numbers, seed, policy_seed, game.blank, Partnerships(*map(np.concatenate, parts)), spare, note, out)
+    _play(numbers, seed, policy_seed, game.blank, partnerships(sides), spare, note, out)
     return out
 
 

@@ -3,8 +3,8 @@
 A bid is one of seven: nil, or the rounded takes of BIS moved by -2 ... 3 tricks. The network of bids sees the hand as
 BIS does (takes, nil value, success chance), its shape and honours, the earlier bids, scores and bags. The network of
 cards sees what the seat to play knows, and the card that SRP would play. Both give the chance of winning the game, up
-to a number that is the same for all choices. With search it tries its cards at the table. ``learned_training`` makes
-the weights.
+to a number that is the same for all choices. With search it tries its cards at the table. ``policy_iteration``
+makes the weights.
 """
 
 from dataclasses import dataclass

@@ -414,7 +414,7 @@ def learned(
     """Bids and cards by networks (beyond the paper).
 
     Args:
-        weights: a file of ``bidzoo train learned``; default: the packaged one.
+        weights: a file of ``experiments/learned_training.py``; default: the packaged one.
         player: ``"learned"``, or another of ``PLAYERS``, which plays what the network has bid.
         worlds: deals of the unseen cards on which it tries its cards before it plays one; 0: no search.
         last: it searches in the last so many tricks.

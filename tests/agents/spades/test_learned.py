@@ -1,14 +1,11 @@
-"""The learned Spades player: its forward passes are torch's, its training repeats itself, and it beats BIS with SRP."""
+"""The learned Spades player: its forward passes are torch's, and it beats BIS with SRP."""
 
 import numpy as np
 import pytest
-import success_curves
 from numba import config as numba_config
 
 import bidzoo
-from bidzoo.agents.bridge.network import load_weights
-from bidzoo.agents.spades import learned_training
-from bidzoo.agents.spades.games import SHIPPED, deals_seed, paper_game, play_games, share_won
+from bidzoo.agents.spades.games import paper_game, play_games, share_won
 from bidzoo.agents.spades.learned import (
     CHOICES,
     FEATURES,
@@ -19,7 +16,6 @@ from bidzoo.agents.spades.learned import (
     MOST_USED,
     SCORES,
     SLOTS,
-    LearnedNetworks,
     Seen,
     choice_bid_row,
     forward_row,
@@ -28,11 +24,9 @@ from bidzoo.agents.spades.learned import (
     values_row,
     win_chance_row,
 )
-from bidzoo.agents.spades.learned_training import LearnedOptions, Trainer, collect
 from bidzoo.agents.spades.lookup import shipped_lookup
 from bidzoo.agents.spades.policy import Bidder, Player, SpadesPolicy, learned
 from bidzoo.agents.spades.srp import srp_row
-from bidzoo.benchmarks import spades
 from bidzoo.core.kernels import allocate
 from bidzoo.core.streams import Streams
 from bidzoo.envs.spades.engine import act_row, begin_row
@@ -41,9 +35,6 @@ from bidzoo.envs.spades.play import legal_cards_row
 from bidzoo.envs.spades.state import FIRST_CARD, OVER, PLAY, STATE
 
 pytestmark = pytest.mark.skipif(numba_config.DISABLE_JIT, reason="the exact tables take minutes uncompiled")
-SMALL = {
-    "passes": 2, "games": 40, "first_games": 200, "cards": 0.2, "batch": 64, "value_games": 400, "test_games": 20
-}  # fmt: skip
 
 
 def seen() -> Seen:
@@ -184,55 +175,6 @@ def test_the_worth_of_a_round(options, points, expected) -> None:
     state["bids"], state["won"], state["plays"] = (1, 2, 1, 2), (3, 1, 2, 1), 52
     state["scores"][:2] = points
     assert win_chance_row(state, 0, shipped_lookup()) == pytest.approx(expected)
-
-
-# ---- training --------------------------------------------------------------------------------
-
-
-def test_training_repeats_itself_and_goes_on_where_it_was_stopped(goes_on, tmp_path) -> None:
-    pytest.importorskip("torch")
-    goes_on(lambda seed=0: Trainer(LearnedOptions(**SMALL, seed=1 + seed)), 1)
-    weights = tmp_path / "a" / "network.safetensors"
-    assert bidzoo.agents.make(str(weights), worlds=2).name == "network"
-    again, _ = load_weights(weights, LearnedNetworks)
-    for name, tensor in load_network(weights).items():
-        np.testing.assert_array_equal(tensor, again.tensors[name])
-
-
-def test_nothing_is_measured_on_deals_that_were_learned_from(monkeypatch, tmp_path) -> None:
-    """The seeds of all deals that the trainings, their test games and the benchmark ask for by default."""
-    pytest.importorskip("torch")
-    pytest.importorskip("sklearn")
-    learned: set[int] = set()
-    measured: set[int] = set()
-
-    def seed_of(purpose, seed, part=0):
-        found = deals_seed(purpose, seed, part)
-        (learned if purpose in ("passes", "values", "curves") else measured).add(found)
-        return found
-
-    for module in (learned_training, success_curves, spades):
-        monkeypatch.setattr(module, "deals_seed", seed_of)
-    trainer = Trainer(LearnedOptions(**SMALL))
-    for step in range(LearnedOptions.passes):
-        trainer.iterate(step)
-    success_curves.train_success_curves(success_curves.CurveOptions(rounds=3000, out=str(tmp_path / "c.npz")))
-    spades.main(2, "rule-based")
-    assert learned == set(SHIPPED) and len(measured) == 4 and not learned & measured
-    for seed in learned:
-        with pytest.raises(ValueError, match=f"seed {seed}: the packaged agents have learned from its deals"):
-            spades.main(2, "rule-based", seed)
-
-
-def test_every_choice_is_tried_on_the_same_cards() -> None:
-    """Choices that are the same bid have the same value; of a card that all tricks depend on they differ."""
-    bids, cards = collect(LearnedOptions(**SMALL), {"worth": load_network()["worth"]}, 0)
-    assert len(bids.x) > 100 and len(cards.used) > 1000
-    low = bids.x[:, 0] * 3 < 1.5  # takes round to 1: choices 1 to 3 all bid 1
-    assert low.any() and (bids.value[low, 1] == bids.value[low, 2]).all()
-    assert ((cards.slots >= 0).sum(axis=1) >= 2).all()
-    legal = cards.slots >= 0
-    assert (np.where(legal, cards.value, cards.value[:, :1]).std(axis=1) > 0).mean() > 0.2
 
 
 # ---- at the table ----------------------------------------------------------------------------
