@@ -83,7 +83,7 @@ def test_ppo_meets_other_agents(undrawn, tmp_path):
     run("record", 60, "--policy", "sayc", "--opponent", "pass", "--opponent", "sayc", "--out", auctions)
     run("sl", auctions, "--out", tmp_path / "sl", "--width", 16, "--every", 2, "--set", "steps=2", "--set", "batch=32")
     words = ["--start", start, "--opponent", "sayc", "--opponent", "pass", "--against", "sayc", "--against", "pass"]
-    options = ["boards=40", "pool=0.5", "self_play=0.2", "rare=0.3", "minibatch=64", "anchor_end=0.5"]
+    options = ["boards=40", "pool=0.5", "self_play=0.2", "minibatch=64"]
     tiny = ["--every", 1, "--boards", 12, *(word for option in options for word in ("--set", option))]
     for folder, lengths in (("whole", [2]), ("parts", [1, 2])):
         for n in lengths:

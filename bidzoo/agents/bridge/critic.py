@@ -85,21 +85,6 @@ def explained(error: F32, target: F32) -> float:
     return 1 - float(error.var()) / max(1e-9, float(target.var()))
 
 
-@row
-def advantages(board: I64, side: I64, value: F32, outcome: F32, decay: float, last: I64, out: F32) -> None:
-    """Generalised advantage estimates (Schulman et al. 2016) without discount into ``out`` ``[n]``.
-
-    A side's decisions on a board form one chain, at whose end it gets ``outcome``. ``last`` ``[B, 2]`` starts at -1.
-    """
-    for i in range(len(board) - 1, -1, -1):
-        successor = last[board[i], side[i]]
-        if successor < 0:
-            out[i] = outcome[i] - value[i]
-        else:
-            out[i] = value[successor] - value[i] + decay * out[successor]
-        last[board[i], side[i]] = i
-
-
 # ---- contract scores ------------------------------------------------------------------------
 
 

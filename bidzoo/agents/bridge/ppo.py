@@ -2,30 +2,28 @@
 
 Schulman et al. 2017, with the recipe of Kita et al. 2024: start from supervised learning, draw opponents uniformly
 from all past snapshots (fictitious self-play), mask illegal calls, no discount. A decision's advantages come from
-trying its likely calls on the same cards (``selfplay.explore``) or from a value network (``critic.py``).
+trying its likely calls on the same cards (``selfplay.explore``), where theirs come from a value network.
 docs/agents/ppo.md says what differs, and why.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
 
 import numpy as np
 
 from bidzoo.agents.bridge import distributed, network, selfplay, trainer
-from bidzoo.agents.bridge.critic import UNIT, Critic, advantages, explained
-from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy
+from bidzoo.agents.bridge.network import Network, NetworkPolicy
 from bidzoo.agents.bridge.selfplay import BOTH, Decisions, Opponent, OpponentPool, actor, log_chances
 from bidzoo.agents.bridge.trainer import Batch, Metrics, descend, means
 from bidzoo.agents.policy import Policy
 from bidzoo.core.arrays import Arrays, digest
 from bidzoo.core.kernels import F32, I64
-from bidzoo.core.options import Checked, Count, Seed, Share, Weight, Whole
+from bidzoo.core.options import Checked, Count, Seed, Share, Weight
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.score import MAX_POINTS, imps
+from bidzoo.envs.bridge.score import imps
 
 
 class Ppo(NetworkPolicy):
@@ -40,14 +38,8 @@ class Options(Checked):
 
     iterations: Count = 240
     boards: Count = 4096  # an iteration
-    reward: Literal["datum", "score"] = "datum"
-    advantage: Literal["rollouts", "critic"] = "rollouts"
     max_actions: Count = 4  # calls tried at a decision
     min_prob: Share = 0.02  # chance of a call that is tried
-    rare: Share = 0.0  # of the decisions at which a call that is less likely is tried too
-    rare_temperature: Weight = 3.0  # it is sampled at
-    neurd: Share = 0.0  # part of the surrogate in which all likely candidates of a decision count alike
-    start_temperature: Weight = 1.0  # that the start's logits are divided by
     self_play: Share = 0.5  # share of boards against the learner itself
     pool: Share = 0.0  # share of boards against ``opponents``; all others are against a past snapshot
     snapshot_every: Count = 10  # iterations
@@ -57,12 +49,7 @@ class Options(Checked):
     clip: Weight = 0.2
     entropy: Weight = 0.0
     anchor: Weight = 0.05  # weight of KL(policy, supervised policy)
-    anchor_end: Share = 1.0  # share of that weight at the end of the run, to which it falls linearly
     average: Share = 0.9  # of the averaged weights that stay, an iteration
-    critic_width: Count = 384
-    critic_learning_rate: Weight = 1e-3
-    critic_warm_up: Whole = 10  # iterations in which only the critic learns
-    decay: Share = 0.9  # lambda of the advantage estimates
     seed: Seed = 0
 
 
@@ -97,10 +84,6 @@ class Trainer(trainer.Trainer):
             raise ValueError(f"pool {options.pool} with {len(opponents)} opponents: expected both or neither")
         if options.self_play + options.pool > 1:
             raise ValueError(f"self_play {options.self_play} and pool {options.pool} are more than all boards")
-        if options.start_temperature == 0:
-            raise ValueError("start_temperature 0: expected more")
-        if options.advantage == "critic":
-            distributed.alone("ppo with advantage='critic'")
         super().__init__(options, options.iterations, device)
         self.opponents = tuple(opponents)
         self.inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
@@ -109,18 +92,12 @@ class Trainer(trainer.Trainer):
         if reference and reference.architecture.observation != start.architecture.observation:
             observation, expected = reference.architecture.observation, start.architecture.observation
             raise ValueError(f"reference sees {observation!r}, start {expected!r}: expected the same")
-        if options.start_temperature != 1:
-            reference, start = reference or start, start.at_temperature(options.start_temperature)
         self.game, self.architecture = game, start.architecture
         self.policy, self.average, self.past = (network.module_of(start, device) for _ in range(3))
         self.anchor = network.module_of(reference or start, device)
         self.learner = distributed.replicated(self.policy)
         self.adam = torch.optim.Adam(self.policy.parameters(), options.learning_rate, fused=True)
         self.modules = {"policy": self.policy, "average": self.average, "adam": self.adam}
-        if options.advantage == "critic":
-            architecture = Architecture("scores778", 1, width=options.critic_width, depth=2)
-            self.critic = Critic(architecture, options.critic_learning_rate, options.seed, device)
-            self.modules.update(critic=self.critic.model, critic_adam=self.critic.adam)
         self.snapshots: list[dict[str, F32]] = [network.arrays(self.policy)]
         self.plays_anchor = reference is not None
         if reference:
@@ -151,13 +128,9 @@ class Trainer(trainer.Trainer):
         states, decisions = selfplay.play(self.game, boards, options.seed, learner, opponent, sides, iteration)
         reference = self._datum(boards)
         self.games += 2 * options.boards
-        reward = self._reward(states["points"][:, 0].astype(np.int64), reference)
-        if options.advantage == "critic":
-            batch, metrics = self._from_critic(decisions, reference, decisions.outcome(reward), iteration)
-        else:
-            batch, metrics = self._from_rollouts(decisions, reference, sides, boards, iteration)
-        warming = options.advantage == "critic" and iteration < options.critic_warm_up
-        result = {} if warming or batch.size == 0 else self._learn(batch, iteration)
+        reward = _reward(states["points"][:, 0].astype(np.int64), reference)
+        batch, metrics = self._from_rollouts(decisions, reference, sides, boards)
+        result = self._learn(batch, iteration) if batch.size else {}
         if (iteration + 1) % options.snapshot_every == 0:
             self.snapshots.append(network.arrays(self.policy))
         gain, numbers = np.where(sides == 0, reward, -reward), self._opponent_numbers(boards)
@@ -180,37 +153,25 @@ class Trainer(trainer.Trainer):
         selfplay.play_out(self.game, states, anchor, anchor, np.full(len(boards), BOTH), 0)
         return np.asarray(states["points"][:, 0], np.int64)
 
-    def _reward(self, points: I64, reference: I64) -> F32:
-        """N/S reward, IMPs (or shares of the greatest score)."""
-        if self.options.reward == "score":
-            return (points / MAX_POINTS).astype(np.float32)
-        return imps(points - reference).astype(np.float32)
-
-    def _from_rollouts(
-        self, decisions: Decisions, reference: I64, sides: I64, boards: I64, iteration: int
-    ) -> tuple[Batch, Metrics]:
+    def _from_rollouts(self, decisions: Decisions, reference: I64, sides: I64, boards: I64) -> tuple[Batch, Metrics]:
         """Every candidate of the decisions that have more than one, made and played out by likeliest calls.
 
         Rows of all processes, in the order of a single one: by turn, then by board.
         """
         call, chance = selfplay.candidates(decisions.log_chances, self.options.max_actions, self.options.min_prob)
-        if self.options.rare > 0:
-            call, chance = self._with_rare(decisions, call, chance, boards, iteration)
         rows = np.flatnonzero((call[:, 1:] >= 0).any(1))
         searched, call, chance = decisions.select(rows), call[rows], chance[rows]
         learner, opponent = actor(self.policy, self.device, greedy=True), self._other_side(True)
         points = selfplay.explore(self.game, searched.states, call, learner, opponent, sides[searched.board])
-        gain = searched.sign[:, None] * self._reward(points, reference[searched.board[:, None]])
+        gain = searched.sign[:, None] * _reward(points, reference[searched.board[:, None]])
         log_chance = np.take_along_axis(searched.log_chances, np.maximum(call, 0), 1)
         place = searched.length, boards[searched.board]
         observation, legal, call, log_chance, chance, gain = distributed.gathered(
             *place, searched.observation, searched.legal, call, log_chance, chance, gain
         )
-        usual = (call >= 0) & (np.arange(call.shape[1]) < self.options.max_actions)  # rare calls are mostly far worse
-        weight = chance / chance.sum(1, keepdims=True)
-        weight += np.float32(self.options.neurd) * (usual / usual.sum(1, keepdims=True) - weight).astype(np.float32)
+        tried, weight = call >= 0, chance / chance.sum(1, keepdims=True)
         advantage = gain - (weight * gain).sum(1, keepdims=True)
-        advantage = np.where(call >= 0, advantage / (advantage[usual].std() + 1e-6), 0)
+        advantage = np.where(tried, advantage / (advantage[tried].std() + 1e-6), 0)
         batch = self.batch(
             observation=observation,
             legal=legal,
@@ -221,69 +182,20 @@ class Trainer(trainer.Trainer):
         )
         return batch, {"several_calls": len(rows) / max(1, len(decisions.call))}
 
-    def _with_rare(self, decisions: Decisions, call: I64, chance: F32, boards: I64, iteration: int) -> tuple[I64, F32]:
-        """Candidates ``[n, K + 1]`` and their chances: at some decisions one more, as if of chance ``min_prob``."""
-        options = self.options
-        stream = (decisions.length << 32) + iteration * 4 + 3
-        numbers = Streams.at(options.seed, boards[decisions.board], stream).random(2)
-        rows = np.flatnonzero(numbers[:, 0] < options.rare)
-        rare = np.full(len(call), -1)
-        rare[rows] = selfplay.unlikely(
-            decisions.log_chances[rows], call[rows], options.rare_temperature, numbers[rows, 1]
-        )
-        weight = np.where(rare >= 0, np.float32(options.min_prob), np.float32(0))
-        return np.column_stack([call, rare]), np.column_stack([chance, weight])
-
-    def _from_critic(self, decisions: Decisions, reference: I64, outcome: F32, iteration: int) -> tuple[Batch, Metrics]:
-        """The calls made, with generalised advantage estimates; the critic learns on the way.
-
-        ``outcome`` ``[m]`` is what each decision's side won, IMPs over ``reference`` ``[B]``.
-        """
-        critic, target = self.critic, outcome / UNIT
-        x = critic.tensor(critic.inputs(decisions, reference[decisions.board]))
-        value = critic.values(x)
-        advantage = np.empty(len(value), np.float32)
-        last = np.full((len(reference), 2), -1, np.int64)
-        advantages(decisions.board, decisions.side, value, target, self.options.decay, last, advantage)
-        targets = self.tensor(target)
-        for rows in self._minibatches(len(value), iteration, 2):
-            critic.learn(x[rows], targets[rows])
-        call, log_chance = decisions.call[:, None], decisions.log_chance[:, None]
-        advantage = (advantage / (advantage.std() + 1e-6))[:, None]
-        batch = self.batch(
-            observation=decisions.observation,
-            legal=decisions.legal,
-            call=call,
-            before=log_chance,
-            weight=np.ones_like(advantage),
-            advantage=advantage,
-        )
-        return batch, {"explained": explained(target - value, target)}
-
     # ---- learning ------------------------------------------------------------------------
 
-    def _minibatches(self, n: int, iteration: int, use: int) -> Iterator[Any]:
-        """Rows of every minibatch of every epoch."""
-        for epoch in range(self.options.epochs):
-            stream = (iteration * self.options.epochs + epoch) * 4 + use
-            yield from self.shuffled(n, self.options.minibatch, stream)
-
     def _learn(self, batch: Batch, iteration: int) -> Metrics:
-        rate = self.options.learning_rate * self.falling(iteration)
-        progress = iteration / self.options.iterations
-        anchor = self.options.anchor * (1 - progress + progress * self.options.anchor_end)
-        steps = []
-        for rows in self._minibatches(batch.size, iteration, 1):
-            part, weight = distributed.world().part(rows)
-            steps.append(self._step(batch.at(part), anchor, rate, weight))
+        rate, steps = self.options.learning_rate * self.falling(iteration), []
+        for epoch in range(self.options.epochs):
+            stream = (iteration * self.options.epochs + epoch) * 4 + 1
+            for rows in self.shuffled(batch.size, self.options.minibatch, stream):
+                part, weight = distributed.world().part(rows)
+                steps.append(self._step(batch.at(part), rate, weight))
         network.ema_update(self.average, self.policy, self.options.average)
         return means(steps)
 
-    def _step(self, batch: Batch, anchor: float, rate: float, weight: float) -> Metrics:
-        """One step on this process's share of a minibatch; torch scalars.
-
-        ``anchor``: weight of it; ``weight``: of these rows among the processes.
-        """
+    def _step(self, batch: Batch, rate: float, weight: float) -> Metrics:
+        """One step on this process's share of a minibatch, whose ``weight`` it has; torch scalars."""
         import torch
 
         options = self.options
@@ -294,11 +206,16 @@ class Trainer(trainer.Trainer):
         gain = (batch.weight * torch.minimum(ratio * batch.advantage, clipped * batch.advantage)).sum(1).mean()
         loss = -gain - options.entropy * entropy
         metrics = {"surrogate": gain, "entropy": entropy, "clipped": (ratio != clipped).float().mean()}
-        if anchor > 0:
+        if options.anchor > 0:
             with torch.no_grad():
                 anchor_chances = log_chances(self.anchor, batch.observation, batch.legal)
             divergence = (chances.exp() * (chances - anchor_chances)).sum(1).mean()
-            loss = loss + anchor * divergence
+            loss = loss + options.anchor * divergence
             metrics["from_anchor"] = divergence
         descend(self.adam, loss * weight, rate, clip=1.0)
         return {name: value.detach() for name, value in metrics.items()}
+
+
+def _reward(points: I64, reference: I64) -> F32:
+    """N/S reward, IMPs."""
+    return imps(points - reference).astype(np.float32)

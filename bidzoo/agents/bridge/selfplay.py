@@ -78,7 +78,6 @@ def actor(model: Any, device: str = "cpu", greedy: bool = False) -> Actor:
 
 # ---- decisions and their record ----------------------------------------------------------
 
-_ILLEGAL = -1e8  # a log-probability below is one of an illegal call
 _A_BOARD = 16  # decisions that a recorder begins with room for: auctions of networks have 10 or 11 calls
 
 
@@ -372,21 +371,6 @@ def _likeliest(start: int, stop: int, log_chances: F32, call: I64, best: F32) ->
                 if later and (choice < 0 or value > log_chances[b, choice]):
                     choice = a
             call[b, k], best[b, k] = choice, log_chances[b, choice]
-
-
-def unlikely(log_chances: F32, tried: I64, temperature: float, numbers: F64) -> I64:
-    """One more call ``[n]``, sampled at ``temperature`` from the legal ones not ``tried`` ``[n, K]``; -1: none.
-
-    What is sampled depends on what the player sees and on ``numbers`` ``[n]`` alone, not on the cards of others: a call
-    looked at only where it happens to be right would seem right everywhere.
-    """
-    chance = np.exp(log_chances.astype(np.float64) / temperature)
-    chance[log_chances < _ILLEGAL] = 0
-    row, place = np.nonzero(tried >= 0)
-    chance[row, tried[row, place]] = 0
-    cumulative = chance.cumsum(1)
-    call: I64 = (cumulative <= numbers[:, None] * cumulative[:, -1:]).sum(1)
-    return np.where(cumulative[:, -1] > 0, np.minimum(call, NUM_CALLS - 1), -1)
 
 
 def explore(game: Bridge, states: States, call: I64, learner: Actor, opponent: Opponent, sides: I64) -> I64:

@@ -190,7 +190,7 @@ def deals(n):
     return DealSet.of(*(column[:n] for column in packaged("validation")))
 
 
-PPO = {"iterations": 4, "boards": 24, "min_prob": 0.01, "minibatch": 64, "snapshot_every": 2, "critic_width": 8}
+PPO = {"iterations": 4, "boards": 24, "min_prob": 0.01, "minibatch": 64, "snapshot_every": 2}
 RL = {"syncs": 4, "boards": 12, "sync": 2, "minibatch": 32, "value_width": 8, "warm_up": 1, "burn_in": 100}
 A2C = {"syncs": 4, "boards": 8, "sync": 2, "minibatch": 32, "burn_in": 100, "capacity": 1000}
 
@@ -214,7 +214,7 @@ def stage(name, auctions):
         return lambda device: evaluator.Trainer(*cells, FitOptions(evaluator.Suits(8, 8, 8), **fits), device=device)
     algorithm, _, change = name.partition(" ")
     if algorithm == "ppo":
-        return played(ppo, beginner(), ppo.Options(**PPO, advantage=change, critic_warm_up=1))
+        return played(ppo, beginner(), ppo.Options(**PPO))
     if algorithm == "rl":
         return played(rl, beginner(), rl.Options(**RL, hidden=not change, capacity=1000))
     if algorithm == "a2c":
@@ -222,7 +222,7 @@ def stage(name, auctions):
     return played(jps, actor_critic, jps.Options(**A2C, share=0.5, responses=2, rollouts=2), "jps267")
 
 
-STAGES = ("sl", "belief", "evaluator", "ppo rollouts", "ppo critic", "rl", "rl no-hi", "a2c", "jps")
+STAGES = ("sl", "belief", "evaluator", "ppo", "rl", "rl no-hi", "a2c", "jps")
 
 
 @pytest.mark.parametrize("name", STAGES)

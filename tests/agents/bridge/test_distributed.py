@@ -54,7 +54,7 @@ for words in json.loads(sys.argv[1]):
 """
 SMALL = ["--width", "24", "--depth", "2", "--every", "3"]
 LEARNED = {
-    "ppo": ["boards=30", "minibatch=37", "rare=0.2", "self_play=0.5", "learning_rate=1e-3"],
+    "ppo": ["boards=30", "minibatch=37", "self_play=0.5", "learning_rate=1e-3"],
     "rpi": ["boards=30", "minibatch=37", "learning_rate=1e-3", "average=0.5"],
 }
 LOCAL = ["steps=4", "batch=32", "local_steps=4", "warm_up=1"]

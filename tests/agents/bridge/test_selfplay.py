@@ -5,7 +5,7 @@ import pytest
 
 from bidzoo import agents
 from bidzoo.agents.bridge import selfplay
-from bidzoo.agents.bridge.selfplay import BOTH, EAST_WEST, NORTH_SOUTH, OpponentPool, Recorder, join, unlikely
+from bidzoo.agents.bridge.selfplay import BOTH, EAST_WEST, NORTH_SOUTH, OpponentPool, Recorder, join
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.state import AUCTION
@@ -154,25 +154,6 @@ def test_a_board_has_one_of_several_opponents():
         mine = boards // 2 % 2 == number
         np.testing.assert_array_equal(mixed[mine], alone[mine])
         assert (mixed[~mine] != alone[~mine]).any()
-
-
-def test_unlikely_calls_are_drawn_at_a_temperature_from_the_rest():
-    """As often as a softmax without the tried and the illegal ones says; -1 where nothing is left."""
-    chance = np.full(38, 1e-30)
-    chance[[0, 5, 7, 9]] = [0.9, 0.08, 0.016, 0.004]
-    log_chances = np.log(chance).astype(np.float32)
-    log_chances[[1, 2]] = -1e9  # illegal
-    numbers = (np.arange(10_000) + 0.5) / 10_000
-    tried = np.tile([0, 5, -1], (10_000, 1))
-    drawn = unlikely(np.tile(log_chances, (10_000, 1)), tried, 2.0, numbers)
-    wanted = np.exp(log_chances / 2.0)
-    wanted[[0, 1, 2, 5]] = 0
-    shares = np.bincount(drawn, minlength=38) / 10_000
-    np.testing.assert_allclose(shares, wanted / wanted.sum(), atol=2e-4)
-    assert shares[7] == pytest.approx(2 * shares[9], rel=0.01)
-    forced = np.full((2, 38), -1e9, np.float32)
-    forced[:, 0] = 0
-    assert unlikely(forced, np.array([[0], [0]]), 3.0, np.array([0.2, 0.999])).tolist() == [-1, -1]
 
 
 def test_calls_before_the_auctions_part_cancel():

@@ -1,4 +1,4 @@
-"""What learners are taught from: contract scores, advantages, branches, joint search, the replay buffer."""
+"""What learners are taught from: contract scores, branches, joint search, the replay buffer."""
 
 from itertools import product
 
@@ -9,7 +9,7 @@ pytest.importorskip("torch")
 
 from bidzoo.agents.bridge import network, selfplay
 from bidzoo.agents.bridge.a2c import ReplayBuffer
-from bidzoo.agents.bridge.critic import Critic, advantages, contract_scores
+from bidzoo.agents.bridge.critic import Critic, contract_scores
 from bidzoo.agents.bridge.jps import Options, Search
 from bidzoo.agents.bridge.network import Architecture
 from bidzoo.agents.bridge.selfplay import candidates, duplicate_pairs, explore
@@ -82,20 +82,6 @@ def test_score_sheet_is_mirrored():
     ours, theirs = (contract_scores(decisions.states, side, zero) for side in (zero, zero + 1))
     np.testing.assert_allclose(ours[:, :70], -theirs[:, 70:140])
     np.testing.assert_allclose(ours[:, 140:], -theirs[:, 140:])
-
-
-@pytest.mark.parametrize("decay", [0.0, 0.7, 1.0])
-def test_advantages_by_hand(decay):
-    """Chains 0, 2, 3 and 1, 4 of one board: sums of later errors, weighted by powers of the decay."""
-    side = np.array([0, 1, 0, 0, 1])
-    value = np.array([0.1, 0.2, -0.3, 0.5, 0.4], np.float32)
-    outcome = np.where(side == 0, 1.0, -1.0).astype(np.float32)
-    out = np.empty(5, np.float32)
-    advantages(np.zeros(5, np.int64), side, value, outcome, decay, np.full((1, 2), -1), out)
-    d3, d4 = 1.0 - 0.5, -1.0 - 0.4
-    d2, d0, d1 = 0.5 + 0.3, -0.3 - 0.1, 0.4 - 0.2
-    expected = [d0 + decay * (d2 + decay * d3), d1 + decay * d4, d2 + decay * d3, d3, d4]
-    np.testing.assert_allclose(out, expected, atol=1e-6)
 
 
 def test_candidates_are_the_likeliest():
