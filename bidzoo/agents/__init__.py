@@ -13,9 +13,7 @@ Installed packages announce agents under the entry points ``bidzoo.agents``: ``n
 
 from __future__ import annotations
 
-import csv
 import sys
-from ast import literal_eval
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
@@ -27,8 +25,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from bidzoo import registry
 from bidzoo.core import plugins
-from bidzoo.core.options import check_options, choose_from, is_plain, options_of
-from bidzoo.core.schema import json_value
+from bidzoo.core.options import check_options, choose_from, is_plain, literal, options_of
+from bidzoo.core.schema import csv_rows, json_value
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Agent, Policy
@@ -72,11 +70,10 @@ DATA = Path(__file__).parents[1] / "data"
 def _own() -> dict[str, Entry]:
     """The agents of ``data/agents.csv``."""
     games = {"bridge": BRIDGE[:1], "spades": SPADES, "small": SMALL, "all": EVERYTHING}
-    with (DATA / "agents.csv").open(newline="", encoding="utf-8") as file:
-        return {
-            row.pop("name"): Entry(f"bidzoo.agents.{row.pop('target')}", games=games[row.pop("games")], **row)
-            for row in csv.DictReader(file)
-        }
+    return {
+        row.pop("name"): Entry(f"bidzoo.agents.{row.pop('target')}", games=games[row.pop("games")], **row)
+        for row in csv_rows(DATA / "agents.csv")
+    }
 
 
 AGENTS = _own()
@@ -379,16 +376,8 @@ def parts(text: str) -> tuple[str, str, dict[str, Any]]:
         key, equals, value = (part.strip() for part in option.partition("="))
         if not equals:
             raise ValueError(f"agent {text!r}: {option.strip()!r} is no option, expected NAME=VALUE")
-        options[key] = _value(value)
+        options[key] = literal(value)
     return found[1] or "", found[2], options
-
-
-def _value(text: str) -> Any:
-    """A number, a truth or None of Python, else the text itself."""
-    try:
-        return literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
 
 
 def _shown(agent: str, options: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from bidzoo import agents
 from bidzoo.agents.policy import Policy
 from bidzoo.benchmarks.match import HERE, MatchLedger, Run, play, slow
-from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, ResultTable, silent
+from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, ResultTable, published, silent
 from bidzoo.core import jobs
 from bidzoo.core.kernels import F64, I8, I16, I32, I64, Bool, States
 from bidzoo.core.streams import Streams
@@ -245,29 +245,7 @@ class Claim(NamedTuple):
     indirect: bool = False  # the paper played both against WBridge5; the figure is the difference
 
 
-JPS, BMCS = "Tian et al. 2020", "belief Monte Carlo search"
-CLAIMS = (
-    Claim("jps-non-search", "a2c-early", 0.20, None, f"{JPS}, Table 3"),
-    Claim("jps-1-search", "a2c-early", 0.46, None, f"{JPS}, Table 3"),
-    Claim("jps-1-percent", "a2c-early", 0.71, None, f"{JPS}, Table 3, 1 %"),
-    Claim("jps-5-percent", "a2c-early", 0.70, None, f"{JPS}, Table 3, 5 %"),
-    Claim("jps-10-percent", "a2c-early", 0.44, None, f"{JPS}, Table 3, 10 %"),
-    Claim("jps-5-percent", "jps-non-search", 0.50, None, f"{JPS}, Table 3", indirect=True),
-    Claim("jps-5-percent", "jps-1-search", 0.24, None, f"{JPS}, Table 3", indirect=True),
-    Claim("a2c-bridge", "baseline19", 0.04, None, f"{JPS}, section 7.3 and Table 7", indirect=True),
-    Claim("jps-bridge", "baseline19", 0.38, None, f"{JPS}, section 7.3 and Table 7", indirect=True),
-    Claim("rl", "sl", 0.87, 0.02, f"{BMCS}, section IV"),
-    Claim("rl-short", "rl-no-pr", 0.15, 0.07, f"{BMCS}, Table IV", indirect=True),
-    Claim("rl-short", "rl-no-hi", 0.10, 0.07, f"{BMCS}, Table IV", indirect=True),
-    Claim("rl-mcs", "ppo", 0.12, 0.07, f"{BMCS}, Table IV, on RL", indirect=True),  # ours search with ppo
-    Claim("bmcs", "ppo", 0.30, 0.07, f"{BMCS}, Table IV, on RL", indirect=True),
-    Claim("bmcs", "rl-mcs", 0.18, 0.07, f"{BMCS}, Table IV", indirect=True),
-    Claim("RL-MCS", "rl", 0.12, 0.07, f"{BMCS}, Table IV", indirect=True),  # rl-mcs(policy=rl)
-    Claim("RL-BMCS", "rl", 0.30, 0.07, f"{BMCS}, Table IV", indirect=True),  # bmcs(policy=rl)
-    Claim("RL-BMCS", "RL-MCS", 0.18, 0.07, f"{BMCS}, Table IV", indirect=True),
-    Claim("pi-search", "pi", 0.28, 0.07, f"{BMCS}, Table III", indirect=True),
-    Claim("rl", "pi", 0.11, 0.07, f"{BMCS}, Table III", indirect=True),
-)
+CLAIMS = tuple(Claim(**row) for row in published("claims"))  # RL-MCS is rl-mcs(policy=rl), RL-BMCS bmcs(policy=rl)
 
 
 def relations(estimates: Mapping[tuple[str, str], Estimate]) -> ResultTable:

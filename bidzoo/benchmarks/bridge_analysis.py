@@ -13,7 +13,7 @@ from bidzoo.agents.bridge.natural.knowledge import evaluate
 from bidzoo.agents.policy import Policy
 from bidzoo.benchmarks.bridge import Boards, Options, contestant
 from bidzoo.benchmarks.match import Run, slow
-from bidzoo.benchmarks.results import Figure, Measured, ResultTable
+from bidzoo.benchmarks.results import Figure, Measured, ResultTable, published
 from bidzoo.core.cards import FIRST_BID, NUM_BIDS, NUM_CALLS, call_number, call_text
 from bidzoo.core.kernels import I64, Bool, States
 from bidzoo.envs.bridge.render import suited
@@ -32,27 +32,12 @@ class Requirement(NamedTuple):
     rl: float  # percent of the paper's RL agent
     searching: float  # and of its RL-BMCS agent
     wbridge5: float
-    jps: str = ""  # what an agent of JPS opens so (JPS, Table 8)
-    sayc: str = ""  # what SAYC asks for, in the same words
+    jps: str | None  # what an agent of JPS opens so (JPS, Table 8)
+    sayc: str | None  # what SAYC asks for, in the same words
 
 
 # JPS, Table 8; 2NT and the three level, which it leaves out, from the ACBL's SAYC booklet.
-SAYC = {
-    "1C": Requirement(12, 40, 3, 74.25, 61.11, 89.27, "10+ HCP", "12+ HCP, 3+♣"),
-    "1D": Requirement(12, 40, 3, 76.76, 73.08, 88.26, "8-18 HCP, <4♥, <4♠", "12+ HCP, 3+♦"),
-    "1H": Requirement(12, 40, 5, 73.91, 63.72, 80.04, "4-16 HCP, 4-6♥", "12+ HCP, 5+♥"),
-    "1S": Requirement(12, 40, 5, 75.47, 65.88, 79.8, "4-16 HCP, 4-6♠", "12+ HCP, 5+♠"),
-    "1NT": Requirement(15, 17, BALANCED, 76.15, 69.19, 85.71, "12-17 HCP, balanced", "15-17 HCP, balanced"),
-    "2C": Requirement(22, 40, 0, 25.71, 26.26, 32.53, "6-13 HCP, 5+♣", "22+ HCP"),
-    "2D": Requirement(5, 11, 6, 92.13, 92.41, 94.89, "6-13 HCP, 5+♦", "5-11 HCP, 6+♦"),
-    "2H": Requirement(5, 11, 6, 94.61, 90.66, 93.51, "8-15 HCP, 5+♥", "5-11 HCP, 6+♥"),
-    "2S": Requirement(5, 11, 6, 94.18, 86.35, 95.35, "8-15 HCP, 5+♠", "5-11 HCP, 6+♠"),
-    "2NT": Requirement(20, 21, BALANCED, 53.53, 48.98, 82.22),
-    "3C": Requirement(5, 11, 7, 33.5, 28.7, 41.48),
-    "3D": Requirement(5, 11, 7, 49.38, 36.47, 74.73),
-    "3H": Requirement(5, 11, 7, 50.49, 41.13, 49.04),
-    "3S": Requirement(5, 11, 7, 65.35, 50.45, 55.44),
-}
+SAYC = {row.pop("call"): Requirement(**row) for row in published("openings")}
 # JPS, Table 7: percent of all calls, and of the final contracts.
 PUBLISHED_CALLS = {"P": 57.31, "1C": 3.74, "1S": 3.23, "X": 3.16, "2H": 3.10, "2S": 2.84, "1NT": 2.84}
 PUBLISHED_CONTRACTS = {"2H": 8.07, "2S": 7.83, "1NT": 7.71, "3D": 7.34, "3NT": 6.58, "4H": 5.90, "4S": 5.23}
@@ -105,14 +90,14 @@ def opening_table(openings: Openings) -> ResultTable:
     for bid in range(NUM_BIDS):
         hands = openings.hands[openings.bid == bid]
         if shares[bid] >= RARE:
-            suit = bid % 5
+            suit, said = bid % 5, SAYC.get(call_text(FIRST_BID + bid))
             table.add(
                 suited(FIRST_BID + bid),
                 float(shares[bid]),
                 _range(hands["hcp"]),
                 _range(hands["length"][:, suit]) if suit < 4 else "",
                 100 * float(hands["balanced"].mean()),
-                *(SAYC[call][-2:] if (call := call_text(FIRST_BID + bid)) in SAYC else ("", "")),
+                *((said.jps or "", said.sayc or "") if said else ("", "")),
             )
     table.rows.append({"opening": "others", "%": float(shares[shares < RARE].sum())})
     return table

@@ -4,7 +4,6 @@ It reads what commands write: results of benchmarks, entries of leaderboards, cu
 Without matplotlib the page has the tables alone.
 """
 
-import csv
 import io
 import math
 import re
@@ -20,7 +19,7 @@ from markupsafe import Markup, escape
 
 from bidzoo.benchmarks import leaderboard, replay
 from bidzoo.benchmarks.results import Estimate, Figure, ResultTable, load
-from bidzoo.core.schema import json_value
+from bidzoo.core.schema import csv_rows, json_value
 from bidzoo.core.storage import replace_file
 
 APART = 2.0  # standard errors beyond which ours and the paper's are marked as different
@@ -231,10 +230,8 @@ def read(files: Sequence[Path]) -> list[dict[str, Any]]:
 
 def curves(path: Path) -> dict[str, Any]:
     """The last measurement in ``curves.csv`` of a training, and the strength over its steps."""
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
     try:
-        numbers = [{name: float(x) if x else math.nan for name, x in row.items()} for row in rows]
+        numbers = [{name: float(x) if x else math.nan for name, x in row.items()} for row in csv_rows(path)]
         (unit, *names), last = numbers[0], numbers[-1]
     except (IndexError, TypeError, ValueError):
         raise ValueError(f"{path}: expected a header and rows of numbers, as a training writes them") from None

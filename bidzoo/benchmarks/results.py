@@ -15,9 +15,19 @@ from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 import numpy as np
 
 from bidzoo import __version__
-from bidzoo.core.options import NotFinite, Weight, Whole
-from bidzoo.core.schema import json_value, parse, shown, visible
+from bidzoo.core.options import NotFinite, Weight, Whole, literal
+from bidzoo.core.schema import csv_rows, json_value, parse, shown, visible
 from bidzoo.core.storage import replace_file
+
+PUBLISHED = Path(__file__).parents[1] / "data" / "published"
+
+
+def published(name: str) -> list[dict[str, Any]]:
+    """The figures that papers print, of ``data/published/NAME.csv``: numbers as such, None where a cell is empty."""
+    return [
+        {column: literal(cell) if cell else None for column, cell in row.items()}
+        for row in csv_rows(PUBLISHED / f"{name}.csv")
+    ]
 
 
 class Estimate(NamedTuple):

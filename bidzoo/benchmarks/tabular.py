@@ -18,7 +18,7 @@ import numpy as np
 from bidzoo.agents.tabular import a2c, bad, cfr, exact, jps
 from bidzoo.agents.tabular.policy import game_of
 from bidzoo.agents.tabular.strategy import purify, random
-from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, ResultTable, silent
+from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, ResultTable, published, silent
 from bidzoo.core.jobs import as_completed
 from bidzoo.core.kernels import F64
 from bidzoo.core.storage import Ledger, source_digest
@@ -28,49 +28,13 @@ from bidzoo.envs.signalling.compiled import Compiled, compile_game, count_infose
 # Tian, Gong and Jiang 2020, "Joint Policy Search for Multi-agent Collaboration with Imperfect Information", arXiv
 # 2008.06495: Table 1, Table 2, Table 4, the text of section 6. Where the table prints three digits, so do we.
 
-GAMES = (
-    "comm_v0(length=3)",
-    "comm_v0(length=5)",
-    "comm_v0(length=6)",
-    "comm_v0(length=7)",
-    "mini_hanabi_v0()",
-    "simple_bidding_v0(size=4)",
-    "simple_bidding_v0(size=8)",
-    "simple_bidding_v0(size=16)",
-    "minibridge_v0(size=3)",
-    "minibridge_v0(size=4)",
-    "minibridge_v0(size=5)",
-)
+PAPER = {row.pop("game"): row for row in published("small-games")}  # Table 1, and BAD+JPS of the text
+GAMES = tuple(PAPER)
 LONG, GRID = "simple_bidding_v0(size=16)", "minibridge_v0(size=4)"  # of Figure 2 and of Table 4
 ROWS = ("CFR1k", "CFR1k+JPS", "A2C", "BAD")
 NETWORKS = ROWS[2:]
-
-TABLE_1: dict[str, tuple[float, ...]] = {  # in the order of GAMES
-    "CFR1k": (0.89, 0.85, 0.85, 0.85, 9.11, 2.18, 4.96, 10.47, 1.01, 1.62, 2.60),
-    "CFR1k+JPS": (1.00, 1.00, 1.00, 1.00, 9.50, 2.20, 5.00, 10.56, 1.07, 1.71, 2.74),
-    "A2C": (0.60, 0.57, 0.51, 0.02, 8.20, 2.19, 4.79, 9.97, 0.66, 1.03, 1.71),
-    "BAD": (1.00, 0.88, 0.50, 0.29, 9.47, 2.23, 4.99, 9.81, 0.53, 0.98, 1.31),
-    "Best known": (1.00, 1.00, 1.00, 1.00, 10.0, 2.25, 5.06, 10.75, 1.13, 1.84, 2.89),
-}
-STATES = (633, 34785, 270273, 2129793, 53, 241, 1985, 16129, 4081, 25576, 147421)
-INFOSETS = (129, 2049, 8193, 32769, 45, 61, 249, 1009, 1021, 5116, 24571)
-
-BAD_JPS = {  # section 6, text: BAD+JPS; the same figures as "All states" of Table 2
-    "simple_bidding_v0(size=16)": 10.47,
-    "minibridge_v0(size=3)": 1.12,
-    "minibridge_v0(size=4)": 1.71,
-    "minibridge_v0(size=5)": 2.77,
-}
-
+TABLE_2 = {(row.pop("game"), row.pop("start")): row for row in published("sampled-jps")}  # "all" states, and samples
 SAMPLES = (1, 2, 5, 8, 15, 20, 25, 30)  # columns of Table 2
-TABLE_2: dict[tuple[str, str], tuple[float, tuple[float, ...]]] = {  # (game, start): all states, samples
-    ("mini_hanabi_v0()", "CFR1k"): (9.50, (10.00, 9.99, 9.95, 9.75, 9.51, 9.51, 9.51, 9.51)),
-    ("simple_bidding_v0(size=16)", "CFR1k"): (10.56, (10.47, 10.47, 10.49, 10.52, 10.58, 10.60, 10.61, 10.61)),
-    ("simple_bidding_v0(size=16)", "BAD"): (10.47, (9.91, 9.95, 10.22, 10.34, 10.50, 10.55, 10.57, 10.55)),
-    ("minibridge_v0(size=3)", "BAD"): (1.12, (0.89, 1.12, 1.13, 1.13, 1.12, 1.12, 1.12, 1.12)),
-    ("minibridge_v0(size=4)", "BAD"): (1.71, (1.23, 1.63, 1.71, 1.71, 1.68, 1.67, 1.68, 1.69)),
-    ("minibridge_v0(size=5)", "BAD"): (2.77, (2.12, 2.51, 2.74, 2.79, 2.79, 2.76, 2.77, 2.78)),
-}
 
 MEAN_WEIGHTS = (0.5, 1.0)  # lambda of Eqs. 7 and 8, for which the paper has no number
 MEAN_SAMPLES, MEAN_SEEDS = (1, 5, 25), 100
@@ -191,7 +155,8 @@ def jobs_of(rows: Sequence[str], games: Sequence[str], seeds: int, network_seeds
     """
     starts = ["CFR1k", "random"] if {"CFR1k", "CFR1k+JPS"} & set(rows) else []
     networks = [row for row in NETWORKS if row in rows]
-    every = {game: 100 if states > 1_000_000 else 4 if states > 100_000 else 1 for game, states in zip(GAMES, STATES)}
+    states = {game: row["states"] for game, row in PAPER.items()}
+    every = {game: 100 if n > 1_000_000 else 4 if n > 100_000 else 1 for game, n in states.items()}
 
     def first(one_in: int) -> range:
         return range(min(seeds, max(2, seeds // one_in)))
@@ -238,12 +203,12 @@ def table_1_games(games: Sequence[str]) -> ResultTable:
         note="states and infosets as the paper counts them, equal to its figures; exact optimum: proved",
     )
     for game in games:
-        g, form = GAMES.index(game), compiled_of(game)
+        paper, form = PAPER[game], compiled_of(game)
         counted = count_states(form), count_infosets(form, "deal" if game.startswith("mini_hanabi") else "mover")
-        if counted != (STATES[g], INFOSETS[g]):
-            raise ValueError(f"{game}: {counted} states and infosets; the paper has {STATES[g], INFOSETS[g]}")
+        if counted != (paper["states"], paper["infosets"]):
+            raise ValueError(f"{game}: {counted} states and infosets; the paper has {paper}")
         optimum = exact.solve(form)[0].value
-        table.add(game, *counted, TABLE_1["Best known"][g], f"{optimum} = {float(optimum):.4f}")
+        table.add(game, *counted, paper["Best known"], f"{optimum} = {float(optimum):.4f}")
     return table
 
 
@@ -259,7 +224,7 @@ def table_1(results: dict[Job, Outcome], rows: Sequence[str], games: Sequence[st
         for row in rows:
             outcomes = _outcomes_of(results, row.removesuffix("+JPS"), game)
             samples = [outcome.boosted if row.endswith("+JPS") else outcome.value for outcome in outcomes]
-            line[row] = _estimate(samples, TABLE_1[row][GAMES.index(game)])
+            line[row] = _estimate(samples, PAPER[game][row])
             line[f"{row} best"] = max(samples, default=None)
             line["n"] = len(samples)
         table.rows.append(line)
@@ -278,7 +243,7 @@ def boosts(results: dict[Job, Outcome], games: Sequence[str]) -> ResultTable:
         for start in ("random", *CFR, *NETWORKS):
             outcomes = _outcomes_of(results, start, game)
             if outcomes:
-                paper = {"CFR1k": TABLE_1["CFR1k+JPS"][GAMES.index(game)], "BAD": BAD_JPS.get(game)}.get(start)
+                paper = PAPER[game].get(f"{start}+JPS")
                 table.rows.append(
                     {
                         "game": game,
@@ -303,12 +268,11 @@ def table_2(results: dict[Job, Outcome], keys: Sequence[tuple[str, str]]) -> Res
         note="states drawn at each information set, with replacement; the best of 100 iterations; gains seed by seed",
     )
     for game, start in keys:
-        all_states, by_samples = TABLE_2[game, start]
         outcomes = _outcomes_of(results, start, game)
         before = np.array([outcome.value for outcome in outcomes])
-        for samples, paper in (("all", all_states), *zip(SAMPLES, by_samples)):
-            after = [outcome.boosted if samples == "all" else outcome.sampled[str(samples)] for outcome in outcomes]
-            table.add(game, start, str(samples), _estimate(after, paper), _estimate(list(after - before)))
+        for samples, paper in TABLE_2[game, start].items():
+            after = [outcome.boosted if samples == "all" else outcome.sampled[samples] for outcome in outcomes]
+            table.add(game, start, samples, _estimate(after, paper), _estimate(list(after - before)))
     return table
 
 
@@ -336,7 +300,7 @@ def figure_2(results: dict[Job, Outcome]) -> list[Figure]:
             series[f"{start} + sampled JPS"] = [
                 float(np.mean([outcome.sampled[str(n)] for outcome in outcomes])) for n in SAMPLES
             ]
-            series[f"{start} + sampled JPS (paper)"] = list(TABLE_2[LONG, start][1])
+            series[f"{start} + sampled JPS (paper)"] = [TABLE_2[LONG, start][str(n)] for n in SAMPLES]
             series[start] = [float(np.mean([outcome.value for outcome in outcomes]))] * len(SAMPLES)
     title = "Figure 2: sampled JPS in Simple Bidding N = 16"
     return [Figure(title, "line", SAMPLES, series, "samples per information set", "reward")] if series else []

@@ -9,6 +9,7 @@ class Options(Checked):
 
 import math
 import sys
+from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from functools import partial, wraps
@@ -126,6 +127,14 @@ def checked(function: F) -> F:
         return function(*arguments, **options)
 
     return call  # type: ignore[return-value]
+
+
+def literal(text: str) -> Any:
+    """A number, a tuple, a truth or None of Python, else the text itself."""
+    try:
+        return literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
 
 
 def is_plain(value: Any) -> bool:

@@ -5,6 +5,7 @@ unions, a ``TypedDict`` or a dict of fields (``NotRequired`` may be missing), a 
 the place, what was found there and what is expected.
 """
 
+import csv
 import json
 import re
 import reprlib
@@ -70,6 +71,12 @@ def json_lines(content: bytes, path: Path) -> Iterator[tuple[int, Any]]:
     """Number, from 1, and value of every line; ValueError as of ``json_value``, names the line."""
     for number, line in enumerate(content.removesuffix(b"\n").split(b"\n") if content else (), 1):
         yield number, json_value(line, f"{path}:{number}")
+
+
+def csv_rows(path: Path) -> list[dict[str, str]]:
+    """The lines of a CSV file by the names in its first one."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 _SURROGATE = re.compile(r"\\u[dD][89abAB]")

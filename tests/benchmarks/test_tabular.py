@@ -119,10 +119,13 @@ def test_names_of_games_are_not_cut(capsys):
 
 
 def test_the_papers_tables_are_whole():
-    assert all(len(figures) == len(tabular.GAMES) for figures in tabular.TABLE_1.values())
-    assert all(len(figures) == len(tabular.SAMPLES) for _, figures in tabular.TABLE_2.values())
-    for game, figure in tabular.BAD_JPS.items():
-        assert tabular.TABLE_2[game, "BAD"][0] == figure
+    assert len(tabular.GAMES) == 11
+    assert all(row[name] is not None for row in tabular.PAPER.values() for name in (*tabular.ROWS, "Best known"))
+    assert all(
+        [*row] == ["all", *map(str, tabular.SAMPLES)] and None not in row.values() for row in tabular.TABLE_2.values()
+    )
+    found = {game: row["BAD+JPS"] for game, row in tabular.PAPER.items() if row["BAD+JPS"] is not None}
+    assert found == {game: row["all"] for (game, start), row in tabular.TABLE_2.items() if start == "BAD"}
 
 
 def test_the_papers_grid_is_worth_1_84_in_our_game():

@@ -33,7 +33,7 @@ from bidzoo.agents.bridge.network import Network, Weights, weight_file
 from bidzoo.core.arrays import CHECKPOINT, Arrays, digest, load_tensors
 from bidzoo.core.kernels import I64
 from bidzoo.core.options import RENAMED, Checked, Count, NotFinite, Seed, Weight, Whole
-from bidzoo.core.schema import json_value, parse, shortened, shown
+from bidzoo.core.schema import csv_rows, json_value, parse, shortened, shown
 from bidzoo.core.storage import Lock, replace_file, sweep
 from bidzoo.core.streams import Streams
 
@@ -464,8 +464,7 @@ def draw_curves(path: str | Path) -> Path:
     from matplotlib.figure import Figure
 
     path = Path(path)
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = csv_rows(path)
     if not rows:
         raise ValueError(f"{path}: no rows; expected a header and one row a measurement")
     x, *names = rows[0]
