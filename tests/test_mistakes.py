@@ -336,7 +336,7 @@ def test_wrong_numbers(make, text):
         (lambda: ppo.Options(learning_rate=-1e-4), "learning_rate -0.0001: expected a number from 0"),
         (lambda: ppo.Options(learning_rate=float("nan")), "learning_rate nan: expected a number from 0"),
         (lambda: ppo.Options(self_play=1.01), "self_play 1.01: expected a number from 0 to 1"),
-        (lambda: ppo.Options(reward="imps"), "reward 'imps': expected 'datum' or 'score'"),
+        (lambda: rl.Options(value="imps"), "value 'imps': expected 'scores778' or 'bmcs636'"),
         (lambda: ppo.Options(seed=2**63), f"seed {2**63}: expected an integer from 0 to {2**63 - 1}"),
         (lambda: rl.Options(hidden=1), "hidden 1: expected True or False"),
         (lambda: rl.Options(sync=0), "sync 0: expected an integer from 1"),
