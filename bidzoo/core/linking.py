@@ -44,12 +44,19 @@ def entry(function: Callable[..., Any]) -> Any:
     dispatcher = njit(**options(function))(function)
     if not config.DISABLE_JIT:
         _keep(dispatcher, function, "kernel")
+        if not BODIES and (template := getattr(dispatcher, "get_call_template", None)):
+            dispatcher.get_call_template = lambda args, kws: template(*_numbers(args, kws))
     return dispatcher
 
 
 def callee(function: Callable[..., Any], called: Callable[[], Any]) -> Any:
     """``function`` as kernels call it; what is ``called`` from Python where there are no bodies."""
     return Body(function) if BODIES else called()
+
+
+def _numbers(args: tuple[Any, ...], kws: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Types of arguments in which a constant counts as a number, or numba would compile a form for each."""
+    return tuple(map(types.unliteral, args)), {name: types.unliteral(argument) for name, argument in kws.items()}
 
 
 def _keep(dispatcher: Any, function: Callable[..., Any], form: str) -> None:
@@ -116,6 +123,4 @@ if BODIES:
             _keep(self, function, "body")
 
         def get_call_template(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
-            """A constant counts as a number, or numba would compile a form for each."""
-            named = {name: types.unliteral(argument) for name, argument in kws.items()}
-            return super().get_call_template(tuple(map(types.unliteral, args)), named)
+            return super().get_call_template(*_numbers(args, kws))

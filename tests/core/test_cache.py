@@ -40,6 +40,15 @@ def results(start, stop, levels, out):
 """,
     "__init__.py": "",
 }
+CONSTANTS = """
+from bidzoo.core.kernels import row
+@row
+def shift_row(x: int, by: int) -> int:
+    return x << by
+@row
+def both_row(x: int) -> int:
+    return shift_row(x, 3) + shift_row(x, by=4) + shift_row(x, x)
+"""
 USE = """
 import json, numpy as np
 from bidzoo.core.kernels import KERNELS
@@ -61,14 +70,64 @@ print(json.dumps([np.flatnonzero(env.last()[0]["observation"]).tolist(), misses]
 """
 
 
-def run(script, folder, **env):
-    """What ``script`` prints as JSON and its standard error, if packages come from ``folder`` first."""
+FORKS = """
+import json, os, sys, traceback
+import numba
+numba.njit(lambda x: x)(1)
+for line in sys.stdin:
+    script, folder, given = json.loads(line)
+    pipes = os.pipe(), os.pipe()
+    if (pid := os.fork()) == 0:
+        for number, (_, write) in enumerate(pipes, 1):
+            os.dup2(write, number)
+        os.environ.clear()
+        os.environ.update(given)
+        os.chdir(folder)
+        sys.path[:0] = given["PYTHONPATH"].split(os.pathsep)
+        status = 1
+        try:
+            exec(compile(script, "<string>", "exec"), {"__name__": "__main__"})
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        sys.stdout.flush(), sys.stderr.flush()
+        os._exit(status)
+    said = []
+    for read, write in pipes:
+        os.close(write)
+        with open(read) as file:
+            said.append(file.read())
+    print(json.dumps([os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), *said]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forks():
+    """A process that has numba and has compiled, which takes two seconds: ``run`` forks it."""
+    given = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-Bc", FORKS], env=given, **pipes) as run.forks:
+        yield
+        run.forks.stdin.close()
+
+
+def run(script, folder, anew=False, **env):
+    """What ``script`` prints as JSON and its standard error, if packages come from ``folder`` first.
+
+    ``anew``: in a process that has imported nothing before.
+    """
     paths = os.pathsep.join(map(str, (folder, Path(bidzoo.__file__).parents[1])))
     given = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", "BIDZOO_COMPILE": "now", **env}
     given.pop("NUMBA_CACHE_DIR", None)
-    done = subprocess.run([sys.executable, "-c", script], env=given, capture_output=True, text=True, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout), done.stderr
+    if anew or not hasattr(os, "fork"):
+        done = subprocess.run([sys.executable, "-c", script], env=given, capture_output=True, text=True, cwd=folder)
+        status, out, error = done.returncode, done.stdout, done.stderr
+    else:
+        run.forks.stdin.write(json.dumps([script, str(folder), given]) + "\n")
+        run.forks.stdin.flush()
+        status, out, error = json.loads(run.forks.stdout.readline())
+    assert status == 0, error
+    return json.loads(out), error
 
 
 def edit(path, old, new):
@@ -165,6 +224,10 @@ def test_a_version_of_numba_that_no_test_knows(outside):
     assert run(unknown + USE, outside.parent)[0][2] > 0
     assert run(unknown + USE, outside.parent)[0] == [419, [299, 329, 359], 0]
     assert not [*outside.rglob("*.body-*")] and len([*outside.rglob("*.kernel-*.nbi")]) == 3
+    (outside / "constants.py").write_text(CONSTANTS)
+    use = "import json; from outside.constants import *\n"
+    use += "print(json.dumps([both_row(1), len(shift_row.compiled.signatures)]))"
+    assert run(unknown + use, outside.parent)[0] == [8 + 16 + 2, 1]  # no form for each constant
     shutil.rmtree(outside / "__pycache__")
     without = "import sys; sys.modules['bidzoo.core.cache'] = None\n"
     for when in ("now", "background"):
@@ -198,7 +261,7 @@ print(json.dumps(["numba.np.arrayobj" in sys.modules, rtsys._init]))
 def test_a_first_step_loads_nothing_that_makes_arrays(outside):
     """A tenth of a second: numba's functions of arrays and its counts of references. No kernel of one table has any."""
     for _ in range(2):  # the first may have to compile
-        found, _ = run(FIRST_STEPS, outside.parent)
+        found, _ = run(FIRST_STEPS, outside.parent, anew=True)
     assert found == [False, False]
 
 

@@ -13,7 +13,7 @@ from bidzoo.agents.policy import choose
 from bidzoo.core import linking, threads
 from bidzoo.core.bits import count_row, lowest_row, pick_row
 from bidzoo.core.compiling import when_compiled
-from bidzoo.core.kernels import I64, KERNELS, Call, Kernel, State, allocate, assign_row, batched, row
+from bidzoo.core.kernels import I64, KERNELS, Call, Kernel, State, allocate, assign_row, batched, kernel_named, row
 from bidzoo.core.plain import in_plain_python
 from bidzoo.core.streams import below_row, next_row, unit_row
 from bidzoo.core.threads import FEW
@@ -49,7 +49,7 @@ def test_only_a_kernel_that_makes_arrays_counts_references(monkeypatch: pytest.M
             out[b, :] = shifted[b]
 
     x, out, hands = np.arange(3), np.zeros((3, 2), np.int64), np.zeros((1, 4), np.int64)
-    deals = KERNELS["bidzoo.envs.bridge.deals", "_random_deals"]
+    deals = kernel_named("bidzoo.envs.bridge.deals", "_random_deals")
     uses = [(spread_row, (x, out), True), (deals, (0, 1, 0, x, hands), True), (assign_row, (x, x), False)]
     uses += [(legal_row, (allocate(STATE, 1)[0], np.zeros(38, np.int8)), False)]
     for kernel, arguments, counts in uses:

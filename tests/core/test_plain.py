@@ -120,7 +120,7 @@ def play_one(game, seed):
     game.begin(states, np.arange(2), seed, out)
     if seats:
         game.step_on(states, np.full(2, -1), seats, seed, out)
-    game.observe_many(states, np.arange(2)[::-1], 0, np.zeros_like(out.observation))
+    game.observe_many(states, np.array([1, 0]), 0, np.zeros_like(out.observation))
 
 
 def every_option(env_id):
