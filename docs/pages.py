@@ -189,7 +189,7 @@ def table(name: str, number: int, firsts: str | None, chosen: str = "") -> str:
     ``chosen`` is what follows in the comment: ``" | rows: a; b | columns: x; y | title: words"``.
     """
     wanted = {word: text.strip() for word, _, text in (part.partition(": ") for part in chosen.split(" | ")[1:])}
-    document = results.load(RESULTS / name)
+    document = papers.result_file(RESULTS / name)
     if not 1 <= number <= len(document["tables"]):
         raise ValueError(f"{name} has {len(document['tables'])} tables, asked for number {number}")
     found = document["tables"][number - 1]
@@ -224,7 +224,7 @@ def ranked(name: str) -> str:
 
 def recommended(name: str) -> str:
     """The agents of ``RECOMMENDED`` with what they win of held-out opponents."""
-    document = results.load(RESULTS / "bridge-experts.json")
+    document = papers.result_file(RESULTS / "bridge-experts.json")
     won = {row["agent"]: row["held-out mean, IMPs a board"] for row in document["tables"][0].rows}
     measured = ROOT / "bidzoo" / "data" / "agents.json"
     times = json.loads(measured.read_text(encoding="utf-8"))["agents"] if measured.exists() else {}
@@ -239,7 +239,7 @@ def recommended(name: str) -> str:
 
 def speed(_: str) -> str:
     """How fast the fastest engine and one table are beside OpenSpiel, all of one run on one machine."""
-    document = results.load(RESULTS / "throughput.json")
+    document = papers.result_file(RESULTS / "throughput.json")
     every, one = document["tables"][:2]
     by_form = {(row["game"], row["form"]): row["decisions/CPU s"] for row in every.rows}
     spiel = {game: rate for (game, form), rate in by_form.items() if form.startswith("OpenSpiel")}
@@ -331,7 +331,7 @@ def draw_growth(path: Path) -> None:
     import matplotlib
     from matplotlib.figure import Figure
 
-    every, _, growth = results.load(RESULTS / "throughput.json")["tables"][:3]
+    every, _, growth = papers.result_file(RESULTS / "throughput.json")["tables"][:3]
     speeds = {row["form"]: row["decisions/s"] for row in every.rows if row["game"] == "bridge_bidding_v0"}
     with matplotlib.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
         canvas = Figure(figsize=(6.4, 3.6), layout="constrained", dpi=100)
@@ -359,7 +359,7 @@ def draw(folder: Path) -> None:
     for env_id in GAMES:
         Image.fromarray(picture(env_id)).save(folder / f"{env_id}.png", optimize=True)
     draw_growth(folder / "throughput.png")
-    report.pictures(results.load(RESULTS / "exploit-comm.json")["figures"], folder)
+    report.pictures(papers.result_file(RESULTS / "exploit-comm.json")["figures"], folder)
 
 
 if __name__ == "__main__":

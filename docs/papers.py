@@ -4,12 +4,14 @@ A row names what the paper shows and either cells of our result files, which sta
 there is none. ``small`` is its command in little, which a test runs; the whole one stands in the result file.
 """
 
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bidzoo.benchmarks import results
 
 RESULTS = Path(__file__).parent / "results"
+result_file = cache(results.load)  # many rows have cells of the same one
 
 
 class Cell(NamedTuple):
@@ -23,7 +25,7 @@ class Cell(NamedTuple):
 
     def value(self) -> Any:
         """What stands there; ValueError names a cell that is missing."""
-        tables = results.load(RESULTS / f"{self.file}.json")["tables"]
+        tables = result_file(RESULTS / f"{self.file}.json")["tables"]
         for table in tables:
             if table.title.startswith(self.table):
                 for row in table.rows:

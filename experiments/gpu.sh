@@ -16,7 +16,7 @@ bidzoo="${PYTHON:-python3} -m bidzoo"
 export BIDZOO_COMPILE=now
 
 if [ "${SMALL:-0}" = 1 ]; then
-    device=cpu limit=300 selfplay="--boards 64 --limit 1"
+    device=cpu limit=300 selfplay="--network none --network 2x16 --boards 64"
     rpi="--boards 4 --every 1 --set iterations=2 --set boards=16 --set minibatch=64" estimated=20
     ppo="--boards 4 --every 1 --set iterations=2 --set boards=16 --set minibatch=64"
     sl="--width 32 --depth 2 --every 2 --set steps=4 --set batch=64"

@@ -98,8 +98,14 @@ def use(env_id: str, name: str | None) -> None:
     env = registry.make(env_id)
     env.reset(seed=0)
     env.step(env.ask(policy))
-    view = env.view(env.agent_selection)
-    explained(policy, view, env.observe(env.agent_selection)["action_mask"][None], Streams.at(0, view["board"]))
+    for turn in range(1, 5):
+        observation, _, over, _, _ = env.last()
+        if over:
+            break
+        if turn in (1, 4):  # a bid; in Spades a card, too
+            view = env.view(env.agent_selection)
+            explained(policy, view, observation["action_mask"][None], Streams.at(0, view["board"]))
+        env.step(int(observation["action_mask"].argmax()))
     if env_id == "bridge_bidding_v0":
         bridge.call(policy, "AKQ2.AKQ.AKQ2.A2", calls="P", explain=True)
         if name is None:

@@ -8,8 +8,9 @@ import pytest
 pytest.importorskip("torch")
 
 import bridge_selfplay
-from bridge_selfplay import STAGES, Options, measured, pick, player, tables
+from bridge_selfplay import NETWORKS, STAGES, Options, measured, pick, player, tables
 
+from bidzoo.agents.bridge.network import Architecture, module
 from bidzoo.benchmarks.results import silent
 from bidzoo.envs.bridge.game import Bridge
 
@@ -31,6 +32,15 @@ def test_a_network_by_size_or_by_name(monkeypatch):
     shapes = [[tuple(layer.weight.shape) for layer in model.layers] for model in made]
     assert shapes[0] == [(24, 480), (24, 24), (38, 24)]
     assert shapes[1] == [(512, 480), (512, 512), (512, 512), (38, 512)]
+
+
+def test_every_network_of_the_table_is_known(monkeypatch):
+    sizes, small = [], module(Architecture("openspiel480", 38, width=8, depth=1))
+    monkeypatch.setattr(bridge_selfplay.network, "module", lambda size, *_, **__: sizes.append(size) or small)
+    monkeypatch.setattr(bridge_selfplay.network, "module_of", lambda packaged: small)
+    for name in NETWORKS:
+        assert player(name, "cpu", 1)[0].encoder.name == "openspiel480"
+    assert [(size.depth, size.width) for size in sizes] == [(4, 1024), (4, 2048)]
 
 
 def test_every_stage_is_timed():
