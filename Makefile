@@ -81,7 +81,7 @@ test-floors: .venv-floors/ready
 test-newest: build/wheel/ready
 	sh tests/newest.sh .venv-newest build/wheel/*.whl
 
-# as in a version of numba that no test knows: kernels without bodies, two minutes of compiling on one core
+# as in a version of numba that no test knows: kernels without bodies, four minutes of compiling on one core
 test-plain: $(READY)
 	BIDZOO_LINKING=plain $(BIN)/$(PYTEST) tests/golden/test_games.py
 
