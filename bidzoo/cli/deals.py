@@ -272,8 +272,8 @@ def info(
 
 
 def _show(path: Path, faults: "list[Fault] | None" = None) -> int:
-    from bidzoo.core.cards import SEATS, STRAINS
-    from bidzoo.envs.bridge.deals import READERS, DealSet, clamped, deals_of, read_boards, read_deals, summary
+    from bidzoo.core.cards import SEATS, STRAINS, high_card_points
+    from bidzoo.envs.bridge.deals import READERS, UNKNOWN, DealSet, clamped, deals_of, read_boards, read_deals
 
     provenance: dict[str, Any] = {}
     boards, known = 0, "solved"
@@ -291,15 +291,16 @@ def _show(path: Path, faults: "list[Fault] | None" = None) -> int:
     else:
         hands, tricks, provenance = read_deals(path)
         deals = DealSet.of(hands, tricks, str(path))
-    numbers = summary(deals)
+    different, points = len(np.unique(deals.hands, axis=0)), high_card_points(deals.hands).mean(0)
+    means = np.ma.masked_equal(deals.tricks, UNKNOWN).reshape(-1, 5).mean(0)  # over declarers and known results
     lines = {
-        "deals": f"{numbers.deals} ({numbers.different} different, {numbers.solved} {known})",
+        "deals": f"{len(deals.hands)} ({different} different, {deals.solved} {known})",
         **{f"provenance: {PROVENANCE_LABELS.get(name, name)}": value for name, value in provenance.items()},
         "SHA-256 of the deals": deals.checksum(),
-        "mean points": "  ".join(f"{seat} {x:.2f}" for seat, x in zip(SEATS, numbers.points)),
+        "mean points": "  ".join(f"{seat} {x:.2f}" for seat, x in zip(SEATS, points)),
     }
-    if not np.isnan(numbers.tricks).any():
-        lines["mean tricks"] = "  ".join(f"{strain} {x:.2f}" for strain, x in zip(STRAINS, numbers.tricks))
+    if not np.ma.is_masked(means):
+        lines["mean tricks"] = "  ".join(f"{strain} {x:.2f}" for strain, x in zip(STRAINS, means))
     say(str(path))
     for name, value in lines.items():
         say(f"  {name + ':':22} {value}")

@@ -44,26 +44,18 @@ def progress() -> "Iterator[Report]":
     On a terminal one bar for each ``label``, with the time since the start and the time left; elsewhere a line for what
     takes longer than ``SILENCE``.
     """
+    from rich import progress as rich
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
     console = Console(stderr=True)
     if not console.is_interactive:  # nothing would be seen but an empty line at the end
         with _lines() as lines:
             yield lines
         return
-    text, left = TextColumn("{task.description}", markup=False), TimeRemainingColumn()
     bars: dict[str, Any] = {}
-    display = Progress(
-        text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), left, console=console, transient=True
-    )
+    text = rich.TextColumn("{task.description}", markup=False)
+    columns = (rich.BarColumn, rich.MofNCompleteColumn, rich.TimeElapsedColumn, rich.TimeRemainingColumn)
+    display = rich.Progress(text, *(column() for column in columns), console=console, transient=True)
 
     def report(label: str, done: int, total: int) -> None:
         if label not in bars:

@@ -11,10 +11,11 @@ import pytest
 from typer.testing import CliRunner
 
 from bidzoo.cli.deals import app
+from bidzoo.core.cards import STRAINS
 from bidzoo.core.kernels import I8, I64
 from bidzoo.core.storage import Journal
 from bidzoo.envs.bridge import double_dummy
-from bidzoo.envs.bridge.deals import SPLITS, DealSet, packaged, random_deals
+from bidzoo.envs.bridge.deals import SPLITS, DealSet, packaged, random_deals, read_boards
 from bidzoo.envs.bridge.double_dummy import generate
 
 DATA = Path(__file__).parents[1] / "data"
@@ -198,4 +199,9 @@ def test_commands_name_a_wrong_ending_and_look_into_pbn(tmp_path: Path) -> None:
     ):
         result = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "d.lin")], env={"COLUMNS": "200"})
         assert result.exit_code == 2 and f"ending '.lin', expected {expected}" in result.output
-    assert "2 (2 different, 1 with a table as the file has it)" in CliRunner().invoke(app, ["info", str(path)]).stdout
+    shown = CliRunner().invoke(app, ["info", str(path)]).stdout
+    assert "2 (2 different, 1 with a table as the file has it)" in shown
+    tricks = np.reshape([board.tricks for board in read_boards(path) if board.tricks], (4, 5)).mean(0)  # of one deal
+    assert "mean tricks:" in shown and all(f"{strain} {mean:.2f}" in shown for strain, mean in zip(STRAINS, tricks))
+    points = shown[shown.index("mean points:") :].splitlines()[0].split()[3::2]
+    assert sum(map(float, points)) == 40

@@ -16,8 +16,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from bidzoo.core.arrays import Numbers, Plan, Text, load_npz, save_npz
-from bidzoo.core.cards import FULL_DECK, HAND_SIZE, SEATS, STRAINS, check_deal, high_card_points
-from bidzoo.core.kernels import F64, I8, I64, U8, State, assign_row, batched, row
+from bidzoo.core.cards import FULL_DECK, HAND_SIZE, SEATS, STRAINS, check_deal
+from bidzoo.core.kernels import I8, I64, U8, State, assign_row, batched, row
 from bidzoo.core.options import column, integers
 from bidzoo.core.schema import json_value, parse
 from bidzoo.core.streams import below_row, key_row, next_row
@@ -258,26 +258,6 @@ def alike(hands: I64) -> I64:
     """For each of the deals ``[n, 4]`` the index of the first one of the same cards."""
     _, first, inverse = np.unique(hands, axis=0, return_index=True, return_inverse=True)
     return np.asarray(first[inverse.reshape(-1)], np.int64)
-
-
-class Summary(NamedTuple):
-    """A set of deals in numbers, to see whether it looks random."""
-
-    deals: int
-    different: int  # deals, no two equal
-    solved: int  # deals whose tricks are all known
-    points: F64  # [4]  mean high-card points of N E S W; 10 in random deals
-    tricks: F64  # [5]  mean double-dummy tricks in C D H S NT, over declarers and known results; nan if none
-
-
-def summary(deals: DealSet) -> Summary:
-    """Numbers of ``deals``."""
-    cells = deals.tricks.reshape(-1, 4, 5).astype(np.float64)
-    known = cells != UNKNOWN
-    with np.errstate(invalid="ignore"):
-        tricks = np.where(known, cells, 0).sum((0, 1)) / known.sum((0, 1))
-    different = len(np.unique(deals.hands, axis=0))
-    return Summary(len(deals.hands), different, deals.solved, high_card_points(deals.hands).mean(0), tricks)
 
 
 # ---- random deals ------------------------------------------------------------------------

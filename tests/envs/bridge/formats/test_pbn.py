@@ -16,7 +16,7 @@ from bidzoo.core.cards import SEATS, STRAINS, call_text, card_text, hand_number,
 from bidzoo.envs.bridge import play
 from bidzoo.envs.bridge.board import Board, BoardReplay, Call, contract_numbers, contract_text
 from bidzoo.envs.bridge.deals import DATA as PACKAGED
-from bidzoo.envs.bridge.deals import deals_of, packaged, random_deals, read_boards, summary
+from bidzoo.envs.bridge.deals import deals_of, packaged, random_deals, read_boards
 from bidzoo.envs.bridge.formats import lin, pbn
 
 DATA = Path(__file__).parents[3] / "data"
@@ -255,10 +255,7 @@ def test_deals_of_boards_are_different_and_keep_what_is_known() -> None:
     assert len(deals.hands) == 2
     assert deals.tricks[0].tolist() == list(pbn.read(DATA / "two-deals.pbn")[0].tricks or ())
     assert set(deals.tricks[1].tolist()) == {-1}
-    numbers = summary(deals)
-    assert (numbers.deals, numbers.different, numbers.solved) == (2, 2, 1)
-    assert numbers.points.sum() == 40
-    assert np.array_equal(numbers.tricks, deals.tricks[0].reshape(4, 5).mean(0))
+    assert deals.solved == 1
 
 
 def test_deals_of_boards_that_cannot_be() -> None:
