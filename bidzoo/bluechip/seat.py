@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,15 +29,6 @@ _STALE_TYPES = (say.Ready, say.ReadyForCall, say.ReadyForCard, say.CallMade, say
 # ---- policies --------------------------------------------------------------------------------
 
 
-@runtime_checkable
-class Discloses(Protocol):
-    """A policy that alerts."""
-
-    def alert(self, view: States, call: int) -> str | None:
-        """What ``call`` from ``view`` ``[1]`` tells, for the opponents; None: no alert."""
-        ...
-
-
 class BidderAndPlayer:
     """Two policies as one: ``bidder`` sees auctions (38 actions), ``player`` the play (90)."""
 
@@ -56,8 +47,9 @@ class BidderAndPlayer:
         return actions
 
     def alert(self, view: States, call: int) -> str | None:
-        """The bidder's alert, if it discloses."""
-        return self.bidder.alert(view, call) if isinstance(self.bidder, Discloses) else None
+        """What ``call`` from ``view`` ``[1]`` tells, for the opponents, if the bidder discloses; None: no alert."""
+        disclose = getattr(self.bidder, "alert", None)
+        return disclose(view, call) if disclose else None
 
 
 def choose(policy: Policy, table: Table, seed: int) -> say.CallMade | say.Play:
@@ -65,8 +57,8 @@ def choose(policy: Policy, table: Table, seed: int) -> say.CallMade | say.Play:
     state, action = table.states[0], ask_one(policy, table, seed)
     if state["phase"] == PLAY:
         return say.Play(int(state["hand_to_play"]), action - NUM_CALLS)
-    view = table.game.view_of(table.states, table.out.player)
-    note = policy.alert(view, action) if isinstance(policy, Discloses) else None
+    disclose = getattr(policy, "alert", None)
+    note = disclose(table.game.view_of(table.states, table.out.player), action) if disclose else None
     return say.CallMade(int(state["turn"]), action, note is not None, say.note_text(note or ""))
 
 
