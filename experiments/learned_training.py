@@ -19,7 +19,7 @@ import numpy as np
 import typer
 
 from bidzoo.agents.spades.games import deals_seed, paper_game, play_games, share_won
-from bidzoo.agents.spades.learned import LEAST, SCORES, LearnedNetworks, Shapes
+from bidzoo.agents.spades.learned import LEAST, NETWORK, SCORES
 from bidzoo.agents.spades.lookup import shipped_lookup, with_parts
 from bidzoo.agents.spades.policy import SpadesPolicy
 from bidzoo.agents.spades.policy_iteration import (
@@ -39,7 +39,7 @@ from bidzoo.cli.train import run_stage
 from bidzoo.core.arrays import Arrays, rounded
 from bidzoo.core.compiling import wait_always
 from bidzoo.core.kernels import F32, I64
-from bidzoo.core.options import Count
+from bidzoo.core.options import Checked, Count
 from bidzoo.envs.spades.game import Spades
 from bidzoo.envs.spades.state import VARIANTS
 
@@ -56,6 +56,26 @@ class LearnedOptions(Options):
     first_games: Count = 1_000_000  # ... of the first pass, whose rounds SRP plays out, ten times as fast
     value_games: Count = 200_000  # of BIS against itself, to learn the value of a score
     test_games: Count = 20_000
+
+
+@dataclass(frozen=True)
+class Shapes(Checked):
+    """What the networks are made of."""
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes by name."""
+        return {name: NETWORK[name].shape for name in NETWORK.names or ()}
+
+
+@dataclass(frozen=True)
+class LearnedNetworks:
+    """Both networks, and the chance to win the game from each score, as a file of weights holds them."""
+
+    architecture: Shapes
+    tensors: dict[str, F32]
+    form = "bidzoo spades learned 1"
+    made_of = Shapes
 
 
 # ---- the value of a score --------------------------------------------------------------------

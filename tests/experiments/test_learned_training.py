@@ -10,14 +10,14 @@ pytest.importorskip("torch")
 import learned_training
 import success_curves
 import typer
-from learned_training import LearnedOptions, Trainer, play_pass
+from learned_training import LearnedNetworks, LearnedOptions, Trainer, play_pass
 from numba import config as numba_config
 from typer.testing import CliRunner
 
 import bidzoo
 from bidzoo.agents.bridge.network import load_weights
 from bidzoo.agents.spades.games import SHIPPED, deals_seed
-from bidzoo.agents.spades.learned import LearnedNetworks, load_network
+from bidzoo.agents.spades.learned import load_network
 from bidzoo.benchmarks import spades
 
 pytestmark = pytest.mark.skipif(numba_config.DISABLE_JIT, reason="the exact tables take minutes uncompiled")

@@ -7,7 +7,6 @@ to a number that is the same for all choices. With search it tries its cards at 
 makes the weights.
 """
 
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
@@ -37,7 +36,6 @@ from bidzoo.agents.spades.uct import BIDS, Workspace, open_workspace_row, rollou
 from bidzoo.core.arrays import Tensor, load_tensors
 from bidzoo.core.bits import count_row
 from bidzoo.core.kernels import F32, F64, I8, I16, I64, State, row
-from bidzoo.core.options import Checked
 from bidzoo.core.streams import below_row, next_row
 from bidzoo.envs.spades.bidding import legal_bids_row
 from bidzoo.envs.spades.deals import SUITS
@@ -72,29 +70,9 @@ NETWORK = np.dtype(
 )
 
 
-@dataclass(frozen=True)
-class Shapes(Checked):
-    """What the networks are made of."""
-
-    @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Shapes by name."""
-        return {name: NETWORK[name].shape for name in NETWORK.names or ()}
-
-
-@dataclass(frozen=True)
-class LearnedNetworks:
-    """Both networks, and the chance to win the game from each score, as a file of weights holds them."""
-
-    architecture: Shapes
-    tensors: dict[str, F32]
-    form = "bidzoo spades learned 1"
-    made_of = Shapes
-
-
 def load_network(path: str | Path | None = None) -> dict[str, F32]:
     """Weights by name, shipped or of a file; ValueError names the tensor that is not as expected."""
-    plan = {name: Tensor(shape, ("F16",)) for name, shape in Shapes().shapes.items()}
+    plan = {name: Tensor(NETWORK[name].shape, ("F16",)) for name in NETWORK.names or ()}
     file = Path(path or str(files("bidzoo.data") / "spades" / NETWORK_FILE))
     tensors = load_tensors(file, "a learned Spades player", lambda _: plan)
     return {name: array.astype(np.float32) for name, array in tensors.items()}

@@ -10,9 +10,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from bidzoo.agents import DATA
 from bidzoo.core.bits import count_row
 from bidzoo.core.cards import DOUBLE, FIRST_BID, NOTRUMP, PASS
 from bidzoo.core.kernels import I64, State, States, allocate, batched, row
+from bidzoo.core.schema import csv_rows
 from bidzoo.envs.bridge import bidder
 from bidzoo.envs.bridge.play import SUIT_OF_CLUBS
 
@@ -101,54 +103,8 @@ MEANING = np.dtype(
     align=True,
 )
 
-RULES = {  # what a call is made by; its number, its name in code (``R.PASS``) and in words
-    "PASS": "pass",
-    "NATURAL": "natural bid",
-    "SUIT_OPENING": "suit opening",
-    "NOTRUMP_OPENING": "notrump opening",
-    "STRONG": "strong artificial opening",
-    "WEAK_TWO": "weak two",
-    "PREEMPT": "preempt",
-    "NEW_SUIT": "new suit",
-    "RAISE": "raise",
-    "PREEMPTIVE_RAISE": "preemptive raise",
-    "NOTRUMP": "notrump",
-    "JACOBY": "Jacoby 2NT",
-    "JUMP_SHIFT": "jump shift",
-    "STAYMAN": "Stayman",
-    "STAYMAN_ANSWER": "answer to Stayman",
-    "TRANSFER": "transfer",
-    "TRANSFERRED": "completed transfer",
-    "RELAY": "relay to clubs",
-    "RELAYED": "completed relay",
-    "WAITING": "waiting",
-    "OVERCALL": "overcall",
-    "JUMP_OVERCALL": "jump overcall",
-    "NOTRUMP_OVERCALL": "notrump overcall",
-    "TAKEOUT": "takeout double",
-    "NEGATIVE": "negative double",
-    "PENALTY": "penalty double",
-    "REDOUBLE": "strong redouble",
-    "CUE": "cue bid",
-    "DOUBLE_ANSWER": "answer to a double",
-    "REBID": "rebid of the suit",
-    "REVERSE": "reverse",
-    "PREFERENCE": "preference",
-    "COMPETE": "competitive bid",
-    "GAME": "game",
-    "INVITE": "invitation",
-    "SLAM": "slam",
-    "BLACKWOOD": "Blackwood",
-    "ACES": "answer to Blackwood",
-    "QUANTITATIVE": "quantitative raise",
-    "PENALTY_PASS": "penalty pass",
-    "LAST_RESORT": "last resort",
-    "CORRECTION": "correction",
-    "FEATURE_ASK": "asks for a feature",
-    "FEATURE": "feature",
-    "TWO_SUITS": "two suits",
-    "SHORT": "short suit",
-}
+# What a call is made by: its number is its line, its name in code ``R.PASS``.
+RULES = {row["name"]: row["words"] for row in csv_rows(DATA / "bridge" / "rules.csv")}
 R: Any = cast(Any, namedtuple)("R", RULES)(*range(len(RULES)))
 
 
