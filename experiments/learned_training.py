@@ -36,14 +36,14 @@ from bidzoo.agents.spades.policy_iteration import (
 from bidzoo.benchmarks.training import Stage
 from bidzoo.cli import options as cli
 from bidzoo.cli.train import run_stage
-from bidzoo.core.arrays import Arrays, rounded
+from bidzoo.core.arrays import Arrays
 from bidzoo.core.compiling import wait_always
 from bidzoo.core.kernels import F32, I64
 from bidzoo.core.options import Checked, Count
 from bidzoo.envs.spades.game import Spades
 from bidzoo.envs.spades.state import VARIANTS
 
-BITS = 7  # significant bits of a weight
+HALF, BITS = 11, 7  # significant bits of half precision, and of a weight
 EVERY = 5  # one board in so many is a round of a variant
 
 
@@ -140,6 +140,14 @@ def play_pass(config: LearnedOptions, weights: dict[str, F32], step: int) -> tup
     return collect(config, (learner, SpadesPolicy("bis")), learners, seed, all_games(), kinds)
 
 
+def rounded(array: F32) -> F32:
+    """``array``, each number the nearest (of two, the even) one of half precision with ``BITS`` significant bits."""
+    half, drop = np.array(array, np.float16), HALF - BITS
+    whole = half.view(np.uint16).astype(np.uint32)
+    whole += (1 << (drop - 1)) - 1 + (whole >> drop & 1)
+    return (whole >> drop << drop).astype(np.uint16).view(np.float16).astype(np.float32)
+
+
 class Trainer:
     """One run, as the loop of the bridge agents' trainers takes it: ``iterate`` plays a pass and learns from it."""
 
@@ -170,7 +178,7 @@ class Trainer:
         """Play a pass and learn from it; shares of the variance that the networks explain, and of test games won."""
         options, weights = self.options, self.weights or {"worth": fit_values(self.options)}
         weights, metrics = fit(options, *play_pass(options, weights, iteration), weights, iteration)
-        self.weights = {name: rounded(array, BITS).astype(np.float32) for name, array in weights.items()}  # as saved
+        self.weights = {name: rounded(array) for name, array in weights.items()}  # as they are saved
         policies, test_seed = (player_of(self.weights), SpadesPolicy("bis")), deals_seed("test", options.seed)
         won = share_won(play_games(policies, np.arange(options.test_games), test_seed).winner)
         return {**metrics, "wins_against_bis": float(won.mean())}

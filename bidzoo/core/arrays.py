@@ -205,19 +205,6 @@ def _checked(array: NDArray[Any], expected: Expected, where: str) -> NDArray[Any
 # ---- safetensors ---------------------------------------------------------------------------
 
 
-HALF = 11  # significant bits of half precision
-
-
-def rounded(array: NDArray[np.float32], bits: int) -> NDArray[np.float16]:
-    """``array`` in half precision, to the nearest (of two, the even) number of so many significant bits."""
-    half = np.array(array, np.float16)
-    if drop := HALF - bits:
-        whole = half.view(np.uint16).astype(np.uint32)
-        whole += (1 << (drop - 1)) - 1 + (whole >> drop & 1)
-        half = (whole >> drop << drop).astype(np.uint16).view(np.float16)
-    return half
-
-
 class Tensor(NamedTuple):
     """What a tensor of a file must be."""
 
