@@ -16,7 +16,7 @@ RANDOM = agents.make("random")
 def test_it_learns_minibridge(script):
     """Random play is worth -0.60, the optimum 9/8."""
     file = script("ppo_batched")
-    policy = file.train("minibridge_v0", file.Config(updates=30), size=3)
+    policy = file.train("minibridge_v0", file.Config(updates=12), size=3)
     boards = np.arange(4000)
     ours, theirs = (play(policy.game, (p, p), boards, seed=9).reward[:, 0].mean() for p in (policy, RANDOM))
     assert ours > theirs + 1.0

@@ -26,14 +26,14 @@ def vector(tables, learner):
 def test_maskable_ppo_learns_beside_a_partner(script):
     """Random play beside the partner is worth -0.36, the optimum 0.67."""
     file = script("sb3_maskable")
-    learner, partner = file.with_partner(steps=4_000), jps.agent()
+    learner, partner = file.with_partner(steps=2_000), jps.agent()
     assert file.score(learner, partner) > file.score(agents.make("random"), partner) + 0.5
 
 
 def test_maskable_ppo_learns_from_self_play(script):
     """Random play is worth -0.60, the optimum 0.67."""
     file = script("sb3_maskable")
-    player, random = file.self_play(steps=24_000, rounds=6), agents.make("random")
+    player, random = file.self_play(steps=12_288, rounds=6), agents.make("random")
     assert file.score(player, player) > file.score(random, random) + 0.8
 
 
@@ -42,21 +42,25 @@ def test_maskable_ppo_learns_bridge_beside_and_against_an_agent(script, tmp_path
     file = script("sb3_bridge")
     model = file.learner(tables=32)
     before = file.strength(model, 200).mean
-    (first, last) = file.train(model, tmp_path, steps=40_960, rounds=2, boards=200)
-    assert before < -8 and last[2].mean > before + 4 and first[0] == 20_480 and last[0] == 40_960
+    (first, last) = file.train(model, tmp_path, steps=16_384, rounds=2, boards=200)
+    assert before < -8 and last[2].mean > before + 6 and first[0] == 8_192 and last[0] == 16_384
     assert "rollout/ep_rew_mean" in (tmp_path / "progress.csv").read_text()
     again = MaskablePPO.load(tmp_path / "model.zip")
     assert file.strength(again, 200) == file.strength(model, 200) == last[2]
 
 
 @pytest.mark.parametrize(
-    ("task", "algorithm", "margin"),
-    [("guess in Comm", "PPO", 0.5), ("open in Mini-Hanabi", "A2C", 2.5), ("guess in Comm", "DQN", 0.5)],
+    ("task", "algorithm", "steps", "margin"),
+    [
+        ("guess in Comm", "PPO", 3_000, 0.5),
+        ("open in Mini-Hanabi", "A2C", 5_000, 2.5),
+        ("guess in Comm", "DQN", 5_000, 0.5),
+    ],
 )
-def test_plain_algorithms_learn(script, task, algorithm, margin):
+def test_plain_algorithms_learn(script, task, algorithm, steps, margin):
     """Random: 0.25 of 1 in Comm, 6 of 10 in Mini-Hanabi."""
     file, partner = script("sb3_plain"), jps.agent()
-    learner = file.train(task, algorithm, partner, steps=5_000)
+    learner = file.train(task, algorithm, partner, steps)
     assert file.score(task, learner, partner) > file.score(task, agents.make("random"), partner) + margin
 
 
