@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,12 +20,12 @@ BRIEF = {"iterations": 2, "epochs": 1, "updates": 1, "worlds": 1}  # options of 
 
 Work = tuple[str, str | None]  # a game, one of its agents
 SECONDS = {  # of a processor where nothing is kept, about; of all others one
-    ("bridge_bidding_v0", None): 16,
+    ("bridge_bidding_v0", None): 26,
     ("bridge_bidding_v0", "sayc"): 21,
     ("bridge_bidding_v0", "bmcs"): 5,
     ("bridge_bidding_v0", "sl"): 3,
     ("bridge_bidding_v0", "expert-sayc"): 3,
-    ("spades_v0", None): 10,
+    ("spades_v0", None): 19,
 }
 
 
@@ -94,6 +94,7 @@ def use(env_id: str, name: str | None) -> None:
     game, policy = registry.make_game(env_id), briefly(name or "random")
     if name is None:
         use_rules(game)
+        use_learners(game)
     play(game, [policy] * game.num_players, np.arange(1 if slow([policy]) else ROWS))
     env = registry.make(env_id)
     env.reset(seed=0)
@@ -152,3 +153,25 @@ def use_rules(game: "Game") -> None:
         while not over.any():
             _, _, over, _, info = many.step(info["action_mask"].argmax(1))
         many.step(info["action_mask"].argmax(1))
+
+
+def use_learners(game: "Game") -> None:
+    """Play what ``bidzoo train`` and ``bidzoo exploit`` learn from in ``game``."""
+    import numpy as np
+
+    from bidzoo import agents
+    from bidzoo.agents.bridge import selfplay
+    from bidzoo.agents.spades import policy_iteration
+    from bidzoo.benchmarks.auctions import record
+    from bidzoo.envs.bridge.formats.auctions import Positions
+
+    def lowest(observation: Any, legal: Any, numbers: Any) -> Any:
+        return legal.argmax(1), np.zeros(legal.shape, np.float32)
+
+    if game.id == "bridge_bidding_v0":
+        selfplay.play(game, np.arange(2), 0, lowest, lowest, np.full(2, selfplay.BOTH), 0)
+        positions = Positions(record(agents.make("sayc"), 2), np.arange(2))
+        positions.at(np.arange(len(positions)))
+    elif game.id == "spades_v0":
+        players = agents.make("learned"), agents.make("rb")
+        policy_iteration.collect(policy_iteration.Options(), players, policy_iteration.both_ways(2), 0)

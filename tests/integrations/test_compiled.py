@@ -195,7 +195,24 @@ def words(env_id: str) -> None:
     language.rules(env.game), language.situation_text(env.game, view)
 
 
-FORMS = one_table, batches, gymnasium_forms, stable_baselines, openspiel, session, words
+def learners(env_id: str) -> None:
+    """Boards that ``bidzoo train`` and ``bidzoo exploit`` learn from."""
+    import numpy as np
+
+    from bidzoo import agents
+    from bidzoo.agents.bridge import network, selfplay
+    from bidzoo.agents.spades import policy_iteration
+
+    if env_id == "bridge_bidding_v0":
+        game = bidzoo.make_game(env_id, observation="bidder1375")
+        actor = selfplay.actor(network.module_of(network.packaged_network("rpi")))
+        selfplay.play(game, np.arange(300), 1, actor, agents.make("sayc"), np.arange(300) % 3, 1)
+    elif env_id == "spades_v0":
+        sides = agents.make("learned"), agents.make("bis")
+        policy_iteration.collect(policy_iteration.Options(), sides, policy_iteration.both_ways(4), 1)
+
+
+FORMS = one_table, batches, gymnasium_forms, stable_baselines, openspiel, session, words, learners
 
 
 def agent(env_id: str, name: str) -> None:
