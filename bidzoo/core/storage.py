@@ -397,15 +397,16 @@ def _source(name: str) -> tuple[str, list[str]]:
         return name, []
     tree, imported = ast.parse(Path(path).read_bytes()), list[str]()
     package = name if Path(path).name == "__init__.py" else name.rpartition(".")[0]
+    ours = {"bidzoo", name.partition(".")[0]}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             imported += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             module = resolve_name("." * node.level + (node.module or ""), package or None)
-            imported += [module, *(part for alias in node.names if _is_module(part := f"{module}.{alias.name}"))]
+            if module.partition(".")[0] in ours:  # to ask others would import them, torch too
+                imported += [module, *(part for alias in node.names if _is_module(part := f"{module}.{alias.name}"))]
         elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             del node.body[: ast.get_docstring(node, clean=False) is not None]
-    ours = {"bidzoo", name.partition(".")[0]}
     code = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
     return f"{name} {code}\n", [module for module in imported if module.partition(".")[0] in ours]
 

@@ -23,7 +23,7 @@ DATA = Path(__file__).parents[1] / "data"
 CHILD = """
 from bidzoo.envs.bridge import double_dummy
 double_dummy.DEALS_A_TASK = 2
-double_dummy.generate(6, 7, {out!r}, report=lambda done: print(done, flush=True))
+double_dummy.generate(4, 7, {out!r}, report=lambda done: print(done, flush=True))
 """
 
 
@@ -45,13 +45,13 @@ def test_a_killed_run_goes_on_and_makes_the_same_file(tmp_path: Path, monkeypatc
     assert not out.exists()
     seen: list[int] = []
     monkeypatch.setattr(double_dummy, "DEALS_A_TASK", 2)
-    generate(6, 7, out, report=seen.append)
-    assert 2 <= seen[0] <= 6
-    generate(6, 7, tmp_path / "whole.npz", workers=2)
+    generate(4, 7, out, report=seen.append)
+    assert 2 <= seen[0] <= 4
+    generate(4, 7, tmp_path / "whole.npz", workers=2)
     assert out.read_bytes() == (tmp_path / "whole.npz").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["killed.npz", "whole.npz"]
     deals = DealSet.load(out)
-    assert np.array_equal(deals.hands, random_deals(7, np.arange(6)))
+    assert np.array_equal(deals.hands, random_deals(7, np.arange(4)))
     assert np.array_equal(deals.tricks, double_dummy.dd_tricks(deals.hands))
 
 

@@ -466,10 +466,13 @@ def test_a_digest_of_sources_sees_what_is_imported_and_no_comment(tmp_path, monk
     files = {
         "__init__": "",
         "top": '"""Doc."""\n\n\ndef f():\n    from . import below\n    return below.g()\n',
-        "below": "from digested.deep import VALUE\n\n\ndef g():\n    return VALUE\n",
+        "below": "from digested.deep import VALUE\nfrom digested_beside.it import X\n\n\ndef g():\n    return VALUE\n",
         "deep": "VALUE = 1\n",
         "beside": "import json\n",
     }
+
+    (tmp_path / "digested_beside").mkdir()
+    (tmp_path / "digested_beside" / "__init__.py").write_text("1 / 0  # nobody imports it to know what it has\n")
 
     def digest(**changes):
         for name, text in {**files, **changes}.items():
