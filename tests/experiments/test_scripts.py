@@ -6,6 +6,7 @@ import joint_search
 import numpy as np
 import opponent_models
 import other_suites
+import played_cards
 import pytest
 import search_prior
 import starting
@@ -16,10 +17,11 @@ from typer.testing import CliRunner
 from bidzoo import agents, make_vec
 from bidzoo.agents.bridge.sayc import Sayc
 from bidzoo.agents.policy import choose
-from bidzoo.benchmarks import results
+from bidzoo.benchmarks import records, results
 from bidzoo.benchmarks.auctions import record
 from bidzoo.benchmarks.bridge import Boards
 from bidzoo.benchmarks.match import duplicate
+from bidzoo.envs.bridge.game import Bridge
 
 
 def test_search_prior(tmp_path, monkeypatch):
@@ -113,3 +115,19 @@ def test_starting_is_measured_in_processes_of_its_own(monkeypatch):
     assert [row["compiled kernels"] for row in table.rows] == ["", "none"] and not figures
     python, game = table.rows
     assert 0 < python["CPU s"] < game["CPU s"] and 1 < python["MB"] < game["MB"]
+
+
+def test_played_cards_are_compared_with_best_play_of_the_same_auctions(tmp_path):
+    exact = duplicate(game := Bridge(play=False, deals="test"), "sayc", "expert-acol", np.arange(40))
+    for each in records.of_match(game, exact, "sayc", "expert-acol"):
+        assert played_cards.exact_score(each) == each["score"]
+    played = duplicate(game := Bridge(play=True, deals="test"), "random", "random", np.arange(6))
+    records.write(path := tmp_path / "played.jsonl", records.of_match(game, played, "random", "random"))
+    played_cards.main([path], json=tmp_path / "out.json")
+    row, *others = results.load(tmp_path / "out.json")["tables"][0].rows
+    assert row["number"] == 6 and row["played"].mean == pytest.approx(played.imps.mean())
+    assert row["difference"].mean == pytest.approx(row["played"].mean - row["double dummy, the same auctions"].mean)
+    assert sum(found["number"] for found in others) >= 6
+    records.write(path, records.of_match(Bridge(play=False, deals="test"), exact, "sayc", "expert-acol"))
+    with pytest.raises(ValueError, match="was not played"):
+        played_cards.main([path], json=tmp_path / "out.json")
