@@ -171,7 +171,7 @@ def test_options_are_parsed_by_kind():
 def test_options_are_listed():
     lines = run("ppo", "--set", "help").splitlines()
     assert "clip=0.2  a number from 0" in lines and "boards=4096  an integer from 1" in lines
-    assert "reward=datum  'datum' or 'score'" in lines
+    assert "value=scores778  'scores778' or 'bmcs636'" in run("rl", "--set", "help").splitlines()
 
 
 @pytest.mark.parametrize(("device", "words"), [("gpu", "no device of torch"), ("cuda", "no GPU here")])
