@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -162,16 +162,18 @@ def use_learners(game: "Game") -> None:
     from bidzoo import agents
     from bidzoo.agents.bridge import selfplay
     from bidzoo.agents.spades import policy_iteration
+    from bidzoo.agents.spades.policy import SpadesPolicy
     from bidzoo.benchmarks.auctions import record
     from bidzoo.envs.bridge.formats.auctions import Positions
+    from bidzoo.envs.bridge.game import Bridge
 
     def lowest(observation: Any, legal: Any, numbers: Any) -> Any:
         return legal.argmax(1), np.zeros(legal.shape, np.float32)
 
     if game.id == "bridge_bidding_v0":
-        selfplay.play(game, np.arange(2), 0, lowest, lowest, np.full(2, selfplay.BOTH), 0)
+        selfplay.play(cast(Bridge, game), np.arange(2), 0, lowest, lowest, np.full(2, selfplay.BOTH), 0)
         positions = Positions(record(agents.make("sayc"), 2), np.arange(2))
         positions.at(np.arange(len(positions)))
     elif game.id == "spades_v0":
-        players = agents.make("learned"), agents.make("rb")
+        players = cast(SpadesPolicy, agents.make("learned")), cast(SpadesPolicy, agents.make("rb"))
         policy_iteration.collect(policy_iteration.Options(), players, policy_iteration.both_ways(2), 0)
