@@ -8,6 +8,7 @@
 Both sides' cards are played by the same player (perfect information Monte Carlo), who sees its own hand and dummy.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -18,36 +19,32 @@ from bidzoo.benchmarks import records
 from bidzoo.benchmarks.records import Record
 from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable
 from bidzoo.cli.options import Json, measured
-from bidzoo.core.cards import SEATS
+from bidzoo.core.cards import VULNERABILITIES, seat_number
 from bidzoo.core.kernels import I64
 from bidzoo.envs.bridge.board import contract_numbers
-from bidzoo.envs.bridge.score import imps, score
-
-NORTH_SOUTH = "NS"
+from bidzoo.envs.bridge.score import imps, north_south
 
 
 def exact_tricks(record: Record) -> int:
     """Tricks of the declarer of ``record`` with best play of all four hands, -1 if all passed."""
     bid, _ = contract_numbers(record["contract"])
-    return -1 if bid < 0 else record["double_dummy"][5 * SEATS.index(record["declarer"]) + bid % 5]
+    return -1 if bid < 0 else record["double_dummy"][5 * seat_number(record["declarer"]) + bid % 5]
 
 
-def exact_score(record: Record) -> int:
-    """Points of North/South for that many tricks."""
-    bid, stake = contract_numbers(record["contract"])
-    if bid < 0:
-        return 0
-    side = "ns" if record["declarer"] in NORTH_SOUTH else "ew"
-    vulnerable = record["vulnerability"] in (side, "both")
-    points = int(score(bid // 5 + 1, bid % 5, stake, exact_tricks(record), vulnerable))
-    return points if side == "ns" else -points
+def exact_scores(tables: Sequence[Record]) -> I64:
+    """Points of North/South ``[n]`` for that many tricks at each of ``tables``."""
+    bid, stake = np.array([contract_numbers(table["contract"]) for table in tables]).T
+    declarer = np.array([seat_number(table["declarer"]) if table["declarer"] else -1 for table in tables])
+    vulnerable = np.array([VULNERABILITIES.index(table["vulnerability"]) for table in tables])
+    return north_south(bid, stake, declarer, vulnerable, np.array(list(map(exact_tricks, tables)))).astype(np.int64)
 
 
 def doubled_by_first(record: Record) -> bool | None:
     """Whether the match's first pair doubled the final contract; None if nobody did."""
     if not record["contract"].endswith("X"):
         return None
-    return bool((record["declarer"] in NORTH_SOUTH) != (record["room"] == "open"))
+    first_is_north_south: bool = record["room"] == "open"
+    return first_is_north_south != (seat_number(record["declarer"]) % 2 == 0)
 
 
 def tables(files: list[Path], report: Report) -> Measured:
@@ -69,7 +66,8 @@ def tables(files: list[Path], report: Report) -> Measured:
     boards = list(rooms.values())
     deals: I64 = np.unique([tables["open"]["deal"] for tables in boards], return_inverse=True)[1]
     played = np.array([tables["open"]["imps"] for tables in boards])
-    exact = imps(np.array([exact_score(t["open"]) - exact_score(t["closed"]) for t in boards])).astype(np.int64)
+    opened, closed = (exact_scores([tables[room] for tables in boards]) for room in ("open", "closed"))
+    exact = imps(opened - closed).astype(np.int64)
     doubles = [{doubled_by_first(table) for table in tables.values()} for tables in boards]
     first, second = boards[0]["open"]["players"][:2]
     rows = {

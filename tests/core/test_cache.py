@@ -15,6 +15,7 @@ from bidzoo.core import cache
 from bidzoo.envs.bridge import auction, engine
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+DATA = Path(__file__).parents[1] / "data"
 
 # a package from outside: a kernel calls one of another module, which has a constant of a third
 SOURCES = {
@@ -40,15 +41,6 @@ def results(start, stop, levels, out):
 """,
     "__init__.py": "",
 }
-CONSTANTS = """
-from bidzoo.core.kernels import row
-@row
-def shift_row(x: int, by: int) -> int:
-    return x << by
-@row
-def both_row(x: int) -> int:
-    return shift_row(x, 3) + shift_row(x, by=4) + shift_row(x, x)
-"""
 USE = """
 import json, numpy as np
 from bidzoo.core.kernels import KERNELS
@@ -224,7 +216,7 @@ def test_a_version_of_numba_that_no_test_knows(outside):
     assert run(unknown + USE, outside.parent)[0][2] > 0
     assert run(unknown + USE, outside.parent)[0] == [419, [299, 329, 359], 0]
     assert not [*outside.rglob("*.body-*")] and len([*outside.rglob("*.kernel-*.nbi")]) == 3
-    (outside / "constants.py").write_text(CONSTANTS)
+    shutil.copy(DATA / "constant_arguments.py", outside / "constants.py")
     use = "import json; from outside.constants import *\n"
     use += "print(json.dumps([both_row(1), len(shift_row.compiled.signatures)]))"
     assert run(unknown + use, outside.parent)[0] == [8 + 16 + 2, 1]  # no form for each constant

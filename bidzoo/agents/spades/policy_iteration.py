@@ -244,10 +244,8 @@ def collect(
         kinds: ``[G]``, which of them each is; default: the first.
     """
     blanks = np.concatenate([game.blank for game in games or [paper_game()]])
-    kinds, shares = (
-        np.zeros_like(learners) if kinds is None else kinds,
-        (config.bids, config.cards, config.random_actions),
-    )
+    kinds = np.zeros_like(learners) if kinds is None else kinds
+    shares = np.array([config.bids, config.cards, config.random_actions])
     bid_chunks: list[Bids] = []
     card_chunks: list[Cards] = []
     for part in np.split(np.arange(len(learners)), range(_CHUNK, len(learners), _CHUNK)):
@@ -262,7 +260,7 @@ def collect(
             np.zeros((n, MOST_CARDS, 13), np.float32),
         )
         states, spare = allocate(STATE, 2 * n), Workspace(allocate(STATE, 2 * n), allocate(VIEW, n))
-        arguments = blanks, states, partnerships(sides), np.array(shares), spare, bids, cards
+        arguments = blanks, states, partnerships(sides), shares, spare, bids, cards
         _collect(part, learners[part], kinds[part], seed, *arguments)
         bid_rows, card_rows = ~np.isnan(bids.value[:, :, 0]), cards.slots[:, :, 0] >= 0
         bid_chunks.append(Bids(bids.x[bid_rows], bids.value[bid_rows]))
