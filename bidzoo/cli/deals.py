@@ -18,7 +18,7 @@ from bidzoo.cli.options import (
     output,
     progress,
     say,
-    waiting,
+    solving,
 )
 from bidzoo.core.storage import replace_file
 
@@ -62,7 +62,9 @@ def estimate(
     from bidzoo.agents.bridge.evaluator import Evaluator, estimated_deals
 
     provenance = {"deals": "random_deals(seed, index)", "seed": seed, "count": count, "tables": "drawn, not solved"}
-    estimated_deals(Evaluator(weights), seed, count).save(out, provenance)
+    with progress() as report:
+        deals = estimated_deals(Evaluator(weights), seed, count, lambda done: report("deals", done, count))
+    deals.save(out, provenance)
     _show(out)
 
 
@@ -204,7 +206,7 @@ def _solved(hands: "I64", workers: int) -> "I8":
 
     if not len(hands):
         return np.empty((0, 20), np.int8)
-    with waiting(f"solving {counted(len(hands), 'deal')}"), progress() as report:
+    with solving(f" {counted(len(hands), 'deal')}"), progress() as report:
         return solve_tricks(hands, workers, report=lambda done: report("solving", done, len(hands)))
 
 
@@ -224,13 +226,15 @@ def auctions(
     faults: list[Fault] = []
     boards: list[Board] = []
     unread: list[str] = []
-    for path in known:
-        try:
-            boards += read_boards(path, strict, faults)
-        except ValueError as error:
-            if strict or path in files:
-                raise
-            unread.append(str(error))
+    with progress() as report:
+        for number, path in enumerate(known):
+            report("files", number, len(known))
+            try:
+                boards += read_boards(path, strict, faults)
+            except ValueError as error:
+                if strict or path in files:
+                    raise
+                unread.append(str(error))
     made, alerts, reasons = of_boards(boards, ", ".join(map(str, files)))
     made.save(out)
     beside = out.with_suffix(".alerts.jsonl")

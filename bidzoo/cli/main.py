@@ -25,6 +25,9 @@ EXTRAS = {  # what to install for a package that is missing
 }
 
 
+WAITING = "play", "bluechip"  # commands that wait for people or other programs, and say themselves what goes on
+
+
 class Group(TyperGroup):
     """A group whose help has a whole sentence for each command."""
 
@@ -52,6 +55,7 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def everywhere(
+    context: typer.Context,
     backend: Annotated[
         str, typer.Option(envvar="BIDZOO_BACKEND", help="Where --workers are: loky (this machine), ray or dask.")
     ] = "loky",
@@ -63,6 +67,8 @@ def everywhere(
     os.environ["BIDZOO_BACKEND"] = backend
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # agents are named ``module:Name`` from the folder that one works in
+    if context.invoked_subcommand not in WAITING:
+        context.with_resource(options.never_silent())
 
 
 @app.command("list")

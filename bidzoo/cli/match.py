@@ -24,7 +24,7 @@ from bidzoo.cli.options import (
     say,
     seated,
     settings,
-    waiting,
+    solving,
 )
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _check_tables(path: Path, game: "Bridge") -> None:
 
     tricks = game.deals.tricks
     rows = most_suspect(tricks, TABLES_CHECKED)
-    with waiting("solving"):
+    with solving():
         solved = dd_tricks(game.deals.hands[rows])
     for row, right in zip(rows, solved):
         if problem := contradiction(tricks[row], right):
@@ -254,7 +254,7 @@ def replay(
     faults: list[Fault] = []
     entries = replay.read(file, strict, faults)
     if isinstance(entries[0], Board):
-        with waiting("solving") if solve else nullcontext():
+        with solving() if solve else nullcontext():
             for board in replay.boards_in_words(entries, solve):
                 say(f"{board}\n")
     elif solve:

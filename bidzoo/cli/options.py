@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
@@ -29,36 +29,88 @@ if TYPE_CHECKING:
 # ---- what commands show: words, bars while they work, then tables, which also go into a result file --------
 
 
+SILENCE = 8.0  # seconds after which a command that works says what it is at, where no bar is seen
+WORKING = "working"
+
+
+class _Told:
+    """What has been said and what would be said next, in one process."""
+
+    last = 0.0  # when something was, by ``time.monotonic``
+    doing = WORKING
+    bars = watched = False
+
+
 def say(text: object, err: bool = False) -> None:
     """Print ``text``, which may hold names out of files, on standard output, or on standard error."""
+    _Told.last = time.monotonic()
     typer.echo(visible(str(text)), err=err)
 
 
-SILENCE = 8.0  # seconds after which a command that works says so, where no bar is seen
+@contextmanager
+def never_silent() -> "Iterator[None]":
+    """Within this context standard error says every ``SILENCE`` seconds what goes on, unless something else does."""
+    if _Told.watched:
+        yield
+        return
+
+    def speak(seconds: float) -> None:
+        if not _Told.bars and time.monotonic() - _Told.last >= SILENCE:
+            say(f"{_Told.doing}, {seconds:.0f} s", err=True)
+
+    _Told.watched, _Told.last = True, time.monotonic()
+    try:
+        with meanwhile(speak, SILENCE / 8, SILENCE / 8):
+            yield
+    finally:
+        _Told.watched = False
+
+
+@contextmanager
+def doing(what: str) -> "Iterator[None]":
+    """Within this context ``what`` is what ``never_silent`` says."""
+    before, _Told.doing = _Told.doing, what
+    try:
+        yield
+    finally:
+        _Told.doing = before
+
+
+def solving(what: str = "") -> AbstractContextManager[None]:
+    """``doing`` for the double-dummy solver, which says nothing of a single deal."""
+    return doing(f"solving{what} (most deals take 0.2 s, a symmetric one minutes)")
 
 
 @contextmanager
 def progress() -> "Iterator[Report]":
-    """``report(label, done, total)``, shown on standard error.
+    """``report(label, done, total)``: how far a command is, on standard error.
 
-    On a terminal one bar for each ``label``, with the time since the start and the time left; elsewhere a line for what
-    takes longer than ``SILENCE``.
+    On a terminal one bar for each ``label``, with the time since the start and the time left; elsewhere, and before
+    the first report, what ``never_silent`` says.
     """
+    known = _Told.doing
+
+    def line(label: str, done: int, total: int) -> None:
+        _Told.doing = f"{label if known == WORKING else known}: {done:,} of {total:,}"
+
+    seen = sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
+    with doing(known), never_silent(), _bars() if seen else nullcontext(line) as report:
+        yield report
+
+
+@contextmanager
+def _bars() -> "Iterator[Report]":
     from rich import progress as rich
     from rich.console import Console
 
-    console = Console(stderr=True)
-    if not console.is_interactive:  # nothing would be seen but an empty line at the end
-        with _lines() as lines:
-            yield lines
-        return
     bars: dict[str, Any] = {}
     text = rich.TextColumn("{task.description}", markup=False)
     columns = (rich.BarColumn, rich.MofNCompleteColumn, rich.TimeElapsedColumn, rich.TimeRemainingColumn)
-    display = rich.Progress(text, *(column() for column in columns), console=console, transient=True)
+    display = rich.Progress(text, *(column() for column in columns), console=Console(stderr=True), transient=True)
 
     def report(label: str, done: int, total: int) -> None:
         if label not in bars:
+            _Told.bars = True
             display.start()
             bars[label] = display.add_task(label, total=total)
         display.update(bars[label], completed=done, total=total)
@@ -68,18 +120,7 @@ def progress() -> "Iterator[Report]":
     finally:
         if bars:
             display.stop()
-
-
-@contextmanager
-def _lines() -> "Iterator[Report]":
-    """A ``Report`` of which the last call is printed every ``SILENCE`` seconds."""
-    last = ["working"]
-
-    def report(label: str, done: int, total: int) -> None:
-        last[0] = f"{label}: {done:,} of {total:,}"
-
-    with meanwhile(lambda seconds: say(f"{last[0]}, {seconds:.0f} s", err=True), SILENCE, SILENCE):
-        yield report
+        _Told.bars = False
 
 
 def measured(suite: str, seed: int, json: Path | None, *works: "Callable[[Report], Measured]") -> "Measured":
@@ -102,17 +143,6 @@ def measured(suite: str, seed: int, json: Path | None, *works: "Callable[[Report
     results.save(path, suite, tables, seed=seed, seconds=seconds, figures=figures)
     say(f"{suite}: {seconds:.0f} s, written to {path}")
     return tables, figures
-
-
-PATIENCE = 10.0  # seconds of silence after which a command says that it goes on
-
-
-def waiting(what: str) -> AbstractContextManager[None]:
-    """Say on standard error that ``what`` goes on, after some seconds and then each minute: some deals take minutes."""
-    words = "most deals take 0.2 s, a symmetric one minutes"
-    return meanwhile(
-        lambda seconds: say(f"still {what} after {seconds:.0f} s: {words}", err=True), PATIENCE, max(60.0, PATIENCE)
-    )
 
 
 LEFT_OUT = 3  # status of a command that did its work without what it left out of a file

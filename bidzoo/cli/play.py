@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bidzoo.cli.options import Host, game_names, not_empty, output, say, waiting
+from bidzoo.cli.options import Host, game_names, not_empty, output, say, solving
 
 if TYPE_CHECKING:
     from bidzoo.core.kernels import State
@@ -103,7 +103,7 @@ def show(
         game, state = _read_board(Path(what), board)
     double_dummy = ""
     if "tricks" in (state.dtype.names or ()):
-        with waiting("solving") if solve else nullcontext():
+        with solving() if solve else nullcontext():
             double_dummy = _double_dummy(state, solve)
     if svg is not None:
         replace_file(svg, game.picture(state).svg().encode())

@@ -23,6 +23,7 @@ from bidzoo.cli.options import (
     going_on,
     output,
     parse,
+    progress,
     say,
 )
 
@@ -245,7 +246,9 @@ def record(
     from bidzoo.benchmarks.bridge import contestant
 
     refuse_held_out(policy, *opponent or [])
-    auctions.record(contestant(policy), count, seed, [contestant(name) for name in opponent or []]).save(out)
+    with progress() as report:
+        made = auctions.record(contestant(policy), count, seed, [contestant(name) for name in opponent or []], report)
+    made.save(out)
     against = f" against {', '.join(opponent)}" if opponent else ""
     say(f"{counted(count, 'auction')} of {policy}{against}, written to {out}")
 

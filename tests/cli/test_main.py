@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 import warnings
 from importlib.metadata import EntryPoint
 from io import BytesIO, TextIOWrapper
@@ -9,6 +10,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import bidzoo
@@ -321,3 +323,20 @@ def test_a_bad_package_is_one_line(monkeypatch, capsys):
         main.main()
     line = "bidzoo: bad:Sayc announces agent 'sayc', which bidzoo has: use bad:Sayc\n"
     assert (capsys.readouterr().err, others) == (line, ["slip"])
+
+
+def leaves(command, words=()):
+    for name, each in command.commands.items():
+        yield from leaves(each, (*words, name)) if hasattr(each, "commands") else [((*words, name), each)]
+
+
+def test_no_command_is_silent(monkeypatch, capsys):
+    """Whatever a command does, standard error says after a while that it goes on; not of what waits for people."""
+    monkeypatch.setattr(options, "SILENCE", 0.02)
+    group = typer.main.get_command(main.app)
+    commands = dict(leaves(group))
+    assert len(commands) > 35 and set(main.WAITING) <= {words[0] for words in commands}
+    for words, command in commands.items():
+        command.params, command.callback = [], lambda: time.sleep(0.06)
+        group.main([*words], standalone_mode=False)
+        assert ("working, 0 s" in capsys.readouterr().err) == (words[0] not in main.WAITING), words

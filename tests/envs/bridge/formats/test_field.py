@@ -611,9 +611,10 @@ def test_long_solving_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, s
     import time
 
     path, at_once = file_of(tmp_path / "a.pbn", TABLES[:1]), double_dummy.dd_tricks
-    monkeypatch.setattr(options, "PATIENCE", 0.05)
+    monkeypatch.setattr(options, "SILENCE", 0.05)
     monkeypatch.setattr(double_dummy, "dd_tricks", lambda hands: (time.sleep(0.5), at_once(hands))[1])
-    assert "still solving 1 deal after 0 s: " in command("deals", "import", path, "--out", tmp_path / "a.npz")
+    told = command("deals", "import", path, "--out", tmp_path / "a.npz")
+    assert "solving 1 deal (most deals take 0.2 s, a symmetric one minutes): 0 of 1, 0 s" in told
 
 
 # ---- auctions to learn from --------------------------------------------------------------
