@@ -466,8 +466,8 @@ def _match_ledger() -> bytes:
         game, players, ledger, names = _share(path)
         with ledger:
             for name, boards in zip(names, (np.arange(5), np.arange(5, 10)), strict=True):
-                played = play(game, players, boards)
-                ledger.add(name, played.reward, played.states)
+                played = play(game, players, boards, actions=True)
+                ledger.add(name, played.reward, played.states, played.actions)
 
     return written(write)
 
@@ -475,7 +475,8 @@ def _match_ledger() -> bytes:
 def _read_match_ledger(path: Path) -> Any:
     game, _, ledger, names = _share(path)
     with ledger:
-        return {k: (reward.tolist(), states.tobytes()) for k, (reward, states) in ledger.known(game, names).items()}
+        found = ledger.known(game, names, actions=True).items()
+        return {k: (reward.tolist(), states.tobytes(), actions.tolist()) for k, (reward, states, actions) in found}
 
 
 def among(found: Any, content: bytes, sound: Any) -> bool:

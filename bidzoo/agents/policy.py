@@ -25,7 +25,7 @@ class Policy(Protocol):
     A class may say which games it plays, ``games = ("bridge_bidding_v0",)``; one that does not may play any game.
 
     A class that searches at the table (more than some 10 ms a decision) says ``slow = True``: its matches go to workers
-    in shares of a few boards, ``bidzoo bench bridge`` gives it fewer boards than the others and keeps what was played.
+    in shares of a few boards, commands keep what was played, and ``bidzoo bench bridge`` gives it fewer boards.
     """
 
     name: str

@@ -87,7 +87,7 @@ def play(
     """Every board once with ``policies[p]``, or what ``agents.resolve`` makes of it, at player ``p``.
 
     ``boards`` are numbers ``[N]``; with ``seed`` they say the deals, with ``policy_seed`` the policies' random numbers.
-    ``actions`` asks for those taken, which no ledger keeps.
+    ``actions`` asks for those taken.
 
     Raises:
         TypeError: ``game`` is none (see ``bidzoo.make_game``), or ``policies`` are no list.
@@ -96,12 +96,10 @@ def play(
     check_game(game)
     ledger = run.ledger
     seed, policy_seed = checked_seed(seed), checked_seed(policy_seed, "policy_seed")
-    if actions and ledger is not None:
-        raise ValueError("a ledger keeps no actions: ask for one of them")
     numbers, policies = board_numbers(boards), seated(game, policies)
     shares = _shares(numbers, slow(policies), run.workers)
     match_jobs = [] if ledger is None else ledger.names(game, policies, seed, policy_seed, shares)
-    parts: dict[int, tuple[NDArray[Any], ...]] = {} if ledger is None else ledger.known(game, match_jobs)
+    parts: dict[int, tuple[NDArray[Any], ...]] = {} if ledger is None else ledger.known(game, match_jobs, actions)
     waiting = [k for k in range(len(shares)) if k not in parts]
     run.report(done := sum(len(shares[k]) for k in parts))
     play_share = partial(_play, game, tuple(policies), seed, policy_seed, actions)
@@ -206,6 +204,7 @@ class MatchOutcome(NamedTuple):
 
     reward: str  # float32 [n, P]
     tables: str  # [n]  final states
+    actions: str  # int16 [n, T]; empty unless they were asked for
 
 
 class MatchLedger(Closing):
@@ -232,21 +231,24 @@ class MatchLedger(Closing):
         players = " ".join(policy.name for policy in policies)
         return [MatchJob(players, match, " ".join(map(str, share))) for share in shares]
 
-    def known(self, game: Game, match_jobs: Sequence[MatchJob]) -> dict[int, tuple[NDArray[Any], ...]]:
-        """Rewards ``[n, P]`` and final states ``[n]`` of the ``match_jobs`` that were played, by their indices.
+    def known(
+        self, game: Game, match_jobs: Sequence[MatchJob], actions: bool = False
+    ) -> dict[int, tuple[NDArray[Any], ...]]:
+        """What ``add`` kept of the ``match_jobs`` that were played, by their indices; actions if they are asked for.
 
         Raises:
-            ValueError: an entry that is damaged or of other boards; names line and field.
+            ValueError: an entry that is damaged, of other boards or without actions; names line and field.
         """
         return {
-            k: _unpacked(game, job, self._ledger.done[job], self._ledger.where(job))
+            k: _unpacked(game, job, self._ledger.done[job], self._ledger.where(job), actions)
             for k, job in enumerate(match_jobs)
             if job in self._ledger.done
         }
 
-    def add(self, job: MatchJob, reward: F32, states: States) -> None:
-        """Keep rewards and final states."""
-        self._ledger.add(job, MatchOutcome(_packed(reward), _packed(without_padding(states))))
+    def add(self, job: MatchJob, reward: F32, states: States, actions: I16 | None = None) -> None:
+        """Keep rewards ``[n, P]``, final states ``[n]`` and actions ``[n, T]``."""
+        kept = "" if actions is None else _packed(actions)
+        self._ledger.add(job, MatchOutcome(_packed(reward), _packed(without_padding(states)), kept))
 
     def close(self) -> None:
         self._ledger.close()
@@ -284,27 +286,39 @@ def _packed(array: NDArray[Any]) -> str:
     return b64encode(zlib.compress(array.tobytes())).decode()
 
 
-def _unpacked(game: Game, job: MatchJob, outcome: MatchOutcome, where: str) -> tuple[F32, States]:
-    """Rewards and final states of a share; ValueError unless they have the size that its boards ask for."""
+MOST_ACTIONS = 1 << 15  # of an episode in a ledger
+
+
+def _unpacked(game: Game, job: MatchJob, outcome: MatchOutcome, where: str, actions: bool) -> tuple[NDArray[Any], ...]:
+    """What was kept of a share; ValueError unless it has the size that its boards ask for."""
     boards = np.array(job.boards.split(), np.int64)
-    fields = {"reward": np.dtype((np.float32, game.num_players)), "tables": game.state}
-    arrays: dict[str, NDArray[Any]] = {}
-    for field, dtype in fields.items():
-        size = len(boards) * dtype.itemsize
+
+    def content(field: str, least: int, most: int) -> bytes:
+        """Of ``least`` to ``most`` bytes a board."""
         try:
             unpacking = zlib.decompressobj()
-            content = unpacking.decompress(b64decode(getattr(outcome, field), validate=True), size + 1)
+            found = unpacking.decompress(b64decode(getattr(outcome, field), validate=True), len(boards) * most + 1)
             complete = unpacking.eof and not unpacking.unused_data
         except (ValueError, zlib.error) as problem:
             raise ValueError(f"{where}: {field}: {problem}, expected base64 of zlib") from problem
-        if len(content) != size or not complete:
-            raise ValueError(f"{where}: {field}: {len(content)} bytes or more, expected {size} of {len(boards)} boards")
-        arrays[field] = np.frombuffer(content, dtype)
-    if not np.isfinite(arrays["reward"]).all():
+        if not complete or not least <= len(found) / len(boards) <= most or len(found) % (least * len(boards)):
+            expected = f"{len(boards) * least} of {len(boards)} boards" + " or a multiple" * (most > least)
+            raise ValueError(f"{where}: {field}: {len(found)} bytes or more, expected {expected}")
+        return found
+
+    row = 4 * game.num_players
+    reward = np.frombuffer(content("reward", row, row), np.float32).reshape(-1, game.num_players)
+    tables = np.frombuffer(content("tables", game.state.itemsize, game.state.itemsize), game.state)
+    if not np.isfinite(reward).all():
         raise ValueError(f"{where}: reward: holds numbers that are not finite")
-    if "board" in (game.state.names or ()) and (arrays["tables"]["board"] != boards).any():
+    if "board" in (game.state.names or ()) and (tables["board"] != boards).any():
         raise ValueError(f"{where}: tables: of other boards, expected {job.boards}")
-    return arrays["reward"].reshape(-1, game.num_players), arrays["tables"]
+    if not actions:
+        return reward, tables
+    taken = np.frombuffer(content("actions", 2, 2 * MOST_ACTIONS), np.int16).reshape(len(boards), -1)
+    if taken.min() < -1 or taken.max() >= game.num_actions:
+        raise ValueError(f"{where}: actions: {taken.min()} to {taken.max()}, expected -1 to {game.num_actions - 1}")
+    return reward, tables, taken
 
 
 # ---- two agents compared -----------------------------------------------------------------

@@ -1,7 +1,5 @@
 """``bidzoo bench``: measure agents and environments; ``bidzoo report``: one HTML page of all results."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -14,11 +12,11 @@ from bidzoo.cli.options import (
     Seed,
     Workers,
     agent_names,
-    going_on,
     measured,
     not_empty,
     output,
     say,
+    suite_ledger,
 )
 
 app = typer.Typer(invoke_without_command=True)
@@ -38,16 +36,6 @@ Ledger = Annotated[
         help="File of finished work, from which a stopped run goes on; default: in runs/, until it has ended."
     ),
 ]
-
-
-@contextmanager
-def suite_ledger(ledger: Path | None, suite: str) -> Iterator[Path]:
-    """The path ``ledger``; without one that of a file in runs/, which is removed when the suite has ended."""
-    path = ledger or Path("runs", f"{suite}.ledger")
-    with going_on(path):
-        yield path
-    if ledger is None:
-        path.unlink(missing_ok=True)
 
 
 @app.callback()

@@ -6,7 +6,18 @@ from typing import Annotated
 
 import typer
 
-from bidzoo.cli.options import BaseUrl, SeatOptions, Workers, agent, agent_names, output, progress, say, seated
+from bidzoo.cli.options import (
+    BaseUrl,
+    SeatOptions,
+    Workers,
+    agent,
+    agent_names,
+    output,
+    progress,
+    say,
+    seated,
+    suite_ledger,
+)
 from bidzoo.core.schema import visible
 
 app = typer.Typer(no_args_is_help=True, help="Challenges with fixed boards and opponents: enter, verify, rank.")
@@ -59,7 +70,6 @@ def enter(
 ) -> None:
     """Play an agent on all boards of a challenge and write its entry."""
     from bidzoo.benchmarks import leaderboard, results
-    from bidzoo.cli.bench import suite_ledger
 
     chosen = leaderboard.challenge_named(challenge)
     models = seated([agent], base_url, seat, ledger)

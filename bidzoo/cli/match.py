@@ -1,7 +1,7 @@
 """``bidzoo match``: two agents against each other in any game, and records; ``bidzoo replay``: any such file again."""
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,10 +25,12 @@ from bidzoo.cli.options import (
     seated,
     settings,
     solving,
+    suite_ledger,
 )
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
+    from bidzoo.benchmarks.match import MatchLedger
     from bidzoo.benchmarks.records import Record
     from bidzoo.envs.bridge.board import Fault
     from bidzoo.envs.bridge.game import Bridge
@@ -86,6 +88,8 @@ def match(
 
     Small games: each agent with itself, and with the other at either seat; mean rewards.
 
+    A stopped match of an agent that searches goes on when the same command is given again.
+
     openai:MODEL is a language model behind --base-url; ledger:FILE replays its answers without it.
     """
     from bidzoo import agents, registry
@@ -106,19 +110,19 @@ def match(
         raise ValueError(f"--partner {partner}: {env} has other partnerships; only in bridge a partner can be chosen")
     if bridge:
         chosen["deals"] = "test" if deals is None else deals
-    with models:
+    with models, ExitStack() as stack:
         if models:
             models.game, workers = registry.make_game(env, **chosen), 1
         if bridge:
-            records_of_match = _bridge(env, chosen, names, partner, boards, seed, workers)
+            records_of_match = _bridge(env, chosen, names, partner, boards, seed, workers, None if models else stack)
         else:
-            records_of_match = _other(env, chosen, names, boards or BOARDS, seed, workers)
+            records_of_match = _other(env, chosen, names, boards or BOARDS, seed, workers, None if models else stack)
         for model in models.agents:
             say(f"{model.name}: {model.usage}")
-    if out is not None:
-        match_records = records_of_match()
-        records.write(out, match_records)
-        say(f"{counted(len(match_records), 'record')} written to {out}")
+        if out is not None:
+            match_records = records_of_match()
+            records.write(out, match_records)
+            say(f"{counted(len(match_records), 'record')} written to {out}")
 
 
 def _common(ours: str, theirs: str) -> str:
@@ -144,6 +148,7 @@ def _bridge(
     boards: int | None,
     seed: int,
     workers: int,
+    stack: ExitStack | None,
 ) -> "Callable[[], list[Record]]":
     """Show the result of a duplicate match and return a function that makes its records."""
     import numpy as np
@@ -160,13 +165,29 @@ def _bridge(
         _check_tables(Path(str(chosen["deals"])), game)
     different = len(game.deals.hands)
     numbers = np.arange(boards or (PLAYED if env == "bridge_v0" else different))
+    ledger = _ledger((first, opposite, second), (game, seed), stack)
     with progress() as report:
-        run = Run(workers, report=lambda done: report("tables", done, 2 * len(numbers)))
+        run = Run(workers, report=lambda done: report("tables", done, 2 * len(numbers)), ledger=ledger)
         result = duplicate(game, (first, opposite), second, numbers, seed, seed, run)
     ours = first.name if opposite is first else f"{first.name} with {opposite.name}"
     extent = f"{counted(len(numbers), 'board')} of {counted(len(np.unique(result.deals)), 'deal')}"
     say(f"{ours} against {second.name}: {result.imps.sum():+,} IMPs on {extent}, {result.estimate} a board")
     return lambda: records.of_match(game, result, (first.name, opposite.name), second.name, seed, seed)
+
+
+def _ledger(policies: "Sequence[Policy]", what: object, stack: ExitStack | None) -> "MatchLedger | None":
+    """A file in runs/ from which a stopped match of slow ``policies`` goes on, until ``stack`` is left.
+
+    Without a stack there is none: language models keep their answers themselves.
+    """
+    import joblib
+
+    from bidzoo.benchmarks.match import MatchLedger, slow
+
+    if stack is None or not slow(policies):
+        return None
+    name = f"match-{joblib.hash((what, [policy.name for policy in policies]))[:12]}"
+    return stack.enter_context(MatchLedger(stack.enter_context(suite_ledger(None, name)), policies))
 
 
 TABLES_CHECKED = 5  # of a file of boards, before a match is scored on them: a second
@@ -197,7 +218,13 @@ def _bridge_agent(env: str, name: str) -> "Policy":
 
 
 def _other(
-    env: str, chosen: dict[str, Any], names: tuple[str, str], boards: int, seed: int, workers: int
+    env: str,
+    chosen: dict[str, Any],
+    names: tuple[str, str],
+    boards: int,
+    seed: int,
+    workers: int,
+    stack: ExitStack | None,
 ) -> "Callable[[], list[Record]]":
     """Show the summary of the pairings of two agents and return a function that makes their records."""
     import numpy as np
@@ -209,8 +236,9 @@ def _other(
     first, second = (agents.resolve(name, game) for name in names)
     names = agents.shown_as(names[0], first), agents.shown_as(names[1], second)
     tables = boards * len(match.seatings(game))
+    ledger = _ledger((first, second), (game, seed), stack)
     with progress() as report:
-        run = match.Run(workers, report=lambda done: report("tables", done, tables))
+        run = match.Run(workers, report=lambda done: report("tables", done, tables), ledger=ledger)
         episodes = match.pairings(game, first, second, np.arange(boards), seed, seed, run)
     results.show([match.summary(game, names, episodes)])
     return lambda: records.of_pairings(game, chosen, names, episodes, seed, seed)

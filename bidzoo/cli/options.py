@@ -337,6 +337,16 @@ def going_on(path: Path | str) -> Iterator[None]:
             _going_on = ""
 
 
+@contextmanager
+def suite_ledger(ledger: Path | None, suite: str) -> Iterator[Path]:
+    """The path ``ledger``; without one that of a file in runs/, which is removed when the suite has ended."""
+    path = ledger or Path("runs", f"{suite}.ledger")
+    with going_on(path):
+        yield path
+    if ledger is None:
+        path.unlink(missing_ok=True)
+
+
 def watch() -> None:
     """From now on Ctrl-C ends this process, if need be from outside of its main thread."""
     if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":

@@ -131,15 +131,17 @@ def test_chunks_change_no_action(spades, monkeypatch):
         np.testing.assert_array_equal(one.reward, other.reward)
 
 
-def test_no_ledger_keeps_actions(tmp_path):
-    from bidzoo.benchmarks.match import MatchLedger, Run
-
-    random = agents.make("random")
-    with (
-        MatchLedger(tmp_path / "ledger.jsonl", [random]) as ledger,
-        pytest.raises(ValueError, match="a ledger keeps no actions"),
-    ):
-        match.play(bidzoo.make_game("comm_v0"), [random] * 2, np.arange(2), run=Run(ledger=ledger), actions=True)
+@pytest.mark.parametrize("asked", [False, True])
+def test_a_ledger_gives_back_what_was_played(tmp_path, monkeypatch, asked):
+    """Without playing again; actions only if they are asked for, since what was played without them has none."""
+    game, random, boards = bidzoo.make_game("comm_v0"), agents.make("random"), np.arange(5)
+    played = match.play(game, [random] * 2, boards, actions=asked)
+    for _ in range(2):
+        with match.MatchLedger(tmp_path / "ledger.jsonl", [random]) as ledger:
+            again = match.play(game, [random] * 2, boards, run=match.Run(ledger=ledger), actions=asked)
+        for one, other in zip(played, again, strict=True):
+            assert (one is None and other is None) or np.array_equal(one, other)
+        monkeypatch.setattr(match, "_play", lambda *_: pytest.fail("it is played again"))
 
 
 def test_what_lies_between_the_fields_of_a_state_goes_into_no_ledger(tmp_path):
@@ -221,14 +223,17 @@ def test_weights_of_a_file_are_told_apart_by_their_content(tmp_path, wrap):
         ("reward", "AAAA", "Error -3 .*, expected base64 of zlib"),
         ("reward", "A", ".*, expected base64 of zlib"),
         ("tables", "", "0 bytes or more, expected .* of 2 boards"),
+        ("actions", "", "0 bytes or more, expected 4 of 2 boards or a multiple"),
+        ("actions", match._packed(np.zeros(5, np.int16)), "10 bytes or more, expected 4 of 2 boards or a multiple"),
+        ("actions", match._packed(np.full((2, 2), 99, np.int16)), "99 to 99, expected -1 to "),
     ],
 )
 def test_damaged_shares_of_a_ledger_are_named(tmp_path, field, text, fault):
     path, game, random = tmp_path / "ledger.jsonl", bidzoo.make_game("comm_v0"), agents.make("random")
-    played = match.play(game, [random] * 2, np.arange(2))
+    played = match.play(game, [random] * 2, np.arange(2), actions=True)
     with match.MatchLedger(path, [random]) as ledger:
         names = ledger.names(game, [random] * 2, 0, 0, [np.arange(2)])
-        ledger.add(names[0], played.reward, played.states)
+        ledger.add(names[0], played.reward, played.states, played.actions)
     entry = json.loads(path.read_text())
     entry["outcome"][field] = text
     path.write_text(json.dumps(entry) + "\n")
@@ -236,7 +241,7 @@ def test_damaged_shares_of_a_ledger_are_named(tmp_path, field, text, fault):
         match.MatchLedger(path, [random]) as ledger,
         pytest.raises(ValueError, match=rf"ledger\.jsonl, line 1: {field}: {fault}"),
     ):
-        ledger.known(game, names)
+        ledger.known(game, names, actions=True)
 
 
 # ---- records -----------------------------------------------------------------------------

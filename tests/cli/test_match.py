@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -177,3 +178,43 @@ def test_an_unknown_ending_costs_no_match(tmp_path):
         run("match", "sayc", "pass", "--boards", 10**9, "--out", tmp_path / "m.csv")
     with pytest.raises(KeyError, match="unknown agent 'nobody'"):
         run("match", "sayc", "nobody")
+
+
+SLOW = '''
+from pathlib import Path
+
+class Slow:
+    """The first legal action; stops when its file says that it has been asked often enough."""
+
+    name, slow = "slow", True
+
+    def act(self, views, legal, rng):
+        count = Path("count")
+        left = int(count.read_text())
+        if left < len(views):
+            raise RuntimeError("stopped")
+        count.write_text(str(left - len(views)))
+        return legal.argmax(1)
+'''
+
+
+@pytest.mark.parametrize("env", ["bridge_bidding_v0", "minibridge_v0"])
+def test_a_stopped_match_goes_on(tmp_path, monkeypatch, env):
+    """What a slow agent has played is not played again; the records are those of a match in one go."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    Path("slow_agent.py").write_text(SLOW)
+    words = ["match", "slow_agent:Slow", "pass" if env == "bridge_bidding_v0" else "random", "--env", env]
+    words += ["--boards", 25, "--out"]
+    Path("count").write_text("1000000")
+    said = run(*words, "whole.jsonl")
+    needed = 1000000 - int(Path("count").read_text())
+    assert not list(Path("runs").glob("*"))
+    Path("count").write_text(str(needed - 2))
+    with pytest.raises(RuntimeError, match="stopped"):
+        run(*words, "parts.jsonl")
+    assert len(list(Path("runs").glob("match-*.ledger"))) == 1
+    Path("count").write_text(str(needed // 2))
+    assert run(*words, "parts.jsonl") == said.replace("whole", "parts")
+    assert Path("parts.jsonl").read_bytes() == Path("whole.jsonl").read_bytes()
+    assert not list(Path("runs").glob("*.ledger"))
