@@ -1,6 +1,7 @@
 """What commands share: bars and tables, options, ``--set NAME=VALUE`` for one game or algorithm, and Ctrl-C."""
 
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -338,13 +339,22 @@ def going_on(path: Path | str) -> Iterator[None]:
 
 
 @contextmanager
-def suite_ledger(ledger: Path | None, suite: str) -> Iterator[Path]:
-    """The path ``ledger``; without one that of a file in runs/, which is removed when the suite has ended."""
-    path = ledger or Path("runs", f"{suite}.ledger")
+def kept_until_the_end(path: Path) -> "Iterator[Path]":
+    """A file or folder from which a stopped command goes on, and which is removed when the command has ended."""
     with going_on(path):
         yield path
-    if ledger is None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
         path.unlink(missing_ok=True)
+
+
+@contextmanager
+def suite_ledger(ledger: Path | None, suite: str) -> "Iterator[Path]":
+    """The path ``ledger``; without one that of a file in runs/, which is removed when the suite has ended."""
+    path = ledger or Path("runs", f"{suite}.ledger")
+    with kept_until_the_end(path) if ledger is None else going_on(path):
+        yield path
 
 
 def watch() -> None:
