@@ -2,17 +2,21 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
 
 from bidzoo.agents.spades.bis import SEQUENCES, chance_row, load_curves, sequence_bids
 from bidzoo.agents.spades.games import NOISE, Games, collect_nils, deals_seed, paper_game, play_games, share_won
 from bidzoo.agents.spades.policy import Bidder, Player, SpadesPolicy
 from bidzoo.agents.spades.situation import ROUND_TYPES, sum_type_row
+from bidzoo.benchmarks.match import made_of
 from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, ResultTable, published, silent
 from bidzoo.core.kernels import F64, I64, Bool, States
-from bidzoo.core.options import literal
+from bidzoo.core.options import NotFinite, literal
+from bidzoo.core.storage import Ledger, source_digest
 from bidzoo.core.threads import set_threads
 
 # ---- Tables 2 and 4: who meets whom, and what the paper measured -------------------------------
@@ -246,6 +250,7 @@ def main(
     rows: str = "rule-based",
     seed: int = 0,
     workers: int | None = None,
+    ledger: str | Path | None = None,
     report: Report = silent,
 ) -> Measured:
     """The tables and figures.
@@ -255,6 +260,7 @@ def main(
         rows: a group of ``TITLES``, or ``"all"``.
         seed: of deals and bidders.
         workers: threads (default: all); they change no result.
+        ledger: file of finished rows, from which a stopped run goes on.
         report: called with the row that is played and how many of its games are done.
 
     Raises:
@@ -268,7 +274,8 @@ def main(
         set_threads(workers)
     games += games % 2
     chosen = [row for row in comparisons() if rows in (row.group, "all")]
-    results = run_rows(chosen, games, seed, report)
+    with Ledger(ledger, Row, Found) as rows_done:
+        results = run_rows(chosen, games, seed, report, rows_done)
     tables = [
         ResultTable(
             title, COLUMNS, [cells for row, cells in zip(chosen, results, strict=True) if row.group == group], NOTE
@@ -287,27 +294,57 @@ def main(
     return tables, pictures
 
 
-def run_rows(chosen: Sequence[Comparison], games: int, seed: int, report: Report) -> list[dict[str, Any]]:
-    """The cells of each of the chosen rows, played."""
+class Row(NamedTuple):
+    """A row as a job of a ledger."""
+
+    name: str
+    games: int
+    seed: int
+    made_of: str  # digest of the row, its players and their code
+
+
+class Found(NamedTuple):
+    """What was found of a row, in the order of ``COLUMNS``: a mean alone, or with its error and number of samples."""
+
+    cells: list[list[float | NotFinite]]
+
+
+def run_rows(
+    chosen: Sequence[Comparison], games: int, seed: int, report: Report, ledger: Ledger[Row, Found] | None = None
+) -> list[dict[str, Any]]:
+    """The cells of each of the chosen rows; those that the ledger lacks are played."""
+    ledger = ledger or Ledger(None, Row, Found)
     results = []
     for row in chosen:
         searches = [*(player.kind == "uct" or player.worlds for player in row.players), row.bidders[0].kind == "uct"]
         size, step = (min(games, SEARCH_GAMES[row.group]), CHUNK // 2) if any(searches) else (games, CHUNK)
-        first, second = (SpadesPolicy(*pair) for pair in zip(row.bidders, row.players, strict=True))
-        parts, game = [], replace(paper_game(row.win_goal), **row.rules)
-        for done in range(0, size, step):
-            report(row.name, done, size)
-            numbers = np.arange(done, min(done + step, size))
-            parts.append(play_games((first, second), numbers, deals_seed("tables", seed), game))
+        pair = [SpadesPolicy(*each) for each in zip(row.bidders, row.players, strict=True)]
+        code = source_digest(__name__), *map(made_of, pair)
+        job = Row(row.name, size, seed, joblib.hash((repr(row), code)))
+        if job not in ledger.done:
+            parts, game = [], replace(paper_game(row.win_goal), **row.rules)
+            for done in range(0, size, step):
+                report(row.name, done, size)
+                numbers = np.arange(done, min(done + step, size))
+                parts.append(play_games((pair[0], pair[1]), numbers, deals_seed("tables", seed), game))
+            ledger.add(job, Found(_found(Games(*map(np.concatenate, zip(*parts, strict=True))))))
         report(row.name, size, size)
-        results.append(_cells(row, Games(*map(np.concatenate, zip(*parts, strict=True)))))
+        results.append(_cells(row, ledger.done[job]))
     return results
 
 
-def _cells(row: Comparison, games: Games) -> dict[str, Any]:
-    """One row of a table."""
+def _found(games: Games) -> list[list[Any]]:
     log = rounds_log(games)
-    points, mine, paper = gains_by_partnership(log), seats_of_first(log), row.paper_points or (None, None)
-    cells = [Estimate.of(100 * share_won(games.winner), row.paper_win, group=games.states["board"])]
-    cells += [Estimate.of(points[:, k], paper[k], group=log["board"]) for k in range(2)]
-    return dict(zip(COLUMNS, (row.name, *cells, *nil_shares(log, mine), *nil_shares(log, ~mine)), strict=True))
+    points, mine = gains_by_partnership(log), seats_of_first(log)
+    estimates = [Estimate.of(100 * share_won(games.winner), group=games.states["board"])]
+    estimates += [Estimate.of(points[:, k], group=log["board"]) for k in range(2)]
+    shares = (*nil_shares(log, mine), *nil_shares(log, ~mine))
+    return [*([each.mean, each.error, each.n] for each in estimates), *([share] for share in shares)]
+
+
+def _cells(row: Comparison, found: Found) -> dict[str, Any]:
+    """One row of a table, beside the paper's numbers."""
+    cells: list[Any] = found.cells
+    papers = row.paper_win, *(row.paper_points or (None, None))
+    means = [Estimate(mean, error, int(n), paper) for (mean, error, n), paper in zip(cells[:3], papers, strict=True)]
+    return dict(zip(COLUMNS, (row.name, *means, *(share for [share] in cells[3:])), strict=True))

@@ -117,12 +117,14 @@ def spades(
     ] = "rule-based",
     seed: Seed = 0,
     workers: Annotated[int | None, typer.Option(min=1, help="Number of threads; it changes no result.")] = None,
+    ledger: Ledger = None,
     json: Json = None,
 ) -> None:
     """The tables and figures of Bidding in Spades, ours beside the paper's."""
     from bidzoo.benchmarks import spades
 
-    measured("spades", seed, json, lambda report: spades.main(games, rows, seed, workers, report))
+    with suite_ledger(ledger, "spades") as path:
+        measured("spades", seed, json, lambda report: spades.main(games, rows, seed, workers, path, report))
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -144,3 +145,26 @@ def test_the_benchmark_saves_what_it_finds(tmp_path: Path, monkeypatch: pytest.M
     assert [figure.title.split(":")[0] for figure in saved["figures"]] == [f"Figure {k}" for k in range(2, 8)]
     with pytest.raises(ValueError, match="unknown rows 'some'"):
         bench.main(rows="some")  # type: ignore[arg-type]
+
+
+def test_a_stopped_benchmark_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that are finished are not played again; those of other games are."""
+    (whole,), _ = bench.main(games=20, rows="rules")
+    real, played = bench.play_games, []
+
+    def stopped_after(most: int, games: int = 20) -> list[dict[str, object]]:
+        played.clear()
+
+        def play_games(*words: Any) -> Any:
+            played.append(words)
+            return real(*words) if len(played) <= most else pytest.fail("stopped")
+
+        monkeypatch.setattr(bench, "play_games", play_games)
+        (table,), _ = bench.main(games, "rules", ledger=tmp_path / "rows.ledger")
+        return table.rows
+
+    with pytest.raises(pytest.fail.Exception, match="stopped"):
+        stopped_after(len(whole.rows) - 2)
+    assert stopped_after(2) == whole.rows and len(played) == 2
+    assert stopped_after(0) == whole.rows and not played
+    assert stopped_after(len(whole.rows), games=22) != whole.rows and len(played) == len(whole.rows)
