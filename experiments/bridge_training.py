@@ -13,6 +13,7 @@ from typing import Annotated
 import numpy as np
 import typer
 from expert_training import SystemAuctions, SystemPositions, right_calls
+from trainers.baseline19 import cross_entropy, partners, recall
 
 from bidzoo.agents.bridge import baseline19, belief, sl
 from bidzoo.agents.bridge.baseline19 import Networks
@@ -123,14 +124,14 @@ def baseline19_tables(data: Auctions, files: Sequence[str | Path] = ()) -> Measu
     columns = ("network", "cross-entropy", "recall at 13")
     table = ResultTable("Partner's cards, the expert's auctions, test part", columns, note=note)
     views, _, _ = test.at(np.arange(len(test)))
-    cards = baseline19.partners(test, np.arange(len(test)))
+    cards = partners(test, np.arange(len(test)))
     belief_chances = belief.Belief().probabilities
     chances = {
         name: baseline19.estimates(network.enn, network.architecture.encoder(views))
         for name, network in networks.items()
     }
     for name, chance in {**chances, "belief": belief_chances(views)[:, 0]}.items():
-        nats, hits = baseline19.cross_entropy(chance, cards), baseline19.recall(chance, cards)
+        nats, hits = cross_entropy(chance, cards), recall(chance, cards)
         table.add(name, Estimate.of(nats, group=deals), Estimate.of(hits, group=deals))
     table.add("uniform", belief.uniform_cross_entropy(), 1 / 3)
     return [table, calls(test, {**networks, "sl": packaged_network("sl")})], []

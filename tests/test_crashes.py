@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+import train
 
 from bidzoo.cli.train import ALGORITHMS
 from bidzoo.core.storage import Ledger, replace_file
@@ -198,22 +199,9 @@ def trainers():
     torch.set_num_threads(1)  # a forked child has no other threads, and would wait for them
     import expert_training
     import learned_training
+    from trainers import baseline16, baseline19, evaluator, pbl, pi
 
-    from bidzoo.agents.bridge import (
-        a2c,
-        baseline16,
-        baseline19,
-        belief,
-        evaluator,
-        jps,
-        network,
-        pbl,
-        pi,
-        ppo,
-        rl,
-        rpi,
-        sl,
-    )
+    from bidzoo.agents.bridge import a2c, belief, jps, network, ppo, rl, rpi, sl
     from bidzoo.agents.bridge.expert import Experts
     from bidzoo.agents.bridge.network import Architecture
     from bidzoo.agents.bridge.sayc import Sayc
@@ -279,7 +267,8 @@ def trainers():
 
 
 def training(make):
-    from bidzoo.agents.bridge.trainer import Run, train
+    from bidzoo.agents.bridge.trainer import Run
+    from bidzoo.agents.bridge.trainer import train as run
 
     figures = {1: 2.0, 2: 1.0}  # the first network is the best one
 
@@ -291,12 +280,12 @@ def training(make):
 
         iterate = made.iterate
         made.iterate = lambda iteration: [setattr(made, "iteration", iteration), iterate(iteration)][1]
-        train(made, Run(folder, every=1, measure=measure))
+        run(made, Run(folder, every=1, measure=measure))
 
     return work
 
 
-TRAINERS = (*ALGORITHMS, "learned")  # of the commands, and of ``experiments/learned_training.py``
+TRAINERS = (*ALGORITHMS, *train.ALGORITHMS, "learned")  # of the commands, and of ``experiments/``
 POINTS = 20  # of every trainer, or more
 
 

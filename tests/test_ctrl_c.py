@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import train
 import typer
 
 from bidzoo import __version__
@@ -33,7 +34,7 @@ ROOT = Path(__file__).parents[1]
 JSON = os.environ.get("STOPPING_JSON")
 HANGS = 60.0  # seconds: a bound for what never ends
 IDLE = 30.0  # seconds after which a server waits, however little it has done
-TRAINING = "--boards 0"
+TRAINING, RETRAIN = "--boards 0", "experiments/train.py"
 COMMANDS = {  # words behind each command, which make it take long where it can; "cold": with nothing compiled before
     "compile": "cold --workers 2",
     "play": "--port 0",
@@ -62,18 +63,18 @@ COMMANDS = {  # words behind each command, which make it take long where it can;
     "train record": "1000000 --policy sayc --out recorded.npz",
     "train sl": "calls.npz --set batch=256",
     "train belief": "calls.npz",
-    "train baseline19": f"calls.npz {TRAINING}",
     "train ppo": f"cold {TRAINING}",
     "train rpi": TRAINING,
-    "train pi": TRAINING,
     "train rl": TRAINING,
     "train a2c": TRAINING,
     "train jps": TRAINING,
-    "train baseline16": TRAINING,
-    "train pbl": TRAINING,
-    "train evaluator": "",
     "bluechip serve": "--first sayc --port 0 --closed-port 0",
     "bluechip join": "sayc --port 1 --patience 100",
+    f"{RETRAIN} baseline16": TRAINING,
+    f"{RETRAIN} baseline19": f"calls.npz {TRAINING}",
+    f"{RETRAIN} pbl": TRAINING,
+    f"{RETRAIN} pi": TRAINING,
+    f"{RETRAIN} evaluator": "",
 }
 HEARS = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "  # unlike a background job
 QUICK = {"show", "check", "replay", "report", "list", "deals auctions", "deals info", "bluechip join"} | {
@@ -92,7 +93,8 @@ def paths(command: Any, path: tuple[str, ...] = ()) -> Iterator[str]:
 
 
 def test_every_command_is_among_them() -> None:
-    assert sorted(paths(typer.main.get_command(app))) == sorted(COMMANDS)
+    found = [*paths(typer.main.get_command(app)), *paths(typer.main.get_command(train.app), (RETRAIN,))]
+    assert sorted(found) == sorted(COMMANDS)
 
 
 @pytest.fixture(scope="module")
@@ -178,9 +180,14 @@ def test_ctrl_c(command: str, files: Path, times: results.ResultTable, tmp_path:
     if cold := words[:1] == ["cold"]:
         words, environment["NUMBA_CACHE_DIR"] = words[1:], str(tmp_path / "kernels")
     environment.pop("BIDZOO_COMPILE", None)  # as a user has it
-    script = f"{HEARS}from bidzoo.__main__ import main; main()"
+    program, *rest = command.split()
+    if program == RETRAIN:
+        path = ROOT / program
+        script = f"import sys; sys.path[0] = '{path.parent}'; import runpy; runpy.run_path('{path}', None, '__main__')"
+    else:
+        script, rest = "from bidzoo.__main__ import main; main()", [program, *rest]
     process = subprocess.Popen(
-        [sys.executable, "-c", script, *command.split(), *words],
+        [sys.executable, "-c", HEARS + script, *rest, *words],
         cwd=tmp_path,
         env=environment,
         stdin=subprocess.DEVNULL,

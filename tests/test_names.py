@@ -113,7 +113,7 @@ def written():
     ):
         for ending in endings.split():
             yield from (path for path in (ROOT / folder).rglob(f"*.{ending}") if "_build" not in path.parts)
-    yield from (ROOT / "experiments").glob("*.py")
+    yield from (ROOT / "experiments").rglob("*.py")
     yield from (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile", "pyproject.toml"))
 
 

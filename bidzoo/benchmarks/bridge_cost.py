@@ -42,13 +42,6 @@ def main(agents: Sequence[str | Policy], boards: int, seed: int, workers: int, r
     return [table], []
 
 
-def mean_cost(policy: Policy, boards: int) -> Estimate:
-    """Cost on the first ``boards`` validation boards of seed 1, IMPs."""
-    game, numbers = Bridge(False, reward="cost", deals="validation", competition=False), np.arange(boards)
-    episodes = play(game, [policy] * 4, numbers, 1)
-    return Estimate.of(-episodes.reward[:, 0], group=game.deal_numbers(numbers, 1))
-
-
 def contracts(states: States) -> list[float]:
     """Percent of the boards passed out and at each stage, and of the contracts that make."""
     bid, points = states["bid"].astype(np.int64), states["points"][:, 0]

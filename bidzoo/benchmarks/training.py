@@ -1,23 +1,23 @@
 """What ``bidzoo train`` puts together: data or deals, a trainer, where its inputs come from, and what measures it.
 
 A function here composes the stages of one kind of training from the words of its command. ``choose(Options)`` is the
-algorithm's options as ``--set`` gives them. They are chosen before anything large is read.
+algorithm's options as ``--set`` gives them. They are chosen before anything large is read. ``experiments/train.py`` has
+more such functions.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bidzoo import agents
-from bidzoo.agents.bridge import network
+from bidzoo.agents.bridge import belief, network, sl
+from bidzoo.agents.bridge.a2c import ACTOR_CRITIC
 from bidzoo.agents.bridge.expert import refuse_held_out
 from bidzoo.agents.bridge.network import Network, NetworkPolicy
 from bidzoo.agents.bridge.trainer import Options, Trainer
 from bidzoo.benchmarks.bridge import contestant
-from bidzoo.benchmarks.bridge_cost import mean_cost
 from bidzoo.benchmarks.match import duplicate, made_of
 from bidzoo.benchmarks.results import Estimate
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
@@ -47,17 +47,11 @@ class Stage(NamedTuple):
     every: int | None = None  # instead of the command's
 
 
-def algorithm_named(name: str) -> Any:
-    """The module of an algorithm, with its ``Options`` and ``Trainer``."""
-    return import_module(f"bidzoo.agents.bridge.{name}")
-
-
 # ---- from recorded auctions --------------------------------------------------------------
 
 
 def calls(
     choose: Choose,
-    name: str,
     data: Path,
     observation: str,
     kind: Any,
@@ -69,17 +63,17 @@ def calls(
     """``sl``: a network fitted to an expert's calls."""
     chosen = choose(Options, architecture=network.Architecture(observation, NUM_CALLS, kind, width, depth, activation))
     training, validation, provenance = positions(data)
-    yield Stage(algorithm_named(name).Trainer(training, validation, chosen, device=device), provenance)
+    yield Stage(sl.Trainer(training, validation, chosen, device=device), provenance)
 
 
 def cards(
-    choose: Choose, name: str, data: Path, width: int, depth: int, start: str | None, side: str, device: str
+    choose: Choose, data: Path, width: int, depth: int, start: str | None, side: str, device: str
 ) -> Iterator[Stage]:
     """``belief``: a network fitted to who holds which card."""
     chosen = choose(Options, architecture=network.Architecture("openspiel480", 3 * NUM_CARDS, "mlp", width, depth))
     initial = network.weights_of(start) if start else None
     training, validation, provenance = positions(data, {"ns": 0, "ew": 1}.get(side))
-    yield Stage(algorithm_named(name).Trainer(training, validation, chosen, initial, device), provenance)
+    yield Stage(belief.Trainer(training, validation, chosen, initial, device), provenance)
 
 
 def positions(data: Path, side: int | None = None) -> tuple[Positions, Positions, dict[str, str]]:
@@ -97,7 +91,7 @@ def positions(data: Path, side: int | None = None) -> tuple[Positions, Positions
 
 def self_play(
     choose: Choose,
-    name: str,
+    algorithm: Any,
     start: str | None,
     deals: Files,
     boards: int,
@@ -106,13 +100,15 @@ def self_play(
     opponent: Names = None,
     reference: str | None = None,
 ) -> Iterator[Stage]:
-    """A policy that plays itself, and ``opponent`` on a share of the boards; ``reference``: of datum and anchor."""
-    algorithm = algorithm_named(name)
+    """A policy that plays itself, and ``opponent`` on a share of the boards; ``reference``: of datum and anchor.
+
+    ``algorithm``: a module with ``Options`` and ``Trainer``.
+    """
     chosen = choose(algorithm.Options)
     against, more = against or ["sl"], dict[str, Any]()
     refuse_held_out(start, reference, *against, *opponent or [])
     initial = None if start is None else named(start)
-    observation = (initial.architecture if initial else algorithm_named("a2c").ACTOR_CRITIC).observation
+    observation = (initial.architecture if initial else ACTOR_CRITIC).observation
     training_deals, provenance = training_set(deals)
     provenance |= {"start": start and Path(start).name, "measured_against": names(against)}
     measurement = match(against, boards)
@@ -125,57 +121,6 @@ def self_play(
         more["reference"] = named(reference)
     game = Bridge(False, observation=observation, deals=training_deals)
     yield Stage(algorithm.Trainer(initial, game, chosen, device, **more), provenance, measurement)
-
-
-def partners(choose: Choose, name: str, deals: Files, boards: int, device: str) -> Iterator[Stage]:
-    """``baseline16`` and ``pbl``: a pair that bids without opponents, measured by its cost."""
-    algorithm = algorithm_named(name)
-    chosen = choose(algorithm.Options)
-    training_deals, provenance = training_set(deals)
-    game = Bridge(False, competition=False, reward="cost", deals=training_deals)
-
-    def measure(networks: Any) -> dict[str, float]:
-        cost = mean_cost(agents.make(name, weights=networks), boards)
-        return {"imps": -cost.mean, "imps_error": cost.error}
-
-    inputs = {"boards that are measured": str(boards)}
-    yield Stage(algorithm.Trainer(game, chosen, device), provenance, Measurement(measure if boards else None, inputs))
-
-
-def baseline19(
-    choose: Choose,
-    name: str,
-    out: Path,
-    data: Path,
-    enn_width: int,
-    pnn_width: int,
-    deals: Files,
-    enn: Names,
-    pnn: Names,
-    every: int,
-    boards: int,
-    against: Names,
-    device: str,
-) -> Iterator[Stage]:
-    """Three stages, each from the weights of the one before; ``every``: measurements of each."""
-    algorithm, against = algorithm_named(name), against or ["sl"]
-    refuse_held_out(*against)
-    widths = algorithm.Widths(enn_width, pnn_width)
-    first = choose(Options, texts=enn, architecture=widths.enn)
-    second = choose(Options, texts=pnn, architecture=widths)
-    third = choose(algorithm.Options)
-    training, validation, provenance = positions(data)
-    estimation = algorithm.Estimation(training, validation, first, device=device)
-    yield Stage(estimation, provenance, folder="enn", every=max(1, first.steps // every))
-    enn_network: Network = network.load_weights(out / "enn" / "network.safetensors")[0]
-    policy = algorithm.Imitation(training, validation, second, enn_network, device)
-    yield Stage(policy, provenance, folder="pnn", every=max(1, second.steps // every))
-    start = network.load_weights(out / "pnn" / "network.safetensors", algorithm.Networks)[0]
-    training_deals, of_deals = training_set(deals)
-    game = Bridge(False, observation=algorithm.OBSERVATION, deals=training_deals)
-    provenance = {**provenance, **of_deals, "start": "pnn", "measured_against": names(against)}
-    trainer = algorithm.Trainer(start, game, third, device)
-    yield Stage(trainer, provenance, match(against, boards), "self-play", max(1, third.iterations // every))
 
 
 def named(name: str) -> Network:
@@ -227,19 +172,3 @@ def match(against: Sequence[str], boards: int) -> Measurement:
 
     inputs = {"opponent": ", ".join(map(made_of, opponents)), "boards of the match": str(boards)}
     return Measurement(measure, inputs)
-
-
-# ---- double-dummy tricks -----------------------------------------------------------------
-
-
-def tricks(
-    choose: Choose, name: str, deals: Files, cards: int, suits: int, hidden: int, start: str | None, device: str
-) -> Iterator[Stage]:
-    """``evaluator``: a network fitted to the double-dummy tricks of deals."""
-    algorithm = algorithm_named(name)
-    chosen = choose(Options, architecture=algorithm.Suits(cards, suits, hidden))
-    training_deals, provenance = training_set(deals, solved=False)  # it learns from every contract that is solved
-    training, validation = algorithm.Cells(training_deals), algorithm.Cells(packaged("validation"))
-    initial = network.weights_of(start, algorithm.SuitNetwork) if start else None
-    provenance["start"] = Path(start).name if start else "nothing"
-    yield Stage(algorithm.Trainer(training, validation, chosen, initial, device), provenance)

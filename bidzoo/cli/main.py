@@ -3,6 +3,7 @@
 import os
 import sys
 import warnings
+from collections.abc import Callable
 from io import TextIOWrapper
 from json import dumps
 from typing import Annotated, Any
@@ -157,8 +158,8 @@ app.command("exploit")(exploit.exploit)
 app.command("report")(bench.report)
 
 
-def main() -> None:
-    """Run the command line. An expected error is one line on standard error and exit status 2.
+def main(commands: Callable[[], Any] | None = None) -> None:
+    """Run the command line, or another one's ``commands``. An expected error is one line and exit status 2.
 
     What other people's code raises, ``SystemExit`` too, keeps its traceback from their first frame on; status 1.
     """
@@ -167,7 +168,7 @@ def main() -> None:
     if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
         sys.stdout.reconfigure(errors="replace")  # of an encoding without suits
     try:
-        app()
+        (commands or app)()
     except BaseException as problem:
         status = _status_of(problem)
         if status == options.STATUS:

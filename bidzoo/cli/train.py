@@ -1,15 +1,17 @@
 """``bidzoo train``: one command an algorithm. Stopped at any moment, the same command goes on where it was.
 
-``ALGORITHMS`` is a table: each row names what the algorithm learns, how its run is composed
-(``bidzoo.benchmarks.training``) and what its command asks for. Every run prints a line a measurement, draws its curves,
-and writes where its weights come from.
+``ALGORITHMS`` is a table: each row names what the algorithm learns, how its run is composed and what its command asks
+for. Every run prints a line a measurement, draws its curves, and writes where its weights come from. Algorithms of
+older papers and of single agents are commands of ``experiments/train.py``.
 """
 
 import inspect
 import time
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
@@ -57,15 +59,8 @@ OPTIONS: dict[str, Any] = {  # what the commands ask for, by name
     "width": Annotated[int, _text("Neurons in a layer.", min=1)],
     "depth": Annotated[int, _text("Hidden layers of an mlp.", min=1)],
     "activation": Annotated[Literal["relu", "gelu"], _text("Activation of the layers.")],
-    "enn_width": Annotated[int, _text("Neurons in a layer of the estimation network.", min=1)],
-    "pnn_width": Annotated[int, _text("Neurons in a layer of the policy network.", min=1)],
-    "cards": Annotated[int, _text("Neurons of the first layer, for each suit.", min=1)],
-    "suits": Annotated[int, _text("Neurons of the second layer, for each suit.", min=1)],
-    "hidden": Annotated[int, _text("Neurons of the third and the fourth layer.", min=1)],
     "side": Annotated[Literal["ns", "ew", "both"], _text("Side whose view is learned: ns where it played --opponent.")],
     "deals": Annotated[list[Path] | None, _text("Solved deals (.npz) beside the packaged ones; may be repeated.")],
-    "enn": Annotated[list[str] | None, _text("An option of the first stage; --enn help.", metavar="NAME=VALUE")],
-    "pnn": Annotated[list[str] | None, _text("An option of the second stage; --pnn help.", metavar="NAME=VALUE")],
     "settings": Set,
     "every": Annotated[int, _text("Steps between measurements and checkpoints.", min=1)],
     "boards": Annotated[int, _text("Validation boards of a measurement; 0: none.", min=0)],
@@ -87,73 +82,46 @@ class Algorithm(NamedTuple):
     """One command."""
 
     help: str
-    compose: str  # function of ``bidzoo.benchmarks.training``
-    inputs: Mapping[str, Any]  # names in ``OPTIONS`` with their defaults; of ``...`` a value is required
+    compose: str  # module:function, which makes the stages of a run of ``choose`` and of those words that it names
+    inputs: Mapping[str, Any]  # names of options with their defaults; of ``...`` a value is required
 
 
 ALGORITHMS = {
     "sl": Algorithm(
         "Learn a recorded expert's calls (--width 2048 --depth 4 --activation gelu: the network of bmcs).",
-        "calls",
+        "bidzoo.benchmarks.training:calls",
         {"data": ..., "observation": "openspiel480", "kind": "mlp", **NETWORK, "activation": "relu", "every": 1500},
     ),
     "belief": Algorithm(
         "Learn who holds which card, from recorded auctions (bidzoo train record makes those of a policy).",
-        "cards",
+        "bidzoo.benchmarks.training:cards",
         {"data": ..., **NETWORK, "start": None, "side": "both", "every": 1000},
-    ),
-    "baseline19": Algorithm(
-        "Learn to estimate partner's cards, to bid with the estimate, then both by self-play: three stages in turn, "
-        "--every measurements of each.",
-        "baseline19",
-        {"data": ..., "enn_width": 96, "pnn_width": 144, **MATCH, "enn": None, "pnn": None, "every": 12},
     ),
     "ppo": Algorithm(
         "Improve a supervised policy, or an earlier run's, by PPO with fictitious self-play.",
-        "self_play",
+        "bidzoo.benchmarks.training:self_play",
         {"start": "sl", "reference": "sl", **MATCH, "opponent": None, "every": 10},
     ),
     "rpi": Algorithm(
         "Improve a policy by rollout policy iteration: learn what its likely calls gain.",
-        "self_play",
+        "bidzoo.benchmarks.training:self_play",
         {"start": "ppo", **MATCH, "opponent": None, "every": 50},
-    ),
-    "pi": Algorithm(
-        "Improve a supervised policy by policy iteration: it learns what searches of its own hesitant calls find.",
-        "self_play",
-        {"start": "sl", **MATCH, "every": 5},
     ),
     "rl": Algorithm(
         "Improve a policy by belief Monte Carlo search's RL; --set prioritised=false (No PR), --set hidden=false "
         "(No HI).",
-        "self_play",
+        "bidzoo.benchmarks.training:self_play",
         {"start": "sl", **MATCH, "every": 50},
     ),
     "a2c": Algorithm(
         "Learn by actor-critic self-play from scratch, on 267 bits (joint policy search, section 7.2).",
-        "self_play",
+        "bidzoo.benchmarks.training:self_play",
         {"start": None, **MATCH, "every": 20},
     ),
     "jps": Algorithm(
         "Learn by actor-critic with searched games; --set share=0 (non-search), --set depth=1 (1-search).",
-        "self_play",
+        "bidzoo.benchmarks.training:self_play",
         {"start": "a2c-bridge", **MATCH, "against": ["a2c-bridge"], "every": 20},
-    ),
-    "baseline16": Algorithm(
-        "Learn to bid without opponents by penetrative Q-learning, from scratch (Yeh and Lin 2016).",
-        "partners",
-        {**DEALS, "every": 200},
-    ),
-    "pbl": Algorithm(
-        "Learn to bid without opponents by policy-belief learning, from scratch; --set communication=0 (no auxiliary "
-        "reward), and --set beliefs=false beside it (no belief module).",
-        "partners",
-        {**DEALS, "every": 200},
-    ),
-    "evaluator": Algorithm(
-        "Learn the double-dummy tricks of a deal, from the packaged training deals.",
-        "tricks",
-        {"deals": None, "cards": 128, "suits": 64, "hidden": 256, "start": None, "every": 3000, "device": "cpu"},
     ),
 }
 
@@ -161,30 +129,34 @@ ALGORITHMS = {
 DRAWING = 60.0  # seconds between two pictures of the curves, which take a second each
 
 
-def _command(name: str, algorithm: Algorithm) -> Callable[..., None]:
-    """The function behind ``bidzoo train name``, with the options of ``algorithm``."""
+def command(
+    name: str, algorithm: Algorithm, package: str = "bidzoo.agents.bridge", known: Mapping[str, Any] = OPTIONS
+) -> Callable[..., None]:
+    """The function behind the command ``name``, of the algorithm in the module of that name in ``package``.
+
+    ``known``: the options that ``algorithm`` names, as in ``OPTIONS``.
+    """
     inputs = {**algorithm.inputs, "out": Path("runs", name), "settings": None, "threads": 1}
 
-    def command(**given: Any) -> None:
-        from bidzoo.benchmarks import training
-
+    def run(**given: Any) -> None:
         def choose(options: type, texts: list[str] | None = given["settings"], **fixed: Any) -> Any:
             return parse(options, texts, **fixed)
 
-        compose = getattr(training, algorithm.compose)
-        wanted = inspect.signature(compose).parameters.keys() & given
-        for stage in compose(choose, name, **{word: given[word] for word in wanted}):
+        compose = resolve_name(algorithm.compose)
+        words = {**given, "algorithm": import_module(f"{package}.{name}")}
+        wanted = inspect.signature(compose).parameters.keys() & words
+        for stage in compose(choose, **{word: words[word] for word in wanted}):
             if stage.folder:
                 say(f"{stage.folder}:")
             run_stage(stage, given["out"] / stage.folder, stage.every or given["every"], given["threads"])
 
-    names = sorted(inputs, key=list(OPTIONS).index)
+    names = sorted(inputs, key=list(known).index)
     kind = inspect.Parameter.KEYWORD_ONLY
     defaults = {word: inspect.Parameter.empty if inputs[word] is ... else inputs[word] for word in names}
-    parameters = [inspect.Parameter(word, kind, default=defaults[word], annotation=OPTIONS[word]) for word in names]
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {word: OPTIONS[word] for word in names}
-    return command
+    parameters = [inspect.Parameter(word, kind, default=defaults[word], annotation=known[word]) for word in names]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {word: known[word] for word in names}
+    return run
 
 
 def run_stage(stage: Any, out: Path, every: int, threads: int) -> None:
@@ -192,9 +164,9 @@ def run_stage(stage: Any, out: Path, every: int, threads: int) -> None:
     from bidzoo import __version__
     from bidzoo.agents.bridge import distributed
     from bidzoo.agents.bridge.trainer import Run, train
-    from bidzoo.benchmarks.results import command
+    from bidzoo.benchmarks.results import command as command_line
 
-    provenance = {**stage.provenance, "command": command(), "version": __version__}
+    provenance = {**stage.provenance, "command": command_line(), "version": __version__}
     began, end, measured = time.monotonic(), stage.trainer.end, list[tuple[int, float]]()
     drawn = began
 
@@ -254,4 +226,4 @@ def record(
 
 
 for _name, _algorithm in ALGORITHMS.items():
-    app.command(_name, help=_algorithm.help)(_command(_name, _algorithm))
+    app.command(_name, help=_algorithm.help)(command(_name, _algorithm))

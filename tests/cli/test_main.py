@@ -207,7 +207,7 @@ def test_what_cannot_be_written_costs_no_work(capsys, monkeypatch, tmp_path, com
     ("package", "extra", "command"),
     [
         ("matplotlib", "train", "bench bridge-analysis --agents nobody --pictures x"),
-        ("torch", "train", "train baseline16 --out x"),
+        ("torch", "train", "train a2c --out x"),
     ],
 )
 def test_a_package_that_is_missing_costs_no_work(capsys, monkeypatch, tmp_path, package, extra, command):

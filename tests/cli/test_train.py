@@ -126,7 +126,7 @@ def test_ppo_starts_from_an_agent(undrawn, tmp_path):
             run("ppo", option, "expert-acol", "--out", tmp_path / "b")
 
 
-@pytest.mark.parametrize("command", ["ppo", "rl", "baseline16"])
+@pytest.mark.parametrize("command", ["ppo", "rl"])
 def test_deals_that_cannot_be_learned_from_are_named(tmp_path, command):
     hands, tricks = packaged("validation")
     torn = tricks[:5].copy()

@@ -40,10 +40,10 @@ HELP = (
     *([one] for one in ("play", "match", "replay", "report", "bench", "deals", "train", "bluechip")),
     *(["bench", one] for one in ("tabular", "spades", "bridge", "bridge-analysis")),
     *(["deals", one] for one in ("generate", "estimate", "import", "auctions", "info")),
-    *(["train", one] for one in ("record", "sl", "belief", "ppo", "rpi", "rl", "pi", "a2c", "jps")),
+    *(["train", one] for one in ("record", "sl", "belief", "ppo", "rpi", "rl", "a2c", "jps")),
 )
 TIMED = re.compile(r"seconds|time|/s$| s$")  # columns of a result table
-OPTIONS = ("ppo", "rpi", "rl", "pi", "a2c", "jps")  # of ``bidzoo train``, listed by --set help
+OPTIONS = ("ppo", "rpi", "rl", "a2c", "jps")  # of ``bidzoo train``, listed by --set help
 MESSAGES = (  # of the Blue Chip protocol
     'Connecting "Ours" as NORTH using protocol version 18',
     "NORTH ready for teams",

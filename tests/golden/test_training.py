@@ -12,6 +12,7 @@ pytest.importorskip("torch")
 pytest.importorskip("sklearn")
 
 import torch
+import train as retrain
 from learned_training import LearnedOptions, Trainer
 from safetensors import safe_open
 from safetensors.numpy import load_file
@@ -41,9 +42,10 @@ TIMES = ("seconds", "time")  # columns of curves that no seed decides
 
 
 def train(folder, stage, *words, options=()):
-    """``bidzoo train STAGE``: tensors, options and curves it wrote."""
+    """``bidzoo train STAGE``, or ``experiments/train.py STAGE``: tensors, options and curves it wrote."""
     settings = [word for option in options for word in ("--set", option)]
-    done = CliRunner().invoke(app, ["train", stage, *map(str, words), "--out", str(folder / stage), *settings])
+    program, command = (retrain.app, []) if stage in retrain.ALGORITHMS else (app, ["train"])
+    done = CliRunner().invoke(program, [*command, stage, *map(str, words), "--out", str(folder / stage), *settings])
     if done.exception is not None:
         raise done.exception
     return written(folder / stage)

@@ -1,53 +1,28 @@
 """``baseline19``: a network estimates partner's cards, another bids with the estimate. Rong, Qin and An 2019.
 
-*Competitive Bridge Bidding with Deep Neural Networks*, which joint policy search calls baseline19. Three stages:
-
-1. the ENN, estimation neural network, learns from recorded auctions which cards partner holds: 52 sigmoids;
-2. the PNN, policy neural network, learns the calls of those auctions. It sees what its player sees, and the ENN's
-   52 estimates;
-3. both go on in self-play: the PNN by policy gradient (REINFORCE) on boards that the past holds at the other side,
-   rewarded with the duplicate IMPs, and the ENN as before, now from the cards of these boards.
-
-The networks have the skip connections of the paper, and are far smaller.
+*Competitive Bridge Bidding with Deep Neural Networks*, which joint policy search calls baseline19. The ENN, estimation
+neural network, says which cards partner holds: 52 sigmoids. The PNN, policy neural network, sees what its player sees,
+and the 52 estimates. They have the skip connections of the paper, and are far smaller.
+``experiments/trainers/baseline19.py`` trains them in the paper's three stages.
 """
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bidzoo.agents.bridge import belief, distributed, network, selfplay, sl, trainer
-from bidzoo.agents.bridge.network import (
-    Architecture,
-    Network,
-    NetworkPolicy,
-    Neurons,
-    Shapes,
-    Weights,
-    log_softmax,
-    sigmoid,
-)
-from bidzoo.agents.bridge.selfplay import EAST_WEST, NORTH_SOUTH, Pairs, actor
-from bidzoo.agents.bridge.trainer import Batch, Fit, Metrics, descend, means
-from bidzoo.core.arrays import Arrays, digest
-from bidzoo.core.cards import HAND_SIZE, NUM_CALLS, NUM_CARDS, held
-from bidzoo.core.kernels import F32, F64, I8, I64
-from bidzoo.core.options import Checked, Count, Seed, Share, Weight
-from bidzoo.core.streams import Streams
+from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy, Neurons, Shapes, Weights, sigmoid
+from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
+from bidzoo.core.kernels import F32, I8
+from bidzoo.core.options import Checked
 from bidzoo.envs.bridge.features import OPENSPIEL480
-from bidzoo.envs.bridge.formats.auctions import Positions
-from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.bridge.score import MAX_IMPS
 from bidzoo.envs.game import Encoder
-
-# ---- the networks ------------------------------------------------------------------------
 
 OBSERVATION = "openspiel480"
 _HAND = OPENSPIEL480.start("hand")
-_OWN = slice(_HAND, _HAND + NUM_CARDS)
+OWN = slice(_HAND, _HAND + NUM_CARDS)  # entries of the observation that are the player's own cards
 
 
 @dataclass(frozen=True)
@@ -118,27 +93,7 @@ def _part(tensors: dict[str, F32], part: str) -> dict[str, F32]:
 
 def estimates(enn: Network, x: I8) -> F32:
     """Chance that partner holds each card, ``[B, 52]``, at observations ``[B, 480]``; 0 for the player's own."""
-    return np.where(x[:, _OWN] > 0, np.float32(0), sigmoid(enn(x)))
-
-
-def module(widths: Widths, seed: int = 0) -> Any:
-    """Both as a torch module of calls, which takes the ENN's logits if given; no gradient of calls reaches the ENN."""
-    import torch
-
-    class Module(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.enn = network.module(widths.enn, seed, last_scale=0.1)
-            self.pnn = network.module(widths.pnn, seed, last_scale=0.1)
-
-        def forward(self, x: Any, estimate: Any = None) -> Any:
-            if estimate is None:
-                with torch.no_grad():
-                    estimate = self.enn(x)
-            chances = torch.sigmoid(estimate.detach().to(x.dtype)) * (1 - x[:, _OWN])
-            return self.pnn(torch.cat([x, chances], 1))
-
-    return Module()
+    return np.where(x[:, OWN] > 0, np.float32(0), sigmoid(enn(x)))
 
 
 class Baseline19(NetworkPolicy):
@@ -146,185 +101,3 @@ class Baseline19(NetworkPolicy):
 
     name = "baseline19"
     kind = Networks
-
-
-# ---- 1: partner's cards ------------------------------------------------------------------
-
-
-class Estimation(Fit):
-    """Fits partner's cards in ``Positions`` of recorded auctions."""
-
-    algorithm = "baseline19-enn"
-
-    def loss(self, numbers: I64) -> Any:
-        """Mean cross-entropy of the 52 outputs, nats."""
-        views, _, _ = self.learn.at(numbers)
-        x = self.tensor(self.options.architecture.encoder(views))
-        cards = self.tensor(partners(self.learn, numbers))
-        return estimation_loss(network.forward(self.learner, x), x, cards)
-
-    def measure(self, player: Network) -> dict[str, float]:
-        """Cross-entropy at validation positions, and the share of partner's cards among the 13 likeliest."""
-        numbers = np.arange(min(20_000, len(self.check)))
-        views, _, _ = self.check.at(numbers)
-        chances, cards = estimates(player, player.architecture.encoder(views)), partners(self.check, numbers)
-        return {
-            "cross_entropy": float(cross_entropy(chances, cards).mean()),
-            "recall_at_13": float(recall(chances, cards).mean()),
-        }
-
-
-def estimation_loss(logits: Any, x: Any, cards: Any) -> Any:
-    """Mean cross-entropy, nats, of the ENN's ``logits`` and partner's ``cards`` ``[n, 52]``, in torch.
-
-    At observations ``x`` ``[n, 480]``, whose own cards cost nothing.
-    """
-    import torch
-
-    losses = torch.nn.functional.binary_cross_entropy_with_logits(logits, cards.float(), reduction="none")
-    return (losses * (x[:, _OWN] == 0)).mean()
-
-
-def partners(positions: Positions, numbers: I64) -> I8:
-    """Partner's cards at positions ``numbers`` ``[B]``: ``[B, 52]``."""
-    return held(positions.others(numbers)[:, 1])
-
-
-def cross_entropy(chances: F32, cards: I8) -> F64:
-    """Mean over the 52 outputs, nats: ``[n]`` of ``[n, 52]``."""
-    return belief.cross_entropy(chances[:, None], cards[:, None])
-
-
-def recall(chances: F32, cards: I8) -> F64:
-    """Share of partner's 13 cards ``[n]`` that are among the 13 likeliest; a third if nothing is known."""
-    likeliest = np.argsort(-chances, axis=1, kind="stable")[:, :HAND_SIZE]
-    return np.take_along_axis(cards, likeliest, 1).mean(1)
-
-
-# ---- 2: the expert's calls ---------------------------------------------------------------
-
-
-class Imitation(sl.Trainer):
-    """Fits the calls made in ``Positions`` of recorded auctions, on top of an ENN that stays as it is."""
-
-    algorithm = "baseline19-pnn"
-    kind = Networks
-
-    def __init__(self, learn: Positions, check: Positions, options: trainer.Options, enn: Network, device: str = "cpu"):
-        """``options.architecture``: ``Widths``, with those of ``enn``; else as ``Fit``."""
-        if enn.architecture != options.architecture.enn:
-            raise ValueError(f"the ENN is {enn.architecture}, expected {options.architecture.enn}")
-        self.enn = enn
-        super().__init__(learn, check, options, None, device)
-        self.inputs["enn"] = enn.digest
-
-    def module(self) -> Any:
-        """Both networks: the ENN, and random weights."""
-        model = module(self.options.architecture, self.options.seed)
-        network.load_arrays(model.enn, self.enn.tensors)
-        model.enn.requires_grad_(False)
-        return model
-
-
-# ---- 3: self-play ------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Options(Checked):
-    """What self-play depends on, beside the networks it starts from."""
-
-    iterations: Count = 30
-    boards: Count = 4096  # an iteration, each at two tables
-    initial_scale: Weight = 3.0  # factor of the start's logits, from whose softmax its calls are sampled
-    snapshot_every: Count = 6  # iterations; opponents are sampled uniformly from the snapshots
-    minibatch: Count = 2048  # decisions
-    learning_rate: Weight = 1e-5  # of the PNN; falls linearly to a tenth
-    enn_learning_rate: Weight = 3e-5  # of the ENN; the same
-    average: Share = 0.9  # of the averaged weights that stay, an iteration
-    seed: Seed = 0
-
-
-class Trainer(trainer.Trainer):
-    """One run: ``iterate`` plays and learns once."""
-
-    algorithm = "baseline19"
-    kind = Networks
-    options: Options
-
-    def __init__(self, start: Networks, game: Bridge, options: Options, device: str = "cpu") -> None:
-        """``start``: networks to improve, and the first opponent; ``game``: pays points and shows their observation."""
-        import torch
-
-        selfplay.check(game, self.algorithm, OBSERVATION)
-        distributed.alone(self.algorithm)
-        super().__init__(options, options.iterations, device)
-        self.inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
-        self.game, self.architecture = game, start.architecture
-        self.model = module(self.architecture).to(device)
-        network.load_arrays(self.model, start.tensors)
-        with torch.no_grad():
-            for last in self.model.pnn.layers[-1].parameters():
-                last.mul_(options.initial_scale)
-        self.average, self.past = deepcopy(self.model), deepcopy(self.model)
-        self.adams = {
-            "pnn_adam": torch.optim.Adam(self.model.pnn.parameters(), options.learning_rate, fused=True),
-            "enn_adam": torch.optim.Adam(self.model.enn.parameters(), options.enn_learning_rate, fused=True),
-        }
-        self.modules = {"networks": self.model, "average": self.average, **self.adams}
-        self.snapshots = [network.arrays(self.model)]
-
-    def arrays(self) -> Arrays:
-        return {name: np.stack([snapshot[name] for snapshot in self.snapshots]) for name in self.snapshots[0]}
-
-    def restore(self, arrays: Arrays) -> None:
-        names, count = list(self.snapshots[0]), len(next(iter(arrays.values())))
-        self.snapshots = [{name: np.asarray(arrays[name][n], np.float32) for name in names} for n in range(count)]
-
-    def iterate(self, iteration: int) -> Metrics:
-        options = self.options
-        pairs = self.play(iteration)
-        self.games += 2 * options.boards
-        decisions = pairs.decisions
-        batch = self.batch(
-            observation=decisions.observation,
-            legal=decisions.legal,
-            call=decisions.call,
-            outcome=pairs.outcome,  # of the learner, IMPs / 24
-            partner=held(decisions.later["hands"][decisions.row, (decisions.player + 2) % 4]),
-        )
-        steps = [
-            self.learn(batch.at(rows), self.falling(iteration))
-            for rows in self.shuffled(batch.size, options.minibatch, iteration * 4 + 1)
-        ]
-        network.ema_update(self.average, self.model, options.average)
-        if (iteration + 1) % options.snapshot_every == 0:
-            self.snapshots.append(network.arrays(self.model))
-        return {"against_past": float(pairs.outcome.mean()) * MAX_IMPS, **means(steps)}
-
-    def play(self, iteration: int) -> Pairs:
-        """The learner's decisions at both tables of the next boards, one of the snapshots at the other side."""
-        options = self.options
-        boards = iteration * options.boards + np.arange(options.boards, dtype=np.int64)
-        fraction = Streams.at(options.seed, np.array([iteration]), 7).random(1)[0, 0]
-        network.load_arrays(self.past, self.snapshots[int(fraction * len(self.snapshots))])
-        learner, opponent = actor(self.model, self.device), actor(self.past, self.device)
-        (first, first_decisions), (second, second_decisions) = (
-            selfplay.play(
-                *(self.game, boards, options.seed, learner, opponent),
-                np.full(len(boards), side),
-                2 * iteration + side,
-            )
-            for side in (NORTH_SOUTH, EAST_WEST)
-        )
-        return selfplay.paired(first_decisions, second_decisions, first["points"][:, 0], second["points"][:, 0])
-
-    def learn(self, batch: Batch, falling: float) -> Metrics:
-        """One step of either network, at learning rates times ``falling``; torch scalars."""
-        estimate = network.forward(self.model.enn, batch.observation)
-        chances = log_softmax(network.forward(self.model, batch.observation, estimate), batch.legal)
-        gain = (batch.outcome * chances.gather(1, batch.call[:, None])[:, 0]).mean()
-        estimation = estimation_loss(estimate, batch.observation, batch.partner)
-        descend(self.adams["pnn_adam"], -gain, self.options.learning_rate * falling)
-        descend(self.adams["enn_adam"], estimation, self.options.enn_learning_rate * falling)
-        entropy = -(chances.exp() * chances).sum(1).mean()
-        return {"entropy": entropy.detach(), "cross_entropy": estimation.detach()}

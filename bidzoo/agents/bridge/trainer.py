@@ -302,7 +302,6 @@ LENGTHS = {"steps", "iterations", "syncs", "passes"}  # options that may change 
 INPUT_OPTIONS = {  # options of ``bidzoo train`` that give inputs of other names in checkpoints
     "opponent": "--against",
     "boards of the match": "--boards",
-    "boards that are measured": "--boards",
 }
 _STATE = {  # metadata of a checkpoint
     "step": Whole,

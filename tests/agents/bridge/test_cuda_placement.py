@@ -17,8 +17,9 @@ pytest.importorskip("torch")
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import TorchFunctionMode
+from trainers import evaluator
 
-from bidzoo.agents.bridge import a2c, belief, evaluator, jps, network, ppo, rl, sl
+from bidzoo.agents.bridge import a2c, belief, jps, network, ppo, rl, sl
 from bidzoo.agents.bridge.network import Architecture
 from bidzoo.agents.bridge.sayc import Sayc
 from bidzoo.agents.bridge.trainer import Options as FitOptions

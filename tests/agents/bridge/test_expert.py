@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors import safe_open
+from train import app as more_commands
 from typer.testing import CliRunner
 
 from bidzoo import agents
@@ -135,12 +136,12 @@ def test_held_out_opponents_are_agents_and_measured_against():
 
 def test_nothing_that_learns_knows_a_held_out_opponent():
     """Provenance of all packaged weights, defaults of all training commands, and sources of all trainers."""
-    experiments = Path(__file__).parents[3] / "experiments" / "weights"
-    for file in sorted([*network.PACKAGED.glob("*.safetensors"), *experiments.glob("*.safetensors")]):
+    experiments = Path(__file__).parents[3] / "experiments"
+    for file in sorted([*network.PACKAGED.glob("*.safetensors"), *experiments.glob("weights/*.safetensors")]):
         with safe_open(file, "numpy") as opened:
             about = json.loads(opened.metadata()["bidzoo"])
         assert not any(name in json.dumps(about) for name in (*HELD_OUT, HELD_OUT_SELF_TAUGHT)), file.name
-    for command in commands.app.registered_commands:
+    for command in [*commands.app.registered_commands, *more_commands.registered_commands]:
         defaults = [parameter.default for parameter in inspect.signature(command.callback).parameters.values()]
         defaults += [name for default in defaults if isinstance(default, list) for name in default]
         assert not set(HELD_OUT) & {default for default in defaults if isinstance(default, str)}, command.callback
@@ -150,6 +151,8 @@ def test_nothing_that_learns_knows_a_held_out_opponent():
         *folder.glob("cli/train.py"),
         *folder.glob("benchmarks/training.py"),
         *folder.glob("wrappers/*.py"),
+        *experiments.glob("train.py"),
+        *experiments.glob("trainers/*.py"),
     ]
     knowing = [file.name for file in sources if any(name in file.read_text("utf-8") for name in HELD_OUT)]
     assert knowing == ["expert.py"]  # the one place

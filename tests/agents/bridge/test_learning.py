@@ -7,10 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from safetensors import safe_open
+from trainers import baseline16, baseline19, pbl, pi
 
 pytest.importorskip("torch")
 
-from bidzoo.agents.bridge import a2c, baseline16, baseline19, belief, jps, network, pbl, pi, ppo, rl, rpi, selfplay, sl
+from bidzoo.agents.bridge import a2c, belief, jps, network, ppo, rl, rpi, selfplay, sl
 from bidzoo.agents.bridge.network import Architecture, NetworkPolicy
 from bidzoo.agents.bridge.sayc import Sayc
 from bidzoo.agents.bridge.trainer import Options as FitOptions
