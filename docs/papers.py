@@ -357,7 +357,7 @@ PAPERS = {
             "agents/uct.md",
             "bench spades --games 2 --rows uct",
             tuple(
-                Cell(f"{tricks} tricks, win %", "spades-uct", "Table 2", (f"RB+UCT({tricks}) : RB+SRP",), "win %")
+                Cell(f"{tricks} tricks, win %", "spades", "Table 2: UCT", (f"RB+UCT({tricks}) : RB+SRP",), "win %")
                 for tricks in (3, 8, 13)
             ),
         ),
