@@ -84,15 +84,21 @@ def spread(kernel: Callable[..., None], rows: int, arguments: tuple[Any, ...]) -
 
     A thread that the system does not let run takes none, and what it has not begun is not waited for.
     """
-    global _pool
     threads = get_threads()
     if rows < FEW or threads == 1:
         kernel(0, rows, *arguments)
-        return
-    size, helpers = rows, []
-    if _paces.get(kernel, 1.0) * rows * (threads - 1) / threads > WAKING:
-        size = -(-rows // (threads * SHARES))
-        size += -size % _ALIGN
+    elif _paces.get(kernel, 1.0) * rows * (threads - 1) / threads > WAKING:
+        _share(kernel, rows, arguments, threads)
+    else:
+        began = perf_counter()
+        kernel(0, rows, *arguments)
+        _paces[kernel] = (perf_counter() - began) / rows
+
+
+def _share(kernel: Callable[..., None], rows: int, arguments: tuple[Any, ...], threads: int) -> None:
+    global _pool
+    size = -(-rows // (threads * SHARES))
+    size += -size % _ALIGN
     starts = iter(range(0, rows, size))  # taking the next one is atomic
 
     def work() -> None:
@@ -101,11 +107,10 @@ def spread(kernel: Callable[..., None], rows: int, arguments: tuple[Any, ...]) -
             kernel(start, stop, *arguments)
             _paces[kernel] = (perf_counter() - began) / (stop - start)
 
-    if size < rows:
-        pool = _pool  # another thread may forget it meanwhile
-        if pool is None:
-            pool = _pool = ThreadPoolExecutor(threads - 1, "bidzoo")
-        helpers = [pool.submit(work) for _ in range(min(threads - 1, -(-rows // size) - 1))]
+    pool = _pool  # another thread may forget it meanwhile
+    if pool is None:
+        pool = _pool = ThreadPoolExecutor(threads - 1, "bidzoo")
+    helpers = [pool.submit(work) for _ in range(min(threads - 1, -(-rows // size) - 1))]
     try:
         work()
     finally:

@@ -15,7 +15,7 @@ import numpy as np
 from bidzoo.core.bits import choose_row
 from bidzoo.core.kernels import F32, I8, I64, Bool, Call, State, States, batched, row
 from bidzoo.core.streams import next_row, stream_row
-from bidzoo.envs.game import Buffers, Game, Table
+from bidzoo.envs.game import Buffers, Game, Moves, Table
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -125,12 +125,12 @@ def random_row(state: State, seats: int, seed: int, rules: Any, mask: I8) -> boo
     return played
 
 
-# ---- all tables ---------------------------------------------------------------------------
+# ---- all tables; arguments that stay come first --------------------------------------
 
 
 @of_game(batched)
 def begin(
-    start: int, stop: int, states: States, boards: I64, seed: int, rows: Bool, rules: Any, source: Any, out: Buffers
+    start: int, stop: int, states: States, rules: Any, source: Any, out: Buffers, boards: I64, seed: int, rows: Bool
 ) -> None:
     """``begin_row`` where ``rows`` ``[B]`` is set."""
     for b in range(start, stop):
@@ -143,7 +143,7 @@ def begin(
 
 @of_game(batched)
 def step(
-    start: int, stop: int, states: States, actions: I64, seed: int, stride: int, rules: Any, source: Any, out: Buffers
+    start: int, stop: int, states: States, rules: Any, source: Any, out: Buffers, actions: I64, seed: int, stride: int
 ) -> None:
     """``take_row`` at every table, and what follows; a finished one is dealt ``board + stride`` if that is positive."""
     for b in range(start, stop):
@@ -157,7 +157,7 @@ def step(
 
 @of_game(batched)
 def step_on(
-    start: int, stop: int, states: States, actions: I64, seats: int, seed: int, rules: Any, out: Buffers
+    start: int, stop: int, states: States, rules: Any, out: Buffers, actions: I64, seats: int, seed: int
 ) -> None:
     """``take_row`` and ``random_row`` at every table, and what follows."""
     for b in range(start, stop):
@@ -219,13 +219,18 @@ class KernelGame(Game):
 
     def begin(self, states: States, boards: I64, seed: int, out: Buffers, rows: Bool | None = None) -> None:
         rows = np.ones(len(states), np.bool_) if rows is None else rows
-        self.kernels.begin(states, boards, seed, rows, self._rules, self._source, out)
+        self.kernels.begin(states, self._rules, self._source, out, boards, seed, rows)
 
     def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
-        self.kernels.step(states, actions, seed, stride, self._rules, self._source, out)
+        self.kernels.step(states, self._rules, self._source, out, actions, seed, stride)
 
     def step_on(self, states: States, actions: I64, seats: int, seed: int, out: Buffers) -> None:
-        self.kernels.step_on(states, actions, seats, seed, self._rules, out)
+        self.kernels.step_on(states, self._rules, out, actions, seats, seed)
+
+    def moves(self, states: States, out: Buffers) -> Moves:
+        act = self.kernels
+        begin, step = (Call(each, states, self._rules, self._source, out) for each in (act.begin, act.step))
+        return Moves(begin, step, Call(act.step_on, states, self._rules, out))
 
     def calls(self, table: Table) -> tuple[Call, Call, Call]:
         return (

@@ -72,6 +72,14 @@ class Encoder:
         self.kernel(records, out)
 
 
+class Moves(NamedTuple):
+    """Methods of a ``Game`` for ``B`` tables that stay, with the arguments that change: contiguous arrays ``[B]``."""
+
+    begin: Call  # boards, seed, rows
+    step: Call  # actions, seed, stride
+    step_on: Call  # actions, seats, seed
+
+
 class Table:
     """One table of ``game`` in a single record, for interfaces that play one: a kernel is called with it fastest.
 
@@ -174,6 +182,19 @@ class Game(ABC):
     def step_on(self, states: States, actions: I64, seats: int, seed: int, out: Buffers) -> None:
         """``step`` with ``stride`` 0; then players of the set ``seats`` act as the agent ``random`` with ``seed``."""
         raise NotImplementedError
+
+    def moves(self, states: States, out: Buffers) -> "Moves":
+        """What to call for tables that stay."""
+        return Moves(*(Call(act, states, out) for act in (self._begin_all, self._step_all, self._step_on_all)))
+
+    def _begin_all(self, states: States, out: Buffers, boards: I64, seed: int, rows: Bool) -> None:
+        self.begin(states, boards, seed, out, rows)
+
+    def _step_all(self, states: States, out: Buffers, actions: I64, seed: int, stride: int) -> None:
+        self.step(states, actions, seed, out, stride)
+
+    def _step_on_all(self, states: States, out: Buffers, actions: I64, seats: int, seed: int) -> None:
+        self.step_on(states, actions, seats, seed, out)
 
     def calls(self, table: Table) -> tuple[Call, Call, Call]:
         """What ``begin``, ``step`` and ``observe`` of ``table`` call, with the arguments of these."""
@@ -533,6 +554,9 @@ class _Encoded(Game):
         ruled = Table(self._base, table.record)  # the same, with the observation that the base game writes
         begin, step = (Call(self._then_observe, table.states, table.out, act) for act in (ruled.begin, ruled.step))
         return begin, step, Call(self.observe, table.states, 0)
+
+    def moves(self, states: States, out: Buffers) -> Moves:
+        return Game.moves(self, states, out)
 
     def _then_observe(self, states: States, out: Buffers, act: Callable[..., None], *arguments: int) -> None:
         act(*arguments)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from bidzoo.core.kernels import F32, I8, I64, Bool, States, row
 from bidzoo.core.options import whole
 from bidzoo.core.streams import Streams, checked_seed
 from bidzoo.envs.check import asking
-from bidzoo.envs.game import LAST_BOARD, Game, legal_actions, no_legal_action
+from bidzoo.envs.game import LAST_BOARD, Game, Moves, legal_actions, no_legal_action
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
@@ -92,6 +93,14 @@ class Batch:
         self._stride = num_envs if autoreset else 0
         self.ready = False
 
+    @cached_property
+    def moves(self) -> Moves:
+        """``Game.moves`` of these tables."""
+        return self.game.moves(self.states, self.buffers)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "moves"}
+
     def __repr__(self) -> str:
         return f"<Batch of {self.num_envs} tables of {self.game}>"
 
@@ -117,7 +126,7 @@ class Batch:
         numbers = board_numbers(np.arange(self.num_envs) if boards is None else boards)
         self._check_shape("boards", numbers)
         self.seed = checked_seed(seed)
-        self.game.begin(self.states, numbers, self.seed, self.buffers)
+        self.moves.begin.run(numbers, self.seed, np.ones(self.num_envs, np.bool_))
         self.ready = True
         return self.observation, self._info
 
@@ -138,7 +147,7 @@ class Batch:
                 f"illegal action {chosen[b]} at table {b} (board {self.boards[b]}) by player_{self.player[b]}; "
                 f"legal: {np.flatnonzero(self.action_mask[b]).tolist()}"
             )
-        self.game.step(self.states, chosen, self.seed, self.buffers, self._stride)
+        self.moves.step.run(chosen, self.seed, self._stride)
         return self.observation, self.reward, self.terminated, self._truncated, self._info
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 
 from bidzoo import agents, registry
 from bidzoo.agents.policy import Pool
-from bidzoo.core.kernels import F64, I8, I64, Bool
+from bidzoo.core.kernels import F32, F64, I8, I64, Bool, row
 from bidzoo.core.options import choose_from
 from bidzoo.core.streams import checked_seed, random_seed
 from bidzoo.envs.bridge.bidder import SYSTEMS
@@ -189,6 +189,29 @@ class SingleAgent(gymnasium.Env[I8, Any]):
         self._screen.close()
 
 
+@row
+def _judge(actions: I64, mask: I8, lowest: float, reward: F64, ended: Bool, todo: I64) -> None:
+    """Rewards ``[B]`` before a step, whether it ends the episode since it is illegal, and the actions to be taken."""
+    for b in range(len(actions)):
+        action = actions[b]
+        ended[b] = action < 0 or action >= mask.shape[1] or mask[b, action] == 0
+        reward[b] = lowest if ended[b] else 0.0
+        todo[b] = -1 if ended[b] else action
+
+
+@row
+def _settle(player: I8, rewards: F32, over: Bool, learner: int, reward: F64, ended: Bool, waiting: Bool) -> bool:
+    """Add the tables that are ``over``; whether any of the others waits for somebody else, and which: ``[B]``."""
+    found = False
+    for b in range(len(player)):
+        if over[b]:
+            reward[b] = rewards[b, learner]
+            ended[b] = True
+        waiting[b] = not ended[b] and player[b] != learner
+        found |= waiting[b]
+    return found
+
+
 class SingleAgentVector(VectorEnv[Any, Any, Any]):
     """``num_envs`` tables at which player ``learner`` (a number or a seat) is ours, ``policies`` hold the others.
 
@@ -267,22 +290,15 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
     def step(self, actions: I64) -> tuple[I8, F64, Bool, Bool, dict[str, Any]]:
         """The learner's ``actions`` ``[B]``, then everybody else's until it is its turn again."""
         self.batch.need_reset("step")
-        chosen = self.batch.read_actions(actions)
-        inside = (chosen >= 0) & (chosen < self.game.num_actions)
-        rows = np.arange(self.num_envs)
-        illegal = ~inside | (self.batch.action_mask[rows, np.where(inside, chosen, 0)] == 0)
-        reward = np.where(illegal, self.game.reward_range[0], 0.0)
-        ended = illegal.copy()
-        todo = np.where(illegal, -1, chosen)
+        chosen, batch = self.batch.read_actions(actions), self.batch
+        reward, todo = np.empty(self.num_envs), np.empty(self.num_envs, np.int64)
+        ended, waiting = np.empty(self.num_envs, np.bool_), np.empty(self.num_envs, np.bool_)
+        _judge(chosen, batch.action_mask, self.game.reward_range[0], reward, ended, todo)
         while True:
             self._take(todo)
-            over = self.batch.terminated
-            reward[over] = self.batch.reward[over, self.learner]
-            ended |= over
-            waiting = ~ended & (self.batch.player != self.learner)
-            if not waiting.any():
+            if not _settle(batch.player, batch.reward, batch.terminated, self.learner, reward, ended, waiting):
                 break
-            todo = self._seating.choose(self.batch, waiting)
+            todo = self._seating.choose(batch, waiting)
         infos: dict[str, Any] = {}
         if ended.any():
             last = np.full(self.num_envs, None)  # of objects, as Gymnasium's own vectors have it
@@ -313,27 +329,28 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
 
     def _take(self, actions: I64) -> None:
         """Take legal ``actions`` ``[B]`` (-1 none), and those of random players after them."""
-        states, out = self.batch.states, self.batch.buffers
         if self._random:
-            self.game.step_on(states, actions, self._random, self._seating.seed, out)
+            self.batch.moves.step_on.run(actions, self._random, self._seating.seed)
         else:
-            self.game.step(states, actions, self.batch.seed, out, 0)
+            self.batch.moves.step.run(actions, self.batch.seed, 0)
 
     def _deal_on(self, rows: Bool) -> None:
-        boards = self.batch.boards + self.num_envs * rows
-        self.game.begin(self.batch.states, boards, self.batch.seed, self.batch.buffers, rows)
+        self.batch.moves.begin.run(self.batch.boards + self.num_envs * rows, self.batch.seed, rows)
 
     def _play_others(self, rows: Bool) -> None:
         """Bring each of ``rows`` to the learner's turn, dealing on where a board ends before it."""
         todo, passed = np.full(self.num_envs, -1, np.int64), np.zeros(self.num_envs, np.int64)
-        while (rows & (self.batch.player != self.learner)).any():
+        waiting = rows & (self.batch.player != self.learner)
+        while waiting.any():
             self._take(todo)
             if (over := self.batch.terminated & rows).any():
                 passed += over
                 if passed.max() == PASSED_OVER:
                     raise never_asked(self.game, [self.learner])
                 self._deal_on(over)
-            todo = self._seating.choose(self.batch, rows & (self.batch.player != self.learner))
+            waiting = rows & (self.batch.player != self.learner)
+            todo = self._seating.choose(self.batch, waiting) if waiting.any() else todo
+        self.batch.need_legal()
 
     def _look(self) -> None:
         if self.render_mode == "human":

@@ -14,6 +14,8 @@ from bidzoo.envs.engine import KernelGame
 from bidzoo.envs.game import (
     Buffers,
     Encoder,
+    Game,
+    Moves,
     Table,
     choose_encoder,
     read_board,
@@ -176,6 +178,9 @@ class Spades(KernelGame):
         self.kernels.take(states, actions, self._rules, out.over)
         self.module.finish(states)
         self.kernels.follow(states, out.over, seed, stride, self._rules, self._source, out)
+
+    def moves(self, states: States, out: Buffers) -> Moves:
+        return super().moves(states, out) if self.module is None else Game.moves(self, states, out)
 
     def calls(self, table: Table) -> tuple[Call, Call, Call]:
         begin, step, observe = super().calls(table)
