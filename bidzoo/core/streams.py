@@ -93,8 +93,10 @@ class Streams:
     def at(cls, seed: int, boards: I64, stream: I64 | int = 0) -> "Streams":
         """Streams of ``boards`` ``[B]``; ``stream`` ``[B]`` or one number."""
         boards = np.ascontiguousarray(boards, np.int64)
+        if not isinstance(stream, np.ndarray) or stream.shape != boards.shape:
+            stream = np.broadcast_to(stream, boards.shape)
         keys = np.empty(len(boards), np.uint64)
-        _keys(seed, boards, np.ascontiguousarray(np.broadcast_to(stream, boards.shape), np.int64), keys)
+        _keys(seed, boards, np.ascontiguousarray(stream, np.int64), keys)
         return cls(keys)
 
     @classmethod

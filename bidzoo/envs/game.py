@@ -28,7 +28,7 @@ from bidzoo.core.cards import (
     hand_text,
     seat_number,
 )
-from bidzoo.core.kernels import F32, I8, I64, U64, Bool, Call, State, States, allocate
+from bidzoo.core.kernels import F32, I8, I64, U64, Bool, Call, State, States, allocate, row
 from bidzoo.core.layout import Layout
 from bidzoo.core.options import check_options, choose_from, is_whole
 from bidzoo.envs.picture import Picture
@@ -367,6 +367,16 @@ class Game(ABC):
 # ---- reset options: every wrong value is a ValueError that names it --------------------------
 
 
+@row
+def first_illegal(legal: I8, actions: I64, none: bool) -> int:
+    """First row whose action is not ``legal`` ``[n, A]``, or -1; with ``none`` -1 is no action and always legal."""
+    for b in range(len(actions)):
+        action = actions[b]
+        if not (none and action == -1) and (action < 0 or action >= legal.shape[1] or legal[b, action] == 0):
+            return b
+    return -1
+
+
 def legal_actions(name: str, answer: Any, legal: I8, boards: NDArray[Any]) -> I64:
     """The actions that the agent called ``name`` chose at ``n`` tables, as int64 ``[n]``.
 
@@ -384,10 +394,7 @@ def legal_actions(name: str, answer: Any, legal: I8, boards: NDArray[Any]) -> I6
         got = f"{actions.dtype} {list(actions.shape)}"
         raise ValueError(f"{name}: act() gave {got}, expected one integer a row, [{len(legal)}]")
     actions = actions.astype(np.int64)
-    in_range = (actions >= 0) & (actions < legal.shape[1])
-    rows = np.flatnonzero(~in_range | (legal[np.arange(len(legal)), np.where(in_range, actions, 0)] == 0))
-    if len(rows):
-        b = rows[0]
+    if (b := first_illegal(np.ascontiguousarray(legal, np.int8), actions, False)) >= 0:
         allowed = np.flatnonzero(legal[b]).tolist()
         raise ValueError(f"{name}: illegal action {actions[b]} at board {boards[b]}; legal: {allowed}")
     return actions

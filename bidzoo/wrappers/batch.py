@@ -16,20 +16,10 @@ from bidzoo.core.kernels import F32, I8, I64, Bool, States, row
 from bidzoo.core.options import whole
 from bidzoo.core.streams import Streams, checked_seed
 from bidzoo.envs.check import asking
-from bidzoo.envs.game import LAST_BOARD, Game, Moves, legal_actions, no_legal_action
+from bidzoo.envs.game import LAST_BOARD, Game, Moves, first_illegal, legal_actions, no_legal_action
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
-
-
-@row
-def _first_illegal(mask: I8, actions: I64) -> int:
-    """First row whose action is neither -1 nor legal, or -1."""
-    for b in range(len(actions)):
-        action = actions[b]
-        if action != -1 and (action < 0 or action >= mask.shape[1] or mask[b, action] == 0):
-            return b
-    return -1
 
 
 @row
@@ -138,7 +128,7 @@ class Batch:
         """
         self.need_reset("step")
         chosen = self.read_actions(actions)
-        b = _first_illegal(self.action_mask, chosen)
+        b = first_illegal(self.action_mask, chosen, True)
         if b >= 0 and not self.action_mask[b].any():
             self.need_legal()
             raise ValueError(f"table {b} (board {self.boards[b]}) is finished: give it -1, or reset()")
