@@ -182,8 +182,9 @@ def run_stage(stage: Any, out: Path, every: int, threads: int) -> None:
             drawn = time.monotonic()
 
     measure, inputs = stage.measurement
-    run = Run(out, every, threads, None, inputs, provenance, report, measure)
-    with going_on(out):
+    with going_on(out), progress() as bar:
+        unit = f"{stage.trainer.unit}s"
+        run = Run(out, every, threads, None, inputs, provenance, report, measure, lambda step: bar(unit, step, end))
         train(stage.trainer, run)
         _draw(out)
     if distributed.world().rank == 0:

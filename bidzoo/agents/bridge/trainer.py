@@ -52,6 +52,7 @@ class Run:
     provenance: Mapping[str, Any] = field(default_factory=dict)  # stored with the weights, beside options and metrics
     report: Callable[[int, dict[str, float]], None] | None = None  # called with iteration and metrics of a measurement
     measure: Callable[[Any], dict[str, float]] | None = None  # metrics of a network; ``imps`` decides which is kept
+    tick: Callable[[int], None] = lambda step: None  # called with every iteration that is done
 
 
 class Trainer(ABC):
@@ -165,7 +166,7 @@ def train(trainer: Trainer, run: Run) -> Any:
         metrics: list[Metrics] = []
         for iteration in range(start, min(trainer.end, run.stop or trainer.end)):
             metrics.append(trainer.iterate(iteration))
-            step = iteration + 1
+            run.tick(step := iteration + 1)
             if (step % run.every and step != trainer.end) or not checkpoint.first:
                 continue
             player = trainer.player()
