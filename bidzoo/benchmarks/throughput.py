@@ -26,6 +26,7 @@ from bidzoo.registry import GAMES, make, make_game
 from bidzoo.wrappers.batch import Batch
 
 TABLES = 4096  # of the batched engine
+FEW = 64  # tables of Gymnasium's vector, beside those
 SIZES = tuple(4**k for k in range(9))  # tables, 1 ... 65 536
 Work = Callable[[], int]  # plays a little, returns the decisions taken
 
@@ -111,17 +112,17 @@ def learner(env_id: str) -> Work:
     return work
 
 
-def learners(env_id: str) -> Work:
-    """Gymnasium's vector of ``TABLES`` tables: the learner's decisions, all seats random."""
-    env = gymnasium.make_vec(GAMES[env_id].gymnasium_id, TABLES)
-    actions, keys = np.empty(TABLES, np.int64), np.arange(TABLES, dtype=np.uint64)
+def learners(env_id: str, tables: int) -> Work:
+    """Gymnasium's vector of ``tables``: the learner's decisions, all seats random."""
+    env = gymnasium.make_vec(GAMES[env_id].gymnasium_id, tables)
+    actions, keys = np.empty(tables, np.int64), np.arange(tables, dtype=np.uint64)
     masks = [env.reset(seed=1)[1]["action_mask"]]
 
     def work() -> int:
         for _ in range(4):
             choose(masks[0], keys, actions)
             masks[0] = env.step(actions)[4]["action_mask"]
-        return 4 * TABLES
+        return 4 * tables
 
     return work
 
@@ -202,7 +203,10 @@ def ours(env_id: str) -> list[Contestant]:
         Contestant(env_id, "bidzoo env()", lambda: aec(make(env_id))),
         *(Contestant(env_id, f"bidzoo env(), {name} asked", partial(asked, env_id, name)) for name in players),
         Contestant(env_id, "gymnasium.make, one table", lambda: learner(env_id), learner=True),
-        Contestant(env_id, f"gymnasium.make_vec, {TABLES} tables", lambda: learners(env_id), learner=True),
+        *(
+            Contestant(env_id, f"gymnasium.make_vec, {tables} tables", partial(learners, env_id, tables), learner=True)
+            for tables in (FEW, TABLES)
+        ),
         Contestant(env_id, "raw_env in PettingZoo's wrappers", lambda: aec(standard_stack(make(env_id)))),
     ]
 

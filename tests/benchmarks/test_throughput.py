@@ -35,4 +35,4 @@ def test_decisions_are_those_taken():
     assert throughput.batched("comm_v0", 4)() == 16 * 4
     assert throughput.learner("comm_v0")() == 64
     assert throughput.asked("comm_v0", "random")() == 4  # three bits and a guess
-    assert throughput.learners("comm_v0")() == 4 * throughput.TABLES
+    assert throughput.learners("comm_v0", 8)() == 4 * 8
