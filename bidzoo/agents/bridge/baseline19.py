@@ -44,7 +44,6 @@ class Widths(Checked):
 
     observation = OBSERVATION
     outputs = NUM_CALLS
-    inputs = OPENSPIEL480.size
 
     @property
     def enn(self) -> Architecture:
