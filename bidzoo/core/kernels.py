@@ -46,6 +46,7 @@ PATIENCE = (
     5.0  # processor seconds that a kernel may take as plain Python for such batches, before it waits to be compiled
 )
 KERNELS: dict[tuple[str, str], "Kernel"] = {}  # by module and qualified name
+_TYPES: dict[tuple[Any, ...], Any] = {}  # numba's, of arrays and records
 
 
 class Kernel:
@@ -148,8 +149,18 @@ class Kernel:
         """The compiled form for just such ``arguments``, at whose types it does not look; None if there is none yet."""
         if plain.thread.wanted or self._run is not self.__dict__.get("compiled"):
             return None
-        form = self.compiled.overloads.get(tuple(map(self.compiled.typeof_pyval, arguments)))
+        form = self.compiled.overloads.get(tuple(map(self._type_of, arguments)))
         return None if form is None else form.entry_point
+
+    def _type_of(self, argument: Any) -> Any:
+        """numba's type of ``argument``, on which it spends a millisecond and more if that is a record of our games."""
+        if not isinstance(argument, np.ndarray | np.void):
+            return self.compiled.typeof_pyval(argument)
+        dtype = argument.dtype
+        key = type(argument), dtype, dtype.isalignedstruct, argument.ndim, argument.flags.num
+        if key not in _TYPES:
+            _TYPES[key] = self.compiled.typeof_pyval(argument)
+        return _TYPES[key]
 
     def _as_python(self, *arguments: Any) -> Any:
         return plain.run(self.py_func, arguments)

@@ -111,6 +111,16 @@ def test_a_call_keeps_the_compiled_form_that_it_has_found() -> None:
     assert [plain.run(2), plain.run(2)] == [(3, 1), (3, 1)]
 
 
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_types_are_remembered_by_all_that_numba_looks_at() -> None:
+    states = allocate(STATE, 4)
+    fixed = states.copy()
+    fixed.flags.writeable = False
+    for value in (states, states[::2], fixed, states.reshape(2, 2).T, states[0], states["hands"], np.arange(3), 7):
+        for _ in range(2):
+            assert legal_row._type_of(value) == legal_row.compiled.typeof_pyval(value)
+
+
 @batched
 def _square(start: int, stop: int, x: I64, out: I64) -> None:
     for b in range(start, stop):

@@ -20,7 +20,7 @@ from bidzoo.core.compiling import when_compiled
 from bidzoo.core.kernels import F64, I32, I64, U64, Bool, assign_row, row
 from bidzoo.core.options import Checked, Seed, Weight, Whole
 from bidzoo.core.streams import below_row, key_row, next_row
-from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game, evaluate
+from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game, evaluate, value
 
 EPS = 1e-9  # smaller gains are rounding
 U1 = np.uint64(1)
@@ -376,7 +376,7 @@ def steps(game: Solvable, strategy: F64, config: Options) -> Iterator[tuple[F64,
         gain, edges, types = search.propose(strategy, start_depths.pop(), iteration)
         if gain > EPS or (config.samples and len(edges)):
             strategy = play_chain(game, strategy, edges, types)
-            yield strategy, Step(edges, types, gain, evaluate(game, strategy))
+            yield strategy, Step(edges, types, gain, value(game, strategy))
         if previous is not strategy and gain > (config.restart if config.depth else EPS):
             start_depths = [int(depth) for depth in rng.permutation(search.depths())]
 

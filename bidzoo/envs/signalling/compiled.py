@@ -132,7 +132,6 @@ def check_strategy(compiled: Compiled, strategy: F64) -> None:
         )
 
 
-@when_compiled()
 def evaluate(compiled: Solvable, strategy: F64) -> float:
     """Expected common reward of a joint ``strategy`` ``[M, T]``.
 
@@ -141,6 +140,12 @@ def evaluate(compiled: Solvable, strategy: F64) -> float:
     """
     compiled = compile_game(compiled)
     check_strategy(compiled, strategy)
+    return value(compiled, strategy)
+
+
+@when_compiled()
+def value(compiled: Compiled, strategy: F64) -> float:
+    """``evaluate`` without a check of ``strategy``, which takes longer than the value of a small game."""
     return float(value_row(compiled, np.ascontiguousarray(strategy, np.float64), np.ones((2, *compiled.shape))))
 
 
