@@ -17,6 +17,8 @@ SOURCES := $(shell find bidzoo -type f -not -name '*.pyc' -not -name '*.nb[ic]')
 
 # benchmarks and tests wait for compiled kernels
 export BIDZOO_COMPILE ?= now
+# kept bytecode, whatever the environment says: hundreds of processes of the tests would each compile our sources
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: bench test test-package test-uncompiled test-fuzz test-mutations test-slow test-integrations test-libraries \
 	test-language test-rllib test-floors test-newest test-wheel test-plain test-compiled kernels check docs clean audit

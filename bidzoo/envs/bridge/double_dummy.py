@@ -5,10 +5,13 @@ runs several processes instead; its results never depend on their number. The or
 rank ``r`` is bit ``r + 2``.
 """
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
+from importlib.machinery import PathFinder
 from importlib.metadata import version
+from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -40,22 +43,27 @@ dds_lock = threading.Lock()
 
 
 def solver() -> ModuleType:
-    """endplay's bindings, imported on first use (they bring matplotlib), with one thread."""
+    """endplay's bindings, imported on first use, with one thread."""
     with dds_lock:  # two threads that set it up at once end the process
         return _solver()
 
 
 @cache
 def _solver() -> ModuleType:
-    try:
-        from endplay import _dds
-    except ImportError as error:
+    """``endplay._dds`` alone: endplay itself imports matplotlib, a second in every process."""
+    package = find_spec("endplay")
+    spec = package and PathFinder.find_spec("endplay._dds", package.submodule_search_locations)
+    if not spec or not spec.loader:
         raise ImportError(
             "solving deals needs endplay 0.5 (pip install 'endplay<0.6'; it has no wheel for Python 3.14)"
-        ) from error
-    _dds.SetMaxThreads(1)
-    module: ModuleType = _dds
-    return module
+        )
+    if spec.name not in sys.modules:
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        sys.modules[spec.name] = module  # where endplay looks for it
+    bindings = sys.modules[spec.name]
+    bindings.SetMaxThreads(1)
+    return bindings
 
 
 def holdings(hands: I64) -> NDArray[np.uint32]:
