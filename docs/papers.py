@@ -57,9 +57,9 @@ def _relation(file: str, relation: str) -> Cell:
     return Cell(relation, file, "The papers' relations", (relation,), "ours")
 
 
-def _searched(column: str) -> tuple[Cell, ...]:
+def _searched(column: str, file: str = "bridge-jps-runs") -> tuple[Cell, ...]:
     rows = ("non-search", "1-search, 1 %", "JPS, 1 %", "JPS, 5 %", "JPS, 10 %")
-    return tuple(Cell(row, "bridge-jps-runs", "Share of searched games", (row,), column) for row in rows)
+    return tuple(Cell(row, file, "Share of searched games", (row,), column) for row in rows)
 
 
 LONG, MINI = "simple_bidding_v0(size=16)", "minibridge_v0(size=5)"
@@ -103,10 +103,16 @@ PAPERS = {
         ),
         Row(
             "Table 3",
-            "search in training, against the baseline it starts from",
+            "search in training, against the baseline it starts from; an early one",
             page="agents/jps-bridge.md",
             small="bench bridge --agents sl,rl --boards 20 --workers 1",
             cells=_searched("over a2c-early"),
+        ),
+        Row(
+            "Table 3",
+            "the same from a converged one",
+            page="agents/jps-bridge.md",
+            cells=_searched("over a2c-longer", "bridge-jps-longer"),
         ),
         Row(
             "Table 3, second column",
@@ -229,8 +235,12 @@ PAPERS = {
         Row(
             "Table II",
             "settings of the belief network",
-            "fitted to recorded auctions, not in self-play",
+            "in these settings from self-play of `rl`, beside the packaged network",
             "agents/belief.md",
+            cells=tuple(
+                Cell(f"{name}, nats an output", "bridge-belief", "Belief, in rl-auctions", ("all",), name)
+                for name in ("belief-table-2", "belief")
+            ),
         ),
         Row(
             "Table III",

@@ -3,6 +3,7 @@
 python experiments/bridge_training.py policies expert-auctions.npz --played ppo-auctions.npz
 python experiments/bridge_training.py systems system-auctions.npz --plain expert-auctions.npz
 python experiments/bridge_training.py baseline19 expert-auctions.npz
+python experiments/bridge_training.py beliefs rl-auctions.npz --weights runs/belief/network.safetensors
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,7 @@ from bidzoo.agents.bridge.network import Network, NetworkPolicy, load_weights, p
 from bidzoo.benchmarks.bridge import Boards, Contracts
 from bidzoo.benchmarks.results import Estimate, Measured, ResultTable
 from bidzoo.cli.options import Json, Seed, measured
+from bidzoo.core.kernels import Bool
 from bidzoo.envs.bridge.bidder import SYSTEMS
 from bidzoo.envs.bridge.formats.auctions import Auctions, Positions
 
@@ -137,17 +139,24 @@ def baseline19_tables(data: Auctions, files: Sequence[str | Path] = ()) -> Measu
     return [table, calls(test, {**networks, "sl": packaged_network("sl")})], []
 
 
-def beliefs(test: Positions, source: str) -> ResultTable:
-    """Cross-entropy of the belief network by the number of calls made (Figure 3 of belief Monte Carlo search)."""
-    columns = ("calls made", "positions", "belief", "uniform")
+def beliefs(test: Positions, source: str, others: Mapping[str, Network] | None = None) -> ResultTable:
+    """Cross-entropy of the belief network, and of ``others``, by the number of calls made (Figure 3 of belief Monte
+    Carlo search); with others a last row for all positions."""
+    networks = {"belief": packaged_network("belief"), **(others or {})}
     note = "nats an output, 156 outputs; uniform: every unseen card with each other player alike"
-    table = ResultTable(f"Belief, {source}, test part", columns, note=note)
-    lengths, nats = belief.by_length(test, packaged_network("belief"), len(test))
+    table = ResultTable(f"Belief, {source}, test part", ("calls made", "positions", *networks, "uniform"), note=note)
+    found = {name: belief.by_length(test, network, len(test)) for name, network in networks.items()}
+    lengths, _ = found["belief"]
     deals = test.deals(np.arange(len(test)))
+
+    def row(name: int | str, chosen: Bool) -> None:
+        estimates = [Estimate.of(nats[chosen], group=deals[chosen]) for _, nats in found.values()]
+        table.add(name, int(chosen.sum()), *estimates, belief.uniform_cross_entropy())
+
     for length in np.flatnonzero(np.bincount(lengths) >= FEWEST):
-        chosen = lengths == length
-        estimate = Estimate.of(nats[chosen], group=deals[chosen])
-        table.add(int(length), int(chosen.sum()), estimate, belief.uniform_cross_entropy())
+        row(int(length), lengths == length)
+    if others:
+        row("all", np.ones(len(lengths), np.bool_))
     return table
 
 
@@ -207,6 +216,19 @@ def estimates(
     """Measure how well baseline19 knows partner's cards and the expert's calls, on test auctions."""
     auctions = Auctions.load(data)
     measured("baseline19", 0, json, lambda _: baseline19_tables(auctions, stage or []))
+
+
+@app.command("beliefs")
+def trained_beliefs(
+    data: Annotated[Path, typer.Argument(help="Recorded auctions (.npz).")],
+    weights: Annotated[list[Path], typer.Option(help="Weights of a belief network; may be repeated.")],
+    json: Json = None,
+) -> None:
+    """Measure belief networks beside the packaged one, on the test part of auctions."""
+    auctions = Auctions.load(data)
+    networks: dict[str, Network] = {path.parent.name: load_weights(path)[0] for path in weights}
+    test = Positions(auctions, auctions.split("test"))
+    measured("bridge-belief", 0, json, lambda _: ([beliefs(test, f"in {data.stem}", networks)], []))
 
 
 if __name__ == "__main__":

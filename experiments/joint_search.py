@@ -4,6 +4,14 @@
 
 Trains ten baselines from random weights as `a2c-early` was, with other seeds, and every row's runs from `a2c-early`;
 each is a folder of ``--out`` and goes on where it was stopped. Nothing is selected: the last networks play.
+
+From a converged model, against opponents who are there already (``bidzoo deals estimate 150000 --seed 77003``):
+
+    python experiments/joint_search.py --start experiments/weights/a2c-longer.safetensors --syncs 40 \
+        --deals estimated.npz --deals experiments/deals/more-train.npz --set boards=2000 --set learning_rate=1e-4 \
+        --set burn_in=40000 --set capacity=100000 --set average=0.97 --set entropy=0.02 --set differing=true \
+        --opponent expert-polish --opponent expert-acol --opponent expert-sayc --opponent expert-21gf \
+        --json docs/results/bridge-jps-longer.json
 """
 
 from pathlib import Path
@@ -13,7 +21,8 @@ import numpy as np
 import typer
 
 from bidzoo.agents.bridge.network import NetworkPolicy
-from bidzoo.benchmarks.bridge import Boards
+from bidzoo.agents.policy import Policy
+from bidzoo.benchmarks.bridge import Boards, contestant
 from bidzoo.benchmarks.match import duplicate
 from bidzoo.benchmarks.results import Estimate, Measured, Report, ResultTable
 from bidzoo.cli import train
@@ -37,8 +46,7 @@ FIRST_BASELINE = 101  # seed
 def trained(out: Path, algorithm: str, *words: str, **options: Any) -> NetworkPolicy:
     """The network at the end of a run in the folder ``out``, which is made or goes on."""
     if not (out / "done").exists():
-        settings = [f"{name}={value}" for name, value in (COMMON | options).items()]
-        given = [word for setting in settings for word in ("--set", setting)]
+        given = [word for name, value in (COMMON | options).items() for word in ("--set", f"{name}={value}")]
         train.app(
             [algorithm, "--out", str(out), "--boards", "0", "--every", "3", *words, *given], standalone_mode=False
         )
@@ -46,65 +54,100 @@ def trained(out: Path, algorithm: str, *words: str, **options: Any) -> NetworkPo
     return NetworkPolicy(out / "network.safetensors", name=out.name)
 
 
-def gains(ours: NetworkPolicy, theirs: NetworkPolicy, boards: Boards) -> float:
+def gains(ours: Policy, theirs: Policy, boards: Boards) -> float:
     """IMPs a board of ``ours`` against ``theirs``."""
     return float(duplicate(boards.game, (ours, ours), (theirs, theirs), boards.numbers, boards.seed).imps.mean())
 
 
-def tables(boards: Boards, runs: int, baselines: int, early: int, syncs: int, out: Path, report: Report) -> Measured:
-    """One table; no figures."""
-    others = [
-        trained(out / f"baseline-{seed}", "a2c", learning_rate=3e-4, syncs=early, seed=seed)
-        for seed in range(FIRST_BASELINE, FIRST_BASELINE + baselines)
-    ]
-    start, seeds = NetworkPolicy(START), range(1, runs + 1)
-    won: dict[str, F64] = {}  # [runs, 1 + baselines]
-    for number, (name, (options, *_)) in enumerate(ROWS.items()):
-        folder = name.replace(", ", "-").replace(" %", "").lower()
-        learned = [
-            trained(out / f"{folder}-{seed}", "jps", "--start", str(START), syncs=syncs, seed=seed, **options)
-            for seed in seeds
+def tables(
+    boards: Boards,
+    learned: dict[str, list[NetworkPolicy]],
+    start: NetworkPolicy,
+    others: list[Policy],
+    fixed: bool,
+    note: str,
+    report: Report,
+) -> Measured:
+    """One table; no figures.
+
+    Args:
+        learned: the last networks of every row's runs.
+        start: where all of them began.
+        others: opponents of the second column; if ``fixed``, these and no sample of more, so that the error there
+            counts the runs and no longer the opponents.
+        note: what the runs are.
+    """
+    won: dict[str, F64] = {}  # [runs, 1 + others]
+    for name, networks in learned.items():
+        won[name] = np.array([[gains(ours, theirs, boards) for theirs in (start, *others)] for ours in networks])
+        report("rows", len(won), len(learned))
+
+    def estimates(gained: F64, paper: tuple[float | None, float | None] = (None, None)) -> list[Estimate]:
+        """Over the start, and over the mean of the others."""
+        axis = 1 if fixed else 0
+        others = gained[:, 1:].mean(axis)
+        return [
+            Estimate.of(gained[:, 0], paper[0], group=np.arange(len(gained))),
+            Estimate.of(others, None if fixed else paper[1], group=np.arange(len(others))),
         ]
-        won[name] = np.array([[gains(ours, theirs, boards) for theirs in (start, *others)] for ours in learned])
-        report("rows", number + 1, len(ROWS))
+
     before = np.array([gains(start, theirs, boards) for theirs in others])
-    each, ten = np.arange(runs), np.arange(baselines)
-    note = (
-        f"{runs} runs a row of {syncs} synchronisations from a2c-early, {baselines} baselines from random weights of"
-        f" {early}; {boards}; ± over the runs, and over the baselines, each a mean of all runs; a2c-early itself wins"
-        f" {Estimate.of(before, group=ten)} of the baselines. Less non-search: the same seeds and baselines, paired"
-    )
-    over = f"over {baselines} baselines"
-    columns = ["over a2c-early", over, "less non-search", f"less non-search, {over}"]
+    lead = f"{before.mean():.2f}" if fixed else Estimate.of(before, group=np.arange(len(before)))
+    over = f"over {len(others)} {'opponents' if fixed else 'baselines'}"
+    counted = "over the runs" if fixed else "over the runs, and over the baselines, each a mean of all runs"
+    note += f"; {boards}; ± {counted}; {start.name} has {lead} against these; less non-search: the same seeds, paired"
+    columns = [f"over {start.name}", over, "less non-search", f"less non-search, {over}"]
     table = ResultTable("Share of searched games, several runs", ["row", *columns], note=note)
-    without = won["non-search"]
     for name, (_, *paper) in ROWS.items():
-        gained = won[name] - without
-        cells = [Estimate.of(won[name][:, 0], paper[0], group=each)]
-        cells += [Estimate.of(won[name][:, 1:].mean(0), paper[1], group=ten)]
+        cells = estimates(won[name], (paper[0], paper[1]))
         if name != "non-search":
-            cells += [Estimate.of(gained[:, 0], group=each), Estimate.of(gained[:, 1:].mean(0), group=ten)]
+            cells += estimates(won[name] - won["non-search"])
         table.rows.append(dict(zip(table.columns, [name, *cells])))
     return [table], []
 
 
 def main(
+    start: Annotated[str, typer.Option(help="Weights that every row's runs begin with.")] = str(START),
     boards: Annotated[int, typer.Option(min=2, help="Boards of every match.")] = 10_000,
     runs: Annotated[int, typer.Option(min=2, help="Runs of every row.")] = 3,
-    baselines: Annotated[int, typer.Option(min=2, help="Baselines of other seeds.")] = 10,
+    baselines: Annotated[int, typer.Option(min=2, help="Baselines of other seeds, without --opponent.")] = 10,
     early: Annotated[int, typer.Option(min=1, help="Synchronisations of a baseline.")] = 120,
     syncs: Annotated[int, typer.Option(min=1, help="Synchronisations of a run.")] = 20,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="An option of every row's runs; as in train.")
+    ] = None,
+    deals: Annotated[list[Path] | None, typer.Option(help="Solved deals of every row's runs; as in train.")] = None,
+    opponent: Annotated[list[str] | None, typer.Option(help="Opponent instead of baselines; may be repeated.")] = None,
     out: Annotated[Path, typer.Option(help="Folder of all runs.")] = Path("runs", "joint-search"),
     seed: Seed = 0,
     json: Json = None,
 ) -> None:
     """Table 3 of joint policy search: what search gains in training, over several runs."""
-    measured(
-        "joint-search",
-        seed,
-        json,
-        lambda report: tables(Boards(boards, seed), runs, baselines, early, syncs, out, report),
-    )
+    given = dict(setting.split("=", 1) for setting in settings or [])
+    words = ["--start", start, *(word for path in deals or [] for word in ("--deals", str(path)))]
+    begin = NetworkPolicy(start, name=Path(start).stem)
+
+    def measure(report: Report) -> Measured:
+        others: list[Policy] = [contestant(name) for name in opponent or []] or [
+            trained(out / f"baseline-{number}", "a2c", learning_rate=3e-4, syncs=early, seed=number)
+            for number in range(FIRST_BASELINE, FIRST_BASELINE + baselines)
+        ]
+        learned = {
+            name: [
+                trained(out / f"{_folder(name)}-{number}", "jps", *words, syncs=syncs, seed=number, **options | given)
+                for number in range(1, runs + 1)
+            ]
+            for name, (options, *_) in ROWS.items()
+        }
+        against = ", ".join(opponent) if opponent else f"{baselines} baselines from random weights of {early}"
+        note = f"{runs} runs a row of {syncs} synchronisations from {begin.name}; opponents: {against}"
+        return tables(Boards(boards, seed), learned, begin, others, bool(opponent), note, report)
+
+    measured("joint-search", seed, json, measure)
+
+
+def _folder(row: str) -> str:
+    return row.replace(", ", "-").replace(" %", "").lower()
 
 
 if __name__ == "__main__":
