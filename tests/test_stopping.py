@@ -69,7 +69,7 @@ def work(weights, number):
     time.sleep(0.01)
 
 if __name__ == "__main__":  # tasks larger than a pipe holds: one is always half written
-    for _ in jobs.run(functools.partial(work, bytes(1 << 20)), [(k,) for k in range(100_000)], workers=2):
+    for _ in jobs.run(functools.partial(work, bytes(1 << 20)), [(k,) for k in range(10_000)], workers=2):
         print("working", flush=True)
 """
 

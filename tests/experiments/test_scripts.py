@@ -1,5 +1,7 @@
 """Every script of ``experiments/`` that has no test file of its own runs, small."""
 
+from functools import partial
+
 import bridge_training
 import cross_play
 import joint_search
@@ -15,6 +17,7 @@ from numba import config as numba_config
 from typer.testing import CliRunner
 
 from bidzoo import agents, make_vec
+from bidzoo.agents.bridge.bmcs import Bmcs
 from bidzoo.agents.bridge.sayc import Sayc
 from bidzoo.agents.policy import choose
 from bidzoo.benchmarks import records, results
@@ -36,6 +39,7 @@ def test_search_prior(tmp_path, monkeypatch):
 def test_opponent_models(tmp_path, monkeypatch):
     path = tmp_path / "models.json"
     monkeypatch.setattr(opponent_models, "EXPERTS", ("expert-sayc",))
+    monkeypatch.setattr(opponent_models, "Bmcs", partial(Bmcs, p_max=400, r_max=10))
     opponent_models.main(boards=2, seed=1, json=path)
     explanation, *searches = results.load(path)["tables"]
     assert len(explanation.rows) == len(searches[0].rows) == len(opponent_models.EXPERTS)
@@ -62,8 +66,8 @@ def test_cross_play_seats_one_agent_with_one_expert():
 
 
 @pytest.mark.skipif(numba_config.DISABLE_JIT, reason="minutes uncompiled")
-def test_runs_of_joint_search_go_on(tmp_path, monkeypatch):
-    monkeypatch.setattr(joint_search, "COMMON", {"burn_in": 400, "capacity": 4000, "boards": 20, "sync": 2})
+def test_runs_of_joint_search_go_on(undrawn, tmp_path, monkeypatch):
+    monkeypatch.setattr(joint_search, "COMMON", {"burn_in": 200, "capacity": 2000, "boards": 20, "sync": 2})
     monkeypatch.setattr(joint_search, "ROWS", {name: joint_search.ROWS[name] for name in ("non-search", "JPS, 10 %")})
     words = ["--boards", "20", "--runs", "2", "--baselines", "2", "--early", "2", "--syncs", "1"]
     words += ["--out", str(tmp_path / "runs"), "--json", str(tmp_path / "runs.json")]
