@@ -123,7 +123,7 @@ def main(
     json: Json = None,
 ) -> None:
     """Table 3 of joint policy search: what search gains in training, over several runs."""
-    given = dict(setting.split("=", 1) for setting in settings or [])
+    given = dict(setting.partition("=")[::2] for setting in settings or [])
     words = ["--start", start, *(word for path in deals or [] for word in ("--deals", str(path)))]
     begin = NetworkPolicy(start, name=Path(start).stem)
 

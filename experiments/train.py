@@ -9,16 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
-from bidzoo.cli.main import Group, main
+from bidzoo.cli.main import PLAIN, main
 from bidzoo.cli.train import DEALS, MATCH, OPTIONS, Algorithm, command, wait
 
 app = typer.Typer(
-    cls=Group,
+    **PLAIN,
     callback=wait,
     add_completion=False,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
     help="Train the older baselines, policy iteration and the double-dummy evaluator.",
 )
 MORE: dict[str, Any] = {  # what these commands ask for beside ``OPTIONS``

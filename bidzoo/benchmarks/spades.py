@@ -319,8 +319,8 @@ def run_rows(
         searches = [*(player.kind == "uct" or player.worlds for player in row.players), row.bidders[0].kind == "uct"]
         size, step = (min(games, SEARCH_GAMES[row.group]), CHUNK // 2) if any(searches) else (games, CHUNK)
         pair = [SpadesPolicy(*each) for each in zip(row.bidders, row.players, strict=True)]
-        code = source_digest(__name__), *map(made_of, pair)
-        job = Row(row.name, size, seed, joblib.hash((repr(row), code)))
+        made = (repr(row), source_digest(__name__), *map(made_of, pair)) if ledger.path else ()
+        job = Row(row.name, size, seed, joblib.hash(made))
         if job not in ledger.done:
             parts, game = [], replace(paper_game(row.win_goal), **row.rules)
             for done in range(0, size, step):

@@ -1,7 +1,7 @@
 """``bidzoo match``: two agents against each other in any game, and records; ``bidzoo replay``: any such file again."""
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,7 +30,7 @@ from bidzoo.cli.options import (
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
-    from bidzoo.benchmarks.match import MatchLedger
+    from bidzoo.benchmarks.match import Run
     from bidzoo.benchmarks.records import Record
     from bidzoo.envs.bridge.board import Fault
     from bidzoo.envs.bridge.game import Bridge
@@ -154,7 +154,7 @@ def _bridge(
     import numpy as np
 
     from bidzoo.benchmarks import records
-    from bidzoo.benchmarks.match import Run, duplicate
+    from bidzoo.benchmarks.match import duplicate
     from bidzoo.envs.bridge.deals import READERS, SPLITS
     from bidzoo.envs.bridge.game import Bridge
 
@@ -165,9 +165,7 @@ def _bridge(
         _check_tables(Path(str(chosen["deals"])), game)
     different = len(game.deals.hands)
     numbers = np.arange(boards or (PLAYED if env == "bridge_v0" else different))
-    ledger = _ledger((first, opposite, second), (game, seed), stack)
-    with progress() as report:
-        run = Run(workers, report=lambda done: report("tables", done, 2 * len(numbers)), ledger=ledger)
+    with _running((first, opposite, second), (game, seed), 2 * len(numbers), workers, stack) as run:
         result = duplicate(game, (first, opposite), second, numbers, seed, seed, run)
     ours = first.name if opposite is first else f"{first.name} with {opposite.name}"
     extent = f"{counted(len(numbers), 'board')} of {counted(len(np.unique(result.deals)), 'deal')}"
@@ -175,19 +173,24 @@ def _bridge(
     return lambda: records.of_match(game, result, (first.name, opposite.name), second.name, seed, seed)
 
 
-def _ledger(policies: "Sequence[Policy]", what: object, stack: ExitStack | None) -> "MatchLedger | None":
-    """A file in runs/ from which a stopped match of slow ``policies`` goes on, until ``stack`` is left.
+@contextmanager
+def _running(
+    policies: "Sequence[Policy]", what: object, tables: int, workers: int, stack: ExitStack | None
+) -> "Iterator[Run]":
+    """How the ``tables`` of ``what`` are played: slow ``policies`` with a ledger in runs/ until ``stack`` is left.
 
     Without a stack there is none: language models keep their answers themselves.
     """
     import joblib
 
-    from bidzoo.benchmarks.match import MatchLedger, slow
+    from bidzoo.benchmarks.match import MatchLedger, Run, slow
 
-    if stack is None or not slow(policies):
-        return None
-    name = f"match-{joblib.hash((what, [policy.name for policy in policies]))[:12]}"
-    return stack.enter_context(MatchLedger(stack.enter_context(suite_ledger(None, name)), policies))
+    ledger = None
+    if stack is not None and slow(policies):
+        name = f"match-{joblib.hash((what, [policy.name for policy in policies]))[:12]}"
+        ledger = stack.enter_context(MatchLedger(stack.enter_context(suite_ledger(None, name)), policies))
+    with progress() as report:
+        yield Run(workers, report=lambda done: report("tables", done, tables), ledger=ledger)
 
 
 TABLES_CHECKED = 5  # of a file of boards, before a match is scored on them: a second
@@ -236,9 +239,7 @@ def _other(
     first, second = (agents.resolve(name, game) for name in names)
     names = agents.shown_as(names[0], first), agents.shown_as(names[1], second)
     tables = boards * len(match.seatings(game))
-    ledger = _ledger((first, second), (game, seed), stack)
-    with progress() as report:
-        run = match.Run(workers, report=lambda done: report("tables", done, tables), ledger=ledger)
+    with _running((first, second), (game, seed), tables, workers, stack) as run:
         episodes = match.pairings(game, first, second, np.arange(boards), seed, seed, run)
     results.show([match.summary(game, names, episodes)])
     return lambda: records.of_pairings(game, chosen, names, episodes, seed, seed)

@@ -34,47 +34,47 @@ SILENCE = 8.0  # seconds after which a command that works says what it is at, wh
 WORKING = "working"
 
 
-class _Told:
-    """What has been said and what would be said next, in one process."""
+class _Output:
+    """What this process has printed, and what it is at."""
 
-    last = 0.0  # when something was, by ``time.monotonic``
+    last = 0.0  # time of the last line, by ``time.monotonic``
     doing = WORKING
     bars = watched = False
 
 
 def say(text: object, err: bool = False) -> None:
     """Print ``text``, which may hold names out of files, on standard output, or on standard error."""
-    _Told.last = time.monotonic()
+    _Output.last = time.monotonic()
     typer.echo(visible(str(text)), err=err)
 
 
 @contextmanager
 def never_silent() -> "Iterator[None]":
     """Within this context standard error says every ``SILENCE`` seconds what goes on, unless something else does."""
-    if _Told.watched:
+    if _Output.watched:
         yield
         return
 
     def speak(seconds: float) -> None:
-        if not _Told.bars and time.monotonic() - _Told.last >= SILENCE:
-            say(f"{_Told.doing}, {seconds:.0f} s", err=True)
+        if not _Output.bars and time.monotonic() - _Output.last >= SILENCE:
+            say(f"{_Output.doing}, {seconds:.0f} s", err=True)
 
-    _Told.watched, _Told.last = True, time.monotonic()
+    _Output.watched, _Output.last = True, time.monotonic()
     try:
         with meanwhile(speak, SILENCE / 8, SILENCE / 8):
             yield
     finally:
-        _Told.watched = False
+        _Output.watched = False
 
 
 @contextmanager
 def doing(what: str) -> "Iterator[None]":
     """Within this context ``what`` is what ``never_silent`` says."""
-    before, _Told.doing = _Told.doing, what
+    before, _Output.doing = _Output.doing, what
     try:
         yield
     finally:
-        _Told.doing = before
+        _Output.doing = before
 
 
 def solving(what: str = "") -> AbstractContextManager[None]:
@@ -89,10 +89,10 @@ def progress() -> "Iterator[Report]":
     On a terminal one bar for each ``label``, with the time since the start and the time left; elsewhere, and before
     the first report, what ``never_silent`` says.
     """
-    known = _Told.doing
+    known = _Output.doing
 
     def line(label: str, done: int, total: int) -> None:
-        _Told.doing = f"{label if known == WORKING else known}: {done:,} of {total:,}"
+        _Output.doing = f"{label if known == WORKING else known}: {done:,} of {total:,}"
 
     seen = sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
     with doing(known), never_silent(), _bars() if seen else nullcontext(line) as report:
@@ -111,7 +111,7 @@ def _bars() -> "Iterator[Report]":
 
     def report(label: str, done: int, total: int) -> None:
         if label not in bars:
-            _Told.bars = True
+            _Output.bars = True
             display.start()
             bars[label] = display.add_task(label, total=total)
         display.update(bars[label], completed=done, total=total)
@@ -121,7 +121,7 @@ def _bars() -> "Iterator[Report]":
     finally:
         if bars:
             display.stop()
-        _Told.bars = False
+        _Output.bars = False
 
 
 def measured(suite: str, seed: int, json: Path | None, *works: "Callable[[Report], Measured]") -> "Measured":

@@ -368,11 +368,16 @@ class Game(ABC):
 
 
 @row
+def is_legal_row(legal: I8, action: int) -> bool:
+    """Whether any integer ``action`` is one of ``legal`` ``[A]``."""
+    return bool(0 <= action < len(legal) and legal[action] != 0)
+
+
+@row
 def first_illegal(legal: I8, actions: I64, none: bool) -> int:
     """First row whose action is not ``legal`` ``[n, A]``, or -1; with ``none`` -1 is no action and always legal."""
     for b in range(len(actions)):
-        action = actions[b]
-        if not (none and action == -1) and (action < 0 or action >= legal.shape[1] or legal[b, action] == 0):
+        if not (none and actions[b] == -1) and not is_legal_row(legal[b], actions[b]):
             return b
     return -1
 

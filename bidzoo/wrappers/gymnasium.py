@@ -18,7 +18,7 @@ from bidzoo.core.options import choose_from
 from bidzoo.core.streams import checked_seed, random_seed
 from bidzoo.envs.bridge.bidder import SYSTEMS
 from bidzoo.envs.check import ask_one
-from bidzoo.envs.game import PASSED_OVER, Buffers, Game, Table, action_index, never_asked
+from bidzoo.envs.game import PASSED_OVER, Buffers, Game, Table, action_index, is_legal_row, never_asked
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
 from bidzoo.registry import make_game
 from bidzoo.wrappers.batch import Batch, Seating, other_policies, random_seats
@@ -193,10 +193,9 @@ class SingleAgent(gymnasium.Env[I8, Any]):
 def _judge(actions: I64, mask: I8, lowest: float, reward: F64, ended: Bool, todo: I64) -> None:
     """Rewards ``[B]`` before a step, whether it ends the episode since it is illegal, and the actions to be taken."""
     for b in range(len(actions)):
-        action = actions[b]
-        ended[b] = action < 0 or action >= mask.shape[1] or mask[b, action] == 0
+        ended[b] = not is_legal_row(mask[b], actions[b])
         reward[b] = lowest if ended[b] else 0.0
-        todo[b] = -1 if ended[b] else action
+        todo[b] = -1 if ended[b] else actions[b]
 
 
 @row
