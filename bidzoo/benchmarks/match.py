@@ -220,7 +220,7 @@ class MatchLedger(Closing):
 
     def __init__(self, path: str | Path, policies: Sequence[Policy]) -> None:
         self._ledger = Ledger(path, MatchJob, MatchOutcome)
-        self._digests = [(policy, f"{made_of(policy)} {source_digest(*_modules(policy))}") for policy in policies]
+        self._digests = [(policy, f"{made_of(policy)} {code_of(policy)}") for policy in policies]
 
     def names(
         self, game: Game, policies: Sequence[Policy], seed: int, policy_seed: int, shares: Sequence[I64]
@@ -260,8 +260,8 @@ def made_of(policy: Policy) -> str:
     return digest
 
 
-def _modules(policy: Policy) -> set[str]:
-    """The modules of bidzoo, and of the package of ``policy``, whose classes it and its parts are of."""
+def code_of(policy: Policy) -> str:
+    """A digest of the modules of bidzoo, and of the package of ``policy``, whose classes it and its parts are of."""
     found = {type(policy).__module__}
 
     class Collector(pickle.Pickler):
@@ -270,7 +270,7 @@ def _modules(policy: Policy) -> set[str]:
 
     Collector(io.BytesIO()).dump(policy)
     packages = {"bidzoo", type(policy).__module__.partition(".")[0]}
-    return {module for module in found if module.partition(".")[0] in packages}
+    return source_digest(*(module for module in found if module.partition(".")[0] in packages))
 
 
 @cache

@@ -15,6 +15,7 @@ from bidzoo.cli.options import (
     counted,
     finish,
     going_on,
+    kept_until_the_end,
     output,
     progress,
     say,
@@ -58,13 +59,17 @@ def estimate(
         Path | None, typer.Option(help="Weights of the double-dummy network; default: the packaged ones.")
     ] = None,
 ) -> None:
-    """Deal N random hands and sample their tricks from the double-dummy network: to train on, not to measure by."""
+    """Deal N random hands and sample their tricks from the double-dummy network: to train on, not to measure by.
+
+    Stopped at any moment, the same command goes on where it was.
+    """
     from bidzoo.agents.bridge.evaluator import Evaluator, estimated_deals
 
     provenance = {"deals": "random_deals(seed, index)", "seed": seed, "count": count, "tables": "drawn, not solved"}
-    with progress() as report:
-        deals = estimated_deals(Evaluator(weights), seed, count, lambda done: report("deals", done, count))
-    deals.save(out, provenance)
+    with kept_until_the_end(Path(f"{out}.journal")) as journal:
+        with progress() as report:
+            deals = estimated_deals(Evaluator(weights), seed, count, lambda done: report("deals", done, count), journal)
+        deals.save(out, provenance)
     _show(out)
 
 

@@ -23,6 +23,7 @@ from bidzoo.cli.options import (
     agent_names,
     counted,
     going_on,
+    kept_until_the_end,
     output,
     parse,
     progress,
@@ -213,15 +214,20 @@ def record(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the deals.")] = 0,
 ) -> None:
-    """Record auctions of an agent on random boards, in the format that sl and belief read."""
+    """Record auctions of an agent on random boards, in the format that sl and belief read.
+
+    Stopped at any moment, the same command goes on where it was.
+    """
     from bidzoo.agents.bridge.expert import refuse_held_out
     from bidzoo.benchmarks import auctions
     from bidzoo.benchmarks.bridge import contestant
 
     refuse_held_out(policy, *opponent or [])
-    with progress() as report:
-        made = auctions.record(contestant(policy), count, seed, [contestant(name) for name in opponent or []], report)
-    made.save(out)
+    opponents = [contestant(name) for name in opponent or []]
+    with kept_until_the_end(Path(f"{out}.journal")) as journal:
+        with progress() as report:
+            made = auctions.record(contestant(policy), count, seed, opponents, report, journal)
+        made.save(out)
     against = f" against {', '.join(opponent)}" if opponent else ""
     say(f"{counted(count, 'auction')} of {policy}{against}, written to {out}")
 

@@ -16,8 +16,8 @@ import time
 import weakref
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import cache
 from importlib.util import find_spec, resolve_name
 from io import FileIO
@@ -309,6 +309,40 @@ class Journal(Growing):
         end = len(self._header) + count * width
         self._file.truncate(end)
         return end
+
+
+def journaled(
+    path: Path | None,
+    header: dict[str, Any],
+    size: int,
+    count: int,
+    rest: Callable[[int], Iterable[U8]],
+    report: Callable[[int], None] = lambda done: None,
+) -> U8:
+    """Records ``[count, size]`` that take long to make; killed at any moment, the same call goes on from ``path``.
+
+    Args:
+        path: of the journal, which stays (its caller removes it when the records are safe elsewhere); None: no file.
+        header: what the records depend on, but for their number: a later call may ask for fewer, or more.
+        size: bytes in a record.
+        count: number of records.
+        rest: given how many there are, makes the others, some ``[n, size]`` at a time.
+        report: hears how many there are, at the start and after every part.
+
+    Raises:
+        ValueError: the journal has another header, or another process works on it.
+    """
+    with Journal(path, header, size) if path else nullcontext() as journal:
+        parts = [journal.at_opening[:count]] if journal else []
+        done = sum(map(len, parts))
+        report(done)
+        for records in rest(done) if done < count else ():
+            if journal:
+                journal.append(records)
+            parts.append(records)
+            done += len(records)
+            report(done)
+    return np.concatenate(parts)
 
 
 class Lines(Growing):

@@ -18,18 +18,20 @@ on average is right as far as the chances are; a single table is often wrong by 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from bidzoo.agents.bridge.dense import NONE, RELU, Linear, dense, pack
 from bidzoo.agents.bridge.network import Neurons, Shapes, Weighted, Weights
 from bidzoo.core.cards import FULL_DECK, HAND_SIZE, NOTRUMP, NUM_CARDS
-from bidzoo.core.kernels import F32, I8, I64, Bool, batched, row
+from bidzoo.core.kernels import F32, I8, I64, U8, Bool, batched, row
 from bidzoo.core.options import Checked
+from bidzoo.core.storage import journaled
 from bidzoo.core.streams import Streams
-from bidzoo.envs.bridge.deals import DealSet, random_deals
+from bidzoo.envs.bridge.deals import TRICK_BYTES, DealSet, pack_tricks, random_deals, unpack_tricks
 
 CLASSES = HAND_SIZE + 1  # tricks 0 ... 13
 NT, SIDE, TRUMP = 0, 1, 2  # kinds of suits
@@ -212,17 +214,26 @@ _CHUNK = 5000  # deals at a time; bounds memory, changes no result
 
 
 def estimated_deals(
-    evaluator: Evaluator, seed: int, count: int, report: Callable[[int], None] = lambda done: None
+    evaluator: Evaluator,
+    seed: int,
+    count: int,
+    report: Callable[[int], None] = lambda done: None,
+    journal: Path | None = None,
 ) -> DealSet:
     """Deals ``0 ... count - 1`` of ``seed`` with tricks sampled for each; about 0.5 ms a deal and core.
 
-    ``report`` hears how many are done.
+    ``report`` hears how many are done. Killed at any moment, the same call goes on from the file ``journal``.
     """
-    tricks = []
-    for part in np.array_split(np.arange(count), count // _CHUNK + 1):
-        tricks.append(sample_tricks(evaluator, random_deals(seed, part), Streams.at(seed, part)))
-        report(int(part[-1]) + 1)
-    return DealSet.of(random_deals(seed, np.arange(count)), np.concatenate(tricks), "estimated deals")
+
+    def rest(done: int) -> Iterator[U8]:
+        for first in range(done, count, _CHUNK):
+            rows = np.arange(first, min(first + _CHUNK, count))
+            yield pack_tricks(sample_tricks(evaluator, random_deals(seed, rows), Streams.at(seed, rows)))
+
+    weights = evaluator.network.digest if journal else ""
+    header = {"bidzoo": "estimated deals", "format": 1, "seed": seed, "weights": weights}
+    packed = journaled(journal, header, TRICK_BYTES, count, rest, report)
+    return DealSet.of(random_deals(seed, np.arange(count)), unpack_tricks(packed), "estimated deals")
 
 
 def sample_tricks(evaluator: Evaluator, hands: I64, rng: Streams) -> I8:

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from bidzoo.core import jobs
 from bidzoo.core.cards import NUM_CARDS, SEATS, STRAINS
-from bidzoo.core.kernels import I8, I64, States
-from bidzoo.core.storage import Journal, Lock, sweep
+from bidzoo.core.kernels import I8, I64, U8, States
+from bidzoo.core.storage import Lock, journaled, sweep
 from bidzoo.core.streams import checked_seed
 from bidzoo.envs.bridge.deals import (
     TRICK_BYTES,
@@ -279,19 +279,15 @@ def generate(
     hands = random_deals(seed, np.arange(deals))
     header = {"bidzoo": "double-dummy tables of random_deals(seed, index)", "format": 1, "seed": seed}
     path = out.with_name(out.name + ".journal")
-    with Journal(path, header, TRICK_BYTES) as journal:
-        sweep(out)
-        tricks = [unpack_tricks(journal.at_opening)[:deals]]
-        done = len(tricks[0])
-        report(done)
-        for solved in _solved(hands[done:], workers, backend):
-            journal.append(pack_tricks(solved))
-            tricks.append(solved)
-            done += len(solved)
-            report(done)
-        result = DealSet.of(hands, np.concatenate(tricks), str(path))
-        result.save(out, {**provenance, "tables": f"endplay {version('endplay')}"})
-    path.unlink()
+
+    def rest(done: int) -> Iterator[U8]:
+        return map(pack_tricks, _solved(hands[done:], workers, backend))
+
+    tricks = unpack_tricks(journaled(path, header, TRICK_BYTES, deals, rest, report))
+    sweep(out)
+    result = DealSet.of(hands, tricks, str(path))
+    result.save(out, {**provenance, "tables": f"endplay {version('endplay')}"})
+    path.unlink(missing_ok=True)
     return result
 
 

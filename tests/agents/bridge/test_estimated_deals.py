@@ -1,8 +1,10 @@
 """Estimated deals: whole, reproducible, and distributed as the evaluator says."""
 
 import numpy as np
+import pytest
 from typer.testing import CliRunner
 
+from bidzoo.agents.bridge import evaluator
 from bidzoo.agents.bridge.evaluator import Evaluator, estimated_deals, sample_tricks
 from bidzoo.cli.main import app
 from bidzoo.core.streams import Streams
@@ -37,6 +39,23 @@ def test_a_deal_does_not_depend_on_the_number():
     np.testing.assert_array_equal(more.hands, random_deals(5, np.arange(40)))
 
 
+def test_a_stopped_run_goes_on_and_makes_the_same_deals(tmp_path, monkeypatch):
+    monkeypatch.setattr(evaluator, "_CHUNK", 4)
+    journal, seen = tmp_path / "deals.npz.journal", []
+
+    def stop(done):
+        if done >= 8:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        estimated_deals(Evaluator(), 5, 20, stop, journal)
+    stopped = estimated_deals(Evaluator(), 5, 20, seen.append, journal)
+    assert seen[0] == 8
+    np.testing.assert_array_equal(stopped.tricks, estimated_deals(Evaluator(), 5, 20).tricks)
+    with pytest.raises(ValueError, match="header"):
+        estimated_deals(Evaluator(), 6, 20, journal=journal)
+
+
 def test_on_average_the_packaged_network_draws_what_the_solver_finds():
     hands, tricks = (array[:400].copy() for array in packaged("test"))
     drawn = sample_tricks(Evaluator(), hands, Streams.at(2, np.arange(400)))
@@ -50,4 +69,4 @@ def test_command_writes_a_file_that_says_what_it_is(tmp_path):
     result = CliRunner().invoke(app, ["deals", "estimate", "20", "--seed", "9", "--out", str(out)])
     assert result.exit_code == 0, result.output
     assert "drawn, not solved" in result.output
-    assert DealSet.load(out).solved == 20
+    assert DealSet.load(out).solved == 20 and [*tmp_path.iterdir()] == [out]
