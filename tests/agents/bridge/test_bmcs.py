@@ -12,7 +12,6 @@ from bidzoo.agents.bridge.network import NetworkPolicy
 from bidzoo.core.cards import FULL_DECK, call_number
 from bidzoo.core.kernels import allocate
 from bidzoo.core.streams import Streams
-from bidzoo.envs.bridge.double_dummy import dd_tricks as solve
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import imps, score
 from bidzoo.envs.bridge.state import STATE
@@ -90,8 +89,8 @@ def test_deals_are_those_of_rejection():
     source = SampledDeals(2, own, belief)
     free = np.flatnonzero(own >> np.arange(52) & 1 == 0)
     chance = belief[:, free] / belief[:, free].sum(0)
-    who = (rng.random((600_000, 39)) > chance[0]).astype(np.int8)
-    who += (who > 0) & (rng.random(who.shape) > chance[1] / (chance[1] + chance[2]))
+    who = (rng.random((600_000, 39), np.float32) > chance[0]).astype(np.int8)
+    who += (who > 0) & (rng.random(who.shape, np.float32) > chance[1] / (chance[1] + chance[2]))
     kept = who[(who == 0).sum(1) == 13]
     kept = kept[(kept == 1).sum(1) == 13]
     rejection = np.stack([(kept == k).mean(0) for k in range(3)])
@@ -222,18 +221,18 @@ def points_of(agent, view, key):
 @pytest.fixture(scope="module")
 def filters():
     """By row: points and size of a filter of uniform deals, and points of the paper's, which reads the calls twice."""
-    exact = Bmcs(deals="uniform", p_max=40_000, r_max=3000)
-    twice = Bmcs(p_max=20_000, r_max=3000)
-    views = [positions(3).views(np.array([row])) for row in range(6)]
+    exact, twice = Bmcs(deals="uniform", p_max=20_000, r_max=1500), Bmcs(p_max=3000, r_max=1500)
+    batch = positions(3)
+    views = [batch.views(np.array([row])) for row in range(1, 6)]
     return [(*points_of(exact, view, 4), points_of(twice, view, 4)[0]) for view in views]
 
 
 @pytest.mark.parametrize("followed", [6000, 500])
 def test_weighed_deals_are_those_of_the_exact_filter(followed, filters):
     """The belief cancels: what weighs is the chance of the calls, as in a filter of deals sampled uniformly."""
-    weighed = Bmcs(calls="weigh", p_max=6000, r_max=3000, followed=followed, surprise=1e-6)
+    weighed = Bmcs(calls="weigh", p_max=6000, r_max=1500, followed=followed, surprise=1e-6)
     batch, apart, wrong = positions(3), [], []
-    for row, (expected, many, filtered) in enumerate(filters):
+    for row, (expected, many, filtered) in enumerate(filters, 1):
         found, size = points_of(weighed, batch.views(np.array([row])), 4)
         if min(size, many) > 150:
             apart.append((found - expected) / (3.5 * np.sqrt(1 / size + 1 / many)))  # some 3.5 points a hand
@@ -307,8 +306,8 @@ def contracts(*texts, dealer=0):
 
 
 def test_the_solver_is_exact():
-    hands = positions(0).states["hands"][:3].copy()
-    tricks = solve(hands)
+    states = positions(0).states[:3]
+    hands, tricks = states["hands"].copy(), states["tricks"]  # packaged tables
     ended = contracts(*[None, ("1NT", 2, 1), ("4S", 0, 2), ("5C", 1, 4)] * 3)
     found, evaluated = gains(Solver(), hands, ended, 2, True)
     assert evaluated == 9
@@ -360,15 +359,15 @@ def test_search_finds_the_call_that_pays():
     batch = Batch(GAME, 12, autoreset=False)
     batch.reset(0)
     views, legal = batch.views(), batch.action_mask
-    agent = Bmcs(TwoMinds(), evaluator="solver", deals="uniform", r_max=6, r_min=5)
+    agent = Bmcs(TwoMinds(), evaluator="solver", deals="uniform", r_max=3, r_min=2)
     np.testing.assert_array_equal(agent.act(views[:2], legal[:2], Streams.at(0, np.arange(2))), 0)
-    few = Bmcs(TwoMinds(), evaluator="solver", deals="uniform", r_max=6, r_min=6)
+    few = Bmcs(TwoMinds(), evaluator="solver", deals="uniform", r_max=3, r_min=3)
     assert few.act(views[:1], legal[:1], Streams.at(0, np.arange(1)))[0] == call_number("7NT")  # R > R_min
     chances = agent.policy.probabilities(views[:1], legal[:1])[0]
     found = agent.search(views[:1], chances, 0)
     paid = found.deals.mean(found.gains)[found.calls == 0][0] / np.log(0.51 / 0.49)  # what a nat must be worth
     for prior, call in ((0.99 * paid, 0), (1.01 * paid, call_number("7NT"))):
-        agent = Bmcs(TwoMinds(), evaluator="solver", deals="uniform", r_max=6, r_min=5, prior=prior)
+        agent = Bmcs(TwoMinds(), evaluator="solver", deals="uniform", r_max=3, r_min=2, prior=prior)
         assert agent.search(views[:1], chances, 0).call == call
 
 
@@ -464,7 +463,7 @@ def test_search_without_deals_lets_the_likeliest_call_stand():
 def test_a_model_of_the_other_side_changes_calls():
     """Somewhere; its name is shown, and what has no probabilities is none."""
     batch = positions(4)
-    rows = np.flatnonzero(batch.states["length"] == 4)
+    rows = np.flatnonzero(batch.states["length"] == 4)[:15]
     views, legal, rng = batch.views(rows), batch.action_mask[rows], lambda: Streams.at(1, rows)
     usual, against = Bmcs(r_max=20), Bmcs(r_max=20, opponents="a2c-bridge")
     assert (usual.act(views, legal, rng()) != against.act(views, legal, rng())).any()

@@ -208,11 +208,11 @@ def test_a_search_finds_the_card_that_sets_the_contract() -> None:
 
 def test_the_shipped_networks_beat_bis_and_srp() -> None:
     bis = SpadesPolicy("bis")
-    assert share_won(play_games((SpadesPolicy("learned"), bis), np.arange(4000), seed=77).winner).mean() > 0.53  # bids
+    assert share_won(play_games((SpadesPolicy("learned"), bis), np.arange(2000), seed=77).winner).mean() > 0.53  # bids
     cards = SpadesPolicy(Bidder.named("bis"), Player("learned"))
-    assert share_won(play_games((cards, bis), np.arange(4000), seed=77).winner).mean() > 0.53
-    assert share_won(play_games((learned(), bis), np.arange(4000), seed=77).winner).mean() > 0.58
-    games = play_games((learned(worlds=20), bis), np.arange(100), seed=77)
+    assert share_won(play_games((cards, bis), np.arange(2000), seed=77).winner).mean() > 0.53
+    assert share_won(play_games((learned(), bis), np.arange(2000), seed=77).winner).mean() > 0.58
+    games = play_games((learned(worlds=20), bis), np.arange(50), seed=77)
     assert (games.states["phase"] == OVER).all() and share_won(games.winner).mean() > 0.58
 
 
