@@ -46,7 +46,9 @@ PATIENCE = (
     5.0  # processor seconds that a kernel may take as plain Python for such batches, before it waits to be compiled
 )
 KERNELS: dict[tuple[str, str], "Kernel"] = {}  # by module and qualified name
-_TYPES: dict[tuple[Any, ...], Any] = {}  # numba's, of arrays and records
+_TYPES: dict[tuple[Any, ...], Any] = {}  # numba's, of arrays, records and integers
+_TUPLES: dict[int, tuple[tuple[Any, ...], Any]] = {}  # tuples of late with their types, by ``id``
+MOST_TUPLES = 64
 
 
 class Kernel:
@@ -154,10 +156,21 @@ class Kernel:
 
     def _type_of(self, argument: Any) -> Any:
         """numba's type of ``argument``, on which it spends a millisecond and more if that is a record of our games."""
-        if not isinstance(argument, np.ndarray | np.void):
+        key: tuple[Any, ...]
+        if isinstance(argument, np.ndarray | np.void):
+            dtype = argument.dtype
+            key = type(argument), dtype, dtype.isalignedstruct, argument.ndim, argument.flags.num
+        elif type(argument) is int and argument.bit_length() < 64:
+            key = (int,)
+        elif isinstance(argument, tuple):  # the rules of a game, the same object at every call
+            known = _TUPLES.get(id(argument))
+            if known is None or known[0] is not argument:
+                if len(_TUPLES) == MOST_TUPLES:
+                    _TUPLES.clear()
+                known = _TUPLES[id(argument)] = argument, self.compiled.typeof_pyval(argument)
+            return known[1]
+        else:
             return self.compiled.typeof_pyval(argument)
-        dtype = argument.dtype
-        key = type(argument), dtype, dtype.isalignedstruct, argument.ndim, argument.flags.num
         if key not in _TYPES:
             _TYPES[key] = self.compiled.typeof_pyval(argument)
         return _TYPES[key]
@@ -178,9 +191,12 @@ class Call:
 
     def run(self, *arguments: Any) -> Any:
         """``function(*first, *arguments)``."""
-        result = self._function(*self._first, *arguments)
         if (found := self._found(arguments)) is not None:
             vars(self)["run"] = found  # in place of this method, as of a cached property
+            return found(*arguments)
+        result = self._function(*self._first, *arguments)
+        if (found := self._found(arguments)) is not None:
+            vars(self)["run"] = found
         return result
 
     def _found(self, arguments: tuple[Any, ...]) -> Callable[..., Any] | None:

@@ -40,10 +40,11 @@ def test_eight_programs_play_the_harness_match(tm, play):
     assert sorted({(board.dealer, board.vulnerable) for board in boards}) == [
         (d, v) for d in range(4) for v in range(4)
     ]
+    boards = boards[:6] if play else boards
     match = tm.Match(game, (None, None), (None, None), boards)
     guests = sit(tm, match, (ours, theirs))
     record = match.done()
-    expected = duplicate(game, ours, theirs, np.arange(16), SEED, POLICY_SEED)
+    expected = duplicate(game, ours, theirs, np.arange(len(boards)), SEED, POLICY_SEED)
     assert match.problem is None
     assert match.reports == []
     assert list(record.imps().values()) == expected.imps.tolist()
@@ -56,7 +57,7 @@ def test_eight_programs_play_the_harness_match(tm, play):
             assert result.names == (["A", "B"] if room == "open" else ["B", "A"])
     for guest in guests:
         assert guest.done().problem is None
-        assert [heard.number for heard in guest.client.heard] == list(range(1, 17))
+        assert [heard.number for heard in guest.client.heard] == list(range(1, len(boards) + 1))
 
 
 @pytest.mark.parametrize("play", [False, True])

@@ -14,7 +14,19 @@ from bidzoo.agents.policy import choose
 from bidzoo.core import linking, threads
 from bidzoo.core.bits import count_row, lowest_row, pick_row
 from bidzoo.core.compiling import when_compiled
-from bidzoo.core.kernels import I64, KERNELS, Call, Kernel, State, allocate, assign_row, batched, kernel_named, row
+from bidzoo.core.kernels import (
+    I64,
+    KERNELS,
+    MOST_TUPLES,
+    Call,
+    Kernel,
+    State,
+    allocate,
+    assign_row,
+    batched,
+    kernel_named,
+    row,
+)
 from bidzoo.core.plain import in_plain_python
 from bidzoo.core.streams import below_row, next_row, unit_row
 from bidzoo.core.threads import FEW
@@ -116,7 +128,10 @@ def test_types_are_remembered_by_all_that_numba_looks_at() -> None:
     states = allocate(STATE, 4)
     fixed = states.copy()
     fixed.flags.writeable = False
-    for value in (states, states[::2], fixed, states.reshape(2, 2).T, states[0], states["hands"], np.arange(3), 7):
+    arrays = states, states[::2], fixed, states.reshape(2, 2).T, states[0], states["hands"], np.arange(3)
+    numbers = 7, -7, 2**63 - 1, 2**63, 2**64 - 1, -(2**63), True, np.int8(7), 0.5
+    tuples = (7, 0.5), (7, 7), (0.5, 0.5), (states, 7), *((k, k) for k in range(MOST_TUPLES))
+    for value in (*arrays, *numbers, *tuples):
         for _ in range(2):
             assert legal_row._type_of(value) == legal_row.compiled.typeof_pyval(value)
 

@@ -19,8 +19,7 @@ def some(split: Split, *deals: int) -> DealSet:
 
 def test_packaged_tables_are_the_solver_s() -> None:
     for split in SPLITS:
-        last = len(packaged(split).hands) - 1
-        deals = some(split, 0, last // 2, last)
+        deals = some(split, 0, len(packaged(split).hands) - 1)
         assert np.array_equal(solve_tricks(deals.hands), deals.tricks), split
 
 
@@ -34,8 +33,8 @@ def test_sixty_packaged_tables_are_the_solver_s() -> None:
 
 
 def test_augmented_deals_have_the_augmented_tables() -> None:
-    deals = some("test", 11, 12, 13, 14, 15, 16)
-    moved = augment(deals, np.array([23, 9, 14, 18, 7, 4]), np.array([1, 2, 3, 0, 1, 3]))
+    deals = some("test", 11, 12, 13, 14)
+    moved = augment(deals, np.array([23, 9, 14, 18]), np.array([1, 2, 3, 0]))
     assert not np.array_equal(moved.tricks, deals.tricks)
     assert np.array_equal(solve_tricks(moved.hands), moved.tricks)
 
@@ -51,7 +50,7 @@ def requests(n: int) -> tuple[DealSet, I64, I64, I8]:
 
 def test_single_contracts_agree_with_whole_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(double_dummy, "BOARDS_A_CALL", 15)
-    deals, declarer, strain, expected = requests(50)
+    deals, declarer, strain, expected = requests(40)
     assert np.array_equal(solve_contracts(deals.hands, declarer, strain), expected)
 
 

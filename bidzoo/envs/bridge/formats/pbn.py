@@ -85,6 +85,7 @@ _TOKEN = re.compile(
 )
 _ESCAPED = re.compile(r'\\(["\\])')
 _MARK = re.compile(r'[\[\]{};"]')
+_BRACE = re.compile(r"[{}]")
 _WHOLE_TAG = re.compile(r'\s*\[\s*([^\s\[\]{};"]+)\s*"([^"\\]*)"\s*\]\s*')  # a line that is one tag
 _TAG_BEGINS = re.compile(r'\s*\[\s*\w+\s*"')
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -163,12 +164,12 @@ class _Reader:
                 if closed is not None:
                     break
                 first, tags_begin = first or at, tags_begin or bool(line.strip())
-            for brace in re.finditer("[{}]", line[column:]):
+            for brace in _BRACE.finditer(line, column):
                 if brace[0] == "}":
                     depth -= 1
-                    closed = closed or (at, column + brace.end())
+                    closed = closed or (at, brace.end())
                     if depth == 0 or tags_begin:
-                        self.number, self.column = (at, column + brace.end()) if depth == 0 else closed
+                        self.number, self.column = (at, brace.end()) if depth == 0 else closed
                         return
                 elif tags_begin:
                     break
