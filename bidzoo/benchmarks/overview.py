@@ -28,6 +28,7 @@ AGENTS = ("rpi", "ppo", "sl", "sayc")
 IMPROVEMENTS = (("rl", "sl"), ("bmcs", "ppo"))  # an agent, and the policy that it began with: learning, search
 BOARDS, SEARCH_BOARDS = 2000, 900  # of each bridge match, and at most of one with a search
 THROUGHPUT_GAMES = ["bridge_bidding_v0"]  # which OpenSpiel has too
+THROUGHPUT_SECONDS, THROUGHPUT_REPEATS = 0.2, 3
 
 
 def small_games() -> Measured:
@@ -107,6 +108,6 @@ def parts(boards: int = BOARDS, seed: int = 0, workers: int = 2) -> list[Callabl
         wait(report)
         folder.cleanup()
         report("throughput", 0, 1)
-        return throughput.main(0.2, 3, THROUGHPUT_GAMES, growth=False)
+        return throughput.main(THROUGHPUT_SECONDS, THROUGHPUT_REPEATS, THROUGHPUT_GAMES, growth=False)
 
     return [wait, wait, wait, alone, partial(improvements, boards, seed, workers)]

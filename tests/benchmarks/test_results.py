@@ -42,6 +42,22 @@ def file(tmp_path):
     return path
 
 
+@pytest.fixture
+def plain(tmp_path):
+    """Without figures, which take a tenth of a second each."""
+    path = tmp_path / "suite.json"
+    results.save(path, "suite", TABLES, seed=7, seconds=1.5)
+    return path
+
+
+@pytest.fixture(scope="module")
+def html(tmp_path_factory):
+    """The page of ``file``."""
+    path = tmp_path_factory.mktemp("html") / "suite.json"
+    results.save(path, "suite", TABLES, seed=7, seconds=1.5, figures=FIGURES)
+    return report.page([results.load(path)])
+
+
 def test_a_file_is_read_back(file):
     document = results.load(file)
     assert document["tables"][0].rows[:2] == TABLES[0].rows[:2]
@@ -96,8 +112,7 @@ def test_nothing_is_half_written(tmp_path, file):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.json", "page.html", "suite.json"]
 
 
-def test_marks(file):
-    html = report.page([results.load(file)])
+def test_marks(html):
     rows = dict(re.findall(r"<tr><td>(same|apart)[^<]*</td>(.*?)</tr>", html))
     assert "≠" in rows["apart"] and "paper 0.519" in rows["apart"]
     assert "≠" not in rows["same"]
@@ -129,11 +144,11 @@ def test_no_field_of_a_file_becomes_markup(tmp_path):
 
 
 @pytest.mark.parametrize("seed", [HOSTILE, None, 1.5, [1], {"<b>": 1}, True, -1])
-def test_a_seed_is_a_number(file, seed):
-    document = json.loads(file.read_text()) | {"seed": seed}
-    file.write_text(json.dumps(document))
+def test_a_seed_is_a_number(plain, seed):
+    document = json.loads(plain.read_text()) | {"seed": seed}
+    plain.write_text(json.dumps(document))
     try:
-        html = report.page([results.load(file)])
+        html = report.page([results.load(plain)])
     except ValueError as problem:
         assert "seed" in str(problem)
     else:
@@ -219,20 +234,19 @@ def test_odd_figures_are_drawn():
     assert all(report.drawn(figure).startswith("data:image/svg+xml;base64,") for figure in odd)
 
 
-def test_the_page_is_self_contained(file):
-    html = report.page([results.load(file)])
+def test_the_page_is_self_contained(html):
     assert "<script" not in html
     assert not re.search(r"""(src|href)=["'](?!data:|#)""", html)
 
 
-def test_the_same_results_make_the_same_page(file):
-    assert report.page([results.load(file)]) == report.page([results.load(file)])
+def test_the_same_results_make_the_same_page(file, html):
+    assert report.page([results.load(file)]) == html
 
 
-def test_results_of_one_suite_have_sections_of_their_own(file):
-    other = file.with_name("other.json")
-    other.write_text(file.read_text())
-    html = report.page([results.load(file), results.load(other)])
+def test_results_of_one_suite_have_sections_of_their_own(plain):
+    other = plain.with_name("other.json")
+    other.write_text(plain.read_text())
+    html = report.page([results.load(plain), results.load(other)])
     assert html.count('<h2 id="suite-1">suite</h2>') == 1  # a group
     for number, name in enumerate(("suite", "other"), 1):
         assert f'<a href="#file-{number}">{name}</a>' in html

@@ -204,9 +204,9 @@ NOT_TOLD = {  # addresses of chance, rules, records of past rounds, and the orde
 def told(game, tables):
     """What a state tells, read from each record: its fields, and the tricks that any player may still look at."""
     names = [name for name in tables.dtype.names if name not in NOT_TOLD.get(game.id.split("_")[0], {"board"})]
-    keys = []
-    for table in tables:
-        key = [table[name].tobytes() for name in names]
+    keys, columns = [], [tables[name] for name in names]
+    for b, table in enumerate(tables):
+        key = [fields[b].tobytes() for fields in columns]
         if "plays" in names:
             plays = int(table["plays"])
             current = plays - plays % 4
@@ -287,7 +287,7 @@ def test_the_order_of_earlier_tricks_bears_on_nothing(env_id):
 
 def number(digits):
     """Of binary ``digits``, low first."""
-    return int(sum(int(on) << k for k, on in enumerate(digits)))
+    return int.from_bytes(np.packbits(digits, bitorder="little").tobytes(), "little")
 
 
 def signed(entries):
@@ -307,11 +307,7 @@ def one(entries):
 def calls_of(parts):
     """The auction as text, rebuilt from who made what: passes fill the gaps, up to the dealer and the turn."""
     made = parts["bids"].reshape(35, 3, 4)
-    said = [
-        (int(who), (call_text(3 + bid), "X", "XX")[kind])
-        for bid, kind in np.ndindex(35, 3)
-        for who in np.flatnonzero(made[bid, kind])
-    ]
+    said = [(who, (call_text(3 + bid), "X", "XX")[kind]) for bid, kind, who in np.argwhere(made).tolist()]
     seat, calls = one(parts["dealer"]), []
     for who, text in said:
         calls += ["P"] * ((who - seat) % 4) + [text]
