@@ -6,10 +6,14 @@ written to a file after its last ``fsync`` is cut in half, and renames and remov
 folder are
 undone, the worst that POSIX allows. Afterwards a second child goes on, and the folder must hold what an undisturbed run
 leaves, byte by byte.
+
+``python tests/test_crashes.py`` runs the cases that need no torch: its children take a tenth of the time of those that
+are forked from a process of many tests.
 """
 
 import json
 import os
+import subprocess
 import sys
 import traceback
 from contextlib import suppress
@@ -138,55 +142,74 @@ class Outcome(NamedTuple):
     square: int
 
 
-def test_ledger(tmp_path):
-    def work(folder):
-        with Ledger(folder / "ledger.jsonl", Job, Outcome) as ledger:
-            for number in range(4):
-                if Job(number) not in ledger.done:
-                    ledger.add(Job(number), Outcome(number**2))
-
-    assert crash_everywhere(tmp_path, work) == 5  # four entries, and the lock
+def add_to_ledger(folder):
+    with Ledger(folder / "ledger.jsonl", Job, Outcome) as ledger:
+        for number in range(4):
+            if Job(number) not in ledger.done:
+                ledger.add(Job(number), Outcome(number**2))
 
 
-def test_generated_deals(tmp_path, monkeypatch):
+def generate_deals(folder):
     def tables(hands):
         return ((hands[:, :, None] >> np.arange(0, 50, 10)) % 14).reshape(-1, 20).astype(np.int8)
 
-    monkeypatch.setattr(double_dummy, "dd_tricks", tables)
-    monkeypatch.setattr(double_dummy, "DEALS_A_TASK", 2)
-    crash_everywhere(tmp_path, lambda folder: generate(6, 3, folder / "deals.npz"))
+    double_dummy.dd_tricks, double_dummy.DEALS_A_TASK = tables, 2
+    generate(6, 3, folder / "deals.npz")
 
 
-def test_blue_chip_results(tmp_path):
+def record_match(folder):
     from bidzoo.bluechip.boards import Record, Result
 
     empty = json.loads((Path(__file__).parent / "data" / "blue-chip-result.json").read_text())
-
-    def work(folder):
-        record = Record(folder / "match.jsonl", {"seed": 1})
-        for number in range(1, 4):
-            if not record.played("open", number):
-                record.add(Result.of({**empty, "number": number}))
-        record.write_pbn()
-        record.close()
-
-    crash_everywhere(tmp_path, work)
+    record = Record(folder / "match.jsonl", {"seed": 1})
+    for number in range(1, 4):
+        if not record.played("open", number):
+            record.add(Result.of({**empty, "number": number}))
+    record.write_pbn()
+    record.close()
 
 
-def test_a_file_is_old_or_new(tmp_path):
+def crash_in_a_small_file(folder):
+    """Not gone on with: it is the old one or the new one."""
+
     def work(folder):
         for content in (b"old", b"new"):
             replace_file(folder / "file", content)
             assert [path.name for path in folder.iterdir() if not path.name.startswith(".")] == ["file"]
 
-    points = child(lambda: work(tmp_path / "whole"))
+    points = child(lambda: work(folder / "whole"))
     for power in (False, True):
         for last in range(1, points + 1):
-            folder = tmp_path / f"{power} {last}"
-            assert child(lambda: work(folder), last, power) == -1  # noqa: B023
-            assert not (folder / "file").exists() or (folder / "file").read_bytes() in (b"old", b"new")
+            place = folder / f"{power} {last}"
+            assert child(lambda: work(place), last, power) == -1  # noqa: B023
+            assert not (place / "file").exists() or (place / "file").read_bytes() in (b"old", b"new")
             if last > points // 2:
-                assert (folder / "file").exists()
+                assert (place / "file").exists()
+    return points
+
+
+CASES = {  # the last one compiles: children of a process that has numba take longer
+    "ledger": lambda folder: crash_everywhere(folder, add_to_ledger),
+    "file": crash_in_a_small_file,
+    "match": lambda folder: crash_everywhere(folder, record_match),
+    "deals": lambda folder: crash_everywhere(folder, generate_deals),
+}
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """Of each of ``CASES`` the number of points, or what it failed with: from one new process for all."""
+    folder = tmp_path_factory.mktemp("crashes")
+    given = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run([sys.executable, __file__, folder], env=given, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_nothing_is_lost(found, case):
+    assert isinstance(found[case], int), found[case]
+    assert case != "ledger" or found[case] == 5  # four entries, and the lock
 
 
 # ---- training --------------------------------------------------------------------------------
@@ -303,3 +326,17 @@ def test_training(tmp_path, trainers, name):
 @pytest.mark.parametrize("name", TRAINERS)
 def test_all_points_of_training(tmp_path, trainers, name):
     assert crash_everywhere(tmp_path, training(trainers[name])) >= POINTS
+
+
+def everything(folder):
+    """What the fixture ``found`` says."""
+    for case, crash in CASES.items():
+        (folder / case).mkdir()
+        try:
+            yield case, crash(folder / case)
+        except Exception:
+            yield case, traceback.format_exc()
+
+
+if __name__ == "__main__":
+    print(json.dumps(dict(everything(Path(sys.argv[1])))))

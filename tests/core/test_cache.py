@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -62,62 +61,21 @@ print(json.dumps([np.flatnonzero(env.last()[0]["observation"]).tolist(), misses]
 """
 
 
-FORKS = """
-import json, os, sys, traceback
-import numba
-numba.njit(lambda x: x)(1)
-for line in sys.stdin:
-    script, folder, given = json.loads(line)
-    pipes = os.pipe(), os.pipe()
-    if (pid := os.fork()) == 0:
-        for number, (_, write) in enumerate(pipes, 1):
-            os.dup2(write, number)
-        os.environ.clear()
-        os.environ.update(given)
-        os.chdir(folder)
-        sys.path[:0] = given["PYTHONPATH"].split(os.pathsep)
-        status = 1
-        try:
-            exec(compile(script, "<string>", "exec"), {"__name__": "__main__"})
-            status = 0
-        except BaseException:
-            traceback.print_exc()
-        sys.stdout.flush(), sys.stderr.flush()
-        os._exit(status)
-    said = []
-    for read, write in pipes:
-        os.close(write)
-        with open(read) as file:
-            said.append(file.read())
-    print(json.dumps([os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), *said]), flush=True)
-"""
-
-
 @pytest.fixture(scope="module", autouse=True)
-def forks():
-    """A process that has numba and has compiled, which takes two seconds: ``run`` forks it."""
-    given = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen([sys.executable, "-Bc", FORKS], env=given, **pipes) as run.forks:
-        yield
-        run.forks.stdin.close()
+def forks(processes):
+    """``run`` forks them."""
+    run.forks = processes
 
 
-def run(script, folder, anew=False, **env):
+def run(script, folder, start=None, **env):
     """What ``script`` prints as JSON and its standard error, if packages come from ``folder`` first.
 
-    ``anew``: in a process that has imported nothing before.
+    ``start``: as ``processes``, which it is if None.
     """
     paths = os.pathsep.join(map(str, (folder, Path(bidzoo.__file__).parents[1])))
     given = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", "BIDZOO_COMPILE": "now", **env}
     given.pop("NUMBA_CACHE_DIR", None)
-    if anew or not hasattr(os, "fork"):
-        done = subprocess.run([sys.executable, "-c", script], env=given, capture_output=True, text=True, cwd=folder)
-        status, out, error = done.returncode, done.stdout, done.stderr
-    else:
-        run.forks.stdin.write(json.dumps([script, str(folder), given]) + "\n")
-        run.forks.stdin.flush()
-        status, out, error = json.loads(run.forks.stdout.readline())
+    ((status, out, error),) = (start or run.forks)(folder, given, [script])
     assert status == 0, error
     return json.loads(out), error
 
@@ -250,10 +208,10 @@ print(json.dumps(["numba.np.arrayobj" in sys.modules, rtsys._init]))
 """
 
 
-def test_a_first_step_loads_nothing_that_makes_arrays(outside):
+def test_a_first_step_loads_nothing_that_makes_arrays(outside, new_processes):
     """A tenth of a second: numba's functions of arrays and its counts of references. No kernel of one table has any."""
     for _ in range(2):  # the first may have to compile
-        found, _ = run(FIRST_STEPS, outside.parent, anew=True)
+        found, _ = run(FIRST_STEPS, outside.parent, new_processes)
     assert found == [False, False]
 
 

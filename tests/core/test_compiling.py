@@ -1,11 +1,10 @@
 """The first minutes on a new machine: games start as plain Python while kernels are compiled, with the same bytes."""
 
 import hashlib
+import inspect
 import json
 import os
 import pickle
-import subprocess
-import sys
 import threading
 import time
 
@@ -24,21 +23,6 @@ from bidzoo.envs.bridge.deals import random_deals
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 
-GAME = """
-import hashlib, json, sys, time, bidzoo
-from bidzoo.core.kernels import KERNELS
-env, digest = bidzoo.make(sys.argv[1]), hashlib.sha256()
-env.reset(seed=7)
-for turn in range(int(sys.argv[2])):
-    if any(env.terminations.values()):
-        env.reset()
-    seen = env.last()[0]
-    digest.update(seen["observation"].tobytes() + seen["action_mask"].tobytes())
-    env.step(int(seen["action_mask"].nonzero()[0][turn % seen["action_mask"].sum()]))
-print(json.dumps([digest.hexdigest(), sum(len(k.compiled.signatures) for k in KERNELS.values())]))
-"""
-
-
 NO_MORE = """
 from bidzoo.core import compiling
 if compiling._worker:  # it would go on for a minute after the test
@@ -47,51 +31,70 @@ if compiling._worker:  # it would go on for a minute after the test
 """
 
 
-def start(script, *words, **env):
-    """A new Python process of ``script``, which does not wait for compiled kernels."""
-    given = {**os.environ, "BIDZOO_COMPILE": "background", **env}
-    return subprocess.Popen(
-        [sys.executable, "-c", script + NO_MORE, *words],
-        env=given,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def play_game(env_id):
+    """Digest of what 200 turns of a game show."""
+    env, digest = bidzoo.make(env_id), hashlib.sha256()
+    env.reset(seed=7)
+    for turn in range(200):
+        if any(env.terminations.values()):
+            env.reset()
+        seen = env.last()[0]
+        digest.update(seen["observation"].tobytes() + seen["action_mask"].tobytes())
+        env.step(int(seen["action_mask"].nonzero()[0][turn % seen["action_mask"].sum()]))
+    return digest.hexdigest()
 
 
-def end(process):
-    """What it printed, as JSON, and its standard error."""
-    out, error = process.communicate(timeout=600)
-    assert process.returncode == 0, error
-    return json.loads(out), error
+def play_batch(env_id):
+    """Digest of what five steps of 300 tables of bridge show."""
+    batch, digest = bidzoo.make_vec(env_id, 300), hashlib.sha256()
+    batch.reset(seed=7)
+    for turn in range(5):
+        batch.step(batch.action_mask.argmax(1) if turn % 2 else 37 - batch.action_mask[:, ::-1].argmax(1))
+        digest.update(batch.observation.tobytes() + batch.action_mask.tobytes() + batch.reward.tobytes())
+    return digest.hexdigest()
 
 
-@pytest.mark.parametrize("game", ["mini_hanabi_v0", "bridge_bidding_v0", "spades_v0"])
-def test_a_cold_cache_starts_at_once_with_the_same_bytes(game, tmp_path):
-    (cold, compiled_here), error = end(start(GAME, game, "200", NUMBA_CACHE_DIR=str(tmp_path)))
-    (warm, _), _ = end(start(GAME, game, "200", BIDZOO_COMPILE="now"))
-    assert cold == warm
-    assert compiled_here == 0 and error == ""
+@pytest.fixture
+def start(processes, tmp_path):
+    """``start(*scripts)``: what processes that do not wait for compiled kernels print, as JSON, and standard error."""
+
+    def start(*scripts, cache=tmp_path, **env):
+        given = {**os.environ, "BIDZOO_COMPILE": "background", "NUMBA_CACHE_DIR": str(cache), **env}
+        ended = processes(tmp_path, given, *([script + NO_MORE, *words] for script, *words in scripts))
+        assert all(status == 0 for status, _, _ in ended), ended
+        return [(json.loads(out), error) for _, out, error in ended]
+
+    return start
 
 
-def test_a_cold_batch_starts_at_once_with_the_same_bytes(tmp_path):
-    script = """
+@pytest.mark.parametrize(
+    ("play", "game"),
+    [
+        (play_game, "mini_hanabi_v0"),
+        (play_game, "bridge_bidding_v0"),
+        (play_game, "spades_v0"),
+        (play_batch, "bridge_bidding_v0"),
+    ],
+)
+def test_a_cold_cache_starts_at_once_with_the_same_bytes(play, game, start):
+    script = f"""
 import hashlib, json, bidzoo
 from bidzoo.core.kernels import KERNELS
-batch, digest = bidzoo.make_vec("bridge_bidding_v0", 300), hashlib.sha256()
-batch.reset(seed=7)
-for turn in range(5):
-    batch.step(batch.action_mask.argmax(1) if turn % 2 else 37 - batch.action_mask[:, ::-1].argmax(1))
-    digest.update(batch.observation.tobytes() + batch.action_mask.tobytes() + batch.reward.tobytes())
-print(json.dumps([digest.hexdigest(), sum(len(k.compiled.signatures) for k in KERNELS.values())]))
+{inspect.getsource(play)}
+print(json.dumps([{play.__name__}("{game}"), sum(len(k.compiled.signatures) for k in KERNELS.values())]))
 """
-    (cold, compiled_here), error = end(start(script, NUMBA_CACHE_DIR=str(tmp_path)))
-    (warm, _), _ = end(start(script, BIDZOO_COMPILE="now"))
-    assert cold == warm
+    (((cold, compiled_here), error),) = start([script])
+    assert cold == play(game)  # compiled, as all that runs here
     assert compiled_here == 0 and error == ""
 
 
-def test_compiled_kernels_take_over(tmp_path):
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A folder of kernels, empty until the first test that uses it."""
+    return tmp_path_factory.mktemp("kept")
+
+
+def test_compiled_kernels_take_over(start, kept):
     """Two processes start on one empty cache; both go on compiled when it is there."""
     script = """
 import json, time, bidzoo
@@ -104,11 +107,10 @@ while time.monotonic() < until and not any("step" in kernel.key[1] for kernel in
     time.sleep(0.25)
 print(json.dumps([len(own()) > 0, sum(k.compiled.stats.cache_misses.total() for k in own())]))
 """
-    both = [start(script, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)]
-    assert [end(process) for process in both] == [([True, 0], "")] * 2  # loaded, not compiled here
+    assert start([script], [script], cache=kept) == [([True, 0], "")] * 2  # loaded, not compiled here
 
 
-def test_what_waits_says_so_once(tmp_path):
+def test_what_waits_says_so_once(start):
     script = """
 import json, numpy as np
 from bidzoo.core.streams import Streams
@@ -116,14 +118,17 @@ for n in (3, 300, 3_000_000, 3_000_000):  # rows, of which plain Python has done
     Streams.at(0, np.arange(n)).random(1)
 print(json.dumps(0))
 """
-    _, error = end(start(script, NUMBA_CACHE_DIR=str(tmp_path)))
+    ((_, error),) = start([script])
     assert error == f"{compiling.SAID}\n"
     assert "bidzoo compile" in error  # the way to hear it no more: each game and agent has kernels of its own
     assert "once" not in error
 
 
-def test_the_command_leaves_nothing_to_compile(tmp_path):
-    """``bidzoo compile`` of a small game with an agent, and the first use after it; all agents: test_compiled.py."""
+def test_the_command_leaves_nothing_to_compile(start, kept):
+    """``bidzoo compile`` of a small game with an agent, and the first use after it; all agents: test_compiled.py.
+
+    What ``test_compiled_kernels_take_over`` left is there already.
+    """
     script = """
 import json, sys
 from typer.testing import CliRunner
@@ -140,7 +145,7 @@ else:
 forms = [form for kernel in KERNELS.values() for form in (kernel.compiled, kernel.body)]
 print(json.dumps(sum(form.stats.cache_misses.total() for form in forms)))
 """
-    cold, warm = (end(start(script, word, NUMBA_CACHE_DIR=str(tmp_path)))[0] for word in ("command", "use"))
+    ((cold, _),), ((warm, _),) = (start([script, word], cache=kept) for word in ("command", "use"))
     assert cold > 5 and warm == 0
 
 
@@ -169,10 +174,11 @@ def test_an_unknown_policy_is_named(monkeypatch):
         compiling.policy()
 
 
-def test_nowhere_to_keep_kernels(tmp_path, monkeypatch):
+def test_nowhere_to_keep_kernels(start, tmp_path):
     """A read-only installation without a home: a temporary folder and one sentence."""
     script = """
-import json, os, numba.core.caching as caching
+import json, os, tempfile, numba.core.caching as caching
+tempfile.tempdir = None  # not that of the process that was forked
 known = caching.CacheImpl._locator_classes
 caching.CacheImpl._locator_classes = [one for one in known if "UserProvided" in one.__name__]
 import bidzoo
@@ -182,8 +188,7 @@ env.reset(seed=1)
 env.step(0)
 print(json.dumps(os.path.isdir(config.CACHE_DIR)))
 """
-    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    kept, error = end(start(script, TMPDIR=str(tmp_path)))
+    ((kept, error),) = start([script], cache="", TMPDIR=str(tmp_path))
     assert kept and error.count("\n") == 1 and "set NUMBA_CACHE_DIR" in error
 
 
