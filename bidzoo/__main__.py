@@ -1,12 +1,19 @@
 """``python -m bidzoo`` is the ``bidzoo`` command."""
 
+import atexit
+import gc
 import os
 import signal
 from typing import NoReturn
 
 
 def main() -> None:
-    """Import the commands, while Ctrl-C ends the process at once, and run the one that is asked for."""
+    """Import the commands, while Ctrl-C ends the process at once, and run the one that is asked for.
+
+    Garbage is collected less often, and not at the end: it took a third of the time of a start with torch and numba.
+    """
+    gc.set_threshold(50_000)
+    atexit.register(gc.freeze)
     handler = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:  # not of a background job, which does not hear it
         signal.signal(signal.SIGINT, _stop)

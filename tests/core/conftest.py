@@ -8,11 +8,13 @@ import sys
 import pytest
 
 FORKS = """
-import json, os, sys, traceback
+import gc, json, os, sys, traceback
+gc.set_threshold(100_000, 50, 50)
 import gymnasium
 import numba
 from numba.core import config
 numba.njit(lambda x: x)(1)
+gc.freeze()
 for line in sys.stdin:
     scripts, folder, given = json.loads(line)
     children = []
