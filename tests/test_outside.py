@@ -356,12 +356,6 @@ def test_register(mine):
         agents.register("sayc", "mine_too:Agent")
 
 
-def test_workers_find_an_agent_of_the_working_folder(mine):
-    words = ["match", "mine_too:Agent", "random", "--boards", "130", "--workers", "2"]
-    done = subprocess.run([sys.executable, "-m", "bidzoo", *words], capture_output=True, text=True, cwd=mine)
-    assert done.stdout.startswith("mine against random"), done.stderr
-
-
 # ---- files of weights -------------------------------------------------------------------------
 
 
@@ -485,6 +479,9 @@ def faults(mine):
         sys.modules.pop(name, None)
 
 
+PROGRESS = re.compile(r".*\b\d+ s")  # a busy machine takes more than eight seconds, and the command says so
+
+
 @pytest.fixture
 def said_by(monkeypatch, capsys):
     """``said_by(*words)``: exit status and lines of standard error of the command, in its own process where asked."""
@@ -499,8 +496,7 @@ def said_by(monkeypatch, capsys):
             with pytest.raises(SystemExit) as ended:
                 main.main()
             status, error = ended.value.code, capsys.readouterr().err
-        progress = re.compile(r".*\b\d+ s")  # a busy machine takes more than eight seconds, and the command says so
-        return status, [line for line in error.splitlines() if not progress.fullmatch(line)]
+        return status, [line for line in error.splitlines() if not PROGRESS.fullmatch(line)]
 
     return said
 
@@ -509,7 +505,6 @@ def said_by(monkeypatch, capsys):
     ("words", "first", "place", "last"),
     [
         (["faults:Wrong", "pass"], "agent 'wrong', board 0, turn 0", "in act", "broadcast together"),
-        (["faults:Later", "pass", "--workers", "2"], "agent 'later', boards ", "in act", "broadcast together"),
         (["pass", "faults:Reads"], "agent 'reads', board 0, turn 0", "in act", "FileNotFoundError"),
         (["faults:function", "pass"], "agent 'function', board 0, turn 0", "in function", "of a function"),
         (["faults:made", "pass"], "agent 'faults:made'", "in made", "KeyError: 'a key'"),
@@ -517,12 +512,37 @@ def said_by(monkeypatch, capsys):
     ],
 )
 def test_an_agent_keeps_its_traceback(faults, said_by, words, first, place, last):
-    """From its first frame on; in workers too. It is headed by agent, boards and turn."""
-    status, lines = said_by("match", *words, "--boards", "130", apart="--workers" in words)
+    """From its first frame on. It is headed by agent, boards and turn."""
+    has_kept(*said_by("match", *words, "--boards", "130"), first, place, last)
+
+
+def has_kept(status, lines, first, place, last):
+    """One that failed in a file of the working folder says so from its first frame on."""
     assert status == 1
     assert lines[0].startswith(f"bidzoo: {first}") and lines[1] == "Traceback (most recent call last):"
     assert place in lines[2] and ("faults.py" in lines[2] or "bad_module.py" in lines[2])
     assert last in "".join(lines[3:]) and not any("/bidzoo/" in line for line in lines)
+
+
+WORKERS = """
+import sys
+from bidzoo.cli.main import main
+for words in ("mine_too:Agent random", "faults:Later pass"):
+    sys.argv = ["bidzoo", "match", *words.split(), "--boards", "130", "--workers", "2"]
+    try:
+        main()
+    except SystemExit as end:
+        status = end.code
+sys.exit(status)
+"""
+
+
+def test_workers_find_an_agent_of_the_working_folder(faults):
+    """One that plays; then one that fails, which keeps its traceback there, too."""
+    done = subprocess.run([sys.executable, "-c", WORKERS], capture_output=True, text=True)
+    assert done.stdout.startswith("mine against random"), done.stderr
+    lines = [line for line in done.stderr.splitlines() if not PROGRESS.fullmatch(line)]
+    has_kept(done.returncode, lines, "agent 'later', boards ", "in act", "broadcast together")
 
 
 def test_who_leaves_in_the_middle_fails(faults, said_by):

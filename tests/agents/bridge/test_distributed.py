@@ -23,6 +23,8 @@ from bidzoo.envs.bridge.formats.auctions import Auctions, Positions
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
 PROCESS = """
 import atexit
+import gc
+gc.set_threshold(50_000)  # as bidzoo.__main__
 import json
 import runpy
 import sys

@@ -99,7 +99,7 @@ def test_random_and_pure_strategies_are_distributions():
         ("mini_hanabi_v0()", 400, 9.11),
         ("simple_bidding_v0(size=4)", 200, 2.18),
         ("simple_bidding_v0(size=8)", 100, 4.96),
-        ("minibridge_v0(size=3)", 100, 1.01),
+        ("minibridge_v0(size=3)", 50, 1.01),
         ("comm_v0(length=3)", 200, 0.89),
     ],
 )

@@ -147,14 +147,15 @@ def test_equal_proposals_draw_lots():
         ("simple_bidding_v0(size=16)", 30, 0, 10.56),
         ("simple_bidding_v0(size=16)", 30, 8, 10.52),
         ("minibridge_v0(size=3)", 60, 0, 1.07),
-        ("minibridge_v0(size=4)", 30, 0, 1.71),
+        ("minibridge_v0(size=4)", 15, 0, 1.71),
         ("comm_v0(length=3)", 100, 0, 1.00),
     ],
 )
 def test_tables_1_and_2(name, seeds, samples, paper):
     """The paper's mean lies within four standard errors of ours, and half a unit of its last digit.
 
-    150 seeds tell the means of Mini-Hanabi apart that samples change: 9.51, 9.75 and 9.95.
+    150 seeds tell the means of Mini-Hanabi apart that samples change: 9.51, 9.75 and 9.95; 15 tell MiniBridge of size 4
+    from the strategies of CFR that the searches begin with (1.61, and 0.056 are allowed).
     """
     game = compiled(name)
     values = []
