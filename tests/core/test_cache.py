@@ -210,9 +210,8 @@ print(json.dumps(["numba.np.arrayobj" in sys.modules, rtsys._init]))
 
 def test_a_first_step_loads_nothing_that_makes_arrays(outside, new_processes):
     """A tenth of a second: numba's functions of arrays and its counts of references. No kernel of one table has any."""
-    for _ in range(2):  # the first may have to compile
-        found, _ = run(FIRST_STEPS, outside.parent, new_processes)
-    assert found == [False, False]
+    run(FIRST_STEPS, outside.parent)  # may have to compile
+    assert run(FIRST_STEPS, outside.parent, new_processes)[0] == [False, False]
 
 
 def test_what_other_versions_left_is_removed(used):
