@@ -93,11 +93,21 @@ class SingleAgent(gymnasium.Env[I8, Any]):
         self._random = random_seats(game, self._policies)
         self._partners, self._seed = _partners_of(policies), random_seed()
         self.render_mode, self._screen = checked_mode(render_mode), Screen(repr(game))
-        self._table = Table(game)
-        self._mask, self._observation = self._table.out.mask[0], self._table.out.observation[0]
+        self._show(Table(game))
         self.observation_space = spaces.Box(0, 1, (_width(game, self._partners),), np.int8)
         self.action_space = spaces.Discrete(game.num_actions)
         self._name, self._board, self._over = f"player_{self.learner}", -1, True
+
+    def _show(self, table: Table) -> None:
+        self._table = table
+        self._mask, self._observation = table.out.mask[0], table.out.observation[0]  # views, which no copy keeps
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in ("_mask", "_observation")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._show(self._table)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[I8, dict[str, Any]]:
         """First observation ``[F]`` of the next board and ``{"action_mask": int8 [A]}``."""
