@@ -568,6 +568,17 @@ def test_an_agent_has_a_name(faults):
         agents.resolve(sys.modules["faults"].Nameless())
 
 
+def test_act_takes_random_numbers(monkeypatch, tmp_path):
+    source = "class Two:\n    name = 'two'\n    def act(self, views, legal):\n        return legal.argmax(1)\n"
+    (tmp_path / "two.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    expected = r"agent two:Two: its method is act\(views, legal\), expected act\(views, legal, rng\)"
+    with pytest.raises(ValueError, match=expected):
+        agents.resolve("two:Two", "bridge_bidding")
+    with pytest.raises(ValueError, match=expected.replace("two:Two", ".*")):
+        agents.resolve(sys.modules["two"].Two())
+
+
 @pytest.mark.parametrize("name", [None, 3, ["sl"]])
 def test_a_name_is_a_text(name):
     with pytest.raises(TypeError, match="expected a text"):

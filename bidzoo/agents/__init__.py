@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from inspect import Parameter, getdoc, isbuiltin, isclass, isroutine
+from inspect import Parameter, getdoc, isbuiltin, isclass, isroutine, signature
 from pathlib import Path
 from re import fullmatch, split
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
@@ -435,9 +435,17 @@ def _is_factory(target: Any) -> bool:
 
 
 def _with_name(text: str, policy: Policy) -> Policy:
-    """``policy``; ValueError unless its name is a text that results can hold."""
+    """``policy``; ValueError unless its name is a text that results can hold, and ``act`` takes what it is given."""
     if not isinstance(policy.name, str) or not policy.name.strip():
         raise ValueError(f"agent {text}: its name is {policy.name!r}, expected a text")
+    try:
+        arguments = signature(policy.act)
+    except (TypeError, ValueError):  # of a builtin, which does not say
+        return policy
+    try:
+        arguments.bind(None, None, None)
+    except TypeError:
+        raise ValueError(f"agent {text}: its method is act{arguments}, expected act(views, legal, rng)") from None
     return policy
 
 

@@ -17,14 +17,16 @@ import numpy as np
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 
-from bidzoo.benchmarks import leaderboard, replay
+from bidzoo.benchmarks import leaderboard, records, replay
 from bidzoo.benchmarks.results import Estimate, Figure, ResultTable, load
 from bidzoo.core.schema import csv_rows, json_value
 from bidzoo.core.storage import replace_file
+from bidzoo.envs.bridge.deals import READERS
 
 APART = 2.0  # standard errors beyond which ours and the paper's are marked as different
 PAGE = Path(__file__).with_name("report.html")
 BESIDE = 7  # columns of a table that still has room for a picture beside it
+KINDS = (".json", ".csv", *READERS, records.ENDING)  # of files that it shows
 MOST_NUMBERS = 80  # cells of a heat map that still have room for their numbers
 
 TITLES = {  # of what bidzoo writes, in the order of the page; other suites follow by their names
@@ -213,6 +215,9 @@ def read(files: Sequence[Path]) -> list[dict[str, Any]]:
     """
     documents, entries = [], dict[str, list[leaderboard.Entry]]()
     for path in files:
+        if path.suffix.lower() not in KINDS and str(path) != "-":
+            found = "a folder" if path.is_dir() else f"ending {path.suffix!r}"
+            raise ValueError(f"{path}: {found}, expected {', '.join(KINDS)}, or - for standard input")
         if path.suffix == ".csv":
             documents.append(curves(path))
         elif path.suffix != ".json":

@@ -144,7 +144,8 @@ def bridge(
     """Every bridge agent against the experts of five systems, then a round robin, duplicate, in IMPs a board; the
     papers' relations beside ours.
 
-    Without --agents all of them play; the ablations are files in the repository's experiments/weights.
+    Without --agents all of them play; one alone meets the experts only. The ablations are files in the repository's
+    experiments/weights.
     """
     from bidzoo.agents import names_in
     from bidzoo.benchmarks import bridge, experts
@@ -156,7 +157,7 @@ def bridge(
         works = [
             partial(suite.main, entries or suite.DEFAULT, options)
             for name, suite in suites.items()
-            if only in (None, name)
+            if only == name or (only is None and (name != "round-robin" or len(entries) != 1))
         ]
         measured("bridge", seed, json, *works)
 

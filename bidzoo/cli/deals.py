@@ -288,6 +288,8 @@ def _show(path: Path, faults: "list[Fault] | None" = None) -> int:
     boards, known = 0, "solved"
     if path.suffix.lower() in READERS:
         read = read_boards(path, faults=faults)
+        if not read and not faults:
+            raise ValueError(f"{path}: no boards, expected at least one")
         boards, known = len(read), "with a table as the file has it"
         whole = [board for board in read if board.complete]
         if len(whole) < boards:

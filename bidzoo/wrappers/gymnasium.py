@@ -432,12 +432,15 @@ def seat_policies(
 
     Raises:
         ValueError: ``partner`` where the learner has none, or both where every other player is a partner; a list of
-            another length, or a seat that nobody takes.
+            another length, a seat that nobody takes, or ``partner_told`` without a list of partners.
     """
     learner = game.player_at(learner)
     allies = game.allies(learner)
     if partner is not None and len(allies) == 1:
         raise ValueError(f"{game} has no partners: give opponents alone")
+    several = isinstance(partner, Sequence) and not isinstance(partner, str)
+    if partner_told != "none" and not several:
+        raise ValueError(f"partner_told {partner_told!r} tells partners apart: expected a list of them, partner=[...]")
     if partner is not None and opponents is not None and len(allies) == game.num_players:
         raise ValueError(f"{game} has no opponents, the other player is the learner's partner: give partner alone")
     opponents = "random" if opponents is None else opponents
@@ -457,7 +460,7 @@ def seat_policies(
         )
     if partner is not None:
         ally: Policy
-        if isinstance(partner, Sequence) and not isinstance(partner, str):
+        if several:
             ally = Partners([agents.resolve(each, game) for each in partner], partner_told)
         else:
             ally = agents.resolve(partner, game)

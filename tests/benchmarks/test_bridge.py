@@ -317,6 +317,9 @@ def test_command_line(tmp_path):
     done = runner.invoke(app, ["bench", "bridge", "--agents", "sayc,pass", "--boards", "20", "--json", str(out)])
     assert done.exit_code == 0, done.output
     assert results.load(out)["suite"] == "bridge"
+    alone = runner.invoke(app, ["bench", "bridge", "--agents", "pass", "--boards", "5", "--json", str(out)])
+    assert alone.exit_code == 0, alone.output
+    assert results.load(out)["tables"][0].rows[0]["agent"] == "pass"
     slip = runner.invoke(app, ["bench", "bridge", "--agents", "sayc, pass, ppp", "--boards", "20", "--json", str(out)])
     assert "unknown agent 'ppp'; did you mean 'ppo'? choose from random, pass" in str(
         slip.exception

@@ -261,6 +261,12 @@ def test_suites_stand_in_the_order_of_their_titles(tmp_path):
     assert titles == [report.TITLES["bridge"], report.TITLES["spades"], report.TITLES["throughput"], "mine"]
 
 
+@pytest.mark.parametrize(("name", "found"), [("one.txt", "ending '.txt'"), ("", "a folder")])
+def test_an_ending_that_no_command_writes(tmp_path, name, found):
+    with pytest.raises(ValueError, match=rf"{found}, expected \.json, \.csv, \.pbn, \.lin, \.jsonl, or - for"):
+        report.read([tmp_path / name])
+
+
 def test_command(file, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["report", str(file), "--out", "page.html"])

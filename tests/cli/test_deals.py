@@ -111,6 +111,33 @@ def test_a_stopped_run_may_end_with_fewer_or_more_deals(
         (tmp_path / "straight.npz").unlink()
 
 
+def test_a_file_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quick: Callable[[I64], I8]) -> None:
+    """More deals of a seed: what the file has is not solved again, in a run that is stopped either."""
+    out, solved, seen = tmp_path / "d.npz", [], []
+
+    def counted(hands: I64) -> I8:
+        solved.append(len(hands))
+        return quick(hands)
+
+    def stop(done: int) -> None:
+        if done > 7:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(double_dummy, "dd_tricks", counted)
+    generate(5, 3, out)
+    with pytest.raises(KeyboardInterrupt):
+        generate(12, 3, out, report=stop)
+    assert len(DealSet.load(out).hands) == 5
+    generate(12, 3, out, report=seen.append)
+    assert seen[0] == 8 and sum(solved) == 12
+    generate(12, 3, tmp_path / "straight.npz")
+    assert out.read_bytes() == (tmp_path / "straight.npz").read_bytes()
+    with pytest.raises(
+        ValueError, match=r"d\.npz: exists and holds 12 deals of this seed, expected no file or 4 at most"
+    ):
+        generate(4, 3, out)
+
+
 def test_what_stands_in_the_way_is_named(tmp_path: Path, quick: object) -> None:
     out = tmp_path / "d.npz"
     made = generate(5, 3, out)
@@ -159,6 +186,13 @@ def test_generate_and_info_commands(tmp_path: Path, quick: object) -> None:
     shown = CliRunner().invoke(app, ["info", str(out)]).stdout
     assert DealSet.load(out).checksum() in shown
     assert "provenance: seed:      5" in shown
+
+
+@pytest.mark.parametrize("content", ["", "hello\n"])
+def test_info_of_a_file_without_boards(tmp_path: Path, content: str) -> None:
+    (tmp_path / "empty.pbn").write_text(content)
+    with pytest.raises(ValueError, match=r"empty\.pbn: no boards, expected at least one"):
+        CliRunner().invoke(app, ["info", str(tmp_path / "empty.pbn")], catch_exceptions=False)
 
 
 def test_info_of_the_packaged_sets() -> None:

@@ -57,6 +57,9 @@ def test_a_partner_may_show_its_convention_card():
 def test_one_partner_is_not_named():
     env = gymnasium.make("bidzoo/MiniBridge-v0", partner="cfr")
     assert "partner" not in env.reset(seed=0)[1]
+    for told in ("name", "crad"):
+        with pytest.raises(ValueError, match=f"partner_told '{told}' tells partners apart: expected a list of them"):
+            gymnasium.make("bidzoo/MiniBridge-v0", partner="cfr", partner_told=told)
 
 
 def test_an_empty_list_of_partners_is_refused():

@@ -260,7 +260,8 @@ def generate(
     """Deals ``0 ... deals - 1`` of ``seed`` with their double-dummy tricks, also in the file ``out``.
 
     Deal ``i`` is a function of ``(seed, i)``. Killed at any moment, the same call goes on from ``<out>.journal``, which
-    names seed and format but not the number of deals: a later call may ask for fewer, or more.
+    names seed and format but not the number of deals: a later call may ask for fewer, or more. It may ask for more
+    than a finished ``out`` has, too.
 
     Args:
         report: called with the number of deals done, at the start and then after every few.
@@ -274,14 +275,17 @@ def generate(
         raise ValueError(f"deals: {deals}, expected 1 or more")
     seed = checked_seed(seed)
     provenance = {"deals": "random_deals(seed, index)", "seed": seed, "count": deals}
-    if out.exists():
-        return _finished(out, provenance)
+    known = _known(out, provenance)
+    if len(known.tricks) == deals:
+        return known
     hands = random_deals(seed, np.arange(deals))
     header = {"bidzoo": "double-dummy tables of random_deals(seed, index)", "format": 1, "seed": seed}
     path = out.with_name(out.name + ".journal")
 
     def rest(done: int) -> Iterator[U8]:
-        return map(pack_tricks, _solved(hands[done:], workers, backend))
+        if done < len(known.tricks):
+            yield pack_tricks(known.tricks[done:])
+        yield from map(pack_tricks, _solved(hands[max(done, len(known.tricks)) :], workers, backend))
 
     tricks = unpack_tricks(journaled(path, header, TRICK_BYTES, deals, rest, report))
     sweep(out)
@@ -291,13 +295,22 @@ def generate(
     return result
 
 
-def _finished(out: Path, provenance: dict[str, Any]) -> DealSet:
-    """The deals of ``out`` if this very call made it before."""
+def _known(out: Path, provenance: dict[str, Any]) -> DealSet:
+    """The deals of ``out`` if a call for as many or fewer made it; none where it does not exist."""
+    if not out.exists():
+        return DealSet.of(np.empty((0, 4), np.int64))
     hands, tricks, stored = read_deals(out)
-    if {name: stored.get(name) for name in provenance} != provenance:
+    asked, count = {**provenance, "count": stored.get("count")}, provenance["count"]
+    same = {name: stored.get(name) for name in provenance} == asked
+    if same and len(hands) > count:
+        raise ValueError(
+            f"{out}: exists and holds {len(hands)} deals of this seed, expected no file or {count} at most"
+        )
+    if not same:
         raise ValueError(f"{out}: exists and holds other deals ({stored}), expected no file or {provenance}")
-    journal = out.with_name(out.name + ".journal")
-    lock = Lock(journal)  # a killed run may have left this journal
-    journal.unlink(missing_ok=True)
-    lock.release()
+    if len(hands) == count:
+        journal = out.with_name(out.name + ".journal")
+        lock = Lock(journal)  # a killed run may have left this journal
+        journal.unlink(missing_ok=True)
+        lock.release()
     return DealSet.of(hands, tricks, str(out))
