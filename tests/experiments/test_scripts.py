@@ -11,6 +11,7 @@ import other_suites
 import played_cards
 import pytest
 import search_prior
+import slam_training
 import starting
 import typer
 from numba import config as numba_config
@@ -18,12 +19,14 @@ from typer.testing import CliRunner
 
 from bidzoo import agents, make_vec
 from bidzoo.agents.bridge.bmcs import Bmcs
+from bidzoo.agents.bridge.network import load_weights
 from bidzoo.agents.bridge.sayc import Sayc
 from bidzoo.agents.policy import choose
 from bidzoo.benchmarks import records, results
 from bidzoo.benchmarks.auctions import record
 from bidzoo.benchmarks.bridge import Boards
 from bidzoo.benchmarks.match import duplicate
+from bidzoo.envs.bridge.deals import DealSet, packaged
 from bidzoo.envs.bridge.game import Bridge
 
 
@@ -85,6 +88,35 @@ def test_runs_of_joint_search_go_on(undrawn, tmp_path, monkeypatch):
     assert searched["less non-search"].mean == pytest.approx(
         searched["over a2c-early"].mean - without["over a2c-early"].mean
     )
+
+
+def test_deals_rich_in_slams():
+    tricks = np.zeros((4, 4, 5), np.int8)
+    tricks[0, (0, 2), 2:] = 12  # North and South in three strains
+    tricks[1, (1, 3), 3:] = 13  # East and West in two
+    tricks[2, 0] = 13  # by North alone
+    tricks[3, (0, 1), 2:] = 12  # by players of both sides
+    assert slam_training.rich(tricks.reshape(4, 20)).tolist() == [True, False, False, False]
+
+
+@pytest.mark.skipif(numba_config.DISABLE_JIT, reason="minutes uncompiled")
+def test_slam_training_goes_on(undrawn, tmp_path, monkeypatch):
+    monkeypatch.setattr(slam_training, "COMMON", {"burn_in": 200, "capacity": 2000, "boards": 20, "sync": 2})
+    stages = [stage._replace(syncs=1, others=stage.others and 5) for stage in slam_training.STAGES[::3]]
+    monkeypatch.setattr(slam_training, "STAGES", stages)
+    hands, tricks = (array[:30].copy() for array in packaged("validation"))
+    tricks[:3] = 12
+    DealSet.of(hands, tricks).save(tmp_path / "deals.npz")
+    app = typer.Typer()
+    app.command()(slam_training.main)
+    words = [str(tmp_path / "deals.npz"), "--out", str(tmp_path / "out"), "--boards", "10"]
+    said = [CliRunner().invoke(app, words, catch_exceptions=False).output for _ in range(2)]
+    assert said[0].count("finished") == 2 and said[1] == ""
+    assert len(DealSet.load(tmp_path / "out" / "slams.npz").hands) == 5 * slam_training.rich(tricks).sum() >= 15
+    (start, _), (flat, _) = map(load_weights, (slam_training.START, tmp_path / "out" / "flatter.safetensors"))
+    x = np.random.default_rng(0).integers(0, 2, (5, 267)).astype(np.int8)
+    np.testing.assert_allclose(flat(x)[:, :38], start(x)[:, :38] / 2.5, rtol=0.02, atol=0.02)
+    np.testing.assert_allclose(flat(x)[:, 38], start(x)[:, 38], rtol=0.02, atol=0.02)
 
 
 @pytest.mark.skipif(numba_config.DISABLE_JIT, reason="minutes uncompiled")
