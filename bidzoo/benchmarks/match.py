@@ -396,14 +396,19 @@ Names = tuple[str, str]
 def seatings(game: Game) -> tuple[tuple[int, ...], ...]:
     """The tables at which two agents meet on each board: which of them, 0 or 1, each player is.
 
-    Four players who are not paid alike are two pairs, which are exchanged, as in Spades. Where all players are paid
-    alike, each agent plays with itself and at every seat with the other; else it is at every seat alone among others.
+    Two partnerships are exchanged; four players who have no partners play as two pairs, as in Spades. Where all players
+    are paid alike, each agent plays with itself and at every seat with the other; else each partnership, or player, is
+    one agent among others.
     """
     players = range(game.num_players)
-    alone = [tuple(int(player != place) for player in players) for place in players]
     if game.utility == "identical":
+        alone = [tuple(int(player != place) for player in players) for place in players]
         return tuple(dict.fromkeys([(0,) * len(players), (1,) * len(players), *alone, *_others(alone)]))
-    return ((0, 1, 0, 1), (1, 0, 1, 0)) if len(players) == 4 else tuple(dict.fromkeys([*alone, *_others(alone)]))
+    sides = dict.fromkeys(tuple(game.allies(player)) for player in players)
+    if len(players) == 4 and len(sides) == 4:
+        sides = dict.fromkeys([(0, 2)])
+    alone = [tuple(int(player not in side) for player in players) for side in sides]
+    return tuple(dict.fromkeys([*alone, *_others(alone)]))
 
 
 def _others(seatings: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:

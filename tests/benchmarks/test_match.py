@@ -21,6 +21,7 @@ from bidzoo.benchmarks.spades import gains_by_partnership, rounds_log
 from bidzoo.cli.main import app
 from bidzoo.cli.match import _bridge_agent, _common
 from bidzoo.core import storage
+from bidzoo.envs.python_game import PythonGame
 
 SHORT = {"win_goal": 120, "max_rounds": 3, "variant": "cutthroat"}
 
@@ -376,3 +377,35 @@ def test_whole_boards_of_bridge(tmp_path):
     assert "IMPs on 3 boards of 3 deals" in printed and "6 replayed" in run("replay", out)
     assert any(record["cards"] for record in records.read(out))
     assert isinstance(_bridge_agent("bridge_v0", "pass"), WithCards)
+
+
+@pytest.mark.parametrize(("partners", "expected"), [(((0, 1), (2, 3)), (0, 0, 1, 1)), (((0, 3), (1, 2)), (0, 1, 1, 0))])
+def test_partnerships_are_exchanged_wherever_they_sit(partners, expected):
+    class Vote:
+        """Each partnership is paid what it says."""
+
+        id, num_players, actions, max_turns, reward_range = "vote_v0", 4, ("zero", "one"), 4, (-2, 2)
+        features = {"said": 4}
+
+        def deal(self, rng):
+            self.said, self.player = [], 0
+
+        def legal(self):
+            return [0, 1]
+
+        def act(self, action):
+            self.said.append(action)
+            self.player = len(self.said) if len(self.said) < 4 else None
+
+        def reward(self):
+            ours, theirs = (sum(self.said[p] for p in side) for side in partners)
+            return [ours - theirs if p in partners[0] else theirs - ours for p in range(4)]
+
+        def view(self, player):
+            return {"said": [n for n, action in enumerate(self.said) if action]}
+
+    Vote.partners = partners
+    game = PythonGame(Vote)
+    assert match.seatings(game) == (expected, tuple(1 - agent for agent in expected))
+    played = match.pairings(game, lambda observation, mask: 1, lambda observation, mask: 0, np.arange(5))
+    assert [row["mean reward"].mean for row in match.summary(game, ("ones", "zeros"), played).rows] == [2.0, -2.0]
