@@ -86,7 +86,7 @@ class SB3VecEnv(VecEnv):
     masks by itself; wrap in ``VecMonitor`` for logged returns.
 
     Args:
-        parts: environments of the same game.
+        parts: environments of the same game, each once.
     """
 
     def __init__(self, parts: Iterable[SingleAgentVector]) -> None:
@@ -95,6 +95,9 @@ class SB3VecEnv(VecEnv):
             if not isinstance(part, SingleAgentVector):
                 hint = "; bidzoo.make_vec plays every seat" if isinstance(part, Batch) else ""
                 raise TypeError(f"SB3VecEnv takes gymnasium.make_vec(...).unwrapped, got {part!r}{hint}")
+        for n, part in enumerate(self.parts):
+            if any(part is earlier for earlier in self.parts[:n]):
+                raise ValueError(f"part {n} is {part!r} again: its tables would be stepped twice; expected each once")
         if len({(str(part.game), part.single_observation_space.shape) for part in self.parts}) != 1:
             raise ValueError(f"expected parts with one game, got {[part.game.id for part in self.parts]}")
         self._ends = np.cumsum([part.num_envs for part in self.parts])
