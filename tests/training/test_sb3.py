@@ -111,7 +111,7 @@ def test_vec_env_says_what_it_cannot_do():
     with pytest.raises(ValueError, match="one game"):
         sb3.SB3VecEnv([vector(1, 0), single_agent_vector("comm_v0", 1)])
     part = vector(1, 0)
-    with pytest.raises(ValueError, match="part 2 is .* again"):
+    with pytest.raises(ValueError, match=r"part 2 is .* again"):
         sb3.SB3VecEnv([part, vector(1, 0), part])
 
 

@@ -156,8 +156,19 @@ class Network(Weights):
         tensors = {name: array / divisor if name.startswith(last) else array for name, array in self.tensors.items()}
         return Network(self.architecture, tensors)
 
-    def of_calls(self) -> Network:
-        """The network with the outputs of the 38 calls alone; a critic's value is left out."""
+    def check_calls(self, name: str) -> None:
+        """ValueError, which calls the network ``name``, unless its outputs are calls, and perhaps a value."""
+        if (outputs := self.architecture.outputs) not in (NUM_CALLS, NUM_CALLS + 1):
+            raise ValueError(
+                f"{name} has {outputs} outputs, expected {NUM_CALLS}: of every call, or {NUM_CALLS + 1} with a value"
+            )
+
+    def of_calls(self, name: str = "the network") -> Network:
+        """The network with the outputs of the 38 calls alone; a critic's value is left out.
+
+        ValueError, which calls the network ``name``, if it has other outputs.
+        """
+        self.check_calls(name)
         last = f"layers.{len(self.tensors) // 2 - 1}."
         calls = {"weight": np.s_[..., :NUM_CALLS, :], "bias": np.s_[..., :NUM_CALLS]}
         tensors = dict(self.tensors)

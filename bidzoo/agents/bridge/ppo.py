@@ -88,7 +88,7 @@ class Trainer(trainer.Trainer):
         self.opponents = tuple(opponents)
         self.inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
         self.inputs["reference"] = reference.digest if reference else "start"
-        start, reference = start.of_calls(), reference and reference.of_calls()
+        start, reference = start.of_calls("start"), reference and reference.of_calls("reference")
         if reference and reference.architecture.observation != start.architecture.observation:
             observation, expected = reference.architecture.observation, start.architecture.observation
             raise ValueError(f"reference sees {observation!r}, start {expected!r}: expected the same")

@@ -66,6 +66,7 @@ class Trainer(ActorCritic):
         """``start``: the supervised policy; ``game``: pays points and shows the policy's observation."""
         import torch
 
+        start.check_calls("start")
         model, observation = network.module_of(start, device), options.value if options.hidden else game.encoder.name
         critic = Architecture(observation, 1, width=options.value_width, depth=options.value_depth)
         super().__init__(game, options, model, start.architecture, critic.inputs if options.hidden else 0, device)

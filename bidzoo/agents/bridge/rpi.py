@@ -81,7 +81,7 @@ class Trainer(trainer.Trainer):
         super().__init__(options, options.iterations, device)
         self.opponents = tuple(opponents)
         self.inputs = {"start": start.digest, "deals": digest(game.deals._asdict())}
-        values = start.of_calls().at_temperature(1 / options.start_unit)
+        values = start.of_calls("start").at_temperature(1 / options.start_unit)
         self.game, self.architecture = game, values.architecture
         self.learner, self.average = network.module_of(values, device), network.module_of(values, device)
         self.replica = distributed.replicated(self.learner)

@@ -474,6 +474,18 @@ def test_games_must_fit(beginner):
         jps.Trainer(beginner, Bridge(False), jps.Options())
 
 
+@pytest.mark.parametrize("algorithm", [ppo, rpi, rl], ids=lambda module: module.__name__.rpartition(".")[2])
+def test_a_network_of_beliefs_is_no_start(beginner, algorithm):
+    architecture = Architecture("openspiel480", 156, width=8, depth=1)
+    beliefs = network.network_of(architecture, network.module(architecture))
+    game = Bridge(False, reward="score")
+    with pytest.raises(ValueError, match="start has 156 outputs, expected 38: of every call, or 39 with a value"):
+        algorithm.Trainer(beliefs, game, algorithm.Options())
+    if algorithm is ppo:
+        with pytest.raises(ValueError, match="reference has 156 outputs"):
+            ppo.Trainer(beginner, game, ppo.Options(), reference=beliefs)
+
+
 def test_self_play_does_not_depend_on_the_batch(beginner):
     torch_twin = network.module(POLICY)
     network.load_arrays(torch_twin, beginner.tensors)

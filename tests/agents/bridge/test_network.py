@@ -78,7 +78,11 @@ def test_layers_after_the_first_are_those_of_the_stage():
 @pytest.mark.parametrize("architecture", KINDS, ids=str)
 def test_outputs_of_calls_and_at_temperature(architecture):
     network, x = random_network(architecture), bits(architecture, 20)
-    np.testing.assert_array_equal(network.of_calls()(x), network(x)[:, :38])
+    if architecture.outputs in (38, 39):
+        np.testing.assert_array_equal(network.of_calls()(x), network(x)[:, :38])
+    else:
+        with pytest.raises(ValueError, match="156 outputs, expected 38: of every call, or 39 with a value"):
+            network.of_calls()
     np.testing.assert_allclose(network.at_temperature(2.0)(x), network(x) / 2, rtol=1e-5, atol=1e-6)
 
 
