@@ -288,8 +288,10 @@ def check_game(game: Game | TableEnv | GameId | str, tables: int | None = None, 
     - it ends within ``max_turns``; until then a player of the game is to act and has a legal action
     - rules write within the arrays, every action of the mask, and only fields that there are
     - two runs of one seed are the same
-    - rewards are finite, within ``reward_range``, and the same or zero in sum, as ``utility`` says
+    - rewards are finite, within ``reward_range``, and the same or zero in sum, as ``utility`` says; those of partners
+      are the same
     - observations and global states are zeros and ones; an observation reads nothing that its view does not tell
+    - an encoder makes of several views at once what it makes of each
     - ``action_number`` is the inverse of ``action_text``; the table can be shown
     - of a small game: history and length are the actions so far; nothing but the reward depends on the hidden types
 

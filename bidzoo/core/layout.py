@@ -35,6 +35,11 @@ class Layout:
 
     fields: tuple[Field, ...]
 
+    def __post_init__(self) -> None:
+        names = [field.name for field in self.fields]
+        if len(names) > len(set(names)):
+            raise ValueError(f"two fields of a layout are called {next(n for n in names if names.count(n) > 1)!r}")
+
     def __repr__(self) -> str:
         return f"<Layout of {self.size} entries: {', '.join(f'{field.name} {field.size}' for field in self.fields)}>"
 

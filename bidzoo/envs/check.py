@@ -17,14 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bidzoo.core import plain, plugins
-from bidzoo.core.kernels import I64, States
-from bidzoo.core.options import fits, whole
+from bidzoo.core.kernels import I8, I64, States
+from bidzoo.core.options import choose_from, fits, whole
 from bidzoo.core.streams import Streams, checked_seed
 from bidzoo.envs.game import Buffers, Game, Table, legal_actions, no_legal_action
 
 TURNS = 2_000  # of all tables together, where ``tables`` is not given
 QUICK = 20_000  # actions that a quick check looks at, legal or not: some ten milliseconds
 LARGEST = float(np.finfo(np.float32).max)  # of a reward
+UTILITIES = ("zero_sum", "identical")
 UNWRITTEN = 77  # in buffers before a rule writes
 
 
@@ -39,6 +40,8 @@ def check(game: Game, tables: int | None = None, seed: int = 0) -> None:
     for field in ("num_actions", "max_turns"):
         whole(f"{game}: {field}", getattr(game, field), 1, 2**31)
     check_reward_range(str(game), game.reward_range)
+    check_utility(str(game), game.utility)
+    _check_allies(game)
     tables = max(1, min(20, TURNS // game.max_turns)) if tables is None else whole("tables", tables, 1, 2**31)
     seed = checked_seed(seed)
     with plain.in_plain_python(), np.errstate(all="raise", under="ignore"):
@@ -61,6 +64,21 @@ def check_reward_range(name: str, reward_range: Any) -> None:
         and reward_range[0] <= reward_range[1]
     ):
         raise ValueError(f"{name}: reward_range {reward_range!r}: expected two finite numbers, the lower one first")
+
+
+def check_utility(name: str, utility: Any) -> None:
+    """ValueError unless it is one of the words that every game declares."""
+    if utility not in UTILITIES:
+        raise ValueError(f"{name}: utility {utility!r}; {choose_from(utility, UTILITIES)}")
+
+
+def _check_allies(game: Game) -> None:
+    groups = [game.allies(player) for player in range(game.num_players)]
+    for player, group in enumerate(groups):
+        if player not in group or not all(
+            other in range(game.num_players) and groups[other] == group for other in group
+        ):
+            raise ValueError(f"{game}: allies({player}) is {group}, expected it and its partners, the same for each")
 
 
 def within(reward: Any, reward_range: tuple[float, float]) -> bool:
@@ -152,6 +170,10 @@ def _missing(problem: Exception) -> str | None:
         return problem.name if of_record else None
     filename = traceback.extract_tb(problem.__traceback__)[-1].filename  # of compiled rules: numba looks the field up
     return str(problem.args[0]) if "numba" in Path(filename).parts else None
+
+
+def _written(value: Any) -> str:
+    return "not written" if value == UNWRITTEN else str(value)
 
 
 class _Position(NamedTuple):
@@ -255,8 +277,8 @@ class _Table:
             fault = self.game.fault(states[0], self.actions)
         if fault:
             raise self.error(fault)
-        for player in range(self.game.num_players):
-            self._check_observation(player)
+        for player, encoded in enumerate(self._encoded()):
+            self._check_observation(player, encoded)
         with self._reporting_errors():
             self._check_bits("the global state", self.game.state_encoder(states)[0])
         for field in differing(original, states):
@@ -272,19 +294,39 @@ class _Table:
             raise self.error(f"reward {reward.tolist()}, expected the same for all players")
         if self.game.utility == "zero_sum" and not math.isclose(float(reward.sum()), 0.0, abs_tol=1e-3):
             raise self.error(f"reward {reward.tolist()}, expected numbers that add up to 0")
+        for player in range(self.game.num_players):
+            allies = self.game.allies(player)
+            if (reward[[*allies]] != reward[player]).any():
+                raise self.error(f"reward {reward.tolist()}, expected the same for players {allies}, who are partners")
 
-    def _check_observation(self, player: int) -> None:
+    def _encoded(self) -> I8:
+        """What the encoder makes of the views of all players at once, ``[players, F]``."""
+        game, states = self.game, self.position.states
+        players = np.arange(max(2, game.num_players)) % game.num_players
+        encoded = np.full((len(players), game.encoder.layout.size), UNWRITTEN, np.int8)
+        with self._reporting_errors():
+            game.encoder.encode(game.view_of(np.repeat(states, len(players)), players), encoded)
+        return encoded[: game.num_players]
+
+    def _check_observation(self, player: int, encoded: I8) -> None:
+        """``encoded`` is its row among those of all players."""
         states, out = self.position
-        observation = np.full_like(out.observation[0], UNWRITTEN)
+        observation, alone = np.full_like(out.observation[0], UNWRITTEN), np.full_like(encoded[None], UNWRITTEN)
         with self._reporting_errors():
             self.game.observe(states, 0, player, observation)
-            from_view = self.game.encoder(self.game.view_of(states, np.array([player])))[0]
         name = f"the observation of player_{player}"
         self._check_bits(name, observation)
-        if not np.array_equal(observation, from_view):
-            i = np.flatnonzero(observation != from_view)[0]
+        if not np.array_equal(observation, encoded):
+            with self._reporting_errors():
+                self.game.encoder.encode(self.game.view_of(states, np.array([player])), alone)
+            i = np.flatnonzero(observation != encoded)[0]
+            if encoded[i] != alone[0, i]:
+                raise self.error(
+                    f"encoder {self.game.encoder.name!r}: {name}: entry {i} is {_written(encoded[i])} with all "
+                    f"players in one call, {_written(alone[0, i])} by itself, expected the same"
+                )
             raise self.error(
-                f"{name}: entry {i} is {observation[i]}, but {from_view[i]} from its view, expected the same"
+                f"{name}: entry {i} is {observation[i]}, but {_written(encoded[i])} from its view, expected the same"
             )
         if player == out.player[0] and not np.array_equal(observation, out.observation[0]):
             raise self.error(f"{name} is another when it is to act, expected the same")

@@ -8,9 +8,10 @@ from the options of ``make``:
 - ``actions``: what there is to do, as texts; an action is a number in this list
 - ``max_turns``: no episode has more
 - ``reward_range``: the lowest and the highest reward of one player
-- ``features``: name -> size, or labels, of each part of an observation
+- ``features``: name -> size, or labels, of each part of an observation; none is called ``player``
 - ``utility``: ``"zero_sum"`` (the default) or ``"identical"``
-- ``partners``: groups of players who are paid alike, ``((0, 2), (1, 3))``; by default each plays for itself
+- ``partners``: groups of players who are paid alike, ``((0, 2), (1, 3))``, each player in one; by default each
+  plays for itself
 - ``player``: who acts next; None at the end
 
 and its methods:
@@ -36,6 +37,7 @@ from bidzoo.core.kernels import I8, I64, U64, Bool, State, States
 from bidzoo.core.layout import Field, Layout
 from bidzoo.core.options import choose_from
 from bidzoo.core.streams import key_row, next_row
+from bidzoo.envs.check import check_utility
 from bidzoo.envs.game import Buffers, Encoder, Game, read_board, read_options
 from bidzoo.envs.picture import Picture
 
@@ -62,10 +64,15 @@ class PythonGame(Game):
         self.id, self.num_players, self.actions = sizes.id, sizes.num_players, [*map(str, sizes.actions)]
         self.num_actions, self.max_turns = len(self.actions), sizes.max_turns
         self.reward_range, self.utility = sizes.reward_range, getattr(sizes, "utility", "zero_sum")
+        check_utility(self.id, self.utility)
         players = range(self.num_players)
         alone = [tuple(players)] if self.utility == "identical" else [(player,) for player in players]
-        self._partners = getattr(sizes, "partners", alone)
+        self._partners = self._groups(getattr(sizes, "partners", alone))
         names = [f"player_{player}" for player in players]
+        if "player" in sizes.features:
+            raise ValueError(
+                f"{self.id}: feature 'player': every observation has one, who we are; expected another name"
+            )
         labels = {name: range(size) if isinstance(size, int) else size for name, size in sizes.features.items()}
         layout = Layout(
             (Field.of("player", "who we are", names), *(Field.of(name, name, of) for name, of in labels.items()))
@@ -86,8 +93,20 @@ class PythonGame(Game):
     def __str__(self) -> str:
         return f"{self.id}({', '.join(f'{name}={value!r}' for name, value in self.chosen.items())})"
 
+    def _groups(self, partners: Any) -> list[tuple[int, ...]]:
+        """``partners`` as tuples; ValueError unless every player is in exactly one of them."""
+        try:
+            groups = [tuple(int(player) for player in group) for group in partners]
+        except (TypeError, ValueError):
+            groups = []
+        if sorted(player for group in groups for player in group) != [*range(self.num_players)]:
+            raise ValueError(
+                f"{self.id}: partners {partners!r}: expected groups with each player 0 ... {self.num_players - 1} once"
+            )
+        return groups
+
     def allies(self, player: int) -> tuple[int, ...]:
-        return next(tuple(group) for group in self._partners if player in group)
+        return next(group for group in self._partners if player in group)
 
     # ---- positions --------------------------------------------------------------------------
 
@@ -96,7 +115,7 @@ class PythonGame(Game):
         place: Any = self.rules(**self.chosen)
         place.deal(np.random.Generator(np.random.Philox(key=int(state["deal"][0]))))
         for action in state["history"][: int(state["length"])].tolist():
-            if legally and action not in place.legal():
+            if legally and (place.player is None or action not in place.legal()):
                 return None
             place.act(action)
         return place
@@ -162,7 +181,7 @@ class PythonGame(Game):
             self.observe(states, b, int(player), out["observation"][b])
 
     def determinize(self, views: States, keys: U64, out: States) -> None:
-        """Deals are drawn until one shows the player the same."""
+        """Deals are drawn until one shows the player the same and the same player is to act, or none."""
         seen = np.zeros(self.encoder.layout.size, np.int8)
         for b, view in enumerate(views):
             for name in PUBLIC:
@@ -170,7 +189,8 @@ class PythonGame(Game):
             for _ in range(TRIES):
                 keys[b] = next_row(keys[b])
                 out["deal"][b] = int(keys[b]) >> 1
-                if (place := self.position(out[b], legally=True)) is not None:
+                place = self.position(out[b], legally=True)
+                if place is not None and view["turn"] == (-1 if place.player is None else place.player):
                     self._look(place, int(view["player"]), seen)
                     if np.array_equal(seen, view["observation"]):
                         break

@@ -417,6 +417,31 @@ def test_an_encoder_of_ones_own():
         bidzoo.check_game("comm", observation=two)
 
 
+@pytest.mark.parametrize("env_id", ["comm", "bridge_bidding"])
+def test_an_encoder_that_fills_some_rows(env_id):
+    """Of several views; a single one it encodes rightly."""
+
+    def fill(views, out):
+        out[0] = 1
+
+    first = Encoder("first", Layout((Field("one", 1, "one"),)), fill, str)
+    words = "encoder 'first': the observation of player_1: entry 0 is not written with .* in one call, 1 by itself"
+    with pytest.raises(ValueError, match=words):
+        bidzoo.check_game(env_id, observation=first)
+
+
+def test_fields_of_one_name():
+    with pytest.raises(ValueError, match="two fields of a layout are called 'one'"):
+        Layout((Field("one", 1, "one"), Field("two", 1, "two"), Field("one", 2, "another")))
+
+
+def test_utility_and_partners_that_are_none():
+    with pytest.raises(ValueError, match=r"guess_v0\(.*\): utility 'identicl'; did you mean 'identical'"):
+        bidzoo.check_game(guess(about={"utility": "identicl"})())
+    with pytest.raises(ValueError, match=r"allies\(0\) is \(1,\), expected it and its partners"):
+        bidzoo.check_game(guess(about={"allies": lambda self, player: (1,)})())
+
+
 def test_a_game_is_looked_at_once(monkeypatch):
     seen = []
     monkeypatch.setattr(check, "check_quickly", seen.append)

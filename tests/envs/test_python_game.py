@@ -156,6 +156,87 @@ def test_slips_are_named(name, wrong, message):
         bidzoo.check_game(PythonGame(type("Slip", (Slip,), {name: wrong})))
 
 
+@pytest.mark.parametrize(
+    ("about", "message"),
+    [
+        ({"utility": "zero-sum"}, "slip_v0: utility 'zero-sum'; did you mean 'zero_sum'"),
+        ({"utility": "Identical"}, "slip_v0: utility 'Identical'; did you mean 'identical'"),
+        ({"partners": ((0, 1),)}, r"slip_v0: partners \(\(0, 1\),\): expected groups with each player 0 ... 2 once"),
+        ({"partners": ((0, 1, 2, 3),)}, "expected groups with each player 0 ... 2 once"),
+        ({"partners": ((0, 1), (1, 2))}, "expected groups with each player 0 ... 2 once"),
+        ({"partners": (0, 1, 2)}, "expected groups with each player 0 ... 2 once"),
+    ],
+)
+def test_what_is_declared(about, message):
+    with pytest.raises(ValueError, match=message):
+        PythonGame(type("Slip", (Slip,), about))
+
+
+def test_partners_are_paid_alike():
+    paid = {"partners": ((0, 2), (1,)), "reward_range": (-2, 2)}
+    alike = PythonGame(type("Slip", (Slip,), {**paid, "reward": lambda self: [1, -2, 1]}))
+    assert alike.allies(2) == (0, 2) and alike.allies(1) == (1,)
+    bidzoo.check_game(alike)
+    unlike = PythonGame(type("Slip", (Slip,), {**paid, "reward": lambda self: [1, -1, 0]}))
+    with pytest.raises(ValueError, match=r"expected the same for players \(0, 2\), who are partners"):
+        bidzoo.check_game(unlike)
+
+
+def test_no_feature_takes_the_place_of_the_player():
+    class Named(Slip):
+        def __init__(self):
+            super().__init__()
+            self.features = {"player": 4}
+
+    with pytest.raises(ValueError, match="slip_v0: feature 'player': every observation has one"):
+        PythonGame(Named)
+
+
+class AnyBegins(Slip):
+    """Three calls; chance says who begins, which nobody is shown."""
+
+    def deal(self, rng):
+        super().deal(rng)
+        self.player = self.first = int(rng.integers(3))
+
+    def act(self, action):
+        self.made.append(action)
+        self.player = None if len(self.made) == 3 else (self.first + len(self.made)) % 3
+
+    def reward(self):
+        return [0, 0, 0]
+
+
+class EndsByChance(AnyBegins):
+    """It ends after one to three calls."""
+
+    def deal(self, rng):
+        super().deal(rng)
+        self.length = int(rng.integers(1, 4))
+
+    def act(self, action):
+        super().act(action)
+        self.player = self.player if len(self.made) < self.length else None
+
+    def legal(self):
+        return {0: [0, 1], 1: [0, 1], 2: [0, 1]}[self.player]
+
+
+@pytest.mark.parametrize("rules", [AnyBegins, EndsByChance])
+def test_a_determinized_state_has_the_same_player_to_act(rules):
+    game = PythonGame(rules)
+    bidzoo.check_game(game)
+    for board in range(6):
+        states, out = game.start(board)
+        while True:
+            view, keys, drawn = game.view_of(states, np.array([1])), Streams.at(0, np.arange(20)).keys, game.new(20)
+            game.determinize(np.repeat(view, 20), keys, drawn)
+            assert {game.position(state).player for state in drawn} == {None if out.over[0] else out.player[0]}
+            if out.over[0]:
+                break
+            game.step_one(states, 1, out)
+
+
 def test_what_is_missing_is_named():
     with pytest.raises(ValueError, match="Bare lacks num_players, actions, max_turns, reward_range, features, legal"):
         PythonGame(type("Bare", (), {"id": "bare_v0", "deal": None}))
