@@ -153,7 +153,7 @@ def train(trainer: Trainer, run: Run) -> Any:
 
     Raises:
         ValueError: the folder holds another run, or another process trains there; ``run.every`` is no multiple of
-            the trainer's ``local_steps``.
+            the trainer's ``local_steps``; a weight is not finite at a measurement, of which nothing is written.
     """
     if run.every % trainer.local_steps:
         raise ValueError(f"every {run.every}: expected a multiple of local_steps, {trainer.local_steps}")
@@ -170,6 +170,7 @@ def train(trainer: Trainer, run: Run) -> Any:
             if (step % run.every and step != trainer.end) or not checkpoint.first:
                 continue
             player = trainer.player()
+            _check_finite(player, f"{trainer.unit} {step}")
             row = {trainer.unit: float(step), **({"games": float(trainer.games)} if trainer.games else {})}
             row |= {**means(metrics), **trainer.measure(player), **(run.measure(player) if run.measure else {})}
             metrics.clear()
@@ -182,6 +183,16 @@ def train(trainer: Trainer, run: Run) -> Any:
             if run.report:
                 run.report(step, row)
         return trainer.player()
+
+
+def _check_finite(player: Weights, when: str) -> None:
+    """ValueError, which begins with ``when``, unless every weight is finite, as its file in half precision has it."""
+    for name, array in player.tensors.items():
+        if not (np.abs(array) <= np.finfo(np.float16).max).all():
+            raise ValueError(
+                f"{when}: {name} is not finite in half precision: the training diverged (a lower learning rate may "
+                "help); nothing of it is written, an earlier checkpoint is kept"
+            )
 
 
 def means(rows: Sequence[Metrics]) -> dict[str, float]:

@@ -463,6 +463,37 @@ def test_joint_search_training_goes_on(tmp_path, flags):
     same(whole, train(jps.Trainer(start, game, options), Run(tmp_path / "b", every=2)))
 
 
+class Diverging(ppo.Trainer):
+    """The third iteration leaves one weight as it would not be read again."""
+
+    weight = np.nan
+
+    def iterate(self, iteration):
+        metrics = super().iterate(iteration)
+        if iteration == 2:
+            self.average.state_dict()["layers.0.bias"][3] = self.weight
+        return metrics
+
+
+@pytest.mark.parametrize("weight", [np.nan, np.inf, -1e5])
+def test_a_training_that_diverges_keeps_its_last_checkpoint(tmp_path, beginner, weight):
+    options = ppo.Options(iterations=4, boards=16, minibatch=64)
+    trainer = Diverging(beginner, Bridge(False, reward="score"), options)
+    trainer.weight = weight
+    kept = {}
+
+    def report(step, row):
+        kept.update({path.name: path.read_bytes() for path in tmp_path.iterdir()})
+        assert step < 3
+
+    with pytest.raises(ValueError, match=r"^iteration 3: layers\.0\.bias is not finite in half precision"):
+        train(trainer, Run(tmp_path, every=1, report=report))
+    assert {"checkpoint.safetensors", "network.safetensors", "curves.csv"} <= kept.keys()
+    for name, content in kept.items():
+        if name.endswith((".safetensors", ".csv")):
+            assert (tmp_path / name).read_bytes() == content
+
+
 def test_games_must_fit(beginner):
     with pytest.raises(ValueError, match="reward='score', not 'par'"):
         ppo.Trainer(beginner, Bridge(False, reward="par"), ppo.Options())
