@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     Pair = tuple[Policy | None, Policy | None]  # at North or East, at South or West; None: a program
 
 _STRIKES = 2  # faults of one seat on one board before the board is given up
+_MAX_PORT = 65535
 T = TypeVar("T")
 
 
@@ -58,6 +59,12 @@ class Settings:
     seating: float = 600.0  # s that programs have to come at all
     double_dummy: bool = False  # the score is that of the double-dummy tricks, also where cards are played
     policy_seed: int = 0  # of our policies; they act as in ``bidzoo.benchmarks.match.duplicate``
+
+    def __post_init__(self) -> None:
+        if self.port == _MAX_PORT and "closed" in self.rooms and self.closed_port is None and not self.in_turn:
+            raise ValueError(
+                f"port {self.port}: expected one to {_MAX_PORT - 1}, as the closed room has the next, or a closed_port"
+            )
 
 
 # ---- one table -------------------------------------------------------------------------------

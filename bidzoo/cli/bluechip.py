@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -81,7 +82,7 @@ def serve(
         try:
             manager.run(board_list, record)
         finally:
-            _show(record, len(board_list) * len(rooms))
+            _show(record, {board.number for board in board_list}, rooms)
 
 
 @app.command()
@@ -131,15 +132,16 @@ def _pair(names: str, player: str | None) -> tuple[Policy | None, Policy | None]
     return policies[0], policies[-1]
 
 
-def _show(record: Record, expected: int) -> None:
+def _show(record: Record, numbers: Collection[int], rooms: Sequence[str]) -> None:
+    """Say what ``record`` holds of the boards ``numbers``: how many ``rooms`` played, IMPs of the first pair."""
     import numpy as np
 
     from bidzoo.benchmarks.results import Estimate
     from bidzoo.envs.bridge.deals import alike
 
-    results = [result for result in record.results.values() if result.points is not None]
-    say(f"{len(results)} of {expected} boards at tables played, saved in {record.path}")
-    imps_by_board = record.imps()
+    played = sum(record.played(room, number) for room in rooms for number in numbers)
+    say(f"{played} of {len(numbers) * len(rooms)} boards at tables played, saved in {record.path}")
+    imps_by_board = {number: swing for number, swing in record.imps().items() if number in numbers}
     if imps_by_board:
         imps = list(imps_by_board.values())
         hands = {result.number: result.board().hands for result in record.results.values()}

@@ -30,10 +30,21 @@ def test_a_match_of_our_agents_and_its_continuation(tmp_path):
     assert len(out.read_text().splitlines()) == 1 + 14
     header = json.loads(before.splitlines()[0])["match"]
     assert (header["first"], header["second"], header["double_dummy"]) == ("random", "pass,random", True)
+    for few in (["--boards", 3], ["--boards", 3, "--start", 6]):  # 6 and 7 are on record, 8 is not
+        output = bluechip(*serve, *few, "--no-play")
+        assert "6 of 6 boards at tables played" in output and "IMPs on 3 boards" in output
+    assert "3 of 3 boards at tables played" in bluechip(*serve, "--boards", 3, "--no-play", "--room", "open")
     with pytest.raises(ValueError, match="or a new file"):
         bluechip(*serve, "--boards", 5)
     with pytest.raises(ValueError, match="pair 'a,b,c': expected one name, or two"):
         bluechip("serve", "--first", "a,b,c", "--out", tmp_path / "other.jsonl")
+
+
+def test_the_port_after_the_open_rooms_is_the_closed_rooms(tmp_path):
+    words = ["serve", "--first", "random", "--second", "random", "--boards", 1, "--no-play", "--port", 65535]
+    with pytest.raises(ValueError, match=r"^port 65535: expected one to 65534, as the closed room has the next"):
+        bluechip(*words, "--out", tmp_path / "match.jsonl")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -85,5 +96,7 @@ def test_boards_of_one_deal_count_as_one(capsys):
         for number, hands in enumerate([(1, 2, 4, 8), (2, 1, 4, 8), (1, 2, 4, 8)], 1)
         for room in ("open", "closed")
     }
-    _show(SimpleNamespace(results=results, imps=lambda: {1: 3, 2: 0, 3: 3}, path="m.jsonl"), 6)
+    imps = {1: 3, 2: 0, 3: 3}
+    record = SimpleNamespace(results=results, played=lambda room, number: True, imps=lambda: imps, path="m.jsonl")
+    _show(record, imps.keys(), ("open", "closed"))
     assert "+6 IMPs on 3 boards, 2.0 ± 1.3 a board" in capsys.readouterr().out
