@@ -15,7 +15,10 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from copy import copy
+from pathlib import Path
+from stat import S_ISDIR
 from typing import Any
 
 import numba
@@ -75,11 +78,23 @@ def find_cache() -> None:
     try:
         njit(cache=True)(find_cache)  # compiles nothing
     except RuntimeError:  # a read-only installation without a home: the usual container
-        config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(prefix="bidzoo-")
+        config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = _temporary()
         print(
             f"bidzoo: compiled kernels go to {config.CACHE_DIR}; set NUMBA_CACHE_DIR to a folder that stays",
             file=sys.stderr,
         )
+
+
+def _temporary() -> str:
+    """This user's folder for compiled kernels among the temporary ones, which nobody else can write to."""
+    if hasattr(os, "getuid"):
+        path = Path(tempfile.gettempdir(), f"bidzoo-{os.getuid()}")
+        with suppress(OSError):
+            path.mkdir(0o700, exist_ok=True)
+            found = path.lstat()
+            if S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077:
+                return str(path)
+    return tempfile.mkdtemp(prefix="bidzoo-")
 
 
 find_cache()

@@ -7,6 +7,7 @@ import os
 import pickle
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -186,10 +187,16 @@ from numba import config
 env = bidzoo.make("mini_hanabi_v0")
 env.reset(seed=1)
 env.step(0)
-print(json.dumps(os.path.isdir(config.CACHE_DIR)))
+print(json.dumps(config.CACHE_DIR))
 """
-    ((kept, error),) = start([script], cache="", TMPDIR=str(tmp_path))
-    assert kept and error.count("\n") == 1 and "set NUMBA_CACHE_DIR" in error
+    folder = tmp_path / f"bidzoo-{os.getuid()}"  # the same for every process
+    for _ in range(2):
+        ((kept, error),) = start([script], cache="", TMPDIR=str(tmp_path))
+        assert kept == str(folder) and folder.stat().st_mode & 0o777 == 0o700
+        assert error.count("\n") == 1 and "set NUMBA_CACHE_DIR" in error
+    folder.chmod(0o777)  # somebody else could have put code there
+    ((kept, _),) = start([script], cache="", TMPDIR=str(tmp_path))
+    assert Path(kept).parent == tmp_path and kept != str(folder)
 
 
 def test_kernels_travel_by_name():
