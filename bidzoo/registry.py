@@ -322,10 +322,10 @@ def check_game(game: Game | TableEnv | GameId | str, tables: int | None = None, 
 def register_game(
     rules: Callable[..., Any], *, env_id: str | None = None, summary: str = "", gymnasium_id: str | None = None
 ) -> None:
-    """Give a game of one's own every form: ``make``, ``make_vec``, Gymnasium, PettingZoo, OpenSpiel, match, play.
+    """Give a game of one's own every form: ``make``, ``make_vec``, Gymnasium, PettingZoo, OpenSpiel, match.
 
-    The tabular agents solve it too if its class is a ``SignallingGame`` (``bidzoo.envs.signalling.game``). Such a game
-    goes through ``check_game`` in short when it is first made.
+    The tabular agents solve it too, and ``bidzoo play`` shows it, if its class is a ``SignallingGame``
+    (``bidzoo.envs.signalling.game``). Such a game goes through ``check_game`` in short when it is first made.
 
     Args:
         rules: a ``Game`` class, a function that makes a game, or a class with the rules of one table in plain Python

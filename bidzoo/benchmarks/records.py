@@ -85,6 +85,9 @@ OTHER: Fields = {  # Spades and the small games
 }
 
 
+ADDRESS = ("env", "options", "seed", "board", "room", "seating", "policy_seed", "players")  # of a record in its file
+
+
 def fields_of(records: Sequence[Any]) -> Fields:
     """The fields of the first record's kind: a record of another game than bridge names its game."""
     other = bool(records) and isinstance(records[0], dict) and "env" in records[0]
@@ -340,8 +343,12 @@ def read(path: str | Path) -> list[Record]:
 
 
 def loads(content: bytes, path: Path) -> list[Record]:
-    """The records of JSON lines; ``path`` is what errors call them."""
+    """The records of JSON lines; ``path`` is what errors call them, one that is there twice among them."""
     records = [record for _, record in json_lines(content, path)]
+    known: dict[str, int] = {}
     for number, record in enumerate(records, 1):
         parse(fields_of(records), record, f"{path}:{number}")
+        address = repr([record.get(name) for name in ADDRESS])
+        if (first := known.setdefault(address, number)) != number:
+            raise ValueError(f"{path}:{number}: board {record['board']} of this table again, as in line {first}")
     return records

@@ -98,6 +98,8 @@ def offer(game_id: str) -> Offer:
     """The offer of ``game_id``; ValueError names the nearest and the choices."""
     games = offers()
     if not isinstance(game_id, str) or game_id not in games:
+        if game_id in registry.available():
+            raise ValueError(f"{game_id} cannot be played here, it is no SignallingGame; {choose_from('', games)}")
         raise ValueError(f"unknown game {game_id!r}; {choose_from(game_id, games)}")
     return games[game_id]
 

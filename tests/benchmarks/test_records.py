@@ -5,9 +5,10 @@ import json
 import numpy as np
 import pytest
 
+import bidzoo
 from bidzoo import agents
 from bidzoo.benchmarks import records
-from bidzoo.benchmarks.match import duplicate, play
+from bidzoo.benchmarks.match import duplicate, pairings, play
 from bidzoo.envs.bridge.formats import auctions
 from bidzoo.envs.bridge.formats.auctions import Auctions
 from bidzoo.envs.bridge.game import Bridge
@@ -140,3 +141,15 @@ def test_trajectories_have_one_dealer(tmp_path):
     with pytest.raises(ValueError, match="board 0: not over"):
         auctions.write_text(tmp_path / "no.txt", game.new(1))
     assert not list(tmp_path.iterdir())
+
+
+def test_a_board_that_is_there_twice_is_named(tmp_path):
+    game = bidzoo.make_game("minibridge")
+    played = pairings(game, "random", "random", np.arange(3))
+    path = tmp_path / "twice.jsonl"
+    lines = [json.dumps(record) for record in records.of_pairings(game, {}, ("random", "random"), played)]
+    path.write_text("\n".join(lines) + "\n")
+    assert len(records.read(path)) == len(lines)
+    path.write_text("\n".join([*lines, lines[1]]) + "\n")
+    with pytest.raises(ValueError, match=rf"twice\.jsonl:{len(lines) + 1}: board .* again, as in line 2"):
+        records.read(path)

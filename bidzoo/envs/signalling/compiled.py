@@ -233,7 +233,7 @@ def _small_game(game: object) -> SignallingGame:
     if isinstance(game, SignallingGame):
         return game
     if isinstance(game, Game):
-        raise ValueError(f"{game}: expected Comm, Simple Bidding, MiniBridge or Mini-Hanabi; other trees are too large")
+        raise ValueError(f"{game}: expected Comm, Simple Bidding, MiniBridge, Mini-Hanabi or another SignallingGame")
     raise TypeError(f"{game!r} is no game; expected one, such as bidzoo.make_game('simple_bidding_v0', size=4)")
 
 
