@@ -44,6 +44,9 @@ STAGES = (
     Stage("seventh", 6, 450_000, 100, 1e-4, 0.95, 52),
     Stage("all", 0, None, 160, 1e-4, 0.97, 53),
     Stage("slow", 0, None, 200, 3e-5, 0.98, 54),
+    Stage("seventh-again", 6, 450_000, 80, 6e-5, 0.95, 61),
+    Stage("all-again", 0, None, 100, 6e-5, 0.97, 62),
+    Stage("slow-again", 0, None, 180, 2e-5, 0.98, 63),
 )
 
 
@@ -65,6 +68,10 @@ def flatter(network: Network, temperature: float) -> Network:
     return Network(network.architecture, tensors)
 
 
+def _deals(out: Path, copies: int, others: int | None) -> Path:
+    return out / f"deals-{copies}-{'all' if others is None else others}.npz"
+
+
 def main(
     deals: Annotated[Path, typer.Argument(help="Estimated deals (.npz).")],
     out: Annotated[Path, typer.Option(help="Folder of the stages.")] = Path("runs/a2c-slams"),
@@ -79,14 +86,15 @@ def main(
     start, metadata = load_weights(START)
     weights = out / "flatter.safetensors"
     save_weights(weights, flatter(start, temperature), metadata)
-    for stage in STAGES:
+    for copies, others in dict.fromkeys((stage.copies, stage.others) for stage in STAGES):
         rows = np.arange(len(hands))
-        if stage.others is not None:
-            others = rng.choice(len(hands), min(stage.others, len(hands)), replace=False) if stage.others else rows[:0]
-            rows = np.sort(np.concatenate([np.tile(few, stage.copies), others]))
-        drawn = out / f"{stage.name}.npz"
-        if not drawn.exists():
+        if others is not None:
+            more = rng.choice(len(hands), min(others, len(hands)), replace=False) if others else rows[:0]
+            rows = np.sort(np.concatenate([np.tile(few, copies), more]))
+        if not (drawn := _deals(out, copies, others)).exists():
             DealSet.of(hands[rows].copy(), tricks[rows].copy()).save(drawn, {"deals": f"drawn from {deals.name}"})
+    for stage in STAGES:
+        drawn = _deals(out, stage.copies, stage.others)
         folder = out / stage.name
         if not (folder / "done").exists():
             words = ["--start", str(weights), "--deals", str(drawn), "--boards", str(boards), "--out", str(folder)]

@@ -112,7 +112,7 @@ def test_slam_training_goes_on(undrawn, tmp_path, monkeypatch):
     words = [str(tmp_path / "deals.npz"), "--out", str(tmp_path / "out"), "--boards", "10"]
     said = [CliRunner().invoke(app, words, catch_exceptions=False).output for _ in range(2)]
     assert said[0].count("finished") == 2 and said[1] == ""
-    assert len(DealSet.load(tmp_path / "out" / "slams.npz").hands) == 5 * slam_training.rich(tricks).sum() >= 15
+    assert len(DealSet.load(tmp_path / "out" / "deals-5-0.npz").hands) == 5 * slam_training.rich(tricks).sum() >= 15
     (start, _), (flat, _) = map(load_weights, (slam_training.START, tmp_path / "out" / "flatter.safetensors"))
     x = np.random.default_rng(0).integers(0, 2, (5, 267)).astype(np.int8)
     np.testing.assert_allclose(flat(x)[:, :38], start(x)[:, :38] / 2.5, rtol=0.02, atol=0.02)
