@@ -85,7 +85,7 @@ PAPERS = {
             page="agents/bad.md",
             small="bench tabular --row CFR1k --game mini_hanabi --seeds 2 --network-seeds 0 --workers 1",
             cells=(
-                _tabular("A2C", LONG, *NETWORKS),
+                _tabular("A2C", LONG, "tabular-a2c", "Table 1: A2C"),
                 _tabular("BAD", LONG, *NETWORKS),
                 _tabular("BAD", MINI, *NETWORKS),
             ),
