@@ -14,9 +14,9 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 import typer
+from joint_search import trained
 
 from bidzoo.agents.bridge.network import Network, load_weights, save_weights
-from bidzoo.cli import train
 from bidzoo.core.cards import NUM_CALLS
 from bidzoo.core.kernels import I8, Bool
 from bidzoo.envs.bridge.deals import DealSet
@@ -95,14 +95,10 @@ def main(
             DealSet.of(hands[rows].copy(), tricks[rows].copy()).save(drawn, {"deals": f"drawn from {deals.name}"})
     for stage in STAGES:
         drawn = _deals(out, stage.copies, stage.others)
-        folder = out / stage.name
-        if not (folder / "done").exists():
-            words = ["--start", str(weights), "--deals", str(drawn), "--boards", str(boards), "--out", str(folder)]
-            options = {"syncs": stage.syncs, "learning_rate": stage.learning_rate, "average": stage.average}
-            given = [f"{name}={value}" for name, value in {**COMMON, **options, "seed": stage.seed}.items()]
-            train.app(["a2c", *words, *(word for each in given for word in ("--set", each))], standalone_mode=False)
-            (folder / "done").touch()
-        weights = folder / "network.safetensors"
+        words = ["--start", str(weights), "--deals", str(drawn), "--boards", str(boards), "--every", "20"]
+        options = {name: getattr(stage, name) for name in ("syncs", "learning_rate", "average", "seed")}
+        trained(out / stage.name, "a2c", *words, **COMMON, **options)
+        weights = out / stage.name / "network.safetensors"
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from bidzoo.agents.policy import Policy, Pool
-from bidzoo.benchmarks.match import code_of, made_of, slow
+from bidzoo.benchmarks.match import digests, slow
 from bidzoo.benchmarks.results import Report, silent
 from bidzoo.core.kernels import U8, States
 from bidzoo.core.storage import journaled
@@ -41,7 +41,7 @@ def record(
             boards = _boards(game, seating, seed, start, min(start + chunk, count))
             yield boards.view(np.uint8).reshape(len(boards), -1)
 
-    players = [f"{made_of(each)} {code_of(each)}" for each in (policy, *opponents)] if journal else []
+    players = [*map(digests, (policy, *opponents))] if journal else []
     header = {"bidzoo": "auctions on random boards", "format": 1, "seed": seed, "policies": players}
     packed = journaled(journal, header, KEPT.itemsize, count, rest, lambda done: report("boards", done, count))
     states = packed.view(KEPT)[:, 0]

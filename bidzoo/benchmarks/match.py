@@ -220,7 +220,7 @@ class MatchLedger(Closing):
 
     def __init__(self, path: str | Path, policies: Sequence[Policy]) -> None:
         self._ledger = Ledger(path, MatchJob, MatchOutcome)
-        self._digests = [(policy, f"{made_of(policy)} {code_of(policy)}") for policy in policies]
+        self._digests = [(policy, digests(policy)) for policy in policies]
 
     def names(
         self, game: Game, policies: Sequence[Policy], seed: int, policy_seed: int, shares: Sequence[I64]
@@ -260,8 +260,13 @@ def made_of(policy: Policy) -> str:
     return digest
 
 
-def code_of(policy: Policy) -> str:
-    """A digest of the modules of bidzoo, and of the package of ``policy``, whose classes it and its parts are of."""
+def digests(policy: Policy) -> str:
+    """Of the content and the code of ``policy``: what tells it from others of its name where results are kept."""
+    return f"{made_of(policy)} {source_digest(*_modules(policy))}"
+
+
+def _modules(policy: Policy) -> set[str]:
+    """The modules of bidzoo, and of the package of ``policy``, whose classes it and its parts are of."""
     found = {type(policy).__module__}
 
     class Collector(pickle.Pickler):
@@ -270,7 +275,7 @@ def code_of(policy: Policy) -> str:
 
     Collector(io.BytesIO()).dump(policy)
     packages = {"bidzoo", type(policy).__module__.partition(".")[0]}
-    return source_digest(*(module for module in found if module.partition(".")[0] in packages))
+    return {module for module in found if module.partition(".")[0] in packages}
 
 
 @cache
@@ -400,15 +405,13 @@ def seatings(game: Game) -> tuple[tuple[int, ...], ...]:
     are paid alike, each agent plays with itself and at every seat with the other; else each partnership, or player, is
     one agent among others.
     """
-    players = range(game.num_players)
-    if game.utility == "identical":
-        alone = [tuple(int(player != place) for player in players) for place in players]
-        return tuple(dict.fromkeys([(0,) * len(players), (1,) * len(players), *alone, *_others(alone)]))
-    sides = dict.fromkeys(tuple(game.allies(player)) for player in players)
-    if len(players) == 4 and len(sides) == 4:
-        sides = dict.fromkeys([(0, 2)])
+    players, alike = range(game.num_players), game.utility == "identical"
+    sides = [*dict.fromkeys((player,) if alike else tuple(game.allies(player)) for player in players)]
+    if not alike and len(players) == len(sides) == 4:
+        sides = [(0, 2)]
     alone = [tuple(int(player not in side) for player in players) for side in sides]
-    return tuple(dict.fromkeys([*alone, *_others(alone)]))
+    together = [(0,) * len(players), (1,) * len(players)] if alike else []
+    return tuple(dict.fromkeys([*together, *alone, *_others(alone)]))
 
 
 def _others(seatings: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:

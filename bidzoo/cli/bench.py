@@ -151,13 +151,15 @@ def bridge(
     from bidzoo.benchmarks import bridge, experts
 
     entries = [bridge.contestant(name) for name in names_in(agents)] if agents else []
+    if len(entries) == 1:
+        only = only or "experts"
     with suite_ledger(ledger, "bridge") as path:
         options = bridge.Options(boards, seed, nobody_vulnerable, search_boards, workers, path)
         suites: dict[str, Any] = {"experts": experts, "round-robin": bridge}
         works = [
             partial(suite.main, entries or suite.DEFAULT, options)
             for name, suite in suites.items()
-            if only == name or (only is None and (name != "round-robin" or len(entries) != 1))
+            if only in (None, name)
         ]
         measured("bridge", seed, json, *works)
 

@@ -70,11 +70,11 @@ def never_silent() -> "Iterator[None]":
 @contextmanager
 def doing(what: str) -> "Iterator[None]":
     """Within this context ``what`` is what ``never_silent`` says."""
-    before, _Output.doing = _Output.doing, what
+    outer, _Output.doing = _Output.doing, what
     try:
         yield
     finally:
-        _Output.doing = before
+        _Output.doing = outer
 
 
 def solving(what: str = "") -> AbstractContextManager[None]:
