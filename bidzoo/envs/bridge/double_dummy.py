@@ -166,28 +166,23 @@ def _solve_boards(hands: I64, trump: I64, leader: I64, trick: I64, solutions: in
 DEALS_A_TASK, CONTRACTS_A_TASK = 10, 100  # about 2 s of work: what a kill can cost each worker
 
 
-def solve_tricks(
-    hands: I64,
-    workers: int = 1,
-    backend: str | None = None,
-    report: Callable[[int], None] = lambda done: None,
-) -> I8:
+def solve_tricks(hands: I64, workers: int = 1, report: Callable[[int], None] = lambda done: None) -> I8:
     """Double-dummy tricks ``[n, 20]`` of deals ``[n, 4]``; about 0.2 s each and core, a few take minutes.
 
     ``report`` is called with the number of deals done, at the start and then after every few.
     """
     tricks, done = [np.empty((0, 20), np.int8)], 0
     report(done)
-    for solved in _solved(DealSet.of(hands).hands, workers, backend):
+    for solved in _solved(DealSet.of(hands).hands, workers):
         tricks.append(solved)
         report(done := done + len(solved))
     return np.concatenate(tricks)
 
 
-def _solved(hands: I64, workers: int, backend: str | None) -> Iterator[I8]:
+def _solved(hands: I64, workers: int) -> Iterator[I8]:
     """Tables of some of the deals ``[n, 4]`` after the other, as they are solved."""
     tasks = [(hands[start : start + DEALS_A_TASK],) for start in range(0, len(hands), DEALS_A_TASK)]
-    return jobs.run(dd_tricks, tasks, workers, backend)
+    return jobs.run(dd_tricks, tasks, workers)
 
 
 def contradiction(tricks: I8, solved: I8) -> str:
@@ -210,21 +205,14 @@ def most_suspect(tricks: I8, most: int) -> I64:
     return np.sort(np.concatenate([first, spread]).astype(np.int64))
 
 
-def solve_contracts(
-    hands: I64,
-    declarer: I64,
-    strain: I64,
-    workers: int = 1,
-    backend: str | None = None,
-) -> I8:
+def solve_contracts(hands: I64, declarer: I64, strain: I64, workers: int = 1) -> I8:
     """Double-dummy tricks ``[n]`` of the contracts reached; about 0.02 s each and core.
 
     Args:
         hands: ``[n, 4]``.
         declarer: ``[n]`` seats; -1 for a passed-out deal, which needs no solving and has -1 tricks.
         strain: ``[n]`` C D H S NT = 0 ... 4; any number where declarer is -1.
-        workers: processes.
-        backend: where the processes are, see ``bidzoo.core.jobs``.
+        workers: processes, see ``bidzoo.core.jobs``.
 
     Raises:
         ValueError: an impossible deal, declarer or strain, with its index.
@@ -236,7 +224,7 @@ def solve_contracts(
     size = max(1, min(CONTRACTS_A_TASK, -(-len(rows) // (4 * workers))))  # the few of one search also go to all workers
     tasks = [rows[i : i + size] for i in range(0, len(rows), size)]
     arguments = [(hands[t], declarer[t], strain[t]) for t in tasks]
-    for task, solved in zip(tasks, jobs.run(dd_contracts, arguments, workers, backend)):
+    for task, solved in zip(tasks, jobs.run(dd_contracts, arguments, workers)):
         tricks[task] = solved
     return tricks
 
@@ -250,22 +238,13 @@ def _check_contracts(n: int, declarer: I64, strain: I64) -> None:
 
 
 def generate(
-    deals: int,
-    seed: int,
-    out: str | Path,
-    workers: int = 1,
-    report: Callable[[int], None] = lambda done: None,
-    backend: str | None = None,
+    deals: int, seed: int, out: str | Path, workers: int = 1, report: Callable[[int], None] = lambda done: None
 ) -> DealSet:
     """Deals ``0 ... deals - 1`` of ``seed`` with their double-dummy tricks, also in the file ``out``.
 
     Deal ``i`` is a function of ``(seed, i)``. Killed at any moment, the same call goes on from ``<out>.journal``, which
     names seed and format but not the number of deals: a later call may ask for fewer, or more. It may ask for more
-    than a finished ``out`` has, too.
-
-    Args:
-        report: called with the number of deals done, at the start and then after every few.
-        backend: where the workers are, see ``bidzoo.core.jobs``.
+    than a finished ``out`` has, too. ``report`` as in ``solve_tricks``.
 
     Raises:
         ValueError: ``out`` or its journal holds something else, or another process is writing it.
@@ -285,7 +264,7 @@ def generate(
     def rest(done: int) -> Iterator[U8]:
         if done < len(known.tricks):
             yield pack_tricks(known.tricks[done:])
-        yield from map(pack_tricks, _solved(hands[max(done, len(known.tricks)) :], workers, backend))
+        yield from map(pack_tricks, _solved(hands[max(done, len(known.tricks)) :], workers))
 
     tricks = unpack_tricks(journaled(path, header, TRICK_BYTES, deals, rest, report))
     sweep(out)
