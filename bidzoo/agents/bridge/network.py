@@ -491,16 +491,6 @@ def _softmax(start: int, stop: int, logits: F32, legal: I8, temperature: float, 
 
 
 @batched
-def _greedy(start: int, stop: int, logits: F32, legal: I8, out: I64) -> None:
-    for b in range(start, stop):
-        best = -1
-        for a in range(legal.shape[1]):
-            if legal[b, a] and (best < 0 or logits[b, a] > logits[b, best]):
-                best = a
-        out[b] = best
-
-
-@batched
 def _draw(start: int, stop: int, chance: F32, numbers: F64, out: I64) -> None:
     for b in range(start, stop):
         remaining = numbers[b, 0]
@@ -556,9 +546,8 @@ class NetworkPolicy(Weighted):
 
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
         """The likeliest legal call, or one sampled at ``temperature``; ``[B]``."""
-        out = np.empty(len(legal), np.int64)
         if self.temperature == 0:
-            _greedy(self.logits(views), self._calls(legal), out)
-        else:
-            _draw(self.probabilities(views, legal, self.temperature), rng.random(1), out)
+            return np.where(self._calls(legal) > 0, self.logits(views), -np.inf).argmax(1)
+        out = np.empty(len(legal), np.int64)
+        _draw(self.probabilities(views, legal, self.temperature), rng.random(1), out)
         return out

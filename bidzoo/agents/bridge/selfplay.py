@@ -332,17 +332,10 @@ def finish(
     game: Bridge, states: States, rows: I64, calls: I64, learner: Actor, opponent: Opponent, sides: I64, key: int = 0
 ) -> I64:
     """Make ``calls`` ``[n]`` at copies of ``rows`` ``[n]`` of ``states`` and play them out; N/S points ``[n]``."""
-    copies = allocate(game.state, len(rows))
-    _copy(copies, states, rows)
+    copies = np.take(states, rows)  # ten times as fast as an index
     make(copies, np.arange(len(rows)), calls)
     play_out(game, copies, learner, opponent, sides, key)
     return np.asarray(copies["points"][:, 0], np.int64)
-
-
-@batched
-def _copy(start: int, stop: int, out: States, states: States, rows: I64) -> None:
-    for i in range(start, stop):
-        out[i] = states[rows[i]]
 
 
 # ---- branches ----------------------------------------------------------------------------

@@ -60,20 +60,6 @@ def north_south_row(bid: int, stake: int, declarer: int, vulnerable: int, tricks
 # ---- arrays ------------------------------------------------------------------------------
 
 
-@batched
-def _scores(start: int, stop: int, level: I64, strain: I64, stake: I64, tricks: I64, vulnerable: I64, out: I32) -> None:
-    for b in range(start, stop):
-        out[b] = score_row(level[b], strain[b], stake[b], tricks[b], vulnerable[b] != 0)
-
-
-@batched
-def _north_south(
-    start: int, stop: int, bid: I64, stake: I64, declarer: I64, vulnerable: I64, tricks: I64, out: I32
-) -> None:
-    for b in range(start, stop):
-        out[b] = north_south_row(bid[b], stake[b], declarer[b], vulnerable[b], tricks[b])
-
-
 def score(level: ArrayLike, strain: ArrayLike, stake: ArrayLike, tricks: ArrayLike, vulnerable: ArrayLike) -> I32:
     """``score_row`` of integers or arrays, broadcast against each other; ValueError if one is out of range.
 
@@ -85,21 +71,16 @@ def score(level: ArrayLike, strain: ArrayLike, stake: ArrayLike, tricks: ArrayLi
         integers("strain", strain, 0, 4),
         integers("stake", stake, 1, 4),
         integers("tricks", tricks, 0, 13),
-        integers("vulnerable", vulnerable, 0, 1),
+        integers("vulnerable", vulnerable, 0, 1) == 1,
     )
     if (columns[2] == 3).any():
         raise ValueError("stake 3: expected 1, 2 or 4")
-    out = np.empty(np.broadcast_shapes(*(x.shape for x in columns)), np.int32)
-    a, b, c, d, e = (np.broadcast_to(x, out.shape).ravel() for x in columns)
-    _scores(a, b, c, d, e, out.ravel())
-    return out
+    return np.asarray(np.vectorize(score_row, [np.int32])(*columns))
 
 
 def north_south(bid: I64, stake: I64, declarer: I64, vulnerable: I64, tricks: I64) -> I32:
     """``north_south_row`` of columns ``[N]``."""
-    out = np.empty(len(bid), np.int32)
-    _north_south(bid, stake, declarer, vulnerable, tricks, out)
-    return out
+    return np.asarray(np.vectorize(north_south_row, [np.int32])(bid, stake, declarer, vulnerable, tricks))
 
 
 # ---- international match points ----------------------------------------------------------
