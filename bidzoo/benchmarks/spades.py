@@ -94,13 +94,9 @@ def nil_shares(log: States, mine: Bool) -> tuple[float, float]:
 
 # ---- Table 3 and Figures 2 to 7: what BIS does against itself -----------------------------------
 
-PAPER_TABLE_3: dict[str, tuple[float | None, ...]] = {  # of BIS+BIS and of human+BIS: points, per cent of nils made
-    "BIS+BIS": (57.3, 47.7, 68.8, None),
-    "H": (50.7, 49.2, None, 63.9),
-    "partner of H": (51.9, 62.2, None, 70.0),
-    "nil vs. nil": (67.4, 60.5, 44.2, 39.6),
-    "double nil": (64.5, -29.3, None, 32.4),
-    "no nil": (48.9, 43.6, None, None),
+# of BIS+BIS and of human+BIS: points, per cent of nils made
+PAPER_TABLE_3: dict[str, tuple[float | None, ...]] = {
+    row.pop("nil by"): tuple(row.values()) for row in published("spades-nils")
 }
 TABLE_3 = ("nil by", "rounds", "points", "their points", "nils made %", "their nils made %")
 US, SUM, EARLIER = "BIS+SRP", "sum of bids", "sum of the three bids before"

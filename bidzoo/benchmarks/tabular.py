@@ -39,13 +39,8 @@ SAMPLES = (1, 2, 5, 8, 15, 20, 25, 30)  # columns of Table 2
 MEAN_WEIGHTS = (0.5, 1.0)  # lambda of Eqs. 7 and 8, for which the paper has no number
 MEAN_SAMPLES, MEAN_SEEDS = (1, 5, 25), 100
 
-TABLE_4 = (  # auctions of a policy worth 1.84 in MiniBridge 4; row: hearts of player_0, column: of player_1
-    ("1S-2S-3S-4S-P", "1S-2S-3S-P", "1S-2H-2S-P", "1S-P", "1S-2H-2S-4H-4S-P"),
-    ("P-2S-3S-P", "P-1S-2S-P", "P-P", "P-P", "P-1H-P"),
-    ("P-2S-P", "P-1S-P", "P-P", "P-P", "P-1H-2H-P"),
-    ("1H-1S-P", "1H-P", "1H-P", "1H-2H-P", "1H-3H-P"),
-    ("1H-1S-4H-4S-P", "1H-P", "1H-P", "1H-2H-3H-P", "1H-3H-3S-4H-P"),
-)
+# auctions of a policy worth 1.84 in MiniBridge 4; row: hearts of player_0, column: of player_1
+TABLE_4 = [list(row.values())[1:] for row in published("minibridge-auctions")]
 
 
 # ---- jobs: one seed of one row on one game -----------------------------------------------------
