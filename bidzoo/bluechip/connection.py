@@ -1,7 +1,5 @@
 """Messages as lines over a socket, with limits on time and length, and the listener that gives programs their seats."""
 
-from __future__ import annotations
-
 import socket
 import time
 from collections.abc import Callable, Sequence

@@ -7,8 +7,6 @@ to the compiled form when it finds it there. What would take minutes uncompiled 
 ``BIDZOO_COMPILE=now`` waits always (tests, benchmarks, clusters); ``bidzoo compile`` prepares everything beforehand.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import pickle

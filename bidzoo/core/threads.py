@@ -6,8 +6,6 @@ done before the others are awake, by the time that a row of that kernel took las
 of threads: a row depends on nothing but itself.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -6,8 +6,6 @@ one, keeps their decisions in the buffer, and learns ``sync`` minibatches sample
 (Schaul et al. 2016). All this ``jps`` and ``rl`` share (``ActorCritic``).
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from copy import deepcopy
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ of today; calls are explored by the confidence bounds of UCB1 (Auer et al. 2002)
 differs, ``experiments/trainers/baseline16.py`` trains.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated
 

@@ -7,8 +7,6 @@ positions can take several steps each and then average (``local_steps``). The fi
 others read its checkpoint, so the folder of a run must be one that all machines see.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from functools import cache

@@ -8,8 +8,6 @@ replay buffer with the policy's own chances, as if the policy had sampled them. 
 candidates.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 

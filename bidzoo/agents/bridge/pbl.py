@@ -7,8 +7,6 @@ of the contract and, ``communication`` times, how much nearer partner's belief a
 docs/agents/pbl.md says what differs, ``experiments/trainers/pbl.py`` trains.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated
 

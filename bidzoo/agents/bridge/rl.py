@@ -6,8 +6,6 @@ size of the advantage, outcome less value); the value network sees all four hand
 docs/agents/rl.md says what differs.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -6,8 +6,6 @@ relative rewards are in REBEL (Gao et al. 2024). The policy that plays samples c
 that were not tried keep the values that it gave them (``anchor``). What plays next is a moving average of the learner.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Minimises the cross-entropy of the calls that the expert made, over the legal ca
 The paper learns 94.37 % of the calls of WBridge5 with four layers of 2048; ours are those of another program.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
