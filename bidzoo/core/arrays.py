@@ -9,7 +9,7 @@ import warnings
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from bidzoo.core.schema import shortened, shown
 from bidzoo.core.storage import replace_file
 
 Arrays = Mapping[str, NDArray[Any]]
+T = TypeVar("T", bound=NDArray[Any])
 
 
 def digest(arrays: Arrays) -> str:
@@ -28,6 +29,11 @@ def digest(arrays: Arrays) -> str:
         checksum.update(f"{name} {array.dtype.str} {list(np.shape(arrays[name]))}\n".encode())
         checksum.update(array.reshape(-1).view(np.uint8).data)
     return checksum.hexdigest()[:16]
+
+
+def within(arrays: Mapping[str, T], prefix: str) -> dict[str, T]:
+    """Those of ``arrays`` whose names begin with ``prefix``, by the rest of their names."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 # ---- .npz ----------------------------------------------------------------------------------

@@ -55,6 +55,13 @@ def choose_from(name: Any, choices: Iterable[str]) -> str:
     return f"{f'{meant} ' if meant else ''}choose from {', '.join(names) or 'none'}"
 
 
+def index_of(name: str, value: Any, choices: Sequence[str]) -> int:
+    """Index of ``value`` in ``choices``; ValueError names the nearest and the choices."""
+    if value not in choices:
+        raise ValueError(f"unknown {name} {value!r}; {choose_from(value, choices)}")
+    return choices.index(value)
+
+
 def near(name: Any, choices: Sequence[str]) -> str:
     """``"; did you mean 'bis'?"``, empty if nothing is near."""
     from difflib import get_close_matches

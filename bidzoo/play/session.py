@@ -12,7 +12,7 @@ from bidzoo.agents import BRIDGE
 from bidzoo.agents.explanation import Explanation, explained
 from bidzoo.agents.policy import Policy
 from bidzoo.core.cards import held
-from bidzoo.core.kernels import F64, I8, U64, State, States
+from bidzoo.core.kernels import I8, U64, State, States
 from bidzoo.core.options import whole
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.state import AUCTION
@@ -108,18 +108,11 @@ def explanation_of(policy: Policy, game: Game, views: States, legal: I8, rng: St
     if explanation.belief or "hand" not in (views.dtype.names or ()) or not views["hand"][0]:
         return explanation
     if views.dtype == BRIDGE_VIEW and int(views["phase"][0]) == AUCTION:
+        from bidzoo.agents.bridge.belief import Belief
+
         source = "the belief network, from the hand and the calls"
-        return replace(explanation, belief=_learned_belief(views), belief_source=source)
+        return replace(explanation, belief=Belief().by_seat(views), belief_source=source)
     return _with_belief(explanation, game, views, rng[:])
-
-
-def _learned_belief(views: States) -> dict[int, F64]:
-    """Chances by seat from the packaged belief network."""
-    from bidzoo.agents.bridge.belief import WHO, Belief
-
-    chances = Belief().probabilities(views)[0]
-    me = int(views["seat"][0])
-    return {(me + who) % 4: np.asarray(chances[k], np.float64) for k, who in enumerate(WHO)}
 
 
 def _with_belief(explanation: Explanation, game: Game, views: States, rng: Streams) -> Explanation:

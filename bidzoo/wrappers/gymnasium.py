@@ -166,9 +166,7 @@ class SingleAgent(gymnasium.Env[I8, Any]):
             table.step(ask_one(self._policies[player], table, seed), seats, seed)
 
     def _shown(self, observation: I8) -> I8:
-        if self._partners is None:
-            return observation.copy()
-        return self._partners.shown(observation[None], self._table.states["board"])[0]
+        return _with_partner(self._partners, observation[None], self._table.states["board"])[0]
 
     def _info(self) -> dict[str, Any]:
         info: dict[str, Any] = {"action_mask": self._mask.copy()}

@@ -6,14 +6,13 @@ and the 52 estimates. They have the skip connections of the paper, and are far s
 ``experiments/trainers/baseline19.py`` trains them in the paper's three stages.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bidzoo.agents.bridge.network import Architecture, Network, NetworkPolicy, Neurons, Shapes, Weights, sigmoid
+from bidzoo.core.arrays import within
 from bidzoo.core.cards import NUM_CALLS, NUM_CARDS
 from bidzoo.core.kernels import F32, I8
 from bidzoo.core.options import Checked
@@ -78,16 +77,12 @@ class Networks(Network):
 
     def __init__(self, architecture: Widths, tensors: dict[str, F32]) -> None:
         Weights.__init__(self, architecture, tensors)
-        self.enn = Network(architecture.enn, _part(tensors, "enn"))
-        self.pnn = Network(architecture.pnn, _part(tensors, "pnn"))
+        self.enn = Network(architecture.enn, within(tensors, "enn."))
+        self.pnn = Network(architecture.pnn, within(tensors, "pnn."))
 
     def __call__(self, x: I8) -> F32:
         """Logits of the calls ``[B, 38]`` at observations ``[B, 480]``."""
         return self.pnn(np.concatenate([x, estimates(self.enn, x)], axis=1))
-
-
-def _part(tensors: dict[str, F32], part: str) -> dict[str, F32]:
-    return {name.removeprefix(f"{part}."): array for name, array in tensors.items() if name.startswith(f"{part}.")}
 
 
 def estimates(enn: Network, x: I8) -> F32:

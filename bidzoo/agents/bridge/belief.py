@@ -35,6 +35,11 @@ class Belief(Weighted):
         logits = self.network(self.network.architecture.encoder(views)).reshape(-1, 3, NUM_CARDS)
         return np.where(_own(views)[:, None], np.float32(0), sigmoid(logits))
 
+    def by_seat(self, view: States) -> dict[int, F64]:
+        """Chances ``[52]`` of each of the three seats, for one view ``[1]``."""
+        chances = self.probabilities(view)[0].astype(np.float64)
+        return {(int(view["seat"][0]) + who) % 4: each for who, each in zip(WHO, chances)}
+
 
 def _own(views: States) -> Bool:
     """Cards ``[B, 52]`` of the viewer."""

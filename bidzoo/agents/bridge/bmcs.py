@@ -30,7 +30,7 @@ from typing import Any, Literal, NamedTuple, Protocol, cast, runtime_checkable
 import numpy as np
 
 from bidzoo import agents
-from bidzoo.agents.bridge.belief import WHO, Belief, SampledDeals
+from bidzoo.agents.bridge.belief import Belief, SampledDeals
 from bidzoo.agents.bridge.evaluator import CLASSES, Evaluator
 from bidzoo.agents.bridge.network import Network
 from bidzoo.agents.bridge.selfplay import bid_out, make
@@ -479,10 +479,7 @@ class Bmcs:
         """The search behind one call, for views ``[1]``."""
         chances = self.policy.probabilities(views, legal)
         result = self.search(views, chances[0], int(_keys(rng)[0]))
-        me, seats = int(views["seat"][0]), [(int(views["seat"][0]) + who) % 4 for who in WHO]
-        belief = {}
-        if self.options.deals == "belief":
-            belief = dict(zip(seats, np.asarray(self.belief.probabilities(views)[0], np.float64)))
+        me = int(views["seat"][0])
         return Explanation(
             text=_sentence(result, self.options),
             chances=chances_of(chances, legal),
@@ -493,7 +490,7 @@ class Bmcs:
                 ("of them fit the calls", f"{result.deals.size}"),
                 ("contracts evaluated", f"{result.contracts}"),
             ),
-            belief=belief,
+            belief=self.belief.by_seat(views) if self.options.deals == "belief" else {},
             belief_source=f"the belief network, from the hand and the calls; {self.name} samples its deals from it",
             samples=tuple(
                 {seat: int(deal[seat]) for seat in range(4) if seat != me}

@@ -10,8 +10,6 @@ The experts are yardsticks. Two of them are held out (``HELD_OUT``): agents are 
 and are never trained against them.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache, partial
@@ -31,7 +29,7 @@ from bidzoo.agents.bridge.network import (
 )
 from bidzoo.core.cards import NUM_BIDS, NUM_CALLS
 from bidzoo.core.kernels import F32, I8, States
-from bidzoo.core.options import Checked, Count, Range, Weight, checked, choose_from
+from bidzoo.core.options import Checked, Count, Range, Weight, checked, index_of
 from bidzoo.envs.bridge.bidder import BIDDER1375, SYSTEMS, SYSTEMS288
 
 # No agent is trained, selected or tuned on these: a gain against them is one against unknown opponents.
@@ -98,13 +96,6 @@ def _packaged(ours: int, theirs: int) -> Network:
     return packaged_network("expert", ExpertNetwork).of_systems(ours, theirs)
 
 
-def system_number(name: str) -> int:
-    """Place of a system in ``SYSTEMS``; ValueError names the choices."""
-    if name not in SYSTEMS:
-        raise ValueError(f"unknown system {name!r}; {choose_from(name, SYSTEMS)}")
-    return SYSTEMS.index(name)
-
-
 class Expert(NetworkPolicy):
     """A pair that plays one of the systems, against another."""
 
@@ -129,7 +120,7 @@ class Expert(NetworkPolicy):
         temperature: of the softmax calls are sampled from; 0 takes the likeliest call.
         name: what result tables call it; default ``expert-SYSTEM``.
         """
-        self.system, self._systems = system, (system_number(system), system_number(theirs))
+        self.system, self._systems = system, (index_of("system", system, SYSTEMS), index_of("system", theirs, SYSTEMS))
         super().__init__(weights, temperature, name or f"expert-{system}")
         self.overbid = overbid
 

@@ -6,8 +6,6 @@ trying its likely calls on the same cards (``selfplay.explore``), where theirs c
 docs/agents/ppo.md says what differs, and why.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,7 +16,7 @@ from bidzoo.agents.bridge.network import Network, NetworkPolicy
 from bidzoo.agents.bridge.selfplay import BOTH, Decisions, Opponent, OpponentPool, actor, log_chances
 from bidzoo.agents.bridge.trainer import Batch, Metrics, descend, means
 from bidzoo.agents.policy import Policy
-from bidzoo.core.arrays import Arrays, digest
+from bidzoo.core.arrays import Arrays, digest, within
 from bidzoo.core.kernels import F32, I64
 from bidzoo.core.options import Checked, Count, Seed, Share, Weight
 from bidzoo.core.streams import Streams
@@ -108,9 +106,7 @@ class Trainer(trainer.Trainer):
 
     def restore(self, arrays: Arrays) -> None:
         numbers = sorted({int(key.split("/")[0]) for key in arrays})
-        self.snapshots = [
-            {key.split("/", 1)[1]: array for key, array in arrays.items() if key.startswith(f"{n}/")} for n in numbers
-        ]
+        self.snapshots = [within(arrays, f"{n}/") for n in numbers]
 
     # ---- playing -------------------------------------------------------------------------
 

@@ -30,11 +30,11 @@ from numpy.typing import NDArray
 
 from bidzoo.agents.bridge import distributed, network
 from bidzoo.agents.bridge.network import Network, Weights, weight_file
-from bidzoo.core.arrays import CHECKPOINT, Arrays, digest, load_tensors
+from bidzoo.core.arrays import CHECKPOINT, Arrays, digest, load_tensors, within
 from bidzoo.core.kernels import I64
 from bidzoo.core.options import RENAMED, Checked, Count, NotFinite, Seed, Weight, Whole
 from bidzoo.core.schema import csv_rows, json_value, parse, shortened, shown
-from bidzoo.core.storage import Lock, replace_file, sweep
+from bidzoo.core.storage import Closing, Lock, replace_file, sweep
 from bidzoo.core.streams import Streams
 
 Metrics = dict[str, Any]  # numbers, or torch scalars that are not waited for
@@ -324,7 +324,7 @@ _STATE = {  # metadata of a checkpoint
 }
 
 
-class Checkpoint:
+class Checkpoint(Closing):
     """The state of a training run in the folder ``path``; no other run works there until it is closed."""
 
     def __init__(self, path: str | Path, algorithm: str, options: Mapping[str, Any], inputs: Mapping[str, str]) -> None:
@@ -342,10 +342,7 @@ class Checkpoint:
             self._lock = Lock(self.file)
             sweep(self.file)
 
-    def __enter__(self) -> Checkpoint:
-        return self
-
-    def __exit__(self, *error: object) -> None:
+    def close(self) -> None:
         if self.first:
             self._lock.release()
 
@@ -390,16 +387,16 @@ class Checkpoint:
             raise ValueError(
                 f"{self.file}: tensors of digest {actual}, expected {state['digest']}: the file is damaged"
             )
-        arrays = _within(tensors, "array")
+        arrays = within(tensors, "array/")
         try:
             for name, part in trainer.modules.items():
-                _load(part, _within(tensors, name))
+                _load(part, within(tensors, f"{name}/"))
             trainer.games = int(arrays.pop("games")[0])
             trainer.restore(arrays)
         except (LookupError, RuntimeError, ValueError) as problem:
             raise ValueError(f"{self.file}: not the state of this algorithm ({shortened(problem)})") from problem
         self.rows = state["rows"]
-        networks = _within(tensors, "file")
+        networks = within(tensors, "file/")
         for name in networks.keys() - set(NETWORKS):  # they become names of files
             raise ValueError(f"{self.file}: weights {shown(name)}, expected {' or '.join(NETWORKS)}")
         self.networks = {name: networks[name].tobytes() for name in NETWORKS if name in networks}
@@ -448,11 +445,6 @@ class Checkpoint:
         writer.writeheader()
         writer.writerows({k: f"{v:.6g}" for k, v in row.items()} for row in self.rows)
         return text.getvalue().encode()
-
-
-def _within(tensors: Arrays, part: str) -> dict[str, NDArray[Any]]:
-    """The arrays called ``part/...``, without that prefix."""
-    return {k.removeprefix(f"{part}/"): v for k, v in tensors.items() if k.startswith(f"{part}/")}
 
 
 def _load(part: Any, arrays: Arrays) -> None:

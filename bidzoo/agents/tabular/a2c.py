@@ -7,12 +7,12 @@ evaluation is exact.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bidzoo.agents.tabular.network import (
-    EpochReport,
     Features,
     Inputs,
     Network,
@@ -27,7 +27,7 @@ from bidzoo.agents.tabular.strategy import purify
 from bidzoo.core.compiling import when_compiled
 from bidzoo.core.kernels import F32, F64, I64
 from bidzoo.core.options import Count
-from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game
+from bidzoo.envs.signalling.compiled import Compiled, Solvable
 
 
 @dataclass(frozen=True)
@@ -120,9 +120,7 @@ def learn(player: ActorCritic, config: Options, scale: float, remaining: float, 
         player.network.learn(turn.inputs, turn.hidden, turn.columns, gradient / decisions)
 
 
-def train(game: Solvable, config: Options, report: EpochReport | None = None) -> F64:
-    """The best greedy strategy ``[M, T]`` of all epochs."""
-    return best_epoch(compile_game(game), config, ActorCritic, learn, greedy, report)
+train = partial(best_epoch, ActorCritic, learn, greedy)  # of a game, ``Options`` and perhaps a report
 
 
 @when_compiled()

@@ -9,12 +9,12 @@ return of each is its exact mean reward under its belief, and it counts by its c
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bidzoo.agents.tabular.network import (
-    EpochReport,
     Features,
     Network,
     NetworkOptions,
@@ -28,7 +28,7 @@ from bidzoo.agents.tabular.strategy import purify
 from bidzoo.core.compiling import when_compiled
 from bidzoo.core.kernels import F32, F64, I64, Bool
 from bidzoo.core.options import Count, Weight
-from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game
+from bidzoo.envs.signalling.compiled import Compiled, Solvable
 
 
 @dataclass(frozen=True)
@@ -192,9 +192,7 @@ def learn(agent: PublicAgent, config: Options, scale: float, remaining: float, r
         agent.network.learn(partial.public, partial.hidden, partial.columns, gradient)
 
 
-def train(game: Solvable, config: Options, report: EpochReport | None = None) -> F64:
-    """The best greedy strategy ``[M, T]`` of all epochs."""
-    return best_epoch(compile_game(game), config, PublicAgent, learn, greedy, report)
+train = partial(best_epoch, PublicAgent, learn, greedy)  # of a game, ``Options`` and perhaps a report
 
 
 @when_compiled()

@@ -14,7 +14,7 @@ import numpy as np
 
 from bidzoo.core.kernels import F32, F64, I64, Bool, row
 from bidzoo.core.options import Checked, Count, Seed, Weight
-from bidzoo.envs.signalling.compiled import Compiled, evaluate
+from bidzoo.envs.signalling.compiled import Compiled, Solvable, compile_game, evaluate
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,6 @@ class Features:
 
 
 # ---- networks ----------------------------------------------------------------------------
-
-
-@row
-def _first_layer(dense: F32, table: F32, owner: I64, bit: I64, out: F32) -> None:
-    for r in range(len(owner)):
-        for k in range(out.shape[1]):
-            out[r, k] = max(dense[owner[r], k] + table[bit[r], k], np.float32(0.0))
 
 
 @row
@@ -128,11 +121,10 @@ class Network:
         weight, bias = self.layers[0]
         if isinstance(inputs, Inputs):
             width = inputs.dense.shape[1]
-            first = np.empty((len(inputs.owner), len(bias)), np.float32)
-            _first_layer(product(inputs.dense, weight[:width]) + bias, weight[width:], inputs.owner, inputs.bit, first)
+            sums = (product(inputs.dense, weight[:width]) + bias)[inputs.owner] + weight[width:][inputs.bit]
         else:
-            first = np.maximum(product(inputs, weight) + bias, 0.0)
-        outputs = [first]
+            sums = product(inputs, weight) + bias
+        outputs = [np.maximum(sums, 0.0)]
         for weight, bias in self.layers[1:-1]:
             x = product(outputs[-1], weight)
             x += bias
@@ -244,24 +236,24 @@ def policy_gradient(chances: F32, rows: I64, chosen: I64, gain: F32, entropy: fl
     return gradient
 
 
-EpochReport = Callable[[int, float], None]  # epoch, value of its strategy
 Config = TypeVar("Config", bound=NetworkOptions)
 Learner = TypeVar("Learner", bound=Features)
 
 
 def best_epoch(
-    game: Compiled,
-    config: Config,
     kind: Callable[[Compiled, tuple[int, ...], np.random.Generator], Learner],
     learn: Callable[[Learner, Config, float, float, np.random.Generator], None],
     greedy: Callable[[Learner], F64],
-    report: EpochReport | None,
+    game: Solvable,
+    config: Config,
+    report: Callable[[int, float], None] | None = None,
 ) -> F64:
     """The best ``greedy`` strategy ``[M, T]`` of all epochs, evaluated exactly.
 
     ``learn`` plays and adds up the gradients of an update, given the learner (of ``kind``), ``config``, the range of
-    the rewards, and a number that falls from 1 to 0 over the training.
+    the rewards, and a number that falls from 1 to 0 over the training. ``report`` hears epochs and values.
     """
+    game = compile_game(game)
     rng = np.random.default_rng(config.seed)
     learner, scale = kind(game, config.hidden, rng), float(game.payoff.max() - game.payoff.min())
     adam = Adam(learner.network)

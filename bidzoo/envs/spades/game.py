@@ -9,7 +9,7 @@ import numpy as np
 
 from bidzoo.core.cards import NUM_CARDS, seat_number
 from bidzoo.core.kernels import I64, U64, Call, State, States, allocate
-from bidzoo.core.options import choose_from, truth, whole
+from bidzoo.core.options import index_of, truth, whole
 from bidzoo.envs.engine import KernelGame
 from bidzoo.envs.game import (
     Buffers,
@@ -54,13 +54,6 @@ MOST_POINTS = 100_000  # of a goal or a score, so that no sum leaves int32
 PHASES, EPISODES, REWARDS = ("game", "round", "bidding"), ("game", "round"), ("win", "points")
 _NAMES = {NIL: "nil", BLIND_NIL: "blind nil", LOOK: "look"}
 _MOST_A_ROUND = 2 * 200 + 13  # two blind nils and every trick a bag; no other round moves a side further
-
-
-def index_of(name: str, value: Any, choices: Sequence[str]) -> int:
-    """Index of ``value`` in ``choices``; ValueError names the choices."""
-    if value not in choices:
-        raise ValueError(f"unknown {name} {value!r}; {choose_from(value, choices)}")
-    return choices.index(value)
 
 
 def _read_scores(sides: int, value: Any) -> I64:
