@@ -623,7 +623,6 @@ class Seated(Closing):
         base_url: of the server.
         seat: how models are asked.
         ledger: file that keeps all answers and is asked first; default: in ``runs/``, by the names of the models.
-        at_once: questions under way at a time.
         show: is told address and ledger before anything is sent.
 
     ``game`` is to be set before an agent is made.
@@ -635,13 +634,12 @@ class Seated(Closing):
         base_url: str | None = None,
         seat: Seat = AS_USUAL,
         ledger: Path | None = None,
-        at_once: int = 8,
         show: Callable[[str], object] = print,
     ) -> None:
         self.game: Game | None = None
         self.agents: list[LanguageAgent] = []
         self._ledgers: list[Ledger[Question, Decision]] = []
-        self._at_once, self._names = at_once, list[str]()
+        self._names = list[str]()
         texts = dict.fromkeys(agents.parts(name)[1] for name in names)
         models = [text.removeprefix("openai:") for text in texts if text.startswith("openai:")]
         completes = [OpenAI(model, base_url, seat) for model in models]
@@ -679,7 +677,7 @@ class Seated(Closing):
     ) -> None:
         def make() -> LanguageAgent:
             assert self.game is not None
-            agent = LanguageAgent(self.game, complete, model, seat, ledger, self._at_once)
+            agent = LanguageAgent(self.game, complete, model, seat, ledger)
             self.agents.append(agent)
             return agent
 

@@ -18,9 +18,10 @@ import numpy as np
 import typer
 
 from bidzoo.benchmarks import throughput
-from bidzoo.benchmarks.throughput import TABLES, Contestant, Work, aec, batched, on_threads
+from bidzoo.benchmarks.throughput import TABLES, Contestant, Work, aec, batched
 from bidzoo.cli.options import Json, measured
 from bidzoo.core.cards import NUM_CALLS, TO_PGX, held
+from bidzoo.core.threads import kernel_threads
 from bidzoo.envs.bridge.deals import RELABELLINGS, packaged
 
 
@@ -153,7 +154,9 @@ MORE = (
     Contestant("bridge_bidding_v0", "PettingZoo classic connect_four", _connect_four),
     Contestant("bridge_v0", "RLCard bridge", _rlcard),
     Contestant("bridge_bidding_v0", f"C++, {TABLES} tables, one thread", ScalarLoop),
-    Contestant("bridge_bidding_v0", "bidzoo batched, one thread", lambda: on_threads(1, batched("bridge_bidding_v0"))),
+    Contestant(
+        "bridge_bidding_v0", "bidzoo batched, one thread", lambda: kernel_threads(1)(batched("bridge_bidding_v0"))
+    ),
 )
 
 

@@ -411,11 +411,8 @@ def seatings(game: Game) -> tuple[tuple[int, ...], ...]:
         sides = [(0, 2)]
     alone = [tuple(int(player not in side) for player in players) for side in sides]
     together = [(0,) * len(players), (1,) * len(players)] if alike else []
-    return tuple(dict.fromkeys([*together, *alone, *_others(alone)]))
-
-
-def _others(seatings: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    return [tuple(1 - agent for agent in seats) for seats in seatings]
+    exchanged = [tuple(1 - agent for agent in seats) for seats in alone]
+    return tuple(dict.fromkeys([*together, *alone, *exchanged]))
 
 
 def pairings(

@@ -49,16 +49,6 @@ def batched(env_id: str, tables: int = TABLES) -> Work:
     return work
 
 
-def on_threads(count: int, work: Work) -> Work:
-    """``work`` while kernels have ``count`` threads."""
-
-    def on_them() -> int:
-        with kernel_threads(count):
-            return work()
-
-    return on_them
-
-
 def aec(env: Any) -> Work:
     """Any PettingZoo AEC environment with masks in its observations, driven by ``last`` and ``step``."""
     rng = np.random.default_rng(1)
@@ -281,7 +271,7 @@ def _growth(env_id: str, seconds: float, rounds: int) -> tuple[ResultTable, Figu
     table = ResultTable(f"Throughput of {env_id} by tables and threads", columns, note=note)
     counts = sorted({1, get_threads()})
     for tables in SIZES:
-        works = [on_threads(count, batched(env_id, tables)) for count in counts]
+        works = [kernel_threads(count)(batched(env_id, tables)) for count in counts]
         for count, speed in zip(counts, _fastest(works, seconds, rounds), strict=True):
             table.add(tables, count, *speed)
     lines = {

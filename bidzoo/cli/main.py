@@ -218,7 +218,3 @@ def explained(problem: BaseException) -> str | None:
     if isinstance(problem, OSError) and problem.filename is not None and problem.strerror:
         return f"{problem.filename}: {problem.strerror[0].lower()}{problem.strerror[1:]}"
     return str(problem)
-
-
-if __name__ == "__main__":
-    main()

@@ -199,7 +199,7 @@ _SUM = 4  # bytes of a CRC-32
 
 
 def _append(file: FileIO, content: bytes) -> None:
-    """Write ``content`` at the end of ``file``, on disk when this returns; after an error nothing of it is there."""
+    """``append_file`` to an open one."""
     end = file.seek(0, os.SEEK_END)
     try:
         rest = memoryview(content)
@@ -378,9 +378,11 @@ class Ledger(Closing, Generic[Job, Outcome]):
         self.done: dict[Job, Outcome] = {}
         self._lines = None if self.path is None else Lines(self.path)
         self._line_numbers: dict[Job, int] = {}
+        records = {"job": job, "outcome": outcome}
+        kinds = {name: get_type_hints(record, include_extras=True) for name, record in records.items()}
         try:
             for number, line in enumerate(self._lines.at_opening if self._lines else (), 1):
-                self._read(line, number, {"job": _kinds(job), "outcome": _kinds(outcome)}, job, outcome)
+                self._read(line, number, kinds, job, outcome)
         except BaseException:
             self.close()
             raise
@@ -450,8 +452,3 @@ def _is_module(name: str) -> bool:
         return find_spec(name) is not None
     except ModuleNotFoundError:  # the name before the last dot is no package
         return False
-
-
-def _kinds(record: type[Any]) -> dict[str, Any]:
-    """The types of its fields, none of which may be missing."""
-    return get_type_hints(record, include_extras=True)

@@ -16,7 +16,7 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 
 from bidzoo.core.kernels import I8, States
-from bidzoo.core.options import choose_from
+from bidzoo.core.options import checked, choose_from
 from bidzoo.core.streams import checked_seed, random_seed
 from bidzoo.envs.check import ask_one, asking, policy_hint
 from bidzoo.envs.game import Game, Table, action_index, game_of, legal_actions
@@ -68,6 +68,7 @@ class TableEnv(AECEnv[str, Any, int | None]):
             cls.rules = staticmethod(rules)
             cls.__signature__ = _signature(rules)
 
+    @checked
     def __init__(
         self,
         *,
@@ -77,10 +78,6 @@ class TableEnv(AECEnv[str, Any, int | None]):
         **options: Any,
     ) -> None:
         game = game_of(str(self.metadata["name"]), self.rules, options)
-        if illegal_action not in ("terminate", "raise"):
-            raise ValueError(f"unknown illegal_action {illegal_action!r}; choose from 'terminate', 'raise'")
-        if mask_in not in ("observation", "info"):
-            raise ValueError(f"unknown mask_in {mask_in!r}; choose from 'observation', 'info'")
         self.mask_in = mask_in
         self.game, self.render_mode, self.illegal_action = game, checked_mode(render_mode), illegal_action
         self._screen = Screen(repr(self))

@@ -185,24 +185,17 @@ class Game(ABC):
 
     def moves(self, states: States, out: Buffers) -> "Moves":
         """What to call for tables that stay."""
-        return Moves(*(Call(act, states, out) for act in (self._begin_all, self._step_all, self._step_on_all)))
-
-    def _begin_all(self, states: States, out: Buffers, boards: I64, seed: int, rows: Bool) -> None:
-        self.begin(states, boards, seed, out, rows)
-
-    def _step_all(self, states: States, out: Buffers, actions: I64, seed: int, stride: int) -> None:
-        self.step(states, actions, seed, out, stride)
-
-    def _step_on_all(self, states: States, out: Buffers, actions: I64, seats: int, seed: int) -> None:
-        self.step_on(states, actions, seats, seed, out)
+        return Moves(
+            Call(lambda boards, seed, rows: self.begin(states, boards, seed, out, rows)),
+            Call(lambda actions, seed, stride: self.step(states, actions, seed, out, stride)),
+            Call(lambda actions, seats, seed: self.step_on(states, actions, seats, seed, out)),
+        )
 
     def calls(self, table: Table) -> tuple[Call, Call, Call]:
         """What ``begin``, ``step`` and ``observe`` of ``table`` call, with the arguments of these."""
         states, out = table.states, table.out
-        return Call(self._begin_one, states, out), Call(self._step_one, states, out), Call(self.observe, states, 0)
-
-    def _begin_one(self, states: States, out: Buffers, board: int, seed: int) -> None:
-        self.begin(states, np.array([board], np.int64), seed, out)
+        begin = Call(lambda board, seed: self.begin(states, np.array([board], np.int64), seed, out))
+        return begin, Call(self._step_one, states, out), Call(self.observe, states, 0)
 
     def _step_one(self, states: States, out: Buffers, action: int, seats: int, seed: int) -> None:
         """``step_on``; without ``seats`` any game has it."""

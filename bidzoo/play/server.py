@@ -150,7 +150,8 @@ class Handler(BaseHTTPRequestHandler):
         url, fields = self._address()
         token = fields.get("token", "")
         if url.path == "/" and token and self._is_token(token):
-            self._send(HTTPStatus.SEE_OTHER, b"", "text/plain", {"Location": "/", "Set-Cookie": self._cookie()})
+            cookie = f"{self.server.cookie}={self.server.token}; Path=/; HttpOnly; SameSite=Strict"
+            self._send(HTTPStatus.SEE_OTHER, b"", "text/plain", {"Location": "/", "Set-Cookie": cookie})
             return
         self._check_token()
         if url.path in PAGE:
@@ -246,9 +247,6 @@ class Handler(BaseHTTPRequestHandler):
 
     def _is_token(self, token: str) -> bool:
         return secrets.compare_digest(token.encode(), self.server.token.encode())
-
-    def _cookie(self) -> str:
-        return f"{self.server.cookie}={self.server.token}; Path=/; HttpOnly; SameSite=Strict"
 
     # ---- answers --------------------------------------------------------------------------------
 
