@@ -224,7 +224,7 @@ PAPERS = {
         Row(
             "Section 7.2",
             "A2C over baseline16, +2.99",
-            "ours had an hour of one core, and baseline16 is not their file",
+            "baseline16 is not their file",
             "agents/baseline16.md",
             "bench bridge --only round-robin --agents sayc,baseline16 --boards 20 --workers 1",
             (Cell("a2c-bridge over baseline16", "bridge-baseline16", "Cross table", ("a2c-bridge",), "baseline16"),),

@@ -63,7 +63,7 @@ def check_writable(path: Path, folder: bool = False) -> None:
         directory = path if folder else path.parent
         while not directory.exists():
             directory = directory.parent
-        tempfile.TemporaryFile(dir=directory).close()
+        tempfile.NamedTemporaryFile(dir=directory, prefix=f".{path.name}.").close()  # as ``replace_file`` names it
 
 
 _ABANDONED = 3600.0  # seconds after which nobody is still writing a temporary file

@@ -185,6 +185,8 @@ def test_what_cannot_be_written_is_named(tmp_path, monkeypatch):
     check_writable(tmp_path / "file")
     check_writable(tmp_path / "new" / "folder" / "f")
     check_writable(tmp_path / "new" / "folder", folder=True)
+    with pytest.raises(OSError, match="cannot be written: file name too long"):
+        check_writable(tmp_path / ("n" * 254))  # there would be no room for the temporary file's name
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
     for write in (check_writable, lambda path: replace_file(path, b""), Lock):
         path = tmp_path / "file" / "f"
