@@ -112,7 +112,7 @@ PAPERS = {
             "Table 3",
             "the same from a converged one",
             page="agents/jps-bridge.md",
-            cells=_searched("over a2c-longer", "bridge-jps-longer"),
+            cells=_searched("over a2c-bridge", "bridge-jps-converged"),
         ),
         Row(
             "Table 3, second column",

@@ -5,13 +5,13 @@
 Trains ten baselines from random weights as `a2c-early` was, with other seeds, and every row's runs from `a2c-early`;
 each is a folder of ``--out`` and goes on where it was stopped. Nothing is selected: the last networks play.
 
-From a converged model, against opponents who are there already (``bidzoo deals estimate 150000 --seed 77003``):
+From a converged model, against opponents who are there already (``bidzoo deals estimate 500000 --seed 77011``):
 
-    python experiments/joint_search.py --start experiments/weights/a2c-longer.safetensors --syncs 40 \
-        --deals estimated.npz --deals experiments/deals/more-train.npz --set boards=2000 --set learning_rate=1e-4 \
-        --set burn_in=40000 --set capacity=100000 --set average=0.97 --set entropy=0.02 --set differing=true \
+    python experiments/joint_search.py --start a2c-bridge --syncs 40 \
+        --deals estimated.npz --deals experiments/deals/more-train.npz --set boards=2000 --set learning_rate=3e-5 \
+        --set burn_in=40000 --set capacity=100000 --set average=0.97 --set entropy=0.01 --set differing=true \
         --opponent expert-polish --opponent expert-acol --opponent expert-sayc --opponent expert-21gf \
-        --json docs/results/bridge-jps-longer.json
+        --json docs/results/bridge-jps-converged.json
 """
 
 from pathlib import Path

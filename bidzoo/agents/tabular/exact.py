@@ -220,7 +220,7 @@ def _largest(line: I64, rest: I64, whole: int, total: int) -> int:
     parts = np.arange(len(line))
     parts = parts[parts & ~whole == 0]
     parts = parts[line[parts] + rest[whole ^ parts] == total]
-    return int(parts[np.lexsort((parts, np.bitwise_count(parts)))[-1]])
+    return int(parts[np.lexsort((parts, [int(part).bit_count() for part in parts]))[-1]])
 
 
 def solve_messages(game: Compiled) -> tuple[int, F64]:
