@@ -1,9 +1,10 @@
 """Two processes train what one trains, up to the rounding of sums: started by torchrun, as a user starts them."""
 
-import json
+import atexit
 import os
-import subprocess
 import sys
+import traceback
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,43 +18,51 @@ from bidzoo.agents.bridge.distributed import World
 from bidzoo.agents.bridge.network import Architecture, arrays, load_weights, module
 from bidzoo.agents.bridge.sayc import Sayc
 from bidzoo.benchmarks.auctions import record
+from bidzoo.cli import train
 from bidzoo.cli.train import app
 from bidzoo.envs.bridge.formats.auctions import Auctions, Positions
 
-TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-PROCESS = """
-import atexit
-import gc
-gc.set_threshold(50_000)  # as bidzoo.__main__
-import json
-import runpy
-import sys
-from pathlib import Path
 
-def show():  # registered first, so the last to run
-    names = sorted((task / "comm").read_text().strip() for task in Path("/proc/self/task").iterdir())
-    sys.stdout.write(f"threads: {' '.join(names)}\\n")  # at once: two processes write
-
-if sys.platform == "linux":
-    atexit.register(show)
-from bidzoo.agents.bridge import distributed
-from bidzoo.cli import train
-
-train._draw = lambda out: None  # as the fixture ``undrawn``
-
-for words in json.loads(sys.argv[1]):
-    if distributed.world().rank == 0:
-        print("command:", flush=True)
-    distributed.wait()
-    sys.argv = ["bidzoo", "train", *words]
-    try:
-        runpy.run_module("bidzoo", run_name="__main__", alter_sys=True)
-    except SystemExit as end:
-        if end.code:
-            raise
+def command(commands):
+    """What each process of ``torchrun`` does: ``commands`` of ``bidzoo train`` one after the other, to Python's end."""
+    atexit._clear(), distributed.world.cache_clear()  # of the process that it was forked from
+    for words in commands:
+        if distributed.world().rank == 0:
+            sys.stdout.write("command:")
+        distributed.wait()
+        app(words, standalone_mode=False)
+        distributed.wait()
+    atexit._run_exitfuncs()
+    if sys.platform == "linux":
+        names = sorted((task / "comm").read_text().strip() for task in Path("/proc/self/task").iterdir())
+        sys.stdout.write(f"threads: {' '.join(names)}\n")  # at once: two processes write
     sys.stdout.flush()
-    distributed.wait()
-"""
+
+
+def torchrun(file, function, *arguments):
+    """``function`` in two processes as ``torchrun --standalone`` starts them, but forked: torch takes seconds to load.
+
+    What they write is in ``file``.
+    """
+    from torch.distributed.launcher.api import LaunchConfig, elastic_launch
+
+    if (pid := os.fork()) == 0:
+        status = 1
+        try:
+            for number in (1, 2):
+                os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
+            sys.stdout, sys.stderr = (open(number, "w", closefd=False) for number in (1, 2))
+            place = {"run_id": "0", "rdzv_backend": "c10d", "rdzv_endpoint": "localhost:0"}
+            config = LaunchConfig(1, 1, nproc_per_node=2, start_method="fork", **place)
+            elastic_launch(config, function)(*arguments)
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(status)
+    assert os.waitpid(pid, 0)[1] == 0, file.read_text()
+
+
 SMALL = ["--width", "24", "--depth", "2", "--every", "3"]
 LEARNED = {
     "ppo": ["boards=30", "minibatch=37", "self_play=0.5", "learning_rate=1e-3"],
@@ -84,11 +93,20 @@ def auctions(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory, auctions):
+def patched():
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory, auctions, patched):
     """Folders ``1`` and ``2`` that one and two processes trained in, ``local``; what each command said.
 
-    Starting processes with torch takes most of the time, so two of them run one command after the other.
+    Two of them run one command after the other.
     """
+    if not hasattr(os, "fork"):
+        pytest.skip("POSIX")
+    patched.setattr(train, "_draw", lambda out: None)  # as the fixture ``undrawn``
     folder = tmp_path_factory.mktemp("trained")
     start, alone = folder / "1" / "sl" / "network.safetensors", []
     for words in stages(folder / "1", auctions, start, (2,)):
@@ -97,12 +115,9 @@ def trained(tmp_path_factory, auctions):
         alone.append(told.output)
     commands = stages(folder / "2", auctions, start, (1, 2))
     local = ["sl", f"{auctions}", "--width", "24", "--every", "4", *settings(LOCAL), "--out", f"{folder / 'local'}"]
-    (folder / "process.py").write_text(PROCESS)
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-    words = [*TORCHRUN, folder / "process.py", json.dumps([*commands, local])]
-    ended = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=600, check=False)
-    assert ended.returncode == 0, ended.stderr
-    return folder, alone, ended.stdout.split("command:")[1:]
+    patched.setenv("GLOO_SOCKET_IFNAME", "lo")
+    torchrun(folder / "said", command, [*commands, local])
+    return folder, alone, (folder / "said").read_text().split("command:")[1:]
 
 
 def tensors(folder):
