@@ -51,7 +51,7 @@ def torchrun(file, function, *arguments):
         try:
             for number in (1, 2):
                 os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
-            sys.stdout, sys.stderr = (open(number, "w", closefd=False) for number in (1, 2))
+            sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
             place = {"run_id": "0", "rdzv_backend": "c10d", "rdzv_endpoint": "localhost:0"}
             config = LaunchConfig(1, 1, nproc_per_node=2, start_method="fork", **place)
             elastic_launch(config, function)(*arguments)
