@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from bidzoo.agents import AGENTS
 from bidzoo.benchmarks import results
 from bidzoo.cli.main import app
+from bidzoo.core import jobs
 from bidzoo.registry import GAMES
 
 ROOT = Path(__file__).parents[1]
@@ -33,6 +34,13 @@ BLOCKS = [
     for path in PAGES
     for number, block in enumerate(BLOCK.findall(path.read_text(encoding="utf-8")))
 ]
+
+
+@pytest.fixture(autouse=True)
+def no_workers(monkeypatch):
+    """Tasks are done here: workers load everything anew, and other tests have them (core/test_jobs.py)."""
+    here = lambda function, tasks, workers: ((number, function(*task)) for number, task in enumerate(tasks))  # noqa: E731
+    monkeypatch.setitem(jobs.BACKENDS, "loky", here)
 
 
 @pytest.fixture

@@ -1,10 +1,8 @@
 """A game, an encoder and agents from outside bidzoo: announced by a package, registered, or named by their place."""
 
 import json
-import os
 import pickle
 import re
-import subprocess
 import sys
 import warnings
 
@@ -18,6 +16,7 @@ from bidzoo import agents, registry
 from bidzoo.agents.policy import FunctionPolicy
 from bidzoo.benchmarks import match, records
 from bidzoo.cli import bluechip, main
+from bidzoo.core import jobs
 from bidzoo.play import api, catalog
 from bidzoo.play.session import Session
 from bidzoo.wrappers.gymnasium import SingleAgent, seat_policies
@@ -30,16 +29,10 @@ def run(*words):
 # ---- the package in examples/ ----------------------------------------------------------------
 
 
-def test_its_own_tests(example):
-    paths = os.pathsep.join(sys.path[:2])  # the package, and what its installation would say
+def test_its_own_tests(example, forked):
     words = ["-q", "-p", "no:cacheprovider", "--rootdir", str(example), str(example / "tests")]
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *words],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": paths},
-    )
-    assert done.returncode == 0, done.stdout
+    status, said, _ = forked(lambda: pytest.main(words))
+    assert status == 0, said
 
 
 def test_it_is_listed(example):
@@ -483,16 +476,15 @@ PROGRESS = re.compile(r".*\b\d+ s")  # a busy machine takes more than eight seco
 
 
 @pytest.fixture
-def said_by(monkeypatch, capsys):
+def said_by(monkeypatch, capsys, forked):
     """``said_by(*words)``: exit status and lines of standard error of the command, in its own process where asked."""
 
     def said(*words, apart=False):
+        monkeypatch.setattr(sys, "argv", ["bidzoo", *words])
+        monkeypatch.setattr("warnings.showwarning", warnings.showwarning)  # the command has its own
         if apart:
-            done = subprocess.run([sys.executable, "-m", "bidzoo", *words], capture_output=True, text=True)
-            status, error = done.returncode, done.stderr
+            status, _, error = forked(main.main)
         else:
-            monkeypatch.setattr(sys, "argv", ["bidzoo", *words])
-            monkeypatch.setattr("warnings.showwarning", warnings.showwarning)  # the command has its own
             with pytest.raises(SystemExit) as ended:
                 main.main()
             status, error = ended.value.code, capsys.readouterr().err
@@ -524,25 +516,23 @@ def has_kept(status, lines, first, place, last):
     assert last in "".join(lines[3:]) and not any("/bidzoo/" in line for line in lines)
 
 
-WORKERS = """
-import sys
-from bidzoo.cli.main import main
-for words in ("mine_too:Agent random", "faults:Later pass"):
-    sys.argv = ["bidzoo", "match", *words.split(), "--boards", "130", "--workers", "2"]
-    try:
-        main()
-    except SystemExit as end:
-        status = end.code
-sys.exit(status)
-"""
-
-
-def test_workers_find_an_agent_of_the_working_folder(faults):
+def test_workers_find_an_agent_of_the_working_folder(faults, forked):
     """One that plays; then one that fails, which keeps its traceback there, too."""
-    done = subprocess.run([sys.executable, "-c", WORKERS], capture_output=True, text=True)
-    assert done.stdout.startswith("mine against random"), done.stderr
-    lines = [line for line in done.stderr.splitlines() if not PROGRESS.fullmatch(line)]
-    has_kept(done.returncode, lines, "agent 'later', boards ", "in act", "broadcast together")
+
+    def matches():
+        for words in ("mine_too:Agent random", "faults:Later pass"):
+            sys.argv = ["bidzoo", "match", *words.split(), "--boards", "130", "--workers", "2"]
+            try:
+                main.main()
+            except SystemExit as end:
+                status = end.code
+        jobs._executor.shutdown()
+        sys.exit(status)
+
+    status, said, error = forked(matches)
+    assert said.startswith("mine against random"), error
+    lines = [line for line in error.splitlines() if not PROGRESS.fullmatch(line)]
+    has_kept(status, lines, "agent 'later', boards ", "in act", "broadcast together")
 
 
 def test_who_leaves_in_the_middle_fails(faults, said_by):

@@ -1,9 +1,8 @@
 """Two processes train what one trains, up to the rounding of sums: started by torchrun, as a user starts them."""
 
 import atexit
-import os
 import sys
-import traceback
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -39,28 +38,12 @@ def command(commands):
     sys.stdout.flush()
 
 
-def torchrun(file, function, *arguments):
-    """``function`` in two processes as ``torchrun --standalone`` starts them, but forked: torch takes seconds to load.
-
-    What they write is in ``file``.
-    """
+def torchrun(function, *arguments):
+    """``function`` in two processes as ``torchrun --standalone`` starts them, but forked."""
     from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
-    if (pid := os.fork()) == 0:
-        status = 1
-        try:
-            for number in (1, 2):
-                os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
-            sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
-            place = {"run_id": "0", "rdzv_backend": "c10d", "rdzv_endpoint": "localhost:0"}
-            config = LaunchConfig(1, 1, nproc_per_node=2, start_method="fork", **place)
-            elastic_launch(config, function)(*arguments)
-            status = 0
-        except BaseException:
-            traceback.print_exc()
-        sys.stderr.flush()
-        os._exit(status)
-    assert os.waitpid(pid, 0)[1] == 0, file.read_text()
+    place = {"run_id": "0", "rdzv_backend": "c10d", "rdzv_endpoint": "localhost:0"}
+    elastic_launch(LaunchConfig(1, 1, nproc_per_node=2, start_method="fork", **place), function)(*arguments)
 
 
 SMALL = ["--width", "24", "--depth", "2", "--every", "3"]
@@ -99,13 +82,11 @@ def patched():
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory, auctions, patched):
+def trained(tmp_path_factory, auctions, patched, forked):
     """Folders ``1`` and ``2`` that one and two processes trained in, ``local``; what each command said.
 
     Two of them run one command after the other.
     """
-    if not hasattr(os, "fork"):
-        pytest.skip("POSIX")
     patched.setattr(train, "_draw", lambda out: None)  # as the fixture ``undrawn``
     folder = tmp_path_factory.mktemp("trained")
     start, alone = folder / "1" / "sl" / "network.safetensors", []
@@ -116,8 +97,9 @@ def trained(tmp_path_factory, auctions, patched):
     commands = stages(folder / "2", auctions, start, (1, 2))
     local = ["sl", f"{auctions}", "--width", "24", "--every", "4", *settings(LOCAL), "--out", f"{folder / 'local'}"]
     patched.setenv("GLOO_SOCKET_IFNAME", "lo")
-    torchrun(folder / "said", command, [*commands, local])
-    return folder, alone, (folder / "said").read_text().split("command:")[1:]
+    status, said, error = forked(partial(torchrun, command, [*commands, local]))
+    assert status == 0, error
+    return folder, alone, said.split("command:")[1:]
 
 
 def tensors(folder):
