@@ -45,12 +45,12 @@ def no_workers(monkeypatch):
 
 @pytest.fixture
 def brief(monkeypatch):
-    """``MaskablePPO`` updates twice: that it learns so is a test of ``docs/training/scripts/sb3_maskable.py``."""
+    """``MaskablePPO`` updates once: that it learns so is a test of ``docs/training/scripts/sb3_maskable.py``."""
     from sb3_contrib import MaskablePPO
 
     learn = MaskablePPO.learn
     monkeypatch.setattr(
-        MaskablePPO, "learn", lambda model, steps: learn(model, min(steps, 2 * model.n_steps * model.n_envs))
+        MaskablePPO, "learn", lambda model, steps: learn(model, min(steps, model.n_steps * model.n_envs))
     )
 
 
