@@ -162,6 +162,7 @@ def test_cfr_of_table_1(name, seeds, paper):
         ("simple_bidding_v0(size=4)", 200, 0, 2.20),
         ("simple_bidding_v0(size=8)", 60, 0, 5.00),
         ("simple_bidding_v0(size=16)", 30, 0, 10.56),
+        ("simple_bidding_v0(size=16)", 30, 8, 10.52),
         ("minibridge_v0(size=3)", 60, 0, 1.07),
         ("minibridge_v0(size=4)", 15, 0, 1.71),
         ("comm_v0(length=3)", 100, 0, 1.00),
