@@ -23,16 +23,16 @@ if [ "${SMALL:-0}" = 1 ]; then
     rpi="--boards 4 --every 1 --set iterations=2 --set boards=16 --set minibatch=64" estimated=20
     ppo="--boards 4 --every 1 --set iterations=2 --set boards=16 --set minibatch=64"
     sl="--width 32 --depth 2 --every 2 --set steps=4 --set batch=64"
-    a2c="--boards 4 --every 1 --set syncs=2 --set boards=16 --set minibatch=64 --set burn_in=200 --set capacity=500"
-    rl="--boards 4 --every 1 --set syncs=2 --set boards=16 --set minibatch=64 --set burn_in=200 --set capacity=500 --set sync=2"
-    rl="$rl --set value_width=16"
+    pairs="--boards 4 --every 1 --set syncs=2 --set boards=16 --set minibatch=64 --set burn_in=200 --set capacity=500"
+    a2c="$pairs --set differing=true"
+    rl="$pairs --set sync=2 --set value_width=16"
 else
     device=cuda limit=520 selfplay="--boards 16384 --boards 65536 --boards 262144"
     rpi="--boards 8000 --every 10 --set iterations=400 --set boards=65536 --set minibatch=16384" estimated=900000
     ppo="--boards 8000 --every 5 --set iterations=400 --set boards=65536 --set minibatch=16384 --set learning_rate=2e-4"
     sl="--width 2048 --depth 4 --activation gelu --every 1000 --set steps=20000 --set batch=8192"
     pairs="--boards 4000 --every 10 --set syncs=100000 --set burn_in=100000 --set capacity=300000"
-    a2c="$pairs --set boards=16384 --set minibatch=4096"
+    a2c="$pairs --set boards=16384 --set minibatch=4096 --set differing=true"
     rl="$pairs --set boards=8192 --set minibatch=8192 --set sync=20 --set value_width=1024 --set value_depth=3"
 fi
 
@@ -51,9 +51,9 @@ selfplay)
     ${PYTHON:-python3} experiments/bridge_selfplay.py --device $device $selfplay --json "$out/selfplay.json"
     ;;
 a2c)
-    stage a2c 1 "${START:-a2c-bridge}" 45 $a2c --set learning_rate=1e-4 --set average=0.97 --set entropy=0.02 --set differing=true
-    stage a2c 2 "$work/1/network.safetensors" 30 $a2c --set learning_rate=3e-5 --set average=0.98 --set entropy=0.02 --set differing=true
-    stage a2c 3 "$work/2/network.safetensors" 23 $a2c --set learning_rate=1e-5 --set average=0.985 --set entropy=0.01 --set differing=true
+    stage a2c 1 "${START:-a2c-bridge}" 45 $a2c --set learning_rate=1e-4 --set average=0.97 --set entropy=0.02
+    stage a2c 2 "$work/1/network.safetensors" 30 $a2c --set learning_rate=3e-5 --set average=0.98 --set entropy=0.02
+    stage a2c 3 "$work/2/network.safetensors" 23 $a2c --set learning_rate=1e-5 --set average=0.985 --set entropy=0.01
     ;;
 rl)
     stage rl 1 "${START:-rl}" 60 $rl --set policy_rate=3e-5 --set average=0.99 --set warm_up=20

@@ -1,7 +1,7 @@
 """The notebook of the tutorials runs from top to bottom, shows what it says, and is kept without outputs."""
 
+import json
 import os
-import pickle
 from pathlib import Path
 
 import matplotlib.pyplot  # noqa: F401
@@ -44,11 +44,11 @@ def run(kept, tmp_path_factory, forked):
                         shown.append(output_from_msg(said))
                     elif said["msg_type"] == "update_display_data":  # of the only picture
                         shown[-1].data = said["content"]["data"]
-        (folder / "outputs").write_bytes(pickle.dumps(outputs))
+        (folder / "outputs").write_text(json.dumps(outputs))
 
     status, said, error = forked(kernel)
     assert status == 0, said + error
-    return pickle.loads((folder / "outputs").read_bytes())
+    return nbformat.from_dict(json.loads((folder / "outputs").read_text()))
 
 
 def shown(outputs, kind):

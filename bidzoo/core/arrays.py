@@ -9,7 +9,7 @@ import warnings
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from bidzoo.core.schema import shortened, shown
 from bidzoo.core.storage import replace_file
 
 Arrays = Mapping[str, NDArray[Any]]
-T = TypeVar("T", bound=NDArray[Any])
 
 
 def digest(arrays: Arrays) -> str:
@@ -31,7 +30,7 @@ def digest(arrays: Arrays) -> str:
     return checksum.hexdigest()[:16]
 
 
-def within(arrays: Mapping[str, T], prefix: str) -> dict[str, T]:
+def within(arrays: Arrays, prefix: str) -> dict[str, NDArray[Any]]:
     """Those of ``arrays`` whose names begin with ``prefix``, by the rest of their names."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 

@@ -545,9 +545,10 @@ class NetworkPolicy(Weighted):
         return out
 
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
-        """The likeliest legal call, or one sampled at ``temperature``; ``[B]``."""
+        """The likeliest legal call, or one sampled at ``temperature``; ``[B]``, -1 where none is legal."""
         if self.temperature == 0:
-            return np.where(self._calls(legal) > 0, self.logits(views), -np.inf).argmax(1)
-        out = np.empty(len(legal), np.int64)
+            allowed = self._calls(legal) > 0
+            return np.where(allowed.any(1), np.where(allowed, self.logits(views), -np.inf).argmax(1), -1)
+        out = np.full(len(legal), -1)
         _draw(self.probabilities(views, legal, self.temperature), rng.random(1), out)
         return out

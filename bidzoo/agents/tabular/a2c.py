@@ -6,8 +6,8 @@ decisions. As in the paper the greedy policy is evaluated after every epoch and 
 evaluation is exact.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,7 +120,9 @@ def learn(player: ActorCritic, config: Options, scale: float, remaining: float, 
         player.network.learn(turn.inputs, turn.hidden, turn.columns, gradient / decisions)
 
 
-train = partial(best_epoch, ActorCritic, learn, greedy)  # of a game, ``Options`` and perhaps a report
+def train(game: Solvable, config: Options, report: Callable[[int, float], None] | None = None) -> F64:
+    """The best greedy strategy ``[M, T]`` of all epochs."""
+    return best_epoch(ActorCritic, learn, greedy, game, config, report)
 
 
 @when_compiled()

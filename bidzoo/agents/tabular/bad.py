@@ -7,9 +7,8 @@ of two sets of types. An episode is the whole tree of the public states that sam
 return of each is its exact mean reward under its belief, and it counts by its chance.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -192,7 +191,9 @@ def learn(agent: PublicAgent, config: Options, scale: float, remaining: float, r
         agent.network.learn(partial.public, partial.hidden, partial.columns, gradient)
 
 
-train = partial(best_epoch, PublicAgent, learn, greedy)  # of a game, ``Options`` and perhaps a report
+def train(game: Solvable, config: Options, report: Callable[[int, float], None] | None = None) -> F64:
+    """The best greedy strategy ``[M, T]`` of all epochs."""
+    return best_epoch(PublicAgent, learn, greedy, game, config, report)
 
 
 @when_compiled()

@@ -246,7 +246,7 @@ def best_epoch(
     greedy: Callable[[Learner], F64],
     game: Solvable,
     config: Config,
-    report: Callable[[int, float], None] | None = None,
+    report: Callable[[int, float], None] | None,
 ) -> F64:
     """The best ``greedy`` strategy ``[M, T]`` of all epochs, evaluated exactly.
 

@@ -327,13 +327,20 @@ def augment_row(hands: I64, tricks: I8, relabelling: int, rotation: int, hands_o
         tricks_out[5 * turned + 4] = tricks[5 * seat + 4]
 
 
+@batched
+def _augment(
+    start: int, stop: int, hands: I64, tricks: I8, relabelling: I64, rotation: I64, hands_out: I64, tricks_out: I8
+) -> None:
+    for b in range(start, stop):
+        augment_row(hands[b], tricks[b], relabelling[b], rotation[b], hands_out[b], tricks_out[b])
+
+
 def augment(deals: DealSet, relabelling: I64 | int, rotation: I64 | int) -> DealSet:
     """``augment_row`` of every deal; ``relabelling`` and ``rotation`` ``[n]`` or one number for all."""
     suits = column("relabelling", relabelling, len(deals.hands), 0, NUM_RELABELLINGS - 1)
     turns = column("rotation", rotation, len(deals.hands), 0, NUM_ROTATIONS - 1)
     out = DealSet(np.empty_like(deals.hands), np.empty_like(deals.tricks))
-    for each in zip(deals.hands, deals.tricks, suits, turns, out.hands, out.tricks):
-        augment_row(*each)
+    _augment(deals.hands, deals.tricks, suits, turns, out.hands, out.tricks)
     return out
 
 

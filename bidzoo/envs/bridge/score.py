@@ -60,6 +60,12 @@ def north_south_row(bid: int, stake: int, declarer: int, vulnerable: int, tricks
 # ---- arrays ------------------------------------------------------------------------------
 
 
+@batched
+def _scores(start: int, stop: int, level: I64, strain: I64, stake: I64, tricks: I64, vulnerable: I64, out: I32) -> None:
+    for b in range(start, stop):
+        out[b] = score_row(level[b], strain[b], stake[b], tricks[b], vulnerable[b] != 0)
+
+
 def score(level: ArrayLike, strain: ArrayLike, stake: ArrayLike, tricks: ArrayLike, vulnerable: ArrayLike) -> I32:
     """``score_row`` of integers or arrays, broadcast against each other; ValueError if one is out of range.
 
@@ -71,11 +77,14 @@ def score(level: ArrayLike, strain: ArrayLike, stake: ArrayLike, tricks: ArrayLi
         integers("strain", strain, 0, 4),
         integers("stake", stake, 1, 4),
         integers("tricks", tricks, 0, 13),
-        integers("vulnerable", vulnerable, 0, 1) == 1,
+        integers("vulnerable", vulnerable, 0, 1),
     )
     if (columns[2] == 3).any():
         raise ValueError("stake 3: expected 1, 2 or 4")
-    return np.asarray(np.vectorize(score_row, [np.int32])(*columns))
+    out = np.empty(np.broadcast_shapes(*(x.shape for x in columns)), np.int32)
+    a, b, c, d, e = (np.broadcast_to(x, out.shape).ravel() for x in columns)
+    _scores(a, b, c, d, e, out.ravel())
+    return out
 
 
 def north_south(bid: I64, stake: I64, declarer: I64, vulnerable: I64, tricks: I64) -> I32:

@@ -235,6 +235,15 @@ def test_policy_is_greedy_or_draws_from_its_probabilities():
 
 
 @pytest.mark.parametrize("temperature", [0, 1])
+def test_policy_leaves_a_table_where_nothing_is_legal(temperature):
+    """-1 leaves a table of a batch as it is."""
+    views, legal, rng = waiting(8)
+    legal[::3] = 0
+    calls = NetworkPolicy(random_network(KINDS[0]), temperature=temperature).act(views, legal, rng)
+    assert ((calls == -1) == (legal.max(1) == 0)).all()
+
+
+@pytest.mark.parametrize("temperature", [0, 1])
 def test_policy_in_whole_bridge_calls_and_plays_no_cards(temperature):
     game, policy = Bridge(play=True), Supervised(temperature=temperature)
     tables, out = game.start(3)
