@@ -26,7 +26,7 @@ np.seterr(all="raise", under="ignore")
 
 typer.testing._get_command = cache(typer.testing._get_command)  # all commands: 30 ms, at each call of ``CliRunner``
 
-threads.WAKING = 0.0  # batches are shared among the threads however little there is to do
+threads.WORTH = threads.WAKING = 1e-9  # batches are shared among the threads however little there is to do
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "bidzoo-hint"
 

@@ -56,8 +56,8 @@ class Kernel:
 
     __wrapped__: Callable[..., Any]  # the function, which numba compiles
 
-    def __init__(self, function: Callable[..., Any], as_python: bool = True) -> None:
-        self.py_func, self.key = function, (function.__module__, function.__qualname__)
+    def __init__(self, function: Callable[..., Any], as_python: bool = True, batched: bool = False) -> None:
+        self.py_func, self.key, self._batched = function, (function.__module__, function.__qualname__), batched
         self._has_python, self._last_look, self._plain_seconds = as_python, -LOOK_AGAIN, 0.0
         self._run = self._as_python if UNCOMPILED else self._first
         update_wrapper(self, function)
@@ -68,7 +68,7 @@ class Kernel:
         """The form that Python calls, a dispatcher of numba's."""
         from bidzoo.core import linking
 
-        form = linking.entry(self.__wrapped__)
+        form = linking.entry(self.__wrapped__, self._batched)
         if hasattr(form._cache, "holds") and not linking.options(self.__wrapped__).get("_nrt", True):
             form._cache.load_overload = partial(_load, form._cache)
         return form
@@ -126,11 +126,17 @@ class Kernel:
         """Run compiled as soon as the compiled form is there, and as plain Python until then."""
         if not (self._has_python and compiling.patient()):
             self._wait_for(*arguments)
-        elif (now := time.monotonic()) - self._last_look >= LOOK_AGAIN:
+        else:
+            self.is_compiled(*arguments)
+        return (self.compiled if self._run is self.compiled else self._as_python)(*arguments)
+
+    def is_compiled(self, *arguments: Any) -> bool:
+        """Whether there is a compiled form; if not, one for such ``arguments`` is made in the background."""
+        if self.is_starting and (now := time.monotonic()) - self._last_look >= LOOK_AGAIN:
             self._last_look = now
             if self._is_ready(arguments):
                 self._run = self.compiled
-        return (self.compiled if self._run is self.compiled else self._as_python)(*arguments)
+        return not self.is_starting
 
     def _is_ready(self, arguments: tuple[Any, ...]) -> bool:
         """Whether to call the compiled form with such ``arguments`` now; if not, it is compiled in the background."""
@@ -240,6 +246,7 @@ def kernel_named(module: str, name: str) -> Kernel:
 if TYPE_CHECKING:  # checkers see the plain signatures
 
     def row(function: F) -> F: ...
+    def compiled_row(function: F) -> F: ...
     def batched(function: Callable[Concatenate[int, int, P], None]) -> Callable[P, None]: ...
     def compiled_batched(function: Callable[Concatenate[int, int, P], None]) -> Callable[P, None]: ...
 
@@ -249,19 +256,23 @@ else:
         """``function`` as a kernel."""
         return Kernel(function)
 
+    def compiled_row(function: F) -> Kernel:
+        """``row`` of what cannot run as plain Python."""
+        return Kernel(function, as_python=False)
+
     def batched(function: F) -> F:
         """``function(start, stop, ...)``, called without the first two: all rows of its first array, on the threads."""
-        return _batched(Kernel(function))
+        return _batched(Kernel(function, batched=True))
 
     def compiled_batched(function: F) -> F:
         """``batched`` of what cannot run as plain Python."""
-        return _batched(Kernel(function, as_python=False))
+        return _batched(Kernel(function, as_python=False, batched=True))
 
     def _batched(kernel: Kernel) -> Callable[..., None]:
         @wraps(kernel.py_func)
         def dispatch(*arguments: Any) -> None:
             rows = next(len(a) for a in arguments if isinstance(a, np.ndarray))
-            if rows < MANY or plain.thread.wanted:
+            if rows < MANY or plain.thread.wanted or UNCOMPILED:
                 kernel(0, rows, *arguments)
             elif kernel.is_starting:
                 kernel.start(rows, *arguments)

@@ -24,6 +24,8 @@ from typing import Any
 import numba
 from numba import config, njit, types
 
+from bidzoo.core.sharing import shared
+
 VARIABLE = "BIDZOO_LINKING"
 TRIED = (0, 61), (0, 68)  # first and last version of numba
 BODIES = TRIED[0] <= numba.version_info.short <= TRIED[1] and os.environ.get(VARIABLE) != "plain"
@@ -42,9 +44,12 @@ def options(function: Callable[..., Any]) -> dict[str, Any]:
     return {**PUBLIC, "no_cfunc_wrapper": True, "_nrt": counts}
 
 
-def entry(function: Callable[..., Any]) -> Any:
-    """``function`` as Python calls it: a dispatcher of numba's."""
-    dispatcher = njit(**options(function))(function)
+def entry(function: Callable[..., Any], batched: bool = False) -> Any:
+    """``function`` as Python calls it, a dispatcher of numba's; ``batched``: its rows can be shared (``sharing``)."""
+    made_from = function
+    if batched and not config.DISABLE_JIT:
+        made_from = shared(function, Body(function) if BODIES else njit(**options(function))(function))
+    dispatcher = njit(**options(function))(made_from)
     if not config.DISABLE_JIT:
         _keep(dispatcher, function, "kernel")
         if not BODIES and (template := getattr(dispatcher, "get_call_template", None)):

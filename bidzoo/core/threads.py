@@ -1,27 +1,41 @@
 """Rows of a batch on several cores: one small pool of threads for all kernels.
 
-Kernels release Python's lock, so threads of Python serve, each of which takes the next share of a batch until none is
-left. The pool sleeps between batches, is made anew in a forked child, and leaves to the caller a batch that would be
-done before the others are awake, by the time that a row of that kernel took last. Results are the same for any number
-of threads: a row depends on nothing but itself.
+Helpers take share after share of a batch in compiled code (``sharing``). After it they look for the next one for as
+long as waking them would take, then sleep; a batch that would be done before they are awake is left to the caller, by
+the time that a row of that kernel took last. The pool is made anew in a forked child. Results are the same for any
+number of threads: a row depends on nothing but itself.
 """
 
+import atexit
 import os
+import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep, thread_time
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 VARIABLE = "BIDZOO_THREADS"
-FEW = 256  # batches of fewer rows are never shared
-SHARES = 2  # of a batch, for each thread: the last one to end is waited for
-WAKING = 2e-4  # seconds until the others are at work and the caller has heard of their end, on a virtual machine
-_ALIGN = 64  # a thread's first row is a multiple: no two threads write to one cache line of a byte a row
+FEW = 128  # batches of fewer rows are never shared
+WORTH = 3e-5  # seconds: a batch that takes less is never shared
+WAKING = 2e-4  # seconds until a helper is awake, on a virtual machine
+LOOKING = 2e-4  # seconds that it looks for the next batch before it sleeps
+STREAK = 2e-3  # seconds of batches one soon after the other that make it worth while to wake it for a small one
+UNKNOWN, RISE = (
+    1.0,
+    1.5,
+)  # seconds a row of a kernel not seen yet; most by which they rise at once, if it was interrupted
+JOBS, WATCHED = 64, 0.02  # jobs, then seconds after which a helper looks at its clock
+RAN = 0.8  # if the system let it run for less than this share of them, cores are few
+CROWDED, LONGEST = 0.5, 8.0  # seconds for which small batches are then left to the caller
+_PLANS = 64  # numbers of rows whose plans are kept
 
 _count = 0  # 0: not asked for yet
-_pool: ThreadPoolExecutor | None = None
+_pool: "_Pool | None" = None
+_making = threading.Lock()
 _paces: dict[Callable[..., None], float] = {}  # seconds a row of each kernel, as last measured
 
 
@@ -54,7 +68,7 @@ def set_threads(count: int) -> None:
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise ValueError(f"{count!r} threads: expected an integer, at least 1")
     _count = count
-    _forget()
+    _close()
 
 
 @contextmanager
@@ -68,50 +82,145 @@ def kernel_threads(count: int) -> Iterator[None]:
         set_threads(before)
 
 
+class _Pool:
+    """Helpers of one caller at a time; what others call meanwhile they do alone."""
+
+    def __init__(self, helpers: int) -> None:
+        from bidzoo.core import sharing
+
+        self._make_plan, self._serve, self._plans = sharing.plan, sharing.serve, dict[int, NDArray[np.int64]]()
+        words = np.zeros(sharing.WORDS + sharing.LINE, np.int64)
+        words = words[-(words.ctypes.data // 8) % sharing.LINE :]  # from the beginning of a cache line on
+        self._gate, self._from_stop, self._address = words[sharing.GATE :], words[sharing.STOP :], words.ctypes.data
+        self._taken, self._asleep, self._ended = threading.Lock(), list[threading.Lock](), False
+        self._crowded_until, self._crowded_for = 0.0, CROWDED
+        self._last = self._busy = 0.0  # when the last job ended; seconds of jobs that came one soon after the other
+        self._threads = [threading.Thread(target=self._help, args=(n + 1,), daemon=True) for n in range(helpers)]
+        for thread in self._threads:
+            thread.start()
+
+    def _help(self, own: int) -> None:
+        looks = int(LOOKING / min(self._look(own) for _ in range(10))) + 1
+        woken, served, computed = threading.Lock(), 0.0, 0.0
+        woken.acquire()
+        while not self._ended:
+            self._asleep.append(woken)
+            woken.acquire()
+            serving = True
+            while serving:
+                began, ran = perf_counter(), thread_time()
+                serving = self._serve(self._address, own, looks // 8 if self._is_crowded() else looks, JOBS)
+                served, computed = served + perf_counter() - began, computed + thread_time() - ran
+                if served > WATCHED:
+                    if computed < RAN * served:
+                        self._give_way(perf_counter())
+                    served = computed = 0.0
+
+    def _give_way(self, now: float) -> None:
+        """Leave small batches to the caller for a while, twice as long if cores are few again soon after the last."""
+        again = self._crowded_until < now < self._crowded_until + self._crowded_for
+        self._crowded_for = min(2 * self._crowded_for, LONGEST) if again else CROWDED
+        self._crowded_until = now + self._crowded_for
+
+    def _is_crowded(self) -> bool:
+        """Whether a helper had to wait for a core of late."""
+        return perf_counter() < self._crowded_until
+
+    def _look(self, own: int) -> float:
+        """Seconds that a helper takes for one look at what there is to do."""
+        began = perf_counter()
+        self._serve(self._address, own, 200, JOBS)
+        return (perf_counter() - began) / 200
+
+    def _wake(self, count: int) -> None:
+        for _ in range(min(count, len(self._asleep))):
+            self._asleep.pop().release()
+
+    def close(self) -> None:
+        """End all helpers."""
+        self._ended = True
+        for thread in self._threads:
+            while thread.is_alive():
+                self._wake(len(self._threads))
+                thread.join(0.01)
+
+    def run(self, kernel: Callable[..., None], rows: int, arguments: tuple[Any, ...], work: float) -> bool:
+        """``kernel`` for all ``rows``, some ``work`` seconds, unless that is not worth waking anybody: False."""
+        if not self._taken.acquire(False):
+            return False
+        try:
+            began, helpers, crowded = perf_counter(), len(self._threads), self._is_crowded()
+            least = WAKING * (10 if crowded else 2)
+            self._busy = work + (self._busy if began - self._last < LOOKING else 0)
+            if self._asleep and (work > least or (self._busy > STREAK and not crowded)):
+                self._wake(1 + int(work / WAKING))
+            elif len(self._asleep) == helpers or (work < least and crowded):
+                return False
+            if (plan := self._plans.get(rows)) is None:
+                if len(self._plans) == _PLANS:
+                    self._plans.clear()
+                plan = self._plans[rows] = self._make_plan(rows, helpers + 1)
+            self._from_stop[: len(plan)] = plan
+            kernel(-self._address, rows, *arguments)
+            _paces[kernel] = min(RISE * work, (perf_counter() - began) * (helpers + 1)) / rows
+            return True
+        finally:
+            self._let_out()
+            self._last = perf_counter()
+            self._taken.release()
+
+    def _let_out(self) -> None:
+        """Wait for helpers who have not ended their last share, through any interruption: they use the arguments."""
+        interruption = None
+        while self._gate[0]:
+            try:
+                sleep(5e-5)
+            except KeyboardInterrupt as problem:
+                interruption = problem
+        if interruption is not None:
+            raise interruption
+
+
 def _forget() -> None:
+    global _pool, _making
+    _pool, _making = None, threading.Lock()
+
+
+def _close() -> None:
     global _pool
-    _pool = None
+    pool, _pool = _pool, None
+    if pool is not None:
+        pool.close()
 
 
+atexit.register(_close)  # before compiled code goes
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
 
 def spread(kernel: Callable[..., None], rows: int, arguments: tuple[Any, ...]) -> None:
-    """``kernel(start, stop, *arguments)`` over all ``rows``: the caller and other threads take share after share.
+    """``kernel(start, stop, *arguments)``, compiled, over all ``rows``: all threads take share after share.
 
     A thread that the system does not let run takes none, and what it has not begun is not waited for.
     """
     threads = get_threads()
-    if rows < FEW or threads == 1:
-        kernel(0, rows, *arguments)
-    elif _paces.get(kernel, 1.0) * rows * (threads - 1) / threads > WAKING:
-        _share(kernel, rows, arguments, threads)
-    else:
+    if threads > 1 and rows >= FEW:
+        work = _paces.get(kernel, UNKNOWN) * rows
+        if work > WORTH and (pool := _pool or _make_pool(threads - 1)) and pool.run(kernel, rows, arguments, work):
+            return
         began = perf_counter()
         kernel(0, rows, *arguments)
-        _paces[kernel] = (perf_counter() - began) / rows
+        _paces[kernel] = min(RISE * work, perf_counter() - began) / rows
+    else:
+        kernel(0, rows, *arguments)
 
 
-def _share(kernel: Callable[..., None], rows: int, arguments: tuple[Any, ...], threads: int) -> None:
+def _make_pool(helpers: int) -> _Pool | None:
+    """The pool, made as soon as the helpers' own kernel is compiled."""
     global _pool
-    size = -(-rows // (threads * SHARES))
-    size += -size % _ALIGN
-    starts = iter(range(0, rows, size))  # taking the next one is atomic
+    from bidzoo.core.sharing import serve
 
-    def work() -> None:
-        for start in starts:
-            stop, began = min(rows, start + size), perf_counter()
-            kernel(start, stop, *arguments)
-            _paces[kernel] = (perf_counter() - began) / (stop - start)
-
-    pool = _pool  # another thread may forget it meanwhile
-    if pool is None:
-        pool = _pool = ThreadPoolExecutor(threads - 1, "bidzoo")
-    helpers = [pool.submit(work) for _ in range(min(threads - 1, -(-rows // size) - 1))]
-    try:
-        work()
-    finally:
-        for helper in helpers:
-            if not helper.cancel():  # it has begun
-                helper.result()
+    with _making:
+        if _pool is None and serve.is_compiled(0, 0, 0, 0):
+            _pool = _Pool(helpers)
+        return _pool

@@ -5,8 +5,6 @@ import inspect
 import json
 import os
 import pickle
-import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +14,10 @@ from numba import config
 import bidzoo
 from bidzoo.cli import compiling as command
 from bidzoo.cli.compiling import apart, everything
-from bidzoo.core import compiling, jobs, threads
+from bidzoo.core import compiling, jobs
 from bidzoo.core.compiling import when_compiled
 from bidzoo.core.streams import next_row
 from bidzoo.envs.bridge import auction
-from bidzoo.envs.bridge.deals import random_deals
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -82,7 +79,7 @@ def test_a_cold_cache_starts_at_once_with_the_same_bytes(play, game, start):
 import hashlib, json, bidzoo
 from bidzoo.core.kernels import KERNELS
 {inspect.getsource(play)}
-print(json.dumps([{play.__name__}("{game}"), sum(len(k.compiled.signatures) for k in KERNELS.values())]))
+print(json.dumps([{play.__name__}("{game}"), sum(len(k.compiled.signatures) for k in [*KERNELS.values()])]))
 """
     (((cold, compiled_here), error),) = start([script])
     assert cold == play(game)  # compiled, as all that runs here
@@ -101,7 +98,7 @@ def test_compiled_kernels_take_over(start, kept):
 import json, time, bidzoo
 from bidzoo.core.kernels import KERNELS
 env = bidzoo.make("mini_hanabi_v0")
-until, own = time.monotonic() + 300, lambda: [k for k in KERNELS.values() if k.compiled.signatures]
+until, own = time.monotonic() + 300, lambda: [k for k in [*KERNELS.values()] if k.compiled.signatures]
 while time.monotonic() < until and not any("step" in kernel.key[1] for kernel in own()):
     env.reset(seed=1)
     env.step(0)
@@ -143,7 +140,7 @@ if sys.argv[1] == "command":
     assert done.exit_code == 0 and "kernels of 1 games" in done.output, (done.output, done.exception)
 else:
     compiling.use("mini_hanabi_v0", "random")
-forms = [form for kernel in KERNELS.values() for form in (kernel.compiled, kernel.body)]
+forms = [form for kernel in [*KERNELS.values()] for form in (kernel.compiled, kernel.body)]
 print(json.dumps(sum(form.stats.cache_misses.total() for form in forms)))
 """
     ((cold, _),), ((warm, _),) = (start([script, word], cache=kept) for word in ("command", "use"))
@@ -203,70 +200,6 @@ def test_kernels_travel_by_name():
     assert pickle.loads(pickle.dumps(auction.call_row)) is auction.call_row
     with when_compiled():
         assert int(next_row(np.uint64(0))) == 0xE220A8397B1DCDAF  # of SplitMix64
-
-
-# ---- threads ----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def two_threads():
-    before = threads.get_threads()
-    threads.set_threads(2)
-    yield
-    threads.set_threads(before)
-
-
-def digest_of_deals():
-    return hashlib.sha256(random_deals(5, np.arange(5000)).tobytes()).hexdigest()
-
-
-def test_any_number_of_threads_gives_the_same(two_threads):
-    found = []
-    for count in (1, 2, 3, 7):
-        threads.set_threads(count)
-        found.append(digest_of_deals())
-    assert len(set(found)) == 1
-
-
-def test_kernels_in_python_threads(two_threads):
-    found, alone = [], digest_of_deals()
-    callers = [threading.Thread(target=lambda: found.append(digest_of_deals())) for _ in range(6)]
-    for caller in callers:
-        caller.start()
-    for caller in callers:
-        caller.join(60)
-    assert found == [alone] * 6
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_forked_child_of_a_threaded_parent(two_threads):
-    alone = digest_of_deals()  # the pool of threads is up
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if digest_of_deals() == alone else 1)
-    until = time.monotonic() + 60
-    while (ended := os.waitpid(child, os.WNOHANG))[0] == 0 and time.monotonic() < until:
-        time.sleep(0.05)
-    assert ended == (child, 0)
-
-
-@pytest.mark.parametrize("bad", [0, -1, 1.5, True, "2"])
-def test_a_bad_number_of_threads_is_named(bad):
-    with pytest.raises(ValueError, match="threads: expected an integer, at least 1"):
-        threads.set_threads(bad)
-
-
-def test_a_bad_variable_is_named(monkeypatch):
-    monkeypatch.setenv("BIDZOO_THREADS", "many")
-    monkeypatch.setattr(threads, "_count", 0)
-    with pytest.raises(ValueError, match=r"BIDZOO_THREADS='many': expected a number of threads, at least 1"):
-        threads.get_threads()
-
-
-def test_threads_follow_the_cores_of_the_process(monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
-    assert 1 <= threads.cores() <= 3
-    assert bidzoo.available()
 
 
 def test_the_bar_of_the_command_knows_what_is_done(tmp_path, monkeypatch):

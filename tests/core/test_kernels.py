@@ -1,7 +1,5 @@
 """What every kernel stands on: compiled once, the same whatever the batch, exact random numbers, sets as bits."""
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +9,7 @@ from numba import config
 from numba.core.caching import NullCache
 
 from bidzoo.agents.policy import choose
-from bidzoo.core import linking, threads
+from bidzoo.core import linking
 from bidzoo.core.bits import count_row, lowest_row, pick_row
 from bidzoo.core.compiling import when_compiled
 from bidzoo.core.kernels import (
@@ -191,39 +189,3 @@ def test_the_nth_legal_action_is_chosen(actions: int, share: float) -> None:
         numbers = np.flatnonzero(row_)
         assert action == (numbers[(int(key) >> 32) * len(numbers) >> 32] if len(numbers) else -1)
     assert keys.tolist() == [int(next_row(np.uint64(key))) for key in range(20)]
-
-
-def test_what_is_done_before_others_wake_is_not_shared(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a row took last decides; of a kernel that nobody has seen yet all threads take a share."""
-    done: list[tuple[int, int]] = []
-
-    def kernel(start: int, stop: int) -> None:
-        done.append((start, stop))
-
-    monkeypatch.setattr(threads, "get_threads", lambda: 2)
-    monkeypatch.setattr(threads, "_pool", None)
-    monkeypatch.setattr(threads, "WAKING", 1.0)
-    paces = {kernel: 0.0}
-    monkeypatch.setattr(threads, "_paces", paces)
-    threads.spread(kernel, 4 * FEW, ())
-    assert done == [(0, 4 * FEW)] and 0 < paces[kernel] < 1
-    for pace in ({kernel: 1.0}, {}):
-        done.clear()
-        monkeypatch.setattr(threads, "_paces", dict(pace))
-        threads.spread(kernel, 4 * FEW, ())
-        assert sorted(done) == [(start, start + FEW) for start in range(0, 4 * FEW, FEW)]
-
-
-def test_a_thread_that_does_not_run_takes_no_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever keeps the others from work, as the system does on a busy machine, the caller does not wait for them."""
-    done: list[tuple[int, int]] = []
-    busy = threading.Event()
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(busy.wait, 60)
-        monkeypatch.setattr(threads, "get_threads", lambda: 2)
-        monkeypatch.setattr(threads, "_pool", pool)
-        monkeypatch.setattr(threads, "_paces", {})
-        threads.spread(lambda start, stop: done.append((start, stop)), 4 * FEW, ())
-        assert not busy.is_set()
-        busy.set()
-    assert done == [(start, start + FEW) for start in range(0, 4 * FEW, FEW)]

@@ -1,0 +1,231 @@
+"""Rows of a batch on several threads: each is done once, by whoever is free, and no thread outlives its pool."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from bidzoo.core import threads
+from bidzoo.core.kernels import I64, UNCOMPILED, batched
+from bidzoo.core.threads import FEW
+from bidzoo.envs.bridge.deals import random_deals
+
+compiled = pytest.mark.skipif(UNCOMPILED, reason="nothing is compiled: the caller does all rows")
+
+
+@batched
+def _count_up(start: int, stop: int, done: I64, by: int) -> None:
+    for b in range(start, stop):
+        done[b] += by
+
+
+@pytest.fixture
+def two_threads():
+    before = threads.get_threads()
+    threads.set_threads(2)
+    yield
+    threads.set_threads(before)
+
+
+def digest_of_deals():
+    return hashlib.sha256(random_deals(5, np.arange(5000)).tobytes()).hexdigest()
+
+
+def test_any_number_of_threads_gives_the_same(two_threads):
+    found = []
+    for count in (1, 2, 3, 7):
+        threads.set_threads(count)
+        found.append(digest_of_deals())
+    assert len(set(found)) == 1
+
+
+def test_kernels_in_python_threads(two_threads):
+    found, alone = [], digest_of_deals()
+    callers = [threading.Thread(target=lambda: found.append(digest_of_deals())) for _ in range(6)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join(60)
+    assert found == [alone] * 6
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_of_a_threaded_parent(two_threads):
+    alone = digest_of_deals()  # the pool of threads is up
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if digest_of_deals() == alone else 1)
+    until = time.monotonic() + 60
+    while (ended := os.waitpid(child, os.WNOHANG))[0] == 0 and time.monotonic() < until:
+        time.sleep(0.05)
+    assert ended == (child, 0)
+
+
+@pytest.mark.parametrize("bad", [0, -1, 1.5, True, "2"])
+def test_a_bad_number_of_threads_is_named(bad):
+    with pytest.raises(ValueError, match="threads: expected an integer, at least 1"):
+        threads.set_threads(bad)
+
+
+def test_a_bad_variable_is_named(monkeypatch):
+    monkeypatch.setenv("BIDZOO_THREADS", "many")
+    monkeypatch.setattr(threads, "_count", 0)
+    with pytest.raises(ValueError, match=r"BIDZOO_THREADS='many': expected a number of threads, at least 1"):
+        threads.get_threads()
+
+
+def test_threads_follow_the_cores_of_the_process(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
+    assert 1 <= threads.cores() <= 3
+
+
+@compiled
+@pytest.mark.parametrize("rows", [FEW, FEW + 1, 1000, 4097])
+@pytest.mark.parametrize("count", [2, 3, 200])
+def test_every_row_is_done_once(rows: int, count: int) -> None:
+    """However many threads there are, more than regions included, awake or asleep."""
+    done = np.zeros(rows, np.int64)
+    with threads.kernel_threads(count):
+        for call in range(20):
+            _count_up(done, 1)
+            if call % 7 == 0:
+                time.sleep(2 * threads.LOOKING)
+    assert (done == 20).all()
+
+
+@compiled
+def test_each_caller_gets_its_own_rows_done(two_threads: None) -> None:
+    """One caller has the helpers, the others go on alone; none takes rows of another."""
+    arrays = [np.zeros(2000 + caller, np.int64) for caller in range(5)]
+
+    def call(array: I64) -> None:
+        for _ in range(100):
+            _count_up(array, len(array))
+
+    callers = [threading.Thread(target=call, args=(array,)) for array in arrays]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join(60)
+    assert [set(array.tolist()) for array in arrays] == [{100 * len(array)} for array in arrays]
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch, two_threads: None) -> list[tuple[int, int]]:
+    """Shares that ``kernel``, a spy in the place of a compiled kernel, was asked for, with ordinary times of waking."""
+    monkeypatch.setattr(threads, "WORTH", 1e-3)
+    monkeypatch.setattr(threads, "WAKING", 1e-2)
+    monkeypatch.setattr(threads, "_paces", {})
+    _count_up(np.zeros(FEW, np.int64), 1)  # the pool is up
+    return []
+
+
+def _spy(calls: list[tuple[int, int]], seconds: float = 0.0) -> "threads.Callable[..., None]":
+    def kernel(start: int, stop: int) -> None:
+        calls.append((start, stop))
+        time.sleep(seconds)
+
+    return kernel
+
+
+@compiled
+def test_what_is_done_before_others_wake_is_not_shared(calls: list[tuple[int, int]]) -> None:
+    """What a row took last decides; a kernel that nobody has seen yet is shared. A share names the block's address."""
+    kernel, rows = _spy(calls), 4 * FEW
+    for _ in range(3):
+        threads.spread(kernel, rows, ())
+    assert [start < 0 for start, _ in calls] == [True, False, False]
+    assert {stop for _, stop in calls} == {rows}
+    assert threads._paces[kernel] * rows < threads.WORTH
+
+
+@compiled
+def test_an_interruption_of_a_batch_makes_it_no_slower_for_good(calls: list[tuple[int, int]]) -> None:
+    """The time that a row took rises by half at most, whatever the system did meanwhile."""
+    kernel, rows = _spy(calls), 4 * FEW
+    threads._paces[kernel] = 1e-8
+    threads.spread(lambda *_: kernel(*_), rows, ())
+    slow = _spy(calls, 0.05)
+    threads._paces[slow] = 1e-8
+    threads.spread(slow, rows, ())
+    assert threads._paces[slow] == pytest.approx(1.5e-8)
+
+
+@compiled
+def test_small_batches_are_left_to_the_caller_while_cores_are_few(calls: list[tuple[int, int]]) -> None:
+    kernel, rows, pool = _spy(calls), 4 * FEW, threads._pool
+    assert pool is not None
+    pool._give_way(time.perf_counter())
+    for work, start in ((threads.WAKING * 5, 0), (threads.WAKING * 11, -pool._address)):
+        threads._paces[kernel] = work / rows
+        threads.spread(kernel, rows, ())
+        assert calls.pop() == (start, rows)
+    assert pool._crowded_for == threads.CROWDED
+    for wait, wanted in (
+        (0.1, 2),
+        (0.1, 4),
+        (100.0, 1),
+    ):  # soon again: twice as long; once it was calm: from the beginning
+        pool._give_way(pool._crowded_until + wait)
+        assert pool._crowded_for == wanted * threads.CROWDED
+
+
+@compiled
+def test_a_helper_that_does_not_run_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever keeps the others from work, as the system does on a busy machine, the caller does all rows."""
+    monkeypatch.setattr(threads._Pool, "_help", lambda pool, own: None)
+    done = np.zeros(4 * FEW, np.int64)
+    with threads.kernel_threads(3):
+        _count_up(done, 1)
+        threads._paces.clear()
+        _count_up(done, 1)
+    assert (done == 2).all()
+
+
+@compiled
+def test_helpers_are_waited_for_through_interruptions(monkeypatch: pytest.MonkeyPatch, two_threads: None) -> None:
+    """They write into the caller's arrays: Ctrl-C is answered when the last one has ended its share."""
+    _count_up(np.zeros(FEW, np.int64), 1)
+    pool, naps = threads._pool, []
+    assert pool is not None
+
+    def nap(_: float) -> None:
+        naps.append(1)
+        if len(naps) == 3:
+            pool._gate[0] = 0
+        if len(naps) < 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(threads, "sleep", nap)
+    pool._gate[0] = 1  # as if one were inside
+    with pytest.raises(KeyboardInterrupt):
+        pool._let_out()
+    assert len(naps) == 3
+
+
+@compiled
+def test_no_helper_outlives_its_pool() -> None:
+    before = threading.active_count()
+    for count in (2, 5, 3):
+        with threads.kernel_threads(count):
+            _count_up(np.zeros(FEW, np.int64), 1)
+            assert threading.active_count() >= before
+    threads._close()
+    assert threading.active_count() <= before
+
+
+@compiled
+def test_a_process_that_ends_after_a_batch_ends_well() -> None:
+    """Helpers still look for the next batch when the interpreter goes."""
+    code = "import numpy as np; from tests.core.test_threads import _count_up as f; x = np.zeros(5000, np.int64)\n"
+    code += "for _ in range(50): f(x, 1)\nassert (x == 50).all()"
+    env = {**os.environ, threads.VARIABLE: "4", "BIDZOO_COMPILE": "now"}
+    ended = subprocess.run(
+        [sys.executable, "-X", "dev", "-c", code], capture_output=True, text=True, env=env, timeout=120
+    )
+    assert (ended.returncode, ended.stdout) == (0, ""), ended.stderr
