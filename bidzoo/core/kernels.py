@@ -243,10 +243,14 @@ def kernel_named(module: str, name: str) -> Kernel:
     return KERNELS[module, name]
 
 
+def compiled_row(function: Callable[..., Any]) -> Kernel:
+    """``row`` of what cannot run as plain Python."""
+    return Kernel(function, as_python=False)
+
+
 if TYPE_CHECKING:  # checkers see the plain signatures
 
     def row(function: F) -> F: ...
-    def compiled_row(function: F) -> F: ...
     def batched(function: Callable[Concatenate[int, int, P], None]) -> Callable[P, None]: ...
     def compiled_batched(function: Callable[Concatenate[int, int, P], None]) -> Callable[P, None]: ...
 
@@ -255,10 +259,6 @@ else:
     def row(function: F) -> Kernel:
         """``function`` as a kernel."""
         return Kernel(function)
-
-    def compiled_row(function: F) -> Kernel:
-        """``row`` of what cannot run as plain Python."""
-        return Kernel(function, as_python=False)
 
     def batched(function: F) -> F:
         """``function(start, stop, ...)``, called without the first two: all rows of its first array, on the threads."""

@@ -24,10 +24,8 @@ WORTH = 3e-5  # seconds: a batch that takes less is never shared
 WAKING = 2e-4  # seconds until a helper is awake, on a virtual machine
 LOOKING = 2e-4  # seconds that it looks for the next batch before it sleeps
 STREAK = 2e-3  # seconds of batches one soon after the other that make it worth while to wake it for a small one
-UNKNOWN, RISE = (
-    1.0,
-    1.5,
-)  # seconds a row of a kernel not seen yet; most by which they rise at once, if it was interrupted
+UNKNOWN = 1.0  # seconds a row of a kernel not seen yet
+RISE = 1.5  # most by which they rise at once: the system may have interrupted it
 JOBS, WATCHED = 64, 0.02  # jobs, then seconds after which a helper looks at its clock
 RAN = 0.8  # if the system let it run for less than this share of them, cores are few
 CROWDED, LONGEST = 0.5, 8.0  # seconds for which small batches are then left to the caller

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -25,18 +26,18 @@ def _count_up(start: int, stop: int, done: I64, by: int) -> None:
 
 
 @pytest.fixture
-def two_threads():
+def two_threads() -> Iterator[None]:
     before = threads.get_threads()
     threads.set_threads(2)
     yield
     threads.set_threads(before)
 
 
-def digest_of_deals():
+def digest_of_deals() -> str:
     return hashlib.sha256(random_deals(5, np.arange(5000)).tobytes()).hexdigest()
 
 
-def test_any_number_of_threads_gives_the_same(two_threads):
+def test_any_number_of_threads_gives_the_same(two_threads: None) -> None:
     found = []
     for count in (1, 2, 3, 7):
         threads.set_threads(count)
@@ -44,8 +45,8 @@ def test_any_number_of_threads_gives_the_same(two_threads):
     assert len(set(found)) == 1
 
 
-def test_kernels_in_python_threads(two_threads):
-    found, alone = [], digest_of_deals()
+def test_kernels_in_python_threads(two_threads: None) -> None:
+    found, alone = list[str](), digest_of_deals()
     callers = [threading.Thread(target=lambda: found.append(digest_of_deals())) for _ in range(6)]
     for caller in callers:
         caller.start()
@@ -55,7 +56,7 @@ def test_kernels_in_python_threads(two_threads):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_forked_child_of_a_threaded_parent(two_threads):
+def test_a_forked_child_of_a_threaded_parent(two_threads: None) -> None:
     alone = digest_of_deals()  # the pool of threads is up
     child = os.fork()
     if child == 0:
@@ -67,19 +68,19 @@ def test_a_forked_child_of_a_threaded_parent(two_threads):
 
 
 @pytest.mark.parametrize("bad", [0, -1, 1.5, True, "2"])
-def test_a_bad_number_of_threads_is_named(bad):
+def test_a_bad_number_of_threads_is_named(bad: object) -> None:
     with pytest.raises(ValueError, match="threads: expected an integer, at least 1"):
-        threads.set_threads(bad)
+        threads.set_threads(bad)  # type: ignore[arg-type]
 
 
-def test_a_bad_variable_is_named(monkeypatch):
+def test_a_bad_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BIDZOO_THREADS", "many")
     monkeypatch.setattr(threads, "_count", 0)
     with pytest.raises(ValueError, match=r"BIDZOO_THREADS='many': expected a number of threads, at least 1"):
         threads.get_threads()
 
 
-def test_threads_follow_the_cores_of_the_process(monkeypatch):
+def test_threads_follow_the_cores_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
     assert 1 <= threads.cores() <= 3
 
@@ -125,7 +126,7 @@ def calls(monkeypatch: pytest.MonkeyPatch, two_threads: None) -> list[tuple[int,
     return []
 
 
-def _spy(calls: list[tuple[int, int]], seconds: float = 0.0) -> "threads.Callable[..., None]":
+def _spy(calls: list[tuple[int, int]], seconds: float = 0.0) -> Callable[..., None]:
     def kernel(start: int, stop: int) -> None:
         calls.append((start, stop))
         time.sleep(seconds)
@@ -166,11 +167,7 @@ def test_small_batches_are_left_to_the_caller_while_cores_are_few(calls: list[tu
         threads.spread(kernel, rows, ())
         assert calls.pop() == (start, rows)
     assert pool._crowded_for == threads.CROWDED
-    for wait, wanted in (
-        (0.1, 2),
-        (0.1, 4),
-        (100.0, 1),
-    ):  # soon again: twice as long; once it was calm: from the beginning
+    for wait, wanted in ((0.1, 2), (0.1, 4), (100.0, 1)):  # soon again: twice as long; not so once it was calm
         pool._give_way(pool._crowded_until + wait)
         assert pool._crowded_for == wanted * threads.CROWDED
 
@@ -191,7 +188,7 @@ def test_a_helper_that_does_not_run_is_not_waited_for(monkeypatch: pytest.Monkey
 def test_helpers_are_waited_for_through_interruptions(monkeypatch: pytest.MonkeyPatch, two_threads: None) -> None:
     """They write into the caller's arrays: Ctrl-C is answered when the last one has ended its share."""
     _count_up(np.zeros(FEW, np.int64), 1)
-    pool, naps = threads._pool, []
+    pool, naps = threads._pool, list[int]()
     assert pool is not None
 
     def nap(_: float) -> None:
@@ -225,7 +222,6 @@ def test_a_process_that_ends_after_a_batch_ends_well() -> None:
     code = "import numpy as np; from tests.core.test_threads import _count_up as f; x = np.zeros(5000, np.int64)\n"
     code += "for _ in range(50): f(x, 1)\nassert (x == 50).all()"
     env = {**os.environ, threads.VARIABLE: "4", "BIDZOO_COMPILE": "now"}
-    ended = subprocess.run(
-        [sys.executable, "-X", "dev", "-c", code], capture_output=True, text=True, env=env, timeout=120
-    )
+    command = [sys.executable, "-X", "dev", "-c", code]
+    ended = subprocess.run(command, capture_output=True, text=True, env=env, timeout=120)
     assert (ended.returncode, ended.stdout) == (0, ""), ended.stderr

@@ -18,7 +18,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
+from llvmlite import ir
 from numba import config, types
 from numba.core.codegen import get_host_cpu_features
 from numba.extending import intrinsic, models, register_model
