@@ -3,6 +3,7 @@
 numba takes 15 to 50 seconds to compile a game or an agent, once a machine. Meanwhile kernels run as plain Python, with
 the same bytes: a process of low priority (``compiler``) compiles what was called into the cache, and a kernel goes over
 to the compiled form when it finds it there. What would take minutes uncompiled waits instead, and says so in one line.
+To load numba takes 0.4 seconds and 60 MB, so the first ``BRIEF`` seconds of a process are plain Python anyway.
 
 ``BIDZOO_COMPILE=now`` waits always (tests, benchmarks, clusters); ``bidzoo compile`` prepares everything beforehand.
 """
@@ -17,10 +18,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from bidzoo.core import plain
+
 VARIABLE = "BIDZOO_COMPILE"
 POLICIES = ("background", "now")
 # each game and agent has kernels of its own, so another program may have to say it again
 SAID = "bidzoo: compiling kernels that are new to this machine, up to a minute; `bidzoo compile` prepares all of them"
+
+BRIEF = 0.1  # seconds of kernels as plain Python: some hundred decisions
 
 Job = tuple[str, str, str, Any]  # a kernel's module and name, digest of what it is made of, types of its arguments
 
@@ -42,6 +47,11 @@ def policy() -> str:
     if word not in POLICIES:
         raise ValueError(f"{VARIABLE}={word!r}: expected {' or '.join(POLICIES)}")
     return word
+
+
+def is_brief() -> bool:
+    """Whether kernels have run for so short a time that it would have been a waste to load numba."""
+    return plain.seconds < BRIEF and "numba" not in sys.modules and policy() != "now"
 
 
 def patient() -> bool:

@@ -8,7 +8,7 @@ A **state** is one record of a structured array; the states of ``B`` tables are 
 Kernels write into what they are given; they never allocate results, print or raise. One of ours that makes an array for
 its own use calls ``np.empty`` or the like; all others are compiled without numba's counts of references to arrays.
 
-numba is imported when a kernel is first called, not before.
+numba is imported when kernels have been called for a while, not before (``compiling``).
 """
 
 import os
@@ -68,10 +68,7 @@ class Kernel:
         """The form that Python calls, a dispatcher of numba's."""
         from bidzoo.core import linking
 
-        form = linking.entry(self.__wrapped__, self._batched)
-        if hasattr(form._cache, "holds") and not linking.options(self.__wrapped__).get("_nrt", True):
-            form._cache.load_overload = partial(_load, form._cache)
-        return form
+        return linking.entry(self.__wrapped__, self._batched)
 
     @cached_property
     def body(self) -> Any:
@@ -100,15 +97,15 @@ class Kernel:
     def start(self, rows: int, *arguments: Any) -> None:
         """All ``rows``, by the caller alone: as plain Python if that soon ends, until the compiled form is there."""
         done, pace = 0, 0.0  # seconds a row
+        if rows > MANY and self._has_python and compiling.patient():
+            self.is_compiled(0, rows, *arguments)  # imports numba
         while self.is_starting and self._has_python and compiling.patient() and done < rows:
             if self._plain_seconds + pace * (rows - done) > PATIENCE:
                 break
             stop, began = min(done + MANY, rows), time.thread_time()
             self(done, stop, *arguments)
             seconds = time.thread_time() - began
-            if done:  # the first rows also imported numba
-                pace, self._plain_seconds = seconds / (stop - done), self._plain_seconds + seconds
-            done = stop
+            done, pace, self._plain_seconds = stop, seconds / (stop - done), self._plain_seconds + seconds
         if done < rows:
             self._wait_for(done, rows, *arguments)
             self(done, rows, *arguments)
@@ -123,12 +120,12 @@ class Kernel:
             self._run = self.compiled
 
     def _first(self, *arguments: Any) -> Any:
-        """Run compiled as soon as the compiled form is there, and as plain Python until then."""
+        """Run compiled as soon as the compiled form is there and worth loading, and as plain Python until then."""
         if not (self._has_python and compiling.patient()):
             self._wait_for(*arguments)
-        else:
+        elif not compiling.is_brief():
             self.is_compiled(*arguments)
-        return (self.compiled if self._run is self.compiled else self._as_python)(*arguments)
+        return (self._as_python if self.is_starting else self.compiled)(*arguments)
 
     def is_compiled(self, *arguments: Any) -> bool:
         """Whether there is a compiled form; if not, one for such ``arguments`` is made in the background."""
@@ -225,27 +222,10 @@ def _spread_from(entry: Callable[..., None], first: tuple[Any, ...], *arguments:
     spread(entry, len(first[0]), first + arguments)
 
 
-def _load(cache: Any, signature: Any, target_context: Any) -> Any:
-    """Kept code that counts no references, without half a second for registries that only a compiler reads."""
-    from bidzoo.core.cache import reached
-    from bidzoo.core.linking import options
-
-    if any(options(each)["_nrt"] for each in reached(cache.made_of)):  # what it calls may count: link it to the runtime
-        from numba.core.runtime import rtsys
-
-        rtsys.initialize(target_context)
-    return cache._load_overload(signature, target_context)
-
-
 def kernel_named(module: str, name: str) -> Kernel:
     """The kernel of that module and qualified name."""
     import_module(module)
     return KERNELS[module, name]
-
-
-def compiled_row(function: Callable[..., Any]) -> Kernel:
-    """``row`` of what cannot run as plain Python."""
-    return Kernel(function, as_python=False)
 
 
 if TYPE_CHECKING:  # checkers see the plain signatures

@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from copy import copy
+from functools import partial
 from pathlib import Path
 from stat import S_ISDIR
 from typing import Any
@@ -54,7 +55,20 @@ def entry(function: Callable[..., Any], batched: bool = False) -> Any:
         _keep(dispatcher, function, "kernel")
         if not BODIES and (template := getattr(dispatcher, "get_call_template", None)):
             dispatcher.get_call_template = lambda args, kws: template(*_numbers(args, kws))
+        if hasattr(dispatcher._cache, "holds") and not options(function).get("_nrt", True):
+            dispatcher._cache.load_overload = partial(_load, dispatcher._cache)
     return dispatcher
+
+
+def _load(cache: Any, signature: Any, target_context: Any) -> Any:
+    """Kept code that counts no references, without half a second for registries that only a compiler reads."""
+    from bidzoo.core.cache import reached
+
+    if any(options(each)["_nrt"] for each in reached(cache.made_of)):  # what it calls may count: link it to the runtime
+        from numba.core.runtime import rtsys
+
+        rtsys.initialize(target_context)
+    return cache._load_overload(signature, target_context)
 
 
 def callee(function: Callable[..., Any], called: Callable[[], Any]) -> Any:

@@ -8,6 +8,7 @@ Elements of arrays stay NumPy's: ``int(state.calls[t])`` before a shift or a pro
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ class _Thread(threading.local):
 
 
 thread = _Thread()
+seconds = 0.0  # for which kernels have run as plain Python, all together
 
 
 @contextmanager
@@ -33,11 +35,13 @@ def in_plain_python() -> Iterator[None]:
 
 def run(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Call a kernel's ``function`` and return what compiled code returns: numbers of Python, not of NumPy."""
-    thread.inside = True
+    global seconds
+    thread.inside, began = True, perf_counter()
     try:
         return _to_python(function(*map(_as_compiled, arguments)))
     finally:
         thread.inside = False
+        seconds += perf_counter() - began
 
 
 class Record(np.void):  # type: ignore[misc]  # NumPy subclasses it, too

@@ -15,8 +15,6 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from bidzoo.core.kernels import compiled_row
-
 LINE = 8  # words of a cache line: what one thread writes and another reads lie on lines of their own
 GATE, TICKET, STOP, SIZE, SPAN, COUNT, FUNCTION = 0, 1, *range(LINE, LINE + 5)
 NEXT = 2 * LINE  # of the first region; of each on a line of its own
@@ -155,11 +153,10 @@ def _help(_: Any, memory: Any, own: Any, ticket: Any) -> Any:
     return types.int64(memory, own, ticket), code
 
 
-@compiled_row
 def serve(memory: int, own: int, looks: int, jobs: int) -> bool:
     """Help with ``jobs`` in the block at the address ``memory``; False if ``looks`` one after the other found none.
 
-    ``own``: the region to begin with.
+    Only compiled (``threads.serving``). ``own``: the region to begin with.
     """
     ticket, found_none = 0, 0
     while found_none < looks and jobs > 0:

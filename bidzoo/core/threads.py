@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from time import perf_counter, sleep, thread_time
 from typing import Any
@@ -86,7 +87,7 @@ class _Pool:
     def __init__(self, helpers: int) -> None:
         from bidzoo.core import sharing
 
-        self._make_plan, self._serve, self._plans = sharing.plan, sharing.serve, dict[int, NDArray[np.int64]]()
+        self._make_plan, self._serve, self._plans = sharing.plan, serving(), dict[int, NDArray[np.int64]]()
         words = np.zeros(sharing.WORDS + sharing.LINE, np.int64)
         words = words[-(words.ctypes.data // 8) % sharing.LINE :]  # from the beginning of a cache line on
         self._gate, self._from_stop, self._address = words[sharing.GATE :], words[sharing.STOP :], words.ctypes.data
@@ -204,7 +205,7 @@ def spread(kernel: Callable[..., None], rows: int, arguments: tuple[Any, ...]) -
     threads = get_threads()
     if threads > 1 and rows >= FEW:
         work = _paces.get(kernel, UNKNOWN) * rows
-        if work > WORTH and (pool := _pool or _make_pool(threads - 1)) and pool.run(kernel, rows, arguments, work):
+        if work > WORTH and (_pool or _make_pool(threads - 1)).run(kernel, rows, arguments, work):
             return
         began = perf_counter()
         kernel(0, rows, *arguments)
@@ -213,12 +214,19 @@ def spread(kernel: Callable[..., None], rows: int, arguments: tuple[Any, ...]) -
         kernel(0, rows, *arguments)
 
 
-def _make_pool(helpers: int) -> _Pool | None:
-    """The pool, made as soon as the helpers' own kernel is compiled."""
+def _make_pool(helpers: int) -> _Pool:
     global _pool
-    from bidzoo.core.sharing import serve
-
     with _making:
-        if _pool is None and serve.is_compiled(0, 0, 0, 0):
+        if _pool is None:
             _pool = _Pool(helpers)
         return _pool
+
+
+@cache
+def serving() -> Callable[[int, int, int, int], bool]:
+    """``sharing.serve``, compiled, which takes a second where it is not kept yet."""
+    from bidzoo.core import linking, sharing
+
+    serve: Callable[[int, int, int, int], bool] = linking.entry(sharing.serve)
+    serve(0, 0, 0, 0)
+    return serve

@@ -46,7 +46,7 @@ from bidzoo.core.kernels import KERNELS
 from outside.play import result_row, results
 out = np.zeros(3, np.int64)
 results(np.arange(3), out)
-forms = [form for kernel in [*KERNELS.values()] for form in (kernel.compiled, kernel.body)]
+forms = [form for kernel in KERNELS.values() for form in (kernel.compiled, kernel.body)]
 print(json.dumps([result_row(4), out.tolist(), sum(form.stats.cache_misses.total() for form in forms)]))
 """
 PLAIN = "from bidzoo.core import plain; plain.thread.wanted = True"
@@ -55,7 +55,7 @@ import json, sys, numpy as np, bidzoo
 from bidzoo.core.kernels import KERNELS
 env = bidzoo.make("bridge_v0")
 env.reset(seed=3)
-forms = [form for kernel in [*KERNELS.values()] for form in (kernel.compiled, kernel.body)]
+forms = [form for kernel in KERNELS.values() for form in (kernel.compiled, kernel.body)]
 misses = sum(form.stats.cache_misses.total() for form in forms)
 print(json.dumps([np.flatnonzero(env.last()[0]["observation"]).tolist(), misses]))
 """

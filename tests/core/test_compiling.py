@@ -79,7 +79,7 @@ def test_a_cold_cache_starts_at_once_with_the_same_bytes(play, game, start):
 import hashlib, json, bidzoo
 from bidzoo.core.kernels import KERNELS
 {inspect.getsource(play)}
-print(json.dumps([{play.__name__}("{game}"), sum(len(k.compiled.signatures) for k in [*KERNELS.values()])]))
+print(json.dumps([{play.__name__}("{game}"), sum(len(k.compiled.signatures) for k in KERNELS.values())]))
 """
     (((cold, compiled_here), error),) = start([script])
     assert cold == play(game)  # compiled, as all that runs here
@@ -98,7 +98,7 @@ def test_compiled_kernels_take_over(start, kept):
 import json, time, bidzoo
 from bidzoo.core.kernels import KERNELS
 env = bidzoo.make("mini_hanabi_v0")
-until, own = time.monotonic() + 300, lambda: [k for k in [*KERNELS.values()] if k.compiled.signatures]
+until, own = time.monotonic() + 300, lambda: [k for k in KERNELS.values() if k.compiled.signatures]
 while time.monotonic() < until and not any("step" in kernel.key[1] for kernel in own()):
     env.reset(seed=1)
     env.step(0)
@@ -106,6 +106,27 @@ while time.monotonic() < until and not any("step" in kernel.key[1] for kernel in
 print(json.dumps([len(own()) > 0, sum(k.compiled.stats.cache_misses.total() for k in own())]))
 """
     assert start([script], [script], cache=kept) == [([True, 0], "")] * 2  # loaded, not compiled here
+
+
+def test_a_short_run_does_not_load_numba(new_processes, tmp_path):
+    """Some decisions are made before it is there; who goes on gets it."""
+    begun = "import bidzoo, gymnasium, json, sys\n"
+    step = "env.reset(seed=1)\nenv.step(env.action_mask.argmax(-1)) if n else env.step(0)\n"
+    ways = ("bidzoo.make(game)", "gymnasium.make('bidzoo/Comm-v0').unwrapped", "bidzoo.make_vec(game, 4)")
+    short, long = (
+        "print(json.dumps('numba' in sys.modules))",
+        "while 'numba' not in sys.modules: env.reset(); env.step(0)",
+    )
+    scripts = [
+        f"{begun}game, n = {game!r}, {way.endswith('4)'):d}\nenv = {way}\n{step}{short}{NO_MORE}"
+        for game in ("bridge_v0", "comm_v0", "spades_v0")
+        for way in ways
+        if game == "comm_v0" or "unwrapped" not in way
+    ]
+    scripts.append(f"{begun}env = bidzoo.make('comm_v0')\n{long}\n{short}{NO_MORE}")
+    given = {**os.environ, "BIDZOO_COMPILE": "background", "NUMBA_CACHE_DIR": str(tmp_path)}
+    ended = new_processes(tmp_path, given, *([script] for script in scripts))
+    assert [(status, out) for status, out, _ in ended] == [(0, "false\n")] * 7 + [(0, "true\n")], ended
 
 
 def test_what_waits_says_so_once(start):
@@ -140,7 +161,7 @@ if sys.argv[1] == "command":
     assert done.exit_code == 0 and "kernels of 1 games" in done.output, (done.output, done.exception)
 else:
     compiling.use("mini_hanabi_v0", "random")
-forms = [form for kernel in [*KERNELS.values()] for form in (kernel.compiled, kernel.body)]
+forms = [form for kernel in KERNELS.values() for form in (kernel.compiled, kernel.body)]
 print(json.dumps(sum(form.stats.cache_misses.total() for form in forms)))
 """
     ((cold, _),), ((warm, _),) = (start([script, word], cache=kept) for word in ("command", "use"))

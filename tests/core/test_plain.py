@@ -161,9 +161,7 @@ def test_kernels_give_the_same_bytes(both_ways):
                 play(game, 5, partial(ask, policy))
     states, _ = registry.make_game("bridge_bidding_v0").start(4)
     encode_value(states, np.array([3]), np.zeros((1, 636), np.int8))
-    elsewhere = {  # kernels of files: tests/envs/bridge/formats; of threads, compiled only: tests/core/test_threads
-        *("bidzoo.envs.bridge.formats.auctions", "bidzoo.core.sharing"),
-    }
+    elsewhere = {"bidzoo.envs.bridge.formats.auctions"}  # kernels of files: tests/envs/bridge/formats
     missing = {
         f"{module}.{name}"
         for module, name in set(KERNELS) - both_ways

@@ -119,8 +119,8 @@ def test_each_caller_gets_its_own_rows_done(two_threads: None) -> None:
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch, two_threads: None) -> list[tuple[int, int]]:
     """Shares that ``kernel``, a spy in the place of a compiled kernel, was asked for, with ordinary times of waking."""
-    monkeypatch.setattr(threads, "WORTH", 1e-3)
-    monkeypatch.setattr(threads, "WAKING", 1e-2)
+    monkeypatch.setattr(threads, "WORTH", 0.2)
+    monkeypatch.setattr(threads, "WAKING", 2.0)
     monkeypatch.setattr(threads, "_paces", {})
     _count_up(np.zeros(FEW, np.int64), 1)  # the pool is up
     return []
