@@ -21,7 +21,6 @@ NEXT = 2 * LINE  # of the first region; of each on a line of its own
 REGIONS = 128  # at most
 ARGUMENTS = NEXT + REGIONS * LINE
 WORDS = ARGUMENTS + 4096  # of a block
-SHARE = 32  # rows
 APART = 64  # of which a region has a multiple: no two threads write to one cache line of a byte a row
 OPEN = 1 << 40  # in the word ``GATE``, beside the number of helpers that are inside
 LINGER = 500  # looks for helpers that are inside, some 20 microseconds, before the caller goes back to Python
@@ -153,26 +152,23 @@ def _help(_: Any, memory: Any, own: Any, ticket: Any) -> Any:
     return types.int64(memory, own, ticket), code
 
 
-def serve(memory: int, own: int, looks: int, jobs: int) -> bool:
-    """Help with ``jobs`` in the block at the address ``memory``; False if ``looks`` one after the other found none.
+def serve(memory: int, own: int, looks: int) -> None:
+    """Help with the jobs in the block at the address ``memory`` until ``looks`` one after the other found none.
 
     Only compiled (``threads.serving``). ``own``: the region to begin with.
     """
     ticket, found_none = 0, 0
-    while found_none < looks and jobs > 0:
+    while found_none < looks:
         before, ticket = ticket, _help(memory, own, ticket)
-        found_none += 1
-        if ticket != before:
-            found_none, jobs = 0, jobs - 1
-    return jobs == 0
+        found_none = 0 if ticket != before else found_none + 1
 
 
-def plan(rows: int, threads: int) -> NDArray[np.int64]:
-    """The words of a block from ``STOP`` on, for ``rows`` in a region for each of ``threads``."""
+def plan(rows: int, threads: int, share: int) -> NDArray[np.int64]:
+    """The words of a block from ``STOP`` on, for ``rows`` in shares, in a region for each of ``threads``."""
     count = min(threads, REGIONS)
     span = -(-rows // (count * APART)) * APART
     words = np.zeros(NEXT + count * LINE, np.int64)
-    words[[STOP, SIZE, SPAN, COUNT]] = rows, SHARE, span, count
+    words[[STOP, SIZE, SPAN, COUNT]] = rows, share, span, count
     words[NEXT::LINE] = np.arange(count) * span
     return words[STOP:]
 

@@ -21,14 +21,16 @@ from numpy.typing import NDArray
 
 VARIABLE = "BIDZOO_THREADS"
 FEW = 128  # batches of fewer rows are never shared
+SHARE = 32  # rows that a thread takes at a time
 WORTH = 3e-5  # seconds: a batch that takes less is never shared
 WAKING = 2e-4  # seconds until a helper is awake, on a virtual machine
 LOOKING = 2e-4  # seconds that it looks for the next batch before it sleeps
 STREAK = 2e-3  # seconds of batches one soon after the other that make it worth while to wake it for a small one
 UNKNOWN = 1.0  # seconds a row of a kernel not seen yet
 RISE = 1.5  # most by which they rise at once: the system may have interrupted it
-JOBS, WATCHED = 64, 0.02  # jobs, then seconds after which a helper looks at its clock
-RAN = 0.8  # if the system let it run for less than this share of them, cores are few
+NAP = 5e-5  # seconds between two looks whether helpers have ended
+LARGE = 5e-2  # seconds: a batch that takes more gains though the system may stop a helper in its share
+WATCHED, LOST = 0.1, 0.1  # seconds of shared batches; the part of them for which the caller may not run
 CROWDED, LONGEST = 0.5, 8.0  # seconds for which small batches are then left to the caller
 _PLANS = 64  # numbers of rows whose plans are kept
 
@@ -93,6 +95,7 @@ class _Pool:
         self._gate, self._from_stop, self._address = words[sharing.GATE :], words[sharing.STOP :], words.ctypes.data
         self._taken, self._asleep, self._ended = threading.Lock(), list[threading.Lock](), False
         self._crowded_until, self._crowded_for = 0.0, CROWDED
+        self._shared = self._lost = 0.0
         self._last = self._busy = 0.0  # when the last job ended; seconds of jobs that came one soon after the other
         self._threads = [threading.Thread(target=self._help, args=(n + 1,), daemon=True) for n in range(helpers)]
         for thread in self._threads:
@@ -100,20 +103,20 @@ class _Pool:
 
     def _help(self, own: int) -> None:
         looks = int(LOOKING / min(self._look(own) for _ in range(10))) + 1
-        woken, served, computed = threading.Lock(), 0.0, 0.0
+        woken = threading.Lock()
         woken.acquire()
         while not self._ended:
             self._asleep.append(woken)
             woken.acquire()
-            serving = True
-            while serving:
-                began, ran = perf_counter(), thread_time()
-                serving = self._serve(self._address, own, looks // 8 if self._is_crowded() else looks, JOBS)
-                served, computed = served + perf_counter() - began, computed + thread_time() - ran
-                if served > WATCHED:
-                    if computed < RAN * served:
-                        self._give_way(perf_counter())
-                    served = computed = 0.0
+            self._serve(self._address, own, looks)
+
+    def _note(self, now: float, shared: float, lost: float) -> None:
+        """Of the seconds of a ``shared`` batch the caller has ``lost`` some to another thread, perhaps a helper."""
+        self._shared, self._lost = self._shared + shared, self._lost + max(lost, 0.0)
+        if self._shared > WATCHED:
+            if self._lost > LOST * self._shared:
+                self._give_way(now)
+            self._shared = self._lost = 0.0
 
     def _give_way(self, now: float) -> None:
         """Leave small batches to the caller for a while, twice as long if cores are few again soon after the last."""
@@ -121,14 +124,10 @@ class _Pool:
         self._crowded_for = min(2 * self._crowded_for, LONGEST) if again else CROWDED
         self._crowded_until = now + self._crowded_for
 
-    def _is_crowded(self) -> bool:
-        """Whether a helper had to wait for a core of late."""
-        return perf_counter() < self._crowded_until
-
     def _look(self, own: int) -> float:
         """Seconds that a helper takes for one look at what there is to do."""
         began = perf_counter()
-        self._serve(self._address, own, 200, JOBS)
+        self._serve(self._address, own, 200)
         return (perf_counter() - began) / 200
 
     def _wake(self, count: int) -> None:
@@ -145,23 +144,28 @@ class _Pool:
 
     def run(self, kernel: Callable[..., None], rows: int, arguments: tuple[Any, ...], work: float) -> bool:
         """``kernel`` for all ``rows``, some ``work`` seconds, unless that is not worth waking anybody: False."""
-        if not self._taken.acquire(False):
+        began, helpers = perf_counter(), len(self._threads)
+        crowded = began < self._crowded_until
+        if (crowded and work < LARGE) or not self._taken.acquire(False):
             return False
         try:
-            began, helpers, crowded = perf_counter(), len(self._threads), self._is_crowded()
-            least = WAKING * (10 if crowded else 2)
+            ran = thread_time()
             self._busy = work + (self._busy if began - self._last < LOOKING else 0)
-            if self._asleep and (work > least or (self._busy > STREAK and not crowded)):
+            if self._asleep and (work > 2 * WAKING or self._busy > STREAK):
                 self._wake(1 + int(work / WAKING))
-            elif len(self._asleep) == helpers or (work < least and crowded):
+            elif len(self._asleep) == helpers:
                 return False
             if (plan := self._plans.get(rows)) is None:
                 if len(self._plans) == _PLANS:
                     self._plans.clear()
-                plan = self._plans[rows] = self._make_plan(rows, helpers + 1)
+                plan = self._plans[rows] = self._make_plan(rows, helpers + 1, SHARE)
             self._from_stop[: len(plan)] = plan
             kernel(-self._address, rows, *arguments)
-            _paces[kernel] = min(RISE * work, (perf_counter() - began) * (helpers + 1)) / rows
+            _paces[kernel] = pace = min(RISE * work, (perf_counter() - began) * (helpers + 1)) / rows
+            self._let_out()
+            if not crowded:
+                took = (now := perf_counter()) - began
+                self._note(now, took, took - (thread_time() - ran) - 2 * SHARE * pace)
             return True
         finally:
             self._let_out()
@@ -173,7 +177,7 @@ class _Pool:
         interruption = None
         while self._gate[0]:
             try:
-                sleep(5e-5)
+                sleep(NAP)
             except KeyboardInterrupt as problem:
                 interruption = problem
         if interruption is not None:
@@ -223,10 +227,10 @@ def _make_pool(helpers: int) -> _Pool:
 
 
 @cache
-def serving() -> Callable[[int, int, int, int], bool]:
+def serving() -> Callable[[int, int, int], None]:
     """``sharing.serve``, compiled, which takes a second where it is not kept yet."""
     from bidzoo.core import linking, sharing
 
-    serve: Callable[[int, int, int, int], bool] = linking.entry(sharing.serve)
-    serve(0, 0, 0, 0)
+    serve: Callable[[int, int, int], None] = linking.entry(sharing.serve)
+    serve(0, 0, 0)
     return serve

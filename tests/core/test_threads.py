@@ -158,11 +158,21 @@ def test_an_interruption_of_a_batch_makes_it_no_slower_for_good(calls: list[tupl
 
 
 @compiled
-def test_small_batches_are_left_to_the_caller_while_cores_are_few(calls: list[tuple[int, int]]) -> None:
+def test_small_batches_are_left_to_the_caller_while_cores_are_few(
+    calls: list[tuple[int, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threads, "LARGE", 10.0)
     kernel, rows, pool = _spy(calls), 4 * FEW, threads._pool
     assert pool is not None
-    pool._give_way(time.perf_counter())
-    for work, start in ((threads.WAKING * 5, 0), (threads.WAKING * 11, -pool._address)):
+    pool._shared = pool._lost = 0.0
+    now, took = time.perf_counter(), threads.WATCHED / 4
+    for lost in (0.004, 0, 0, 0, 0, 0):  # once a core was somebody else's for a moment: that is no crowd
+        pool._note(now, took, lost)
+    assert pool._crowded_until < now
+    for _ in range(6):
+        pool._note(now, took, 1.5 * took * threads.LOST)
+    assert pool._crowded_until == now + threads.CROWDED
+    for work, start in ((5.0, 0), (20.0, -pool._address)):
         threads._paces[kernel] = work / rows
         threads.spread(kernel, rows, ())
         assert calls.pop() == (start, rows)
