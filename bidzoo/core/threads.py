@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 VARIABLE = "BIDZOO_THREADS"
 FEW = 128  # batches of fewer rows are never shared
 SHARE = 32  # rows that a thread takes at a time
-WORTH = 3e-5  # seconds: a batch that takes less is never shared
+WORTH = 8e-5  # seconds: where batches of so many rows take less on the whole, none is shared
 WAKING = 2e-4  # seconds until a helper is awake, on a virtual machine
-LOOKING = 2e-4  # seconds that it looks for the next batch before it sleeps
+LOOKING = 5e-4  # seconds that it looks for the next batch before it sleeps
 STREAK = 2e-3  # seconds of batches one soon after the other that make it worth while to wake it for a small one
 UNKNOWN = 1.0  # seconds a row of a kernel not seen yet
 RISE = 1.5  # most by which they rise at once: the system may have interrupted it
@@ -32,12 +32,15 @@ NAP = 5e-5  # seconds between two looks whether helpers have ended
 LARGE = 5e-2  # seconds: a batch that takes more gains though the system may stop a helper in its share
 WATCHED, LOST = 0.1, 0.1  # seconds of shared batches; the part of them for which the caller may not run
 CROWDED, LONGEST = 0.5, 8.0  # seconds for which small batches are then left to the caller
-_PLANS = 64  # numbers of rows whose plans are kept
+AGAIN = 64  # batches of a kernel, of which the second is left to the caller to see how long it takes alone
+_SIZES = 64  # numbers of rows for which plans and times are kept
 
 _count = 0  # 0: not asked for yet
 _pool: "_Pool | None" = None
 _making = threading.Lock()
-_paces: dict[Callable[..., None], float] = {}  # seconds a row of each kernel, as last measured
+_paces: dict[Callable[..., None], float] = {}  # seconds a row of each kernel, done by one thread
+_turns: dict[Callable[..., None], int] = {}  # batches of each kernel so far
+_usual: dict[int, float] = {}  # seconds that batches of so many rows took of late, done by one thread
 
 
 def cores() -> int:
@@ -69,7 +72,8 @@ def set_threads(count: int) -> None:
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise ValueError(f"{count!r} threads: expected an integer, at least 1")
     _count = count
-    _close()
+    if count > 1 and _pool is not None and _pool.threads != count:
+        _close()
 
 
 @contextmanager
@@ -86,7 +90,7 @@ def kernel_threads(count: int) -> Iterator[None]:
 class _Pool:
     """Helpers of one caller at a time; what others call meanwhile they do alone."""
 
-    def __init__(self, helpers: int) -> None:
+    def __init__(self, threads: int) -> None:
         from bidzoo.core import sharing
 
         self._make_plan, self._serve, self._plans = sharing.plan, serving(), dict[int, NDArray[np.int64]]()
@@ -97,9 +101,10 @@ class _Pool:
         self._crowded_until, self._crowded_for = 0.0, CROWDED
         self._shared = self._lost = 0.0
         self._last = self._busy = 0.0  # when the last job ended; seconds of jobs that came one soon after the other
-        self._threads = [threading.Thread(target=self._help, args=(n + 1,), daemon=True) for n in range(helpers)]
-        for thread in self._threads:
-            thread.start()
+        self.threads = threads  # with the caller
+        self._helpers = [threading.Thread(target=self._help, args=(n,), daemon=True) for n in range(1, threads)]
+        for helper in self._helpers:
+            helper.start()
 
     def _help(self, own: int) -> None:
         looks = int(LOOKING / min(self._look(own) for _ in range(10))) + 1
@@ -137,14 +142,14 @@ class _Pool:
     def close(self) -> None:
         """End all helpers."""
         self._ended = True
-        for thread in self._threads:
-            while thread.is_alive():
-                self._wake(len(self._threads))
-                thread.join(0.01)
+        for helper in self._helpers:
+            while helper.is_alive():
+                self._wake(len(self._helpers))
+                helper.join(0.01)
 
     def run(self, kernel: Callable[..., None], rows: int, arguments: tuple[Any, ...], work: float) -> bool:
         """``kernel`` for all ``rows``, some ``work`` seconds, unless that is not worth waking anybody: False."""
-        began, helpers = perf_counter(), len(self._threads)
+        began = perf_counter()
         crowded = began < self._crowded_until
         if (crowded and work < LARGE) or not self._taken.acquire(False):
             return False
@@ -153,15 +158,15 @@ class _Pool:
             self._busy = work + (self._busy if began - self._last < LOOKING else 0)
             if self._asleep and (work > 2 * WAKING or self._busy > STREAK):
                 self._wake(1 + int(work / WAKING))
-            elif len(self._asleep) == helpers:
+            elif len(self._asleep) == len(self._helpers):
                 return False
             if (plan := self._plans.get(rows)) is None:
-                if len(self._plans) == _PLANS:
+                if len(self._plans) == _SIZES:
                     self._plans.clear()
-                plan = self._plans[rows] = self._make_plan(rows, helpers + 1, SHARE)
+                plan = self._plans[rows] = self._make_plan(rows, self.threads, SHARE)
             self._from_stop[: len(plan)] = plan
             kernel(-self._address, rows, *arguments)
-            _paces[kernel] = pace = min(RISE * work, (perf_counter() - began) * (helpers + 1)) / rows
+            _paces[kernel] = pace = min(work, (perf_counter() - began) * self.threads) / rows
             self._let_out()
             if not crowded:
                 took = (now := perf_counter()) - began
@@ -209,7 +214,9 @@ def spread(kernel: Callable[..., None], rows: int, arguments: tuple[Any, ...]) -
     threads = get_threads()
     if threads > 1 and rows >= FEW:
         work = _paces.get(kernel, UNKNOWN) * rows
-        if work > WORTH and (_pool or _make_pool(threads - 1)).run(kernel, rows, arguments, work):
+        turn = _turns[kernel] = _turns.get(kernel, -1) + 1
+        alone = _usually(rows, work) < WORTH or (work < LARGE and turn % AGAIN == 1)
+        if not alone and (_pool or _make_pool(threads)).run(kernel, rows, arguments, work):
             return
         began = perf_counter()
         kernel(0, rows, *arguments)
@@ -218,11 +225,23 @@ def spread(kernel: Callable[..., None], rows: int, arguments: tuple[Any, ...]) -
         kernel(0, rows, *arguments)
 
 
-def _make_pool(helpers: int) -> _Pool:
+def _usually(rows: int, work: float) -> float:
+    """Seconds that batches of so many rows take, ``work`` for this one: all of them are shared or none.
+
+    Rows that a helper has worked on are in its cache; the caller alone would have to fetch them back.
+    """
+    before = _usual.get(rows, work)
+    if len(_usual) == _SIZES:
+        _usual.clear()
+    usual = _usual[rows] = before + (min(work, LARGE) - before) / 8
+    return usual
+
+
+def _make_pool(threads: int) -> _Pool:
     global _pool
     with _making:
         if _pool is None:
-            _pool = _Pool(helpers)
+            _pool = _Pool(threads)
         return _pool
 
 

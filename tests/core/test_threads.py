@@ -25,6 +25,12 @@ def _count_up(start: int, stop: int, done: I64, by: int) -> None:
         done[b] += by
 
 
+def _forget_paces() -> None:
+    threads._paces.clear()
+    threads._turns.clear()
+    threads._usual.clear()
+
+
 @pytest.fixture
 def two_threads() -> Iterator[None]:
     before = threads.get_threads()
@@ -121,7 +127,11 @@ def calls(monkeypatch: pytest.MonkeyPatch, two_threads: None) -> list[tuple[int,
     """Shares that ``kernel``, a spy in the place of a compiled kernel, was asked for, with ordinary times of waking."""
     monkeypatch.setattr(threads, "WORTH", 0.2)
     monkeypatch.setattr(threads, "WAKING", 2.0)
+    monkeypatch.setattr(threads, "LARGE", 10.0)
     monkeypatch.setattr(threads, "_paces", {})
+    monkeypatch.setattr(threads, "_turns", {})
+    monkeypatch.setattr(threads, "_usual", {})
+    threads._close()
     _count_up(np.zeros(FEW, np.int64), 1)  # the pool is up
     return []
 
@@ -136,8 +146,12 @@ def _spy(calls: list[tuple[int, int]], seconds: float = 0.0) -> Callable[..., No
 
 @compiled
 def test_what_is_done_before_others_wake_is_not_shared(calls: list[tuple[int, int]]) -> None:
-    """What a row took last decides; a kernel that nobody has seen yet is shared. A share names the block's address."""
-    kernel, rows = _spy(calls), 4 * FEW
+    """What a row takes alone decides; a kernel that nobody has seen yet is shared, with the address of the block."""
+    rows, alone, shared = 4 * FEW, _spy(calls), _spy(calls, 0.3)
+
+    def kernel(start: int, stop: int) -> None:
+        (shared if start < 0 else alone)(start, stop)
+
     for _ in range(3):
         threads.spread(kernel, rows, ())
     assert [start < 0 for start, _ in calls] == [True, False, False]
@@ -148,20 +162,14 @@ def test_what_is_done_before_others_wake_is_not_shared(calls: list[tuple[int, in
 @compiled
 def test_an_interruption_of_a_batch_makes_it_no_slower_for_good(calls: list[tuple[int, int]]) -> None:
     """The time that a row took rises by half at most, whatever the system did meanwhile."""
-    kernel, rows = _spy(calls), 4 * FEW
-    threads._paces[kernel] = 1e-8
-    threads.spread(lambda *_: kernel(*_), rows, ())
     slow = _spy(calls, 0.05)
     threads._paces[slow] = 1e-8
-    threads.spread(slow, rows, ())
+    threads.spread(slow, 4 * FEW, ())
     assert threads._paces[slow] == pytest.approx(1.5e-8)
 
 
 @compiled
-def test_small_batches_are_left_to_the_caller_while_cores_are_few(
-    calls: list[tuple[int, int]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(threads, "LARGE", 10.0)
+def test_small_batches_are_left_to_the_caller_while_cores_are_few(calls: list[tuple[int, int]]) -> None:
     kernel, rows, pool = _spy(calls), 4 * FEW, threads._pool
     assert pool is not None
     pool._shared = pool._lost = 0.0
@@ -189,7 +197,7 @@ def test_a_helper_that_does_not_run_is_not_waited_for(monkeypatch: pytest.Monkey
     done = np.zeros(4 * FEW, np.int64)
     with threads.kernel_threads(3):
         _count_up(done, 1)
-        threads._paces.clear()
+        _forget_paces()
         _count_up(done, 1)
     assert (done == 2).all()
 
@@ -197,6 +205,7 @@ def test_a_helper_that_does_not_run_is_not_waited_for(monkeypatch: pytest.Monkey
 @compiled
 def test_helpers_are_waited_for_through_interruptions(monkeypatch: pytest.MonkeyPatch, two_threads: None) -> None:
     """They write into the caller's arrays: Ctrl-C is answered when the last one has ended its share."""
+    _forget_paces()
     _count_up(np.zeros(FEW, np.int64), 1)
     pool, naps = threads._pool, list[int]()
     assert pool is not None
@@ -216,14 +225,16 @@ def test_helpers_are_waited_for_through_interruptions(monkeypatch: pytest.Monkey
 
 
 @compiled
-def test_no_helper_outlives_its_pool() -> None:
-    before = threading.active_count()
-    for count in (2, 5, 3):
-        with threads.kernel_threads(count):
-            _count_up(np.zeros(FEW, np.int64), 1)
-            assert threading.active_count() >= before
+def test_no_helper_outlives_its_pool(two_threads: None) -> None:
     threads._close()
-    assert threading.active_count() <= before
+    before = threading.active_count()
+    for count, wanted in ((2, 1), (5, 4), (1, 4), (3, 2)):  # one thread has no pool of its own
+        _forget_paces()
+        threads.set_threads(count)
+        _count_up(np.zeros(FEW, np.int64), 1)
+        assert threading.active_count() == before + wanted
+    threads._close()
+    assert threading.active_count() == before
 
 
 @compiled
