@@ -81,11 +81,11 @@ class ScorePolicy:
         return f"<{self.name}: highest score, for {self.game}>"
 
     def act(self, views: States, legal: I8, rng: Streams) -> I64:
-        """Actions ``[B]``; the lowest of equals."""
+        """Actions ``[B]``; the lowest of equals, -1 where nothing is legal."""
         scores = np.asarray(self.scores(self.game.encoder(views), legal))
         if scores.shape != legal.shape:
             raise ValueError(f"{self.name}: scores have shape {scores.shape}, expected {legal.shape}")
-        return np.where(legal > 0, scores, -np.inf).argmax(1)
+        return np.where(legal.any(1), np.where(legal > 0, scores, -np.inf).argmax(1), -1)
 
 
 class FunctionPolicy:

@@ -34,5 +34,7 @@ def test_equals_go_to_the_lowest_and_shapes_are_checked():
     legal[0, :2] = 0
     equal = ScorePolicy(game, lambda observations, legal: np.zeros(legal.shape))
     np.testing.assert_array_equal(equal.act(batch.views(), legal, None), [2, 0])
+    legal[1] = 0
+    np.testing.assert_array_equal(equal.act(batch.views(), legal, None), [2, -1])
     with pytest.raises(ValueError, match=r"net: scores have shape \(7,\), expected \(2, 7\)"):
         ScorePolicy(game, lambda observations, legal: np.zeros(7), "net").act(batch.views(), legal, None)
