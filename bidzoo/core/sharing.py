@@ -16,14 +16,15 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 LINE = 8  # words of a cache line: what one thread writes and another reads lie on lines of their own
-GATE, TICKET, STOP, SIZE, SPAN, COUNT, FUNCTION = 0, 1, *range(LINE, LINE + 5)
+GATE, TICKET, SLEEP, STOP, SIZE, SPAN, COUNT, FUNCTION = 0, 1, 2, *range(LINE, LINE + 5)
 NEXT = 2 * LINE  # of the first region; of each on a line of its own
 REGIONS = 128  # at most
 ARGUMENTS = NEXT + REGIONS * LINE
 WORDS = ARGUMENTS + 4096  # of a block
 APART = 64  # of which a region has a multiple: no two threads write to one cache line of a byte a row
 OPEN = 1 << 40  # in the word ``GATE``, beside the number of helpers that are inside
-LINGER = 500  # looks for helpers that are inside, some 20 microseconds, before the caller goes back to Python
+LINGER = 500  # looks for helpers that are inside, some 20 microseconds, before the caller sleeps
+NAP = 50  # microseconds or more that it sleeps then
 
 _I64, _I32 = ir.IntType(64), ir.IntType(32)
 _X86: tuple[str, list[Any]] = ("llvm.x86.sse2.pause", [])
@@ -117,13 +118,29 @@ def share(typing: Any, kernel: Any, start: Any, stop: Any, arguments: Any) -> An
         _call_taker(context, builder, taker, memory, _I64(0))
         with builder.if_then(builder.not_(alone)):
             builder.atomic_rmw("and", gate, _I64(OPEN - 1), "seq_cst")
-            with cgutils.for_range(builder, _I64(LINGER)) as loop:
-                with builder.if_then(builder.icmp_signed("==", builder.load_atomic(gate, "seq_cst", 8), _I64(0))):
-                    loop.do_break()
-                _pause(builder)
+            _let_out(builder, memory)
         return context.get_dummy_value()
 
     return types.void(kernel, types.int64, types.int64, arguments), code
+
+
+def _let_out(builder: Any, memory: Any) -> None:
+    """Wait for helpers who have not ended their last share: they use the arguments, which Python may free after it."""
+    gate, sleep = _word(builder, memory, GATE), builder.load(_word(builder, memory, SLEEP))
+    wait, ask, nap, out = (builder.append_basic_block(name) for name in ("wait", "ask", "nap", "out"))
+    looks = cgutils.alloca_once_value(builder, _I64(0))
+    builder.branch(wait)
+    builder.position_at_end(wait)
+    is_empty = builder.icmp_signed("==", builder.load_atomic(gate, "seq_cst", 8), _I64(0))
+    builder.cbranch(is_empty, out, ask)
+    builder.position_at_end(ask)
+    _pause(builder)
+    builder.store(builder.add(builder.load(looks), _I64(1)), looks)
+    builder.cbranch(builder.icmp_signed("<", builder.load(looks), _I64(LINGER)), wait, nap)
+    builder.position_at_end(nap)
+    builder.call(builder.inttoptr(sleep, ir.FunctionType(_I32, [_I32]).as_pointer()), [_I32(NAP)])
+    builder.branch(wait)
+    builder.position_at_end(out)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -7,13 +7,15 @@ number of threads: a row depends on nothing but itself.
 """
 
 import atexit
+import ctypes
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from time import perf_counter, sleep, thread_time
+from time import perf_counter, thread_time
 from typing import Any
 
 import numpy as np
@@ -28,7 +30,6 @@ LOOKING = 5e-4  # seconds that it looks for the next batch before it sleeps
 STREAK = 2e-3  # seconds of batches one soon after the other that make it worth while to wake it for a small one
 UNKNOWN = 1.0  # seconds a row of a kernel not seen yet
 RISE = 1.5  # most by which they rise at once: the system may have interrupted it
-NAP = 5e-5  # seconds between two looks whether helpers have ended
 LARGE = 5e-2  # seconds: a batch that takes more gains though the system may stop a helper in its share
 WATCHED, LOST = 0.1, 0.1  # seconds of shared batches; the part of them for which the caller may not run
 CROWDED, LONGEST = 0.5, 8.0  # seconds for which small batches are then left to the caller
@@ -96,7 +97,8 @@ class _Pool:
         self._make_plan, self._serve, self._plans = sharing.plan, serving(), dict[int, NDArray[np.int64]]()
         words = np.zeros(sharing.WORDS + sharing.LINE, np.int64)
         words = words[-(words.ctypes.data // 8) % sharing.LINE :]  # from the beginning of a cache line on
-        self._gate, self._from_stop, self._address = words[sharing.GATE :], words[sharing.STOP :], words.ctypes.data
+        words[sharing.SLEEP] = _sleep()
+        self._from_stop, self._address = words[sharing.STOP :], words.ctypes.data
         self._taken, self._asleep, self._ended = threading.Lock(), list[threading.Lock](), False
         self._crowded_until, self._crowded_for = 0.0, CROWDED
         self._shared = self._lost = 0.0
@@ -151,14 +153,15 @@ class _Pool:
         """``kernel`` for all ``rows``, some ``work`` seconds, unless that is not worth waking anybody: False."""
         began = perf_counter()
         crowded = began < self._crowded_until
-        if (crowded and work < LARGE) or not self._taken.acquire(False):
+        if (crowded and work < LARGE) or self._taken.locked():
             return False
-        try:
+        with self._taken:
             ran = thread_time()
             self._busy = work + (self._busy if began - self._last < LOOKING else 0)
             if self._asleep and (work > 2 * WAKING or self._busy > STREAK):
                 self._wake(1 + int(work / WAKING))
             elif len(self._asleep) == len(self._helpers):
+                self._last = perf_counter()
                 return False
             if (plan := self._plans.get(rows)) is None:
                 if len(self._plans) == _SIZES:
@@ -167,26 +170,11 @@ class _Pool:
             self._from_stop[: len(plan)] = plan
             kernel(-self._address, rows, *arguments)
             _paces[kernel] = pace = min(work, (perf_counter() - began) * self.threads) / rows
-            self._let_out()
-            if not crowded:
-                took = (now := perf_counter()) - began
-                self._note(now, took, took - (thread_time() - ran) - 2 * SHARE * pace)
-            return True
-        finally:
-            self._let_out()
             self._last = perf_counter()
-            self._taken.release()
-
-    def _let_out(self) -> None:
-        """Wait for helpers who have not ended their last share, through any interruption: they use the arguments."""
-        interruption = None
-        while self._gate[0]:
-            try:
-                sleep(NAP)
-            except KeyboardInterrupt as problem:
-                interruption = problem
-        if interruption is not None:
-            raise interruption
+            if not crowded:
+                took = self._last - began
+                self._note(self._last, took, took - (thread_time() - ran) - 2 * SHARE * pace)
+            return True
 
 
 def _forget() -> None:
@@ -235,6 +223,12 @@ def _usually(rows: int, work: float) -> float:
         _usual.clear()
     usual = _usual[rows] = before + (min(work, LARGE) - before) / 8
     return usual
+
+
+def _sleep() -> int:
+    """Address of the system's function that sleeps for some microseconds, or gives way to another thread."""
+    where, name = ("kernel32", "SwitchToThread") if sys.platform == "win32" else (None, "usleep")
+    return ctypes.cast(getattr(ctypes.CDLL(where), name), ctypes.c_void_p).value or 0
 
 
 def _make_pool(threads: int) -> _Pool:

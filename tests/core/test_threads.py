@@ -1,7 +1,9 @@
 """Rows of a batch on several threads: each is done once, by whoever is free, and no thread outlives its pool."""
 
+import ctypes
 import hashlib
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -203,25 +205,34 @@ def test_a_helper_that_does_not_run_is_not_waited_for(monkeypatch: pytest.Monkey
 
 
 @compiled
-def test_helpers_are_waited_for_through_interruptions(monkeypatch: pytest.MonkeyPatch, two_threads: None) -> None:
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_helpers_are_waited_for_through_interruptions(calls: list[tuple[int, int]]) -> None:
     """They write into the caller's arrays: Ctrl-C is answered when the last one has ended its share."""
-    _forget_paces()
-    _count_up(np.zeros(FEW, np.int64), 1)
-    pool, naps = threads._pool, list[int]()
+    pool, done, before = threads._pool, np.zeros(4 * FEW, np.int64), signal.getsignal(signal.SIGINT)
     assert pool is not None
+    gate = (ctypes.c_int64 * 1).from_address(pool._address)  # ``GATE``, the first word
 
-    def nap(_: float) -> None:
-        naps.append(1)
-        if len(naps) == 3:
-            pool._gate[0] = 0
-        if len(naps) < 3:
-            raise KeyboardInterrupt
+    def end_share() -> None:
+        for _ in range(3):
+            time.sleep(0.05)
+            os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.05)
+        gate[0] -= 1
 
-    monkeypatch.setattr(threads, "sleep", nap)
-    pool._gate[0] = 1  # as if one were inside
-    with pytest.raises(KeyboardInterrupt):
-        pool._let_out()
-    assert len(naps) == 3
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        _forget_paces()  # it is shared
+        helper = threading.Thread(target=end_share)
+        gate[0] += 1  # as if one were inside
+        began = time.perf_counter()
+        with pytest.raises(KeyboardInterrupt):
+            helper.start()
+            _count_up(done, 1)
+        assert time.perf_counter() - began > 0.19 and gate[0] == 0
+        assert (done == 1).all() and not pool._taken.locked()
+        helper.join()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @compiled
