@@ -1,9 +1,9 @@
 """Rows of a batch on several cores: one small pool of threads for all kernels.
 
-Helpers take share after share of a batch in compiled code (``sharing``). After it they look for the next one for as
-long as waking them would take, then sleep; a batch that would be done before they are awake is left to the caller, by
-the time that a row of that kernel took last. The pool is made anew in a forked child. Results are the same for any
-number of threads: a row depends on nothing but itself.
+Helpers take share after share of a batch in compiled code (``sharing``), look a while for the next one, then sleep. The
+caller alone does few rows, what would be done before a helper is awake, by the time that rows took before, and all but
+large batches while the machine is busy, which it sees by its own processor clock. The pool is made anew in a forked
+child. Results are the same for any number of threads: a row depends on nothing but itself.
 """
 
 import atexit
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from time import perf_counter, thread_time
+from time import get_clock_info, perf_counter, thread_time
 from typing import Any
 
 import numpy as np
@@ -24,14 +24,15 @@ from numpy.typing import NDArray
 VARIABLE = "BIDZOO_THREADS"
 FEW = 128  # batches of fewer rows are never shared
 SHARE = 32  # rows that a thread takes at a time
-WORTH = 8e-5  # seconds: where batches of so many rows take less on the whole, none is shared
+WORTH = 1.2e-4  # seconds: where batches of so many rows take less on the whole, none is shared
 WAKING = 2e-4  # seconds until a helper is awake, on a virtual machine
 LOOKING = 5e-4  # seconds that it looks for the next batch before it sleeps
 STREAK = 2e-3  # seconds of batches one soon after the other that make it worth while to wake it for a small one
 UNKNOWN = 1.0  # seconds a row of a kernel not seen yet
 RISE = 1.5  # most by which they rise at once: the system may have interrupted it
 LARGE = 5e-2  # seconds: a batch that takes more gains though the system may stop a helper in its share
-WATCHED, LOST = 0.1, 0.1  # seconds of shared batches; the part of them for which the caller may not run
+WATCHED = max(0.1, 40 * get_clock_info("thread_time").resolution)  # seconds of shared batches that are looked at
+LOST = 0.1  # if the caller did not run for more than this part of them, cores are few
 CROWDED, LONGEST = 0.5, 8.0  # seconds for which small batches are then left to the caller
 AGAIN = 64  # batches of a kernel, of which the second is left to the caller to see how long it takes alone
 _SIZES = 64  # numbers of rows for which plans and times are kept
@@ -118,8 +119,8 @@ class _Pool:
             self._serve(self._address, own, looks)
 
     def _note(self, now: float, shared: float, lost: float) -> None:
-        """Of the seconds of a ``shared`` batch the caller has ``lost`` some to another thread, perhaps a helper."""
-        self._shared, self._lost = self._shared + shared, self._lost + max(lost, 0.0)
+        """Of the seconds of a ``shared`` batch the caller has ``lost`` some to other threads, perhaps a helper."""
+        self._shared, self._lost = self._shared + shared, self._lost + lost
         if self._shared > WATCHED:
             if self._lost > LOST * self._shared:
                 self._give_way(now)
@@ -218,10 +219,11 @@ def _usually(rows: int, work: float) -> float:
 
     Rows that a helper has worked on are in its cache; the caller alone would have to fetch them back.
     """
-    before = _usual.get(rows, work)
-    if len(_usual) == _SIZES:
+    if len(_usual) == _SIZES and rows not in _usual:
         _usual.clear()
-    usual = _usual[rows] = before + (min(work, LARGE) - before) / 8
+    work = min(work, LARGE)
+    usual = _usual.get(rows, work)
+    _usual[rows] = usual = usual + (work - usual) / 8
     return usual
 
 
