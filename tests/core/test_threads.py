@@ -207,18 +207,18 @@ def test_a_helper_that_does_not_run_is_not_waited_for(monkeypatch: pytest.Monkey
 @compiled
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_helpers_are_waited_for_through_interruptions(calls: list[tuple[int, int]]) -> None:
-    """They write into the caller's arrays: Ctrl-C is answered when the last one has ended its share."""
+    """They write into the caller's arrays: a signal is answered when the last one has ended its share."""
     pool, done, heard, ended = threads._pool, np.zeros(4 * FEW, np.int64), list[float](), list[float]()
     assert pool is not None
     gate, ticket = (ctypes.c_int64 * 2).from_address(pool._address), 1
-    before, handler = gate[ticket], signal.getsignal(signal.SIGINT)
+    before, handler = gate[ticket], signal.getsignal(signal.SIGUSR1)
 
     def end_share() -> None:
         until = time.monotonic() + 60
         while (gate[ticket] == before or gate[0] != 1) and time.monotonic() < until:
             time.sleep(1e-3)  # the caller has come, and all but one have gone
         for _ in range(3):
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGUSR1)
             time.sleep(0.02)
         ended.append(time.perf_counter())
         gate[0] = 0
@@ -226,13 +226,13 @@ def test_helpers_are_waited_for_through_interruptions(calls: list[tuple[int, int
     _forget_paces()  # it is shared
     gate[0] = 1  # as if one were inside
     helper = threading.Thread(target=end_share)
-    signal.signal(signal.SIGINT, lambda *_: heard.append(time.perf_counter()))
+    signal.signal(signal.SIGUSR1, lambda *_: heard.append(time.perf_counter()))
     try:
         helper.start()
         _count_up(done, 1)
         helper.join()
     finally:
-        signal.signal(signal.SIGINT, handler)
+        signal.signal(signal.SIGUSR1, handler)
     assert min(heard) >= ended[0]
     assert (done == 1).all() and not pool._taken.locked()
 
