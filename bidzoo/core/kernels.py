@@ -97,9 +97,9 @@ class Kernel:
     def start(self, rows: int, *arguments: Any) -> None:
         """All ``rows``, by the caller alone: as plain Python if that soon ends, until the compiled form is there."""
         done, pace = 0, 0.0  # seconds a row
-        if rows > MANY and self._has_python and compiling.patient():
-            self.is_compiled(0, rows, *arguments)  # imports numba
-        while self.is_starting and self._has_python and compiling.patient() and done < rows:
+        if rows > MANY and self._may_be_plain:
+            self._go_over(0, rows, *arguments)  # imports numba
+        while self.is_starting and self._may_be_plain and done < rows:
             if self._plain_seconds + pace * (rows - done) > PATIENCE:
                 break
             stop, began = min(done + MANY, rows), time.thread_time()
@@ -121,19 +121,23 @@ class Kernel:
 
     def _first(self, *arguments: Any) -> Any:
         """Run compiled as soon as the compiled form is there and worth loading, and as plain Python until then."""
-        if not (self._has_python and compiling.patient()):
+        if not self._may_be_plain:
             self._wait_for(*arguments)
         elif not compiling.is_brief():
-            self.is_compiled(*arguments)
+            self._go_over(*arguments)
         return (self._as_python if self.is_starting else self.compiled)(*arguments)
 
-    def is_compiled(self, *arguments: Any) -> bool:
-        """Whether there is a compiled form; if not, one for such ``arguments`` is made in the background."""
-        if self.is_starting and (now := time.monotonic()) - self._last_look >= LOOK_AGAIN:
+    @property
+    def _may_be_plain(self) -> bool:
+        """Whether plain Python will do until the compiled form is there."""
+        return self._has_python and compiling.patient()
+
+    def _go_over(self, *arguments: Any) -> None:
+        """Run compiled from now on if there is a compiled form, for which the disk is looked at now and then."""
+        if (now := time.monotonic()) - self._last_look >= LOOK_AGAIN:
             self._last_look = now
             if self._is_ready(arguments):
                 self._run = self.compiled
-        return not self.is_starting
 
     def _is_ready(self, arguments: tuple[Any, ...]) -> bool:
         """Whether to call the compiled form with such ``arguments`` now; if not, it is compiled in the background."""

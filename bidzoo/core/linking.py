@@ -47,16 +47,15 @@ def options(function: Callable[..., Any]) -> dict[str, Any]:
 
 def entry(function: Callable[..., Any], batched: bool = False) -> Any:
     """``function`` as Python calls it, a dispatcher of numba's; ``batched``: its rows can be shared (``sharing``)."""
-    made_from = function
-    if batched and not config.DISABLE_JIT:
-        made_from = shared(function, Body(function) if BODIES else njit(**options(function))(function))
-    dispatcher = njit(**options(function))(made_from)
-    if not config.DISABLE_JIT:
-        _keep(dispatcher, function, "kernel")
-        if not BODIES and (template := getattr(dispatcher, "get_call_template", None)):
-            dispatcher.get_call_template = lambda args, kws: template(*_numbers(args, kws))
-        if hasattr(dispatcher._cache, "holds") and not options(function).get("_nrt", True):
-            dispatcher._cache.load_overload = partial(_load, dispatcher._cache)
+    if config.DISABLE_JIT:
+        return function
+    compiled = njit(**options(function))
+    dispatcher = compiled(shared(function, callee(function, lambda: compiled(function))) if batched else function)
+    _keep(dispatcher, function, "kernel")
+    if not BODIES and (template := getattr(dispatcher, "get_call_template", None)):
+        dispatcher.get_call_template = lambda args, kws: template(*_numbers(args, kws))
+    if hasattr(dispatcher._cache, "holds") and not options(function).get("_nrt", True):
+        dispatcher._cache.load_overload = partial(_load, dispatcher._cache)
     return dispatcher
 
 

@@ -155,8 +155,8 @@ def _help(_: Any, memory: Any, own: Any, ticket: Any) -> Any:
         current = builder.load_atomic(_word(builder, memory, TICKET), "seq_cst", 8)
         with builder.if_else(builder.and_(is_open, builder.icmp_signed("!=", current, ticket))) as (then, otherwise):
             with then:
-                before = builder.atomic_rmw("add", gate, _I64(1), "seq_cst")
-                with builder.if_then(builder.icmp_signed(">=", before, _I64(OPEN))):
+                entered = builder.atomic_rmw("add", gate, _I64(1), "seq_cst")
+                with builder.if_then(builder.icmp_signed(">=", entered, _I64(OPEN))):
                     builder.store(builder.load(_word(builder, memory, TICKET)), seen)
                     function = builder.load(_word(builder, memory, FUNCTION))
                     taker = builder.inttoptr(function, _taker_type(context).as_pointer())
@@ -176,8 +176,8 @@ def serve(memory: int, own: int, looks: int) -> None:
     """
     ticket, found_none = 0, 0
     while found_none < looks:
-        before, ticket = ticket, _help(memory, own, ticket)
-        found_none = 0 if ticket != before else found_none + 1
+        known, ticket = ticket, _help(memory, own, ticket)
+        found_none = 0 if ticket != known else found_none + 1
 
 
 def plan(rows: int, threads: int, share: int) -> NDArray[np.int64]:

@@ -1,8 +1,8 @@
 """Rows of a batch on several cores: one small pool of threads for all kernels.
 
 Helpers take share after share of a batch in compiled code (``sharing``), look a while for the next one, then sleep. The
-caller alone does few rows, what would be done before a helper is awake, by the time that rows took before, and all but
-large batches while the machine is busy, which it sees by its own processor clock. The pool is made anew in a forked
+caller alone does few rows, what ends sooner than a helper wakes, by the time that such rows take, and all but large
+batches while the machine is busy, which it sees by its own processor clock. The pool is made anew in a forked
 child. Results are the same for any number of threads: a row depends on nothing but itself.
 """
 
@@ -13,13 +13,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from time import get_clock_info, perf_counter, thread_time
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 VARIABLE = "BIDZOO_THREADS"
 FEW = 128  # batches of fewer rows are never shared
@@ -95,7 +94,7 @@ class _Pool:
     def __init__(self, threads: int) -> None:
         from bidzoo.core import sharing
 
-        self._make_plan, self._serve, self._plans = sharing.plan, serving(), dict[int, NDArray[np.int64]]()
+        self._plan, self._serve = lru_cache(_SIZES)(sharing.plan), serving()
         words = np.zeros(sharing.WORDS + sharing.LINE, np.int64)
         words = words[-(words.ctypes.data // 8) % sharing.LINE :]  # from the beginning of a cache line on
         words[sharing.SLEEP] = _sleep()
@@ -164,10 +163,7 @@ class _Pool:
             elif len(self._asleep) == len(self._helpers):
                 self._last = perf_counter()
                 return False
-            if (plan := self._plans.get(rows)) is None:
-                if len(self._plans) == _SIZES:
-                    self._plans.clear()
-                plan = self._plans[rows] = self._make_plan(rows, self.threads, SHARE)
+            plan = self._plan(rows, self.threads, SHARE)
             self._from_stop[: len(plan)] = plan
             kernel(-self._address, rows, *arguments)
             _paces[kernel] = pace = min(work, (perf_counter() - began) * self.threads) / rows

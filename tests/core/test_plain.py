@@ -12,7 +12,7 @@ from numba import config
 import bidzoo
 from bidzoo import agents, registry
 from bidzoo.cli.compiling import briefly
-from bidzoo.core import compiling, plain
+from bidzoo.core import plain
 from bidzoo.core.kernels import KERNELS, Call, Kernel
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge import state as bridge_state
@@ -67,7 +67,7 @@ def both_ways(monkeypatch):
         reached.add(kernel.key)
         if plain.thread.inside:
             return kernel.py_func(*map(plain.widen, arguments))
-        if not (kernel._has_python and compiling.patient()):  # it never runs as plain Python
+        if not kernel._may_be_plain:  # it never runs as plain Python
             return kernel.compiled(*arguments)
         copies = deepcopy(arguments)
         answer, other = kernel.compiled(*arguments), plain.run(kernel.py_func, copies)
