@@ -16,8 +16,10 @@ from re import fullmatch, sub
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 from warnings import warn
 
+import gymnasium
+import pettingzoo
+
 from bidzoo.core import plugins
-from bidzoo.core.imports import when_imported
 from bidzoo.core.options import check_options, choose_from, options_of
 
 if TYPE_CHECKING:
@@ -363,16 +365,12 @@ def _notify() -> None:
 
 def _register_with_pettingzoo(env_id: str) -> None:
     """PettingZoo has a registry from 1.27 on."""
-    import pettingzoo
-
     if hasattr(pettingzoo, "register"):
         name, module = "-v".join(env_id.rsplit("_v", 1)), _entry(env_id).module
         pettingzoo.register("aec", f"bidzoo/{name}", f"{module}:env" if module else partial(make, env_id))
 
 
 def _register_with_gymnasium(env_id: str) -> None:
-    import gymnasium
-
     entry = _entry(env_id)
     if entry.gymnasium_id not in gymnasium.registry:
         gymnasium.register(
@@ -384,9 +382,9 @@ def _register_with_gymnasium(env_id: str) -> None:
 
 
 def register_own() -> None:
-    """Tell PettingZoo and Gymnasium about bidzoo's games when they are imported; called by ``import bidzoo``."""
-    when_imported("pettingzoo", partial(watch, _register_with_pettingzoo))
-    when_imported("gymnasium", partial(watch, _register_with_gymnasium))
+    """Tell PettingZoo and Gymnasium about bidzoo's games; called by ``import bidzoo``. An id imports no rules."""
+    watch(_register_with_pettingzoo)
+    watch(_register_with_gymnasium)
 
 
 def register_all() -> None:

@@ -127,18 +127,18 @@ def test_the_map_is_the_tree():
         assert [word for word in words[1].split() if not (PACKAGE / words[0] / f"{word}.py").exists()] == []
 
 
-FRAMES = ("gymnasium", "pettingzoo")
-HEAVY = ("numba", "torch", "endplay", "matplotlib", "sklearn", "joblib", "rich", "typer", "importlib.metadata", *FRAMES)
+HEAVY = ("numba", "torch", "endplay", "matplotlib", "sklearn", "joblib", "rich", "typer", "importlib.metadata")
 
 
 def test_import_is_light():
-    """Gymnasium and PettingZoo know the games all the same, imported before or after."""
-    after = "import pettingzoo; from pettingzoo.utils.env import gymnasium"
-    both = "; print(len([name for name in gymnasium.registry if name.startswith('bidzoo/')]))"
-    made = "; print(pettingzoo.make('aec', 'bidzoo/comm-v0') if hasattr(pettingzoo, 'make') else 'comm_v0')"
-    script = f"import sys, bidzoo; print(sorted(set({HEAVY}) & set(sys.modules))); {after}{both}{made}"
+    """``import bidzoo`` brings along Gymnasium, PettingZoo and the names of the games, no rules and nothing heavy."""
+    script = (
+        "import gymnasium, pettingzoo, sys; before = {*sys.modules}; import bidzoo\n"
+        f"print(sorted({{*{HEAVY}}} & ({{*sys.modules}} - before)))\n"
+        "print([name for name in sys.modules if name.startswith('bidzoo.envs')])"
+    )
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    assert out.split() == ["[]", "7", "comm_v0"]
+    assert out.splitlines() == ["[]", "[]"]
 
 
 @pytest.mark.parametrize("words", [(), ("match",), ("compile",)])
@@ -146,10 +146,10 @@ def test_help_needs_no_compiler(words):
     script = (
         "import sys; from bidzoo.cli.main import app\n"
         f"try: app([*{words}, '--help'])\n"
-        f"except SystemExit: print(sorted({{'numba', *{FRAMES}}} & set(sys.modules)))"
+        "except SystemExit: print('numba' in sys.modules)"
     )
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    assert "Usage" in out and out.splitlines()[-1] == "[]"
+    assert "Usage" in out and out.splitlines()[-1] == "False"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))

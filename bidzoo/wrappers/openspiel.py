@@ -275,10 +275,6 @@ def _register_or_warn(env_id: str) -> None:
     globals()[registered.__name__] = registered  # where pickle looks for it
 
 
-available()  # those of installed packages too
-watch(_register_or_warn)
-
-
 # ---- OpenSpiel's own bridge ------------------------------------------------------------------
 
 
@@ -449,3 +445,7 @@ class BotPolicy:
             bot.restart_at(state)
             actions[b] = _from_openspiel_action(bot.step(state))
         return actions
+
+
+available()  # those of installed packages too
+watch(_register_or_warn)  # at the end: it makes every game, by all that stands above
