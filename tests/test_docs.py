@@ -1,10 +1,9 @@
-"""Every Python block of README and docs runs, and what is generated is fresh."""
+"""What is generated is fresh, and every link leads somewhere; ``tests/doors`` runs the code of the pages."""
 
 import importlib.metadata
 import json
 import re
 import shlex
-import shutil
 import sys
 import tomllib
 from pathlib import Path
@@ -18,7 +17,6 @@ from typer.testing import CliRunner
 from bidzoo.agents import AGENTS
 from bidzoo.benchmarks import results
 from bidzoo.cli.main import app
-from bidzoo.core import jobs
 from bidzoo.registry import GAMES
 
 ROOT = Path(__file__).parents[1]
@@ -26,44 +24,8 @@ sys.path.insert(0, str(ROOT / "docs"))
 import papers  # noqa: E402
 
 PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts)]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]*`")
 LINK = re.compile(r"\[([^]\[]*)\]\(([^)\s]+)\)")
-BLOCKS = [
-    pytest.param(path, block, id=f"{path.relative_to(ROOT)}-{number}")
-    for path in PAGES
-    for number, block in enumerate(BLOCK.findall(path.read_text(encoding="utf-8")))
-]
-
-
-@pytest.fixture(autouse=True)
-def no_workers(monkeypatch):
-    """Tasks are done here: workers load everything anew, and other tests have them (core/test_jobs.py)."""
-    here = lambda function, tasks, workers: ((number, function(*task)) for number, task in enumerate(tasks))  # noqa: E731
-    monkeypatch.setitem(jobs.BACKENDS, "loky", here)
-
-
-@pytest.fixture
-def brief(monkeypatch):
-    """``MaskablePPO`` updates once: that it learns so is a test of ``docs/training/scripts/sb3_maskable.py``."""
-    from sb3_contrib import MaskablePPO
-
-    learn = MaskablePPO.learn
-    monkeypatch.setattr(
-        MaskablePPO, "learn", lambda model, steps: learn(model, min(steps, model.n_steps * model.n_envs))
-    )
-
-
-@pytest.mark.parametrize(("path", "block"), BLOCKS)
-def test_block_runs(path, block, tmp_path, monkeypatch, request):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(ROOT / "examples"))
-    if "<!-- file: examples/bidzoo-hint" in path.read_text(encoding="utf-8"):
-        request.getfixturevalue("example")  # the package that the page walks through is there
-    if "MaskablePPO" in block:
-        request.getfixturevalue("brief")
-    shutil.copy(ROOT / "bidzoo" / "data" / "sample.pbn", "club.pbn")  # the file that the pages read
-    exec(compile(block, str(path), "exec"), {"__name__": "docs"})
 
 
 @pytest.fixture

@@ -1,8 +1,10 @@
 """A game, an encoder and agents from outside bidzoo: announced by a package, registered, or named by their place."""
 
 import json
+import os
 import pickle
 import re
+import subprocess
 import sys
 import warnings
 
@@ -17,7 +19,6 @@ from bidzoo import agents, registry
 from bidzoo.agents.policy import FunctionPolicy
 from bidzoo.benchmarks import match, records
 from bidzoo.cli import bluechip, main
-from bidzoo.core import jobs
 from bidzoo.play import api, catalog
 from bidzoo.play.session import Session
 from bidzoo.wrappers.gymnasium import SingleAgent, seat_policies
@@ -30,9 +31,18 @@ def run(*words):
 # ---- the package in examples/ ----------------------------------------------------------------
 
 
-def test_its_own_tests(example, forked):
+def apart(*words, folder):
+    """Status, output and errors of ``python words`` in ``folder``, a new process with this one's path."""
+    path = os.pathsep.join(filter(None, sys.path))
+    done = subprocess.run(
+        [sys.executable, *words], cwd=folder, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_its_own_tests(example, tmp_path):
     words = ["-q", "-p", "no:cacheprovider", "--rootdir", str(example), str(example / "tests")]
-    status, said, _ = forked(lambda: pytest.main(words))
+    status, said, _ = apart("-m", "pytest", *words, folder=tmp_path)
     assert status == 0, said
 
 
@@ -477,21 +487,21 @@ PROGRESS = re.compile(r".*\b\d+ s")  # a busy machine takes more than eight seco
 
 
 @pytest.fixture
-def said_by(monkeypatch, capsys, forked):
-    """``said_by(*words)``: exit status and lines of standard error of the command, in its own process where asked."""
+def said_by(monkeypatch, capsys):
+    """``said_by(*words)``: exit status and lines of standard error of the command."""
 
-    def said(*words, apart=False):
+    def said(*words):
         monkeypatch.setattr(sys, "argv", ["bidzoo", *words])
         monkeypatch.setattr("warnings.showwarning", warnings.showwarning)  # the command has its own
-        if apart:
-            status, _, error = forked(main.main)
-        else:
-            with pytest.raises(SystemExit) as ended:
-                main.main()
-            status, error = ended.value.code, capsys.readouterr().err
-        return status, [line for line in error.splitlines() if not PROGRESS.fullmatch(line)]
+        with pytest.raises(SystemExit) as ended:
+            main.main()
+        return ended.value.code, without_progress(capsys.readouterr().err)
 
     return said
+
+
+def without_progress(error):
+    return [line for line in error.splitlines() if not PROGRESS.fullmatch(line)]
 
 
 @pytest.mark.parametrize(
@@ -517,27 +527,19 @@ def has_kept(status, lines, first, place, last):
     assert last in "".join(lines[3:]) and not any("/bidzoo/" in line for line in lines)
 
 
-def test_workers_find_an_agent_of_the_working_folder(faults, forked):
+def test_workers_find_an_agent_of_the_working_folder(faults):
     """One that plays; then one that fails, which keeps its traceback there, too."""
-
-    def matches():
-        for words in ("mine_too:Agent random", "faults:Later pass"):
-            sys.argv = ["bidzoo", "match", *words.split(), "--boards", "130", "--workers", "2"]
-            try:
-                main.main()
-            except SystemExit as end:
-                status = end.code
-        jobs._executor.shutdown()
-        sys.exit(status)
-
-    status, said, error = forked(matches)
-    assert said.startswith("mine against random"), error
-    lines = [line for line in error.splitlines() if not PROGRESS.fullmatch(line)]
-    has_kept(status, lines, "agent 'later', boards ", "in act", "broadcast together")
+    match_of = ["-m", "bidzoo", "match", "--boards", "130", "--workers", "2"]
+    status, said, error = apart(*match_of, "mine_too:Agent", "random", folder=faults)
+    assert status == 0 and said.startswith("mine against random"), error
+    status, _, error = apart(*match_of, "faults:Later", "pass", folder=faults)
+    has_kept(status, without_progress(error), "agent 'later', boards ", "in act", "broadcast together")
 
 
 def test_who_leaves_in_the_middle_fails(faults, said_by):
-    status, lines = said_by("match", "faults:Leaves", "pass", "--boards", "30", apart=True)
+    words = ["-m", "bidzoo", "match", "faults:Leaves", "pass", "--boards", "30"]
+    status, _, error = apart(*words, folder=faults)
+    lines = without_progress(error)
     assert status == 1 and lines[0] == "bidzoo: agent 'leaves', board 0, turn 0: SystemExit: 0"
     assert any("faults.py" in line for line in lines)
     for words in (["sys:exit", "pass"], ["pass", "os:abort"]):

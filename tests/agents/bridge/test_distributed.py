@@ -1,9 +1,9 @@
 """Two processes train what one trains, up to the rounding of sums: started by torchrun, as a user starts them."""
 
-import atexit
+import json
+import os
+import subprocess
 import sys
-from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,29 +21,34 @@ from bidzoo.cli import train
 from bidzoo.cli.train import app
 from bidzoo.envs.bridge.formats.auctions import Auctions, Positions
 
+# what each process does: the commands of ``bidzoo train`` that it is given, one after the other, to Python's end
+COMMANDS = """
+import atexit
+import json
+import sys
+from pathlib import Path
 
-def command(commands):
-    """What each process of ``torchrun`` does: ``commands`` of ``bidzoo train`` one after the other, to Python's end."""
-    atexit._clear(), distributed.world.cache_clear()  # of the process that it was forked from
-    for words in commands:
-        if distributed.world().rank == 0:
-            sys.stdout.write("command:")
-        distributed.wait()
-        app(words, standalone_mode=False)
-        distributed.wait()
-    atexit._run_exitfuncs()
+
+@atexit.register  # the first that is registered is called last, after the group has ended
+def name_threads():
     if sys.platform == "linux":
         names = sorted((task / "comm").read_text().strip() for task in Path("/proc/self/task").iterdir())
-        sys.stdout.write(f"threads: {' '.join(names)}\n")  # at once: two processes write
-    sys.stdout.flush()
+        sys.stdout.write(f"threads: {' '.join(names)}\\n")  # in one piece: two processes write
+        sys.stdout.flush()
 
 
-def torchrun(function, *arguments):
-    """``function`` in two processes as ``torchrun --standalone`` starts them, but forked."""
-    from torch.distributed.launcher.api import LaunchConfig, elastic_launch
+from bidzoo.agents.bridge import distributed
+from bidzoo.cli import train
 
-    place = {"run_id": "0", "rdzv_backend": "c10d", "rdzv_endpoint": "localhost:0"}
-    elastic_launch(LaunchConfig(1, 1, nproc_per_node=2, start_method="fork", **place), function)(*arguments)
+train._draw = lambda out: None  # curves take half a second each
+for words in json.loads(sys.argv[1]):
+    if distributed.world().rank == 0:
+        print("command:", flush=True)
+    distributed.wait()
+    train.app(words, standalone_mode=False)
+    distributed.wait()
+"""
+TORCHRUN = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
 
 
 SMALL = ["--width", "24", "--depth", "2", "--every", "3"]
@@ -82,7 +87,7 @@ def patched():
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory, auctions, patched, forked):
+def trained(tmp_path_factory, auctions, patched):
     """Folders ``1`` and ``2`` that one and two processes trained in, ``local``; what each command said.
 
     Two of them run one command after the other.
@@ -96,10 +101,12 @@ def trained(tmp_path_factory, auctions, patched, forked):
         alone.append(told.output)
     commands = stages(folder / "2", auctions, start, (1, 2))
     local = ["sl", f"{auctions}", "--width", "24", "--every", "4", *settings(LOCAL), "--out", f"{folder / 'local'}"]
-    patched.setenv("GLOO_SOCKET_IFNAME", "lo")
-    status, said, error = forked(partial(torchrun, command, [*commands, local]))
-    assert status == 0, error
-    return folder, alone, said.split("command:")[1:]
+    (folder / "commands.py").write_text(COMMANDS)
+    words = [*TORCHRUN, "commands.py", json.dumps([*commands, local])]
+    environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo"}
+    run = subprocess.run([sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return folder, alone, run.stdout.split("command:")[1:]
 
 
 def tensors(folder):
