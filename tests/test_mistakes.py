@@ -1,5 +1,7 @@
 """Typical slips: the error says what is wrong, where, and what was expected; and objects say what they are."""
 
+from functools import partial
+
 import gymnasium
 import numpy as np
 import pytest
@@ -83,6 +85,17 @@ def test_wrong_seeds(make, seed):
 def test_a_slip_in_a_reset_option(env_id, slip, meant):
     with pytest.raises(ValueError, match=f"unknown option '{slip}'; did you mean '{meant}'"):
         bidzoo.make(env_id).reset(options={slip: None})
+
+
+@pytest.mark.parametrize("env_id", bidzoo.registry.GAMES)
+def test_a_reset_option_that_no_game_has(env_id):
+    """In every form; PettingZoo's official tests pass one that is called ``options``."""
+    for make in (bidzoo.make, single_agent, partial(single_agent_vector, num_envs=2)):
+        env = make(env_id)
+        for name in ("vul", "board_number", "seed", "colour"):
+            with pytest.raises(ValueError, match=f"unknown option '{name}'; .*choose from board"):
+                env.reset(options={name: 1})
+        env.reset(options={"options": 1})
 
 
 @pytest.mark.parametrize("env_id", [BRIDGE, "spades_v0", "comm_v0"])

@@ -48,8 +48,7 @@ class TableEnv(AECEnv[str, Any, int | None]):
             arrays ``[F]``, and masks are in ``infos`` alone, for libraries that take no dicts.
 
     ``reset(seed)`` starts at board 0 of that seed; each further ``reset()`` takes the next board. Option
-    ``board`` jumps to a board; a game may know more options. Names it does not know are ignored, as PettingZoo's
-    tests ask, unless they look like a slip (ValueError).
+    ``board`` jumps to a board; a game may know more options. A name that it does not know is a ValueError.
     """
 
     metadata: dict[str, Any] = {

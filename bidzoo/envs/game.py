@@ -9,7 +9,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache, cached_property
 from operator import index
 from typing import Any, Literal, NamedTuple
@@ -245,8 +244,8 @@ class Game(ABC):
         return f"{hand_text(int(view['hand']))} dealer {SEATS[int(view['dealer'])]}"
 
     def options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Checked ``reset`` options of this game; unknown names are ignored as PettingZoo asks."""
-        return {}
+        """Checked ``reset`` options of this game (``read_options``); here a board's number alone."""
+        return read_options(options, {"board": read_board})
 
     def fix(self, states: States, options: Mapping[str, Any], out: Buffers) -> None:  # noqa: B027  most games fix nothing
         """Change the fresh deal of table 0 as checked ``options`` say, and refill its buffers."""
@@ -433,26 +432,34 @@ def action_index(agent: str, action: Any, actions: int, outside: bool = False) -
     raise ValueError(f"{agent}: {action!r} is not an action (expected 0 ... {actions - 1})")
 
 
-def refuse_typos(options: Mapping[str, Any], allowed: Iterable[str]) -> None:
-    """ValueError for a ``reset`` option that looks like one of ``allowed``; others are ignored as PettingZoo asks."""
-    if not isinstance(options, Mapping):
-        raise TypeError(f"options {options!r}: expected a dict of {', '.join(allowed)}")
-    names = list(allowed)
-    for name in options:
-        if name not in names and (matches := get_close_matches(str(name), names, 1, 0.75)):
-            raise ValueError(f"unknown option {name!r}; did you mean {matches[0]!r}? (known: {', '.join(names)})")
+IGNORED = "options"  # the name that PettingZoo's official tests pass to every environment
+ALIASES = {"hands": "deal"}  # other names of options, where a game has these
 
 
 def read_options(options: Mapping[str, Any], readers: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
-    """The ``options`` that have a reader and are not None, as it converts them."""
-    refuse_typos(options, readers)
-    values = {}
-    for name, read in readers.items():
-        if options.get(name) is not None:
-            try:
-                values[name] = read(options[name])
-            except (ValueError, TypeError) as error:
-                raise ValueError(f"option {name!r}: {error}") from error
+    """The ``options`` of ``reset`` that are not None, as their readers convert them.
+
+    Raises:
+        TypeError: no dict.
+        ValueError: a name without a reader, two names of one thing, or a value that its reader refuses.
+    """
+    aliases = {alias: name for alias, name in ALIASES.items() if name in readers}
+    if not isinstance(options, Mapping):
+        raise TypeError(f"options {options!r}: expected a dict of {', '.join([*readers, *aliases])}")
+    values: dict[str, Any] = {}
+    for given, value in options.items():
+        name = aliases.get(given, given)
+        if given == IGNORED or (value is None and name in readers):
+            continue
+        if name not in readers:
+            raise ValueError(f"unknown option {given!r}; {choose_from(given, [*readers, *aliases])}")
+        both = sorted(key for key in options if aliases.get(key, key) == name and options[key] is not None)
+        if len(both) > 1:
+            raise ValueError(f"options {' and '.join(map(repr, both))} are the same thing: give one of them")
+        try:
+            values[name] = readers[name](value)
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"option {given!r}: {error}") from error
     return values
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import gymnasium
 import numpy as np
@@ -14,7 +14,7 @@ from gymnasium.vector.utils import batch_space
 from bidzoo import agents, registry
 from bidzoo.agents.policy import Pool
 from bidzoo.core.kernels import F32, F64, I8, I64, Bool, row
-from bidzoo.core.options import choose_from
+from bidzoo.core.options import check_value, choose_from
 from bidzoo.core.streams import checked_seed, random_seed
 from bidzoo.envs.bridge.bidder import SYSTEMS
 from bidzoo.envs.check import ask_one
@@ -25,6 +25,8 @@ from bidzoo.wrappers.batch import Batch, Seating, other_policies, random_seats
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
+
+MaskIn = Literal["info", "observation"]
 
 
 class Partners(Pool):
@@ -73,7 +75,14 @@ def _with_partner(partners: Partners | None, observation: I8, boards: I64) -> I8
     return observation.copy() if partners is None else partners.shown(observation, boards)
 
 
-class SingleAgent(gymnasium.Env[I8, Any]):
+def _observation_space(game: Game, partners: Partners | None, mask_in: MaskIn) -> spaces.Space[Any]:
+    observation = spaces.Box(0, 1, (_width(game, partners),), np.int8)
+    if mask_in == "info":
+        return observation
+    return spaces.Dict(observation=observation, action_mask=spaces.Box(0, 1, (game.num_actions,), np.int8))
+
+
+class SingleAgent(gymnasium.Env[Any, Any]):
     """One table at which player ``learner`` (a number or a seat, ``"South"``) is ours, ``policies`` hold the others.
 
     Observations int8 ``[F]``; the reward is the learner's, at the end. ``infos["action_mask"]`` int8 ``[A]`` and
@@ -81,12 +90,20 @@ class SingleAgent(gymnasium.Env[I8, Any]):
     episode with the lowest reward of the game. ``reset(seed)`` starts at board 0 of that seed, each further
     ``reset()`` takes the next board; ``options`` are the AEC environment's. A board whose auction ends before
     the learner's first turn is passed over.
+
+    With ``mask_in="observation"`` observations are ``{"observation": int8 [F], "action_mask": int8 [A]}``, as those of
+    ``bidzoo.make``; the mask is in ``infos`` all the same.
     """
 
     metadata = {"render_modes": [*MODES], "render_fps": FPS}
 
     def __init__(
-        self, game: Game, policies: Sequence[Policy | None], learner: int | str = 0, render_mode: str | None = None
+        self,
+        game: Game,
+        policies: Sequence[Policy | None],
+        learner: int | str = 0,
+        render_mode: str | None = None,
+        mask_in: MaskIn = "info",
     ) -> None:
         self.game, self.learner = game, game.player_at(learner)
         self._policies = other_policies(game, policies, self.learner)
@@ -94,7 +111,9 @@ class SingleAgent(gymnasium.Env[I8, Any]):
         self._partners, self._seed = _partners_of(policies), random_seed()
         self.render_mode, self._screen = checked_mode(render_mode), Screen(repr(game))
         self._show(Table(game))
-        self.observation_space = spaces.Box(0, 1, (_width(game, self._partners),), np.int8)
+        check_value("mask_in", MaskIn, mask_in)
+        self.mask_in = mask_in
+        self.observation_space = _observation_space(game, self._partners, mask_in)
         self.action_space = spaces.Discrete(game.num_actions)
         self._name, self._board, self._over = f"player_{self.learner}", -1, True
 
@@ -109,8 +128,8 @@ class SingleAgent(gymnasium.Env[I8, Any]):
         vars(self).update(state)
         self._show(self._table)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[I8, dict[str, Any]]:
-        """First observation ``[F]`` of the next board and ``{"action_mask": int8 [A]}``."""
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """First observation of the next board and ``{"action_mask": int8 [A]}``."""
         super().reset(seed=seed)
         fixed = dict(self.game.options(options)) if options else {}
         if seed is not None:
@@ -133,7 +152,7 @@ class SingleAgent(gymnasium.Env[I8, Any]):
         self._table.begin(self._board, self._seed, fixed)
         self._advance(-1)
 
-    def step(self, action: int) -> tuple[I8, float, bool, bool, dict[str, Any]]:
+    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """The learner's ``action``, then everybody else's until its next turn or the end; ValueError if no integer."""
         if self._over:
             self._need_reset("step")
@@ -165,8 +184,9 @@ class SingleAgent(gymnasium.Env[I8, Any]):
         while (player := table.out.player[0]) != self.learner and player >= 0:
             table.step(ask_one(self._policies[player], table, seed), seats, seed)
 
-    def _shown(self, observation: I8) -> I8:
-        return _with_partner(self._partners, observation[None], self._table.states["board"])[0]
+    def _shown(self, observation: I8) -> Any:
+        shown = _with_partner(self._partners, observation[None], self._table.states["board"])[0]
+        return shown if self.mask_in == "info" else {"observation": shown, "action_mask": self._mask.copy()}
 
     def _info(self) -> dict[str, Any]:
         info: dict[str, Any] = {"action_mask": self._mask.copy()}
@@ -223,11 +243,19 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
     """``num_envs`` tables at which player ``learner`` (a number or a seat) is ours, ``policies`` hold the others.
 
     Observations int8 ``[B, F]``; rewards float64 ``[B]`` of the learner, at the end of an episode. Masks are in
-    ``infos["action_mask"]`` int8 ``[B, A]`` and ``action_masks()``. Autoreset is SAME_STEP: the step that ends
-    an episode returns the next one's first observation and puts the last into ``infos["final_obs"]``.
+    ``infos["action_mask"]`` int8 ``[B, A]`` and ``action_masks()``.
     An illegal action ends the episode with the lowest reward of the game. Table ``b`` plays boards ``b``,
     ``b + num_envs`` ... of the seed, one at each autoreset and at each ``reset()`` without a seed: none twice.
-    A board whose auction ends before the learner's first turn is passed over.
+    A board whose auction ends before the learner's first turn is passed over. ``mask_in`` as of ``SingleAgent``.
+
+    ``autoreset_mode`` is a ``gymnasium.vector.AutoresetMode`` or its value:
+
+    - ``"SameStep"``: the step that ends an episode returns the next one's first observation and puts the last into
+      ``infos["final_obs"]``
+    - ``"NextStep"``, which Gymnasium's ``NormalizeObservation`` and ``NormalizeReward`` ask for: the step that ends an
+      episode returns its last observation; at that table the next step takes no action, whatever it is given (its mask
+      is all ones), and returns the next episode's first observation with reward 0
+    - ``"Disabled"``: a table that has ended waits for ``reset(options={"reset_mask": bool [B]})``
     """
 
     metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": [*MODES], "render_fps": FPS}
@@ -239,97 +267,167 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         policies: Sequence[Policy | None],
         learner: int | str = 0,
         render_mode: str | None = None,
+        mask_in: MaskIn = "info",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
     ) -> None:
         self.game, self.learner, self.num_envs = game, game.player_at(learner), num_envs
+        check_value("mask_in", MaskIn, mask_in)
+        self.mask_in, self._mode = mask_in, _autoreset_mode(autoreset_mode)
+        self.metadata = {**type(self).metadata, "autoreset_mode": self._mode}
         self._seating = Seating(other_policies(game, policies, self.learner), random_seed())
         self._random = random_seats(game, self._seating.policies)
         self._partners = _partners_of(policies)
         self.render_mode, self._screen = checked_mode(render_mode), Screen(f"{num_envs} tables of {game!r}")
         self.batch = Batch(game, num_envs, autoreset=False)
-        self.single_observation_space = spaces.Box(0, 1, (_width(game, self._partners),), np.int8)
+        self._ended = np.zeros(num_envs, np.bool_)  # tables that wait for their next board
+        self.single_observation_space = _observation_space(game, self._partners, mask_in)
         self.single_action_space = spaces.Discrete(game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[I8, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Deal boards 0 ... B - 1 of ``seed`` (one int; a list seeds by its first entry), else the next of each.
 
         ``options`` are the AEC environment's: ``board`` is the first table's, the others follow it; the rest holds at
-        every table, for this board.
+        every table, for this board. Where autoreset is disabled, ``reset_mask`` bool ``[B]`` says which tables are
+        dealt their next board.
 
         Raises:
-            ValueError: a bad value, a slip in a name, or ``reset_mask``: tables deal themselves their next board.
+            ValueError: a bad value, an unknown name, ``reset_mask`` where tables deal themselves their next board, or
+                beside a seed, which is that of all tables.
         """
         first = seed[0] if isinstance(seed, list) else seed
-        fixed = dict(self.game.options(options or {}))
-        if "reset_mask" in (options or {}):
-            raise ValueError("option 'reset_mask': tables deal themselves their next board; reset() is for all of them")
+        mask = options.get("reset_mask") if isinstance(options, Mapping) else None
+        rows = self._reset_rows(mask, first)
+        others = options if mask is None else {name: options[name] for name in options or {} if name != "reset_mask"}
+        fixed = dict(self.game.options(others or {}))
         super().reset(seed=first)
         if first is not None:
             self._seating.seed = checked_seed(first)
-        goes_on = first is None and self.batch.ready and "board" not in fixed
-        start = int(fixed.pop("board", 0))
-        boards = self.batch.boards + self.num_envs if goes_on else start + np.arange(self.num_envs)
         if self._partners is not None:
             self._partners.seed = self._seating.seed
-        self.batch.reset(self._seating.seed, boards)
+        if rows is not None:
+            start = fixed.pop("board", None)
+            boards = self.batch.boards + self.num_envs if start is None else start + np.arange(self.num_envs)
+            self.batch.moves.begin.run(boards, self.batch.seed, rows)
+        else:
+            rows = np.ones(self.num_envs, np.bool_)
+            goes_on = first is None and self.batch.ready and "board" not in fixed
+            start = int(fixed.pop("board", 0))
+            boards = self.batch.boards + self.num_envs if goes_on else start + np.arange(self.num_envs)
+            self.batch.reset(self._seating.seed, boards)
         if fixed:
-            for b in range(self.num_envs):
+            for b in np.flatnonzero(rows).tolist():
                 table = slice(b, b + 1)
                 self.game.fix(
                     self.batch.states[table], fixed, Buffers._make(array[table] for array in self.batch.buffers)
                 )
-        self._play_others(np.ones(self.num_envs, np.bool_))
+        self._ended = self._ended & ~rows
+        self._play_others(rows)
         self._look()
-        return _with_partner(self._partners, self.batch.observation, self.batch.boards), self._infos()
+        return self._shown(), self._infos()
+
+    def _reset_rows(self, mask: Any, seed: int | None) -> Bool | None:
+        """The tables that ``reset_mask`` names; None if it is not given: all of them."""
+        if mask is None:
+            return None
+        if self._mode is not AutoresetMode.DISABLED:
+            raise ValueError("option 'reset_mask': tables deal themselves their next board; reset() is for all of them")
+        rows = np.asarray(mask)
+        if rows.dtype != np.bool_ or rows.shape != (self.num_envs,):
+            raise ValueError(f"option 'reset_mask': {rows.dtype} {list(rows.shape)}, expected bool [{self.num_envs}]")
+        if seed is not None:
+            raise ValueError(f"seed {seed} with option 'reset_mask': a seed is that of all tables; give one of them")
+        self.batch.need_reset("reset(options={'reset_mask': ...})")
+        return rows
 
     def action_masks(self) -> Bool:
         """Legal actions of the learner ``[B, A]`` (what sb3-contrib asks for)."""
         self.batch.need_reset("action_masks")
-        return self.batch.action_mask.astype(np.bool_)
+        return self._masks().astype(np.bool_)
+
+    def _masks(self) -> I8:
+        """Of tables that have ended: all ones if the next action is not read, zeros if none is taken."""
+        masks = self.batch.action_mask.copy()
+        masks[self._ended] = self._mode is AutoresetMode.NEXT_STEP
+        return masks
+
+    def _shown(self) -> Any:
+        """Observations as they are returned: of tables that have ended, the last of the episode."""
+        observation = _with_partner(self._partners, self.batch.observation, self.batch.boards)
+        if self._ended.any():
+            observation[self._ended] = self._last(np.flatnonzero(self._ended))
+        return observation if self.mask_in == "info" else {"observation": observation, "action_mask": self._masks()}
+
+    def _last(self, rows: I64) -> I8:
+        """What the learner sees at the end of the episodes of tables ``rows``: int8 ``[R, F]``."""
+        final = np.empty((len(rows), self.batch.observation.shape[1]), np.int8)
+        self.game.observe_many(self.batch.states, rows, self.learner, final)
+        return final if self._partners is None else self._partners.shown(final, self.batch.boards[rows])
 
     def state(self) -> I8:
         """Global states ``[B, S]``: all hands, also those the learner does not see (see ``Batch.state``)."""
         return self.batch.state()
 
-    def step(self, actions: I64) -> tuple[I8, F64, Bool, Bool, dict[str, Any]]:
+    def step(self, actions: I64) -> tuple[Any, F64, Bool, Bool, dict[str, Any]]:
         """The learner's ``actions`` ``[B]``, then everybody else's until it is its turn again."""
         self.batch.need_reset("step")
         chosen, batch = self.batch.read_actions(actions), self.batch
+        dealt = self._deal_ended()
         reward, todo = np.empty(self.num_envs), np.empty(self.num_envs, np.int64)
         ended, waiting = np.empty(self.num_envs, np.bool_), np.empty(self.num_envs, np.bool_)
         _judge(chosen, batch.action_mask, self.game.reward_range[0], reward, ended, todo)
+        if dealt is not None:  # these tables take no action
+            reward[dealt], ended[dealt], todo[dealt] = 0, False, -1
         while True:
             self._take(todo)
             if not _settle(batch.player, batch.reward, batch.terminated, self.learner, reward, ended, waiting):
                 break
             todo = self._seating.choose(batch, waiting)
         infos: dict[str, Any] = {}
-        if ended.any():
-            last = np.full(self.num_envs, None)  # of objects, as Gymnasium's own vectors have it
-            rows = np.flatnonzero(ended)
-            final = np.empty((len(rows), self.batch.observation.shape[1]), np.int8)
-            self.game.observe_many(self.batch.states, rows, self.learner, final)
-            if self._partners is not None:
-                final = self._partners.shown(final, self.batch.boards[rows])
-            for b, observation in zip(rows.tolist(), final):
-                last[b] = observation
+        if self._mode is not AutoresetMode.SAME_STEP:
+            self._ended = ended.copy()
+        elif ended.any():
+            infos |= self._final_infos(ended)
             self._deal_on(ended)
             self._play_others(ended)
-            infos["final_obs"] = last
-            infos["_final_obs"] = ended.copy()
-            infos["final_info"] = {"action_mask": np.zeros_like(self.batch.action_mask), "_action_mask": ended.copy()}
-            infos["_final_info"] = ended.copy()
         infos |= self._infos()
         self._look()
-        observation = _with_partner(self._partners, self.batch.observation, self.batch.boards)
-        return observation, reward, ended, np.zeros(self.num_envs, np.bool_), infos
+        return self._shown(), reward, ended, np.zeros(self.num_envs, np.bool_), infos
+
+    def _deal_ended(self) -> Bool | None:
+        """Deal the next board at tables that have ended, as ``NextStep`` asks; which they are, None if there are none.
+
+        Raises:
+            ValueError: autoreset is disabled; names the first of these tables.
+        """
+        if not self._ended.any():
+            return None
+        if self._mode is AutoresetMode.DISABLED:
+            b = int(self._ended.argmax())
+            raise ValueError(f"the episode of table {b} is over: call reset(options={{'reset_mask': terminated}})")
+        dealt = self._ended
+        self._deal_on(dealt)
+        self._play_others(dealt)
+        return dealt
+
+    def _final_infos(self, ended: Bool) -> dict[str, Any]:
+        """The last observations of the episodes that have ``ended``, as Gymnasium's own vectors give them."""
+        last = np.full(self.num_envs, None)  # of objects
+        rows = np.flatnonzero(ended)
+        masks = np.zeros_like(self.batch.action_mask)
+        for b, observation in zip(rows.tolist(), self._last(rows)):
+            last[b] = (
+                observation if self.mask_in == "info" else {"observation": observation, "action_mask": masks[b].copy()}
+            )
+        final_info = {"action_mask": masks, "_action_mask": ended.copy()}
+        return {"final_obs": last, "_final_obs": ended.copy(), "final_info": final_info, "_final_info": ended.copy()}
 
     def _infos(self) -> dict[str, Any]:
         every = np.ones(self.num_envs, np.bool_)
-        infos = {"action_mask": self.batch.action_mask.copy(), "_action_mask": every}
+        infos = {"action_mask": self._masks(), "_action_mask": every}
         if self._partners is not None:
             infos |= {"partner": np.array(self._partners.names(self.batch.boards), object), "_partner": every}
         return infos
@@ -380,20 +478,36 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
 # ---- by name ---------------------------------------------------------------------------------
 
 
-def single_agent(env_id: str, *, render_mode: str | None = None, **options: Any) -> SingleAgent:
+def single_agent(
+    env_id: str, *, render_mode: str | None = None, mask_in: MaskIn = "info", **options: Any
+) -> SingleAgent:
     """What ``gymnasium.make("bidzoo/BridgeBidding-v0", opponents=...)`` makes.
 
     ``options`` are ``learner``, ``opponents`` and ``partner``, as of ``seat_policies``, and those of the game.
     """
-    return SingleAgent(*seat_learner(env_id, **options), render_mode)
+    return SingleAgent(*seat_learner(env_id, **options), render_mode, mask_in)
 
 
 def single_agent_vector(
-    env_id: str, num_envs: int, *, render_mode: str | None = None, **options: Any
+    env_id: str,
+    num_envs: int,
+    *,
+    render_mode: str | None = None,
+    mask_in: MaskIn = "info",
+    autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+    **options: Any,
 ) -> SingleAgentVector:
     """What ``gymnasium.make_vec("bidzoo/BridgeBidding-v0", num_envs, opponents=...)`` makes, as ``single_agent``."""
     game, policies, learner = seat_learner(env_id, **options)
-    return SingleAgentVector(game, num_envs, policies, learner, render_mode)
+    return SingleAgentVector(game, num_envs, policies, learner, render_mode, mask_in, autoreset_mode)
+
+
+def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        values = [each.value for each in AutoresetMode]
+        raise ValueError(f"autoreset_mode {mode!r}; {choose_from(str(mode), values)}") from None
 
 
 def seat_learner(
@@ -405,7 +519,8 @@ def seat_learner(
     **options: Any,
 ) -> tuple[Game, list[Policy | None], int | str]:
     """The game ``env_id`` with its ``options``, the policies of its seats (see ``seat_policies``), and ``learner``."""
-    choices = ["learner", "opponents", "partner", "partner_told", "render_mode", *registry.options(env_id)]
+    named = ["learner", "opponents", "partner", "partner_told", "render_mode", "mask_in", "autoreset_mode"]
+    choices = [*named, *registry.options(env_id)]
     for name in options:
         if name not in choices:
             raise TypeError(f"{registry.game_id(env_id)} has no option {name!r}; {choose_from(name, choices)}")

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.dqn.policies import DQNPolicy
 
@@ -38,7 +40,10 @@ class SB3Policy:
     def __init__(self, model: Any, game: Game, greedy: bool = False, name: str = "sb3") -> None:
         self.game, self.greedy, self.name = game, greedy, name
         self.network: Any = model.policy
-        model_shape = (*self.network.observation_space.shape, int(self.network.action_space.n))
+        space = self.network.observation_space
+        self._takes_masks = isinstance(space, spaces.Dict)  # MultiInputPolicy, of ``mask_in="observation"``
+        observed = space["observation"] if self._takes_masks else space
+        model_shape = (*observed.shape, int(self.network.action_space.n))
         if model_shape != (game.encoder.layout.size, game.num_actions):
             raise ValueError(
                 f"the model takes {model_shape[0]} observations and {model_shape[-1]} actions; "
@@ -62,7 +67,10 @@ class SB3Policy:
         For a DQN: 1 at the legal action of highest value.
         """
         with torch.no_grad():
-            observation = torch.as_tensor(self.game.encoder(views), device=self.network.device)
+            observation: Any = torch.as_tensor(self.game.encoder(views), device=self.network.device)
+            if self._takes_masks:
+                masks = torch.as_tensor(legal, device=self.network.device)
+                observation = {"observation": observation, "action_mask": masks}
             if isinstance(self.network, DQNPolicy):
                 values = self.network.q_net(observation).double().cpu().numpy()
                 best = np.where(legal > 0, values, -np.inf).argmax(1)
@@ -98,6 +106,8 @@ class SB3VecEnv(VecEnv):
         for n, part in enumerate(self.parts):
             if any(part is earlier for earlier in self.parts[:n]):
                 raise ValueError(f"part {n} is {part!r} again: its tables would be stepped twice; expected each once")
+            if part.mask_in != "info" or part.metadata["autoreset_mode"] is not AutoresetMode.SAME_STEP:
+                raise ValueError(f"part {n} is {part!r}: expected mask_in='info' and autoreset_mode='SameStep'")
         if len({(str(part.game), part.single_observation_space.shape) for part in self.parts}) != 1:
             raise ValueError(f"expected parts with one game, got {[part.game.id for part in self.parts]}")
         self._ends = np.cumsum([part.num_envs for part in self.parts])

@@ -1,5 +1,6 @@
 """Stable-Baselines3 and sb3-contrib learn on our environments; their models play at our tables."""
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -7,6 +8,7 @@ import bidzoo
 from bidzoo import agents
 from bidzoo.agents.policy import Pool
 from bidzoo.agents.tabular import jps
+from bidzoo.benchmarks import match
 from bidzoo.core.streams import Streams
 from bidzoo.wrappers.batch import Batch
 from bidzoo.wrappers.gymnasium import single_agent_vector
@@ -203,3 +205,18 @@ def test_what_is_no_vector_of_learners_is_named():
         sb3.SB3VecEnv([bidzoo.make_vec("minibridge_v0", 2)])
     with pytest.raises(TypeError, match="got <AEC environment"):
         sb3.SB3VecEnv([bidzoo.make("minibridge_v0")])
+
+
+def test_a_model_that_takes_masks_in_its_observation_plays():
+    """SB3's ``MultiInputPolicy``, as of its own tutorials, and its model at our tables."""
+    env = gymnasium.make("bidzoo/MiniBridge-v0", size=2, mask_in="observation")
+    model = PPO("MultiInputPolicy", env, n_steps=64, batch_size=64, n_epochs=1, seed=0).learn(64)
+    game = bidzoo.make_game("minibridge_v0", size=2)
+    result = match.play(game, [sb3.SB3Policy(model, game), "random"], range(20))
+    assert result.reward.shape == (20, 2)
+
+
+@pytest.mark.parametrize("option", [{"mask_in": "observation"}, {"autoreset_mode": "NextStep"}])
+def test_parts_reset_themselves_and_show_no_dicts(option):
+    with pytest.raises(ValueError, match="part 0 is .*expected mask_in='info' and autoreset_mode='SameStep'"):
+        sb3.SB3VecEnv([single_agent_vector("comm_v0", 2, **option)])

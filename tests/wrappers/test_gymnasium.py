@@ -3,7 +3,9 @@
 import copy
 import pickle
 import re
+from functools import partial
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from bidzoo.agents.policy import Uniform
 from bidzoo.core.kernels import without_padding
 from bidzoo.envs.game import Encoder, Table
 from bidzoo.registry import GAMES
-from bidzoo.wrappers.gymnasium import SingleAgent, SingleAgentVector
+from bidzoo.wrappers.gymnasium import SingleAgent, SingleAgentVector, single_agent_vector
 
 CASES = {
     **{env_id: {"env_id": env_id} for env_id in GAMES},
@@ -156,3 +158,110 @@ def test_a_learner_who_is_never_asked_is_told_so(learner):
             SingleAgent(game, policies, learner).reset(seed=1)
         with pytest.raises(ValueError, match=re.escape(words)):
             SingleAgentVector(game, 3, policies, learner).reset(seed=1)
+
+
+# ---- autoreset modes, masks in observations --------------------------------------------------
+
+
+def episodes(mode, tables=40, steps=60, **options):
+    """Per table, what was seen, paid and legal in each episode, whatever the mode of autoreset."""
+    env = single_agent_vector("minibridge_v0", tables, size=3, partner="jps", autoreset_mode=mode, **options)
+    observation, info = env.reset(seed=4)
+    told = [[] for _ in range(tables)]
+    dealt = np.zeros(tables, bool)  # that the coming step only deals
+    for _ in range(steps):
+        masks, boards = info["action_mask"], env.batch.boards
+        assert (env.action_masks() == masks).all()
+        actions = np.where(boards % 7 == 3, -5, masks.argmax(1))  # illegal on some boards
+        before, observation = observation, None
+        observation, reward, ended, truncated, info = env.step(actions)
+        assert not truncated.any()
+        for b in np.flatnonzero(~dealt):
+            last = info["final_obs"][b] if mode == "SameStep" and ended[b] else observation[b]
+            told[b].append((before[b].tobytes(), masks[b].tobytes(), reward[b], bool(ended[b])))
+            told[b] += [last.tobytes()] if ended[b] else []
+        if mode == "NextStep":
+            assert not (dealt & ended).any() and (reward[dealt] == 0).all()
+            assert (info["action_mask"][ended] == 1).all()
+            dealt = ended
+        elif mode == "Disabled" and ended.any():
+            assert (info["action_mask"][ended] == 0).all()
+            waiting = observation[~ended].copy()
+            with pytest.raises(ValueError, match=rf"the episode of table {ended.argmax()} is over: call reset"):
+                env.step(actions)
+            observation, info = env.reset(options={"reset_mask": ended})
+            assert (observation[~ended] == waiting).all()
+    return told
+
+
+def test_every_mode_of_autoreset_plays_the_same_episodes():
+    same, following, disabled = (episodes(mode) for mode in ("SameStep", "NextStep", "Disabled"))
+    assert disabled == same
+    for left, right in zip(following, same):
+        assert len(left) > 20 and left == right[: len(left)]
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "Disabled"])
+def test_gymnasiums_own_wrappers_take_it(mode):
+    from gymnasium.vector import AutoresetMode
+    from gymnasium.wrappers import vector
+
+    env = gymnasium.make_vec("bidzoo/MiniBridge-v0", num_envs=4, autoreset_mode=AutoresetMode(mode))
+    assert env.metadata["autoreset_mode"] is AutoresetMode(mode)
+    if mode == "NextStep":
+        env = vector.NormalizeReward(vector.NormalizeObservation(env))
+    _, info = env.reset(seed=1)
+    for _ in range(20):
+        observation, _, ended, _, info = env.step(info["action_mask"].argmax(1))
+        if mode == "Disabled" and ended.any():
+            observation, info = env.reset(options={"reset_mask": ended})
+        assert observation.shape == env.observation_space.shape
+
+
+def test_wrong_autoreset():
+    with pytest.raises(ValueError, match=r"autoreset_mode 'NextSteps'; did you mean 'NextStep'\?"):
+        single_agent_vector("comm_v0", 2, autoreset_mode="NextSteps")
+    env = single_agent_vector("comm_v0", 2, autoreset_mode="Disabled")
+    with pytest.raises(ValueError, match="call reset"):
+        env.reset(options={"reset_mask": np.ones(2, bool)})
+    env.reset(seed=1)
+    for mask, text in ((np.ones(3, bool), r"bool \[3\], expected bool \[2\]"), ([1, 0], "int64"), ("x", "<U1")):
+        with pytest.raises(ValueError, match=f"option 'reset_mask': .*{text}"):
+            env.reset(options={"reset_mask": mask})
+    with pytest.raises(ValueError, match="seed 3 with option 'reset_mask'"):
+        env.reset(seed=3, options={"reset_mask": np.ones(2, bool)})
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
+def test_masks_in_observations_of_a_vector(mode):
+    make = partial(single_agent_vector, "minibridge_v0", 3, size=2, autoreset_mode=mode)
+    plain, whole = make(), make(mask_in="observation")
+    (seen, info), (both, _) = plain.reset(seed=2), whole.reset(seed=2)
+    for _ in range(12):
+        assert (both["observation"] == seen).all() and (both["action_mask"] == info["action_mask"]).all()
+        assert both in whole.observation_space
+        actions = info["action_mask"].argmax(1)
+        (seen, _, ended, _, info), (both, *_, more) = plain.step(actions), whole.step(actions)
+        for b in np.flatnonzero(ended) if mode == "SameStep" else ():
+            assert (more["final_obs"][b]["observation"] == info["final_obs"][b]).all()
+            assert not more["final_obs"][b]["action_mask"].any()
+        if mode == "Disabled" and ended.any():
+            (seen, info), (both, _) = (env.reset(options={"reset_mask": ended}) for env in (plain, whole))
+
+
+def test_masks_in_observations_of_one_table():
+    from gymnasium.utils.env_checker import check_env
+    from gymnasium.wrappers import FlattenObservation
+
+    env = gymnasium.make("bidzoo/MiniBridge-v0", size=2, mask_in="observation")
+    check_env(env.unwrapped, skip_render_check=True)
+    observation, info = env.reset(seed=3)
+    over = False
+    while not over:
+        assert (observation["action_mask"] == info["action_mask"]).all()
+        observation, _, over, _, info = env.step(int(info["action_mask"].argmax()))
+    assert not observation["action_mask"].any()
+    flat = FlattenObservation(env)
+    assert flat.reset(seed=3)[0].shape == flat.observation_space.shape
+    with pytest.raises(ValueError, match="mask_in"):
+        gymnasium.make("bidzoo/MiniBridge-v0", mask_in="infos")

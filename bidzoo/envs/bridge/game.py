@@ -211,7 +211,7 @@ class Bridge(KernelGame):
         return super().clock(states) + states["plays"] + second_table
 
     def options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        """``board``, ``deal``, ``tricks``, ``dealer``, ``vulnerability``; solves a deal if its tricks are needed."""
+        """``board``, ``deal`` (or ``hands``), ``tricks``, ``dealer``, ``vulnerability``; solves a deal if need be."""
         values = read_options(options, OPTIONS)
         if "deal" in values and "tricks" not in values:
             values["tricks"] = np.full(20, UNKNOWN, np.int8)

@@ -21,7 +21,6 @@ from bidzoo.envs.game import (
     read_board,
     read_deal,
     read_options,
-    refuse_typos,
 )
 from bidzoo.envs.picture import Picture
 from bidzoo.envs.spades import engine
@@ -229,10 +228,6 @@ class Spades(KernelGame):
 
     def options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         """``board`` int from 0, ``deal`` (or ``hands``) int64 ``[4]``, ``dealer`` 0 ... 3, ``scores`` int64 ``[4]``."""
-        refuse_typos(options, ("board", "deal", "hands", "dealer", "scores"))
-        deal, hands = options.get("deal"), options.get("hands")
-        if deal is not None and hands is not None:
-            raise ValueError("options 'deal' and 'hands' are the same thing: give one of them")
         scores = partial(_read_scores, self._sides)
         readers: dict[str, Callable[[Any], Any]] = {
             "board": read_board,
@@ -240,8 +235,7 @@ class Spades(KernelGame):
             "dealer": seat_number,
             "scores": scores,
         }
-        values = {name: options[name] for name in ("board", "dealer", "scores") if name in options}
-        return read_options({**values, "deal": hands if deal is None else deal}, readers)
+        return read_options(options, readers)
 
     def fix(self, states: States, options: Mapping[str, Any], out: Buffers) -> None:
         """Set up table 0 as ``options`` (checked) say, before the first bid; the rest stays as dealt.

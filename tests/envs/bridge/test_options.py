@@ -53,7 +53,14 @@ def test_board_dealer_and_vulnerability() -> None:
     assert (table["dealer"], table["turn"], table["vulnerable"]) == (3, 3, 2)
     assert table["hands"].tolist() == table_after({"board": 6})["hands"].tolist()
     assert table_after({"board": 6, "vulnerability": "all"})["vulnerable"] == 3
-    assert table_after({"dealer": 1, "colour": "red"})["dealer"] == 1
+
+
+@pytest.mark.parametrize("play", [False, True])
+def test_hands_are_another_name_of_the_deal(play: bool) -> None:
+    table = table_after({"hands": HANDS, "tricks": FEW.tricks[7]}, play=play)
+    assert table["hands"].tolist() == HANDS.tolist()
+    with pytest.raises(ValueError, match="options 'deal' and 'hands' are the same thing"):
+        table_after({"hands": HANDS, "deal": HANDS})
 
 
 def test_the_observation_is_of_the_changed_deal() -> None:
