@@ -299,10 +299,12 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
                 beside a seed, which is that of all tables.
         """
         first = seed[0] if isinstance(seed, list) else seed
-        mask = options.get("reset_mask") if isinstance(options, Mapping) else None
-        rows = self._reset_rows(mask, first)
-        others = options if mask is None else {name: options[name] for name in options or {} if name != "reset_mask"}
-        fixed = dict(self.game.options(others or {}))
+        chosen = options or {}
+        rows = None
+        if isinstance(chosen, Mapping) and "reset_mask" in chosen:
+            rows = self._reset_rows(chosen["reset_mask"], first)
+            chosen = {name: value for name, value in chosen.items() if name != "reset_mask"}
+        fixed = dict(self.game.options(chosen))
         super().reset(seed=first)
         if first is not None:
             self._seating.seed = checked_seed(first)
@@ -329,10 +331,8 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         self._look()
         return self._shown(), self._infos()
 
-    def _reset_rows(self, mask: Any, seed: int | None) -> Bool | None:
-        """The tables that ``reset_mask`` names; None if it is not given: all of them."""
-        if mask is None:
-            return None
+    def _reset_rows(self, mask: Any, seed: int | None) -> Bool:
+        """The tables that ``reset_mask`` names."""
         if self._mode is not AutoresetMode.DISABLED:
             raise ValueError("option 'reset_mask': tables deal themselves their next board; reset() is for all of them")
         rows = np.asarray(mask)

@@ -218,5 +218,5 @@ def test_a_model_that_takes_masks_in_its_observation_plays():
 
 @pytest.mark.parametrize("option", [{"mask_in": "observation"}, {"autoreset_mode": "NextStep"}])
 def test_parts_reset_themselves_and_show_no_dicts(option):
-    with pytest.raises(ValueError, match="part 0 is .*expected mask_in='info' and autoreset_mode='SameStep'"):
+    with pytest.raises(ValueError, match=r"part 0 is .*expected mask_in='info' and autoreset_mode='SameStep'"):
         sb3.SB3VecEnv([single_agent_vector("comm_v0", 2, **option)])
