@@ -311,7 +311,7 @@ def resolve(policy: Agent, game: str | Game | None = None) -> Policy:
         return _with_name(repr(policy), policy)
     if is_plain(policy):
         return _function_policy(policy, game)
-    from bidzoo.envs.check import policy_hint
+    from bidzoo.envs.asking import policy_hint
 
     raise TypeError(
         f"not a policy: {policy!r} (expected an agent's name, an object with name and act(), or a function of"

@@ -20,10 +20,10 @@ from bidzoo.benchmarks.results import Estimate, Figure, Measured, Report, Result
 from bidzoo.core import jobs
 from bidzoo.core.kernels import F64, I8, I16, I32, I64, Bool, States
 from bidzoo.core.streams import Streams
+from bidzoo.envs.asking import asking
 from bidzoo.envs.bridge.auction import vulnerable_row
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import imps, par
-from bidzoo.envs.check import asking
 from bidzoo.wrappers.batch import Batch
 
 # ---- boards ------------------------------------------------------------------------------

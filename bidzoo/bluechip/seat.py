@@ -15,8 +15,8 @@ from bidzoo.bluechip.message import DUMMY, NAMES, Message, text
 from bidzoo.core.cards import NUM_CALLS, call_text, card_text
 from bidzoo.core.kernels import I8, I64, States
 from bidzoo.core.streams import Streams
+from bidzoo.envs.asking import ask_one
 from bidzoo.envs.bridge.state import PLAY
-from bidzoo.envs.check import ask_one
 from bidzoo.envs.game import Table
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from pettingzoo import AECEnv
 from bidzoo.core.kernels import I8, States
 from bidzoo.core.options import checked, choose_from
 from bidzoo.core.streams import checked_seed, random_seed
-from bidzoo.envs.check import ask_one, asking, policy_hint
+from bidzoo.envs.asking import ask_one, asking, policy_hint
 from bidzoo.envs.game import Game, Table, action_index, game_of, legal_actions
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
 

@@ -15,9 +15,9 @@ from bidzoo.core.cards import held
 from bidzoo.core.kernels import I8, U64, State, States
 from bidzoo.core.options import whole
 from bidzoo.core.streams import Streams
+from bidzoo.envs.asking import ask_one
 from bidzoo.envs.bridge.state import AUCTION
 from bidzoo.envs.bridge.state import VIEW as BRIDGE_VIEW
-from bidzoo.envs.check import ask_one
 from bidzoo.envs.game import Game, Table
 from bidzoo.play.catalog import HUMAN, agents_for, checked_options, make_agent, offer, usual, usual_seats
 

@@ -15,7 +15,7 @@ from bidzoo.agents.policy import Uniform
 from bidzoo.core.kernels import F32, I8, I64, Bool, States, row
 from bidzoo.core.options import whole
 from bidzoo.core.streams import Streams, checked_seed
-from bidzoo.envs.check import asking
+from bidzoo.envs.asking import asking
 from bidzoo.envs.game import LAST_BOARD, Game, Moves, first_illegal, legal_actions, no_legal_action
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from bidzoo.agents.policy import Pool
 from bidzoo.core.kernels import F32, F64, I8, I64, Bool, row
 from bidzoo.core.options import check_value, choose_from
 from bidzoo.core.streams import checked_seed, random_seed
+from bidzoo.envs.asking import ask_one
 from bidzoo.envs.bridge.bidder import SYSTEMS
-from bidzoo.envs.check import ask_one
 from bidzoo.envs.game import PASSED_OVER, Buffers, Game, Table, action_index, is_legal_row, never_asked
 from bidzoo.envs.render import FPS, MODES, Screen, checked_mode
 from bidzoo.registry import make_game

@@ -22,9 +22,9 @@ from bidzoo.core.cards import NUM_CALLS, NUM_CARDS, hand_bits, hand_cards
 from bidzoo.core.kernels import I8, I64, U64, State, States
 from bidzoo.core.options import whole
 from bidzoo.core.streams import Streams, checked_seed
+from bidzoo.envs.asking import asking
 from bidzoo.envs.bridge.deals import UNKNOWN, open_row
 from bidzoo.envs.bridge.game import Bridge
-from bidzoo.envs.check import asking
 from bidzoo.envs.game import Game, Table, legal_actions
 from bidzoo.registry import available, make_game, options, summary, watch
 
