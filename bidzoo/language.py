@@ -72,13 +72,9 @@ def situation(game: Game, view: State) -> dict[str, Any]:
     Spades: seat, hand, scores, bags, bids and tricks. Small games: player, type and actions. Any other game: what its
     observation says of itself.
     """
-    names = view.dtype.names or ()
-    if "calls" in names:
-        return _bridge(game, view)
-    if "bags" in names:
-        return _spades(game, view)
-    if "history" in names and hasattr(game, "mover"):
-        return _signalling(game, view)
+    by_family = {"bridge_bidding": _bridge, "bridge": _bridge, "spades": _spades, "signalling": _signalling}
+    if game.family in by_family:
+        return by_family[game.family](game, view)
     record = np.array([view], game.view)
     return {"observation": game.encoder.explain(game.encoder(record)[0])}
 

@@ -45,6 +45,8 @@ class Entry(plugins.Entry):
     """Where a game lives and what it is called elsewhere."""
 
     gymnasium_id: str = ""
+    family: str = ""  # of its rules, see ``Game.family``
+    whole_boards: str = ""  # what plays whole boards between some policies, see ``whole_boards``
 
     @property
     def module(self) -> str:
@@ -52,20 +54,31 @@ class Entry(plugins.Entry):
         return str(self.target).partition(":")[0] if self.source == plugins.OURS else ""
 
 
-def _own(module: str, gymnasium_id: str, summary: str) -> Entry:
-    return Entry(f"bidzoo.envs.{module}:make_game", summary, gymnasium_id=f"bidzoo/{gymnasium_id}")
+def _own(module: str, family: str, gymnasium_id: str, summary: str, whole_boards: str = "") -> Entry:
+    made = f"bidzoo.envs.{module}:make_game"
+    return Entry(made, summary, "bidzoo", f"bidzoo/{gymnasium_id}", family, whole_boards)
 
 
 GAMES: dict[str, Entry] = {
-    "bridge_bidding_v0": _own("bridge_bidding_v0", "BridgeBidding-v0", "the auction of contract bridge"),
-    "bridge_v0": _own("bridge_v0", "Bridge-v0", "contract bridge, auction and play"),
-    "comm_v0": _own("signalling.comm", "Comm-v0", "a secret sent bit by bit (JPS, Definition 1)"),
-    "mini_hanabi_v0": _own("signalling.mini_hanabi", "MiniHanabi-v0", "BAD's two-step signalling game"),
-    "minibridge_v0": _own("signalling.minibridge", "MiniBridge-v0", "2-suit MiniBridge (JPS, Definition 3)"),
-    "simple_bidding_v0": _own(
-        "signalling.simple_bidding", "SimpleBidding-v0", "bids in powers of two (JPS, Definition 2)"
+    "bridge_bidding_v0": _own(
+        "bridge_bidding_v0", "bridge_bidding", "BridgeBidding-v0", "the auction of contract bridge"
     ),
-    "spades_v0": _own("spades_v0", "Spades-v0", "Spades and its variants, whole games or rounds"),
+    "bridge_v0": _own("bridge_v0", "bridge", "Bridge-v0", "contract bridge, auction and play"),
+    "comm_v0": _own("signalling.comm", "signalling", "Comm-v0", "a secret sent bit by bit (JPS, Definition 1)"),
+    "mini_hanabi_v0": _own("signalling.mini_hanabi", "signalling", "MiniHanabi-v0", "BAD's two-step signalling game"),
+    "minibridge_v0": _own(
+        "signalling.minibridge", "signalling", "MiniBridge-v0", "2-suit MiniBridge (JPS, Definition 3)"
+    ),
+    "simple_bidding_v0": _own(
+        "signalling.simple_bidding", "signalling", "SimpleBidding-v0", "bids in powers of two (JPS, Definition 2)"
+    ),
+    "spades_v0": _own(
+        "spades_v0",
+        "spades",
+        "Spades-v0",
+        "Spades and its variants, whole games or rounds",
+        "bidzoo.agents.spades.games:play_boards",
+    ),
 }
 _ID = r"[a-z][a-z0-9_]*_v\d+"
 _listeners: dict[Callable[[str], None], set[str]] = {}  # each with the ids that it has been called with
@@ -150,11 +163,51 @@ def rules_of(name: str) -> Callable[..., Game]:
     env_id = game_id(name)
     entry = NAMES.known()[env_id]
     rules: Callable[..., Game] = plugins.load(entry.target, f"game {env_id!r} of {entry.source}")
-    if isclass(rules) and hasattr(rules, "deal"):  # a class of rules in plain Python
-        from bidzoo.envs.python_game import python_rules
+    if isclass(rules):
+        from bidzoo.envs.game import Game
 
-        return python_rules(cast("type", rules))
+        if not issubclass(rules, Game):  # rules in plain Python
+            from bidzoo.envs.python_game import python_rules
+
+            return python_rules(cast("type", rules))
     return rules
+
+
+def of_family(*families: str) -> tuple[str, ...]:
+    """Ids of bidzoo's games of these families."""
+    return tuple(env_id for env_id, entry in GAMES.items() if entry.family in families)
+
+
+def family_of(game: str | Game) -> str:
+    """The family of a game, by its id or itself (see ``Game.family``); of one from outside, of one made for this.
+
+    Raises:
+        KeyError: no game of that id.
+    """
+    if not isinstance(game, str):
+        return game.family
+    if game in GAMES:
+        return GAMES[game].family
+    rules = rules_of(game)
+    if declared := getattr(rules, "family", ""):  # of a class
+        return str(declared)
+    try:
+        return _new_game(game, {}).family
+    except (TypeError, ValueError):  # an option without a default: its family is not known
+        return ""
+
+
+def whole_boards(game: Game) -> Callable[..., Any] | None:
+    """What plays whole boards of ``game`` in one kernel between policies that it knows; None if nothing does.
+
+    It is called with game, policies ``[P]``, boards, seed, policy seed and whether to keep the actions. It returns
+    rewards ``[B, P]``, final states ``[B]`` and actions ``[B, T]``, or None where it does not know these policies.
+    """
+    for entry in GAMES.values():
+        if entry.whole_boards and entry.family == game.family:
+            found: Callable[..., Any] = plugins.load(entry.whole_boards, str(game))
+            return found
+    return None
 
 
 def summary(name: str) -> str:

@@ -53,7 +53,7 @@ def test_rules_of_a_game_from_outside():
     class Loud(type(MINIBRIDGE)):
         """Partners who shout."""
 
-        id, code = "loud_v0", 4711
+        id = "loud_v0"
 
     registry.register_game(Loud)
     game = bidzoo.make_game("loud_v0", size=2)

@@ -580,3 +580,34 @@ def test_a_name_is_a_text(name):
 
 def test_an_option_may_be_called_name():
     assert agents.make("sl", name="mine").name == "mine"
+
+
+# ---- families of games ------------------------------------------------------------------------
+
+
+def test_a_bridge_game_from_outside_is_for_agents_of_bridge():
+    """Not for those of small games: a game says which family it is of, whatever attributes it has."""
+    from bidzoo.envs.bridge.game import Bridge
+
+    class Quiet(Bridge):
+        id = "quiet_v0"
+
+        def __init__(self, observation: str | None = None):
+            super().__init__(play=False, competition=False, observation=observation)
+
+    bidzoo.register_game(Quiet)
+    game = bidzoo.make_game("quiet_v0")
+    assert (game.id, game.family) == ("quiet_v0", "bridge_bidding")
+    assert match.play(game, ["sayc", "random", "sayc", "random"], range(3)).reward.shape == (3, 4)
+    for asked in ("quiet_v0", game):
+        with pytest.raises(ValueError, match="agent 'cfr' does not play quiet_v0; choose from random, pass, sayc"):
+            agents.resolve("cfr", asked)
+
+
+def test_an_id_of_a_small_game_is_of_one_class():
+    from bidzoo.envs.signalling.minibridge import Minibridge
+
+    with pytest.raises(ValueError, match=r"game 'minibridge_v0' is .*minibridge:Minibridge already; choose another id"):
+
+        class Minibridge2(Minibridge):
+            id = "minibridge_v0"

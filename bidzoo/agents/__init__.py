@@ -46,21 +46,21 @@ class Entry(plugins.Entry):
     """Where an agent lives, what it is and what it plays; its target is called with the options of ``make``."""
 
     games: tuple[str, ...] = ()  # ids; empty if it does not say
+    family: str = ""  # of games (``Game.family``), all of which it plays; "all": any game
     group: str = "from other packages"  # of ``GROUPS``
     paper: str = ""
     needs: str = ""  # of the game, beside being one of ``games``
 
-    def plays(self, game: str) -> bool:
-        """Whether it plays the game of that id; agents of all small games also play a small one from outside."""
-        if not self.games or game in self.games or (game not in registry.GAMES and self.games == EVERYTHING):
+    def plays(self, game: str | Game) -> bool:
+        """Whether it plays that game, an id or the game itself; an agent of a family plays games from outside too."""
+        if not self.games or self.family == "all" or (game if isinstance(game, str) else game.id) in self.games:
             return True
-        return set(SMALL) <= set(self.games) and game not in registry.GAMES and is_small(game)
+        return bool(self.family) and self.family == registry.family_of(game)
 
 
-BRIDGE = ("bridge_bidding_v0", "bridge_v0")
-SPADES = ("spades_v0",)
-SMALL = ("comm_v0", "mini_hanabi_v0", "minibridge_v0", "simple_bidding_v0")
-EVERYTHING = (*BRIDGE, *SPADES, *SMALL)
+BRIDGE = registry.of_family("bridge_bidding", "bridge")
+SMALL = registry.of_family("signalling")
+EVERYTHING = tuple(registry.GAMES)
 
 
 GROUPS = ("recommended", "papers' recipes", "yardsticks", "ablations")
@@ -69,9 +69,12 @@ DATA = Path(__file__).parents[1] / "data"
 
 def _own() -> dict[str, Entry]:
     """The agents of ``data/agents.csv``."""
-    games = {"bridge": BRIDGE[:1], "spades": SPADES, "small": SMALL, "all": EVERYTHING}
     return {
-        row.pop("name"): Entry(f"bidzoo.agents.{row.pop('target')}", games=games[row.pop("games")], **row)
+        row.pop("name"): Entry(
+            f"bidzoo.agents.{row.pop('target')}",
+            games=EVERYTHING if row["family"] == "all" else registry.of_family(row["family"]),
+            **row,
+        )
         for row in csv_rows(DATA / "agents.csv")
     }
 
@@ -102,10 +105,10 @@ def entries() -> dict[str, Entry]:
     return {name: _listed(found) for name, found in NAMES.look().items()}
 
 
-def entry(text: str, game: str | None = None) -> Entry:
+def entry(text: str, game: str | Game | None = None) -> Entry:
     """The agent that ``text`` means (see the module); a file is opened, a package not imported.
 
-    ``game``, an id, restricts the choices that an error names to agents that play it.
+    ``game``, an id or the game itself, restricts the choices that an error names to agents that play it.
 
     Raises:
         KeyError: no agent of that name; names the nearest and the choices.
@@ -205,14 +208,6 @@ def measured() -> dict[str, dict[str, Any]]:
     path = DATA / "agents.json"
     found: dict[str, dict[str, Any]] = json_value(path.read_bytes(), path)["agents"]
     return found
-
-
-def is_small(game: str) -> bool:
-    """Whether the game of that id is a signalling game of two, which the tabular agents solve."""
-    if game in registry.GAMES:
-        return game in SMALL
-    rules = registry.rules_of(game)
-    return hasattr(rules if isclass(rules) else rules(), "kernels")
 
 
 def register(name: str, factory: str | Callable[..., Any], summary: str = "", games: tuple[str, ...] = ()) -> None:
@@ -387,10 +382,11 @@ def _shown(agent: str, options: Mapping[str, Any]) -> str:
 
 def _new_policy(text: str, game: str | Game | None, options: dict[str, Any]) -> Policy:
     name, agent, own_options = parts(text)
-    env_id = None if game is None else registry.game_id(game) if isinstance(game, str) else game.id
-    agent_entry = _described(entry(agent, env_id))
-    if env_id is not None and not agent_entry.plays(env_id):
-        names = [other for other, choice in NAMES.known().items() if choice.games and choice.plays(env_id)]
+    played = registry.game_id(game) if isinstance(game, str) else game
+    agent_entry = _described(entry(agent, played))
+    if played is not None and not agent_entry.plays(played):
+        names = [other for other, choice in NAMES.known().items() if choice.games and choice.plays(played)]
+        env_id = played if isinstance(played, str) else played.id
         raise ValueError(f"agent {agent!r} does not play {env_id}; choose from {', '.join(names)}")
     policy = _policy_of(agent, _load(agent_entry.target), game, own_options | options)
     if name or own_options or (agent_entry.source == agent and Path(agent).suffix == ".safetensors"):

@@ -19,9 +19,9 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from bidzoo import agents
+from bidzoo import agents, registry
 from bidzoo.agents.policy import Agent, Policy
-from bidzoo.agents.spades.games import play_boards, share_won
+from bidzoo.agents.spades.games import share_won
 from bidzoo.benchmarks.results import Estimate, ResultTable
 from bidzoo.core import jobs
 from bidzoo.core.kernels import F32, F64, I16, I64, States, without_padding
@@ -167,8 +167,9 @@ def _play(
     game: Game, policies: Sequence[Policy], seed: int, policy_seed: int, keep: bool, boards: I64
 ) -> tuple[NDArray[Any], ...]:
     """Rewards ``[n, P]``, final states ``[n]`` and, with ``keep``, actions ``[n, T]`` of boards played in step."""
-    if (fast := play_boards(game, policies, boards, seed, policy_seed, keep)) is not None:
-        return fast if keep else fast[:2]
+    whole_boards = registry.whole_boards(game)
+    if whole_boards and (played := whole_boards(game, policies, boards, seed, policy_seed, keep)) is not None:
+        return tuple(played if keep else played[:2])
     reward, history = np.zeros((len(boards), game.num_players), np.float32), [np.empty((len(boards), 0), np.int16)]
     if len(boards) == 0:
         return (reward, game.new(0), *history[: int(keep)])

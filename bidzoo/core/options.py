@@ -26,31 +26,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # ---- names ---------------------------------------------------------------------------------
 
-RENAMED = {  # before the first release; the error for an old name says the new one
-    "expert-wild": "expert-light",
-    "lighter": "overbid",
-    "strangers": "experts",
-    "bmcs-rpi": "rpi-bmcs",
-    "house": "round-robin",
-    "most": "max_actions",
-    "top_k": "max_actions",
-    "least": "min_prob",
-    "p_min": "min_prob",
-    "strange": "pool",
-    "settled": "one_call",
-    "keep": "anchor",
-    "sharpness": "initial_scale",
-    "judge": "evaluator",
-    "stray": "random_actions",
-    "worth_games": "value_games",
-}
-
 
 def choose_from(name: Any, choices: Iterable[str]) -> str:
     """End of an error on a wrong ``name``: ``"did you mean 'bis'? choose from ..."``, the nearest if there is one."""
     names = [str(choice) for choice in choices]
-    if (now := RENAMED.get(str(name))) in names:
-        return f"it is {now!r} now"
     meant = near(name, names).removeprefix("; ")
     return f"{f'{meant} ' if meant else ''}choose from {', '.join(names) or 'none'}"
 

@@ -130,6 +130,9 @@ class Game(ABC):
     """
 
     id: str  # "bridge_bidding_v0"
+    # Games whose records an agent reads alike: "bridge_bidding", "bridge", "spades", "signalling"; "" stands alone. An
+    # agent of a family plays every game of it, also one from outside.
+    family: str = ""
     num_players: int
     num_actions: int
     max_turns: int  # no episode is longer

@@ -90,7 +90,7 @@ def offers() -> dict[str, Offer]:
     return OFFERS | {
         env_id: Offer(env_id, env_id.rpartition("_v")[0].replace("_", " ").title(), registry.summary(env_id), _PAIR)
         for env_id in registry.loadable()
-        if env_id not in registry.GAMES and agents.is_small(env_id)
+        if env_id not in registry.GAMES and registry.family_of(env_id) == "signalling"
     }
 
 

@@ -26,7 +26,7 @@ from bidzoo.envs.asking import asking
 from bidzoo.envs.bridge.deals import UNKNOWN, open_row
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.game import Game, Table, legal_actions
-from bidzoo.registry import available, make_game, options, summary, watch
+from bidzoo.registry import available, family_of, make_game, options, summary, watch
 
 if TYPE_CHECKING:
     from bidzoo.agents.policy import Agent
@@ -55,7 +55,7 @@ class _Shared:
         if options.get("reward") == "duplicate":
             raise ValueError("reward='duplicate' has two tables with separate histories; OpenSpiel's have one")
         self.game: Game = make_game(env_id, **options)
-        self.small = hasattr(self.game, "num_types")
+        self.small = self.game.family == "signalling"
         self.seed = checked_seed(parameters.get("seed", 0))
         self.types = getattr(self.game, "num_types", (1, 1))
         self.outcomes = (
@@ -204,7 +204,7 @@ def _parameters(env_id: str) -> dict[str, Any]:
     if env_id in PARAMETERS:
         return PARAMETERS[env_id]
     defaults = {name: value for name, value in options(env_id).items() if isinstance(value, bool | int | float | str)}
-    return defaults if agents.is_small(env_id) else defaults | _BOARDS
+    return defaults if family_of(env_id) == "signalling" else defaults | _BOARDS
 
 
 def _register(env_id: str) -> type:

@@ -40,15 +40,6 @@ def test_files_that_are_not_there_are_named_at_once(tmp_path):
         agents.make("sl", weights=tmp_path / "w.safetensors")
 
 
-@pytest.mark.parametrize(
-    ("name", "old", "new"),
-    [("bmcs", "top_k", "max_actions"), ("rl-mcs", "p_min", "min_prob"), ("rpi-bmcs", "judge", "evaluator")],
-)
-def test_the_error_for_an_old_name_says_the_new_one(name, old, new):
-    with pytest.raises(TypeError, match=f"agent '{name}' has no option '{old}'; it is '{new}' now"):
-        agents.make(name, **{old: 1})
-
-
 def test_a_text_sets_options_as_make_does():
     text = "bmcs(policy=rl, deals=uniform, r_max=50)"
     policy = agents.make(text)

@@ -368,7 +368,7 @@ def save_weights(path: str | Path, network: Weights, provenance: Mapping[str, An
 def load_weights(path: str | Path, kind: type[W] = Network) -> tuple[W, dict[str, Any]]:  # type: ignore[assignment]
     """A network and its provenance; ValueError names file and tensor and what was expected of them.
 
-    Tensors are held to the file's digest; a file without one, of an earlier bidzoo, is taken as it is.
+    Tensors are held to the file's digest; a file without one is taken as it is.
     """
     path, metadata = Path(path), dict[str, Any]()
     check_weights(path)

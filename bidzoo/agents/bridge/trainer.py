@@ -32,7 +32,7 @@ from bidzoo.agents.bridge import distributed, network
 from bidzoo.agents.bridge.network import Network, Weights, weight_file
 from bidzoo.core.arrays import CHECKPOINT, Arrays, digest, load_tensors, within
 from bidzoo.core.kernels import I64
-from bidzoo.core.options import RENAMED, Checked, Count, NotFinite, Seed, Weight, Whole
+from bidzoo.core.options import Checked, Count, NotFinite, Seed, Weight, Whole
 from bidzoo.core.schema import csv_rows, json_value, parse, shortened, shown
 from bidzoo.core.storage import Closing, Lock, replace_file, sweep
 from bidzoo.core.streams import Streams
@@ -410,14 +410,7 @@ class Checkpoint(Closing):
             raise ValueError(f"{self.file}: not a checkpoint of a bidzoo training run")
         where = f"{self.file}: metadata"
         state = json_value(metadata["state"], where)
-        if isinstance(state, dict) and "inputs" not in state:
-            raise ValueError(
-                f"{self.file}: a checkpoint of an earlier bidzoo, which does not say what it learned from; "
-                "choose another folder"
-            )
         fields: dict[str, Any] = parse(_STATE, state, where)
-        for name in ("identity", "inputs"):  # a run that began under old names goes on
-            fields[name] = {RENAMED.get(key, key): value for key, value in fields[name].items()}
         for kind, old, new in (("", fields["identity"], self.identity), ("input ", fields["inputs"], self.inputs)):
             for key in sorted((old.keys() | new.keys()) - LENGTHS):
                 if old.get(key) != new.get(key):

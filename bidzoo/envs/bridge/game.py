@@ -132,7 +132,8 @@ class Bridge(KernelGame):
         if (most_calls or not competition) and reward == "duplicate":
             raise ValueError("reward 'duplicate' exchanges the sides, which without competition are not alike")
         self.reward, self.reward_scale = reward, float(reward_scale)
-        self.id = "bridge_v0" if play else "bridge_bidding_v0"
+        self.family = "bridge" if play else "bridge_bidding"
+        self.id = getattr(type(self), "id", f"{self.family}_v0")  # a subclass has an id of its own
         self.encoders = {"openspiel571": ENCODERS["openspiel571"], **ENCODERS} if play else ENCODERS
         self.encoder = choose_encoder(self.encoders, observation)
         self.num_actions = NUM_CALLS + (NUM_CARDS if play else 0)

@@ -167,7 +167,7 @@ def encode_row(record: State, hand: int, held: int, seat: int, code: int, out: I
         _jps_row(record, hand, seat, out)
     elif code == _BIDDER1375:
         bidder_row(record, hand, seat, out)
-    else:
+    elif code == _OPENSPIEL571:
         whole571_row(record, hand, held, seat, out)
 
 

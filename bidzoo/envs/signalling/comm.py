@@ -80,7 +80,7 @@ def history_row(state: State, player: int, out: I8) -> None:
 class Comm(SignallingGame):
     """``length`` bits, then one guess of ``2**length``; player_1 has no secret, so its type is always 0."""
 
-    id, code = "comm_v0", 0
+    id = "comm_v0"
     rules = Rules(legal_row, act_row, reward_row, history_row)
     type_word, size_option = "secret", "length"
 

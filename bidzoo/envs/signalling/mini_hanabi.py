@@ -84,7 +84,7 @@ def history_row(state: State, player: int, out: I8) -> None:
 class MiniHanabi(SignallingGame):
     """Two cards, one action each; the game of row "Mini-Hanabi" in Table 1 of Tian, Gong and Jiang 2020."""
 
-    id, code = "mini_hanabi_v0", 3
+    id = "mini_hanabi_v0"
     rules = Rules(legal_row, act_row, reward_row, history_row)
     type_word = "card"
 

@@ -70,7 +70,7 @@ def history_row(state: State, player: int, out: I8) -> None:
 class Minibridge(rising_auction.AuctionGame):
     """Hearts in ``[0, size]``, bids 1H, 1S ... up to level ``size``."""
 
-    id, code = "minibridge_v0", 2
+    id = "minibridge_v0"
     rules = Rules(legal_row, rising_auction.act_row, reward_row, history_row)
     type_word = "hearts"
 

@@ -60,7 +60,7 @@ def history_row(state: State, player: int, out: I8) -> None:
 class SimpleBidding(rising_auction.AuctionGame):
     """Numbers in ``[0, size)``, bids 1, 2, 4 ... up to the first that is at least ``size``."""
 
-    id, code = "simple_bidding_v0", 1
+    id = "simple_bidding_v0"
     rules = Rules(legal_row, rising_auction.act_row, reward_row, history_row)
     type_word = "number"
 

@@ -105,7 +105,7 @@ class Spades(KernelGame):
     player: str | PlayingModule | Any = "srp"
     observation: str | None = None
 
-    id = "spades_v0"
+    id, family = "spades_v0", "spades"
     num_players = 4
     utility = "zero_sum"
     state, view, kernels = STATE, VIEW, engine.kernels

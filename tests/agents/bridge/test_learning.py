@@ -273,10 +273,10 @@ def test_damaged_and_old_checkpoints_are_named(tmp_path, auctions):
     with pytest.raises(ValueError, match=r"tensors of digest .*, expected .*: the file is damaged"):
         fit()
     file.write_bytes(save({"a": np.zeros(2)}, {"state": '{"step": 1, "identity": {}, "rows": []}'}))
-    with pytest.raises(ValueError, match="a checkpoint of an earlier bidzoo, which does not say what it learned from"):
+    with pytest.raises(ValueError, match=r"metadata: .*inputs"):
         fit()
     file.write_bytes(save({"a": np.zeros(2)}, {"state": '{"step": 1}', "inputs": ""}))
-    with pytest.raises(ValueError, match="earlier bidzoo"):
+    with pytest.raises(ValueError, match=r"metadata: .*identity"):
         fit()
     file.write_bytes(save({"a": np.zeros(2)}))
     with pytest.raises(ValueError, match="not a checkpoint of a bidzoo training run"):

@@ -314,7 +314,7 @@ def test_types_option_shows_the_new_deal() -> None:
     game = SimpleBidding(8)
     tables, out = start(game, [0], 0)
     for types in ((0, 7), np.array([7, 0])):
-        game.fix(tables, game.options({"types": types, "unknown": 1}), out)
+        game.fix(tables, game.options({"types": types}), out)
         assert tables["types"][0].tolist() == list(types)
         assert game.encoder.layout.split(out.observation[0])["type"].argmax() == types[0]
     assert game.options({"board": 3}) == {"board": 3} and game.options({}) == {}

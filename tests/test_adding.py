@@ -1,0 +1,160 @@
+"""What CONTRIBUTING says of adding a game, an agent and an encoder, done in a copy of the package, and played there."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bidzoo
+from bidzoo.envs.bridge.observation import ENCODERS as BRIDGE
+from bidzoo.envs.game import Table
+from bidzoo.registry import GAMES, family_of, make_game
+
+PACKAGE = Path(bidzoo.__file__).parent
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A copy of the package; kernels that are compiled already come along."""
+    target = tmp_path / "bidzoo"
+    shutil.copytree(PACKAGE, target, copy_function=os.link, ignore=shutil.ignore_patterns("*.pyc"))
+    return target
+
+
+def edit(path, *changes):
+    """Make each change ``(old, new)``; in a new file, since the copy shares its files with the package."""
+    text = path.read_text(encoding="utf-8")
+    for old, new in changes:
+        assert old in text, f"{path.name} has no {old!r}"
+        text = text.replace(old, new, 1)
+    path.unlink()
+    path.write_text(text, encoding="utf-8")
+
+
+def run(copy, script):
+    """What ``script`` prints in a new process that has the copy on its path."""
+    environment = {**os.environ, "PYTHONPATH": str(copy.parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=copy.parent, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_adding_a_game(copy):
+    """A copy of the model that CONTRIBUTING names: every form and every agent of the family plays it."""
+    folder = copy / "envs"
+    text = (folder / "signalling" / "minibridge.py").read_text(encoding="utf-8")
+    (folder / "signalling" / "whist.py").write_text(text.replace("minibridge_v0", "whist_v0"), encoding="utf-8")
+    text = (folder / "minibridge_v0.py").read_text(encoding="utf-8")
+    (folder / "whist_v0.py").write_text(text.replace("minibridge", "whist"), encoding="utf-8")
+    line = '    "whist_v0": _own("signalling.whist", "signalling", "Whist-v0", "2-suit MiniBridge again"),\n'
+    edit(
+        copy / "registry.py",
+        ('    "spades_v0": _own(\n', f'{line}    "spades_v0": _own(\n'),
+        ('    "spades_v0",\n]', '    "spades_v0",\n    "whist_v0",\n]'),
+    )
+    said = run(
+        copy,
+        """
+import gymnasium, numpy as np, bidzoo
+from bidzoo.benchmarks.match import play
+from bidzoo.envs import whist_v0
+print(bidzoo.make("whist", size=2), whist_v0.env(size=2), gymnasium.make("bidzoo/Whist-v0", size=2).unwrapped.game)
+game, model = (bidzoo.make_game(name, size=2) for name in ("whist_v0", "minibridge_v0"))
+for agent in ("random", "cfr", "exact"):
+    print(agent, *(round(play(each, [agent] * 2, np.arange(300)).reward.mean(), 3) for each in (game, model)))
+bidzoo.check_game("whist_v0")
+""",
+    )
+    forms, *means = said.splitlines()
+    assert forms.split() == ["whist_v0", "whist_v0", "whist_v0(size=2)"]
+    assert all(mean.split()[1] == mean.split()[2] for mean in means)
+    value = {mean.split()[0]: float(mean.split()[1]) for mean in means}
+    assert value["random"] < value["cfr"] <= value["exact"]
+
+
+def test_adding_an_agent(copy):
+    (copy / "agents" / "lowest.py").write_text('''"""The lowest legal action."""
+
+
+class Lowest:
+    """Takes the lowest legal action."""
+
+    name = "lowest"
+
+    def act(self, views, legal, rng):
+        """Actions ``[B]``."""
+        return legal.argmax(1)
+''')
+    names = (copy / "data" / "agents.csv").read_text(encoding="utf-8")
+    edit(copy / "data" / "agents.csv", (names, f"{names}lowest,all,lowest:Lowest,yardsticks,,,Lowest legal action.\n"))
+    said = run(
+        copy,
+        """
+import numpy as np, bidzoo
+from bidzoo.benchmarks.match import play
+for name in bidzoo.available():
+    game = bidzoo.make_game(name)
+    play(game, ["lowest", *["random"] * (game.num_players - 1)], np.arange(3))
+print(len(bidzoo.agents.AGENTS["lowest"].games), bidzoo.agents.make("lowest").name)
+""",
+    )
+    assert said == f"{len(GAMES)} lowest\n"
+
+
+def test_adding_an_encoder(copy):
+    """Of the hand alone: a layout, a code with its branch, a row of ``ENCODERS``."""
+    edit(
+        copy / "envs" / "bridge" / "features.py",
+        ("OPENSPIEL480 = Layout((", 'HAND52 = Layout((_HAND,))\nOPENSPIEL480 = Layout(('),
+        ("def openspiel480(", 'def hand52(vector: Any) -> str:\n    """``HAND52`` as text."""\n'
+         '    return f"hand {vector.sum()} cards"\n\n\ndef openspiel480('),
+    )  # fmt: skip
+    codes = re.search(r"^(_OPENSPIEL480.*) = range\((\d+)\)", (copy / "envs/bridge/observation.py").read_text(), re.M)
+    branch = "    elif code == _OPENSPIEL571:\n        whole571_row("
+    edit(
+        copy / "envs" / "bridge" / "observation.py",
+        ("    OPENSPIEL480,\n", "    HAND52,\n    OPENSPIEL480,\n"),
+        (codes[0], f"{codes[1]}, _HAND52 = range({int(codes[2]) + 1})"),
+        (branch, f"    elif code == _HAND52:\n        cards_row(hand, 0, out)\n{branch}"),
+        (
+            '        ("openspiel480", OPENSPIEL480,',
+            '        ("hand52", HAND52, features.hand52, _HAND52),\n        ("openspiel480", OPENSPIEL480,',
+        ),
+    )
+    said = run(
+        copy,
+        """
+import bidzoo
+batch = bidzoo.make_vec("bridge_bidding_v0", 5, observation="hand52")
+batch.reset(1)
+print(batch.observation.shape, batch.observation.sum(1).tolist())
+env = bidzoo.make("bridge_bidding_v0", observation="hand52")
+env.reset(seed=1)
+print((env.last()[0]["observation"] == batch.observation[0]).all())
+""",
+    )
+    assert said == "(5, 52) [13, 13, 13, 13, 13]\nTrue\n"
+
+
+@pytest.mark.parametrize("env_id", GAMES)
+def test_every_encoder_has_its_branch(env_id):
+    """One whose branch of ``encode_row`` is missing would show zeros."""
+    game = make_game(env_id)
+    table = Table(game)
+    table.begin(1, 1)
+    views = game.view_of(table.states, table.out.player)
+    for name, encoder in game.encoders.items():
+        assert encoder(views).any(), f"{name} shows nothing: does encode_row have its code?"
+    if "bridge" in env_id:
+        assert len({encoder.code for encoder in BRIDGE.values()}) == len(BRIDGE)
+
+
+@pytest.mark.parametrize("env_id", GAMES)
+def test_a_game_says_what_its_entry_says(env_id):
+    assert make_game(env_id).family == family_of(env_id) == GAMES[env_id].family
