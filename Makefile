@@ -71,7 +71,7 @@ test-libraries: .venv-integrations/ready
 test-language: .venv-language/ready
 	$(call in,language) -m integration -ra tests/integrations/test_language.py
 
-# RLlib pins Gymnasium; Ray and Dask clusters
+# RLlib, which pins Gymnasium; a Dask cluster
 test-rllib: .venv-rllib/ready
 	$(call in,rllib) -m integration -ra -k "not torchrl and not tianshou" \
 		tests/training/test_libraries.py tests/integrations/test_clusters.py

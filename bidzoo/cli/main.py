@@ -19,7 +19,7 @@ from bidzoo.core.schema import visible
 EXTRAS = {  # what to install for a package that is missing
     **dict.fromkeys(("torch", "matplotlib"), "train"),
     **dict.fromkeys(("stable_baselines3", "sb3_contrib"), "sb3"),
-    **dict.fromkeys(("ray", "dask", "distributed"), "cluster"),
+    **dict.fromkeys(("dask", "distributed"), "cluster"),
     "PIL": "picture",
     "openai": "language",
     "pyspiel": "openspiel",
@@ -58,7 +58,7 @@ def _version(asked: bool) -> None:
 def everywhere(
     context: typer.Context,
     backend: Annotated[
-        str, typer.Option(envvar="BIDZOO_BACKEND", help="Where --workers are: loky (this machine), ray or dask.")
+        str, typer.Option(envvar="BIDZOO_BACKEND", help="Where --workers are: loky (this machine) or dask (a cluster).")
     ] = "loky",
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")

@@ -4,13 +4,14 @@ A task is a function of its arguments alone, so where it runs and how often it i
 worker died (killed, out of memory, its machine gone) is run again; its result is handed out once.
 
 ``loky``  processes of this machine, by joblib
-``ray``   the cluster that ``RAY_ADDRESS`` names or that runs here, else one made here
 ``dask``  this process's client, or the cluster that ``DASK_SCHEDULER_ADDRESS`` names, else one made here
 
 The backend is the argument, or else the environment variable ``BIDZOO_BACKEND``, or else ``loky``; ``bidzoo --backend``
 sets the variable.
 
-Ray's and Dask's own joblib backends are not used: a killed worker comes out of Ray's as a result.
+Dask is the one engine for clusters: it is plain Python, runs wherever numba does, is started by two commands or by a
+batch system (``dask-jobqueue``), and gives a task whose worker died to another one. joblib's own backend for it is not
+used, nor the one for Ray: it gathers results in the order of the tasks, and only at the end of each batch.
 """
 
 import os
@@ -43,7 +44,7 @@ def run(
         function: of a module, or a ``functools.partial`` of one; what it holds travels to the workers.
         tasks: arguments of each call.
         workers: tasks at a time, each on one thread; 1 with ``loky`` is this process.
-        backend: ``"loky"``, ``"ray"`` or ``"dask"``.
+        backend: ``"loky"`` or ``"dask"``.
 
     Raises:
         ValueError: an unknown backend, or less than one worker.
@@ -223,29 +224,6 @@ def _loky(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
             raise RuntimeError(f"the workers of tasks {sorted(pending)[:workers]} died {failures} times in a row")
 
 
-def _ray(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> Results:
-    import ray
-    from ray.exceptions import WorkerCrashedError
-
-    if not ray.is_initialized():
-        ray.init(log_to_driver=False)
-    remote = ray.remote(max_retries=RETRIES, scheduling_strategy="SPREAD")(_on_one_thread)
-    shared = ray.put(function)  # once a machine, not once a task
-    pending: dict[Any, int] = {}
-    next_number = 0
-    while next_number < len(tasks) or pending:
-        while next_number < len(tasks) and len(pending) < workers:
-            pending[remote.remote(shared, *tasks[next_number])] = next_number
-            next_number += 1
-        for future in ray.wait(list(pending))[0]:
-            number = pending.pop(future)
-            try:
-                result = ray.get(future)
-            except WorkerCrashedError as problem:
-                raise RuntimeError(f"the workers of task {number} died {RETRIES + 1} times in a row") from problem
-            yield number, result
-
-
 def _dask(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> Results:
     import dask
     from distributed import Client, KilledWorker
@@ -270,6 +248,5 @@ def _dask(function: Callable[..., Any], tasks: Sequence[Task], workers: int) -> 
 
 BACKENDS: dict[str, Callable[[Callable[..., Any], Sequence[Task], int], Results]] = {
     "loky": _loky,
-    "ray": _ray,
     "dask": _dask,
 }

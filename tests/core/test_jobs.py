@@ -74,7 +74,7 @@ def test_a_task_that_always_dies_is_named(monkeypatch):
 
 
 def test_bad_requests():
-    with pytest.raises(ValueError, match="unknown backend 'abacus'; choose from loky, ray, dask"):
+    with pytest.raises(ValueError, match="unknown backend 'abacus'; choose from loky, dask"):
         jobs.run(fail, [(0,)], 1, "abacus")
     with pytest.raises(ValueError, match="workers: 0"):
         jobs.run(fail, [(0,)], 0)

@@ -1,9 +1,13 @@
-"""A Ray cluster of two nodes and a Dask cluster, both on this machine: no board is lost or counted twice."""
+"""Dask clusters on this machine: no board is lost or counted twice, whoever dies."""
 
 import os
 import signal
+import subprocess
 import sys
+import time
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -40,32 +44,14 @@ class Thinker(Mortal):
 
 
 def square(folder, number):
-    """``number`` squared, a little later; leaves the node it ran on."""
+    """``number`` squared, a little later; leaves the worker it ran on."""
     import time
 
-    import ray
+    from distributed import get_worker
 
     time.sleep(0.5)
-    (folder / f"{number} {ray.get_runtime_context().get_node_id()}").touch()
+    (folder / f"{number} {get_worker().name}").touch()
     return number**2
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    """Two nodes of two processors; the driver is on the first."""
-    ray = pytest.importorskip("ray")
-    from ray.cluster_utils import Cluster
-
-    ray.shutdown()  # RLlib's tests leave an instance of their own
-    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2})
-    try:
-        cluster.second = cluster.add_node(num_cpus=2)
-        ray.init(address=cluster.address, log_to_driver=False)
-        yield cluster
-    finally:
-        ray.shutdown()
-        cluster.shutdown()
 
 
 def check_same(found, expected):
@@ -73,49 +59,17 @@ def check_same(found, expected):
         np.testing.assert_array_equal(a, b)
 
 
-def test_a_killed_worker_loses_no_board(cluster, tmp_path):
-    game, mortal = Bridge(play=False, deals="test"), Mortal(tmp_path)
-    found = play(game, [mortal] * 4, BOARDS, seed=5, run=Run(4, "ray"))
-    assert mortal.grave.exists() and int(mortal.grave.read_text()) != os.getpid()
-    np.testing.assert_array_equal(found.states["board"], BOARDS)
-    check_same(found, play(game, [agents.make("random")] * 4, BOARDS, seed=5))
-
-
-@pytest.mark.parametrize("workers", [1, 3])
-def test_a_match_on_ray_is_the_match_here(cluster, workers):
-    game, ours, theirs = Bridge(play=False, deals="test"), agents.make("sayc"), agents.make("random")
-    check_same(
-        duplicate(game, ours, theirs, BOARDS, seed=2, run=Run(workers, "ray")),
-        duplicate(game, ours, theirs, BOARDS, seed=2),
-    )
-
-
-def test_a_lost_node_loses_no_task(cluster, tmp_path):
-    from functools import partial
-
-    results = jobs.run(partial(square, tmp_path), [(k,) for k in range(24)], workers=4, backend="ray")
-    found = [next(results) for _ in range(8)]
-    cluster.remove_node(cluster.second, allow_graceful=False)
-    assert found + list(results) == [k**2 for k in range(24)]
-    nodes = {path.name.split()[1] for path in tmp_path.iterdir()}
-    assert len(nodes) == 2
-
-
-def bench_is_the_same(folder, backend, monkeypatch):
+def test_bench_bridge_on_dask(dask, tmp_path, monkeypatch):
     """``bench bridge`` with a worker killed in the middle of a share, against one process where nobody dies."""
     options = bridge.Options(80, 4, search_boards=35)
-    thinker, there = Thinker(folder, board=12), {"workers": 2, "ledger": folder / "ledger"}
+    thinker, there = Thinker(tmp_path, board=12), {"workers": 2, "ledger": tmp_path / "ledger"}
     with monkeypatch.context() as patch:
-        patch.setenv("BIDZOO_BACKEND", backend)
+        patch.setenv("BIDZOO_BACKEND", "dask")
         found = bridge.main(["sayc", "pass", thinker], replace(options, **there))[0]
     assert thinker.grave.exists() and int(thinker.grave.read_text()) != os.getpid()
-    assert len((folder / "ledger").read_text().splitlines()) == 5 * 4  # rooms, shares: none twice
+    assert len((tmp_path / "ledger").read_text().splitlines()) == 5 * 4  # rooms, shares: none twice
     here = bridge.main(["sayc", "pass", thinker], options)[0]
     assert [table.rows for table in found] == [table.rows for table in here]
-
-
-def test_bench_bridge_on_ray(cluster, tmp_path, monkeypatch):
-    bench_is_the_same(tmp_path, "ray", monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -125,11 +79,8 @@ def dask():
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     yield
     cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
-    distributed.Client.current().shutdown()
-
-
-def test_bench_bridge_on_dask(dask, tmp_path, monkeypatch):
-    bench_is_the_same(tmp_path, "dask", monkeypatch)
+    with suppress(ValueError):  # none was made
+        distributed.Client.current().shutdown()
 
 
 def test_a_lost_dask_worker_is_replaced(dask, tmp_path):
@@ -145,3 +96,40 @@ def test_a_match_on_dask_is_the_match_here(dask):
         duplicate(game, ours, theirs, BOARDS[:200], seed=2, run=Run(2, "dask")),
         duplicate(game, ours, theirs, BOARDS[:200], seed=2),
     )
+
+
+@pytest.fixture
+def machines(dask, tmp_path):
+    """A scheduler and two workers, started as the page says; their processes, the workers' last."""
+    import distributed
+
+    words, place = [sys.executable, "-m", "dask"], tmp_path / "scheduler.json"
+    apart = {"cwd": tmp_path, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
+    begun = [
+        subprocess.Popen([*words, "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", place], **apart)
+    ]
+    try:
+        for name in ("first", "second"):
+            more = ["worker", "--scheduler-file", place, "--nthreads", "1", "--name", name, "--no-dashboard"]
+            begun.append(subprocess.Popen([*words, *more], **apart))
+        until = time.monotonic() + 60
+        while not place.exists() and time.monotonic() < until:
+            time.sleep(0.1)
+        with distributed.Client(scheduler_file=str(place), set_as_default=True) as client:
+            client.wait_for_workers(2, timeout=60)
+            yield begun
+    finally:
+        for process in begun:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def test_a_lost_machine_loses_no_task(machines, tmp_path):
+    folder = tmp_path / "done"
+    folder.mkdir()
+    results = jobs.run(partial(square, folder), [(k,) for k in range(24)], workers=2, backend="dask")
+    found = [next(results) for _ in range(8)]
+    os.killpg(machines[-1].pid, signal.SIGKILL)
+    assert found + list(results) == [k**2 for k in range(24)]
+    assert {path.name.split()[1] for path in folder.iterdir()} == {"first", "second"}
