@@ -280,7 +280,6 @@ class PbnGame:
 
     def board(self) -> Board | None:
         """The board that the tags describe; None if its cards are wrong, or if it is none."""
-        self.name_near_misses()
         if self.tags.keys().isdisjoint(("Board", "Deal")):
             told = next((tag for tag in self.tags.values() if tag.name in _BOARD_TAGS), None)
             if told is not None:
@@ -323,14 +322,6 @@ class PbnGame:
             names=(north, east, south, west),
             tags=extra | self.kept,
         )
-
-    def name_near_misses(self) -> None:
-        """Name a tag that this game lacks and that another tag is spelt almost like."""
-        missing = [name for name in _WRITTEN if name not in self.tags]
-        for tag in self.tags.values() if missing else ():
-            for name in missing if tag.name.lower() not in _SPELLINGS else ():
-                if _one_letter_off(tag.name.lower(), name.lower()):
-                    self.faults.add(tag.line, f"{tag.name}: no tag of a board, expected {name}", name.lower())
 
     def is_extra(self, tag: Tag) -> bool:
         """Whether this is a plain tag that has a value and no field of its own."""
@@ -651,6 +642,8 @@ def loads(text: str, source: str = "text", strict: bool = False, faults: list[Fa
         for part in [tags] if strict else _parted(tags):
             found.board = next((tag.value for tag in part if tag.name == "Board"), "")
             game = inheritance.game(part)
+            if game is not None:
+                _name_near_misses(part, game, found)
             board = None if game is None else PbnGame(game, _notes(part, found), found).board()
             boards += [] if board is None else [board]
     if not boards and not found.kept:
@@ -668,6 +661,15 @@ def _parted(tags: list[Tag]) -> list[list[Tag]]:
             starts += [max(event, last + 1) if event > last else place] if last >= 0 else []
             last = place
     return [tags[start:stop] for start, stop in zip(starts, [*starts[1:], len(tags)])]
+
+
+def _name_near_misses(tags: list[Tag], game: dict[str, Tag], faults: Faults) -> None:
+    """Name a tag that ``game`` lacks if one of its own ``tags`` is spelt almost like it."""
+    missing = [name for name in _WRITTEN if name not in game]
+    for tag in tags if missing else ():
+        for name in missing if tag.name.lower() not in _SPELLINGS else ():
+            if _one_letter_off(tag.name.lower(), name.lower()):
+                faults.add(tag.line, f"{tag.name}: no tag of a board, expected {name}", name.lower())
 
 
 _OF_DEAL = ("Board", "Dealer", "Vulnerable", "Deal", "OptimumResultTable", "DoubleDummyTricks")
