@@ -594,7 +594,10 @@ def _read_plan(path: Path) -> Any:
 
     game = make_game("simple_bidding_v0", size=4)
     optimum = read_plan(path, game)
-    return certified(RisingAuction.of(game), optimum.total, optimum.plan).total
+    try:
+        return certified(RisingAuction.of(game), optimum.total, optimum.plan).total
+    except ValueError as problem:  # which knows no file
+        raise ValueError(f"{path}: {problem}") from problem
 
 
 # Files of boards: the reader leaves out what is wrong and names it. What it took must be boards that the laws allow,
@@ -629,7 +632,17 @@ PBN_PIECES = [
         '[Result "NS 9 EW 4"]\n',
         '[Deal "N:- - - -"]\n',
     ),
-    *("____", "\n\n\n", "\r\r\n", "\ufeff", "<html>", '[board "3"]\n', '[deal "#"]\n', '[Dealr "N"]\n', '[Event "x"]\n'),
+    *(
+        "____",
+        "\n\n\n",
+        "\r\r\n",
+        "\ufeff",
+        "<html>",
+        '[board "3"]\n',
+        '[deal "#"]\n',
+        '[Dealr "N"]\n',
+        '[Event "x"]\n',
+    ),
     *('[Ability "N:74659 E:49784"]\n', '[Ability "NS:7465?"]\n', '[Ability "x"]\n', '[Deal "N:xx... - - -"]\n'),
     *('[Auction "W"]\n- - ', '[Play "W"]\nD2 - - -\n', '[OptimumResultTable "Declarer Suit Tricks"]\nN NT 3\n'),
 ]
@@ -776,7 +789,12 @@ def _linked_boards(path: Path) -> Any:
     parts = [f"{seat}={hand}" for seat, hand in hands.items()] + [f"{seat}n={seat.upper()}" for seat in "nesw"]
     parts += [f"d={'nesw'[board.dealer or 0]}", f"v={'oneb'[board.vulnerable or 0]}"]
     parts += [f"b={board.number}"] if board.number else []
-    calls = [call_text(c.call).replace("NT", "N").replace("XX", "R").replace("X", "D") + "!" * c.alert + f"({quote(c.note)})" * bool(c.note) for c in board.auction]
+    calls = [
+        call_text(c.call).replace("NT", "N").replace("XX", "R").replace("X", "D")
+        + "!" * c.alert
+        + f"({quote(c.note)})" * bool(c.note)
+        for c in board.auction
+    ]
     parts += [f"a={''.join(calls)}", f"p={''.join(card_text(card)[::-1] for card in board.play)}"]
     parts += [f"c={board.result}"] if board.result is not None and len(board.play) < 52 else []
     rng.shuffle(parts)
@@ -787,7 +805,13 @@ def _linked_boards(path: Path) -> Any:
     text = rng.choice(forms)
     wraps = ["{}", "\ufeff{}\r\r\n", "\n\n{}\n"]
     if text == address:
-        wraps += ["[Board 3]({})", "see {}, and", '<p>x</p>\n<a href="{}">board</a>', "# Boards\n\n- [a]({})\n- b", "{}\n"]
+        wraps += [
+            "[Board 3]({})",
+            "see {}, and",
+            '<p>x</p>\n<a href="{}">board</a>',
+            "# Boards\n\n- [a]({})\n- b",
+            "{}\n",
+        ]
     elif text == line:
         wraps += ["# Boards\n\n```\n{}\n```\n", "<html>\n<pre>\n{}\n</pre></html>", "<b>Board</b>: <code>{}</code>"]
     path.write_text(rng.choice(wraps).format(text), encoding="utf-8")

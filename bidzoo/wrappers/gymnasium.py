@@ -282,13 +282,14 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
                     self.batch.states[table], fixed, Buffers._make(array[table] for array in self.batch.buffers)
                 )
         self._play_others(np.ones(self.num_envs, np.bool_))
+        self.batch.show()
         self._look()
         return _with_partner(self._partners, self.batch.observation, self.batch.boards), self._infos()
 
     def action_masks(self) -> Bool:
         """Legal actions of the learner ``[B, A]`` (what sb3-contrib asks for)."""
         self.batch.need_reset("action_masks")
-        return self.batch.action_mask.astype(np.bool_)
+        return self.batch.buffers.mask.astype(np.bool_)
 
     def state(self) -> I8:
         """Global states ``[B, S]``: all hands, also those the learner does not see (see ``Batch.state``)."""
@@ -300,10 +301,10 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         chosen, batch = self.batch.read_actions(actions), self.batch
         reward, todo = np.empty(self.num_envs), np.empty(self.num_envs, np.int64)
         ended, waiting = np.empty(self.num_envs, np.bool_), np.empty(self.num_envs, np.bool_)
-        _judge(chosen, batch.action_mask, self.game.reward_range[0], reward, ended, todo)
+        _judge(chosen, batch.buffers.mask, self.game.reward_range[0], reward, ended, todo)
         while True:
             self._take(todo)
-            if not _settle(batch.player, batch.reward, batch.terminated, self.learner, reward, ended, waiting):
+            if not _settle(batch.buffers.player, batch.reward, batch.terminated, self.learner, reward, ended, waiting):
                 break
             todo = self._seating.choose(batch, waiting)
         infos: dict[str, Any] = {}
@@ -322,6 +323,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
             infos["_final_obs"] = ended.copy()
             infos["final_info"] = {"action_mask": np.zeros_like(self.batch.action_mask), "_action_mask": ended.copy()}
             infos["_final_info"] = ended.copy()
+        batch.show()
         infos |= self._infos()
         self._look()
         observation = _with_partner(self._partners, self.batch.observation, self.batch.boards)
@@ -329,7 +331,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
 
     def _infos(self) -> dict[str, Any]:
         every = np.ones(self.num_envs, np.bool_)
-        infos = {"action_mask": self.batch.action_mask.copy(), "_action_mask": every}
+        infos = {"action_mask": self.batch.buffers.mask.copy(), "_action_mask": every}
         if self._partners is not None:
             infos |= {"partner": np.array(self._partners.names(self.batch.boards), object), "_partner": every}
         return infos
@@ -347,7 +349,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
     def _play_others(self, rows: Bool) -> None:
         """Bring each of ``rows`` to the learner's turn, dealing on where a board ends before it."""
         todo, passed = np.full(self.num_envs, -1, np.int64), np.zeros(self.num_envs, np.int64)
-        waiting = rows & (self.batch.player != self.learner)
+        waiting = rows & (self.batch.buffers.player != self.learner)
         while waiting.any():
             self._take(todo)
             if (over := self.batch.terminated & rows).any():
@@ -355,7 +357,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
                 if passed.max() == PASSED_OVER:
                     raise never_asked(self.game, [self.learner])
                 self._deal_on(over)
-            waiting = rows & (self.batch.player != self.learner)
+            waiting = rows & (self.batch.buffers.player != self.learner)
             todo = self._seating.choose(self.batch, waiting) if waiting.any() else todo
         self.batch.need_legal()
 

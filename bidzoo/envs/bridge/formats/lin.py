@@ -179,7 +179,7 @@ def _of_address(address: str, number: int, found: Faults) -> str:
     if not dealer and (row := whole_number(board, 1, LARGEST_BOARD)):
         dealer = _SEATS.index(auction.dealer_row(row - 1)) + 1  # a viewer that is told none takes the number's
     hands = ",".join(parts.get(seat, "").replace("-", "").replace(" ", "") for seat in "swne")
-    names = ",".join(parts.get(f"{seat}n", "").replace(",", " ") for seat in "swne")
+    names = ",".join(" ".join(parts.get(f"{seat}n", "").replace(",", " ").split()) for seat in "swne")
     entries = [("pn", names), ("ah", board), ("md", f"{dealer}{hands}")]
     entries += [("sv", parts["v"][:1])] if "v" in parts else []
     for note, calls in re.findall(r"\(([^()]*)\)|([^()]+)", parts.get("a", "")):
@@ -221,7 +221,7 @@ def _add_entries(text: str, line: int, found: Faults, entries: list[_Entry]) -> 
         line += parts[i + 1].count("\n")
         i += 2
     rest = parts[-1].strip()
-    if (len(parts) - i) % 2 == 0 and parts[i].strip() or rest:
+    if ((len(parts) - i) % 2 == 0 and parts[i].strip()) or rest:
         line = begun + text[: len(text) - len(parts[-1].lstrip())].count("\n")
         found.add(line, f"{rest[-40:]!r} at the end, expected key|value|", "the last entry")
 
@@ -477,7 +477,9 @@ def _line(board: Board) -> str:
     if differing is not None:
         said, held = getattr(board, differing), getattr(again, differing)
         because = " without a finished auction" if differing in ("contract", "declarer") else ""
-        raise ValueError(f"board {board.number}: {differing}: {said!r}, expected {held!r}: LIN has no place for it{because}")
+        raise ValueError(
+            f"board {board.number}: {differing}: {said!r}, expected {held!r}: LIN has no place for it{because}"
+        )
     return line
 
 

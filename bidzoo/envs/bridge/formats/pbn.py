@@ -647,7 +647,7 @@ def loads(text: str, source: str = "text", strict: bool = False, faults: list[Fa
             board = None if game is None else PbnGame(game, _notes(part, found), found).board()
             boards += [] if board is None else [board]
     if not boards and not found.kept:
-        name_no_boards(text, found, "%;{", 'tags such as [Board "1"] and [Deal "N:..."]')
+        name_no_boards(text, found, "%;", 'tags such as [Board "1"] and [Deal "N:..."]')
     found.warn(boards)
     return boards
 
