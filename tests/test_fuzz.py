@@ -594,7 +594,10 @@ def _read_plan(path: Path) -> Any:
 
     game = make_game("simple_bidding_v0", size=4)
     optimum = read_plan(path, game)
-    return certified(RisingAuction.of(game), optimum.total, optimum.plan).total
+    try:
+        return certified(RisingAuction.of(game), optimum.total, optimum.plan).total
+    except ValueError as problem:  # which knows no file
+        raise ValueError(f"{path}: {problem}") from problem
 
 
 # Files of boards: the reader leaves out what is wrong and names it. What it took must be boards that the laws allow,
@@ -629,13 +632,26 @@ PBN_PIECES = [
         '[Result "NS 9 EW 4"]\n',
         '[Deal "N:- - - -"]\n',
     ),
+    *(
+        "____",
+        "\n\n\n",
+        "\r\r\n",
+        "\ufeff",
+        "<html>",
+        '[board "3"]\n',
+        '[deal "#"]\n',
+        '[Dealr "N"]\n',
+        '[Event "x"]\n',
+    ),
+    *('[Ability "N:74659 E:49784"]\n', '[Ability "NS:7465?"]\n', '[Ability "x"]\n', '[Deal "N:xx... - - -"]\n'),
     *('[Auction "W"]\n- - ', '[Play "W"]\nD2 - - -\n', '[OptimumResultTable "Declarer Suit Tricks"]\nN NT 3\n'),
 ]
 LIN_PIECES = [
     *"|!,%\n ",
     *("md|", "mb|1Nppp|", "mb|d|", "an| x |", "pc|HJ|", "mc|0|", "mc|9|", "sv|-|", "ah|Board%209|", "qx|o3|", "qx|c1|"),
     *("rs|1NN=,4HSx-1,P,|", "vg|F,1,I,1,2,A,0,B,0|", "pn|-,#,##x,?|", "md|3SJ976HJ5DJ86CQJ62,,,|", "st||"),
-    *("https://x?lin=", "%7C", "%00"),
+    *("https://x?lin=", "%7C", "%00", "mc|-1|", "||", "\r\r\n", "\ufeff", "<br>", "&amp;", "[a](", ")", "`", "(x)"),
+    *("https://x?n=sakqj2h32d432c432&b=5&d=n&v=b&a=1n(15-17)ppp&p=hj&c=7", "&s=", "&a=pp", '"http://x?w=s2"', "&nn=A"),
 ]
 
 
@@ -734,7 +750,73 @@ def _written_boards(path: Path) -> Any:
             )
             assert board.hands is None or all(mine in (0, its) for mine, its in zip(board.hands, back.hands))
         else:
-            assert (back.hands, back.auction, back.play) == (board.hands, calls, board.play)
+            assert back == replace(board, auction=calls, tricks=None, tags={}, claimed=back.claimed)
+    return Board
+
+
+def _respaced_boards(path: Path) -> Any:
+    """Boards written as PBN, then empty lines put in, other line ends, tag names in another case: the same boards."""
+    from bidzoo.envs.bridge.formats import pbn
+
+    rng = Random(path.read_bytes())
+    boards = rng.choices(pbn.loads(_boards("pbn").decode()), k=rng.randint(1, 4))
+    lines, share = pbn.dumps(boards).split("\n"), rng.choice([0, 0.05, 0.5, 1])
+    case = rng.choice([str, str.lower, str.upper])
+    own = {name for board in boards for name in board.tags}
+    for at, line in enumerate(lines):
+        tag = re.match(r"\[(\w+)", line)
+        lines[at] = f"[{case(tag[1])}{line[tag.end() :]}" if tag and tag[1] not in own else line
+        lines[at] += "".join(rng.choice(["\n", "\n \t", "\n\n\n"]) for _ in range(rng.random() < share))
+    end = rng.choice(["\n", "\r\n", "\r\r\n", "\r"])
+    path.write_bytes(rng.choice(["", "\ufeff", "\n"]).encode() + end.join("\n".join(lines).split("\n")).encode())
+    assert pbn.read(path, strict=True) == boards, path.read_bytes()
+
+
+def _linked_boards(path: Path) -> Any:
+    """A board written as LIN, then encoded, or put into another text, or said in an address by its parts: the same."""
+    from dataclasses import replace
+
+    from bidzoo.core.cards import call_text, card_text
+    from bidzoo.envs.bridge.board import Board
+    from bidzoo.envs.bridge.formats import lin
+
+    rng = Random(path.read_bytes())
+    boards = [replace(board, tags={}) for board in lin.loads(_boards("lin").decode()) if board.complete]
+    board = rng.choice([board for board in boards if not {"<", "`"} & set(str(board))])
+    line = lin.dumps([replace(board, names=("N", "E", "S", "W"))]).strip()
+    (board,) = lin.loads(line)
+    hands = dict(zip("swne", line.partition("md|")[2].partition("|")[0][1:].lower().split(",")))
+    parts = [f"{seat}={hand}" for seat, hand in hands.items()] + [f"{seat}n={seat.upper()}" for seat in "nesw"]
+    parts += [f"d={'nesw'[board.dealer or 0]}", f"v={'oneb'[board.vulnerable or 0]}"]
+    parts += [f"b={board.number}"] if board.number else []
+    calls = [
+        call_text(c.call).replace("NT", "N").replace("XX", "R").replace("X", "D")
+        + "!" * c.alert
+        + f"({quote(c.note)})" * bool(c.note)
+        for c in board.auction
+    ]
+    parts += [f"a={''.join(calls)}", f"p={''.join(card_text(card)[::-1] for card in board.play)}"]
+    parts += [f"c={board.result}"] if board.result is not None and len(board.play) < 52 else []
+    rng.shuffle(parts)
+    address = f"https://example.org/viewer.html?{'&'.join(parts)}"
+    if any(letter in call.note for call in board.auction for letter in "()|"):
+        address = f"https://example.org/viewer.html?bbo=y&lin={quote(line)}"
+    forms = [line, quote(line), quote(line, safe="|"), line.replace("|", "%7C") if "%" not in line else line, address]
+    text = rng.choice(forms)
+    wraps = ["{}", "\ufeff{}\r\r\n", "\n\n{}\n"]
+    if text == address:
+        wraps += [
+            "[Board 3]({})",
+            "see {}, and",
+            '<p>x</p>\n<a href="{}">board</a>',
+            "# Boards\n\n- [a]({})\n- b",
+            "{}\n",
+        ]
+    elif text == line:
+        wraps += ["# Boards\n\n```\n{}\n```\n", "<html>\n<pre>\n{}\n</pre></html>", "<b>Board</b>: <code>{}</code>"]
+    path.write_text(rng.choice(wraps).format(text), encoding="utf-8")
+    faults: list[Any] = []
+    assert (lin.read(path, faults=faults), faults) == ([board], []), path.read_text()
     return Board
 
 
@@ -826,6 +908,8 @@ TARGETS = {
     ),
     "lin": Target(".lin", lambda: _boards("lin"), _read_boards, changed_text(LIN_PIECES, r"[^|]*\|[^|]*\|"), as_boards),
     "boards": Target(".seed", lambda: b"12345678", _written_boards, changed_bytes, any_value),
+    "pbn-respaced": Target(".seed", lambda: b"12345678", _respaced_boards, changed_bytes, any_value),
+    "lin-linked": Target(".seed", lambda: b"12345678", _linked_boards, changed_bytes, any_value),
     "entry": Target(".json", _entry, _read_entry, changed_entry, as_entry),
     "language": Target(".jsonl", _language, _read_language, changed_lines, as_lines),
     "plan": Target(".json", _plan, _read_plan, changed_json_file, as_sound),

@@ -228,14 +228,20 @@ def auctions(
 
     paths = [path for file in files for path in ([file] if not file.is_dir() else sorted(file.rglob("*")))]
     known = [path for path in paths if path in files or path.suffix.lower() in READERS]
+    if not known:
+        raise ValueError(
+            f"{', '.join(map(str, files))}: no files of boards; these formats are read: {', '.join(READERS)}"
+        )
     faults: list[Fault] = []
     boards: list[Board] = []
     unread: list[str] = []
     with progress() as report:
         for number, path in enumerate(known):
             report("files", number, len(known))
+            before = len(boards) + len(faults)
             try:
                 boards += read_boards(path, strict, faults)
+                unread += [f"{path}: no boards"] if len(boards) + len(faults) == before else []
             except ValueError as error:
                 if strict or path in files:
                     raise

@@ -64,9 +64,10 @@ class Batch:
     - ``reward`` float32 ``[B, P]``: of the episode that ended in this step, else 0
     - ``terminated`` bool ``[B]``: an episode ended in this step (the other arrays already show the next one)
 
-    Every seat is played, so it is no ``VectorEnv`` of Gymnasium: a learner among other policies has
-    ``gymnasium.make_vec``. ``reset`` and ``step`` return the arrays as a ``VectorEnv`` does. torch takes ``player`` as
-    an index after ``.long()``.
+    What a user writes into them changes no rule: ``player`` and ``action_mask`` are copies of ``buffers``, which the
+    engine reads, and every step writes them again. Every seat is played, so it is no ``VectorEnv`` of Gymnasium: a
+    learner among other policies has ``gymnasium.make_vec``. ``reset`` and ``step`` return the arrays as a ``VectorEnv``
+    does. torch takes ``player`` as an index after ``.long()``.
     """
 
     def __init__(self, game: Game, num_envs: int, autoreset: bool = True) -> None:
@@ -77,9 +78,12 @@ class Batch:
         self.seed = 0
         self.states: States = game.new(num_envs)
         self.buffers = game.buffers(num_envs)
-        self.player, self.observation, self.action_mask, self.reward, self.terminated = self.buffers
-        self._truncated = np.zeros(num_envs, np.bool_)
-        self._info = {"action_mask": self.action_mask, "player": self.player}
+        self.observation, self.reward, self.terminated = (
+            self.buffers.observation,
+            self.buffers.reward,
+            self.buffers.over,
+        )
+        self.player, self.action_mask = self.buffers.player.copy(), self.buffers.mask.copy()
         self._stride = num_envs if autoreset else 0
         self.ready = False
 
@@ -118,7 +122,13 @@ class Batch:
         self.seed = checked_seed(seed)
         self.moves.begin.run(numbers, self.seed, np.ones(self.num_envs, np.bool_))
         self.ready = True
-        return self.observation, self._info
+        self.show()
+        return self.observation, {"action_mask": self.action_mask, "player": self.player}
+
+    def show(self) -> None:
+        """Bring ``player`` and ``action_mask`` up to date after ``moves``."""
+        self.player[:] = self.buffers.player
+        self.action_mask[:] = self.buffers.mask
 
     def step(self, actions: I64) -> tuple[I8, F32, Bool, Bool, dict[str, I8]]:
         """Take ``actions`` ``[B]``; -1 leaves a table as it is. Illegal actions raise before anything changes.
@@ -128,17 +138,20 @@ class Batch:
         """
         self.need_reset("step")
         chosen = self.read_actions(actions)
-        b = first_illegal(self.action_mask, chosen, True)
-        if b >= 0 and not self.action_mask[b].any():
+        mask = self.buffers.mask
+        b = first_illegal(mask, chosen, True)
+        if b >= 0 and not mask[b].any():
             self.need_legal()
             raise ValueError(f"table {b} (board {self.boards[b]}) is finished: give it -1, or reset()")
         if b >= 0:
             raise ValueError(
-                f"illegal action {chosen[b]} at table {b} (board {self.boards[b]}) by player_{self.player[b]}; "
-                f"legal: {np.flatnonzero(self.action_mask[b]).tolist()}"
+                f"illegal action {chosen[b]} at table {b} (board {self.boards[b]}) by player_{self.buffers.player[b]}; "
+                f"legal: {np.flatnonzero(mask[b]).tolist()}"
             )
         self.moves.step.run(chosen, self.seed, self._stride)
-        return self.observation, self.reward, self.terminated, self._truncated, self._info
+        self.show()
+        info = {"action_mask": self.action_mask, "player": self.player}
+        return self.observation, self.reward, self.terminated, np.zeros(self.num_envs, np.bool_), info
 
     def close(self) -> None:
         """Nothing to release."""
@@ -156,9 +169,9 @@ class Batch:
     def need_legal(self) -> Bool:
         """Tables ``[B]`` with a legal action; ValueError if a player is to act who has none."""
         can_act = np.empty(self.num_envs, np.bool_)
-        b = _find_legal(self.action_mask, self.player, can_act)
+        b = _find_legal(self.buffers.mask, self.buffers.player, can_act)
         if b >= 0:
-            raise no_legal_action(self.game, self.player[b], b, self.boards[b])
+            raise no_legal_action(self.game, self.buffers.player[b], b, self.boards[b])
         return can_act
 
     def _check_shape(self, name: str, numbers: NDArray[Any]) -> None:
@@ -181,7 +194,9 @@ class Batch:
     def views(self, rows: I64 | None = None) -> States:
         """Views of the players to act, at all tables or at ``rows``."""
         self.need_reset("views")
-        states, players = (self.states, self.player) if rows is None else (self.states[rows], self.player[rows])
+        states, players = self.states, self.buffers.player
+        if rows is not None:
+            states, players = states[rows], players[rows]
         return self.game.view_of(states, players.astype(np.int64))
 
 
@@ -210,7 +225,7 @@ class Seating:
         can_act = batch.need_legal()
         if waiting is not None:
             can_act &= waiting
-        numbers = np.where(can_act, self._numbers[batch.player], np.int8(-1))
+        numbers = np.where(can_act, self._numbers[batch.buffers.player], np.int8(-1))
         for number, policy in enumerate(self._distinct):
             rows = np.flatnonzero(numbers == number)
             if len(rows):
@@ -220,11 +235,11 @@ class Seating:
     def _ask(self, policy: Policy, batch: Batch, rows: I64) -> I64:
         """Actions of ``policy`` at ``rows``; ValueError unless it reads the game's views and gives legal actions."""
         states = batch.states if len(rows) == batch.num_envs else batch.states[rows]
-        boards, clock, legal = states["board"].astype(np.int64), batch.game.clock(states), batch.action_mask[rows]
-        views = batch.game.view_of(states, batch.player[rows])
+        boards, clock, legal = states["board"].astype(np.int64), batch.game.clock(states), batch.buffers.mask[rows]
+        views = batch.game.view_of(states, batch.buffers.player[rows])
         with asking(policy.name, batch.game, boards, clock):
             chosen = policy.act(views, legal, Streams.at(self.seed, boards, clock))
-        return legal_actions(policy.name, chosen, batch.action_mask[rows], boards)  # it may have written into its copy
+        return legal_actions(policy.name, chosen, batch.buffers.mask[rows], boards)  # it may have written into its copy
 
 
 def random_seats(game: Game, policies: Sequence[Policy | None]) -> int:

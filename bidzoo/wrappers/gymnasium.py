@@ -328,6 +328,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
                 )
         self._ended = self._ended & ~rows
         self._play_others(rows)
+        self.batch.show()
         self._look()
         return self._shown(), self._infos()
 
@@ -350,7 +351,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
 
     def _masks(self) -> I8:
         """Of tables that have ended: all ones if the next action is not read, zeros if none is taken."""
-        masks = self.batch.action_mask.copy()
+        masks = self.batch.buffers.mask.copy()
         masks[self._ended] = self._mode is AutoresetMode.NEXT_STEP
         return masks
 
@@ -378,12 +379,12 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
         dealt = self._deal_ended()
         reward, todo = np.empty(self.num_envs), np.empty(self.num_envs, np.int64)
         ended, waiting = np.empty(self.num_envs, np.bool_), np.empty(self.num_envs, np.bool_)
-        _judge(chosen, batch.action_mask, self.game.reward_range[0], reward, ended, todo)
+        _judge(chosen, batch.buffers.mask, self.game.reward_range[0], reward, ended, todo)
         if dealt is not None:  # these tables take no action
             reward[dealt], ended[dealt], todo[dealt] = 0, False, -1
         while True:
             self._take(todo)
-            if not _settle(batch.player, batch.reward, batch.terminated, self.learner, reward, ended, waiting):
+            if not _settle(batch.buffers.player, batch.reward, batch.terminated, self.learner, reward, ended, waiting):
                 break
             todo = self._seating.choose(batch, waiting)
         infos: dict[str, Any] = {}
@@ -393,6 +394,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
             infos |= self._final_infos(ended)
             self._deal_on(ended)
             self._play_others(ended)
+        batch.show()
         infos |= self._infos()
         self._look()
         return self._shown(), reward, ended, np.zeros(self.num_envs, np.bool_), infos
@@ -445,7 +447,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
     def _play_others(self, rows: Bool) -> None:
         """Bring each of ``rows`` to the learner's turn, dealing on where a board ends before it."""
         todo, passed = np.full(self.num_envs, -1, np.int64), np.zeros(self.num_envs, np.int64)
-        waiting = rows & (self.batch.player != self.learner)
+        waiting = rows & (self.batch.buffers.player != self.learner)
         while waiting.any():
             self._take(todo)
             if (over := self.batch.terminated & rows).any():
@@ -453,7 +455,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
                 if passed.max() == PASSED_OVER:
                     raise never_asked(self.game, [self.learner])
                 self._deal_on(over)
-            waiting = rows & (self.batch.player != self.learner)
+            waiting = rows & (self.batch.buffers.player != self.learner)
             todo = self._seating.choose(self.batch, waiting) if waiting.any() else todo
         self.batch.need_legal()
 

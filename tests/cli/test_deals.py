@@ -188,11 +188,14 @@ def test_generate_and_info_commands(tmp_path: Path, quick: object) -> None:
     assert "provenance: seed:      5" in shown
 
 
-@pytest.mark.parametrize("content", ["", "hello\n"])
-def test_info_of_a_file_without_boards(tmp_path: Path, content: str) -> None:
-    (tmp_path / "empty.pbn").write_text(content)
+def test_info_of_a_file_without_boards(tmp_path: Path) -> None:
+    path = tmp_path / "empty.pbn"
+    path.write_text("")
     with pytest.raises(ValueError, match=r"empty\.pbn: no boards, expected at least one"):
-        CliRunner().invoke(app, ["info", str(tmp_path / "empty.pbn")], catch_exceptions=False)
+        CliRunner().invoke(app, ["info", str(path)], catch_exceptions=False)
+    path.write_text("hello\n")
+    told = CliRunner().invoke(app, ["info", str(path)])
+    assert told.exit_code == 3 and "empty.pbn:1: 'hello', expected tags such as" in told.output
 
 
 def test_info_of_the_packaged_sets() -> None:
@@ -220,7 +223,7 @@ def test_import_command(tmp_path: Path, quick: Callable[[I64], I8]) -> None:
     assert np.array_equal(solved.tricks[1:], quick(plain.hands[1:]))
     missing = CliRunner().invoke(app, ["import", str(tmp_path / "two.rbn"), "--out", str(out)])
     assert isinstance(missing.exception, ValueError)
-    assert "ending '.rbn', expected .pbn or .lin" in str(missing.exception)
+    assert "ending '.rbn'; these formats are read: .pbn, .lin" in str(missing.exception)
 
 
 def test_commands_name_a_wrong_ending_and_look_into_pbn(tmp_path: Path) -> None:

@@ -68,11 +68,44 @@ def test_players_without_a_legal_action_are_named():
     batch = Batch(bidzoo.make_game("comm_v0"), 3)
     batch.reset()
     assert batch.need_legal().all()
-    batch.action_mask[1] = 0
+    batch.buffers.mask[1] = 0
     with pytest.raises(ValueError, match=r"player_0 has no legal action at table 1 \(board 1\); bidzoo.check_game"):
         batch.need_legal()
-    batch.player[1] = -1
+    batch.buffers.player[1] = -1
     assert batch.need_legal().tolist() == [True, False, True]
+
+
+def test_what_is_written_into_the_arrays_makes_nothing_legal_and_does_not_last():
+    batch, other = (bidzoo.make_vec("bridge_bidding_v0", 3) for _ in range(2))
+    _, info = batch.reset()
+    other.reset()
+    info["action_mask"], info["more"] = None, "mine"
+    batch.action_mask[:], batch.player[:] = 1, 3
+    with pytest.raises(ValueError, match=r"illegal action 2 at table 0 \(board 0\) by player_0; legal: \[0, 3, "):
+        batch.step(np.array([2, -1, -1]))
+    assert (batch.views() == other.views()).all() and batch.need_legal().all()
+    truncated, info = batch.step(np.array([0, -1, -1]))[3:]
+    other.step(np.array([0, -1, -1]))
+    assert sorted(info) == ["action_mask", "player"] and info["action_mask"] is batch.action_mask
+    truncated[:] = True
+    for name in ("player", "action_mask", "observation", "reward", "terminated"):
+        assert (getattr(batch, name) == getattr(other, name)).all(), name
+    assert not batch.step(np.array([0, 0, 0]))[3].any()
+
+
+def test_what_is_written_into_a_vector_makes_nothing_legal_and_does_not_last():
+    both = [gymnasium.make_vec("bidzoo/BridgeBidding-v0", 3, opponents="pass").unwrapped for _ in range(2)]
+    for venv in both:
+        observation, infos = venv.reset(seed=1)
+        infos["action_mask"][:], observation[:] = 1, 0
+    both[0].batch.action_mask[:], both[0].batch.player[:] = 1, 3
+    for _ in range(6):
+        steps = [venv.step(np.array([2, 0, 5])) for venv in both]  # a redouble that nobody may make
+        for ours, theirs in zip(*(step[:4] for step in steps)):
+            assert (ours == theirs).all()
+        assert steps[0][2][0] and (steps[0][4]["action_mask"] == both[1].action_masks()).all()
+        for array in (steps[0][0], steps[0][3], steps[0][4]["action_mask"], both[0].batch.action_mask):
+            array[:] = 1
 
 
 class Cheat:

@@ -196,6 +196,28 @@ def decode(content: bytes, source: str) -> str:
     raise ValueError(f"{source}: byte {content.index(0)} is 0, expected a text file")
 
 
+_LINE_END = re.compile(r"\r+\n|\r|\n")
+
+
+def text_lines(text: str) -> list[str]:
+    """Lines of a text, whatever ends them; CR CR LF, which programs write that open a CRLF text as text, is one end.
+
+    A byte order mark before a line is none of its text: files that were put together hold one within.
+    """
+    return [line.lstrip("\ufeff") for line in _LINE_END.split(text)]
+
+
+def name_no_boards(text: str, faults: Faults, comments: str, expected: str) -> None:
+    """Name the first line of a file without boards, if it has lines that do not begin with one of ``comments``.
+
+    A page that says why there is no file, a pointer to it, or hands in another format are no empty list of boards.
+    """
+    for number, line in enumerate(text_lines(text), 1):
+        if line.strip() and line.strip()[0] not in comments:
+            faults.add(number, f"{line.strip()[:40]!r}, expected {expected}", "all of the file")
+            return
+
+
 def whole_number(text: str, low: int, high: int) -> int | None:
     """The number that ``text`` writes in digits, if it is ``low`` ... ``high``."""
     if not (text.isascii() and text.isdecimal() and len(text) <= len(str(LARGEST_BOARD)) and low <= int(text) <= high):

@@ -12,6 +12,7 @@ from functools import cache
 from itertools import permutations
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+from zipfile import is_zipfile
 
 import numpy as np
 
@@ -166,6 +167,8 @@ def unpack_tricks(numbers: U8) -> I8:
 
 def read_deals(path: Path) -> tuple[I64, I8, dict[str, Any]]:
     """Hands ``[n, 4]``, tricks ``[n, 20]`` and provenance of a deal file; shapes are checked, the deals are not."""
+    if path.suffix.lower() != ".npz" and path.is_file() and not is_zipfile(path):
+        raise _other_format(path)
     fields = load_npz(path, "an .npz deal file", _PLAN)
     text, where = str(fields.get("provenance", "{}")), f"{path}: provenance"
     provenance = parse(dict[str, Any], json_value(text, where), where)
@@ -181,8 +184,14 @@ def read_boards(path: str | Path, strict: bool = False, faults: list[Fault] | No
     """Boards of a PBN or LIN file, by its name's ending; what is wrong is left out and named, as ``pbn.loads`` says."""
     ending = Path(path).suffix.lower()
     if ending not in READERS:
-        raise ValueError(f"{path}: ending {ending!r}, expected {' or '.join(READERS)}")
+        raise _other_format(path)
     return READERS[ending](path, strict, faults)
+
+
+def _other_format(path: str | Path) -> ValueError:
+    """What is said of a file in another format, such as .dlm and .dup of dealing machines."""
+    formats = f"{', '.join(READERS)} (boards), .npz (deals)"
+    return ValueError(f"{path}: ending {Path(path).suffix!r}; these formats are read: {formats}")
 
 
 def listed(numbers: Sequence[object]) -> str:

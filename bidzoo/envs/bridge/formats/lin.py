@@ -2,19 +2,24 @@
 
 A file is entries ``key|value|``. Read here: ``pn`` names S W N E, ``md`` dealer (1-4 = S W N E) and hands S W N E,
 ``ah`` or ``qx`` board number, ``sv`` vulnerability, ``mb`` calls (``!`` alerts), ``an`` the explanation of the last,
-``pc`` card, ``mc`` declarer's tricks after a claim; of a team match ``vg`` its boards and ``rs`` their results, open
-room and closed room in turn. The other keys lay out a page and are skipped. A line may be percent-encoded, or the
-address of a hand viewer with ``lin=``. There is no standard.
+``pc`` card, ``mc`` declarer's tricks after a claim (``-1``: not known); of a team match ``vg`` its boards and ``rs``
+their results, open room and closed room in turn. The other keys lay out a page and are skipped. A line may be
+percent-encoded, or its bars alone, or be the address of a hand viewer, with ``lin=`` or with the parts of a board
+(``n= e= s= w=`` hands, ``nn= en= sn= wn=`` names, ``d=`` dealer, ``v=`` vulnerability, ``b=`` number, ``a=`` auction,
+``p=`` play, ``c=`` tricks claimed). In a text that begins otherwise, such as HTML or Markdown, addresses and runs of
+entries are read wherever they stand, and the rest is skipped. There is no standard.
 
 endplay's reader (0.5.12), the reference in the tests, wants ``pn`` on every board, lets illegal calls and cards pass
 and miscounts the tricks of a whole play.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import unquote
+from urllib.parse import unquote, unquote_plus
 
 from bidzoo.core.cards import (
     NUM_CARDS,
@@ -47,6 +52,8 @@ from bidzoo.envs.bridge.board import (
     contract_numbers,
     contract_text,
     decode,
+    name_no_boards,
+    text_lines,
     whole_number,
 )
 
@@ -56,6 +63,15 @@ _VULNERABLE = "oneb"  # by number: bit 0 N/S, bit 1 E/W
 _CALL = re.compile(r"([1-7](?:NT|[CDHSN])|RDBL|DBL|XX|PASS|AP|[XRDP])(!*)", re.IGNORECASE)
 _RESULT = re.compile(r"([1-7])(C|D|H|S|N|NT)([NESW])(X{0,2})(=|[+-]\d+)", re.IGNORECASE)
 _ADDRESS = re.compile(r"\s*(?:https?://|www\.|lin=)", re.IGNORECASE)
+_LINK = re.compile(  # within other text: in quotes, in the parentheses of Markdown, or up to a space
+    r"""(["'])(?P<quoted>(?:https?://|www\.)[^"'<>]*)\1 | \]\((?P<linked>(?:https?://|www\.)[^<>]*?)\)(?![^\s\])|.,;:!?*_])
+    | (?P<bare>(?:https?://|www\.)[^\s"'<>`]*[^\s"'<>`.,;)\]])""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_VIEWED = re.compile(r"[?&](?:lin|[nesw])=", re.IGNORECASE)  # in an address that shows a board
+_ENTRIES = r"(?:pn|qx|st|md|vg|rs|ah|sv|rh|mb|an|pg|pc|mc)\|"
+_RUN = re.compile(rf"(?<![a-z0-9%|])({_ENTRIES}[^<>`]*\|)", re.IGNORECASE)  # of entries within other text
+_LIN_LINE = re.compile(r"\s*[a-z0-9]{2}\|", re.IGNORECASE)
 _BEGINS = re.compile(r"\s*(?:qx|pn|st|md|vg|rs)\|", re.IGNORECASE)  # a line of new entries, whatever was before
 _ROOMS = {"o": "Open", "c": "Closed"}
 
@@ -104,6 +120,8 @@ def loads(text: str, source: str = "text", strict: bool = False, faults: list[Fa
             reason = f"{entry.key}: {entry.value[:40]!r} without a deal, expected md first"
             found.add(entry.line, reason, "the entries")
             break
+    if not boards and not found.kept:
+        name_no_boards(text, found, "", "entries key|value| with a deal, md|...|")
     found.warn(boards)
     return boards
 
@@ -112,8 +130,8 @@ def _entries(text: str, found: Faults) -> list[_Entry]:
     """Keys with their values; line breaks between entries mean nothing."""
     entries: list[_Entry] = []
     piece: list[str] = []  # lines whose entries belong together
-    for number, raw in enumerate(re.split(r"\r\n|\r|\n", text), 1):
-        line = _decoded(raw, number, found)
+    number = 1
+    for number, line in _lin_lines(text_lines(text), found):
         if piece and _BEGINS.match(line):
             _add_entries("\n".join(piece), number - len(piece), found, entries)
             piece = []
@@ -122,17 +140,62 @@ def _entries(text: str, found: Faults) -> list[_Entry]:
     return entries
 
 
-def _decoded(line: str, number: int, found: Faults) -> str:
-    """A line as LIN: of a viewer's address the part after ``lin=``, of a percent-encoded line what it stands for."""
-    if _ADDRESS.match(line):
-        key, line = [*re.split(r"(?:[?&]|^\s*)lin=", line, maxsplit=1, flags=re.IGNORECASE), ""][:2]
-        if not line:
-            found.add(number, f"{key[:40]!r}, expected the address of a hand viewer with lin=", "the line")
-        line = line if "|" in line else re.split("[&#]", line)[0]
+def _lin_lines(lines: list[str], found: Faults) -> Iterator[tuple[int, str]]:
+    """Number and LIN of each line; where a line holds several addresses, of each of them."""
+    first = next((line for line in lines if line.strip()), "")
+    is_lin = bool(_ADDRESS.match(first) or _LIN_LINE.match(_decoded(first)))
+    for number, line in enumerate(lines, 1):
+        if _ADDRESS.match(line):
+            yield number, _of_address(line.strip().replace("&amp;", "&"), number, found)
+        elif links := [link for link in _links(line) if _VIEWED.search(link)]:
+            yield from ((number, _of_address(link, number, found)) for link in links)
+        elif is_lin:
+            yield number, _decoded(line)
+        else:
+            plain = _decoded(unescape(re.sub(r"<[^<>]*>", lambda tag: tag[0] if "|" in tag[0] else " ", line)))
+            run = _RUN.search(plain)
+            yield number, run[1] if run else ""
+
+
+def _links(line: str) -> Iterator[str]:
+    """Addresses within a line of other text."""
+    for match in _LINK.finditer(line):
+        yield unescape(next(filter(None, match.group("quoted", "linked", "bare"))))
+
+
+def _of_address(address: str, number: int, found: Faults) -> str:
+    """The LIN that the address of a hand viewer shows: what follows ``lin=``, or made of its parts."""
+    before, *after = re.split(r"(?:[?&]|^\s*)lin=", address, maxsplit=1, flags=re.IGNORECASE)
+    if after and after[0]:
+        return _decoded(after[0] if "|" in after[0] else re.split("[&#]", after[0])[0])
+    pairs = (part.partition("=") for part in address.partition("?")[2].partition("#")[0].split("&"))
+    parts = {name.lower(): re.sub(r"[|\s]+", " ", unquote_plus(value)).strip() for name, _, value in pairs}
+    if not any(parts.get(seat) for seat in "nesw"):
+        expected = "expected the address of a hand viewer with lin= or n= e= s= w="
+        found.add(number, f"{before[:40]!r}, {expected}", "the line")
+        return ""
+    board = parts.get("b", "")
+    dealer = "swne".find(parts.get("d", "")[:1].lower() or "?") + 1
+    if not dealer and (row := whole_number(board, 1, LARGEST_BOARD)):
+        dealer = _SEATS.index(auction.dealer_row(row - 1)) + 1  # a viewer that is told none takes the number's
+    hands = ",".join(parts.get(seat, "").replace("-", "").replace(" ", "") for seat in "swne")
+    names = ",".join(" ".join(parts.get(f"{seat}n", "").replace(",", " ").split()) for seat in "swne")
+    entries = [("pn", names), ("ah", board), ("md", f"{dealer}{hands}")]
+    entries += [("sv", parts["v"][:1])] if "v" in parts else []
+    for note, calls in re.findall(r"\(([^()]*)\)|([^()]+)", parts.get("a", "")):
+        entries += [("mb", calls.rstrip(" -?_").replace(" ", ""))] if calls.strip(" -?_") else []
+        entries += [("an", note)] if note else []
+    entries += [("pc", parts["p"])] if parts.get("p") else []
+    entries += [("mc", parts["c"])] if parts.get("c") else []
+    return "".join(f"{key}|{value}|" for key, value in entries)
+
+
+def _decoded(line: str) -> str:
+    """A line as LIN: of a percent-encoded one, or one whose bars are encoded, what it stands for."""
     codes = re.findall("%..?", line)
-    if codes and not re.search(r"\s", line.strip()) and all(re.fullmatch("%[0-9A-Fa-f]{2}", code) for code in codes):
-        line = _one_line(unquote(line))
-    return line
+    whole = not re.search(r"\s", line.strip()) and all(re.fullmatch("%[0-9A-Fa-f]{2}", code) for code in codes)
+    bars = "|" not in line and "%7c" in line.lower()
+    return _one_line(unquote(line)) if codes and (whole or bars) else line
 
 
 def _one_line(text: str) -> str:
@@ -141,22 +204,29 @@ def _one_line(text: str) -> str:
 
 def _add_entries(text: str, line: int, found: Faults, entries: list[_Entry]) -> None:
     """The entries of one piece of a file, from ``line``; what follows a wrong key is left out."""
-    parts, begun = text.split("|"), line
-    for i in range(0, len(parts) - 2, 2):
+    parts, begun, i = text.split("|"), line, 0
+    while i < len(parts) - 2:
         key = parts[i].strip().lower()
         line += parts[i].count("\n")
+        if not key and (not parts[i + 1].strip() or parts[i + 1].strip().lower() in _KEYS):
+            # two bars too many, or one
+            line += parts[i + 1].count("\n") * (not parts[i + 1].strip())
+            i += 1 if parts[i + 1].strip() else 2
+            continue
         if not re.fullmatch("[a-z0-9]{2}", key):
             reason = f"{key[:40]!r} is not a key, expected key|value| such as sv|o|"
             found.add(line, reason, "the entries from there to the next board")
             return
         entries.append(_Entry(key, parts[i + 1], line))
         line += parts[i + 1].count("\n")
+        i += 2
     rest = parts[-1].strip()
-    if len(parts) % 2 == 0 or rest:
+    if ((len(parts) - i) % 2 == 0 and parts[i].strip()) or rest:
         line = begun + text[: len(text) - len(parts[-1].lstrip())].count("\n")
         found.add(line, f"{rest[-40:]!r} at the end, expected key|value|", "the last entry")
 
 
+_KEYS = ("pn", "st", "md", "rh", "ah", "sv", "mb", "an", "pg", "pc", "mc", "qx", "vg", "rs", "nt", "pw", "bn")
 _FIRST = ("pn", "ah", "qx", "sv", "md")  # entries that say what board it is
 _LOST = {
     "md": "board",
@@ -193,7 +263,7 @@ class _Hand:
             if entry.key in skipped:
                 continue
             seat = entry.value.strip()[:1]
-            if entry.key == "md" and seat not in _DEALERS:
+            if entry.key == "md" and seat not in (*_DEALERS, "0"):  # 0: nobody says
                 self.faults.add(entry.line, f"md: dealer {seat!r}, expected 1 ... 4 for S W N E", "dealer")
             try:
                 self.take(entry)
@@ -300,7 +370,7 @@ class _Hand:
         elif key == "pc":
             for text in re.findall("[SHDC](?:10|[^1])", value.strip(), re.IGNORECASE) or [value]:
                 self.card(text)
-        elif key == "mc":
+        elif key == "mc" and value.strip() not in ("", "-1"):
             self.claim = entry
 
     def take_number(self, key: str, text: str) -> None:
@@ -384,16 +454,36 @@ def write(path: str | Path, boards: list[Board]) -> None:
 
 
 def dumps(boards: list[Board]) -> str:
-    """LIN text of ``boards``, one to a line; double-dummy tables and tags have no place in it.
+    """LIN text of ``boards``, one to a line; reading it gives them back, but for what LIN has no place for.
+
+    That is double-dummy tables and tags, whether a result before the last card was claimed (in LIN it was), and
+    whether an explained call was alerted (in LIN it is).
 
     Raises:
-        ValueError: no dealer or a hidden hand, cards without a finished auction, or a ``|``, a ``,`` or a line break
-            where LIN cannot hold it; names the board.
+        ValueError: what else LIN cannot hold: no dealer or a hidden hand, a contract that no finished auction tells,
+            cards without a finished auction, a ``|``, a ``,`` or a line break where these mean something; names it.
     """
     return "".join(_line(board) + "\n" for board in boards)
 
 
+_HELD = ("number", "dealer", "vulnerable", "hands", "contract", "declarer", "play", "result", "names")
+
+
 def _line(board: Board) -> str:
+    """The line of one board, read again to see that it is the same."""
+    line = _written(board)
+    (again,) = loads(line, strict=True)
+    differing = next((name for name in _HELD if getattr(board, name) != getattr(again, name)), None)
+    if differing is not None:
+        said, held = getattr(board, differing), getattr(again, differing)
+        because = " without a finished auction" if differing in ("contract", "declarer") else ""
+        raise ValueError(
+            f"board {board.number}: {differing}: {said!r}, expected {held!r}: LIN has no place for it{because}"
+        )
+    return line
+
+
+def _written(board: Board) -> str:
     if board.hands is None or not board.complete or board.dealer is None:
         raise ValueError(f"board {board.number}: no dealer or a hand not shown, expected both for LIN")
     try:

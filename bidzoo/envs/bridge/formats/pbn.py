@@ -4,6 +4,10 @@ A file is a list of games, separated by empty lines; a game is a list of tags ``
 followed by the words of its section. ``%`` in the first column, ``; ...`` and ``{ ... }`` hold no game data, nor do
 lines before the first tag of a game.
 
+Programs and mail leave empty lines within a game, one after each line even. So after an empty line a new game begins
+where a tag comes for the second time, and a section goes on if the words fit it. A game without ``Board`` and ``Deal``
+is no board. The names of the tags that are read may stand in upper or lower case.
+
 The reader is our own. endplay's (0.5.12) does not name the line of a wrong value, knows no byte order mark and no
 ``##`` inheritance, keeps the notes of one game for the next, and takes illegal auctions and cards without a word;
 it serves as the reference in the tests. Sections other than auction, play and double-dummy tables are skipped.
@@ -56,6 +60,8 @@ from bidzoo.envs.bridge.board import (
     contract_numbers,
     contract_text,
     decode,
+    name_no_boards,
+    text_lines,
     whole_number,
 )
 
@@ -88,12 +94,32 @@ _MARK = re.compile(r'[\[\]{};"]')
 _BRACE = re.compile(r"[{}]")
 _WHOLE_TAG = re.compile(r'\s*\[\s*([^\s\[\]{};"]+)\s*"([^"\\]*)"\s*\]\s*')  # a line that is one tag
 _TAG_BEGINS = re.compile(r'\s*\[\s*\w+\s*"')
-_LINE_END = re.compile(r"\r\n|\r|\n")
+_MARKS = r"(?:[!?*]|=\d+=|\$\d+)*"  # of a call or a card: an alert, notes, an opinion
+_SECTION_WORDS = {  # that show after an empty line that a section goes on
+    "Auction": rf"(?:[1-7](?:NT?|[CDHS])|P(?:ass)?|AP|All|AllPass|All-Pass|X|XX|D|DBL|R|RDBL|[-+_]*){_MARKS}",
+    "Play": rf"(?:[SHDC](?:[2-9TJQKA]|10)|[-+]){_MARKS}|\*",
+    "OptimumResultTable": r"[NESW]|NT|[SHDC]|\d{1,2}|[-?*]",
+}
+_FITS = {name: re.compile(words, re.I) for name, words in _SECTION_WORDS.items()}
 
 
 def games(text: str, faults: Faults) -> Iterator[list[Tag]]:
-    """Games of a PBN text, in order."""
-    reader = _Reader(_LINE_END.split(text), faults)
+    """Games of a PBN text, in order: blocks between empty lines, put together until a tag comes again."""
+    game, names = list[Tag](), set[str]()
+    for block in _blocks(text, faults):
+        new = {tag.name for tag in block if tag.name != "Note"}
+        if not names.isdisjoint(new) or ("Event" in new and "Deal" in names):
+            yield game
+            game, names = [], set()
+        game += block
+        names |= new
+    if game:
+        yield game
+
+
+def _blocks(text: str, faults: Faults) -> Iterator[list[Tag]]:
+    """The tags of a PBN text, as far as no empty line stands between them."""
+    reader = _Reader(text_lines(text), faults)
     while reader.number < len(reader.lines):
         line = reader.lines[reader.number]
         if reader.column == 0 and not line.strip():
@@ -113,15 +139,21 @@ class _Reader:
     def __init__(self, lines: list[str], faults: Faults) -> None:
         self.lines, self.faults = lines, faults
         self.number, self.column = 0, 0  # of the next token, from 0
-        self.tags: list[Tag] = []  # of the game so far
+        self.tags: list[Tag] = []  # since the last empty line
+        self.open: Tag | None = None  # the last tag, while the words of its section may follow
         self.pair: list[str] | None = None  # name and value of an open tag
 
     def finish(self, number: int) -> list[Tag]:
-        """The game so far; the next one begins."""
+        """The tags so far; an empty line follows, or the end."""
         if self.pair is not None:
             self.fault(number, f"tag {' '.join(self.pair)!r} is never closed, expected ]", "the tag")
-        game, self.tags, self.pair = self.tags, [], None
-        return game
+        tags, self.tags, self.pair = self.tags, [], None
+        return tags
+
+    def add(self, name: str, value: str, number: int) -> None:
+        """One more tag, under the standard's spelling of its name."""
+        self.open = Tag(_SPELLINGS.get(name.lower(), name), value, number, [])
+        self.tags.append(self.open)
 
     def fault(self, number: int, reason: str, lost: str) -> None:
         self.faults.add(number, reason, lost)
@@ -131,11 +163,15 @@ class _Reader:
         """Read to the end of a line, or of a comment on a later one."""
         number, simple = self.number + 1, self.pair is None and self.column == 0
         whole = _WHOLE_TAG.fullmatch(line) if simple else None
+        if simple and not whole and not self.tags and self.open is not None:  # after an empty line
+            words, fits = re.sub(r"[;{\[].*", "", line).split(), _FITS.get(self.open.name)
+            goes_on = all(map(fits.fullmatch, words)) if fits else self.open.name.endswith("Table")
+            self.open = self.open if goes_on or not words else None
         if whole:
-            self.tags.append(Tag(whole[1], whole[2], number, []))
+            self.add(whole[1], whole[2], number)
         elif simple and not _MARK.search(line):
-            if self.tags:
-                self.tags[-1].words.extend(Word(word, number) for word in line.split())
+            if self.open is not None:
+                self.open.words.extend(Word(word, number) for word in line.split())
         else:
             while self.column < len(line):
                 token = _TOKEN.match(line, self.column)
@@ -182,8 +218,8 @@ class _Reader:
             self.number, self.column = closed
             return
         self.fault(number, "comment is never closed, expected a brace", "all to the next tag or empty line")
-        if self.tags:
-            self.tags[-1].words.append(Word("{", number))
+        if self.open is not None:
+            self.open.words.append(Word("{", number))
         self.number, self.column = first or len(self.lines), 0
 
     def token(self, number: int, token: re.Match[str]) -> None:
@@ -196,8 +232,8 @@ class _Reader:
             self.pair = []
         elif mark is not None:
             self.fault(number, f'{mark!r} closes nothing, expected [Name "value"]', f"the {mark}")
-        elif self.tags and (string is not None or word is not None):
-            self.tags[-1].words.append(Word(word if string is None else string, number))
+        elif self.open is not None and (string is not None or word is not None):
+            self.open.words.append(Word(word if string is None else string, number))
 
     def in_tag(self, number: int, token: re.Match[str]) -> None:
         assert self.pair is not None
@@ -206,7 +242,7 @@ class _Reader:
         elif token["string"] is not None and len(self.pair) == 1:
             self.pair.append(_ESCAPED.sub(r"\1", token["string"]))
         elif token["mark"] == "]" and len(self.pair) == 2:
-            self.tags.append(Tag(self.pair[0], self.pair[1], number, []))
+            self.add(self.pair[0], self.pair[1], number)
             self.pair = None
         elif token[0].strip() and not token[0].startswith(";"):
             self.fault(number, f'{token[0][:40]!r} in a tag, expected [Name "value"]', "the rest of the line")
@@ -217,13 +253,16 @@ class _Reader:
 
 _NO_VALUE, _UNKNOWN = ("", "?", "-"), ("-", "?", "*")
 _TAG_NAME = re.compile(r'[^\s\[\]{};"]+')
-_CALL = re.compile(r"([^!?*=$]*)((?:[!?*]|=\d+=|\$\d+)*)")  # a call and its marks: an alert, notes, an opinion
+_CALL = re.compile(rf"([^!?*=$]*)({_MARKS})")
+_BLANK = re.compile(r"[-_?.…]+")  # a call that is not made yet, or is asked for
 _CARD_MARKS = re.compile(r"(?:[!?]|=\d+=|\$\d+)+$")
 _ALL_PASS = ("AP", "ALL", "ALLPASS", "ALL-PASS")  # "all pass" is two words, the second one a pass too many
 _BOARD_TAGS = {
     "Board", "Dealer", "Vulnerable", "Deal", "Auction", "Contract", "Declarer", "Play", "Result", "Note",
-    "OptimumResultTable", "DoubleDummyTricks", *SEAT_NAMES,
+    "OptimumResultTable", "DoubleDummyTricks", "Ability", *SEAT_NAMES,
 }  # fmt: skip
+_SPELLINGS = {name.lower(): name for name in (*_BOARD_TAGS, "Event", "Site", "Date", "Scoring", "Room")}
+_WRITTEN = ("Board", "Dealer", "Vulnerable", "Deal", "Declarer", "Contract", "Result")  # in every game that we write
 _ORDERS = (("NS", "EW"), ("EW", "NS"))  # declarer's side first
 _COLUMNS = (  # of an OptimumResultTable: the standard's name, and others in use
     ("declarer", "seat", "hand"),
@@ -240,12 +279,19 @@ class PbnGame:
         self.kept: dict[str, str] = {}  # values that are no numbers: they stay text
 
     def board(self) -> Board | None:
-        """The board that the tags describe; None if its cards are wrong."""
+        """The board that the tags describe; None if its cards are wrong, or if it is none."""
+        if self.tags.keys().isdisjoint(("Board", "Deal")):
+            told = next((tag for tag in self.tags.values() if tag.name in _BOARD_TAGS), None)
+            if told is not None:
+                self.faults.add(told.line, f"{told.name}: a game without Board and Deal, expected one of them", "board")
+            return None
         number = self.number()
         self.faults.board = str(number or self.kept.get("Board", ""))
         hands = None
         if text := self.value("Deal"):
             with self.faults.reading(self.tags["Deal"].line, "Deal", "board"):
+                if "x" in text.lower():
+                    raise ValueError(f"{text[:80]!r}: x for a small card is not supported, expected all ranks")
                 hands = check_hands(deal_hands(text))
             if hands is None:
                 return None
@@ -254,6 +300,8 @@ class PbnGame:
             dealer = auction.dealer_row(number - 1) if self.unsaid("Dealer") else dealer
             vulnerable = auction.vulnerable_row(number - 1) if self.unsaid("Vulnerable") else vulnerable
         dealer, calls, replay = self.auction(dealer, vulnerable, hands)
+        if self.is_outvoted(replay):
+            calls, replay = (), BoardReplay(dealer or 0, vulnerable, hands)
         contract, declarer, agreed = self.contract(replay)
         cards, claimed = self.play(replay, contract, declarer) if agreed else ((), False)
         result = self.result(replay, contract, declarer) if agreed else None
@@ -327,7 +375,10 @@ class PbnGame:
             if dealer is not None and start != dealer and before < len(tag.words):
                 raise ValueError(f"begins with {SEATS[start]}, expected the dealer, {SEATS[dealer]}")
             replay = BoardReplay(start, vulnerable, hands)
-            for word in tag.words[before:]:
+            last = len(tag.words)  # words that are no blanks
+            while last > before and (_BLANK.fullmatch(tag.words[last - 1].text) or tag.words[last - 1].text in "*+"):
+                last -= 1
+            for word in tag.words[before:last]:
                 line = word.line
                 if word.text in ("*", "+"):  # broken off; to be continued
                     break
@@ -366,6 +417,22 @@ class PbnGame:
             check_note(text)
             return text
         return ""
+
+    def is_outvoted(self, replay: BoardReplay) -> bool:
+        """Whether contract, declarer and the seat that leads agree with each other against the auction, a fault."""
+        try:
+            contract = contract_text(*contract_numbers(self.value("Contract")))
+            declarer, leader = (seat_number(self.value(name).removeprefix("^")) for name in ("Declarer", "Play"))
+        except ValueError:
+            return False
+        if contract == "Pass" or leader != (declarer + 1) % 4 or not self.tags["Play"].words:
+            return False
+        with self.faults.reading(self.tags["Auction"].line if replay.bid_over else 0, "Auction", "auction"):
+            if replay.bid_over and (replay.contract, replay.declarer) != (contract, declarer):
+                ends = "Pass" if replay.declarer is None else f"{replay.contract} by {SEATS[replay.declarer]}"
+                raise ValueError(f"{ends}, expected {contract} by {SEATS[declarer]} as contract, declarer and lead say")
+            return False
+        return True
 
     def contract(self, replay: BoardReplay) -> tuple[str | None, int | None, bool]:
         """Contract and declarer, as tagged or as the auction ends, and whether these agree."""
@@ -433,8 +500,9 @@ class PbnGame:
         return replay.result
 
     def tricks(self) -> tuple[int, ...] | None:
-        """Double-dummy tricks ``[20]``, -1 where not known, as tagged in one of two ways or in both."""
+        """Double-dummy tricks ``[20]``, -1 where not known, as tagged in one of three ways or in several."""
         table, digits = self.tags.get("OptimumResultTable"), self.value("DoubleDummyTricks")
+        abilities = self.value("Ability")
         name, line, tricks = "OptimumResultTable", 0, [-1] * 20
         try:
             if table is not None and table.words:
@@ -452,10 +520,14 @@ class PbnGame:
                 for i, digit in enumerate(digits):
                     won = -1 if digit in _UNKNOWN else int(digit, 16)
                     _set(tricks, 5 * SEATS.index("NSEW"[i // 5]) + 4 - i % 5, won, "by the OptimumResultTable")
+            if abilities:
+                name, line = "Ability", self.tags["Ability"].line
+                for cell, won in _ability(abilities):
+                    _set(tricks, cell, won, "by another table")
         except ValueError as error:
             self.faults.add(line, f"{name}: {error}", "double-dummy table")
             return None
-        return tuple(tricks) if digits or (table is not None and table.words) else None
+        return tuple(tricks) if digits or abilities or (table is not None and table.words) else None
 
 
 def _columns(tag: Tag) -> tuple[list[Word], bool]:
@@ -498,6 +570,29 @@ def _row(words: list[str], places: list[int], size: int) -> tuple[int, int]:
     if number is None and won not in _UNKNOWN:
         raise ValueError(f"{won!r} tricks, expected 0 ... {MOST_TRICKS}")
     return 5 * seat_number(seat) + STRAINS.index(strain), -1 if number is None else number
+
+
+def _ability(text: str) -> list[tuple[int, int]]:
+    """Cells and tricks of ``N:74659 E:49784 ...``: a seat, or both of a side, and tricks in NT S H D C, hexadecimal."""
+    seats, cells = "", list[tuple[int, int]]()
+    for word in text.split():
+        match = re.fullmatch(r"(NS|EW|[NESW]):([0-9A-D*?-]{5})", word.upper())
+        if match is None or any(seat in seats for seat in match[1]):
+            raise ValueError(f"{text!r}, expected such as N:74659 E:49784, for a seat its tricks in NT S H D C")
+        seats += match[1]
+        for seat in match[1]:
+            for place, digit in enumerate(match[2]):
+                cells.append((5 * SEATS.index(seat) + 4 - place, -1 if digit in _UNKNOWN else int(digit, 16)))
+    return cells
+
+
+def _one_letter_off(word: str, other: str) -> bool:
+    """Whether one letter more, less or other, or two exchanged, make one word the other."""
+    if abs(len(word) - len(other)) > 1:
+        return False
+    same = next((i for i, (a, b) in enumerate(zip(word, other)) if a != b), min(len(word), len(other)))
+    rest, of = word[same:], other[same:]
+    return rest[1:] in (of[1:], of) or rest == of[1:] or (rest[:2] == of[1::-1] and rest[2:] == of[2:])
 
 
 def _set(tricks: list[int], cell: int, won: int, why: str) -> None:
@@ -547,8 +642,12 @@ def loads(text: str, source: str = "text", strict: bool = False, faults: list[Fa
         for part in [tags] if strict else _parted(tags):
             found.board = next((tag.value for tag in part if tag.name == "Board"), "")
             game = inheritance.game(part)
+            if game is not None:
+                _name_near_misses(part, game, found)
             board = None if game is None else PbnGame(game, _notes(part, found), found).board()
             boards += [] if board is None else [board]
+    if not boards and not found.kept:
+        name_no_boards(text, found, "%;", 'tags such as [Board "1"] and [Deal "N:..."]')
     found.warn(boards)
     return boards
 
@@ -562,6 +661,15 @@ def _parted(tags: list[Tag]) -> list[list[Tag]]:
             starts += [max(event, last + 1) if event > last else place] if last >= 0 else []
             last = place
     return [tags[start:stop] for start, stop in zip(starts, [*starts[1:], len(tags)])]
+
+
+def _name_near_misses(tags: list[Tag], game: dict[str, Tag], faults: Faults) -> None:
+    """Name a tag that ``game`` lacks if one of its own ``tags`` is spelt almost like it."""
+    missing = [name for name in _WRITTEN if name not in game]
+    for tag in tags if missing else ():
+        for name in missing if tag.name.lower() not in _SPELLINGS else ():
+            if _one_letter_off(tag.name.lower(), name.lower()):
+                faults.add(tag.line, f"{tag.name}: no tag of a board, expected {name}", name.lower())
 
 
 _OF_DEAL = ("Board", "Dealer", "Vulnerable", "Deal", "OptimumResultTable", "DoubleDummyTricks")
@@ -738,7 +846,7 @@ def _extra_tag(board: Board, name: str, value: str | None) -> str:
     """A tag that has no field of its own; None: the standard wants it, and we do not know it."""
     if value is None:
         return _tag(board, name, "?")
-    if name in _BOARD_TAGS or not _TAG_NAME.fullmatch(name):
+    if name in _BOARD_TAGS or _SPELLINGS.get(name.lower(), name) != name or not _TAG_NAME.fullmatch(name):
         raise ValueError(f"{_place(board)}: tag {name[:80]!r}, expected a word of letters, without a field in Board")
     if value in ("", "?"):
         raise ValueError(f"{_place(board)}: {name}: {value!r} means 'unknown' in PBN, expected a value")
