@@ -12,8 +12,9 @@ what is compared. Numbers are never typed; note and command are folded below the
 
 ``<!-- leaderboard: bridge-2026 -->`` asks for the table of a challenge, of all entries in
 ``docs/results/leaderboard/``, ``<!-- file: examples/... -->`` for a file of the repository, ``<!-- recommended -->``
-for the bridge agents of ``RECOMMENDED``, ``<!-- speed -->`` for the README's sentences on
-``throughput.json``, and ``<!-- agents: spades_v0 -->`` for all agents of a game by group.
+for the bridge agents of ``RECOMMENDED``, ``<!-- outside -->`` for the matches of ``results/outside.csv``,
+``<!-- speed -->`` for the README's sentences on ``throughput.json``, and ``<!-- agents: spades_v0 -->`` for all agents
+of a game by group.
 """
 
 import json
@@ -46,9 +47,10 @@ FILE_BLOCK = re.compile(r"(<!-- file: ([\w./-]+) -->\n).*?(<!-- end -->)", re.DO
 AGENTS_BLOCK = re.compile(r"(<!-- agents: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 SPEED_BLOCK = re.compile(r"(<!-- (speed) -->\n).*?(<!-- end -->)", re.DOTALL)
 RECOMMENDED_BLOCK = re.compile(r"(<!-- (recommended) -->\n).*?(<!-- end -->)", re.DOTALL)
+OUTSIDE_BLOCK = re.compile(r"(<!-- (outside) -->\n).*?(<!-- end -->)", re.DOTALL)
 RECOMMENDED = {  # what it is, paper, page
     "rpi-bmcs": ("`rpi` that searches where several calls are plausible", "Qiu et al. 2024", "bmcs"),
-    "rpi": ("the strongest network that answers at once", "Lagoudakis and Parr 2003, Gao et al. 2024", "rpi"),
+    "rpi": ("the strongest without search", "Lagoudakis and Parr 2003, Gao et al. 2024", "rpi"),
     "ppo": ("network that improved an imitated expert by self-play", "Kita et al. 2024", "ppo"),
     "sl": ("network that imitates a Standard American player", "Qiu et al. 2024, section III", "sl"),
     "sayc": ("rules of Standard American Yellow Card; explains its calls", "ACBL SAYC System Booklet", "sayc"),
@@ -223,17 +225,29 @@ def ranked(name: str) -> str:
 
 
 def recommended(name: str) -> str:
-    """The agents of ``RECOMMENDED`` with what they win of held-out opponents."""
+    """The agents of ``RECOMMENDED`` with what they win against outside programs and against imitations."""
     document = papers.result_file(RESULTS / "bridge-experts.json")
     won = {row["agent"]: row["held-out mean, IMPs a board"] for row in document["tables"][0].rows}
     measured = ROOT / "bidzoo" / "data" / "agents.json"
     times = json.loads(measured.read_text(encoding="utf-8"))["agents"] if measured.exists() else {}
-    columns = ["agent", "what it is", "paper", "IMPs a board", *["ms a call"] * bool(times)]
+    columns = ["agent", "what it is", "paper", "outside programs", "imitations", *["ms a call"] * bool(times)]
     table = results.ResultTable("", columns)
     for agent, (what, paper, page) in RECOMMENDED.items():
-        estimate = strength(won[agent].mean, won[agent].error)
+        theirs = papers.outside().get((agent, "mean"))
+        means = [strength(each.mean, each.error) if each else None for each in (theirs, won[agent])]
         cells = [results.two_digits(times[agent]["milliseconds"])] if times else []
-        table.add(f"[`{agent}`](docs/agents/{page}.md)", what, paper, estimate, *cells)
+        table.add(f"[`{agent}`](docs/agents/{page}.md)", what, paper, *means, *cells)
+    return f"{markdown(table)}\n"
+
+
+def outside(_: str) -> str:
+    """IMPs a board of every agent against every outside program, and the mean."""
+    every = papers.outside()
+    names, programs = (list(dict.fromkeys(pair[k] for pair in every)) for k in (0, 1))
+    table = results.ResultTable("", ["program", *(f"`{name}`" for name in names)])
+    for program in programs:
+        cells = [every[name, program] for name in names]
+        table.add(f"**{program}**" if program == "mean" else program, *(strength(*each[:2]) for each in cells))
     return f"{markdown(table)}\n"
 
 
@@ -250,18 +264,18 @@ def speed(_: str) -> str:
     single = {row["game"]: row["times OpenSpiel"] for row in one.rows if row["form"] == "gymnasium.make, one table"}
     env = by_form["mini_hanabi_v0", "bidzoo env()"] / spiel["mini_hanabi_v0"]
     lines = [
-        f"The batched bridge auction makes {fast / 1e6:.1f} million decisions a processor second on one thread",
+        f"The batched bridge auction makes {fast / 1e6:.1f} million decisions per CPU-second on one thread",
         f"({document['machine']}), {beside}.",
         f"One Gymnasium table makes {single['bridge_bidding_v0']:.1f} times as many as a loop over OpenSpiel.",
-        f"Mini-Hanabi, the smallest game, makes {single['mini_hanabi_v0']:.1f} times as many in Gymnasium's API and",
-        f"{env:.1f} times as many in PettingZoo's ([throughput](docs/benchmarks/throughput.md), by clock and threads).",
+        f"Exception: Mini-Hanabi, the smallest game, runs at {single['mini_hanabi_v0']:.1f} × in Gymnasium's API and",
+        f"at {env:.1f} × in PettingZoo's ([throughput](docs/benchmarks/throughput.md), by clock and by threads).",
     ]
     return "\n".join(lines) + "\n"
 
 
 def strength(mean: float, error: float) -> str:
     """As all tables of agents show it."""
-    return f"{mean:+.2f} ± {error:.2f}".replace("-", "−")
+    return (f"{mean:+.2f}" + (f" ± {error:.2f}" if np.isfinite(error) else "")).replace("-", "−")
 
 
 def by_group(env_id: str) -> str:
@@ -297,7 +311,7 @@ def filled(text: str) -> str:
 
     text = RESULTS_BLOCK.sub(results_table, text)
     blocks = [(LEADERBOARD_BLOCK, ranked), (FILE_BLOCK, code), (AGENTS_BLOCK, by_group)]
-    blocks += [(RECOMMENDED_BLOCK, recommended), (SPEED_BLOCK, speed)]
+    blocks += [(RECOMMENDED_BLOCK, recommended), (SPEED_BLOCK, speed), (OUTSIDE_BLOCK, outside)]
     for pattern, render in blocks:
         text = pattern.sub(lambda match, render=render: f"{match[1]}\n{render(match[2])}\n{match[3]}", text)
     return text
@@ -308,7 +322,15 @@ def with_tables() -> list[Path]:
     docs = ROOT / "docs"
     folders = docs, docs / "agents", docs / "benchmarks", docs / "training", docs / "tutorials"
     pages = [ROOT / "README.md", *(page for folder in folders for page in sorted(folder.glob("*.md")))]
-    patterns = (RESULTS_BLOCK, LEADERBOARD_BLOCK, FILE_BLOCK, RECOMMENDED_BLOCK, AGENTS_BLOCK, SPEED_BLOCK)
+    patterns = (
+        RESULTS_BLOCK,
+        LEADERBOARD_BLOCK,
+        FILE_BLOCK,
+        RECOMMENDED_BLOCK,
+        AGENTS_BLOCK,
+        SPEED_BLOCK,
+        OUTSIDE_BLOCK,
+    )
     return [page for page in pages if any(pattern.search(page.read_text(encoding="utf-8")) for pattern in patterns)]
 
 
