@@ -78,7 +78,7 @@ NAMES = """\
 OPTIONS = """\
 | `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, window or notebook |
 | `illegal_action` | `"terminate"`, `"raise"` | the offender and its partners get the lowest reward; `ValueError` |
-| `mask_in` | `"observation"`, `"info"` | with the observation, in a dict; in `infos` alone, observations are arrays |
+| `mask_in` | `"observation"`, `"info"` | observations are dicts with the mask; observations are arrays, the mask is in `infos` alone (default of `gymnasium.make`) |
 """
 
 

@@ -138,6 +138,31 @@ def test_every_agent_has_a_row():
     assert not missing
 
 
+def test_agents_pages_begin_with_their_strength_outside(pages):
+    """An imitation is an easier opponent: where other programs were met, their mean comes first."""
+    means = {agent: mean for (agent, program), mean in papers.outside().items() if program == "mean"}
+    assert len(means) == 6
+    for agent, mean in means.items():
+        text = (ROOT / "docs" / "agents" / f"{agent}.md").read_text(encoding="utf-8")
+        found = re.search(r"^\| Strength \| (\S+ ± \S+) IMPs a board over \[six outside programs\]", text, re.MULTILINE)
+        assert found and found[1] == pages.strength(mean.mean, mean.error), agent
+
+
+def test_the_mean_over_outside_programs_is_theirs():
+    every = papers.outside()
+    for agent in dict.fromkeys(agent for agent, _ in every):
+        values = [value.mean for (name, program), value in every.items() if name == agent and program != "mean"]
+        assert len(values) == 6 and np.mean(values) == pytest.approx(every[agent, "mean"].mean, abs=0.011)
+
+
+def test_pages_say_what_held_out_means():
+    for page in PAGES:
+        text = re.sub(r"<details>.*?</details>", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for line in text.splitlines():
+            if re.search(r"held[- ]out (opponent|expert)", line) and not line.startswith(("|", "**")):
+                assert re.search(r"Polish|imitat|expert\.md", text), f"{page.name}: {line}"
+
+
 def test_a_table_takes_some_rows_only(pages):
     tables = (pages.table("throughput.json", 1, words) for words in (None, "bridge_v0 comm_v0", "bridge_v0"))
     whole, two, one = (table.count("\n| ") for table in tables)
