@@ -78,7 +78,7 @@ NAMES = """\
 OPTIONS = """\
 | `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, window or notebook |
 | `illegal_action` | `"terminate"`, `"raise"` | the offender and its partners get the lowest reward; `ValueError` |
-| `mask_in` | `"observation"`, `"info"` | observations are dicts with the mask; observations are arrays, the mask is in `infos` alone (default of `gymnasium.make`) |
+| `mask_in` | `"observation"`, `"info"` | dicts with the mask; arrays (`gymnasium.make`: default) |
 """
 
 
@@ -221,7 +221,19 @@ def ranked(name: str) -> str:
     if not entries:
         return f"**{name}**: no entry yet.\n"
     ranking = leaderboard.ranking(challenge, entries)
-    return f"**{name}**\n\n{markdown(ranking)}\n\n{ranking.note}\n"
+    same = {  # said once for all, where it is
+        column: ranking.rows[0][column]
+        for column in ("from", "bidzoo")
+        if len({row[column] for row in ranking.rows}) == 1
+    }
+    columns = [column for column in ranking.columns if column not in same]
+    opponents = [column for column in columns[2:] if isinstance(ranking.rows[0][column], results.Estimate)]
+    rows = [row | {column: f"{row[column].mean:.2f}" for column in opponents} for row in ranking.rows]
+    most = max(row[column].error for row in ranking.rows for column in opponents)
+    played = f"; played with bidzoo {same['bidzoo']}" if "bidzoo" in same else ""
+    source = f", all from {same['from']}" if "from" in same else ""
+    note = f"{ranking.note}, at most {most:.2f} for one opponent{played}{source}"
+    return f"**{name}**\n\n{markdown(replace(ranking, columns=columns, rows=rows))}\n\n{note}\n"
 
 
 def recommended(name: str) -> str:
