@@ -268,9 +268,17 @@ def make(env_id: GameId | str, **options: Any) -> TableEnv:
                         blind_nil, blind_deficit, reward, player, observation
     ==================  ==========================================================================================
 
-    Every environment also takes ``render_mode``, ``illegal_action`` and ``mask_in``; ``observation`` is a name, or an
-    ``Encoder`` of one's own. Names without the version and Gymnasium's are understood: ``"minibridge"``,
-    ``"bidzoo/MiniBridge-v0"``.
+    Every environment also takes these three:
+
+    ==================  ==========================================================================================
+    ``render_mode``     ``"ansi"``, ``"svg"``, ``"rgb_array"``, ``"human"``; default: None
+    ``illegal_action``  ``"terminate"`` (default): the offender and its partners get the lowest reward; ``"raise"``
+    ``mask_in``         ``"observation"`` (default): dicts of ``observation`` and ``action_mask``; ``"info"``:
+                        observations are arrays, and the mask is in ``infos`` alone
+    ==================  ==========================================================================================
+
+    ``observation`` is a name, or an ``Encoder`` of one's own. Names without the version and Gymnasium's are understood:
+    ``"minibridge"``, ``"bidzoo/MiniBridge-v0"``.
 
     Raises:
         KeyError: unknown ``env_id``; names the nearest and the choices.

@@ -12,8 +12,9 @@ what is compared. Numbers are never typed; note and command are folded below the
 
 ``<!-- leaderboard: bridge-2026 -->`` asks for the table of a challenge, of all entries in
 ``docs/results/leaderboard/``, ``<!-- file: examples/... -->`` for a file of the repository, ``<!-- recommended -->``
-for the bridge agents of ``RECOMMENDED``, ``<!-- speed -->`` for the README's sentences on
-``throughput.json``, and ``<!-- agents: spades_v0 -->`` for all agents of a game by group.
+for the bridge agents of ``RECOMMENDED``, ``<!-- outside -->`` for the matches of ``results/outside.csv``,
+``<!-- speed -->`` for the README's sentences on ``throughput.json``, and ``<!-- agents: spades_v0 -->`` for all agents
+of a game by group.
 """
 
 import json
@@ -46,9 +47,10 @@ FILE_BLOCK = re.compile(r"(<!-- file: ([\w./-]+) -->\n).*?(<!-- end -->)", re.DO
 AGENTS_BLOCK = re.compile(r"(<!-- agents: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 SPEED_BLOCK = re.compile(r"(<!-- (speed) -->\n).*?(<!-- end -->)", re.DOTALL)
 RECOMMENDED_BLOCK = re.compile(r"(<!-- (recommended) -->\n).*?(<!-- end -->)", re.DOTALL)
+OUTSIDE_BLOCK = re.compile(r"(<!-- (outside) -->\n).*?(<!-- end -->)", re.DOTALL)
 RECOMMENDED = {  # what it is, paper, page
     "rpi-bmcs": ("`rpi` that searches where several calls are plausible", "Qiu et al. 2024", "bmcs"),
-    "rpi": ("the strongest network that answers at once", "Lagoudakis and Parr 2003, Gao et al. 2024", "rpi"),
+    "rpi": ("the strongest without search", "Lagoudakis and Parr 2003, Gao et al. 2024", "rpi"),
     "ppo": ("network that improved an imitated expert by self-play", "Kita et al. 2024", "ppo"),
     "sl": ("network that imitates a Standard American player", "Qiu et al. 2024, section III", "sl"),
     "sayc": ("rules of Standard American Yellow Card; explains its calls", "ACBL SAYC System Booklet", "sayc"),
@@ -76,7 +78,7 @@ NAMES = """\
 OPTIONS = """\
 | `render_mode` | `"ansi"`, `"svg"`, `"rgb_array"`, `"human"` | text, SVG, pixels `[H, W, 3]`, window or notebook |
 | `illegal_action` | `"terminate"`, `"raise"` | the offender and its partners get the lowest reward; `ValueError` |
-| `mask_in` | `"observation"`, `"info"` | with the observation, in a dict; in `infos` alone, observations are arrays |
+| `mask_in` | `"observation"`, `"info"` | dicts with the mask; arrays (`gymnasium.make`: default) |
 """
 
 
@@ -219,21 +221,45 @@ def ranked(name: str) -> str:
     if not entries:
         return f"**{name}**: no entry yet.\n"
     ranking = leaderboard.ranking(challenge, entries)
-    return f"**{name}**\n\n{markdown(ranking)}\n\n{ranking.note}\n"
+    same = {  # said once for all, where it is
+        column: ranking.rows[0][column]
+        for column in ("from", "bidzoo")
+        if len({row[column] for row in ranking.rows}) == 1
+    }
+    columns = [column for column in ranking.columns if column not in same]
+    opponents = [column for column in columns[2:] if isinstance(ranking.rows[0][column], results.Estimate)]
+    rows = [row | {column: f"{row[column].mean:.2f}" for column in opponents} for row in ranking.rows]
+    most = max(row[column].error for row in ranking.rows for column in opponents)
+    played = f"; played with bidzoo {same['bidzoo']}" if "bidzoo" in same else ""
+    source = f", all from {same['from']}" if "from" in same else ""
+    note = f"{ranking.note}, at most {most:.2f} for one opponent{played}{source}"
+    return f"**{name}**\n\n{markdown(replace(ranking, columns=columns, rows=rows))}\n\n{note}\n"
 
 
 def recommended(name: str) -> str:
-    """The agents of ``RECOMMENDED`` with what they win of held-out opponents."""
+    """The agents of ``RECOMMENDED`` with what they win against outside programs and against imitations."""
     document = papers.result_file(RESULTS / "bridge-experts.json")
     won = {row["agent"]: row["held-out mean, IMPs a board"] for row in document["tables"][0].rows}
     measured = ROOT / "bidzoo" / "data" / "agents.json"
     times = json.loads(measured.read_text(encoding="utf-8"))["agents"] if measured.exists() else {}
-    columns = ["agent", "what it is", "paper", "IMPs a board", *["ms a call"] * bool(times)]
+    columns = ["agent", "what it is", "paper", "outside programs", "imitations", *["ms a call"] * bool(times)]
     table = results.ResultTable("", columns)
     for agent, (what, paper, page) in RECOMMENDED.items():
-        estimate = strength(won[agent].mean, won[agent].error)
+        theirs = papers.outside().get((agent, "mean"))
+        means = [strength(each.mean, each.error) if each else None for each in (theirs, won[agent])]
         cells = [results.two_digits(times[agent]["milliseconds"])] if times else []
-        table.add(f"[`{agent}`](docs/agents/{page}.md)", what, paper, estimate, *cells)
+        table.add(f"[`{agent}`](docs/agents/{page}.md)", what, paper, *means, *cells)
+    return f"{markdown(table)}\n"
+
+
+def outside(_: str) -> str:
+    """IMPs a board of every agent against every outside program, and the mean."""
+    every = papers.outside()
+    names, programs = (list(dict.fromkeys(pair[k] for pair in every)) for k in (0, 1))
+    table = results.ResultTable("", ["program", *(f"`{name}`" for name in names)])
+    for program in programs:
+        cells = [every[name, program] for name in names]
+        table.add(f"**{program}**" if program == "mean" else program, *(strength(*each[:2]) for each in cells))
     return f"{markdown(table)}\n"
 
 
@@ -250,18 +276,18 @@ def speed(_: str) -> str:
     single = {row["game"]: row["times OpenSpiel"] for row in one.rows if row["form"] == "gymnasium.make, one table"}
     env = by_form["mini_hanabi_v0", "bidzoo env()"] / spiel["mini_hanabi_v0"]
     lines = [
-        f"The batched bridge auction makes {fast / 1e6:.1f} million decisions a processor second on one thread",
+        f"The batched bridge auction makes {fast / 1e6:.1f} million decisions per CPU-second on one thread",
         f"({document['machine']}), {beside}.",
         f"One Gymnasium table makes {single['bridge_bidding_v0']:.1f} times as many as a loop over OpenSpiel.",
-        f"Mini-Hanabi, the smallest game, makes {single['mini_hanabi_v0']:.1f} times as many in Gymnasium's API and",
-        f"{env:.1f} times as many in PettingZoo's ([throughput](docs/benchmarks/throughput.md), by clock and threads).",
+        f"Exception: Mini-Hanabi, the smallest game, runs at {single['mini_hanabi_v0']:.1f} × in Gymnasium's API and",
+        f"at {env:.1f} × in PettingZoo's ([throughput](docs/benchmarks/throughput.md), by clock and by threads).",
     ]
     return "\n".join(lines) + "\n"
 
 
 def strength(mean: float, error: float) -> str:
     """As all tables of agents show it."""
-    return f"{mean:+.2f} ± {error:.2f}".replace("-", "−")
+    return (f"{mean:+.2f}" + (f" ± {error:.2f}" if np.isfinite(error) else "")).replace("-", "−")
 
 
 def by_group(env_id: str) -> str:
@@ -297,7 +323,7 @@ def filled(text: str) -> str:
 
     text = RESULTS_BLOCK.sub(results_table, text)
     blocks = [(LEADERBOARD_BLOCK, ranked), (FILE_BLOCK, code), (AGENTS_BLOCK, by_group)]
-    blocks += [(RECOMMENDED_BLOCK, recommended), (SPEED_BLOCK, speed)]
+    blocks += [(RECOMMENDED_BLOCK, recommended), (SPEED_BLOCK, speed), (OUTSIDE_BLOCK, outside)]
     for pattern, render in blocks:
         text = pattern.sub(lambda match, render=render: f"{match[1]}\n{render(match[2])}\n{match[3]}", text)
     return text
@@ -308,7 +334,15 @@ def with_tables() -> list[Path]:
     docs = ROOT / "docs"
     folders = docs, docs / "agents", docs / "benchmarks", docs / "training", docs / "tutorials"
     pages = [ROOT / "README.md", *(page for folder in folders for page in sorted(folder.glob("*.md")))]
-    patterns = (RESULTS_BLOCK, LEADERBOARD_BLOCK, FILE_BLOCK, RECOMMENDED_BLOCK, AGENTS_BLOCK, SPEED_BLOCK)
+    patterns = (
+        RESULTS_BLOCK,
+        LEADERBOARD_BLOCK,
+        FILE_BLOCK,
+        RECOMMENDED_BLOCK,
+        AGENTS_BLOCK,
+        SPEED_BLOCK,
+        OUTSIDE_BLOCK,
+    )
     return [page for page in pages if any(pattern.search(page.read_text(encoding="utf-8")) for pattern in patterns)]
 
 

@@ -1,23 +1,28 @@
 """Every table and figure of the papers in ``shared/papers`` with ours beside it: ``docs/papers.md`` is made of this.
 
-A row names what the paper shows and either cells of our result files, which stand beside the paper's numbers, or why
-there is none. ``small`` is its command in little, which a test runs; the whole one stands in the result file.
+A ``Row`` is one result: our cell of a result file, and where the paper's figure stands in ``bidzoo/data/published``.
+What the papers show without a figure of that kind is a ``Shown``. ``small`` is our command in little, which a test
+runs; the whole one stands in the result file.
 """
 
+import csv
+import math
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bidzoo.benchmarks import results
+from bidzoo.benchmarks.results import Estimate
 
 RESULTS = Path(__file__).parent / "results"
 result_file = cache(results.load)  # many rows have cells of the same one
+published = cache(results.published)
 
 
 class Cell(NamedTuple):
     """One number of a result file."""
 
-    label: str
     file: str  # without its ending
     table: str  # how its title begins
     row: tuple[str, ...]  # values of the first columns
@@ -34,441 +39,568 @@ class Cell(NamedTuple):
         raise ValueError(f"{self.file}.json: no table {self.table!r} with a row {self.row} and {self.column!r}")
 
 
+class Outside(NamedTuple):
+    """The mean of an agent over the outside programs, of ``results/outside.csv``."""
+
+    agent: str
+
+    def value(self) -> Estimate:
+        """IMPs a board."""
+        return outside()[self.agent, "mean"]
+
+
+class Published(NamedTuple):
+    """A figure of a paper: a cell of ``bidzoo/data/published``."""
+
+    file: str
+    row: dict[str, str]
+    column: str
+
+    def cells(self) -> dict[str, Any]:
+        """Its row; ValueError names one that is missing."""
+        for row in published(self.file):
+            if all(str(row[name]) == text for name, text in self.row.items()):
+                return row
+        raise ValueError(f"published/{self.file}.csv: no row {self.row}")
+
+    def value(self) -> float:
+        """The figure."""
+        return float(self.cells()[self.column])
+
+    def error(self) -> float:
+        """The standard error that the paper prints with it, or 0."""
+        return float(self.cells().get("error") or 0)
+
+
 class Row(NamedTuple):
-    """A table or figure of a paper."""
+    """One result of a paper, and ours."""
+
+    item: str
+    setting: str
+    page: str  # where the whole table stands, from docs/
+    ours: Cell | Outside
+    paper: Published | None = None
+    unlike: str = ""  # why the two are not comparable
+    small: str = ""  # our command in little
+    course: bool = False  # the figure describes the course of play: nothing is better for being greater
+
+
+class Shown(NamedTuple):
+    """What a paper shows without a figure to compare."""
 
     item: str
     shows: str
-    ours: str = ""  # in words, or why there is none
-    page: str = ""  # where ours stands, from docs/
-    small: str = ""  # our command in little
-    cells: tuple[Cell, ...] = ()
+    ours: str
+    page: str = ""
+    small: str = ""
 
 
-def _tabular(row: str, game: str, file: str = "tabular", table: str = "Table 1: CFR1k") -> Cell:
-    return Cell(f"{row}, {game}", file, table, (game,), row)
+@cache
+def outside() -> dict[tuple[str, str], Estimate]:
+    """IMPs a board by agent and outside program; the error is nan where none was noted."""
+    with (RESULTS / "outside.csv").open(encoding="utf-8") as file:
+        return {
+            (row["agent"], row["program"]): Estimate(float(row["imps"]), float(row["error"] or math.nan), 4000)
+            for row in csv.DictReader(file)
+        }
 
 
-def _spades(first: str, column: str = "win %") -> Cell:
-    return Cell(first, "spades", "Table", (first,), column)
+WORST, COURSE = 2.0, 0.05
 
 
-def _relation(file: str, relation: str) -> Cell:
-    return Cell(relation, file, "The papers' relations", (relation,), "ours")
+def verdict(row: Row) -> str:
+    """Whether the paper's result holds with us; the page's first lines say by what rule."""
+    if row.unlike:
+        return f"not comparable: {row.unlike}"
+    if row.paper is None:
+        return "not comparable: no figure in the paper"
+    ours, paper = row.ours.value(), row.paper.value()
+    if row.course:
+        return "holds" if abs(ours.mean - paper) <= COURSE * paper else "falls short"
+    error = math.hypot(ours.error if math.isfinite(ours.error) else 0.0, row.paper.error())
+    if ours.mean < paper - WORST * error - rounding(paper):
+        return "falls short"
+    if row.paper.file == "claims" and ours.mean < WORST * ours.error:  # a gain that may be none
+        return "falls short: too few boards"
+    return "holds"
 
 
-def _searched(column: str, file: str = "bridge-jps-runs") -> tuple[Cell, ...]:
-    rows = ("non-search", "1-search, 1 %", "JPS, 1 %", "JPS, 5 %", "JPS, 10 %")
-    return tuple(Cell(row, file, "Share of searched games", (row,), column) for row in rows)
+def rounding(figure: float) -> float:
+    """Half a unit of the last place that the paper prints."""
+    return 0.5 * 10.0 ** -len(f"{figure:g}".partition(".")[2])
 
+
+NEEDS = {  # files outside the repository that a whole command reads, and how they are made
+    "bridge-belief": "`runs/rl-auctions.npz` and `runs/belief-table-2`, which `bidzoo train record 300000 --policy rl"
+    " --seed 88001 --out runs/rl-auctions.npz` and then `bidzoo train belief runs/rl-auctions.npz --out"
+    " runs/belief-table-2 --every 5000 --set batch=256 --set learning_rate=3e-4 --set warm_up=0` make",
+    "bridge-jps-converged": "`estimated.npz`, which `bidzoo deals estimate 500000 --seed 77011 --out estimated.npz`"
+    " makes",
+}
 
 LONG, MINI = "simple_bidding_v0(size=16)", "minibridge_v0(size=5)"
-NETWORKS = ("tabular-networks", "Table 1: A2C")
+GAMES = {row["game"]: "" for row in results.published("small-games")}
+for _game in GAMES:
+    _name, _, _options = _game.partition("_v0")
+    _title = {
+        "comm": "Comm",
+        "mini_hanabi": "Mini-Hanabi",
+        "simple_bidding": "Simple Bidding",
+        "minibridge": "MiniBridge",
+    }
+    GAMES[_game] = " ".join([_title[_name], *filter(str.isdigit, [_options.rpartition("=")[2].rstrip(")")])])
 TABULAR = "bench tabular --game mini_hanabi --seeds 2 --network-seeds 0 --workers 1"
 ANALYSIS, SPADES = "bench bridge-analysis --agents sayc --boards 40", "bench spades --games 4 --rows rule-based"
-WBRIDGE5 = "WBridge5 runs on Windows alone and is not free to pass on; ours meet experts and outside programs"
+ROBIN = "bench bridge --agents sl,rl --boards 20 --workers 1"
 NOTATION = "Nothing is measured there"
 DAYS = "Each cell is a training of days on two GPUs; a run of minutes tells nothing apart"
+PROGRAMS = "six other programs"
+LEARNED = "bench tabular --row CFR1k --game mini_hanabi --seeds 2 --network-seeds 0 --workers 1"
 
-PAPERS = {
-    "Joint policy search: tables (Tian, Gong and Jiang 2020, and its appendix)": (
+
+def small_game(method: str, page: str, file: str, table: str, small: str) -> tuple[Row, ...]:
+    """A row of Table 1 of joint policy search: every game."""
+    return tuple(
         Row(
             "Table 1",
-            "CFR1k and CFR1k+JPS on small games",
-            page="agents/cfr.md",
-            small=TABULAR,
-            cells=(_tabular("CFR1k", LONG), _tabular("CFR1k+JPS", LONG), _tabular("CFR1k+JPS", MINI)),
-        ),
-        Row(
-            "Table 1",
-            "A2C and BAD",
-            page="agents/bad.md",
-            small="bench tabular --row CFR1k --game mini_hanabi --seeds 2 --network-seeds 0 --workers 1",
-            cells=(
-                _tabular("A2C", LONG, "tabular-a2c", "Table 1: A2C"),
-                _tabular("BAD", LONG, *NETWORKS),
-                _tabular("BAD", MINI, *NETWORKS),
-            ),
-        ),
+            f"{method}, {name}",
+            page,
+            Cell(file, table, (game,), method),
+            Published("small-games", {"game": game}, method),
+            small=small,
+        )
+        for game, name in GAMES.items()
+    )
+
+
+def sampled(file: str, start: str, games: Iterable[str]) -> tuple[Row, ...]:
+    """Rows of Table 2 of joint policy search."""
+    return tuple(
         Row(
             "Table 2",
-            "JPS that samples states",
-            page="agents/jps.md",
+            f"{start}, {GAMES[game]}, {samples} sampled",
+            "agents/jps.md",
+            Cell(file, "Table 2", (game, start, samples), "reward"),
+            Published("sampled-jps", {"game": game, "start": start}, samples),
             small=TABULAR,
-            cells=(
-                Cell("CFR1k, 1 sample", "tabular", "Table 2", (LONG, "CFR1k", "1"), "reward"),
-                Cell("CFR1k, 25 samples", "tabular", "Table 2", (LONG, "CFR1k", "25"), "reward"),
-                Cell("BAD, 25 samples", "tabular-networks", "Table 2", (LONG, "BAD", "25"), "reward"),
-            ),
-        ),
+        )
+        for game in games
+        for samples in ("1", "25")
+    )
+
+
+SEARCHED = {
+    "non-search": "jps-non-search",
+    "1-search, 1 %": "jps-1-search",
+    "JPS, 1 %": "jps-1-percent",
+    "JPS, 5 %": "jps-5-percent",
+    "JPS, 10 %": "jps-10-percent",
+}
+
+
+def searched(setting: str, column: str, file: str, unlike: str = "") -> tuple[Row, ...]:
+    """The rows of Table 3 of joint policy search against the model that they start from."""
+    return tuple(
         Row(
             "Table 3",
-            "search in training, against the baseline it starts from; an early one",
-            page="agents/jps-bridge.md",
-            small="bench bridge --agents sl,rl --boards 20 --workers 1",
-            cells=_searched("over a2c-early"),
-        ),
-        Row(
-            "Table 3",
-            "the same from a converged one",
-            page="agents/jps-bridge.md",
-            cells=_searched("over a2c-bridge", "bridge-jps-converged"),
-        ),
-        Row(
-            "Table 3, second column",
-            "against ten baselines of other seeds",
-            page="agents/jps-bridge.md",
-            cells=_searched("over 10 baselines"),
-        ),
-        Row(
-            "Table 4 (appendix: 3)",
-            "auctions of MiniBridge 4",
-            "as printed, ours and an optimal policy",
-            "agents/jps.md",
-            "bench tabular --game minibridge(size=4) --seeds 2 --network-seeds 0 --workers 1",
-        ),
-        Row("Table 5 (appendix: 4)", "belief loss, blocks, synchronisation", DAYS),
-        Row("Table 6 (appendix: 5)", "joint random exploration", DAYS),
-        Row(
-            "Table 7 (appendix: 6)",
-            "against WBridge5",
-            WBRIDGE5,
-            "agents/expert.md",
-            cells=(
-                Cell(
-                    "a2c-bridge, held-out mean",
-                    "bridge-experts",
-                    "Against held-out opponents",
-                    ("a2c-bridge",),
-                    "held-out mean, IMPs a board",
-                ),
-                Cell(
-                    "jps-bridge, held-out mean",
-                    "bridge-experts",
-                    "Against held-out opponents",
-                    ("jps-bridge",),
-                    "held-out mean, IMPs a board",
-                ),
-            ),
-        ),
-        Row(
-            "Table 8 (appendix: 7)",
-            "calls and final contracts",
-            "every agent's, beside the paper's",
+            f"{name}, {setting}",
             "agents/jps-bridge.md",
-            ANALYSIS,
-        ),
-        Row(
-            "Table 9 (appendix: 8)",
-            "what opening bids mean",
-            "every agent's, beside the paper's and SAYC",
-            "agents/jps-bridge.md",
-            ANALYSIS,
-        ),
-    ),
-    "Joint policy search: figures and text": (
-        Row("Figure 1", "notation", NOTATION),
-        Row(
-            "Equations 7 and 8",
-            "the mean advantage in sampled JPS, lambda 0 in the paper's tables",
-            "the paper has no figures for others",
-            "agents/jps.md",
-            TABULAR,
-            tuple(
-                Cell(
-                    f"lambda {value}, 25 samples",
-                    "tabular",
-                    "Sampled JPS with the mean advantage",
-                    ("25",),
-                    f"lambda {value}",
+            Cell(file, "Share of searched games", (name,), column),
+            None if unlike else Published("claims", {"first": first, "second": "a2c-early"}, "imps"),
+            unlike,
+        )
+        for name, first in SEARCHED.items()
+    )
+
+
+def relation(item: str, file: str, first: str, second: str, page: str, small: str = "", setting: str = "") -> Row:
+    """One agent against another."""
+    words = f"{first} against {second}"
+    cell = Cell(file, "The papers' relations", (words,), "ours")
+    return Row(
+        item, words + setting, page, cell, Published("claims", {"first": first, "second": second}, "imps"), small=small
+    )
+
+
+def spades(item: str, name: str, page: str = "agents/bis.md", small: str = SPADES, note: str = "") -> Row:
+    """Games won, %."""
+    paper = Published("spades", {"name": name}, "win")
+    return Row(
+        item,
+        f"{name}, games won, %{note}",
+        page,
+        Cell("spades", "Table", (name,), "win %"),
+        paper if paper.cells()["win"] is not None else None,
+        small=small,
+    )
+
+
+def course(item: str, what: str) -> Row:
+    """What happens in the games of BIS with SRP against itself."""
+    cell = Cell("spades", "BIS+SRP against itself", (what,), "value")
+    return Row(
+        item, what, "agents/bis.md", cell, Published("text", {"name": what}, "figure"), small=SPADES, course=True
+    )
+
+
+def nils(by: str, column: str, words: str) -> Row:
+    """A cell of Table 3 of Bidding in Spades."""
+    return Row(
+        "Table 3",
+        f"{by if by == 'no nil' else f'nil by {by}'}, {words}",
+        "agents/bis.md",
+        Cell("spades", "Table 3", (by,), column),
+        Published("spades-nils", {"nil by": by}, column.removesuffix(" %")),
+        "BIS plays the human's seat",
+        SPADES,
+    )
+
+
+def wbridge5(item: str, agent: str, name: str) -> Row:
+    """Against WBridge5, which runs on Windows alone and is not free to pass on."""
+    paper = Published("text", {"name": f"{name} against WBridge5"}, "figure")
+    return Row(item, f"{name}; ours `{agent}`", "agents/expert.md", Outside(agent), paper, PROGRAMS)
+
+
+SECTION_6 = {
+    "BAD+JPS": ("tabular-networks", "BAD"),
+    "CFR10k+JPS": ("tabular-cfr10k", "CFR10k"),
+    "random+JPS": ("tabular", "random"),
+}
+
+PAPERS: dict[str, tuple[tuple[Row, ...], tuple[Shown, ...]]] = {
+    "Joint policy search, small games (Tian, Gong and Jiang 2020): average reward": (
+        (
+            *small_game("CFR1k", "agents/cfr.md", "tabular", "Table 1: CFR1k", TABULAR),
+            *small_game("CFR1k+JPS", "agents/jps.md", "tabular", "Table 1: CFR1k", TABULAR),
+            *small_game("A2C", "agents/a2c-tabular.md", "tabular-a2c", "Table 1: A2C", LEARNED),
+            *small_game("BAD", "agents/bad.md", "tabular-networks", "Table 1: A2C", LEARNED),
+            *sampled("tabular", "CFR1k", ("mini_hanabi_v0()", LONG)),
+            *sampled("tabular-networks", "BAD", (LONG, "minibridge_v0(size=3)", "minibridge_v0(size=4)", MINI)),
+            *(
+                Row(
+                    "Equations 7, 8",
+                    f"Simple Bidding 16, 25 sampled, lambda {value}",
+                    "agents/jps.md",
+                    Cell("tabular", "Sampled JPS with the mean advantage", ("25",), f"lambda {value}"),
+                    small=TABULAR,
                 )
-                for value in ("0", "0.5", "1.0")
+                for value in ("0.5", "1.0")
+            ),
+            *(
+                Row(
+                    "Section 6",
+                    f"{name}, Simple Bidding 16",
+                    "agents/jps.md",
+                    Cell(file, "JPS as a booster", (LONG, start), "after JPS"),
+                    Published("small-games", {"game": LONG}, name) if name == "BAD+JPS" else None,
+                    small=TABULAR,
+                )
+                for name, (file, start) in SECTION_6.items()
+            ),
+            Row(
+                "Section 6",
+                "CFR1k before it is purified, Simple Bidding 16",
+                "agents/jps.md",
+                Cell("tabular-cfr10k", "JPS as a booster", (LONG, "CFR1k"), "mixed"),
+                small=TABULAR,
             ),
         ),
-        Row("Figure 2", "gain of sampled JPS", "Table 2's, as a figure", "agents/jps.md", TABULAR),
-        Row(
-            "Figure 3, left",
-            "the network",
-            '`kind="jps"`, without the head of the partner\'s hand',
-            "agents/a2c-bridge.md",
-        ),
-        Row("Figure 3, right", "batch sizes", DAYS),
-        Row("Figure 4 (appendix: 3)", "an auction and a trick", NOTATION, "environments/bridge_v0.md"),
-        Row("Figure 5 (appendix: 4)", "the 267 bits", "`jps267`", "observations/bridge.md"),
-        Row(
-            "Figure 6 (appendix: 5)",
-            "calls an auction",
-            "a figure of `bench bridge-analysis`",
-            "agents/rpi.md",
-            ANALYSIS,
-        ),
-        Row(
-            "Section 6",
-            "BAD+JPS, random+JPS, CFR10k+JPS, CFR before it is purified",
-            page="agents/jps.md",
-            small=TABULAR,
-            cells=(
-                Cell("BAD+JPS", "tabular-networks", "JPS as a booster", (LONG, "BAD"), "after JPS"),
-                Cell("CFR10k+JPS", "tabular-cfr10k", "JPS as a booster", (LONG, "CFR10k"), "after JPS"),
-                Cell("CFR1k, mixed", "tabular-cfr10k", "JPS as a booster", (LONG, "CFR1k"), "mixed"),
-                Cell("random+JPS", "tabular", "JPS as a booster", (LONG, "random"), "after JPS"),
+        (
+            Shown("Figure 1", "notation", NOTATION),
+            Shown("Figure 2", "gain of sampled JPS", "Table 2's, as a figure", "agents/jps.md", TABULAR),
+            Shown(
+                "Table 4 (appendix: 3)",
+                "auctions of MiniBridge 4",
+                "as printed, ours and an optimal policy",
+                "agents/jps.md",
+                "bench tabular --game minibridge(size=4) --seeds 2 --network-seeds 0 --workers 1",
             ),
-        ),
-        Row(
-            "Section 6",
-            "speed of JPS beside brute force",
-            "the search is 37 to 867 times as fast; the paper's 3 to 30",
-            "agents/jps.md",
-            "bench tabular --game mini_hanabi --seeds 2 --network-seeds 0 --workers 1",
-        ),
-        Row(
-            "Section 7.2",
-            "A2C over baseline16, +2.99",
-            "baseline16 is not their file",
-            "agents/baseline16.md",
-            "bench bridge --only round-robin --agents sayc,baseline16 --boards 20 --workers 1",
-            (Cell("a2c-bridge over baseline16", "bridge-baseline16", "Cross table", ("a2c-bridge",), "baseline16"),),
+            Shown(
+                "Section 6",
+                "speed of JPS beside brute force, 3 to 30 times",
+                "37 to 867 times as fast as brute force",
+                "agents/jps.md",
+                LEARNED,
+            ),
         ),
     ),
-    "Belief Monte Carlo search: tables (Qiu et al. 2024)": (
-        Row("Table I", "settings of RL", "the same but for those that `rl` lists", "agents/rl.md"),
-        Row(
-            "Table II",
-            "settings of the belief network",
-            "in these settings from self-play of `rl`, beside the packaged network",
-            "agents/belief.md",
-            cells=tuple(
-                Cell(f"{name}, nats an output", "bridge-belief", "Belief, in rl-auctions", ("all",), name)
-                for name in ("belief-table-2", "belief")
+    "Joint policy search, bridge (Tian, Gong and Jiang 2020): IMPs a board": (
+        (
+            *searched("from a converged baseline", "over a2c-bridge", "bridge-jps-converged"),
+            *searched(
+                "from an early baseline", "over a2c-early", "bridge-jps-runs", "training without search gains as much"
             ),
-        ),
-        Row(
-            "Table III",
-            "RL, RL-BMCS and others against WBridge5 (*Simple* is the recipe of `a2c-bridge`)",
-            WBRIDGE5,
-            "agents/expert.md",
-            cells=(
-                Cell(
-                    "rl, held-out mean",
-                    "bridge-experts",
-                    "Against held-out opponents",
-                    ("rl",),
-                    "held-out mean, IMPs a board",
-                ),
-                Cell(
-                    "bmcs, held-out mean",
-                    "bridge-experts",
-                    "Against held-out opponents",
-                    ("bmcs",),
-                    "held-out mean, IMPs a board",
-                ),
+            *(
+                Row(
+                    "Table 3, column 2",
+                    f"{name}, over 10 baselines",
+                    "agents/jps-bridge.md",
+                    Cell("bridge-jps-runs", "Share of searched games", (name,), "over 10 baselines"),
+                    Published("text", {"name": f"{name} against 10 baselines"}, "figure"),
+                    "starts from the early baseline",
+                )
+                for name in SEARCHED
             ),
-        ),
-        Row(
-            "Table IV",
-            "No PR, No HI",
-            page="agents/rl.md",
-            small="bench bridge --agents sl,rl --boards 20 --workers 1",
-            cells=(
-                _relation("bridge-rl", "rl-short against rl-no-pr"),
-                _relation("bridge-rl", "rl-short against rl-no-hi"),
+            relation("Section 7.3", "bridge-baseline19", "a2c-bridge", "baseline19", "agents/baseline19.md"),
+            relation("Section 7.3", "bridge-baseline19", "jps-bridge", "baseline19", "agents/baseline19.md"),
+            Row(
+                "Section 7.2",
+                "A2C over baseline16",
+                "agents/baseline16.md",
+                Cell("bridge-baseline16", "Cross table", ("a2c-bridge",), "baseline16"),
+                Published("text", {"name": "A2C against baseline16"}, "figure"),
+                "another baseline16",
+                "bench bridge --only round-robin --agents sayc,baseline16 --boards 20 --workers 1",
             ),
+            wbridge5("Table 7 (appendix: 6)", "a2c-bridge", "A2C"),
+            wbridge5("Table 7 (appendix: 6)", "jps-bridge", "JPS"),
         ),
-        Row(
-            "Table IV",
-            "RL-MCS, RL-BMCS; over `ppo` too",
-            page="agents/bmcs.md",
-            cells=(
-                _relation("bridge-rl-search", "RL-MCS against rl"),
-                _relation("bridge-rl-search", "RL-BMCS against rl"),
-                _relation("bridge-bmcs", "rl-mcs against ppo"),
-                _relation("bridge-bmcs", "bmcs against ppo"),
+        (
+            Shown("Table 5 (appendix: 4)", "belief loss, blocks, synchronisation", DAYS),
+            Shown("Table 6 (appendix: 5)", "joint random exploration", DAYS),
+            Shown(
+                "Table 8 (appendix: 7)",
+                "calls and final contracts",
+                "every agent's, beside the paper's",
+                "agents/jps-bridge.md",
+                ANALYSIS,
             ),
-        ),
-        Row(
-            "Table V",
-            "openings that conform to SAYC",
-            "every agent's, beside both columns",
-            "agents/bmcs.md",
-            ANALYSIS,
-            (
-                Cell("bmcs, all of them, %", "bridge-analysis", "bmcs: Openings", ("all of these",), "conform %"),
-                Cell("rl, all of them, %", "bridge-analysis", "rl: Openings", ("all of these",), "conform %"),
+            Shown(
+                "Table 9 (appendix: 8)",
+                "what opening bids mean",
+                "every agent's, beside the paper's and SAYC",
+                "agents/jps-bridge.md",
+                ANALYSIS,
             ),
-        ),
-        Row("Table VI", "the 480 bits", "`bmcs480`", "observations/bridge.md"),
-    ),
-    "Belief Monte Carlo search: figures": (
-        Row("Figure 1", "the stages of training", NOTATION, "agents/rl.md"),
-        Row(
-            "Figure 2",
-            "RL over SL as it learns",
-            "`rl-stage1.csv` to `rl.csv`",
-            "agents/rl.md",
-            cells=(_relation("bridge-rl", "rl against sl"),),
-        ),
-        Row("Figure 3", "loss of beliefs by calls made", "the table of 15 lengths", "agents/belief.md"),
-        Row(
-            "Figures 4 and 5",
-            "heat maps of openings and contracts",
-            "figures of `bench bridge-analysis`",
-            "agents/rpi.md",
-            ANALYSIS,
-        ),
-        Row("Figure 6", "calls an auction", "a figure of the same command", "agents/rpi.md", ANALYSIS),
-        Row(
-            "Section VI",
-            "nobody vulnerable, as in all of its experiments",
-            page="agents/rl.md",
-            small="bench bridge --only round-robin --agents sl,rl --boards 20 --nobody-vulnerable --workers 1",
-            cells=tuple(
-                _relation("bridge-rl-nobody", relation)
-                for relation in ("rl against sl", "rl-short against rl-no-pr", "rl-short against rl-no-hi")
+            Shown(
+                "Figure 3, left",
+                "the network",
+                '`kind="jps"`, without the head of the partner\'s hand',
+                "agents/a2c-bridge.md",
             ),
-        ),
-        Row("Figure 7", "a game", NOTATION, "environments/bridge_v0.md"),
-        Row(
-            "Figures 8 to 10",
-            "three boards against WBridge5",
-            "the hands are printed there, the deals' other results are not; `explain()` tells of any board",
-            "play.md",
+            Shown("Figure 3, right", "batch sizes", DAYS),
+            Shown("Figure 4 (appendix: 3)", "an auction and a trick", NOTATION, "environments/bridge_v0.md"),
+            Shown("Figure 5 (appendix: 4)", "the 267 bits", "`jps267`", "observations/bridge.md"),
+            Shown(
+                "Figure 6 (appendix: 5)",
+                "calls an auction",
+                "a figure of `bench bridge-analysis`",
+                "agents/rpi.md",
+                ANALYSIS,
+            ),
         ),
     ),
-    "Bidding in Spades: tables (Cohensius et al. 2020)": (
-        Row(
-            "Table 1 (and 5, 6)",
-            "chances that a high card is not cut",
-            "counted exactly; the printed ones agree within 0.006",
-            "agents/bis.md",
-        ),
-        Row(
-            "Table 2",
-            "BIS against RB, MS and IO",
-            page="agents/bis.md",
-            small=SPADES,
-            cells=(
-                _spades("BIS : RB, SRP"),
-                _spades("BIS : MS, SRP"),
-                _spades("BIS : IO, SRP"),
-                _spades("BIS : RB, WRP"),
+    "Belief Monte Carlo search (Qiu et al. 2024): IMPs a board": (
+        (
+            wbridge5("Table III", "rl", "RL"),
+            Row(
+                "Table III",
+                "RL-BMCS; ours `bmcs`",
+                "agents/expert.md",
+                Cell("bridge-experts", "Against held-out opponents", ("bmcs",), "held-out mean, IMPs a board"),
+                Published("text", {"name": "RL-BMCS against WBridge5"}, "figure"),
+                "imitations of two systems",
+            ),
+            relation("Table III", "bridge-pi", "pi-search", "pi", "agents/pi.md"),
+            relation("Table III", "bridge-pi", "rl", "pi", "agents/pi.md"),
+            relation("Table IV", "bridge-rl", "rl-short", "rl-no-pr", "agents/rl.md", ROBIN),
+            relation("Table IV", "bridge-rl", "rl-short", "rl-no-hi", "agents/rl.md", ROBIN),
+            relation("Table IV", "bridge-rl-search", "RL-MCS", "rl", "agents/bmcs.md"),
+            relation("Table IV", "bridge-rl-search", "RL-BMCS", "rl", "agents/bmcs.md"),
+            relation("Table IV", "bridge-rl-search", "RL-BMCS", "RL-MCS", "agents/bmcs.md"),
+            relation("Table IV", "bridge-bmcs", "rl-mcs", "ppo", "agents/bmcs.md"),
+            relation("Table IV", "bridge-bmcs", "bmcs", "ppo", "agents/bmcs.md"),
+            relation("Table IV", "bridge-bmcs", "bmcs", "rl-mcs", "agents/bmcs.md"),
+            relation("Figure 2", "bridge-rl", "rl", "sl", "agents/rl.md"),
+            *(
+                relation(
+                    "Section VI",
+                    "bridge-rl-nobody",
+                    first,
+                    second,
+                    "agents/rl.md",
+                    "bench bridge --only round-robin --agents sl,rl --boards 20 --nobody-vulnerable --workers 1",
+                    ", nobody vulnerable",
+                )
+                for first, second in (("rl", "sl"), ("rl-short", "rl-no-pr"), ("rl-short", "rl-no-hi"))
+            ),
+            *(
+                Row(
+                    "Table II",
+                    words,
+                    "agents/belief.md",
+                    Cell("bridge-belief", "Belief, in rl-auctions", ("all",), name),
+                )
+                for name, words in (
+                    ("belief-table-2", "belief network with these settings, nats an output"),
+                    ("belief", "packaged belief network, nats an output"),
+                )
             ),
         ),
-        Row(
-            "Table 2",
-            "UCT in the last tricks",
-            page="agents/uct.md",
-            small="bench spades --games 2 --rows uct",
-            cells=(_spades("BIS : RB, UCT(3)"), _spades("BIS : RB, UCT(5)")),
+        (
+            Shown("Table I", "settings of RL", "the same but for those that `rl` lists", "agents/rl.md"),
+            Shown(
+                "Table V",
+                "openings that conform to SAYC",
+                "every agent's, beside both columns",
+                "agents/bmcs.md",
+                ANALYSIS,
+            ),
+            Shown("Table VI", "the 480 bits", "`bmcs480`", "observations/bridge.md"),
+            Shown("Figure 1", "the stages of training", NOTATION, "agents/rl.md"),
+            Shown("Figure 3", "loss of beliefs by calls made", "the table of 15 lengths", "agents/belief.md"),
+            Shown(
+                "Figures 4 and 5",
+                "heat maps of openings and contracts",
+                "figures of `bench bridge-analysis`",
+                "agents/rpi.md",
+                ANALYSIS,
+            ),
+            Shown("Figure 6", "calls an auction", "a figure of the same command", "agents/rpi.md", ANALYSIS),
+            Shown("Figure 7", "a game", NOTATION, "environments/bridge_v0.md"),
+            Shown(
+                "Figures 8 to 10",
+                "three boards against WBridge5",
+                "only the hands are printed, not the other results of the deals; `explain()` comments on any board",
+                "play.md",
+            ),
         ),
-        Row(
-            "Appendix F.3",
-            "UCT is stronger than SRP in the last tricks alone",
-            "the paper has no figures",
-            "agents/uct.md",
-            "bench spades --games 2 --rows uct",
-            tuple(
-                Cell(f"{tricks} tricks, win %", "spades", "Table 2: UCT", (f"RB+UCT({tricks}) : RB+SRP",), "win %")
+    ),
+    "Bidding in Spades (Cohensius et al. 2020)": (
+        (
+            spades("Table 2", "BIS : RB, WRP"),
+            spades("Table 2", "BIS : MS, WRP"),
+            spades("Table 2", "BIS : IO, WRP"),
+            spades("Table 2", "BIS : RB, SRP", note="; RB as printed bids nil with 1.4 % of hands"),
+            spades("Table 2", "BIS : MS, SRP"),
+            spades("Table 2", "BIS : IO, SRP"),
+            spades("Table 2", "RB+SRP : RB+WRP", "agents/srp.md"),
+            spades("Table 2", "BIS : RB, UCT(3)", "agents/uct.md", "bench spades --games 2 --rows uct"),
+            spades("Table 2", "BIS : RB, UCT(5)", "agents/uct.md", "bench spades --games 2 --rows uct"),
+            *(
+                nils(by, column, words)
+                for by, column, words in (
+                    ("BIS+BIS", "points", "points"),
+                    ("BIS+BIS", "nils made %", "nils made, %"),
+                    ("partner of H", "their points", "points"),
+                    ("partner of H", "their nils made %", "nils made, %"),
+                    ("no nil", "points", "points"),
+                )
+            ),
+            *(
+                spades("Table 4", f"BIS : {name}", small="bench spades --games 4 --rows ablation")
+                for name in ("single success curve", "no end-game conditions", "no end-game conditions, goal 1")
+            ),
+            course("Section 5", "nil bids, % of bids"),
+            course("Section 5", "successful nils, %"),
+            course("Figure 5", "sum of the four bids"),
+            course("Figure 6", "legal cards a play"),
+            *(
+                spades(
+                    "Appendix F.3", f"RB+UCT({tricks}) : RB+SRP", "agents/uct.md", "bench spades --games 2 --rows uct"
+                )
                 for tricks in (3, 8, 13)
             ),
-        ),
-        Row(
-            "Table 3",
-            "rounds by who bid nil, with a human",
-            "ours has a BIS in the human's seat",
-            "agents/bis.md",
-            SPADES,
-            (
-                Cell("BIS+BIS, points", "spades", "Table 3", ("BIS+BIS",), "points"),
-                Cell("partner of H, points", "spades", "Table 3", ("partner of H",), "their points"),
-                Cell("partner of H, nils made %", "spades", "Table 3", ("partner of H",), "their nils made %"),
+            *(
+                Row(
+                    "Appendix G",
+                    f"{name}, games won, %",
+                    "agents/bis.md",
+                    Cell("spades", "Other rules", (name,), "win %"),
+                    small="bench spades --games 4 --rows rules",
+                )
+                for name in ("BIS : BIS that bids no blind nil", "BIS : no conventions, blind nil allowed")
             ),
         ),
-        Row(
-            "Table 4",
-            "BIS without a component",
-            page="agents/bis.md",
-            small="bench spades --games 4 --rows ablation",
-            cells=(
-                _spades("BIS : single success curve"),
-                _spades("BIS : no end-game conditions"),
-                _spades("BIS : no end-game conditions, goal 1"),
+        (
+            Shown(
+                "Table 1 (and 5, 6)",
+                "chances that a high card is not cut",
+                "counted exactly; the printed ones agree within 0.006",
+                "agents/bis.md",
             ),
-        ),
-        Row("Section 5.2", "56 % against humans", "No human plays here; recordings of theirs are not public"),
-        Row(
-            "Appendix G",
-            "blind nil, Big 6, blind nil by the sum of the bids",
-            "the paper has no numbers; the last is an idea there and not written here",
-            "agents/bis.md",
-            "bench spades --games 4 --rows rules",
-            (
-                Cell(
-                    "BIS over BIS without blind nil",
-                    "spades",
-                    "Other rules",
-                    ("BIS : BIS that bids no blind nil",),
-                    "win %",
-                ),
-                Cell(
-                    "without Big 5, Big 6",
-                    "spades",
-                    "Other rules",
-                    ("BIS : no conventions, blind nil allowed",),
-                    "win %",
-                ),
+            Shown("Section 5.2", "56 % against humans", "No human plays here; recordings of theirs are not public"),
+            Shown("Appendix G", "blind nil by the sum of the bids", "an idea in the paper, not written here"),
+            Shown(
+                "Figure 1",
+                "a hand and its bid",
+                "by its own terms; two printed numbers do not follow from them",
+                "agents/bis.md",
             ),
-        ),
-    ),
-    "Bidding in Spades: figures": (
-        Row(
-            "Figure 1",
-            "a hand and its bid",
-            "by its own terms; two printed numbers do not follow from them",
-            "agents/bis.md",
-        ),
-        Row("Figure 2", "points with nil and without", "a figure of `bench spades`", "agents/bis.md", SPADES),
-        Row(
-            "Figure 3",
-            "success of nil by its value, counted and learned",
-            "a figure of `bench spades`",
-            "agents/bis.md",
-            SPADES,
-        ),
-        Row("Figure 4", "points by sum of the bids", "a figure of `bench spades`", "agents/bis.md", SPADES),
-        Row(
-            "Figure 5",
-            "sum of the four bids",
-            page="agents/bis.md",
-            small=SPADES,
-            cells=(Cell("mean", "spades", "BIS+SRP against itself", ("sum of the four bids",), "value"),),
-        ),
-        Row(
-            "Figure 6",
-            "legal cards a play",
-            page="agents/bis.md",
-            small=SPADES,
-            cells=(Cell("mean", "spades", "BIS+SRP against itself", ("legal cards a play",), "value"),),
-        ),
-        Row(
-            "Figure 7", "the last bidder holds the ace of spades", "a figure of `bench spades`", "agents/bis.md", SPADES
+            *(
+                Shown(item, shows, "a figure of `bench spades`", "agents/bis.md", SPADES)
+                for item, shows in (
+                    ("Figure 2", "points with nil and without"),
+                    ("Figure 3", "success of nil by its value, counted and learned"),
+                    ("Figure 4", "points by sum of the bids"),
+                    ("Figure 7", "the last bidder holds the ace of spades"),
+                )
+            ),
         ),
     ),
 }
 
+HEAD = """\
+# The papers, row by row
+
+Every figure of the papers that bidzoo follows, with ours ± standard error. Our figures come from `docs/results/`, the
+papers' from `bidzoo/data/published/`. The page in the last column shows the whole table with its command.
+
+- **holds**: ours is not lower than the paper's by more than two standard errors and the paper's rounding. A figure that
+  describes the course of play, such as the mean sum of the bids, holds within 5 %. A figure far above the paper's holds
+  too; its page says why where we know it.
+- **falls short**: ours is lower by more than that, or it is a gain over another agent that may be 0 (too few boards).
+- **not comparable**: the paper prints no figure, or the opponents, data or rules are not the same.
+"""
+
+
+def figure(value: float) -> str:
+    """As the paper prints it."""
+    return f"{value:g}".replace("-", "−")
+
+
+def estimated(value: Estimate) -> str:
+    """Ours, with its error."""
+    return str(value._replace(paper=None)).replace(" ± ", "\u00a0±\u00a0").replace("-", "−")
+
 
 def page() -> str:
     """``docs/papers.md``."""
-    lines = [
-        "# The papers, row by row",
-        "",
-        "This page lists every table and figure of the papers that bidzoo follows, with our numbers beside theirs.",
-        "They come from `docs/results/`; the command stands under the whole table, on the page that a row links to.",
-    ]
-    for title, rows in PAPERS.items():
-        lines += ["", f"## {title}", "", "| there | what it shows | ours | where |", "|---|---|---|---|"]
+    every = [row for rows, _ in PAPERS.values() for row in rows]
+    verdicts = [verdict(row).partition(":")[0] for row in every]
+    counts = ", ".join(f"{verdicts.count(word)} {words}" for word, words in WORDS.items())
+    lines = [HEAD, f"Of {len(every)} rows {counts}."]
+    for title, (rows, shown) in PAPERS.items():
+        lines += [
+            "",
+            f"## {title}",
+            "",
+            "| paper's table | setting | paper | ours ± error | verdict | page |",
+            "|---|---|---|---|---|---|",
+        ]
+        marks: dict[str, str] = {}
         for row in rows:
-            found = [f"{cell.label}: {results.text(cell.value())}" for cell in row.cells]
-            ours = "; ".join([*([row.ours] if row.ours else []), *found])
-            link = f"[{Path(row.page).stem}]({row.page})" if row.page else ""
-            lines.append(f"| {row.item} | {row.shows} | {ours} | {link} |")
+            file = row.ours.file if isinstance(row.ours, Cell) else ""
+            if file in NEEDS:
+                marks.setdefault(file, f"({'abcdefgh'[len(marks)]})")
+            paper = figure(row.paper.value()) if row.paper else ""
+            link = " ".join([f"[{Path(row.page).stem}]({row.page})", *filter(None, [marks.get(file)])])
+            lines.append(
+                f"| {row.item} | {row.setting} | {paper} | {estimated(row.ours.value())} | {verdict(row)} | {link} |"
+            )
+        lines += ["", *(f"{mark} The command needs {NEEDS[file]}." for file, mark in marks.items())] if marks else []
+        lines += [
+            "",
+            "Without a figure to compare:",
+            "",
+            "| paper's table | what it shows | in bidzoo | page |",
+            "|---|---|---|---|",
+        ]
+        for item in shown:
+            link = f"[{Path(item.page).stem}]({item.page})" if item.page else ""
+            lines.append(f"| {item.item} | {item.shows} | {item.ours} | {link} |")
     return "\n".join(lines) + "\n"
+
+
+WORDS = {"holds": "hold", "falls short": "fall short", "not comparable": "are not comparable"}

@@ -2,8 +2,9 @@
 
 python experiments/agents_table.py
 
-Strengths are the means of ``docs/results/leaderboard/``. Times are processor milliseconds of a decision at one table,
-means over the decisions of one seed's first boards, the least of five rounds.
+Strengths in bridge are the means against the held-out opponents of ``docs/results/bridge-experts*.json``, in Spades
+those of ``docs/results/leaderboard/``. Times are processor milliseconds of a decision at one table, means over the
+decisions of one seed's first boards, the least of five rounds.
 """
 
 import json
@@ -13,9 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from bidzoo import agents, registry
+from bidzoo.agents.bridge.expert import HELD_OUT
 from bidzoo.agents.policy import Policy
-from bidzoo.benchmarks import leaderboard
+from bidzoo.benchmarks import leaderboard, results
 from bidzoo.benchmarks.agent_check import Watched
+from bidzoo.benchmarks.experts import HELD_OUT_MEAN
 from bidzoo.benchmarks.match import play, slow
 from bidzoo.benchmarks.results import command
 from bidzoo.core.storage import replace_file
@@ -39,15 +42,22 @@ def milliseconds(policy: Policy, game_id: str) -> float:
 
 
 def strengths() -> dict[str, dict[str, object]]:
-    """Mean, standard error and unit of every agent that has an entry of its own name, against opponents."""
-    entries = [leaderboard.load(path) for path in sorted(ROOT.glob("docs/results/leaderboard/*.json"))]
-    found: dict[str, dict[str, object]] = {}
-    for challenge in [each for each in leaderboard.CHALLENGES.values() if not each.partners]:
-        unit = f"{challenge.unit}, mean against {', '.join(challenge.opponents)}"
-        for row in leaderboard.ranking(challenge, [e for e in entries if e.challenge == challenge.name]).rows:
-            mean = row["mean"]
-            found[row["agent"]] = {"mean": round(mean.mean, 3), "error": round(mean.error, 3), "unit": unit}
-    return found
+    """Mean, standard error and unit of every agent that was measured."""
+    entries = [leaderboard.load(path) for path in sorted(ROOT.glob("docs/results/leaderboard/spades-2026-*.json"))]
+    challenge = leaderboard.CHALLENGES["spades-2026"]
+    rows = leaderboard.ranking(challenge, entries).rows
+    found = [(row["agent"], row["mean"], challenge.unit, challenge.opponents) for row in rows]
+    for path in sorted(ROOT.glob("docs/results/bridge-experts*.json")):
+        rows = results.load(path)["tables"][0].rows
+        found += [(row["agent"], row[HELD_OUT_MEAN], "IMPs a board", HELD_OUT) for row in rows]
+    return {
+        agent: {
+            "mean": round(mean.mean, 3),
+            "error": round(mean.error, 3),
+            "unit": f"{unit}, mean against {', '.join(opponents)}",
+        }
+        for agent, mean, unit, opponents in found
+    }
 
 
 def main() -> None:

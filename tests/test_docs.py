@@ -1,12 +1,15 @@
 """What is generated is fresh, and every link leads somewhere; ``tests/doors`` runs the code of the pages."""
 
+import csv
 import importlib.metadata
+import itertools
 import json
 import re
 import shlex
 import sys
 import tomllib
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -41,7 +44,9 @@ def test_tables_are_the_result_files(pages):
         assert text == pages.filled(text), f"{page.name} is stale: run python docs/pages.py"
 
 
-SMALL = sorted({row.small for rows in papers.PAPERS.values() for row in rows if row.small})
+ROWS = [row for rows, _ in papers.PAPERS.values() for row in rows]
+SHOWN = [item for _, shown in papers.PAPERS.values() for item in shown]
+SMALL = sorted({row.small for row in (*ROWS, *SHOWN) if row.small})
 
 
 @pytest.mark.parametrize("command", SMALL)
@@ -51,14 +56,67 @@ def test_rows_of_the_papers_have_commands_that_run(command, tmp_path):
     assert any(table.rows for table in results.load(tmp_path / "out.json")["tables"])
 
 
-def test_rows_of_the_papers_say_what_there_is():
-    for rows in papers.PAPERS.values():
-        for row in rows:
-            assert row.ours or row.cells, f"{row.item} has neither numbers nor a reason"
-            assert not row.page or (ROOT / "docs" / row.page).exists(), row.page
-            assert all(isinstance(cell.value(), results.Estimate | float) for cell in row.cells)
+def test_the_papers_page_shows_what_the_files_hold():
+    """Every cell of the page is read again from the raw files, and every published figure from ``data/published``."""
+    page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    head = "| paper's table | setting | paper | ours ± error | verdict | page |"
+    lines = [line for part in page.split(head)[1:] for line in part.partition("\n\n")[0].splitlines()[2:]]
+    assert len(lines) == len(ROWS) > 100
+    for line, row in zip(lines, ROWS, strict=True):
+        item, setting, paper, ours, verdict, link = (cell.strip() for cell in line.strip("|").split("|"))
+        assert (item, setting) == (row.item, row.setting) and f"({row.page})" in link
+        if row.paper:
+            text = (results.PUBLISHED / f"{row.paper.file}.csv").read_text(encoding="utf-8")
+            found = [cells for cells in csv.DictReader(text.splitlines()) if row.paper.row.items() <= cells.items()]
+            assert len(found) == 1 and float(found[0][row.paper.column]) == float(paper.replace("−", "-"))
+        else:
+            assert not paper and verdict.startswith("not comparable")
+        mean, _, error = ours.replace("−", "-").replace(",", "").partition("\u00a0±\u00a0")
+        places = len(mean.partition(".")[2])
+        raw = row.ours.value()
+        assert raw.mean == pytest.approx(float(mean), abs=0.51 * 10.0**-places)
+        assert not error or raw.error == pytest.approx(float(error), abs=0.51 * 10.0**-places)
+        assert (
+            raw.paper is None or not paper or raw.paper == float(paper.replace("−", "-"))
+        )  # as the result file has it
+        assert verdict.partition(":")[0] in {"holds", "falls short", "not comparable"}
+    for rows_of in papers.PAPERS.values():
+        assert all(item.ours and (not item.page or (ROOT / "docs" / item.page).exists()) for item in rows_of[1])
     with pytest.raises(ValueError, match=r"spades\.json: no table 'Table 2' with a row \('BIS : us',\)"):
-        papers.Cell("", "spades", "Table 2", ("BIS : us",), "win %").value()
+        papers.Cell("spades", "Table 2", ("BIS : us",), "win %").value()
+
+
+def test_the_papers_page_says_when_a_result_holds():
+    claim = papers.Published("claims", {"first": "rl", "second": "sl"}, "imps")  # 0.87 ± 0.02
+
+    class Ours(NamedTuple):
+        mean: float
+        error: float
+
+        def value(self):
+            return results.Estimate(self.mean, self.error, 9)
+
+    said = {
+        (mean, error): papers.verdict(papers.Row("", "", "", Ours(mean, error), claim))
+        for mean, error in ((0.9, 0.05), (0.8, 0.05), (0.7, 0.05), (0.6, 0.4), (3.0, 0.1))
+    }
+    assert [*said.values()] == ["holds", "holds", "falls short", "falls short: too few boards", "holds"]
+    other = papers.Row("", "", "", Ours(0.9, 0.1), claim, "other boards")
+    assert papers.verdict(other) == "not comparable: other boards"
+    assert papers.verdict(other._replace(unlike="", paper=None)) == "not comparable: no figure in the paper"
+
+
+def test_rows_of_the_papers_say_which_files_a_command_needs():
+    """Files of a command that are neither in the repository nor written by it."""
+    page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    for name in {row.ours.file for row in ROWS if isinstance(row.ours, papers.Cell)}:
+        words = shlex.split(json.loads((papers.RESULTS / f"{name}.json").read_text("utf-8"))["command"])
+        inputs = [word for before, word in itertools.pairwise(words) if before not in {"--json", "--ledger", "--out"}]
+        read = re.findall(r"[\w./-]+\.(?:npz|safetensors)", " ".join(inputs))
+        missing = [word for word in read if not (ROOT / word).exists()]
+        assert bool(missing) == (name in papers.NEEDS), f"{name}: {missing}"
+        for word in missing:
+            assert f"`{Path(word).parent if 'belief-table' in word else word}`" in page, word
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "docs" / "results").glob("*.json")), ids=lambda path: path.stem)
@@ -78,6 +136,32 @@ def test_every_agent_has_a_row():
     page = (ROOT / "docs" / "agents" / "index.md").read_text(encoding="utf-8")
     missing = [name for name in AGENTS if f"| `{name}` |" not in page and f"\n`{name}` plays" not in page]
     assert not missing
+
+
+def test_agents_pages_begin_with_their_strength_outside(pages):
+    """An imitation is an easier opponent: where other programs were met, their mean comes first."""
+    means = {agent: mean for (agent, program), mean in papers.outside().items() if program == "mean"}
+    assert len(means) == 6
+    for agent, mean in means.items():
+        text = (ROOT / "docs" / "agents" / f"{agent}.md").read_text(encoding="utf-8")
+        found = re.search(r"^\| Strength \| (\S+ ± \S+) IMPs a board over \[six outside programs\]", text, re.MULTILINE)
+        assert found and found[1] == pages.strength(mean.mean, mean.error), agent
+
+
+def test_the_mean_over_outside_programs_is_theirs():
+    every = papers.outside()
+    for agent in dict.fromkeys(agent for agent, _ in every):
+        values = [value.mean for (name, program), value in every.items() if name == agent and program != "mean"]
+        assert len(values) == 6 and np.mean(values) == pytest.approx(every[agent, "mean"].mean, abs=0.011)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_held_out_opponents_are_named(page):
+    """The words promise more than they mean: a paragraph that has them says which networks these are."""
+    text = re.sub(r"<details>.*?</details>|<!--.*?-->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for paragraph in re.split(r"\n\s*\n", text):
+        if re.search("held[- ]out", paragraph, re.IGNORECASE) and not paragraph.startswith("|"):
+            assert "Polish" in paragraph, paragraph
 
 
 def test_a_table_takes_some_rows_only(pages):

@@ -194,8 +194,8 @@ def _load(target: str | Callable[..., Any]) -> Any:
 
 
 MEASURED = (
-    "strength: bridge in IMPs a board against sayc, sl and ppo, Spades in points a round against bis, rb and io,\n"
-    "with the standard error (docs/leaderboard.md); ms a call: processor time of a decision at one table, on x86-64"
+    "strength: bridge in IMPs a board against networks that imitate Polish club and Acol (docs/agents/expert.md),\n"
+    "Spades in points a round against bis, rb and io, ± standard error; ms a call: CPU time at one table, on x86-64"
 )
 
 
@@ -203,7 +203,7 @@ MEASURED = (
 def measured() -> dict[str, dict[str, Any]]:
     """Of bidzoo's agents by name: ``milliseconds`` of a decision; ``mean``, ``error``, ``unit`` of a known strength.
 
-    ``experiments/agents_table.py`` makes the file from the leaderboard.
+    ``experiments/agents_table.py`` makes the file.
     """
     path = DATA / "agents.json"
     found: dict[str, dict[str, Any]] = json_value(path.read_bytes(), path)["agents"]

@@ -57,7 +57,7 @@ def main(entries: Sequence[str | Policy], options: Options, report: Report = sil
         rows.append(row)
     rows.sort(key=lambda row: -row[HELD_OUT_MEAN].mean)
     source = f"{deals_text(boards, policies)}. {MATCH_NOTE}"
-    note = f"{source}. Held out: no agent was trained or selected against them"
+    note = f"{source}. Held out: networks that imitate Polish club and Acol, on which no agent was trained or selected"
     columns = ["agent", *HELD_OUT, HELD_OUT_MEAN, MET_MEAN]
     if any(GAIN in row for row in rows):
         columns.append(GAIN)

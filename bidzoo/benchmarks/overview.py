@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bidzoo.agents.bridge.expert import HELD_OUT
+from bidzoo.agents.bridge.expert import HELD_OUT, imitation_note
 from bidzoo.benchmarks import spades, tabular, throughput
 from bidzoo.benchmarks.bridge import relations
 from bidzoo.benchmarks.match import Run, duplicate
@@ -49,8 +49,8 @@ def strength(boards: int, seed: int) -> Measured:
     """Bridge agents over opponents that no agent was trained or selected against."""
     game, numbers = Bridge(False, deals="test", shuffle=False), np.arange(boards)
     note = (
-        "Duplicate: every board at two tables, the sides exchanged; double dummy; ± standard error, clustered by deal"
-    )
+        "Duplicate: every board at two tables, the sides exchanged; double dummy; ± standard error, clustered by deal. "
+    ) + imitation_note(HELD_OUT)
     table = ResultTable(
         "Bridge agents over held-out opponents", ["agent", "against", "IMPs a board", "boards"], note=note
     )

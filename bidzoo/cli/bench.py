@@ -48,8 +48,9 @@ def overview(
 ) -> None:
     """Measure agents and environments.
 
-    Without a subcommand a short benchmark: the papers' headline results beside ours, bridge agents over held-out
-    opponents, the throughput. The options below are of that one; those of a subcommand come after its name.
+    Without a subcommand a short benchmark: the papers' headline results beside ours, bridge agents against networks
+    that imitate Polish club and Acol, the throughput. The options below are of that one; those of a subcommand come
+    after its name.
     """
     from bidzoo.core.compiling import wait_always
 

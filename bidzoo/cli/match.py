@@ -153,6 +153,7 @@ def _bridge(
     """Show the result of a duplicate match and return a function that makes its records."""
     import numpy as np
 
+    from bidzoo.agents.bridge.expert import imitation_note
     from bidzoo.benchmarks import records
     from bidzoo.benchmarks.match import duplicate
     from bidzoo.envs.bridge.deals import READERS, SPLITS
@@ -170,6 +171,8 @@ def _bridge(
     ours = first.name if opposite is first else f"{first.name} with {opposite.name}"
     extent = f"{counted(len(numbers), 'board')} of {counted(len(np.unique(result.deals)), 'deal')}"
     say(f"{ours} against {second.name}: {result.imps.sum():+,} IMPs on {extent}, {result.estimate} a board")
+    if note := imitation_note([second.name]):
+        say(note)
     return lambda: records.of_match(game, result, (first.name, opposite.name), second.name, seed, seed)
 
 

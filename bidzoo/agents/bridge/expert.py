@@ -11,6 +11,7 @@ and are never trained against them.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -34,7 +35,17 @@ from bidzoo.envs.bridge.bidder import BIDDER1375, SYSTEMS, SYSTEMS288
 
 # No agent is trained, selected or tuned on these: a gain against them is one against unknown opponents.
 HELD_OUT = ("expert-polish", "expert-acol")
+IMITATIONS = ("sl", "sl-wide", "sl-small", "expert-sayc", "expert-21gf", *HELD_OUT, "expert-light")
 HELD_OUT_SELF_TAUGHT = "jps-rpi"  # neither on this file of the repository's experiments/weights
+
+
+def imitation_note(names: Iterable[str]) -> str:
+    """A line that names those of ``names`` that imitate a program; empty if there is none."""
+    found = [name for name in dict.fromkeys(names) if name in IMITATIONS]
+    if not found:
+        return ""
+    kind = "is a network that imitates" if len(found) == 1 else "are networks that imitate"
+    return f"{' and '.join(found)} {kind} a program and err where it does not: easier opponents than the program"
 
 
 def refuse_held_out(*agents: str | None) -> None:

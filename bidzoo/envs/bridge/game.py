@@ -100,7 +100,7 @@ class Bridge(KernelGame):
         augment: rename suits and turn the seats of a deal of the set, as ``(seed, board)`` says.
         shuffle: ``(seed, board)`` picks the deal; else board ``b`` is deal ``b % n`` of the set.
         competition: without it E/W pass throughout and are never asked: N/S bid alone.
-        most_calls: N/S pass of themselves after so many calls; 0: never.
+        most_calls: N/S pass automatically after this many calls (0: no limit).
 
     Raises:
         ValueError: an unknown name, a scale that is not positive, or deals without the tricks they need.

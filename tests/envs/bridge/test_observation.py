@@ -358,13 +358,19 @@ def test_hands_are_shown_in_suits() -> None:
 
 
 def test_the_page_shows_the_layouts_and_what_explain_says() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "observations" / "bridge.md").read_text(encoding="utf-8")
-    own = (BIDDER1375, SYSTEMS288)
-    for layout in (OPENSPIEL480, BMCS480, BMCS636, AUCTION571, PLAY571, ENCODERS["jps267"].layout, *own):
+    docs = Path(__file__).parents[3] / "docs"
+    page = (docs / "observations" / "bridge.md").read_text(encoding="utf-8")
+    listed = (docs / "environments" / "bridge_bidding_v0.md").read_text(encoding="utf-8")
+    for layout in (AUCTION571, PLAY571, SYSTEMS288):
         assert layout.markdown() in page
+    for layout in (OPENSPIEL480, BMCS480, ENCODERS["jps267"].layout, BIDDER1375):
+        assert layout.markdown() in listed
+    assert BMCS636.markdown().startswith(BMCS480.markdown())
+    for name in ("LHO", "partner", "RHO"):
+        assert f"`{BMCS636.start(name)}:{BMCS636.start(name) + 52}`" in page
     game, tables, out = start("N", "ns")
     act(game, tables, out, "1C X 1H 1S 2C P")
-    for name in ("openspiel480", "jps267", "bidder1375"):
+    for name in ("openspiel480", "jps267"):
         assert ENCODERS[name].explain(vector(name, tables, SEATS.index("S"))) in page
     act(game, tables, out, "P P SA S5 D4 S4 SK")
     assert ENCODERS["openspiel571"].explain(vector("openspiel571", tables, SEATS.index("W"))) in page
