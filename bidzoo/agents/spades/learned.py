@@ -36,6 +36,7 @@ from bidzoo.agents.spades.uct import BIDS, Workspace, open_workspace_row, rollou
 from bidzoo.core.arrays import Tensor, load_tensors
 from bidzoo.core.bits import count_row
 from bidzoo.core.kernels import F32, F64, I8, I16, I64, State, row
+from bidzoo.core.layout import Field, Layout
 from bidzoo.core.streams import below_row, next_row
 from bidzoo.envs.spades.bidding import legal_bids_row
 from bidzoo.envs.spades.deals import SUITS
@@ -195,23 +196,39 @@ def win_chance_row(state: State, side: int, lookup: State) -> float:
 # Side suits stand in the order of what we hold of them, so that the network need not learn a pattern three times. A
 # card is identified by how many higher ones of its suit are in play: the highest is 0 whatever its rank.
 
-_OWN, _LIVE, _TRICK = 0, SLOTS, SLOTS + 4 * 17
-_TAKER = _TRICK + 3 * SLOTS
-_LED = _TAKER + 4
-_SHOWN = _LED + 5
-_VOIDS = _SHOWN + 3 * 4 * 9
-_BIDS = _VOIDS + 3 * 4
-_WON = _BIDS + 4 * 14
-_ALIVE = _WON + 4 * 14
-_NEED = _ALIVE + 16
-_LEFT = _NEED + 2 * 28
-_SURE = _LEFT + 14
-_BAGS = _SURE + 14
-_SHORT = _BAGS + 2 * 10
-_REACHED = _SHORT + 2 * 31
-_RULES = _REACHED + 4
-_SRP = _RULES + 6
-assert _SRP + SLOTS == INPUTS
+_SUITS_BY_PLACE = ("longest side suit", "second side suit", "third side suit", "spades")
+_WHO = ("me", "LHO", "partner", "RHO")
+CARD_INPUTS = Layout(
+    (
+        Field("own", SLOTS, "cards that we hold, by slot"),
+        Field.of("live", "number of cards of each suit that are in play", _SUITS_BY_PLACE, range(17)),
+        Field("trick", 3 * SLOTS, "cards of the trick, by who played them (LHO, partner, RHO) and slot"),
+        Field.of("taker", "who takes the trick so far", _WHO),
+        Field.of("led", "suit that was led", (*_SUITS_BY_PLACE, "none")),
+        Field.of("shown", "cards that each other player has played of each suit", _WHO[1:], _SUITS_BY_PLACE, range(9)),
+        Field.of("voids", "suits that each other player is known not to hold", _WHO[1:], _SUITS_BY_PLACE),
+        Field.of("bids", "bid of each player", _WHO, range(14)),
+        Field.of("won", "tricks of each player", _WHO, range(14)),
+        Field("alive", 16, "whose nil still stands, one bit a player"),
+        Field.of("need", "tricks that each side still needs, plus 14", ("we", "they"), range(28)),
+        Field.of("left", "tricks that are left", range(14)),
+        Field.of("sure", "tricks that our spades take whatever happens", range(14)),
+        Field.of("bags", "bags of each side", ("we", "they"), range(10)),
+        Field.of("short", "tens of points that each side lacks to the goal", ("we", "they"), range(31)),
+        Field("reached", 4, "which sides reach the goal by making their bids, one bit a side"),
+        Field.of(
+            "rules",
+            "of the game",
+            ("teams", "spades broken", "scores matter", "failed nil: partner", "failed nil: nothing", "bags count"),
+        ),
+        Field("srp", SLOTS, "the card that SRP plays, by slot"),
+    )
+)
+_OWN, _LIVE, _TRICK, _TAKER, _LED, _SHOWN, _VOIDS, _BIDS, _WON, _ALIVE, _NEED, _LEFT, _SURE, _BAGS, _SHORT = (
+    CARD_INPUTS.start(field.name) for field in CARD_INPUTS.fields[:-3]
+)
+_REACHED, _RULES, _SRP = (CARD_INPUTS.start(name) for name in ("reached", "rules", "srp"))
+assert CARD_INPUTS.size == INPUTS
 MOST_USED = 80  # inputs that are not 0 at once; 68 at most
 
 
@@ -232,27 +249,18 @@ def new_seen_row() -> Seen:
 
 @row
 def see_row(state: State, held: int, seen: Seen) -> tuple[int, int]:
-    """Write the inputs of the seat with ``held`` into ``seen``; return the numbers of ones and of legal cards."""
-    seat, deck = int(state.turn), int(state.deck)
+    """Write the inputs of the seat with ``held`` into ``seen``; return the numbers of ones and of legal cards.
+
+    The inputs are entries of ``CARD_INPUTS``. A seat with one legal card needs none.
+    """
     s = situation_row(state, held, True)
-    place, live = np.empty(4, np.int64), np.empty(4, np.int64)  # by suit
-    weight = np.empty(4, np.int64)
-    for suit in range(4):
-        live[suit] = s.own[suit] | s.unseen[suit]
-        weight[suit] = count_row(s.own[suit]) << 40 | s.own[suit] << 20 | s.unseen[suit]
-    current = 4 * (int(state.plays) // 4)
-    for t in range(current, state.plays):
-        live[SUITS[deck, state.played[t]]] |= 1 << RANK[deck, state.played[t]]
-    for suit in range(3):
-        place[suit] = 0
-        for other in range(3):
-            place[suit] += weight[other] > weight[suit] or (weight[other] == weight[suit] and other < suit)
-    place[SPADES] = 3
+    place, live = np.empty(4, np.int64), np.empty(4, np.int64)
+    _suits_row(state, s, place, live)
     used, n, number = seen.used, 0, 0
     legal, card_of_srp = legal_cards_row(state, held), srp_row(state, held)
     for card in range(52):
         if held >> card & 1:
-            slot = slot_row(deck, card, place, live)
+            slot = slot_row(s.deck, card, place, live)
             used[n] = _OWN + slot
             n += 1
             if legal >> card & 1:
@@ -261,21 +269,55 @@ def see_row(state: State, held: int, seen: Seen) -> tuple[int, int]:
                 number += 1
     if number == 1:
         return 0, 1
-    used[n] = _SRP + slot_row(deck, card_of_srp, place, live)
-    n += 1
+    used[n] = _SRP + slot_row(s.deck, card_of_srp, place, live)
+    n = _see_trick_row(state, s, place, live, used, n + 1)
+    n = _see_players_row(state, s, place, used, n)
+    n = _see_score_row(state, s, used, n)
+    return n, number
+
+
+@row
+def _suits_row(state: State, s: Situation, place: I64, live: I64) -> None:
+    """Of each suit ``[4]``: its place in the inputs, and the ranks that are in play or in the trick, as bits.
+
+    Side suits stand by how many of them we hold, then by our ranks, then by the ranks that we have not seen.
+    """
+    weight = np.empty(4, np.int64)
+    for suit in range(4):
+        live[suit] = s.own[suit] | s.unseen[suit]
+        weight[suit] = count_row(s.own[suit]) << 40 | s.own[suit] << 20 | s.unseen[suit]
+    for t in range(4 * (int(state.plays) // 4), state.plays):
+        live[SUITS[s.deck, state.played[t]]] |= 1 << RANK[s.deck, state.played[t]]
+    for suit in range(3):
+        place[suit] = 0
+        for other in range(3):
+            place[suit] += weight[other] > weight[suit] or (weight[other] == weight[suit] and other < suit)
+    place[SPADES] = 3
+
+
+@row
+def _see_trick_row(state: State, s: Situation, place: I64, live: I64, used: I16, n: int) -> int:
+    """Add what is in play and the current trick to the ``n`` inputs in ``used``; return their new number."""
+    seat = int(state.turn)
     for suit in range(4):
         used[n] = _LIVE + 17 * place[suit] + count_row(live[suit])
         n += 1
-    for t in range(current, state.plays):
+    for t in range(4 * (int(state.plays) // 4), state.plays):
         who = (int(state.players[t]) - seat) % 4 - 1
-        used[n] = _TRICK + SLOTS * who + slot_row(deck, int(state.played[t]), place, live)
+        used[n] = _TRICK + SLOTS * who + slot_row(s.deck, int(state.played[t]), place, live)
         n += 1
     used[n] = _TAKER + max(0, s.taker)
     used[n + 1] = _LED + (4 if s.led < 0 else place[s.led])
-    n += 2
+    return n + 2
+
+
+@row
+def _see_players_row(state: State, s: Situation, place: I64, used: I16, n: int) -> int:
+    """Add bids, tricks, nils, and what others have played and do not hold, as ``_see_trick_row``."""
+    seat = int(state.turn)
     shown = np.zeros((4, 4), np.int64)  # cards by seat and suit
     for t in range(state.plays):
-        shown[(int(state.players[t]) - seat) % 4, SUITS[deck, state.played[t]]] += 1
+        shown[(int(state.players[t]) - seat) % 4, SUITS[s.deck, state.played[t]]] += 1
     alive = 0
     for who in range(4):
         bid, won = int(state.bids[(seat + who) % 4]), int(state.won[(seat + who) % 4])
@@ -292,11 +334,18 @@ def see_row(state: State, held: int, seen: Seen) -> tuple[int, int]:
                 used[n] = _VOIDS + 4 * (who - 1) + place[suit]
                 n += 1
     used[n] = _ALIVE + alive
-    used[n + 1] = _NEED + min(27, max(0, s.need + 14))
-    used[n + 2] = _NEED + 28 + min(27, max(0, s.their_need + 14))
-    used[n + 3] = _LEFT + s.remaining
-    used[n + 4] = _SURE + sure_takes_row(s.own[SPADES], s.unseen[SPADES])
-    n += 5
+    return n + 1
+
+
+@row
+def _see_score_row(state: State, s: Situation, used: I16, n: int) -> int:
+    """Add the tricks that are needed, the scores and the rules, as ``_see_trick_row``."""
+    seat = int(state.turn)
+    used[n] = _NEED + min(27, max(0, s.need + 14))
+    used[n + 1] = _NEED + 28 + min(27, max(0, s.their_need + 14))
+    used[n + 2] = _LEFT + s.remaining
+    used[n + 3] = _SURE + sure_takes_row(s.own[SPADES], s.unseen[SPADES])
+    n += 4
     rounds = state.max_rounds != 1  # the score matters
     reached = 0
     for k in range(2):
@@ -317,7 +366,7 @@ def see_row(state: State, held: int, seen: Seen) -> tuple[int, int]:
         if rules[k]:
             used[n] = _RULES + k
             n += 1
-    return n, number
+    return n
 
 
 @row
