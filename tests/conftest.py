@@ -19,13 +19,14 @@ import pytest
 import typer.testing
 
 from bidzoo.core import threads
-from bidzoo.core.kernels import KERNELS, Kernel
+
+threads.SHARE = 32  # batches of the tests are small, and those of users are shared
+from bidzoo.core.kernels import KERNELS, Kernel  # noqa: E402
 
 np.seterr(all="raise", under="ignore")
 
 typer.testing._get_command = cache(typer.testing._get_command)  # all commands: 30 ms, at each call of ``CliRunner``
 
-threads.WORTH = threads.WAKING = 1e-9  # batches are shared among the threads however little there is to do
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "bidzoo-hint"
 

@@ -86,7 +86,6 @@ def use(env_id: str, name: str | None) -> None:
     from bidzoo.agents.bridge.evaluator import Evaluator, estimated_deals
     from bidzoo.agents.explanation import explained
     from bidzoo.benchmarks.match import play, slow
-    from bidzoo.core import threads
     from bidzoo.core.compiling import wait_always
     from bidzoo.core.streams import Streams
     from bidzoo.envs.bridge.score import par
@@ -112,7 +111,6 @@ def use(env_id: str, name: str | None) -> None:
         bridge.call(policy, "AKQ2.AKQ.AKQ2.A2", calls="P", explain=True)
         if name is None:
             par(estimated_deals(Evaluator(), 0, 2).tricks, 0, 0)  # as the commands of deals do
-            threads.serving()
 
 
 def briefly(name: str) -> "Policy":

@@ -23,7 +23,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 KEPT = 86_400  # seconds for which the files of other versions of a kernel are kept
 
-_MACHINERY = tuple(Path(__file__).with_name(name) for name in ("cache.py", "linking.py", "sharing.py"))
+_MACHINERY = tuple(Path(__file__).with_name(name) for name in ("cache.py", "linking.py"))
 _COMPILED_BY_NAME = {"builtins", "math", "numba", "numpy"}  # numba's own forms of them: its version tells all
 _unwritable = False
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from bidzoo.core.compiling import few_collections
 from bidzoo.core.kernels import kernel_named
-from bidzoo.core.threads import serving
 
 
 def main() -> None:
@@ -23,7 +22,6 @@ def main() -> None:
             return  # a source has changed since the asking process read it: that one compiles for itself
         with _turn(Path(kernel.compiled._cache.cache_path)), few_collections():
             kernel.compiled.compile(signature)
-            serving()  # for the threads that will share batches
 
 
 @contextmanager

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bidzoo.core import compiling, plain
-from bidzoo.core.threads import spread
+from bidzoo.core.threads import SHARE, spread
 
 F = TypeVar("F", bound=Callable[..., Any])
 P = ParamSpec("P")
@@ -56,8 +56,9 @@ class Kernel:
 
     __wrapped__: Callable[..., Any]  # the function, which numba compiles
 
-    def __init__(self, function: Callable[..., Any], as_python: bool = True, batched: bool = False) -> None:
-        self.py_func, self.key, self._batched = function, (function.__module__, function.__qualname__), batched
+    def __init__(self, function: Callable[..., Any], as_python: bool = True) -> None:
+        self.py_func, self.key = function, (function.__module__, function.__qualname__)
+        self.share: int = getattr(function, "share", SHARE)  # rows that a thread takes at least, see ``in_shares_of``
         self._has_python, self._last_look, self._plain_seconds = as_python, -LOOK_AGAIN, 0.0
         self._run = self._as_python if UNCOMPILED else self._first
         update_wrapper(self, function)
@@ -68,7 +69,7 @@ class Kernel:
         """The form that Python calls, a dispatcher of numba's."""
         from bidzoo.core import linking
 
-        return linking.entry(self.__wrapped__, self._batched)
+        return linking.entry(self.__wrapped__)
 
     @cached_property
     def body(self) -> Any:
@@ -219,11 +220,13 @@ class Call:
             rows = 0, len(first[0])
         if (entry := kernel.entry(*rows, *first, *arguments)) is None:
             return None
-        return partial(_spread_from, entry, first) if rows and rows[1] >= MANY else partial(entry, *rows, *first)
+        if rows and rows[1] >= 2 * kernel.share:
+            return partial(_spread_from, entry, kernel.share, first)
+        return partial(entry, *rows, *first)
 
 
-def _spread_from(entry: Callable[..., None], first: tuple[Any, ...], *arguments: Any) -> None:
-    spread(entry, len(first[0]), first + arguments)
+def _spread_from(entry: Callable[..., None], share: int, first: tuple[Any, ...], *arguments: Any) -> None:
+    spread(entry, len(first[0]), first + arguments, share)
 
 
 def kernel_named(module: str, name: str) -> Kernel:
@@ -235,6 +238,7 @@ def kernel_named(module: str, name: str) -> Kernel:
 if TYPE_CHECKING:  # checkers see the plain signatures
 
     def row(function: F) -> F: ...
+    def in_shares_of(rows: int) -> Callable[[F], F]: ...
     def batched(function: Callable[Concatenate[int, int, P], None]) -> Callable[P, None]: ...
     def compiled_batched(function: Callable[Concatenate[int, int, P], None]) -> Callable[P, None]: ...
 
@@ -246,11 +250,23 @@ else:
 
     def batched(function: F) -> F:
         """``function(start, stop, ...)``, called without the first two: all rows of its first array, on the threads."""
-        return _batched(Kernel(function, batched=True))
+        return _batched(Kernel(function))
 
     def compiled_batched(function: F) -> F:
         """``batched`` of what cannot run as plain Python."""
-        return _batched(Kernel(function, as_python=False, batched=True))
+        return _batched(Kernel(function, as_python=False))
+
+    def in_shares_of(rows: int) -> Callable[[F], F]:
+        """Below ``batched``, for kernels whose rows take long: a thread takes at least ``rows``, some 50 microseconds.
+
+        Without it a thread takes at least ``threads.SHARE`` rows, as is right for those of a game.
+        """
+
+        def mark(function: F) -> F:
+            function.share = rows  # type: ignore[attr-defined]
+            return function
+
+        return mark
 
     def _batched(kernel: Kernel) -> Callable[..., None]:
         @wraps(kernel.py_func)
@@ -261,7 +277,7 @@ else:
             elif kernel.is_starting:
                 kernel.start(rows, *arguments)
             else:
-                spread(kernel, rows, arguments)
+                spread(kernel.entry(0, rows, *arguments) or kernel, rows, arguments, kernel.share)
 
         dispatch.kernel = kernel  # type: ignore[attr-defined]
         return dispatch

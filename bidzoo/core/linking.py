@@ -25,8 +25,6 @@ from typing import Any
 import numba
 from numba import config, njit, types
 
-from bidzoo.core.sharing import shared
-
 VARIABLE = "BIDZOO_LINKING"
 TRIED = (0, 61), (0, 68)  # first and last version of numba
 BODIES = TRIED[0] <= numba.version_info.short <= TRIED[1] and os.environ.get(VARIABLE) != "plain"
@@ -45,12 +43,11 @@ def options(function: Callable[..., Any]) -> dict[str, Any]:
     return {**PUBLIC, "no_cfunc_wrapper": True, "_nrt": counts}
 
 
-def entry(function: Callable[..., Any], batched: bool = False) -> Any:
-    """``function`` as Python calls it, a dispatcher of numba's; ``batched``: its rows can be shared (``sharing``)."""
+def entry(function: Callable[..., Any]) -> Any:
+    """``function`` as Python calls it, a dispatcher of numba's."""
     if config.DISABLE_JIT:
         return function
-    compiled = njit(**options(function))
-    dispatcher = compiled(shared(function, callee(function, lambda: compiled(function))) if batched else function)
+    dispatcher = njit(**options(function))(function)
     _keep(dispatcher, function, "kernel")
     if not BODIES and (template := getattr(dispatcher, "get_call_template", None)):
         dispatcher.get_call_template = lambda args, kws: template(*_numbers(args, kws))

@@ -137,7 +137,7 @@ def test_a_random_player_without_a_legal_action_is_named():
         state.turn = 1 if state.length < 9 else OVER
 
     class Stuck(Minibridge):
-        id = "stuck_v0"
+        id = "blocked_v0"
         rules = Rules(legal_row, act_row, Minibridge.rules.reward_row, Minibridge.rules.history_row)
 
     words = r"player_1 has no legal action at table 0 \(board 0\); bidzoo.check_game says more"

@@ -24,7 +24,7 @@ from numba.core.codegen import get_host_cpu_features
 from numba.extending import intrinsic, models, register_model
 from numpy.typing import NDArray
 
-from bidzoo.core.kernels import F32, I16, I32, I64, compiled_batched, row
+from bidzoo.core.kernels import F32, I16, I32, I64, compiled_batched, in_shares_of, row
 
 # four times as many sums fit in the registers
 LANES = 32 if "+avx512bw" in (config.CPU_FEATURES or get_host_cpu_features()) else 16
@@ -247,6 +247,7 @@ def activate_row(x: F32, outputs: int, activation: int) -> None:
 
 
 @compiled_batched
+@in_shares_of(16)
 def _dense(start: int, stop: int, x: F32, patterns: I32, packed: Packed, out: F32) -> None:
     rows, layers = min(CHUNK, stop - start), packed.layers
     length, widest = (layers[:, 0].max() + 1) // 2, -(-layers[:, 1].max() // WIDE) * WIDE

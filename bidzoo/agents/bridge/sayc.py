@@ -26,7 +26,7 @@ from bidzoo.agents.bridge.natural.knowledge import (
 )
 from bidzoo.agents.explanation import Explanation
 from bidzoo.core.cards import FIRST_BID, NOTRUMP, NUM_CALLS, PASS, SEATS, SUITS, SYMBOLS
-from bidzoo.core.kernels import I8, I64, State, States, allocate, batched, row
+from bidzoo.core.kernels import I8, I64, State, States, allocate, batched, in_shares_of, row
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge.render import suited
 
@@ -186,6 +186,7 @@ def last_resort_row(knowledge: State, hand: State, legal: I8) -> int:
 
 
 @batched
+@in_shares_of(32)
 def _choose(
     start: int, stop: int, views: States, legal: I8, knowledge: States, hands: States, meanings: States, out: I64
 ) -> None:

@@ -53,7 +53,7 @@ from bidzoo.agents.spades.uct import (
 from bidzoo.core.bits import pick_row
 from bidzoo.core.cards import hand_cards
 from bidzoo.core.compiling import when_compiled
-from bidzoo.core.kernels import I8, I64, U64, State, States, allocate, batched, row
+from bidzoo.core.kernels import I8, I64, U64, State, States, allocate, batched, in_shares_of, row
 from bidzoo.core.options import Checked, Count, Length, Range, Share, Weight, Whole, checked, takes
 from bidzoo.core.streams import Streams
 from bidzoo.envs.spades.bidding import legal_bids_row
@@ -303,6 +303,7 @@ def explain_search(state: State, infer: int, lookup: State, rng: Streams) -> Exp
 
 
 @batched
+@in_shares_of(16)
 def _act(
     start: int,
     stop: int,

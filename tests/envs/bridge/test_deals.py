@@ -141,7 +141,7 @@ def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "text.npz", "w") as archive:
         archive.writestr("readme.txt", "no array")
     for name in ("array.npy", "text.npz"):
-        with pytest.raises(ValueError, match=f"{name}: .*expected an .npz deal file"):
+        with pytest.raises(ValueError, match=f"{name}: (ending .*these formats are read|.*expected an .npz deal file)"):
             DealSet.load(tmp_path / name)
     with pytest.raises(FileNotFoundError, match=r"none\.npz"):
         DealSet.load(tmp_path / "none.npz")
