@@ -461,7 +461,8 @@ def dumps(boards: list[Board]) -> str:
 
     Raises:
         ValueError: what else LIN cannot hold: no dealer or a hidden hand, a contract that no finished auction tells,
-            cards without a finished auction, a ``|``, a ``,`` or a line break where it means something; names the board.
+            cards without a finished auction, a ``|``, a ``,`` or a line break where it means something; names the
+            board.
     """
     return "".join(_line(board) + "\n" for board in boards)
 
