@@ -189,6 +189,7 @@ def test_a_missing_empty_line_between_games() -> None:
         assert [board.number for board in boards] == [1, 2] and boards[1].tags.get("Event", "x") == "x"
         with pytest.raises(ValueError, match="Board: a second one, expected an empty line"):
             pbn.loads(text, strict=True)
+    assert len(pbn.loads(f'[Deal "{DEAL}"]\n' * 3, faults=[])) == 3
 
 
 # ---- LIN as it is meant ------------------------------------------------------------------
@@ -709,6 +710,7 @@ def test_an_address_without_dealer_and_number_has_none() -> None:
     "around",
     [
         "[Board 9]({})",
+        "[Board 9]({}) (well played)",
         "# Boards\n\n* [Board 9]({}), well played\n",
         "See {}.\n",
         '<html><body>\n<p>Board 9</p>\n<a href="{}">Board 9</a>\n</body></html>\n',
@@ -727,9 +729,23 @@ def test_lin_within_other_texts(around: str) -> None:
         assert good(around.format(PLAIN), lin) == board
 
 
+def test_an_address_with_parentheses_in_a_link() -> None:
+    text = PLAIN.replace("15-17, 50%", "15-17 (balanced)")
+    for around in ("[Board 9]({})", "[Board 9]({}), and [another]({}) (late)"):
+        boards = lin.loads(around.replace("{}", f"{ADDRESS}?lin={text}"), strict=True)
+        assert boards == [good(text, lin)] * around.count("{}")
+
+
 def test_lin_as_text_with_a_mark_or_with_bars_encoded() -> None:
     board = good(PLAIN, lin)
-    for text in (f"\ufeff{PLAIN}", PLAIN.replace("|", "%7C"), PLAIN.replace("|", "%7c"), f"\r\r\n{PLAIN}\r\r\n"):
+    for text in (
+        quote(quote(PLAIN)),
+        f"{ADDRESS}?lin={quote(quote(PLAIN))}",
+        f"\ufeff{PLAIN}",
+        PLAIN.replace("|", "%7C"),
+        PLAIN.replace("|", "%7c"),
+        f"\r\r\n{PLAIN}\r\r\n",
+    ):
         assert good(text, lin) == board
     assert pbn.loads(f"\ufeff{HEAD}", strict=True) == pbn.loads(HEAD)
 
