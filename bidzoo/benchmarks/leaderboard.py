@@ -23,7 +23,7 @@ from bidzoo.benchmarks.match import HERE, MatchLedger, Run, duplicate, play_each
 from bidzoo.benchmarks.results import Estimate, Report, ResultTable, command, silent
 from bidzoo.core.kernels import F64, I64
 from bidzoo.core.options import Range, choose_from
-from bidzoo.core.schema import json_value, parse, shown
+from bidzoo.core.schema import json_value, parse, shortened, shown
 from bidzoo.core.storage import replace_file
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import MAX_IMPS
@@ -221,7 +221,9 @@ def load(path: str | Path) -> Entry:
 def _check(entry: Entry, path: str | Path) -> None:
     """ValueError that names ``path`` and field unless ``entry`` is one of a challenge."""
     if (challenge := CHALLENGES.get(entry.challenge)) is None:
-        raise ValueError(f"{path}: challenge: {entry.challenge!r}; {choose_from(entry.challenge, CHALLENGES)}")
+        raise ValueError(
+            f"{path}: challenge: {shown(entry.challenge)}; {choose_from(entry.challenge[:80], CHALLENGES)}"
+        )
     try:
         check_texts(**{name: getattr(entry, name) for name in LONGEST})
     except ValueError as problem:
@@ -229,7 +231,8 @@ def _check(entry: Entry, path: str | Path) -> None:
     if entry.seconds < 0:
         raise ValueError(f"{path}: seconds: {entry.seconds}, expected a number from 0")
     if set(entry.values) != set(challenge.opponents):
-        raise ValueError(f"{path}: values: {', '.join(entry.values)}, expected {', '.join(challenge.opponents)}")
+        found = shortened(", ".join(map(shown, entry.values)))
+        raise ValueError(f"{path}: values: {found}, expected {', '.join(challenge.opponents)}")
     for opponent in challenge.opponents:
         try:
             entry.numbers(opponent)

@@ -22,7 +22,7 @@ from functools import cache
 from importlib.util import find_spec, resolve_name
 from io import FileIO
 from pathlib import Path
-from typing import IO, Any, Generic, Self, TypeVar
+from typing import IO, Any, Generic, Self, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -387,7 +387,8 @@ class Ledger(Closing, Generic[Job, Outcome]):
         self.done: dict[Job, Outcome] = {}
         self._lines = None if self.path is None else Lines(self.path)
         self._line_numbers: dict[Job, int] = {}
-        self._kinds = {"job": job, "outcome": outcome}
+        self._job, self._outcome, records = job, outcome, {"job": job, "outcome": outcome}
+        self._kinds = {name: get_type_hints(record, include_extras=True) for name, record in records.items()}
         try:
             for number, line in enumerate(self._lines.at_opening if self._lines else (), 1):
                 self._read(line, number)
@@ -408,7 +409,10 @@ class Ledger(Closing, Generic[Job, Outcome]):
     def _entry(self, line: bytes, where: str) -> tuple[Job, Outcome]:
         """Job and outcome of a line; ValueError names ``where`` and the field."""
         entry = parse(self._kinds, json_value(line, where), where)
-        return entry["job"], entry["outcome"]
+        try:
+            return self._job(**entry["job"]), self._outcome(**entry["outcome"])
+        except ValueError as problem:
+            raise ValueError(f"{where}: {problem}") from problem
 
     def where(self, job: Job) -> str:
         """File and line of a job that was there when the ledger was opened."""

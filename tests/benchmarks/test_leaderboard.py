@@ -134,7 +134,7 @@ def entry(**changes):
     ("changes", "error", "words"),
     [
         ({"challenge": "small-2027"}, ValueError, "challenge: 'small-2027'; did you mean 'small-2026'?"),
-        ({"values": {"cfr": "1"}}, ValueError, "values: cfr, expected cfr, random"),
+        ({"values": {"cfr": "1"}}, ValueError, "values: 'cfr', expected cfr, random"),
         ({"values": {"cfr": "1 2", "random": "1"}}, ValueError, "2 values against cfr, expected 30 finite numbers"),
         *(
             (
