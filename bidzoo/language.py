@@ -12,8 +12,9 @@ import inspect
 import json
 import os
 import re
+import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from importlib import import_module
@@ -28,8 +29,8 @@ from bidzoo import agents, registry
 from bidzoo.agents.policy import Uniform
 from bidzoo.core.cards import NUM_CALLS, SEAT_NAMES, SIDES, SYMBOLS, hand_symbols
 from bidzoo.core.kernels import I8, I64, State, States
-from bidzoo.core.options import Checked, Count, Weight
-from bidzoo.core.schema import json_value, parse, shortened
+from bidzoo.core.options import Checked, Count, Weight, is_whole
+from bidzoo.core.schema import DIGITS, answered_json, json_value, parse, shortened, sound_text
 from bidzoo.core.storage import Closing, Ledger
 from bidzoo.core.streams import Streams
 from bidzoo.envs.game import Game
@@ -186,13 +187,24 @@ _WORDS |= {"TRUMPS": "T", "NOTRUMP": "NT", "NOTRUMPS": "NT"}
 _SYNONYMS = {"PASS": "P", "PASSES": "P", "DOUBLE": "X", "REDOUBLE": "XX", "P": "PASS"}
 _LETTERS = {ord(symbol): letter for letter, symbol in SYMBOLS.items()} | {0xFE0F: None, ord("♤"): "S", ord("♡"): "H"}
 _LETTERS |= {ord("♢"): "D", ord("♧"): "C"}
+_LETTERS |= {0xFF01 + place: chr(0x21 + place) for place in range(94)} | {0x3000: " "}  # full-width forms
+_WORD = r"(?<![^\W_])[-−]\d+(?:\.\d+)*(?![^\W_])|\d+(?:\.\d+)+(?![^\W_])|[A-Za-z0-9]+"  # "-1" and "1.5" hold no "1"
+
+
+_MARKED = re.compile(  # a line "My bid: 3NT, because ..."
+    r"""^\W*(?:my\ |final\ |the\ )?(?:action|bid|call|card|answer)\W*[:=]
+    [\s*_"'`(\[]*(.*?\w.*?)(?:[,;(]|\ because|\ since|$)""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
 
 
 def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Reading:
     """The action that ``reply`` means, of those ``legal`` ``[A]``.
 
     A JSON object with a field such as ``action`` counts first, then a line such as ``action: 3NT``. Else the last words
-    that name an action do, in upper or lower case: ``3NT``, ``3 no trump``, ``♠K``, ``SK``, ``pass``.
+    that name an action do, in upper or lower case: ``3NT``, ``3 no trump``, ``♠K``, ``SK``, ``pass``. A name of
+    several words is one name: where ``blind nil`` is not legal it is not read as ``nil``. Full-width digits and letters
+    are read as the usual ones; words of other languages (``paso``) name no action.
 
     Args:
         game: whose names of actions count.
@@ -201,10 +213,7 @@ def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Readi
         listed: the problem with an illegal action names the legal ones.
     """
     text = re.sub(r"(?s)<think>.*?(</think>|\Z)", "", reply)
-    marked = re.findall(
-        r"(?im)^\W*(?:my |final |the )?(?:action|bid|call|card|answer)\W*[:=]\W*(.*?\w.*?)(?:[,;(]| because| since|$)",
-        text,
-    )
+    marked = _MARKED.findall(text)
     answers = [(answer, _names(game, answer, legal)) for answer in _json_answers(text) or marked[-1:]]
     found = [names[-1][0] for _, names in answers if names]
     if answers and not found:
@@ -243,16 +252,28 @@ def _json_answers(text: str) -> list[str]:
 def _names(game: Game, text: str, legal: I8) -> list[tuple[int, int, int]]:
     """Every action that is named in ``text``, in order, as (action, start, end)."""
     text = re.sub(r"\b10(?=[CDHScdhs]\b)|(?<=\b[CDHScdhs])10\b", "T", text.translate(_LETTERS))
-    tokens = list(re.finditer(r"[A-Za-z0-9]+", text))
+    text = re.sub(r"(?i)\bre[ -](?=doubl)", "re", text)
+    names = {game.action_text(action).translate(_LETTERS).strip(): action for action in range(game.num_actions)}
+    folded = {name.casefold(): action for name, action in names.items()}
+    odd = sorted((name for name in names if not re.fullmatch("[A-Za-z0-9]*", name)), key=len, reverse=True)
+    whole = {r"[\s_-]+".join(map(re.escape, name.split())): names[name] for name in odd}  # which are not looked into
+    patterns = [rf"(?<![^\W_])(?:{'|'.join(whole)})(?![^\W_])"] if whole else []
+    tokens = list(re.finditer("|".join([*patterns, _WORD]), text, re.IGNORECASE))
     named, end = [], len(tokens)
     while end > 0:
+        token = tokens[end - 1]
+        if (number := next((n for name, n in whole.items() if re.fullmatch(name, token[0], re.IGNORECASE)), -1)) >= 0:
+            named.append((number, token.start(), token.end()))
+            end -= 1
+            continue
         choices = []
         for width in range(min(4, end), 0, -1):
-            action = _named(game, [token[0] for token in tokens[end - width : end]], len(tokens) == width, legal)
+            words = [token[0] for token in tokens[end - width : end]]
+            action = _named(game, folded, words, len(tokens) == width, legal)
             choices += [] if action is None else [(not legal[action], -width, action)]
         illegal, width, action = min(choices, default=(False, -1, -1))  # a legal one, of as many words as can be
         if illegal and width < -1:  # "4 spades" is no card while tricks are bid
-            parts = [_named(game, [token[0]], False, legal) for token in tokens[end + width : end - 1]]
+            parts = [_named(game, folded, [token[0]], False, legal) for token in tokens[end + width : end - 1]]
             if any(part is not None and legal[part] for part in parts):
                 width, choices = -1, []
         if choices:
@@ -261,7 +282,7 @@ def _names(game: Game, text: str, legal: I8) -> list[tuple[int, int, int]]:
     return named[::-1]
 
 
-def _named(game: Game, words: Sequence[str], alone: bool, legal: I8) -> int | None:
+def _named(game: Game, folded: dict[str, int], words: Sequence[str], alone: bool, legal: I8) -> int | None:
     """The action that ``words`` name together; a single letter counts in upper case (P, X) or if it is ``alone``."""
     plain = [word.upper() for word in words]
     if len(words) == 1:
@@ -274,6 +295,7 @@ def _named(game: Game, words: Sequence[str], alone: bool, legal: I8) -> int | No
         if all(word in _WORDS or len(word) <= 2 for word in plain):
             spellings += [joined]
     actions = [_number(game, spelling) for spelling in spellings]
+    actions.append(folded.get(" ".join(words).casefold()))
     for spelling, action in zip(spellings, actions):
         if len(spelling) == 2 and (action is None or not legal[action]):  # a card as rank and suit, or suit and rank
             turned = _number(game, spelling[::-1].upper())
@@ -330,9 +352,7 @@ class Reply(NamedTuple):
     reply_tokens: int | None = None
 
 
-class Question(NamedTuple):
-    """A decision as a job of the ledger."""
-
+class _Question(NamedTuple):
     model: str
     seat: str  # the fields of ``Seat`` as JSON
     game: str  # with its options
@@ -340,14 +360,47 @@ class Question(NamedTuple):
     seed: int  # of a sampled reply
 
 
-class Decision(NamedTuple):
-    """Every reply to a question, with what was wrong with it and its tokens, and the action in the end."""
+class Question(_Question):
+    """A decision as a job of the ledger; ValueError unless the last of its messages is a question after the rules."""
 
+    __slots__ = ()
+
+    def __new__(cls, *values: Any, **fields: Any) -> Question:
+        question = super().__new__(cls, *values, **fields)
+        if len(question.messages) < 2 or len(question.messages) % 2:
+            raise ValueError(f"messages: {len(question.messages)}, expected rules, then asked and answered by turns")
+        return question
+
+
+class _Decision(NamedTuple):
     replies: tuple[str, ...]
     problems: tuple[str, ...]  # "" for a legal action
     asked_tokens: tuple[int | None, ...]
     reply_tokens: tuple[int | None, ...]
     action: str  # "" where no reply named a legal one: the fallback acts
+
+
+class Decision(_Decision):
+    """Every reply to a question, with what was wrong with it and its tokens, and the action in the end.
+
+    ValueError unless these are of the same number, and there is an action where nothing is wrong with the last reply.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *values: Any, **fields: Any) -> Decision:
+        decision = super().__new__(cls, *values, **fields)
+        lengths = {name: len(getattr(decision, name)) for name in cls._fields[:4]}
+        if len({*lengths.values()}) > 1 or not decision.replies:
+            told = ", ".join(f"{length} {name}" for name, length in lengths.items())
+            raise ValueError(f"{told}: expected as many of each, at least one")
+        if bool(decision.action) == bool(decision.problems[-1]):
+            raise ValueError(f"action {decision.action!r} after {decision.problems[-1]!r}, expected one of the two")
+        return decision
+
+
+MOST_REPLY = 2**20  # characters of a reply, and bytes of a server's answer
+_ADDING = threading.Lock()  # to a ledger, which several agents may share
 
 
 Complete = Callable[..., Reply | str]
@@ -390,7 +443,6 @@ class LanguageAgent:
         self.usage = Usage()
         self._fallback = agents.resolve(seat.fallback, game) if seat.fallback else None
         self._about = json.dumps(asdict(seat)), str(game)
-        self._lock = threading.Lock()
         self._memory: dict[tuple[Any, ...], list[tuple[int, str, str]]] = {}
 
     def __repr__(self) -> str:
@@ -448,8 +500,7 @@ class LanguageAgent:
         problems: list[str] = []
         reading = Reading(None)
         while reading.action is None and len(replies) < self.seat.tries:
-            reply = self.complete(list(messages), **more)
-            replies.append(Reply(reply) if isinstance(reply, str) else reply)
+            replies.append(_sound(self.complete(list(messages), **more), self.name))
             reading = read_action(self.game, replies[-1].text, legal, self.seat.listed)
             problems.append(reading.problem)
             messages += [
@@ -459,15 +510,31 @@ class LanguageAgent:
         texts, asked_tokens, reply_tokens = zip(*replies)
         action = "" if reading.action is None else self.game.action_text(reading.action)
         decision = Decision(texts, tuple(problems), asked_tokens, reply_tokens, action)
-        with self._lock:
-            self.ledger.add(question, decision)
-        return decision
+        with _ADDING:
+            if question not in self.ledger.done:
+                self.ledger.add(question, decision)
+            return self.ledger.done[question]
 
     def _falls_back(self, view: States, legal: I8, rng: Streams) -> Any:
         if self._fallback is not None:
             return self._fallback.act(view, legal, rng)[0]
         passes = "P" in action_texts(self.game, legal[0])
         return self.game.action_number("P") if passes else Uniform().act(view, legal, rng)[0]
+
+
+def _sound(reply: Reply | str, name: str) -> Reply:
+    """A reply as the ledger takes it: text that can be written as UTF-8, and tokens that are counts, else None.
+
+    Raises:
+        TypeError, ValueError: it is no text, or one of more than ``MOST_REPLY`` characters.
+    """
+    text, *counts = (reply, None, None) if isinstance(reply, str) else reply
+    if not isinstance(text, str):
+        raise TypeError(f"{name}: complete() gave {type(text).__name__}, expected a text or a Reply")
+    if len(text) > MOST_REPLY:
+        raise ValueError(f"{name}: a reply of {len(text):,} characters, expected at most {MOST_REPLY:,}")
+    asked, replied = (count if is_whole(count, 0, 10**DIGITS - 1) else None for count in counts)
+    return Reply(sound_text(text), asked, replied)
 
 
 def _place(view: State) -> tuple[Any, ...]:
@@ -538,7 +605,8 @@ class OpenAI:
 
     Raises:
         ValueError: an address with a user or a password, or that is none.
-        ConnectionError: no answer after ``tries``, or a status such as 401; names the address.
+        ConnectionError: no answer after ``tries``, a status such as 401, or an answer of more than ``MOST_REPLY``
+            bytes; names the address.
     """
 
     def __init__(
@@ -554,7 +622,14 @@ class OpenAI:
                 "base URL: expected http://host/path without user, password and query; keys come from the environment"
             )
         self._key = os.environ.get("OPENAI_API_KEY") or "none"
-        self._client = openai.AsyncOpenAI(base_url=self.base_url, api_key=self._key, max_retries=0, timeout=seconds)
+        self._client = openai.AsyncOpenAI(
+            base_url=self.base_url,
+            api_key=self._key,
+            max_retries=0,
+            timeout=seconds,
+            default_headers={"Accept-Encoding": "identity"},  # what is packed may be of any size
+            http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_limit]}),
+        )
         self._loop = asyncio.new_event_loop()  # one for all threads that ask: a client belongs to its loop
         threading.Thread(target=self._loop.run_forever, name="language", daemon=True).start()
 
@@ -577,7 +652,8 @@ class OpenAI:
             wait = pause
             try:
                 async with asyncio.timeout(self.seconds):
-                    return self._reply(await self._client.chat.completions.create(**request))
+                    answer = await self._client.chat.completions.with_raw_response.create(**request)
+                    return self._reply(answered_json(answer.content, "the answer"))
             except openai.APIStatusError as error:
                 problem = f"status {error.status_code}, {error.message}"
                 if error.status_code not in (408, 409, 429) and error.status_code < 500:
@@ -587,25 +663,57 @@ class OpenAI:
             except TimeoutError:
                 problem = f"no whole answer within {self.seconds:g} s"
             except (openai.OpenAIError, ValueError) as error:  # no connection, one cut off, or no JSON
-                problem = f"{type(error).__name__}, {error}"
+                cause = error.__cause__ if isinstance(error.__cause__, TooLongError) else error
+                problem = f"{type(cause).__name__}, {cause}"
+                if isinstance(cause, TooLongError):
+                    break
             if left:
                 await asyncio.sleep(min(wait, _LONGEST_PAUSE))
             pause *= 2
         raise ConnectionError(f"{self.base_url}: {self._clean(shortened(problem))}") from None
 
     def _reply(self, answer: Any) -> Reply:
-        """The reply in an ``answer`` of any kind; ValueError if it is none."""
+        """The reply in an ``answer``, a JSON value of any kind; ValueError if it is none."""
         try:
-            text = answer.choices[0].message.content or ""
-        except (AttributeError, IndexError, TypeError):
+            text = answer["choices"][0]["message"]["content"] or ""
+        except (KeyError, IndexError, TypeError):
             text = None
         if not isinstance(text, str):
             raise ValueError("an answer without text, expected a chat completion")
-        counts = [getattr(answer.usage, name, None) for name in ("prompt_tokens", "completion_tokens")]
-        return Reply(self._clean(text), *(n if isinstance(n, int) else None for n in counts))
+        usage = answer.get("usage")
+        counts = [
+            usage.get(name) if isinstance(usage, dict) else None for name in ("prompt_tokens", "completion_tokens")
+        ]
+        return _sound(Reply(self._clean(text), *counts), self.model)
 
     def _clean(self, text: str) -> str:
         return text.replace(self._key, "[key]") if len(self._key) > len("none") else text
+
+
+class TooLongError(ValueError):
+    """An answer of more bytes than a reply has, or packed."""
+
+
+async def _limit(response: Any) -> None:
+    """See to it that no more than ``MOST_REPLY`` bytes of a server's response are read, of an error's too."""
+    httpx = sys.modules[type(response).__module__.partition(".")[0]]  # newer versions of openai use httpx2
+
+    class Limited(httpx.AsyncByteStream):  # type: ignore[misc, name-defined]
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            size = 0
+            async for part in stream:
+                size += len(part)
+                if size > MOST_REPLY:
+                    raise TooLongError(f"an answer of more than {MOST_REPLY:,} bytes")
+                yield part
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    if (packed := response.headers.get("content-encoding", "identity")) != "identity":
+        await response.aclose()
+        raise TooLongError(f"an answer packed by {packed[:40]!r}, expected none")
+    stream, response.stream = response.stream, Limited()
 
 
 # ---- agents by name: openai:MODEL, ledger:FILE ---------------------------------------------

@@ -697,7 +697,7 @@ def as_boards(found: Any, content: bytes, sound: Any) -> bool:
     boards, faults, strict = found
     for board in boards:
         check_board(board)
-    if "Board: a second one" not in str(strict):  # otherwise an empty line is missing
+    if ": a second one, expected an empty line" not in str(strict):  # otherwise an empty line is missing
         assert (strict == boards) if not faults else str(faults[0]).startswith(f"{strict}; left out: "), strict
     assert all(fault.reason and fault.lost and len(str(fault)) < 3000 for fault in faults)
     text = pbn.dumps(boards)

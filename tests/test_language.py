@@ -1,18 +1,22 @@
 """Rules, situations and replies of language models, and the agent that asks one; servers are in ``integrations``."""
 
+import asyncio
 import json
 import pickle
+import sys
+import types
 
 import numpy as np
 import pytest
 
 import bidzoo
-from bidzoo import language, registry
+from bidzoo import agents, language, registry
 from bidzoo.benchmarks.match import duplicate, play
 from bidzoo.core.kernels import without_padding
 from bidzoo.core.storage import Ledger
 from bidzoo.core.streams import Streams
-from bidzoo.language import Decision, LanguageAgent, Question, Reply, Seat, read_action
+from bidzoo.envs.python_game import PythonGame
+from bidzoo.language import Decision, LanguageAgent, Question, Reply, Seat, Seated, read_action
 from bidzoo.wrappers.batch import Batch, Seating
 
 GAMES = [
@@ -107,6 +111,7 @@ def test_the_situation_of_a_bridge_seat():
 BRIDGE = bidzoo.make_game("bridge_bidding_v0")
 CARDS = bidzoo.make_game("bridge_v0")
 SPADES = bidzoo.make_game("spades_v0", blind_nil=True)
+COMM = bidzoo.make_game("comm_v0")
 CALLS, PLAYS, BIDS = "P X 1H 3H 3S 3NT 4C", "SK ST HA H2", "nil 4 10"
 
 
@@ -166,6 +171,107 @@ def test_replies(game, legal, reply, action):
 def test_replies_without_an_action(reply, problem):
     reading = read_action(BRIDGE, reply, legal_of(BRIDGE, CALLS))
     assert reading.action is None and problem in reading.problem
+
+
+@pytest.mark.parametrize(
+    ("game", "legal", "reply", "problem"),
+    [
+        (SPADES, BIDS, '{"action": "blind nil"}', "blind nil is not legal here"),
+        (SPADES, BIDS, "action: Blind-Nil", "blind nil is not legal here"),
+        (SPADES, BIDS, "I bid blind  nil.", "blind nil is not legal here"),
+        (SPADES, BIDS, "blind_nil or nil", "several actions: nil, blind nil"),
+        (BRIDGE, CALLS, "re-double", "XX is not legal here"),
+        (BRIDGE, CALLS, '{"action": "Re Double"}', "XX is not legal here"),
+        (BRIDGE, CALLS, "2NT", "2NT is not legal here"),
+        (BRIDGE, CALLS, "2 no trump", "2NT is not legal here"),
+        (BRIDGE, CALLS, "pas", "names no action"),
+        (BRIDGE, CALLS, "Paso.", "names no action"),
+        (BRIDGE, CALLS, '{"action": "passe"}', "'passe' is no action"),
+        (COMM, "1 7", '{"action": -1}', "'-1' is no action"),
+        (COMM, "1 7", '{"action": "1.7"}', "'1.7' is no action"),
+        (COMM, "1 7", "action: 1.0", "'1.0' is no action"),
+        (COMM, "1 7", "I choose -7", "names no action"),
+        (COMM, "1 7", "\u0667", "names no action"),  # Arabic
+    ],
+)
+def test_a_longer_name_is_never_read_as_a_shorter_one(game, legal, reply, problem):
+    reading = read_action(game, reply, legal_of(game, legal))
+    assert reading.action is None and problem in reading.problem
+
+
+@pytest.mark.parametrize(
+    ("game", "legal", "reply", "action"),
+    [
+        (SPADES, BIDS, "blind nil is too bold, so nil", "nil"),
+        (SPADES, "nil blind_nil", "nil is too tame, so blind nil", "blind nil"),
+        (SPADES, "nil blind_nil", '{"action": "BLIND-NIL"}', "blind nil"),
+        (BRIDGE, CALLS, "\uff13\uff2e\uff34", "3NT"),
+        (COMM, "1 7", '{"action": "\uff17"}', "7"),
+        (COMM, "1 7", "- 1", "1"),
+        (COMM, "1 7", "I choose 7.", "7"),
+        (COMM, "1 7", "7.0 is no action; 1", "1"),
+    ],
+)
+def test_names_beside_each_other_and_full_width_forms(game, legal, reply, action):
+    assert game.action_text(read_action(game, reply, legal_of(game, legal)).action) == action
+
+
+class Names:
+    """A game of which one name stands in another in every way that there is."""
+
+    id, num_players, max_turns, reward_range, features = "names_v0", 2, 1, (-1, 1), {"seen": 1}
+    actions = (
+        "go",
+        "no go",
+        "go 2",
+        "1",
+        "-1",
+        "1.5",
+        "-1.5",
+        "bet",
+        "bet-2",
+        "all in!",
+        "in",
+        "да",
+        "да нет",
+        "♠K",
+        "a/in",
+    )
+    player = 0
+
+    def deal(self, rng):
+        pass
+
+    def legal(self):
+        return range(len(self.actions))
+
+    def act(self, action):
+        self.player = None
+
+    def reward(self):
+        return [0, 0]
+
+    def view(self, player):
+        return {"seen": 0}
+
+
+def test_of_names_that_hold_each_other_each_is_read_as_itself():
+    """In games of bidzoo and in a user's: also where only the others are legal."""
+    first_card = {SPADES: 16, CARDS: 38}
+    for game in (PythonGame(Names), SPADES, CARDS, BRIDGE, COMM, MINIBRIDGE):
+        numbers = np.arange(game.num_actions)
+        for action in numbers:
+            text, only = game.action_text(int(action)), numbers == action
+            same_phase = (numbers < first_card.get(game, 99)) == (action < first_card.get(game, 99))
+            for reply in (
+                json.dumps({"action": text}),
+                json.dumps({"action": text.upper()}),
+                f"action: {text}",
+                f"So, {text}",
+            ):
+                assert read_action(game, reply, only.astype(np.int8)).action == action, (game, reply)
+                refused = read_action(game, reply, (same_phase & ~only).astype(np.int8))
+                assert refused.action is None and f"{text} is not legal" in refused.problem, (game, reply, refused)
 
 
 def test_a_problem_lists_no_legal_actions_where_the_question_does_not():
@@ -298,6 +404,24 @@ def test_a_memory_of_the_own_auction():
     assert [message["content"] for message in model.asked[4][0][2::2]] == ["1H", "2H"]
 
 
+def test_a_memory_of_one_call_is_not_of_another_episode():
+    model = Model(lambda _: "P")
+    agent = LanguageAgent(MINIBRIDGE, model, seat=Seat(memory=True))
+    states, out = MINIBRIDGE.start(0)
+    for _ in range(2):  # the same call of two episodes, the only one of each
+        agent.act(
+            MINIBRIDGE.view_of(states, out.player.astype(np.int64)), out.mask, Streams.at(0, np.zeros(1, np.int64))
+        )
+    assert [len(messages) for messages, _ in model.asked] == [2]
+
+
+def test_a_question_that_is_not_sampled_has_seed_0():
+    for sampled in (False, True):
+        agent = LanguageAgent(MINIBRIDGE, Model(lambda _: "2S"), seat=Seat(sampled=sampled))
+        play(MINIBRIDGE, [agent, "random"], np.arange(9))
+        assert ({question.seed for question in agent.ledger.done} == {0}) == (not sampled)
+
+
 def test_constrained_replies_are_given_the_choices():
     model = Model(last_legal)
     play(MINIBRIDGE, [LanguageAgent(MINIBRIDGE, model, seat=Seat(constrained=True)), "random"], [0])
@@ -328,6 +452,239 @@ def test_a_ledger_with_an_illegal_action_is_refused(tmp_path):
     path.write_text(path.read_text().replace('"action": "2S"', '"action": "9S"'))
     with Ledger(path, Question, Decision) as ledger, pytest.raises(ValueError, match=r"line 1: action '9S', expected"):
         play(MINIBRIDGE, [LanguageAgent(MINIBRIDGE, None, ledger=ledger), "random"], [0])
+
+
+QUESTION = Question("m", "{}", "g", ("rules", "asked"), 0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"messages": ()}, "messages: 0, expected rules"),
+        ({"messages": ("rules",)}, "messages: 1, expected rules"),
+        ({"messages": ("rules", "asked", "answered")}, "messages: 3, expected rules"),
+        ({"replies": ("x",)}, "1 replies, 2 problems, 2 asked_tokens, 2 reply_tokens: expected as many"),
+        ({"problems": ()}, "2 replies, 0 problems"),
+        ({"asked_tokens": (1, 2, 3)}, "3 asked_tokens"),
+        ({"reply_tokens": ()}, "0 reply_tokens"),
+        (dict.fromkeys(Decision._fields[:4], ()), "expected as many of each, at least one"),
+        ({"action": ""}, "action '' after '', expected one of the two"),
+        ({"problems": ("illegal", "illegal")}, "action '1' after 'illegal', expected one of the two"),
+    ],
+)
+def test_a_ledger_that_no_agent_wrote_is_refused(tmp_path, fields, reason):
+    decision = {"replies": ("x", "1"), "problems": ("illegal", ""), "asked_tokens": (3, None), "reply_tokens": (1, 1)}
+    entry = {"job": QUESTION._asdict(), "outcome": {**decision, "action": "1"}}
+    part = "job" if "messages" in fields else "outcome"
+    entry[part] = entry[part] | fields
+    (tmp_path / "ledger").write_text(json.dumps(entry) + "\n")
+    with pytest.raises(ValueError, match=rf"ledger, line 1: .*{reason}"):
+        Ledger(tmp_path / "ledger", Question, Decision)
+    with pytest.raises(ValueError, match=reason):
+        (Question if part == "job" else Decision)(**entry[part])
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (Reply("2S \ud83d", 1, 2), ("2S \ufffd", 1, 2)),
+        (Reply("2S \udc00\ud83d", 10**20, -1), ("2S \ufffd\ufffd", None, None)),
+        (Reply("2S", 10**20 - 1, True), ("2S", 10**20 - 1, None)),
+        (Reply("2S", "many", 1.5), ("2S", None, None)),
+        ("2S \x00\u2028\n", ("2S \x00\u2028\n", None, None)),
+        ("\ud83d\ude00 2S", ("\U0001f600 2S", None, None)),
+    ],
+)
+def test_every_reply_is_kept_so_that_the_ledger_can_be_read(tmp_path, given, kept):
+    with Ledger(tmp_path / "ledger", Question, Decision) as ledger:
+        play(MINIBRIDGE, [LanguageAgent(MINIBRIDGE, lambda _: given, "m", ledger=ledger), "random"], [0])
+        written = dict(ledger.done)
+    with Ledger(tmp_path / "ledger", Question, Decision) as ledger:
+        assert ledger.done == written
+        (decision,) = ledger.done.values()
+    assert (decision.replies[0], decision.asked_tokens[0], decision.reply_tokens[0]) == kept
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "reason"),
+    [
+        (None, TypeError, "complete.. gave NoneType, expected a text"),
+        (Reply(b"2S"), TypeError, "complete.. gave bytes"),
+        ("x" * (2**20 + 1), ValueError, "a reply of 1,048,577 characters, expected at most 1,048,576"),
+    ],
+)
+def test_what_is_no_reply_is_refused(given, error, reason):
+    agent = LanguageAgent(
+        MINIBRIDGE, lambda _: Reply(*given) if isinstance(given, tuple) else given or Reply(None), "m"
+    )
+    with pytest.raises(error, match=f"m: {reason}"):
+        play(MINIBRIDGE, [agent, "random"], [0])
+
+
+def test_the_names_of_a_command_mean_nothing_after_it(tmp_path):
+    with Ledger(tmp_path / "played", Question, Decision) as ledger:
+        play(MINIBRIDGE, [LanguageAgent(MINIBRIDGE, Model(last_legal), ledger=ledger), "random"], [0])
+    name = f"ledger:{tmp_path / 'played'}"
+    with Seated([name]):
+        assert name in agents.NAMES.registered
+    assert name not in agents.NAMES.registered
+    (tmp_path / "empty").write_text("")
+    with pytest.raises(ValueError, match="empty: no answers"):
+        Seated([name, f"ledger:{tmp_path / 'empty'}"])
+    assert name not in agents.NAMES.registered
+
+
+# ---- the client of a server, with a package in place of openai -----------------------------
+
+
+class FakeOpenAI(types.ModuleType):
+    """What ``language.OpenAI`` uses of the package; ``answers`` are bodies, or errors that are raised."""
+
+    class OpenAIError(Exception):
+        pass
+
+    class APIStatusError(OpenAIError):
+        def __init__(self, status, message="no", **headers):
+            super().__init__(message)
+            self.status_code, self.message = status, message
+            self.response = types.SimpleNamespace(headers=headers)
+
+    def __init__(self, *answers):
+        super().__init__("openai")
+        self.answers, self.requests, self.made = list(answers), [], {}
+
+    def DefaultAsyncHttpxClient(self, **options):  # noqa: N802  the package's name
+        return options
+
+    def AsyncOpenAI(self, **options):  # noqa: N802  the package's name
+        self.made = options
+        raw = types.SimpleNamespace(create=self.create)
+        completions = types.SimpleNamespace(with_raw_response=raw)
+        return types.SimpleNamespace(chat=types.SimpleNamespace(completions=completions))
+
+    async def create(self, **request):
+        self.requests.append(request)
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return types.SimpleNamespace(content=answer)
+
+
+def body(text, **usage):
+    return json.dumps({"choices": [{"message": {"content": text}}], "usage": usage}).encode()
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    """Makes a client whose server gives ``answers``; the pauses that it makes stand in its ``pauses``."""
+
+    def client(*answers, **options):
+        package, pauses = FakeOpenAI(*answers), []
+
+        async def sleep(seconds):
+            pauses.append(seconds)
+
+        monkeypatch.setitem(sys.modules, "openai", package)
+        monkeypatch.setattr(language.asyncio, "sleep", sleep)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-4711")
+        made = language.OpenAI("m", "http://127.0.0.1:1/v1", **options)
+        made.package, made.pauses = package, pauses
+        return made
+
+    return client
+
+
+ASKED = [{"role": "user", "content": "?"}]
+
+
+def test_the_pauses_between_tries_double_and_have_an_end(fake):
+    busy = FakeOpenAI.APIStatusError
+    client = fake(*[busy(503)] * 8, body("2S", prompt_tokens=3, completion_tokens=1), tries=9)
+    assert client(ASKED) == ("2S", 3, 1)
+    assert client.pauses == [0.5, 1, 2, 4, 8, 16, 30, 30]
+    later = {"retry-after": "7"}, {"retry-after": "900"}, {"retry-after": "soon"}, {"retry-after": "0"}
+    client = fake(*(busy(429, **headers) for headers in later), body("2S"))
+    assert client(ASKED).text == "2S" and client.pauses == [7, 30, 2, 0]
+    client = fake(*[busy(500)] * 3, tries=3)
+    with pytest.raises(ConnectionError, match=r"127\.0\.0\.1:1/v1: status 500, no"):
+        client(ASKED)
+    assert client.pauses == [0.5, 1] and len(client.package.requests) == 3
+
+
+@pytest.mark.parametrize(("status", "again"), [(400, 0), (401, 0), (404, 0), (408, 1), (409, 1), (429, 1), (500, 1)])
+def test_which_statuses_are_tried_again(fake, status, again):
+    client = fake(FakeOpenAI.APIStatusError(status), body("2S"), tries=2)
+    if again:
+        assert client(ASKED).text == "2S"
+    else:
+        with pytest.raises(ConnectionError, match=f"status {status}"):
+            client(ASKED)
+    assert len(client.pauses) == again
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [b"", b"{", b"[]", b"{}", b"7", b'{"choices": []}', b'{"choices": [{"message": {"content": 7}}]}', b"[" * 99999],
+)
+def test_what_is_no_answer_is_asked_for_again(fake, answer):
+    client = fake(answer, body("2S"))
+    assert client(ASKED).text == "2S" and client.pauses == [0.5]
+    client = fake(answer, tries=1)
+    with pytest.raises(ConnectionError, match=r"127\.0\.0\.1:1/v1: ValueError, "):
+        client(ASKED)
+
+
+def test_the_key_is_cut_out_of_replies_and_errors(fake):
+    client = fake(body("my key is sk-secret-4711: 2S"), FakeOpenAI.APIStatusError(401, "wrong: sk-secret-4711"))
+    assert client.package.made["api_key"] == "sk-secret-4711"
+    assert client(ASKED).text == "my key is [key]: 2S"
+    with pytest.raises(ConnectionError, match=r"wrong: \[key\]"):
+        client(ASKED)
+    assert "sk-secret" not in repr(client.package.requests)
+
+
+def test_tokens_that_are_none_are_not_known(fake):
+    odd = body("2S \ud83d", prompt_tokens=1, completion_tokens=2).replace(b": 1,", b": " + b"9" * 21 + b",")
+    assert fake(odd)(ASKED) == ("2S \ufffd", None, 2)
+    assert fake(b'{"choices": [{"message": {"content": "2S \xf0\x9f"}}], "usage": []}')(ASKED) == (
+        "2S \ufffd",
+        None,
+        None,
+    )
+
+
+def test_an_answer_has_a_greatest_size():
+    class Stream:
+        def __init__(self, *parts):
+            self.parts, self.closed = parts, False
+
+        async def __aiter__(self):
+            for part in self.parts:
+                yield part
+
+        async def aclose(self):
+            self.closed = True
+
+    module = types.ModuleType("a_server_library")
+    module.AsyncByteStream = object
+    response_type = type("Response", (types.SimpleNamespace,), {"__module__": "a_server_library"})
+
+    async def read(*parts, **headers):
+        response = response_type(stream=Stream(*parts), headers=headers)
+        response.aclose = response.stream.aclose
+        await language._limit(response)
+        return b"".join([part async for part in response.stream])
+
+    sys.modules["a_server_library"] = module
+    try:
+        most = language.MOST_REPLY
+        assert len(asyncio.run(read(b"x" * (most - 1), b"y"))) == most
+        with pytest.raises(language.TooLongError, match="more than 1,048,576 bytes"):
+            asyncio.run(read(b"x" * most, b"y"))
+        with pytest.raises(language.TooLongError, match="packed by 'gzip'"):
+            asyncio.run(read(b"x", **{"content-encoding": "gzip"}))
+    finally:
+        del sys.modules["a_server_library"]
 
 
 def test_a_language_agent_stays_in_its_process():

@@ -7,6 +7,7 @@ of the boards again and must find the same numbers: an action depends on its own
 import json
 import os
 import platform
+import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -22,7 +23,7 @@ from bidzoo.benchmarks.match import HERE, MatchLedger, Run, duplicate, play_each
 from bidzoo.benchmarks.results import Estimate, Report, ResultTable, command, silent
 from bidzoo.core.kernels import F64, I64
 from bidzoo.core.options import Range, choose_from
-from bidzoo.core.schema import json_value, parse, shortened
+from bidzoo.core.schema import json_value, parse, shortened, shown
 from bidzoo.core.storage import replace_file
 from bidzoo.envs.bridge.game import Bridge
 from bidzoo.envs.bridge.score import MAX_IMPS
@@ -102,6 +103,23 @@ def values(challenge: Challenge, ours: Policy, theirs: Policy, boards: I64, run:
 # ---- an entry ----------------------------------------------------------------------------
 
 
+LONGEST = {"name": 80, "version": 40, "python": 40, "machine": 200}  # characters of a text of an entry
+LONGEST |= dict.fromkeys(("challenge", "agent", "source"), 500) | {"command": 4000}
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+
+
+def check_texts(**texts: str) -> None:
+    """ValueError unless each of the texts of an entry, by field, is there, printable and not too long."""
+    for name, text in texts.items():
+        odd = next((letter for letter in text if not letter.isprintable()), None)
+        if not text.strip() or len(text) > LONGEST[name] or odd is not None:
+            holds = f"holds {odd!r}" if odd is not None else f"{len(text):,} characters"
+            called = " what the agent is called," if name == "name" else ""
+            raise ValueError(
+                f"{name}: {shown(text)} ({holds}), expected{called} 1 to {LONGEST[name]} printable characters"
+            )
+
+
 @dataclass(frozen=True)
 class Entry:
     """An agent's results in a challenge, as they stand in a file."""
@@ -121,10 +139,15 @@ class Entry:
         """Values ``[boards]`` against ``opponent``; ValueError unless every board has one that it can have."""
         challenge = challenge_named(self.challenge)
         boards, (span, step) = challenge.boards, challenge.steps
-        try:
-            numbers = np.array(self.values[opponent].split(), np.float64)
-        except (KeyError, ValueError) as problem:
-            raise ValueError(f"{self.name}: values against {opponent}: {shortened(problem)}") from problem
+        if opponent not in self.values:
+            raise ValueError(f"{self.name}: values against {opponent}: missing, expected {boards} numbers")
+        words = self.values[opponent].strip(" ").split(" ")
+        wrong_word = next((word for word in words if word and not _NUMBER.fullmatch(word)), None)
+        if wrong_word is not None:
+            raise ValueError(
+                f"{self.name}: values against {opponent}: {shown(wrong_word)}, expected a number as in JSON"
+            )
+        numbers = np.array([word for word in words if word], np.float64)
         if len(numbers) != boards or not np.isfinite(numbers).all():
             raise ValueError(f"{self.name}: {len(numbers)} values against {opponent}, expected {boards} finite numbers")
         wrong = np.flatnonzero((numbers < span.least) | (numbers > span.most) | (numbers % step != 0))
@@ -155,6 +178,8 @@ def enter(
     began, game = time.perf_counter(), challenge.game
     ours, opponents = agents.resolve(agent, game), [agents.resolve(name, game) for name in challenge.opponents]
     boards, values_by_opponent = np.arange(challenge.boards), dict[str, str]()
+    about = {"name": agents.shown_as(agent, ours), "agent": agent, "source": source or agents.source_of(agent)}
+    check_texts(**about, command=command())
     searches = slow([ours])
     ledger_context = MatchLedger(ledger, [ours, *opponents]) if searches and ledger is not None else nullcontext()
     with ledger_context as match_ledger:
@@ -168,9 +193,9 @@ def enter(
             values_by_opponent[name] = " ".join(f"{value:g}" for value in values(challenge, ours, theirs, boards, run))
     return Entry(
         challenge.name,
-        agents.shown_as(agent, ours),
-        agent,
-        source or agents.source_of(agent),
+        about["name"],
+        about["agent"],
+        about["source"],
         command(),
         __version__,
         platform.python_version(),
@@ -181,25 +206,38 @@ def enter(
 
 
 def save(path: str | Path, entry: Entry) -> None:
-    """Write ``entry``, whole or not at all."""
+    """Write ``entry``, whole or not at all; ValueError if ``load`` would refuse it."""
+    _check(entry, path)
     replace_file(Path(path), (json.dumps(asdict(entry), indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def load(path: str | Path) -> Entry:
     """The entry in a file; ValueError names file and field where it is none."""
     entry: Entry = parse(Entry, json_value(Path(path).read_bytes(), path), path)
+    _check(entry, path)
+    return entry
+
+
+def _check(entry: Entry, path: str | Path) -> None:
+    """ValueError that names ``path`` and field unless ``entry`` is one of a challenge."""
     if (challenge := CHALLENGES.get(entry.challenge)) is None:
-        raise ValueError(f"{path}: challenge: {entry.challenge!r}; {choose_from(entry.challenge, CHALLENGES)}")
-    if not entry.name.strip():
-        raise ValueError(f"{path}: name: {entry.name!r}, expected what the agent is called")
+        raise ValueError(
+            f"{path}: challenge: {shown(entry.challenge)}; {choose_from(entry.challenge[:80], CHALLENGES)}"
+        )
+    try:
+        check_texts(**{name: getattr(entry, name) for name in LONGEST})
+    except ValueError as problem:
+        raise ValueError(f"{path}: {problem}") from problem
+    if entry.seconds < 0:
+        raise ValueError(f"{path}: seconds: {entry.seconds}, expected a number from 0")
     if set(entry.values) != set(challenge.opponents):
-        raise ValueError(f"{path}: values: {', '.join(entry.values)}, expected {', '.join(challenge.opponents)}")
+        found = shortened(", ".join(map(shown, entry.values)))
+        raise ValueError(f"{path}: values: {found}, expected {', '.join(challenge.opponents)}")
     for opponent in challenge.opponents:
         try:
             entry.numbers(opponent)
         except ValueError as problem:
             raise ValueError(f"{path}: {problem}") from problem
-    return entry
 
 
 # ---- checking an entry -------------------------------------------------------------------

@@ -248,8 +248,9 @@ class MatchLedger(Closing):
 
     def add(self, job: MatchJob, reward: F32, states: States, actions: I16 | None = None) -> None:
         """Keep rewards ``[n, P]``, final states ``[n]`` and actions ``[n, T]``."""
-        kept = "" if actions is None else _packed(actions)
-        self._ledger.add(job, MatchOutcome(_packed(reward), _packed(without_padding(states)), kept))
+        parts = [reward.tobytes(), without_padding(states).tobytes(), b"" if actions is None else actions.tobytes()]
+        kept = [_packed(part) if part else "" for part in (parts[0] + _sum(job, parts), *parts[1:])]
+        self._ledger.add(job, MatchOutcome(*kept))
 
     def close(self) -> None:
         self._ledger.close()
@@ -288,8 +289,17 @@ def _packaged() -> str:
     return digest.hexdigest()
 
 
-def _packed(array: NDArray[Any]) -> str:
-    return b64encode(zlib.compress(array.tobytes())).decode()
+def _packed(content: bytes) -> str:
+    return b64encode(zlib.compress(content)).decode()
+
+
+_SUM = 4  # bytes of a CRC-32 after the rewards
+
+
+def _sum(job: MatchJob, parts: Sequence[bytes]) -> bytes:
+    """The sum of a job and of what is kept of it, part by part."""
+    sums = (zlib.crc32(part) for part in parts)
+    return zlib.crc32(repr((tuple(job), *sums)).encode()).to_bytes(_SUM, "little")
 
 
 MOST_ACTIONS = 1 << 15  # of an episode in a ledger
@@ -299,31 +309,37 @@ def _unpacked(game: Game, job: MatchJob, outcome: MatchOutcome, where: str, acti
     """What was kept of a share; ValueError unless it has the size that its boards ask for."""
     boards = np.array(job.boards.split(), np.int64)
 
-    def content(field: str, least: int, most: int) -> bytes:
-        """Of ``least`` to ``most`` bytes a board."""
+    def content(field: str, least: int, most: int, more: int = 0) -> bytes:
+        """Of ``least`` to ``most`` bytes a board, and ``more`` bytes."""
         try:
             unpacking = zlib.decompressobj()
-            found = unpacking.decompress(b64decode(getattr(outcome, field), validate=True), len(boards) * most + 1)
+            size = len(boards) * most + more
+            found = unpacking.decompress(b64decode(getattr(outcome, field), validate=True), size + 1)
             complete = unpacking.eof and not unpacking.unused_data
         except (ValueError, zlib.error) as problem:
             raise ValueError(f"{where}: {field}: {problem}, expected base64 of zlib") from problem
-        if not complete or not least <= len(found) / len(boards) <= most or len(found) % (least * len(boards)):
-            expected = f"{len(boards) * least} of {len(boards)} boards" + " or a multiple" * (most > least)
+        size = len(found) - more
+        if not complete or not least <= size / len(boards) <= most or size % (least * len(boards)):
+            expected = f"{len(boards) * least + more} of {len(boards)} boards" + " or a multiple" * (most > least)
             raise ValueError(f"{where}: {field}: {len(found)} bytes or more, expected {expected}")
         return found
 
     row = 4 * game.num_players
-    reward = np.frombuffer(content("reward", row, row), np.float32).reshape(-1, game.num_players)
-    tables = np.frombuffer(content("tables", game.state.itemsize, game.state.itemsize), game.state)
+    kept, tables_kept = content("reward", row, row, _SUM), content("tables", game.state.itemsize, game.state.itemsize)
+    actions_kept = content("actions", 2, 2 * MOST_ACTIONS) if outcome.actions or actions else b""
+    reward = np.frombuffer(kept[:-_SUM], np.float32).reshape(-1, game.num_players)
+    tables = np.frombuffer(tables_kept, game.state)
     if not np.isfinite(reward).all():
         raise ValueError(f"{where}: reward: holds numbers that are not finite")
     if "board" in (game.state.names or ()) and (tables["board"] != boards).any():
         raise ValueError(f"{where}: tables: of other boards, expected {job.boards}")
+    taken = np.frombuffer(actions_kept, np.int16).reshape(len(boards), -1)
+    if taken.size and (taken.min() < -1 or taken.max() >= game.num_actions):
+        raise ValueError(f"{where}: actions: {taken.min()} to {taken.max()}, expected -1 to {game.num_actions - 1}")
+    if _sum(job, [kept[:-_SUM], tables_kept, actions_kept]) != kept[-_SUM:]:
+        raise ValueError(f"{where}: reward: the sum of other results, expected that of these")
     if not actions:
         return reward, tables
-    taken = np.frombuffer(content("actions", 2, 2 * MOST_ACTIONS), np.int16).reshape(len(boards), -1)
-    if taken.min() < -1 or taken.max() >= game.num_actions:
-        raise ValueError(f"{where}: actions: {taken.min()} to {taken.max()}, expected -1 to {game.num_actions - 1}")
     return reward, tables, taken
 
 

@@ -67,6 +67,29 @@ def json_value(content: bytes | str, where: str | Path) -> Any:
     return value
 
 
+def answered_json(content: bytes, where: str | Path) -> Any:
+    """The value of JSON that a server answered, within the limits of ``json_value``.
+
+    Two things that would make an answer useless that is otherwise whole are let be: bytes and characters that are no
+    text, such as one half of a pair that was cut in two, become U+FFFD in ``sound_text``, and an integer of too many
+    digits is None.
+
+    Raises:
+        ValueError: as of ``json_value``; begins with ``where``.
+    """
+    try:
+        text = content.decode("utf-8", "replace")
+        _check_depth(text)
+        return json.loads(text, parse_int=lambda digits: int(digits) if len(digits) <= DIGITS else None)
+    except ValueError as problem:
+        raise ValueError(f"{where}: not JSON ({problem})") from problem
+
+
+def sound_text(text: str) -> str:
+    """``text`` with U+FFFD for each half of a pair that stands alone, so that it can be written as UTF-8."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def json_lines(content: bytes, path: Path) -> Iterator[tuple[int, Any]]:
     """Number, from 1, and value of every line; ValueError as of ``json_value``, names the line."""
     for number, line in enumerate(content.removesuffix(b"\n").split(b"\n") if content else (), 1):

@@ -27,7 +27,7 @@ from typing import IO, Any, Generic, Self, TypeVar, get_type_hints
 import numpy as np
 
 from bidzoo.core.kernels import U8
-from bidzoo.core.schema import json_value, parse
+from bidzoo.core.schema import json_value, parse, shown
 
 if sys.platform == "win32":
     import msvcrt
@@ -285,7 +285,14 @@ class Journal(Growing):
         super().__init__(path)
 
     def append(self, records: U8) -> None:
-        """Add ``records`` ``[n, size]``; on disk when this returns."""
+        """Add ``records`` ``[n, size]``; on disk when this returns.
+
+        Raises:
+            ValueError: records of another type or size, which would be read as others.
+        """
+        if records.dtype != np.uint8 or records.shape[1:] != (self.size,):
+            found = f"{records.dtype} {list(records.shape)}"
+            raise ValueError(f"{self.path}: records {found}, expected uint8 [n, {self.size}]")
         lines = (record.tobytes() + zlib.crc32(record.tobytes()).to_bytes(_SUM, "little") for record in records)
         self._add(b"".join(lines))
 
@@ -355,7 +362,9 @@ class Lines(Growing):
         return end
 
     def append(self, line: bytes) -> None:
-        """Add ``line``; on disk when this returns."""
+        """Add ``line``; on disk when this returns. ValueError if it holds a line break: it would be read as two."""
+        if b"\n" in line:
+            raise ValueError(f"{self.path}: {line[:80]!r} holds a line break, expected one line")
         self._add(line + b"\n")
 
 
@@ -378,40 +387,60 @@ class Ledger(Closing, Generic[Job, Outcome]):
         self.done: dict[Job, Outcome] = {}
         self._lines = None if self.path is None else Lines(self.path)
         self._line_numbers: dict[Job, int] = {}
-        records = {"job": job, "outcome": outcome}
-        kinds = {name: get_type_hints(record, include_extras=True) for name, record in records.items()}
+        self._job, self._outcome, records = job, outcome, {"job": job, "outcome": outcome}
+        self._kinds = {name: get_type_hints(record, include_extras=True) for name, record in records.items()}
         try:
             for number, line in enumerate(self._lines.at_opening if self._lines else (), 1):
-                self._read(line, number, kinds, job, outcome)
+                self._read(line, number)
         except BaseException:
             self.close()
             raise
 
-    def _read(self, line: bytes, number: int, kinds: Any, job: type[Job], outcome: type[Outcome]) -> None:
+    def _read(self, line: bytes, number: int) -> None:
         where = f"{self.path}, line {number}"
         try:
-            entry = parse(kinds, json_value(line, where), where)
+            key, outcome = self._entry(line, where)
         except ValueError as problem:
             raise ValueError(f"{problem}: not a finished job; without the line it is done again") from problem
-        key = job(**entry["job"])
         if key in self.done:
             raise ValueError(f"{where}: the job of line {self._line_numbers[key]} again, expected it once")
-        self.done[key], self._line_numbers[key] = outcome(**entry["outcome"]), number
+        self.done[key], self._line_numbers[key] = outcome, number
+
+    def _entry(self, line: bytes, where: str) -> tuple[Job, Outcome]:
+        """Job and outcome of a line; ValueError names ``where`` and the field."""
+        entry = parse(self._kinds, json_value(line, where), where)
+        try:
+            return self._job(**entry["job"]), self._outcome(**entry["outcome"])
+        except ValueError as problem:
+            raise ValueError(f"{where}: {problem}") from problem
 
     def where(self, job: Job) -> str:
         """File and line of a job that was there when the ledger was opened."""
         return f"{self.path}, line {self._line_numbers[job]}" if job in self._line_numbers else str(self.path)
 
     def add(self, job: Job, outcome: Outcome) -> None:
-        """Keep ``outcome``; on disk when this returns."""
+        """Keep ``outcome``; on disk when this returns.
+
+        Raises:
+            ValueError: what would not be read as it is when the ledger is next opened, or a job that is there; names
+                the field, and nothing is written.
+        """
         if self._lines:
-            entry = {"job": job._asdict(), "outcome": outcome._asdict()}  # type: ignore[attr-defined]
-            self._lines.append(json.dumps(entry).encode())
+            line, where = _ledger_line(job, outcome), f"{self.path}, to be added"
+            if job in self.done or _ledger_line(*self._entry(line, where)) != line:
+                raise ValueError(
+                    f"{where}: {shown(line)} would not be read again as it is, expected a new job's outcome"
+                )
+            self._lines.append(line)
         self.done[job] = outcome
 
     def close(self) -> None:
         if self._lines:
             self._lines.close()
+
+
+def _ledger_line(job: Any, outcome: Any) -> bytes:
+    return json.dumps({"job": job._asdict(), "outcome": outcome._asdict()}).encode()
 
 
 def source_digest(*modules: str) -> str:

@@ -64,10 +64,12 @@ class Batch:
     - ``reward`` float32 ``[B, P]``: of the episode that ended in this step, else 0
     - ``terminated`` bool ``[B]``: an episode ended in this step (the other arrays already show the next one)
 
-    What a user writes into them changes no rule: ``player`` and ``action_mask`` are copies of ``buffers``, which the
-    engine reads, and every step writes them again. Every seat is played, so it is no ``VectorEnv`` of Gymnasium: a
-    learner among other policies has ``gymnasium.make_vec``. ``reset`` and ``step`` return the arrays as a ``VectorEnv``
-    does. torch takes ``player`` as an index after ``.long()``.
+    What is written into them changes no rule: ``player`` and ``action_mask`` are copies of ``buffers``, which the
+    engine believes, and every step writes them again.
+
+    Every seat is played, so it is no ``VectorEnv`` of Gymnasium: a learner among other policies has
+    ``gymnasium.make_vec``. ``reset`` and ``step`` return the arrays as a ``VectorEnv`` does. torch takes ``player`` as
+    an index after ``.long()``.
     """
 
     def __init__(self, game: Game, num_envs: int, autoreset: bool = True) -> None:

@@ -1,7 +1,7 @@
 """Challenges are what their names say, entries are checked, and whoever has the agent finds the same numbers."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import combinations
 from pathlib import Path
 from zlib import crc32
@@ -134,26 +134,69 @@ def entry(**changes):
     ("changes", "error", "words"),
     [
         ({"challenge": "small-2027"}, ValueError, "challenge: 'small-2027'; did you mean 'small-2026'?"),
-        ({"values": {"cfr": "1"}}, ValueError, "values: cfr, expected cfr, random"),
+        ({"values": {"cfr": "1"}}, ValueError, "values: 'cfr', expected cfr, random"),
         ({"values": {"cfr": "1 2", "random": "1"}}, ValueError, "2 values against cfr, expected 30 finite numbers"),
+        *(
+            (
+                {"values": {"cfr": f"{word} " + "1 " * 29, "random": "1 " * 30}},
+                ValueError,
+                "expected a number as in JSON",
+            )
+            for word in (
+                "nan",
+                "1_0",
+                "\u0661",
+                "+1",
+                ".5",
+                "01",
+                "1.",
+                "0x1",
+                "inf",
+                "1\u20031",
+                "1\n1",
+                "1\x1f1",
+                "1,5",
+            )
+        ),
         (
-            {"values": {"cfr": "nan " * 30, "random": "1 " * 30}},
+            {"values": {"cfr": "1e999 " * 30, "random": "1 " * 30}},
             ValueError,
             "30 values against cfr, expected 30 finite",
         ),
+        *(
+            ({field: text}, ValueError, f"{field}: ")
+            for field in ("name", "agent", "source", "command", "version", "python", "machine")
+            for text in ("", "\x1b[2J", "a\nb", "a\u202eb", "x" * 100_000)
+        ),
+        ({"seconds": -1.0}, ValueError, "seconds: -1.0, expected a number from 0"),
         ({"values": {"cfr": "1 " * 29 + "1e300", "random": "1 " * 30}}, ValueError, "board 29: 1e+300 against cfr"),
         ({"values": {"cfr": "1 " * 30, "random": "0.25 " * 30}}, ValueError, "0.25 against random, expected multiples"),
         ({"values": {"cfr": "1 " * 30, "random": "-2 " * 30}}, ValueError, "multiples of 0.5 from -1.0 to 4.0"),
-        ({"values": {"cfr": "one " * 30, "random": "1 " * 30}}, ValueError, "values against cfr: could not convert"),
+        (
+            {"values": {"cfr": "one " * 30, "random": "1 " * 30}},
+            ValueError,
+            "against cfr: 'one', expected a number as in",
+        ),
         ({"seconds": "long"}, ValueError, "seconds: 'long', expected a number"),
-        ({"name": " "}, ValueError, "name: ' ', expected what the agent is called"),
+        ({"name": " "}, ValueError, "name: ' ' (1 characters), expected what the agent is called, 1 to 80 printable"),
     ],
 )
 def test_what_is_no_entry(tmp_path, changes, error, words):
-    leaderboard.save(tmp_path / "e.json", entry(**changes))
+    path = tmp_path / "e.json"
+    path.write_text(json.dumps(asdict(entry(**changes))))
     with pytest.raises(error) as caught:
-        leaderboard.load(tmp_path / "e.json")
-    assert words in str(caught.value) and (error is KeyError or str(tmp_path / "e.json") in str(caught.value))
+        leaderboard.load(path)
+    assert words in str(caught.value) and str(path) in str(caught.value)
+    if "seconds" not in changes or changes["seconds"] == -1.0:
+        with pytest.raises(ValueError, match=r"e2\.json: "):
+            leaderboard.save(tmp_path / "e2.json", entry(**changes))
+        assert not (tmp_path / "e2.json").exists()
+
+
+@pytest.mark.parametrize("source", ["\x07", "x" * 501])
+def test_an_entry_that_could_not_be_read_is_not_played(source):
+    with pytest.raises(ValueError, match=r"source: .*expected 1 to 500 printable characters"):
+        leaderboard.enter(SMALL, "cfr", source, report=lambda *_: 1 / 0)
 
 
 @pytest.mark.parametrize(

@@ -218,15 +218,16 @@ def test_weights_of_a_file_are_told_apart_by_their_content(tmp_path, wrap):
 @pytest.mark.parametrize(
     ("field", "text", "fault"),
     [
-        ("reward", match._packed(np.zeros((1, 2), np.float32)), "8 bytes or more, expected 16 of 2 boards"),
-        ("reward", match._packed(np.zeros((3, 2), np.float32)), "17 bytes or more, expected 16 of 2 boards"),
-        ("reward", match._packed(np.full((2, 2), np.nan, np.float32)), "holds numbers that are not finite"),
+        ("reward", match._packed(bytes(8)), "8 bytes or more, expected 20 of 2 boards"),
+        ("reward", match._packed(bytes(24)), "21 bytes or more, expected 20 of 2 boards"),
+        ("reward", match._packed(np.full(5, np.nan, np.float32).tobytes()), "holds numbers that are not finite"),
+        ("reward", match._packed(bytes(20)), "the sum of other results, expected that of these"),
         ("reward", "AAAA", "Error -3 .*, expected base64 of zlib"),
         ("reward", "A", ".*, expected base64 of zlib"),
         ("tables", "", "0 bytes or more, expected .* of 2 boards"),
         ("actions", "", "0 bytes or more, expected 4 of 2 boards or a multiple"),
-        ("actions", match._packed(np.zeros(5, np.int16)), "10 bytes or more, expected 4 of 2 boards or a multiple"),
-        ("actions", match._packed(np.full((2, 2), 99, np.int16)), "99 to 99, expected -1 to "),
+        ("actions", match._packed(bytes(10)), "10 bytes or more, expected 4 of 2 boards or a multiple"),
+        ("actions", match._packed(np.full(4, 99, np.int16).tobytes()), "99 to 99, expected -1 to "),
     ],
 )
 def test_damaged_shares_of_a_ledger_are_named(tmp_path, field, text, fault):

@@ -135,6 +135,26 @@ def test_a_determinized_state_shows_the_player_the_same():
     assert len(hands) == 6 and len({hand[1] for hand in hands}) == 1
 
 
+def test_a_position_that_no_legal_actions_lead_to_is_none():
+    """Where what is legal depends on the deal, a deal is drawn again whose player could not have acted so."""
+
+    class OnlyKings(KuhnPoker):
+        id = "only_kings_v0"
+
+        def legal(self):
+            return [0, 1] if self.cards[self.player] == self.num_players else [0]
+
+    game = PythonGame(OnlyKings)
+    for board in range(40):
+        states, _ = game.start(board)
+        king = int(game.position(states[0]).cards[0]) == game.num_players
+        states["history"][0, 0], states["length"] = 1, 1
+        assert (game.position(states[0], legally=True) is not None) == king
+        assert game.position(states[0]) is not None
+        states["history"][0, :4], states["length"] = 0, 4  # one more than there are
+        assert game.position(states[0], legally=True) is None
+
+
 class Slip(KuhnPoker):
     id = "slip_v0"
 

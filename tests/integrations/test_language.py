@@ -6,7 +6,7 @@ All traffic stays on loopback. ``make test-language`` runs these tests in an env
 import json
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -86,7 +86,9 @@ def test_a_reply_and_its_tokens():
     with serving("1NT") as (url, requests):
         assert OpenAI("m", url, Seat(temperature=0.5, most_tokens=9))(ASK, seed=7) == ("1NT", 11, 3)
     path, headers, body = requests[0]
-    assert path == "/v1/chat/completions" and headers["Authorization"] == f"Bearer {KEY}"
+    headers = {name.lower(): value for name, value in headers.items()}
+    assert path == "/v1/chat/completions" and headers["authorization"] == f"Bearer {KEY}"
+    assert headers["accept-encoding"] == "identity"
     assert body == {"messages": ASK, "model": "m", "temperature": 0.5, "max_tokens": 9, "seed": 7}
 
 
@@ -152,6 +154,52 @@ def test_what_cannot_get_better_is_not_tried_again(status):
     with serving(status) as (url, requests), pytest.raises(ConnectionError, match=f"status {status}"):
         OpenAI("m", url)(ASK)
     assert len(requests) == 1
+
+
+def endless(handler):
+    """A body without an end, as fast as it is read."""
+    handler.send(b"", length=10**12)
+    with suppress(OSError):
+        while True:
+            handler.wfile.write(b" " * 65536)
+
+
+def packed(handler):
+    import gzip
+
+    handler.send(gzip.compress(completion("2S")), Content_Encoding="gzip")
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem", "times"),
+    [
+        (completion("x" * 2**21), "TooLongError, an answer of more than 1,048,576 bytes", 1),
+        (endless, "TooLongError, an answer of more than 1,048,576 bytes", 1),
+        (lambda handler: handler.send(b"e" * 2**21, 400), "TooLongError, an answer of more than 1,048,576 bytes", 1),
+        (packed, "TooLongError, an answer packed by 'gzip', expected none", 1),
+        (b'{"choices": ' + b"[" * 100_000, "not JSON .lists and objects 65 deep", 2),
+    ],
+    ids=["long", "endless", "long error", "packed", "deep"],
+)
+def test_an_answer_has_a_greatest_size(answer, problem, times):
+    from resource import RUSAGE_SELF, getrusage
+
+    before = getrusage(RUSAGE_SELF).ru_maxrss
+    with serving(answer) as (url, requests), pytest.raises(ConnectionError, match=f"{url}: .*{problem}"):
+        OpenAI("m", url, tries=2, seconds=20)(ASK)
+    assert len(requests) == times and getrusage(RUSAGE_SELF).ru_maxrss - before < 150_000  # KiB; the server's are in it
+
+
+def test_a_paid_answer_is_kept_whatever_is_odd_in_it(tmp_path):
+    odd = completion("2S \ud83d", usage=None).replace(b'"prompt_tokens": 11', b'"prompt_tokens": ' + b"9" * 30)
+    other = b'{"choices": [{"message": {"content": "2S \xff"}}], "usage": 7}'
+    with serving(odd, other) as (url, _), language.Seated(["openai:m"], url, ledger=tmp_path / "ledger") as seated:
+        seated.game = MINIBRIDGE
+        play(MINIBRIDGE, ["openai:m", "random"], np.arange(40))
+    with language.Seated([f"ledger:{tmp_path / 'ledger'}"]) as seated:
+        decisions = [*seated._ledgers[0].done.values()]
+    assert {decision.replies for decision in decisions} == {("2S \ufffd",)} and len(decisions) > 1
+    assert {decision.asked_tokens for decision in decisions} == {(None,)}
 
 
 def test_nobody_there():

@@ -64,7 +64,8 @@ _CALL = re.compile(r"([1-7](?:NT|[CDHSN])|RDBL|DBL|XX|PASS|AP|[XRDP])(!*)", re.I
 _RESULT = re.compile(r"([1-7])(C|D|H|S|N|NT)([NESW])(X{0,2})(=|[+-]\d+)", re.IGNORECASE)
 _ADDRESS = re.compile(r"\s*(?:https?://|www\.|lin=)", re.IGNORECASE)
 _LINK = re.compile(  # within other text: in quotes, in the parentheses of Markdown, or up to a space
-    r"""(["'])(?P<quoted>(?:https?://|www\.)[^"'<>]*)\1 | \]\((?P<linked>(?:https?://|www\.)[^<>]*?)\)(?![^\s\])|.,;:!?*_])
+    r"""(["'])(?P<quoted>(?:https?://|www\.)[^"'<>]*)\1
+    | \]\((?P<linked>(?:https?://|www\.)(?:[^()<>]|\([^()<>]*\))*)\)
     | (?P<bare>(?:https?://|www\.)[^\s"'<>`]*[^\s"'<>`.,;)\]])""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -159,7 +160,7 @@ def _lin_lines(lines: list[str], found: Faults) -> Iterator[tuple[int, str]]:
 
 def _links(line: str) -> Iterator[str]:
     """Addresses within a line of other text."""
-    for match in _LINK.finditer(line):
+    for match in _LINK.finditer(line) if "://" in line or "www." in line.lower() else ():
         yield unescape(next(filter(None, match.group("quoted", "linked", "bare"))))
 
 
@@ -195,7 +196,10 @@ def _decoded(line: str) -> str:
     codes = re.findall("%..?", line)
     whole = not re.search(r"\s", line.strip()) and all(re.fullmatch("%[0-9A-Fa-f]{2}", code) for code in codes)
     bars = "|" not in line and "%7c" in line.lower()
-    return _one_line(unquote(line)) if codes and (whole or bars) else line
+    if not codes or not (whole or bars):
+        return line
+    plain = _one_line(unquote(line))
+    return _one_line(unquote(plain)) if "|" not in plain and "%7c" in plain.lower() else plain  # encoded twice
 
 
 def _one_line(text: str) -> str:
@@ -461,7 +465,8 @@ def dumps(boards: list[Board]) -> str:
 
     Raises:
         ValueError: what else LIN cannot hold: no dealer or a hidden hand, a contract that no finished auction tells,
-            cards without a finished auction, a ``|``, a ``,`` or a line break where these mean something; names it.
+            cards without a finished auction, a ``|``, a ``,`` or a line break where it means something; names the
+            board.
     """
     return "".join(_line(board) + "\n" for board in boards)
 

@@ -653,11 +653,12 @@ def loads(text: str, source: str = "text", strict: bool = False, faults: list[Fa
 
 
 def _parted(tags: list[Tag]) -> list[list[Tag]]:
-    """The games of ``tags``: the number of a second board shows that an empty line is missing before it."""
+    """The games of ``tags``: a second number, or deal where none has a number, begins one without an empty line."""
     starts, event, last = [0], -1, -1
+    begins = "Board" if any(tag.name == "Board" for tag in tags) else "Deal"
     for place, tag in enumerate(tags):
         event = place if tag.name == "Event" else event
-        if tag.name == "Board":
+        if tag.name == begins:
             starts += [max(event, last + 1) if event > last else place] if last >= 0 else []
             last = place
     return [tags[start:stop] for start, stop in zip(starts, [*starts[1:], len(tags)])]

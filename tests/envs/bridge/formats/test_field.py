@@ -189,6 +189,7 @@ def test_a_missing_empty_line_between_games() -> None:
         assert [board.number for board in boards] == [1, 2] and boards[1].tags.get("Event", "x") == "x"
         with pytest.raises(ValueError, match="Board: a second one, expected an empty line"):
             pbn.loads(text, strict=True)
+    assert len(pbn.loads(f'[Deal "{DEAL}"]\n' * 3, faults=[])) == 3
 
 
 # ---- LIN as it is meant ------------------------------------------------------------------
@@ -497,14 +498,20 @@ def test_field_cases_there_and_back(path: Path, tmp_path: Path) -> None:
 
 
 RIGHT = {  # the fields that ``field-cases/README.md`` gives; those not named are not looked at
-    "60-double-spaced.pbn": dict(
-        number=1, dealer=0, vulnerable=0, auction="1NT P P P", contract="1NT", declarer=0, play=4
-    ),
-    "67-auction-with-blank-to-fill.pbn": dict(number=1, auction="1NT P 2C P", contract=None),
-    "68-table-in-ability.pbn": dict(tricks=(9, 5, 6, 4, 7, 4, 8, 7, 9, 4, 9, 5, 6, 4, 7, 4, 8, 7, 8, 4)),
-    "80-mc-minus-1.lin": dict(contract="1NT", declarer=0, result=None),
-    "81-handviewer-by-hands.lin": dict(number=5, dealer=0, vulnerable=1, auction="1NT P P P"),
-    "83-handviewer-in-markdown.lin": dict(number=9, dealer=0, vulnerable=2, auction="1C! P P P"),
+    "60-double-spaced.pbn": {
+        "number": 1,
+        "dealer": 0,
+        "vulnerable": 0,
+        "auction": "1NT P P P",
+        "contract": "1NT",
+        "declarer": 0,
+        "play": 4,
+    },
+    "67-auction-with-blank-to-fill.pbn": {"number": 1, "auction": "1NT P 2C P", "contract": None},
+    "68-table-in-ability.pbn": {"tricks": (9, 5, 6, 4, 7, 4, 8, 7, 9, 4, 9, 5, 6, 4, 7, 4, 8, 7, 8, 4)},
+    "80-mc-minus-1.lin": {"contract": "1NT", "declarer": 0, "result": None},
+    "81-handviewer-by-hands.lin": {"number": 5, "dealer": 0, "vulnerable": 1, "auction": "1NT P P P"},
+    "83-handviewer-in-markdown.lin": {"number": 9, "dealer": 0, "vulnerable": 2, "auction": "1C! P P P"},
 }
 RIGHT |= dict.fromkeys(
     ("62-empty-line-before-deal.pbn", "63-empty-line-after-auction-tag.pbn", "65-tag-names-in-lower-case.pbn"),
@@ -571,7 +578,7 @@ def test_what_is_no_file_of_boards_is_named(text: str, tmp_path: Path) -> None:
     for form, ending in ((pbn, "pbn"), (lin, "lin")):
         boards, faults = read(text, form)
         assert not boards and len(faults) >= 1 and faults[0].startswith("f:")
-        with pytest.raises(ValueError, match="^f:"):
+        with pytest.raises(ValueError, match=r"^f:"):
             form.loads(text, "f", strict=True)
         (tmp_path / f"page.{ending}").write_text(text)
     (tmp_path / "good.pbn").write_text(f'{HEAD}[Auction "N"]\nAP\n')
@@ -703,6 +710,7 @@ def test_an_address_without_dealer_and_number_has_none() -> None:
     "around",
     [
         "[Board 9]({})",
+        "[Board 9]({}) (well played)",
         "# Boards\n\n* [Board 9]({}), well played\n",
         "See {}.\n",
         '<html><body>\n<p>Board 9</p>\n<a href="{}">Board 9</a>\n</body></html>\n',
@@ -721,9 +729,23 @@ def test_lin_within_other_texts(around: str) -> None:
         assert good(around.format(PLAIN), lin) == board
 
 
+def test_an_address_with_parentheses_in_a_link() -> None:
+    text = PLAIN.replace("15-17, 50%", "15-17 (balanced)")
+    for around in ("[Board 9]({})", "[Board 9]({}), and [another]({}) (late)"):
+        boards = lin.loads(around.replace("{}", f"{ADDRESS}?lin={text}"), strict=True)
+        assert boards == [good(text, lin)] * around.count("{}")
+
+
 def test_lin_as_text_with_a_mark_or_with_bars_encoded() -> None:
     board = good(PLAIN, lin)
-    for text in (f"\ufeff{PLAIN}", PLAIN.replace("|", "%7C"), PLAIN.replace("|", "%7c"), f"\r\r\n{PLAIN}\r\r\n"):
+    for text in (
+        quote(quote(PLAIN)),
+        f"{ADDRESS}?lin={quote(quote(PLAIN))}",
+        f"\ufeff{PLAIN}",
+        PLAIN.replace("|", "%7C"),
+        PLAIN.replace("|", "%7c"),
+        f"\r\r\n{PLAIN}\r\r\n",
+    ):
         assert good(text, lin) == board
     assert pbn.loads(f"\ufeff{HEAD}", strict=True) == pbn.loads(HEAD)
 
