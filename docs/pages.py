@@ -231,7 +231,7 @@ def ranked(name: str) -> str:
     rows = [row | {column: f"{row[column].mean:.2f}" for column in opponents} for row in ranking.rows]
     most = max(row[column].error for row in ranking.rows for column in opponents)
     played = f"; played with bidzoo {same['bidzoo']}" if "bidzoo" in same else ""
-    source = f", all from {same['from']}" if "from" in same else ""
+    source = ", which all agents come from" if same.get("from") == f"bidzoo {same.get('bidzoo')}" else ""
     note = f"{ranking.note}, at most {most:.2f} for one opponent{played}{source}"
     return f"**{name}**\n\n{markdown(replace(ranking, columns=columns, rows=rows))}\n\n{note}\n"
 
