@@ -245,6 +245,13 @@ def test_the_quick_start_has_every_extra():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_tables_are_narrow_enough(page):
+    """Seven columns fit the width of a laptop; more are cut on the right."""
+    for line in re.findall(r"^\|(?:---\|)+$", page.read_text(encoding="utf-8"), re.MULTILINE):
+        assert line.count("---") <= 7
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_an_extra_can_be_installed_in_a_clone(page):
     """Until bidzoo is published there is no other way."""
     text = page.read_text(encoding="utf-8")
