@@ -94,8 +94,8 @@ def call(
         dealer: ``"N"``, ``"South"``, 0 ... 3. Who calls now follows from the number of ``calls``.
         vulnerability: ``"none"``, ``"ns"``, ``"ew"``, ``"both"``.
         calls: the auction so far, from the dealer on: ``"1H P 2C X"`` or a list.
-        seed: of the random numbers of an agent that draws.
-        explain: return an ``Answer``: also its probabilities and what it says of its choice.
+        seed: of the random numbers of an agent that samples its calls.
+        explain: return an ``Answer``: also its probabilities and its explanation.
 
     Raises:
         ValueError: not thirteen cards, a call that is not legal in its place, an auction that is over; names it.
@@ -121,7 +121,7 @@ def call_batch(
     *,
     seed: int = 0,
 ) -> list[str]:
-    """``call`` for ``n`` hands at once, each as it would be alone.
+    """``call`` for ``n`` hands in one batch; each answer is the same as alone.
 
     ``dealers``, ``vulnerabilities`` and ``calls`` are one for all or lists of ``n``.
 

@@ -341,10 +341,10 @@ def _check_new(env_id: str, game: Game) -> None:
 
 
 def check_game(game: Game | TableEnv | GameId | str, tables: int | None = None, seed: int = 0, **options: Any) -> None:
-    """Play boards of a game as plain Python, where every index is checked, and name the first thing wrong.
+    """Play boards of a game as plain Python, where every index is checked, and report the first error.
 
     For the tests of a game of your own. Compiled rules check nothing: what writes beyond an array or never ends damages
-    the memory of the process. What is looked at:
+    the memory of the process. What is checked:
 
     - it ends within ``max_turns``; until then a player of the game is to act and has a legal action
     - rules write within the arrays, every action of the mask, and only fields that there are

@@ -14,6 +14,7 @@ release = version = bidzoo.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 autodoc_mock_imports = ["ray"]  # of bidzoo.wrappers.rllib, which has an environment of its own
 html_theme = "furo"
+html_static_path, html_css_files = ["_static"], ["tables.css"]
 html_title = f"bidzoo {bidzoo.__version__}"
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3

@@ -231,7 +231,7 @@ def ranked(name: str) -> str:
     rows = [row | {column: f"{row[column].mean:.2f}" for column in opponents} for row in ranking.rows]
     most = max(row[column].error for row in ranking.rows for column in opponents)
     played = f"; played with bidzoo {same['bidzoo']}" if "bidzoo" in same else ""
-    source = f", all from {same['from']}" if "from" in same else ""
+    source = ", which all agents come from" if same.get("from") == f"bidzoo {same.get('bidzoo')}" else ""
     note = f"{ranking.note}, at most {most:.2f} for one opponent{played}{source}"
     return f"**{name}**\n\n{markdown(replace(ranking, columns=columns, rows=rows))}\n\n{note}\n"
 
@@ -294,7 +294,7 @@ def by_group(env_id: str) -> str:
     """The agents of a game by group: sentence, paper, strength and time as ``bidzoo list`` has them."""
     measured, parts = agents.measured(), []
     for group in agents.GROUPS:
-        columns = ["agent", "what it is", "paper", "strength", "ms a call", "page"]
+        columns = ["agent", "what it is", "paper", "strength", "ms a call"]
         shown = results.ResultTable("", columns)
         for name, entry in agents.entries().items():
             if entry.group == group and env_id in entry.games and entry.source == "bidzoo":
@@ -303,7 +303,7 @@ def by_group(env_id: str) -> str:
                 won = strength(found["mean"], found["error"]) if own else None
                 what = entry.summary + (f" It needs `{entry.needs}`." if entry.needs else "")
                 time = results.two_digits(found["milliseconds"]) if found else None
-                shown.add(f"`{name}`", what, entry.paper or None, won, time, f"[{page}]({page}.md)" if page else None)
+                shown.add(f"[`{name}`]({page}.md)" if page else f"`{name}`", what, entry.paper or None, won, time)
         if shown.rows:
             columns = [name for name in columns if any(row.get(name) is not None for row in shown.rows)]
             parts.append(f"**{group[0].upper()}{group[1:]}**\n\n{markdown(replace(shown, columns=columns))}")

@@ -148,7 +148,7 @@ for _game in GAMES:
         "simple_bidding": "Simple Bidding",
         "minibridge": "MiniBridge",
     }
-    GAMES[_game] = " ".join([_title[_name], *filter(str.isdigit, [_options.rpartition("=")[2].rstrip(")")])])
+    GAMES[_game] = "\u00a0".join([_title[_name], *filter(str.isdigit, [_options.rpartition("=")[2].rstrip(")")])])
 TABULAR = "bench tabular --game mini_hanabi --seeds 2 --network-seeds 0 --workers 1"
 ANALYSIS, SPADES = "bench bridge-analysis --agents sayc --boards 40", "bench spades --games 4 --rows rule-based"
 ROBIN = "bench bridge --agents sl,rl --boards 20 --workers 1"
@@ -280,7 +280,7 @@ PAPERS: dict[str, tuple[tuple[Row, ...], tuple[Shown, ...]]] = {
             *(
                 Row(
                     "Equations 7, 8",
-                    f"Simple Bidding 16, 25 sampled, lambda {value}",
+                    f"Simple Bidding\u00a016, 25 sampled, lambda {value}",
                     "agents/jps.md",
                     Cell("tabular", "Sampled JPS with the mean advantage", ("25",), f"lambda {value}"),
                     small=TABULAR,
@@ -290,7 +290,7 @@ PAPERS: dict[str, tuple[tuple[Row, ...], tuple[Shown, ...]]] = {
             *(
                 Row(
                     "Section 6",
-                    f"{name}, Simple Bidding 16",
+                    f"{name}, Simple Bidding\u00a016",
                     "agents/jps.md",
                     Cell(file, "JPS as a booster", (LONG, start), "after JPS"),
                     Published("small-games", {"game": LONG}, name) if name == "BAD+JPS" else None,
@@ -300,7 +300,7 @@ PAPERS: dict[str, tuple[tuple[Row, ...], tuple[Shown, ...]]] = {
             ),
             Row(
                 "Section 6",
-                "CFR1k before it is purified, Simple Bidding 16",
+                "CFR1k before it is purified, Simple Bidding\u00a016",
                 "agents/jps.md",
                 Cell("tabular-cfr10k", "JPS as a booster", (LONG, "CFR1k"), "mixed"),
                 small=TABULAR,

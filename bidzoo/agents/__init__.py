@@ -211,7 +211,7 @@ def measured() -> dict[str, dict[str, Any]]:
 
 
 def register(name: str, factory: str | Callable[..., Any], summary: str = "", games: tuple[str, ...] = ()) -> None:
-    """Give an agent of one's own a name for this process.
+    """Give an agent of your own a name in this process.
 
     Args:
         name: as ``make`` and all that takes names will know it.

@@ -18,9 +18,9 @@ _POOL = 0x9001  # stream of the draw of a pool's member, in ``Streams.at(seed, b
 
 @runtime_checkable
 class Policy(Protocol):
-    """Chooses for ``B`` tables at once; it sees views, so it cannot cheat.
+    """Chooses actions for ``B`` tables; it sees only views, so it cannot cheat.
 
-    A deterministic function of ``(views, legal, rng)`` row by row: what stands in the other rows never matters.
+    A deterministic function of ``(views, legal, rng)`` row by row: the other rows never matter.
 
     A class may say which games it plays, ``games = ("bridge_bidding_v0",)``; one that does not may play any game.
 
@@ -89,7 +89,7 @@ class ScorePolicy:
 
 
 class FunctionPolicy:
-    """A plain function as a policy, asked for one table after the other.
+    """A plain function as a policy, called for one table at a time.
 
     Args:
         function: of an observation int8 ``[F]`` and a mask int8 ``[A]`` (1 = legal), as a player of a PettingZoo loop
@@ -117,7 +117,7 @@ class FunctionPolicy:
 class Pool:
     """A population as one policy, such as the past selves of a learner.
 
-    Every board samples one member, uniformly, who plays it to the end at all the seats that the pool holds.
+    Every board samples one member, uniformly, which plays it to the end in all seats of the pool.
 
     Args:
         members: at least one policy.
@@ -138,7 +138,7 @@ class Pool:
         return f"<pool of {', '.join(member.name for member in self.members)}>"
 
     def add(self, policy: Policy) -> None:
-        """Take ``policy`` in. Boards in progress draw anew."""
+        """Add ``policy``. Boards in progress are sampled again."""
         self.members.append(policy)
         if self.size is not None:
             del self.members[: -self.size]

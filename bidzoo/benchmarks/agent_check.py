@@ -50,7 +50,7 @@ class Watched:
 def check_agent(
     policy: Agent, game: Game | str | None = None, boards: int | None = None, seed: int = 0, **options: Any
 ) -> Checked:
-    """Play boards with an agent at every seat and name the first thing wrong, for the tests of an agent of your own.
+    """Play boards with an agent in every seat and report the first error, for the tests of an agent of your own.
 
     - its actions are legal, one integer a row, and it leaves views and masks as they are
     - it is deterministic: the same boards again give the same actions

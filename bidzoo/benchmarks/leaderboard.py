@@ -172,7 +172,7 @@ def enter(
         agent: the agent that enters.
         source: where others get it; default: the package that it comes from.
         workers: processes that play if the agent is slow.
-        ledger: file of what a slow agent has played; a killed run goes on from it.
+        ledger: file of a slow agent's finished boards, from which a killed run resumes.
         report: called with the progress.
     """
     began, game = time.perf_counter(), challenge.game
@@ -269,7 +269,7 @@ def verify(
     Args:
         entry: from ``load``.
         boards: how many against each opponent; all if there are fewer.
-        seed: of the draw; take one that the entry's author could not know.
+        seed: of the sample; take one that the entry's author could not know.
         agent: its name here; default: the entry's, if it is one of bidzoo's own. What else an entry names is code or
             a file that somebody else chose: look at it first.
         workers: processes that play if the agent is slow.

@@ -23,17 +23,17 @@ app = typer.Typer(invoke_without_command=True)
 
 AGENTS = typer.Option(
     callback=not_empty,
-    help="Names of agents, package.module:Name or files of weights, with commas; NAME=... calls one NAME.",
+    help="Agents, package.module:Name or files of weights, separated by commas; NAME=... gives one a name.",
     autocompletion=agent_names,
 )
 Agents = Annotated[str, AGENTS]
 Boards = Annotated[int, typer.Option(min=2, help="Boards of every match.")]
-SearchBoards = Annotated[int, typer.Option(min=2, help="Boards with an agent that searches.")]
+SearchBoards = Annotated[int, typer.Option(min=2, help="Boards of matches with an agent that searches.")]
 Games = Annotated[list[str] | None, typer.Option(help="Only this game; may be repeated.")]
 Ledger = Annotated[
     Path | None,
     typer.Option(
-        help="File of finished work, from which a stopped run goes on; default: in runs/, until it has ended."
+        help="File of finished work, from which a stopped run resumes; default: in runs/, removed at the end."
     ),
 ]
 
@@ -77,8 +77,8 @@ def _refuse_before(context: typer.Context) -> None:
 
 @app.command()
 def throughput(
-    seconds: Annotated[float, typer.Option(min=0.001, help="Length of a slice.")] = 0.4,
-    rounds: Annotated[int, typer.Option(min=1, help="Slices of each contestant; the fastest counts.")] = 5,
+    seconds: Annotated[float, typer.Option(min=0.001, help="Seconds per time slice.")] = 0.4,
+    rounds: Annotated[int, typer.Option(min=1, help="Time slices per contestant; the fastest counts.")] = 5,
     game: Games = None,
     peers: Annotated[bool, typer.Option(help="Measure OpenSpiel too, where it is installed.")] = True,
     json: Json = None,
@@ -112,12 +112,12 @@ def tabular(
 
 @app.command()
 def spades(
-    games: Annotated[int, typer.Option(min=2, help="Games a row.")] = 10_000,
+    games: Annotated[int, typer.Option(min=2, help="Games per row.")] = 10_000,
     rows: Annotated[
         str, typer.Option(help="Rows to measure: rule-based, uct, ablation, learned, whole or all.")
     ] = "rule-based",
     seed: Seed = 0,
-    workers: Annotated[int | None, typer.Option(min=1, help="Number of threads; it changes no result.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Number of threads; results do not depend on it.")] = None,
     ledger: Ledger = None,
     json: Json = None,
 ) -> None:

@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Matches with other bridge programs (Blue Chip protocol, version 18).")
 
 PROGRAM = "remote"
-Player = Annotated[str, typer.Option(help="Agent that plays the cards for our bidders; 'self': the bidder does.")]
+Player = Annotated[str, typer.Option(help="Agent that plays the cards for our bidders; 'self': the bidder itself.")]
 Patience = Annotated[float, typer.Option(min=0.1, help="Seconds to wait for one message.")]
 
 
 @app.command()
 def serve(
-    first: Annotated[str, typer.Option(help=f"N/S in the open room: '{PROGRAM}', an agent, or two of them by comma.")],
+    first: Annotated[
+        str, typer.Option(help=f"N/S in the open room: '{PROGRAM}', an agent, or two of them separated by a comma.")
+    ],
     second: Annotated[str, typer.Option(help="E/W in the open room.")] = PROGRAM,
     boards: Annotated[int, typer.Option(min=1, help="Number of boards.")] = 16,
     start: Annotated[int, typer.Option(min=1, help="Number of the first board.")] = 1,
@@ -33,29 +35,36 @@ def serve(
         str, typer.Option(help="Where the boards come from: train, validation, test, or a deal file.")
     ] = "test",
     file: Annotated[Path | None, typer.Option(help="Play the boards of this .pbn or .lin file instead.")] = None,
-    play: Annotated[bool, typer.Option(help="Play the cards; else a board ends with its auction.")] = True,
+    play: Annotated[bool, typer.Option(help="Play the cards; otherwise a board ends with its auction.")] = True,
     double_dummy: Annotated[
-        bool, typer.Option("--double-dummy", help="Score double dummy, also what is played (always with --no-play).")
+        bool,
+        typer.Option(
+            "--double-dummy", help="Score contracts double dummy even if the cards are played (always with --no-play)."
+        ),
     ] = False,
     player: Player = "random",
-    out: Annotated[Path, typer.Option(help="Results (.jsonl, and .pbn beside it); continued if it exists.")] = Path(
-        "runs/bluechip.jsonl"
-    ),
+    out: Annotated[
+        Path, typer.Option(help="Result file (.jsonl, with a .pbn beside it); an existing one is continued.")
+    ] = Path("runs/bluechip.jsonl"),
     host: Host = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the open room.")] = 2000,
     closed_port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="Port of the closed room; default: the next.")
+        int | None, typer.Option(min=0, max=65535, help="Port of the closed room; default: the next port.")
     ] = None,
     room: Annotated[list[str] | None, typer.Option(help="Only this room: open or closed.")] = None,
     in_turn: Annotated[
         bool, typer.Option("--in-turn", help="Play the closed room after the open one, on one port.")
     ] = False,
     patience: Patience = 300.0,
-    pause: Annotated[float, typer.Option(min=0, help="Seconds before each line, for programs that lose lines.")] = 0.0,
-    grace: Annotated[float, typer.Option(min=0, help="Seconds a lost program has to come back.")] = 60.0,
-    seating: Annotated[float, typer.Option(min=0, help="Seconds programs have to come at all.")] = 600.0,
+    pause: Annotated[
+        float, typer.Option(min=0, help="Seconds to wait before each line, for programs that lose lines.")
+    ] = 0.0,
+    grace: Annotated[
+        float, typer.Option(min=0, help="Seconds within which a disconnected program may come back.")
+    ] = 60.0,
+    seating: Annotated[float, typer.Option(min=0, help="Seconds to wait for programs to connect.")] = 600.0,
 ) -> None:
-    """Be the table manager of a duplicate match; boards already in the result file are not played again."""
+    """Run the table manager of a duplicate match; boards already in the result file are not played again."""
     from bidzoo.bluechip.boards import ROOMS, Record, from_file, seeded
     from bidzoo.bluechip.connection import Limits
     from bidzoo.bluechip.server import Settings, TableManager

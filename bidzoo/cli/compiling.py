@@ -31,9 +31,9 @@ SECONDS = {  # of a processor where nothing is kept, about; of all others one
 
 def compile_kernels(
     games: Annotated[list[str] | None, typer.Argument(help="Games and their agents; default: all.")] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Number of processes; default: one a core.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Number of processes; default: one per core.")] = None,
 ) -> None:
-    """Compile all kernels into numba's cache, for images and clusters; what is there already is kept."""
+    """Compile all kernels into numba's cache, for images and clusters; existing ones are kept."""
     from bidzoo import registry
     from bidzoo.core import jobs, threads
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bidzoo.envs.bridge.board import Board, Fault
     from bidzoo.envs.bridge.deals import DealSet
 
-app = typer.Typer(no_args_is_help=True, help="Deals with double-dummy tables: generate, import, look at.")
+app = typer.Typer(no_args_is_help=True, help="Deals with double-dummy tables: generate, import, inspect.")
 
 
 PROVENANCE_LABELS = {"solved": "solved on import"}  # a file may bring double-dummy tables with it, solved or not
@@ -77,11 +77,11 @@ def estimate(
 def import_(
     file: Annotated[Path, typer.Argument(help="A .pbn or .lin file, or deals (.npz) to solve.")],
     out: Annotated[Path, output("Deal file (.npz) to write; .pbn keeps the boards as they are.", ".npz", ".pbn")],
-    solve: Annotated[bool, typer.Option("--solve", help="Solve what the file does not know.")] = False,
+    solve: Annotated[bool, typer.Option("--solve", help="Solve deals that have no table in the file.")] = False,
     check: Annotated[int, typer.Option(min=0, help="Double-dummy tables of the file to check by solving them.")] = 10,
     wrong_tables: Annotated[
         Literal["solve", "refuse"],
-        typer.Option(help="If the solver contradicts one: solve all tables of the file anew, or refuse the file."),
+        typer.Option(help="If the solver contradicts a table: solve all tables of the file again, or refuse the file."),
     ] = "solve",
     strict: Strict = False,
     json: LeftOut = None,

@@ -60,8 +60,8 @@ def enter(
     ledger: Annotated[
         Path | None,
         typer.Option(
-            help="File of what a slow agent has played, or of a language model's answers, from which a stopped run goes"
-            " on; default: in runs/."
+            help="File of a slow agent's boards, or of a language model's answers, from which a stopped run"
+            " resumes; default: in runs/."
         ),
     ] = None,
     workers: Workers = 2,
@@ -90,7 +90,7 @@ def enter(
 def verify(
     file: Annotated[Path, typer.Argument(help="File of an entry.")],
     boards: Annotated[int, typer.Option(min=1, help="Boards played again against each opponent.")] = 100,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the draw of the boards; default: a new one.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the sample of boards; default: a new one.")] = None,
     agent: Annotated[
         str | None,
         typer.Option(
@@ -129,7 +129,7 @@ def verify(
 
 @app.command()
 def rank(files: Annotated[list[Path], typer.Argument(help="Files of entries.")]) -> None:
-    """The table of each challenge that the files are of."""
+    """Print the table of each challenge that the files belong to."""
     from bidzoo.benchmarks import leaderboard, results
 
     entries = [leaderboard.load(file) for file in files]

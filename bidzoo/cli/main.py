@@ -58,7 +58,7 @@ def _version(asked: bool) -> None:
 def everywhere(
     context: typer.Context,
     backend: Annotated[
-        str, typer.Option(envvar="BIDZOO_BACKEND", help="Where --workers are: loky (this machine) or dask (a cluster).")
+        str, typer.Option(envvar="BIDZOO_BACKEND", help="Where --workers run: loky (this machine) or dask (a cluster).")
     ] = "loky",
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
@@ -76,7 +76,7 @@ def everywhere(
 def list_all(
     game: Annotated[
         str | None,
-        typer.Option(help="Only this game and who plays it, such as spades.", autocompletion=options.game_names),
+        typer.Option(help="Only this game and its agents, such as spades.", autocompletion=options.game_names),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON, with the strength of each agent.")] = False,
 ) -> None:

@@ -251,9 +251,12 @@ def _other(
 def check(
     agent: Annotated[str, agent(metavar="AGENT")],
     env: Annotated[
-        str | None, typer.Option(help="What it plays; default: the first game that it says.", autocompletion=game_names)
+        str | None,
+        typer.Option(help="Game to play; default: the first that the agent names.", autocompletion=game_names),
     ] = None,
-    boards: Annotated[int | None, typer.Option(min=2, help="Number of boards; default: 40, of a search 2.")] = None,
+    boards: Annotated[
+        int | None, typer.Option(min=2, help="Number of boards; default: 40, or 2 for an agent that searches.")
+    ] = None,
     seed: Seed = 0,
 ) -> None:
     """Check an agent: legal, deterministic, independent of other rows, ready for workers; and how fast it is."""
@@ -272,7 +275,7 @@ def replay(
         Path,
         typer.Argument(help="A .jsonl file of records, any .pbn or .lin file, or - for standard input."),
     ],
-    solve: Annotated[bool, typer.Option("--solve", help="PBN and LIN: solve boards for par double dummy.")] = False,
+    solve: Annotated[bool, typer.Option("--solve", help="PBN and LIN: solve boards double dummy to show par.")] = False,
     strict: Strict = False,
 ) -> None:
     """Make every call and play every card of a file again under the rules, and find every result anew.

@@ -237,19 +237,20 @@ def agent(words: str = AGENT, **more: Any) -> Any:
 
 
 Seed = Annotated[int, typer.Option(min=0, help="Seed of deals and policies.")]
-Workers = Annotated[int, typer.Option(min=1, help="Number of processes; it changes no result.")]
-Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in.")]
+Workers = Annotated[int, typer.Option(min=1, help="Number of processes; results do not depend on it.")]
+Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 accepts other machines.")]
 Strict = Annotated[
-    bool, typer.Option("--strict", help="Refuse a PBN or LIN file with anything wrong, instead of leaving that out.")
+    bool,
+    typer.Option("--strict", help="Refuse a PBN or LIN file with any error, instead of leaving the faulty part out."),
 ]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="An option of the game or the algorithm; --set help lists them."),
 ]
 Json = Annotated[Path | None, typer.Option("--json", help="Result file; default: runs/, named after the suite.")]
-Device = Annotated[str, typer.Option(callback=_device, help="Device of torch: cpu, cuda.")]
+Device = Annotated[str, typer.Option(callback=_device, help="Torch device: cpu, cuda.")]
 Threads = Annotated[
-    int, typer.Option(min=1, help="Threads of torch on the CPU; with 1 the same seed gives the same bytes.")
+    int, typer.Option(min=1, help="Torch threads on the CPU; with 1 the same seed gives the same bytes.")
 ]
 
 

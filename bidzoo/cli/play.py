@@ -15,15 +15,13 @@ if TYPE_CHECKING:
 
 
 def play(
-    terminal: Annotated[bool, typer.Option("--terminal", help="Play here instead of in a web page.")] = False,
+    terminal: Annotated[bool, typer.Option("--terminal", help="Play in the terminal instead of a web page.")] = False,
     game: Annotated[
         str, typer.Option(help="Game to start with, such as bridge_v0 or spades_v0.")
     ] = "bridge_bidding_v0",
     seats: Annotated[
         str | None,
-        typer.Option(
-            callback=not_empty, help="Who plays each seat: agents or human, with commas: sayc,sayc,human,sayc."
-        ),
+        typer.Option(callback=not_empty, help="Who plays each seat, separated by commas: sayc,sayc,human,sayc."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the deals.")] = 0,
     board: Annotated[int, typer.Option(min=1, help="Number of the first board.")] = 1,
@@ -89,9 +87,11 @@ def show(
         int | None, typer.Option(min=1, help="Number of the board; default: the first of a file, board 1 of a seed.")
     ] = None,
     env: Annotated[
-        str, typer.Option(help="Whose deal of the seed, such as spades_v0.", autocompletion=game_names)
+        str, typer.Option(help="Game whose deal of the seed is shown, such as spades_v0.", autocompletion=game_names)
     ] = "bridge_bidding_v0",
-    solve: Annotated[bool, typer.Option("--solve", help="Bridge: solve double dummy what is not known.")] = False,
+    solve: Annotated[
+        bool, typer.Option("--solve", help="Bridge: solve the double-dummy table if it is not known.")
+    ] = False,
     svg: Annotated[Path | None, output("Draw it into this file (.svg) instead.", ".svg")] = None,
 ) -> None:
     """Draw a board: of a file with its auction and play, of a seed as it is dealt."""

@@ -51,7 +51,7 @@ def board_numbers(boards: BoardNumbers) -> I64:
 
 
 class Batch:
-    """``num_envs`` tables that each take one action a step; a finished table is dealt its next board at once.
+    """``num_envs`` tables that each take one action a step; a finished table is dealt its next board immediately.
 
     Table ``b`` plays boards ``b``, ``b + num_envs``, ``b + 2 * num_envs`` ... of the seed, so a board is the
     same deal, and the same actions give the same result, whatever the batch size and thread count.
@@ -67,7 +67,7 @@ class Batch:
     What is written into them changes no rule: ``player`` and ``action_mask`` are copies of ``buffers``, which the
     engine believes, and every step writes them again.
 
-    Every seat is played, so it is no ``VectorEnv`` of Gymnasium: a learner among other policies has
+    The caller plays every seat, so this is not a ``VectorEnv`` of Gymnasium: a learner among other policies has
     ``gymnasium.make_vec``. ``reset`` and ``step`` return the arrays as a ``VectorEnv`` does. torch takes ``player`` as
     an index after ``.long()``.
     """

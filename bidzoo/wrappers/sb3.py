@@ -29,7 +29,7 @@ class SB3Policy:
     Args:
         model: trained on observations of ``game``'s encoder.
         game: the game it plays.
-        greedy: take the likeliest legal action; else draw from the legal ones by the model's chances. A DQN has
+        greedy: take the likeliest legal action; else sample from the legal ones by the model's probabilities. A DQN has
             none and is always greedy.
         name: shown in results.
 

@@ -27,7 +27,7 @@ from bidzoo.core.kernels import (
 )
 from bidzoo.core.plain import in_plain_python
 from bidzoo.core.streams import below_row, next_row, unit_row
-from bidzoo.core.threads import FEW
+from bidzoo.core.threads import SHARE
 from bidzoo.envs.bridge.auction import legal_row
 from bidzoo.envs.bridge.state import STATE
 
@@ -140,7 +140,7 @@ def _square(start: int, stop: int, x: I64, out: I64) -> None:
         out[b] = x[b] * x[b]
 
 
-@pytest.mark.parametrize("n", [0, 1, FEW - 1, FEW, 3 * FEW])
+@pytest.mark.parametrize("n", [0, 1, 2 * SHARE - 1, 2 * SHARE, 5 * SHARE])
 def test_few_rows_and_many_give_the_same(n: int) -> None:
     x = np.arange(n)
     out = np.zeros(n, np.int64)

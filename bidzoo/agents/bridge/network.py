@@ -539,7 +539,7 @@ class NetworkPolicy(Weighted):
         return np.ascontiguousarray(legal[:, :NUM_CALLS])
 
     def probabilities(self, views: States, legal: I8, temperature: float = 1.0) -> F32:
-        """Chance of every call ``[B, 38]``; 0 for illegal ones."""
+        """Probability of every call ``[B, 38]``; 0 for illegal ones."""
         out = np.empty((len(legal), NUM_CALLS), np.float32)
         _softmax(self.logits(views), self._calls(legal), temperature, out)
         return out

@@ -99,7 +99,7 @@ class Bridge(KernelGame):
             vulnerabilities), or deals; None is ``"train"``, and with ``play`` random cards.
         augment: rename suits and turn the seats of a deal of the set, as ``(seed, board)`` says.
         shuffle: ``(seed, board)`` picks the deal; else board ``b`` is deal ``b % n`` of the set.
-        competition: without it E/W pass throughout and are never asked: N/S bid alone.
+        competition: False: E/W always pass and never act, so that N/S bid alone.
         most_calls: N/S pass automatically after this many calls (0: no limit).
 
     Raises:
