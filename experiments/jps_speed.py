@@ -17,7 +17,7 @@ import typer
 from bidzoo.agents.tabular import jps
 from bidzoo.agents.tabular.jps import EPS, Chain, advance_row, chain_of, enter_row
 from bidzoo.agents.tabular.strategy import random
-from bidzoo.benchmarks import results
+from bidzoo.benchmarks import printing, results
 from bidzoo.benchmarks.results import ResultTable
 from bidzoo.benchmarks.tabular import compiled_of
 from bidzoo.core.compiling import wait_always
@@ -126,7 +126,7 @@ def main(json: Annotated[Path, typer.Option("--json")] = Path("runs/jps-speed.js
     """Measure the table."""
     wait_always()
     began, table = time.perf_counter(), speed_table()
-    results.show([table])
+    printing.show([table])
     results.save(json, "tabular", [table], seed=0, seconds=time.perf_counter() - began)
 
 

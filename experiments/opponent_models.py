@@ -17,7 +17,7 @@ from bidzoo import agents
 from bidzoo.agents.bridge.bmcs import Bmcs
 from bidzoo.agents.bridge.evaluator import CLASSES
 from bidzoo.agents.policy import Policy
-from bidzoo.benchmarks import results
+from bidzoo.benchmarks import printing, results
 from bidzoo.benchmarks.match import duplicate
 from bidzoo.benchmarks.results import Estimate, ResultTable
 from bidzoo.core.kernels import F32, F64, I8, I64, States
@@ -228,7 +228,7 @@ def main(
     began, game, numbers = time.perf_counter(), Bridge(False, deals="validation"), np.arange(boards)
     recordings = {name: record_calls(game, name, numbers, seed) for name in EXPERTS}
     tables = [explanation_table(recordings, numbers), *search_tables(game, recordings, numbers, seed)]
-    results.show(tables)
+    printing.show(tables)
     results.save(json, "bridge-opponent-models", tables, seed=seed, seconds=time.perf_counter() - began)
 
 

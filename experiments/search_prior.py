@@ -21,7 +21,7 @@ from opponent_models import KnownTricks, OpenDecisions, open_decisions
 
 from bidzoo import agents
 from bidzoo.agents.bridge.bmcs import Bmcs, Options
-from bidzoo.benchmarks import results
+from bidzoo.benchmarks import printing, results
 from bidzoo.benchmarks.results import Estimate, ResultTable
 from bidzoo.core import jobs
 from bidzoo.core.kernels import F64, I64, Bool
@@ -157,7 +157,7 @@ def main(
         ResultTable(title, list(cells[0]), list(cells), note=note + more)
         for (title, more), cells in zip(titles.items(), zip(*rows))
     ]
-    results.show(tables)
+    printing.show(tables)
     results.save(json, "bridge-search-prior", tables, seed=seed, seconds=time.perf_counter() - began)
 
 

@@ -28,7 +28,7 @@ from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_db import WorkDB
 from cosmic_ray.work_item import MutationSpec, TestOutcome
 
-from bidzoo.benchmarks import results
+from bidzoo.benchmarks import printing, results
 
 ROOT = Path(__file__).parents[1]
 GAMES = "tests/envs"
@@ -228,7 +228,7 @@ def main() -> None:
         keep(path, mutants, time.monotonic() - began, earlier)
         if mutant.survived:
             print(f"alive: {mutant.module}:{mutant.line}: {mutant.before}  ->  {mutant.after}", flush=True)
-    results.show(tables(mutants)[:1])
+    printing.show(tables(mutants)[:1])
 
 
 def kept(path: Path) -> list[Mutant]:

@@ -34,7 +34,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from bidzoo.benchmarks import results
+from bidzoo.benchmarks import printing, results
 
 CASES, SEED = int(os.environ.get("FUZZ", "25")), os.environ.get("SEED") or "0"
 DRAWN = 5000  # more cases than that are drawn by Python, in a third of the time, and are not made smaller
@@ -565,7 +565,7 @@ def _read_results(path: Path) -> Any:
     from bidzoo.benchmarks import results
 
     found = results.load(path)
-    results.show(found["tables"])
+    printing.show(found["tables"])
     return results._plain(found["tables"][0].rows) if found["tables"] else []
 
 

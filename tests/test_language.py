@@ -703,7 +703,7 @@ def test_ledger_names_an_agent_on_the_command_line(tmp_path, capsys):
     command = ["match", f"mine=ledger:{tmp_path / 'played'}", "random", "--env", "minibridge", "--set", "size=2"]
     app([*command, "--boards", "10"], standalone_mode=False)
     out = capsys.readouterr().out
-    assert "│ mine " in out and "model: " in out and "replies to" in out
+    assert "\nmine " in out and "model: " in out and "replies to" in out
     assert "0 decisions by the fallback, 100 + 7 tokens a reply" in out
     with pytest.raises(FileNotFoundError, match="nothing: no such ledger"):
         app(["match", "ledger:nothing", "random"], standalone_mode=False)

@@ -49,8 +49,8 @@ def test_its_own_tests(example, tmp_path):
 def test_it_is_listed(example):
     text = run("list").output
     for name in ("hint_v0", "opener", "longest"):
-        line = next(line for line in text.splitlines() if f"│ {name} " in line)
-        assert "bidzoo-hint 1.0" in line
+        entry = text[text.index(f"\n{name} ") :]
+        assert "(bidzoo-hint 1.0)" in " ".join(entry.split())[:150]
     assert "One word of three tells a number of many." in text and "Opens with twelve points" in text
 
 
@@ -146,7 +146,7 @@ def slips(example, tmp_path, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore:slips 2.0 announces")
 def test_a_package_that_cannot_be_loaded_stands_in_nobodys_way(slips):
-    text = " ".join(run("list").output.replace("│", " ").split())
+    text = " ".join(run("list").output.split())
     for words in (
         "game 'gone_v0' of slips 2.0",
         "game 'broken_v0' of slips 2.0",
@@ -325,9 +325,9 @@ def test_a_function_is_a_policy(mine):
 def test_every_command_takes_them(mine):
     assert run("match", "mine_too:Agent", "pass", "--boards", "4").output.startswith("mine against pass: +0 IMPs")
     assert run("match", "me=mine_too:first", "pass", "--boards", "4").output.startswith("me against pass")
-    assert "│ first" in run("match", "mine_too:first", "random", "--env", "mini_hanabi", "--boards", "4").output
+    assert "\nfirst" in run("match", "mine_too:first", "random", "--env", "mini_hanabi", "--boards", "4").output
     text = run("bench", "bridge", "--agents", "mine_too:Agent,pass", "--boards", "4", "--json", "b.json").output
-    assert "│ mine " in text
+    assert "\nmine " in text
     assert json.loads((mine / "b.json").read_text())["tables"]
     assert bluechip._policy("me=mine_too:Agent", "random").name == "me"
     env = gymnasium.make(

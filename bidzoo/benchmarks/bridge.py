@@ -262,7 +262,7 @@ def relations(estimates: Mapping[tuple[str, str], Estimate]) -> ResultTable:
             error = "" if claim.error is None else f" ± {claim.error:.2f}"
             paper = f"{claim.imps:+.2f}{error}{' *' if claim.indirect else ''}"
             relation = f"{claim.first} against {claim.second}"
-            table.add(relation, estimate._replace(paper=claim.imps), paper, claim.source)
+            table.add(relation, estimate, paper, claim.source)
     return table
 
 

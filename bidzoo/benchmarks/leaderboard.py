@@ -152,8 +152,8 @@ class Entry:
             raise ValueError(f"{self.name}: {len(numbers)} values against {opponent}, expected {boards} finite numbers")
         wrong = np.flatnonzero((numbers < span.least) | (numbers > span.most) | (numbers % step != 0))
         if len(wrong):
-            board, words = wrong[0], f"multiples of {step} {span}"
-            raise ValueError(f"{self.name}: board {board}: {numbers[board]:g} against {opponent}, expected {words}")
+            board, expected = wrong[0], f"multiples of {step} {span}"
+            raise ValueError(f"{self.name}: board {board}: {numbers[board]:g} against {opponent}, expected {expected}")
         return numbers
 
 

@@ -1,4 +1,4 @@
-"""Result tables: printed with rich, saved as JSON with command, seed and version, read back by the report."""
+"""Result tables: saved as JSON with command, seed and version, read back by the report."""
 
 import json
 import math
@@ -16,7 +16,7 @@ import numpy as np
 
 from bidzoo import __version__
 from bidzoo.core.options import NotFinite, Weight, Whole, literal
-from bidzoo.core.schema import csv_rows, json_value, parse, shown, visible
+from bidzoo.core.schema import csv_rows, json_value, parse, shown
 from bidzoo.core.storage import replace_file
 
 PUBLISHED = Path(__file__).parents[1] / "data" / "published"
@@ -85,6 +85,11 @@ class ResultTable:
         """One more row, a cell for each column."""
         self.rows.append(dict(zip(self.columns, cells, strict=True)))
 
+    def __str__(self) -> str:
+        """The title and the rows in one line: ``"comm_v0(length=3): exact 1.000, random 0.125 ± 0.011"``."""
+        rows = (" ".join(filter(None, (text(row.get(name)) for name in self.columns))) for row in self.rows)
+        return f"{self.title}: {', '.join(rows)}"
+
     def numeric(self, column: str) -> bool:
         """Whether ``column`` holds any number."""
         return any(isinstance(row.get(column), int | float | Estimate) for row in self.rows)
@@ -139,33 +144,6 @@ def text(value: Any) -> str:
 def two_digits(value: float) -> str:
     """A time as tables of agents show it: ``"34"``, ``"6.6"``, ``"0.10"``."""
     return f"{value:#.2g}".rstrip(".")
-
-
-def console() -> Any:
-    """Where tables are printed: the terminal; a log or a pipe is wide enough for all of them."""
-    from rich.console import Console
-
-    terminal = Console()
-    return terminal if terminal.is_terminal else Console(width=120)
-
-
-def show(tables: Sequence[ResultTable]) -> None:
-    """Print the tables with rich."""
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    def plain(words: str, style: str = "") -> Text:  # what stands in a file is no markup, and no escape
-        return Text(visible(words), style)
-
-    for table in tables:
-        title, note = plain(table.title, "table.title"), plain(table.note, "table.caption") if table.note else None
-        pretty = RichTable(title=title, title_justify="left", caption=note, caption_justify="left")
-        for column in table.columns:
-            justify: Literal["left", "right"] = "right" if table.numeric(column) else "left"
-            pretty.add_column(plain(column), justify=justify, overflow="fold")  # a long name goes on in the next line
-        for row in table.rows:
-            pretty.add_row(*(plain(text(row.get(column))) for column in table.columns))
-        console().print(pretty)
 
 
 def command() -> str:

@@ -140,6 +140,9 @@ def bridge(
     ledger: Ledger = None,
     workers: Workers = 2,
     seed: Seed = 0,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show also the columns that do not fit into the first table.")
+    ] = False,
     json: Json = None,
 ) -> None:
     """Every bridge agent against the experts of five systems, then a round robin, duplicate, in IMPs a board; the
@@ -162,7 +165,7 @@ def bridge(
             for name, suite in suites.items()
             if only in (None, name)
         ]
-        measured("bridge", seed, json, *works)
+        measured("bridge", seed, json, *works, every=every)
 
 
 @app.command("bridge-analysis")

@@ -38,7 +38,7 @@ Name = Annotated[
 @app.command()
 def challenges() -> None:
     """Every challenge: its game, its boards, its opponents."""
-    from bidzoo.benchmarks import leaderboard, results
+    from bidzoo.benchmarks import leaderboard, printing, results
 
     columns = ["challenge", "game", "options", "opponents", "boards", "seed", "unit"]
     table = results.ResultTable("Challenges", columns)
@@ -46,7 +46,7 @@ def challenges() -> None:
         game_options = " ".join(f"{name}={value}" for name, value in challenge.options.items())
         game, opponents = (challenge.env_id, game_options), ", ".join(challenge.opponents)
         table.add(challenge.name, *game, opponents, challenge.boards, challenge.seed, challenge.unit)
-    results.show([table])
+    printing.show([table])
 
 
 @app.command()
@@ -69,7 +69,7 @@ def enter(
     seat: SeatOptions = None,
 ) -> None:
     """Play an agent on all boards of a challenge and write its entry."""
-    from bidzoo.benchmarks import leaderboard, results
+    from bidzoo.benchmarks import leaderboard, printing
 
     chosen = leaderboard.challenge_named(challenge)
     models = seated([agent], base_url, seat, ledger)
@@ -82,7 +82,7 @@ def enter(
         entry = leaderboard.enter(chosen, agent, source, workers, ledger_path, report)
         path = json or Path("runs", "leaderboard", f"{challenge}-{entry.name}.json")
         leaderboard.save(path, entry)  # before the ledger is removed
-    results.show([leaderboard.ranking(chosen, [entry])])
+    printing.show([leaderboard.ranking(chosen, [entry])])
     say(f"{entry.name}: {entry.seconds:.0f} s, written to {path}")
 
 
@@ -130,10 +130,10 @@ def verify(
 @app.command()
 def rank(files: Annotated[list[Path], typer.Argument(help="Files of entries.")]) -> None:
     """Print the table of each challenge that the files belong to."""
-    from bidzoo.benchmarks import leaderboard, results
+    from bidzoo.benchmarks import leaderboard, printing
 
     entries = [leaderboard.load(file) for file in files]
-    results.show(
+    printing.show(
         [
             leaderboard.ranking(challenge, its_entries)
             for name, challenge in leaderboard.CHALLENGES.items()

@@ -45,7 +45,9 @@ PLAIN: dict[str, Any] = {  # of a command line
     "pretty_exceptions_enable": False,
     "rich_markup_mode": None,  # frames cost a third of the time and half of the width
 }
-app = typer.Typer(**PLAIN, context_settings={"max_content_width": 120})
+app = typer.Typer(
+    **{**PLAIN, "no_args_is_help": False}, invoke_without_command=True, context_settings={"max_content_width": 120}
+)
 
 
 def _version(asked: bool) -> None:
@@ -65,6 +67,9 @@ def everywhere(
     ] = False,
 ) -> None:
     """Bidding games and the agents that play them: look, play, compare, measure, train."""
+    if context.invoked_subcommand is None:  # alone it is a question, not a slip
+        options.say(context.get_help())
+        raise typer.Exit
     os.environ["BIDZOO_BACKEND"] = backend
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # agents are named ``module:Name`` from the folder that one works in
@@ -114,30 +119,30 @@ def _measured(name: str, env_id: str | None) -> dict[str, Any]:
 
 def _show_list(games: list[dict[str, Any]], named: list[dict[str, Any]]) -> None:
     from bidzoo import agents
-    from bidzoo.benchmarks.results import ResultTable, show, two_digits
+    from bidzoo.benchmarks.printing import show
+    from bidzoo.benchmarks.results import ResultTable, two_digits
 
-    table = ResultTable("Environments", ["environment", "Gymnasium id", "what it is", "from"])
+    table = ResultTable("Environments", ["environment", "Gymnasium id", "what it is"])
     for each in games:
-        table.add(each["id"], each["gymnasium"], each["summary"], each["source"])
+        table.add(each["id"], each["gymnasium"], _from(each))
     tables = [table]
-    labels = {agents.SMALL: "the small games", agents.EVERYTHING: "everything", (): "does not say"}
     for group in dict.fromkeys([*agents.GROUPS, *(each["group"] for each in named)]):
-        table = ResultTable(
-            f"Agents: {group}", ["agent", "plays", "what it is", "paper", "strength", "ms a call", "from"]
-        )
+        table = ResultTable(f"Agents: {group}", ["agent", "IMPs or points", "ms a call", "what it is"])
         for each in (each for each in named if each["group"] == group):
             table.add(
                 each["name"],
-                labels.get(tuple(each["games"]), ", ".join(each["games"])),
-                each["summary"] + (f" It needs {each['needs']}." if each["needs"] else ""),
-                each["paper"],
-                f"{each['mean']:+.2f} ± {each['error']:.2f}" if "mean" in each else "",
+                f"{each['mean']:+.2f} ± {each['error']:.2f}".replace("-", "−") if "mean" in each else "",
                 two_digits(each["milliseconds"]) if "milliseconds" in each else "",
-                each["source"],
+                _from(each),
             )
         tables += [table] * bool(table.rows)
     show(tables)
-    options.say(agents.MEASURED)
+    options.say(f"{agents.MEASURED}\nGames, papers and what an agent needs: bidzoo list --json")
+
+
+def _from(each: dict[str, Any]) -> str:
+    """What it is, and of which package unless it is ours."""
+    return each["summary"] if each["source"] == "bidzoo" else f"{each['summary']} ({each['source']})"
 
 
 for _name, _module in (

@@ -1,5 +1,7 @@
 """``bidzoo match``: two agents against each other in any game, and records; ``bidzoo replay``: any such file again."""
 
+import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from bidzoo.agents.policy import Policy
     from bidzoo.benchmarks.match import Run
     from bidzoo.benchmarks.records import Record
+    from bidzoo.benchmarks.results import ResultTable
     from bidzoo.envs.bridge.board import Fault
     from bidzoo.envs.bridge.game import Bridge
 
@@ -110,19 +113,40 @@ def match(
         raise ValueError(f"--partner {partner}: {env} has other partnerships; only in bridge a partner can be chosen")
     if bridge:
         chosen["deals"] = "test" if deals is None else deals
+    began = time.perf_counter()
     with models, ExitStack() as stack:
         if models:
             models.game, workers = registry.make_game(env, **chosen), 1
         if bridge:
-            records_of_match = _bridge(env, chosen, names, partner, boards, seed, workers, None if models else stack)
+            table, records_of_match = _bridge(
+                env, chosen, names, partner, boards, seed, workers, None if models else stack
+            )
         else:
-            records_of_match = _other(env, chosen, names, boards or BOARDS, seed, workers, None if models else stack)
+            table, records_of_match = _other(
+                env, chosen, names, boards or BOARDS, seed, workers, None if models else stack
+            )
         for model in models.agents:
             say(f"{model.name}: {model.usage}")
         if out is not None:
             match_records = records_of_match()
             records.write(out, match_records)
             say(f"{counted(len(match_records), 'record')} written to {out}")
+        _keep(table, names, seed, time.perf_counter() - began)
+
+
+def _keep(table: "ResultTable", names: tuple[str, str], seed: int, seconds: float) -> None:
+    """Write the result into runs/, from where ``bidzoo report`` shows it; say so, or why it cannot be kept."""
+    from bidzoo.benchmarks import results
+
+    path = Path(
+        "runs", f"match-{'-'.join(re.sub(r'[^A-Za-z0-9.]+', '-', name).strip('-')[:60] for name in names)}.json"
+    )
+    try:
+        results.save(path, "match", [table], seed=seed, seconds=seconds)
+    except OSError as problem:
+        say(f"the result is not kept for bidzoo report: {path}: {problem.strerror}")
+    else:
+        say(f"result written to {path}; bidzoo report makes a page of what is in runs/")
 
 
 def _common(ours: str, theirs: str) -> str:
@@ -149,13 +173,14 @@ def _bridge(
     seed: int,
     workers: int,
     stack: ExitStack | None,
-) -> "Callable[[], list[Record]]":
-    """Show the result of a duplicate match and return a function that makes its records."""
+) -> "tuple[ResultTable, Callable[[], list[Record]]]":
+    """Show the result of a duplicate match; return it as a table, and a function that makes its records."""
     import numpy as np
 
     from bidzoo.agents.bridge.expert import imitation_note
     from bidzoo.benchmarks import records
     from bidzoo.benchmarks.match import duplicate
+    from bidzoo.benchmarks.results import ResultTable
     from bidzoo.envs.bridge.deals import READERS, SPLITS
     from bidzoo.envs.bridge.game import Bridge
 
@@ -173,7 +198,11 @@ def _bridge(
     say(f"{ours} against {second.name}: {result.imps.sum():+,} IMPs on {extent}, {result.estimate} a board")
     if note := imitation_note([second.name]):
         say(note)
-    return lambda: records.of_match(game, result, (first.name, opposite.name), second.name, seed, seed)
+    table = ResultTable(
+        f"{ours} against {second.name}", ["agent", "against", "IMPs a board", "boards"], note=f"{extent}; duplicate"
+    )
+    table.add(ours, second.name, result.estimate, len(numbers))
+    return table, lambda: records.of_match(game, result, (first.name, opposite.name), second.name, seed, seed)
 
 
 @contextmanager
@@ -231,12 +260,12 @@ def _other(
     seed: int,
     workers: int,
     stack: ExitStack | None,
-) -> "Callable[[], list[Record]]":
-    """Show the summary of the pairings of two agents and return a function that makes their records."""
+) -> "tuple[ResultTable, Callable[[], list[Record]]]":
+    """Show the summary of the pairings of two agents; return it, and a function that makes their records."""
     import numpy as np
 
     from bidzoo import agents, registry
-    from bidzoo.benchmarks import match, records, results
+    from bidzoo.benchmarks import match, printing, records
 
     game = registry.make_game(env, **chosen)
     first, second = (agents.resolve(name, game) for name in names)
@@ -244,8 +273,9 @@ def _other(
     tables = boards * len(match.seatings(game))
     with _running((first, second), (game, seed), tables, workers, stack) as run:
         episodes = match.pairings(game, first, second, np.arange(boards), seed, seed, run)
-    results.show([match.summary(game, names, episodes)])
-    return lambda: records.of_pairings(game, chosen, names, episodes, seed, seed)
+    table = match.summary(game, names, episodes)
+    printing.show([table])
+    return table, lambda: records.of_pairings(game, chosen, names, episodes, seed, seed)
 
 
 def check(
@@ -283,7 +313,7 @@ def replay(
     Of a PBN or LIN file every board is shown: auction, contract, result, score, and par where the tricks are known.
     What is wrong in the file is left out and named at the end; the status is then 3.
     """
-    from bidzoo.benchmarks import replay, results
+    from bidzoo.benchmarks import printing, replay
     from bidzoo.envs.bridge.board import Board
 
     faults: list[Fault] = []
@@ -295,7 +325,7 @@ def replay(
     elif solve:
         raise ValueError(f"--solve: {file} holds records, which have their tables; only .pbn and .lin files need it")
     tables = replay.summaries(file, entries)
-    results.show([table for table in tables if table.rows])
+    printing.show([table for table in tables if table.rows])
     for table in tables:
         if not table.rows:  # no board has two tables
             say(table.note)

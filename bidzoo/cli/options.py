@@ -124,12 +124,14 @@ def _bars() -> "Iterator[Report]":
         _Output.bars = False
 
 
-def measured(suite: str, seed: int, json: Path | None, *works: "Callable[[Report], Measured]") -> "Measured":
-    """What ``works`` return for ``report``: each one's tables are shown when they are ready.
+def measured(
+    suite: str, seed: int, json: Path | None, *works: "Callable[[Report], Measured]", every: bool = True
+) -> "Measured":
+    """What ``works`` return for ``report``: each one's tables are shown when they are ready, as ``printing.show`` does.
 
     All go with their figures into ``json`` (default ``runs/<suite>.json``).
     """
-    from bidzoo.benchmarks import results
+    from bidzoo.benchmarks import printing, results
 
     path = json or Path("runs", f"{suite}.json")
     check_writable(path)
@@ -137,7 +139,7 @@ def measured(suite: str, seed: int, json: Path | None, *works: "Callable[[Report
     for work in works:
         with progress() as report:
             found = work(report)
-        results.show(found[0])
+        printing.show(found[0], every)
         tables += found[0]
         figures += found[1]
     seconds = time.perf_counter() - began

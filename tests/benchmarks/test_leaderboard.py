@@ -70,7 +70,7 @@ def test_enter_and_verify(challenge, agent, tmp_path):
     file = tmp_path / "entry.json"
     text = run("enter", challenge, agent, "--json", str(file), "--ledger", str(tmp_path / "l")).output
     name = agent.partition("=")[0]
-    assert f"│ {name} " in text and str(file) in text.replace("\n", "")
+    assert f"\n{name} " in text and str(file) in text.replace("\n", "")
     entry = leaderboard.load(file)
     assert (entry.name, entry.agent, entry.source) == (name, agent, f"bidzoo {entry.version}")
     done = run("verify", str(file), "--boards", "9", "--seed", "3")
@@ -273,4 +273,4 @@ def test_ranking():
 def test_lists(tmp_path):
     assert "minibridge_v0" in run("challenges").output
     leaderboard.save(tmp_path / "e.json", entry())
-    assert "│ one " in run("rank", str(tmp_path / "e.json")).output
+    assert "\none " in run("rank", str(tmp_path / "e.json")).output

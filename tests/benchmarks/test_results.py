@@ -9,7 +9,7 @@ import pytest
 from markupsafe import escape
 from typer.testing import CliRunner
 
-from bidzoo.benchmarks import report, results
+from bidzoo.benchmarks import printing, report, results
 from bidzoo.benchmarks.results import Estimate, Figure, ResultTable
 from bidzoo.cli.main import app
 
@@ -176,7 +176,7 @@ def test_estimates_have_the_digits_that_their_error_allows():
 
 def test_no_field_of_a_table_is_markup_of_the_terminal(capsys):
     odd = "[/b][link=x]y[/link]"
-    results.show([ResultTable(odd, [odd], [{odd: odd}], note=odd)])
+    printing.show([ResultTable(odd, [odd], [{odd: odd}], note=odd)])
     assert capsys.readouterr().out.count(odd) == 4
 
 

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("joblib")
 
-from bidzoo.benchmarks import results, tabular
+from bidzoo.benchmarks import printing, results, tabular
 from bidzoo.benchmarks.tabular import Job, Outcome, auctions, run
 from bidzoo.core import storage
 from bidzoo.core.storage import Ledger
@@ -113,7 +113,7 @@ def test_a_game_is_known_by_less_than_its_whole_name(name):
 def test_names_of_games_are_not_cut(capsys):
     table = results.ResultTable("brute force", ["game", *(f"figures of {n}" for n in range(9))])
     table.add("simple_bidding_v0(size=16)", *(["1234567"] * 9))
-    results.show([table])
+    printing.show([table])
     said = capsys.readouterr().out
     assert "…" not in said and said.count("16)") == 1
 

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import bidzoo
 from bidzoo import agents
-from bidzoo.benchmarks import leaderboard, results
+from bidzoo.benchmarks import leaderboard, printing, results
 from bidzoo.cli import main, options
 from bidzoo.cli.options import progress
 from bidzoo.core import plugins
@@ -54,7 +54,7 @@ def test_version():
 
 def test_list_names_everything():
     text = run("list").output
-    assert all(f"│ {name} " in text for name in (*bidzoo.available(), *agents.available()))
+    assert all(f"\n{name} " in text for name in (*bidzoo.available(), *agents.available()))
 
 
 def test_list_says_which_agent_to_take():
@@ -264,7 +264,7 @@ def test_names_cannot_steer_the_terminal(monkeypatch, capsys):
     """In a table, a line, an error, a warning, a traceback."""
     table = results.ResultTable(ESCAPE, ["agent"], note=ESCAPE)
     table.add(ESCAPE)
-    results.show([table])
+    printing.show([table])
     options.say(f"{ESCAPE} verified\n\twell")
     warnings.showwarning = main._show_once
     try:
