@@ -52,6 +52,11 @@ def test_a_match_and_its_replay(folder, expected, ending):
     assert re.search(rf"sayc +random +{BOARDS} +{total} ", run("replay", folder / f"m.{ending}"))
 
 
+def test_an_imitation_is_named():
+    assert "sl is a network that imitates a bridge program" in run("match", "pass", "sl", "--boards", 2)
+    assert "imitates" not in run("match", "sl", "pass", "--boards", 2)  # of the opponents alone
+
+
 def test_imps_are_those_of_bench_bridge():
     boards, sayc, nobody = Boards(40, SEED), agents.make("sayc"), agents.make("pass")
     first, second = (Contracts.of(boards.play(*pair)) for pair in ((sayc, nobody), (nobody, sayc)))

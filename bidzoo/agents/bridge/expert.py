@@ -44,8 +44,9 @@ def imitation_note(names: Iterable[str]) -> str:
     found = [name for name in dict.fromkeys(names) if name in IMITATIONS]
     if not found:
         return ""
-    kind = "is a network that imitates" if len(found) == 1 else "are networks that imitate"
-    return f"{' and '.join(found)} {kind} a program and err where it does not: easier opponents than the program"
+    if len(found) == 1:
+        return f"{found[0]} is a network that imitates a bridge program: an easier opponent than the program itself"
+    return f"{' and '.join(found)} are networks that imitate a bridge program: easier opponents than the program itself"
 
 
 def refuse_held_out(*agents: str | None) -> None:
