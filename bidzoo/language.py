@@ -30,7 +30,7 @@ from bidzoo.agents.policy import Uniform
 from bidzoo.core.cards import NUM_CALLS, SEAT_NAMES, SIDES, SYMBOLS, hand_symbols
 from bidzoo.core.kernels import I8, I64, State, States
 from bidzoo.core.options import Checked, Count, Weight, is_whole
-from bidzoo.core.schema import DIGITS, answered_json, json_value, parse, shortened, sound_text
+from bidzoo.core.schema import DIGITS, answered_json, json_value, parse, shortened, shown, sound_text
 from bidzoo.core.storage import Closing, Ledger
 from bidzoo.core.streams import Streams
 from bidzoo.envs.game import Game
@@ -191,9 +191,9 @@ _LETTERS |= {0xFF01 + place: chr(0x21 + place) for place in range(94)} | {0x3000
 _WORD = r"(?<![^\W_])[-−]\d+(?:\.\d+)*(?![^\W_])|\d+(?:\.\d+)+(?![^\W_])|[A-Za-z0-9]+"  # "-1" and "1.5" hold no "1"
 
 
-_MARKED = re.compile(  # a line "My bid: 3NT, because ..."
-    r"""^\W*(?:my\ |final\ |the\ )?(?:action|bid|call|card|answer)\W*[:=]
-    [\s*_"'`(\[]*(.*?\w.*?)(?:[,;(]|\ because|\ since|$)""",
+_MARKED = re.compile(  # a line "My bid: 3NT, because ..."; each part ends where the next begins, in whatever text
+    r"""^[^\w\n]*+(?:my\ |final\ |the\ )?(?:action|bid|call|card|answer)[^\w:=]*+[:=]
+    [\s*_"'`(\[:=]*+(.*?\w.*?)(?:[,;(]|\ because|\ since|$)""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 
@@ -214,17 +214,18 @@ def read_action(game: Game, reply: str, legal: I8, listed: bool = True) -> Readi
     """
     text = re.sub(r"(?s)<think>.*?(</think>|\Z)", "", reply)
     marked = _MARKED.findall(text)
-    answers = [(answer, _names(game, answer, legal)) for answer in _json_answers(text) or marked[-1:]]
+    answers = [(answer, _names(game, _plain(answer), legal)) for answer in _json_answers(text) or marked[-1:]]
     found = [names[-1][0] for _, names in answers if names]
     if answers and not found:
-        return Reading(None, f"{answers[-1][0]!r} is no action of this game")
+        return Reading(None, f"{shown(answers[-1][0])} is no action of this game")
     if not answers:
-        named = _names(game, text, legal)
+        plain = _plain(text)
+        named = _names(game, plain, legal)
         if not named:
             return Reading(None, "the reply names no action" if reply.strip() else "the reply is empty")
         found = [action for action, _, _ in named[-1:]]
         for (earlier, _, end), (after, start, _) in zip(named[::-1][1:], named[::-1]):
-            if not re.fullmatch(r"[\s,]*(?:/|,|\||\bor\b|\band\b)\s*", text.translate(_LETTERS)[end:start], re.I):
+            if not re.fullmatch(r"[\s,]*(?:/|,|\||\bor\b|\band\b)\s*", plain[end:start], re.I):
                 break
             found += [earlier] if earlier != after else []
     if len(set(found)) > 1:
@@ -241,7 +242,7 @@ def _json_answers(text: str) -> list[str]:
     answers = []
     for block in re.findall(r"\{[^{}]*\}", text):
         try:
-            value = json.loads(block)
+            value = answered_json(block.encode("utf-8", "replace"), "reply")
         except ValueError:
             continue
         fields = {str(name).lower(): item for name, item in value.items()}
@@ -249,10 +250,17 @@ def _json_answers(text: str) -> list[str]:
     return answers
 
 
+_TAIL = 4000  # characters of a reply, or of an answer in it, in which actions are looked for: a long one has its end
+
+
+def _plain(text: str) -> str:
+    """The end of ``text`` with the symbols of suits as letters, ten as T, and "re-double" as one word."""
+    text = re.sub(r"\b10(?=[CDHScdhs]\b)|(?<=\b[CDHScdhs])10\b", "T", text[-_TAIL:].translate(_LETTERS))
+    return re.sub(r"(?i)\bre[ -](?=doubl)", "re", text)
+
+
 def _names(game: Game, text: str, legal: I8) -> list[tuple[int, int, int]]:
     """Every action that is named in ``text``, in order, as (action, start, end)."""
-    text = re.sub(r"\b10(?=[CDHScdhs]\b)|(?<=\b[CDHScdhs])10\b", "T", text.translate(_LETTERS))
-    text = re.sub(r"(?i)\bre[ -](?=doubl)", "re", text)
     names = {game.action_text(action).translate(_LETTERS).strip(): action for action in range(game.num_actions)}
     folded = {name.casefold(): action for name, action in names.items()}
     odd = sorted((name for name in names if not re.fullmatch("[A-Za-z0-9]*", name)), key=len, reverse=True)

@@ -5,6 +5,7 @@ import json
 import pickle
 import sys
 import types
+from time import process_time
 
 import numpy as np
 import pytest
@@ -165,6 +166,7 @@ def test_replies(game, legal, reply, action):
         ("2H", "2H is not legal here; legal: P, X, 1H, 3H, 3S, 3NT, 4C"),
         ("3H or 3S", "several actions: 3H, 3S"),
         ("3H/3S", "several actions: 3H, 3S"),
+        ('{"action": "%s"}' % ("3H " * 9 + "x" * 10**6), r"xxx' is no action of this game"),
         ('{"action": "3H"} {"action": "3S"}', "several actions: 3H, 3S"),
     ],
 )
@@ -207,6 +209,7 @@ def test_a_longer_name_is_never_read_as_a_shorter_one(game, legal, reply, proble
         (SPADES, "nil blind_nil", '{"action": "BLIND-NIL"}', "blind nil"),
         (BRIDGE, CALLS, "\uff13\uff2e\uff34", "3NT"),
         (COMM, "1 7", '{"action": "\uff17"}', "7"),
+        (COMM, "1 7", '{"action": "7", "why": "\\ud83d"}', "7"),
         (COMM, "1 7", "- 1", "1"),
         (COMM, "1 7", "I choose 7.", "7"),
         (COMM, "1 7", "7.0 is no action; 1", "1"),
@@ -276,6 +279,28 @@ def test_of_names_that_hold_each_other_each_is_read_as_itself():
 
 def test_a_problem_lists_no_legal_actions_where_the_question_does_not():
     assert read_action(BRIDGE, "2H", legal_of(BRIDGE, CALLS), listed=False).problem == "2H is not legal here"
+
+
+def test_a_long_reply_is_read_in_no_time_and_answered_in_few_words():
+    """What is looked at has an end, which is where a reply says what it does."""
+    for reply in (
+        "1H or so " * 10**5,
+        "{" * 10**6,
+        "bid: " * 10**5,
+        "<think>" * 10**5,
+        '{"action": ' + "[" * 10**5 + "}",
+        "action" + ":" * 10**5,
+        "\n" * 10**5,
+        "action: " + "( " * 10**5,
+        "action: 3" + " becaus" * 10**5,
+        '{"action": "' + "3H " * 10**5 + '"}',
+    ):
+        began = process_time()
+        reading = read_action(BRIDGE, reply, legal_of(BRIDGE, CALLS))
+        assert process_time() - began < 10 and len(reading.problem) < 300
+    assert read_action(CARDS, "x " * 10**5 + "10♠ or 9♠", legal_of(CARDS, "ST S9")).problem.startswith(
+        "the reply names sev"
+    )
 
 
 @pytest.mark.parametrize(("env_id", "options"), GAMES)

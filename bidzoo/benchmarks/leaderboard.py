@@ -141,13 +141,13 @@ class Entry:
         boards, (span, step) = challenge.boards, challenge.steps
         if opponent not in self.values:
             raise ValueError(f"{self.name}: values against {opponent}: missing, expected {boards} numbers")
-        words = self.values[opponent].strip(" ").split(" ")
-        wrong_word = next((word for word in words if word and not _NUMBER.fullmatch(word)), None)
+        written = [word for word in self.values[opponent].split(" ") if word]
+        wrong_word = next((word for word in written if not _NUMBER.fullmatch(word)), None)
         if wrong_word is not None:
             raise ValueError(
                 f"{self.name}: values against {opponent}: {shown(wrong_word)}, expected a number as in JSON"
             )
-        numbers = np.array([word for word in words if word], np.float64)
+        numbers = np.array(written, np.float64)
         if len(numbers) != boards or not np.isfinite(numbers).all():
             raise ValueError(f"{self.name}: {len(numbers)} values against {opponent}, expected {boards} finite numbers")
         wrong = np.flatnonzero((numbers < span.least) | (numbers > span.most) | (numbers % step != 0))

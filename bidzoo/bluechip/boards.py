@@ -212,10 +212,11 @@ class Record(Closing):
     def add(self, result: Result) -> None:
         """Add a result, which is on disk when this returns; a board played again replaces its first result."""
         with self._lock:  # both rooms report here
-            game = pbn.dumps([result.board()]).partition("\n\n")[2]
+            game, line = pbn.dumps([result.board()]).partition("\n\n")[2], result.line().encode()
+            Result.of(json_value(line, f"{self.path}, to be added"))  # what its own reader refuses is not written
             self.results[result.room, result.number] = result
             if self._pbn and self._lines:
-                self._lines.append(result.line().encode())
+                self._lines.append(line)
                 append_file(self._pbn, f"\n{game}".encode())
 
     def write_pbn(self) -> None:

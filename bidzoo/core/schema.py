@@ -102,7 +102,7 @@ def csv_rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-_SURROGATE = re.compile(r"\\u[dD][89abAB]")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def _check_depth(text: str) -> None:

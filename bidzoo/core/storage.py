@@ -266,8 +266,8 @@ class Growing(Closing):
 class Journal(Growing):
     """Records of ``size`` bytes in a file.
 
-    First line: a JSON header that says what the records are. Then records, each followed by its CRC-32. A torn
-    tail (a partial record, or one whose sum is wrong) is cut off when the file is next opened.
+    First line: a JSON header that says what the records are. Then records, each followed by its CRC-32, which is of its
+    place too. A torn tail (a partial record, or one whose sum is wrong) is cut off when the file is next opened.
     """
 
     def __init__(self, path: Path, header: dict[str, Any], size: int) -> None:
@@ -293,8 +293,8 @@ class Journal(Growing):
         if records.dtype != np.uint8 or records.shape[1:] != (self.size,):
             found = f"{records.dtype} {list(records.shape)}"
             raise ValueError(f"{self.path}: records {found}, expected uint8 [n, {self.size}]")
-        lines = (record.tobytes() + zlib.crc32(record.tobytes()).to_bytes(_SUM, "little") for record in records)
-        self._add(b"".join(lines))
+        first = (self._end - len(self._header)) // (self.size + _SUM)
+        self._add(b"".join(record.tobytes() + _sum(record, place) for place, record in enumerate(records, first)))
 
     def _read(self, content: bytes) -> int:
         """All good records ``[n, size]`` into ``at_opening``."""
@@ -309,13 +309,18 @@ class Journal(Growing):
         lines = np.frombuffer(records, np.uint8, len(records) // width * width).reshape(-1, width)
         count = 0
         for line in lines:
-            if zlib.crc32(line[: self.size].tobytes()) != int.from_bytes(line[self.size :].tobytes(), "little"):
+            if line[self.size :].tobytes() != _sum(line[: self.size], count):
                 break
             count += 1
         self.at_opening: U8 = lines[:count, : self.size].copy()
         end = len(self._header) + count * width
         self._file.truncate(end)
         return end
+
+
+def _sum(record: U8, place: int) -> bytes:
+    """The sum of the record at ``place``, so that a good one elsewhere is not taken for it."""
+    return zlib.crc32(record.tobytes(), place).to_bytes(_SUM, "little")
 
 
 def journaled(

@@ -69,7 +69,7 @@ class TextTable:
         """
         if self.over:
             raise ValueError("the board is over: call reset()")
-        mask, player = self._batch.action_mask[0], int(self._batch.player[0])
+        mask, player = self._batch.buffers.mask[0], int(self._batch.buffers.player[0])
         reading = read_action(self.game, text, mask, self.seat.listed)
         if reading.action is not None:
             self.illegal = 0
@@ -93,6 +93,6 @@ class TextTable:
         return None
 
     def _asked(self) -> Asked:
-        view, mask = self._batch.views()[0], self._batch.action_mask[0]
+        view, mask = self._batch.views()[0], self._batch.buffers.mask[0]
         told = prompt(self.game, view, mask, self.seat)
-        return Asked(int(self._batch.player[0]), *told, tuple(action_texts(self.game, mask)))
+        return Asked(int(self._batch.buffers.player[0]), *told, tuple(action_texts(self.game, mask)))

@@ -66,7 +66,7 @@ def test_list_says_which_agent_to_take():
     text = run("list", "--game", "minibridge").output
     groups = [f"Agents: {group}" for group in agents.GROUPS if group != "ablations"]
     assert [text.index(group) for group in groups] == sorted(text.index(group) for group in groups)
-    assert "sayc" not in text.replace("against sayc", "") and "Tian, Gong" in text
+    assert "sayc" not in text.replace("against sayc", "") and "bidzoo list --json" in text
     with pytest.raises(KeyError, match="unknown game 'spaeds'; did you mean"):
         run("list", "--game", "spaeds")
 

@@ -151,6 +151,56 @@ def test_what_is_appended_is_all_there_or_not_at_all(tmp_path, full):
     assert (tmp_path / "f").read_bytes() == b"one three"
 
 
+class Task(NamedTuple):
+    name: str
+    number: int = 0
+
+
+class Came(NamedTuple):
+    texts: tuple[str, ...]
+    value: float | None = 0.0
+
+
+@pytest.mark.parametrize(
+    ("task", "came", "fault"),
+    [
+        (Task("a \ud83d"), Came(()), "not JSON .*surrogates not allowed"),
+        (Task("a"), Came(("\udc00",)), "not JSON .*surrogates not allowed"),
+        (Task("a", 10**20), Came(()), "integer 10000.* of 21 digits"),
+        (Task("a", 1.0), Came(()), r"job\.number: 1\.0, expected"),
+        (Task("a"), Came((), float("nan")), r"outcome\.value: nan, expected"),
+        (Task("a"), Came(("x", None)), r"outcome\.texts\[1\]: None, expected"),
+        (Task(None), Came(()), r"job\.name: None, expected"),
+        (Task("there"), Came(()), "expected a new job's outcome"),
+    ],
+)
+def test_a_ledger_takes_nothing_that_it_would_not_read_again(tmp_path, task, came, fault):
+    with Ledger(tmp_path / "ledger", Task, Came) as ledger:
+        ledger.add(Task("there"), Came(("é\u2028\x00\U0001f600",), None))
+        before, known = (tmp_path / "ledger").read_bytes(), dict(ledger.done)
+        with pytest.raises(ValueError, match=rf"ledger, to be added: .*{fault}"):
+            ledger.add(task, came)
+        assert (tmp_path / "ledger").read_bytes() == before and ledger.done == known
+        ledger.add(Task("more", 10**20 - 1), Came(("",), 1e308))
+    with Ledger(tmp_path / "ledger", Task, Came) as again:
+        assert again.done == ledger.done and len(again.done) == 2
+
+
+def test_what_is_appended_is_of_the_form_that_is_read(tmp_path):
+    with Lines(tmp_path / "lines") as lines:
+        lines.append(b"one")
+        with pytest.raises(ValueError, match=r"lines: b'two.nlines' holds a line break"):
+            lines.append(b"two\nlines")
+    with Journal(tmp_path / "journal", {}, 3) as journal:
+        journal.append(np.ones((2, 3), np.uint8))
+        for wrong in (np.ones((1, 2), np.uint8), np.ones((1, 3), np.int64), np.ones(3, np.uint8)):
+            with pytest.raises(ValueError, match=rf"journal: records {wrong.dtype} .*, expected uint8 \[n, 3\]"):
+                journal.append(wrong)
+    assert (tmp_path / "lines").read_bytes() == b"one\n"
+    with Journal(tmp_path / "journal", {}, 3) as journal:
+        assert journal.at_opening.shape == (2, 3)
+
+
 def test_what_cannot_be_written_is_kept_elsewhere(tmp_path, monkeypatch):
     """The file says which; where nothing is left there either, the error is the first one."""
     elsewhere, path = tmp_path / "elsewhere", tmp_path / "full" / "match.jsonl"
