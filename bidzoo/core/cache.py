@@ -5,8 +5,12 @@ numba's cache looks at a kernel's own file; but what a kernel calls is linked in
 options, and the machinery that compiles. It is taken from what this process has imported, so an old kernel is never
 found and none is kept under a new name. A comment makes none anew; what two versions of a source made lies side by
 side.
+
+A file begins with a checksum of its name and content. What is damaged, whatever damaged it, counts as not kept: the
+kernel is compiled and kept anew. Nothing reaches the loader of code that is not what was written.
 """
 
+import pickle
 import re
 import sys
 import time
@@ -28,6 +32,53 @@ _COMPILED_BY_NAME = {"builtins", "math", "numba", "numpy"}  # numba's own forms 
 _unwritable = False
 
 
+class _SealedFile(IndexDataCacheFile):
+    """numba's index and data files, each behind a checksum; where one is damaged or cannot be read, nothing is kept."""
+
+    def intact(self, name: str) -> bool:
+        """Whether the data file ``name`` is there as it was written."""
+        return self._read(name) is not None
+
+    def _load_index(self) -> dict[Any, str]:
+        content = self._read(self._index_name)
+        if content is None:
+            return {}
+        version, stamp, overloads = pickle.loads(content)
+        return overloads if (version, stamp) == (self._version, self._source_stamp) else {}
+
+    def _save_index(self, overloads: dict[Any, str]) -> None:
+        self._write(self._index_name, (self._version, self._source_stamp, overloads))
+
+    def _load_data(self, name: str) -> Any:
+        content = self._read(name)
+        if content is None:
+            raise OSError(f"{name} is damaged")  # for numba's ``load``, to which it is a file that is not there
+        return pickle.loads(content)
+
+    def _save_data(self, name: str, data: Any) -> None:
+        self._write(name, data)
+
+    def _read(self, name: str) -> bytes | None:
+        try:
+            sealed = Path(self._cache_path, name).read_bytes()
+        except OSError:
+            return None
+        checksum, content = sealed[:_CHECKSUM], sealed[_CHECKSUM:]
+        return content if checksum == _checksum(name, content) else None
+
+    def _write(self, name: str, data: Any) -> None:
+        content = self._dump(data)
+        with self._open_for_write(str(Path(self._cache_path, name))) as file:
+            file.write(_checksum(name, content) + content)
+
+
+_CHECKSUM = 32  # bytes
+
+
+def _checksum(name: str, content: bytes) -> bytes:
+    return sha256(name.encode() + b"\0" + content).digest()
+
+
 class KernelCache(FunctionCache):
     """numba's cache for ``function`` compiled with ``options`` to code of one ``form``."""
 
@@ -42,8 +93,8 @@ class KernelCache(FunctionCache):
         return digest(self.made_of, *self._made_how)
 
     @cached_property
-    def _cache_file(self) -> IndexDataCacheFile:
-        return IndexDataCacheFile(self.cache_path, f"{self._stem}{self.digest[:32]}", self.digest)
+    def _cache_file(self) -> _SealedFile:
+        return _SealedFile(self.cache_path, f"{self._stem}{self.digest[:32]}", self.digest)
 
     @property
     def _stem(self) -> str:
@@ -52,10 +103,10 @@ class KernelCache(FunctionCache):
         return f"{Path(self.made_of.__code__.co_filename).stem}.{name}.{self._made_how[0]}-"
 
     def holds(self, signature: tuple[Any, ...], codegen: Any) -> bool:
-        """Whether the form for arguments of these types is on disk."""
+        """Whether the form for arguments of these types is on disk, undamaged."""
         file = self._cache_file
         name = file._load_index().get(self._index_key(signature, codegen))
-        return name is not None and Path(self.cache_path, name).exists()  # the index is written first
+        return name is not None and file.intact(name)  # the index is written first
 
     def save_overload(self, signature: Any, data: Any) -> None:
         """Keep compiled code; if that fails, as on a full disk, say so once and go on without."""

@@ -62,20 +62,17 @@ print(json.dumps([np.flatnonzero(env.last()[0]["observation"]).tolist(), misses]
 
 
 @pytest.fixture(scope="module", autouse=True)
-def forks(processes):
-    """``run`` forks them."""
-    run.forks = processes
+def started(processes):
+    """``run`` starts them."""
+    run.start = processes
 
 
-def run(script, folder, start=None, **env):
-    """What ``script`` prints as JSON and its standard error, if packages come from ``folder`` first.
-
-    ``start``: as ``processes``, which it is if None.
-    """
+def run(script, folder, **env):
+    """What ``script`` prints as JSON and its standard error, if packages come from ``folder`` first."""
     paths = os.pathsep.join(map(str, (folder, Path(bidzoo.__file__).parents[1])))
     given = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", "BIDZOO_COMPILE": "now", **env}
     given.pop("NUMBA_CACHE_DIR", None)
-    ((status, out, error),) = (start or run.forks)(folder, given, [script])
+    ((status, out, error),) = run.start(folder, given, [script])
     assert status == 0, error
     return json.loads(out), error
 
@@ -208,10 +205,10 @@ print(json.dumps(["numba.np.arrayobj" in sys.modules, rtsys._init]))
 """
 
 
-def test_a_first_step_loads_nothing_that_makes_arrays(outside, new_processes):
+def test_a_first_step_loads_nothing_that_makes_arrays(outside):
     """A tenth of a second: numba's functions of arrays and its counts of references. No kernel of one table has any."""
     run(FIRST_STEPS, outside.parent)  # may have to compile
-    assert run(FIRST_STEPS, outside.parent, new_processes)[0] == [False, False]
+    assert run(FIRST_STEPS, outside.parent)[0] == [False, False]
 
 
 def test_what_other_versions_left_is_removed(used):
@@ -237,3 +234,65 @@ def test_every_kernel_of_a_chain_is_in_the_digest():
     assert cache.digest(auction.legal_row.compiled.py_func, "a") != cache.digest(
         auction.legal_row.compiled.py_func, "b"
     )
+
+
+def flip(content):
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+DAMAGE = {
+    "empty": lambda path: path.write_bytes(b""),
+    "half a file": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
+    "nothing but zeros": lambda path: path.write_bytes(bytes(path.stat().st_size)),
+    "one bit": lambda path: path.write_bytes(flip(path.read_bytes())),
+    "a text": lambda path: path.write_text("no kernel"),
+    "a folder": lambda path: (path.unlink(), path.mkdir()),
+}
+
+
+@pytest.mark.parametrize("policy", ["now", "background"])
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_a_damaged_kernel_is_compiled_anew(used, damage, ending, policy):
+    files = sorted(used.rglob(f"*.{ending}"))
+    assert len(files) == 4
+    for path in files:
+        DAMAGE[damage](path)
+    result, error = run(USE, used.parent, BIDZOO_COMPILE=policy)
+    assert result[:2] == [419, [299, 329, 359]] and "Traceback" not in error
+    if policy == "now":
+        assert result[2] == 4
+        assert damage == "a folder" or run(USE, used.parent)[0][2] == 0  # and kept anew
+
+
+def test_files_that_changed_places_are_not_run(used):
+    """Each is whole, and of another kernel."""
+    for ending in ("nbi", "nbc"):
+        first, *others = sorted(used.rglob(f"*.{ending}"))
+        contents = [path.read_bytes() for path in (first, *others)]
+        for path, content in zip((first, *others), [*contents[1:], contents[0]], strict=True):
+            path.write_bytes(content)
+    assert run(USE, used.parent)[0] == [419, [299, 329, 359], 4]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="who may read everything")
+def test_a_kernel_that_may_not_be_read_is_compiled_anew(used):
+    for path in used.rglob("*.nbc"):
+        path.chmod(0)
+    assert run(USE, used.parent)[0] == [419, [299, 329, 359], 4]
+
+
+def test_eight_processes_on_a_cold_cache(outside):
+    """All compile at once and keep what they made over each other: every one is right, and so is what is left."""
+    paths = os.pathsep.join(map(str, (outside.parent, Path(bidzoo.__file__).parents[1])))
+    given = {**os.environ, "PYTHONPATH": paths, "BIDZOO_COMPILE": "now"}
+    given.pop("NUMBA_CACHE_DIR", None)
+    for status, out, error in run.start(outside.parent, given, *([[USE]] * 8)):
+        assert status == 0 and json.loads(out)[:2] == [419, [299, 329, 359]], error
+    assert run(USE, outside.parent)[0] == [419, [299, 329, 359], 0]
+
+
+def test_files_of_another_processor_are_another_kernels(used, monkeypatch):
+    found = run(USE, used.parent, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="")[0]
+    assert found == [419, [299, 329, 359], 4] and run(USE, used.parent)[0][2] == 0

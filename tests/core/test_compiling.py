@@ -108,7 +108,7 @@ print(json.dumps([len(own()) > 0, sum(k.compiled.stats.cache_misses.total() for 
     assert start([script], [script], cache=kept) == [([True, 0], "")] * 2  # loaded, not compiled here
 
 
-def test_a_short_run_does_not_load_numba(new_processes, tmp_path):
+def test_a_short_run_does_not_load_numba(processes, tmp_path):
     """Some decisions are made before it is there; who goes on gets it."""
     begun = "import bidzoo, gymnasium, json, sys\n"
     step = "env.reset(seed=1)\nenv.step(env.action_mask.argmax(-1)) if n else env.step(0)\n"
@@ -125,7 +125,7 @@ def test_a_short_run_does_not_load_numba(new_processes, tmp_path):
     ]
     scripts.append(f"{begun}env = bidzoo.make('comm_v0')\n{long}\n{short}{NO_MORE}")
     given = {**os.environ, "BIDZOO_COMPILE": "background", "NUMBA_CACHE_DIR": str(tmp_path)}
-    ended = new_processes(tmp_path, given, *([script] for script in scripts))
+    ended = processes(tmp_path, given, *([script] for script in scripts))
     assert [(status, out) for status, out, _ in ended] == [(0, "false\n")] * 7 + [(0, "true\n")], ended
 
 
