@@ -7,6 +7,7 @@ the game: what its kernels read besides the state, and where its deals come from
 """
 
 from collections.abc import Callable, Mapping
+from inspect import getdoc, signature
 from types import FunctionType, SimpleNamespace
 from typing import Any, TypeVar
 
@@ -56,6 +57,8 @@ def clock_row(state: State) -> int:
 
 # ---- binding ------------------------------------------------------------------------------
 
+NEEDED = {each.__name__: each for each in (begin_row, legal_row, act_row, reward_row, observe_row)}
+
 
 def of_game(kind: Callable[..., Any]) -> Callable[[F], F]:
     """Mark a function that ``bind`` makes a kernel of ``kind`` for each game."""
@@ -68,8 +71,17 @@ def of_game(kind: Callable[..., Any]) -> Callable[[F], F]:
 
 
 def bind(game: str, module: str, given: Mapping[str, Any]) -> SimpleNamespace:
-    """The kernels of ``game``, defined in ``module``: those of ``given``, and all that are marked, there and here."""
+    """The kernels of ``game``, defined in ``module``: those of ``given``, and all that are marked, there and here.
+
+    CONTRIBUTING has an example of ten lines.
+
+    Raises:
+        ValueError: ``given`` lacks a kernel that a game provides; names it.
+    """
     scope = {**globals(), **given}
+    for name, form in NEEDED.items():
+        if scope[name] is form:
+            raise ValueError(f"game {game!r}: {module} has no kernel {name}{signature(form)}: {getdoc(form)}")
     marked = {name: each for name, each in scope.items() if isinstance(each, FunctionType) and hasattr(each, "made_as")}
     for name, template in marked.items():
         function = FunctionType(template.__code__, scope, name)
