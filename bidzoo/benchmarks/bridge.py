@@ -252,17 +252,17 @@ def relations(estimates: Mapping[tuple[str, str], Estimate]) -> ResultTable:
     """The claims of whose two agents there is a match; ``estimates[first, second]`` is IMPs a board of the first."""
     table = ResultTable(
         "The papers' relations between our agents",
-        ["relation", "ours", "paper", "source"],
+        ["relation", "ours", "source"],
         note="IMPs a board, duplicate. Theirs marked * is the difference of two results against a third player"
         " (WBridge5, or the A2C model that all three start from)",
     )
     for claim in CLAIMS:
         estimate = estimates.get((claim.first, claim.second))
         if estimate is not None:
-            error = "" if claim.error is None else f" ± {claim.error:.2f}"
-            paper = f"{claim.imps:+.2f}{error}{' *' if claim.indirect else ''}"
+            error = "" if claim.error is None else f", ± {claim.error:.2f}"
+            source = f"{claim.source}{error}{' *' if claim.indirect else ''}"
             relation = f"{claim.first} against {claim.second}"
-            table.add(relation, estimate, paper, claim.source)
+            table.add(relation, estimate._replace(paper=claim.imps), source)
     return table
 
 

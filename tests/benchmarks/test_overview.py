@@ -5,7 +5,7 @@ import time
 import pytest
 from typer.testing import CliRunner
 
-from bidzoo.benchmarks import overview, results
+from bidzoo.benchmarks import overview, printing, results
 from bidzoo.cli import options
 from bidzoo.cli.main import app
 
@@ -51,7 +51,7 @@ def test_a_command_that_works_says_so(monkeypatch, capsys):
 
 def test_every_part_of_a_measurement_is_shown_when_it_is_ready(tmp_path, monkeypatch):
     shown = []
-    monkeypatch.setattr(results, "show", lambda tables: shown.append([table.title for table in tables]))
+    monkeypatch.setattr(printing, "show", lambda tables, every: shown.append([table.title for table in tables]))
 
     def first(report):
         return [results.ResultTable("a", ["x"])], []
