@@ -210,5 +210,5 @@ def _of_value(value: Any, calls: list[FunctionType]) -> str:
         calls.append(function)
         if hasattr(value, "py_func"):  # the options of a kernel follow from its function
             return repr(getattr(value, "targetoptions", None))
-        return _of_file(function.__code__.co_filename)  # what writes LLVM's code may rest on anything there
+        return _of_file(function.__code__.co_filename)  # an intrinsic writes LLVM code: it may use anything in its file
     return f"{type(value)} {re.sub('0x[0-9a-f]+', '', repr(value))}"

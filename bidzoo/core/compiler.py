@@ -26,7 +26,7 @@ def main() -> None:
 
 @contextmanager
 def _turn(folder: Path) -> Iterator[None]:
-    """Keep other processes from compiling into ``folder`` meanwhile: what two ask for, the second one loads."""
+    """Let one process at a time compile into ``folder``; the next one loads what it has made."""
     if sys.platform == "win32":
         yield
         return

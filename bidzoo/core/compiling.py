@@ -94,7 +94,7 @@ def announce() -> None:
 
 
 def in_background(job: Job) -> bool:
-    """Have ``job`` done by the process that compiles; False if there is none: better slow than never."""
+    """Have ``job`` compiled by the background process; False if there is none: the kernel runs as plain Python."""
     if job in _asked:
         return _worker is not None and _worker.poll() is None
     _asked.add(job)

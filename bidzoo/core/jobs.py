@@ -138,7 +138,7 @@ class Meter(NamedTuple):
         note(0, "done")
 
     def read(self) -> tuple[int, int]:
-        """Seconds so far, and of all together, as the finished pieces beside their expectation let one think."""
+        """Seconds so far, and the estimated total: what was expected, scaled by the pieces already finished."""
         files = [path for path in Path(self.folder).iterdir() if not path.name.endswith(".new")]
         seen = {path.name: path.read_text().split(" ", 1) for path in files}
         seconds = {name: float(said[0]) for name, said in seen.items()}

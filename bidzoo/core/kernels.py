@@ -134,7 +134,7 @@ class Kernel:
         return self._has_python and compiling.patient()
 
     def _go_over(self, *arguments: Any) -> None:
-        """Run compiled from now on if there is a compiled form, for which the disk is looked at now and then."""
+        """Run compiled from now on if there is a compiled form; the disk is looked at every ``LOOK_AGAIN`` at most."""
         if (now := time.monotonic()) - self._last_look >= LOOK_AGAIN:
             self._last_look = now
             if self._is_ready(arguments):

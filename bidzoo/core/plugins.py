@@ -166,7 +166,7 @@ def outside(doing: Callable[[], str]) -> Iterator[None]:
 def traceback_of(problem: BaseException) -> str | None:
     """The traceback of what other people's code raised, from their first frame on, headed by what it was asked for.
 
-    None if ``problem`` came from nowhere but bidzoo and the libraries.
+    None if no frame is user code: ``problem`` is one of bidzoo or of a library.
     """
     each: BaseException | None = problem
     while each is not None:

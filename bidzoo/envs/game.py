@@ -525,7 +525,7 @@ def game_of(env_id: str, rules: Callable[..., Game], options: Mapping[str, Any])
 
 
 def with_encoder(game: Game, encoder: Encoder) -> Game:
-    """A game like ``game`` whose observations are those of ``encoder``: of the same class, and as fit for a match.
+    """A copy of ``game`` that uses another encoder: an instance of its class, which matches and agents take alike.
 
     ``encoder`` is asked for the player to act at every table after every step, so its kernel should take all views at
     once.

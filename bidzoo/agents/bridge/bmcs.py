@@ -10,8 +10,8 @@ policy on the deals that remain. The call with the highest sum of results is mad
 ``bmcs-weighted``  deals weigh how likely the calls are with them over how likely they were sampled
 ``rl-mcs``         deals sampled uniformly (Table IV), as in the PI-Search of Lockhart et al. 2020 (``pi.py``)
 
-The paper's filter counts the calls twice: the belief network has read them already, so what is sampled and then stays
-is likelier than it should be by the belief once more. Importance weights take the belief out again.
+The paper's filter counts the calls twice: the belief network has read them already, so deals that pass the filter are
+weighted by the belief twice. Importance weights remove one of the two.
 
 The deals of a step are sampled, filtered and played out in one batch, or in several after each of which a search may
 end (``opportunity_cost``); results are compared only where calls lead to different contracts. An *evaluator* says how

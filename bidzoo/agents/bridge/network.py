@@ -4,7 +4,7 @@
 ``jps``  Linear, two blocks, Linear, two blocks, outputs; a block is two layers with a skip connection around them
          (joint policy search, Figure 3: width 200). The partner's-hand head, unused in its main results, is left out.
 ``stages``  as ``mlp``; the layers after the first have weights of their own for every stage of the auction
-         (``bidder.STAGES``). A row costs what it costs in an ``mlp`` and is answered by ten times the weights.
+         (``bidder.STAGES``). It has ten times the parameters of an ``mlp`` at the same cost a row.
 
 Playing sums in integers (``dense.py``): outputs depend neither on the batch, the number of threads nor the processor.
 Weight files are safetensors in half precision, or in whole numbers of fewer bits, with the architecture and where the
