@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from bidzoo.agents.bridge.network import load_weights, packaged_network
+from bidzoo.agents.bridge.network import has_bfloat16, load_weights, packaged_network
 
 pytestmark = pytest.mark.integration
 TORCHRUN = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "--"]
@@ -28,4 +28,5 @@ def test_two_processes_train_what_one_trains(tmp_path):
     start = packaged_network("sl-small").tensors
     for layer in [name for name in start if name.endswith("weight")][:-1]:  # the last one is in other units
         learned, apart = (np.linalg.norm(one[layer] - other[layer]) for other in (start, two))
-        assert 0 < 5 * apart < learned, layer
+        times = 3 if has_bfloat16("cpu") else 5  # sums of 8 bits are rounded apart sooner than those of 24
+        assert 0 < times * apart < learned, layer
