@@ -61,6 +61,7 @@ def test_importing_hooks_into_nothing(script: Opens) -> None:
     """Neither ``import bidzoo`` nor a wrapper changes how Python imports; registering an id imports no rules."""
     script("""
 import sys, gymnasium, pettingzoo, pyspiel
+import open_spiel.python.policy  # absl, which it imports, has a finder of its own
 paths, hooks = [*sys.meta_path], [*sys.path_hooks]
 import bidzoo
 assert not [name for name in sys.modules if name.startswith("bidzoo.envs")]
