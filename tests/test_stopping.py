@@ -61,6 +61,24 @@ main.app = work
 main.main()
 """
 
+LOST = """
+import ctypes, sys, time
+from bidzoo.cli import main
+
+def wait():  # what C calls loses what it raises, as where numba is told of compiled code
+    sys.stderr.write("begun\\n")
+    sys.stderr.flush()
+    time.sleep(60)
+
+def work():
+    sys.unraisablehook = lambda problem: None
+    ctypes.CFUNCTYPE(None)(wait)()
+    raise RuntimeError("not done, and so nothing is here")
+
+main.app = work
+main.main()
+"""
+
 TASKS = """
 import functools, time
 from bidzoo.core import jobs
@@ -132,6 +150,12 @@ def test_workers_of_a_killed_process_end(tmp_path: Path, how: str) -> None:
 def test_in_the_middle_of_a_kernel(tmp_path: Path) -> None:
     process = start(tmp_path, HEARS + KERNEL)
     assert process.stdout is not None and process.stdout.readline() == "spinning\n"
+    assert stop(process) == "\nbidzoo: stopped; nothing is kept\n"
+
+
+def test_an_error_after_the_interrupt_is_its_consequence(tmp_path: Path) -> None:
+    process = start(tmp_path, HEARS + LOST)
+    assert process.stderr is not None and process.stderr.readline() == "begun\n"
     assert stop(process) == "\nbidzoo: stopped; nothing is kept\n"
 
 

@@ -175,7 +175,8 @@ def main(commands: Callable[[], Any] | None = None) -> None:
     try:
         (commands or app)()
     except BaseException as problem:
-        status = _status_of(problem)
+        lost = not isinstance(problem, SystemExit | KeyboardInterrupt) and options.is_stopped()
+        status = options.STATUS if lost else _status_of(problem)
         if status == options.STATUS:
             options.end_workers()
         options.leave_if_stopped(status)

@@ -390,6 +390,15 @@ def _flush() -> None:
             stream.flush()
 
 
+def is_stopped() -> bool:
+    """Whether Ctrl-C was heard: an error after it is its consequence.
+
+    A library may lose the interrupt, as numba does in what LLVM calls back, and fail for what was not done. The thread
+    that hears it may be a moment behind.
+    """
+    return _heard.wait(0.1)
+
+
 def leave_if_stopped(status: Any) -> None:
     """End the process now, with what it has printed, if Ctrl-C was heard; ``status`` as of ``sys.exit``."""
     if status == STATUS or _heard.is_set():
