@@ -21,7 +21,7 @@ import typer.testing
 from bidzoo.core import threads
 
 threads.SHARE = 32  # batches of the tests are small, and those of users are shared
-from bidzoo.core.kernels import KERNELS, Kernel  # noqa: E402
+from bidzoo.core.kernels import COMPILED, KERNELS, STARTING, Kernel  # noqa: E402
 
 np.seterr(all="raise", under="ignore")
 
@@ -80,7 +80,8 @@ def uncompiled(monkeypatch):
     """Kernels run as plain Python, as on a machine that has not compiled them yet."""
     monkeypatch.setattr(Kernel, "_is_ready", lambda kernel, arguments: False)
     for kernel in KERNELS.values():
-        monkeypatch.setattr(kernel, "_run", kernel._first)
+        if kernel.form is COMPILED:
+            monkeypatch.setattr(kernel, "form", STARTING)
 
 
 @pytest.fixture

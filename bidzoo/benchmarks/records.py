@@ -112,7 +112,7 @@ def _take(game: Game, states: States, out: Buffers, actions: Sequence[str]) -> N
         action = game.action_number(text)
         if not out.mask[0, action]:
             raise ValueError(f"action {turn}: {text} is not legal")
-        game.step_one(states, action, out)
+        game.step(states, np.array([action]), 0, out)
 
 
 def _agree(record: Record, replayed: Record) -> None:

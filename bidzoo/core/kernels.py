@@ -14,7 +14,8 @@ numba is imported when kernels have been called for a while, not before (``compi
 import os
 import time
 from collections.abc import Callable
-from functools import cached_property, partial, update_wrapper, wraps
+from enum import Enum, auto
+from functools import cached_property, update_wrapper, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -39,16 +40,34 @@ Bool = NDArray[np.bool_]
 State = Any  # one record: ``state.field`` reads and writes, compiled or not
 States = NDArray[np.void]  # [B] records
 
-UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 LOOK_AGAIN = 0.2  # seconds between two looks for a compiled form
 MANY = 64  # rows: plain Python takes some 10 ms, more are timed
 PATIENCE = (
     5.0  # processor seconds that a kernel may take as plain Python for such batches, before it waits to be compiled
 )
 KERNELS: dict[tuple[str, str], "Kernel"] = {}  # by module and qualified name
-_TYPES: dict[tuple[Any, ...], Any] = {}  # numba's, of arrays, records and integers
-_TUPLES: dict[int, tuple[tuple[Any, ...], Any]] = {}  # tuples of late with their types, by ``id``
-MOST_TUPLES = 64
+
+
+class Form(Enum):
+    """What a call of a kernel runs.
+
+    ========== ============================================================ =======================================
+    form       a call                                                       what comes after
+    ========== ============================================================ =======================================
+    STARTING   plain Python if the work may be slow, else it waits for the  COMPILED, once the compiled form has been
+               compiler                                                     found on disk or made
+    COMPILED   numba's dispatcher                                           nothing
+    UNCOMPILED plain Python: ``NUMBA_DISABLE_JIT`` is set                   nothing
+    ========== ============================================================ =======================================
+    """
+
+    STARTING = auto()
+    COMPILED = auto()
+    UNCOMPILED = auto()
+
+
+STARTING, COMPILED = Form.STARTING, Form.COMPILED  # an attribute of an enumeration takes longer than a kernel
+UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 
 class Kernel:
@@ -59,8 +78,8 @@ class Kernel:
     def __init__(self, function: Callable[..., Any], as_python: bool = True) -> None:
         self.py_func, self.key = function, (function.__module__, function.__qualname__)
         self.share: int = getattr(function, "share", SHARE)  # rows that a thread takes at least, see ``in_shares_of``
+        self.form = Form.UNCOMPILED if UNCOMPILED else STARTING
         self._has_python, self._last_look, self._plain_seconds = as_python, -LOOK_AGAIN, 0.0
-        self._run = self._as_python if UNCOMPILED else self._first
         update_wrapper(self, function)
         KERNELS[self.key] = self
 
@@ -85,65 +104,69 @@ class Kernel:
     def __call__(self, *arguments: Any) -> Any:
         if plain.thread.inside:
             return self.py_func(*map(plain.widen, arguments))
-        return (self._as_python if plain.thread.wanted else self._run)(*arguments)
+        if not plain.thread.wanted:
+            if self.form is STARTING:
+                self._look(arguments)
+            if self.form is COMPILED:
+                return self.compiled(*arguments)
+        return plain.run(self.py_func, arguments)
 
     def __reduce__(self) -> Any:
         return kernel_named, self.key
 
-    @property
-    def is_starting(self) -> bool:
-        """Whether the compiled form may still have to be made."""
-        return self._run == self._first
+    def run_rows(self, rows: int, *arguments: Any) -> None:
+        """A call for rows 0 to ``rows`` while the kernel is starting, by the caller alone.
 
-    def start(self, rows: int, *arguments: Any) -> None:
-        """All ``rows``, by the caller alone: as plain Python if that soon ends, until the compiled form is there."""
+        Plain Python does ``MANY`` at a time, as long as that will have taken ``PATIENCE`` at most and there is no
+        compiled form, which does the rest.
+        """
         done, pace = 0, 0.0  # seconds a row
-        if rows > MANY and self._may_be_plain:
-            self._go_over(0, rows, *arguments)  # imports numba
-        while self.is_starting and self._may_be_plain and done < rows:
-            if self._plain_seconds + pace * (rows - done) > PATIENCE:
+        while done < rows and self.form is STARTING:
+            if not self._may_be_plain or self._plain_seconds + pace * (rows - done) > PATIENCE:
+                self._wait((0, rows, *arguments))
                 break
+            if rows > MANY:
+                self._look_on_disk((0, rows, *arguments))  # imports numba
             stop, began = min(done + MANY, rows), time.thread_time()
             self(done, stop, *arguments)
             seconds = time.thread_time() - began
             done, pace, self._plain_seconds = stop, seconds / (stop - done), self._plain_seconds + seconds
         if done < rows:
-            self._wait_for(done, rows, *arguments)
             self(done, rows, *arguments)
-
-    def _wait_for(self, *arguments: Any) -> None:
-        """Run compiled from now on, announced if a call with ``arguments`` has to wait."""
-        if self.is_starting:
-            if (signature := self._missing(arguments)) is not None:
-                compiling.announce()
-                with compiling.few_collections():
-                    self.compiled.compile(signature)
-            self._run = self.compiled
-
-    def _first(self, *arguments: Any) -> Any:
-        """Run compiled as soon as the compiled form is there and worth loading, and as plain Python until then."""
-        if not self._may_be_plain:
-            self._wait_for(*arguments)
-        elif not compiling.is_brief():
-            self._go_over(*arguments)
-        return (self._as_python if self.is_starting else self.compiled)(*arguments)
 
     @property
     def _may_be_plain(self) -> bool:
         """Whether plain Python will do until the compiled form is there."""
         return self._has_python and compiling.patient()
 
-    def _go_over(self, *arguments: Any) -> None:
-        """Run compiled from now on if there is a compiled form; the disk is looked at every ``LOOK_AGAIN`` at most."""
+    # ---- from STARTING to COMPILED --------------------------------------------------------------
+
+    def _look(self, arguments: tuple[Any, ...]) -> None:
+        """Become compiled for a call with ``arguments`` if that is worth it, or if plain Python will not do."""
+        if not self._may_be_plain:
+            self._wait(arguments)
+        elif not compiling.is_brief():
+            self._look_on_disk(arguments)
+
+    def _look_on_disk(self, arguments: tuple[Any, ...]) -> None:
+        """Become compiled if the compiled form is there; the disk is looked at every ``LOOK_AGAIN`` at most."""
         if (now := time.monotonic()) - self._last_look >= LOOK_AGAIN:
             self._last_look = now
             if self._is_ready(arguments):
-                self._run = self.compiled
+                self.form = COMPILED
 
     def _is_ready(self, arguments: tuple[Any, ...]) -> bool:
         """Whether to call the compiled form with such ``arguments`` now; if not, it is compiled in the background."""
         signature = self._missing(arguments)
         return signature is None or not compiling.in_background((*self.key, self.compiled._cache.digest, signature))
+
+    def _wait(self, arguments: tuple[Any, ...]) -> None:
+        """Become compiled, which is announced if a call with ``arguments`` has to wait for it."""
+        if (signature := self._missing(arguments)) is not None:
+            compiling.announce()
+            with compiling.few_collections():
+                self.compiled.compile(signature)
+        self.form = COMPILED
 
     def _missing(self, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The types of ``arguments`` if there is no compiled form for them yet, in this process or on disk."""
@@ -154,79 +177,6 @@ class Kernel:
             return None
         kept = self.compiled._cache
         return None if kept.holds(signature, self.compiled.targetctx.codegen()) else signature
-
-    def entry(self, *arguments: Any) -> Callable[..., Any] | None:
-        """The compiled form for just such ``arguments``, at whose types it does not look; None if there is none yet."""
-        if plain.thread.wanted or self._run is not self.__dict__.get("compiled"):
-            return None
-        form = self.compiled.overloads.get(tuple(map(self._type_of, arguments)))
-        return None if form is None else form.entry_point
-
-    def _type_of(self, argument: Any) -> Any:
-        """numba's type of ``argument``, on which it spends a millisecond and more if that is a record of our games."""
-        key: tuple[Any, ...]
-        if isinstance(argument, np.ndarray | np.void):
-            dtype = argument.dtype
-            key = type(argument), dtype, dtype.isalignedstruct, argument.ndim, argument.flags.num
-        elif type(argument) is int and argument.bit_length() < 64:
-            key = (int,)
-        elif isinstance(argument, tuple):  # the rules of a game, the same object at every call
-            known = _TUPLES.get(id(argument))
-            if known is None or known[0] is not argument:
-                if len(_TUPLES) == MOST_TUPLES:
-                    _TUPLES.clear()
-                known = _TUPLES[id(argument)] = argument, self.compiled.typeof_pyval(argument)
-            return known[1]
-        else:
-            return self.compiled.typeof_pyval(argument)
-        if key not in _TYPES:
-            _TYPES[key] = self.compiled.typeof_pyval(argument)
-        return _TYPES[key]
-
-    def _as_python(self, *arguments: Any) -> Any:
-        return plain.run(self.py_func, arguments)
-
-
-class Call:
-    """Calls of ``function``, often a kernel, with ``first`` and then arguments whose types stay.
-
-    numba finds the compiled form of a kernel by the types of its arguments; here that is done once. A call then takes a
-    quarter of the time, one with records and tuples of arrays a tenth.
-    """
-
-    def __init__(self, function: Callable[..., Any], *first: Any) -> None:
-        self._function, self._first = function, first
-
-    def run(self, *arguments: Any) -> Any:
-        """``function(*first, *arguments)``."""
-        if (found := self._found(arguments)) is not None:
-            vars(self)["run"] = found  # in place of this method, as of a cached property
-            return found(*arguments)
-        result = self._function(*self._first, *arguments)
-        if (found := self._found(arguments)) is not None:
-            vars(self)["run"] = found
-        return result
-
-    def _found(self, arguments: tuple[Any, ...]) -> Callable[..., Any] | None:
-        """What does the same for arguments of such types; None if there is nothing compiled yet."""
-        if any(isinstance(each, np.generic) for each in arguments):  # the next may have another width
-            return None
-        first = self._first
-        rows: tuple[int, ...] = ()
-        kernel = getattr(self._function, "kernel", self._function)
-        if not isinstance(kernel, Kernel):
-            return partial(self._function, *first)
-        if kernel is not self._function:  # it is batched
-            rows = 0, len(first[0])
-        if (entry := kernel.entry(*rows, *first, *arguments)) is None:
-            return None
-        if rows and rows[1] >= 2 * kernel.share:
-            return partial(_spread_from, entry, kernel.share, first)
-        return partial(entry, *rows, *first)
-
-
-def _spread_from(entry: Callable[..., None], share: int, first: tuple[Any, ...], *arguments: Any) -> None:
-    spread(entry, len(first[0]), first + arguments, share)
 
 
 def kernel_named(module: str, name: str) -> Kernel:
@@ -274,10 +224,10 @@ else:
             rows = next(len(a) for a in arguments if isinstance(a, np.ndarray))
             if rows < MANY or plain.thread.wanted or UNCOMPILED:
                 kernel(0, rows, *arguments)
-            elif kernel.is_starting:
-                kernel.start(rows, *arguments)
+            elif kernel.form is STARTING:
+                kernel.run_rows(rows, *arguments)
             else:
-                spread(kernel.entry(0, rows, *arguments) or kernel, rows, arguments, kernel.share)
+                spread(kernel.compiled, rows, arguments, kernel.share)
 
         dispatch.kernel = kernel  # type: ignore[attr-defined]
         return dispatch

@@ -134,8 +134,9 @@ class _Table:
             if len(self.actions) == self.game.max_turns:
                 raise self.error(f"the episode goes on, expected its end within max_turns {self.game.max_turns}")
             action = self._choose(np.flatnonzero(self.position.out.mask[0]))
+            actions = np.array([action])
             self.actions.append(action)
-            self._both(lambda position, action=action: self.game.step_one(position.states, action, position.out))
+            self._both(lambda position, actions=actions: self.game.step(position.states, actions, 0, position.out))
         with self._reporting_errors():
             self.game.text(self.position.states[0])
             self.game.picture(self.position.states[0])
@@ -246,7 +247,7 @@ class _Table:
         states, out = self.position
         observation, alone = np.full_like(out.observation[0], UNWRITTEN), np.full_like(encoded[None], UNWRITTEN)
         with self._reporting_errors():
-            self.game.observe(states, 0, player, observation)
+            self.game.observe(states, np.zeros(1, np.int64), player, observation[None])
         name = f"the observation of player_{player}"
         self._check_bits(name, observation)
         if not np.array_equal(observation, encoded):

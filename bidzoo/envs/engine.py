@@ -14,9 +14,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from bidzoo.core.bits import choose_row
-from bidzoo.core.kernels import F32, I8, I64, Bool, Call, State, States, batched, row
+from bidzoo.core.calls import Call
+from bidzoo.core.kernels import F32, I8, I64, Bool, State, States, batched, row
 from bidzoo.core.streams import next_row, stream_row
-from bidzoo.envs.game import Buffers, Game, Moves, Table
+from bidzoo.envs.game import Buffers, Game, Moves, MovesAt, Table
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -129,7 +130,7 @@ def end_row(state: State, acted: bool, rules: Any, reward: F32) -> bool:
 def random_row(state: State, seats: int, seed: int, rules: Any, mask: I8) -> bool:
     """Play on while a player of the set ``seats`` is to act, as the agent ``random``; return whether one was."""
     played, acted = False, True
-    while acted and player_row(state) != -1 and seats >> player_row(state) & 1:
+    while seats and acted and player_row(state) != -1 and seats >> player_row(state) & 1:
         legal_row(state, mask)
         key = stream_row(seed, state.board, clock_row(state))
         acted = take_row(state, choose_row(mask, next_row(key)), rules)  # none, where rules from outside leave none
@@ -155,7 +156,15 @@ def begin(
 
 @of_game(batched)
 def step(
-    start: int, stop: int, states: States, rules: Any, source: Any, out: Buffers, actions: I64, seed: int, stride: int
+    start: int,
+    stop: int,
+    states: States,
+    rules: Any,
+    source: Any,
+    out: Buffers,
+    actions: I64,
+    seed: int,
+    stride: int,
 ) -> None:
     """``take_row`` at every table, and what follows; a finished one is dealt ``board + stride`` if that is positive."""
     for b in range(start, stop):
@@ -169,19 +178,19 @@ def step(
 
 @of_game(batched)
 def step_on(
-    start: int, stop: int, states: States, rules: Any, out: Buffers, actions: I64, seats: int, seed: int
+    start: int, stop: int, states: States, rules: Any, out: Buffers, actions: I64, seed: int, seats: int
 ) -> None:
-    """``take_row`` and ``random_row`` at every table, and what follows."""
+    """``take_row`` and ``random_row`` at every table, and what follows: apart, or each ``step`` took a tenth longer."""
     for b in range(start, stop):
         acted = take_row(states[b], actions[b], rules)
-        played = random_row(states[b], seats, seed, rules, out.mask[b])
-        out.over[b] = end_row(states[b], acted or played, rules, out.reward[b])
-        if acted or played:
+        acted = random_row(states[b], seats, seed, rules, out.mask[b]) or acted
+        out.over[b] = end_row(states[b], acted, rules, out.reward[b])
+        if acted:
             show_row(states[b], rules, out.player[b : b + 1], out.observation[b], out.mask[b])
 
 
 @of_game(batched)
-def observe_many(start: int, stop: int, rows: I64, states: States, player: int, rules: Any, out: I8) -> None:
+def observe(start: int, stop: int, rows: I64, states: States, player: int, rules: Any, out: I8) -> None:
     """``observe_row`` of ``player`` at ``rows`` ``[n]`` into ``out`` ``[n, F]``."""
     for n in range(start, stop):
         observe_row(states[rows[n]], player, rules, out[n])
@@ -201,21 +210,21 @@ def begin_table(tables: States, rules: Any, source: Any, board: int, seed: int) 
 
 
 @of_game(row)
-def step_table(tables: States, rules: Any, action: int, seats: int, seed: int) -> None:
+def step_table(tables: States, rules: Any, action: int, seed: int, seats: int) -> None:
     """``step`` of the table ``[1]`` with no deal to follow, and ``random_row``."""
     table = tables[0]
     state = table.state
     acted = take_row(state, action, rules)
-    played = random_row(state, seats, seed, rules, table.mask)
-    table.over = end_row(state, acted or played, rules, table.reward)
-    if acted or played:
+    acted = random_row(state, seats, seed, rules, table.mask) or acted
+    table.over = end_row(state, acted, rules, table.reward)
+    if acted:
         show_row(state, rules, table.player, table.observation, table.mask)
 
 
 @of_game(row)
-def observe_one(states: States, b: int, rules: Any, player: int, out: I8) -> None:
-    """``observe_row`` of table ``b``."""
-    observe_row(states[b], player, rules, out)
+def observe_table(tables: States, rules: Any, player: int, out: I8) -> None:
+    """``observe`` of the table ``[1]``."""
+    observe_row(tables[0].state, player, rules, out)
 
 
 # ---- as a game ----------------------------------------------------------------------------
@@ -233,26 +242,24 @@ class KernelGame(Game):
         rows = np.ones(len(states), np.bool_) if rows is None else rows
         self.kernels.begin(states, self._rules, self._source, out, boards, seed, rows)
 
-    def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
-        self.kernels.step(states, self._rules, self._source, out, actions, seed, stride)
+    def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int = 0, seats: int = 0) -> None:
+        if seats:
+            self.kernels.step_on(states, self._rules, out, actions, seed, seats)
+        else:
+            self.kernels.step(states, self._rules, self._source, out, actions, seed, stride)
 
-    def step_on(self, states: States, actions: I64, seats: int, seed: int, out: Buffers) -> None:
-        self.kernels.step_on(states, self._rules, out, actions, seats, seed)
+    def observe(self, states: States, rows: I64, player: int, out: I8) -> None:
+        self.kernels.observe(rows, states, player, self._rules, out)
 
     def moves(self, states: States, out: Buffers) -> Moves:
-        act = self.kernels
-        begin, step = (Call(each, states, self._rules, self._source, out) for each in (act.begin, act.step))
-        return Moves(begin, step, Call(act.step_on, states, self._rules, out))
+        kernels, rules = self.kernels, self._rules
+        begin, step = (Call(each, states, rules, self._source, out) for each in (kernels.begin, kernels.step))
+        return Moves(begin, step, Call(kernels.step_on, states, rules, out))
 
-    def calls(self, table: Table) -> tuple[Call, Call, Call]:
-        return (
-            Call(self.kernels.begin_table, table.record, self._rules, self._source),
-            Call(self.kernels.step_table, table.record, self._rules),
-            Call(self.kernels.observe_one, table.states, 0, self._rules),
+    def moves_at(self, table: Table) -> MovesAt:
+        kernels, record = self.kernels, table.record
+        return MovesAt(
+            Call(kernels.begin_table, record, self._rules, self._source),
+            Call(kernels.step_table, record, self._rules),
+            Call(kernels.observe_table, record, self._rules),
         )
-
-    def observe(self, states: States, b: int, player: int, out: I8) -> None:
-        self.kernels.observe_one(states, b, self._rules, player, out)
-
-    def observe_many(self, states: States, rows: I64, player: int, out: I8) -> None:
-        self.kernels.observe_many(rows, states, player, self._rules, out)

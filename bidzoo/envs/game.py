@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bidzoo.core.calls import Call
 from bidzoo.core.cards import (
     SEAT_NAMES,
     SEATS,
@@ -27,7 +28,7 @@ from bidzoo.core.cards import (
     hand_text,
     seat_number,
 )
-from bidzoo.core.kernels import F32, I8, I64, U64, Bool, Call, State, States, allocate, row
+from bidzoo.core.kernels import F32, I8, I64, U64, Bool, State, States, allocate, row
 from bidzoo.core.layout import Layout
 from bidzoo.core.options import check_options, choose_from, is_whole
 from bidzoo.envs.picture import Picture
@@ -72,11 +73,19 @@ class Encoder:
 
 
 class Moves(NamedTuple):
-    """Methods of a ``Game`` for ``B`` tables that stay, with the arguments that change: contiguous arrays ``[B]``."""
+    """``begin`` and ``step`` of a ``Game`` at ``B`` tables that stay: they take the other arguments, contiguous."""
 
-    begin: Call  # boards, seed, rows
-    step: Call  # actions, seed, stride
-    step_on: Call  # actions, seats, seed
+    begin: Call  # boards [B], seed, rows [B]
+    step: Call  # actions [B], seed, stride
+    step_on: Call  # actions [B], seed, seats
+
+
+class MovesAt(NamedTuple):
+    """``begin``, ``step`` and ``observe`` of a ``Game`` at one ``Table``."""
+
+    begin: Call  # board, seed
+    step: Call  # action, seed, seats
+    observe: Call  # player, out [F]
 
 
 class Table:
@@ -94,7 +103,7 @@ class Table:
         self.out = Buffers(**out)
         if rules is not game:
             self.out = self.out._replace(observation=np.zeros((1, game.encoder.layout.size), np.int8))
-        self._begin, self._step, self._observe = game.calls(self)
+        self._moves = game.moves_at(self)
 
     def __reduce__(self) -> Any:
         return _table, (self.game, self.record, self.out.observation)
@@ -104,17 +113,17 @@ class Table:
 
     def begin(self, board: int, seed: int = 0, fixed: Mapping[str, Any] | None = None) -> None:
         """Deal ``board`` of ``seed``, changed as ``fixed`` (checked) says."""
-        self._begin.run(board, seed)
+        self._moves.begin.run(board, seed)
         if fixed:
             self.game.fix(self.states, fixed, self.out)
 
-    def step(self, action: int, seats: int = 0, seed: int = 0) -> None:
-        """Take a legal ``action`` (-1 none), and go on as ``Game.step_on`` says."""
-        self._step.run(action, seats, seed)
+    def step(self, action: int, seed: int = 0, seats: int = 0) -> None:
+        """Take a legal ``action`` (-1 none); then players of the set ``seats`` act, as ``Game.step`` says."""
+        self._moves.step.run(action, seed, seats)
 
     def observe(self, player: int, out: I8) -> None:
         """Observation of any ``player`` into ``out`` ``[F]``, as ``Game.observe`` says."""
-        self._observe.run(player, out)
+        self._moves.observe.run(player, out)
 
 
 def _table(game: "Game", record: States, observation: I8) -> Table:
@@ -142,7 +151,7 @@ class Game(ABC):
     view: np.dtype[np.void]
     encoders: Mapping[str, Encoder]  # the first one is the default
     encoder: Encoder  # the one that fills Buffers.observation
-    plays_random: bool = False  # has ``step_on``
+    plays_random: bool = False  # ``step`` takes ``seats``
 
     @property
     @abstractmethod
@@ -170,50 +179,47 @@ class Game(ABC):
         return np.asarray(boards, np.int64)
 
     @abstractmethod
-    def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
+    def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int = 0, seats: int = 0) -> None:
         """Take legal ``actions`` ``[B]`` (-1: leave that table alone, its reward and over become 0).
 
-        A finished table is dealt ``board + stride`` at once if ``stride`` > 0; with ``stride`` 0 it stays
+        Then players of the set ``seats`` (bit ``p``: player ``p``) act as the agent ``random`` with ``seed`` until
+        another player is to act; a game without ``plays_random`` takes no ``seats``. A finished table is dealt
+        ``board + stride`` of ``seed`` at once if ``stride`` > 0, and nobody has acted there; with ``stride`` 0 it stays
         finished: mask all 0, stepping it again changes nothing.
         """
 
-    def step_one(self, states: States, action: int, out: Buffers) -> None:
-        """``step`` of table 0 with ``stride`` 0."""
-        self.step(states[:1], np.array([action], np.int64), 0, Buffers._make(array[:1] for array in out), 0)
-
-    def step_on(self, states: States, actions: I64, seats: int, seed: int, out: Buffers) -> None:
-        """``step`` with ``stride`` 0; then players of the set ``seats`` act as the agent ``random`` with ``seed``."""
-        raise NotImplementedError
-
-    def moves(self, states: States, out: Buffers) -> "Moves":
-        """What to call for tables that stay."""
-        return Moves(
-            Call(lambda boards, seed, rows: self.begin(states, boards, seed, out, rows)),
-            Call(lambda actions, seed, stride: self.step(states, actions, seed, out, stride)),
-            Call(lambda actions, seats, seed: self.step_on(states, actions, seats, seed, out)),
-        )
-
-    def calls(self, table: Table) -> tuple[Call, Call, Call]:
-        """What ``begin``, ``step`` and ``observe`` of ``table`` call, with the arguments of these."""
-        states, out = table.states, table.out
-        begin = Call(lambda board, seed: self.begin(states, np.array([board], np.int64), seed, out))
-        return begin, Call(self._step_one, states, out), Call(self.observe, states, 0)
-
-    def _step_one(self, states: States, out: Buffers, action: int, seats: int, seed: int) -> None:
-        """``step_on``; without ``seats`` any game has it."""
-        if seats:
-            self.step_on(states, np.array([action], np.int64), seats, seed, out)
-        else:
-            self.step_one(states, action, out)
-
     @abstractmethod
-    def observe(self, states: States, b: int, player: int, out: I8) -> None:
-        """Observation of any ``player`` at table ``b`` into ``out`` ``[F]``, in any phase."""
+    def observe(self, states: States, rows: I64, player: int, out: I8) -> None:
+        """Observations of any ``player`` at ``rows`` ``[n]`` into ``out`` ``[n, F]``, in any phase."""
 
-    def observe_many(self, states: States, rows: I64, player: int, out: I8) -> None:
-        """``observe`` at ``rows`` ``[n]`` into ``out`` ``[n, F]``."""
-        for n, b in enumerate(rows):
-            self.observe(states, int(b), player, out[n])
+    def moves(self, states: States, out: Buffers) -> Moves:
+        """``begin`` and ``step`` at tables that stay."""
+
+        def begin(boards: I64, seed: int, rows: Bool) -> None:
+            self.begin(states, boards, seed, out, rows)
+
+        def step(actions: I64, seed: int, stride: int) -> None:
+            self.step(states, actions, seed, out, stride)
+
+        def step_on(actions: I64, seed: int, seats: int) -> None:
+            self.step(states, actions, seed, out, 0, seats)
+
+        return Moves(Call(begin), Call(step), Call(step_on))
+
+    def moves_at(self, table: Table) -> MovesAt:
+        """``begin``, ``step`` and ``observe`` at one table that stays; here as a batch of one."""
+        states, out = table.states, table.out
+
+        def begin(board: int, seed: int) -> None:
+            self.begin(states, np.array([board], np.int64), seed, out)
+
+        def step(action: int, seed: int, seats: int) -> None:
+            self.step(states, np.array([action], np.int64), seed, out, 0, seats)
+
+        def observe(player: int, seen: I8) -> None:
+            self.observe(states, np.zeros(1, np.int64), player, seen[None])
+
+        return MovesAt(Call(begin), Call(step), Call(observe))
 
     @abstractmethod
     def views(self, states: States, players: I64, out: States) -> None:
@@ -554,24 +560,20 @@ class _Encoded(Game):
         self._base.begin(states, boards, seed, self._with_base_observation(out), rows)
         self._observe_all(states, out)
 
-    def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
-        self._base.step(states, actions, seed, self._with_base_observation(out), stride)
+    def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int = 0, seats: int = 0) -> None:
+        self._base.step(states, actions, seed, self._with_base_observation(out), stride, seats)
         self._observe_all(states, out)
 
-    def step_on(self, states: States, actions: I64, seats: int, seed: int, out: Buffers) -> None:
-        self._base.step_on(states, actions, seats, seed, self._with_base_observation(out))
-        self._observe_all(states, out)
-
-    def observe_many(self, states: States, rows: I64, player: int, out: I8) -> None:
+    def observe(self, states: States, rows: I64, player: int, out: I8) -> None:
         self.encoder.encode(self.view_of(states[rows], np.full(len(rows), player)), out)
-
-    def calls(self, table: Table) -> tuple[Call, Call, Call]:
-        ruled = Table(self._base, table.record)  # the same, with the observation that the base game writes
-        begin, step = (Call(self._then_observe, table.states, table.out, act) for act in (ruled.begin, ruled.step))
-        return begin, step, Call(self.observe, table.states, 0)
 
     def moves(self, states: States, out: Buffers) -> Moves:
         return Game.moves(self, states, out)
+
+    def moves_at(self, table: Table) -> MovesAt:
+        ruled = Table(self._base, table.record)  # the same, with the observation that the base game writes
+        begin, step = (Call(self._then_observe, table.states, table.out, act) for act in (ruled.begin, ruled.step))
+        return MovesAt(begin, step, Game.moves_at(self, table).observe)
 
     def _then_observe(self, states: States, out: Buffers, act: Callable[..., None], *arguments: int) -> None:
         act(*arguments)
@@ -584,9 +586,6 @@ class _Encoded(Game):
     def fix(self, states: States, options: Mapping[str, Any], out: Buffers) -> None:
         self._base.fix(states, options, self._with_base_observation(out))
         self._observe_all(states, out)
-
-    def observe(self, states: States, b: int, player: int, out: I8) -> None:
-        self.encoder.encode(self.view_of(states[b : b + 1], np.array([player])), out[None])
 
     def _with_base_observation(self, out: Buffers) -> Buffers:
         return out._replace(observation=np.empty((len(out.player), self._base.encoder.layout.size), np.int8))

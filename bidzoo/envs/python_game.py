@@ -125,7 +125,7 @@ class PythonGame(Game):
             self._deal(states, b, int(boards[b]), seed, out)
             out.reward[b], out.over[b] = 0, False
 
-    def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
+    def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int = 0, seats: int = 0) -> None:
         out.reward[:], out.over[:] = 0, False
         for b in np.flatnonzero((actions >= 0) & (states["turn"] >= 0)).tolist():
             length = int(states["length"][b])
@@ -170,15 +170,16 @@ class PythonGame(Game):
 
     # ---- what a player knows ------------------------------------------------------------------
 
-    def observe(self, states: States, b: int, player: int, out: I8) -> None:
-        self._look(self.position(states[b]), player, out)
+    def observe(self, states: States, rows: I64, player: int, out: I8) -> None:
+        for state, seen in zip(states[rows], out, strict=True):
+            self._look(self.position(state), player, seen)
 
     def views(self, states: States, players: I64, out: States) -> None:
         for name in PUBLIC:
             out[name] = states[name]
         out["player"] = players
-        for b, player in enumerate(players):
-            self.observe(states, b, int(player), out["observation"][b])
+        for state, player, seen in zip(states, players, out["observation"], strict=True):
+            self._look(self.position(state), int(player), seen)
 
     def determinize(self, views: States, keys: U64, out: States) -> None:
         """Deals are drawn until one shows the player the same and the same player is to act, or none."""

@@ -180,9 +180,9 @@ class SingleAgent(gymnasium.Env[Any, Any]):
         """Take the learner's ``action`` (-1 none), then everybody else's until its next turn or the end."""
         table, seats, seed = self._table, self._random, self._seed
         if action >= 0 or seats:
-            table.step(action, seats, seed)
+            table.step(action, seed, seats)
         while (player := table.out.player[0]) != self.learner and player >= 0:
-            table.step(ask_one(self._policies[player], table, seed), seats, seed)
+            table.step(ask_one(self._policies[player], table, seed), seed, seats)
 
     def _shown(self, observation: I8) -> Any:
         shown = _with_partner(self._partners, observation[None], self._table.states["board"])[0]
@@ -365,7 +365,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
     def _last(self, rows: I64) -> I8:
         """What the learner sees at the end of the episodes of tables ``rows``: int8 ``[R, F]``."""
         final = np.empty((len(rows), self.batch.observation.shape[1]), np.int8)
-        self.game.observe_many(self.batch.states, rows, self.learner, final)
+        self.game.observe(self.batch.states, rows, self.learner, final)
         return final if self._partners is None else self._partners.shown(final, self.batch.boards[rows])
 
     def state(self) -> I8:
@@ -437,7 +437,7 @@ class SingleAgentVector(VectorEnv[Any, Any, Any]):
     def _take(self, actions: I64) -> None:
         """Take legal ``actions`` ``[B]`` (-1 none), and those of random players after them."""
         if self._random:
-            self.batch.moves.step_on.run(actions, self._random, self._seating.seed)
+            self.batch.moves.step_on.run(actions, self._seating.seed, self._random)
         else:
             self.batch.moves.step.run(actions, self.batch.seed, 0)
 

@@ -3,7 +3,7 @@
 Every game is an OpenSpiel Python game: importing this module registers ``python_bidzoo_minibridge(size=4)`` ...
 The root is one explicit chance node, the joint deal: all pairs of types in the small games (so OpenSpiel counts the
 states of the papers' tables), and the first ``boards`` boards of ``seed`` in bridge and Spades. Everything after it
-is ``Game.step_one``. OpenSpiel's own ``bridge`` is another game; ``to_openspiel`` and ``from_openspiel`` translate.
+is ``Game.step``. OpenSpiel's own ``bridge`` is another game; ``to_openspiel`` and ``from_openspiel`` translate.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def _solved_returns(shared: _Shared, record: States) -> list[float]:
     fixed = {**cards, "dealer": int(state["dealer"]), "vulnerability": int(state["vulnerable"])}
     auction, out = game.start(int(state["board"]), shared.seed, fixed)
     for call in state["calls"][: state["length"]]:
-        game.step_one(auction, int(call), out)
+        game.step(auction, np.array([int(call)]), 0, out)
     return [float(reward) for reward in out.reward[0]]
 
 
@@ -334,7 +334,7 @@ def from_openspiel(spiel: Any) -> States:
     sides = (bool(parameters.get("dealer_vul", False)), bool(parameters.get("non_dealer_vul", False)))
     open_row(record[0], dealer, int(sides[dealer % 2]) | int(sides[1 - dealer % 2]) << 1)
     for action in history[NUM_CARDS:]:
-        game.step_one(record, _from_openspiel_action(action), out)
+        game.step(record, np.array([_from_openspiel_action(action)]), 0, out)
     return record
 
 

@@ -220,7 +220,7 @@ def test_a_line_of_the_record_replays_its_board(tm, tmp_path, kept):
     fields = json.loads(path.read_text().splitlines()[1])
     table, out = from_line(tm, fields)
     for text in fields["calls"] + [[card[::-1]] for card in fields["cards"]]:
-        tm.cards.step_one(table, tm.cards.action_number(text[0]), out)
+        tm.cards.step(table, np.array([tm.cards.action_number(text[0])]), 0, out)
     assert out.over[0]
     assert table["points"][0, 0] == fields["points"] == record.results["open", 6].points
 

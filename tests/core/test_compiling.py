@@ -232,3 +232,35 @@ def test_the_bar_of_the_command_knows_what_is_done(tmp_path, monkeypatch):
     command.use_all(meter, *part)
     assert used == [*part] and meter.read() == (0, 0)  # nothing was compiled
     assert set(command.SECONDS) <= set(everything())
+
+
+FORKS_WHILE_ANOTHER_COMPILES = """
+import os, sys, threading, warnings
+from numba import njit
+from numba.core.compiler_lock import global_compiler_lock
+from bidzoo.core import linking
+from bidzoo.core.bits import count_row
+
+def long(x):
+    return x
+
+body = "".join(f"    x = (x * {k} + {k}) % 1000003\\n" for k in range(300))
+exec(f"def long(x):\\n{body}    return x")
+compiles = threading.Thread(target=lambda: njit(long)(1))
+compiles.start()
+while compiles.is_alive() and global_compiler_lock._lock.acquire(blocking=False):
+    global_compiler_lock._lock.release()
+warnings.simplefilter("ignore", DeprecationWarning)  # that threads and forks do not go together
+if (child := os.fork()) == 0:
+    os._exit(count_row(0b1011) - 3)
+print(os.waitpid(child, 0)[1], compiles.is_alive())
+compiles.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_while_another_thread_compiles(processes, tmp_path) -> None:
+    """The child compiles in its turn, and would find numba's lock taken by a thread that it does not have."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "BIDZOO_COMPILE": "now"}
+    ((status, output, errors),) = processes(tmp_path, environment, [FORKS_WHILE_ANOTHER_COMPILES])
+    assert (status, output.split()[0]) == (0, "0"), errors

@@ -11,12 +11,11 @@ from numba.core.caching import NullCache
 from bidzoo.agents.policy import choose
 from bidzoo.core import linking
 from bidzoo.core.bits import count_row, lowest_row, pick_row
+from bidzoo.core.calls import Call
 from bidzoo.core.compiling import when_compiled
 from bidzoo.core.kernels import (
     I64,
     KERNELS,
-    MOST_TUPLES,
-    Call,
     Kernel,
     State,
     allocate,
@@ -115,23 +114,31 @@ def test_a_call_keeps_the_compiled_form_that_it_has_found() -> None:
         assert call.run(3) == 5 and "run" not in vars(call)
     with when_compiled():
         assert call.run(4) == 11
-    assert vars(call)["run"].func is add_row.entry(total, 2, 1)
+    (form,) = add_row.compiled.overloads.values()
+    assert vars(call)["run"].func is form.entry_point
     assert [call.run(1), call.run(np.int64(1)), total[0]] == [14, 17, 17]
     plain = Call(divmod, 7)
     assert [plain.run(2), plain.run(2)] == [(3, 1), (3, 1)]
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
-def test_types_are_remembered_by_all_that_numba_looks_at() -> None:
-    states = allocate(STATE, 4)
-    fixed = states.copy()
-    fixed.flags.writeable = False
-    arrays = states, states[::2], fixed, states.reshape(2, 2).T, states[0], states["hands"], np.arange(3)
-    numbers = 7, -7, 2**63 - 1, 2**63, 2**64 - 1, -(2**63), True, np.int8(7), 0.5
-    tuples = (7, 0.5), (7, 7), (0.5, 0.5), (states, 7), *((k, k) for k in range(MOST_TUPLES))
-    for value in (*arrays, *numbers, *tuples):
-        for _ in range(2):
-            assert legal_row._type_of(value) == legal_row.compiled.typeof_pyval(value)
+def test_a_call_takes_the_form_of_its_own_types() -> None:
+    """Of a kernel that has been compiled for several."""
+
+    @row
+    def double_row(x: I64) -> int:
+        x[0] *= 2
+        return int(x[0])
+
+    arrays = [np.full(1, 3, dtype) for dtype in (np.int64, np.int8, np.int64)]
+    calls = [Call(double_row, array) for array in arrays]
+    with when_compiled():
+        for _ in range(3):
+            for call in calls:
+                call.run()
+    assert [int(array[0]) for array in arrays] == [24, 24, 24]
+    forms = [vars(call)["run"].func for call in calls]
+    assert len(double_row.compiled.overloads) == 2 and forms[0] is forms[2] is not forms[1]
 
 
 @batched

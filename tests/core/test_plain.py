@@ -13,14 +13,15 @@ import bidzoo
 from bidzoo import agents, registry
 from bidzoo.cli.compiling import briefly
 from bidzoo.core import plain
-from bidzoo.core.kernels import KERNELS, Call, Kernel
+from bidzoo.core.calls import Call
+from bidzoo.core.kernels import KERNELS, Kernel
 from bidzoo.core.streams import Streams
 from bidzoo.envs.bridge import state as bridge_state
 from bidzoo.envs.bridge.bidder import BIDDER1375, stages
 from bidzoo.envs.bridge.deals import DealSet, augment, random_deals
 from bidzoo.envs.bridge.observation import encode_value
 from bidzoo.envs.bridge.score import north_south, par, score
-from bidzoo.envs.game import Table
+from bidzoo.envs.game import Buffers, Table
 from bidzoo.envs.signalling import state as signalling_state
 from bidzoo.envs.signalling.compiled import compile_game
 from bidzoo.envs.signalling.game import SignallingGame
@@ -78,14 +79,14 @@ def both_ways(monkeypatch):
         return answer
 
     monkeypatch.setattr(Kernel, "__call__", call)
-    monkeypatch.setattr(Call, "_found", lambda call, arguments: None)  # which goes past it
+    monkeypatch.setattr(Call, "_direct", lambda call, arguments: None)  # which goes past it
     return reached
 
 
 def look_everywhere(game, states, out):
     """What every player sees, by every encoder, at any moment; and what it may imagine."""
     for player in range(game.num_players):
-        game.observe(states, 0, player, np.zeros_like(out.observation[0]))
+        game.observe(states, np.array([0]), player, np.zeros_like(out.observation[:1]))
         views = game.view_of(states, np.full(len(states), player))
         for encoder in game.encoders.values():
             encoder(views)
@@ -103,7 +104,7 @@ def play(game, seed, look, looks=6, tables=2):
             look(game, states, out)
         chosen = [rng.choice(np.flatnonzero(mask)) if mask.any() else -1 for mask in out.mask]
         if rng.random() < 0.1:
-            game.step_one(states, chosen[0], game.buffers(1)._replace(**{k: v[:1] for k, v in out._asdict().items()}))
+            game.step(states[:1], np.array(chosen[:1]), seed, Buffers(*(array[:1] for array in out)), 0)
             chosen[0] = -1
         game.step(states, np.array(chosen), seed, out, 0)
     look(game, states, out)
@@ -115,13 +116,14 @@ def play_one(game, seed):
     rng, seats = np.random.default_rng(seed), (1 << game.num_players) - 2 if game.plays_random else 0
     table, states, out = Table(game), game.new(2), game.buffers(2)
     table.begin(seed, seed)
-    table.step(-1, seats, seed)
+    table.step(-1, seed, seats)
     while not table.out.over[0]:
-        table.step(int(rng.choice(np.flatnonzero(table.out.mask[0]))), seats, seed)
+        table.observe(0, np.zeros_like(table.out.observation[0]))
+        table.step(int(rng.choice(np.flatnonzero(table.out.mask[0]))), seed, seats)
     game.begin(states, np.arange(2), seed, out)
     if seats:
-        game.step_on(states, np.full(2, -1), seats, seed, out)
-    game.observe_many(states, np.array([1, 0]), 0, np.zeros_like(out.observation))
+        game.step(states, np.full(2, -1), seed, out, 0, seats)
+    game.observe(states, np.array([1, 0]), 0, np.zeros_like(out.observation))
 
 
 def every_option(env_id):

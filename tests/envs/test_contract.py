@@ -429,8 +429,10 @@ def test_engines_of_all_games_have_the_same_kernels():
         "step",
         "random_row",
         "step_on",
+        "observe",
         "begin_table",
         "step_table",
+        "observe_table",
     ]
     for kernels in (bridge.kernels, spades.kernels, Minibridge.kernels):
         assert [name for name in rows if not hasattr(kernels, name)] == []

@@ -56,7 +56,7 @@ def test_every_line_goes_as_in_openspiel(players):
             assert np.flatnonzero(out.mask[0]).tolist() == theirs_now.legal_actions()
             for action in theirs_now.legal_actions():
                 copy, buffers = states.copy(), game.buffers(1)
-                game.step_one(copy, action, buffers)
+                game.step(copy, np.array([action]), 0, buffers)
                 lines.append(((copy, buffers), theirs_now.child(action)))
 
 
@@ -78,7 +78,7 @@ def test_the_equilibrium_of_two_is_worth_an_eighteenth():
         total = Fraction(0)
         for action, chance in ((0, 1 - bet), (1, bet)):
             copy, buffers = states.copy(), game.buffers(1)
-            game.step_one(copy, action, buffers)
+            game.step(copy, np.array([action]), 0, buffers)
             total += chance * value(copy, buffers, history + "PB"[action])
         return total
 
@@ -117,7 +117,7 @@ def test_a_batch_plays_the_boards_of_one_table():
         before = batch.boards
         batch.step(actions)
         for b, (states, out) in enumerate(single):
-            game.step_one(states, int(actions[b]), out)
+            game.step(states, np.array([int(actions[b])]), 0, out)
             assert (out.reward[0] == batch.reward[b]).all() and out.over[0] == batch.terminated[b]
             if out.over[0]:
                 single[b] = game.start(int(before[b]) + 4, 7)
@@ -127,7 +127,7 @@ def test_a_batch_plays_the_boards_of_one_table():
 def test_a_determinized_state_shows_the_player_the_same():
     game = PythonGame(KuhnPoker, players=3)
     states, out = game.start(5)
-    game.step_one(states, 1, out)
+    game.step(states, np.array([1]), 0, out)
     view, keys, drawn = game.view_of(states, np.array([1])), Streams.at(0, np.arange(40)).keys, game.new(40)
     game.determinize(np.repeat(view, 40), keys, drawn)
     assert (game.view_of(drawn, np.ones(40, int))["observation"] == view["observation"]).all()
@@ -254,7 +254,7 @@ def test_a_determinized_state_has_the_same_player_to_act(rules):
             assert {game.position(state).player for state in drawn} == {None if out.over[0] else out.player[0]}
             if out.over[0]:
                 break
-            game.step_one(states, 1, out)
+            game.step(states, np.array([1]), 0, out)
 
 
 def test_what_is_missing_is_named():

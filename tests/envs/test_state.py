@@ -266,7 +266,7 @@ def test_the_order_of_earlier_tricks_bears_on_nothing(env_id):
         game.fix(tables, game.options({"deal": deal, "dealer": "S" if env_id == "spades_v0" else "N"}), out)
         for word in f"{start} {' '.join(order)}".split():
             assert out.mask[0, game.action_number(word)], word
-            game.step_one(tables, game.action_number(word), out)
+            game.step(tables, np.array([game.action_number(word)]), 0, out)
         paths.append((tables, out))
     (first, left), (second, right) = paths
     assert first["played"].tobytes() != second["played"].tobytes()
@@ -275,8 +275,8 @@ def test_the_order_of_earlier_tricks_bears_on_nothing(env_id):
         assert np.array_equal(game.state_encoder(first), game.state_encoder(second))
         assert np.array_equal(left.mask, right.mask) and left.player == right.player
         action = int(rng.choice(np.flatnonzero(left.mask[0])))
-        game.step_one(first, action, left)
-        game.step_one(second, action, right)
+        game.step(first, np.array([action]), 0, left)
+        game.step(second, np.array([action]), 0, right)
     if env_id == "bridge_v0":
         assert np.array_equal(left.reward, right.reward) and left.reward.any()
     assert np.array_equal(game.state_encoder(first), game.state_encoder(second))

@@ -73,7 +73,7 @@ def test_auctions_agree(pgx):
         over, rewards = np.asarray(state.terminated), np.asarray(state.rewards)
         for b in sorted(running):
             table, out = tables[b]
-            game.step_one(table, int(calls[b]), out)
+            game.step(table, np.array([int(calls[b])]), 0, out)
             assert out.over[0] == over[b]
             if over[b]:
                 np.testing.assert_array_equal(out.reward[0], rewards[b, seats[b]], err_msg=game.text(table[0]))

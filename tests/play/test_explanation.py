@@ -20,7 +20,7 @@ def begun(game, board=0, seed=0, actions=()):
     tables, out = game.new(1), game.buffers(1)
     game.begin(tables, np.array([board]), seed, out)
     for action in actions:
-        game.step_one(tables, action, out)
+        game.step(tables, np.array([action]), 0, out)
     return tables, out
 
 
@@ -126,7 +126,7 @@ def played(seed, cards):
     tables, out = begun(game, board=2, seed=seed, actions=(3 + 14, 0, 0, 0))
     choose = np.random.default_rng(seed)
     for _ in range(cards):
-        game.step_one(tables, int(choose.choice(np.flatnonzero(out.mask[0]))), out)
+        game.step(tables, np.array([int(choose.choice(np.flatnonzero(out.mask[0])))]), 0, out)
     return game, tables, out
 
 
@@ -148,7 +148,7 @@ def test_every_legal_card_has_its_tricks_and_perfect_play_keeps_them(cards):
     side = int(tables[0]["hand_to_play"]) % 2
     expected = int(tricks.max()) + int(tables[0]["won"][side])
     while out.mask.any():
-        game.step_one(tables, NUM_CALLS + int(card_tricks(tables)[0].argmax()), out)
+        game.step(tables, np.array([NUM_CALLS + int(card_tricks(tables)[0].argmax())]), 0, out)
     assert int(tables[0]["won"][side]) == expected
 
 
@@ -170,7 +170,7 @@ def test_uct_says_what_each_card_is_worth():
     game = registry.make_game("spades_v0", phase="round")
     tables, out = begun(game)
     while int(tables[0]["plays"]) < 41:
-        game.step_one(tables, int(np.flatnonzero(out.mask[0])[-1]), out)
+        game.step(tables, np.array([int(np.flatnonzero(out.mask[0])[-1])]), 0, out)
     found = asked(agents.make("uct"), game, tables, out)
     assert set(found.values) == set(np.flatnonzero(out.mask[0]).tolist())
     assert all(np.isfinite(mean) for mean, _ in found.values.values())

@@ -114,7 +114,7 @@ def test_a_table_and_its_copies_go_the_same_way(case):
             twin.step(action)
         assert before == shown(table.states, table.out)
         table.step(action)
-        game.step_one(states, action, out)
+        game.step(states, np.array([action]), 0, out)
         now = shown(table.states, table.out)
         assert now == shown(states, out)
         assert all(now == shown(twin.states, twin.out) for twin in twins)

@@ -27,7 +27,7 @@ def test_bridge_board_for_board_with_the_same_scores():
             assert out.player[0] == theirs.current_player()
             bids = legal[legal < 14]  # low contracts, so that auctions end and cards are played
             action = int(rng.choice(bids if len(bids) else legal))
-            game.step_one(tables, action, out)
+            game.step(tables, np.array([action]), 0, out)
             theirs.apply_action(action + 52 if action < NUM_CALLS else action - NUM_CALLS)
         assert theirs.is_terminal()
         assert list(out.reward[0]) == theirs.returns()
@@ -41,7 +41,7 @@ def test_translation_there_and_back():
         game.begin(tables, np.array([board]), 5, out)
         for _ in range(int(rng.integers(40))):
             if not out.over[0]:
-                game.step_one(tables, int(rng.choice(np.flatnonzero(out.mask[0]))), out)
+                game.step(tables, np.array([int(rng.choice(np.flatnonzero(out.mask[0])))]), 0, out)
         twin = from_openspiel(to_openspiel(tables[0]))
         for field in ("hands", "held", "dealer", "vulnerable", "calls", "length", "played", "won", "turn", "dummy"):
             assert np.array_equal(twin[field], tables[field]), field

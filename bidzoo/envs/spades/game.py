@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from bidzoo.core.calls import Call
 from bidzoo.core.cards import NUM_CARDS, seat_number
-from bidzoo.core.kernels import I64, U64, Call, State, States, allocate
+from bidzoo.core.kernels import I64, U64, State, States, allocate
 from bidzoo.core.options import index_of, truth, whole
 from bidzoo.envs.engine import KernelGame
 from bidzoo.envs.game import (
@@ -16,6 +17,7 @@ from bidzoo.envs.game import (
     Encoder,
     Game,
     Moves,
+    MovesAt,
     Table,
     choose_encoder,
     read_board,
@@ -163,9 +165,9 @@ class Spades(KernelGame):
     def state_encoder(self) -> Encoder:
         return state_encoder(self.phase != "bidding", self._sides, self._deck)
 
-    def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int) -> None:
+    def step(self, states: States, actions: I64, seed: int, out: Buffers, stride: int = 0, seats: int = 0) -> None:
         if self.module is None:
-            super().step(states, actions, seed, out, stride)
+            super().step(states, actions, seed, out, stride, seats)
             return
         self.kernels.take(states, actions, self._rules, out.over)
         self.module.finish(states)
@@ -174,19 +176,19 @@ class Spades(KernelGame):
     def moves(self, states: States, out: Buffers) -> Moves:
         return super().moves(states, out) if self.module is None else Game.moves(self, states, out)
 
-    def calls(self, table: Table) -> tuple[Call, Call, Call]:
-        begin, step, observe = super().calls(table)
-        if self.module is not None:
-            step = Call(self._step_and_finish, self.module.finish, table.states, table.out)
-        return begin, step, observe
+    def moves_at(self, table: Table) -> MovesAt:
+        moves, module = super().moves_at(table), self.module
+        if module is None:
+            return moves
+        states, out = table.states, table.out
 
-    def _step_and_finish(
-        self, finish: Callable[[States], None], states: States, out: Buffers, action: int, seats: int, seed: int
-    ) -> None:
-        out.over[0] = self.kernels.take_row(states[0], action, self._rules)
-        if states["phase"][0] == PLAY:
-            finish(states)
-        self.kernels.follow(states, out.over, seed, 0, self._rules, self._source, out)
+        def step(action: int, seed: int, seats: int) -> None:
+            out.over[0] = self.kernels.take_row(states[0], action, self._rules)
+            if states["phase"][0] == PLAY:
+                module.finish(states)
+            self.kernels.follow(states, out.over, seed, 0, self._rules, self._source, out)
+
+        return moves._replace(step=Call(step))
 
     def views(self, states: States, players: I64, out: States) -> None:
         views(states, players, out)

@@ -143,7 +143,7 @@ def test_replayed_tables_are_those_of_the_game():
         np.testing.assert_array_equal(
             GAME.encoder(seen_by(before[t : t + 1], seat, tables["hands"][:, seat])), out.observation
         )
-        game.step_one(tables, int(batch.states["calls"][row, t]), out)
+        game.step(tables, np.array([int(batch.states["calls"][row, t])]), 0, out)
 
 
 def who_sits(agent, seat, me):
@@ -170,7 +170,7 @@ def literal(agent, view, key, wanted, most):
             if passed and (seat != me or agent.options.own_calls):
                 seen = GAME.view_of(tables, np.array([seat]))
                 passed = number < who_sits(agent, seat, me).probabilities(seen, out.mask)[0, call]
-            GAME.step_one(tables, call, out)
+            GAME.step(tables, np.array([call]), 0, out)
         if passed:
             found.append(deal)
     return np.array(found).reshape(-1, 4), sampled
@@ -273,11 +273,11 @@ def test_rollouts_are_greedy_games(opponents):
             options = {"deal": deal, "dealer": int(view["dealer"][0]), "tricks": np.zeros(20, np.int8)}
             GAME.fix(tables, {**options, "vulnerability": int(view["vulnerable"][0])}, out)
             for earlier in (*view["calls"][0, : int(view["length"][0])], call):
-                GAME.step_one(tables, int(earlier), out)
+                GAME.step(tables, np.array([int(earlier)]), 0, out)
             while tables["turn"][0] >= 0:
                 seen = GAME.view_of(tables, tables["turn"].astype(np.int64))
                 policy = who_sits(agent, int(tables["turn"][0]), me)
-                GAME.step_one(tables, int(policy.act(seen, out.mask, Streams.at(0, np.array([0])))[0]), out)
+                GAME.step(tables, np.array([int(policy.act(seen, out.mask, Streams.at(0, np.array([0])))[0])]), 0, out)
             points.append(expected_points(tables[0], deal, evaluator))
         np.testing.assert_allclose(gained, side * (np.array(points) - points[0]), atol=1e-2)
 

@@ -24,7 +24,7 @@ def position(board: int, turns: int) -> Any:
     calls = [3 + int(rng.integers(35)), 0, 0, 0]
     for turn in range(turns):
         legal = np.flatnonzero(out.mask[0])
-        GAME.step_one(tables, calls[turn] if turn < 4 else int(rng.choice(legal)), out)
+        GAME.step(tables, np.array([calls[turn] if turn < 4 else int(rng.choice(legal))]), 0, out)
     return tables
 
 

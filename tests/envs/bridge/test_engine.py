@@ -26,7 +26,7 @@ def begun(game: Bridge, boards: int = 1, seed: int = 0) -> tuple[Any, Any]:
 
 def call(game: Bridge, tables: Any, out: Any, text: str) -> None:
     for word in text.split():
-        game.step_one(tables, call_number(word), out)
+        game.step(tables, np.array([call_number(word)]), 0, out)
 
 
 # ---- hands that are shown --------------------------------------------------------------------
@@ -47,10 +47,10 @@ def test_the_second_table_shows_each_player_the_hand_of_the_seat_it_sits_at(obse
                 seat = (other + leg) % 4
                 view, shown = game.view_of(tables, np.array([other])), out.observation[0].copy()
                 assert (view["seat"][0], view["hand"][0]) == (seat, hands[seat])
-                game.observe(tables, 0, other, shown)
+                game.observe(tables, np.array([0]), other, shown[None])
                 assert (shown == game.encoder(view)[0]).all()
                 many = np.zeros((2, len(shown)), np.int8)
-                game.observe_many(tables, np.array([0, 0]), other, many)
+                game.observe(tables, np.array([0, 0]), other, many)
                 assert (many == shown).all()
                 if other == player:
                     assert (shown == out.observation[0]).all()
@@ -147,7 +147,7 @@ def test_a_card_is_played_and_the_last_one_scores_the_board() -> None:
             card = int(np.flatnonzero(out.mask[0])[-1])
             seat, before = int(tables["hand_to_play"][0]), int(tables["plays"][0])
             assert card >= NUM_CALLS and hands[seat] >> (card - NUM_CALLS) & 1
-            game.step_one(tables, card, out)
+            game.step(tables, np.array([card]), 0, out)
             assert tables["plays"][0] == (before + 1) % NUM_CARDS or out.over[0]
         assert tables["points"][0, leg] == (2210 if leg == 0 else 260)
     assert (tables["dealer"][0], tables["vulnerable"][0]) == (0, 3)
@@ -262,14 +262,14 @@ def test_random_players_of_the_kernel_are_the_agent(play: bool, reward_mode: Any
     tables, out = begun_at(game, 3, seed)
     table = Table(game)
     table.begin(3, seed)
-    table.step(-1, seats, seed)
-    game.step_on(tables, np.array([-1]), seats, seed, out)
+    table.step(-1, seed, seats)
+    game.step(tables, np.array([-1]), seed, out, 0, seats)
     for turn in range(1000):
         while (player := int(seen.player[0])) in (1, 3):
             clock = game.clock(slow)
             assert engine.clock_row(slow[0]) == clock[0]
             streams = Streams.at(seed, np.array([3]), clock)
-            game.step_one(slow, int(policy.act(None, seen.mask, streams)[0]), seen)
+            game.step(slow, np.array([int(policy.act(None, seen.mask, streams)[0])]), 0, seen)
         for state, found in ((table.states[0], table.out), (tables[0], out)):
             assert state.tobytes() == slow[0].tobytes()
             for name in out._fields:
@@ -277,9 +277,9 @@ def test_random_players_of_the_kernel_are_the_agent(play: bool, reward_mode: Any
         if player < 0:
             break
         action = int(np.flatnonzero(seen.mask[0])[-1 if turn % 5 == 0 else 0])
-        game.step_one(slow, action, seen)
-        table.step(action, seats, seed)
-        game.step_on(tables, np.array([action]), seats, seed, out)
+        game.step(slow, np.array([action]), 0, seen)
+        table.step(action, seed, seats)
+        game.step(tables, np.array([action]), seed, out, 0, seats)
     assert turn > 3 and seen.over[0] and slow["leg"][0] == (reward_mode == "duplicate")
 
 
@@ -288,17 +288,17 @@ def test_nobody_acts_who_is_not_asked() -> None:
     tables, out = begun(game)
     before, shown = tables.tobytes(), out.observation.copy()
     out.observation[:] = 9
-    game.step_on(tables, np.array([-1]), 0b1110, 0, out)  # North is to call
+    game.step(tables, np.array([-1]), 0, out, 0, 0b1110)  # North is to call
     assert tables.tobytes() == before and (out.observation == 9).all() and not out.over[0]
-    game.step_on(tables, np.array([-1]), 0b0001, 0, out)
+    game.step(tables, np.array([-1]), 0, out, 0, 0b0001)
     assert (tables["length"][0], out.player[0]) == (1, 1) and (out.observation <= 1).all()
     assert (out.observation != shown).any()
     table = Table(game)
     table.begin(0, 0)
     table.out.observation[:] = 9
-    table.step(-1, 0b1110, 0)
+    table.step(-1, 0, 0b1110)
     assert (table.out.observation == 9).all() and table.states["length"][0] == 0
-    table.step(-1, 0b0001, 0)
+    table.step(-1, 0, 0b0001)
     assert table.states[0].tobytes() == tables[0].tobytes() and (table.out.observation == out.observation).all()
 
 

@@ -33,7 +33,7 @@ def named(game: Bridge, tables: Any, out: Any, text: str) -> None:
     for word in text.split():
         action = game.action_number(word)
         assert out.mask[0, action], f"{word} is illegal"
-        game.step_one(tables, action, out)
+        game.step(tables, np.array([action]), 0, out)
 
 
 # ---- the deal ----------------------------------------------------------------------------
@@ -113,8 +113,8 @@ def test_score_and_par_rewards_of_the_auction() -> None:
         versus.begin(other, np.array([board]), 0, out2)
         while not out.over[0]:
             action = int(random_actions(out.mask, rng, 4)[0])
-            points.step_one(tables, action, out)
-            versus.step_one(other, action, out2)
+            points.step(tables, np.array([action]), 0, out)
+            versus.step(other, np.array([action]), 0, out2)
         table = tables[0]
         expected = _ns_points(table, table["tricks"])
         assert out.reward[0].tolist() == [expected, -expected, expected, -expected]
@@ -158,10 +158,10 @@ def test_the_same_result_at_both_tables_is_no_imps() -> None:
     actions = []
     while tables["leg"][0] == 0:
         actions.append(int(random_actions(out.mask, rng, 4)[0]))
-        game.step_one(tables, actions[-1], out)
+        game.step(tables, np.array([actions[-1]]), 0, out)
     for action in actions:
         assert not out.over[0]
-        game.step_one(tables, action, out)
+        game.step(tables, np.array([action]), 0, out)
     assert out.over[0]
     assert not out.reward.any()
     assert tables["points"][0, 0] == tables["points"][0, 1] != 0
@@ -175,7 +175,7 @@ def test_the_second_table_shows_nothing_of_the_first() -> None:
         tables, out = begun(game, 1)
         named(game, tables, out, calls)
         while tables["leg"][0] == 0:
-            game.step_one(tables, int(np.flatnonzero(out.mask[0])[0]), out)
+            game.step(tables, np.array([int(np.flatnonzero(out.mask[0])[0])]), 0, out)
         named(game, tables, out, "1S")
         views = [game.view_of(tables, np.array([p]))[0].tobytes() for p in range(4)]
         shown.append((views, out.observation.tobytes(), out.mask.tobytes()))
@@ -189,7 +189,7 @@ def test_a_contract_without_its_tricks_is_never_a_number() -> None:
     keys = np.array([1], np.uint64)
     guess = game.new(1)
     game.determinize(game.view_of(tables, np.array([3])), keys, guess)
-    game.step_one(guess, 0, out)
+    game.step(guess, np.array([0]), 0, out)
     assert guess["points"][0, 0] == UNKNOWN_POINTS
     assert np.isnan(out.reward).all()
 
@@ -240,15 +240,15 @@ def test_hidden_cards_never_change_a_view(play: bool, board: int, turns: int) ->
     rng = np.random.default_rng(board)
     for _ in range(turns):
         if not out.over[0]:
-            game.step_one(tables, int(random_actions(out.mask, rng, 4)[0]), out)
+            game.step(tables, np.array([int(random_actions(out.mask, rng, 4)[0])]), 0, out)
     for player in range(4):
         view = game.view_of(tables, np.array([player]))
         guess, keys = game.new(1), np.array([board], np.uint64)
         game.determinize(view, keys, guess)
         assert game.view_of(guess, np.array([player])).tobytes() == view.tobytes()
         seen = np.empty((2, game.encoder.layout.size), np.int8)
-        game.observe(tables, 0, player, seen[0])
-        game.observe(guess, 0, player, seen[1])
+        game.observe(tables, np.array([0]), player, seen[0][None])
+        game.observe(guess, np.array([0]), player, seen[1][None])
         assert (seen[0] == seen[1]).all()
         assert (game.encoder(view)[0] == seen[0]).all()
 

@@ -38,7 +38,7 @@ def _play_out(game: Bridge, state: Any, tables: Any, out: Any, rng: np.random.Ge
         assert sorted(_theirs(int(a)) for a in legal) == state.legal_actions()
         assert out.player[0] == state.current_player()
         action = 0 if legal[0] == 0 and rng.random() < haste else int(rng.choice(legal[:9]))
-        game.step_one(tables, action, out)
+        game.step(tables, np.array([action]), 0, out)
         state.apply_action(_theirs(action))
         assert out.over[0] == state.is_terminal()
         turns += 1

@@ -50,7 +50,7 @@ def test_batch_equals_single(game: SignallingGame, picks: list[int], seed: int, 
     for pick in picks:
         actions = choose(shown, pick)
         game.step(many, actions, seed, shown, 0)
-        game.step_one(one, int(actions[0]), alone)
+        game.step(one, np.array([int(actions[0])]), 0, alone)
         for field in ("player", "observation", "mask", "reward", "over"):
             assert (getattr(shown, field)[0] == getattr(alone, field)[0]).all(), field
         assert many[0] == one[0]
@@ -69,17 +69,17 @@ def test_episode(game: SignallingGame, picks: list[int], seed: int) -> None:
         assert out.mask[0].any() and not out.reward.any()
         assert out.player[0] == tables["turn"][0] in (0, 1)
         actions.append(int(choose(out, picks[len(actions)])[0]))
-        game.step_one(tables, actions[-1], out)
+        game.step(tables, np.array([actions[-1]]), 0, out)
     assert tables["history"][0, : len(actions)].tolist() == actions and len(actions) <= game.max_turns
     assert not out.mask.any() and not out.observation.any() and out.player[0] == -1
     assert out.reward[0, 0] == out.reward[0, 1]
     assert game.reward_range[0] <= out.reward[0, 0] <= game.reward_range[1]
     final = tables[0].copy()
-    game.step_one(tables, 0, out)
+    game.step(tables, np.array([0]), 0, out)
     assert tables[0] == final and not out.over[0] and not out.reward.any()
     again, shown = start(game, [0], seed)
     for action in actions:
-        game.step_one(again, action, shown)
+        game.step(again, np.array([action]), 0, shown)
     assert again[0] == final
 
 
@@ -91,14 +91,14 @@ def test_partner_type_is_hidden(
     tables, out = start(game, [0], seed)
     for pick in picks[: min(turns, game.max_turns)]:
         if not out.over[0]:
-            game.step_one(tables, int(choose(out, pick)[0]), out)
+            game.step(tables, np.array([int(choose(out, pick)[0])]), 0, out)
     for me in (0, 1):
         other = tables.copy()
         other["types"][0, 1 - me] = data.draw(st.integers(0, game.num_types[1 - me] - 1))
         assert game.view_of(tables, np.array([me])) == game.view_of(other, np.array([me]))
         seen = np.zeros((2, game.encoder.layout.size), np.int8)
-        game.observe(tables, 0, me, seen[0])
-        game.observe(other, 0, me, seen[1])
+        game.observe(tables, np.array([0]), me, seen[0][None])
+        game.observe(other, np.array([0]), me, seen[1][None])
         assert (seen[0] == seen[1]).all()
         assert (game.encoder(game.view_of(tables, np.array([me])))[0] == seen[0]).all()
 
@@ -112,17 +112,17 @@ def test_who_made_which_bid() -> None:
         with pytest.raises(ValueError, match="not a call of"):
             game.action_number(word)
     for call in (0, 1, 2, 4):
-        game.step_one(tables, call, out)
+        game.step(tables, np.array([call]), 0, out)
     passes, bids = len(game.pass_names), len(game.call_names) - 1
     for me in (0, 1):
         seen = np.zeros(game.encoder.layout.size, np.int8)
-        game.observe(tables, 0, me, seen)
+        game.observe(tables, np.array([0]), me, seen[None])
         history = seen[-(passes + 2 * bids) :]
         made = {(bid, who) for bid in range(bids) for who in range(2) if history[passes + 2 * bid + who]}
         assert history[:passes].tolist() == [1, 0]
         assert made == {(0, 1 - me), (1, me), (3, 1 - me)}  # own first, then the partner's
-    game.step_one(tables, 0, out)
-    game.observe(tables, 0, 0, seen)
+    game.step(tables, np.array([0]), 0, out)
+    game.observe(tables, np.array([0]), 0, seen[None])
     assert seen[-(passes + 2 * bids) :][:passes].tolist() == [1, 1]
 
 
@@ -221,7 +221,7 @@ def test_determinize(game: SignallingGame, picks: list[int], seed: int, turns: i
     tables, out = start(game, [0], seed)
     for pick in picks[: min(turns, game.max_turns)]:
         if not out.over[0]:
-            game.step_one(tables, int(choose(out, pick)[0]), out)
+            game.step(tables, np.array([int(choose(out, pick)[0])]), 0, out)
     views = np.repeat(game.view_of(tables, np.array([me])), 50)
     drawn, keys = game.new(50), np.arange(50, dtype=np.uint64)
     game.determinize(views, keys, drawn)
@@ -239,7 +239,7 @@ def test_large_sizes_play(game: SignallingGame) -> None:
     tables, out = start(game, [0], 0)
     while not out.over[0]:
         legal = np.flatnonzero(out.mask[0])
-        game.step_one(tables, int(legal[legal > 0][0] if (legal > 0).any() else 0), out)
+        game.step(tables, np.array([int(legal[legal > 0][0] if (legal > 0).any() else 0)]), 0, out)
     longest = game.max_turns - 1 if isinstance(game, Minibridge) else game.max_turns  # its opening pass is not made
     assert tables["length"][0] == longest
     assert game.text(tables[0])
@@ -267,7 +267,7 @@ def test_text(game: SignallingGame, types: tuple[int, int], actions: str, text: 
     game.fix(tables, game.options({"types": types}), out)
     for word in actions.split():
         assert out.mask[0, game.action_number(word)]
-        game.step_one(tables, game.action_number(word), out)
+        game.step(tables, np.array([game.action_number(word)]), 0, out)
     assert game.text(tables[0]) == text
 
 
@@ -278,7 +278,7 @@ def test_picture(game: SignallingGame) -> None:
     first = game.image(tables[0])
     assert "player_0 to act" in game.svg(tables[0])
     while not out.over[0]:
-        game.step_one(tables, int(np.flatnonzero(out.mask[0])[-1]), out)
+        game.step(tables, np.array([int(np.flatnonzero(out.mask[0])[-1])]), 0, out)
     last = game.image(tables[0])
     assert last.dtype == np.uint8 and last.shape == first.shape and (last != first).any()
     svg = game.svg(tables[0])
@@ -291,7 +291,7 @@ def test_explain() -> None:
     tables, out = start(game, [0], 0)
     game.fix(tables, game.options({"types": (2, 1)}), out)
     for call in ("P", "1H", "2S"):
-        game.step_one(tables, game.action_number(call), out)
+        game.step(tables, np.array([game.action_number(call)]), 0, out)
     assert game.encoder.explain(out.observation[0]).splitlines() == [
         "player: player_1",
         "type: 1",
@@ -429,6 +429,6 @@ def test_the_players_take_turns(game: SignallingGame) -> None:
         seen.append(int(out.player[0]))
         legal = np.flatnonzero(out.mask[0])
         bids = [int(action) for action in legal if game.action_text(int(action)) != "P"]
-        game.step_one(tables, bids[0] if bids else int(legal[0]), out)
+        game.step(tables, np.array([bids[0] if bids else int(legal[0])]), 0, out)
     assert len(seen) > 3
     assert seen == [turn % 2 for turn in range(len(seen))]

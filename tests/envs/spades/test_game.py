@@ -69,14 +69,14 @@ def golden(game):
     states, out = start(game)
     game.fix(states, game.options({"deal": DEAL, "dealer": "N"}), out)
     for text in BIDS.split():
-        game.step_one(states, game.action_number(text), out)
+        game.step(states, np.array([game.action_number(text)]), 0, out)
     for word in TRICKS.split():
         if word in tuple("NESW"):
             assert out.player[0] == "NESW".index(word)
         else:
             action = game.action_number(word)
             assert out.mask[0, action], f"{word} at\n{game.text(states[0])}"
-            game.step_one(states, action, out)
+            game.step(states, np.array([action]), 0, out)
     return states, out
 
 
@@ -212,7 +212,7 @@ def test_any_policy_can_be_the_playing_module():
     assert out.over.all() and (states["won"].sum(1) == 13).all()
     one, shown = start(game)
     for _ in range(4):
-        game.step_one(one, 3, shown)
+        game.step(one, np.array([3]), 0, shown)
     assert (one[0] == states[0]) and (shown.reward[0] == out.reward[0]).all()
 
 
@@ -246,7 +246,7 @@ def test_a_playing_module_may_not_cheat_the_rules(action):
     states, out = start(game)
     with pytest.raises(ValueError, match=f"playing module 'revoke': illegal action {action} at board "):
         for _ in range(4):
-            game.step_one(states, 3, out)
+            game.step(states, np.array([3]), 0, out)
 
 
 @pytest.mark.parametrize("phase", PHASES)
@@ -386,7 +386,7 @@ def test_text_of_a_game_in_progress():
     game = Spades(variant="cutthroat", deck="jokers", blind_nil=True)
     states, out = start(game)
     for text in ("blind nil", "look", "3", "look", "4", "look", "nil"):
-        game.step_one(states, game.action_number(text), out)
+        game.step(states, np.array([game.action_number(text)]), 0, out)
     text = game.text(states[0])
     assert text.startswith("Spades (cutthroat, jokers deck), board 1, round 1, dealer N\nscore: N 0 (0 bags), E 0")
     assert "bid blind nil won 0" in text and "\nE*" in text and text.endswith("spades are not broken")

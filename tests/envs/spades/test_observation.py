@@ -22,7 +22,7 @@ def table(*actions, options=None, **rules):
     for text in actions:
         action = game.action_number(text)
         assert out.mask[0, action]
-        game.step_one(states, action, out)
+        game.step(states, np.array([action]), 0, out)
     return game, states, out
 
 
@@ -115,7 +115,7 @@ def test_shown_voids():
     out = game.buffers(1)
     for text in ("2D", "3D", "TD", "9D", "7C", "TC", "2S"):
         action = game.action_number(text)
-        game.step_one(states, action, out)
+        game.step(states, np.array([action]), 0, out)
     assert seen(game, states, 0)["void"] == {"RHO C"} and seen(game, states, 0)["broken"] == {"yes"}
 
 

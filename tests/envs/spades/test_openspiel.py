@@ -57,7 +57,7 @@ def test_whole_rounds(board):
             legal &= {THEIR_BIDS + bid for bid in range(5)}  # bids that are sometimes made
         choice = int(rng.choice(sorted(legal)))
         theirs.apply_action(choice)
-        game.step_one(states, ours[choice], out)
+        game.step(states, np.array([ours[choice]]), 0, out)
     assert theirs.is_terminal() and leads > 0
     assert list(states[0]["gains"][:2]) == theirs.returns()[:2]
 
@@ -91,7 +91,7 @@ def test_s1_spades_are_broken_by_a_cut():
     theirs = their_state(states[0]["hands"])
     for text in ["3"] * 4 + ["2H", "AH", "3H", "TH", "KH", "4H", "KC", "5S"]:
         action = game.action_number(text)
-        game.step_one(states, action, out)
+        game.step(states, np.array([action]), 0, out)
         theirs.apply_action(their_action(action))
     ace = game.action_number("AS")
     assert out.mask[0, ace] == 1
@@ -129,10 +129,10 @@ def test_s5_thirteen_tricks_and_the_end_in_an_observation():
     game = Spades(phase="round")
     states, out = begin(game, deal="N:AKQJT98765432... .AKQJT98765432.. ..AKQJT98765432. ...AKQJT98765432")
     for text in ["13", "nil", "nil", "nil"] + [s + r for r in "AKQJT98765432" for s in "SHDC"]:
-        game.step_one(states, game.action_number(text), out)
+        game.step(states, np.array([game.action_number(text)]), 0, out)
     assert out.over[0] and not out.observation.any()
     seen = np.empty(game.encoder.layout.size, np.int8)
-    game.observe(states, 0, 1, seen)
+    game.observe(states, np.array([0]), 1, seen[None])
     parts = game.encoder.layout.split(seen)
     assert not parts["phase"].any()
     assert [int(np.flatnonzero(row)[0]) for row in parts["won"].reshape(4, 14)] == [0, 0, 0, 13]
@@ -145,7 +145,7 @@ def test_s6_every_seat_has_all_fourteen_bids():
     states, out = begin(game)
     for _ in range(4):
         assert list(np.flatnonzero(out.mask[0])) == list(range(14))
-        game.step_one(states, 13, out)
+        game.step(states, np.array([13]), 0, out)
     theirs = their_state(states[0]["hands"])
     for _ in range(2):
         theirs.apply_action(THEIR_BIDS + 13)

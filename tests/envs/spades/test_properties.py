@@ -52,7 +52,7 @@ def walk(game, board, seed, length):
     rng, actions = np.random.default_rng(seed), []
     while len(actions) < length and out.mask.any():
         actions.append(int(choose(out, rng)[0]))
-        game.step_one(states, actions[-1], out)
+        game.step(states, np.array([actions[-1]]), 0, out)
     return states, out, actions
 
 
@@ -62,7 +62,7 @@ def view(game, states, seat):
 
 def observation(game, states, seat):
     out = np.empty(game.encoder.layout.size, np.int8)
-    game.observe(states, 0, seat, out)
+    game.observe(states, np.array([0]), seat, out[None])
     return out
 
 
@@ -86,7 +86,7 @@ def test_every_game_is_a_sound_game(game, board, seed):
                 if state["voids"][seat] >> suit & 1:
                     cards = [card for card in range(52) if held[seat] >> card & 1]
                     assert suit not in SUITS[state["deck"], cards]
-        game.step_one(states, int(choose(out, rng)[0]), out)
+        game.step(states, np.array([int(choose(out, rng)[0])]), 0, out)
     assert abs(float(out.reward.sum())) < 1e-3
     low, high = game.reward_range
     assert (out.reward >= low).all() and (out.reward <= high).all()
@@ -104,7 +104,7 @@ def test_a_table_depends_on_no_other(game, board, seed):
         if actions[0] < 0:
             break
         game.step(many, actions, seed, shown, 0)
-        game.step_one(one, int(actions[0]), alone)
+        game.step(one, np.array([int(actions[0])]), 0, alone)
         for name in ("player", "observation", "mask", "reward", "over"):
             assert (getattr(shown, name)[0] == getattr(alone, name)[0]).all(), name
         assert many[0] == one[0]
@@ -117,7 +117,7 @@ def test_replay(game, board, seed, length):
     states, out, actions = walk(game, board, seed, length)
     again, shown = start(game, [board], seed)
     for action in actions:
-        game.step_one(again, action, shown)
+        game.step(again, np.array([action]), 0, shown)
     assert again.tobytes() == states.tobytes()
     assert all((getattr(out, name) == getattr(shown, name)).all() for name in out._fields)
 
@@ -157,7 +157,7 @@ def test_a_determinisation_could_have_been_the_deal(game, board, seed, length, s
     for action in actions:
         if again[0]["phase"] == PLAY:
             assert out.mask[0, action]
-        game.step_one(again, action, out)
+        game.step(again, np.array([action]), 0, out)
     for name in VIEW.names:
         if name in again.dtype.names:
             assert np.array_equal(again[0][name], states[0][name]), name

@@ -34,7 +34,7 @@ class Table:
             for word in text.split(","):
                 action = self.game.action_number(word)
                 assert self.out.mask[0, action], f"{word} is illegal; legal: {self.legal()}"
-                self.game.step_one(self.states, action, self.out)
+                self.game.step(self.states, np.array([action]), 0, self.out)
         return self
 
     def play(self, cards):
@@ -403,7 +403,7 @@ def test_suicide_has_one_nil_in_each_partnership():
 def hand_seen(table, seat):
     view = table.game.view_of(table.states, np.array([seat]))[0]
     observation = np.empty(table.game.encoder.layout.size, np.int8)
-    table.game.observe(table.states, 0, seat, observation)
+    table.game.observe(table.states, np.array([0]), seat, observation[None])
     seen = table.game.encoder.layout.split(observation)["hand"].any()
     assert (view["hand"] != 0) == (view["held_here"] != 0) == seen
     return bool(seen)
